@@ -1,0 +1,57 @@
+/**
+ * \file
+ * From a merged profile to one that reports can be printed from. Called on rank 0 at the end of a run and by the tools; never by
+ * the measurement. Includes base, model and structure only.
+ *
+ * Order: resolve (addresses to lines) -> unify (equal regions, combined constructs, equal call paths) -> number.
+ */
+#ifndef OMPP_ANALYSIS_H
+#define OMPP_ANALYSIS_H
+
+#include "model/ompp_profile.h"
+
+/**
+ * \brief Finds file, function, begin and end line of every region known by address (OMPP_REGION_F_ADDRESS) from the DWARF
+ *        information of its module. What stays unknown keeps its address and is counted in Coverage (UNRESOLVED).
+ * \param[in] seconds  time limit; regions left over stay unresolved.
+ */
+int ompp_analysis_resolve(ompp_profile_t *profile, double seconds);
+
+/**
+ * \brief Makes one region of regions that turned out equal (same construct, file, lines, name), then one node of nodes that are
+ *        the same call path; and folds a LOOP, SECTIONS or WORKSHARE that begins on the line of the PARALLEL around it into
+ *        PARALLEL LOOP, PARALLEL SECTIONS or PARALLEL WORKSHARE. All sums are kept exactly.
+ */
+int ompp_analysis_unify(ompp_profile_t *profile);
+
+/**
+ * \brief Gives regions their numbers, 1-based, ordered by (file, begin, end, type, name): equal for every run and rank count.
+ *        TASKEXEC has the number of its TASK. Nodes are put in report order: depth first, children by first entry.
+ */
+int ompp_analysis_number(ompp_profile_t *profile);
+
+/** Values of the overhead classes of one parallel region, ns, summed over ranks and threads. */
+typedef struct {
+    uint32_t region;          /* index */
+    uint64_t wall_ns;         /* mean over ranks of the longest execT of its threads */
+    uint64_t total_ns;        /* sum over ranks of that x threads */
+    uint64_t class_ns[OMPP_CLASS_NUM];
+} ompp_overhead_t;
+
+/**
+ * \brief Overheads of all parallel regions, unordered.
+ * \param[out] overheads  owned by the caller, free(); shape [*n].
+ * \return 0 or -OMPP_E_NOMEM.
+ */
+int ompp_analysis_overheads(const ompp_profile_t *profile, ompp_overhead_t **overheads, size_t *n);
+
+/**
+ * \brief Value of a column for a node and a location, inclusive (ns, bytes or count).
+ * Columns of source MPI_TIME and METRIC include all nodes below.
+ */
+uint64_t ompp_analysis_value(const ompp_profile_t *profile, uint32_t node, uint32_t location, ompp_column_t column);
+
+/** \brief The same without what children and, for tasks, other frames took: the /E value of a SPLIT column. */
+uint64_t ompp_analysis_exclusive(const ompp_profile_t *profile, uint32_t node, uint32_t location, ompp_column_t column);
+
+#endif

@@ -1,0 +1,124 @@
+#define _GNU_SOURCE
+#include "base/ompp_arena.h"
+
+#include "base/ompp_error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define CHUNK ((uint64_t)256 << 10)
+#define ALIGN 16u
+
+/*
+ * One chunk of the file at offset: 0 or an errno. Growing past RLIMIT_FSIZE would raise SIGXFSZ in the user's program, so the
+ * limit is asked first.
+ */
+static int allocate(int fd, uint64_t offset)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && offset + CHUNK > limit.rlim_cur)
+        return EFBIG;
+    return posix_fallocate(fd, (off_t)offset, CHUNK);
+}
+
+static void open_file(ompp_arena_t *arena, const char *const *dirs, const char *name)
+{
+    snprintf(arena->why, sizeof arena->why, "no directory for it");
+    for (; *dirs; dirs++) {
+        int n = snprintf(arena->path, sizeof arena->path, "%s/%s", *dirs, name);
+        if (n >= (int)sizeof arena->path) continue;
+        arena->fd = open(arena->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        int error = arena->fd < 0 ? errno : allocate(arena->fd, 0);
+        if (!error) {
+            arena->why[0] = '\0';
+            return;
+        }
+        snprintf(arena->why, sizeof arena->why, "%.80s: %s", *dirs, strerror(error));
+        if (arena->fd >= 0) {
+            close(arena->fd);
+            unlink(arena->path);
+            arena->fd = -1;
+        }
+    }
+    arena->path[0] = '\0';
+}
+
+/* Backs the next chunk in place, by the file while it has room, else by memory; false when the cap is reached. */
+static bool grow(ompp_arena_t *arena)
+{
+    char *where = arena->base + arena->mapped;
+    void *got = MAP_FAILED;
+
+    if (arena->mapped + CHUNK > arena->reserved) return false;
+    if (arena->fd >= 0 && !arena->full) {
+        int error = allocate(arena->fd, arena->mapped);
+        if (!error)
+            got = mmap(where, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, arena->fd, arena->mapped);
+        if (got == MAP_FAILED) {
+            arena->full = true;
+            snprintf(arena->why, sizeof arena->why, "%.100s: %s", arena->path, strerror(error ? error : errno));
+        }
+    }
+    if (got == MAP_FAILED)
+        got = mmap(where, CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (got == MAP_FAILED) return false;
+    arena->mapped += CHUNK;
+    return true;
+}
+
+int ompp_arena_open(ompp_arena_t *arena, const char *const *dirs, const char *name, uint64_t cap)
+{
+    memset(arena, 0, sizeof *arena);
+    arena->fd = -1;
+    arena->used = ALIGN; /* offset 0 means none */
+    arena->reserved = (cap + CHUNK - 1) / CHUNK * CHUNK;
+    if (arena->reserved < CHUNK) arena->reserved = CHUNK;
+    if (arena->reserved > UINT32_MAX - CHUNK) arena->reserved = (UINT32_MAX - CHUNK) / CHUNK * CHUNK;
+    arena->base = mmap(NULL, arena->reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (arena->base == MAP_FAILED) return -OMPP_E_NOMEM;
+    open_file(arena, dirs, name);
+    if (!grow(arena)) {
+        munmap(arena->base, arena->reserved);
+        return -OMPP_E_NOMEM;
+    }
+    return 0;
+}
+
+ompp_off_t ompp_arena_take(ompp_arena_t *arena, size_t size)
+{
+    uint64_t start = arena->used, end = start + (size + ALIGN - 1) / ALIGN * ALIGN;
+
+    while (end > arena->mapped)
+        if (!grow(arena)) return 0;
+    arena->used = end;
+    return (ompp_off_t)start;
+}
+
+void ompp_arena_detach(ompp_arena_t *arena)
+{
+    mmap(arena->base, arena->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (arena->fd >= 0) close(arena->fd);
+    arena->fd = -1;
+    arena->path[0] = '\0';
+}
+
+void ompp_arena_unlink(ompp_arena_t *arena)
+{
+    if (arena->path[0]) unlink(arena->path);
+    arena->path[0] = '\0';
+}
+
+void ompp_arena_close(ompp_arena_t *arena, bool keep)
+{
+    if (!keep) ompp_arena_unlink(arena);
+    if (arena->fd >= 0) close(arena->fd);
+    arena->fd = -1;
+    munmap(arena->base, arena->reserved);
+    arena->base = NULL;
+}

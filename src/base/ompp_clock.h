@@ -1,0 +1,52 @@
+/**
+ * \file
+ * Time stamps: nanoseconds since the start of measurement in this process, on every thread the same clock.
+ *
+ * The invariant time stamp counter is read directly and scaled at once (one multiplication), so that durations are exact
+ * integer differences and sums of them stay exact. Where the counter is not invariant, clock_gettime(CLOCK_MONOTONIC).
+ */
+#ifndef OMPP_CLOCK_H
+#define OMPP_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+/** Nanoseconds since ompp_clock_start(). */
+typedef uint64_t ompp_time_t;
+
+typedef struct {
+    bool use_tsc;
+    uint64_t origin_ticks; /* counter at time 0 */
+    uint64_t scale;        /* ns per tick, as a fraction of 2^32 */
+    uint64_t origin_ns;    /* CLOCK_MONOTONIC at time 0 */
+    uint64_t origin_epoch; /* CLOCK_REALTIME at time 0, ns since 1970 */
+} ompp_clock_t;
+
+extern ompp_clock_t ompp_clock;
+
+/**
+ * \brief Chooses the time source and calibrates it; time 0 is now. Takes up to 3 ms.
+ * \param[in] choice  "auto", "tsc" or "gettime" (OMPP_CLOCK); "tsc" on a machine without falls back and warns.
+ */
+void ompp_clock_start(const char *choice);
+
+/** \brief The slow source: CLOCK_MONOTONIC since time 0, ns. */
+ompp_time_t ompp_clock_gettime(void);
+
+/** \brief Name of the source in use, for the report: "tsc" or "clock_gettime". */
+const char *ompp_clock_source(void);
+
+/** \brief Now, ns. Budget: one counter read plus four instructions. */
+static inline ompp_time_t ompp_clock_now(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_expect(ompp_clock.use_tsc, 1))
+        return (ompp_time_t)(((unsigned __int128)(__rdtsc() - ompp_clock.origin_ticks) * ompp_clock.scale) >> 32);
+#endif
+    return ompp_clock_gettime();
+}
+
+#endif

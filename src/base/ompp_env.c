@@ -1,0 +1,162 @@
+#include "base/ompp_env.h"
+
+#include "base/ompp_log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+
+ompp_env_t ompp_env;
+
+const ompp_env_row_t ompp_env_rows[] = {
+#define OMPP_ENV(field, name, type, def, unit, help) {name, OMPP_ENV_##type, def, unit, help, offsetof(ompp_env_t, field)},
+#include "base/ompp_env.def"
+#undef OMPP_ENV
+};
+const size_t ompp_env_nrows = sizeof ompp_env_rows / sizeof ompp_env_rows[0];
+
+static const char *const type_accepts[] = {
+    [OMPP_ENV_STRING] = "text",
+    [OMPP_ENV_FLAG] = "0 or 1",
+    [OMPP_ENV_INT] = "a whole number, 0 or more",
+    [OMPP_ENV_BYTES] = "a number of bytes, with k, M or G",
+    [OMPP_ENV_SECONDS] = "a number of seconds, 0 or more",
+    [OMPP_ENV_FOREIGN] = "text",
+    [OMPP_ENV_LATER] = "text",
+};
+
+static bool parse_int(const char *text, int64_t *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoll(text, &end, 10);
+    return end != text && *end == '\0' && errno == 0 && *value >= 0;
+}
+
+static bool parse_bytes(const char *text, uint64_t *value)
+{
+    char *end;
+    unsigned shift = 0;
+
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    if (end == text || errno != 0 || *text == '-') return false;
+    if (*end == 'k' || *end == 'K') shift = 10;
+    if (*end == 'm' || *end == 'M') shift = 20;
+    if (*end == 'g' || *end == 'G') shift = 30;
+    if (shift) end++;
+    if (*end == 'B') end++;
+    if (*end != '\0' || *value > UINT64_MAX >> shift) return false;
+    *value <<= shift;
+    return true;
+}
+
+static bool parse_seconds(const char *text, double *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtod(text, &end);
+    return end != text && *end == '\0' && errno == 0 && *value >= 0 && *value <= 1e9;
+}
+
+/* Stores text in the row's field; false when it is not of the row's type. */
+static bool store(const ompp_env_row_t *row, const char *text)
+{
+    void *field = (char *)&ompp_env + row->offset;
+
+    switch (row->type) {
+    case OMPP_ENV_FLAG:
+        *(bool *)field = strcmp(text, "0") != 0;
+        return true;
+    case OMPP_ENV_INT:
+        return parse_int(text, field);
+    case OMPP_ENV_BYTES:
+        return parse_bytes(text, field);
+    case OMPP_ENV_SECONDS:
+        return parse_seconds(text, field);
+    default:
+        *(char **)field = strdup(text);
+        return *(char **)field != NULL;
+    }
+}
+
+static const ompp_env_row_t *find_row(const char *name, size_t length)
+{
+    for (size_t i = 0; i < ompp_env_nrows; i++)
+        if (strlen(ompp_env_rows[i].name) == length && strncmp(ompp_env_rows[i].name, name, length) == 0)
+            return &ompp_env_rows[i];
+    return NULL;
+}
+
+/* A name of the numbered families ompP has, OMPP_CTR1 and OMPP_EVAL1: known, and for a later version. */
+static bool is_numbered(const char *name, size_t length)
+{
+    static const char *const stems[] = {"OMPP_CTR", "OMPP_EVAL"};
+
+    for (size_t i = 0; i < sizeof stems / sizeof stems[0]; i++) {
+        size_t n = strlen(stems[i]);
+        if (length > n && strncmp(name, stems[i], n) == 0 && strspn(name + n, "0123456789") == length - n) return true;
+    }
+    return false;
+}
+
+static void warn_unknown(void)
+{
+    for (char **e = environ; e && *e; e++) {
+        const char *equals = strchr(*e, '=');
+        if (!equals || strncmp(*e, "OMPP_", 5) != 0) continue;
+        size_t length = equals - *e;
+        if (is_numbered(*e, length))
+            ompp_warn_common("%.*s: counters and evaluators are not in this version; ignored", (int)length, *e);
+        else if (!find_row(*e, length))
+            ompp_warn_common("unknown variable %.*s; 'ompp-config --list-env' lists the known ones", (int)length, *e);
+    }
+}
+
+static void read_row(const ompp_env_row_t *row)
+{
+    const char *text = getenv(row->name);
+
+    if (!text || !*text) {
+        /* ompP: a flag that is set to nothing is on. */
+        store(row, text && row->type == OMPP_ENV_FLAG ? "1" : row->def);
+        return;
+    }
+    if (row->type == OMPP_ENV_LATER) ompp_warn_common("%s has no effect in this version: %s", row->name, row->help);
+    if (store(row, text)) return;
+    ompp_warn_common("%s='%s' is not understood (%s%s%s); using %s", row->name, text, type_accepts[row->type],
+                     *row->unit ? ", in " : "", row->unit, row->def);
+    store(row, row->def);
+}
+
+void ompp_env_read(void)
+{
+    static bool done;
+    const char *quiet = getenv("OMPP_QUIET");
+
+    if (done) return;
+    done = true;
+    if (quiet && strcmp(quiet, "0") != 0) ompp_log_set_level(OMPP_LOG_QUIET);
+    for (size_t i = 0; i < ompp_env_nrows; i++) read_row(&ompp_env_rows[i]);
+    warn_unknown();
+    if (ompp_env.verbose > 0 && !ompp_env.quiet)
+        ompp_log_set_level(ompp_env.verbose > 1 ? OMPP_LOG_DEBUG : OMPP_LOG_INFO);
+}
+
+const char *ompp_env_text(const ompp_env_row_t *row)
+{
+    const char *text = getenv(row->name);
+
+    return text ? text : "";
+}
+
+const char *ompp_env_foreign(const char *name)
+{
+    return getenv(name);
+}

@@ -1,0 +1,72 @@
+/**
+ * \file
+ * The environment, read once. Rows stand in ompp_env.def; only ompp_env.c calls getenv. Needs nothing.
+ */
+#ifndef OMPP_ENV_H
+#define OMPP_ENV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef char *ompp_env_STRING_t;
+typedef bool ompp_env_FLAG_t;
+typedef int64_t ompp_env_INT_t;
+typedef uint64_t ompp_env_BYTES_t;
+typedef double ompp_env_SECONDS_t;
+typedef char *ompp_env_FOREIGN_t;
+typedef char *ompp_env_LATER_t;
+
+/** Values after ompp_env_read(); strings are owned by the module and never freed ("" = not set). */
+typedef struct {
+#define OMPP_ENV(field, name, type, def, unit, help) ompp_env_##type##_t field;
+#include "base/ompp_env.def"
+#undef OMPP_ENV
+} ompp_env_t;
+
+typedef enum {
+    OMPP_ENV_STRING,
+    OMPP_ENV_FLAG,
+    OMPP_ENV_INT,
+    OMPP_ENV_BYTES,
+    OMPP_ENV_SECONDS,
+    OMPP_ENV_FOREIGN,
+    OMPP_ENV_LATER
+} ompp_env_type_t;
+
+/** One row of the table, for help, manual page and documentation. */
+typedef struct {
+    const char *name;
+    ompp_env_type_t type;
+    const char *def;
+    const char *unit;
+    const char *help;
+    size_t offset; /* of the field in ompp_env_t */
+} ompp_env_row_t;
+
+extern ompp_env_t ompp_env;
+extern const ompp_env_row_t ompp_env_rows[];
+extern const size_t ompp_env_nrows;
+
+/**
+ * \brief Reads all variables into ompp_env, once; later calls do nothing. Sets the log level from OMPP_QUIET and OMPP_VERBOSE.
+ *
+ * Bad values: one warning each, that names the variable, the value, what is accepted and the default used. Unknown names that
+ * start with OMPP_: one warning each.
+ * \note Threads: call before the first thread is measured.
+ */
+void ompp_env_read(void);
+
+/**
+ * \brief Value of a row as text, as it stands in the environment.
+ * \return borrowed text; "" when not set.
+ */
+const char *ompp_env_text(const ompp_env_row_t *row);
+
+/**
+ * \brief Any other variable of other software (job environment); the one way for the rest of the code to ask for it.
+ * \return borrowed text, or NULL.
+ */
+const char *ompp_env_foreign(const char *name);
+
+#endif

@@ -1,0 +1,1 @@
+#include "runtime/ompp_lifecycle.h"

@@ -1,0 +1,36 @@
+/**
+ * \file
+ * What the process asks of libompp-report.so at the end of a run: the only contact between the library that lives in the user's
+ * process and the one that needs libxml2 and libdwarf. Opened with RTLD_LOCAL by rank 0, function looked up by OMPP_JOB_FUNCTION.
+ */
+#ifndef OMPP_JOB_H
+#define OMPP_JOB_H
+
+#include "model/ompp_profile.h"
+
+#define OMPP_JOB_VERSION 1
+#define OMPP_JOB_FUNCTION "ompp_job_run"
+
+typedef struct {
+    uint32_t version; /* OMPP_JOB_VERSION */
+    const char *dir;  /* for the files: absolute, or "" for the working directory */
+    const char *file; /* OMPP_REPORTFILE, or "" */
+    bool overwrite, usepid;
+    int local_rank;   /* -1: report of the whole run; else the report of this rank alone (ompP's A:r.T-n names) */
+    int time_digits;  /* after the point, in the text */
+    double resolve_seconds;
+    bool resolve_live;/* modules may be resolved through /proc/self/maps of this process (it is the measured one) */
+    /* Results. */
+    char text_path[1024], xml_path[1024];
+    char message[1024]; /* what went wrong, one line; "" when nothing did */
+} ompp_job_t;
+
+/**
+ * \brief Resolves addresses, numbers regions, writes text and XML.
+ * \param[in,out] profile  borrowed; refined in place.
+ * \param[in,out] job      borrowed.
+ * \return 0, or a negative code with job->message set; what could be written is written.
+ */
+typedef int ompp_job_run_t(ompp_profile_t *profile, ompp_job_t *job);
+
+#endif

@@ -1,0 +1,257 @@
+#include "model/ompp_profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const ompp_coverage_row_t ompp_coverage_rows[OMPP_COVERAGE_NUM] = {
+#define OMPP_COVERAGE(id, name, text) [OMPP_COVERAGE_##id] = {name, text},
+#include "model/ompp_coverage.def"
+#undef OMPP_COVERAGE
+};
+
+/* Open addressing over the strings: slots hold index + 1, 0 = free. */
+typedef struct {
+    size_t size; /* power of two, at least twice nstrings */
+    uint32_t slots[];
+} string_index_t;
+
+static uint64_t hash_text(const char *text)
+{
+    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
+
+    for (; *text; text++) h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+    return h;
+}
+
+/* Room for one more element in a growing array; false and profile->failed when out of memory. */
+static bool room(ompp_profile_t *profile, void *array, size_t *allocated, size_t used, size_t size)
+{
+    void **pointer = array;
+
+    if (used < *allocated) return true;
+    size_t n = *allocated ? 2 * *allocated : 16;
+    void *bigger = realloc(*pointer, n * size);
+    if (!bigger) {
+        profile->failed = true;
+        return false;
+    }
+    *pointer = bigger;
+    *allocated = n;
+    return true;
+}
+
+#define ADD(array, count, allocated, value)                                                                            \
+    (room(profile, &profile->array, &profile->allocated, profile->count, sizeof *profile->array)                      \
+         ? (profile->array[profile->count] = (value), (uint32_t)profile->count++)                                     \
+         : 0)
+
+ompp_profile_t *ompp_profile_new(void)
+{
+    ompp_profile_t *profile = calloc(1, sizeof *profile);
+
+    if (!profile) return NULL;
+    profile->nranks = 1;
+    ompp_profile_string(profile, "");
+    ompp_profile_add_node(profile, OMPP_NONE, OMPP_NONE, 0, 0);
+    if (!profile->failed) return profile;
+    ompp_profile_free(profile);
+    return NULL;
+}
+
+void ompp_profile_free(ompp_profile_t *profile)
+{
+    if (!profile) return;
+    for (size_t i = 0; i < profile->nstrings; i++) free(profile->strings[i]);
+    for (size_t i = 0; i < profile->nnodes; i++) {
+        for (size_t k = 0; k < profile->nodes[i].nblocks; k++) free(profile->nodes[i].blocks[k].values);
+        free(profile->nodes[i].blocks);
+    }
+    free(profile->strings);
+    free(profile->ranks);
+    free(profile->locations);
+    free(profile->modules);
+    free(profile->regions);
+    free(profile->nodes);
+    free(profile->metrics);
+    free(profile->coverage);
+    free(profile->settings);
+    free(profile->index);
+    free(profile);
+}
+
+static void index_insert(string_index_t *index, const ompp_profile_t *profile, uint32_t string)
+{
+    size_t i = hash_text(profile->strings[string]) & (index->size - 1);
+
+    while (index->slots[i]) i = (i + 1) & (index->size - 1);
+    index->slots[i] = string + 1;
+}
+
+static bool index_grow(ompp_profile_t *profile)
+{
+    string_index_t *old = profile->index;
+    size_t size = old ? 2 * old->size : 64;
+    string_index_t *index = calloc(1, sizeof *index + size * sizeof index->slots[0]);
+
+    if (!index) return false;
+    index->size = size;
+    for (uint32_t i = 0; i < profile->nstrings; i++) index_insert(index, profile, i);
+    free(old);
+    profile->index = index;
+    return true;
+}
+
+ompp_str_t ompp_profile_string(ompp_profile_t *profile, const char *text)
+{
+    string_index_t *index = profile->index;
+
+    if (!text) text = "";
+    if (!index || index->size < 2 * (profile->nstrings + 1)) {
+        if (!index_grow(profile)) {
+            profile->failed = true;
+            return 0;
+        }
+        index = profile->index;
+    }
+    for (size_t i = hash_text(text) & (index->size - 1); index->slots[i]; i = (i + 1) & (index->size - 1))
+        if (strcmp(profile->strings[index->slots[i] - 1], text) == 0) return index->slots[i] - 1;
+    char *copy = strdup(text);
+    if (!copy || !room(profile, &profile->strings, &profile->astrings, profile->nstrings, sizeof *profile->strings)) {
+        free(copy);
+        profile->failed = true;
+        return 0;
+    }
+    profile->strings[profile->nstrings] = copy;
+    index_insert(index, profile, profile->nstrings);
+    return profile->nstrings++;
+}
+
+uint32_t ompp_profile_add_rank(ompp_profile_t *profile, const ompp_rank_t *rank)
+{
+    return ADD(ranks, nranks_kept, aranks, *rank);
+}
+
+uint32_t ompp_profile_add_location(ompp_profile_t *profile, const ompp_location_t *location)
+{
+    return ADD(locations, nlocations, alocations, *location);
+}
+
+uint32_t ompp_profile_add_module(ompp_profile_t *profile, const ompp_module_t *module)
+{
+    return ADD(modules, nmodules, amodules, *module);
+}
+
+uint32_t ompp_profile_add_region(ompp_profile_t *profile, const ompp_region_t *region)
+{
+    return ADD(regions, nregions, aregions, *region);
+}
+
+uint32_t ompp_profile_add_node(ompp_profile_t *profile, uint32_t region, uint32_t parent, uint64_t first_ns, uint32_t first_rank)
+{
+    ompp_node_t node = {.region = region, .parent = parent, .first_ns = first_ns, .first_rank = first_rank};
+
+    return ADD(nodes, nnodes, anodes, node);
+}
+
+uint32_t ompp_profile_add_metric(ompp_profile_t *profile, const ompp_metric_t *metric)
+{
+    return ADD(metrics, nmetrics, ametrics, *metric);
+}
+
+uint32_t ompp_profile_add_setting(ompp_profile_t *profile, const char *name, const char *value)
+{
+    ompp_setting_t setting = {ompp_profile_string(profile, name), ompp_profile_string(profile, value)};
+
+    return ADD(settings, nsettings, asettings, setting);
+}
+
+void ompp_profile_add_coverage(ompp_profile_t *profile, ompp_coverage_kind_t kind, const char *subject, const char *reason,
+                               uint64_t count)
+{
+    ompp_coverage_t line = {kind, ompp_profile_string(profile, subject), ompp_profile_string(profile, reason), count, 1};
+
+    for (size_t i = 0; i < profile->ncoverage; i++) {
+        ompp_coverage_t *old = &profile->coverage[i];
+        if (old->kind == kind && old->subject == line.subject && old->reason == line.reason) {
+            old->count += count;
+            return;
+        }
+    }
+    (void)ADD(coverage, ncoverage, acoverage, line);
+}
+
+const ompp_block_t *ompp_profile_find_block(const ompp_profile_t *profile, uint32_t node, uint32_t location, uint32_t set,
+                                            uint32_t object)
+{
+    const ompp_node_t *n = &profile->nodes[node];
+
+    for (uint32_t i = 0; i < n->nblocks; i++) {
+        const ompp_block_t *b = &n->blocks[i];
+        if (b->location == location && b->set == set && b->object == object) return b;
+    }
+    return NULL;
+}
+
+uint64_t *ompp_profile_block(ompp_profile_t *profile, uint32_t node, uint32_t location, uint32_t set, uint32_t object,
+                             uint32_t nvalues)
+{
+    const ompp_block_t *found = ompp_profile_find_block(profile, node, location, set, object);
+    ompp_node_t *n = &profile->nodes[node];
+    size_t allocated = n->ablocks;
+
+    if (found) return found->nvalues == nvalues ? found->values : NULL;
+    if (!room(profile, &n->blocks, &allocated, n->nblocks, sizeof *n->blocks)) return NULL;
+    n->ablocks = allocated;
+    uint64_t *values = calloc(nvalues ? nvalues : 1, sizeof *values);
+    if (!values) {
+        profile->failed = true;
+        return NULL;
+    }
+    n->blocks[n->nblocks++] = (ompp_block_t){location, set, object, nvalues, values};
+    return values;
+}
+
+void ompp_spread_add(ompp_spread_t *spread, uint64_t value, uint32_t rank, uint32_t tid)
+{
+    double delta = (double)value - spread->mean;
+
+    if (spread->count == 0 || value < spread->min) {
+        spread->min = value;
+        spread->min_rank = rank;
+        spread->min_tid = tid;
+    }
+    if (spread->count == 0 || value > spread->max) {
+        spread->max = value;
+        spread->max_rank = rank;
+        spread->max_tid = tid;
+    }
+    spread->count++;
+    spread->sum += value;
+    spread->mean += delta / (double)spread->count;
+    spread->m2 += delta * ((double)value - spread->mean);
+}
+
+void ompp_spread_merge(ompp_spread_t *into, const ompp_spread_t *from)
+{
+    double delta = from->mean - into->mean, n = (double)into->count + (double)from->count;
+
+    if (from->count == 0) return;
+    if (into->count == 0) {
+        *into = *from;
+        return;
+    }
+    if (from->min < into->min) {
+        into->min = from->min;
+        into->min_rank = from->min_rank;
+        into->min_tid = from->min_tid;
+    }
+    if (from->max > into->max) {
+        into->max = from->max;
+        into->max_rank = from->max_rank;
+        into->max_tid = from->max_tid;
+    }
+    into->m2 += from->m2 + delta * delta * (double)into->count * (double)from->count / n;
+    into->mean += delta * (double)from->count / n;
+    into->count += from->count;
+    into->sum += from->sum;
+}

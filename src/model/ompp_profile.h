@@ -1,0 +1,222 @@
+/**
+ * \file
+ * The profile as plain data: what was measured, on which rank and thread, and what was not. Made by ompp_collect() from an arena,
+ * joined by ompp_profile_merge(), refined by src/analysis, read and written by src/report. No rendered text in it.
+ *
+ * Everything is owned by the profile and freed by ompp_profile_free(). Times are ns. Indices are into the arrays of the same
+ * profile; strings are indices into strings[], index 0 is "" and means none.
+ *
+ * A value is addressed by (node, location, set, object): a block of uint64. Locations are threads of ranks, and at most one
+ * "rest" per profile: the sum over ranks that are not kept one by one. Object 0 = all data.
+ *
+ * Shape of a block of the set OMPP_SET_PHASES, for a construct with n phases: [1 + 4 n] =
+ *     visits, then per slot of the construct: time, child, task, count
+ *   visits  times the region was left                 time   ns spent in the phase, everything included
+ *   count   times the phase was entered               child  of it, ns in regions below (not tasks)
+ *                                                     task   of it, ns in tasks the thread executed meanwhile
+ * Shape of the set OMPP_SET_MPI: [OMPP_METRIC_MPI_NUM]. Other sets: [number of metrics registered for it].
+ */
+#ifndef OMPP_PROFILE_H
+#define OMPP_PROFILE_H
+
+#include "model/ompp_tables.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint32_t ompp_str_t; /* index of a string */
+#define OMPP_NONE UINT32_MAX
+
+enum { OMPP_SLOT_TIME, OMPP_SLOT_CHILD, OMPP_SLOT_TASK, OMPP_SLOT_COUNT, OMPP_SLOT_NUM };
+
+/** Index of a value in a block of OMPP_SET_PHASES. */
+static inline unsigned ompp_value_index(unsigned slot, unsigned what)
+{
+    return 1 + slot * OMPP_SLOT_NUM + what;
+}
+
+typedef enum { OMPP_THREAD_INITIAL, OMPP_THREAD_TEAM, OMPP_THREAD_NESTED, OMPP_THREAD_OTHER } ompp_thread_kind_t;
+
+/** A thread of a rank, or the sum over the ranks that are not kept (rank OMPP_NONE). */
+typedef struct {
+    uint32_t rank, tid;
+    uint32_t kind; /* ompp_thread_kind_t */
+    uint64_t begin_ns, end_ns;
+} ompp_location_t;
+
+/** How the measurement of a rank ended. */
+typedef enum { OMPP_END_FINAL, OMPP_END_DUMP, OMPP_END_INCOMPLETE } ompp_end_t;
+
+typedef struct {
+    uint32_t rank; /* 0 without MPI */
+    uint32_t pid;
+    uint32_t nthreads;
+    uint32_t end; /* ompp_end_t */
+    ompp_str_t host, clock;
+    uint64_t begin_epoch_ns; /* start of measurement, ns since 1970 */
+    uint64_t duration_ns;    /* until MPI_Finalize or the end of the program */
+    uint64_t user_ns, system_ns; /* CPU time of the process since the start of measurement */
+} ompp_rank_t;
+
+typedef struct {
+    ompp_str_t path, id; /* id: build id in hex, or size and modification time */
+    uint64_t base;       /* load address in the process that made the profile; offsets below are relative to it */
+} ompp_module_t;
+
+enum { OMPP_REGION_F_ADDRESS = 1 /* known by address; lines not yet found */, OMPP_REGION_F_COUNTED = 2 /* counted, not timed */ };
+
+/** A static thing in the program. Equal on all ranks by ompp_region_key(). */
+typedef struct {
+    uint32_t construct; /* ompp_construct_t */
+    uint32_t flags;     /* OMPP_REGION_F_* */
+    ompp_str_t file;    /* path as the compiler wrote it; the text report shows its last part */
+    ompp_str_t name;    /* critical, user region, MPI function; or "" */
+    ompp_str_t function;/* enclosing function where known */
+    uint32_t begin, end;/* source lines; 0 = unknown */
+    uint32_t module;    /* index, or OMPP_NONE when not known by address */
+    uint64_t addr;      /* offset in the module of the code that begins it, already return address - 1; LOCK: of the lock */
+    uint64_t addr_end;  /* offset of the code that ends it; 0 = not known */
+    uint64_t key;       /* more to tell regions apart that lie at the same place (a lock's ordinal); 0 = nothing */
+    uint32_t number;    /* 1-based number in reports, OMPP_NONE before ompp_analysis_number() */
+} ompp_region_t;
+
+typedef struct {
+    uint32_t location, set, object, nvalues;
+    uint64_t *values;
+} ompp_block_t;
+
+/** Spread of execT of a node. Over threads: every thread that has a block. Over ranks: sums of a rank's threads. */
+typedef struct {
+    uint64_t count, sum, min, max;
+    uint32_t min_rank, min_tid, max_rank, max_tid;
+    double mean, m2; /* running mean and sum of squared deviations, ns and ns^2 */
+} ompp_spread_t;
+
+/** Region on a call path. Parents stand before their children; node 0 is the root (region OMPP_NONE). */
+typedef struct {
+    uint32_t region, parent; /* parent of the root: OMPP_NONE */
+    uint64_t first_ns;       /* first entry on the lowest rank that entered it; orders children */
+    uint32_t first_rank;
+    uint32_t nblocks, ablocks;
+    ompp_block_t *blocks;
+    ompp_spread_t over_threads, over_ranks; /* of the ranks in the rest; zero otherwise */
+} ompp_node_t;
+
+/** A registered metric set beyond the built-in ones. */
+typedef struct {
+    ompp_str_t name, source, meaning;
+    uint32_t set, index, unit, quality, reduce_threads, reduce_ranks;
+} ompp_metric_t;
+
+/** One line of the Coverage section: kind is a row of ompp_coverage.def, subject what it is about, count how often. */
+typedef struct {
+    uint32_t kind;
+    ompp_str_t subject, reason;
+    uint64_t count;
+    uint32_t nranks; /* ranks that say it */
+} ompp_coverage_t;
+
+typedef struct {
+    ompp_str_t name, value;
+} ompp_setting_t;
+
+typedef struct {
+    /* The run. */
+    ompp_str_t app, version, build_date, source; /* source: of OpenMP events, "OPARI2", "OMPT ..." or "none" */
+    bool mpi;
+    uint32_t nranks;   /* size of MPI_COMM_WORLD; 1 without MPI */
+    uint32_t nslots;   /* sum over ranks of threads, all ranks */
+    uint32_t nrest;    /* ranks summed in the rest location */
+    uint64_t rest_duration_max_ns, rest_wall_threads_ns; /* of the ranks in the rest: max duration; sum duration x threads */
+    uint64_t rest_user_ns, rest_system_ns;
+
+    size_t nstrings, astrings;
+    char **strings;
+    size_t nranks_kept, aranks;
+    ompp_rank_t *ranks; /* ascending by rank */
+    size_t nlocations, alocations;
+    ompp_location_t *locations;
+    size_t nmodules, amodules;
+    ompp_module_t *modules;
+    size_t nregions, aregions;
+    ompp_region_t *regions;
+    size_t nnodes, anodes;
+    ompp_node_t *nodes;
+    size_t nmetrics, ametrics;
+    ompp_metric_t *metrics;
+    size_t ncoverage, acoverage;
+    ompp_coverage_t *coverage;
+    size_t nsettings, asettings;
+    ompp_setting_t *settings; /* environment of rank 0 */
+
+    void *index; /* hash of strings, owned; NULL until needed */
+    bool failed; /* an allocation failed: the profile is not complete */
+} ompp_profile_t;
+
+/** Kinds of coverage lines. */
+typedef enum {
+#define OMPP_COVERAGE(id, name, text) OMPP_COVERAGE_##id,
+#include "model/ompp_coverage.def"
+#undef OMPP_COVERAGE
+    OMPP_COVERAGE_NUM
+} ompp_coverage_kind_t;
+
+typedef struct {
+    const char *name, *text;
+} ompp_coverage_row_t;
+
+extern const ompp_coverage_row_t ompp_coverage_rows[OMPP_COVERAGE_NUM];
+
+/** \return new empty profile with the string "" and the root node; NULL when out of memory. Free with ompp_profile_free(). */
+ompp_profile_t *ompp_profile_new(void);
+
+void ompp_profile_free(ompp_profile_t *profile);
+
+/**
+ * The ompp_profile_add_* functions append and return the index of what they added; ompp_profile_string returns an existing equal
+ * string. When out of memory they set profile->failed and return 0.
+ */
+ompp_str_t ompp_profile_string(ompp_profile_t *profile, const char *text);
+uint32_t ompp_profile_add_rank(ompp_profile_t *profile, const ompp_rank_t *rank);
+uint32_t ompp_profile_add_location(ompp_profile_t *profile, const ompp_location_t *location);
+uint32_t ompp_profile_add_module(ompp_profile_t *profile, const ompp_module_t *module);
+uint32_t ompp_profile_add_region(ompp_profile_t *profile, const ompp_region_t *region);
+uint32_t ompp_profile_add_node(ompp_profile_t *profile, uint32_t region, uint32_t parent, uint64_t first_ns, uint32_t first_rank);
+uint32_t ompp_profile_add_metric(ompp_profile_t *profile, const ompp_metric_t *metric);
+uint32_t ompp_profile_add_setting(ompp_profile_t *profile, const char *name, const char *value);
+
+/** \brief Adds a coverage line, or to the count of the equal one. nranks counts one more rank only for a new line. */
+void ompp_profile_add_coverage(ompp_profile_t *profile, ompp_coverage_kind_t kind, const char *subject, const char *reason,
+                               uint64_t count);
+
+/**
+ * \brief The block of (node, location, set, object), zeroed when new.
+ * \return borrowed, shape [nvalues]; NULL when out of memory.
+ */
+uint64_t *ompp_profile_block(ompp_profile_t *profile, uint32_t node, uint32_t location, uint32_t set, uint32_t object,
+                             uint32_t nvalues);
+
+/** \brief The same, only looked up. \return borrowed, or NULL when there is none. */
+const ompp_block_t *ompp_profile_find_block(const ompp_profile_t *profile, uint32_t node, uint32_t location, uint32_t set,
+                                            uint32_t object);
+
+/** \brief Number of values in a phase block of a construct: 1 + 4 x phases. */
+static inline uint32_t ompp_phase_values(unsigned construct)
+{
+    return 1 + OMPP_SLOT_NUM * ompp_constructs[construct].nphases;
+}
+
+/** \return text of a string index, never NULL. */
+static inline const char *ompp_profile_text(const ompp_profile_t *profile, ompp_str_t index)
+{
+    return index < profile->nstrings ? profile->strings[index] : "";
+}
+
+/** \brief Adds one observation to a spread. */
+void ompp_spread_add(ompp_spread_t *spread, uint64_t value, uint32_t rank, uint32_t tid);
+
+/** \brief Joins two spreads (Chan et al. 1983 for mean and variance). */
+void ompp_spread_merge(ompp_spread_t *into, const ompp_spread_t *from);
+
+#endif

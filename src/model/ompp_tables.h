@@ -1,0 +1,150 @@
+/**
+ * \file
+ * The tables of phases, metrics, columns, constructs and overhead classes. Adding one of them means adding a row in a .def file;
+ * no writer, reader or analysis names a single one in code. Definitions follow the ompP report (see docs/compatibility.md).
+ */
+#ifndef OMPP_TABLES_H
+#define OMPP_TABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum {
+#define OMPP_PHASE(id, name, meaning) OMPP_PHASE_##id,
+#include "model/ompp_phase.def"
+#undef OMPP_PHASE
+    OMPP_PHASE_NUM
+} ompp_phase_t;
+
+#define OMPP_MAX_PHASES 5   /* of one construct */
+#define OMPP_MAX_COLUMNS 12 /* of one construct, without the MPI columns */
+#define OMPP_NO_SLOT 0xff
+#define OMPP_COLUMN_SPLIT 0x80 /* added to a column in a construct's list */
+
+/* Metrics that are not phases. Built-in ones have fixed sets and indices; further sets are registered at run time. */
+typedef enum { OMPP_SET_PHASES, OMPP_SET_MPI, OMPP_SET_FIRST_FREE } ompp_set_id_t;
+typedef enum { OMPP_UNIT_NS, OMPP_UNIT_COUNT, OMPP_UNIT_BYTES, OMPP_UNIT_NUM } ompp_unit_t;
+typedef enum { OMPP_QUALITY_EXACT, OMPP_QUALITY_SAMPLED, OMPP_QUALITY_SIMULATED, OMPP_QUALITY_HARDWARE } ompp_quality_t;
+typedef enum { OMPP_REDUCE_SUM, OMPP_REDUCE_MIN, OMPP_REDUCE_MAX } ompp_reduction_t;
+
+/** Metrics of the set OMPP_SET_MPI, in order. */
+typedef enum {
+    OMPP_METRIC_BYTES_IN,
+    OMPP_METRIC_BYTES_OUT,
+    OMPP_METRIC_RECVS,
+    OMPP_METRIC_SENDS,
+    OMPP_METRIC_COLLS,
+    OMPP_METRIC_MPI_NUM
+} ompp_mpi_metric_t;
+
+/** A metric outside the phases: a row of a set. */
+typedef struct {
+    const char *name;
+    ompp_unit_t unit;
+    ompp_quality_t quality;
+    ompp_reduction_t threads, ranks; /* how values of threads, and of ranks, combine */
+    const char *source;              /* who measures it */
+    const char *meaning;
+} ompp_metric_row_t;
+
+extern const ompp_metric_row_t ompp_mpi_metrics[OMPP_METRIC_MPI_NUM];
+extern const char *const ompp_unit_name[OMPP_UNIT_NUM]; /* "ns", "count", "bytes" */
+
+typedef enum {
+    OMPP_SOURCE_EXEC,
+    OMPP_SOURCE_VISITS,
+    OMPP_SOURCE_TIME,
+    OMPP_SOURCE_TIME_LESS,
+    OMPP_SOURCE_COUNT,
+    OMPP_SOURCE_TASKS,
+    OMPP_SOURCE_MPI_TIME,
+    OMPP_SOURCE_METRIC
+} ompp_column_source_t;
+
+typedef enum {
+#define OMPP_COLUMN(id, title, unit, source, arg, meaning) OMPP_COLUMN_##id,
+#include "model/ompp_column.def"
+#undef OMPP_COLUMN
+    OMPP_COLUMN_NUM
+} ompp_column_t;
+
+typedef struct {
+    const char *title;
+    ompp_unit_t unit;
+    ompp_column_source_t source;
+    int arg; /* phase or metric */
+    const char *meaning;
+} ompp_column_row_t;
+
+typedef enum {
+#define OMPP_CONSTRUCT(id, full, brief, place, flags, phases, columns, env) OMPP_CONSTRUCT_##id,
+#include "model/ompp_construct.def"
+#undef OMPP_CONSTRUCT
+    OMPP_CONSTRUCT_NUM
+} ompp_construct_t;
+
+typedef enum {
+    OMPP_PLACE_RANGE,
+    OMPP_PLACE_LINE,
+    OMPP_PLACE_NAMED,
+    OMPP_PLACE_OPTNAMED,
+    OMPP_PLACE_CALL,
+    OMPP_PLACE_ADDRESS
+} ompp_place_t;
+
+enum { OMPP_CONSTRUCT_F_NONE = 0, OMPP_CONSTRUCT_F_FORK = 1, OMPP_CONSTRUCT_F_ONCE = 2, OMPP_CONSTRUCT_F_TASK = 4 };
+
+typedef struct {
+    const char *full, *brief; /* "PARALLEL LOOP", "PARLOOP" */
+    ompp_place_t place;
+    unsigned flags;                    /* OMPP_CONSTRUCT_F_* */
+    uint8_t nphases, ncolumns; /* derived */
+    uint8_t phases[OMPP_MAX_PHASES];   /* slot -> phase */
+    uint8_t columns[OMPP_MAX_COLUMNS]; /* ompp_column_t in print order; OMPP_COLUMN_SPLIT set: has /I and /E values */
+    const char *env;                   /* variable that disables it; NULL = cannot be disabled */
+} ompp_construct_row_t;
+
+typedef enum {
+#define OMPP_CLASS(id, title, meaning) OMPP_CLASS_##id,
+#include "model/ompp_class.def"
+#undef OMPP_CLASS
+    OMPP_CLASS_NUM,
+    OMPP_CLASS_NONE = OMPP_CLASS_NUM
+} ompp_class_t;
+
+typedef struct {
+    const char *title, *meaning;
+} ompp_class_row_t;
+
+typedef struct {
+    uint8_t construct, phase, class, class_few;
+} ompp_rule_t;
+
+extern const char *const ompp_phase_name[OMPP_PHASE_NUM];
+extern const ompp_column_row_t ompp_columns[OMPP_COLUMN_NUM];
+extern const ompp_construct_row_t *const ompp_constructs; /* [OMPP_CONSTRUCT_NUM] */
+extern const ompp_class_row_t ompp_classes[OMPP_CLASS_NUM];
+extern const ompp_rule_t ompp_rules[];
+extern const size_t ompp_nrules;
+
+/** Columns that follow every table of an MPI run, in print order. */
+extern const uint8_t ompp_mpi_columns[];
+extern const size_t ompp_nmpi_columns;
+
+/** Slot of a phase in a construct, or OMPP_NO_SLOT; filled before main by a constructor from the table above. */
+extern uint8_t ompp_phase_slot[OMPP_CONSTRUCT_NUM][OMPP_PHASE_NUM];
+
+/** \return construct with this full name, or OMPP_CONSTRUCT_NUM. */
+ompp_construct_t ompp_construct_by_name(const char *full);
+
+/** \return phase of this name, or OMPP_PHASE_NUM. */
+ompp_phase_t ompp_phase_by_name(const char *name);
+
+/** \return true when the construct starts a team (PARALLEL and its combined forms, TEAMS). */
+static inline bool ompp_construct_forks(unsigned construct)
+{
+    return ompp_constructs[construct].flags & OMPP_CONSTRUCT_F_FORK;
+}
+
+#endif

@@ -1,0 +1,214 @@
+/**
+ * \file
+ * The one interface between event sources (OMPT, OPARI2, GOMP, PMPI, user API) and the measurement. Sources translate, nothing
+ * else. Every function may be called on any thread at any time, also before the first event, after the last, in a forked child,
+ * or re-entrantly from a signal handler: it then does nothing. None of them fails visibly, allocates on the fast path, or changes
+ * errno.
+ *
+ * Time stamps are passed in, so that a source can take one stamp for several events or an earlier one; use ompp_event_now().
+ *
+ * Frames nest per thread. Enter pushes the region's first phase, phase moves to another, exit pops. An exit whose region is not
+ * on top closes what is open above it (counted as mismatch); an exit of a region that is not open at all is ignored (counted).
+ *
+ * Synchronisation events (team fork and join, barrier, mutex, message, collective) carry the object they are about, for parts
+ * that subscribe (causal clocks); without subscribers they cost one relaxed load.
+ */
+#ifndef OMPP_EVENT_H
+#define OMPP_EVENT_H
+
+#include "base/ompp_arena.h"
+#include "base/ompp_clock.h"
+#include "model/ompp_tables.h"
+
+/** A region of this process: offset of its record in the arena, 0 = none (every function accepts 0 and skips it). */
+typedef ompp_off_t ompp_region_ref_t;
+
+/** A team between fork and the last member's end; opaque. NULL = not measured, accepted everywhere. */
+typedef struct ompp_team ompp_team_t;
+
+/** An explicit task: 0 = none or not measured. Opaque; changes from created to running form in ompp_event_task_begin(). */
+typedef uint64_t ompp_task_t;
+
+/** What a source knows of a region when it meets it first. */
+typedef struct {
+    ompp_construct_t construct;
+    const char *file, *name;    /* copied; NULL = none */
+    uint32_t begin, end;        /* source lines, 0 = unknown */
+    const void *code;           /* return address in the code that begins it; NULL when lines are known */
+    const void *object;         /* LOCK: the lock */
+    unsigned flags;             /* OMPP_REGION_F_* of the profile */
+} ompp_region_def_t;
+
+/** \brief Now, ns since start of measurement. */
+static inline ompp_time_t ompp_event_now(void)
+{
+    return ompp_clock_now();
+}
+
+/* ---- Regions -------------------------------------------------------------------------------------------------------- */
+
+/**
+ * \brief The region of this definition; equal definitions give the same one.
+ * \return 0 when measurement is off, the construct is disabled by the user, or memory is full.
+ * \note Slow: takes a lock. Sources keep the result (static handle, or the cache behind ompp_region_at).
+ */
+ompp_region_ref_t ompp_region_define(const ompp_region_def_t *def);
+
+/**
+ * \brief The region of a construct begun at a return address, through the thread's cache.
+ * \param[in] code  return address as the program's call left it (not minus one).
+ * \param[in] name  of an MPI function, static text compared by pointer; NULL for others.
+ * Budget: 15 instructions when cached.
+ */
+ompp_region_ref_t ompp_region_at(ompp_construct_t construct, const void *code, const char *name);
+
+/** \brief The region of an OpenMP lock, through the same cache. */
+ompp_region_ref_t ompp_region_lock(const void *lock);
+
+/** \brief The TASKEXEC (UTASKEXEC) region that belongs to a TASK (UTASK) region; cached in the region. */
+ompp_region_ref_t ompp_region_exec_of(ompp_region_ref_t task_region);
+
+/** \brief Construct of a region; OMPP_CONSTRUCT_NUM for 0. */
+ompp_construct_t ompp_region_construct(ompp_region_ref_t region);
+
+/** \brief Notes the code address that ends a region, when a source learns it (OMPT end events). First one wins; cheap. */
+void ompp_region_ends_at(ompp_region_ref_t region, const void *code);
+
+/* ---- Frames --------------------------------------------------------------------------------------------------------- */
+
+/** \brief Enters a region on this thread. Budget with ompp_event_exit: two timer reads. */
+void ompp_event_enter(ompp_region_ref_t region, ompp_time_t t);
+
+/** \brief The open region moves to this phase (ignored when its construct has no such phase or it is not the top frame). */
+void ompp_event_phase(ompp_region_ref_t region, ompp_phase_t phase, ompp_time_t t);
+
+/** \brief Leaves a region. */
+void ompp_event_exit(ompp_region_ref_t region, ompp_time_t t);
+
+/**
+ * \brief The user's code of a worksharing region has ended at t, and whether an exit barrier follows is not known yet.
+ * If the next event of this thread is ompp_event_barrier_phase(), the region gets it as its exit barrier; any other event closes
+ * the region at t.
+ */
+void ompp_event_exit_or_barrier(ompp_region_ref_t region, ompp_time_t t);
+
+/**
+ * \brief Implicit workshare barrier begins (begin = true) or ends on this thread, as OMPT tells it.
+ * Belongs to the region that ompp_event_exit_or_barrier() left pending; without one it is ignored.
+ */
+void ompp_event_barrier_phase(bool begin, ompp_time_t t);
+
+/** \brief Leaves a region that need not be the innermost one (locks): frames above it stay open and move to its parent. */
+void ompp_event_release(ompp_region_ref_t region, ompp_time_t t);
+
+/** \brief One execution that is counted but not timed (local MPI inquiry calls). */
+void ompp_event_count(ompp_region_ref_t region);
+
+/** \brief Adds to a value of the current top frame's node. \param[in] set, index  metric; set is not OMPP_SET_PHASES. */
+void ompp_event_add(unsigned set, unsigned index, uint64_t value);
+
+/** \brief The MPI metrics of the current top frame's node, in one call: [OMPP_METRIC_MPI_NUM] values to add. */
+void ompp_event_add_mpi(const uint64_t values[OMPP_METRIC_MPI_NUM]);
+
+/* ---- Teams ---------------------------------------------------------------------------------------------------------- */
+
+/** \brief A parallel region (any construct with flag FORK) is met by this thread; enters it, phase STARTUP. */
+ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t);
+
+/**
+ * \brief This thread begins as member of a team, phase BODY (MGMT for PARALLEL SECTIONS).
+ * \param[in] index   number in the team; 0 is the thread that forked it.
+ * \param[in] nested  the team's region lies inside another active parallel region.
+ * A frame this thread still has open from an earlier team is closed at that team's join.
+ */
+void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t);
+
+/** \brief The member reaches (begin) or leaves the implicit barrier at the region's end. A worker's leaving is clamped to the
+ *  moment the forking thread left it. */
+void ompp_event_member_barrier(bool begin, ompp_time_t t);
+
+/** \brief The member's part has ended: phase SHUTDWN until the join. */
+void ompp_event_member_end(ompp_time_t t);
+
+/** \brief The forking thread goes on alone: leaves the region. */
+void ompp_event_join(ompp_team_t *team, ompp_time_t t);
+
+/** \return the innermost team this thread is a member of, or NULL. */
+ompp_team_t *ompp_event_team(void);
+
+/* ---- Tasks ---------------------------------------------------------------------------------------------------------- */
+
+/** \brief A task is created by this thread. \param[in] exec  its TASKEXEC region. \return the new task. */
+ompp_task_t ompp_event_task_create(ompp_region_ref_t exec, ompp_time_t t);
+
+/**
+ * \brief This thread starts to run a task; the interrupted frame gets task time until the task ends or is suspended.
+ * \param[in,out] task  from ompp_event_task_create(); becomes the running form, to be passed to the functions below.
+ */
+void ompp_event_task_begin(ompp_task_t *task, ompp_time_t t);
+
+/** \brief The running task is suspended; the thread goes on with what it had interrupted. */
+void ompp_event_task_suspend(ompp_task_t task, ompp_time_t t);
+
+/** \brief A suspended task goes on, on this thread, which need not be the one that began it. */
+void ompp_event_task_resume(ompp_task_t task, ompp_time_t t);
+
+/** \brief The running task is complete; closes its frames. */
+void ompp_event_task_end(ompp_task_t task, ompp_time_t t);
+
+/* ---- Synchronisation ------------------------------------------------------------------------------------------------ */
+
+typedef enum {
+    OMPP_SYNC_FORK,
+    OMPP_SYNC_JOIN,
+    OMPP_SYNC_BARRIER,
+    OMPP_SYNC_MUTEX,
+    OMPP_SYNC_TASK,
+    OMPP_SYNC_COLLECTIVE,
+    OMPP_SYNC_SEND,
+    OMPP_SYNC_RECEIVE,
+    OMPP_SYNC_NUM
+} ompp_sync_kind_t;
+
+/** What a thread synchronises on. */
+typedef struct {
+    ompp_sync_kind_t kind;
+    uint64_t object; /* team, mutex, task, communicator or request: unique in the process */
+    int peer, tag;   /* messages: rank in MPI_COMM_WORLD or the root; -1 = none or any */
+    uint64_t bytes;
+} ompp_sync_t;
+
+/** A subscriber; begin and end return the time until which the caller has to wait (0 = none). */
+typedef struct {
+    ompp_time_t (*begin)(const ompp_sync_t *sync, ompp_time_t t);
+    ompp_time_t (*end)(const ompp_sync_t *sync, ompp_time_t t);
+} ompp_sync_subscriber_t;
+
+extern const ompp_sync_subscriber_t *ompp_sync_subscriber; /* NULL = nobody; set once by src/lib before the first event */
+
+static inline ompp_time_t ompp_event_sync_begin(const ompp_sync_t *sync, ompp_time_t t)
+{
+    const ompp_sync_subscriber_t *s = __atomic_load_n(&ompp_sync_subscriber, __ATOMIC_RELAXED);
+
+    return __builtin_expect(s != 0, 0) ? s->begin(sync, t) : 0;
+}
+
+static inline ompp_time_t ompp_event_sync_end(const ompp_sync_t *sync, ompp_time_t t)
+{
+    const ompp_sync_subscriber_t *s = __atomic_load_n(&ompp_sync_subscriber, __ATOMIC_RELAXED);
+
+    return __builtin_expect(s != 0, 0) ? s->end(sync, t) : 0;
+}
+
+/* ---- Switches ------------------------------------------------------------------------------------------------------- */
+
+/** \brief Measurement on or off for regions entered from now on, on all threads (MPI_Pcontrol, POMP2_On/Off). */
+void ompp_event_switch(bool on, const char *who);
+
+/** \brief Notes something for the Coverage section. kind: model/ompp_profile.h. \param[in] subject, reason copied, may be NULL. */
+void ompp_event_coverage(unsigned kind, const char *subject, const char *reason);
+
+/** \brief Says which source delivers OpenMP events, for the report. First one wins. \return true when it is this one. */
+bool ompp_event_claim_openmp(const char *source);
+
+#endif

@@ -1,0 +1,40 @@
+/**
+ * \file
+ * Start and end of measurement in a process.
+ *
+ * Start: the first event, or ompp_runtime_start(). End: ompp_runtime_finalize() in MPI_Finalize, else at exit of the process.
+ */
+#ifndef OMPP_LIFECYCLE_H
+#define OMPP_LIFECYCLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * How the runtime reaches MPI without seeing mpi.h: functions over the communicator that src/mpi-wrap duplicated at MPI_Init.
+ * They return 0 or -OMPP_E_MPI / -OMPP_E_TIMEOUT. Messages are plain bytes, delivered in order per pair of ranks.
+ */
+typedef struct {
+    int rank, size;
+    int (*agree)(double timeout_seconds); /* collective: all ranks are here */
+    int (*send)(int to, const void *data, uint64_t bytes);
+    int (*receive_size)(int from, uint64_t *bytes);
+    int (*receive)(int from, void *data, uint64_t bytes);
+} ompp_reduce_t;
+
+/** \brief Starts measurement if it has not been started. \return true when it runs. */
+bool ompp_runtime_start(void);
+
+/** \brief MPI_Init is done: tells rank and size; from now on the report is made by ompp_runtime_finalize(). */
+void ompp_runtime_mpi(int rank, int size);
+
+/**
+ * \brief Ends measurement, reduces over all ranks, writes the report on rank 0. Call on entering MPI_Finalize, before PMPI_Finalize.
+ * \note Collective over reduce. Never fails: what cannot be done is said once, and the local profile is left.
+ */
+void ompp_runtime_finalize(const ompp_reduce_t *reduce);
+
+/** \brief Writes a local report of this process now; not collective. \param[in] final  nothing follows (MPI_Abort). */
+void ompp_runtime_dump(bool final, const char *why);
+
+#endif
