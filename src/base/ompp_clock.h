@@ -14,6 +14,9 @@
 #include <x86intrin.h>
 #endif
 
+/* Seen by the other libraries in the process. */
+#pragma GCC visibility push(default)
+
 /** Nanoseconds since ompp_clock_start(). */
 typedef uint64_t ompp_time_t;
 
@@ -48,5 +51,7 @@ static inline ompp_time_t ompp_clock_now(void)
 #endif
     return ompp_clock_gettime();
 }
+
+#pragma GCC visibility pop
 
 #endif

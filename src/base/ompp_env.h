@@ -21,6 +21,9 @@ typedef char *ompp_env_LATER_t;
 typedef struct {
 #define OMPP_ENV(field, name, type, def, unit, help) ompp_env_##type##_t field;
 #include "base/ompp_env.def"
+
+/* Seen by the other libraries in the process. */
+#pragma GCC visibility push(default)
 #undef OMPP_ENV
 } ompp_env_t;
 
@@ -68,5 +71,7 @@ const char *ompp_env_text(const ompp_env_row_t *row);
  * \return borrowed text, or NULL.
  */
 const char *ompp_env_foreign(const char *name);
+
+#pragma GCC visibility pop
 
 #endif

@@ -14,6 +14,9 @@
 #define OMPP_LOG_DOMAIN "ompp"
 #endif
 
+/* Seen by the other libraries in the process. */
+#pragma GCC visibility push(default)
+
 typedef enum { OMPP_LOG_QUIET, OMPP_LOG_WARN, OMPP_LOG_INFO, OMPP_LOG_DEBUG } ompp_log_level_t;
 
 extern ompp_log_level_t ompp_log_level;
@@ -38,5 +41,7 @@ void ompp_log_write(const char *domain, ompp_log_level_t level, bool common, con
 #define ompp_warn_common(...) ompp_log_at(OMPP_LOG_WARN, true, __VA_ARGS__)
 #define ompp_info(...) ompp_log_at(OMPP_LOG_INFO, true, __VA_ARGS__)
 #define ompp_debug(...) ompp_log_at(OMPP_LOG_DEBUG, false, __VA_ARGS__)
+
+#pragma GCC visibility pop
 
 #endif

@@ -20,6 +20,9 @@
 #include "base/ompp_clock.h"
 #include "model/ompp_tables.h"
 
+/* Seen by the other libraries in the process. */
+#pragma GCC visibility push(default)
+
 /** A region of this process: offset of its record in the arena, 0 = none (every function accepts 0 and skips it). */
 typedef ompp_off_t ompp_region_ref_t;
 
@@ -101,6 +104,14 @@ void ompp_event_barrier_phase(bool begin, ompp_time_t t);
 /** \brief Leaves a region that need not be the innermost one (locks): frames above it stay open and move to its parent. */
 void ompp_event_release(ompp_region_ref_t region, ompp_time_t t);
 
+/**
+ * \brief Region of the innermost open frame of a construct on this thread, within its innermost team; for sources whose end events
+ *        do not say what they end.
+ * \return 0 when there is none. While nothing is measured on this thread, OMPP_REGION_SKIPPED, which the functions above accept.
+ */
+ompp_region_ref_t ompp_event_innermost(ompp_construct_t construct);
+#define OMPP_REGION_SKIPPED 1u
+
 /** \brief One execution that is counted but not timed (local MPI inquiry calls). */
 void ompp_event_count(ompp_region_ref_t region);
 
@@ -152,6 +163,9 @@ void ompp_event_task_suspend(ompp_task_t task, ompp_time_t t);
 
 /** \brief A suspended task goes on, on this thread, which need not be the one that began it. */
 void ompp_event_task_resume(ompp_task_t task, ompp_time_t t);
+
+/** \return true for a running task that is suspended at present. */
+bool ompp_event_task_suspended(ompp_task_t task);
 
 /** \brief The running task is complete; closes its frames. */
 void ompp_event_task_end(ompp_task_t task, ompp_time_t t);
@@ -210,5 +224,7 @@ void ompp_event_coverage(unsigned kind, const char *subject, const char *reason)
 
 /** \brief Says which source delivers OpenMP events, for the report. First one wins. \return true when it is this one. */
 bool ompp_event_claim_openmp(const char *source);
+
+#pragma GCC visibility pop
 
 #endif

@@ -1,1 +1,276 @@
+/*
+ * Start of measurement at the first event, switches, coverage notes, fork. The end is in ompp_finish.c.
+ */
+#define _GNU_SOURCE
+#define OMPP_LOG_DOMAIN "runtime"
 #include "runtime/ompp_lifecycle.h"
+
+#include "base/ompp_env.h"
+#include "base/ompp_error.h"
+#include "base/ompp_log.h"
+#include "model/ompp_profile.h"
+#include "runtime/ompp_finish_priv.h"
+#include "runtime/ompp_process_priv.h"
+#include "runtime/ompp_thread_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define MAX_EARLY 64u
+
+/* Coverage notes from before the first event, text owned by their callers. */
+static struct {
+    unsigned kind;
+    char subject[200], reason[100];
+} early[MAX_EARLY];
+static unsigned nearly;
+
+static char program_path[4096], program_dir[4096];
+static char openmp_source[64];
+
+const char *ompp_program_path(void)
+{
+    return program_path;
+}
+
+const char *ompp_program_dir(void)
+{
+    return program_dir;
+}
+
+/* The rank as the launcher tells it, so that messages before MPI_Init are said once. */
+static void guess_rank(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *text = ompp_env_foreign(names[i]);
+        if (text && *text) {
+            ompp_log_set_rank(atoi(text));
+            return;
+        }
+    }
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static void set_disabled(void)
+{
+    for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++)
+        for (size_t i = 0; ompp_constructs[c].env && i < ompp_env_nrows; i++)
+            if (strcmp(ompp_env_rows[i].name, ompp_constructs[c].env) == 0)
+                ompp_process.disabled[c] = *(bool *)((char *)&ompp_env + ompp_env_rows[i].offset);
+    if (ompp_env.disable_locks) ompp_process.disabled[OMPP_CONSTRUCT_LOCK] = true;
+}
+
+static void open_arena(void)
+{
+    const char *dirs[4] = {NULL};
+    char name[64];
+    unsigned n = 0;
+
+    if (*ompp_env.job_dir) {
+        dirs[n++] = ompp_env.job_dir;
+    } else {
+        dirs[n++] = "/dev/shm";
+        if (*ompp_env.tmpdir) dirs[n++] = ompp_env.tmpdir;
+        dirs[n++] = "/tmp";
+    }
+    snprintf(name, sizeof name, "ompp-%u-%d-%llx", (unsigned)getuid(), (int)getpid(),
+             (unsigned long long)ompp_clock.origin_epoch);
+    if (ompp_arena_open(&ompp_process.arena, dirs, name, ompp_env.memory) != 0) {
+        ompp_process.arena.base = NULL;
+        return;
+    }
+    if (ompp_process.arena.why[0])
+        ompp_warn_common("profile is kept in memory only (%s); it is lost if the program dies", ompp_process.arena.why);
+}
+
+static void cpu_time(uint64_t *user_ns, uint64_t *system_ns)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    *user_ns = (uint64_t)usage.ru_utime.tv_sec * 1000000000u + (uint64_t)usage.ru_utime.tv_usec * 1000u;
+    *system_ns = (uint64_t)usage.ru_stime.tv_sec * 1000000000u + (uint64_t)usage.ru_stime.tv_usec * 1000u;
+}
+
+void ompp_process_cpu(uint64_t *user_ns, uint64_t *system_ns)
+{
+    uint64_t user, system;
+
+    cpu_time(&user, &system);
+    *user_ns = user - ompp_process.header->user0_ns;
+    *system_ns = system - ompp_process.header->system0_ns;
+}
+
+static bool write_header(void)
+{
+    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_header_t));
+    char host[256] = "";
+
+    if (off != OMPP_LAYOUT_HEADER) return false;
+    ompp_a_header_t *header = ompp_process.header = (ompp_a_header_t *)(ompp_process.arena.base + off);
+    gethostname(host, sizeof host - 1);
+    header->version = OMPP_LAYOUT_VERSION;
+    header->endian = OMPP_LAYOUT_ENDIAN;
+    header->pid = (uint32_t)getpid();
+    header->rank = -1;
+    header->size = 1;
+    header->tsc = ompp_clock.use_tsc;
+    header->origin_epoch = ompp_clock.origin_epoch;
+    header->begin_ns = ompp_clock_now();
+    cpu_time(&header->user0_ns, &header->system0_ns);
+    header->host = ompp_string_take(host);
+    header->app = ompp_string_take(base_name(*ompp_env.appname ? ompp_env.appname : program_path));
+    header->source = ompp_string_take(openmp_source);
+    memcpy(header->magic, OMPP_LAYOUT_MAGIC, sizeof header->magic);
+    return true;
+}
+
+/* ---- Fork ----------------------------------------------------------------------------------------------------------- */
+
+static void before_fork(void)
+{
+    if (atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING)
+        ompp_event_coverage(OMPP_COVERAGE_FORKED, NULL, NULL);
+}
+
+/* A child is not measured: it must not write into its parent's profile, and must not write a report. */
+static void in_child(void)
+{
+    atomic_store(&ompp_process.on, false);
+    if (atomic_exchange(&ompp_process.state, OMPP_STATE_DEAD) == OMPP_STATE_RUNNING)
+        ompp_arena_detach(&ompp_process.arena);
+    ompp_thread_self = &ompp_thread_none;
+}
+
+/* ---- Start ---------------------------------------------------------------------------------------------------------- */
+
+static void start_now(void)
+{
+    guess_rank();
+    ompp_env_read();
+    set_disabled();
+    ompp_clock_start(ompp_env.clock);
+    open_arena();
+    if (!ompp_process.arena.base || !write_header()) {
+        ompp_warn("no memory for the profile; the program is not measured");
+        atomic_store(&ompp_process.state, OMPP_STATE_DEAD);
+        return;
+    }
+    pthread_atfork(before_fork, NULL, in_child);
+    atomic_store(&ompp_process.state, OMPP_STATE_RUNNING);
+    if (ompp_process.arena.why[0]) ompp_event_coverage(OMPP_COVERAGE_ARENA, NULL, ompp_process.arena.why);
+    for (unsigned i = 0; i < nearly; i++) ompp_event_coverage(early[i].kind, early[i].subject, early[i].reason);
+    for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++)
+        if (ompp_process.disabled[c]) ompp_event_coverage(OMPP_COVERAGE_DISABLED, ompp_constructs[c].full, ompp_constructs[c].env);
+}
+
+bool ompp_runtime_start(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    if (atomic_load_explicit(&ompp_process.state, memory_order_acquire) == OMPP_STATE_NEW) pthread_once(&once, start_now);
+    return atomic_load_explicit(&ompp_process.state, memory_order_acquire) == OMPP_STATE_RUNNING;
+}
+
+/*
+ * At load: where we are, before the program changes it. The exit handler is registered now, so that it runs after those the
+ * program registers.
+ */
+__attribute__((constructor)) static void at_load(void)
+{
+    ssize_t n = readlink("/proc/self/exe", program_path, sizeof program_path - 1);
+
+    if (n < 0) n = 0;
+    program_path[n] = '\0';
+    if (!getcwd(program_dir, sizeof program_dir)) program_dir[0] = '\0';
+    atexit(ompp_finish_at_exit);
+}
+
+void ompp_runtime_mpi(int rank, int size)
+{
+    if (!ompp_runtime_start()) return;
+    ompp_process.header->rank = rank;
+    ompp_process.header->size = (uint32_t)size;
+    ompp_log_set_rank(rank);
+}
+
+/* ---- Switches and notes --------------------------------------------------------------------------------------------- */
+
+void ompp_event_switch(bool on, const char *who)
+{
+    if (!ompp_runtime_start()) return;
+    if (!on && atomic_exchange(&ompp_process.on, false)) ompp_event_coverage(OMPP_COVERAGE_PAUSED, who, NULL);
+    if (on) atomic_store(&ompp_process.on, true);
+}
+
+static void note_early(unsigned kind, const char *subject, const char *reason)
+{
+    if (nearly >= MAX_EARLY) return;
+    early[nearly].kind = kind;
+    snprintf(early[nearly].subject, sizeof early[nearly].subject, "%s", subject ? subject : "");
+    snprintf(early[nearly].reason, sizeof early[nearly].reason, "%s", reason ? reason : "");
+    nearly++;
+}
+
+static bool same(ompp_off_t off, const char *text)
+{
+    const char *have = off ? ((ompp_a_string_t *)(ompp_process.arena.base + off))->text : "";
+
+    return strcmp(have, text ? text : "") == 0;
+}
+
+static void note(unsigned kind, const char *subject, const char *reason)
+{
+    ompp_a_header_t *header = ompp_process.header;
+    ompp_off_t first = atomic_load_explicit(&header->coverage, memory_order_relaxed);
+
+    for (ompp_off_t off = first; off;) {
+        ompp_a_coverage_t *c = (ompp_a_coverage_t *)(ompp_process.arena.base + off);
+        if (c->kind == kind && same(c->subject, subject) && same(c->reason, reason)) {
+            c->count++;
+            return;
+        }
+        off = c->next;
+    }
+    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_coverage_t));
+    if (!off) return;
+    *(ompp_a_coverage_t *)(ompp_process.arena.base + off) =
+        (ompp_a_coverage_t){first, kind, ompp_string_take(subject), ompp_string_take(reason), 1};
+    atomic_store_explicit(&header->coverage, off, memory_order_release);
+}
+
+void ompp_event_coverage(unsigned kind, const char *subject, const char *reason)
+{
+    int state = atomic_load_explicit(&ompp_process.state, memory_order_acquire);
+
+    if (state == OMPP_STATE_NEW) note_early(kind, subject, reason);
+    if (state != OMPP_STATE_RUNNING) return;
+    pthread_mutex_lock(&ompp_process.lock);
+    note(kind, subject, reason);
+    pthread_mutex_unlock(&ompp_process.lock);
+}
+
+bool ompp_event_claim_openmp(const char *source)
+{
+    static atomic_flag claimed = ATOMIC_FLAG_INIT;
+
+    if (atomic_flag_test_and_set(&claimed)) return strcmp(openmp_source, source) == 0;
+    snprintf(openmp_source, sizeof openmp_source, "%s", source);
+    if (atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING) {
+        pthread_mutex_lock(&ompp_process.lock);
+        ompp_process.header->source = ompp_string_take(source);
+        pthread_mutex_unlock(&ompp_process.lock);
+    }
+    return true;
+}

@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Seen by the other libraries in the process. */
+#pragma GCC visibility push(default)
+
 /**
  * How the runtime reaches MPI without seeing mpi.h: functions over the communicator that src/mpi-wrap duplicated at MPI_Init.
  * They return 0 or -OMPP_E_MPI / -OMPP_E_TIMEOUT. Messages are plain bytes, delivered in order per pair of ranks.
@@ -36,5 +39,7 @@ void ompp_runtime_finalize(const ompp_reduce_t *reduce);
 
 /** \brief Writes a local report of this process now; not collective. \param[in] final  nothing follows (MPI_Abort). */
 void ompp_runtime_dump(bool final, const char *why);
+
+#pragma GCC visibility pop
 
 #endif

@@ -1,0 +1,429 @@
+#include "model/ompp_collect.h"
+
+#include "model/ompp_layout.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_RECORDS 10000000u /* of one list: a damaged file must not keep us for ever */
+
+/* What one call works on. */
+typedef struct {
+    const char *base;
+    uint64_t size, t;
+    ompp_profile_t *profile;
+    uint32_t nregions, nmodules;
+    uint32_t *region_of; /* [nregions]: index in the arena -> in the profile */
+    uint32_t *module_of; /* [nmodules] */
+    /* Union of the threads' trees: (parent, region) of the profile -> node; open addressing, OMPP_NONE = free. */
+    struct {
+        uint32_t parent, region, node;
+    } *tree;
+    uint32_t tree_size, tree_used;
+    /* Of the thread being copied: arena node -> profile node; open addressing, 0 = free. */
+    struct {
+        ompp_off_t off;
+        uint32_t node;
+    } *map;
+    uint32_t map_size;
+} collect_t;
+
+/* A record of at least size bytes at off; NULL when it does not lie in the arena. */
+static const void *record(const collect_t *c, ompp_off_t off, uint64_t size)
+{
+    return off && off % 8 == 0 && off + size <= c->size ? c->base + off : NULL;
+}
+
+static const char *text(const collect_t *c, ompp_off_t off)
+{
+    const ompp_a_string_t *s = record(c, off, sizeof *s);
+
+    if (!s || !record(c, off, sizeof *s + (uint64_t)s->length + 1) || s->text[s->length] != '\0') return "";
+    return s->text;
+}
+
+static ompp_str_t string(collect_t *c, ompp_off_t off)
+{
+    return ompp_profile_string(c->profile, text(c, off));
+}
+
+static uint64_t load(const _Atomic uint64_t *value)
+{
+    return atomic_load_explicit(value, memory_order_acquire);
+}
+
+static ompp_off_t follow(const ompp_link_t *link)
+{
+    return atomic_load_explicit(link, memory_order_acquire);
+}
+
+/* ---- Definitions ---------------------------------------------------------------------------------------------------- */
+
+static bool copy_modules(collect_t *c, ompp_off_t first)
+{
+    const ompp_a_module_t *m = record(c, first, sizeof *m);
+
+    c->nmodules = m ? m->index + 1 : 0;
+    if (c->nmodules > MAX_RECORDS) return false;
+    c->module_of = malloc((c->nmodules + 1) * sizeof *c->module_of);
+    if (!c->module_of) return false;
+    for (uint32_t i = 0; i < c->nmodules; i++) c->module_of[i] = OMPP_NONE;
+    for (uint32_t n = 0; m && n < c->nmodules; n++, m = record(c, m->next, sizeof *m)) {
+        ompp_module_t module = {string(c, m->path), string(c, m->id), m->base};
+        if (m->index < c->nmodules) c->module_of[m->index] = ompp_profile_add_module(c->profile, &module);
+    }
+    return true;
+}
+
+static void copy_region(collect_t *c, const ompp_a_region_t *r)
+{
+    const ompp_a_module_t *m = record(c, r->module, sizeof *m);
+    ompp_region_t region = {.construct = r->construct,
+                            .flags = r->flags,
+                            .file = string(c, r->file),
+                            .name = string(c, r->name),
+                            .begin = r->begin,
+                            .end = r->end,
+                            .module = m && m->index < c->nmodules ? c->module_of[m->index] : OMPP_NONE,
+                            .addr = r->addr,
+                            .addr_end = load(&r->addr_end),
+                            .key = r->key,
+                            .number = OMPP_NONE};
+
+    if (r->index < c->nregions && r->construct < OMPP_CONSTRUCT_NUM)
+        c->region_of[r->index] = ompp_profile_add_region(c->profile, &region);
+}
+
+static bool copy_regions(collect_t *c, ompp_off_t first)
+{
+    const ompp_a_region_t *r = record(c, first, sizeof *r);
+
+    c->nregions = r ? r->index + 1 : 0;
+    if (c->nregions > MAX_RECORDS) return false;
+    c->region_of = malloc((c->nregions + 1) * sizeof *c->region_of);
+    if (!c->region_of) return false;
+    for (uint32_t i = 0; i < c->nregions; i++) c->region_of[i] = OMPP_NONE;
+    for (uint32_t n = 0; r && n < c->nregions; n++, r = record(c, r->next, sizeof *r)) copy_region(c, r);
+    return true;
+}
+
+static void copy_metrics(collect_t *c, ompp_off_t first)
+{
+    const ompp_a_metric_t *m = record(c, first, sizeof *m);
+
+    for (uint32_t n = 0; m && n < MAX_RECORDS; n++, m = record(c, m->next, sizeof *m)) {
+        ompp_metric_t metric = {string(c, m->name), string(c, m->source), string(c, m->meaning), m->set,          m->index,
+                                m->unit,            m->quality,           m->reduce_threads,     m->reduce_ranks};
+        ompp_profile_add_metric(c->profile, &metric);
+    }
+}
+
+static void copy_coverage(collect_t *c, ompp_off_t first)
+{
+    const ompp_a_coverage_t *v = record(c, first, sizeof *v);
+
+    for (uint32_t n = 0; v && n < MAX_RECORDS; n++, v = record(c, v->next, sizeof *v))
+        if (v->kind < OMPP_COVERAGE_NUM)
+            ompp_profile_add_coverage(c->profile, v->kind, text(c, v->subject), text(c, v->reason), v->count);
+}
+
+/* ---- Trees ---------------------------------------------------------------------------------------------------------- */
+
+static uint32_t hash(uint32_t a, uint32_t b)
+{
+    return (uint32_t)(((uint64_t)a << 32 | b) * 0x9e3779b97f4a7c15u >> 32);
+}
+
+static bool tree_grow(collect_t *c)
+{
+    uint32_t size = c->tree_size ? 2 * c->tree_size : 256, old = c->tree_size;
+    __typeof__(c->tree) bigger = malloc(size * sizeof *bigger);
+
+    if (!bigger) return false;
+    for (uint32_t i = 0; i < size; i++) bigger[i].node = OMPP_NONE;
+    for (uint32_t k = 0; k < old; k++) {
+        if (c->tree[k].node == OMPP_NONE) continue;
+        uint32_t i = hash(c->tree[k].parent, c->tree[k].region);
+        while (bigger[i & (size - 1)].node != OMPP_NONE) i++;
+        bigger[i & (size - 1)] = c->tree[k];
+    }
+    free(c->tree);
+    c->tree = bigger;
+    c->tree_size = size;
+    return true;
+}
+
+/* The profile's node for (parent, region), made when missing. */
+static uint32_t union_node(collect_t *c, uint32_t parent, uint32_t region, uint64_t first_ns, uint32_t rank)
+{
+    uint32_t i = hash(parent, region);
+
+    if (c->tree_size < 2 * (c->tree_used + 1) && !tree_grow(c)) return OMPP_NONE;
+    for (;; i++) {
+        uint32_t k = i & (c->tree_size - 1);
+        if (c->tree[k].node == OMPP_NONE) {
+            c->tree[k].parent = parent;
+            c->tree[k].region = region;
+            c->tree[k].node = ompp_profile_add_node(c->profile, region, parent, first_ns, rank);
+            c->tree_used++;
+            return c->tree[k].node;
+        }
+        if (c->tree[k].parent == parent && c->tree[k].region == region) {
+            ompp_node_t *node = &c->profile->nodes[c->tree[k].node];
+            if (first_ns < node->first_ns) node->first_ns = first_ns;
+            return c->tree[k].node;
+        }
+    }
+}
+
+static uint32_t mapped(const collect_t *c, ompp_off_t off)
+{
+    for (uint32_t i = hash(off, 0); c->map_size; i++) {
+        uint32_t k = i & (c->map_size - 1);
+        if (c->map[k].off == off) return c->map[k].node;
+        if (c->map[k].off == 0) break;
+    }
+    return OMPP_NONE;
+}
+
+static void set_mapped(collect_t *c, ompp_off_t off, uint32_t node)
+{
+    uint32_t i = hash(off, 0);
+
+    while (c->map[i & (c->map_size - 1)].off) i++;
+    c->map[i & (c->map_size - 1)].off = off;
+    c->map[i & (c->map_size - 1)].node = node;
+}
+
+static bool make_map(collect_t *c, uint32_t nnodes)
+{
+    c->map_size = 64;
+    while (c->map_size < 2 * nnodes) c->map_size *= 2;
+    free(c->map);
+    c->map = calloc(c->map_size, sizeof *c->map);
+    return c->map != NULL;
+}
+
+static void copy_values(collect_t *c, const ompp_a_node_t *n, uint32_t node, uint32_t location)
+{
+    const ompp_a_block_t *b = record(c, follow(&n->sets), sizeof *b);
+
+    if (n->region && n->construct < OMPP_CONSTRUCT_NUM && n->nphases == ompp_constructs[n->construct].nphases) {
+        uint32_t nvalues = ompp_phase_values(n->construct);
+        bool any = false;
+        const uint64_t *from = &n->visits;
+        for (uint32_t i = 0; i < nvalues; i++) any |= from[i] != 0;
+        uint64_t *to = any ? ompp_profile_block(c->profile, node, location, OMPP_SET_PHASES, 0, nvalues) : NULL;
+        if (to) memcpy(to, from, nvalues * sizeof *to);
+    }
+    for (uint32_t k = 0; b && k < 64; k++, b = record(c, b->next, sizeof *b)) {
+        if (b->nvalues > 1024 || !record(c, (ompp_off_t)((const char *)b - c->base), sizeof *b + b->nvalues * sizeof b->values[0]))
+            return;
+        uint64_t *to = ompp_profile_block(c->profile, node, location, b->set, b->object, b->nvalues);
+        if (to) memcpy(to, b->values, b->nvalues * sizeof *to);
+    }
+}
+
+/* Copies the thread's nodes, parents first: the list is newest first, and a node is newer than its parent. */
+static bool copy_tree(collect_t *c, const ompp_a_thread_t *thread, uint32_t location, uint32_t rank)
+{
+    ompp_off_t *nodes = NULL;
+    uint32_t n = 0, allocated = 0;
+
+    for (ompp_off_t off = follow(&thread->nodes); off && n < MAX_RECORDS;) {
+        const ompp_a_node_t *node = record(c, off, sizeof *node);
+        if (!node || !record(c, off, sizeof *node + node->nphases * sizeof node->slot[0])) break;
+        if (n == allocated) {
+            allocated = allocated ? 2 * allocated : 256;
+            ompp_off_t *bigger = realloc(nodes, allocated * sizeof *nodes);
+            if (!bigger) {
+                free(nodes);
+                return false;
+            }
+            nodes = bigger;
+        }
+        nodes[n++] = off;
+        off = node->next;
+    }
+    if (!make_map(c, n)) {
+        free(nodes);
+        return false;
+    }
+    while (n > 0) {
+        const ompp_a_node_t *a = (const ompp_a_node_t *)(c->base + nodes[--n]);
+        const ompp_a_region_t *r = record(c, a->region, sizeof *r);
+        uint32_t parent = mapped(c, a->parent), node = OMPP_NONE;
+        if (a->region == 0)
+            node = 0;
+        else if (r && r->index < c->nregions && c->region_of[r->index] != OMPP_NONE && parent != OMPP_NONE)
+            node = union_node(c, parent, c->region_of[r->index], a->first_ns, rank);
+        if (node == OMPP_NONE) continue;
+        set_mapped(c, nodes[n], node);
+        copy_values(c, a, node, location);
+    }
+    free(nodes);
+    return true;
+}
+
+/* ---- Open frames ---------------------------------------------------------------------------------------------------- */
+
+/* Values of the frame's node on this thread in the profile, with the number of slots; NULL when there are none (root). */
+static uint64_t *values_of(collect_t *c, const ompp_a_frame_t *frame, uint32_t location)
+{
+    const ompp_a_node_t *n = record(c, frame->node, sizeof *n);
+    uint32_t node = mapped(c, frame->node);
+
+    if (!n || node == OMPP_NONE || n->region == 0 || n->construct >= OMPP_CONSTRUCT_NUM ||
+        frame->slot >= ompp_constructs[n->construct].nphases)
+        return NULL;
+    return ompp_profile_block(c->profile, node, location, OMPP_SET_PHASES, 0, ompp_phase_values(n->construct));
+}
+
+/* When an open frame has to end at the latest: now, or the join of its team. */
+static uint64_t limit_of(const collect_t *c, const ompp_a_frame_t *frame, uint64_t limit)
+{
+    const ompp_a_team_t *team = frame->flags & OMPP_FRAME_F_TEAM ? record(c, frame->team, sizeof *team) : NULL;
+    uint64_t join = team ? load(&team->join) : 0;
+
+    if (frame->flags & OMPP_FRAME_F_ENDED && frame->stamp < limit) limit = frame->stamp;
+    return join && join < limit && join >= frame->enter ? join : limit;
+}
+
+/* Adds to the copied values what the frames of one stack have not booked yet. */
+static void close_stack(collect_t *c, const ompp_a_stack_t *stack, uint32_t top, uint32_t location, uint64_t limit)
+{
+    uint64_t *below = NULL;
+    unsigned below_slot = 0;
+
+    for (uint32_t i = 0; i <= top; i++) {
+        const ompp_a_frame_t *frame = &stack->frames[i];
+        uint64_t *values = values_of(c, frame, location);
+        limit = limit_of(c, frame, limit);
+        if (values && frame->flags & OMPP_FRAME_F_RECURSIVE) {
+            values[0]++;
+        } else if (values) {
+            values[0]++;
+            if (limit > frame->stamp) values[ompp_value_index(frame->slot, OMPP_SLOT_TIME)] += limit - frame->stamp;
+            if (below && limit > frame->enter + frame->credited)
+                below[ompp_value_index(below_slot, OMPP_SLOT_CHILD)] += limit - frame->enter - frame->credited;
+        }
+        below = values;
+        below_slot = frame->slot;
+    }
+}
+
+static void close_frames(collect_t *c, const ompp_a_thread_t *thread, uint32_t location)
+{
+    uint64_t limit = thread->end_ns && thread->end_ns < c->t ? thread->end_ns : c->t;
+    ompp_off_t off = follow(&thread->stack);
+    uint64_t task_begin = 0;
+
+    for (uint32_t n = 0; off && n < MAX_RECORDS; n++) {
+        const ompp_a_stack_t *stack = record(c, off, sizeof *stack);
+        uint32_t top = stack ? __atomic_load_n(&stack->top, __ATOMIC_ACQUIRE) : 0;
+        if (!stack || top >= stack->capacity || !record(c, off, sizeof *stack + (top + 1ull) * sizeof stack->frames[0])) return;
+        /* The top frame of this stack was interrupted by the task above since task_begin. */
+        uint64_t *interrupted = task_begin ? values_of(c, &stack->frames[top], location) : NULL;
+        if (interrupted && limit > task_begin)
+            interrupted[ompp_value_index(stack->frames[top].slot, OMPP_SLOT_TASK)] += limit - task_begin;
+        close_stack(c, stack, top, location, limit);
+        task_begin = stack->explicit_task ? stack->begin : 0;
+        off = stack->under;
+    }
+}
+
+/* ---- Threads -------------------------------------------------------------------------------------------------------- */
+
+/* Order in which threads get their numbers: initial, members of outermost teams by number, nested ones, others. */
+static int by_role(const void *a, const void *b)
+{
+    const ompp_a_thread_t *x = *(const ompp_a_thread_t *const *)a, *y = *(const ompp_a_thread_t *const *)b;
+
+    if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
+    if (x->kind == OMPP_THREAD_TEAM && x->index != y->index) return x->index < y->index ? -1 : 1;
+    return x->ordinal < y->ordinal ? -1 : x->ordinal > y->ordinal;
+}
+
+static void note_losses(collect_t *c, const ompp_a_thread_t *t)
+{
+    if (t->dropped)
+        ompp_profile_add_coverage(c->profile, OMPP_COVERAGE_DROPPED, "region entries", "memory for the profile is full: OMPP_MEMORY",
+                                  t->dropped);
+    if (t->deep)
+        ompp_profile_add_coverage(c->profile, OMPP_COVERAGE_DROPPED, "region entries", "nested too deeply", t->deep);
+    if (t->unclosed)
+        ompp_profile_add_coverage(c->profile, OMPP_COVERAGE_MISMATCH, "regions ended by the end of an outer one", NULL,
+                                  t->unclosed);
+    if (t->unopened)
+        ompp_profile_add_coverage(c->profile, OMPP_COVERAGE_MISMATCH, "ends of regions that were not open", NULL, t->unopened);
+}
+
+static bool copy_threads(collect_t *c, ompp_off_t first, uint32_t rank, uint32_t *nthreads)
+{
+    const ompp_a_thread_t *t = record(c, first, sizeof *t);
+    uint32_t n = 0, allocated = t ? t->ordinal + 1 : 0;
+    bool ok = true;
+
+    *nthreads = 0;
+    if (allocated > MAX_RECORDS) return false;
+    const ompp_a_thread_t **threads = malloc((allocated + 1) * sizeof *threads);
+    if (!threads) return false;
+    for (; t && n < allocated; t = record(c, t->next, sizeof *t)) threads[n++] = t;
+    qsort(threads, n, sizeof *threads, by_role);
+    for (uint32_t i = 0; i < n && ok; i++) {
+        ompp_location_t location = {rank, i, threads[i]->kind, threads[i]->begin_ns,
+                                    threads[i]->end_ns ? threads[i]->end_ns : c->t};
+        uint32_t index = ompp_profile_add_location(c->profile, &location);
+        ok = copy_tree(c, threads[i], index, rank);
+        if (ok) close_frames(c, threads[i], index);
+        note_losses(c, threads[i]);
+    }
+    free(threads);
+    *nthreads = n;
+    return ok;
+}
+
+static bool copy_all(collect_t *c, const ompp_a_header_t *header, ompp_end_t end)
+{
+    ompp_profile_t *p = c->profile;
+    uint32_t rank = header->rank < 0 ? 0 : (uint32_t)header->rank;
+    ompp_rank_t r = {.rank = rank,
+                     .pid = header->pid,
+                     .end = end,
+                     .host = string(c, header->host),
+                     .clock = ompp_profile_string(p, header->tsc ? "tsc" : "clock_gettime"),
+                     .begin_epoch_ns = header->origin_epoch + header->begin_ns,
+                     .duration_ns = c->t > header->begin_ns ? c->t - header->begin_ns : 0};
+
+    p->app = string(c, header->app);
+    p->source = string(c, header->source);
+    p->mpi = header->rank >= 0;
+    p->nranks = header->size;
+    if (!copy_modules(c, follow(&header->modules)) || !copy_regions(c, follow(&header->regions))) return false;
+    copy_metrics(c, follow(&header->metrics));
+    if (!copy_threads(c, follow(&header->threads), rank, &r.nthreads)) return false;
+    copy_coverage(c, follow(&header->coverage));
+    p->nslots = r.nthreads;
+    ompp_profile_add_rank(p, &r);
+    return !p->failed;
+}
+
+ompp_profile_t *ompp_collect(const char *base, uint64_t size, uint64_t t, ompp_end_t end)
+{
+    collect_t c = {.base = base, .size = size, .t = t};
+    const ompp_a_header_t *header = record(&c, OMPP_LAYOUT_HEADER, sizeof *header);
+
+    if (!header || memcmp(header->magic, OMPP_LAYOUT_MAGIC, sizeof header->magic) != 0 ||
+        header->version != OMPP_LAYOUT_VERSION || header->endian != OMPP_LAYOUT_ENDIAN)
+        return NULL;
+    c.profile = ompp_profile_new();
+    bool ok = c.profile && copy_all(&c, header, end);
+    free(c.module_of);
+    free(c.region_of);
+    free(c.tree);
+    free(c.map);
+    if (ok) return c.profile;
+    ompp_profile_free(c.profile);
+    return NULL;
+}

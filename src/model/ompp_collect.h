@@ -1,0 +1,19 @@
+/**
+ * \file
+ * Arena to profile: the one reader of the arena. Serves finalize, dumps and, from the file, processes that died.
+ */
+#ifndef OMPP_COLLECT_H
+#define OMPP_COLLECT_H
+
+#include "model/ompp_profile.h"
+
+/**
+ * \brief Copies an arena into a profile, closing open frames in the copy at min(t, join of their team).
+ * \param[in] base  start of the mapping, borrowed; other threads may go on writing into it.
+ * \param[in] size  bytes of it that are mapped.
+ * \param[in] t     end of the measurement, ns of its clock; used as the rank's duration.
+ * \return profile of one rank, owned, ompp_profile_free(); NULL when it is not an arena of this version, or out of memory.
+ */
+ompp_profile_t *ompp_collect(const char *base, uint64_t size, uint64_t t, ompp_end_t end);
+
+#endif

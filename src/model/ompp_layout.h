@@ -1,0 +1,159 @@
+/**
+ * \file
+ * Layout of the arena: the records of a running measurement, as offsets from the start of the mapping. The runtime writes them,
+ * ompp_collect() reads them, in the same process or from the file of one that died. Fixed for a given OMPP_LAYOUT_VERSION.
+ *
+ * Records are filled first and then linked by a release store, so that a reader never sees a half-made one. Lists are in order
+ * newest first. One thread writes a node or a frame; others only read it.
+ */
+#ifndef OMPP_LAYOUT_H
+#define OMPP_LAYOUT_H
+
+#include "base/ompp_arena.h"
+#include "model/ompp_tables.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define OMPP_LAYOUT_MAGIC "OMPPARNA"
+#define OMPP_LAYOUT_VERSION 1u
+#define OMPP_LAYOUT_ENDIAN 0x01020304u
+#define OMPP_LAYOUT_HEADER 16u /* offset of the header: the first record of the arena */
+
+typedef _Atomic ompp_off_t ompp_link_t;
+
+/** A zero-terminated text. */
+typedef struct {
+    uint32_t length;
+    char text[];
+} ompp_a_string_t;
+
+typedef struct {
+    char magic[8];
+    uint32_t version, endian;
+    uint32_t pid;
+    int32_t rank; /* -1 = no MPI */
+    uint32_t size;
+    uint32_t tsc; /* 1: time stamps from the counter */
+    uint64_t origin_epoch; /* ns since 1970 at time 0 */
+    uint64_t begin_ns;     /* first event */
+    uint64_t end_ns;       /* 0 while running */
+    uint64_t user0_ns, system0_ns; /* CPU time of the process at the first event */
+    ompp_off_t host, app, source;
+    _Atomic uint32_t noff; /* times measurement was switched off */
+    ompp_link_t modules, regions, threads, coverage, metrics;
+} ompp_a_header_t;
+
+typedef struct {
+    ompp_off_t next;
+    ompp_off_t path, id;
+    uint32_t index; /* from 0, in order of discovery */
+    uint64_t base;  /* dlpi_addr */
+    uint64_t low, high; /* addresses of its loaded segments */
+} ompp_a_module_t;
+
+typedef struct {
+    ompp_off_t next;
+    uint32_t index; /* from 0, in order of definition */
+    uint16_t construct, flags;
+    uint32_t nphases;
+    ompp_off_t file, name, module;
+    uint32_t begin, end;
+    uint64_t addr;
+    _Atomic uint64_t addr_end;
+    uint64_t key;
+    ompp_link_t exec; /* the TASKEXEC of a TASK */
+} ompp_a_region_t;
+
+/** Values of one phase; with visits the shape of OMPP_SET_PHASES. */
+typedef struct {
+    uint64_t time, child, task, count;
+} ompp_a_slot_t;
+
+typedef struct {
+    ompp_off_t next;   /* of the thread's nodes */
+    ompp_off_t region; /* 0 = root */
+    ompp_off_t parent;
+    ompp_off_t last;   /* child entered last: first guess at the next entry */
+    uint16_t construct, nphases;
+    ompp_link_t sets;  /* chain of further value blocks */
+    uint64_t first_ns;
+    uint64_t visits;
+    ompp_a_slot_t slot[];
+} ompp_a_node_t;
+
+/** A value block of a set other than OMPP_SET_PHASES. */
+typedef struct {
+    ompp_off_t next;
+    uint32_t set, object, nvalues;
+    uint64_t values[];
+} ompp_a_block_t;
+
+/** A team from its fork until the last member has closed its frame. */
+typedef struct {
+    ompp_off_t next;         /* of the forking thread's team records, all states */
+    ompp_off_t fork_thread, fork_node;
+    _Atomic uint32_t refs;   /* open frames that point here; 0 = free for reuse */
+    uint64_t fork;
+    _Atomic uint64_t release; /* the forking thread left the end barrier; 0 = not yet */
+    _Atomic uint64_t join;    /* 0 = not yet */
+} ompp_a_team_t;
+
+enum {
+    OMPP_FRAME_F_ENDED = 1,     /* its end is known (stamp); closed at the next event */
+    OMPP_FRAME_F_BARRIER = 2,   /* was ended, now in the exit barrier that follows */
+    OMPP_FRAME_F_TEAM = 4,      /* this thread's part of a team */
+    OMPP_FRAME_F_LEFT = 8,      /* team frame whose member has ended: closed at the team's join */
+    OMPP_FRAME_F_RECURSIVE = 16 /* same node as the frame below: counts, takes no time */
+};
+
+typedef struct {
+    ompp_off_t node;
+    uint16_t slot, flags;
+    uint64_t enter, stamp; /* entered; start of the current phase */
+    uint64_t credited;     /* part of the time since enter that an earlier parent was given */
+    ompp_off_t team;       /* team frames */
+    ompp_off_t outer_base; /* team frames: base node before */
+} ompp_a_frame_t;
+
+/** Open frames of an implicit task (frame 0: the thread's root) or of an explicit task (frame 0: its TASKEXEC). */
+typedef struct {
+    ompp_off_t under;    /* stack of the task that this one interrupted; 0 = none */
+    uint32_t top;        /* index of the innermost open frame */
+    uint32_t capacity;
+    uint32_t explicit_task;
+    uint64_t begin;      /* explicit: start of the current run */
+    uint64_t suspended;  /* explicit: since when; 0 = running */
+    ompp_a_frame_t frames[];
+} ompp_a_stack_t;
+
+typedef struct {
+    ompp_off_t next;
+    uint32_t ordinal; /* from 0, in order of creation */
+    uint32_t kind;    /* ompp_thread_kind_t */
+    uint32_t index;   /* number in the first team it joined */
+    uint32_t os_tid;
+    uint64_t begin_ns;
+    uint64_t end_ns;  /* 0 = alive */
+    ompp_off_t root;
+    ompp_link_t nodes;
+    ompp_link_t stack; /* innermost */
+    uint64_t dropped;  /* region entries that found no room */
+    uint64_t deep;     /* region entries below the largest depth */
+    uint64_t unclosed, unopened; /* frames closed by an outer exit; exits of regions that were not open */
+} ompp_a_thread_t;
+
+typedef struct {
+    ompp_off_t next;
+    uint32_t kind;
+    ompp_off_t subject, reason;
+    uint64_t count;
+} ompp_a_coverage_t;
+
+typedef struct {
+    ompp_off_t next;
+    uint32_t set, index, unit, quality, reduce_threads, reduce_ranks;
+    ompp_off_t name, source, meaning;
+} ompp_a_metric_t;
+
+#endif

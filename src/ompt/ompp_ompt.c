@@ -1,0 +1,418 @@
+/*
+ * OMPT: the tool side of LLVM libomp's (and other runtimes') OpenMP tools interface. Translates callbacks into events, nothing
+ * else. Sources: OpenMP 5.1 specification chapter 4; what libomp 14 and 19 really do is in docs/openmp.md.
+ *
+ * What the translation rests on:
+ *  - A worker's leaving of the implicit barrier and the end of its implicit task arrive at its next fork, without parallel data:
+ *    ompp_event_member_barrier() and _member_end() clamp them to the team's join.
+ *  - Nothing is stored in the data of implicit tasks, nor of tasks with the flag ompt_task_taskwait (libomp asserts that it is
+ *    empty); teams hang on parallel data, explicit tasks on their own.
+ *  - A worksharing construct's implicit barrier comes after the end of its work: ompp_event_exit_or_barrier().
+ *  - End events may come without a return address, or with one inside libomp: the region they end is the innermost open one of
+ *    that construct on the thread.
+ *  - A test_lock that fails gives an acquire event and no other (libomp 14 does not even tell it from set_lock): the acquisition of
+ *    a lock is entered when it has succeeded, and counted as failed at the next mutex event otherwise.
+ */
+#include "runtime/ompp_event.h"
+
+#include "model/ompp_profile.h"
+
+#include <dlfcn.h>
+#include <omp-tools.h>
+#include <stdio.h>
+
+#define MAX_FORKS 8u
+
+/* Of one thread: what end events need and do not tell. */
+typedef struct {
+    const void *fork_code[MAX_FORKS]; /* of the parallel regions it has forked and not joined, innermost last */
+    unsigned nforks;
+    const void *group_code;           /* where the last taskgroup began */
+    ompp_region_ref_t lock;           /* lock it tries to acquire; 0 = none */
+    ompp_time_t lock_since;
+    bool has_role;                    /* its place among the threads is known */
+} ompp_ompt_self_t;
+
+static __thread ompp_ompt_self_t self;
+
+static ompt_set_callback_t set_callback;
+static ompt_get_parallel_info_t get_parallel_info;
+static bool has_kinds; /* libomp 19: loop kinds, barrier kinds and dispatch are told apart */
+
+static ompp_team_t *team_of(const ompt_data_t *parallel)
+{
+    return parallel ? parallel->ptr : NULL;
+}
+
+/* The lock that was tried last was not acquired: counted, without time. */
+static void flush_failed_lock(void)
+{
+    if (!self.lock) return;
+    ompp_event_enter(self.lock, self.lock_since);
+    ompp_event_exit(self.lock, self.lock_since);
+    self.lock = 0;
+}
+
+/* ---- Parallel regions ------------------------------------------------------------------------------------------------ */
+
+static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel, unsigned requested, int flags,
+                              const void *code)
+{
+    ompp_construct_t construct = flags & ompt_parallel_league ? OMPP_CONSTRUCT_TEAMS : OMPP_CONSTRUCT_PARALLEL;
+
+    (void)task;
+    (void)frame;
+    (void)requested;
+    if (self.nforks < MAX_FORKS) self.fork_code[self.nforks] = code;
+    self.nforks++;
+    ompp_region_ref_t region = ompp_region_at(construct, code, NULL);
+    parallel->ptr = ompp_event_fork(region, ompp_event_now());
+}
+
+static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, const void *code)
+{
+    (void)task;
+    (void)flags;
+    (void)code;
+    if (self.nforks) self.nforks--;
+    ompp_event_join(team_of(parallel), ompp_event_now());
+}
+
+/* A team inside another one that has more than one thread. Asked once per thread. */
+static bool is_nested(void)
+{
+    ompt_data_t *data;
+    int size;
+
+    for (int level = 1; get_parallel_info && get_parallel_info(level, &data, &size) == 2; level++)
+        if (size > 1) return true;
+    return false;
+}
+
+static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task, unsigned team_size,
+                             unsigned index, int flags)
+{
+    (void)task;
+    (void)team_size;
+    if (flags & ompt_task_initial) return; /* the initial thread needs no frame: it is the root */
+    if (endpoint == ompt_scope_begin) {
+        ompp_time_t t = ompp_event_now();
+        bool nested = index > 0 && !self.has_role && is_nested();
+        self.has_role |= index > 0;
+        ompp_event_member_begin(team_of(parallel), index, nested, t);
+    } else {
+        flush_failed_lock();
+        ompp_event_member_end(ompp_event_now());
+    }
+}
+
+/* ---- Worksharing ------------------------------------------------------------------------------------------------------ */
+
+typedef enum { WORK_NONE, WORK_LOOP, WORK_SECTIONS, WORK_SINGLE, WORK_SINGLE_OTHER, WORK_PLAIN } work_style_t;
+
+/* By ompt_work_t. Taskloop and distribute have no exit barrier of their own. */
+static const struct {
+    ompp_construct_t construct;
+    work_style_t style;
+} works[] = {
+    [ompt_work_loop] = {OMPP_CONSTRUCT_LOOP, WORK_LOOP},
+    [ompt_work_sections] = {OMPP_CONSTRUCT_SECTIONS, WORK_SECTIONS},
+    [ompt_work_single_executor] = {OMPP_CONSTRUCT_SINGLE, WORK_SINGLE},
+    [ompt_work_single_other] = {OMPP_CONSTRUCT_SINGLE, WORK_SINGLE_OTHER},
+    [ompt_work_workshare] = {OMPP_CONSTRUCT_WORKSHARE, WORK_LOOP},
+    [ompt_work_distribute] = {OMPP_CONSTRUCT_DISTRIBUTE, WORK_PLAIN},
+    [ompt_work_taskloop] = {OMPP_CONSTRUCT_TASKLOOP, WORK_PLAIN},
+    [ompt_work_scope] = {OMPP_CONSTRUCT_SCOPE, WORK_LOOP},
+    [ompt_work_loop_static] = {OMPP_CONSTRUCT_LOOP, WORK_LOOP},
+    [ompt_work_loop_dynamic] = {OMPP_CONSTRUCT_LOOP, WORK_LOOP},
+    [ompt_work_loop_guided] = {OMPP_CONSTRUCT_LOOP, WORK_LOOP},
+    [ompt_work_loop_other] = {OMPP_CONSTRUCT_LOOP, WORK_LOOP},
+};
+
+static void work_begin(ompp_construct_t construct, work_style_t style, const void *code, ompp_time_t t)
+{
+    /* A taskloop's own address lies inside libomp; that of the taskgroup around it is right. */
+    if (construct == OMPP_CONSTRUCT_TASKLOOP && self.group_code) code = self.group_code;
+    ompp_region_ref_t region = ompp_region_at(construct, code, NULL);
+
+    ompp_event_enter(region, t);
+    if (style == WORK_SINGLE) ompp_event_phase(region, OMPP_PHASE_SINGLE, t);
+    /* Where single sections are not told (libomp 14), the whole construct is one. */
+    if (style == WORK_SECTIONS && !has_kinds) ompp_event_phase(region, OMPP_PHASE_SECTION, t);
+}
+
+static void work_end(ompp_construct_t construct, work_style_t style, const void *code, ompp_time_t t)
+{
+    ompp_region_ref_t region = ompp_event_innermost(construct);
+
+    if (style == WORK_SINGLE) ompp_region_ends_at(region, code);
+    if (style == WORK_SECTIONS || style == WORK_SINGLE) ompp_event_phase(region, OMPP_PHASE_MGMT, t);
+    if (style == WORK_PLAIN)
+        ompp_event_exit(region, t);
+    else
+        ompp_event_exit_or_barrier(region, t);
+}
+
+static void on_work(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task, uint64_t count,
+                    const void *code)
+{
+    ompp_time_t t = ompp_event_now();
+
+    (void)parallel;
+    (void)task;
+    (void)count;
+    if ((unsigned)work >= sizeof works / sizeof works[0] || works[work].style == WORK_NONE) return;
+    if (endpoint != ompt_scope_end) work_begin(works[work].construct, works[work].style, code, t);
+    if (endpoint != ompt_scope_begin) work_end(works[work].construct, works[work].style, code, t);
+}
+
+static void on_dispatch(ompt_data_t *parallel, ompt_data_t *task, ompt_dispatch_t kind, ompt_data_t instance)
+{
+    (void)parallel;
+    (void)task;
+    (void)instance;
+    if (kind == ompt_dispatch_section)
+        ompp_event_phase(ompp_event_innermost(OMPP_CONSTRUCT_SECTIONS), OMPP_PHASE_SECTION, ompp_event_now());
+}
+
+static void on_masked(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task, const void *code)
+{
+    ompp_time_t t = ompp_event_now();
+
+    (void)parallel;
+    (void)task;
+    if (endpoint == ompt_scope_begin) {
+        ompp_event_enter(ompp_region_at(OMPP_CONSTRUCT_MASTER, code, NULL), t);
+    } else {
+        ompp_region_ref_t region = ompp_event_innermost(OMPP_CONSTRUCT_MASTER);
+        ompp_region_ends_at(region, code);
+        ompp_event_exit(region, t);
+    }
+}
+
+/* ---- Barriers, taskwait, taskgroup ------------------------------------------------------------------------------------ */
+
+static void plain_sync(ompp_construct_t construct, bool begin, const void *code, ompp_time_t t)
+{
+    if (begin) {
+        ompp_event_enter(ompp_region_at(construct, code, NULL), t);
+    } else {
+        ompp_region_ref_t region = ompp_event_innermost(construct);
+        if (construct == OMPP_CONSTRUCT_TASKGROUP) ompp_region_ends_at(region, code);
+        ompp_event_exit(region, t);
+    }
+}
+
+/*
+ * libomp 14 has one kind for the barriers at the end of a team and of a worksharing construct. The team's has the address of the
+ * parallel region on the thread that forked it, and none on the others.
+ */
+static void implicit_barrier(bool begin, const void *code, ompp_time_t t)
+{
+    bool of_team = !code || (self.nforks > 0 && self.nforks <= MAX_FORKS && self.fork_code[self.nforks - 1] == code);
+
+    if (of_team)
+        ompp_event_member_barrier(begin, t);
+    else
+        ompp_event_barrier_phase(begin, t);
+}
+
+static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task,
+                           const void *code)
+{
+    bool begin = endpoint == ompt_scope_begin;
+    ompp_time_t t = ompp_event_now();
+
+    (void)task;
+    (void)parallel;
+    flush_failed_lock();
+    switch ((int)kind) {
+    case ompt_sync_region_barrier_implicit_parallel:
+    case ompt_sync_region_barrier_teams:
+        ompp_event_member_barrier(begin, t);
+        break;
+    case ompt_sync_region_barrier_implicit_workshare:
+    case ompt_sync_region_barrier_implementation:
+        ompp_event_barrier_phase(begin, t);
+        break;
+    case ompt_sync_region_barrier_implicit:
+        implicit_barrier(begin, code, t);
+        break;
+    case ompt_sync_region_barrier:
+    case ompt_sync_region_barrier_explicit:
+        plain_sync(OMPP_CONSTRUCT_BARRIER, begin, code, t);
+        break;
+    case ompt_sync_region_taskwait:
+        plain_sync(OMPP_CONSTRUCT_TASKWAIT, begin, code, t);
+        break;
+    case ompt_sync_region_taskgroup:
+        if (begin) self.group_code = code;
+        plain_sync(OMPP_CONSTRUCT_TASKGROUP, begin, code, t);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- Mutexes ---------------------------------------------------------------------------------------------------------- */
+
+static ompp_construct_t mutex_construct(ompt_mutex_t kind)
+{
+    switch (kind) {
+    case ompt_mutex_critical:
+        return OMPP_CONSTRUCT_CRITICAL;
+    case ompt_mutex_ordered:
+        return OMPP_CONSTRUCT_ORDERED;
+    case ompt_mutex_atomic:
+        return OMPP_CONSTRUCT_ATOMIC;
+    default:
+        return OMPP_CONSTRUCT_LOCK;
+    }
+}
+
+static void on_mutex_acquire(ompt_mutex_t kind, unsigned hint, unsigned impl, ompt_wait_id_t wait, const void *code)
+{
+    ompp_construct_t construct = mutex_construct(kind);
+
+    (void)hint;
+    (void)impl;
+    flush_failed_lock();
+    if (construct == OMPP_CONSTRUCT_LOCK) {
+        self.lock = ompp_region_lock((const void *)(uintptr_t)wait);
+        self.lock_since = ompp_event_now();
+    } else {
+        ompp_region_ref_t region = ompp_region_at(construct, code, NULL);
+        ompp_event_enter(region, ompp_event_now());
+    }
+}
+
+static void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t wait, const void *code)
+{
+    ompp_construct_t construct = mutex_construct(kind);
+
+    (void)wait;
+    (void)code;
+    if (construct != OMPP_CONSTRUCT_LOCK) {
+        ompp_event_phase(ompp_event_innermost(construct), OMPP_PHASE_BODY, ompp_event_now());
+    } else if (self.lock) {
+        ompp_event_enter(self.lock, self.lock_since);
+        ompp_event_phase(self.lock, OMPP_PHASE_BODY, ompp_event_now());
+        self.lock = 0;
+    }
+}
+
+static void on_mutex_released(ompt_mutex_t kind, ompt_wait_id_t wait, const void *code)
+{
+    ompp_construct_t construct = mutex_construct(kind);
+    ompp_time_t t = ompp_event_now();
+    ompp_region_ref_t region;
+
+    flush_failed_lock();
+    if (construct == OMPP_CONSTRUCT_LOCK) {
+        region = ompp_region_lock((const void *)(uintptr_t)wait);
+    } else {
+        region = ompp_event_innermost(construct);
+        ompp_region_ends_at(region, code);
+    }
+    ompp_event_phase(region, OMPP_PHASE_EXIT, t);
+    ompp_event_release(region, t);
+}
+
+/* ---- Tasks ------------------------------------------------------------------------------------------------------------ */
+
+static void on_task_create(ompt_data_t *encountering, const ompt_frame_t *frame, ompt_data_t *task, int flags, int dependences,
+                           const void *code)
+{
+    (void)encountering;
+    (void)frame;
+    (void)dependences;
+    if (!task || flags & ompt_task_taskwait || !(flags & ompt_task_explicit)) return;
+    ompp_construct_t construct = flags & ompt_task_untied ? OMPP_CONSTRUCT_UTASK : OMPP_CONSTRUCT_TASK;
+    if (self.group_code && ompp_event_innermost(OMPP_CONSTRUCT_TASKLOOP)) code = self.group_code;
+    ompp_region_ref_t region = ompp_region_at(construct, code, NULL);
+    ompp_time_t t = ompp_event_now();
+    ompp_event_enter(region, t);
+    ompp_event_exit(region, t);
+    task->value = ompp_event_task_create(ompp_region_exec_of(region), t);
+}
+
+static bool is_over(ompt_task_status_t status)
+{
+    return status == ompt_task_complete || status == ompt_task_cancel || status == ompt_task_late_fulfill ||
+           status == ompt_task_detach;
+}
+
+/*
+ * prior stops, next goes on. Implicit tasks carry no handle, so a next without one is the task that lies below; a next that was only
+ * created begins on top; a running one either lies below (then prior is suspended) or was suspended.
+ */
+static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *next)
+{
+    ompp_task_t before = prior ? prior->value : 0, after = next ? next->value : 0;
+    ompp_time_t t = ompp_event_now();
+
+    if (status == ompt_task_early_fulfill || status == ompt_taskwait_complete) return;
+    if (is_over(status)) {
+        ompp_event_task_end(before, t);
+        if (prior && before) prior->value = 0;
+    }
+    if (after & 1) {
+        ompp_event_task_begin(&after, t);
+        next->value = after;
+    } else if (!is_over(status) || ompp_event_task_suspended(after)) {
+        if (ompp_event_task_suspended(after))
+            ompp_event_task_resume(after, t);
+        else
+            ompp_event_task_suspend(before, t);
+    }
+}
+
+/* ---- Registration ----------------------------------------------------------------------------------------------------- */
+
+#define ROW(name) {ompt_callback_##name, (ompt_callback_t)on_##name, #name}
+static const struct {
+    ompt_callbacks_t event;
+    ompt_callback_t function;
+    const char *name;
+} callbacks[] = {
+    ROW(parallel_begin),   ROW(parallel_end),   ROW(implicit_task), ROW(work),
+    ROW(dispatch),       ROW(masked),           ROW(sync_region),    ROW(mutex_acquire), ROW(mutex_acquired),
+    ROW(mutex_released), ROW(task_create),      ROW(task_schedule),
+};
+#undef ROW
+
+static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *tool)
+{
+    (void)device;
+    (void)tool;
+    set_callback = (ompt_set_callback_t)lookup("ompt_set_callback");
+    get_parallel_info = (ompt_get_parallel_info_t)lookup("ompt_get_parallel_info");
+    if (!set_callback) return 0;
+    for (size_t i = 0; i < sizeof callbacks / sizeof callbacks[0]; i++) {
+        ompt_set_result_t result = set_callback(callbacks[i].event, callbacks[i].function);
+        if (callbacks[i].event == ompt_callback_dispatch) has_kinds = result == ompt_set_always;
+        if (result == ompt_set_always || result == ompt_set_sometimes || result == ompt_set_sometimes_paired) continue;
+        ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "this OpenMP runtime's OMPT", callbacks[i].name);
+    }
+    ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "OMPT", "atomic, flush, simd (no events)");
+    return 1;
+}
+
+static void finalize(ompt_data_t *tool)
+{
+    (void)tool;
+}
+
+/*
+ * Asked by the OpenMP runtime when it starts. Declines where OPARI2's calls are linked in: one source per process.
+ */
+__attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime)
+{
+    static ompt_start_tool_result_t result = {initialize, finalize, {0}};
+
+    (void)version;
+    if (dlsym(RTLD_DEFAULT, "ompp_opari_linked")) return NULL;
+    char source[64];
+    snprintf(source, sizeof source, "OMPT, %.50s", runtime ? runtime : "unknown runtime");
+    return ompp_event_claim_openmp(source) ? &result : NULL;
+}

@@ -1,0 +1,122 @@
+/*
+ * Events that happen often: region enter, phase, exit, values. Called by every event source. No lock, no allocation, no system
+ * call; what is rare is in the files without _hot.
+ */
+#include "runtime/ompp_frame_priv.h"
+#include "runtime/ompp_region_priv.h"
+
+const ompp_sync_subscriber_t *ompp_sync_subscriber;
+
+void ompp_event_enter(ompp_region_ref_t region, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || !region || !ompp_guard_enter(thread)) return;
+    ompp_push(thread, region, t);
+    ompp_guard_leave(thread);
+}
+
+void ompp_event_phase(ompp_region_ref_t region, ompp_phase_t phase, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || !region || thread->skipped || !ompp_guard_enter(thread)) return;
+    ompp_a_frame_t *frame = ompp_settled_top(thread, t);
+    ompp_a_node_t *node = ompp_node(thread, frame->node);
+    unsigned slot = ompp_phase_slot[node->construct][phase];
+    if (node->region == region && slot != OMPP_NO_SLOT && !(frame->flags & OMPP_FRAME_F_RECURSIVE)) {
+        ompp_frame_book(thread, frame, t);
+        frame->slot = (uint16_t)slot;
+        node->slot[slot].count++;
+    }
+    ompp_guard_leave(thread);
+}
+
+void ompp_event_exit(ompp_region_ref_t region, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || !region || !ompp_guard_enter(thread)) return;
+    ompp_a_frame_t *frame = ompp_top(thread);
+    if (__builtin_expect(thread->skipped || frame->flags || thread->stack->top == 0 ||
+                             ompp_node(thread, frame->node)->region != region,
+                         0))
+        ompp_exit_slow(thread, region, t);
+    else
+        ompp_pop(thread, frame, t);
+    ompp_guard_leave(thread);
+}
+
+void ompp_event_count(ompp_region_ref_t region)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || !region || thread->skipped || !atomic_load_explicit(&ompp_process.on, memory_order_relaxed) ||
+        !ompp_guard_enter(thread))
+        return;
+    /* A frame that has ended is left for the next timed event: this call has no time stamp. */
+    ompp_a_frame_t *frame = ompp_top(thread);
+    ompp_off_t parent = frame->flags & OMPP_FRAME_F_PENDING && thread->stack->top ? frame[-1].node : frame->node;
+    ompp_off_t node = ompp_child(thread, parent, region, frame->stamp);
+    if (node) ompp_node(thread, node)->visits++;
+    ompp_guard_leave(thread);
+}
+
+void ompp_event_add_mpi(const uint64_t values[OMPP_METRIC_MPI_NUM])
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || thread->skipped || !ompp_guard_enter(thread)) return;
+    uint64_t *sums = ompp_values_of(thread, ompp_top(thread)->node, OMPP_SET_MPI, OMPP_METRIC_MPI_NUM);
+    if (sums)
+        for (unsigned i = 0; i < OMPP_METRIC_MPI_NUM; i++) sums[i] += values[i];
+    ompp_guard_leave(thread);
+}
+
+void ompp_event_add(unsigned set, unsigned index, uint64_t value)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || thread->skipped || set == OMPP_SET_PHASES || !ompp_guard_enter(thread)) return;
+    unsigned n = ompp_set_size(set);
+    uint64_t *sums = index < n ? ompp_values_of(thread, ompp_top(thread)->node, set, n) : NULL;
+    if (sums) sums[index] += value;
+    ompp_guard_leave(thread);
+}
+
+ompp_region_ref_t ompp_region_at(ompp_construct_t construct, const void *code, const char *name)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+    const void *key = name ? (const void *)name : (const void *)(uintptr_t)(construct + 1);
+
+    if (!thread) return 0;
+    ompp_site_t *site = &thread->sites[((uintptr_t)code ^ (uintptr_t)key >> 3) * 0x9e3779b97f4a7c15u >> 56];
+    if (__builtin_expect(site->code == code && site->name == key, 1)) return site->region;
+    return ompp_region_at_slow(thread, site, construct, code, name);
+}
+
+ompp_region_ref_t ompp_region_lock(const void *lock)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+    const void *key = (const void *)(uintptr_t)(OMPP_CONSTRUCT_LOCK + 1);
+
+    if (!thread) return 0;
+    ompp_site_t *site = &thread->sites[((uintptr_t)lock ^ (uintptr_t)key >> 3) * 0x9e3779b97f4a7c15u >> 56];
+    if (__builtin_expect(site->code == lock && site->name == key, 1)) return site->region;
+    return ompp_region_at_slow(thread, site, OMPP_CONSTRUCT_LOCK, lock, NULL);
+}
+
+ompp_construct_t ompp_region_construct(ompp_region_ref_t region)
+{
+    const ompp_a_region_t *r = (const ompp_a_region_t *)(ompp_process.arena.base + region);
+
+    return region > OMPP_REGION_SKIPPED && ompp_process.arena.base ? r->construct : OMPP_CONSTRUCT_NUM;
+}
+
+void ompp_region_ends_at(ompp_region_ref_t region, const void *code)
+{
+    ompp_a_region_t *r = (ompp_a_region_t *)(ompp_process.arena.base + region);
+
+    if (region <= OMPP_REGION_SKIPPED || !code || atomic_load_explicit(&r->addr_end, memory_order_relaxed)) return;
+    ompp_region_ends_at_slow(r, code);
+}

@@ -1,0 +1,289 @@
+/*
+ * End of measurement: collect, reduce over the ranks, hand the profile to libompp-report.so. In MPI_Finalize, at exit, or for a
+ * dump. Nothing here is collective but ompp_runtime_finalize().
+ */
+#define _GNU_SOURCE
+#define OMPP_LOG_DOMAIN "finish"
+#include "runtime/ompp_finish_priv.h"
+
+#include "base/ompp_env.h"
+#include "base/ompp_error.h"
+#include "base/ompp_log.h"
+#include "model/ompp_collect.h"
+#include "model/ompp_job.h"
+#include "model/ompp_merge.h"
+#include "model/ompp_pack.h"
+#include "runtime/ompp_lifecycle.h"
+#include "runtime/ompp_process_priv.h"
+#include "runtime/ompp_thread_priv.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef OMPP_VERSION
+#define OMPP_VERSION "unknown"
+#endif
+
+/* ---- The profile of this process ------------------------------------------------------------------------------------- */
+
+static void add_settings(ompp_profile_t *profile)
+{
+    for (size_t i = 0; i < ompp_env_nrows; i++) {
+        const char *text = ompp_env_text(&ompp_env_rows[i]);
+        if (*text) ompp_profile_add_setting(profile, ompp_env_rows[i].name, text);
+    }
+}
+
+static ompp_profile_t *collect(ompp_time_t t, ompp_end_t end)
+{
+    ompp_profile_t *profile = ompp_collect(ompp_process.arena.base, ompp_process.arena.mapped, t, end);
+
+    if (!profile) return NULL;
+    profile->version = ompp_profile_string(profile, OMPP_VERSION);
+    profile->build_date = ompp_profile_string(profile, __DATE__ " " __TIME__);
+    if (profile->nranks_kept) ompp_process_cpu(&profile->ranks[0].user_ns, &profile->ranks[0].system_ns);
+    add_settings(profile);
+    if (!profile->failed) return profile;
+    ompp_profile_free(profile);
+    return NULL;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------------------------------- */
+
+/* libompp-report.so lies beside the library this code is in. */
+static void report_library(char *path, size_t n)
+{
+    Dl_info self;
+    const char *slash;
+
+    snprintf(path, n, "libompp-report.so");
+    if (*ompp_env.report_lib) {
+        snprintf(path, n, "%s", ompp_env.report_lib);
+    } else if (dladdr((void *)report_library, &self) && self.dli_fname && (slash = strrchr(self.dli_fname, '/'))) {
+        snprintf(path, n, "%.*s/libompp-report.so", (int)(slash - self.dli_fname), self.dli_fname);
+    }
+}
+
+/* The directory for reports: as the user wrote it, seen from where the program started. */
+static void report_dir(char *dir, size_t n)
+{
+    if (!*ompp_env.outdir)
+        snprintf(dir, n, "%s", ompp_program_dir());
+    else if (*ompp_env.outdir == '/')
+        snprintf(dir, n, "%s", ompp_env.outdir);
+    else
+        snprintf(dir, n, "%s/%s", ompp_program_dir(), ompp_env.outdir);
+}
+
+/* Without the report library: the compact profile, which ompp-report converts. */
+static void write_compact(const ompp_profile_t *profile, const ompp_job_t *job, const char *why)
+{
+    char path[1400];
+    uint32_t threads = 1;
+
+    for (size_t i = 0; i < profile->nranks_kept; i++)
+        if (profile->ranks[i].nthreads > threads) threads = profile->ranks[i].nthreads;
+    for (unsigned n = 0; n < 1000; n++) {
+        snprintf(path, sizeof path, "%s%s%s.%ux%u-%u.ompp.bin", job->dir, *job->dir ? "/" : "",
+                 ompp_profile_text(profile, profile->app), profile->nranks, threads, n);
+        if (access(path, F_OK) != 0) break;
+    }
+    if (ompp_pack_write_file(path, profile) == 0)
+        ompp_warn("report library not usable (%s); profile is in %s, make the report with: ompp-report convert %s", why, path, path);
+    else
+        ompp_warn("no report: %s, and %s cannot be written (%s)", why, path, strerror(errno));
+}
+
+static void write_report(ompp_profile_t *profile, int local_rank)
+{
+    char dir[4200], library[4200];
+    ompp_job_run_t *run = NULL;
+    ompp_job_t job = {.version = OMPP_JOB_VERSION,
+                      .dir = dir,
+                      .file = ompp_env.reportfile,
+                      .overwrite = ompp_env.overwrite,
+                      .usepid = ompp_env.usepid,
+                      .local_rank = local_rank,
+                      .time_digits = (int)(ompp_env.time_digits <= 9 ? ompp_env.time_digits : 9),
+                      .resolve_seconds = ompp_env.resolve_seconds,
+                      .resolve_live = true};
+
+    report_dir(dir, sizeof dir);
+    report_library(library, sizeof library);
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (handle) run = (ompp_job_run_t *)dlsym(handle, OMPP_JOB_FUNCTION);
+    if (!run) {
+        const char *why = dlerror();
+        write_compact(profile, &job, why ? why : "unknown error");
+        return;
+    }
+    int error = run(profile, &job);
+    if (job.message[0])
+        ompp_warn("%s", job.message);
+    else if (error)
+        ompp_warn("no report: %s", ompp_error_message(error));
+    if (job.text_path[0]) ompp_info("report: %s", job.text_path);
+}
+
+/* ---- Reduction ------------------------------------------------------------------------------------------------------- */
+
+static int send_profile(const ompp_reduce_t *reduce, int to, const ompp_profile_t *profile)
+{
+    void *data = NULL;
+    uint64_t bytes = 0;
+    /* An empty message says that there is nothing: the receiver must not wait for what cannot come. */
+    int packed = profile ? ompp_pack(profile, &data, &bytes) : 0;
+    int error = reduce->send(to, data, packed == 0 ? bytes : 0);
+
+    free(data);
+    return error;
+}
+
+static int receive_into(const ompp_reduce_t *reduce, int from, ompp_profile_t *into)
+{
+    uint64_t bytes = 0;
+    ompp_profile_t *profile = NULL;
+    int error = reduce->receive_size(from, &bytes);
+    void *data = error ? NULL : malloc(bytes ? bytes : 1);
+
+    if (error || !data) return error ? error : -OMPP_E_NOMEM;
+    error = reduce->receive(from, data, bytes);
+    if (!error) error = bytes ? ompp_unpack(data, bytes, &profile) : -OMPP_E_NOTFOUND;
+    if (!error) error = ompp_profile_merge(into, profile);
+    ompp_profile_free(profile);
+    free(data);
+    return error;
+}
+
+static void merge_from(const ompp_reduce_t *reduce, int from, ompp_profile_t *into)
+{
+    char rank[16];
+    int error = receive_into(reduce, from, into);
+
+    if (!error) return;
+    snprintf(rank, sizeof rank, "%d", from);
+    ompp_profile_add_coverage(into, OMPP_COVERAGE_INCOMPLETE, rank, ompp_error_message(error), 1);
+}
+
+/*
+ * Ranks from first on are kept only as sums: a binomial tree over them, its root is first. \return true on the rank that holds
+ * the result (first).
+ */
+static bool reduce_rest(const ompp_reduce_t *reduce, int first, ompp_profile_t *profile)
+{
+    int me = reduce->rank - first, n = reduce->size - first;
+
+    ompp_profile_fold_rest(profile);
+    for (int step = 1; step < n; step *= 2) {
+        if (me & step) {
+            send_profile(reduce, first + me - step, profile);
+            return false;
+        }
+        if (me + step < n) merge_from(reduce, first + me + step, profile);
+    }
+    return true;
+}
+
+/*
+ * Brings everything to rank 0: ranks below OMPP_RANK_DETAIL send their whole profile, one after the other, so that rank 0 holds at
+ * most one of them beside the union; the others come as one sum.
+ */
+static void reduce_profiles(const ompp_reduce_t *reduce, ompp_profile_t *profile)
+{
+    int detail = ompp_env.rank_detail < 1 ? 1 : ompp_env.rank_detail > 1 << 20 ? 1 << 20 : (int)ompp_env.rank_detail;
+    int first_rest = detail < reduce->size ? detail : reduce->size;
+
+    if (reduce->rank >= first_rest) {
+        if (reduce_rest(reduce, first_rest, profile)) send_profile(reduce, 0, profile);
+    } else if (reduce->rank > 0) {
+        send_profile(reduce, 0, profile);
+    } else {
+        for (int r = 1; r < first_rest; r++) merge_from(reduce, r, profile);
+        if (first_rest < reduce->size) merge_from(reduce, first_rest, profile);
+        profile->nranks = (uint32_t)reduce->size;
+    }
+}
+
+/* ---- Ends ------------------------------------------------------------------------------------------------------------ */
+
+/* Nothing is measured from here on. \return true for the one caller that ends a running measurement. */
+static bool stop(void)
+{
+    if (atomic_exchange(&ompp_process.state, OMPP_STATE_DEAD) != OMPP_STATE_RUNNING) return false;
+    atomic_store(&ompp_process.on, false);
+    return true;
+}
+
+static void local_report(ompp_time_t t, ompp_end_t end, const char *why)
+{
+    int rank = ompp_process.header->rank;
+    char text[16];
+    ompp_profile_t *profile = collect(t, end);
+
+    if (!profile) {
+        ompp_warn("no report: out of memory");
+        return;
+    }
+    snprintf(text, sizeof text, "%d", rank < 0 ? 0 : rank);
+    if (why) ompp_profile_add_coverage(profile, OMPP_COVERAGE_INCOMPLETE, text, why, 1);
+    write_report(profile, rank);
+    ompp_profile_free(profile);
+}
+
+void ompp_runtime_finalize(const ompp_reduce_t *reduce)
+{
+    ompp_time_t t = ompp_clock_now();
+    ompp_profile_t *profile;
+
+    if (!stop()) return;
+    ompp_thread_self = &ompp_thread_none;
+    ompp_process.header->end_ns = t;
+    int error = reduce && reduce->size > 1 ? reduce->agree(ompp_env.finalize_timeout) : 0;
+    if (error) {
+        ompp_warn("not all ranks reached MPI_Finalize within %g s; writing this rank's report only", ompp_env.finalize_timeout);
+        local_report(t, OMPP_END_INCOMPLETE, "the other ranks did not reach MPI_Finalize in time");
+    } else {
+        profile = collect(t, OMPP_END_FINAL);
+        if (profile && reduce) ompp_profile_add_coverage(profile, OMPP_COVERAGE_AFTER_FINALIZE, NULL, NULL, 1);
+        if (!profile) ompp_warn("no profile of this rank: out of memory");
+        if (reduce && reduce->size > 1) {
+            /* A rank without a profile still takes part, so that nobody waits. */
+            if (!profile) profile = ompp_profile_new();
+            if (profile)
+                reduce_profiles(reduce, profile);
+            else
+                send_profile(reduce, 0, NULL);
+        }
+        if (profile && (!reduce || reduce->rank == 0)) write_report(profile, -1);
+        ompp_profile_free(profile);
+    }
+    ompp_arena_unlink(&ompp_process.arena);
+}
+
+void ompp_runtime_dump(bool final, const char *why)
+{
+    if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
+    ompp_thread_t *self = ompp_thread_self;
+    ompp_time_t t = ompp_clock_now();
+
+    if (final && !stop()) return;
+    ompp_thread_self = &ompp_thread_none; /* what the writing of the report does is no event */
+    local_report(t, final ? OMPP_END_INCOMPLETE : OMPP_END_DUMP, final ? why : NULL);
+    if (final)
+        ompp_arena_unlink(&ompp_process.arena);
+    else
+        ompp_thread_self = self;
+}
+
+void ompp_finish_at_exit(void)
+{
+    if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
+    if (ompp_process.header->rank < 0)
+        ompp_runtime_finalize(NULL);
+    else
+        ompp_runtime_dump(true, "ended without MPI_Finalize");
+}

@@ -1,0 +1,207 @@
+/*
+ * Frames, the rare side: ends that come late, exits out of order, recursion, full stacks.
+ */
+#include "runtime/ompp_frame_priv.h"
+
+/* When the frame ended or has to end, seen at t: LEFT frames of a team end with the team's join. */
+static ompp_time_t end_of(const ompp_thread_t *thread, const ompp_a_frame_t *frame, ompp_time_t t)
+{
+    if (frame->flags & OMPP_FRAME_F_ENDED) return frame->stamp;
+    if (frame->flags & OMPP_FRAME_F_TEAM && frame->team) {
+        const ompp_a_team_t *team = ompp_at(thread, frame->team);
+        ompp_time_t join = atomic_load_explicit(&team->join, memory_order_acquire);
+        if (join && join < t) return join;
+    }
+    return t;
+}
+
+/* Gives up this frame's hold on its team and restores what was before it. */
+static void leave_team(ompp_thread_t *thread, const ompp_a_frame_t *frame)
+{
+    ompp_a_team_t *team = frame->team ? ompp_at(thread, frame->team) : NULL;
+
+    if (team) atomic_fetch_sub_explicit(&team->refs, 1, memory_order_release);
+    thread->base_node = frame->outer_base;
+    thread->team = NULL;
+    for (const ompp_a_frame_t *f = frame - 1; f > thread->stack->frames; f--)
+        if (f->flags & OMPP_FRAME_F_TEAM) {
+            thread->team = f->team ? ompp_at(thread, f->team) : NULL;
+            break;
+        }
+}
+
+static void close_top(ompp_thread_t *thread, ompp_time_t t)
+{
+    ompp_a_frame_t *frame = ompp_top(thread);
+    ompp_time_t end = end_of(thread, frame, t);
+
+    if (end < frame->stamp) end = frame->stamp;
+    if (frame->flags & OMPP_FRAME_F_TEAM) leave_team(thread, frame);
+    if (frame->flags & OMPP_FRAME_F_RECURSIVE) {
+        ompp_node(thread, frame->node)->visits++;
+        __atomic_store_n(&thread->stack->top, thread->stack->top - 1, __ATOMIC_RELEASE);
+    } else if (thread->stack->top == 0) {
+        ompp_frame_book(thread, frame, end); /* base of a task: the caller takes the stack away */
+        ompp_node(thread, frame->node)->visits++;
+    } else {
+        ompp_pop(thread, frame, end);
+    }
+}
+
+void ompp_frames_close(ompp_thread_t *thread, uint32_t index, ompp_time_t t)
+{
+    while (thread->stack->top > index) close_top(thread, t);
+    if (thread->stack->top == index) close_top(thread, t);
+}
+
+void ompp_settle_slow(ompp_thread_t *thread, ompp_time_t t)
+{
+    while (thread->stack->top > 0 && ompp_top(thread)->flags & OMPP_FRAME_F_PENDING) close_top(thread, t);
+}
+
+void ompp_push_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t)
+{
+    ompp_off_t parent = ompp_top(thread)->node;
+    bool recursive = ompp_node(thread, parent)->region == region &&
+                     !ompp_construct_forks(ompp_node(thread, parent)->construct);
+    ompp_off_t node;
+
+    if (thread->stack->top + 1 >= thread->stack->capacity && !ompp_stack_grow_slow(thread)) {
+        thread->record->deep++;
+        thread->skipped++;
+        return;
+    }
+    if (recursive) {
+        uint16_t slot = ompp_top(thread)->slot;
+        ompp_push_node(thread, parent, OMPP_FRAME_F_RECURSIVE, t)->slot = slot;
+        return;
+    }
+    node = ompp_child(thread, parent, region, t);
+    if (!node) {
+        thread->skipped++;
+        return;
+    }
+    ompp_push_node(thread, node, 0, t);
+    ompp_node(thread, node)->slot[0].count++;
+}
+
+/* Index of the innermost open frame of region, not looking past the frame of a team; 0 = none. */
+static uint32_t find_open(const ompp_thread_t *thread, ompp_region_ref_t region)
+{
+    for (uint32_t i = thread->stack->top; i > 0; i--) {
+        const ompp_a_frame_t *frame = &thread->stack->frames[i];
+        if (ompp_node(thread, frame->node)->region == region) return i;
+        if (frame->flags & OMPP_FRAME_F_TEAM) return 0;
+    }
+    return 0;
+}
+
+void ompp_exit_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t)
+{
+    if (thread->skipped) {
+        thread->skipped--;
+        return;
+    }
+    ompp_a_frame_t *top = ompp_settled_top(thread, t);
+    if (thread->stack->top > 0 && ompp_node(thread, top->node)->region == region) {
+        close_top(thread, t);
+        return;
+    }
+    uint32_t index = find_open(thread, region);
+    if (!index) {
+        thread->record->unopened++;
+        return;
+    }
+    thread->record->unclosed += thread->stack->top - index;
+    ompp_frames_close(thread, index, t);
+}
+
+ompp_region_ref_t ompp_event_innermost(ompp_construct_t construct)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || thread->guard) return 0;
+    if (thread->skipped) return OMPP_REGION_SKIPPED;
+    for (uint32_t i = thread->stack->top; i > 0; i--) {
+        const ompp_a_frame_t *frame = &thread->stack->frames[i];
+        const ompp_a_node_t *node = ompp_node(thread, frame->node);
+        if (node->construct == construct && !(frame->flags & OMPP_FRAME_F_PENDING)) return node->region;
+        if (frame->flags & OMPP_FRAME_F_TEAM) return 0;
+    }
+    return 0;
+}
+
+void ompp_event_exit_or_barrier(ompp_region_ref_t region, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || !region || !ompp_guard_enter(thread)) return;
+    if (thread->skipped) {
+        thread->skipped--;
+    } else {
+        ompp_a_frame_t *frame = ompp_settled_top(thread, t);
+        if (thread->stack->top == 0 || ompp_node(thread, frame->node)->region != region || frame->flags) {
+            ompp_exit_slow(thread, region, t);
+        } else {
+            ompp_frame_book(thread, frame, t);
+            frame->flags |= OMPP_FRAME_F_ENDED;
+        }
+    }
+    ompp_guard_leave(thread);
+}
+
+void ompp_event_barrier_phase(bool begin, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || thread->skipped || !ompp_guard_enter(thread)) return;
+    ompp_a_frame_t *frame = ompp_top(thread);
+    ompp_a_node_t *node = ompp_node(thread, frame->node);
+    unsigned slot = thread->stack->top && node->construct < OMPP_CONSTRUCT_NUM
+                        ? ompp_phase_slot[node->construct][OMPP_PHASE_EXITBAR]
+                        : OMPP_NO_SLOT;
+    if (slot != OMPP_NO_SLOT && begin && frame->flags & OMPP_FRAME_F_ENDED) {
+        /* The wait counts from the end of the user's code, which was stamped then. */
+        frame->flags = (uint16_t)((frame->flags & ~OMPP_FRAME_F_ENDED) | OMPP_FRAME_F_BARRIER);
+        frame->slot = (uint16_t)slot;
+        node->slot[slot].count++;
+    } else if (slot != OMPP_NO_SLOT && !begin && frame->flags & OMPP_FRAME_F_BARRIER) {
+        ompp_frame_book(thread, frame, t);
+        frame->flags = (uint16_t)((frame->flags & ~OMPP_FRAME_F_BARRIER) | OMPP_FRAME_F_ENDED);
+    }
+    ompp_guard_leave(thread);
+}
+
+/*
+ * Takes a frame out of the middle: the frames above stay open and belong to the frame below from now on. The frame directly above
+ * has its time so far credited here, and the rest, later, there.
+ */
+static void take_out(ompp_thread_t *thread, uint32_t index, ompp_time_t t)
+{
+    ompp_a_frame_t *frame = &thread->stack->frames[index], *above = frame + 1, *below = frame - 1;
+    ompp_a_node_t *node = ompp_node(thread, frame->node);
+    uint64_t shared = t > above->enter + above->credited ? t - above->enter - above->credited : 0;
+
+    ompp_frame_book(thread, frame, t);
+    node->visits++;
+    node->slot[frame->slot].child += shared;
+    above->credited += shared;
+    ompp_node(thread, below->node)->slot[below->slot].child += frame->stamp - frame->enter - frame->credited;
+    for (uint32_t i = index; i < thread->stack->top; i++) thread->stack->frames[i] = thread->stack->frames[i + 1];
+    __atomic_store_n(&thread->stack->top, thread->stack->top - 1, __ATOMIC_RELEASE);
+}
+
+void ompp_event_release(ompp_region_ref_t region, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+    uint32_t index;
+
+    if (!thread || !region || !ompp_guard_enter(thread)) return;
+    ompp_settled_top(thread, t);
+    index = thread->skipped ? 0 : find_open(thread, region);
+    if (index && index < thread->stack->top && !(thread->stack->frames[index + 1].flags & OMPP_FRAME_F_RECURSIVE))
+        take_out(thread, index, t);
+    else
+        ompp_exit_slow(thread, region, t);
+    ompp_guard_leave(thread);
+}

@@ -1,0 +1,95 @@
+/**
+ * \file
+ * Opening and closing frames: the arithmetic that every event shares. Private to src/runtime.
+ *
+ * A frame's current phase has run since frame->stamp. Closing books the phase, counts the visit, and credits the whole duration to
+ * the phase that the frame below is in. Frames that the source has already ended (OMPP_FRAME_F_ENDED, OMPP_FRAME_F_LEFT) are closed
+ * at the next event of the thread, at the time they ended.
+ */
+#ifndef OMPP_FRAME_PRIV_H
+#define OMPP_FRAME_PRIV_H
+
+#include "runtime/ompp_thread_priv.h"
+
+#define OMPP_FRAME_F_PENDING (OMPP_FRAME_F_ENDED | OMPP_FRAME_F_LEFT)
+
+/** \brief Closes the top frame if its end is known already. */
+void ompp_settle_slow(ompp_thread_t *thread, ompp_time_t t);
+
+/** \brief Exit of a region that is not plainly the top frame. */
+void ompp_exit_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t);
+
+/** \brief Opens a frame below the current node although it is the same region (recursion), or when the stack is full. */
+void ompp_push_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t);
+
+/** \brief Books the time of the current phase up to t. */
+static inline void ompp_frame_book(const ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_t t)
+{
+    ompp_a_node_t *node = ompp_node(thread, frame->node);
+
+    if (t > frame->stamp) {
+        node->slot[frame->slot].time += t - frame->stamp;
+        frame->stamp = t;
+    }
+}
+
+/** \brief The top frame, after frames whose end is known have been closed. */
+static inline ompp_a_frame_t *ompp_settled_top(ompp_thread_t *thread, ompp_time_t t)
+{
+    if (__builtin_expect(ompp_top(thread)->flags & OMPP_FRAME_F_PENDING, 0)) ompp_settle_slow(thread, t);
+    return ompp_top(thread);
+}
+
+/** \brief Pushes a frame for node; the caller has settled the top and knows that there is room. */
+static inline ompp_a_frame_t *ompp_push_node(ompp_thread_t *thread, ompp_off_t node, unsigned flags, ompp_time_t t)
+{
+    ompp_a_frame_t *frame = ompp_top(thread) + 1;
+
+    frame->node = node;
+    frame->slot = 0;
+    frame->flags = (uint16_t)flags;
+    frame->enter = frame->stamp = t;
+    frame->credited = 0;
+    frame->team = 0;
+    __atomic_store_n(&thread->stack->top, thread->stack->top + 1, __ATOMIC_RELEASE);
+    return frame;
+}
+
+/** \brief Enters region below the top frame. \return the frame, or NULL when it was counted as skipped instead. */
+static inline ompp_a_frame_t *ompp_push(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t)
+{
+    ompp_a_frame_t *top = ompp_settled_top(thread, t);
+    ompp_off_t node;
+
+    if (__builtin_expect(thread->skipped || !atomic_load_explicit(&ompp_process.on, memory_order_relaxed), 0)) {
+        thread->skipped++;
+        return NULL;
+    }
+    if (__builtin_expect(ompp_node(thread, top->node)->region == region || thread->stack->top + 1 >= thread->stack->capacity, 0)) {
+        unsigned skipped = thread->skipped;
+        ompp_push_slow(thread, region, t);
+        return thread->skipped == skipped ? ompp_top(thread) : NULL;
+    }
+    node = ompp_child(thread, top->node, region, t);
+    if (__builtin_expect(node == 0, 0)) {
+        thread->skipped++;
+        return NULL;
+    }
+    top = ompp_push_node(thread, node, 0, t);
+    ompp_node(thread, node)->slot[0].count++;
+    return top;
+}
+
+/** \brief Closes the top frame, which is an ordinary one, at t. */
+static inline void ompp_pop(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_t t)
+{
+    ompp_a_node_t *node = ompp_node(thread, frame->node);
+
+    ompp_frame_book(thread, frame, t);
+    node->visits++;
+    __atomic_store_n(&thread->stack->top, thread->stack->top - 1, __ATOMIC_RELEASE);
+    ompp_a_frame_t *below = frame - 1;
+    ompp_node(thread, below->node)->slot[below->slot].child += frame->stamp - frame->enter - frame->credited;
+}
+
+#endif

@@ -1,0 +1,384 @@
+/*
+ * Regions, modules, strings, metric sets: defined once, under the process lock, kept in the arena. Called on the slow side of the
+ * event functions and by sources that know lines (OPARI2).
+ */
+#define _GNU_SOURCE
+#define OMPP_LOG_DOMAIN "region"
+#include "runtime/ompp_region_priv.h"
+
+#include "model/ompp_profile.h"
+#include "runtime/ompp_lifecycle.h"
+#include "runtime/ompp_metric.h"
+#include "runtime/ompp_process_priv.h"
+
+#include <errno.h>
+#include <elf.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#define MAX_SETS 64u
+
+/* Open addressing over all regions of the process by hash of their definition: offset, 0 = free. */
+static struct {
+    ompp_off_t *slots;
+    uint32_t size, used, locks;
+} table;
+
+static _Atomic uint32_t set_sizes[MAX_SETS] = {[OMPP_SET_MPI] = OMPP_METRIC_MPI_NUM};
+static uint32_t nsets = OMPP_SET_FIRST_FREE;
+
+static void *at(ompp_off_t off)
+{
+    return ompp_process.arena.base + off;
+}
+
+static const char *text_at(ompp_off_t off)
+{
+    return off ? ((ompp_a_string_t *)at(off))->text : "";
+}
+
+ompp_off_t ompp_string_take(const char *text)
+{
+    size_t length = text ? strlen(text) : 0;
+
+    if (length == 0) return 0;
+    if (length > 4096) length = 4096;
+    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_string_t) + length + 1);
+    if (off) {
+        ompp_a_string_t *s = at(off);
+        s->length = (uint32_t)length;
+        memcpy(s->text, text, length);
+    }
+    return off;
+}
+
+/* ---- Modules -------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    uintptr_t address;
+    struct dl_phdr_info info;
+    uintptr_t low, high;
+    char id[2 * 32 + 1];
+    bool found;
+} module_search_t;
+
+static void read_build_id(module_search_t *search, const char *note, size_t bytes)
+{
+    while (bytes >= sizeof(ElfW(Nhdr))) {
+        const ElfW(Nhdr) *n = (const ElfW(Nhdr) *)note;
+        size_t name = (n->n_namesz + 3u) & ~3u, desc = (n->n_descsz + 3u) & ~3u, all = sizeof *n + name + desc;
+        if (all > bytes) return;
+        const unsigned char *d = (const unsigned char *)note + sizeof *n + name;
+        if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 && memcmp(note + sizeof *n, "GNU", 4) == 0)
+            for (size_t i = 0; i < n->n_descsz && i < 32; i++) snprintf(search->id + 2 * i, 3, "%02x", d[i]);
+        note += all;
+        bytes -= all;
+    }
+}
+
+static int match_module(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    module_search_t *search = argument;
+    uintptr_t low = UINTPTR_MAX, high = 0;
+    bool inside = false;
+
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type != PT_LOAD) continue;
+        uintptr_t start = info->dlpi_addr + p->p_vaddr, end = start + p->p_memsz;
+        if (start < low) low = start;
+        if (end > high) high = end;
+        if (search->address >= start && search->address < end) inside = true;
+    }
+    if (!inside) return 0;
+    search->info = *info;
+    search->low = low;
+    search->high = high;
+    search->found = true;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_NOTE) read_build_id(search, (const char *)(info->dlpi_addr + p->p_vaddr), p->p_memsz);
+    }
+    return 1;
+}
+
+/* A module without build id is told apart by size and time of modification. */
+static void stat_id(char *id, size_t n, const char *path)
+{
+    struct stat s;
+
+    if (stat(path, &s) == 0) snprintf(id, n, "%llx-%llx", (unsigned long long)s.st_size, (unsigned long long)s.st_mtime);
+}
+
+ompp_a_module_t *ompp_module_of(const void *address)
+{
+    ompp_a_header_t *header = ompp_process.header;
+    module_search_t search = {.address = (uintptr_t)address};
+    ompp_off_t first = atomic_load_explicit(&header->modules, memory_order_relaxed);
+
+    for (ompp_off_t off = first; off;) {
+        ompp_a_module_t *m = at(off);
+        if (search.address >= m->low && search.address < m->high) return m;
+        off = m->next;
+    }
+    dl_iterate_phdr(match_module, &search);
+    if (!search.found) return NULL;
+    const char *path = search.info.dlpi_name && *search.info.dlpi_name ? search.info.dlpi_name : ompp_program_path();
+    if (!search.id[0]) stat_id(search.id, sizeof search.id, path);
+    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_module_t));
+    if (!off) return NULL;
+    ompp_a_module_t *m = at(off);
+    *m = (ompp_a_module_t){.next = first,
+                           .path = ompp_string_take(path),
+                           .id = ompp_string_take(search.id),
+                           .index = first ? ((ompp_a_module_t *)at(first))->index + 1 : 0,
+                           .base = search.info.dlpi_addr,
+                           .low = search.low,
+                           .high = search.high};
+    atomic_store_explicit(&header->modules, off, memory_order_release);
+    return m;
+}
+
+/* ---- Regions -------------------------------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    return (h ^ v) * 0x9e3779b97f4a7c15u;
+}
+
+static uint64_t mix_text(uint64_t h, const char *text)
+{
+    for (; text && *text; text++) h = mix(h, (unsigned char)*text);
+    return h;
+}
+
+/* What identifies a region in this process: where its code or object is, or its lines. */
+typedef struct {
+    const ompp_region_def_t *def;
+    ompp_a_module_t *module;
+    uint64_t addr, hash;
+} region_key_t;
+
+static uint64_t hash_parts(uint64_t construct, uint64_t addr, const ompp_a_module_t *module, const char *file, const char *name,
+                           uint64_t lines)
+{
+    uint64_t h = mix(mix(mix(0, construct), addr), module ? module->index + 1 : 0);
+
+    h = mix(mix_text(mix_text(h, file), name), lines);
+    return h ^ h >> 32;
+}
+
+static region_key_t make_key(const ompp_region_def_t *def)
+{
+    region_key_t key = {.def = def};
+    const void *where = def->object ? def->object : def->code;
+
+    if (where) {
+        /* A return address belongs to the instruction before it. */
+        uintptr_t address = (uintptr_t)where - (def->object ? 0 : 1);
+        key.module = ompp_module_of((const void *)address);
+        key.addr = key.module ? address - key.module->base : address;
+    }
+    key.hash = hash_parts(def->construct, key.addr, key.module, def->file, def->name, (uint64_t)def->begin << 32 | def->end);
+    return key;
+}
+
+static bool same_text(ompp_off_t off, const char *text)
+{
+    return strncmp(text_at(off), text ? text : "", 4096) == 0;
+}
+
+static bool same_region(const ompp_a_region_t *r, const region_key_t *key)
+{
+    const ompp_region_def_t *def = key->def;
+
+    return r->construct == def->construct && r->addr == key->addr &&
+           r->module == (key->module ? (ompp_off_t)((char *)key->module - ompp_process.arena.base) : 0) &&
+           r->begin == def->begin && r->end == def->end && same_text(r->file, def->file) && same_text(r->name, def->name);
+}
+
+static bool table_grow(void)
+{
+    uint32_t size = table.size ? 2 * table.size : 1024;
+    ompp_off_t *slots =
+        mmap(NULL, size * sizeof *slots, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (slots == MAP_FAILED) return false;
+    for (ompp_off_t off = atomic_load(&ompp_process.header->regions); off;) {
+        const ompp_a_region_t *r = at(off);
+        uint64_t h = hash_parts(r->construct, r->addr, r->module ? at(r->module) : NULL, text_at(r->file), text_at(r->name),
+                                (uint64_t)r->begin << 32 | r->end);
+        for (uint32_t i = (uint32_t)h;; i++)
+            if (!slots[i & (size - 1)]) {
+                slots[i & (size - 1)] = off;
+                break;
+            }
+        off = r->next;
+    }
+    if (table.slots) munmap(table.slots, table.size * sizeof *slots);
+    table.slots = slots;
+    table.size = size;
+    return true;
+}
+
+static ompp_off_t make_region(const region_key_t *key)
+{
+    const ompp_region_def_t *def = key->def;
+    ompp_off_t first = atomic_load_explicit(&ompp_process.header->regions, memory_order_relaxed);
+    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_region_t));
+
+    if (!off) return 0;
+    ompp_a_region_t *r = at(off);
+    r->next = first;
+    r->index = first ? ((ompp_a_region_t *)at(first))->index + 1 : 0;
+    r->construct = (uint16_t)def->construct;
+    r->flags = (uint16_t)(def->flags | (def->code ? OMPP_REGION_F_ADDRESS : 0));
+    r->nphases = ompp_constructs[def->construct].nphases;
+    r->file = ompp_string_take(def->file);
+    r->name = ompp_string_take(def->name);
+    r->module = key->module ? (ompp_off_t)((char *)key->module - ompp_process.arena.base) : 0;
+    r->begin = def->begin;
+    r->end = def->end;
+    r->addr = key->addr;
+    /* A lock on the heap has another address on each rank: there, its number tells it. */
+    if (def->object && !key->module) r->key = ++table.locks;
+    atomic_store_explicit(&ompp_process.header->regions, off, memory_order_release);
+    return off;
+}
+
+static ompp_off_t find_or_make(const ompp_region_def_t *def)
+{
+    region_key_t key = make_key(def);
+
+    if (table.size < 2 * (table.used + 1) && !table_grow()) return 0;
+    for (uint32_t i = (uint32_t)key.hash;; i++) {
+        ompp_off_t *slot = &table.slots[i & (table.size - 1)];
+        if (*slot && same_region(at(*slot), &key)) return *slot;
+        if (*slot) continue;
+        *slot = make_region(&key);
+        table.used += *slot != 0;
+        return *slot;
+    }
+}
+
+ompp_region_ref_t ompp_region_define(const ompp_region_def_t *def)
+{
+    int saved_errno = errno;
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || thread == &ompp_thread_none || def->construct >= OMPP_CONSTRUCT_NUM ||
+        ompp_process.disabled[def->construct] || !ompp_guard_enter(thread))
+        return 0;
+    pthread_mutex_lock(&ompp_process.lock);
+    ompp_off_t off = find_or_make(def);
+    pthread_mutex_unlock(&ompp_process.lock);
+    if (!off) thread->record->dropped++;
+    ompp_guard_leave(thread);
+    errno = saved_errno;
+    return off;
+}
+
+ompp_region_ref_t ompp_region_at_slow(ompp_thread_t *thread, ompp_site_t *site, ompp_construct_t construct, const void *code,
+                                      const char *name)
+{
+    ompp_region_def_t def = {.construct = construct, .name = name};
+
+    if (construct == OMPP_CONSTRUCT_LOCK)
+        def.object = code;
+    else
+        def.code = code;
+    ompp_region_ref_t region = ompp_region_define(&def);
+    if (region || ompp_process.disabled[construct]) {
+        if (thread != &ompp_thread_none)
+            *site = (ompp_site_t){code, name ? (const void *)name : (const void *)(uintptr_t)(construct + 1), region};
+    }
+    return region;
+}
+
+void ompp_region_ends_at_slow(ompp_a_region_t *region, const void *code)
+{
+    const ompp_a_module_t *m = region->module ? at(region->module) : NULL;
+
+    if (m) atomic_store_explicit(&region->addr_end, (uintptr_t)code - 1 - m->base, memory_order_relaxed);
+}
+
+ompp_region_ref_t ompp_region_exec_of(ompp_region_ref_t task_region)
+{
+    if (task_region <= OMPP_REGION_SKIPPED) return 0;
+    ompp_a_region_t *task = at(task_region);
+    ompp_off_t exec = atomic_load_explicit(&task->exec, memory_order_acquire);
+    if (exec) return exec;
+    const ompp_a_module_t *m = task->module ? at(task->module) : NULL;
+    ompp_region_def_t def = {.construct = task->construct == OMPP_CONSTRUCT_UTASK ? OMPP_CONSTRUCT_UTASKEXEC
+                                                                                  : OMPP_CONSTRUCT_TASKEXEC,
+                             .file = text_at(task->file),
+                             .name = text_at(task->name),
+                             .begin = task->begin,
+                             .end = task->end,
+                             .code = m ? (const void *)(uintptr_t)(m->base + task->addr + 1) : NULL,
+                             .flags = task->flags};
+    exec = ompp_region_define(&def);
+    if (exec) atomic_store_explicit(&task->exec, exec, memory_order_release);
+    return exec;
+}
+
+/* ---- Values and metrics --------------------------------------------------------------------------------------------- */
+
+uint64_t *ompp_values_slow(ompp_thread_t *thread, ompp_off_t node, unsigned set, unsigned n)
+{
+    ompp_off_t off = ompp_thread_take(thread, (uint32_t)(sizeof(ompp_a_block_t) + n * sizeof(uint64_t)));
+
+    if (!off) {
+        thread->record->dropped++;
+        return NULL;
+    }
+    ompp_a_block_t *block = ompp_at(thread, off);
+    block->set = set;
+    block->nvalues = n;
+    block->next = atomic_load_explicit(&ompp_node(thread, node)->sets, memory_order_relaxed);
+    atomic_store_explicit(&ompp_node(thread, node)->sets, off, memory_order_release);
+    return block->values;
+}
+
+unsigned ompp_set_size(unsigned set)
+{
+    return set < MAX_SETS ? atomic_load_explicit(&set_sizes[set], memory_order_relaxed) : 0;
+}
+
+static void add_metric(unsigned set, unsigned index, const ompp_metric_row_t *row)
+{
+    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_metric_t));
+
+    if (!off) return;
+    ompp_a_metric_t *m = at(off);
+    *m = (ompp_a_metric_t){atomic_load(&ompp_process.header->metrics),
+                           set,
+                           index,
+                           row->unit,
+                           row->quality,
+                           row->threads,
+                           row->ranks,
+                           ompp_string_take(row->name),
+                           ompp_string_take(row->source),
+                           ompp_string_take(row->meaning)};
+    atomic_store_explicit(&ompp_process.header->metrics, off, memory_order_release);
+}
+
+unsigned ompp_metric_register(const ompp_metric_row_t *rows, unsigned n)
+{
+    unsigned set = 0;
+
+    if (!ompp_runtime_start() || n == 0) return 0;
+    pthread_mutex_lock(&ompp_process.lock);
+    if (nsets < MAX_SETS) {
+        set = nsets++;
+        for (unsigned i = 0; i < n; i++) add_metric(set, i, &rows[i]);
+        atomic_store_explicit(&set_sizes[set], n, memory_order_release);
+    }
+    pthread_mutex_unlock(&ompp_process.lock);
+    return set;
+}

@@ -1,0 +1,226 @@
+/*
+ * Teams: fork, members, join. A worker's tree repeats the path of the forking thread down to the parallel region, so that what it
+ * does has its place; the mapping is cached by the forking thread's node.
+ */
+#include "runtime/ompp_frame_priv.h"
+
+#include "model/ompp_profile.h"
+
+/* A record of this thread that no frame points to any more, or a new one. */
+static ompp_team_t *team_new(ompp_thread_t *thread)
+{
+    ompp_a_team_t *team;
+
+    for (ompp_off_t off = thread->teams; off; off = team->next) {
+        team = ompp_at(thread, off);
+        if (atomic_load_explicit(&team->refs, memory_order_acquire) == 0) return (ompp_team_t *)team;
+    }
+    ompp_off_t off = ompp_thread_take(thread, sizeof *team);
+    if (!off) return NULL;
+    team = ompp_at(thread, off);
+    team->next = thread->teams;
+    thread->teams = off;
+    return (ompp_team_t *)team;
+}
+
+ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+    ompp_team_t *team = NULL;
+
+    if (!thread || !ompp_guard_enter(thread)) return NULL;
+    if (region) team = team_new(thread);
+    ompp_a_frame_t *frame = team ? ompp_push(thread, region, t) : NULL;
+    if (!team) {
+        /* No room: nothing inside is measured until the join. */
+        thread->record->dropped++;
+        thread->skipped++;
+    } else if (!frame) {
+        team = NULL; /* skipped by the push */
+    } else {
+        frame->flags |= OMPP_FRAME_F_TEAM;
+        frame->outer_base = thread->base_node;
+        frame->team = ompp_off(thread, team);
+        team->a.fork_thread = ompp_off(thread, thread->record);
+        team->a.fork_node = frame->node;
+        team->a.fork = t;
+        atomic_store_explicit(&team->a.release, 0, memory_order_relaxed);
+        atomic_store_explicit(&team->a.join, 0, memory_order_relaxed);
+        atomic_store_explicit(&team->a.refs, 1, memory_order_release);
+    }
+    ompp_guard_leave(thread);
+    return team;
+}
+
+/* Node of this thread's tree on the same path as another thread's node. */
+static ompp_off_t map_path(ompp_thread_t *thread, ompp_off_t foreign, ompp_time_t t, unsigned depth)
+{
+    const ompp_a_node_t *node = ompp_node(thread, foreign);
+    ompp_path_t *path = &thread->paths[(foreign >> 4) * 0x9e3779b1u >> 26];
+
+    if (node->region == 0) return thread->record->root;
+    if (path->fork_node == foreign) return path->node;
+    ompp_off_t parent = depth < 2 * OMPP_MAX_DEPTH ? map_path(thread, node->parent, t, depth + 1) : 0;
+    ompp_off_t own = parent ? ompp_child(thread, parent, node->region, t) : 0;
+    if (own) *path = (ompp_path_t){foreign, own};
+    return own;
+}
+
+static void worker_begin(ompp_thread_t *thread, ompp_team_t *team, ompp_time_t t)
+{
+    ompp_off_t node = map_path(thread, team->a.fork_node, t, 0);
+
+    if (thread->stack->top + 1 >= thread->stack->capacity && !ompp_stack_grow_slow(thread)) node = 0;
+    if (!node) {
+        thread->skipped++;
+        return;
+    }
+    ompp_a_frame_t *frame = ompp_push_node(thread, node, OMPP_FRAME_F_TEAM, team->a.fork < t ? team->a.fork : t);
+    ompp_node(thread, node)->slot[0].count++;
+    frame->team = ompp_off(thread, team);
+    frame->outer_base = thread->base_node;
+    atomic_fetch_add_explicit(&team->a.refs, 1, memory_order_relaxed);
+}
+
+/* The phase after STARTUP: the one in slot 1, BODY or MGMT. */
+static void begin_body(ompp_thread_t *thread, ompp_time_t t)
+{
+    ompp_a_frame_t *frame = ompp_top(thread);
+    ompp_a_node_t *node = ompp_node(thread, frame->node);
+
+    ompp_frame_book(thread, frame, t);
+    frame->slot = 1;
+    node->slot[1].count++;
+    thread->base_node = frame->node;
+    thread->team = frame->team ? ompp_at(thread, frame->team) : NULL;
+}
+
+void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || !ompp_guard_enter(thread)) return;
+    ompp_a_thread_t *record = thread->record;
+    if (record->kind == OMPP_THREAD_OTHER && index > 0) {
+        record->kind = nested ? OMPP_THREAD_NESTED : OMPP_THREAD_TEAM;
+        record->index = index;
+    }
+    ompp_settled_top(thread, t);
+    bool forked_it = team && team->a.fork_thread == ompp_off(thread, record);
+    if (!forked_it && index > 0) {
+        /* A worker starts afresh: what it has left open or skipped belongs to an earlier team. */
+        thread->skipped = 0;
+        if (team)
+            worker_begin(thread, team, t);
+        else
+            thread->skipped = 1;
+        thread->skipped_team = thread->skipped;
+    }
+    ompp_a_frame_t *frame = ompp_top(thread);
+    if (!thread->skipped && frame->flags & OMPP_FRAME_F_TEAM && frame->slot == 0) begin_body(thread, t);
+    ompp_guard_leave(thread);
+}
+
+/* Index of the innermost team frame; 0 = none. */
+static uint32_t find_team(const ompp_thread_t *thread)
+{
+    uint32_t i = thread->stack->top;
+
+    while (i > 0 && !(thread->stack->frames[i].flags & OMPP_FRAME_F_TEAM)) i--;
+    return i;
+}
+
+/* The member is at the end of its part: frames that it has left open above the team's are closed. */
+static ompp_a_frame_t *team_frame_on_top(ompp_thread_t *thread, ompp_time_t t)
+{
+    uint32_t index;
+
+    if (thread->stack->top && ompp_top(thread)->flags & OMPP_FRAME_F_ENDED) ompp_settle_slow(thread, t);
+    index = find_team(thread);
+    if (!index) return NULL;
+    if (thread->stack->top > index) {
+        thread->record->unclosed += thread->stack->top - index;
+        ompp_frames_close(thread, index + 1, t);
+    }
+    return ompp_top(thread);
+}
+
+void ompp_event_member_barrier(bool begin, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || thread->skipped || !ompp_guard_enter(thread)) return;
+    ompp_a_frame_t *frame = team_frame_on_top(thread, t);
+    if (frame && frame->team && !(frame->flags & OMPP_FRAME_F_LEFT)) {
+        ompp_a_team_t *team = ompp_at(thread, frame->team);
+        ompp_a_node_t *node = ompp_node(thread, frame->node);
+        bool master = team->fork_thread == ompp_off(thread, thread->record);
+        ompp_phase_t phase = begin ? OMPP_PHASE_EXITBAR : OMPP_PHASE_SHUTDWN;
+        unsigned slot = ompp_phase_slot[node->construct][phase];
+        if (!begin && master) atomic_store_explicit(&team->release, t, memory_order_release);
+        if (!begin && !master) {
+            /* LLVM libomp tells a worker's leaving at its next fork. */
+            ompp_time_t release = atomic_load_explicit(&team->release, memory_order_acquire);
+            ompp_time_t join = atomic_load_explicit(&team->join, memory_order_acquire);
+            if (release && release < t) t = release;
+            if (join && join < t) t = join;
+        }
+        ompp_frame_book(thread, frame, t);
+        frame->slot = (uint16_t)slot;
+        node->slot[slot].count++;
+    }
+    ompp_guard_leave(thread);
+}
+
+void ompp_event_member_end(ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || !ompp_guard_enter(thread)) return;
+    if (thread->skipped) {
+        /* A worker that began without team; the forking thread goes on skipping until the join. */
+        if (thread->skipped == 1 && thread->skipped_team) thread->skipped = thread->skipped_team = 0;
+    } else {
+        ompp_a_frame_t *frame = team_frame_on_top(thread, t);
+        ompp_a_team_t *team = frame && frame->team ? ompp_at(thread, frame->team) : NULL;
+        bool master = !team || team->fork_thread == ompp_off(thread, thread->record);
+        if (frame && !(frame->flags & OMPP_FRAME_F_LEFT)) {
+            unsigned slot = ompp_phase_slot[ompp_node(thread, frame->node)->construct][OMPP_PHASE_SHUTDWN];
+            ompp_time_t join = team ? atomic_load_explicit(&team->join, memory_order_acquire) : 0;
+            if (!master && join && join < t) t = join;
+            if (frame->slot != slot) {
+                ompp_frame_book(thread, frame, t);
+                frame->slot = (uint16_t)slot;
+                ompp_node(thread, frame->node)->slot[slot].count++;
+            }
+            if (!master) frame->flags |= OMPP_FRAME_F_LEFT;
+        }
+    }
+    ompp_guard_leave(thread);
+}
+
+void ompp_event_join(ompp_team_t *team, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || !ompp_guard_enter(thread)) return;
+    if (thread->skipped) {
+        thread->skipped--;
+    } else {
+        ompp_a_frame_t *frame = team ? team_frame_on_top(thread, t) : NULL;
+        if (frame && frame->team == ompp_off(thread, team)) {
+            if (!atomic_load_explicit(&team->a.release, memory_order_relaxed))
+                atomic_store_explicit(&team->a.release, t, memory_order_release);
+            atomic_store_explicit(&team->a.join, t, memory_order_release);
+            ompp_frames_close(thread, thread->stack->top, t);
+        }
+    }
+    ompp_guard_leave(thread);
+}
+
+ompp_team_t *ompp_event_team(void)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    return thread ? thread->team : NULL;
+}

@@ -1,0 +1,161 @@
+/**
+ * \file
+ * State of the runtime: process-wide and per thread. Private to src/runtime.
+ */
+#ifndef OMPP_THREAD_PRIV_H
+#define OMPP_THREAD_PRIV_H
+
+#include "model/ompp_layout.h"
+#include "runtime/ompp_event.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#define OMPP_SITES 256u    /* entries of the call site cache; power of two */
+#define OMPP_PATHS 64u     /* entries of the worker path cache; power of two */
+#define OMPP_MAX_DEPTH 256u
+
+struct ompp_team {
+    ompp_a_team_t a;
+};
+
+typedef struct {
+    ompp_off_t parent, region, node;
+} ompp_child_t;
+
+typedef struct {
+    const void *code, *name; /* name: static text, or a small number for the construct */
+    ompp_region_ref_t region;
+} ompp_site_t;
+
+typedef struct {
+    ompp_off_t fork_node, node;
+} ompp_path_t;
+
+/** Of one thread; written by it alone. Not in the arena: nothing in it is needed after its death. */
+typedef struct ompp_thread {
+    char *base; /* of the arena */
+    ompp_a_stack_t *stack;
+    unsigned guard;   /* > 0: inside the runtime, further events on this thread are ignored */
+    unsigned skipped; /* open regions that are not measured; while > 0 nothing is */
+    unsigned skipped_team; /* 1: this worker skips a whole team's part */
+    ompp_off_t base_node; /* where TASKEXEC nodes hang: innermost team's node, else the root */
+    ompp_team_t *team;
+    ompp_a_thread_t *record;
+    ompp_child_t *children; /* open addressing: (parent, region) -> node */
+    uint32_t children_mask, children_used;
+    ompp_off_t block, block_end; /* piece of the arena this thread hands out from */
+    ompp_off_t free_stacks;
+    ompp_off_t teams; /* records of teams this thread forked */
+    struct ompp_thread *next_free;
+    ompp_site_t sites[OMPP_SITES];
+    ompp_path_t paths[OMPP_PATHS];
+} ompp_thread_t;
+
+typedef enum { OMPP_STATE_NEW, OMPP_STATE_RUNNING, OMPP_STATE_DEAD } ompp_state_t;
+
+typedef struct {
+    _Atomic int state;   /* ompp_state_t */
+    _Atomic bool on;     /* regions are entered */
+    pthread_mutex_t lock; /* arena, regions, modules, threads, coverage: slow paths only */
+    ompp_arena_t arena;
+    ompp_a_header_t *header;
+    bool disabled[OMPP_CONSTRUCT_NUM];
+} ompp_process_t;
+
+extern ompp_process_t ompp_process;
+extern __thread ompp_thread_t *ompp_thread_self __attribute__((tls_model("initial-exec")));
+
+/** The state of a thread that must not be measured (ended, or measurement is over): every event returns at once. */
+extern ompp_thread_t ompp_thread_none;
+
+/** \brief Makes the state of this thread, starting measurement if need be. \return NULL when there is nothing to measure. */
+ompp_thread_t *ompp_thread_new_slow(void);
+
+/** \brief size bytes of the arena for this thread, zeroed; 0 when full. Takes the lock when its piece is used up. */
+ompp_off_t ompp_thread_take(ompp_thread_t *thread, uint32_t size);
+
+/** \brief Node for (parent, region) of this thread, made when missing. \return 0 when memory is full. */
+ompp_off_t ompp_child_slow(ompp_thread_t *thread, ompp_off_t parent, ompp_off_t region, ompp_time_t t);
+
+/** \brief Twice the room for open frames. \return false when the largest depth is reached or memory is full. */
+bool ompp_stack_grow_slow(ompp_thread_t *thread);
+
+/** \brief A stack for an explicit task. \return 0 when memory is full. */
+ompp_off_t ompp_stack_new_slow(ompp_thread_t *thread);
+
+/** \brief The thread is over: closes what it has open, gives its state back. */
+void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t);
+
+/** \brief Closes the frames from the top down to and including index, at t (or when they ended). */
+void ompp_frames_close(ompp_thread_t *thread, uint32_t index, ompp_time_t t);
+
+/** \brief Copies text into the arena. Caller holds the lock. \return 0 for NULL, "" or when full. */
+ompp_off_t ompp_string_take(const char *text);
+
+/** \brief The module that holds address, registered when new; caller holds the lock. \return NULL when none. */
+ompp_a_module_t *ompp_module_of(const void *address);
+
+static inline void *ompp_at(const ompp_thread_t *thread, ompp_off_t off)
+{
+    return thread->base + off;
+}
+
+static inline ompp_off_t ompp_off(const ompp_thread_t *thread, const void *record)
+{
+    return (ompp_off_t)((const char *)record - thread->base);
+}
+
+static inline ompp_a_node_t *ompp_node(const ompp_thread_t *thread, ompp_off_t off)
+{
+    return ompp_at(thread, off);
+}
+
+static inline ompp_a_frame_t *ompp_top(const ompp_thread_t *thread)
+{
+    return &thread->stack->frames[thread->stack->top];
+}
+
+/** \brief This thread's state; NULL when it is not to be measured. */
+static inline ompp_thread_t *ompp_thread_get(void)
+{
+    ompp_thread_t *thread = ompp_thread_self;
+
+    return __builtin_expect(thread != NULL, 1) ? thread : ompp_thread_new_slow();
+}
+
+/** \brief First statement of every event: false when this thread is inside the runtime already. */
+static inline bool ompp_guard_enter(ompp_thread_t *thread)
+{
+    if (__builtin_expect(thread->guard, 0)) return false;
+    thread->guard = 1;
+    __asm__ volatile("" ::: "memory");
+    return true;
+}
+
+static inline void ompp_guard_leave(ompp_thread_t *thread)
+{
+    __asm__ volatile("" ::: "memory");
+    thread->guard = 0;
+}
+
+static inline uint32_t ompp_hash2(uint32_t a, uint32_t b)
+{
+    return (uint32_t)(((uint64_t)a * 0x9e3779b1u + (uint64_t)b * 0x85ebca77u) * 0xc2b2ae3d27d4eb4fu >> 40);
+}
+
+/** \brief Node for (parent, region): last child first, then the table. Constant time. */
+static inline ompp_off_t ompp_child(ompp_thread_t *thread, ompp_off_t parent, ompp_off_t region, ompp_time_t t)
+{
+    ompp_a_node_t *p = ompp_node(thread, parent);
+    ompp_off_t last = p->last;
+
+    if (__builtin_expect(last && ompp_node(thread, last)->region == region, 1)) return last;
+    for (uint32_t i = ompp_hash2(parent, region);; i++) {
+        const ompp_child_t *c = &thread->children[i & thread->children_mask];
+        if (c->parent == parent && c->region == region) return p->last = c->node;
+        if (c->node == 0) return ompp_child_slow(thread, parent, region, t);
+    }
+}
+
+#endif
