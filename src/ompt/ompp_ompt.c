@@ -362,8 +362,9 @@ static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt
     } else if (!is_over(status) || ompp_event_task_suspended(after)) {
         if (ompp_event_task_suspended(after))
             ompp_event_task_resume(after, t);
-        else
+        else if (ompp_event_task_below(after))
             ompp_event_task_suspend(before, t);
+        /* Else an untied task goes on here before the thread it left has told so: its time stays with what it interrupts. */
     }
 }
 

@@ -164,6 +164,9 @@ void ompp_event_task_suspend(ompp_task_t task, ompp_time_t t);
 /** \brief A suspended task goes on, on this thread, which need not be the one that began it. */
 void ompp_event_task_resume(ompp_task_t task, ompp_time_t t);
 
+/** \return true for a task that was interrupted by those that run on this thread now; also for 0, the implicit task. */
+bool ompp_event_task_below(ompp_task_t task);
+
 /** \return true for a running task that is suspended at present. */
 bool ompp_event_task_suspended(ompp_task_t task);
 

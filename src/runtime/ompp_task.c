@@ -107,6 +107,20 @@ void ompp_event_task_end(ompp_task_t task, ompp_time_t t)
     ompp_guard_leave(thread);
 }
 
+/* Books what the open frames have had so far where it was spent: the task may go on in another thread's tree. */
+static void book_all(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t t)
+{
+    for (uint32_t i = 0; i <= stack->top; i++) {
+        ompp_a_frame_t *frame = &stack->frames[i];
+        uint64_t had = frame->enter + frame->credited;
+        if (frame->flags & OMPP_FRAME_F_RECURSIVE) continue;
+        ompp_frame_book(thread, frame, t);
+        if (i == 0 || t <= had) continue;
+        ompp_node(thread, frame[-1].node)->slot[frame[-1].slot].child += t - had;
+        frame->credited += t - had;
+    }
+}
+
 void ompp_event_task_suspend(ompp_task_t task, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
@@ -114,7 +128,8 @@ void ompp_event_task_suspend(ompp_task_t task, ompp_time_t t)
     if (!thread || !ompp_guard_enter(thread)) return;
     ompp_a_stack_t *stack = stack_of(thread, task);
     if (stack && thread->stack == stack) {
-        ompp_frame_book(thread, ompp_settled_top(thread, t), t);
+        ompp_settled_top(thread, t);
+        book_all(thread, stack, t);
         stack->suspended = t;
         pop_stack(thread, t);
     }
@@ -150,6 +165,19 @@ void ompp_event_task_resume(ompp_task_t task, ompp_time_t t)
         push_stack(thread, stack, t);
     }
     ompp_guard_leave(thread);
+}
+
+bool ompp_event_task_below(ompp_task_t task)
+{
+    const ompp_thread_t *thread = ompp_thread_get();
+    const ompp_a_stack_t *stack = thread && !thread->guard ? stack_of(thread, task) : NULL;
+
+    if (!stack) return true;
+    for (const ompp_a_stack_t *s = thread->stack; s->under;) {
+        s = ompp_at(thread, s->under);
+        if (s == stack) return true;
+    }
+    return false;
 }
 
 bool ompp_event_task_suspended(ompp_task_t task)
