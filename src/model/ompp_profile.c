@@ -51,6 +51,7 @@ ompp_profile_t *ompp_profile_new(void)
 
     if (!profile) return NULL;
     profile->nranks = 1;
+    profile->rest_first_rank = OMPP_NONE;
     ompp_profile_string(profile, "");
     ompp_profile_add_node(profile, OMPP_NONE, OMPP_NONE, 0, 0);
     if (!profile->failed) return profile;
@@ -180,51 +181,88 @@ void ompp_profile_add_coverage(ompp_profile_t *profile, ompp_coverage_kind_t kin
     (void)ADD(coverage, ncoverage, acoverage, line);
 }
 
+int ompp_block_compare(const ompp_block_t *a, const ompp_block_t *b)
+{
+    if (a->location != b->location) return a->location < b->location ? -1 : 1;
+    if (a->set != b->set) return a->set < b->set ? -1 : 1;
+    return a->object < b->object ? -1 : a->object > b->object;
+}
+
+/* Where a block stands or belongs: index of the first one that is not before the key. The end is tried first: most come in order. */
+static uint32_t position(const ompp_node_t *node, const ompp_block_t *key)
+{
+    uint32_t low = 0, high = node->nblocks;
+
+    if (high && ompp_block_compare(&node->blocks[high - 1], key) < 0) return high;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (ompp_block_compare(&node->blocks[middle], key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 const ompp_block_t *ompp_profile_find_block(const ompp_profile_t *profile, uint32_t node, uint32_t location, uint32_t set,
                                             uint32_t object)
 {
     const ompp_node_t *n = &profile->nodes[node];
+    ompp_block_t key = {.location = location, .set = set, .object = object};
+    uint32_t i = position(n, &key);
 
-    for (uint32_t i = 0; i < n->nblocks; i++) {
-        const ompp_block_t *b = &n->blocks[i];
-        if (b->location == location && b->set == set && b->object == object) return b;
-    }
-    return NULL;
+    return i < n->nblocks && ompp_block_compare(&n->blocks[i], &key) == 0 ? &n->blocks[i] : NULL;
 }
 
 uint64_t *ompp_profile_block(ompp_profile_t *profile, uint32_t node, uint32_t location, uint32_t set, uint32_t object,
                              uint32_t nvalues)
 {
-    const ompp_block_t *found = ompp_profile_find_block(profile, node, location, set, object);
     ompp_node_t *n = &profile->nodes[node];
+    ompp_block_t block = {location, set, object, nvalues, NULL};
+    uint32_t i = position(n, &block);
     size_t allocated = n->ablocks;
 
-    if (found) return found->nvalues == nvalues ? found->values : NULL;
+    if (i < n->nblocks && ompp_block_compare(&n->blocks[i], &block) == 0)
+        return n->blocks[i].nvalues == nvalues ? n->blocks[i].values : NULL;
     if (!room(profile, &n->blocks, &allocated, n->nblocks, sizeof *n->blocks)) return NULL;
     n->ablocks = allocated;
-    uint64_t *values = calloc(nvalues ? nvalues : 1, sizeof *values);
-    if (!values) {
+    block.values = calloc(nvalues ? nvalues : 1, sizeof *block.values);
+    if (!block.values) {
         profile->failed = true;
         return NULL;
     }
-    n->blocks[n->nblocks++] = (ompp_block_t){location, set, object, nvalues, values};
-    return values;
+    memmove(&n->blocks[i + 1], &n->blocks[i], (n->nblocks++ - i) * sizeof block);
+    n->blocks[i] = block;
+    return block.values;
+}
+
+/* Whether a value at (rank, tid) is the one to name as extreme; sign turns the comparison: 1 minimum, -1 maximum. */
+static bool names_extreme(uint64_t value, uint32_t rank, uint32_t tid, uint64_t old, uint32_t old_rank, uint32_t old_tid, int sign)
+{
+    if (value != old) return (value < old) == (sign > 0);
+    return rank != old_rank ? rank < old_rank : tid < old_tid;
+}
+
+static void extremes(ompp_spread_t *s, uint64_t min, uint32_t min_rank, uint32_t min_tid, uint64_t max, uint32_t max_rank,
+                     uint32_t max_tid)
+{
+    if (s->count == 0 || names_extreme(min, min_rank, min_tid, s->min, s->min_rank, s->min_tid, 1)) {
+        s->min = min;
+        s->min_rank = min_rank;
+        s->min_tid = min_tid;
+    }
+    if (s->count == 0 || names_extreme(max, max_rank, max_tid, s->max, s->max_rank, s->max_tid, -1)) {
+        s->max = max;
+        s->max_rank = max_rank;
+        s->max_tid = max_tid;
+    }
 }
 
 void ompp_spread_add(ompp_spread_t *spread, uint64_t value, uint32_t rank, uint32_t tid)
 {
     double delta = (double)value - spread->mean;
 
-    if (spread->count == 0 || value < spread->min) {
-        spread->min = value;
-        spread->min_rank = rank;
-        spread->min_tid = tid;
-    }
-    if (spread->count == 0 || value > spread->max) {
-        spread->max = value;
-        spread->max_rank = rank;
-        spread->max_tid = tid;
-    }
+    extremes(spread, value, rank, tid, value, rank, tid);
     spread->count++;
     spread->sum += value;
     spread->mean += delta / (double)spread->count;
@@ -240,16 +278,7 @@ void ompp_spread_merge(ompp_spread_t *into, const ompp_spread_t *from)
         *into = *from;
         return;
     }
-    if (from->min < into->min) {
-        into->min = from->min;
-        into->min_rank = from->min_rank;
-        into->min_tid = from->min_tid;
-    }
-    if (from->max > into->max) {
-        into->max = from->max;
-        into->max_rank = from->max_rank;
-        into->max_tid = from->max_tid;
-    }
+    extremes(into, from->min, from->min_rank, from->min_tid, from->max, from->max_rank, from->max_tid);
     into->m2 += from->m2 + delta * delta * (double)into->count * (double)from->count / n;
     into->mean += delta * (double)from->count / n;
     into->count += from->count;

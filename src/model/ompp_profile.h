@@ -81,9 +81,10 @@ typedef struct {
     uint32_t number;    /* 1-based number in reports, OMPP_NONE before ompp_analysis_number() */
 } ompp_region_t;
 
+/** The blocks of a node are in ascending order of (location, set, object); add them with ompp_profile_block() only. */
 typedef struct {
     uint32_t location, set, object, nvalues;
-    uint64_t *values;
+    uint64_t *values; /* owned */
 } ompp_block_t;
 
 /** Spread of execT of a node. Over threads: every thread that has a block. Over ranks: sums of a rank's threads. */
@@ -130,6 +131,7 @@ typedef struct {
     uint32_t nrest;    /* ranks summed in the rest location */
     uint64_t rest_duration_max_ns, rest_wall_threads_ns; /* of the ranks in the rest: max duration; sum duration x threads */
     uint64_t rest_user_ns, rest_system_ns;
+    uint32_t rest_first_rank; /* lowest rank in the rest; OMPP_NONE when there is none */
 
     size_t nstrings, astrings;
     char **strings;
@@ -190,8 +192,11 @@ uint32_t ompp_profile_add_setting(ompp_profile_t *profile, const char *name, con
 void ompp_profile_add_coverage(ompp_profile_t *profile, ompp_coverage_kind_t kind, const char *subject, const char *reason,
                                uint64_t count);
 
+/** \brief Order of blocks in a node. \return negative, 0 or positive, as for qsort. */
+int ompp_block_compare(const ompp_block_t *a, const ompp_block_t *b);
+
 /**
- * \brief The block of (node, location, set, object), zeroed when new.
+ * \brief The block of (node, location, set, object), zeroed when new. Fast: binary search, and adding at the end is constant.
  * \return borrowed, shape [nvalues]; NULL when out of memory.
  */
 uint64_t *ompp_profile_block(ompp_profile_t *profile, uint32_t node, uint32_t location, uint32_t set, uint32_t object,
@@ -213,7 +218,7 @@ static inline const char *ompp_profile_text(const ompp_profile_t *profile, ompp_
     return index < profile->nstrings ? profile->strings[index] : "";
 }
 
-/** \brief Adds one observation to a spread. */
+/** \brief Adds one observation to a spread. Of equal extremes the lowest (rank, tid) is named, whatever the order of adding. */
 void ompp_spread_add(ompp_spread_t *spread, uint64_t value, uint32_t rank, uint32_t tid);
 
 /** \brief Joins two spreads (Chan et al. 1983 for mean and variance). */

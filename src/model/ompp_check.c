@@ -1,0 +1,216 @@
+#include "model/ompp_merge.h"
+
+#include "base/ompp_error.h"
+#include "model/ompp_combine_priv.h"
+#include "model/ompp_map_priv.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A check under way: the profile and where the first objection goes. */
+typedef struct {
+    const ompp_profile_t *p;
+    char *why;
+    size_t size;
+    ompp_metric_list_t metrics;
+} check_t;
+
+__attribute__((format(printf, 2, 3))) static int wrong(check_t *c, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    if (c->size) vsnprintf(c->why, c->size, format, args);
+    va_end(args);
+    return -OMPP_E_FORMAT;
+}
+
+static bool is_string(const check_t *c, ompp_str_t index)
+{
+    return index < c->p->nstrings;
+}
+
+static int check_run(check_t *c)
+{
+    const ompp_profile_t *p = c->p;
+
+    if (p->nstrings == 0) return wrong(c, "no strings");
+    for (size_t i = 0; i < p->nstrings; i++)
+        if (!p->strings[i]) return wrong(c, "string %zu is missing", i);
+    if (p->strings[0][0]) return wrong(c, "string 0 is not empty");
+    if (!is_string(c, p->app) || !is_string(c, p->version) || !is_string(c, p->build_date) || !is_string(c, p->source))
+        return wrong(c, "the run names a string that does not exist");
+    return 0;
+}
+
+static int check_ranks(check_t *c)
+{
+    for (size_t i = 0; i < c->p->nranks_kept; i++) {
+        const ompp_rank_t *rank = &c->p->ranks[i];
+        if (rank->rank == OMPP_NONE) return wrong(c, "rank entry %zu has no number", i);
+        if (i > 0 && rank->rank <= rank[-1].rank) return wrong(c, "rank %u is not in ascending order", rank->rank);
+        if (rank->end > OMPP_END_INCOMPLETE) return wrong(c, "rank %u: unknown kind of end %u", rank->rank, rank->end);
+        if (!is_string(c, rank->host) || !is_string(c, rank->clock))
+            return wrong(c, "rank %u names a string that does not exist", rank->rank);
+    }
+    return 0;
+}
+
+static bool has_rank(const ompp_profile_t *p, uint32_t rank)
+{
+    size_t low = 0, high = p->nranks_kept;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (p->ranks[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->nranks_kept && p->ranks[low].rank == rank;
+}
+
+static bool location_equal(const void *array, uint32_t index, const void *wanted)
+{
+    const ompp_location_t *a = (const ompp_location_t *)array + index, *b = wanted;
+
+    return a->rank == b->rank && (a->rank == OMPP_NONE || a->tid == b->tid);
+}
+
+static int check_location(check_t *c, size_t i, ompp_map_t *seen)
+{
+    const ompp_location_t *l = &c->p->locations[i];
+    uint64_t hash = ompp_map_hash(l->rank, l->rank == OMPP_NONE ? 0 : l->tid);
+
+    if (l->kind > OMPP_THREAD_OTHER) return wrong(c, "location %zu: unknown kind of thread %u", i, l->kind);
+    if (l->rank != OMPP_NONE && !has_rank(c->p, l->rank))
+        return wrong(c, "location %zu belongs to rank %u, which is not described", i, l->rank);
+    if (ompp_map_find(seen, hash, location_equal, c->p->locations, l) != UINT32_MAX)
+        return wrong(c, l->rank == OMPP_NONE ? "two rest locations" : "rank %u has thread %u twice", l->rank, l->tid);
+    ompp_map_put(seen, hash, i);
+    return 0;
+}
+
+static int check_locations(check_t *c)
+{
+    ompp_map_t seen;
+    int rc = 0;
+
+    if (!ompp_map_init(&seen, c->p->nlocations)) return -OMPP_E_NOMEM;
+    for (size_t i = 0; i < c->p->nlocations && rc == 0; i++) rc = check_location(c, i, &seen);
+    ompp_map_fini(&seen);
+    return rc;
+}
+
+static int check_regions(check_t *c)
+{
+    const ompp_profile_t *p = c->p;
+
+    for (size_t i = 0; i < p->nmodules; i++)
+        if (!is_string(c, p->modules[i].path) || !is_string(c, p->modules[i].id))
+            return wrong(c, "module %zu names a string that does not exist", i);
+    for (size_t i = 0; i < p->nregions; i++) {
+        const ompp_region_t *r = &p->regions[i];
+        if (r->construct >= OMPP_CONSTRUCT_NUM) return wrong(c, "region %zu: unknown construct %u", i, r->construct);
+        if (!is_string(c, r->file) || !is_string(c, r->name) || !is_string(c, r->function))
+            return wrong(c, "region %zu names a string that does not exist", i);
+        if (r->module != OMPP_NONE && r->module >= p->nmodules)
+            return wrong(c, "region %zu names module %u of %zu", i, r->module, p->nmodules);
+    }
+    return 0;
+}
+
+static int check_metrics(check_t *c)
+{
+    if (ompp_metric_list_init(&c->metrics, c->p) != 0) return -OMPP_E_NOMEM;
+    for (size_t i = 0; i < c->metrics.n; i++) {
+        const ompp_metric_t *m = &c->metrics.metrics[i];
+        uint32_t expected = i > 0 && m[-1].set == m->set ? m[-1].index + 1 : 0;
+        if (!is_string(c, m->name) || !is_string(c, m->source) || !is_string(c, m->meaning))
+            return wrong(c, "a metric of set %u names a string that does not exist", m->set);
+        if (m->set < OMPP_SET_FIRST_FREE) return wrong(c, "a metric claims the built-in set %u", m->set);
+        if (m->index != expected) return wrong(c, "set %u: metric %u where %u is due", m->set, m->index, expected);
+        if (m->unit >= OMPP_UNIT_NUM || m->quality > OMPP_QUALITY_HARDWARE || m->reduce_threads > OMPP_REDUCE_MAX ||
+            m->reduce_ranks > OMPP_REDUCE_MAX)
+            return wrong(c, "set %u, metric %u: unknown unit, quality or reduction", m->set, m->index);
+    }
+    return 0;
+}
+
+/* Number of values a block of this set has in this node; 0 = there cannot be one. */
+static size_t block_shape(const check_t *c, const ompp_node_t *node, uint32_t set)
+{
+    size_t n;
+
+    if (set == OMPP_SET_PHASES) return node->region == OMPP_NONE ? 0 : ompp_phase_values(c->p->regions[node->region].construct);
+    if (set == OMPP_SET_MPI) return OMPP_METRIC_MPI_NUM;
+    ompp_metric_list_set(&c->metrics, set, &n);
+    return n;
+}
+
+static int check_blocks(check_t *c, size_t node)
+{
+    const ompp_node_t *n = &c->p->nodes[node];
+
+    for (uint32_t i = 0; i < n->nblocks; i++) {
+        const ompp_block_t *b = &n->blocks[i];
+        size_t shape = block_shape(c, n, b->set);
+        if (b->location >= c->p->nlocations) return wrong(c, "node %zu: location %u does not exist", node, b->location);
+        if (i > 0 && ompp_block_compare(b - 1, b) >= 0)
+            return wrong(c, "node %zu: block of location %u, set %u, object %u twice or out of order", node, b->location,
+                         b->set, b->object);
+        if (shape == 0) return wrong(c, "node %zu: set %u cannot be there", node, b->set);
+        if (b->nvalues != shape)
+            return wrong(c, "node %zu, set %u: %u values where there should be %zu", node, b->set, b->nvalues, shape);
+        if (!b->values) return wrong(c, "node %zu: a block without values", node);
+    }
+    return 0;
+}
+
+static int check_nodes(check_t *c)
+{
+    const ompp_profile_t *p = c->p;
+    int rc = 0;
+
+    if (p->nnodes == 0 || p->nodes[0].region != OMPP_NONE || p->nodes[0].parent != OMPP_NONE)
+        return wrong(c, "node 0 is not the root");
+    for (size_t i = 1; i < p->nnodes; i++) {
+        if (p->nodes[i].region >= p->nregions) return wrong(c, "node %zu: region %u does not exist", i, p->nodes[i].region);
+        if (p->nodes[i].parent >= i) return wrong(c, "node %zu does not stand behind its parent", i);
+    }
+    for (size_t i = 0; i < p->nnodes && rc == 0; i++) rc = check_blocks(c, i);
+    return rc;
+}
+
+static int check_notes(check_t *c)
+{
+    const ompp_profile_t *p = c->p;
+
+    for (size_t i = 0; i < p->ncoverage; i++) {
+        if (p->coverage[i].kind >= OMPP_COVERAGE_NUM)
+            return wrong(c, "coverage line %zu: unknown kind %u", i, p->coverage[i].kind);
+        if (!is_string(c, p->coverage[i].subject) || !is_string(c, p->coverage[i].reason))
+            return wrong(c, "coverage line %zu names a string that does not exist", i);
+    }
+    for (size_t i = 0; i < p->nsettings; i++)
+        if (!is_string(c, p->settings[i].name) || !is_string(c, p->settings[i].value))
+            return wrong(c, "setting %zu names a string that does not exist", i);
+    return 0;
+}
+
+/* Later ones rely on what earlier ones have found right. */
+static int (*const checks[])(check_t *) = {check_run,     check_ranks, check_locations, check_regions,
+                                           check_metrics, check_nodes, check_notes};
+
+int ompp_profile_check(const ompp_profile_t *profile, char *why, size_t n)
+{
+    check_t c = {.p = profile, .why = why, .size = n};
+    int rc = 0;
+
+    if (n) why[0] = '\0';
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0] && rc == 0; i++) rc = checks[i](&c);
+    if (rc == -OMPP_E_NOMEM) wrong(&c, "out of memory");
+    ompp_metric_list_fini(&c.metrics);
+    return rc;
+}

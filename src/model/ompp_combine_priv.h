@@ -1,0 +1,28 @@
+/**
+ * \file
+ * How two blocks of the same metric set become one: by the reduction in the metric's definition. For src/model only.
+ */
+#ifndef OMPP_COMBINE_PRIV_H
+#define OMPP_COMBINE_PRIV_H
+
+#include "model/ompp_profile.h"
+
+typedef enum { OMPP_OVER_THREADS, OMPP_OVER_RANKS } ompp_over_t;
+
+/** Metric definitions of a profile, ascending by (set, index). */
+typedef struct {
+    size_t n;
+    ompp_metric_t *metrics; /* owned copies; strings belong to the profile */
+} ompp_metric_list_t;
+
+/** \return 0 or -OMPP_E_NOMEM. Free with ompp_metric_list_fini(). */
+int ompp_metric_list_init(ompp_metric_list_t *list, const ompp_profile_t *profile);
+void ompp_metric_list_fini(ompp_metric_list_t *list);
+
+/** \return definitions of a set, borrowed, shape [*n]; *n is 0 when it has none. */
+const ompp_metric_t *ompp_metric_list_set(const ompp_metric_list_t *list, uint32_t set, size_t *n);
+
+/** \brief into[i] becomes the reduction of into[i] and from[i]. Shape of both: [n], a block of the set. */
+void ompp_combine(const ompp_metric_list_t *list, uint32_t set, ompp_over_t over, uint64_t *into, const uint64_t *from, size_t n);
+
+#endif

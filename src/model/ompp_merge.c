@@ -1,0 +1,671 @@
+#include "model/ompp_merge.h"
+
+#include "base/ompp_error.h"
+#include "model/ompp_combine_priv.h"
+#include "model/ompp_map_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* One merge under way. The arrays say, for each index in from (locations_into: in into), which index it has afterwards. */
+typedef struct {
+    ompp_profile_t *into;
+    const ompp_profile_t *from;
+    bool from_leads; /* from has the lower rank: what one rank says for all is taken from it */
+    uint32_t *strings, *modules, *regions, *nodes, *locations, *locations_into;
+    struct {
+        uint32_t from, into;
+    } *sets; /* ascending by from, [nsets] */
+    size_t nsets;
+    ompp_metric_list_t metrics; /* of into, after its sets are complete */
+} merge_t;
+
+/* A metric set: its definitions, borrowed. */
+typedef struct {
+    const ompp_metric_t *metrics;
+    size_t n;
+} set_t;
+
+static uint32_t *new_map(size_t n)
+{
+    return calloc(n ? n : 1, sizeof(uint32_t));
+}
+
+static uint32_t mapped(const uint32_t *map, uint32_t index)
+{
+    return index == OMPP_NONE ? OMPP_NONE : map[index];
+}
+
+uint32_t ompp_profile_lowest_rank(const ompp_profile_t *profile)
+{
+    return profile->nranks_kept ? MIN(profile->ranks[0].rank, profile->rest_first_rank) : profile->rest_first_rank;
+}
+
+static int merge_strings(merge_t *m)
+{
+    m->strings = new_map(m->from->nstrings);
+    if (!m->strings) return -OMPP_E_NOMEM;
+    for (size_t i = 0; i < m->from->nstrings; i++) m->strings[i] = ompp_profile_string(m->into, m->from->strings[i]);
+    return m->into->failed ? -OMPP_E_NOMEM : 0;
+}
+
+/* ---- Modules -------------------------------------------------------------------------------------------------------- */
+
+static bool module_equal(const void *array, uint32_t index, const void *wanted)
+{
+    const ompp_module_t *a = (const ompp_module_t *)array + index, *b = wanted;
+
+    return a->id == b->id && (a->id != 0 || a->path == b->path);
+}
+
+static uint64_t module_hash(const ompp_module_t *module)
+{
+    return ompp_map_hash(module->id, module->id ? 0 : module->path);
+}
+
+static int merge_modules(merge_t *m)
+{
+    ompp_profile_t *into = m->into;
+    ompp_map_t map;
+
+    m->modules = new_map(m->from->nmodules);
+    if (!m->modules || !ompp_map_init(&map, into->nmodules + m->from->nmodules)) return -OMPP_E_NOMEM;
+    for (size_t i = 0; i < into->nmodules; i++) ompp_map_put(&map, module_hash(&into->modules[i]), i);
+    for (size_t i = 0; i < m->from->nmodules; i++) {
+        ompp_module_t module = m->from->modules[i];
+        module.path = m->strings[module.path];
+        module.id = m->strings[module.id];
+        uint64_t hash = module_hash(&module);
+        uint32_t found = ompp_map_find(&map, hash, module_equal, into->modules, &module);
+        if (found == OMPP_NONE) {
+            found = ompp_profile_add_module(into, &module);
+            if (into->failed) break;
+            ompp_map_put(&map, hash, found);
+        } else if (m->from_leads) {
+            into->modules[found] = module;
+        }
+        m->modules[i] = found;
+    }
+    ompp_map_fini(&map);
+    return into->failed ? -OMPP_E_NOMEM : 0;
+}
+
+/* ---- Regions -------------------------------------------------------------------------------------------------------- */
+
+static bool region_equal(const void *array, uint32_t index, const void *wanted)
+{
+    const ompp_region_t *a = (const ompp_region_t *)array + index, *b = wanted;
+
+    if (a->construct != b->construct || a->name != b->name || a->key != b->key) return false;
+    if (a->begin == 0 && b->begin == 0) return a->module == b->module && a->addr == b->addr;
+    return a->begin == b->begin && a->end == b->end && a->file == b->file;
+}
+
+static uint64_t region_hash(const ompp_region_t *region)
+{
+    uint64_t h = ompp_map_hash(ompp_map_hash(region->construct, region->name), region->key);
+
+    if (region->begin == 0) return ompp_map_hash(ompp_map_hash(h, region->module), region->addr);
+    return ompp_map_hash(ompp_map_hash(h, region->file), (uint64_t)region->begin << 32 | region->end);
+}
+
+/* What the two know of the same region. Counted means that nobody timed it. */
+static void join_region(ompp_region_t *into, const ompp_region_t *from)
+{
+    into->flags = (into->flags & from->flags & OMPP_REGION_F_COUNTED) | (into->flags & ~OMPP_REGION_F_COUNTED);
+    if (!into->file) into->file = from->file;
+    if (!into->function) into->function = from->function;
+    if (!into->addr_end) into->addr_end = from->addr_end;
+    if (into->module == OMPP_NONE && from->module != OMPP_NONE) {
+        into->module = from->module;
+        into->addr = from->addr;
+    }
+}
+
+static int merge_regions(merge_t *m)
+{
+    ompp_profile_t *into = m->into;
+    ompp_map_t map;
+
+    m->regions = new_map(m->from->nregions);
+    if (!m->regions || !ompp_map_init(&map, into->nregions + m->from->nregions)) return -OMPP_E_NOMEM;
+    for (size_t i = 0; i < into->nregions; i++) {
+        into->regions[i].number = OMPP_NONE;
+        ompp_map_put(&map, region_hash(&into->regions[i]), i);
+    }
+    for (size_t i = 0; i < m->from->nregions; i++) {
+        ompp_region_t region = m->from->regions[i];
+        region.file = m->strings[region.file];
+        region.name = m->strings[region.name];
+        region.function = m->strings[region.function];
+        region.module = mapped(m->modules, region.module);
+        region.number = OMPP_NONE;
+        uint64_t hash = region_hash(&region);
+        uint32_t found = ompp_map_find(&map, hash, region_equal, into->regions, &region);
+        if (found == OMPP_NONE) {
+            found = ompp_profile_add_region(into, &region);
+            if (into->failed) break;
+            ompp_map_put(&map, hash, found);
+        } else {
+            join_region(&into->regions[found], &region);
+        }
+        m->regions[i] = found;
+    }
+    ompp_map_fini(&map);
+    return into->failed ? -OMPP_E_NOMEM : 0;
+}
+
+/* ---- Metric sets ---------------------------------------------------------------------------------------------------- */
+
+static bool set_equal(const void *array, uint32_t index, const void *wanted)
+{
+    const set_t *a = (const set_t *)array + index, *b = wanted;
+
+    for (size_t i = 0; a->n == b->n && i < a->n; i++) {
+        const ompp_metric_t *x = &a->metrics[i], *y = &b->metrics[i];
+        if (x->name != y->name || x->source != y->source || x->meaning != y->meaning || x->index != y->index ||
+            x->unit != y->unit || x->quality != y->quality || x->reduce_threads != y->reduce_threads ||
+            x->reduce_ranks != y->reduce_ranks)
+            return false;
+    }
+    return a->n == b->n;
+}
+
+static uint64_t set_hash(const set_t *set)
+{
+    uint64_t h = set->n;
+
+    for (size_t i = 0; i < set->n; i++) h = ompp_map_hash(ompp_map_hash(h, set->metrics[i].name), set->metrics[i].source);
+    return h;
+}
+
+/* Splits a list into its sets; returns their number. */
+static size_t split_sets(const ompp_metric_list_t *list, set_t *sets)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < list->n; i++) {
+        if (i == 0 || list->metrics[i].set != list->metrics[i - 1].set) sets[n++] = (set_t){&list->metrics[i], 0};
+        sets[n - 1].n++;
+    }
+    return n;
+}
+
+/* Each set of from becomes the equal one of into, or a new one behind the highest number that either uses. */
+static void match_sets(merge_t *m, const set_t *into, size_t ninto, const set_t *from, size_t nfrom, ompp_map_t *map)
+{
+    uint32_t next = ninto ? into[ninto - 1].metrics[0].set + 1 : OMPP_SET_FIRST_FREE;
+
+    for (size_t i = 0; i < ninto; i++) ompp_map_put(map, set_hash(&into[i]), i);
+    for (size_t i = 0; i < nfrom; i++) {
+        uint32_t found = ompp_map_find(map, set_hash(&from[i]), set_equal, into, &from[i]);
+        m->sets[i].from = from[i].metrics[0].set;
+        m->sets[i].into = found != OMPP_NONE ? into[found].metrics[0].set : next++;
+        for (size_t k = 0; found == OMPP_NONE && k < from[i].n; k++) {
+            ompp_metric_t metric = from[i].metrics[k];
+            metric.set = m->sets[i].into;
+            ompp_profile_add_metric(m->into, &metric);
+        }
+    }
+    m->nsets = nfrom;
+}
+
+static int merge_metrics(merge_t *m)
+{
+    ompp_metric_list_t a = {0}, b = {0};
+    ompp_map_t map = {0};
+    set_t *into = NULL, *from = NULL;
+    int rc = -OMPP_E_NOMEM;
+
+    if (ompp_metric_list_init(&a, m->into) != 0 || ompp_metric_list_init(&b, m->from) != 0) goto out;
+    into = calloc(a.n + 1, sizeof *into);
+    from = calloc(b.n + 1, sizeof *from);
+    m->sets = calloc(b.n + 1, sizeof *m->sets);
+    if (!into || !from || !m->sets || !ompp_map_init(&map, a.n + 1)) goto out;
+    for (size_t i = 0; i < b.n; i++) {
+        b.metrics[i].name = m->strings[b.metrics[i].name];
+        b.metrics[i].source = m->strings[b.metrics[i].source];
+        b.metrics[i].meaning = m->strings[b.metrics[i].meaning];
+    }
+    size_t ninto = split_sets(&a, into), nfrom = split_sets(&b, from);
+    match_sets(m, into, ninto, from, nfrom, &map);
+    rc = m->into->failed ? -OMPP_E_NOMEM : ompp_metric_list_init(&m->metrics, m->into);
+out:
+    ompp_map_fini(&map);
+    free(into);
+    free(from);
+    ompp_metric_list_fini(&a);
+    ompp_metric_list_fini(&b);
+    return rc;
+}
+
+static uint32_t map_set(const merge_t *m, uint32_t set)
+{
+    size_t low = 0, high = m->nsets;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (m->sets[middle].from < set)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < m->nsets && m->sets[low].from == set ? m->sets[low].into : set;
+}
+
+/* ---- Locations ------------------------------------------------------------------------------------------------------ */
+
+/* The rest has no threads: whatever its tid says, it is one location, behind all others. */
+static int compare_locations(const ompp_location_t *a, const ompp_location_t *b)
+{
+    if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
+    if (a->rank == OMPP_NONE || a->tid == b->tid) return 0;
+    return a->tid < b->tid ? -1 : 1;
+}
+
+typedef struct {
+    ompp_location_t location;
+    uint32_t index;
+} place_t;
+
+static int compare_places(const void *a, const void *b)
+{
+    const place_t *x = a, *y = b;
+    int order = compare_locations(&x->location, &y->location);
+
+    return order ? order : x->index < y->index ? -1 : x->index > y->index;
+}
+
+static bool locations_in_order(const ompp_profile_t *p)
+{
+    for (size_t i = 1; i < p->nlocations; i++)
+        if (compare_locations(&p->locations[i - 1], &p->locations[i]) > 0) return false;
+    return true;
+}
+
+static place_t *sorted_places(const ompp_profile_t *p)
+{
+    place_t *places = calloc(p->nlocations + 1, sizeof *places);
+
+    if (!places) return NULL;
+    for (size_t i = 0; i < p->nlocations; i++) places[i] = (place_t){p->locations[i], i};
+    if (!locations_in_order(p)) qsort(places, p->nlocations, sizeof *places, compare_places);
+    return places;
+}
+
+static int compare_blocks(const void *a, const void *b)
+{
+    return ompp_block_compare(a, b);
+}
+
+static void sort_blocks(ompp_block_t *blocks, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        if (ompp_block_compare(&blocks[i - 1], &blocks[i]) <= 0) continue;
+        qsort(blocks, n, sizeof *blocks, compare_blocks);
+        return;
+    }
+}
+
+/* Gives the locations in all blocks their new indices. */
+static void renumber_locations(ompp_profile_t *p, const uint32_t *map)
+{
+    for (size_t i = 0; i < p->nnodes; i++) {
+        ompp_node_t *node = &p->nodes[i];
+        for (size_t k = 0; k < node->nblocks; k++) node->blocks[k].location = map[node->blocks[k].location];
+        sort_blocks(node->blocks, node->nblocks);
+    }
+}
+
+int ompp_profile_sort_locations(ompp_profile_t *p)
+{
+    if (locations_in_order(p)) return 0;
+    place_t *places = sorted_places(p);
+    uint32_t *map = new_map(p->nlocations);
+
+    if (!places || !map) {
+        free(places);
+        free(map);
+        return -OMPP_E_NOMEM;
+    }
+    for (size_t i = 0; i < p->nlocations; i++) {
+        p->locations[i] = places[i].location;
+        map[places[i].index] = i;
+    }
+    renumber_locations(p, map);
+    free(places);
+    free(map);
+    return 0;
+}
+
+static void join_location(ompp_location_t *into, const ompp_location_t *from)
+{
+    into->kind = MIN(into->kind, from->kind);
+    into->begin_ns = MIN(into->begin_ns, from->begin_ns);
+    into->end_ns = MAX(into->end_ns, from->end_ns);
+}
+
+/* Merges two ascending lists into a new one, and notes where each came to stand. */
+static size_t interleave(merge_t *m, const place_t *a, size_t na, const place_t *b, size_t nb, ompp_location_t *out)
+{
+    size_t n = 0, i = 0, k = 0;
+
+    while (i < na || k < nb) {
+        bool take_a = i < na && (k >= nb || compare_locations(&a[i].location, &b[k].location) <= 0);
+        const place_t *place = take_a ? &a[i++] : &b[k++];
+        if (n > 0 && compare_locations(&out[n - 1], &place->location) == 0)
+            join_location(&out[n - 1], &place->location);
+        else
+            out[n++] = place->location;
+        (take_a ? m->locations_into : m->locations)[place->index] = n - 1;
+    }
+    return n;
+}
+
+static int merge_locations(merge_t *m)
+{
+    ompp_profile_t *into = m->into;
+    size_t na = into->nlocations, nb = m->from->nlocations;
+    place_t *a = sorted_places(into), *b = sorted_places(m->from);
+    ompp_location_t *out = calloc(na + nb + 1, sizeof *out);
+
+    m->locations = new_map(nb);
+    m->locations_into = new_map(na);
+    if (!a || !b || !out || !m->locations || !m->locations_into) {
+        free(a);
+        free(b);
+        free(out);
+        return -OMPP_E_NOMEM;
+    }
+    size_t n = interleave(m, a, na, b, nb, out);
+    free(a);
+    free(b);
+    free(into->locations);
+    into->locations = out;
+    into->nlocations = n;
+    into->alocations = na + nb + 1;
+    renumber_locations(into, m->locations_into);
+    return 0;
+}
+
+/* ---- Nodes and blocks ----------------------------------------------------------------------------------------------- */
+
+static bool node_equal(const void *array, uint32_t index, const void *wanted)
+{
+    const ompp_node_t *a = (const ompp_node_t *)array + index, *b = wanted;
+
+    return a->parent == b->parent && a->region == b->region;
+}
+
+static uint64_t node_hash(uint32_t parent, uint32_t region)
+{
+    return ompp_map_hash(parent, region);
+}
+
+static void join_first(ompp_node_t *into, const ompp_node_t *from)
+{
+    if (from->first_rank > into->first_rank) return;
+    if (from->first_rank == into->first_rank && from->first_ns >= into->first_ns) return;
+    into->first_rank = from->first_rank;
+    into->first_ns = from->first_ns;
+}
+
+static int merge_nodes(merge_t *m)
+{
+    ompp_profile_t *into = m->into;
+    ompp_map_t map;
+
+    m->nodes = new_map(m->from->nnodes);
+    if (!m->nodes || !ompp_map_init(&map, into->nnodes + m->from->nnodes)) return -OMPP_E_NOMEM;
+    for (size_t i = 1; i < into->nnodes; i++) ompp_map_put(&map, node_hash(into->nodes[i].parent, into->nodes[i].region), i);
+    for (size_t i = 0; i < m->from->nnodes; i++) {
+        const ompp_node_t *from = &m->from->nodes[i];
+        ompp_node_t wanted = {.region = mapped(m->regions, from->region), .parent = mapped(m->nodes, from->parent)};
+        uint64_t hash = node_hash(wanted.parent, wanted.region);
+        uint32_t found = i == 0 ? 0 : ompp_map_find(&map, hash, node_equal, into->nodes, &wanted);
+        if (found == OMPP_NONE) {
+            found = ompp_profile_add_node(into, wanted.region, wanted.parent, from->first_ns, from->first_rank);
+            if (into->failed) break;
+            ompp_map_put(&map, hash, found);
+        }
+        join_first(&into->nodes[found], from);
+        ompp_spread_merge(&into->nodes[found].over_threads, &from->over_threads);
+        ompp_spread_merge(&into->nodes[found].over_ranks, &from->over_ranks);
+        m->nodes[i] = found;
+    }
+    ompp_map_fini(&map);
+    return into->failed ? -OMPP_E_NOMEM : 0;
+}
+
+/* Blocks with equal keys, which stand side by side, become one; returns how many are left. */
+static uint32_t combine_equal(const merge_t *m, ompp_block_t *blocks, uint32_t n)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        ompp_block_t *last = kept ? &blocks[kept - 1] : NULL;
+        if (!last || ompp_block_compare(last, &blocks[i]) != 0 || last->nvalues != blocks[i].nvalues) {
+            blocks[kept++] = blocks[i];
+            continue;
+        }
+        ompp_combine(&m->metrics, last->set, OMPP_OVER_RANKS, last->values, blocks[i].values, last->nvalues);
+        free(blocks[i].values);
+    }
+    return kept;
+}
+
+static bool copy_block(const merge_t *m, ompp_block_t *to, const ompp_block_t *from)
+{
+    *to = *from;
+    to->values = malloc((from->nvalues ? from->nvalues : 1) * sizeof *to->values);
+    if (!to->values) return false;
+    memcpy(to->values, from->values, from->nvalues * sizeof *to->values);
+    to->location = m->locations[from->location];
+    to->set = map_set(m, from->set);
+    return true;
+}
+
+/* Both lists in order into a new array; those of into are moved, those of from have been copied. */
+static void weave(ompp_block_t *out, const ompp_block_t *a, uint32_t na, const ompp_block_t *b, uint32_t nb)
+{
+    uint32_t i = 0, k = 0, n = 0;
+
+    while (i < na || k < nb)
+        out[n++] = i < na && (k >= nb || ompp_block_compare(&a[i], &b[k]) <= 0) ? a[i++] : b[k++];
+}
+
+static int merge_blocks(const merge_t *m, ompp_node_t *into, const ompp_node_t *from)
+{
+    uint32_t n = into->nblocks + from->nblocks, copied = 0;
+    ompp_block_t *copies, *out;
+
+    if (from->nblocks == 0) return 0;
+    copies = calloc(from->nblocks, sizeof *copies);
+    out = calloc(n, sizeof *out);
+    while (copies && out && copied < from->nblocks && copy_block(m, &copies[copied], &from->blocks[copied])) copied++;
+    if (copied < from->nblocks) {
+        while (copied) free(copies[--copied].values);
+        free(copies);
+        free(out);
+        return -OMPP_E_NOMEM;
+    }
+    sort_blocks(copies, copied);
+    weave(out, into->blocks, into->nblocks, copies, copied);
+    free(copies);
+    free(into->blocks);
+    into->blocks = out;
+    into->ablocks = n;
+    into->nblocks = combine_equal(m, out, n);
+    return 0;
+}
+
+static int merge_values(merge_t *m)
+{
+    for (size_t i = 0; i < m->from->nnodes; i++)
+        if (merge_blocks(m, &m->into->nodes[m->nodes[i]], &m->from->nodes[i]) != 0) return -OMPP_E_NOMEM;
+    return 0;
+}
+
+/* ---- The run -------------------------------------------------------------------------------------------------------- */
+
+static bool coverage_equal(const void *array, uint32_t index, const void *wanted)
+{
+    const ompp_coverage_t *a = (const ompp_coverage_t *)array + index, *b = wanted;
+
+    return a->kind == b->kind && a->subject == b->subject && a->reason == b->reason;
+}
+
+static uint64_t coverage_hash(const ompp_coverage_t *line)
+{
+    return ompp_map_hash(ompp_map_hash(line->kind, line->subject), line->reason);
+}
+
+/* All lines of into, then those of from, each only once. */
+static int merge_coverage(merge_t *m)
+{
+    ompp_profile_t *into = m->into;
+    size_t total = into->ncoverage + m->from->ncoverage, n = 0;
+    ompp_coverage_t *out = calloc(total + 1, sizeof *out);
+    ompp_map_t map = {0};
+
+    if (!out || !ompp_map_init(&map, total)) {
+        free(out);
+        return -OMPP_E_NOMEM;
+    }
+    for (size_t i = 0; i < total; i++) {
+        bool own = i < into->ncoverage;
+        ompp_coverage_t line = own ? into->coverage[i] : m->from->coverage[i - into->ncoverage];
+        if (!own) line.subject = m->strings[line.subject];
+        if (!own) line.reason = m->strings[line.reason];
+        uint64_t hash = coverage_hash(&line);
+        uint32_t found = ompp_map_find(&map, hash, coverage_equal, out, &line);
+        if (found == OMPP_NONE) {
+            out[n] = line;
+            ompp_map_put(&map, hash, n++);
+        } else {
+            out[found].count += line.count;
+            out[found].nranks += line.nranks;
+        }
+    }
+    ompp_map_fini(&map);
+    free(into->coverage);
+    into->coverage = out;
+    into->ncoverage = n;
+    into->acoverage = total + 1;
+    return 0;
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+    const ompp_rank_t *x = a, *y = b;
+
+    if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
+    return x->begin_epoch_ns < y->begin_epoch_ns ? -1 : x->begin_epoch_ns > y->begin_epoch_ns;
+}
+
+/* The same rank twice (two files of one process): it is described once, by the earlier start and the later end. */
+static void join_rank(ompp_rank_t *into, const ompp_rank_t *from)
+{
+    uint64_t end = MAX(into->begin_epoch_ns + into->duration_ns, from->begin_epoch_ns + from->duration_ns);
+
+    into->duration_ns = end - into->begin_epoch_ns;
+    into->nthreads = MAX(into->nthreads, from->nthreads);
+    into->end = MAX(into->end, from->end);
+    into->user_ns += from->user_ns;
+    into->system_ns += from->system_ns;
+}
+
+static int merge_ranks(merge_t *m)
+{
+    ompp_profile_t *into = m->into;
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->from->nranks_kept; i++) {
+        ompp_rank_t rank = m->from->ranks[i];
+        rank.host = m->strings[rank.host];
+        rank.clock = m->strings[rank.clock];
+        ompp_profile_add_rank(into, &rank);
+    }
+    if (into->nranks_kept) qsort(into->ranks, into->nranks_kept, sizeof *into->ranks, compare_ranks);
+    for (size_t i = 0; i < into->nranks_kept; i++) {
+        if (n > 0 && into->ranks[n - 1].rank == into->ranks[i].rank)
+            join_rank(&into->ranks[n - 1], &into->ranks[i]);
+        else
+            into->ranks[n++] = into->ranks[i];
+    }
+    into->nranks_kept = n;
+    return into->failed ? -OMPP_E_NOMEM : 0;
+}
+
+static int merge_settings(merge_t *m)
+{
+    if (!m->from_leads) return 0;
+    m->into->nsettings = 0;
+    for (size_t i = 0; i < m->from->nsettings; i++)
+        ompp_profile_add_setting(m->into, ompp_profile_text(m->from, m->from->settings[i].name),
+                                 ompp_profile_text(m->from, m->from->settings[i].value));
+    return m->into->failed ? -OMPP_E_NOMEM : 0;
+}
+
+/* Where ranks have different sources of OpenMP events, the header names one that is real; Coverage has a line for each. */
+static ompp_str_t join_source(const ompp_profile_t *p, ompp_str_t a, ompp_str_t b)
+{
+    const char *x = ompp_profile_text(p, a), *y = ompp_profile_text(p, b);
+    int x_real = !*x ? 0 : strcmp(x, "none") == 0 ? 1 : 2, y_real = !*y ? 0 : strcmp(y, "none") == 0 ? 1 : 2;
+
+    if (x_real != y_real) return x_real > y_real ? a : b;
+    return strcmp(x, y) <= 0 ? a : b;
+}
+
+static int merge_run(merge_t *m)
+{
+    ompp_profile_t *into = m->into;
+    const ompp_profile_t *from = m->from;
+
+    if (m->from_leads) {
+        into->app = m->strings[from->app];
+        into->version = m->strings[from->version];
+        into->build_date = m->strings[from->build_date];
+    }
+    into->source = join_source(into, into->source, m->strings[from->source]);
+    into->mpi = into->mpi || from->mpi;
+    into->nranks = MAX(into->nranks, from->nranks);
+    into->nslots += from->nslots;
+    into->nrest += from->nrest;
+    into->rest_duration_max_ns = MAX(into->rest_duration_max_ns, from->rest_duration_max_ns);
+    into->rest_wall_threads_ns += from->rest_wall_threads_ns;
+    into->rest_user_ns += from->rest_user_ns;
+    into->rest_system_ns += from->rest_system_ns;
+    into->rest_first_rank = MIN(into->rest_first_rank, from->rest_first_rank);
+    into->failed = into->failed || from->failed;
+    return 0;
+}
+
+/* In the order they depend on each other. */
+static int (*const steps[])(merge_t *) = {merge_strings,   merge_modules, merge_regions, merge_metrics,  merge_nodes,
+                                          merge_locations, merge_values,  merge_ranks,   merge_coverage, merge_settings,
+                                          merge_run};
+
+int ompp_profile_merge(ompp_profile_t *into, const ompp_profile_t *from)
+{
+    merge_t m = {.into = into, .from = from};
+    bool failed_before = into->failed;
+    int rc = 0;
+
+    m.from_leads = ompp_profile_lowest_rank(from) < ompp_profile_lowest_rank(into);
+    into->failed = false; /* of this merge alone, until it is done */
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0] && rc == 0; i++) rc = steps[i](&m);
+    into->failed = into->failed || failed_before || rc != 0;
+    free(m.strings);
+    free(m.modules);
+    free(m.regions);
+    free(m.nodes);
+    free(m.locations);
+    free(m.locations_into);
+    free(m.sets);
+    ompp_metric_list_fini(&m.metrics);
+    return rc;
+}
