@@ -1,0 +1,202 @@
+/* Addresses to lines. How the last line of a construct is found stands in the table `ways`. */
+#include "analysis/ompp_analysis.h"
+
+#include "base/ompp_error.h"
+#include "structure/ompp_source.h"
+#include "structure/ompp_structure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How the end of a construct is found in the code, and the words of its directive, to find it in the source text. */
+typedef struct {
+    ompp_extent_t extent;
+    const char *words[2];
+} way_t;
+
+static const way_t ways[OMPP_CONSTRUCT_NUM] = {
+    [OMPP_CONSTRUCT_PARALLEL] = {OMPP_EXTENT_OUTLINED, {"parallel"}},
+    [OMPP_CONSTRUCT_PARLOOP] = {OMPP_EXTENT_OUTLINED, {"parallel"}},
+    [OMPP_CONSTRUCT_PARSECTS] = {OMPP_EXTENT_OUTLINED, {"parallel"}},
+    [OMPP_CONSTRUCT_PARWRKSH] = {OMPP_EXTENT_OUTLINED, {"parallel"}},
+    [OMPP_CONSTRUCT_TEAMS] = {OMPP_EXTENT_OUTLINED, {"teams"}},
+    [OMPP_CONSTRUCT_TASK] = {OMPP_EXTENT_OUTLINED, {"task"}},
+    [OMPP_CONSTRUCT_TASKEXEC] = {OMPP_EXTENT_OUTLINED, {"task"}},
+    [OMPP_CONSTRUCT_UTASK] = {OMPP_EXTENT_OUTLINED, {"task"}},
+    [OMPP_CONSTRUCT_UTASKEXEC] = {OMPP_EXTENT_OUTLINED, {"task"}},
+    [OMPP_CONSTRUCT_TASKLOOP] = {OMPP_EXTENT_CALLS, {"taskloop"}},
+    [OMPP_CONSTRUCT_TASKGROUP] = {OMPP_EXTENT_CALLS, {"taskgroup"}},
+    [OMPP_CONSTRUCT_LOOP] = {OMPP_EXTENT_CALLS, {"for"}},
+    [OMPP_CONSTRUCT_DISTRIBUTE] = {OMPP_EXTENT_CALLS, {"distribute"}},
+    [OMPP_CONSTRUCT_SECTIONS] = {OMPP_EXTENT_CALLS, {"sections"}},
+    [OMPP_CONSTRUCT_SINGLE] = {OMPP_EXTENT_CALLS, {"single"}},
+    [OMPP_CONSTRUCT_SCOPE] = {OMPP_EXTENT_CALLS, {"scope"}},
+    [OMPP_CONSTRUCT_WORKSHARE] = {OMPP_EXTENT_CALLS, {NULL}},
+    [OMPP_CONSTRUCT_MASTER] = {OMPP_EXTENT_CALLS, {"master", "masked"}},
+    [OMPP_CONSTRUCT_CRITICAL] = {OMPP_EXTENT_CALLS, {"critical"}},
+    [OMPP_CONSTRUCT_ORDERED] = {OMPP_EXTENT_CALLS, {"ordered"}},
+    [OMPP_CONSTRUCT_USER_REGION] = {OMPP_EXTENT_CALLS, {NULL}},
+};
+
+/* A region to be resolved. */
+typedef struct {
+    uint32_t region, module;
+    ompp_str_t file;
+    int64_t newest; /* modification time of the module's file */
+} item_t;
+
+static int compare_module(const void *a, const void *b)
+{
+    const item_t *x = a, *y = b;
+
+    if (x->module != y->module) return x->module < y->module ? -1 : 1;
+    return x->region < y->region ? -1 : x->region > y->region;
+}
+
+static int compare_file(const void *a, const void *b)
+{
+    const item_t *x = a, *y = b;
+
+    if (x->file != y->file) return x->file < y->file ? -1 : 1;
+    return x->region < y->region ? -1 : x->region > y->region;
+}
+
+static bool is_wanted(const ompp_profile_t *profile, const ompp_region_t *region)
+{
+    return region->flags & OMPP_REGION_F_ADDRESS && region->module < profile->nmodules &&
+           ompp_constructs[region->construct].place != OMPP_PLACE_ADDRESS;
+}
+
+static const char *open_problem(int rc)
+{
+    switch (-rc) {
+    case OMPP_E_OPEN: return "file not found";
+    case OMPP_E_VERSION: return "build id differs";
+    case OMPP_E_FORMAT: return "not an ELF file that can be read";
+    default: return ompp_error_message(rc);
+    }
+}
+
+static void not_found(ompp_profile_t *profile, uint32_t module, const char *reason, uint64_t n)
+{
+    if (n > 0)
+        ompp_profile_add_coverage(profile, OMPP_COVERAGE_UNRESOLVED, ompp_profile_text(profile, profile->modules[module].path),
+                                  reason, n);
+}
+
+/* Takes over what is known; true when that is a line. */
+static bool apply(ompp_profile_t *profile, item_t *item, const ompp_query_t *query)
+{
+    ompp_region_t *region = &profile->regions[item->region];
+    char symbol[512];
+
+    if (query->file) {
+        item->file = ompp_profile_string(profile, query->file);
+        region->file = item->file;
+        region->function = ompp_profile_string(profile, query->function);
+        region->begin = query->line;
+        region->end = query->line_end;
+        region->flags &= ~(uint32_t)OMPP_REGION_F_ADDRESS;
+        return true;
+    }
+    if (query->function) {
+        snprintf(symbol, sizeof symbol, "%s+0x%llx", query->function, (unsigned long long)query->offset);
+        region->function = ompp_profile_string(profile, symbol);
+    }
+    return false;
+}
+
+static int resolve_module(ompp_profile_t *profile, item_t *items, size_t n, double deadline)
+{
+    const ompp_module_t *module = &profile->modules[items[0].module];
+    ompp_structure_t *structure = NULL;
+    uint64_t late = 0, missing = 0;
+    ompp_query_t *queries = calloc(n, sizeof *queries);
+
+    if (!queries) return -OMPP_E_NOMEM;
+    int rc = ompp_structure_now() >= deadline ? -OMPP_E_TIMEOUT
+             : ompp_structure_open(ompp_profile_text(profile, module->path), ompp_profile_text(profile, module->id), &structure);
+    if (rc != 0) {
+        not_found(profile, items[0].module, rc == -OMPP_E_TIMEOUT ? "time limit" : open_problem(rc), n);
+        free(queries);
+        return rc == -OMPP_E_NOMEM ? rc : 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const ompp_region_t *region = &profile->regions[items[i].region];
+        queries[i] = (ompp_query_t){.addr = region->addr, .addr_end = region->addr_end,
+                                    .extent = ways[region->construct].extent};
+    }
+    rc = ompp_structure_lookup(structure, queries, n, deadline);
+    for (size_t i = 0; i < n; i++) {
+        items[i].newest = ompp_structure_mtime(structure);
+        if (!queries[i].done) late++;
+        else if (!apply(profile, &items[i], &queries[i])) missing++;
+    }
+    not_found(profile, items[0].module, rc == -OMPP_E_NOMEM ? ompp_error_message(rc) : "time limit", late);
+    not_found(profile, items[0].module,
+              ompp_structure_has_lines(structure) ? "no line for the address" : "no debug information", missing);
+    ompp_structure_close(structure);
+    free(queries);
+    return rc == -OMPP_E_NOMEM ? rc : 0;
+}
+
+/* Whether a word is among words parted by single blanks. */
+static bool has_word(const char *words, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (const char *at = words; (at = strstr(at, word)); at += n)
+        if ((at == words || at[-1] == ' ') && (at[n] == '\0' || at[n] == ' ')) return true;
+    return false;
+}
+
+/* The source text knows the last line of what the compiler leaves no trace of, and the name of a critical section. */
+static void refine(ompp_profile_t *profile, ompp_region_t *region, const ompp_source_t *source)
+{
+    const char *const *words = ways[region->construct].words;
+    ompp_directive_t directive;
+
+    if (!words[0] || ompp_source_directive(source, region->begin, &directive) != 0) return;
+    if (!has_word(directive.words, words[0]) && !(words[1] && has_word(directive.words, words[1]))) return;
+    if (directive.last >= region->begin) region->end = directive.last;
+    if (ompp_constructs[region->construct].place == OMPP_PLACE_NAMED && region->name == 0 && directive.name[0])
+        region->name = ompp_profile_string(profile, directive.name);
+}
+
+static void refine_all(ompp_profile_t *profile, item_t *items, size_t n, double deadline)
+{
+    ompp_source_t *source = NULL;
+
+    qsort(items, n, sizeof *items, compare_file);
+    for (size_t i = 0; i < n && ompp_structure_now() < deadline; i++) {
+        if (items[i].file == 0) continue;
+        if (i == 0 || items[i - 1].file != items[i].file) {
+            ompp_source_close(source);
+            source = ompp_source_open(ompp_profile_text(profile, items[i].file), items[i].newest);
+        }
+        if (source) refine(profile, &profile->regions[items[i].region], source);
+    }
+    ompp_source_close(source);
+}
+
+int ompp_analysis_resolve(ompp_profile_t *profile, double seconds)
+{
+    double deadline = ompp_structure_now() + seconds;
+    size_t n = 0;
+    int rc = 0;
+    item_t *items = calloc(profile->nregions + 1, sizeof *items);
+
+    if (!items) return -OMPP_E_NOMEM;
+    for (uint32_t i = 0; i < profile->nregions; i++)
+        if (is_wanted(profile, &profile->regions[i])) items[n++] = (item_t){.region = i, .module = profile->regions[i].module};
+    qsort(items, n, sizeof *items, compare_module);
+    for (size_t i = 0, next; i < n; i = next) {
+        for (next = i + 1; next < n && items[next].module == items[i].module;) next++;
+        int failed = resolve_module(profile, items + i, next - i, deadline);
+        if (rc == 0) rc = failed;
+    }
+    refine_all(profile, items, n, deadline);
+    free(items);
+    return rc == 0 && profile->failed ? -OMPP_E_NOMEM : rc;
+}

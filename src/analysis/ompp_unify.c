@@ -1,0 +1,385 @@
+/*
+ * Equal regions become one, equal call paths become one, and a worksharing construct on the line of the parallel region around it
+ * becomes one combined construct with it.
+ *
+ * Folding, per location, of a PARALLEL P and its child C with phases q into F (t = time of all phases of C together):
+ *     F[q]    += C[q]                         time, child, task, count of every phase of C
+ *     F[p]    += P[p]                         of every phase of P but its body
+ *     F[work] += P[body], time - t, child - t  work: the first phase of C; count is that of P alone
+ * P's body had t in its time and in its child time, so the sum of time - child - task over all nodes stays what it was.
+ * C's other values are added to P's, its children become P's.
+ */
+#include "analysis/ompp_analysis.h"
+
+#include "base/ompp_error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Combined constructs. */
+static const struct {
+    uint8_t inner, combined;
+} folds[] = {
+    {OMPP_CONSTRUCT_LOOP, OMPP_CONSTRUCT_PARLOOP},
+    {OMPP_CONSTRUCT_SECTIONS, OMPP_CONSTRUCT_PARSECTS},
+    {OMPP_CONSTRUCT_WORKSHARE, OMPP_CONSTRUCT_PARWRKSH},
+};
+
+/* ---- Regions -------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const ompp_region_t *region;
+    uint32_t index;
+} region_order_t;
+
+#define COMPARE(a, b) if ((a) != (b)) return (a) < (b) ? -1 : 1
+
+/* 0 when two regions are the same thing: by lines where these are known, else by address. */
+static int compare_identity(const ompp_region_t *x, const ompp_region_t *y)
+{
+    COMPARE(x->construct, y->construct);
+    COMPARE(x->file, y->file);
+    COMPARE(x->begin, y->begin);
+    COMPARE(x->end, y->end);
+    COMPARE(x->name, y->name);
+    COMPARE(x->key, y->key);
+    if (x->file != 0 && x->begin != 0) return 0;
+    COMPARE(x->module, y->module);
+    COMPARE(x->addr, y->addr);
+    return 0;
+}
+
+static int compare_regions(const void *a, const void *b)
+{
+    const region_order_t *x = a, *y = b;
+    int order = compare_identity(x->region, y->region);
+
+    if (order) return order;
+    COMPARE(x->index, y->index);
+    return 0;
+}
+
+static void join_region(ompp_region_t *into, const ompp_region_t *from)
+{
+    if (into->function == 0) into->function = from->function;
+    if (into->addr_end == 0 && into->addr == from->addr) into->addr_end = from->addr_end;
+}
+
+/* Removes the regions with map[i] != i and renumbers the others in nodes; map[i] is at most i. */
+static void compact_regions(ompp_profile_t *profile, uint32_t *map)
+{
+    uint32_t used = 0;
+
+    for (uint32_t i = 0; i < profile->nregions; i++) {
+        if (map[i] == i) {
+            profile->regions[used] = profile->regions[i];
+            map[i] = used++;
+        } else if (map[i] != OMPP_NONE) {
+            map[i] = map[map[i]];
+        }
+    }
+    for (size_t i = 0; i < profile->nnodes; i++)
+        if (profile->nodes[i].region < profile->nregions) profile->nodes[i].region = map[profile->nodes[i].region];
+    profile->nregions = used;
+}
+
+static int unify_regions(ompp_profile_t *profile)
+{
+    size_t n = profile->nregions;
+    region_order_t *order = malloc((n + 1) * sizeof *order);
+    uint32_t *map = malloc((n + 1) * sizeof *map);
+
+    for (uint32_t i = 0; order && i < n; i++) order[i] = (region_order_t){&profile->regions[i], i};
+    if (order && map) {
+        qsort(order, n, sizeof *order, compare_regions);
+        for (size_t i = 0, first = 0; i < n; i++) {
+            if (i > 0 && compare_identity(order[first].region, order[i].region) != 0) first = i;
+            map[order[i].index] = order[first].index;
+            if (i != first) join_region(&profile->regions[order[first].index], order[i].region);
+        }
+        compact_regions(profile, map);
+    }
+    int rc = order && map ? 0 : -OMPP_E_NOMEM;
+    free(order);
+    free(map);
+    return rc;
+}
+
+/* ---- Nodes ---------------------------------------------------------------------------------------------------------- */
+
+static ompp_reduction_t reduction_of(const ompp_profile_t *profile, uint32_t set, uint32_t index)
+{
+    for (size_t i = 0; set >= OMPP_SET_FIRST_FREE && i < profile->nmetrics; i++)
+        if (profile->metrics[i].set == set && profile->metrics[i].index == index) return profile->metrics[i].reduce_threads;
+    return OMPP_REDUCE_SUM;
+}
+
+static void add_block(ompp_profile_t *profile, uint32_t node, const ompp_block_t *from)
+{
+    bool is_new = !ompp_profile_find_block(profile, node, from->location, from->set, from->object);
+    uint64_t *to = ompp_profile_block(profile, node, from->location, from->set, from->object, from->nvalues);
+
+    for (uint32_t i = 0; to && i < from->nvalues; i++) {
+        ompp_reduction_t reduction = is_new ? OMPP_REDUCE_SUM : reduction_of(profile, from->set, i);
+        if (reduction == OMPP_REDUCE_SUM) to[i] += from->values[i];
+        else if ((reduction == OMPP_REDUCE_MIN) == (from->values[i] < to[i])) to[i] = from->values[i];
+    }
+}
+
+static void free_blocks(ompp_node_t *node)
+{
+    for (uint32_t i = 0; i < node->nblocks; i++) free(node->blocks[i].values);
+    free(node->blocks);
+    node->blocks = NULL;
+    node->nblocks = node->ablocks = 0;
+}
+
+static void earlier(ompp_node_t *into, const ompp_node_t *from)
+{
+    if (from->first_rank > into->first_rank) return;
+    if (from->first_rank < into->first_rank || from->first_ns < into->first_ns) into->first_ns = from->first_ns;
+    into->first_rank = from->first_rank;
+}
+
+static void join_node(ompp_profile_t *profile, uint32_t into, ompp_node_t *from)
+{
+    for (uint32_t i = 0; i < from->nblocks; i++) add_block(profile, into, &from->blocks[i]);
+    earlier(&profile->nodes[into], from);
+    ompp_spread_merge(&profile->nodes[into].over_threads, &from->over_threads);
+    ompp_spread_merge(&profile->nodes[into].over_ranks, &from->over_ranks);
+    free_blocks(from);
+}
+
+/* Slot of (parent, region) in a table of indices + 1 with open addressing: the node's, or a free one. */
+static size_t find_slot(const ompp_profile_t *profile, const uint32_t *slots, size_t size, uint32_t parent, uint32_t region)
+{
+    uint64_t hash = (((uint64_t)parent << 32) | region) * 0x9e3779b97f4a7c15u;
+    size_t i = (size_t)(hash >> 20) & (size - 1);
+
+    for (; slots[i]; i = (i + 1) & (size - 1)) {
+        const ompp_node_t *node = &profile->nodes[slots[i] - 1];
+        if (node->parent == parent && node->region == region) break;
+    }
+    return i;
+}
+
+/*
+ * One node of all that have the same parent and region. skip[i]: node i is gone, its children belong to its parent; NULL = none.
+ * Parents stand before children, so one pass is enough.
+ */
+static int unify_nodes(ompp_profile_t *profile, const bool *skip)
+{
+    size_t n = profile->nnodes, size = 64;
+    while (size < 2 * n) size *= 2;
+    uint32_t *slots = calloc(size, sizeof *slots), *map = malloc(n * sizeof *map), used = 1;
+
+    if (!slots || !map) {
+        free(slots);
+        free(map);
+        return -OMPP_E_NOMEM;
+    }
+    map[0] = 0;
+    for (uint32_t i = 1; i < n; i++) {
+        ompp_node_t node = profile->nodes[i];
+        node.parent = map[node.parent];
+        if (skip && skip[i]) {
+            map[i] = node.parent;
+            free_blocks(&node);
+            continue;
+        }
+        size_t slot = find_slot(profile, slots, size, node.parent, node.region);
+        if (slots[slot]) {
+            map[i] = slots[slot] - 1;
+            join_node(profile, map[i], &node);
+            continue;
+        }
+        profile->nodes[used] = node;
+        slots[slot] = used + 1;
+        map[i] = used++;
+    }
+    profile->nnodes = used;
+    free(slots);
+    free(map);
+    return profile->failed ? -OMPP_E_NOMEM : 0;
+}
+
+/* ---- Folding -------------------------------------------------------------------------------------------------------- */
+
+static const uint64_t *phases_of(const ompp_profile_t *profile, uint32_t node, uint32_t location)
+{
+    const ompp_block_t *block = ompp_profile_find_block(profile, node, location, OMPP_SET_PHASES, 0);
+
+    return block ? block->values : NULL;
+}
+
+static uint64_t total_time(const uint64_t *values, uint32_t construct)
+{
+    uint64_t total = 0;
+
+    for (unsigned s = 0; s < ompp_constructs[construct].nphases; s++) total += values[ompp_value_index(s, OMPP_SLOT_TIME)];
+    return total;
+}
+
+static int fold_of(const ompp_profile_t *profile, uint32_t outer, uint32_t inner)
+{
+    const ompp_region_t *p = &profile->regions[outer], *c = &profile->regions[inner];
+
+    if (p->construct != OMPP_CONSTRUCT_PARALLEL || p->file == 0 || p->begin == 0) return -1;
+    if (p->file != c->file || p->begin != c->begin) return -1;
+    for (size_t i = 0; i < sizeof folds / sizeof folds[0]; i++)
+        if (folds[i].inner == c->construct) return (int)i;
+    return -1;
+}
+
+/* Executed at most once per execution of the parallel region, on every location, and inside its body. */
+static bool can_fold(const ompp_profile_t *profile, uint32_t parent, uint32_t child)
+{
+    unsigned body = ompp_value_index(ompp_phase_slot[OMPP_CONSTRUCT_PARALLEL][OMPP_PHASE_BODY], 0);
+    const ompp_node_t *node = &profile->nodes[child];
+    uint32_t construct = profile->regions[node->region].construct;
+
+    for (uint32_t i = 0; i < node->nblocks; i++) {
+        const ompp_block_t *block = &node->blocks[i];
+        if (block->set != OMPP_SET_PHASES || block->object != 0) continue;
+        const uint64_t *p = phases_of(profile, parent, block->location);
+        uint64_t total = total_time(block->values, construct);
+        if (!p || block->values[0] > p[0]) return false;
+        if (total > p[body + OMPP_SLOT_TIME] || total > p[body + OMPP_SLOT_CHILD]) return false;
+    }
+    return true;
+}
+
+/*
+ * inner[r]: the one region that region r is folded with; OMPP_NONE when there is none. A region that is met with two candidates,
+ * or on one path in a way that cannot be folded, is left as it is on all paths.
+ */
+static void choose_folds(const ompp_profile_t *profile, uint32_t *inner, bool *refused)
+{
+    for (uint32_t i = 1; i < profile->nnodes; i++) {
+        const ompp_node_t *node = &profile->nodes[i];
+        uint32_t outer = profile->nodes[node->parent].region;
+        if (outer >= profile->nregions || node->region >= profile->nregions) continue;
+        if (fold_of(profile, outer, node->region) < 0) continue;
+        if (inner[outer] != OMPP_NONE && inner[outer] != node->region) refused[outer] = true;
+        if (!can_fold(profile, node->parent, i)) refused[outer] = true;
+        inner[outer] = node->region;
+    }
+    for (size_t r = 0; r < profile->nregions; r++)
+        if (refused[r]) inner[r] = OMPP_NONE;
+}
+
+static void add_phase(uint64_t *to, unsigned slot, const uint64_t *from, unsigned from_slot, uint64_t less, bool with_count)
+{
+    const uint64_t *phase = from + ompp_value_index(from_slot, 0);
+    uint64_t *sum = to + ompp_value_index(slot, 0);
+
+    sum[OMPP_SLOT_TIME] += phase[OMPP_SLOT_TIME] - less;
+    sum[OMPP_SLOT_CHILD] += phase[OMPP_SLOT_CHILD] - less;
+    sum[OMPP_SLOT_TASK] += phase[OMPP_SLOT_TASK];
+    if (with_count) sum[OMPP_SLOT_COUNT] += phase[OMPP_SLOT_COUNT];
+}
+
+/* P's values of one location in the shape of the combined construct, with C's (NULL = none) added. Owned. */
+static uint64_t *folded_values(const uint64_t *p, const uint64_t *c, uint32_t inner, uint32_t combined)
+{
+    const ompp_construct_row_t *outer_row = &ompp_constructs[OMPP_CONSTRUCT_PARALLEL], *inner_row = &ompp_constructs[inner];
+    unsigned work = ompp_phase_slot[combined][inner_row->phases[0]];
+    uint64_t *f = calloc(ompp_phase_values(combined), sizeof *f), less = c ? total_time(c, inner) : 0;
+
+    if (!f) return NULL;
+    f[0] = p[0];
+    for (unsigned s = 0; s < outer_row->nphases; s++) {
+        bool body = outer_row->phases[s] == OMPP_PHASE_BODY;
+        add_phase(f, body ? work : ompp_phase_slot[combined][outer_row->phases[s]], p, s, body ? less : 0, true);
+    }
+    for (unsigned s = 0; c && s < inner_row->nphases; s++)
+        add_phase(f, ompp_phase_slot[combined][inner_row->phases[s]], c, s, 0, s > 0);
+    return f;
+}
+
+/* Turns a PARALLEL node into the combined construct; child: the node of the inner one, OMPP_NONE = not executed here. */
+static void fold_node(ompp_profile_t *profile, uint32_t parent, uint32_t child, uint32_t inner, uint32_t combined)
+{
+    ompp_node_t *node = &profile->nodes[parent];
+
+    for (uint32_t i = 0; i < node->nblocks; i++) {
+        ompp_block_t *block = &node->blocks[i];
+        if (block->set != OMPP_SET_PHASES || block->object != 0) continue;
+        const uint64_t *c = child == OMPP_NONE ? NULL : phases_of(profile, child, block->location);
+        uint64_t *values = folded_values(block->values, c, inner, combined);
+        if (!values) {
+            profile->failed = true;
+            return;
+        }
+        free(block->values);
+        block->values = values;
+        block->nvalues = ompp_phase_values(combined);
+    }
+    if (child == OMPP_NONE) return;
+    for (uint32_t i = 0; i < profile->nodes[child].nblocks; i++)
+        if (profile->nodes[child].blocks[i].set != OMPP_SET_PHASES || profile->nodes[child].blocks[i].object != 0)
+            add_block(profile, parent, &profile->nodes[child].blocks[i]);
+}
+
+/* Folds every node of the chosen regions; skip[i]: node i has gone into its parent. */
+static void fold_nodes(ompp_profile_t *profile, const uint32_t *inner, uint32_t *child_of, bool *skip)
+{
+    for (uint32_t i = 1; i < profile->nnodes; i++) {
+        uint32_t parent = profile->nodes[i].parent, outer = profile->nodes[parent].region;
+        child_of[i] = OMPP_NONE;
+        if (outer >= profile->nregions || profile->nodes[i].region != inner[outer]) continue;
+        child_of[parent] = i;
+        skip[i] = true;
+    }
+    for (uint32_t i = 1; i < profile->nnodes; i++) {
+        uint32_t region = profile->nodes[i].region;
+        if (region >= profile->nregions || inner[region] == OMPP_NONE) continue;
+        int fold = fold_of(profile, region, inner[region]);
+        fold_node(profile, i, child_of[i], folds[fold].inner, folds[fold].combined);
+    }
+}
+
+/* Gives folded regions their construct and drops inner ones that no node is left of. */
+static void fold_regions(ompp_profile_t *profile, const uint32_t *inner, uint32_t *map)
+{
+    for (uint32_t i = 0; i < profile->nregions; i++) map[i] = i;
+    for (uint32_t i = 0; i < profile->nregions; i++) {
+        if (inner[i] == OMPP_NONE) continue;
+        map[inner[i]] = OMPP_NONE;
+        profile->regions[i].construct = folds[fold_of(profile, i, inner[i])].combined;
+    }
+    for (size_t i = 0; i < profile->nnodes; i++)
+        if (profile->nodes[i].region < profile->nregions) map[profile->nodes[i].region] = profile->nodes[i].region;
+    compact_regions(profile, map);
+}
+
+static int fold(ompp_profile_t *profile)
+{
+    size_t nregions = profile->nregions + 1, nnodes = profile->nnodes;
+    uint32_t *inner = malloc(nregions * sizeof *inner), *map = malloc(nregions * sizeof *map);
+    bool *refused = calloc(nregions, sizeof *refused), *skip = calloc(nnodes, sizeof *skip);
+    uint32_t *child_of = malloc(nnodes * sizeof *child_of);
+    int rc = inner && map && refused && skip && child_of ? 0 : -OMPP_E_NOMEM;
+
+    if (rc == 0) {
+        for (size_t i = 0; i < nregions; i++) inner[i] = OMPP_NONE;
+        choose_folds(profile, inner, refused);
+        fold_nodes(profile, inner, child_of, skip);
+        rc = profile->failed ? -OMPP_E_NOMEM : unify_nodes(profile, skip);
+        if (rc == 0) fold_regions(profile, inner, map);
+    }
+    free(inner);
+    free(map);
+    free(refused);
+    free(skip);
+    free(child_of);
+    return rc;
+}
+
+int ompp_analysis_unify(ompp_profile_t *profile)
+{
+    int rc = unify_regions(profile);
+
+    if (rc == 0) rc = unify_nodes(profile, NULL);
+    return rc == 0 ? fold(profile) : rc;
+}

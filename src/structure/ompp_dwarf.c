@@ -1,0 +1,462 @@
+/* Reads compilation units with libdwarf. Every call gets an error object: without one the library would abort the process. */
+#include "structure/ompp_dwarf_priv.h"
+
+#include "base/ompp_error.h"
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_DEPTH 256    /* of nested scopes; deeper ones are left out */
+#define MAX_FILES 1000000
+#define MAX_ORIGINS 4    /* abstract origin of a specification of ... */
+
+#ifndef DW_DLC_READ
+#define DW_DLC_READ 0
+#endif
+
+/* True when a call succeeded; forgets its error object otherwise. */
+static bool ok(ompp_dwarf_t *dwarf, int rc)
+{
+    if (rc == DW_DLV_ERROR && dwarf->error) dwarf_dealloc_error(dwarf->debug, dwarf->error);
+    dwarf->error = NULL;
+    return rc == DW_DLV_OK;
+}
+
+static void *grown(void *array, size_t used, size_t *allocated, size_t size)
+{
+    if (used < *allocated) return array;
+    size_t n = *allocated ? 2 * *allocated : 32;
+    void *bigger = realloc(array, n * size);
+    if (bigger) *allocated = n;
+    return bigger;
+}
+
+static void add_range(ompp_ranges_t *ranges, uint64_t low, uint64_t high, uint32_t unit)
+{
+    if (low == 0 || low >= high) return; /* 0: code that the linker has thrown away */
+    ompp_range_t *items = grown(ranges->items, ranges->n, &ranges->allocated, sizeof *items);
+    if (!items) return;
+    ranges->items = items;
+    items[ranges->n++] = (ompp_range_t){low, high, unit};
+}
+
+/* ---- Attributes ----------------------------------------------------------------------------------------------------- */
+
+static bool number_of(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half name, Dwarf_Unsigned *value)
+{
+    Dwarf_Attribute attribute = NULL;
+    Dwarf_Signed negative = 0;
+
+    if (!ok(dwarf, dwarf_attr(die, name, &attribute, &dwarf->error))) return false;
+    bool found = ok(dwarf, dwarf_formudata(attribute, value, &dwarf->error));
+    if (!found && ok(dwarf, dwarf_formsdata(attribute, &negative, &dwarf->error))) {
+        found = negative >= 0;
+        *value = (Dwarf_Unsigned)negative;
+    }
+    dwarf_dealloc_attribute(attribute);
+    return found;
+}
+
+/* The entry that a reference attribute leads to; to be freed. */
+static Dwarf_Die referred(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half name)
+{
+    Dwarf_Attribute attribute = NULL;
+    Dwarf_Off offset = 0;
+    Dwarf_Die target = NULL;
+
+    if (!ok(dwarf, dwarf_attr(die, name, &attribute, &dwarf->error))) return NULL;
+    bool found = ok(dwarf, dwarf_global_formref(attribute, &offset, &dwarf->error));
+    dwarf_dealloc_attribute(attribute);
+    return found && ok(dwarf, dwarf_offdie_b(dwarf->debug, offset, 1, &target, &dwarf->error)) ? target : NULL;
+}
+
+/* Name and place of declaration, from the entry or from what it is an instance of. */
+static void describe(ompp_dwarf_t *dwarf, Dwarf_Die die, ompp_function_t *function, int depth)
+{
+    char *name = NULL;
+    Dwarf_Unsigned value = 0;
+
+    if (!function->name && ok(dwarf, dwarf_diename(die, &name, &dwarf->error))) function->name = name;
+    if (!function->decl_line && number_of(dwarf, die, DW_AT_decl_line, &value)) {
+        function->decl_line = (uint32_t)value;
+        if (number_of(dwarf, die, DW_AT_decl_file, &value)) function->decl_file = (uint32_t)value;
+    }
+    if ((function->name && function->decl_line) || depth == MAX_ORIGINS) return;
+    Dwarf_Die origin = referred(dwarf, die, DW_AT_abstract_origin);
+    if (!origin) origin = referred(dwarf, die, DW_AT_specification);
+    if (!origin) return;
+    describe(dwarf, origin, function, depth + 1);
+    dwarf_dealloc_die(origin);
+}
+
+/* ---- Ranges --------------------------------------------------------------------------------------------------------- */
+
+static void ranges_before_5(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Off offset, uint64_t base, uint32_t unit, ompp_ranges_t *to)
+{
+    Dwarf_Ranges *entries = NULL;
+    Dwarf_Signed n = 0;
+    Dwarf_Off real = 0;
+    Dwarf_Unsigned bytes = 0;
+
+    if (!ok(dwarf, dwarf_get_ranges_b(dwarf->debug, offset, die, &real, &entries, &n, &bytes, &dwarf->error))) return;
+    for (Dwarf_Signed i = 0; i < n && entries[i].dwr_type != DW_RANGES_END; i++) {
+        if (entries[i].dwr_type == DW_RANGES_ADDRESS_SELECTION) base = entries[i].dwr_addr2;
+        else add_range(to, base + entries[i].dwr_addr1, base + entries[i].dwr_addr2, unit);
+    }
+#ifdef OMPP_DWARF_INIT_PATH_SHORT
+    dwarf_dealloc_ranges(dwarf->debug, entries, n);
+#else
+    dwarf_ranges_dealloc(dwarf->debug, entries, n);
+#endif
+}
+
+static void ranges_from_5(ompp_dwarf_t *dwarf, Dwarf_Attribute attribute, Dwarf_Half form, Dwarf_Unsigned where, uint32_t unit,
+                          ompp_ranges_t *to)
+{
+    Dwarf_Rnglists_Head head = NULL;
+    Dwarf_Unsigned n = 0, offset = 0;
+
+    if (!ok(dwarf, dwarf_rnglists_get_rle_head(attribute, form, where, &head, &n, &offset, &dwarf->error))) return;
+    for (Dwarf_Unsigned i = 0; i < n; i++) {
+        unsigned length = 0, kind = 0;
+        Dwarf_Unsigned raw1 = 0, raw2 = 0, low = 0, high = 0;
+        Dwarf_Bool unavailable = 0;
+        if (!ok(dwarf, dwarf_get_rnglists_entry_fields_a(head, i, &length, &kind, &raw1, &raw2, &unavailable, &low, &high,
+                                                         &dwarf->error)))
+            break;
+        if (kind == DW_RLE_end_of_list) break;
+        if (unavailable || kind == DW_RLE_base_address || kind == DW_RLE_base_addressx) continue;
+        add_range(to, low, high, unit);
+    }
+    dwarf_dealloc_rnglists_head(head);
+}
+
+/* Addresses of an entry, by low and high or by a list. */
+static void ranges_of(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half version, uint64_t base, uint32_t unit, ompp_ranges_t *to)
+{
+    Dwarf_Addr low = 0, high = 0;
+    Dwarf_Half form = 0;
+    enum Dwarf_Form_Class class = DW_FORM_CLASS_UNKNOWN;
+    Dwarf_Attribute attribute = NULL;
+    Dwarf_Unsigned where = 0;
+
+    if (ok(dwarf, dwarf_lowpc(die, &low, &dwarf->error)) &&
+        ok(dwarf, dwarf_highpc_b(die, &high, &form, &class, &dwarf->error))) {
+        add_range(to, low, class == DW_FORM_CLASS_CONSTANT ? low + high : high, unit);
+        return;
+    }
+    if (!ok(dwarf, dwarf_attr(die, DW_AT_ranges, &attribute, &dwarf->error))) return;
+    bool found = ok(dwarf, dwarf_whatform(attribute, &form, &dwarf->error));
+    if (found && form == DW_FORM_rnglistx) found = ok(dwarf, dwarf_formudata(attribute, &where, &dwarf->error));
+    else if (found) found = ok(dwarf, dwarf_global_formref(attribute, &where, &dwarf->error));
+    if (found && version >= 5) ranges_from_5(dwarf, attribute, form, where, unit, to);
+    else if (found) ranges_before_5(dwarf, die, where, base, unit, to);
+    dwarf_dealloc_attribute(attribute);
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+    const ompp_range_t *x = a, *y = b;
+
+    if (x->low != y->low) return x->low < y->low ? -1 : 1;
+    return (x->high > y->high) - (x->high < y->high);
+}
+
+/* ---- Units ---------------------------------------------------------------------------------------------------------- */
+
+static bool add_unit(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half version)
+{
+    ompp_unit_t unit = {.version = version};
+    Dwarf_Addr base = 0;
+
+    if (!ok(dwarf, dwarf_dieoffset(die, &unit.die, &dwarf->error))) return true;
+    ompp_unit_t *units = grown(dwarf->units, dwarf->nunits, &dwarf->aunits, sizeof *units);
+    if (!units) return false;
+    dwarf->units = units;
+    units[dwarf->nunits] = unit;
+    if (!ok(dwarf, dwarf_lowpc(die, &base, &dwarf->error))) base = 0;
+    ranges_of(dwarf, die, version, base, (uint32_t)dwarf->nunits, &dwarf->ranges);
+    dwarf->nunits++;
+    return true;
+}
+
+/* Head of every unit, nothing below it: cheap also where a compiler writes no .debug_aranges (clang). */
+static bool read_units(ompp_dwarf_t *dwarf)
+{
+    Dwarf_Unsigned length, type_offset, next = 0, last = 0;
+    Dwarf_Half version, address_size, offset_size, extension_size, kind;
+    Dwarf_Off abbreviations;
+    Dwarf_Sig8 signature;
+
+    while (ok(dwarf, dwarf_next_cu_header_d(dwarf->debug, 1, &length, &version, &abbreviations, &address_size, &offset_size,
+                                            &extension_size, &signature, &type_offset, &next, &kind, &dwarf->error))) {
+        Dwarf_Die die = NULL;
+        if (ok(dwarf, dwarf_siblingof_b(dwarf->debug, NULL, 1, &die, &dwarf->error))) {
+            bool added = add_unit(dwarf, die, version);
+            dwarf_dealloc_die(die);
+            if (!added) return false;
+        }
+        if (next <= last) break; /* damaged */
+        last = next;
+    }
+    if (dwarf->ranges.n > 1) qsort(dwarf->ranges.items, dwarf->ranges.n, sizeof *dwarf->ranges.items, compare_ranges);
+    return true;
+}
+
+int ompp_dwarf_open(ompp_dwarf_t *dwarf, const char *path)
+{
+    memset(dwarf, 0, sizeof *dwarf);
+#ifdef OMPP_DWARF_INIT_PATH_SHORT
+    int rc = dwarf_init_path(path, NULL, 0, DW_GROUPNUMBER_ANY, NULL, NULL, &dwarf->debug, &dwarf->error);
+#else
+    int rc = dwarf_init_path(path, NULL, 0, DW_DLC_READ, DW_GROUPNUMBER_ANY, NULL, NULL, &dwarf->debug, NULL, 0, NULL,
+                             &dwarf->error);
+#endif
+    if (!ok(dwarf, rc)) return -OMPP_E_FORMAT;
+    if (read_units(dwarf)) return 0;
+    ompp_dwarf_close(dwarf);
+    return -OMPP_E_NOMEM;
+}
+
+static void free_unit(ompp_unit_t *unit)
+{
+    for (size_t i = 0; i < unit->nfiles; i++) free(unit->files[i]);
+    free(unit->files);
+    free(unit->rows);
+    free(unit->functions);
+    free(unit->ranges.items);
+}
+
+void ompp_dwarf_close(ompp_dwarf_t *dwarf)
+{
+    for (size_t i = 0; i < dwarf->nunits; i++) free_unit(&dwarf->units[i]);
+    free(dwarf->units);
+    free(dwarf->ranges.items);
+#ifdef OMPP_DWARF_INIT_PATH_SHORT
+    if (dwarf->debug) dwarf_finish(dwarf->debug);
+#else
+    if (dwarf->debug) dwarf_finish(dwarf->debug, &dwarf->error);
+#endif
+    memset(dwarf, 0, sizeof *dwarf);
+}
+
+uint32_t ompp_dwarf_unit_of(const ompp_dwarf_t *dwarf, uint64_t address)
+{
+    size_t low = 0, high = dwarf->ranges.n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (dwarf->ranges.items[middle].low <= address) low = middle + 1;
+        else high = middle;
+    }
+    if (low == 0 || address >= dwarf->ranges.items[low - 1].high) return OMPP_NO_FUNCTION;
+    return dwarf->ranges.items[low - 1].unit;
+}
+
+/* ---- Line table ----------------------------------------------------------------------------------------------------- */
+
+/* Path without "//", "/./" and, where that is possible by the text alone, "dir/../". Owned. */
+static char *normal_path(const char *path)
+{
+    size_t n = 0;
+    char *normal = malloc(strlen(path) + 2);
+
+    if (!normal) return NULL;
+    for (const char *at = path; *at;) {
+        if (*at == '/') {
+            if (n == 0 || normal[n - 1] != '/') normal[n++] = '/';
+            at++;
+            continue;
+        }
+        size_t length = strcspn(at, "/");
+        bool up = length == 2 && at[0] == '.' && at[1] == '.';
+        size_t parent = n;
+        if (up && n > 1) for (parent = n - 1; parent > 0 && normal[parent - 1] != '/';) parent--;
+        bool named = parent < n && !(n - parent == 3 && memcmp(normal + parent, "../", 3) == 0);
+        if (length == 1 && at[0] == '.') at += at[1] == '/' ? 2 : 1;
+        else if (up && named) {
+            n = parent;
+            at += length;
+        } else {
+            memcpy(normal + n, at, length);
+            n += length;
+            at += length;
+        }
+    }
+    normal[n] = '\0';
+    return normal;
+}
+
+static void note_file(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Line line, Dwarf_Unsigned number)
+{
+    char *path = NULL;
+
+    if (number >= MAX_FILES || (number < unit->nfiles && unit->files[number])) return;
+    if (number >= unit->nfiles) {
+        char **files = realloc(unit->files, (number + 8) * sizeof *files);
+        if (!files) return;
+        memset(files + unit->nfiles, 0, (number + 8 - unit->nfiles) * sizeof *files);
+        unit->files = files;
+        unit->nfiles = number + 8;
+    }
+    if (!ok(dwarf, dwarf_linesrc(line, &path, &dwarf->error))) return;
+    unit->files[number] = normal_path(path);
+    dwarf_dealloc(dwarf->debug, path, DW_DLA_STRING);
+}
+
+static bool read_row(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Line line, ompp_row_t *row)
+{
+    Dwarf_Addr address = 0;
+    Dwarf_Unsigned number = 0, file = 0;
+    Dwarf_Bool end = 0;
+
+    if (!ok(dwarf, dwarf_lineaddr(line, &address, &dwarf->error))) return false;
+    if (!ok(dwarf, dwarf_lineendsequence(line, &end, &dwarf->error))) return false;
+    if (!ok(dwarf, dwarf_lineno(line, &number, &dwarf->error))) return false;
+    if (!ok(dwarf, dwarf_line_srcfileno(line, &file, &dwarf->error))) return false;
+    if (!end) note_file(dwarf, unit, line, file);
+    *row = (ompp_row_t){.address = address, .line = (uint32_t)number, .file = (uint32_t)file, .end = end};
+    return true;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const ompp_row_t *x = a, *y = b;
+
+    if (x->address != y->address) return x->address < y->address ? -1 : 1;
+    if (x->end != y->end) return x->end ? -1 : 1; /* where one sequence ends and the next begins */
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static void read_rows(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die die)
+{
+    Dwarf_Unsigned version = 0;
+    Dwarf_Small tables = 0;
+    Dwarf_Line_Context context = NULL;
+    Dwarf_Line *lines = NULL;
+    Dwarf_Signed n = 0;
+    bool begins = true, dead = false;
+
+    if (!ok(dwarf, dwarf_srclines_b(die, &version, &tables, &context, &dwarf->error))) return;
+    if (ok(dwarf, dwarf_srclines_from_linecontext(context, &lines, &n, &dwarf->error)) && n > 0)
+        unit->rows = malloc((size_t)n * sizeof *unit->rows);
+    for (Dwarf_Signed i = 0; unit->rows && i < n; i++) {
+        ompp_row_t row;
+        if (!read_row(dwarf, unit, lines[i], &row)) continue;
+        if (begins) dead = row.address == 0; /* thrown away by the linker */
+        begins = row.end;
+        row.order = (uint32_t)i;
+        if (!dead) unit->rows[unit->nrows++] = row;
+    }
+    dwarf_srclines_dealloc_b(context);
+    if (unit->nrows > 1) qsort(unit->rows, unit->nrows, sizeof *unit->rows, compare_rows);
+}
+
+size_t ompp_unit_row_from(const ompp_unit_t *unit, uint64_t address)
+{
+    size_t low = 0, high = unit->nrows;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (unit->rows[middle].address < address) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+const ompp_row_t *ompp_unit_row(const ompp_unit_t *unit, uint64_t address)
+{
+    if (address == UINT64_MAX) return NULL;
+    /* Line 0 is code the compiler has added: it belongs to what stands before it. */
+    for (size_t i = ompp_unit_row_from(unit, address + 1); i-- > 0 && !unit->rows[i].end;)
+        if (unit->rows[i].line) return &unit->rows[i];
+    return NULL;
+}
+
+/* ---- Functions ------------------------------------------------------------------------------------------------------ */
+
+static void walk(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die parent, uint64_t base, int depth);
+
+static bool is_scope(Dwarf_Half tag)
+{
+    return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_lexical_block || tag == DW_TAG_try_block ||
+           tag == DW_TAG_catch_block;
+}
+
+static void visit(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die die, uint64_t base, int depth)
+{
+    Dwarf_Half tag = 0;
+
+    if (!ok(dwarf, dwarf_tag(die, &tag, &dwarf->error))) return;
+    if (is_scope(tag)) walk(dwarf, unit, die, base, depth);
+    if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine) return;
+    ompp_function_t function = {.first_range = (uint32_t)unit->ranges.n, .inlined = tag == DW_TAG_inlined_subroutine};
+    ranges_of(dwarf, die, unit->version, base, 0, &unit->ranges);
+    function.nranges = (uint32_t)unit->ranges.n - function.first_range;
+    if (function.nranges == 0) return; /* a declaration, or the model of inlined ones */
+    describe(dwarf, die, &function, 0);
+    ompp_function_t *functions = grown(unit->functions, unit->nfunctions, &unit->afunctions, sizeof *functions);
+    if (!functions) return;
+    unit->functions = functions;
+    size_t index = unit->nfunctions++;
+    functions[index] = function;
+    walk(dwarf, unit, die, base, depth);
+    unit->functions[index].last = (uint32_t)unit->nfunctions - 1;
+}
+
+/* All children of an entry. */
+static void walk(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die parent, uint64_t base, int depth)
+{
+    Dwarf_Die die = NULL, next = NULL;
+    Dwarf_Off at = 0, last = 0;
+
+    if (depth >= MAX_DEPTH || !ok(dwarf, dwarf_child(parent, &die, &dwarf->error))) return;
+    for (; die; die = next, next = NULL) {
+        visit(dwarf, unit, die, base, depth + 1);
+        bool forward = ok(dwarf, dwarf_dieoffset(die, &at, &dwarf->error)) && at > last; /* damaged data could lead back */
+        last = at;
+        if (!forward || !ok(dwarf, dwarf_siblingof_b(dwarf->debug, die, 1, &next, &dwarf->error))) next = NULL;
+        dwarf_dealloc_die(die);
+    }
+}
+
+const ompp_unit_t *ompp_dwarf_unit(ompp_dwarf_t *dwarf, uint32_t index)
+{
+    ompp_unit_t *unit = &dwarf->units[index];
+    Dwarf_Die die = NULL;
+    Dwarf_Addr base = 0;
+
+    if (unit->loaded) return unit;
+    unit->loaded = true;
+    if (!ok(dwarf, dwarf_offdie_b(dwarf->debug, unit->die, 1, &die, &dwarf->error))) return unit;
+    if (!ok(dwarf, dwarf_lowpc(die, &base, &dwarf->error))) base = 0;
+    read_rows(dwarf, unit, die);
+    walk(dwarf, unit, die, base, 0);
+    dwarf_dealloc_die(die);
+    return unit;
+}
+
+bool ompp_function_holds(const ompp_unit_t *unit, const ompp_function_t *function, uint64_t address)
+{
+    const ompp_range_t *range = &unit->ranges.items[function->first_range];
+
+    for (uint32_t i = 0; i < function->nranges; i++)
+        if (address >= range[i].low && address < range[i].high) return true;
+    return false;
+}
+
+uint32_t ompp_unit_innermost(const ompp_unit_t *unit, uint64_t address, uint32_t first, uint32_t last)
+{
+    uint32_t found = OMPP_NO_FUNCTION;
+
+    for (uint32_t i = first; i <= last && i < unit->nfunctions;) {
+        if (ompp_function_holds(unit, &unit->functions[i], address)) {
+            found = i;
+            last = unit->functions[i++].last;
+        } else {
+            i = unit->functions[i].last + 1;
+        }
+    }
+    return found;
+}

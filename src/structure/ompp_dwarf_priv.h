@@ -1,0 +1,90 @@
+/**
+ * \file
+ * One compilation unit as ompp needs it: its line table and its functions, read with libdwarf (the interface of 20210528 and the
+ * later one). Only ompp_structure.c and ompp_extent.c include this.
+ *
+ * A unit is read when an address of it is asked for, and kept until the file is closed.
+ */
+#ifndef OMPP_DWARF_PRIV_H
+#define OMPP_DWARF_PRIV_H
+
+#include <dwarf.h>
+#include <libdwarf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define OMPP_NO_FUNCTION UINT32_MAX
+
+typedef struct {
+    uint64_t low, high; /* [low, high) */
+    uint32_t unit;      /* index, where it is a unit's; 0 otherwise */
+} ompp_range_t;
+
+typedef struct {
+    size_t n, allocated;
+    ompp_range_t *items;
+} ompp_ranges_t;
+
+typedef struct {
+    uint64_t address;
+    uint32_t line, file; /* file: number in the unit's line table */
+    uint32_t order;      /* place in the table */
+    bool end;            /* first address after a sequence */
+} ompp_row_t;
+
+/** A subprogram, or one inlined into another. Entries stand in preorder: those inside entry i are i + 1 .. last. */
+typedef struct {
+    const char *name; /* borrowed from libdwarf; NULL = none */
+    uint32_t decl_line, decl_file;
+    uint32_t first_range, nranges; /* in the unit's ranges */
+    uint32_t last;
+    bool inlined;
+} ompp_function_t;
+
+typedef struct {
+    Dwarf_Off die;
+    Dwarf_Half version;
+    bool loaded;
+    size_t nrows;
+    ompp_row_t *rows; /* ascending by address */
+    size_t nfunctions, afunctions;
+    ompp_function_t *functions;
+    ompp_ranges_t ranges;
+    size_t nfiles;
+    char **files; /* path by number; NULL = not known */
+} ompp_unit_t;
+
+typedef struct {
+    Dwarf_Debug debug;
+    Dwarf_Error error;
+    size_t nunits, aunits;
+    ompp_unit_t *units;
+    ompp_ranges_t ranges; /* of all units, ascending by low */
+} ompp_dwarf_t;
+
+/**
+ * \brief Opens the debug information of a file and notes which addresses belong to which unit.
+ * \return 0, -OMPP_E_FORMAT (none, or damaged), -OMPP_E_NOMEM.
+ */
+int ompp_dwarf_open(ompp_dwarf_t *dwarf, const char *path);
+void ompp_dwarf_close(ompp_dwarf_t *dwarf);
+
+/** \return index of the unit of an address, or OMPP_NO_FUNCTION. */
+uint32_t ompp_dwarf_unit_of(const ompp_dwarf_t *dwarf, uint64_t address);
+
+/** \brief The unit, read if it is not yet. \return NULL when out of memory. What cannot be read of it is missing. */
+const ompp_unit_t *ompp_dwarf_unit(ompp_dwarf_t *dwarf, uint32_t unit);
+
+/** \brief Row that covers an address and has a line. \return NULL when there is none. */
+const ompp_row_t *ompp_unit_row(const ompp_unit_t *unit, uint64_t address);
+
+/** \brief Index of the first row at or after an address. */
+size_t ompp_unit_row_from(const ompp_unit_t *unit, uint64_t address);
+
+bool ompp_function_holds(const ompp_unit_t *unit, const ompp_function_t *function, uint64_t address);
+
+/** \brief Innermost function, inlined ones included, at an address among entries first .. last. \return or OMPP_NO_FUNCTION. */
+uint32_t ompp_unit_innermost(const ompp_unit_t *unit, uint64_t address, uint32_t first, uint32_t last);
+
+#endif

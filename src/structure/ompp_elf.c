@@ -1,0 +1,266 @@
+#include "structure/ompp_elf.h"
+
+#include "base/ompp_error.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_SECTIONS 1000000u
+#define MAX_NOTE 65536u
+
+/* size bytes at offset, or false; also false when the file is too short. */
+static bool read_at(const ompp_elf_t *elf, uint64_t offset, void *buffer, uint64_t size)
+{
+    char *to = buffer;
+
+    if (offset > elf->size || size > elf->size - offset) return false;
+    while (size > 0) {
+        ssize_t n = pread(elf->fd, to, size, (off_t)offset);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        to += n;
+        offset += (uint64_t)n;
+        size -= (uint64_t)n;
+    }
+    return true;
+}
+
+static const Elf64_Shdr *section_at(const ompp_elf_t *elf, size_t i)
+{
+    return (const Elf64_Shdr *)elf->sections + i;
+}
+
+/* Contents of a section plus a terminating zero; NULL when it has none in this file, is damaged or compressed. Owned. */
+static char *read_section(const ompp_elf_t *elf, const Elf64_Shdr *section)
+{
+    if (section->sh_type == SHT_NOBITS || section->sh_flags & SHF_COMPRESSED) return NULL;
+    if (section->sh_offset > elf->size || section->sh_size > elf->size - section->sh_offset) return NULL;
+    char *contents = malloc(section->sh_size + 1);
+    if (!contents) return NULL;
+    contents[section->sh_size] = '\0';
+    if (read_at(elf, section->sh_offset, contents, section->sh_size)) return contents;
+    free(contents);
+    return NULL;
+}
+
+static const char *section_name(const ompp_elf_t *elf, const Elf64_Shdr *section)
+{
+    return section->sh_name < elf->names_size ? elf->names + section->sh_name : "";
+}
+
+static const Elf64_Shdr *find_section(const ompp_elf_t *elf, const char *name)
+{
+    for (size_t i = 0; i < elf->nsections; i++)
+        if (strcmp(section_name(elf, section_at(elf, i)), name) == 0) return section_at(elf, i);
+    return NULL;
+}
+
+static bool is_native(const unsigned char *ident)
+{
+    unsigned char data = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+
+    return memcmp(ident, ELFMAG, SELFMAG) == 0 && ident[EI_CLASS] == ELFCLASS64 && ident[EI_DATA] == data;
+}
+
+static int read_sections(ompp_elf_t *elf)
+{
+    Elf64_Ehdr header;
+    Elf64_Shdr first;
+
+    if (!read_at(elf, 0, &header, sizeof header) || !is_native(header.e_ident)) return -OMPP_E_FORMAT;
+    if (header.e_shoff == 0) return 0;
+    if (header.e_shentsize != sizeof first || !read_at(elf, header.e_shoff, &first, sizeof first)) return -OMPP_E_FORMAT;
+    /* More sections than the header's fields can hold: the first section says how many, and where the names are. */
+    uint64_t n = header.e_shnum ? header.e_shnum : first.sh_size;
+    uint64_t names = header.e_shstrndx == SHN_XINDEX ? first.sh_link : header.e_shstrndx;
+    if (n > MAX_SECTIONS || names >= n) return -OMPP_E_FORMAT;
+    elf->sections = malloc(n * sizeof first);
+    if (!elf->sections) return -OMPP_E_NOMEM;
+    if (!read_at(elf, header.e_shoff, elf->sections, n * sizeof first)) return -OMPP_E_FORMAT;
+    elf->nsections = n;
+    elf->names = read_section(elf, section_at(elf, names));
+    if (!elf->names) return -OMPP_E_FORMAT;
+    elf->names_size = section_at(elf, names)->sh_size;
+    return 0;
+}
+
+int ompp_elf_open(ompp_elf_t *elf, const char *path)
+{
+    struct stat status;
+
+    memset(elf, 0, sizeof *elf);
+    elf->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* not to hang on a pipe of that name */
+    if (elf->fd < 0) return -OMPP_E_OPEN;
+    if (fstat(elf->fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+        close(elf->fd);
+        return -OMPP_E_OPEN;
+    }
+    elf->size = (uint64_t)status.st_size;
+    elf->mtime = status.st_mtime;
+    int rc = read_sections(elf);
+    if (rc != 0) ompp_elf_close(elf);
+    return rc;
+}
+
+void ompp_elf_close(ompp_elf_t *elf)
+{
+    free(elf->sections);
+    free(elf->names);
+    free(elf->symbols);
+    free(elf->symbol_names[0]);
+    free(elf->symbol_names[1]);
+    close(elf->fd);
+    memset(elf, 0, sizeof *elf);
+    elf->fd = -1;
+}
+
+bool ompp_elf_has(const ompp_elf_t *elf, const char *name)
+{
+    const Elf64_Shdr *section = find_section(elf, name);
+
+    return section && section->sh_type != SHT_NOBITS && section->sh_size > 0;
+}
+
+/* Build id among the notes of a section, as hex. */
+static bool id_in_notes(const char *notes, size_t size, char *text)
+{
+    size_t at = 0;
+
+    while (size - at >= sizeof(Elf64_Nhdr)) {
+        Elf64_Nhdr note;
+        memcpy(&note, notes + at, sizeof note);
+        size_t name = at + sizeof note, id = name + ((note.n_namesz + (size_t)3) & ~(size_t)3);
+        size_t next = id + ((note.n_descsz + (size_t)3) & ~(size_t)3);
+        if (id > size || note.n_descsz > size - id) return false;
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(notes + name, "GNU", 4) == 0) {
+            size_t n = note.n_descsz < (OMPP_BUILD_ID_TEXT - 1) / 2 ? note.n_descsz : (OMPP_BUILD_ID_TEXT - 1) / 2;
+            for (size_t i = 0; i < n; i++) {
+                unsigned char byte = (unsigned char)notes[id + i];
+                text[2 * i] = "0123456789abcdef"[byte >> 4];
+                text[2 * i + 1] = "0123456789abcdef"[byte & 15];
+            }
+            text[2 * n] = '\0';
+            return n > 0;
+        }
+        if (next >= size) return false;
+        at = next;
+    }
+    return false;
+}
+
+bool ompp_elf_build_id(const ompp_elf_t *elf, char text[OMPP_BUILD_ID_TEXT])
+{
+    bool found = false;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < elf->nsections && !found; i++) {
+        const Elf64_Shdr *section = section_at(elf, i);
+        if (section->sh_type != SHT_NOTE || section->sh_size > MAX_NOTE) continue;
+        char *notes = read_section(elf, section);
+        found = notes && id_in_notes(notes, section->sh_size, text);
+        free(notes);
+    }
+    return found;
+}
+
+bool ompp_elf_debug_link(const ompp_elf_t *elf, char **name, uint32_t *crc)
+{
+    const Elf64_Shdr *section = find_section(elf, ".gnu_debuglink");
+    char *contents = section && section->sh_size <= MAX_NOTE ? read_section(elf, section) : NULL;
+
+    if (!contents) return false;
+    size_t after = (strlen(contents) + 4) & ~(size_t)3; /* the checksum stands aligned behind the name */
+    if (contents[0] == '\0' || strchr(contents, '/') || after + sizeof *crc > section->sh_size) {
+        free(contents);
+        return false;
+    }
+    memcpy(crc, contents + after, sizeof *crc);
+    *name = contents;
+    return true;
+}
+
+bool ompp_elf_crc(const ompp_elf_t *elf, uint32_t *crc)
+{
+    uint32_t table[256], c = 0xffffffffu;
+    unsigned char buffer[65536];
+
+    for (uint32_t i = 0; i < 256; i++) {
+        table[i] = i;
+        for (int bit = 0; bit < 8; bit++) table[i] = table[i] & 1 ? 0xedb88320u ^ (table[i] >> 1) : table[i] >> 1;
+    }
+    for (uint64_t at = 0; at < elf->size;) {
+        size_t n = elf->size - at < sizeof buffer ? (size_t)(elf->size - at) : sizeof buffer;
+        if (!read_at(elf, at, buffer, n)) return false;
+        for (size_t i = 0; i < n; i++) c = table[(c ^ buffer[i]) & 0xff] ^ (c >> 8);
+        at += n;
+    }
+    *crc = ~c;
+    return true;
+}
+
+static int compare_symbols(const void *a, const void *b)
+{
+    const ompp_elf_symbol_t *x = a, *y = b;
+
+    if (x->low != y->low) return x->low < y->low ? -1 : 1;
+    return x->high > y->high ? -1 : x->high < y->high; /* one with a size before one without */
+}
+
+/* Functions of one symbol table, appended. */
+static void add_symbols(ompp_elf_t *elf, unsigned type, unsigned which)
+{
+    for (size_t i = 0; i < elf->nsections; i++) {
+        const Elf64_Shdr *section = section_at(elf, i);
+        if (section->sh_type != type || section->sh_link >= elf->nsections || section->sh_size > elf->size) continue;
+        const Elf64_Shdr *strings = section_at(elf, section->sh_link);
+        size_t n = section->sh_size / sizeof(Elf64_Sym);
+        char *table = read_section(elf, section), *names = read_section(elf, strings);
+        ompp_elf_symbol_t *symbols = realloc(elf->symbols, (elf->nsymbols + n + 1) * sizeof *symbols);
+        if (symbols) elf->symbols = symbols;
+        for (size_t k = 0; table && names && symbols && k < n; k++) {
+            Elf64_Sym symbol;
+            memcpy(&symbol, table + k * sizeof symbol, sizeof symbol);
+            unsigned kind = ELF64_ST_TYPE(symbol.st_info);
+            if ((kind != STT_FUNC && kind != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF) continue;
+            if (symbol.st_name >= strings->sh_size || symbol.st_value + symbol.st_size < symbol.st_value) continue;
+            elf->symbols[elf->nsymbols++] = (ompp_elf_symbol_t){
+                symbol.st_value, symbol.st_value + symbol.st_size, names + symbol.st_name};
+        }
+        free(table);
+        elf->symbol_names[which] = names;
+        return; /* a file has one table of each type */
+    }
+}
+
+static void read_symbols(ompp_elf_t *elf)
+{
+    elf->symbols_read = true;
+    add_symbols(elf, SHT_SYMTAB, 0);
+    if (elf->nsymbols == 0) add_symbols(elf, SHT_DYNSYM, 1);
+    if (elf->nsymbols > 1) qsort(elf->symbols, elf->nsymbols, sizeof *elf->symbols, compare_symbols);
+    for (size_t i = 0; i + 1 < elf->nsymbols; i++)
+        if (elf->symbols[i].high == elf->symbols[i].low) elf->symbols[i].high = elf->symbols[i + 1].low;
+}
+
+const ompp_elf_symbol_t *ompp_elf_symbol(ompp_elf_t *elf, uint64_t address)
+{
+    if (!elf->symbols_read) read_symbols(elf);
+    size_t low = 0, high = elf->nsymbols;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (elf->symbols[middle].low <= address) low = middle + 1;
+        else high = middle;
+    }
+    /* Several symbols may begin at one place; the first of them that reaches far enough. */
+    while (low > 0) {
+        const ompp_elf_symbol_t *symbol = &elf->symbols[--low];
+        if (address < symbol->high) return symbol;
+        if (low == 0 || elf->symbols[low - 1].low != symbol->low) break;
+    }
+    return NULL;
+}

@@ -1,0 +1,72 @@
+/**
+ * \file
+ * The few things ompp needs from an ELF file: build id, name of the separate debug file, function symbols. Reads 64-bit files of
+ * this machine's byte order; every offset and size in the file is checked, so that a damaged file gives an error and no crash.
+ *
+ * Addresses are those of the file: for a position-independent module, run-time address minus the module's load bias
+ * (dlpi_addr of dl_iterate_phdr); for others the run-time address itself (their load bias is 0).
+ */
+#ifndef OMPP_ELF_H
+#define OMPP_ELF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define OMPP_BUILD_ID_TEXT 129 /* bytes of a build id as hex text, with the terminating zero */
+
+typedef struct {
+    uint64_t low, high; /* [low, high); a symbol without size reaches to the next one */
+    const char *name;   /* borrowed from the file object */
+} ompp_elf_symbol_t;
+
+typedef struct {
+    int fd;
+    uint64_t size;  /* bytes of the file */
+    int64_t mtime;  /* seconds since 1970 */
+    size_t nsections;
+    void *sections; /* Elf64_Shdr[nsections] */
+    char *names;    /* section names, zero-terminated */
+    size_t names_size;
+    size_t nsymbols;
+    ompp_elf_symbol_t *symbols; /* ascending by low; filled by ompp_elf_symbols() */
+    char *symbol_names[2];      /* string tables behind them */
+    bool symbols_read;
+} ompp_elf_t;
+
+/**
+ * \brief Opens a file and reads its section table.
+ * \param[out] elf  the caller's; ompp_elf_close() after success only.
+ * \return 0.
+ * \return -OMPP_E_OPEN    no such file, or not readable.
+ * \return -OMPP_E_FORMAT  not an ELF file of this machine, or damaged.
+ * \return -OMPP_E_NOMEM.
+ */
+int ompp_elf_open(ompp_elf_t *elf, const char *path);
+
+void ompp_elf_close(ompp_elf_t *elf);
+
+/** \brief Whether the file holds a section of this name with contents (a stripped one has none of its own). */
+bool ompp_elf_has(const ompp_elf_t *elf, const char *section);
+
+/** \brief Build id in lower-case hex. \return false, and text "", when there is none. */
+bool ompp_elf_build_id(const ompp_elf_t *elf, char text[OMPP_BUILD_ID_TEXT]);
+
+/**
+ * \brief Name and checksum of the separate debug file.
+ * \param[out] name  owned by the caller, free().
+ * \return false when the file names none.
+ */
+bool ompp_elf_debug_link(const ompp_elf_t *elf, char **name, uint32_t *crc);
+
+/** \brief CRC-32 of the whole file, as .gnu_debuglink has it. \return false when reading fails. */
+bool ompp_elf_crc(const ompp_elf_t *elf, uint32_t *crc);
+
+/**
+ * \brief Function symbol that covers an address (.symtab, else .dynsym; read at the first call).
+ * \return borrowed; NULL when there is none.
+ */
+const ompp_elf_symbol_t *ompp_elf_symbol(ompp_elf_t *elf, uint64_t address);
+
+#endif

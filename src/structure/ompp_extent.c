@@ -1,0 +1,160 @@
+/*
+ * What compilers make of a parallel or task construct:
+ *   clang  NAME.omp_outlined[.N] (before 17: .omp_outlined.[N]), declared on the directive's line. With debug information the
+ *          body is a second function, ..._debug__, declared where the block begins, called by the first one; when it is
+ *          optimised it is inlined there. Tasks: .omp_task_entry. and the same pair.
+ *   gcc    NAME._omp_fn.N, without a line of its own; its first row is on the directive's line.
+ * Rows that come from other functions inlined into this code say nothing about where it ends.
+ */
+#include "structure/ompp_extent_priv.h"
+
+#include <string.h>
+
+/* Marks of outlined functions in their names. */
+static const struct {
+    const char *mark;
+    bool declared; /* has the directive's line as its own */
+} outlined[] = {
+    {"omp_outlined", true},
+    {".omp_task_entry.", true},
+    {"._omp_fn.", false},
+};
+#define NOUTLINED (sizeof outlined / sizeof outlined[0])
+
+static const char body_mark[] = "_debug__";
+
+/* Row of the table above, or NOUTLINED. */
+static size_t mark_of(const ompp_function_t *function)
+{
+    size_t i = 0;
+
+    while (i < NOUTLINED && !(function->name && strstr(function->name, outlined[i].mark))) i++;
+    return i;
+}
+
+static bool is_body(const ompp_function_t *function)
+{
+    return function->name && strstr(function->name, body_mark);
+}
+
+/* "main.omp_outlined" -> 4; names without a mark as they are. */
+size_t ompp_extent_source_name(const char *name)
+{
+    size_t length = strlen(name);
+
+    for (size_t i = 0; i < NOUTLINED; i++) {
+        const char *mark = strstr(name, outlined[i].mark);
+        if (!mark) continue;
+        length = (size_t)(mark - name);
+        while (length > 0 && name[length - 1] == '.') length--;
+        return length;
+    }
+    return length;
+}
+
+/* Whether the code at an address inside function number f is its own, not that of another function inlined into it. */
+static bool is_own(const ompp_unit_t *unit, uint32_t f, uint64_t address)
+{
+    uint32_t inner = ompp_unit_innermost(unit, address, f, unit->functions[f].last);
+
+    return inner == f || (inner != OMPP_NO_FUNCTION && mark_of(&unit->functions[inner]) < NOUTLINED);
+}
+
+typedef struct {
+    uint32_t first, last; /* lines; 0 = none */
+} lines_t;
+
+/* First and last line of a function's own rows in one file. */
+static lines_t own_lines(const ompp_unit_t *unit, uint32_t f, uint32_t file)
+{
+    const ompp_function_t *function = &unit->functions[f];
+    lines_t lines = {0, 0};
+
+    for (uint32_t r = 0; r < function->nranges; r++) {
+        const ompp_range_t *range = &unit->ranges.items[function->first_range + r];
+        for (size_t i = ompp_unit_row_from(unit, range->low); i < unit->nrows && unit->rows[i].address < range->high; i++) {
+            const ompp_row_t *row = &unit->rows[i];
+            if (row->end || row->line == 0 || row->file != file || !is_own(unit, f, row->address)) continue;
+            if (lines.first == 0 || row->line < lines.first) lines.first = row->line;
+            if (row->line > lines.last) lines.last = row->line;
+        }
+    }
+    return lines;
+}
+
+static bool has_inlined_body(const ompp_unit_t *unit, uint32_t f)
+{
+    for (uint32_t i = f + 1; i <= unit->functions[f].last; i++)
+        if (mark_of(&unit->functions[i]) < NOUTLINED) return true;
+    return false;
+}
+
+/*
+ * Line on which the body of the directive on a line begins, 0 = none. The next block to begin is the directive's own: what
+ * follows a directive is its block, before any other directive.
+ */
+static uint32_t body_line(const ompp_unit_t *unit, uint32_t file, uint32_t line)
+{
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < unit->nfunctions; i++) {
+        const ompp_function_t *f = &unit->functions[i];
+        if (f->inlined || f->decl_file != file || f->decl_line < line || !is_body(f) || mark_of(f) == NOUTLINED) continue;
+        if (found == 0 || f->decl_line < found) found = f->decl_line;
+    }
+    return found;
+}
+
+static uint32_t max(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Last line of all bodies that begin on a line: one, or one per instance of a template. */
+static uint32_t body_end(const ompp_unit_t *unit, uint32_t file, uint32_t line)
+{
+    uint32_t last = 0;
+
+    for (uint32_t i = 0; i < unit->nfunctions; i++) {
+        const ompp_function_t *f = &unit->functions[i];
+        if (f->inlined || f->decl_file != file || f->decl_line != line || !is_body(f)) continue;
+        last = max(last, own_lines(unit, i, file).last);
+    }
+    return last;
+}
+
+uint32_t ompp_extent_outlined(const ompp_unit_t *unit, const ompp_row_t *begin)
+{
+    uint32_t last = 0;
+    bool body_apart = false;
+
+    for (uint32_t i = 0; i < unit->nfunctions; i++) {
+        const ompp_function_t *f = &unit->functions[i];
+        size_t mark = f->inlined || is_body(f) ? NOUTLINED : mark_of(f);
+        if (mark == NOUTLINED) continue;
+        if (outlined[mark].declared && (f->decl_line != begin->line || f->decl_file != begin->file)) continue;
+        lines_t lines = own_lines(unit, i, begin->file);
+        if (!outlined[mark].declared && lines.first != begin->line) continue;
+        last = max(last, lines.last);
+        body_apart = body_apart || (outlined[mark].declared && !has_inlined_body(unit, i));
+    }
+    uint32_t body = body_apart ? body_line(unit, begin->file, begin->line) : 0;
+    return body ? max(last, body_end(unit, begin->file, body)) : last;
+}
+
+uint32_t ompp_extent_calls(const ompp_unit_t *unit, const ompp_row_t *begin, uint64_t addr, uint64_t addr_end)
+{
+    const ompp_row_t *end = ompp_unit_row(unit, addr_end);
+    uint32_t last = begin->line, outer = ompp_unit_innermost(unit, addr, 0, OMPP_NO_FUNCTION);
+
+    if (!end || end->file != begin->file) return last;
+    if (end->line > last) last = end->line;
+    if (outer == OMPP_NO_FUNCTION || addr_end <= addr || !ompp_function_holds(unit, &unit->functions[outer], addr_end))
+        return last;
+    /* The call that ends it may stand on any line of the last statement; the statement's other rows lie before it. */
+    for (size_t i = ompp_unit_row_from(unit, addr); i < unit->nrows && unit->rows[i].address <= addr_end; i++) {
+        const ompp_row_t *row = &unit->rows[i];
+        if (!row->end && row->file == begin->file && row->line > last && is_own(unit, outer, row->address)) last = row->line;
+    }
+    return last;
+}

@@ -1,0 +1,23 @@
+/**
+ * \file
+ * Last line of OpenMP code, from what compilers make of it. See ompp_extent.c.
+ */
+#ifndef OMPP_EXTENT_PRIV_H
+#define OMPP_EXTENT_PRIV_H
+
+#include "structure/ompp_dwarf_priv.h"
+
+/**
+ * \brief Last line of the outlined code of a directive.
+ * \param[in] begin  row of the directive's call; its line is the directive's.
+ * \return 0 when the unit has no such code.
+ */
+uint32_t ompp_extent_outlined(const ompp_unit_t *unit, const ompp_row_t *begin);
+
+/** \brief Last line between two addresses of one function. \return at least begin->line. */
+uint32_t ompp_extent_calls(const ompp_unit_t *unit, const ompp_row_t *begin, uint64_t addr, uint64_t addr_end);
+
+/** \brief Name of a function as it stands in the source: "main" of "main.omp_outlined.3". \return length. */
+size_t ompp_extent_source_name(const char *name);
+
+#endif

@@ -1,0 +1,251 @@
+#include "structure/ompp_structure.h"
+
+#include "base/ompp_error.h"
+#include "structure/ompp_elf.h"
+#include "structure/ompp_extent_priv.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define DEBUG_ROOT "/usr/lib/debug"
+#define MIN_ID_DIGITS 16
+
+/* A name cut out of a longer one, kept until the structure is closed. */
+typedef struct kept_name {
+    struct kept_name *next;
+    char text[];
+} kept_name_t;
+
+struct ompp_structure {
+    ompp_elf_t elf;   /* the module */
+    ompp_elf_t debug; /* its separate debug file, for symbols when the module has none left; fd -1 = none */
+    ompp_dwarf_t dwarf;
+    bool has_lines;
+    kept_name_t *names;
+};
+
+double ompp_structure_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* ---- Opening -------------------------------------------------------------------------------------------------------- */
+
+static bool is_build_id(const char *id)
+{
+    size_t n = id ? strspn(id, "0123456789abcdefABCDEF") : 0;
+
+    return n >= MIN_ID_DIGITS && n % 2 == 0 && id[n] == '\0';
+}
+
+static bool equal_id(const char *a, const char *b)
+{
+    for (; *a && tolower((unsigned char)*a) == tolower((unsigned char)*b); a++) b++;
+    return *a == *b;
+}
+
+static bool try_debug_info(ompp_structure_t *structure, const ompp_elf_t *elf, const char *path)
+{
+    if (!ompp_elf_has(elf, ".debug_info") && !ompp_elf_has(elf, ".zdebug_info")) return false;
+    structure->has_lines = ompp_dwarf_open(&structure->dwarf, path) == 0;
+    return structure->has_lines;
+}
+
+/* A separate debug file counts when it belongs to the module: same build id, or else the checksum that the module names. */
+static bool try_debug_file(ompp_structure_t *structure, const char *path, const uint32_t *crc)
+{
+    char expected[OMPP_BUILD_ID_TEXT], id[OMPP_BUILD_ID_TEXT];
+    uint32_t sum = 0;
+    bool known = ompp_elf_build_id(&structure->elf, expected);
+
+    if (ompp_elf_open(&structure->debug, path) != 0) {
+        structure->debug.fd = -1;
+        return false;
+    }
+    bool named = ompp_elf_build_id(&structure->debug, id);
+    bool fits = known && named ? equal_id(id, expected) : crc && ompp_elf_crc(&structure->debug, &sum) && sum == *crc;
+    if (fits && try_debug_info(structure, &structure->debug, path)) return true;
+    ompp_elf_close(&structure->debug);
+    return false;
+}
+
+static bool try_build_id(ompp_structure_t *structure)
+{
+    char id[OMPP_BUILD_ID_TEXT], path[sizeof DEBUG_ROOT "/.build-id/xx/.debug" + OMPP_BUILD_ID_TEXT];
+
+    if (!ompp_elf_build_id(&structure->elf, id) || strlen(id) < 3) return false;
+    snprintf(path, sizeof path, DEBUG_ROOT "/.build-id/%.2s/%s.debug", id, id + 2);
+    return try_debug_file(structure, path, NULL);
+}
+
+static bool try_debug_link(ompp_structure_t *structure, const char *module)
+{
+    static const struct {
+        const char *root, *below;
+    } places[] = {{"", "/"}, {"", "/.debug/"}, {DEBUG_ROOT, "/"}};
+    const char *slash = strrchr(module, '/'), *directory = slash ? module : ".";
+    int length = slash ? (int)(slash - module) : 1;
+    char *name = NULL, path[4096];
+    uint32_t crc = 0;
+    bool found = false;
+
+    if (!ompp_elf_debug_link(&structure->elf, &name, &crc)) return false;
+    for (size_t i = 0; i < sizeof places / sizeof places[0] && !found; i++) {
+        int n = snprintf(path, sizeof path, "%s%.*s%s%s", places[i].root, length, directory, places[i].below, name);
+        found = n > 0 && (size_t)n < sizeof path && try_debug_file(structure, path, &crc);
+    }
+    free(name);
+    return found;
+}
+
+int ompp_structure_open(const char *path, const char *id, ompp_structure_t **out)
+{
+    char own[OMPP_BUILD_ID_TEXT];
+    ompp_structure_t *structure = calloc(1, sizeof *structure);
+
+    *out = NULL;
+    if (!structure) return -OMPP_E_NOMEM;
+    structure->debug.fd = -1;
+    int rc = ompp_elf_open(&structure->elf, path);
+    if (rc == 0 && is_build_id(id) && (!ompp_elf_build_id(&structure->elf, own) || !equal_id(own, id))) {
+        ompp_elf_close(&structure->elf);
+        rc = -OMPP_E_VERSION;
+    }
+    if (rc != 0) {
+        free(structure);
+        return rc;
+    }
+    if (!try_debug_info(structure, &structure->elf, path) && !try_build_id(structure)) try_debug_link(structure, path);
+    *out = structure;
+    return 0;
+}
+
+void ompp_structure_close(ompp_structure_t *structure)
+{
+    if (!structure) return;
+    if (structure->has_lines) ompp_dwarf_close(&structure->dwarf);
+    if (structure->debug.fd >= 0) ompp_elf_close(&structure->debug);
+    ompp_elf_close(&structure->elf);
+    for (kept_name_t *name = structure->names, *next; name; name = next) {
+        next = name->next;
+        free(name);
+    }
+    free(structure);
+}
+
+bool ompp_structure_has_lines(const ompp_structure_t *structure)
+{
+    return structure->has_lines;
+}
+
+int64_t ompp_structure_mtime(const ompp_structure_t *structure)
+{
+    return structure->elf.mtime;
+}
+
+/* ---- Answering ------------------------------------------------------------------------------------------------------ */
+
+/* The name as it stands in the source; a copy when it has to be cut. */
+static const char *source_name(ompp_structure_t *structure, const char *name)
+{
+    size_t length = name ? ompp_extent_source_name(name) : 0;
+
+    if (length == 0 || name[length] == '\0') return length ? name : NULL;
+    kept_name_t *kept = malloc(sizeof *kept + length + 1);
+    if (!kept) return name;
+    memcpy(kept->text, name, length);
+    kept->text[length] = '\0';
+    kept->next = structure->names;
+    structure->names = kept;
+    return kept->text;
+}
+
+static void answer_symbol(ompp_structure_t *structure, ompp_query_t *query)
+{
+    const ompp_elf_symbol_t *symbol = ompp_elf_symbol(&structure->elf, query->addr);
+
+    if (!symbol && structure->debug.fd >= 0) symbol = ompp_elf_symbol(&structure->debug, query->addr);
+    if (!symbol) return;
+    query->function = symbol->name;
+    query->offset = query->addr - symbol->low;
+}
+
+static uint32_t last_line(const ompp_unit_t *unit, const ompp_query_t *query, const ompp_row_t *row)
+{
+    if (query->extent == OMPP_EXTENT_OUTLINED) return ompp_extent_outlined(unit, row);
+    if (query->extent == OMPP_EXTENT_CALLS && query->addr_end)
+        return ompp_extent_calls(unit, row, query->addr, query->addr_end);
+    return 0;
+}
+
+static void answer(ompp_structure_t *structure, const ompp_unit_t *unit, ompp_query_t *query)
+{
+    const ompp_row_t *row = unit ? ompp_unit_row(unit, query->addr) : NULL;
+    const char *file = row && row->file < unit->nfiles ? unit->files[row->file] : NULL;
+
+    query->done = true;
+    if (!file) {
+        answer_symbol(structure, query);
+        return;
+    }
+    uint32_t function = ompp_unit_innermost(unit, query->addr, 0, OMPP_NO_FUNCTION);
+    if (function != OMPP_NO_FUNCTION) query->function = source_name(structure, unit->functions[function].name);
+    uint32_t last = last_line(unit, query, row);
+    query->file = file;
+    query->line = row->line;
+    query->line_end = last > row->line ? last : row->line;
+}
+
+typedef struct {
+    uint32_t unit; /* OMPP_NO_FUNCTION: none */
+    uint32_t query;
+} order_t;
+
+static int compare_order(const void *a, const void *b)
+{
+    const order_t *x = a, *y = b;
+
+    if (x->unit != y->unit) return x->unit < y->unit ? -1 : 1;
+    return x->query < y->query ? -1 : x->query > y->query;
+}
+
+static int answer_all(ompp_structure_t *structure, ompp_query_t *queries, const order_t *order, size_t n, double deadline)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t u = order[i].unit;
+        const ompp_unit_t *unit = NULL;
+        if (u != OMPP_NO_FUNCTION) {
+            if ((i == 0 || order[i - 1].unit != u) && ompp_structure_now() >= deadline) return -OMPP_E_TIMEOUT;
+            unit = ompp_dwarf_unit(&structure->dwarf, u);
+        }
+        answer(structure, unit, &queries[order[i].query]);
+    }
+    return 0;
+}
+
+int ompp_structure_lookup(ompp_structure_t *structure, ompp_query_t *queries, size_t n, double deadline)
+{
+    order_t *order = malloc((n + 1) * sizeof *order);
+
+    for (size_t i = 0; i < n; i++) {
+        queries[i].done = false;
+        queries[i].file = queries[i].function = NULL;
+        queries[i].offset = 0;
+        queries[i].line = queries[i].line_end = 0;
+    }
+    if (!order) return -OMPP_E_NOMEM;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t unit = structure->has_lines ? ompp_dwarf_unit_of(&structure->dwarf, queries[i].addr) : OMPP_NO_FUNCTION;
+        order[i] = (order_t){unit, (uint32_t)i};
+    }
+    if (n > 1) qsort(order, n, sizeof *order, compare_order);
+    int rc = answer_all(structure, queries, order, n, deadline);
+    free(order);
+    return rc;
+}

@@ -1,0 +1,73 @@
+/**
+ * \file
+ * From addresses to source: file, line, function and, for OpenMP code, the lines where a region ends. Called by src/analysis.
+ *
+ * Addresses are those of the module's file: run-time address minus the load bias (dlpi_addr of dl_iterate_phdr, 0 for a program
+ * that is not position-independent). An address that comes from a call is the return address minus one, so that it lies in the
+ * call.
+ */
+#ifndef OMPP_STRUCTURE_H
+#define OMPP_STRUCTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** An opened module: its file, and the debug information in it or in a separate file. */
+typedef struct ompp_structure ompp_structure_t;
+
+/**
+ * \brief Opens a module. Debug information is looked for in the file itself, under /usr/lib/debug by build id, and by
+ *        .gnu_debuglink beside the file, in .debug below it and under /usr/lib/debug; a separate file counts only when its build
+ *        id (or, without one, its checksum) fits.
+ * \param[in]  id  build id in hex that the file must have; anything that is not 16 or more hex digits is not checked. May be NULL.
+ * \param[out] structure  owned by the caller, ompp_structure_close(); NULL on failure.
+ * \return 0, also when there is no debug information: then only symbols are found.
+ * \return -OMPP_E_OPEN     no such file, or not readable.
+ * \return -OMPP_E_FORMAT   not an ELF file of this machine, or damaged.
+ * \return -OMPP_E_VERSION  it has another build id: not the file that ran.
+ * \return -OMPP_E_NOMEM.
+ */
+int ompp_structure_open(const char *path, const char *id, ompp_structure_t **structure);
+
+void ompp_structure_close(ompp_structure_t *structure);
+
+/** \brief Whether debug information was found. */
+bool ompp_structure_has_lines(const ompp_structure_t *structure);
+
+/** \brief Modification time of the module's file, seconds since 1970. A source file that is newer may not fit it. */
+int64_t ompp_structure_mtime(const ompp_structure_t *structure);
+
+typedef enum {
+    OMPP_EXTENT_NONE,    /* only the line of addr */
+    OMPP_EXTENT_CALLS,   /* code between two calls: addr_end is the one that ends it */
+    OMPP_EXTENT_OUTLINED /* code that the compiler has moved to a function of its own (parallel, task) */
+} ompp_extent_t;
+
+/** One question, and its answer. Strings are borrowed from the structure. */
+typedef struct {
+    uint64_t addr;        /* of the code that begins it */
+    uint64_t addr_end;    /* of the code that ends it; 0 = not known */
+    ompp_extent_t extent; /* how the last line is found */
+    bool done;            /* answered, if only with nothing; false: the time was over */
+    const char *file;     /* NULL = not known */
+    const char *function; /* as in the source; the symbol when there is no debug information; NULL = not known */
+    uint64_t offset;      /* of addr in the symbol, bytes; 0 when file is known */
+    uint32_t line;        /* 0 = not known */
+    uint32_t line_end;    /* last line seen of it, >= line; = line when no more is known */
+} ompp_query_t;
+
+/**
+ * \brief Answers questions about one module. Reads only the compilation units that the addresses lie in, each once.
+ * \param[in,out] queries   the caller's, shape [n]; order is kept.
+ * \param[in]     deadline  CLOCK_MONOTONIC, s; checked before a compilation unit is read.
+ * \return 0.
+ * \return -OMPP_E_TIMEOUT  some are left with done = false.
+ * \return -OMPP_E_NOMEM    the same.
+ */
+int ompp_structure_lookup(ompp_structure_t *structure, ompp_query_t *queries, size_t n, double deadline);
+
+/** \brief Now, as deadline above: CLOCK_MONOTONIC, s. */
+double ompp_structure_now(void);
+
+#endif
