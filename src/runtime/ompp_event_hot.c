@@ -38,9 +38,7 @@ void ompp_event_exit(ompp_region_ref_t region, ompp_time_t t)
 
     if (!thread || !region || !ompp_guard_enter(thread)) return;
     ompp_a_frame_t *frame = ompp_top(thread);
-    if (__builtin_expect(thread->skipped || frame->flags || thread->stack->top == 0 ||
-                             ompp_node(thread, frame->node)->region != region,
-                         0))
+    if (__builtin_expect(thread->skipped || frame->flags || ompp_node(thread, frame->node)->region != region, 0))
         ompp_exit_slow(thread, region, t);
     else
         ompp_pop(thread, frame, t);
