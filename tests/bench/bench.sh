@@ -15,6 +15,6 @@ count() {
 }
 empty=$(count none)
 printf '\n%-12s %s\n' case "instructions (two timer reads included where the case has them)"
-for c in timers enter enter16 site critical loop fork task mpi count; do
+for c in timers enter enter16 site critical loop fork task mpi mpitime count; do
     printf '%-12s %d\n' "$c" $(($(count $c) - empty))
 done

@@ -89,10 +89,15 @@ static void task(unsigned i)
 static void mpi_call(unsigned i)
 {
     (void)i;
-    ompp_region_ref_t region = ompp_region_at(OMPP_CONSTRUCT_MPI, (const void *)mpi_call, "MPI_Send");
-    ompp_event_enter(region, ompp_event_now());
-    ompp_event_add_mpi(bytes);
-    ompp_event_exit(region, ompp_event_now());
+    ompp_region_ref_t region = ompp_event_call(OMPP_CONSTRUCT_MPI, (const void *)mpi_call, "MPI_Send");
+    ompp_event_return(region, bytes, ompp_event_now());
+}
+
+static void mpi_timed(unsigned i)
+{
+    (void)i;
+    ompp_region_ref_t region = ompp_event_call(OMPP_CONSTRUCT_MPI, (const void *)mpi_timed, "MPI_Send");
+    ompp_event_return(region, NULL, ompp_event_now());
 }
 
 static void count(unsigned i)
@@ -115,6 +120,7 @@ static const struct {
     {"fork", "parallel: fork, begin, barrier, end, join", fork_join},
     {"task", "task: create, begin, end", task},
     {"mpi", "MPI call: site, enter, values, exit", mpi_call},
+    {"mpitime", "MPI call without values", mpi_timed},
     {"count", "counted call", count},
 };
 #define NCASES (sizeof cases / sizeof cases[0])
