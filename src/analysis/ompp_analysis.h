@@ -35,6 +35,8 @@ typedef struct {
     uint32_t region;          /* index */
     uint64_t wall_ns;         /* mean over ranks of the longest execT of its threads */
     uint64_t total_ns;        /* sum over ranks of that x threads */
+    uint64_t outer_wall_ns;   /* the same two without executions inside another parallel region, so that */
+    uint64_t outer_total_ns;  /* their sums over regions count no time twice */
     uint64_t class_ns[OMPP_CLASS_NUM];
 } ompp_overhead_t;
 

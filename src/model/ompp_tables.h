@@ -93,7 +93,13 @@ typedef enum {
     OMPP_PLACE_ADDRESS
 } ompp_place_t;
 
-enum { OMPP_CONSTRUCT_F_NONE = 0, OMPP_CONSTRUCT_F_FORK = 1, OMPP_CONSTRUCT_F_ONCE = 2, OMPP_CONSTRUCT_F_TASK = 4 };
+enum {
+    OMPP_CONSTRUCT_F_NONE = 0,
+    OMPP_CONSTRUCT_F_FORK = 1,
+    OMPP_CONSTRUCT_F_ONCE = 2,
+    OMPP_CONSTRUCT_F_TASK = 4,
+    OMPP_CONSTRUCT_F_ALONE = 8
+};
 
 typedef struct {
     const char *full, *brief; /* "PARALLEL LOOP", "PARLOOP" */

@@ -138,7 +138,8 @@ bool ompp_stack_grow_slow(ompp_thread_t *thread)
     uint32_t capacity = bigger->capacity;
     memcpy(bigger, old, sizeof *old + (old->top + 1) * sizeof old->frames[0]);
     bigger->capacity = capacity;
-    ompp_use_stack(thread, bigger);
+    thread->stack = bigger;
+    atomic_store_explicit(&thread->record->stack, off, memory_order_release);
     return true;
 }
 
@@ -202,10 +203,10 @@ static bool make_record(ompp_thread_t *thread, ompp_time_t t)
     record->root = make_node(thread, 0, 0, t);
     ompp_off_t stack = record->root ? make_stack(thread, FIRST_FRAMES) : 0;
     if (!stack) return false;
-    ((ompp_a_stack_t *)ompp_at(thread, stack))->frames[0] =
-        (ompp_a_frame_t){.node = record->root, .flags = OMPP_FRAME_F_BASE, .enter = t, .stamp = t};
+    thread->stack = ompp_at(thread, stack);
+    thread->stack->frames[0] = (ompp_a_frame_t){.node = record->root, .enter = t, .stamp = t};
     thread->base_node = record->root;
-    ompp_use_stack(thread, ompp_at(thread, stack));
+    atomic_store_explicit(&record->stack, stack, memory_order_release);
     pthread_mutex_lock(&ompp_process.lock);
     record->next = atomic_load_explicit(&header->threads, memory_order_relaxed);
     record->ordinal = record->next ? ((ompp_a_thread_t *)ompp_at(thread, record->next))->ordinal + 1 : 0;
@@ -244,7 +245,8 @@ void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t)
     while (thread->stack->under) {
         /* A task that never ended. */
         ompp_frames_close(thread, 0, t);
-        ompp_use_stack(thread, ompp_at(thread, thread->stack->under));
+        thread->stack = ompp_at(thread, thread->stack->under);
+        atomic_store_explicit(&thread->record->stack, ompp_off(thread, thread->stack), memory_order_release);
     }
     if (thread->stack->top > 0) ompp_frames_close(thread, 1, t);
     thread->record->end_ns = t;

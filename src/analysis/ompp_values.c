@@ -1,0 +1,468 @@
+/**
+ * \file
+ * Columns of the tables and overhead classes from the phases of the profile, by the tables of model/ompp_tables.h alone.
+ */
+#include "analysis/ompp_values.h"
+
+#include "analysis/ompp_analysis.h"
+#include "base/ompp_error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+
+struct ompp_values {
+    const ompp_profile_t *profile;
+    uint64_t **below; /* [nnodes], NULL = nothing there; else shape [nlocations][ompp_nmpi_columns] */
+};
+
+/* ---- One block ------------------------------------------------------------------------------------------------------ */
+
+static const uint64_t *node_values(const ompp_profile_t *profile, uint32_t node, uint32_t location, uint32_t set)
+{
+    const ompp_block_t *block = ompp_profile_find_block(profile, node, location, set, 0);
+
+    return block ? block->values : NULL;
+}
+
+/* Construct of a node; OMPP_CONSTRUCT_NUM for the root. */
+static unsigned construct_of(const ompp_profile_t *profile, uint32_t node)
+{
+    uint32_t region = profile->nodes[node].region;
+
+    return region == OMPP_NONE ? OMPP_CONSTRUCT_NUM : profile->regions[region].construct;
+}
+
+/* Sum of one item (OMPP_SLOT_*) over all phases. */
+static uint64_t over_phases(unsigned construct, const uint64_t *values, unsigned what)
+{
+    uint64_t sum = 0;
+
+    for (unsigned s = 0; s < ompp_constructs[construct].nphases; s++) sum += values[ompp_value_index(s, what)];
+    return sum;
+}
+
+/* One item of one phase; 0 when the construct does not have it. */
+static uint64_t of_phase(unsigned construct, const uint64_t *values, unsigned phase, unsigned what)
+{
+    unsigned slot = ompp_phase_slot[construct][phase];
+
+    return slot == OMPP_NO_SLOT ? 0 : values[ompp_value_index(slot, what)];
+}
+
+/* Value of a column that comes from the phases of the node itself. */
+static uint64_t phase_column(unsigned construct, const uint64_t *values, const ompp_column_row_t *column)
+{
+    uint64_t time;
+
+    switch (column->source) {
+    case OMPP_SOURCE_EXEC:
+        return over_phases(construct, values, OMPP_SLOT_TIME);
+    case OMPP_SOURCE_VISITS:
+        return values[0];
+    case OMPP_SOURCE_TIME:
+        return of_phase(construct, values, column->arg, OMPP_SLOT_TIME);
+    case OMPP_SOURCE_TIME_LESS:
+        time = of_phase(construct, values, column->arg, OMPP_SLOT_TIME);
+        return ompp_less(time, of_phase(construct, values, column->arg, OMPP_SLOT_TASK));
+    case OMPP_SOURCE_COUNT:
+        return of_phase(construct, values, column->arg, OMPP_SLOT_COUNT);
+    case OMPP_SOURCE_TASKS:
+        return of_phase(construct, values, OMPP_PHASE_EXITBAR, OMPP_SLOT_TASK) +
+               of_phase(construct, values, OMPP_PHASE_EXEC, OMPP_SLOT_TASK);
+    default:
+        return 0;
+    }
+}
+
+/* What children and tasks took of a column. */
+static uint64_t taken_of_column(unsigned construct, const uint64_t *values, const ompp_column_row_t *column)
+{
+    switch (column->source) {
+    case OMPP_SOURCE_EXEC:
+        return over_phases(construct, values, OMPP_SLOT_CHILD) + over_phases(construct, values, OMPP_SLOT_TASK);
+    case OMPP_SOURCE_TIME:
+        return of_phase(construct, values, column->arg, OMPP_SLOT_CHILD) +
+               of_phase(construct, values, column->arg, OMPP_SLOT_TASK);
+    default:
+        return 0;
+    }
+}
+
+/* Time of the phases whose class is MPI: the node's own part of MPI_TIME. */
+static uint64_t mpi_time(unsigned construct, const uint64_t *values)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < ompp_nrules; i++)
+        if (ompp_rules[i].construct == construct && ompp_rules[i].class == OMPP_CLASS_MPI)
+            sum += of_phase(construct, values, ompp_rules[i].phase, OMPP_SLOT_TIME);
+    return sum;
+}
+
+/* A node's own part of a column that sums over the subtree, on the location of a block. */
+static uint64_t own_part(unsigned construct, const ompp_block_t *block, const ompp_column_row_t *column)
+{
+    if (block->object != 0 || construct == OMPP_CONSTRUCT_NUM) return 0;
+    if (column->source == OMPP_SOURCE_MPI_TIME && block->set == OMPP_SET_PHASES)
+        return mpi_time(construct, block->values);
+    if (column->source == OMPP_SOURCE_METRIC && block->set == OMPP_SET_MPI) return block->values[column->arg];
+    return 0;
+}
+
+/* ---- Single values -------------------------------------------------------------------------------------------------- */
+
+static bool sums_subtree(const ompp_column_row_t *column)
+{
+    return column->source == OMPP_SOURCE_MPI_TIME || column->source == OMPP_SOURCE_METRIC;
+}
+
+static bool is_below(const ompp_profile_t *profile, uint32_t node, uint32_t top)
+{
+    while (node > top) node = profile->nodes[node].parent; /* parents stand before their children */
+    return node == top;
+}
+
+uint64_t ompp_analysis_value(const ompp_profile_t *profile, uint32_t node, uint32_t location, ompp_column_t column)
+{
+    const ompp_column_row_t *row = &ompp_columns[column];
+    unsigned construct = construct_of(profile, node);
+    uint64_t sum = 0;
+
+    if (!sums_subtree(row)) {
+        const uint64_t *values = node_values(profile, node, location, OMPP_SET_PHASES);
+        return values && construct < OMPP_CONSTRUCT_NUM ? phase_column(construct, values, row) : 0;
+    }
+    for (uint32_t n = node; n < profile->nnodes; n++) {
+        if (!is_below(profile, n, node)) continue;
+        for (uint32_t b = 0; b < profile->nodes[n].nblocks; b++)
+            if (profile->nodes[n].blocks[b].location == location)
+                sum += own_part(construct_of(profile, n), &profile->nodes[n].blocks[b], row);
+    }
+    return sum;
+}
+
+uint64_t ompp_analysis_exclusive(const ompp_profile_t *profile, uint32_t node, uint32_t location, ompp_column_t column)
+{
+    const uint64_t *values = node_values(profile, node, location, OMPP_SET_PHASES);
+    unsigned construct = construct_of(profile, node);
+    const ompp_column_row_t *row = &ompp_columns[column];
+
+    if (!values || construct == OMPP_CONSTRUCT_NUM) return 0;
+    return ompp_less(phase_column(construct, values, row), taken_of_column(construct, values, row));
+}
+
+/* ---- Rows ----------------------------------------------------------------------------------------------------------- */
+
+/* The array of a node, made on first use; NULL when out of memory. */
+static uint64_t *below_of(ompp_values_t *values, uint32_t node)
+{
+    if (!values->below[node])
+        values->below[node] = calloc(values->profile->nlocations * ompp_nmpi_columns, sizeof(uint64_t));
+    return values->below[node];
+}
+
+static bool add_own_parts(ompp_values_t *values, uint32_t node)
+{
+    const ompp_node_t *n = &values->profile->nodes[node];
+    unsigned construct = construct_of(values->profile, node);
+
+    for (uint32_t b = 0; b < n->nblocks; b++) {
+        for (size_t c = 0; c < ompp_nmpi_columns; c++) {
+            uint64_t part = own_part(construct, &n->blocks[b], &ompp_columns[ompp_mpi_columns[c]]);
+            if (!part) continue;
+            uint64_t *below = below_of(values, node);
+            if (!below) return false;
+            below[n->blocks[b].location * ompp_nmpi_columns + c] += part;
+        }
+    }
+    return true;
+}
+
+static bool add_to_parent(ompp_values_t *values, uint32_t node)
+{
+    uint64_t *from = values->below[node], *into;
+
+    if (node == 0 || !from) return true;
+    into = below_of(values, values->profile->nodes[node].parent);
+    if (!into) return false;
+    for (size_t i = 0; i < values->profile->nlocations * ompp_nmpi_columns; i++) into[i] += from[i];
+    return true;
+}
+
+ompp_values_t *ompp_values_new(const ompp_profile_t *profile)
+{
+    ompp_values_t *values = calloc(1, sizeof *values);
+
+    if (!values) return NULL;
+    values->profile = profile;
+    values->below = calloc(profile->nnodes, sizeof *values->below);
+    if (!values->below) {
+        free(values);
+        return NULL;
+    }
+    for (size_t n = profile->nnodes; n-- > 0;) { /* children before parents */
+        if (add_own_parts(values, n) && add_to_parent(values, n)) continue;
+        ompp_values_free(values);
+        return NULL;
+    }
+    return values;
+}
+
+void ompp_values_free(ompp_values_t *values)
+{
+    if (!values) return;
+    for (size_t n = 0; n < values->profile->nnodes; n++) free(values->below[n]);
+    free(values->below);
+    free(values);
+}
+
+static void add_phases(unsigned construct, const uint64_t *values, ompp_row_t *row)
+{
+    const ompp_construct_row_t *c = &ompp_constructs[construct];
+
+    for (unsigned i = 0; i < c->ncolumns; i++) {
+        unsigned id = c->columns[i] & ~OMPP_COLUMN_SPLIT;
+        uint64_t value = phase_column(construct, values, &ompp_columns[id]);
+        row->value[id] += value;
+        if (c->columns[i] & OMPP_COLUMN_SPLIT)
+            row->exclusive += ompp_less(value, taken_of_column(construct, values, &ompp_columns[id]));
+    }
+    row->below_ns += over_phases(construct, values, OMPP_SLOT_CHILD) + over_phases(construct, values, OMPP_SLOT_TASK);
+}
+
+void ompp_values_add(const ompp_values_t *values, uint32_t node, ompp_row_t *rows)
+{
+    const ompp_node_t *n = &values->profile->nodes[node];
+    const uint64_t *below = values->below[node];
+    unsigned construct = construct_of(values->profile, node);
+
+    for (uint32_t b = 0; b < n->nblocks && construct < OMPP_CONSTRUCT_NUM; b++)
+        if (n->blocks[b].set == OMPP_SET_PHASES && n->blocks[b].object == 0)
+            add_phases(construct, n->blocks[b].values, &rows[n->blocks[b].location]);
+    for (size_t l = 0; below && l < values->profile->nlocations; l++)
+        for (size_t c = 0; c < ompp_nmpi_columns; c++)
+            rows[l].value[ompp_mpi_columns[c]] += below[l * ompp_nmpi_columns + c];
+}
+
+void ompp_row_add(ompp_row_t *into, const ompp_row_t *from)
+{
+    for (unsigned c = 0; c < OMPP_COLUMN_NUM; c++) into->value[c] += from->value[c];
+    into->exclusive += from->exclusive;
+    into->below_ns += from->below_ns;
+}
+
+/* ---- The run -------------------------------------------------------------------------------------------------------- */
+
+uint64_t ompp_analysis_nranks(const ompp_profile_t *profile)
+{
+    uint64_t n = profile->nranks_kept + (uint64_t)profile->nrest;
+
+    return n ? n : 1;
+}
+
+uint64_t ompp_analysis_duration(const ompp_profile_t *profile)
+{
+    uint64_t longest = profile->nrest ? profile->rest_duration_max_ns : 0;
+
+    for (size_t r = 0; r < profile->nranks_kept; r++)
+        if (profile->ranks[r].duration_ns > longest) longest = profile->ranks[r].duration_ns;
+    return longest;
+}
+
+uint32_t ompp_analysis_max_threads(const ompp_profile_t *profile)
+{
+    uint32_t most = 1;
+
+    for (size_t r = 0; r < profile->nranks_kept; r++)
+        if (profile->ranks[r].nthreads > most) most = profile->ranks[r].nthreads;
+    return most;
+}
+
+uint64_t ompp_analysis_divisor(const ompp_profile_t *profile, uint32_t node)
+{
+    for (; node != 0; node = profile->nodes[node].parent) {
+        unsigned construct = construct_of(profile, node);
+        if (ompp_constructs[construct].flags & OMPP_CONSTRUCT_F_ALONE) break;
+        if (ompp_construct_forks(construct)) return profile->nslots ? profile->nslots : 1;
+    }
+    return ompp_analysis_nranks(profile);
+}
+
+/* ---- Overheads ------------------------------------------------------------------------------------------------------ */
+
+/* Innermost node at or above this one that forks; 0 (the root) when there is none. */
+static uint32_t enclosing_fork(const ompp_profile_t *profile, uint32_t node)
+{
+    while (node != 0 && !ompp_construct_forks(construct_of(profile, node))) node = profile->nodes[node].parent;
+    return node;
+}
+
+/* Fewer pieces of work than threads that came for them: the construct's own count against its visits. */
+static bool is_few(const ompp_profile_t *profile, uint32_t node, unsigned construct)
+{
+    const ompp_node_t *n = &profile->nodes[node];
+    const ompp_construct_row_t *c = &ompp_constructs[construct];
+    uint64_t pieces = 0, visits = 0;
+
+    for (uint32_t b = 0; b < n->nblocks; b++) {
+        if (n->blocks[b].set != OMPP_SET_PHASES || n->blocks[b].object != 0) continue;
+        visits += n->blocks[b].values[0];
+        for (unsigned i = 0; i < c->ncolumns; i++) {
+            const ompp_column_row_t *column = &ompp_columns[c->columns[i] & ~OMPP_COLUMN_SPLIT];
+            if (column->source == OMPP_SOURCE_COUNT) pieces += phase_column(construct, n->blocks[b].values, column);
+        }
+    }
+    return pieces < visits;
+}
+
+/* Sum over threads and ranks of a phase without the tasks that ran in it. */
+static uint64_t phase_sum(const ompp_profile_t *profile, uint32_t node, unsigned construct, unsigned phase)
+{
+    const ompp_node_t *n = &profile->nodes[node];
+    uint64_t sum = 0;
+
+    for (uint32_t b = 0; b < n->nblocks; b++)
+        if (n->blocks[b].set == OMPP_SET_PHASES && n->blocks[b].object == 0)
+            sum += ompp_less(of_phase(construct, n->blocks[b].values, phase, OMPP_SLOT_TIME),
+                             of_phase(construct, n->blocks[b].values, phase, OMPP_SLOT_TASK));
+    return sum;
+}
+
+static void credit_classes(const ompp_profile_t *profile, uint32_t node, ompp_overhead_t *overhead)
+{
+    unsigned construct = construct_of(profile, node);
+
+    for (size_t i = 0; i < ompp_nrules; i++) {
+        const ompp_rule_t *rule = &ompp_rules[i];
+        if (rule->construct != construct) continue;
+        bool few = rule->class != rule->class_few && is_few(profile, node, construct);
+        unsigned class = few ? rule->class_few : rule->class;
+        if (class < OMPP_CLASS_NUM) overhead->class_ns[class] += phase_sum(profile, node, construct, rule->phase);
+    }
+}
+
+/* Wallclock of a region in ranks that are not kept one by one: threads of a team have the same execT, so that the mean over the
+ * threads that ran it stands for the rank. */
+static double rest_wall(const ompp_node_t *node)
+{
+    if (!node->over_threads.count) return 0;
+    return node->over_threads.mean * (double)node->over_ranks.count;
+}
+
+static double rest_threads_per_rank(const ompp_profile_t *profile)
+{
+    uint64_t kept = 0;
+
+    for (size_t r = 0; r < profile->nranks_kept; r++) kept += profile->ranks[r].nthreads;
+    return profile->nrest ? (double)ompp_less(profile->nslots, kept) / profile->nrest : 0;
+}
+
+/* Longest execT of a thread per rank. walls: [nranks_kept]; exec: [nlocations]. */
+static void walls_of_ranks(const ompp_profile_t *profile, const uint64_t *exec, uint64_t *walls)
+{
+    size_t r = 0;
+
+    memset(walls, 0, profile->nranks_kept * sizeof *walls);
+    for (size_t l = 0; l < profile->nlocations; l++) {
+        uint32_t rank = profile->locations[l].rank;
+        if (rank == OMPP_NONE) continue;
+        if (r >= profile->nranks_kept || profile->ranks[r].rank != rank) /* mostly the same as of the last location */
+            for (r = 0; r < profile->nranks_kept && profile->ranks[r].rank != rank;) r++;
+        if (r < profile->nranks_kept && exec[l] > walls[r]) walls[r] = exec[l];
+    }
+}
+
+/* Sums of the rest went through floating point. */
+static uint64_t to_ns(double ns)
+{
+    return ns > 0 && ns < 1.8e19 ? (uint64_t)(ns + 0.5) : 0;
+}
+
+/* Wallclock (mean over ranks) and total of the execT that stand in exec, and of the rest. */
+static void add_wall(const ompp_profile_t *profile, const uint64_t *exec, double rest, uint64_t *walls, uint64_t *wall_ns,
+                     uint64_t *total_ns)
+{
+    uint64_t sum = to_ns(rest), nranks = ompp_analysis_nranks(profile);
+
+    walls_of_ranks(profile, exec, walls);
+    *total_ns = to_ns(rest * rest_threads_per_rank(profile));
+    for (size_t r = 0; r < profile->nranks_kept; r++) {
+        sum += walls[r];
+        *total_ns += walls[r] * profile->ranks[r].nthreads;
+    }
+    *wall_ns = sum / nranks + (sum % nranks >= nranks - nranks / 2);
+}
+
+/* Sum of execT per location over the nodes of a region; outer: only of nodes that are not inside another parallel region. */
+static double region_exec(const ompp_profile_t *profile, uint32_t region, bool outer, uint64_t *exec)
+{
+    double rest = 0;
+
+    memset(exec, 0, profile->nlocations * sizeof *exec);
+    for (uint32_t n = 1; n < profile->nnodes; n++) {
+        const ompp_node_t *node = &profile->nodes[n];
+        if (node->region != region || (outer && enclosing_fork(profile, node->parent) != 0)) continue;
+        rest += rest_wall(node);
+        for (uint32_t b = 0; b < node->nblocks; b++)
+            if (node->blocks[b].set == OMPP_SET_PHASES && node->blocks[b].object == 0)
+                exec[node->blocks[b].location] +=
+                    over_phases(profile->regions[region].construct, node->blocks[b].values, OMPP_SLOT_TIME);
+    }
+    return rest;
+}
+
+static bool has_nodes(const ompp_profile_t *profile, uint32_t region)
+{
+    for (uint32_t n = 1; n < profile->nnodes; n++)
+        if (profile->nodes[n].region == region) return true;
+    return false;
+}
+
+/* All executed regions that fork, without values yet. */
+static size_t find_parallel(const ompp_profile_t *profile, ompp_overhead_t *overheads)
+{
+    size_t n = 0;
+
+    for (uint32_t r = 0; r < profile->nregions; r++)
+        if (ompp_construct_forks(profile->regions[r].construct) && has_nodes(profile, r)) overheads[n++].region = r;
+    return n;
+}
+
+static ompp_overhead_t *overhead_of(ompp_overhead_t *overheads, size_t n, uint32_t region)
+{
+    for (size_t i = 0; i < n; i++)
+        if (overheads[i].region == region) return &overheads[i];
+    return NULL;
+}
+
+int ompp_analysis_overheads(const ompp_profile_t *profile, ompp_overhead_t **overheads, size_t *n)
+{
+    ompp_overhead_t *all = calloc(profile->nregions + 1, sizeof *all);
+    uint64_t *exec = calloc(profile->nlocations + 1, sizeof *exec);
+    uint64_t *walls = calloc(profile->nranks_kept + 1, sizeof *walls);
+
+    *n = 0;
+    *overheads = NULL;
+    if (!all || !exec || !walls) {
+        free(all);
+        free(exec);
+        free(walls);
+        return -OMPP_E_NOMEM;
+    }
+    *n = find_parallel(profile, all);
+    for (size_t i = 0; i < *n; i++) {
+        double rest = region_exec(profile, all[i].region, false, exec);
+        add_wall(profile, exec, rest, walls, &all[i].wall_ns, &all[i].total_ns);
+        rest = region_exec(profile, all[i].region, true, exec);
+        add_wall(profile, exec, rest, walls, &all[i].outer_wall_ns, &all[i].outer_total_ns);
+    }
+    for (uint32_t node = 1; node < profile->nnodes; node++) {
+        uint32_t fork = enclosing_fork(profile, node);
+        if (fork != 0) credit_classes(profile, node, overhead_of(all, *n, profile->nodes[fork].region));
+    }
+    free(exec);
+    free(walls);
+    *overheads = all;
+    return 0;
+}

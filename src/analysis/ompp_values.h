@@ -1,0 +1,55 @@
+/**
+ * \file
+ * Values of the report's tables, row by row: what ompp_analysis_value() gives, for a whole node at once and in linear time.
+ * Called by the writers. Includes base and model only.
+ */
+#ifndef OMPP_VALUES_H
+#define OMPP_VALUES_H
+
+#include "model/ompp_profile.h"
+
+/** One row of a table: the values of a node (or of all nodes of a region) on one location, ns, bytes or counts. */
+typedef struct {
+    uint64_t value[OMPP_COLUMN_NUM]; /* inclusive; 0 for columns that the construct does not have */
+    uint64_t exclusive;              /* of the construct's SPLIT column */
+    uint64_t below_ns;               /* of execT, in children and in tasks, over all phases */
+} ompp_row_t;
+
+typedef struct ompp_values ompp_values_t;
+
+/**
+ * \brief Prepares the sums over subtrees.
+ * \param[in] profile  borrowed; must stay as it is until ompp_values_free().
+ * \return owned, free with ompp_values_free(); NULL when out of memory.
+ */
+ompp_values_t *ompp_values_new(const ompp_profile_t *profile);
+void ompp_values_free(ompp_values_t *values);
+
+/**
+ * \brief Adds the values of a node to rows.
+ * \param[in,out] rows  shape [profile->nlocations].
+ */
+void ompp_values_add(const ompp_values_t *values, uint32_t node, ompp_row_t *rows);
+
+/** \brief Adds a row to another. */
+void ompp_row_add(ompp_row_t *into, const ompp_row_t *from);
+
+/** \brief By what the sum over threads is divided in the callgraph: slots inside a team, ranks outside and in ALONE constructs. */
+uint64_t ompp_analysis_divisor(const ompp_profile_t *profile, uint32_t node);
+
+/** \brief Number of ranks in the profile, kept and summed. At least 1. */
+uint64_t ompp_analysis_nranks(const ompp_profile_t *profile);
+
+/** \brief Largest duration of a rank, ns. */
+uint64_t ompp_analysis_duration(const ompp_profile_t *profile);
+
+/** \brief Largest number of threads of a rank that is kept. */
+uint32_t ompp_analysis_max_threads(const ompp_profile_t *profile);
+
+/** \return a - b, not below 0. */
+static inline uint64_t ompp_less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+#endif

@@ -1,0 +1,128 @@
+/**
+ * \file
+ * The end of a run: analyse the profile, write the report. The one function that libompp-report.so exports.
+ */
+#include "report/ompp_outfile.h"
+#include "report/ompp_report.h"
+
+#include "analysis/ompp_analysis.h"
+#include "analysis/ompp_values.h"
+#include "base/ompp_env.h"
+#include "base/ompp_error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* Name of the report without number and ending: A.PxT, A.T, A:r.T, with .pid when asked for. */
+static void make_stem(const ompp_profile_t *profile, const ompp_job_t *job, char *out, size_t size)
+{
+    char app[200];
+    uint32_t threads = ompp_analysis_max_threads(profile);
+    int n;
+
+    ompp_outfile_safe_name(ompp_profile_text(profile, profile->app), app, sizeof app);
+    if (job->local_rank >= 0)
+        n = snprintf(out, size, "%s:%d.%" PRIu32, app, job->local_rank, threads);
+    else if (profile->mpi)
+        n = snprintf(out, size, "%s.%" PRIu32 "x%" PRIu32, app, profile->nranks, threads);
+    else
+        n = snprintf(out, size, "%s.%" PRIu32, app, threads);
+    if (job->usepid && !job->overwrite && profile->nranks_kept && n > 0 && (size_t)n < size)
+        snprintf(out + n, size - n, ".%" PRIu32, profile->ranks[0].pid);
+}
+
+/* In a directory other than the first, the user's exact name is only a name. */
+static int open_exact(ompp_outfile_t *files, const ompp_job_t *job, const char *dir, bool first)
+{
+    char name[1024];
+    const char *slash = strrchr(job->file, '/'), *file = first || !slash ? job->file : slash + 1;
+
+    if (job->local_rank >= 0)
+        snprintf(name, sizeof name, "%s:%d", file, job->local_rank);
+    else
+        snprintf(name, sizeof name, "%s", file);
+    return ompp_outfile_open_exact(files, dir, name);
+}
+
+static int write_files(const ompp_profile_t *profile, const ompp_job_t *job, ompp_outfile_t *files)
+{
+    int rc = ompp_report_text(profile, job->time_digits, files->out[0]);
+
+    if (rc == 0) rc = ompp_report_xml_write(profile, files->out[1]);
+    if (rc == 0) return ompp_outfile_commit(files);
+    ompp_outfile_abandon(files);
+    return rc;
+}
+
+/* Both files in one directory, or nothing. */
+static int try_directory(const ompp_profile_t *profile, ompp_job_t *job, const char *dir, bool first)
+{
+    char stem[512];
+    ompp_outfile_t files;
+    int rc;
+
+    errno = 0;
+    if (job->file[0]) {
+        rc = open_exact(&files, job, dir, first);
+    } else {
+        make_stem(profile, job, stem, sizeof stem);
+        rc = ompp_outfile_open(&files, dir, stem, !job->overwrite);
+    }
+    if (rc == 0) rc = write_files(profile, job, &files);
+    if (rc) return rc;
+    snprintf(job->text_path, sizeof job->text_path, "%s", files.path[0]);
+    snprintf(job->xml_path, sizeof job->xml_path, "%s", files.path[1]);
+    return 0;
+}
+
+static const char *reason(int rc, int error)
+{
+    return error && rc != -OMPP_E_NOMEM ? strerror(error) : ompp_error_message(rc);
+}
+
+static int write_somewhere(const ompp_profile_t *profile, ompp_job_t *job)
+{
+    const char *tmpdir = ompp_env_foreign("TMPDIR"), *dirs[] = {job->dir ? job->dir : "", "", tmpdir, "/tmp"};
+    const char *first = *dirs[0] ? dirs[0] : "the working directory";
+    char why[256] = "";
+    int rc = 0;
+
+    for (size_t i = 0; i < sizeof dirs / sizeof dirs[0]; i++) {
+        if (!dirs[i] || (i > 0 && !strcmp(dirs[i], dirs[0])) || (i > 1 && !*dirs[i])) continue;
+        rc = try_directory(profile, job, dirs[i], i == 0);
+        if (rc == 0 && i > 0)
+            snprintf(job->message, sizeof job->message, "cannot write the report in %s (%s); it is in %s", first, why,
+                     *dirs[i] ? dirs[i] : "the working directory");
+        if (rc == 0) return 0;
+        if (!*why) snprintf(why, sizeof why, "%s", reason(rc, errno));
+    }
+    snprintf(job->message, sizeof job->message, "cannot write the report in %s (%s), nor anywhere else", first, why);
+    return rc;
+}
+
+static int analyse(ompp_profile_t *profile, const ompp_job_t *job)
+{
+    int rc = ompp_analysis_resolve(profile, job->resolve_seconds), next = ompp_analysis_unify(profile);
+
+    if (rc == 0) rc = next;
+    next = ompp_analysis_number(profile);
+    return rc ? rc : next;
+}
+
+__attribute__((visibility("default"))) int ompp_job_run(ompp_profile_t *profile, ompp_job_t *job)
+{
+    int analysed, written;
+
+    job->text_path[0] = job->xml_path[0] = job->message[0] = 0;
+    if (job->version != OMPP_JOB_VERSION) {
+        snprintf(job->message, sizeof job->message, "libompp-report.so is of another version than libompp.so");
+        return -OMPP_E_VERSION;
+    }
+    analysed = analyse(profile, job);
+    written = write_somewhere(profile, job);
+    if (written) return written;
+    if (analysed && !job->message[0])
+        snprintf(job->message, sizeof job->message, "addresses in the report: %s", ompp_error_message(analysed));
+    return analysed;
+}

@@ -1,0 +1,48 @@
+/**
+ * \file
+ * Writing and reading reports. Called by ompp_job.c at the end of a run and by the tools. Includes base, model and analysis;
+ * never runtime: every report can be made from a file.
+ */
+#ifndef OMPP_REPORT_H
+#define OMPP_REPORT_H
+
+#include "model/ompp_job.h"
+#include "model/ompp_profile.h"
+
+#include <stdio.h>
+
+#define OMPP_REPORT_DIGITS 2 /* of times in the text, as ompP */
+#define OMPP_REPORT_FORMAT 1 /* version of the XML */
+
+/**
+ * \brief Writes the text report, in ompP's format.
+ * \param[in] profile  borrowed; numbered (ompp_analysis_number).
+ * \param[in] digits   after the point of times, 0-9.
+ * \param[in] out      borrowed; the caller checks ferror() and fclose().
+ * \return 0 or -OMPP_E_NOMEM.
+ */
+int ompp_report_text(const ompp_profile_t *profile, int digits, FILE *out);
+
+/**
+ * \brief Writes the XML file (docs/xml.md).
+ * \param[in] out  borrowed; the caller checks ferror() and fclose().
+ * \return 0, -OMPP_E_NOMEM or -OMPP_E_IO.
+ */
+int ompp_report_xml_write(const ompp_profile_t *profile, FILE *out);
+
+/**
+ * \brief Reads an XML file; anything that is not in order is refused.
+ * \param[out] profile  owned by the caller, ompp_profile_free(); NULL on failure.
+ * \param[out] why      one line "file:line: reason" without newline, on failure.
+ * \return 0, -OMPP_E_OPEN, -OMPP_E_FORMAT, -OMPP_E_VERSION or -OMPP_E_NOMEM.
+ */
+int ompp_report_xml_read(const char *path, ompp_profile_t **profile, char *why, size_t size);
+
+/**
+ * \brief Analyses the profile and writes text and XML; see ompp_job_run_t.
+ * Names: A.PxT-n.ompp.{txt,xml} of an MPI run (P ranks, T threads, n the smallest free number), A.T-n without MPI, A:r.T-n for
+ * one rank alone; see docs/report.md.
+ */
+ompp_job_run_t ompp_job_run;
+
+#endif

@@ -1,0 +1,267 @@
+/**
+ * \file
+ * The text report: what it needs once, and the sections before the tables.
+ */
+#include "report/ompp_report.h"
+#include "report/ompp_text_priv.h"
+
+#include "base/ompp_error.h"
+
+#include <inttypes.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- General Information -------------------------------------------------------------------------------------------- */
+
+static void label(ompp_text_t *t, const char *name)
+{
+    fprintf(t->out, "%-16s: ", name);
+}
+
+static void line(ompp_text_t *t, const char *name, const char *text)
+{
+    char *printable = ompp_text_printable(text, false);
+
+    label(t, name);
+    fprintf(t->out, "%s\n", printable ? printable : "");
+    free(printable);
+}
+
+static void line_seconds(ompp_text_t *t, const char *name, uint64_t ns)
+{
+    label(t, name);
+    fprintf(t->out, "%s sec\n", ompp_text_seconds(t, ns).text);
+}
+
+static void line_date(ompp_text_t *t, const char *name, uint64_t epoch_ns)
+{
+    time_t seconds = (time_t)(epoch_ns / 1000000000u);
+    struct tm tm;
+    char date[64] = "unknown";
+
+    if (localtime_r(&seconds, &tm)) strftime(date, sizeof date, "%a %b %d %T %Y", &tm);
+    line(t, name, date);
+}
+
+static void dates(ompp_text_t *t)
+{
+    const ompp_profile_t *p = t->profile;
+    uint64_t first = 0, last = 0;
+
+    for (size_t r = 0; r < p->nranks_kept; r++) {
+        uint64_t begin = p->ranks[r].begin_epoch_ns, end = begin + p->ranks[r].duration_ns;
+        if (r == 0 || begin < first) first = begin;
+        if (end > last) last = end;
+    }
+    line_date(t, "Start Date", first);
+    line_date(t, "End Date", last);
+}
+
+/* The worst end of a rank is the end of the run. */
+static const char *type_of_report(const ompp_profile_t *p)
+{
+    static const char *const names[] = {
+        [OMPP_END_FINAL] = "final", [OMPP_END_DUMP] = "incremental", [OMPP_END_INCOMPLETE] = "incomplete"};
+    uint32_t worst = OMPP_END_FINAL;
+
+    for (size_t r = 0; r < p->nranks_kept; r++)
+        if (p->ranks[r].end > worst) worst = p->ranks[r].end;
+    return names[worst];
+}
+
+static void cpu_times(ompp_text_t *t)
+{
+    const ompp_profile_t *p = t->profile;
+    uint64_t user = p->rest_user_ns, system = p->rest_system_ns;
+
+    for (size_t r = 0; r < p->nranks_kept; r++) {
+        user += p->ranks[r].user_ns;
+        system += p->ranks[r].system_ns;
+    }
+    line_seconds(t, "User Time", user);
+    line_seconds(t, "System Time", system);
+}
+
+/* Says which TIDs do not belong to the outermost team; nothing when there are none. */
+static void line_tids(ompp_text_t *t, const char *name, uint32_t kind)
+{
+    const char *between = "";
+    uint32_t last = OMPP_NONE;
+
+    for (size_t i = 0; i < t->profile->nlocations; i++) {
+        const ompp_location_t *l = &t->profile->locations[t->order[i]];
+        if (l->kind != kind || l->rank == OMPP_NONE) continue;
+        if (last == OMPP_NONE) label(t, name);
+        if (t->show_ranks)
+            fprintf(t->out, "%s%" PRIu32 " of rank %" PRIu32, between, l->tid, l->rank);
+        else
+            fprintf(t->out, "%s%" PRIu32, between, l->tid);
+        between = ", ";
+        last = l->tid;
+    }
+    if (last != OMPP_NONE) putc('\n', t->out);
+}
+
+static void hosts(ompp_text_t *t)
+{
+    const ompp_profile_t *p = t->profile;
+    const char *between = "";
+
+    label(t, "MPI hostname");
+    for (size_t r = 0; r < p->nranks_kept; r++) {
+        size_t before = 0;
+        while (before < r && p->ranks[before].host != p->ranks[r].host) before++;
+        if (before < r) continue;
+        char *host = ompp_text_printable(ompp_profile_text(p, p->ranks[r].host), true);
+        fprintf(t->out, "%s%s", between, host ? host : "");
+        free(host);
+        between = ", ";
+    }
+    putc('\n', t->out);
+}
+
+/* ompP's lines of MPI runs: sums over the whole report. */
+static void mpi_lines(ompp_text_t *t)
+{
+    static const struct {
+        const char *name;
+        ompp_column_t column;
+    } sums[] = {
+        {"MPI time", OMPP_COLUMN_MPI_T},        {"MPI bytes in", OMPP_COLUMN_IN_V},
+        {"MPI bytes out", OMPP_COLUMN_OUT_V},   {"MPI recv calls", OMPP_COLUMN_RECV_C},
+        {"MPI send calls", OMPP_COLUMN_SEND_C}, {"MPI collectives", OMPP_COLUMN_COLL_C},
+    };
+
+    if (!t->show_ranks && t->profile->nranks_kept) {
+        label(t, "MPI my rank");
+        fprintf(t->out, "%" PRIu32 "\n", t->profile->ranks[0].rank);
+    }
+    label(t, "MPI num procs");
+    fprintf(t->out, "%" PRIu32 "\n", t->profile->nranks);
+    hosts(t);
+    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
+        uint64_t value = t->totals[0].value[sums[i].column];
+        label(t, sums[i].name);
+        if (ompp_columns[sums[i].column].unit == OMPP_UNIT_NS)
+            fprintf(t->out, "%s\n", ompp_text_seconds_digits(value, 6).text);
+        else
+            fprintf(t->out, "%" PRIu64 "\n", value);
+    }
+}
+
+void ompp_text_general(ompp_text_t *t)
+{
+    const ompp_profile_t *p = t->profile;
+
+    ompp_text_title(t, "ompP General Information");
+    dates(t);
+    line_seconds(t, "Duration", t->duration_ns);
+    line(t, "Application Name", t->app);
+    line(t, "Type of Report", type_of_report(p));
+    cpu_times(t);
+    label(t, "Max Threads");
+    fprintf(t->out, "%" PRIu32 "\n", ompp_analysis_max_threads(p));
+    line_tids(t, "Nested TIDs", OMPP_THREAD_NESTED);
+    line_tids(t, "Other TIDs", OMPP_THREAD_OTHER);
+    line(t, "ompP Version", ompp_profile_text(p, p->version));
+    line(t, "ompP Build Date", ompp_profile_text(p, p->build_date));
+    line(t, "PAPI Support", "not available");
+    if (p->mpi) mpi_lines(t);
+    putc('\n', t->out);
+}
+
+/* ---- Coverage ------------------------------------------------------------------------------------------------------- */
+
+static void clean_puts(ompp_text_t *t, const char *text)
+{
+    char *printable = ompp_text_printable(text, false);
+
+    if (printable) fputs(printable, t->out);
+    free(printable);
+}
+
+/* Fills the text of ompp_coverage.def: %s subject, %r reason, %n count, [only with a reason]. */
+static void coverage_line(ompp_text_t *t, const ompp_coverage_t *c)
+{
+    const char *reason = ompp_profile_text(t->profile, c->reason);
+    bool skip = false;
+
+    for (const char *f = ompp_coverage_rows[c->kind].text; *f; f++) {
+        if (*f == '[') skip = !*reason;
+        if (*f == ']') skip = false;
+        if (skip || *f == '[' || *f == ']') continue;
+        if (*f != '%') {
+            putc(*f, t->out);
+        } else if (*++f == 's') {
+            clean_puts(t, ompp_profile_text(t->profile, c->subject));
+        } else if (*f == 'r') {
+            clean_puts(t, reason);
+        } else {
+            fprintf(t->out, "%" PRIu64, c->count);
+        }
+    }
+    if (t->nranks > 1 && c->nranks && c->nranks < t->nranks)
+        fprintf(t->out, " [%" PRIu32 " of %" PRIu64 " ranks]", c->nranks, t->nranks);
+    putc('\n', t->out);
+}
+
+void ompp_text_coverage(ompp_text_t *t)
+{
+    const ompp_profile_t *p = t->profile;
+
+    ompp_text_title(t, "ompp Coverage");
+    if (!p->ncoverage) fputs("everything was measured\n", t->out);
+    for (uint32_t kind = 0; kind < OMPP_COVERAGE_NUM; kind++)
+        for (size_t i = 0; i < p->ncoverage; i++)
+            if (p->coverage[i].kind == kind) coverage_line(t, &p->coverage[i]);
+    putc('\n', t->out);
+}
+
+/* ---- Region Overview ------------------------------------------------------------------------------------------------ */
+
+void ompp_text_overview(ompp_text_t *t)
+{
+    ompp_text_title(t, "ompP Region Overview");
+    for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++) {
+        size_t n = 0;
+        for (size_t i = 0; i < t->nexecuted; i++) n += t->profile->regions[t->regions[i]].construct == c;
+        if (!n) continue;
+        fprintf(t->out, "%s: %zu region%s:\n", ompp_constructs[c].full, n, n > 1 ? "s" : "");
+        for (size_t i = 0; i < t->nexecuted; i++) {
+            if (t->profile->regions[t->regions[i]].construct != c) continue;
+            fputs(" * ", t->out);
+            ompp_text_number(t, t->regions[i]);
+            fprintf(t->out, " %s\n", t->places[t->regions[i]]);
+        }
+        putc('\n', t->out);
+    }
+}
+
+/* ---- All of it ------------------------------------------------------------------------------------------------------ */
+
+int ompp_report_text(const ompp_profile_t *profile, int digits, FILE *out)
+{
+    ompp_text_t t = {.out = out, .profile = profile, .digits = digits < 0 ? 0 : digits > 9 ? 9 : digits};
+    /* The program may have set a locale with a decimal comma or its own names of days. */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t saved = plain ? uselocale(plain) : (locale_t)0;
+    int rc = ompp_text_prepare(&t);
+
+    if (rc == 0) {
+        ompp_text_general(&t);
+        ompp_text_coverage(&t);
+        ompp_text_overview(&t);
+        ompp_text_callgraph(&t);
+        ompp_text_flat(&t);
+        ompp_text_callgraph_profiles(&t);
+        rc = ompp_text_overheads(&t);
+    }
+    ompp_text_release(&t);
+    if (plain) {
+        uselocale(saved);
+        freelocale(plain);
+    }
+    return rc;
+}

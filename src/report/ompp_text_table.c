@@ -1,0 +1,281 @@
+/**
+ * \file
+ * Callgraph, and the tables of the flat and of the callgraph profiles.
+ */
+#include "config.h"
+
+#include "report/ompp_text_priv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALL_RANKS_UP_TO 16 /* above that number of ranks only the extreme ones are printed */
+#define EXTREME_RANKS 8    /* of each end */
+
+/* One column as printed. */
+typedef struct {
+    ompp_column_t id;
+    const char *suffix; /* "", "/I" or "/E" */
+} printed_t;
+
+/* ---- Columns -------------------------------------------------------------------------------------------------------- */
+
+/* Columns of a construct's table. printed: at least 2 x OMPP_MAX_COLUMNS + 8. */
+static size_t columns_of(const ompp_text_t *t, unsigned construct, bool split, printed_t *printed)
+{
+    const ompp_construct_row_t *c = &ompp_constructs[construct];
+    size_t n = 0;
+
+    for (unsigned i = 0; i < c->ncolumns; i++) {
+        ompp_column_t id = c->columns[i] & ~OMPP_COLUMN_SPLIT;
+        bool both = split && (c->columns[i] & OMPP_COLUMN_SPLIT);
+        printed[n++] = (printed_t){id, both ? "/I" : ""};
+        if (both) printed[n++] = (printed_t){id, "/E"};
+    }
+    for (size_t i = 0; t->profile->mpi && i < ompp_nmpi_columns; i++)
+        printed[n++] = (printed_t){ompp_mpi_columns[i], ""};
+    return n;
+}
+
+static bool is_time(const printed_t *column)
+{
+    return ompp_columns[column->id].unit == OMPP_UNIT_NS;
+}
+
+static uint64_t value_of(const printed_t *column, const ompp_row_t *row)
+{
+    return column->suffix[0] && column->suffix[1] == 'E' ? row->exclusive : row->value[column->id];
+}
+
+static void print_titles(ompp_text_t *t, const printed_t *columns, size_t n)
+{
+    fputs(t->show_ranks ? " RANK TID" : " TID", t->out);
+    for (size_t c = 0; c < n; c++) {
+        char title[32];
+        snprintf(title, sizeof title, "%s%s", ompp_columns[columns[c].id].title, columns[c].suffix);
+        fprintf(t->out, " %*s", 10 + (is_time(&columns[c]) ? t->extra : 0), title);
+    }
+    putc('\n', t->out);
+}
+
+static void print_values(ompp_text_t *t, const printed_t *columns, size_t n, const ompp_row_t *row)
+{
+    for (size_t c = 0; c < n; c++) {
+        uint64_t value = value_of(&columns[c], row);
+        if (is_time(&columns[c]))
+            fprintf(t->out, " %*s", 10 + t->extra, ompp_text_seconds(t, value).text);
+        else
+            fprintf(t->out, " %10" PRIu64, value);
+    }
+    putc('\n', t->out);
+}
+
+/* ---- Rows ----------------------------------------------------------------------------------------------------------- */
+
+static bool is_zero(const printed_t *columns, size_t n, const ompp_row_t *row)
+{
+    for (size_t c = 0; c < n; c++)
+        if (value_of(&columns[c], row)) return false;
+    return true;
+}
+
+/* Index of a rank among those that are kept; nranks_kept when it is not. Ranks ascend. */
+static size_t rank_index(const ompp_profile_t *p, uint32_t rank)
+{
+    size_t low = 0, high = p->nranks_kept;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (p->ranks[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->nranks_kept && p->ranks[low].rank == rank ? low : p->nranks_kept;
+}
+
+static int by_value(const void *a, const void *b, void *values)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    const uint64_t *value = values;
+
+    if (value[x] != value[y]) return value[x] < value[y] ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* Which ranks this table shows: all, or those with the least and the most execT. */
+static void choose_ranks(ompp_text_t *t)
+{
+    const ompp_profile_t *p = t->profile;
+    size_t n = p->nranks_kept;
+    bool all = n <= ALL_RANKS_UP_TO;
+
+    for (size_t r = 0; r < n; r++) {
+        t->rank_exec[r] = 0;
+        t->rank_sort[r] = r;
+        t->rank_shown[r] = all;
+    }
+    if (all) return;
+    for (size_t l = 0; l < p->nlocations; l++) {
+        size_t r = rank_index(p, p->locations[l].rank);
+        if (r < n) t->rank_exec[r] += t->rows[l].value[OMPP_COLUMN_EXEC_T];
+    }
+    qsort_r(t->rank_sort, n, sizeof *t->rank_sort, by_value, t->rank_exec);
+    for (size_t i = 0; i < EXTREME_RANKS; i++) t->rank_shown[t->rank_sort[i]] = t->rank_shown[t->rank_sort[n - 1 - i]] = true;
+}
+
+/* Rows, the row of omitted ranks, and the sum, of what stands in t->rows. */
+static void print_table(ompp_text_t *t, unsigned construct, bool split)
+{
+    const ompp_profile_t *p = t->profile;
+    printed_t columns[2 * OMPP_MAX_COLUMNS + 8];
+    size_t n = columns_of(t, construct, split, columns);
+    bool once = ompp_constructs[construct].flags & OMPP_CONSTRUCT_F_ONCE, omitted = p->nrest > 0;
+    ompp_row_t sum = {0}, others = {0};
+
+    choose_ranks(t);
+    print_titles(t, columns, n);
+    for (size_t i = 0; i < p->nlocations; i++) {
+        const ompp_location_t *l = &p->locations[t->order[i]];
+        const ompp_row_t *row = &t->rows[t->order[i]];
+        size_t r = rank_index(p, l->rank);
+        ompp_row_add(&sum, row);
+        if (r == p->nranks_kept || !t->rank_shown[r]) {
+            ompp_row_add(&others, row);
+            omitted = true;
+            continue;
+        }
+        if (once && l->tid != 0 && is_zero(columns, n, row)) continue;
+        if (t->show_ranks) fprintf(t->out, " %4" PRIu32, l->rank);
+        fprintf(t->out, " %3" PRIu32, l->tid);
+        print_values(t, columns, n, row);
+    }
+    if (omitted) {
+        fputs("  oth   -", t->out);
+        print_values(t, columns, n, &others);
+    }
+    fputs(t->show_ranks ? "      SUM" : " SUM", t->out);
+    print_values(t, columns, n, &sum);
+}
+
+static void clear_rows(ompp_text_t *t)
+{
+    memset(t->rows, 0, t->profile->nlocations * sizeof *t->rows);
+}
+
+/* "R00001 file (1-2) LOOP". Where the location already is the name of the construct, a heading does not repeat it. */
+static void print_region(ompp_text_t *t, uint32_t region, bool repeat)
+{
+    const ompp_construct_row_t *construct = &ompp_constructs[t->profile->regions[region].construct];
+
+    ompp_text_number(t, region);
+    fprintf(t->out, " %s", t->places[region]);
+    if (repeat || construct->place != OMPP_PLACE_ADDRESS) fprintf(t->out, " %s", construct->full);
+    putc('\n', t->out);
+}
+
+/* ---- Profiles ------------------------------------------------------------------------------------------------------- */
+
+void ompp_text_flat(ompp_text_t *t)
+{
+    const ompp_profile_t *p = t->profile;
+
+    ompp_text_title(t, "ompP Flat Region Profile (inclusive data)");
+    for (size_t i = 0; i < t->nexecuted; i++) {
+        clear_rows(t);
+        for (uint32_t n = 1; n < p->nnodes; n++)
+            if (p->nodes[n].region == t->regions[i]) ompp_values_add(t->values, n, t->rows);
+        print_region(t, t->regions[i], false);
+        print_table(t, p->regions[t->regions[i]].construct, false);
+        putc('\n', t->out);
+    }
+}
+
+static void print_path(ompp_text_t *t, uint32_t node)
+{
+    uint32_t depth = t->depth[node];
+
+    for (uint32_t n = node; n != 0; n = t->profile->nodes[n].parent) t->path[t->depth[n] - 1] = n;
+    fprintf(t->out, "[*00] %s\n", t->app);
+    for (uint32_t d = 0; d < depth; d++) {
+        fprintf(t->out, "[%c%02" PRIu32 "] ", t->has_child[t->path[d]] ? '+' : '=', d + 1);
+        print_region(t, t->profile->nodes[t->path[d]].region, true);
+    }
+}
+
+void ompp_text_callgraph_profiles(ompp_text_t *t)
+{
+    ompp_text_title(t, "ompP Callgraph Region Profiles (incl./excl. data)");
+    putc('\n', t->out);
+    for (size_t i = 0; i < t->nordered; i++) {
+        uint32_t node = t->nodes[i];
+        clear_rows(t);
+        ompp_values_add(t->values, node, t->rows);
+        print_path(t, node);
+        print_table(t, t->profile->regions[t->profile->nodes[node].region].construct, true);
+        putc('\n', t->out);
+    }
+    putc('\n', t->out);
+}
+
+/* ---- Callgraph ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t inclusive_of(const ompp_text_t *t, uint32_t node)
+{
+    return ompp_text_mean(t->totals[node].value[OMPP_COLUMN_EXEC_T], ompp_analysis_divisor(t->profile, node));
+}
+
+static uint64_t exclusive_of(const ompp_text_t *t, uint32_t node)
+{
+    const ompp_row_t *total = &t->totals[node];
+
+    return ompp_text_mean(ompp_less(total->value[OMPP_COLUMN_EXEC_T], total->below_ns),
+                          ompp_analysis_divisor(t->profile, node));
+}
+
+/* Two times with percentages, in ompP's changing number of digits. */
+static void print_times(ompp_text_t *t, uint64_t inclusive, uint64_t exclusive)
+{
+    double a = ompp_text_percent(inclusive, t->duration_ns), b = ompp_text_percent(exclusive, t->duration_ns);
+    bool extreme = (a > 99.9 || a < 0.1) && (b > 99.9 || b < 0.1);
+    int digits_a = !extreme ? 2 : a > 99.9 ? 1 : 3, digits_b = !extreme ? 2 : b > 99.9 ? 1 : 3;
+
+    fprintf(t->out, "%*s (%5.*f%%)", 7 + t->extra, ompp_text_seconds(t, inclusive).text, digits_a, a);
+    fprintf(t->out, " %*s (%5.*f%%)", 7 + t->extra, ompp_text_seconds(t, exclusive).text, digits_b, b);
+}
+
+static void print_root(ompp_text_t *t)
+{
+    uint64_t inside = 0;
+
+    for (uint32_t n = 1; n < t->profile->nnodes; n++)
+        if (t->profile->nodes[n].parent == 0) inside += inclusive_of(t, n);
+    inside = ompp_less(t->duration_ns, inside);
+    fprintf(t->out, "%*s (100.0%%)", 7 + t->extra, ompp_text_seconds(t, t->duration_ns).text);
+    fprintf(t->out, " %*s (%5.2f%%) ", 7 + t->extra, ompp_text_seconds(t, inside).text,
+            ompp_text_percent(inside, t->duration_ns));
+    fprintf(t->out, "%10s[%s: %" PRIu64 " threads]\n", "", t->app, t->nslots);
+}
+
+static void print_node(ompp_text_t *t, uint32_t node)
+{
+    uint32_t region = t->profile->nodes[node].region, depth = t->depth[node];
+
+    for (uint32_t n = node; n != 0; n = t->profile->nodes[n].parent) t->path[t->depth[n] - 1] = n;
+    print_times(t, inclusive_of(t, node), exclusive_of(t, node));
+    fprintf(t->out, " %8s ", ompp_constructs[t->profile->regions[region].construct].brief);
+    for (uint32_t d = 0; d + 1 < depth; d++) fprintf(t->out, "%3s", t->has_sibling[t->path[d]] ? "| " : "  ");
+    fprintf(t->out, "%3s", t->has_sibling[node] ? "|-" : "+-");
+    ompp_text_number(t, region);
+    fprintf(t->out, " %s\n", t->places[region]);
+}
+
+void ompp_text_callgraph(ompp_text_t *t)
+{
+    ompp_text_title(t, "ompP Callgraph");
+    fprintf(t->out, "\n%*s%*s\n", 16 + t->extra, "Inclusive  (%)", 17 + t->extra, "Exclusive  (%)");
+    print_root(t);
+    for (size_t i = 0; i < t->nordered; i++) print_node(t, t->nodes[i]);
+    putc('\n', t->out);
+}

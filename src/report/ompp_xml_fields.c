@@ -1,0 +1,173 @@
+#include "report/ompp_xml_priv.h"
+#include "report/ompp_utf8.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Names ---------------------------------------------------------------------------------------------------------- */
+
+#define NAMES(id, ...)                                                                                                 \
+    static const char *id##_name(unsigned value)                                                                      \
+    {                                                                                                                  \
+        static const char *const texts[] = {__VA_ARGS__};                                                             \
+        return texts[value];                                                                                           \
+    }
+
+NAMES(end, [OMPP_END_FINAL] = "final", [OMPP_END_DUMP] = "dump", [OMPP_END_INCOMPLETE] = "incomplete")
+NAMES(kind, [OMPP_THREAD_INITIAL] = "initial", [OMPP_THREAD_TEAM] = "team", [OMPP_THREAD_NESTED] = "nested",
+      [OMPP_THREAD_OTHER] = "other")
+NAMES(quality, [OMPP_QUALITY_EXACT] = "exact", [OMPP_QUALITY_SAMPLED] = "sampled", [OMPP_QUALITY_SIMULATED] = "simulated",
+      [OMPP_QUALITY_HARDWARE] = "hardware")
+NAMES(reduction, [OMPP_REDUCE_SUM] = "sum", [OMPP_REDUCE_MIN] = "min", [OMPP_REDUCE_MAX] = "max")
+NAMES(over, "threads", "ranks")
+
+static const char *construct_name(unsigned value)
+{
+    return ompp_constructs[value].full;
+}
+
+static const char *phase_name(unsigned value)
+{
+    return ompp_phase_name[value];
+}
+
+static const char *unit_name(unsigned value)
+{
+    return ompp_unit_name[value];
+}
+
+static const char *coverage_name(unsigned value)
+{
+    return ompp_coverage_rows[value].name;
+}
+
+static const ompp_xml_names_t ends = {OMPP_END_INCOMPLETE + 1, end_name}, kinds = {OMPP_THREAD_OTHER + 1, kind_name},
+                              qualities = {OMPP_QUALITY_HARDWARE + 1, quality_name},
+                              reductions = {OMPP_REDUCE_MAX + 1, reduction_name}, overs = {2, over_name},
+                              constructs = {OMPP_CONSTRUCT_NUM, construct_name}, phases = {OMPP_PHASE_NUM, phase_name},
+                              units = {OMPP_UNIT_NUM, unit_name}, coverages = {OMPP_COVERAGE_NUM, coverage_name};
+
+/* ---- Elements ------------------------------------------------------------------------------------------------------- */
+
+#define MUST true
+#define MAY false
+#define FIELD(attribute, type, must, struct_type, member) {attribute, OMPP_XML_##type, offsetof(struct_type, member), must, NULL}
+#define NAMED(attribute, names, must, struct_type, member)                                                             \
+    {attribute, OMPP_XML_NAME, offsetof(struct_type, member), must, &(names)}
+#define RECORD(id, element, ...)                                                                                       \
+    static const ompp_xml_field_t id##_fields[] = {__VA_ARGS__};                                                       \
+    const ompp_xml_record_t ompp_xml_##id = {element, sizeof id##_fields / sizeof id##_fields[0], id##_fields}
+
+RECORD(run, "run", FIELD("application", TEXT, MUST, ompp_profile_t, app), FIELD("version", TEXT, MUST, ompp_profile_t, version),
+       FIELD("build-date", TEXT, MAY, ompp_profile_t, build_date), FIELD("openmp-source", TEXT, MAY, ompp_profile_t, source),
+       FIELD("mpi", BOOL, MUST, ompp_profile_t, mpi), FIELD("ranks", U32, MUST, ompp_profile_t, nranks),
+       FIELD("slots", U32, MUST, ompp_profile_t, nslots), FIELD("rest-ranks", U32, MAY, ompp_profile_t, nrest),
+       FIELD("rest-duration-max-ns", U64, MAY, ompp_profile_t, rest_duration_max_ns),
+       FIELD("rest-wall-threads-ns", U64, MAY, ompp_profile_t, rest_wall_threads_ns),
+       FIELD("rest-user-ns", U64, MAY, ompp_profile_t, rest_user_ns),
+       FIELD("rest-system-ns", U64, MAY, ompp_profile_t, rest_system_ns));
+
+RECORD(setting, "setting", FIELD("name", TEXT, MUST, ompp_setting_t, name), FIELD("value", TEXT, MUST, ompp_setting_t, value));
+
+RECORD(module, "module", FIELD("path", TEXT, MUST, ompp_module_t, path), FIELD("build", TEXT, MAY, ompp_module_t, id),
+       FIELD("base", HEX, MAY, ompp_module_t, base));
+
+RECORD(rank, "rank", FIELD("rank", U32, MUST, ompp_rank_t, rank), FIELD("pid", U32, MAY, ompp_rank_t, pid),
+       FIELD("threads", U32, MUST, ompp_rank_t, nthreads), NAMED("end", ends, MUST, ompp_rank_t, end),
+       FIELD("host", TEXT, MAY, ompp_rank_t, host), FIELD("clock", TEXT, MAY, ompp_rank_t, clock),
+       FIELD("begin-epoch-ns", U64, MUST, ompp_rank_t, begin_epoch_ns), FIELD("duration-ns", U64, MUST, ompp_rank_t, duration_ns),
+       FIELD("user-ns", U64, MAY, ompp_rank_t, user_ns), FIELD("system-ns", U64, MAY, ompp_rank_t, system_ns));
+
+RECORD(location, "location", FIELD("rank", INDEX, MAY, ompp_location_t, rank), FIELD("tid", U32, MAY, ompp_location_t, tid),
+       NAMED("kind", kinds, MUST, ompp_location_t, kind), FIELD("begin-ns", U64, MAY, ompp_location_t, begin_ns),
+       FIELD("end-ns", U64, MAY, ompp_location_t, end_ns));
+
+RECORD(region, "region", FIELD("number", INDEX, MAY, ompp_region_t, number),
+       NAMED("type", constructs, MUST, ompp_region_t, construct), FIELD("flags", U32, MAY, ompp_region_t, flags),
+       FIELD("file", TEXT, MAY, ompp_region_t, file), FIELD("begin", U32, MAY, ompp_region_t, begin),
+       FIELD("end", U32, MAY, ompp_region_t, end), FIELD("name", TEXT, MAY, ompp_region_t, name),
+       FIELD("function", TEXT, MAY, ompp_region_t, function), FIELD("module", INDEX, MAY, ompp_region_t, module),
+       FIELD("address", HEX, MAY, ompp_region_t, addr), FIELD("address-end", HEX, MAY, ompp_region_t, addr_end),
+       FIELD("key", U64, MAY, ompp_region_t, key));
+
+RECORD(metric, "metric", FIELD("set", U32, MUST, ompp_metric_t, set), FIELD("index", U32, MUST, ompp_metric_t, index),
+       FIELD("name", TEXT, MUST, ompp_metric_t, name), NAMED("unit", units, MUST, ompp_metric_t, unit),
+       NAMED("quality", qualities, MUST, ompp_metric_t, quality),
+       NAMED("over-threads", reductions, MUST, ompp_metric_t, reduce_threads),
+       NAMED("over-ranks", reductions, MUST, ompp_metric_t, reduce_ranks), FIELD("source", TEXT, MAY, ompp_metric_t, source),
+       FIELD("meaning", TEXT, MAY, ompp_metric_t, meaning));
+
+RECORD(node, "node", FIELD("parent", INDEX, MAY, ompp_node_t, parent), FIELD("region", INDEX, MAY, ompp_node_t, region),
+       FIELD("first-ns", U64, MAY, ompp_node_t, first_ns), FIELD("first-rank", U32, MAY, ompp_node_t, first_rank));
+
+RECORD(times, "times", FIELD("location", U32, MUST, ompp_xml_times_t, location),
+       FIELD("visits", U64, MUST, ompp_xml_times_t, visits));
+
+RECORD(phase, "phase", NAMED("name", phases, MUST, ompp_xml_phase_t, phase),
+       FIELD("time-ns", U64, MAY, ompp_xml_phase_t, item[OMPP_SLOT_TIME]),
+       FIELD("child-ns", U64, MAY, ompp_xml_phase_t, item[OMPP_SLOT_CHILD]),
+       FIELD("task-ns", U64, MAY, ompp_xml_phase_t, item[OMPP_SLOT_TASK]),
+       FIELD("count", U64, MAY, ompp_xml_phase_t, item[OMPP_SLOT_COUNT]));
+
+RECORD(values, "values", FIELD("location", U32, MUST, ompp_xml_values_t, location),
+       FIELD("set", U32, MUST, ompp_xml_values_t, set), FIELD("object", U32, MAY, ompp_xml_values_t, object));
+
+RECORD(spread, "spread", NAMED("over", overs, MUST, ompp_xml_spread_t, over_ranks),
+       FIELD("count", U64, MUST, ompp_xml_spread_t, spread.count), FIELD("sum-ns", U64, MUST, ompp_xml_spread_t, spread.sum),
+       FIELD("min-ns", U64, MUST, ompp_xml_spread_t, spread.min), FIELD("max-ns", U64, MUST, ompp_xml_spread_t, spread.max),
+       FIELD("min-rank", U32, MAY, ompp_xml_spread_t, spread.min_rank),
+       FIELD("min-tid", U32, MAY, ompp_xml_spread_t, spread.min_tid),
+       FIELD("max-rank", U32, MAY, ompp_xml_spread_t, spread.max_rank),
+       FIELD("max-tid", U32, MAY, ompp_xml_spread_t, spread.max_tid),
+       FIELD("mean-ns", DOUBLE, MAY, ompp_xml_spread_t, spread.mean), FIELD("m2", DOUBLE, MAY, ompp_xml_spread_t, spread.m2));
+
+RECORD(coverage, "line", NAMED("kind", coverages, MUST, ompp_coverage_t, kind),
+       FIELD("subject", TEXT, MAY, ompp_coverage_t, subject), FIELD("reason", TEXT, MAY, ompp_coverage_t, reason),
+       FIELD("count", U64, MAY, ompp_coverage_t, count), FIELD("ranks", U32, MAY, ompp_coverage_t, nranks));
+
+/* ---- Text ----------------------------------------------------------------------------------------------------------- */
+
+char *ompp_xml_escape(const char *text)
+{
+    char *copy = malloc(4 * strlen(text) + 1), *to = copy;
+    uint32_t code;
+
+    if (!copy) return NULL;
+    while (*text) {
+        size_t n = ompp_utf8_next(text, &code);
+        if (n == 0)
+            to += sprintf(to, "\\x%02x", (unsigned)code);
+        else if (code == '\\')
+            to += sprintf(to, "\\\\");
+        else
+            to = (char *)memcpy(to, text, n) + n;
+        text += n ? n : 1;
+    }
+    *to = 0;
+    return copy;
+}
+
+bool ompp_xml_unescape(char *text)
+{
+    char *to = text;
+    unsigned byte;
+
+    while (*text) {
+        if (*text != '\\') {
+            *to++ = *text++;
+        } else if (text[1] == '\\') {
+            *to++ = '\\';
+            text += 2;
+        } else {
+            if (text[1] != 'x' || strspn(text + 2, "0123456789abcdef") < 2) return false;
+            char hex[3] = {text[2], text[3], 0};
+            byte = (unsigned)strtoul(hex, NULL, 16);
+            if (!byte) return false;
+            *to++ = (char)byte;
+            text += 4;
+        }
+    }
+    *to = 0;
+    return true;
+}

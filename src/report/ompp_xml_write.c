@@ -1,0 +1,281 @@
+/**
+ * \file
+ * Profile to XML. Integers and names only, nothing rendered.
+ */
+#include "report/ompp_report.h"
+#include "report/ompp_xml_priv.h"
+
+#include "base/ompp_error.h"
+
+#include <inttypes.h>
+#include <libxml/xmlwriter.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The file being written; the first failure is kept and everything after it does nothing. */
+typedef struct {
+    xmlTextWriterPtr writer;
+    const ompp_profile_t *profile;
+    int rc;
+} xml_out_t;
+
+static void check(xml_out_t *x, int result)
+{
+    if (result < 0 && x->rc == 0) x->rc = -OMPP_E_IO;
+}
+
+static void open_element(xml_out_t *x, const char *name)
+{
+    if (x->rc == 0) check(x, xmlTextWriterStartElement(x->writer, BAD_CAST name));
+}
+
+static void close_element(xml_out_t *x)
+{
+    if (x->rc == 0) check(x, xmlTextWriterEndElement(x->writer));
+}
+
+static void put_attribute(xml_out_t *x, const char *name, const char *value)
+{
+    if (x->rc == 0) check(x, xmlTextWriterWriteAttribute(x->writer, BAD_CAST name, BAD_CAST value));
+}
+
+static void put_number(xml_out_t *x, const char *name, uint64_t value)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    put_attribute(x, name, text);
+}
+
+static void put_text(xml_out_t *x, const char *name, const char *value)
+{
+    char *escaped = ompp_xml_escape(value);
+
+    if (escaped)
+        put_attribute(x, name, escaped);
+    else if (x->rc == 0)
+        x->rc = -OMPP_E_NOMEM;
+    free(escaped);
+}
+
+static void put_double(xml_out_t *x, const char *name, double value)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "%.17g", value);
+    put_attribute(x, name, text);
+}
+
+static void put_hex(xml_out_t *x, const char *name, uint64_t value)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "0x%" PRIx64, value);
+    put_attribute(x, name, text);
+}
+
+static void put_field(xml_out_t *x, const ompp_xml_field_t *field, const void *record)
+{
+    const void *at = (const char *)record + field->offset;
+    uint32_t u32 = 0;
+    uint64_t u64 = 0;
+    bool flag;
+    double real;
+
+    if (field->type == OMPP_XML_U64 || field->type == OMPP_XML_HEX)
+        memcpy(&u64, at, sizeof u64);
+    else if (field->type != OMPP_XML_BOOL && field->type != OMPP_XML_DOUBLE)
+        memcpy(&u32, at, sizeof u32);
+    switch (field->type) {
+    case OMPP_XML_U32:
+        if (u32 || field->required) put_number(x, field->name, u32);
+        break;
+    case OMPP_XML_INDEX:
+        if (u32 != OMPP_NONE) put_number(x, field->name, u32);
+        break;
+    case OMPP_XML_U64:
+        if (u64 || field->required) put_number(x, field->name, u64);
+        break;
+    case OMPP_XML_HEX:
+        if (u64 || field->required) put_hex(x, field->name, u64);
+        break;
+    case OMPP_XML_BOOL:
+        memcpy(&flag, at, sizeof flag);
+        put_attribute(x, field->name, flag ? "true" : "false");
+        break;
+    case OMPP_XML_DOUBLE:
+        memcpy(&real, at, sizeof real);
+        if (real != 0 || field->required) put_double(x, field->name, real);
+        break;
+    case OMPP_XML_TEXT:
+        if (u32 || field->required) put_text(x, field->name, ompp_profile_text(x->profile, u32));
+        break;
+    case OMPP_XML_NAME:
+        put_attribute(x, field->name, u32 < field->names->n ? field->names->name(u32) : "?");
+        break;
+    }
+}
+
+static void open_record(xml_out_t *x, const ompp_xml_record_t *record, const void *data)
+{
+    open_element(x, record->element);
+    for (size_t i = 0; i < record->nfields; i++) put_field(x, &record->fields[i], data);
+}
+
+static void put_record(xml_out_t *x, const ompp_xml_record_t *record, const void *data)
+{
+    open_record(x, record, data);
+    close_element(x);
+}
+
+/* A list of equal records. with_id: each says its index first, because others refer to it. */
+static void put_list(xml_out_t *x, const char *name, const ompp_xml_record_t *record, const void *data, size_t n, size_t size,
+                     bool with_id)
+{
+    open_element(x, name);
+    for (size_t i = 0; i < n; i++) {
+        const char *item = (const char *)data + i * size;
+        open_element(x, record->element);
+        if (with_id) put_number(x, "id", i);
+        for (size_t f = 0; f < record->nfields; f++) put_field(x, &record->fields[f], item);
+        close_element(x);
+    }
+    close_element(x);
+}
+
+/* ---- Metrics -------------------------------------------------------------------------------------------------------- */
+
+/* Metrics of the built-in sets are written like registered ones, for readers that do not know them. */
+static void put_builtin_metric(xml_out_t *x, unsigned index)
+{
+    const ompp_metric_row_t *row = &ompp_mpi_metrics[index];
+
+    open_element(x, ompp_xml_metric.element);
+    put_number(x, "set", OMPP_SET_MPI);
+    put_number(x, "index", index);
+    put_text(x, "name", row->name);
+    put_attribute(x, "unit", ompp_unit_name[row->unit]);
+    for (size_t f = 0; f < ompp_xml_metric.nfields; f++) {
+        const ompp_xml_field_t *field = &ompp_xml_metric.fields[f];
+        if (field->offset == offsetof(ompp_metric_t, quality)) put_attribute(x, field->name, field->names->name(row->quality));
+        if (field->offset == offsetof(ompp_metric_t, reduce_threads))
+            put_attribute(x, field->name, field->names->name(row->threads));
+        if (field->offset == offsetof(ompp_metric_t, reduce_ranks)) put_attribute(x, field->name, field->names->name(row->ranks));
+    }
+    put_text(x, "source", row->source);
+    put_text(x, "meaning", row->meaning);
+    close_element(x);
+}
+
+static void put_metrics(xml_out_t *x)
+{
+    open_element(x, "metrics");
+    for (unsigned i = 0; i < OMPP_METRIC_MPI_NUM; i++) put_builtin_metric(x, i);
+    for (size_t i = 0; i < x->profile->nmetrics; i++) put_record(x, &ompp_xml_metric, &x->profile->metrics[i]);
+    close_element(x);
+}
+
+/* ---- Call tree ------------------------------------------------------------------------------------------------------ */
+
+static void put_times(xml_out_t *x, unsigned construct, const ompp_block_t *block)
+{
+    const ompp_construct_row_t *row = &ompp_constructs[construct];
+    ompp_xml_times_t times = {block->location, block->values[0]};
+
+    open_record(x, &ompp_xml_times, &times);
+    for (unsigned s = 0; s < row->nphases; s++) {
+        ompp_xml_phase_t phase = {.phase = row->phases[s]};
+        bool any = false;
+        for (unsigned i = 0; i < OMPP_SLOT_NUM; i++) {
+            phase.item[i] = block->values[ompp_value_index(s, i)];
+            any |= phase.item[i] != 0;
+        }
+        if (any) put_record(x, &ompp_xml_phase, &phase);
+    }
+    close_element(x);
+}
+
+static void put_values(xml_out_t *x, const ompp_block_t *block)
+{
+    ompp_xml_values_t values = {block->location, block->set, block->object};
+    char text[32];
+
+    open_record(x, &ompp_xml_values, &values);
+    for (uint32_t i = 0; i < block->nvalues; i++) {
+        snprintf(text, sizeof text, "%s%" PRIu64, i ? " " : "", block->values[i]);
+        if (x->rc == 0) check(x, xmlTextWriterWriteString(x->writer, BAD_CAST text));
+    }
+    close_element(x);
+}
+
+static void put_node(xml_out_t *x, uint32_t id)
+{
+    const ompp_node_t *node = &x->profile->nodes[id];
+    ompp_xml_spread_t threads = {0, node->over_threads}, ranks = {1, node->over_ranks};
+
+    open_element(x, ompp_xml_node.element);
+    put_number(x, "id", id);
+    for (size_t f = 0; f < ompp_xml_node.nfields; f++) put_field(x, &ompp_xml_node.fields[f], node);
+    for (uint32_t b = 0; b < node->nblocks; b++) {
+        const ompp_block_t *block = &node->blocks[b];
+        if (block->set == OMPP_SET_PHASES && block->object == 0 && node->region != OMPP_NONE)
+            put_times(x, x->profile->regions[node->region].construct, block);
+        else
+            put_values(x, block);
+    }
+    if (threads.spread.count) put_record(x, &ompp_xml_spread, &threads);
+    if (ranks.spread.count) put_record(x, &ompp_xml_spread, &ranks);
+    close_element(x);
+}
+
+/* ---- All of it ------------------------------------------------------------------------------------------------------ */
+
+#define LIST(name, record, array, count, with_id)                                                                      \
+    put_list(x, name, record, profile->array, profile->count, sizeof *profile->array, with_id)
+
+static void put_profile(xml_out_t *x)
+{
+    const ompp_profile_t *profile = x->profile;
+
+    open_element(x, "ompp-profile");
+    put_number(x, "format", OMPP_REPORT_FORMAT);
+    put_record(x, &ompp_xml_run, profile);
+    LIST("settings", &ompp_xml_setting, settings, nsettings, false);
+    LIST("modules", &ompp_xml_module, modules, nmodules, true);
+    LIST("ranks", &ompp_xml_rank, ranks, nranks_kept, false);
+    LIST("locations", &ompp_xml_location, locations, nlocations, true);
+    LIST("regions", &ompp_xml_region, regions, nregions, true);
+    put_metrics(x);
+    open_element(x, "nodes");
+    for (size_t i = 0; i < profile->nnodes; i++) put_node(x, i);
+    close_element(x);
+    LIST("coverage", &ompp_xml_coverage, coverage, ncoverage, false);
+    close_element(x);
+}
+
+int ompp_report_xml_write(const ompp_profile_t *profile, FILE *out)
+{
+    xmlOutputBufferPtr buffer = xmlOutputBufferCreateFile(out, NULL);
+    xml_out_t x = {.profile = profile};
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* no decimal comma */
+    locale_t saved = plain ? uselocale(plain) : (locale_t)0;
+
+    if (buffer) x.writer = xmlNewTextWriter(buffer);
+    if (buffer && !x.writer) xmlOutputBufferClose(buffer);
+    if (x.writer) {
+        check(&x, xmlTextWriterSetIndent(x.writer, 1));
+        check(&x, xmlTextWriterStartDocument(x.writer, NULL, "UTF-8", NULL));
+        put_profile(&x);
+        check(&x, xmlTextWriterEndDocument(x.writer));
+        check(&x, xmlTextWriterFlush(x.writer));
+        xmlFreeTextWriter(x.writer);
+    } else {
+        x.rc = -OMPP_E_NOMEM;
+    }
+    if (plain) {
+        uselocale(saved);
+        freelocale(plain);
+    }
+    return x.rc ? x.rc : ferror(out) ? -OMPP_E_IO : 0;
+}

@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""Makes the profiles *.xml of this folder: invented runs with round numbers, so that every cell of the text can be computed by
+hand. usage: make-profiles.py DIRECTORY. The files are in the tree; this is how they came to be (`make update-golden`).
+"""
+import os
+import sys
+from xml.sax.saxutils import quoteattr
+
+MS = 1000000
+METRICS = [('bytes_in', 'bytes', 'bytes received'), ('bytes_out', 'bytes', 'bytes sent'), ('recvs', 'count', 'receive calls'),
+           ('sends', 'count', 'send calls'), ('colls', 'count', 'collective calls')]
+
+
+def attributes(pairs):
+    return ''.join(' %s=%s' % (k, quoteattr(str(v))) for k, v in pairs if v is not None)
+
+
+class Profile:
+    """Call paths with their values; times in ms."""
+
+    def __init__(self, app, ranks=1, threads=1, mpi=False, duration=10000, rest=0, threads_of=None):
+        self.app, self.mpi, self.rest = app, mpi, rest
+        self.nthreads = [threads_of[r] if threads_of else threads for r in range(ranks)]
+        self.slots = sum(self.nthreads) + rest * threads
+        self.durations = [duration] * ranks
+        self.kinds = {}
+        self.modules, self.regions, self.nodes, self.coverage = [], [], [dict(region=None, parent=None, times={}, spread='')], []
+        self.settings = [('OMP_NUM_THREADS', threads)]
+        self.locations = [(r, t) for r in range(ranks) for t in range(self.nthreads[r])]
+        if rest:
+            self.locations.append((None, 0))
+
+    def region(self, kind, number, file='solve.c', begin=None, end=None, **more):
+        self.regions.append(dict(id=len(self.regions), number=number, type=kind, file=file, begin=begin, end=end, **more))
+        return len(self.regions) - 1
+
+    def node(self, region, parent, first_ms):
+        self.nodes.append(dict(region=region, parent=parent, first=first_ms * MS, times={}, spread=''))
+        return len(self.nodes) - 1
+
+    def time(self, node, location, visits, values=None, **phases):
+        """phases: name=(time, child, task, count) in ms, shorter tuples mean 0 and a count equal to visits."""
+        out = []
+        for name, v in phases.items():
+            v = tuple(v) if isinstance(v, (tuple, list)) else (v,)
+            v = v + (0, 0, visits)[len(v) - 1:]
+            out.append((name, [round(v[0] * MS), round(v[1] * MS), round(v[2] * MS), v[3]]))
+        self.nodes[node]['times'][location] = (visits, out, values)
+
+    def all(self, node, visits, values=None, **phases):
+        for location in self.locations:
+            if location[0] is not None:
+                self.time(node, location, visits, values, **phases)
+
+    def xml(self):
+        o = ['<?xml version="1.0" encoding="UTF-8"?>', '<ompp-profile format="1">']
+        o.append(' <run%s/>' % attributes([
+            ('application', self.app), ('version', '0.9.0'), ('build-date', 'Jan  2 2026 03:04:05'), ('openmp-source', 'OPARI2'),
+            ('mpi', 'true' if self.mpi else 'false'), ('ranks', len(self.nthreads) + self.rest), ('slots', self.slots),
+            ('rest-ranks', self.rest or None), ('rest-duration-max-ns', 10500 * MS if self.rest else None),
+            ('rest-user-ns', 2000 * MS * self.rest if self.rest else None)]))
+        o.append(' <settings>')
+        o += ['  <setting%s/>' % attributes([('name', n), ('value', v)]) for n, v in self.settings]
+        o += [' </settings>', ' <modules>']
+        o += ['  <module%s/>' % attributes([('id', i), ('path', p), ('build', b)]) for i, (p, b) in enumerate(self.modules)]
+        o += [' </modules>', ' <ranks>']
+        for r, n in enumerate(self.nthreads):
+            o.append('  <rank%s/>' % attributes([
+                ('rank', r), ('pid', 1000 + r), ('threads', n), ('end', 'final'), ('host', 'node%d' % (r // 2)), ('clock', 'tsc'),
+                ('begin-epoch-ns', 1767225600 * 1000 * MS + r * MS), ('duration-ns', self.durations[r] * MS),
+                ('user-ns', (self.durations[r] - 500) * MS), ('system-ns', 250 * MS)]))
+        o += [' </ranks>', ' <locations>']
+        for i, (r, t) in enumerate(self.locations):
+            kind = self.kinds.get((r, t), 'initial' if t == 0 else 'team')
+            o.append('  <location%s/>' % attributes([('id', i), ('rank', r), ('tid', t), ('kind', kind)]))
+        o += [' </locations>', ' <regions>']
+        o += ['  <region%s/>' % attributes((k.replace('_', '-'), v) for k, v in r.items()) for r in self.regions]
+        o += [' </regions>', ' <metrics>']
+        for i, (name, unit, meaning) in enumerate(METRICS):
+            o.append('  <metric%s/>' % attributes([
+                ('set', 1), ('index', i), ('name', name), ('unit', unit), ('quality', 'exact'), ('over-threads', 'sum'),
+                ('over-ranks', 'sum'), ('source', 'PMPI'), ('meaning', meaning)]))
+        o += [' </metrics>', ' <nodes>']
+        for i, n in enumerate(self.nodes):
+            o.append('  <node%s>' % attributes([('id', i), ('parent', n['parent']), ('region', n['region']),
+                                                ('first-ns', n.get('first') or None)]))
+            for number, location in enumerate(self.locations):
+                if location in n['times']:
+                    self.block(o, number, *n['times'][location])
+            if n['spread']:
+                o.append(n['spread'])
+            o.append('  </node>')
+        o += [' </nodes>', ' <coverage>']
+        o += ['  <line%s/>' % attributes(line) for line in self.coverage]
+        o += [' </coverage>', '</ompp-profile>']
+        return '\n'.join(o) + '\n'
+
+    @staticmethod
+    def block(o, number, visits, phases, values):
+        o.append('   <times%s>' % attributes([('location', number), ('visits', visits)]))
+        for name, v in phases:
+            o.append('    <phase%s/>' % attributes([
+                ('name', name), ('time-ns', v[0] or None), ('child-ns', v[1] or None), ('task-ns', v[2] or None),
+                ('count', v[3] or None)]))
+        o.append('   </times>')
+        if values:
+            o.append('   <values%s>%s</values>' % (attributes([('location', number), ('set', 1)]), ' '.join(map(str, values))))
+
+
+def serial():
+    p = Profile('serial', duration=5000)
+    p.time(p.node(p.region('USER REGION', 1, begin=3, end=9, name='work'), 0, 10), (0, 0), 2, exec=4000)
+    return p
+
+
+def constructs():
+    """One thread team of four; every construct at least once."""
+    p = Profile('constructs', threads=4)
+    par = p.node(p.region('PARALLEL', 1, begin=10, end=90), 0, 100)
+    # 8000 ms: startup 10, body 7800 - 100 t, exitbar 180 + 100 t, shutdown 10; of the body 6000 in children.
+    children = {'LOOP': 11, 'SECTIONS': 20, 'SINGLE': 30, 'WORKSHARE': 34, 'BARRIER': 36, 'CRITICAL': 38, 'ATOMIC': 42,
+                'MASTER': 44, 'FLUSH': 48, 'LOCK': None, 'ORDERED': 50, 'SCOPE': 54, 'DISTRIBUTE': 58}
+    taken = [0, 0, 0, 0]
+    number = 1
+    for kind, begin in children.items():
+        number += 1
+        where = dict(begin=begin, end=begin + 1) if begin else dict(file=None, address='0x7f10', key=1)
+        node = p.node(p.region(kind, number, **where), par, 200 + 10 * number)
+        for t in range(4):
+            took = 0
+            if kind in ('LOOP', 'WORKSHARE', 'SCOPE', 'DISTRIBUTE'):
+                p.time(node, (0, t), 10, body=300 + 100 * t, exitbar=400 - 100 * t)
+                took = 700
+            elif kind == 'SECTIONS':  # three sections, four threads come: few
+                p.time(node, (0, t), 1, mgmt=5, section=(200 if t < 3 else 0, 0, 0, 1 if t < 3 else 0), exitbar=95 if t < 3 else 295)
+                took = 300
+            elif kind == 'SINGLE':
+                p.time(node, (0, t), 1, mgmt=2, single=(100 if t == 1 else 0, 0, 0, 1 if t == 1 else 0), exitbar=98 if t == 1 else 198)
+                took = 200
+            elif kind in ('CRITICAL', 'LOCK', 'ORDERED'):
+                p.time(node, (0, t), 100, enter=50 * t, body=50, exit=4)
+                took = 50 * t + 54
+            elif kind == 'MASTER':
+                if t == 0:
+                    p.time(node, (0, t), 1, exec=120)
+                took = 120 if t == 0 else 0
+            else:
+                p.time(node, (0, t), 1000 if kind in ('ATOMIC', 'FLUSH') else 2, exec=20 + t)
+                took = 20 + t
+            taken[t] += took
+    for t in range(4):
+        p.time(par, (0, t), 1, startup=10, body=(7800 - 100 * t, taken[t]), exitbar=180 + 100 * t, shutdown=10)
+    two = p.node(p.region('PARALLEL LOOP', 20, begin=100, end=110), 0, 9000)
+    three = p.node(p.region('PARALLEL SECTIONS', 21, begin=120, end=130), 0, 9200)
+    four = p.node(p.region('PARALLEL WORKSHARE', 22, begin=140, end=141), 0, 9400)
+    for t in range(4):
+        p.time(two, (0, t), 1, startup=1, body=100 + 10 * t, exitbar=98 - 10 * t, shutdown=1)
+        p.time(three, (0, t), 1, startup=1, mgmt=4, section=(100, 0, 0, 2), exitbar=94, shutdown=1)
+        p.time(four, (0, t), 1, startup=1, body=50, exitbar=48, shutdown=1)
+    p.coverage.append([('kind', 'invisible'), ('subject', 'OPARI2'), ('reason', 'constructs in headers'), ('count', 1), ('ranks', 1)])
+    return p
+
+
+def mpi_calls(p, parent, number, first, line, name, exec_of, values):
+    node = p.node(p.region('MPI', number, begin=line, name=name), parent, first)
+    for location in p.locations:
+        if location[0] is not None and location[1] == 0:
+            p.time(node, location, 10, values, exec=exec_of(location[0]))
+    return node
+
+
+def mpi():
+    """2 ranks x 2 threads; rank 1 comes late, so that rank 0 waits in MPI."""
+    p = Profile('mpi', ranks=2, threads=2, mpi=True)
+    par = p.node(p.region('PARALLEL LOOP', 1, begin=20, end=30), 0, 50)
+    p.durations = [10000, 9990]
+    for r in range(2):
+        for t in range(2):
+            wait = 500 if t == 1 else 0
+            inside = 200 if t == 0 else 0
+            p.time(par, (r, t), 10, startup=5, body=(2490 - wait + 1000 * r, inside), exitbar=wait, shutdown=5)
+    mpi_calls(p, par, 2, 60, 25, 'MPI_Send', lambda r: 200, [0, 8000, 0, 10, 0])
+    mpi_calls(p, 0, 3, 3000, 32, 'MPI_Allreduce', lambda r: 1100 - 1000 * r, [80, 80, 0, 0, 10])
+    return p
+
+
+def many_ranks(name='ranks20', ranks=20, rest=0):
+    p = Profile(name, ranks=ranks, threads=2, mpi=True, rest=rest)
+    par = p.node(p.region('PARALLEL', 1, begin=5, end=15), 0, 10)
+    for r in range(ranks):
+        for t in range(2):
+            p.time(par, (r, t), 1, startup=1, body=1000 + 100 * ((7 * r) % ranks), exitbar=8, shutdown=1)
+    call = mpi_calls(p, 0, 2, 4000, 17, 'MPI_Barrier', lambda r: 10 + r, [0, 0, 0, 0, 1])
+    if rest:
+        # per rank of the rest: two threads of 2000 ms, one call of 50 ms
+        p.time(par, (None, 0), 2 * rest, startup=2 * rest, body=3980 * rest, exitbar=16 * rest, shutdown=2 * rest)
+        p.time(call, (None, 0), 10 * rest, [0, 0, 0, 0, rest], exec=50 * rest)
+        spread = '   <spread over="%s" count="%d" sum-ns="%d" min-ns="%d" max-ns="%d" max-rank="21" mean-ns="%d"/>'
+        p.nodes[par]['spread'] = '\n'.join([spread % ('threads', 2 * rest, 4000 * MS * rest, 2000 * MS, 2000 * MS, 2000 * MS),
+                                            spread % ('ranks', rest, 4000 * MS * rest, 4000 * MS, 4000 * MS, 4000 * MS)])
+        p.nodes[call]['spread'] = '\n'.join([spread % ('threads', rest, 50 * MS * rest, 50 * MS, 50 * MS, 50 * MS),
+                                             spread % ('ranks', rest, 50 * MS * rest, 50 * MS, 50 * MS, 50 * MS)])
+    return p
+
+
+def tasks():
+    """A single makes tasks; both threads run them, in the single's barrier, in a taskwait and in the exit barrier."""
+    p = Profile('tasks', threads=2)
+    par = p.node(p.region('PARALLEL', 1, begin=10, end=40), 0, 100)
+    single = p.node(p.region('SINGLE', 2, begin=12, end=30), par, 110)
+    task = p.node(p.region('TASK', 3, begin=14, end=20), single, 120)
+    wait = p.node(p.region('TASKWAIT', 4, begin=22), single, 130)
+    run = p.node(p.region('TASKEXEC', 3, begin=14, end=20), par, 125)
+    barrier = p.node(p.region('BARRIER', 5, begin=32), par, 900)
+    p.time(task, (0, 0), 8, exec=40)
+    p.time(wait, (0, 0), 1, exec=(1000, 0, 900))
+    p.time(single, (0, 0), 1, mgmt=1, single=(1099, 1040, 0, 1), exitbar=100)
+    p.time(single, (0, 1), 1, mgmt=1, single=(0, 0, 0, 0), exitbar=(1199, 0, 1000))
+    p.time(barrier, (0, 0), 1, exec=(300, 0, 200))
+    p.time(barrier, (0, 1), 1, exec=(300, 0, 0))
+    p.time(run, (0, 0), 5, exec=900 + 200 + 100)
+    p.time(run, (0, 1), 4, exec=1000)
+    p.time(par, (0, 0), 1, startup=10, body=(1600, 1500), exitbar=(380, 0, 100), shutdown=10)
+    p.time(par, (0, 1), 1, startup=10, body=(1580, 1500), exitbar=(400, 0, 0), shutdown=10)
+    return p
+
+
+def unresolved():
+    """Addresses without lines, names that readers would trip over, nested threads, 64-bit counts."""
+    p = Profile('gr\u00fc\u00dfe \\x0a<&>"', threads=3)
+    p.kinds[(0, 2)] = 'nested'
+    p.modules = [('/opt/my app/solver', 'a1b2'), ('/lib/lib\u03c0.so', 'c3')]
+    par = p.node(p.region('PARALLEL', 1, file=None, module=0, address='0x1190', flags=1), 0, 1)
+    crit = p.node(p.region('CRITICAL', 2, file=None, module=1, address='0x20', flags=1), par, 2)
+    user = p.node(p.region('USER REGION', 3, file='/src/my file.c', begin=4, end=8, name="it's \\xff done"), 0, 3)
+    flush = p.node(p.region('FLUSH', 4, file='f\u00fcr.c', begin=7), user, 4)
+    nested = p.node(p.region('PARALLEL', 5, file=None), par, 5)
+    p.all(par, 1, startup=0, body=(999, 300), exitbar=0.4, shutdown=0.6)
+    p.all(crit, 12345678901, enter=10, body=80, exit=10)
+    p.time(nested, (0, 0), 1, startup=0, body=200, exitbar=0, shutdown=0)
+    p.time(nested, (0, 2), 1, startup=0, body=200, exitbar=0, shutdown=0)
+    p.time(user, (0, 0), 1, exec=(2500, 4))
+    p.time(flush, (0, 0), 3, exec=4)
+    p.coverage.append([('kind', 'unresolved'), ('subject', 'solver'), ('reason', 'no debug information'), ('count', 2), ('ranks', 1)])
+    p.coverage.append([('kind', 'note'), ('subject', 'line\\x0afeed'), ('ranks', 1)])
+    return p
+
+
+def main():
+    for name, profile in (('serial', serial()), ('constructs', constructs()), ('mpi', mpi()), ('ranks20', many_ranks()),
+                          ('rest', many_ranks('rest', 4, 96)), ('tasks', tasks()), ('unresolved', unresolved())):
+        with open(os.path.join(sys.argv[1], name + '.xml'), 'w', encoding='utf-8') as out:
+            out.write(profile.xml())
+
+
+main()
