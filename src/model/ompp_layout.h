@@ -104,7 +104,8 @@ enum {
     OMPP_FRAME_F_BARRIER = 2,   /* was ended, now in the exit barrier that follows */
     OMPP_FRAME_F_TEAM = 4,      /* this thread's part of a team */
     OMPP_FRAME_F_LEFT = 8,      /* team frame whose member has ended: closed at the team's join */
-    OMPP_FRAME_F_RECURSIVE = 16 /* same node as the frame below: counts, takes no time */
+    OMPP_FRAME_F_RECURSIVE = 16,/* same node as the frame below: counts, takes no time */
+    OMPP_FRAME_F_BASE = 32      /* frame 0: no exit closes it */
 };
 
 typedef struct {

@@ -188,7 +188,7 @@ int ompp_block_compare(const ompp_block_t *a, const ompp_block_t *b)
     return a->object < b->object ? -1 : a->object > b->object;
 }
 
-/* Where a block stands or belongs: index of the first one that is not before the key. The end is tried first: most come in order. */
+/* Where a block stands or belongs: index of the first one not before the key. The end is tried first: most come in order. */
 static uint32_t position(const ompp_node_t *node, const ompp_block_t *key)
 {
     uint32_t low = 0, high = node->nblocks;

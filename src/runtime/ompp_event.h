@@ -115,6 +115,18 @@ ompp_region_ref_t ompp_event_innermost(ompp_construct_t construct);
 /** \brief One execution that is counted but not timed (local MPI inquiry calls). */
 void ompp_event_count(ompp_region_ref_t region);
 
+/**
+ * \brief ompp_region_at(), ompp_event_now() and ompp_event_enter() in one, for calls that are short (MPI).
+ * \return the region entered, for ompp_event_return(); 0 when nothing is measured.
+ */
+ompp_region_ref_t ompp_event_call(ompp_construct_t construct, const void *code, const char *name);
+
+/**
+ * \brief ompp_event_add_mpi() and ompp_event_exit() in one.
+ * \param[in] values  [OMPP_METRIC_MPI_NUM] to add; NULL = none.
+ */
+void ompp_event_return(ompp_region_ref_t region, const uint64_t *values, ompp_time_t t);
+
 /** \brief Adds to a value of the current top frame's node. \param[in] set, index  metric; set is not OMPP_SET_PHASES. */
 void ompp_event_add(unsigned set, unsigned index, uint64_t value);
 

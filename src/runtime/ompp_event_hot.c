@@ -7,6 +7,24 @@
 
 const ompp_sync_subscriber_t *ompp_sync_subscriber;
 
+/* Region by address, or by lock, through the thread's cache. */
+static inline ompp_region_ref_t region_at(ompp_thread_t *thread, ompp_construct_t construct, const void *code, const char *name)
+{
+    const void *key = name ? (const void *)name : (const void *)(uintptr_t)(construct + 1);
+    ompp_site_t *site = &thread->sites[((uintptr_t)code ^ (uintptr_t)key >> 3) * 0x9e3779b97f4a7c15u >> 56];
+
+    if (__builtin_expect(site->code == code && site->name == key, 1)) return site->region;
+    return ompp_region_at_slow(thread, site, construct, code, name);
+}
+
+static inline void add_mpi(ompp_thread_t *thread, const uint64_t values[OMPP_METRIC_MPI_NUM])
+{
+    uint64_t *sums = ompp_values_of(thread, ompp_top(thread)->node, OMPP_SET_MPI, OMPP_METRIC_MPI_NUM);
+
+    if (sums)
+        for (unsigned i = 0; i < OMPP_METRIC_MPI_NUM; i++) sums[i] += values[i];
+}
+
 void ompp_event_enter(ompp_region_ref_t region, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
@@ -32,18 +50,43 @@ void ompp_event_phase(ompp_region_ref_t region, ompp_phase_t phase, ompp_time_t 
     ompp_guard_leave(thread);
 }
 
+static inline void leave(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t)
+{
+    ompp_a_frame_t *frame = ompp_top(thread);
+
+    if (__builtin_expect(thread->skipped || frame->flags || ompp_node(thread, frame->node)->region != region, 0))
+        ompp_exit_slow(thread, region, t);
+    else
+        ompp_pop(thread, frame, t);
+}
+
 void ompp_event_exit(ompp_region_ref_t region, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
 
     if (!thread || !region || !ompp_guard_enter(thread)) return;
-    ompp_a_frame_t *frame = ompp_top(thread);
-    if (__builtin_expect(thread->skipped || frame->flags || thread->stack->top == 0 ||
-                             ompp_node(thread, frame->node)->region != region,
-                         0))
-        ompp_exit_slow(thread, region, t);
-    else
-        ompp_pop(thread, frame, t);
+    leave(thread, region, t);
+    ompp_guard_leave(thread);
+}
+
+ompp_region_ref_t ompp_event_call(ompp_construct_t construct, const void *code, const char *name)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+    ompp_region_ref_t region = thread ? region_at(thread, construct, code, name) : 0;
+
+    if (!region || !ompp_guard_enter(thread)) return 0;
+    ompp_push(thread, region, ompp_clock_now());
+    ompp_guard_leave(thread);
+    return region;
+}
+
+void ompp_event_return(ompp_region_ref_t region, const uint64_t *values, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || !region || !ompp_guard_enter(thread)) return;
+    if (values && !thread->skipped) add_mpi(thread, values);
+    leave(thread, region, t);
     ompp_guard_leave(thread);
 }
 
@@ -67,9 +110,7 @@ void ompp_event_add_mpi(const uint64_t values[OMPP_METRIC_MPI_NUM])
     ompp_thread_t *thread = ompp_thread_get();
 
     if (!thread || thread->skipped || !ompp_guard_enter(thread)) return;
-    uint64_t *sums = ompp_values_of(thread, ompp_top(thread)->node, OMPP_SET_MPI, OMPP_METRIC_MPI_NUM);
-    if (sums)
-        for (unsigned i = 0; i < OMPP_METRIC_MPI_NUM; i++) sums[i] += values[i];
+    add_mpi(thread, values);
     ompp_guard_leave(thread);
 }
 
@@ -87,23 +128,13 @@ void ompp_event_add(unsigned set, unsigned index, uint64_t value)
 ompp_region_ref_t ompp_region_at(ompp_construct_t construct, const void *code, const char *name)
 {
     ompp_thread_t *thread = ompp_thread_get();
-    const void *key = name ? (const void *)name : (const void *)(uintptr_t)(construct + 1);
 
-    if (!thread) return 0;
-    ompp_site_t *site = &thread->sites[((uintptr_t)code ^ (uintptr_t)key >> 3) * 0x9e3779b97f4a7c15u >> 56];
-    if (__builtin_expect(site->code == code && site->name == key, 1)) return site->region;
-    return ompp_region_at_slow(thread, site, construct, code, name);
+    return thread ? region_at(thread, construct, code, name) : 0;
 }
 
 ompp_region_ref_t ompp_region_lock(const void *lock)
 {
-    ompp_thread_t *thread = ompp_thread_get();
-    const void *key = (const void *)(uintptr_t)(OMPP_CONSTRUCT_LOCK + 1);
-
-    if (!thread) return 0;
-    ompp_site_t *site = &thread->sites[((uintptr_t)lock ^ (uintptr_t)key >> 3) * 0x9e3779b97f4a7c15u >> 56];
-    if (__builtin_expect(site->code == lock && site->name == key, 1)) return site->region;
-    return ompp_region_at_slow(thread, site, OMPP_CONSTRUCT_LOCK, lock, NULL);
+    return ompp_region_at(OMPP_CONSTRUCT_LOCK, lock, NULL);
 }
 
 ompp_construct_t ompp_region_construct(ompp_region_ref_t region)

@@ -19,6 +19,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,35 @@ static void add_settings(ompp_profile_t *profile)
     }
 }
 
+static int find_openmp(struct dl_phdr_info *info, size_t size, void *found)
+{
+    static const char *const names[] = {"/libgomp.so", "/libomp.so", "/libiomp5.so"};
+
+    (void)size;
+    for (size_t i = 0; info->dlpi_name && i < sizeof names / sizeof names[0]; i++)
+        if (strstr(info->dlpi_name, names[i])) {
+            *(const char **)found = names[i] + 1;
+            return 1;
+        }
+    return 0;
+}
+
+/* Where OpenMP events come from; that nothing comes, when the program has an OpenMP runtime. */
+static void add_source(ompp_profile_t *profile)
+{
+    const char *source = ompp_profile_text(profile, profile->source), *runtime = NULL;
+    char reason[100];
+
+    if (*source) {
+        ompp_profile_add_coverage(profile, OMPP_COVERAGE_SOURCE, source, NULL, 1);
+        return;
+    }
+    dl_iterate_phdr(find_openmp, &runtime);
+    if (!runtime) return;
+    snprintf(reason, sizeof reason, "the program has %s, and was not built with kinst-ompp", runtime);
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_SOURCE, "none", reason, 1);
+}
+
 static ompp_profile_t *collect(ompp_time_t t, ompp_end_t end)
 {
     ompp_profile_t *profile = ompp_collect(ompp_process.arena.base, ompp_process.arena.mapped, t, end);
@@ -47,6 +77,7 @@ static ompp_profile_t *collect(ompp_time_t t, ompp_end_t end)
     profile->build_date = ompp_profile_string(profile, __DATE__ " " __TIME__);
     if (profile->nranks_kept) ompp_process_cpu(&profile->ranks[0].user_ns, &profile->ranks[0].system_ns);
     add_settings(profile);
+    add_source(profile);
     if (!profile->failed) return profile;
     ompp_profile_free(profile);
     return NULL;
@@ -98,7 +129,7 @@ static void write_compact(const ompp_profile_t *profile, const ompp_job_t *job, 
         ompp_warn("no report: %s, and %s cannot be written (%s)", why, path, strerror(errno));
 }
 
-static void write_report(ompp_profile_t *profile, int local_rank)
+static void write_report(ompp_profile_t *profile, int local_rank, const char *why)
 {
     char dir[4200], library[4200];
     ompp_job_run_t *run = NULL;
@@ -126,7 +157,10 @@ static void write_report(ompp_profile_t *profile, int local_rank)
         ompp_warn("%s", job.message);
     else if (error)
         ompp_warn("no report: %s", ompp_error_message(error));
-    if (job.text_path[0]) ompp_info("report: %s", job.text_path);
+    if (job.text_path[0] && why && !job.message[0])
+        ompp_warn("%s; report of this process: %s", why, job.text_path);
+    else if (job.text_path[0])
+        ompp_info("report: %s", job.text_path);
 }
 
 /* ---- Reduction ------------------------------------------------------------------------------------------------------- */
@@ -230,7 +264,7 @@ static void local_report(ompp_time_t t, ompp_end_t end, const char *why)
     }
     snprintf(text, sizeof text, "%d", rank < 0 ? 0 : rank);
     if (why) ompp_profile_add_coverage(profile, OMPP_COVERAGE_INCOMPLETE, text, why, 1);
-    write_report(profile, rank);
+    write_report(profile, rank, why);
     ompp_profile_free(profile);
 }
 
@@ -244,8 +278,7 @@ void ompp_runtime_finalize(const ompp_reduce_t *reduce)
     ompp_process.header->end_ns = t;
     int error = reduce && reduce->size > 1 ? reduce->agree(ompp_env.finalize_timeout) : 0;
     if (error) {
-        ompp_warn("not all ranks reached MPI_Finalize within %g s; writing this rank's report only", ompp_env.finalize_timeout);
-        local_report(t, OMPP_END_INCOMPLETE, "the other ranks did not reach MPI_Finalize in time");
+        local_report(t, OMPP_END_INCOMPLETE, "not all ranks reached MPI_Finalize within OMPP_FINALIZE_TIMEOUT");
     } else {
         profile = collect(t, OMPP_END_FINAL);
         if (profile && reduce) ompp_profile_add_coverage(profile, OMPP_COVERAGE_AFTER_FINALIZE, NULL, NULL, 1);
@@ -258,7 +291,7 @@ void ompp_runtime_finalize(const ompp_reduce_t *reduce)
             else
                 send_profile(reduce, 0, NULL);
         }
-        if (profile && (!reduce || reduce->rank == 0)) write_report(profile, -1);
+        if (profile && (!reduce || reduce->rank == 0)) write_report(profile, -1, NULL);
         ompp_profile_free(profile);
     }
     ompp_arena_unlink(&ompp_process.arena);

@@ -39,7 +39,7 @@ static void close_top(ompp_thread_t *thread, ompp_time_t t)
     if (frame->flags & OMPP_FRAME_F_TEAM) leave_team(thread, frame);
     if (frame->flags & OMPP_FRAME_F_RECURSIVE) {
         ompp_node(thread, frame->node)->visits++;
-        __atomic_store_n(&thread->stack->top, thread->stack->top - 1, __ATOMIC_RELEASE);
+        ompp_move_top(thread, -1);
     } else if (thread->stack->top == 0) {
         ompp_frame_book(thread, frame, end); /* base of a task: the caller takes the stack away */
         ompp_node(thread, frame->node)->visits++;
@@ -66,7 +66,7 @@ void ompp_push_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t
                      !ompp_construct_forks(ompp_node(thread, parent)->construct);
     ompp_off_t node;
 
-    if (thread->stack->top + 1 >= thread->stack->capacity && !ompp_stack_grow_slow(thread)) {
+    if (thread->top == thread->last && !ompp_stack_grow_slow(thread)) {
         thread->record->deep++;
         thread->skipped++;
         return;
@@ -188,7 +188,7 @@ static void take_out(ompp_thread_t *thread, uint32_t index, ompp_time_t t)
     above->credited += shared;
     ompp_node(thread, below->node)->slot[below->slot].child += frame->stamp - frame->enter - frame->credited;
     for (uint32_t i = index; i < thread->stack->top; i++) thread->stack->frames[i] = thread->stack->frames[i + 1];
-    __atomic_store_n(&thread->stack->top, thread->stack->top - 1, __ATOMIC_RELEASE);
+    ompp_move_top(thread, -1);
 }
 
 void ompp_event_release(ompp_region_ref_t region, ompp_time_t t)

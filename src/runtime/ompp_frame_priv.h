@@ -19,7 +19,7 @@ void ompp_settle_slow(ompp_thread_t *thread, ompp_time_t t);
 /** \brief Exit of a region that is not plainly the top frame. */
 void ompp_exit_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t);
 
-/** \brief Opens a frame below the current node although it is the same region (recursion), or when the stack is full. */
+/** \brief Opens a frame when the region is not the child entered last, is the current one itself, or the stack is full. */
 void ompp_push_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t);
 
 /** \brief Books the time of the current phase up to t. */
@@ -50,8 +50,7 @@ static inline ompp_a_frame_t *ompp_push_node(ompp_thread_t *thread, ompp_off_t n
     frame->flags = (uint16_t)flags;
     frame->enter = frame->stamp = t;
     frame->credited = 0;
-    frame->team = 0;
-    __atomic_store_n(&thread->stack->top, thread->stack->top + 1, __ATOMIC_RELEASE);
+    ompp_move_top(thread, 1);
     return frame;
 }
 
@@ -65,15 +64,11 @@ static inline ompp_a_frame_t *ompp_push(ompp_thread_t *thread, ompp_region_ref_t
         thread->skipped++;
         return NULL;
     }
-    if (__builtin_expect(ompp_node(thread, top->node)->region == region || thread->stack->top + 1 >= thread->stack->capacity, 0)) {
-        unsigned skipped = thread->skipped;
+    /* The child entered last is the most likely one; a region is never its own child, but for parallel regions. */
+    node = ompp_node(thread, top->node)->last;
+    if (__builtin_expect(ompp_node(thread, node)->region != region || top == thread->last, 0)) {
         ompp_push_slow(thread, region, t);
-        return thread->skipped == skipped ? ompp_top(thread) : NULL;
-    }
-    node = ompp_child(thread, top->node, region, t);
-    if (__builtin_expect(node == 0, 0)) {
-        thread->skipped++;
-        return NULL;
+        return thread->skipped ? NULL : ompp_top(thread);
     }
     top = ompp_push_node(thread, node, 0, t);
     ompp_node(thread, node)->slot[0].count++;
@@ -87,7 +82,7 @@ static inline void ompp_pop(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_t
 
     ompp_frame_book(thread, frame, t);
     node->visits++;
-    __atomic_store_n(&thread->stack->top, thread->stack->top - 1, __ATOMIC_RELEASE);
+    ompp_move_top(thread, -1);
     ompp_a_frame_t *below = frame - 1;
     ompp_node(thread, below->node)->slot[below->slot].child += frame->stamp - frame->enter - frame->credited;
 }

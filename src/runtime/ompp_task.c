@@ -18,19 +18,13 @@ static ompp_a_stack_t *stack_of(const ompp_thread_t *thread, ompp_task_t task)
     return task && !(task & 1) ? ompp_at(thread, (ompp_off_t)task) : NULL;
 }
 
-static void set_stack(ompp_thread_t *thread, ompp_a_stack_t *stack)
-{
-    thread->stack = stack;
-    atomic_store_explicit(&thread->record->stack, ompp_off(thread, stack), memory_order_release);
-}
-
 /* The stack goes on top of the current one, whose top frame is interrupted from t. */
 static void push_stack(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t t)
 {
     stack->under = ompp_off(thread, thread->stack);
     stack->begin = t;
     stack->suspended = 0;
-    set_stack(thread, stack);
+    ompp_use_stack(thread, stack);
 }
 
 /* Takes the innermost stack away: the interrupted frame gets the time of the run. */
@@ -40,7 +34,7 @@ static void pop_stack(ompp_thread_t *thread, ompp_time_t t)
     ompp_a_frame_t *interrupted = &under->frames[under->top];
 
     if (t > stack->begin) ompp_node(thread, interrupted->node)->slot[interrupted->slot].task += t - stack->begin;
-    set_stack(thread, under);
+    ompp_use_stack(thread, under);
 }
 
 void ompp_event_task_begin(ompp_task_t *task, ompp_time_t t)
@@ -60,7 +54,7 @@ void ompp_event_task_begin(ompp_task_t *task, ompp_time_t t)
         ompp_a_stack_t *stack = ompp_at(thread, off);
         stack->top = 0;
         stack->explicit_task = 1;
-        stack->frames[0] = (ompp_a_frame_t){.node = node, .enter = t, .stamp = t};
+        stack->frames[0] = (ompp_a_frame_t){.node = node, .flags = OMPP_FRAME_F_BASE, .enter = t, .stamp = t};
         ompp_node(thread, node)->slot[0].count++;
         push_stack(thread, stack, t);
         *task = off;

@@ -70,7 +70,7 @@ static void worker_begin(ompp_thread_t *thread, ompp_team_t *team, ompp_time_t t
 {
     ompp_off_t node = map_path(thread, team->a.fork_node, t, 0);
 
-    if (thread->stack->top + 1 >= thread->stack->capacity && !ompp_stack_grow_slow(thread)) node = 0;
+    if (thread->top == thread->last && !ompp_stack_grow_slow(thread)) node = 0;
     if (!node) {
         thread->skipped++;
         return;

@@ -138,8 +138,7 @@ bool ompp_stack_grow_slow(ompp_thread_t *thread)
     uint32_t capacity = bigger->capacity;
     memcpy(bigger, old, sizeof *old + (old->top + 1) * sizeof old->frames[0]);
     bigger->capacity = capacity;
-    thread->stack = bigger;
-    atomic_store_explicit(&thread->record->stack, off, memory_order_release);
+    ompp_use_stack(thread, bigger);
     return true;
 }
 
@@ -203,10 +202,10 @@ static bool make_record(ompp_thread_t *thread, ompp_time_t t)
     record->root = make_node(thread, 0, 0, t);
     ompp_off_t stack = record->root ? make_stack(thread, FIRST_FRAMES) : 0;
     if (!stack) return false;
-    thread->stack = ompp_at(thread, stack);
-    thread->stack->frames[0] = (ompp_a_frame_t){.node = record->root, .enter = t, .stamp = t};
+    ((ompp_a_stack_t *)ompp_at(thread, stack))->frames[0] =
+        (ompp_a_frame_t){.node = record->root, .flags = OMPP_FRAME_F_BASE, .enter = t, .stamp = t};
     thread->base_node = record->root;
-    atomic_store_explicit(&record->stack, stack, memory_order_release);
+    ompp_use_stack(thread, ompp_at(thread, stack));
     pthread_mutex_lock(&ompp_process.lock);
     record->next = atomic_load_explicit(&header->threads, memory_order_relaxed);
     record->ordinal = record->next ? ((ompp_a_thread_t *)ompp_at(thread, record->next))->ordinal + 1 : 0;
@@ -245,8 +244,7 @@ void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t)
     while (thread->stack->under) {
         /* A task that never ended. */
         ompp_frames_close(thread, 0, t);
-        thread->stack = ompp_at(thread, thread->stack->under);
-        atomic_store_explicit(&thread->record->stack, ompp_off(thread, thread->stack), memory_order_release);
+        ompp_use_stack(thread, ompp_at(thread, thread->stack->under));
     }
     if (thread->stack->top > 0) ompp_frames_close(thread, 1, t);
     thread->record->end_ns = t;

@@ -34,10 +34,12 @@ typedef struct {
 
 /** Of one thread; written by it alone. Not in the arena: nothing in it is needed after its death. */
 typedef struct ompp_thread {
-    char *base; /* of the arena */
-    ompp_a_stack_t *stack;
-    unsigned guard;   /* > 0: inside the runtime, further events on this thread are ignored */
-    unsigned skipped; /* open regions that are not measured; while > 0 nothing is */
+    char *base;            /* of the arena */
+    ompp_a_stack_t *stack; /* set by ompp_use_stack() */
+    ompp_a_frame_t *top;   /* = &stack->frames[stack->top] */
+    ompp_a_frame_t *last;  /* = the last frame the stack has room for */
+    unsigned guard;        /* > 0: inside the runtime, further events on this thread are ignored */
+    unsigned skipped;      /* open regions that are not measured; while > 0 nothing is */
     unsigned skipped_team; /* 1: this worker skips a whole team's part */
     ompp_off_t base_node; /* where TASKEXEC nodes hang: innermost team's node, else the root */
     ompp_team_t *team;
@@ -113,7 +115,23 @@ static inline ompp_a_node_t *ompp_node(const ompp_thread_t *thread, ompp_off_t o
 
 static inline ompp_a_frame_t *ompp_top(const ompp_thread_t *thread)
 {
-    return &thread->stack->frames[thread->stack->top];
+    return thread->top;
+}
+
+/** \brief Makes stack the current one. */
+static inline void ompp_use_stack(ompp_thread_t *thread, ompp_a_stack_t *stack)
+{
+    thread->stack = stack;
+    thread->top = &stack->frames[stack->top];
+    thread->last = &stack->frames[stack->capacity - 1];
+    atomic_store_explicit(&thread->record->stack, ompp_off(thread, stack), memory_order_release);
+}
+
+/** \brief Moves the top of the current stack by one frame, for readers of the arena too. */
+static inline void ompp_move_top(ompp_thread_t *thread, int by)
+{
+    thread->top += by;
+    __atomic_store_n(&thread->stack->top, thread->stack->top + (unsigned)by, __ATOMIC_RELEASE);
 }
 
 /** \brief This thread's state; NULL when it is not to be measured. */
@@ -150,7 +168,8 @@ static inline ompp_off_t ompp_child(ompp_thread_t *thread, ompp_off_t parent, om
     ompp_a_node_t *p = ompp_node(thread, parent);
     ompp_off_t last = p->last;
 
-    if (__builtin_expect(last && ompp_node(thread, last)->region == region, 1)) return last;
+    /* Offset 0 is never a node: its bytes are zero, and no region is. */
+    if (__builtin_expect(ompp_node(thread, last)->region == region, 1)) return last;
     for (uint32_t i = ompp_hash2(parent, region);; i++) {
         const ompp_child_t *c = &thread->children[i & thread->children_mask];
         if (c->parent == parent && c->region == region) return p->last = c->node;

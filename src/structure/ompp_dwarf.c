@@ -71,6 +71,17 @@ static Dwarf_Die referred(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half name)
     return found && ok(dwarf, dwarf_offdie_b(dwarf->debug, offset, 1, &target, &dwarf->error)) ? target : NULL;
 }
 
+static const char *linkage_name(ompp_dwarf_t *dwarf, Dwarf_Die die)
+{
+    Dwarf_Attribute attribute = NULL;
+    char *name = NULL;
+
+    if (!ok(dwarf, dwarf_attr(die, DW_AT_linkage_name, &attribute, &dwarf->error))) return NULL;
+    if (!ok(dwarf, dwarf_formstring(attribute, &name, &dwarf->error))) name = NULL;
+    dwarf_dealloc_attribute(attribute);
+    return name;
+}
+
 /* Name and place of declaration, from the entry or from what it is an instance of. */
 static void describe(ompp_dwarf_t *dwarf, Dwarf_Die die, ompp_function_t *function, int depth)
 {
@@ -85,9 +96,11 @@ static void describe(ompp_dwarf_t *dwarf, Dwarf_Die die, ompp_function_t *functi
     if ((function->name && function->decl_line) || depth == MAX_ORIGINS) return;
     Dwarf_Die origin = referred(dwarf, die, DW_AT_abstract_origin);
     if (!origin) origin = referred(dwarf, die, DW_AT_specification);
-    if (!origin) return;
-    describe(dwarf, origin, function, depth + 1);
-    dwarf_dealloc_die(origin);
+    if (origin) {
+        describe(dwarf, origin, function, depth + 1);
+        dwarf_dealloc_die(origin);
+    }
+    if (!function->name) function->name = linkage_name(dwarf, die); /* clang's tasks have no other */
 }
 
 /* ---- Ranges --------------------------------------------------------------------------------------------------------- */
@@ -305,6 +318,16 @@ static void note_file(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Line line, D
     dwarf_dealloc(dwarf->debug, path, DW_DLA_STRING);
 }
 
+/* libdwarf 20210528 says "end of sequence" for a row that begins an epilogue, too. */
+static bool begins_epilogue(ompp_dwarf_t *dwarf, Dwarf_Line line)
+{
+    Dwarf_Bool prologue_end = 0, epilogue_begin = 0;
+    Dwarf_Unsigned isa = 0, discriminator = 0;
+
+    return ok(dwarf, dwarf_prologue_end_etc(line, &prologue_end, &epilogue_begin, &isa, &discriminator, &dwarf->error)) &&
+           epilogue_begin;
+}
+
 static bool read_row(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Line line, ompp_row_t *row)
 {
     Dwarf_Addr address = 0;
@@ -315,6 +338,7 @@ static bool read_row(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Line line, om
     if (!ok(dwarf, dwarf_lineendsequence(line, &end, &dwarf->error))) return false;
     if (!ok(dwarf, dwarf_lineno(line, &number, &dwarf->error))) return false;
     if (!ok(dwarf, dwarf_line_srcfileno(line, &file, &dwarf->error))) return false;
+    if (end) end = !begins_epilogue(dwarf, line);
     if (!end) note_file(dwarf, unit, line, file);
     *row = (ompp_row_t){.address = address, .line = (uint32_t)number, .file = (uint32_t)file, .end = end};
     return true;

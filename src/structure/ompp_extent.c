@@ -32,9 +32,13 @@ static size_t mark_of(const ompp_function_t *function)
     return i;
 }
 
+/* The mark counts behind the last "omp_outlined": a nested construct carries the names of those around it in front. */
 static bool is_body(const ompp_function_t *function)
 {
-    return function->name && strstr(function->name, body_mark);
+    const char *last = NULL;
+
+    for (const char *at = function->name; at && (at = strstr(at, outlined[0].mark)); at++) last = at;
+    return last && strstr(last, body_mark);
 }
 
 /* "main.omp_outlined" -> 4; names without a mark as they are. */

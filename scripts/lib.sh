@@ -1,0 +1,100 @@
+# Shared by scripts/check and scripts/demo; sourced, not run. Sets $top and $build.
+top=$(cd "$(dirname "$0")/.." && pwd)
+build=$top/build
+
+# Debian packages: to build, and for all tests and examples.
+build_packages="gcc make autoconf automake libtool pkg-config libxml2-dev libdwarf-dev libelf-dev libopenmpi-dev openmpi-bin"
+test_packages="opari2 clang-19 libomp-19-dev libclang-common-19-dev libcmocka-dev libxml2-utils python3 g++ gfortran valgrind
+clang-format"
+
+say() {
+    printf '%s\n' "$*"
+}
+
+die() {
+    printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+    exit 1
+}
+
+# Autotools and libtool cannot work below a directory whose name has a blank.
+refuse_blanks() {
+    case $top in
+    *[[:space:]]*) die "the path '$top' contains blanks, which autotools do not allow: move the tree" ;;
+    esac
+}
+
+# is_root_or_told ARGS...: may packages be installed?
+may_install() {
+    [ "$(id -u)" = 0 ] && return 0
+    for argument; do [ "$argument" = --install ] && return 0; done
+    return 1
+}
+
+missing_packages() {
+    for package in $build_packages $test_packages; do
+        state=$(dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null)
+        case $state in ii*) ;; *) printf '%s ' "$package" ;; esac
+    done
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+apt() {
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@"
+}
+
+# Installs what is missing, as root or with --install; otherwise says what to do and ends.
+need_packages() {
+    say "Debian packages needed to build: $build_packages"
+    say "and for tests and examples:" $test_packages
+    command -v dpkg-query >/dev/null || { say "(no dpkg here: make sure they are installed)"; return 0; }
+    missing=$(missing_packages)
+    [ -n "$missing" ] || return 0
+    say "Missing: $missing"
+    may_install "$@" || die "not installed: run as root or with --install, or: apt-get install --no-install-recommends $missing"
+    # shellcheck disable=SC2086
+    if ! apt install --no-install-recommends $missing >/dev/null 2>&1; then
+        apt update >/dev/null || die "apt-get update failed"
+        apt install --no-install-recommends $missing || die "the packages could not be installed"
+    fi
+}
+
+# quietly LOG COMMAND...: the output goes to the log, its end is shown when the command fails.
+quietly() {
+    log=$1
+    shift
+    "$@" >"$log" 2>&1 && return 0
+    tail -40 "$log"
+    die "failed: $* (all of its output: $log)"
+}
+
+# Builds in ./build; more arguments go to configure.
+build_tree() {
+    mkdir -p "$build" || die "cannot create $build"
+    if [ ! -x "$top/configure" ] || [ "$top/configure.ac" -nt "$top/configure" ]; then
+        say "bootstrap"
+        quietly "$build/bootstrap.log" "$top/bootstrap"
+    fi
+    cd "$build" || exit 1
+    if [ ! -f Makefile ] || [ "$top/configure" -nt config.status ]; then
+        say "configure"
+        quietly "$build/configure.log" "$top/configure" --prefix="$build/install" "$@"
+    fi
+    say "make"
+    quietly "$build/make.log" make -j2
+}
+
+# LLVM libomp 14 beside the build; its packages conflict with version 19, so they are unpacked, not installed.
+unpack_libomp14() {
+    dir=$build/libomp14
+    if [ -z "$(find "$dir" -name 'libomp.so*' 2>/dev/null | head -1)" ]; then
+        mkdir -p "$dir/deb"
+        (cd "$dir/deb" && apt-get -q download libomp5-14 libomp-14-dev >download.log 2>&1) ||
+            { say "libomp 14 cannot be had (apt-get download libomp5-14 libomp-14-dev): its tests are skipped"; return 0; }
+        for deb in "$dir"/deb/*.deb; do dpkg -x "$deb" "$dir" || return 0; done
+    fi
+    OMPP_TEST_LIBOMP14=$dir
+    export OMPP_TEST_LIBOMP14
+}

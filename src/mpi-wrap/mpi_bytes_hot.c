@@ -1,0 +1,457 @@
+/**
+ * \file
+ * The byte rules of MPI calls: count times size of the type, by ompP's definitions, extended to what ompP does not know. See
+ * docs/mpi.md for the table. Called by the generated wrappers after a call that succeeded.
+ *
+ * In each rule the first thing looked at says which of the other arguments are significant at this rank; the others are not
+ * touched: they may be unmapped memory or invalid handles.
+ */
+#include "mpi-wrap/mpi_wrap_priv.h"
+
+#include <errno.h>
+
+/* ---- Sizes ---------------------------------------------------------------------------------------------------------- */
+
+/* Bytes of count elements. A type is not looked at when there are none of it: it may then be MPI_DATATYPE_NULL. */
+static uint64_t bytes_of(MPI_Count count, MPI_Datatype type)
+{
+    MPI_Count size = 0;
+    const int saved = errno;
+
+    if (count <= 0 || type == MPI_DATATYPE_NULL) return 0;
+    if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) size = 0;
+    errno = saved;
+    return (uint64_t)count * (uint64_t)size;
+}
+
+static MPI_Count count_at(ompp_mpi_counts_t counts, int i)
+{
+    return counts.wide ? ((const MPI_Count *)counts.array)[i] : ((const int *)counts.array)[i];
+}
+
+static MPI_Count sum_of(ompp_mpi_counts_t counts, int n)
+{
+    MPI_Count sum = 0;
+
+    for (int i = 0; i < n; i++) sum += count_at(counts, i);
+    return sum;
+}
+
+static uint64_t sum_of_types(ompp_mpi_counts_t counts, const MPI_Datatype types[], int n)
+{
+    uint64_t bytes = 0;
+
+    for (int i = 0; i < n; i++)
+        if (count_at(counts, i) > 0) bytes += bytes_of(count_at(counts, i), types[i]);
+    return bytes;
+}
+
+/* Who takes part in a collective call. */
+typedef struct {
+    int rank;   /* own, in the local group */
+    int size;   /* of the local group */
+    int others; /* processes that exchange data with this one, itself included in an intracommunicator */
+    bool inter;
+} group_t;
+
+static group_t group_of(MPI_Comm comm)
+{
+    group_t g = {0, 0, 0, false};
+    int inter = 0;
+    const int saved = errno;
+
+    PMPI_Comm_test_inter(comm, &inter);
+    PMPI_Comm_size(comm, &g.size);
+    PMPI_Comm_rank(comm, &g.rank);
+    g.others = g.size;
+    g.inter = inter;
+    if (inter) PMPI_Comm_remote_size(comm, &g.others);
+    errno = saved;
+    return g;
+}
+
+/* Number of processes data goes to or comes from when a rank's own part does not travel (broadcast, reductions). */
+static uint64_t strangers(const group_t *g)
+{
+    return g->inter ? g->others : g->others - 1;
+}
+
+typedef enum { ROLE_NONE, ROLE_ROOT, ROLE_LEAF } role_t;
+
+/* Part of this rank in a rooted call; MPI_PROC_NULL: in the root's group of an intercommunicator, but not the root. */
+static role_t role_of(int root, const group_t *g)
+{
+    if (root == MPI_PROC_NULL) return ROLE_NONE;
+    if (root == MPI_ROOT) return ROLE_ROOT;
+    return !g->inter && root == g->rank ? ROLE_ROOT : ROLE_LEAF;
+}
+
+static void add_in(ompp_mpi_values_t values, uint64_t bytes)
+{
+    values[OMPP_METRIC_BYTES_IN] += bytes;
+}
+
+static void add_out(ompp_mpi_values_t values, uint64_t bytes)
+{
+    values[OMPP_METRIC_BYTES_OUT] += bytes;
+}
+
+/* ---- Messages ------------------------------------------------------------------------------------------------------- */
+
+void ompp_mpi_bytes_send(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int dest)
+{
+    if (dest != MPI_PROC_NULL) add_out(values, bytes_of(count, type));
+}
+
+void ompp_mpi_bytes_recv(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int source)
+{
+    if (source != MPI_PROC_NULL) add_in(values, bytes_of(count, type));
+}
+
+void ompp_mpi_bytes_matched(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, bool matched)
+{
+    if (matched) add_in(values, bytes_of(count, type));
+}
+
+void ompp_mpi_bytes_sendrecv(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+                             MPI_Count recvcount, MPI_Datatype recvtype, int source)
+{
+    ompp_mpi_bytes_send(values, sendcount, sendtype, dest);
+    ompp_mpi_bytes_recv(values, recvcount, recvtype, source);
+}
+
+void ompp_mpi_bytes_sendrecv_replace(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int dest, int source)
+{
+    ompp_mpi_bytes_sendrecv(values, count, type, dest, count, type, source);
+}
+
+void ompp_mpi_bytes_partitioned_send(ompp_mpi_values_t values, int partitions, MPI_Count count, MPI_Datatype type, int dest)
+{
+    ompp_mpi_bytes_send(values, partitions * count, type, dest);
+}
+
+void ompp_mpi_bytes_partitioned_recv(ompp_mpi_values_t values, int partitions, MPI_Count count, MPI_Datatype type,
+                                     int source)
+{
+    ompp_mpi_bytes_recv(values, partitions * count, type, source);
+}
+
+/* ---- Collective calls ----------------------------------------------------------------------------------------------- */
+
+void ompp_mpi_bytes_bcast(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+    const group_t g = group_of(comm);
+
+    switch (role_of(root, &g)) {
+    case ROLE_ROOT: add_out(values, strangers(&g) * bytes_of(count, type)); break;
+    case ROLE_LEAF: add_in(values, bytes_of(count, type)); break;
+    case ROLE_NONE: break;
+    }
+}
+
+void ompp_mpi_bytes_reduce(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+    const group_t g = group_of(comm);
+
+    switch (role_of(root, &g)) {
+    case ROLE_ROOT: add_in(values, strangers(&g) * bytes_of(count, type)); break;
+    case ROLE_LEAF: add_out(values, bytes_of(count, type)); break;
+    case ROLE_NONE: break;
+    }
+}
+
+void ompp_mpi_bytes_allreduce(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, MPI_Comm comm)
+{
+    const group_t g = group_of(comm);
+    const uint64_t bytes = strangers(&g) * bytes_of(count, type);
+
+    add_out(values, bytes);
+    add_in(values, bytes);
+}
+
+/* A chain: from the rank below, to the rank above. */
+void ompp_mpi_bytes_scan(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, MPI_Comm comm)
+{
+    const group_t g = group_of(comm);
+    const uint64_t bytes = bytes_of(count, type);
+
+    if (g.rank < g.size - 1) add_out(values, bytes);
+    if (g.rank > 0) add_in(values, bytes);
+}
+
+/* A reduction to each rank of its part. */
+void ompp_mpi_bytes_reduce_scatter(ompp_mpi_values_t values, ompp_mpi_counts_t recvcounts, MPI_Datatype type, MPI_Comm comm)
+{
+    const group_t g = group_of(comm);
+    const MPI_Count own = count_at(recvcounts, g.rank), all = sum_of(recvcounts, g.size);
+
+    add_out(values, bytes_of(g.inter ? all : all - own, type));
+    add_in(values, strangers(&g) * bytes_of(own, type));
+}
+
+void ompp_mpi_bytes_reduce_scatter_block(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, MPI_Comm comm)
+{
+    const group_t g = group_of(comm);
+    const uint64_t bytes = bytes_of(count, type);
+
+    /* Both groups of an intercommunicator contribute the same vector: local size times count. */
+    add_out(values, (g.inter ? (uint64_t)g.size : strangers(&g)) * bytes);
+    add_in(values, strangers(&g) * bytes);
+}
+
+/* Gather and scatter count a rank's own part, also where MPI_IN_PLACE says that it lies at its place already. */
+void ompp_mpi_bytes_gather(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                           MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    const group_t g = group_of(comm);
+    const role_t role = role_of(root, &g);
+
+    if (role == ROLE_NONE) return;
+    if (role == ROLE_LEAF) {
+        add_out(values, bytes_of(sendcount, sendtype));
+        return;
+    }
+    add_in(values, g.others * bytes_of(recvcount, recvtype));
+    if (g.inter) return;
+    add_out(values, sendbuf == MPI_IN_PLACE ? bytes_of(recvcount, recvtype) : bytes_of(sendcount, sendtype));
+}
+
+void ompp_mpi_bytes_gatherv(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                            ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    const group_t g = group_of(comm);
+    const role_t role = role_of(root, &g);
+
+    if (role == ROLE_NONE) return;
+    if (role == ROLE_LEAF) {
+        add_out(values, bytes_of(sendcount, sendtype));
+        return;
+    }
+    add_in(values, bytes_of(sum_of(recvcounts, g.others), recvtype));
+    if (g.inter) return;
+    add_out(values, sendbuf == MPI_IN_PLACE ? bytes_of(count_at(recvcounts, g.rank), recvtype)
+                                            : bytes_of(sendcount, sendtype));
+}
+
+void ompp_mpi_bytes_scatter(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf,
+                            MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    const group_t g = group_of(comm);
+    const role_t role = role_of(root, &g);
+
+    if (role == ROLE_NONE) return;
+    if (role == ROLE_LEAF) {
+        add_in(values, bytes_of(recvcount, recvtype));
+        return;
+    }
+    add_out(values, g.others * bytes_of(sendcount, sendtype));
+    if (g.inter) return;
+    add_in(values, recvbuf == MPI_IN_PLACE ? bytes_of(sendcount, sendtype) : bytes_of(recvcount, recvtype));
+}
+
+void ompp_mpi_bytes_scatterv(ompp_mpi_values_t values, ompp_mpi_counts_t sendcounts, MPI_Datatype sendtype,
+                             const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    const group_t g = group_of(comm);
+    const role_t role = role_of(root, &g);
+
+    if (role == ROLE_NONE) return;
+    if (role == ROLE_LEAF) {
+        add_in(values, bytes_of(recvcount, recvtype));
+        return;
+    }
+    add_out(values, bytes_of(sum_of(sendcounts, g.others), sendtype));
+    if (g.inter) return;
+    add_in(values, recvbuf == MPI_IN_PLACE ? bytes_of(count_at(sendcounts, g.rank), sendtype)
+                                           : bytes_of(recvcount, recvtype));
+}
+
+void ompp_mpi_bytes_allgather(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                              MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    const group_t g = group_of(comm);
+    const uint64_t in = bytes_of(recvcount, recvtype);
+
+    add_in(values, g.others * in);
+    add_out(values, g.others * (sendbuf == MPI_IN_PLACE ? in : bytes_of(sendcount, sendtype)));
+}
+
+void ompp_mpi_bytes_allgatherv(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                               ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    const group_t g = group_of(comm);
+
+    add_in(values, bytes_of(sum_of(recvcounts, g.others), recvtype));
+    add_out(values, g.others * (sendbuf == MPI_IN_PLACE ? bytes_of(count_at(recvcounts, g.rank), recvtype)
+                                                        : bytes_of(sendcount, sendtype)));
+}
+
+/* A block for each: what arrives in all is what goes out in all, as in an allgather. */
+void ompp_mpi_bytes_alltoall(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    ompp_mpi_bytes_allgather(values, sendbuf, sendcount, sendtype, recvcount, recvtype, comm);
+}
+
+void ompp_mpi_bytes_alltoallv(ompp_mpi_values_t values, const void *sendbuf, ompp_mpi_counts_t sendcounts,
+                              MPI_Datatype sendtype, ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    const group_t g = group_of(comm);
+    const uint64_t in = bytes_of(sum_of(recvcounts, g.others), recvtype);
+
+    add_in(values, in);
+    add_out(values, sendbuf == MPI_IN_PLACE ? in : bytes_of(sum_of(sendcounts, g.others), sendtype));
+}
+
+void ompp_mpi_bytes_alltoallw(ompp_mpi_values_t values, const void *sendbuf, ompp_mpi_counts_t sendcounts,
+                              const MPI_Datatype *sendtypes, ompp_mpi_counts_t recvcounts, const MPI_Datatype *recvtypes,
+                              MPI_Comm comm)
+{
+    const group_t g = group_of(comm);
+    const uint64_t in = sum_of_types(recvcounts, recvtypes, g.others);
+
+    add_in(values, in);
+    add_out(values, sendbuf == MPI_IN_PLACE ? in : sum_of_types(sendcounts, sendtypes, g.others));
+}
+
+/* ---- Neighbourhoods ------------------------------------------------------------------------------------------------- */
+
+/* Neighbours in the order of the buffers. A cartesian one beyond a border is MPI_PROC_NULL and gets nothing. */
+typedef struct {
+    int in, out;              /* places in the buffers */
+    uint64_t in_gap, out_gap; /* bit i: place i belongs to no process */
+} neighbours_t;
+
+static neighbours_t cartesian_neighbours(MPI_Comm comm)
+{
+    neighbours_t n = {0};
+    int dims = 0, below, above;
+
+    PMPI_Cartdim_get(comm, &dims);
+    for (int d = 0; d < dims; d++) {
+        PMPI_Cart_shift(comm, d, 1, &below, &above);
+        if (d >= 32) continue;
+        if (below == MPI_PROC_NULL) n.in_gap |= 1ull << 2 * d;
+        if (above == MPI_PROC_NULL) n.in_gap |= 1ull << (2 * d + 1);
+    }
+    n.out_gap = n.in_gap;
+    n.in = n.out = 2 * dims;
+    return n;
+}
+
+static neighbours_t neighbours_of(MPI_Comm comm)
+{
+    neighbours_t n = {0};
+    int topology = MPI_UNDEFINED, rank = 0, weighted;
+    const int saved = errno;
+
+    PMPI_Topo_test(comm, &topology);
+    if (topology == MPI_CART) {
+        n = cartesian_neighbours(comm);
+    } else if (topology == MPI_GRAPH) {
+        PMPI_Comm_rank(comm, &rank);
+        PMPI_Graph_neighbors_count(comm, rank, &n.in);
+        n.out = n.in;
+    } else if (topology == MPI_DIST_GRAPH) {
+        PMPI_Dist_graph_neighbors_count(comm, &n.in, &n.out, &weighted);
+    }
+    errno = saved;
+    return n;
+}
+
+static bool is_gap(uint64_t gaps, int i)
+{
+    return i < 64 && (gaps >> i & 1);
+}
+
+static uint64_t present(int places, uint64_t gaps)
+{
+    return places - __builtin_popcountll(gaps);
+}
+
+static MPI_Count sum_present(ompp_mpi_counts_t counts, int places, uint64_t gaps)
+{
+    MPI_Count sum = 0;
+
+    for (int i = 0; i < places; i++)
+        if (!is_gap(gaps, i)) sum += count_at(counts, i);
+    return sum;
+}
+
+static uint64_t sum_present_types(ompp_mpi_counts_t counts, const MPI_Datatype types[], int places, uint64_t gaps)
+{
+    uint64_t bytes = 0;
+
+    for (int i = 0; i < places; i++)
+        if (!is_gap(gaps, i) && count_at(counts, i) > 0) bytes += bytes_of(count_at(counts, i), types[i]);
+    return bytes;
+}
+
+void ompp_mpi_bytes_neighbor(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype, MPI_Count recvcount,
+                             MPI_Datatype recvtype, MPI_Comm comm)
+{
+    const neighbours_t n = neighbours_of(comm);
+
+    add_out(values, present(n.out, n.out_gap) * bytes_of(sendcount, sendtype));
+    add_in(values, present(n.in, n.in_gap) * bytes_of(recvcount, recvtype));
+}
+
+void ompp_mpi_bytes_neighbor_allgatherv(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype,
+                                        ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    const neighbours_t n = neighbours_of(comm);
+
+    add_out(values, present(n.out, n.out_gap) * bytes_of(sendcount, sendtype));
+    add_in(values, bytes_of(sum_present(recvcounts, n.in, n.in_gap), recvtype));
+}
+
+void ompp_mpi_bytes_neighbor_alltoallv(ompp_mpi_values_t values, ompp_mpi_counts_t sendcounts, MPI_Datatype sendtype,
+                                       ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    const neighbours_t n = neighbours_of(comm);
+
+    add_out(values, bytes_of(sum_present(sendcounts, n.out, n.out_gap), sendtype));
+    add_in(values, bytes_of(sum_present(recvcounts, n.in, n.in_gap), recvtype));
+}
+
+void ompp_mpi_bytes_neighbor_alltoallw(ompp_mpi_values_t values, ompp_mpi_counts_t sendcounts,
+                                       const MPI_Datatype *sendtypes, ompp_mpi_counts_t recvcounts,
+                                       const MPI_Datatype *recvtypes, MPI_Comm comm)
+{
+    const neighbours_t n = neighbours_of(comm);
+
+    add_out(values, sum_present_types(sendcounts, sendtypes, n.out, n.out_gap));
+    add_in(values, sum_present_types(recvcounts, recvtypes, n.in, n.in_gap));
+}
+
+/* ---- One-sided ------------------------------------------------------------------------------------------------------ */
+
+void ompp_mpi_bytes_put(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int target)
+{
+    ompp_mpi_bytes_send(values, count, type, target);
+}
+
+void ompp_mpi_bytes_get(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int target)
+{
+    ompp_mpi_bytes_recv(values, count, type, target);
+}
+
+/* With MPI_NO_OP the origin's data are not significant. */
+void ompp_mpi_bytes_get_accumulate(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype,
+                                   MPI_Count recvcount, MPI_Datatype recvtype, int target, MPI_Op op)
+{
+    if (op != MPI_NO_OP) ompp_mpi_bytes_send(values, sendcount, sendtype, target);
+    ompp_mpi_bytes_recv(values, recvcount, recvtype, target);
+}
+
+void ompp_mpi_bytes_fetch_and_op(ompp_mpi_values_t values, MPI_Datatype type, int target, MPI_Op op)
+{
+    ompp_mpi_bytes_get_accumulate(values, 1, type, 1, type, target, op);
+}
+
+/* The value to compare with travels, too. */
+void ompp_mpi_bytes_compare_and_swap(ompp_mpi_values_t values, MPI_Datatype type, int target)
+{
+    ompp_mpi_bytes_send(values, 2, type, target);
+    ompp_mpi_bytes_recv(values, 1, type, target);
+}

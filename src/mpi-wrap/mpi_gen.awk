@@ -1,0 +1,222 @@
+# Makes the C wrappers of every MPI function that the installed mpi.h declares.
+#
+#   awk -f mpi_gen.awk mpi_calls.def mpi_wrap.c.in PREPROCESSED > mpi_wrap_hot.c
+#
+# mpi_calls.def  what to count for a call (see there)
+# mpi_wrap.c.in  readable C: text between "//@template T" and "//@end" is repeated at "//@calls" for every call of template T;
+#                "//@class" and "//@rule" are tables; other text after "//@calls" is explanation and not copied
+# PREPROCESSED   mpi.h after the C preprocessor
+#
+# A function is wrapped when the header declares both MPI_x and PMPI_x, so nothing has to be tested by configure.
+# Only POSIX awk is used.
+
+function fail(message) { print "mpi_gen.awk: " message > "/dev/stderr"; failed = 1; exit 1 }
+
+FNR == 1 { file++ }
+
+# ---- mpi_calls.def
+file == 1 && (/^[ \t]*#/ || NF == 0) { next }
+file == 1 {
+    if (NF < 2) fail(FILENAME ":" FNR ": a row needs a name and a class")
+    nrows++
+    row_name[nrows] = $1; row_class[nrows] = $2; row_rule[nrows] = ""; row_roles[nrows] = ""
+    if (!($1 in row_of)) row_of[$1] = nrows
+    if ($2 != "skip" && $2 != "hand" && NF > 2) {
+        row_rule[nrows] = $3
+        for (i = 4; i <= NF; i++) row_roles[nrows] = row_roles[nrows] (i > 4 ? " " : "") $i
+    }
+    next
+}
+
+# ---- mpi_wrap.c.in
+file == 2 && /^\/\/@rule / {  # //@rule NAME role, role, ...: the arguments of a byte rule, in the order of its C function
+    name = $2; sub(/^\/\/@rule [^ ]+ */, ""); rule_args[name] = $0; next
+}
+file == 2 && /^\/\/@class / { # //@class NAME template sends recvs colls sync
+    class_template[$2] = $3; class_sends[$2] = $4; class_recvs[$2] = $5; class_colls[$2] = $6; class_sync[$2] = $7; next
+}
+file == 2 && /^\/\/@template / { in_template = $2; template[in_template] = ""; next }
+file == 2 && /^\/\/@end/ { in_template = ""; next }
+file == 2 && in_template != "" { template[in_template] = template[in_template] $0 "\n"; next }
+file == 2 && /^\/\/@/ { next_part[++nparts] = $1; text[nparts + 1] = ""; next }
+file == 2 { text[nparts + 1] = text[nparts + 1] $0 "\n"; next }
+
+# ---- the header: collected as statements
+/^[ \t]*#/ { next }
+{
+    gsub(/"([^"\\]|\\.)*"/, "\"\"")  # texts of deprecation attributes may hold ; and brackets
+    statement = statement " " $0
+    while ((p = index(statement, ";")) > 0) {
+        declaration(substr(statement, 1, p - 1))
+        statement = substr(statement, p + 1)
+    }
+}
+
+function without_attributes(s,   p, q, depth, c) {
+    while (match(s, /__attribute__ *\(/)) {
+        p = RSTART; depth = 0
+        for (q = p + RLENGTH - 1; q <= length(s); q++) {
+            c = substr(s, q, 1)
+            if (c == "(") depth++
+            else if (c == ")" && --depth == 0) break
+        }
+        s = substr(s, 1, p - 1) " " substr(s, q + 1)
+    }
+    return s
+}
+
+function trim(s) { gsub(/[ \t]+/, " ", s); sub(/^ /, "", s); sub(/ $/, "", s); return s }
+
+function declaration(s,   p, name, type, params) {
+    if (s !~ /[^A-Za-z0-9_]P?MPI_[A-Z]/ || s ~ /typedef/) return
+    s = trim(without_attributes(s))
+    sub(/^extern /, "", s)
+    if (!match(s, /[ *]P?MPI_[A-Za-z0-9_]+ ?\(/)) return
+    type = trim(substr(s, 1, RSTART))
+    if (type == "" || type ~ /[(={]/) return
+    p = RSTART + RLENGTH
+    name = substr(s, RSTART + 1, RLENGTH - 2); sub(/ $/, "", name)
+    params = substr(s, p)
+    if (params !~ /\)$/) return
+    sub(/ ?\)$/, "", params)
+    if (name ~ /^PMPI_/) { has_pmpi[substr(name, 2)] = 1; return }
+    if (name in ret) return
+    ret[name] = type; par[name] = trim(params); names[++nnames] = name
+}
+
+# ---- one call
+
+# Splits the parameters of a call into pname[1..n] and pdecl[1..n]; a parameter without a name gets one. Returns n.
+function parameters(name,   n, i, s, id) {
+    if (par[name] == "void" || par[name] == "") return 0
+    if (par[name] ~ /\(/) fail(name ": cannot read its parameters: " par[name])
+    n = split(par[name], pdecl, ",")
+    for (i = 1; i <= n; i++) {
+        s = pdecl[i] = trim(pdecl[i])
+        while (s ~ /\[[^\]]*\] ?$/) sub(/ ?\[[^\]]*\] ?$/, "", s)
+        id = s; sub(/^.*[ *]/, "", id)
+        if (id == s || id ~ /^(int|char|void|double|long|const|unsigned|MPI_.*|)$/) {
+            id = "ompp_argument" i
+            pdecl[i] = s " " id substr(pdecl[i], length(s) + 1)
+        }
+        pname[i] = id
+    }
+    return n
+}
+
+function find_row(name,   base, i, prefix) {
+    if (name in row_of) return row_of[name]
+    base = name
+    if (sub(/_c$/, "", base) && (base in row_of)) return row_of[base]
+    for (i = 1; i <= nrows; i++)
+        if (row_name[i] ~ /\*$/) {
+            prefix = substr(row_name[i], 1, length(row_name[i]) - 1)
+            if (substr(name, 1, length(prefix)) == prefix) return i
+        }
+    return 0
+}
+
+# The C expression of a role in this call: the parameter's name; arrays of counts carry their width.
+function expression(role) {
+    if (!(role in role_param)) fail(call ": rule " rule " needs role " role)
+    if (role ~ /counts$/) return "ompp_mpi_counts(" role_param[role] ")"
+    if (role == "message") return "ompp_message"
+    return role_param[role]
+}
+
+function role_or(role, otherwise) { return (role in role_param) ? role_param[role] : otherwise }
+
+function expand(name,   n, i, k, roles, r, class, list, body, args, decl, code, sync, watch) {
+    call = name
+    n = parameters(name)
+    r = find_row(name)
+    class = r ? row_class[r] : "other"
+    rule = r ? row_rule[r] : ""
+    if (!(class in class_template)) fail(name ": no class " class)
+
+    decl = args = ""
+    for (i = 1; i <= n; i++) { decl = decl (i > 1 ? ", " : "") pdecl[i]; args = args (i > 1 ? ", " : "") pname[i] }
+    for (k in role_param) delete role_param[k]
+    if (rule != "") {
+        k = split(row_roles[r], roles, " ")
+        if (k != n) fail(name ": " k " roles for " n " arguments")
+        for (i = 1; i <= n; i++) if (roles[i] != "-") role_param[roles[i]] = pname[i]
+        if (!(rule in rule_args)) fail(name ": no rule " rule)
+    }
+
+    # A class whose calls count something, and a call of it that does not (MPI_Win_fence): only timed.
+    body = template[rule == "" && class_template[class] == "counted" ? "timed" : class_template[class]]
+    code = "ompp_mpi_bytes_" rule "(ompp_values"
+    k = split(rule == "" ? "" : rule_args[rule], list, /, */)
+    for (i = 1; i <= k; i++) code = code ", " expression(list[i])
+    code = code ")"
+    if (rule == "none") body = without_lines(body, "@rule@")
+    if (!("message" in role_param)) body = without_lines(body, "@message@")
+    sync = class_sync[class]
+    if (sync == "none" || !("comm" in role_param)) body = without_lines(body, "ompp_mpi_watched")
+    if (sync == "BOTH")
+        watch = role_or("comm") ", " role_or("peer") ", " role_or("tag") ", " role_or("source") ", " role_or("recvtag")
+    else if (sync == "COLLECTIVE")
+        watch = "OMPP_SYNC_COLLECTIVE, " role_or("comm") ", " role_or("root", "MPI_PROC_NULL") ", MPI_ANY_TAG"
+    else
+        watch = "OMPP_SYNC_" sync ", " role_or("comm") ", " role_or("peer") ", " role_or("tag")
+
+    # Longest lines are wrapped by nobody: the file is generated, the template is what people read.
+    gsub(/@type@/, ret[name], body)
+    gsub(/@name@/, name, body)
+    gsub(/@params@/, decl == "" ? "void" : decl, body)
+    gsub(/@args@/, args, body)
+    gsub(/@rule@/, code, body)
+    gsub(/@message@/, role_or("message"), body)
+    gsub(/@comm@/, role_or("comm"), body)
+    gsub(/@request@/, role_or("request"), body)
+    gsub(/@number@/, role_or("number", "1"), body)
+    gsub(/@requests@/, role_or("requests", role_or("request")), body)
+    gsub(/@sync@/, sync == "BOTH" ? "both" : "one", body)
+    gsub(/@watch@/, watch, body)
+    gsub(/@sends@/, class_sends[class], body)
+    gsub(/@recvs@/, class_recvs[class], body)
+    gsub(/@colls@/, class_colls[class], body)
+    printf "%s", body
+}
+
+function without_lines(body, mark,   n, i, lines, out) {
+    n = split(body, lines, "\n")
+    out = ""
+    for (i = 1; i < n; i++) if (!index(lines[i], mark)) out = out lines[i] "\n"
+    return out
+}
+
+# ---- output
+
+function wrapped(name) { return (name in has_pmpi) && row_class[find_row(name)] != "skip" }
+
+function sort_names(   i, j, v) {
+    for (i = 2; i <= nnames; i++) {
+        v = names[i]
+        for (j = i - 1; j > 0 && names[j] > v; j--) names[j + 1] = names[j]
+        names[j + 1] = v
+    }
+}
+
+function each(part,   i, class) {
+    for (i = 1; i <= nnames; i++) {
+        class = row_class[find_row(names[i])]
+        if (!wrapped(names[i])) continue
+        if (part == "//@names") print "    \"" names[i] "\","
+        else if (class == "hand") continue
+        else if (part == "//@weak") print "#undef " names[i] "\n#pragma weak P" names[i]
+        else if (part == "//@calls") expand(names[i])
+    }
+}
+
+END {
+    if (failed) exit 1
+    if (nnames == 0) fail("no MPI function found in the preprocessed mpi.h")
+    sort_names()
+    print "/* Generated from mpi_wrap.c.in, mpi_calls.def and the installed mpi.h by mpi_gen.awk. Do not edit. */"
+    for (i = 1; i <= nparts; i++) {
+        printf "%s", text[i]
+        each(next_part[i])
+    }
+}

@@ -1,0 +1,56 @@
+/**
+ * \file
+ * The calls that begin and end MPI, by hand: measurement starts in MPI_Init*, the report is made in MPI_Finalize.
+ */
+#include "mpi-wrap/mpi_wrap_priv.h"
+
+#include "runtime/ompp_lifecycle.h"
+
+#include <stdarg.h>
+
+OMPP_MPI_API int MPI_Init(int *argc, char ***argv)
+{
+    ompp_mpi_call_t call;
+    const bool measured = ompp_mpi_begin(&call, OMPP_MPI_HERE, "MPI_Init");
+    const int result = PMPI_Init(argc, argv);
+
+    if (measured) ompp_mpi_end(&call, ompp_event_now());
+    if (result == MPI_SUCCESS) ompp_mpi_started();
+    return result;
+}
+
+OMPP_MPI_API int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    ompp_mpi_call_t call;
+    const bool measured = ompp_mpi_begin(&call, OMPP_MPI_HERE, "MPI_Init_thread");
+    const int result = PMPI_Init_thread(argc, argv, required, provided);
+
+    if (measured) ompp_mpi_end(&call, ompp_event_now());
+    if (result == MPI_SUCCESS) ompp_mpi_started();
+    return result;
+}
+
+/* Counted, not timed: a rank's measured time ends when it enters MPI_Finalize. */
+OMPP_MPI_API int MPI_Finalize(void)
+{
+    ompp_event_count(ompp_mpi_region(OMPP_MPI_HERE, "MPI_Finalize"));
+    ompp_mpi_finish();
+    return PMPI_Finalize();
+}
+
+/* Other ranks may be anywhere: nothing collective, only the local profile. */
+OMPP_MPI_API int MPI_Abort(MPI_Comm comm, int errorcode)
+{
+    ompp_event_count(ompp_mpi_region(OMPP_MPI_HERE, "MPI_Abort"));
+    ompp_runtime_dump(true, "MPI_Abort");
+    return PMPI_Abort(comm, errorcode);
+}
+
+/* 0: off, 1: on, 2: write a local report now; other levels have no meaning here. Further arguments have none in any MPI. */
+OMPP_MPI_API int MPI_Pcontrol(const int level, ...)
+{
+    if (level == 0) ompp_event_switch(false, "MPI_Pcontrol");
+    if (level == 1) ompp_event_switch(true, "MPI_Pcontrol");
+    if (level == 2) ompp_runtime_dump(false, "MPI_Pcontrol");
+    return PMPI_Pcontrol(level);
+}

@@ -1,0 +1,223 @@
+/**
+ * \file
+ * How the runtime reaches the other ranks at the end of the run (ompp_reduce_t), over a communicator of its own that is
+ * duplicated when MPI starts: the program's messages and collective calls cannot be mixed up with ours.
+ *
+ * All transfers are polled with a limit, so that a rank that does not come leaves the others with their local profiles and does
+ * not make them wait for ever.
+ */
+#include "mpi-wrap/mpi_wrap_priv.h"
+
+#include "base/ompp_error.h"
+#include "runtime/ompp_lifecycle.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { TAG_SIZE = 1, TAG_DATA = 2 };
+#define PIECE_BYTES (1u << 30) /* counts of MPI calls are int */
+
+static struct {
+    MPI_Comm comm; /* MPI_COMM_NULL: MPI was there before us, or the duplicate failed */
+    bool known;    /* rank and size are */
+    bool gave_up;  /* a transfer ran into its limit: the communicator has loose ends */
+    int rank, size;
+    double limit_seconds;     /* of one transfer */
+    bool *sized;              /* [size] receive_size() has taken the size of the next message of this rank */
+} self = {.comm = MPI_COMM_NULL, .limit_seconds = 300};
+
+/* ---- Waiting with a limit ------------------------------------------------------------------------------------------- */
+
+static double seconds_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Short waits must stay short, long ones must not keep a core busy. */
+static void pause_after(double waited_seconds)
+{
+    const struct timespec nap = {0, waited_seconds < 0.1 ? 100000 : 2000000};
+
+    if (waited_seconds < 0.002) sched_yield();
+    else nanosleep(&nap, NULL);
+}
+
+/* What is received late would be written into memory the caller no longer has; a send that nobody takes is never read. */
+static void give_up(MPI_Request *request, bool receives)
+{
+    self.gave_up = true;
+    if (!receives || PMPI_Cancel(request) != MPI_SUCCESS) return;
+    PMPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
+static int complete(MPI_Request *request, double limit_seconds, bool receives)
+{
+    const double start = seconds_now();
+    int done = 0;
+
+    for (;;) {
+        if (PMPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return -OMPP_E_MPI;
+        if (done) return 0;
+        const double waited = seconds_now() - start;
+        if (waited > limit_seconds) break;
+        pause_after(waited);
+    }
+    give_up(request, receives);
+    return -OMPP_E_TIMEOUT;
+}
+
+/* ---- ompp_reduce_t -------------------------------------------------------------------------------------------------- */
+
+static int agree(double timeout_seconds)
+{
+    MPI_Request request;
+
+    if (self.size == 1) return 0;
+    if (self.comm == MPI_COMM_NULL) return -OMPP_E_MPI;
+    self.limit_seconds = timeout_seconds;
+    if (PMPI_Ibarrier(self.comm, &request) != MPI_SUCCESS) return -OMPP_E_MPI;
+    return complete(&request, timeout_seconds, false);
+}
+
+static int send_piece(int to, int tag, const void *data, int bytes)
+{
+    MPI_Request request;
+
+    if (PMPI_Isend(data, bytes, MPI_BYTE, to, tag, self.comm, &request) != MPI_SUCCESS) return -OMPP_E_MPI;
+    return complete(&request, self.limit_seconds, false);
+}
+
+static int receive_piece(int from, int tag, void *data, int bytes)
+{
+    MPI_Request request;
+
+    if (PMPI_Irecv(data, bytes, MPI_BYTE, from, tag, self.comm, &request) != MPI_SUCCESS) return -OMPP_E_MPI;
+    return complete(&request, self.limit_seconds, true);
+}
+
+static bool is_peer(int rank)
+{
+    return self.comm != MPI_COMM_NULL && !self.gave_up && self.sized && rank >= 0 && rank < self.size;
+}
+
+static int piece_bytes(uint64_t left)
+{
+    return left < PIECE_BYTES ? (int)left : (int)PIECE_BYTES;
+}
+
+static int reduce_send(int to, const void *data, uint64_t bytes)
+{
+    const char *p = data;
+    int error;
+
+    if (!is_peer(to)) return -OMPP_E_MPI;
+    error = send_piece(to, TAG_SIZE, &bytes, sizeof bytes);
+    for (uint64_t left = bytes; !error && left > 0; left -= piece_bytes(left)) {
+        error = send_piece(to, TAG_DATA, p, piece_bytes(left));
+        p += piece_bytes(left);
+    }
+    return error;
+}
+
+static int reduce_receive_size(int from, uint64_t *bytes)
+{
+    int error;
+
+    if (!is_peer(from)) return -OMPP_E_MPI;
+    error = receive_piece(from, TAG_SIZE, bytes, sizeof *bytes);
+    if (!error) self.sized[from] = true;
+    return error;
+}
+
+static int reduce_receive(int from, void *data, uint64_t bytes)
+{
+    uint64_t sent = bytes;
+    char *p = data;
+    int error = 0;
+
+    if (!is_peer(from)) return -OMPP_E_MPI;
+    if (!self.sized[from]) error = reduce_receive_size(from, &sent);
+    self.sized[from] = false;
+    if (!error && sent != bytes) return -OMPP_E_FORMAT;
+    for (uint64_t left = bytes; !error && left > 0; left -= piece_bytes(left)) {
+        error = receive_piece(from, TAG_DATA, p, piece_bytes(left));
+        p += piece_bytes(left);
+    }
+    return error;
+}
+
+/* ---- Start and end -------------------------------------------------------------------------------------------------- */
+
+static bool mpi_is_alive(void)
+{
+    int begun = 0, ended = 0;
+
+    PMPI_Initialized(&begun);
+    PMPI_Finalized(&ended);
+    return begun && !ended;
+}
+
+static void learn_rank(void)
+{
+    if (PMPI_Comm_rank(MPI_COMM_WORLD, &self.rank) != MPI_SUCCESS) return;
+    if (PMPI_Comm_size(MPI_COMM_WORLD, &self.size) != MPI_SUCCESS) return;
+    self.known = true;
+    ompp_runtime_mpi(self.rank, self.size);
+}
+
+/* A failure must come back to us and not end the program: the world's own error handler is put aside for the call. */
+static void duplicate_world(void)
+{
+    MPI_Errhandler users;
+
+    if (PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &users) != MPI_SUCCESS) return;
+    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (PMPI_Comm_dup(MPI_COMM_WORLD, &self.comm) != MPI_SUCCESS) self.comm = MPI_COMM_NULL;
+    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, users);
+    PMPI_Errhandler_free(&users);
+    if (self.comm == MPI_COMM_NULL) return;
+    PMPI_Comm_set_errhandler(self.comm, MPI_ERRORS_RETURN);
+    PMPI_Comm_set_name(self.comm, "ompp");
+}
+
+void ompp_mpi_started(void)
+{
+    const int saved = errno;
+
+    if (ompp_mpi_runs() && self.comm == MPI_COMM_NULL) {
+        duplicate_world();
+        learn_rank();
+    }
+    errno = saved;
+}
+
+void ompp_mpi_found(void)
+{
+    if (mpi_is_alive()) learn_rank();
+}
+
+void ompp_mpi_finish(void)
+{
+    const int saved = errno;
+
+    if (ompp_mpi_runs() && mpi_is_alive()) {
+        if (!self.known) learn_rank();
+        self.sized = calloc((size_t)self.size, sizeof *self.sized);
+        ompp_mpi_coverage();
+        ompp_runtime_finalize(&(const ompp_reduce_t){.rank = self.rank,
+                                                     .size = self.size,
+                                                     .agree = agree,
+                                                     .send = reduce_send,
+                                                     .receive_size = reduce_receive_size,
+                                                     .receive = reduce_receive});
+        free(self.sized);
+        self.sized = NULL;
+        if (self.comm != MPI_COMM_NULL && !self.gave_up) PMPI_Comm_free(&self.comm);
+    }
+    errno = saved;
+}

@@ -1,0 +1,51 @@
+/**
+ * \file
+ * The switches and the guard of the wrappers (mpi_wrap_priv.h), and what happens when the first MPI call is not MPI_Init.
+ */
+#include "mpi-wrap/mpi_wrap_priv.h"
+
+#include "base/ompp_env.h"
+#include "model/ompp_profile.h"
+#include "runtime/ompp_lifecycle.h"
+
+#include <pthread.h>
+
+unsigned ompp_mpi_mode = OMPP_MPI_ASK;
+__thread ompp_mpi_guard_t ompp_mpi_guard;
+
+static bool runs;
+
+bool ompp_mpi_runs(void)
+{
+    return runs;
+}
+
+static void ask(void)
+{
+    unsigned mode = OMPP_MPI_OFF;
+
+    runs = ompp_runtime_start();
+    if (runs) {
+        mode = (ompp_env.disable_mpi ? OMPP_MPI_OFF : 0) | (ompp_env.mpi_bytes ? OMPP_MPI_BYTES : 0) |
+               (ompp_env.mpi_inquiry ? OMPP_MPI_INQUIRY : 0);
+        if (ompp_env.disable_mpi) ompp_event_coverage(OMPP_COVERAGE_MPI_OFF, NULL, "OMPP_DISABLE_MPI is set");
+        ompp_mpi_found();
+    }
+    __atomic_store_n(&ompp_mpi_mode, mode, __ATOMIC_RELEASE);
+}
+
+bool ompp_mpi_ask_slow(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    if (__atomic_load_n(&ompp_mpi_mode, __ATOMIC_ACQUIRE) & OMPP_MPI_ASK) pthread_once(&once, ask);
+    return !(ompp_mpi_mode & OMPP_MPI_OFF);
+}
+
+void ompp_mpi_abandoned_slow(void)
+{
+    const ompp_region_ref_t region = ompp_mpi_guard.region;
+
+    ompp_mpi_guard.frame = 0;
+    ompp_event_exit(region, ompp_event_now());
+}

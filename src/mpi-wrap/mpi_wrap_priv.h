@@ -1,0 +1,253 @@
+/**
+ * \file
+ * What all wrappers share: the guard that counts nested calls once, the switches, the byte rules. Private to mpi-wrap.
+ */
+#ifndef OMPP_MPI_WRAP_PRIV_H
+#define OMPP_MPI_WRAP_PRIV_H
+
+#include "runtime/ompp_event.h"
+
+#include <mpi.h>
+
+#define OMPP_MPI_API __attribute__((visibility("default")))
+
+/* ---- Switches, settled before the first call is measured ------------------------------------------------------------ */
+
+enum {
+    OMPP_MPI_ASK = 1,      /* environment not read yet */
+    OMPP_MPI_OFF = 2,      /* OMPP_DISABLE_MPI */
+    OMPP_MPI_BYTES = 4,    /* OMPP_MPI_BYTES */
+    OMPP_MPI_INQUIRY = 8   /* OMPP_MPI_INQUIRY: time local calls, too */
+};
+
+extern unsigned ompp_mpi_mode; /* OMPP_MPI_* */
+
+/** \brief Starts measurement, reads the switches into ompp_mpi_mode. \return true when MPI calls are measured. */
+bool ompp_mpi_ask_slow(void);
+
+static inline bool ompp_mpi_counts_bytes(void)
+{
+    return ompp_mpi_mode & OMPP_MPI_BYTES;
+}
+
+/* ---- The guard ------------------------------------------------------------------------------------------------------ */
+
+/**
+ * The outermost MPI call of a thread. Calls that MPI makes in it (user's operators, error handlers, attribute callbacks,
+ * Fortran bindings on top of C) are part of it. The frame address and not a depth tells that a call is nested: an error handler
+ * may leave by longjmp or a C++ exception, and then the next call does not lie below the frame of the abandoned one.
+ */
+typedef struct {
+    uintptr_t frame; /* stack address of the wrapper; 0 = outside MPI */
+    ompp_region_ref_t region;
+} ompp_mpi_guard_t;
+
+extern __thread ompp_mpi_guard_t ompp_mpi_guard __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/** \brief The call in the guard was left by a jump: closes its region. */
+void ompp_mpi_abandoned_slow(void);
+
+static inline bool ompp_mpi_outermost(uintptr_t frame)
+{
+    if (__builtin_expect(ompp_mpi_guard.frame != 0, 0)) {
+        if (frame < ompp_mpi_guard.frame) return false;
+        ompp_mpi_abandoned_slow();
+    }
+    return true;
+}
+
+/* ---- A measured call ------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    ompp_region_ref_t region;
+} ompp_mpi_call_t;
+
+/** Return address and frame of the wrapper that stands in a function of its own. */
+#define OMPP_MPI_HERE __builtin_return_address(0), (uintptr_t)__builtin_frame_address(0)
+
+/** \brief The region of a call about to be measured, or 0: nested in another MPI call, or switched off. */
+static inline ompp_region_ref_t ompp_mpi_region(const void *code, uintptr_t frame, const char *name)
+{
+    if (__builtin_expect(ompp_mpi_mode & (OMPP_MPI_ASK | OMPP_MPI_OFF), 0) && !ompp_mpi_ask_slow()) return 0;
+    if (!ompp_mpi_outermost(frame)) return 0;
+    return ompp_region_at(OMPP_CONSTRUCT_MPI, code, name);
+}
+
+static inline void ompp_mpi_enter(ompp_mpi_call_t *call, uintptr_t frame)
+{
+    ompp_mpi_guard.frame = frame;
+    ompp_mpi_guard.region = call->region;
+    ompp_event_enter(call->region, ompp_event_now());
+}
+
+/** \brief Begins a call. \return false when it is not to be measured; then there is no end. */
+static inline bool ompp_mpi_begin(ompp_mpi_call_t *call, const void *code, uintptr_t frame, const char *name)
+{
+    call->region = ompp_mpi_region(code, frame, name);
+    if (!call->region) return false;
+    ompp_mpi_enter(call, frame);
+    return true;
+}
+
+/** \brief The same for local calls: counts them; begins one only when they are to be timed. */
+static inline bool ompp_mpi_begin_inquiry(ompp_mpi_call_t *call, const void *code, uintptr_t frame, const char *name)
+{
+    call->region = ompp_mpi_region(code, frame, name);
+    if (!call->region) return false;
+    if (!(ompp_mpi_mode & OMPP_MPI_INQUIRY)) {
+        ompp_event_count(call->region);
+        return false;
+    }
+    ompp_mpi_enter(call, frame);
+    return true;
+}
+
+static inline void ompp_mpi_end(ompp_mpi_call_t *call, ompp_time_t t)
+{
+    ompp_event_exit(call->region, t);
+    ompp_mpi_guard.frame = 0;
+}
+
+/* ---- Bytes ---------------------------------------------------------------------------------------------------------- */
+
+/** Initial values of a call: what it counts without its bytes. */
+#define OMPP_MPI_VALUES(sends, recvs, colls)                                                                           \
+    {                                                                                                                  \
+        [OMPP_METRIC_SENDS] = (sends), [OMPP_METRIC_RECVS] = (recvs), [OMPP_METRIC_COLLS] = (colls)                    \
+    }
+
+/** An array of counts of the user: int, or MPI_Count in calls with large counts. Borrowed; may be rubbish where MPI ignores it. */
+typedef struct {
+    const void *array;
+    bool wide;
+} ompp_mpi_counts_t;
+
+static inline ompp_mpi_counts_t ompp_mpi_counts_int(const int *array)
+{
+    return (ompp_mpi_counts_t){array, false};
+}
+
+static inline ompp_mpi_counts_t ompp_mpi_counts_large(const MPI_Count *array)
+{
+    return (ompp_mpi_counts_t){array, true};
+}
+
+#define ompp_mpi_counts(array)                                                                                         \
+    _Generic((array),                                                                                                  \
+        const int *: ompp_mpi_counts_int,                                                                              \
+        int *: ompp_mpi_counts_int,                                                                                    \
+        const MPI_Count *: ompp_mpi_counts_large,                                                                      \
+        MPI_Count *: ompp_mpi_counts_large)(array)
+
+/*
+ * The byte rules: add to values[OMPP_METRIC_BYTES_IN] and [OMPP_METRIC_BYTES_OUT] what the call moves by ompP's definition
+ * (docs/mpi.md). Called after the call, when it succeeded. Arguments are the user's; what is not significant at this rank may be
+ * anything and is not looked at. They make local PMPI calls, keep errno, and never fail.
+ */
+typedef uint64_t ompp_mpi_values_t[OMPP_METRIC_MPI_NUM];
+
+void ompp_mpi_bytes_send(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int dest);
+void ompp_mpi_bytes_recv(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int source);
+/** \param[in] matched  the message was not MPI_MESSAGE_NO_PROC. */
+void ompp_mpi_bytes_matched(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, bool matched);
+void ompp_mpi_bytes_sendrecv(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+                             MPI_Count recvcount, MPI_Datatype recvtype, int source);
+void ompp_mpi_bytes_sendrecv_replace(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int dest, int source);
+void ompp_mpi_bytes_partitioned_send(ompp_mpi_values_t values, int partitions, MPI_Count count, MPI_Datatype type, int dest);
+void ompp_mpi_bytes_partitioned_recv(ompp_mpi_values_t values, int partitions, MPI_Count count, MPI_Datatype type,
+                                     int source);
+
+void ompp_mpi_bytes_bcast(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm);
+void ompp_mpi_bytes_reduce(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm);
+void ompp_mpi_bytes_allreduce(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, MPI_Comm comm);
+void ompp_mpi_bytes_scan(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, MPI_Comm comm);
+void ompp_mpi_bytes_reduce_scatter(ompp_mpi_values_t values, ompp_mpi_counts_t recvcounts, MPI_Datatype type, MPI_Comm comm);
+void ompp_mpi_bytes_reduce_scatter_block(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, MPI_Comm comm);
+void ompp_mpi_bytes_gather(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                           MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+void ompp_mpi_bytes_gatherv(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                            ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype, int root, MPI_Comm comm);
+void ompp_mpi_bytes_scatter(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf,
+                            MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+void ompp_mpi_bytes_scatterv(ompp_mpi_values_t values, ompp_mpi_counts_t sendcounts, MPI_Datatype sendtype,
+                             const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+void ompp_mpi_bytes_allgather(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                              MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+void ompp_mpi_bytes_allgatherv(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                               ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype, MPI_Comm comm);
+void ompp_mpi_bytes_alltoall(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+void ompp_mpi_bytes_alltoallv(ompp_mpi_values_t values, const void *sendbuf, ompp_mpi_counts_t sendcounts,
+                              MPI_Datatype sendtype, ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype, MPI_Comm comm);
+void ompp_mpi_bytes_alltoallw(ompp_mpi_values_t values, const void *sendbuf, ompp_mpi_counts_t sendcounts,
+                              const MPI_Datatype *sendtypes, ompp_mpi_counts_t recvcounts, const MPI_Datatype *recvtypes,
+                              MPI_Comm comm);
+void ompp_mpi_bytes_neighbor(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype, MPI_Count recvcount,
+                             MPI_Datatype recvtype, MPI_Comm comm);
+void ompp_mpi_bytes_neighbor_allgatherv(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype,
+                                        ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype, MPI_Comm comm);
+void ompp_mpi_bytes_neighbor_alltoallv(ompp_mpi_values_t values, ompp_mpi_counts_t sendcounts, MPI_Datatype sendtype,
+                                       ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype, MPI_Comm comm);
+void ompp_mpi_bytes_neighbor_alltoallw(ompp_mpi_values_t values, ompp_mpi_counts_t sendcounts,
+                                       const MPI_Datatype *sendtypes, ompp_mpi_counts_t recvcounts,
+                                       const MPI_Datatype *recvtypes, MPI_Comm comm);
+
+void ompp_mpi_bytes_put(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int target);
+void ompp_mpi_bytes_get(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int target);
+void ompp_mpi_bytes_get_accumulate(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype,
+                                   MPI_Count recvcount, MPI_Datatype recvtype, int target, MPI_Op op);
+void ompp_mpi_bytes_fetch_and_op(ompp_mpi_values_t values, MPI_Datatype type, int target, MPI_Op op);
+void ompp_mpi_bytes_compare_and_swap(ompp_mpi_values_t values, MPI_Datatype type, int target);
+
+/* ---- Persistent requests -------------------------------------------------------------------------------------------- */
+
+/** \brief Keeps what one start of a request counts; replaces what an earlier request with this handle had. Takes a lock. */
+void ompp_mpi_request_keep(MPI_Request request, const ompp_mpi_values_t values);
+
+/** \brief Adds what starting these requests counts; unknown ones count nothing. Takes a lock. */
+void ompp_mpi_request_add(int number, const MPI_Request requests[], ompp_mpi_values_t values);
+
+/* ---- Synchronisation events ----------------------------------------------------------------------------------------- */
+
+/** \brief Somebody wants synchronisation events. One relaxed load. */
+static inline bool ompp_mpi_watched(void)
+{
+    return __builtin_expect(__atomic_load_n(&ompp_sync_subscriber, __ATOMIC_RELAXED) != NULL, 0);
+}
+
+/*
+ * Announce a call to the subscriber, and wait when it says so. At the begin the communicator has not been accepted by MPI yet:
+ * ranks are translated only in communicators that this process has used with success before; else peer is -1 until the end event.
+ * Bytes are in the end event.
+ */
+void ompp_mpi_sync_begin_one(ompp_sync_kind_t kind, MPI_Comm comm, int peer, int tag);
+void ompp_mpi_sync_end_one(ompp_sync_kind_t kind, MPI_Comm comm, int peer, int tag, const ompp_mpi_values_t values);
+/** \brief A send and a receive in one call. */
+void ompp_mpi_sync_begin_both(MPI_Comm comm, int dest, int tag, int source, int recvtag);
+void ompp_mpi_sync_end_both(MPI_Comm comm, int dest, int tag, int source, int recvtag, const ompp_mpi_values_t values);
+
+/** \brief The program is about to free *comm: its handle may be given to another one. comm may be NULL. */
+void ompp_mpi_sync_forget(const MPI_Comm *comm);
+
+/* ---- Start and end -------------------------------------------------------------------------------------------------- */
+
+/** Names of all functions this library wraps, sorted. */
+extern const char *const ompp_mpi_wrapped[];
+extern const unsigned ompp_mpi_nwrapped;
+
+/** \brief Tells the report which MPI functions the program imports that are not wrapped. */
+void ompp_mpi_coverage(void);
+
+/** \brief Measurement was started, be MPI calls measured or not. */
+bool ompp_mpi_runs(void);
+
+/** \brief Before the first measured call: when MPI is initialised already (loaded late), learns rank and size; not collective. */
+void ompp_mpi_found(void);
+
+/** \brief After a successful MPI_Init: own communicator, rank and size known. Collective. */
+void ompp_mpi_started(void);
+
+/** \brief On entering MPI_Finalize: reduction and report, over the own communicator when there is one. Collective. */
+void ompp_mpi_finish(void);
+
+#endif

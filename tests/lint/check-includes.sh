@@ -1,0 +1,56 @@
+#!/bin/sh
+# Who may include whom: the table of rows below. A folder may include itself and what its line names, nothing else of ours.
+# Also: mpi.h only in src/mpi-wrap, omp-tools.h only in src/ompt, headers *_priv.h only in their own folder, no "../".
+. "$(dirname "$0")/common.sh"
+
+table='
+base:
+model:          base
+structure:      base model
+analysis:       base model structure
+report:         base model analysis
+runtime:        base model
+ompt:           base model runtime structure
+opari-bridge:   base model runtime structure
+gomp:           base model runtime structure
+mpi-wrap:       base model runtime structure
+function:       base model runtime structure
+sample:         base model runtime structure
+memory:         base model runtime structure
+causal:         base model runtime structure
+'
+
+allowed() { # allowed FOLDER TARGET
+    [ "$1" = "$2" ] && return 0
+    [ "$1" = lib ] && return 0
+    echo "$table" | awk -v from="$1:" -v to="$2" '$1 == from { for (i = 2; i <= NF; i++) if ($i == to) found = 1 } END { exit !found }'
+}
+
+for folder in "$src"/src/*/; do
+    name=$(basename "$folder")
+    [ "$name" = lib ] && continue
+    echo "$table" | grep -q "^$name:" || complain "src/$name: not in the table of tests/lint/check-includes.sh"
+done
+
+for file in $(sources src tools include); do
+    top=${file%%/*}
+    folder=$(echo "$file" | cut -d/ -f2)
+    sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*\([<"][^>"]*[>"]\).*/\1/p' "$src/$file" >/tmp/ompp-includes.$$
+    while read -r include; do
+        header=$(echo "$include" | tr -d '<>"')
+        case $header in
+        ../* | */../*) complain "$file: $header leaves its folder" ;;
+        mpi.h) case $file in src/mpi-wrap/*) ;; *) complain "$file: mpi.h belongs to src/mpi-wrap" ;; esac ;;
+        omp-tools.h) case $file in src/ompt/*) ;; *) complain "$file: omp-tools.h belongs to src/ompt" ;; esac ;;
+        esac
+        case $include in \"*/*\") ;; *) continue ;; esac
+        target=${header%%/*}
+        case $header in
+        *_priv.h) [ "$top/$folder" = "src/$target" ] || complain "$file: $header is private to src/$target" ;;
+        esac
+        [ "$top" = src ] && [ -d "$src/src/$target" ] || continue
+        allowed "$folder" "$target" || complain "$file: src/$folder must not include $header"
+    done </tmp/ompp-includes.$$
+    rm -f /tmp/ompp-includes.$$
+done
+exit $status
