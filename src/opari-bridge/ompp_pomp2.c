@@ -1,0 +1,297 @@
+/**
+ * \file
+ * The parts of the OPARI2 bridge that run rarely: making regions, finding OpenMP's functions, switches, notes of the build.
+ */
+#include "opari-bridge/ompp_pomp2.h"
+
+#include "opari-bridge/ompp_pomp2_ctc.h"
+#include "opari-bridge/ompp_pomp2_priv.h"
+
+#include "model/ompp_profile.h"
+#include "runtime/ompp_lifecycle.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Time between two attempts to get a region that the runtime refused: measurement may be switched on later. */
+enum { RETRY_NS = 1000000 };
+
+extern const char ompp_opari_linked __attribute__((weak));
+
+bool ompp_pomp2_linked(void)
+{
+    return &ompp_opari_linked != NULL;
+}
+
+/* ---- OpenMP's functions --------------------------------------------------------------------------------------------- */
+
+static int no_number(void)
+{
+    return 0;
+}
+
+static int one(void)
+{
+    return 1;
+}
+
+static int no_ancestor(int level)
+{
+    (void)level;
+    return 0;
+}
+
+static void no_lock(void *lock)
+{
+    (void)lock;
+}
+
+static int no_test(void *lock)
+{
+    (void)lock;
+    return 1;
+}
+
+ompp_pomp2_omp_t ompp_pomp2_omp = {
+    .get_thread_num = no_number,
+    .get_level = no_number,
+    .get_active_level = no_number,
+    .get_ancestor_thread_num = no_ancestor,
+    .get_max_threads = one,
+    .init_lock = no_lock,
+    .destroy_lock = no_lock,
+    .set_lock = no_lock,
+    .unset_lock = no_lock,
+    .test_lock = no_test,
+    .init_nest_lock = no_lock,
+    .destroy_nest_lock = no_lock,
+    .set_nest_lock = no_lock,
+    .unset_nest_lock = no_lock,
+    .test_nest_lock = no_test,
+};
+
+/*
+ * Never called: references that make the linker export these functions from a program that has its OpenMP runtime linked
+ * statically. Calls go through dlsym, which finds the default version (libgomp has two of each lock function).
+ */
+#define WEAK(name) extern void name(void) __attribute__((weak));
+#define OMP_FUNCTIONS(ROW)                                                                                             \
+    ROW(get_thread_num) ROW(get_level) ROW(get_active_level) ROW(get_ancestor_thread_num) ROW(get_max_threads)         \
+    ROW(init_lock) ROW(destroy_lock) ROW(set_lock) ROW(unset_lock) ROW(test_lock) ROW(init_nest_lock)                  \
+    ROW(destroy_nest_lock) ROW(set_nest_lock) ROW(unset_nest_lock) ROW(test_nest_lock)
+#define WEAK_ROW(name) WEAK(omp_##name)
+OMP_FUNCTIONS(WEAK_ROW)
+
+static void find_all(void)
+{
+#define TABLE_ROW(name) {"omp_" #name, (void **)&ompp_pomp2_omp.name, (void (*)(void))omp_##name},
+    const struct {
+        const char *name;
+        void **slot;
+        void (*exported)(void);
+    } rows[] = {OMP_FUNCTIONS(TABLE_ROW)};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        void *found = dlsym(RTLD_DEFAULT, rows[i].name);
+        if (!found) memcpy(&found, &rows[i].exported, sizeof found);
+        if (found) *rows[i].slot = found;
+    }
+}
+
+void ompp_pomp2_omp_find(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static int done;
+    int saved = errno;
+
+    if (__atomic_load_n(&done, __ATOMIC_ACQUIRE)) return;
+    pthread_once(&once, find_all);
+    __atomic_store_n(&done, 1, __ATOMIC_RELEASE);
+    errno = saved;
+}
+
+/* ---- Regions -------------------------------------------------------------------------------------------------------- */
+
+static void copy(char *to, size_t size, ompp_span_t from)
+{
+    size_t length = from.length < size ? from.length : size - 1;
+
+    if (length) memcpy(to, from.text, length);
+    to[length] = '\0';
+}
+
+/* Asks the runtime for the region; leaves ref 0 when there is none now. */
+static void define(ompp_pomp2_region_t *region, const ompp_ctc_t *ctc)
+{
+    char file[PATH_MAX], name[1024];
+    ompp_region_def_t def = {.construct = ctc->construct, .begin = ctc->begin, .end = ctc->end};
+
+    if (ctc->construct == OMPP_CONSTRUCT_NUM || !ompp_runtime_start()) return;
+    if (ctc->construct != OMPP_CONSTRUCT_USER_REGION) ompp_event_claim_openmp("OPARI2");
+    copy(file, sizeof file, ctc->file);
+    copy(name, sizeof name, ctc->name);
+    def.file = *file ? file : NULL;
+    def.name = *name ? name : NULL;
+    __atomic_store_n(&region->ref, ompp_region_define(&def), __ATOMIC_RELEASE);
+}
+
+static ompp_pomp2_region_t *make(POMP2_Region_handle *handle, const ompp_ctc_t *ctc)
+{
+    static ompp_pomp2_region_t nothing = {.construct = OMPP_CONSTRUCT_NUM};
+    ompp_pomp2_region_t *region = NULL;
+    void *empty = NULL;
+
+    if (posix_memalign((void **)&region, 64, sizeof *region) != 0) return &nothing;
+    memset(region, 0, sizeof *region);
+    region->construct = ctc->construct;
+    region->forks = ctc->construct != OMPP_CONSTRUCT_NUM && ompp_construct_forks(ctc->construct);
+    define(region, ctc);
+    if (__atomic_compare_exchange_n(handle, &empty, region, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return region;
+    free(region); /* another thread was faster */
+    return empty;
+}
+
+ompp_pomp2_region_t *ompp_pomp2_region_slow(POMP2_Region_handle *handle, const char *text)
+{
+    ompp_pomp2_region_t *region = __atomic_load_n(handle, __ATOMIC_ACQUIRE);
+    ompp_time_t retry_at = region ? __atomic_load_n(&region->retry_at, __ATOMIC_RELAXED) : 0;
+    int saved = errno;
+    ompp_ctc_t ctc;
+
+    if (region && ompp_event_now() < retry_at) return region;
+    ompp_pomp2_omp_find();
+    ompp_ctc_read(text, &ctc);
+    if (!region)
+        region = make(handle, &ctc);
+    else
+        define(region, &ctc);
+    __atomic_store_n(&region->retry_at, ompp_event_now() + RETRY_NS, __ATOMIC_RELAXED);
+    errno = saved;
+    return region;
+}
+
+ompp_pomp2_slot_t *ompp_pomp2_slot_new(void)
+{
+    int saved = errno;
+    ompp_pomp2_slot_t *slot = calloc(1, sizeof *slot);
+
+    errno = saved;
+    return slot;
+}
+
+static pthread_key_t tasks_key;
+
+static void free_tasks(void *block)
+{
+    for (ompp_pomp2_tasks_t *inner; block; block = inner) {
+        inner = ((ompp_pomp2_tasks_t *)block)->inner;
+        free(block);
+    }
+}
+
+static void make_tasks_key(void)
+{
+    pthread_key_create(&tasks_key, free_tasks);
+}
+
+ompp_pomp2_tasks_t *ompp_pomp2_tasks_new(ompp_pomp2_tasks_t *outer)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int saved = errno;
+    ompp_pomp2_tasks_t *block = calloc(1, sizeof *block);
+
+    if (block) {
+        pthread_once(&once, make_tasks_key);
+        block->outer = outer;
+        if (outer)
+            outer->inner = block;
+        else
+            pthread_setspecific(tasks_key, block);
+    }
+    errno = saved;
+    return block;
+}
+
+/* ---- Switches ------------------------------------------------------------------------------------------------------- */
+
+OMPP_EXPORT void POMP2_Init(void)
+{
+    int saved = errno;
+
+    ompp_runtime_start();
+    errno = saved;
+}
+
+/* What the program marked as the end of what it wants measured. The report is written at the end of the process all the same. */
+OMPP_EXPORT void POMP2_Finalize(void)
+{
+    ompp_event_switch(false, "inst finalize");
+}
+
+OMPP_EXPORT void POMP2_On(void)
+{
+    ompp_event_switch(true, "inst on");
+}
+
+OMPP_EXPORT void POMP2_Off(void)
+{
+    ompp_event_switch(false, "inst off");
+}
+
+/* ---- Notes of the build --------------------------------------------------------------------------------------------- */
+
+/* They come from constructors of the program's object files, before measurement starts; a module can also be loaded later. */
+typedef struct ompp_note {
+    struct ompp_note *next;
+    unsigned kind;
+    const char *subject, *reason;
+} ompp_note_t;
+
+static struct {
+    pthread_mutex_t lock;
+    ompp_note_t *first, **last;
+    bool started;
+} notes = {PTHREAD_MUTEX_INITIALIZER, NULL, &notes.first, false};
+
+/**
+ * \brief Called by constructors that kinst-ompp puts into objects. kind: 0 file compiled without instrumentation, 1 pragma ignored.
+ * \param[in] subject, reason  static text of the calling object.
+ */
+OMPP_EXPORT void ompp_build_note(int kind, const char *subject, const char *reason)
+{
+    unsigned coverage = kind == 0 ? OMPP_COVERAGE_UNINSTRUMENTED : OMPP_COVERAGE_NOTE;
+    int saved = errno;
+    ompp_note_t *note;
+
+    pthread_mutex_lock(&notes.lock);
+    note = notes.started ? NULL : malloc(sizeof *note);
+    if (note) {
+        *note = (ompp_note_t){NULL, coverage, subject, reason};
+        *notes.last = note;
+        notes.last = &note->next;
+    }
+    pthread_mutex_unlock(&notes.lock);
+    if (!note) ompp_event_coverage(coverage, subject, reason);
+    errno = saved;
+}
+
+void ompp_pomp2_start(void)
+{
+    ompp_note_t *note;
+
+    pthread_mutex_lock(&notes.lock);
+    notes.started = true;
+    note = notes.first;
+    notes.first = NULL;
+    pthread_mutex_unlock(&notes.lock);
+    for (ompp_note_t *next; note; note = next) {
+        ompp_event_coverage(note->kind, note->subject, note->reason);
+        next = note->next;
+        free(note);
+    }
+}

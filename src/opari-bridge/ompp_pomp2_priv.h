@@ -1,0 +1,70 @@
+/**
+ * \file
+ * Shared by the hot path of the bridge (ompp_pomp2_hot.c) and what it calls rarely (ompp_pomp2.c).
+ */
+#ifndef OMPP_POMP2_PRIV_H
+#define OMPP_POMP2_PRIV_H
+
+#define OMPP_POMP2_NO_MACROS
+#define OMPP_KINST
+#include "opari2/pomp2_lib.h"
+
+#include "runtime/ompp_event.h"
+
+#define OMPP_EXPORT __attribute__((visibility("default")))
+
+/** A team between fork and join, for workers that know nothing but the region. Never freed, used again for the same region. */
+typedef struct ompp_pomp2_slot {
+    struct ompp_pomp2_slot *next; /* set before the slot is published */
+    uint64_t path;                /* hash of the forking thread's position in the nest of teams */
+    POMP2_Task_handle team;       /* as in ompp_pomp2_fork() */
+    int busy;
+} ompp_pomp2_slot_t;
+
+/** What a handle points to. Made at the first event, never freed: the user's handle keeps pointing to it. */
+typedef struct {
+    ompp_region_ref_t ref;      /* 0 while the runtime gives none */
+    ompp_construct_t construct;
+    bool forks;
+    ompp_time_t retry_at;       /* next attempt to define it, when ref is 0 */
+    ompp_pomp2_slot_t *slots __attribute__((aligned(64))); /* written by other threads */
+} ompp_pomp2_region_t;
+
+/** OpenMP's own functions, of whichever runtime the program has; libompp is not linked with any. Never NULL. */
+typedef struct {
+    int (*get_thread_num)(void);
+    int (*get_level)(void);
+    int (*get_active_level)(void);
+    int (*get_ancestor_thread_num)(int level);
+    int (*get_max_threads)(void);
+    void (*init_lock)(void *), (*destroy_lock)(void *), (*set_lock)(void *), (*unset_lock)(void *);
+    int (*test_lock)(void *);
+    void (*init_nest_lock)(void *), (*destroy_nest_lock)(void *), (*set_nest_lock)(void *), (*unset_nest_lock)(void *);
+    int (*test_nest_lock)(void *);
+} ompp_pomp2_omp_t;
+
+extern ompp_pomp2_omp_t ompp_pomp2_omp;
+
+/** Tasks that run on a thread, innermost last; blocks are linked and belong to the thread. */
+enum { OMPP_POMP2_TASKS = 62 };
+typedef struct ompp_pomp2_tasks {
+    struct ompp_pomp2_tasks *outer, *inner;
+    ompp_task_t task[OMPP_POMP2_TASKS];
+} ompp_pomp2_tasks_t;
+
+/**
+ * \brief The region of a handle, made if need be; asks the runtime again now and then while it gives none.
+ * \return never NULL.
+ */
+ompp_pomp2_region_t *ompp_pomp2_region_slow(POMP2_Region_handle *handle, const char *ctc);
+
+/** \brief Looks up OpenMP's functions, once. Done by ompp_pomp2_region_slow(); lock functions may come before that. */
+void ompp_pomp2_omp_find(void);
+
+/** \brief Memory for a slot. \return NULL when there is none. */
+ompp_pomp2_slot_t *ompp_pomp2_slot_new(void);
+
+/** \brief A further block of running tasks, to be freed when the thread ends. \return NULL when there is no memory. */
+ompp_pomp2_tasks_t *ompp_pomp2_tasks_new(ompp_pomp2_tasks_t *outer);
+
+#endif
