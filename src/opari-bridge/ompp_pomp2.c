@@ -245,53 +245,14 @@ OMPP_EXPORT void POMP2_Off(void)
 
 /* ---- Notes of the build --------------------------------------------------------------------------------------------- */
 
-/* They come from constructors of the program's object files, before measurement starts; a module can also be loaded later. */
-typedef struct ompp_note {
-    struct ompp_note *next;
-    unsigned kind;
-    const char *subject, *reason;
-} ompp_note_t;
-
-static struct {
-    pthread_mutex_t lock;
-    ompp_note_t *first, **last;
-    bool started;
-} notes = {PTHREAD_MUTEX_INITIALIZER, NULL, &notes.first, false};
-
 /**
- * \brief Called by constructors that kinst-ompp puts into objects. kind: 0 file compiled without instrumentation, 1 pragma ignored.
- * \param[in] subject, reason  static text of the calling object.
+ * \brief Called by constructors that kinst-ompp puts into objects, mostly before measurement starts.
+ * \param[in] kind  0 = file compiled without instrumentation, 1 = pragma ignored.
  */
 OMPP_EXPORT void ompp_build_note(int kind, const char *subject, const char *reason)
 {
-    unsigned coverage = kind == 0 ? OMPP_COVERAGE_UNINSTRUMENTED : OMPP_COVERAGE_NOTE;
     int saved = errno;
-    ompp_note_t *note;
 
-    pthread_mutex_lock(&notes.lock);
-    note = notes.started ? NULL : malloc(sizeof *note);
-    if (note) {
-        *note = (ompp_note_t){NULL, coverage, subject, reason};
-        *notes.last = note;
-        notes.last = &note->next;
-    }
-    pthread_mutex_unlock(&notes.lock);
-    if (!note) ompp_event_coverage(coverage, subject, reason);
+    ompp_event_coverage(kind == 0 ? OMPP_COVERAGE_UNINSTRUMENTED : OMPP_COVERAGE_NOTE, subject, reason);
     errno = saved;
-}
-
-void ompp_pomp2_start(void)
-{
-    ompp_note_t *note;
-
-    pthread_mutex_lock(&notes.lock);
-    notes.started = true;
-    note = notes.first;
-    notes.first = NULL;
-    pthread_mutex_unlock(&notes.lock);
-    for (ompp_note_t *next; note; note = next) {
-        ompp_event_coverage(note->kind, note->subject, note->reason);
-        next = note->next;
-        free(note);
-    }
 }

@@ -14,7 +14,4 @@
 /** \return true when the program, or a library it was started with, holds code instrumented by OPARI2. */
 bool ompp_pomp2_linked(void);
 
-/** \brief Measurement has started: hands over the notes that the build left in the program (files compiled unmodified). */
-void ompp_pomp2_start(void);
-
 #endif

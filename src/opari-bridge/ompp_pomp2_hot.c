@@ -10,7 +10,6 @@
 static __thread struct {
     ompp_pomp2_tasks_t *tasks; /* block of the innermost running task */
     unsigned ntasks;           /* used in that block */
-    unsigned unmeasured;       /* teams without measurement this thread is in, inside the innermost measured one */
 } self __attribute__((tls_model("initial-exec")));
 
 static ompp_pomp2_region_t nothing = {.construct = OMPP_CONSTRUCT_NUM};
@@ -233,14 +232,14 @@ OMPP_EXPORT void POMP2_Implicit_barrier_enter(POMP2_Region_handle *handle, POMP2
     *old_task = 0;
     if (!region->forks)
         ompp_event_phase(region->ref, OMPP_PHASE_EXITBAR, ompp_event_now());
-    else if (self.unmeasured == 0)
+    else
         ompp_event_member_barrier(true, ompp_event_now());
 }
 
 OMPP_EXPORT void POMP2_Implicit_barrier_exit(POMP2_Region_handle *handle, POMP2_Task_handle old_task)
 {
     (void)old_task;
-    if (known(handle)->forks && self.unmeasured == 0) ompp_event_member_barrier(false, ompp_event_now());
+    if (known(handle)->forks) ompp_event_member_barrier(false, ompp_event_now());
 }
 
 /* ---- Teams ---------------------------------------------------------------------------------------------------------- */
@@ -262,10 +261,7 @@ static inline ompp_team_t *team_of(POMP2_Task_handle team)
 
 static inline void member_begin(POMP2_Task_handle team)
 {
-    if (team)
-        ompp_event_member_begin(team_of(team), ompp_pomp2_omp.get_thread_num(), team & 1, ompp_event_now());
-    else
-        self.unmeasured++;
+    ompp_event_member_begin(team_of(team), (unsigned)ompp_pomp2_omp.get_thread_num(), team & 1, ompp_event_now());
 }
 
 OMPP_EXPORT void ompp_pomp2_member_begin(POMP2_Region_handle *handle, POMP2_Task_handle team)
@@ -277,10 +273,7 @@ OMPP_EXPORT void ompp_pomp2_member_begin(POMP2_Region_handle *handle, POMP2_Task
 OMPP_EXPORT void POMP2_Parallel_end(POMP2_Region_handle *handle)
 {
     (void)handle;
-    if (self.unmeasured)
-        self.unmeasured--;
-    else
-        ompp_event_member_end(ompp_event_now());
+    ompp_event_member_end(ompp_event_now());
 }
 
 OMPP_EXPORT void ompp_pomp2_join(POMP2_Task_handle team)
