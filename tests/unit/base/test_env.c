@@ -1,0 +1,129 @@
+/* Every kind of variable: good values, bad ones with their one warning, unknown names. Each case in a process of its own, because
+ * the environment is read once. */
+#include "base/ompp_env.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Sets "NAME=value", reads in a child and returns what it wrote to stderr; *right tells what the child's test said. */
+static char *said(const char *setting, bool (*test)(void), bool *right)
+{
+    static char text[4096];
+    int ends[2], status;
+    size_t n = 0;
+    ssize_t got;
+
+    assert_int_equal(pipe(ends), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        char *copy = strdup(setting);
+        dup2(ends[1], STDERR_FILENO);
+        putenv(copy);
+        ompp_env_read();
+        _exit(test() ? 0 : 1);
+    }
+    close(ends[1]);
+    while ((got = read(ends[0], text + n, sizeof text - 1 - n)) > 0) n += (size_t)got;
+    close(ends[0]);
+    text[n] = '\0';
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    *right = status == 0;
+    return text;
+}
+
+static bool memory_4m(void) { return ompp_env.memory == 4u << 20; }
+static bool memory_default(void) { return ompp_env.memory == 8u << 20; }
+static bool memory_2g(void) { return ompp_env.memory == (uint64_t)2 << 30; }
+static bool detail_default(void) { return ompp_env.rank_detail == 64; }
+static bool detail_7(void) { return ompp_env.rank_detail == 7; }
+static bool lock_off(void) { return ompp_env.disable_lock; }
+static bool lock_on(void) { return !ompp_env.disable_lock; }
+static bool half_second(void) { return ompp_env.resolve_seconds == 0.5; }
+static bool seconds_default(void) { return ompp_env.resolve_seconds == 20; }
+static bool named_x(void) { return strcmp(ompp_env.appname, "x") == 0; }
+static bool anything(void) { return true; }
+
+static const struct {
+    const char *setting;
+    bool (*test)(void);
+    const char *warning; /* part of it; NULL = none */
+} cases[] = {
+    {"OMPP_MEMORY=4M", memory_4m, NULL},
+    {"OMPP_MEMORY=4MB", memory_4m, NULL},
+    {"OMPP_MEMORY=4096k", memory_4m, NULL},
+    {"OMPP_MEMORY=2G", memory_2g, NULL},
+    {"OMPP_MEMORY=", memory_default, NULL},
+    {"OMPP_MEMORY=-1", memory_default, "OMPP_MEMORY='-1'"},
+    {"OMPP_MEMORY=4Mx", memory_default, "OMPP_MEMORY='4Mx'"},
+    {"OMPP_MEMORY=99999999999999999999", memory_default, "is not understood"},
+    {"OMPP_MEMORY=17179869184G", memory_default, "using 8M"},
+    {"OMPP_RANK_DETAIL=7", detail_7, NULL},
+    {"OMPP_RANK_DETAIL=-7", detail_default, "a whole number, 0 or more"},
+    {"OMPP_RANK_DETAIL=seven", detail_default, "OMPP_RANK_DETAIL='seven'"},
+    {"OMPP_DISABLE_LOCK=1", lock_off, NULL},
+    {"OMPP_DISABLE_LOCK=", lock_off, NULL},
+    {"OMPP_DISABLE_LOCK=0", lock_on, NULL},
+    {"OMPP_RESOLVE_SECONDS=0.5", half_second, NULL},
+    {"OMPP_RESOLVE_SECONDS=nan", seconds_default, "OMPP_RESOLVE_SECONDS='nan'"},
+    {"OMPP_RESOLVE_SECONDS=-1", seconds_default, "using 20"},
+    {"OMPP_APPNAME=x", named_x, NULL},
+    {"OMPP_NONSENSE=1", anything, "unknown variable OMPP_NONSENSE"},
+    {"OMPP_MEMORYX=1", anything, "unknown variable OMPP_MEMORYX"},
+    {"OMPP_CTR1=PAPI_TOT_CYC", anything, "OMPP_CTR1: counters"},
+    {"OMPP_SAMPLE_HZ=100", anything, "OMPP_SAMPLE_HZ has no effect"},
+    {"OMPP=1", anything, NULL},
+};
+
+static void values_and_warnings(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bool right;
+        const char *text = said(cases[i].setting, cases[i].test, &right);
+        const char *end = strchr(text, '\n');
+        bool expected = cases[i].warning ? end && end[1] == '\0' && strstr(text, cases[i].warning) : *text == '\0';
+        if (!right || !expected) print_error("%s: value %s, said: %s\n", cases[i].setting, right ? "right" : "wrong", text);
+        assert_true(right && expected);
+    }
+}
+
+static bool quiet(void) { return ompp_env.quiet; }
+
+static void quiet_says_nothing(void **state)
+{
+    bool right;
+
+    (void)state;
+    setenv("OMPP_MEMORY", "rubbish", 1);
+    assert_string_equal(said("OMPP_QUIET=1", quiet, &right), "");
+    assert_true(right);
+    unsetenv("OMPP_MEMORY");
+}
+
+/* A default that its own type refuses would leave the field as it is. */
+static void rows_are_complete(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ompp_env_nrows; i++) {
+        assert_string_not_equal(ompp_env_rows[i].help, "");
+        for (size_t k = 0; k < i; k++) assert_string_not_equal(ompp_env_rows[i].name, ompp_env_rows[k].name);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_and_warnings),
+        cmocka_unit_test(quiet_says_nothing),
+        cmocka_unit_test(rows_are_complete),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,113 @@
+/* The tables fit each other: what a row names exists, and every phase belongs to an overhead class or stands below as having none. */
+#include "model/ompp_tables.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Time of the user's own work, and phases of constructs that are reported without an overhead. */
+static const struct {
+    unsigned construct, phase;
+} no_class[] = {
+#define ALL OMPP_CONSTRUCT_NUM
+    {ALL, OMPP_PHASE_BODY},
+    {ALL, OMPP_PHASE_SECTION},
+    {ALL, OMPP_PHASE_SINGLE},
+    {OMPP_CONSTRUCT_PARSECTS, OMPP_PHASE_MGMT},
+    {OMPP_CONSTRUCT_SINGLE, OMPP_PHASE_MGMT},
+    {OMPP_CONSTRUCT_USER_REGION, OMPP_PHASE_EXEC},
+    {OMPP_CONSTRUCT_MASTER, OMPP_PHASE_EXEC},
+    {OMPP_CONSTRUCT_TASK, OMPP_PHASE_EXEC},
+    {OMPP_CONSTRUCT_TASKEXEC, OMPP_PHASE_EXEC},
+    {OMPP_CONSTRUCT_UTASK, OMPP_PHASE_EXEC},
+    {OMPP_CONSTRUCT_UTASKEXEC, OMPP_PHASE_EXEC},
+    {OMPP_CONSTRUCT_TASKWAIT, OMPP_PHASE_EXEC},
+    {OMPP_CONSTRUCT_TASKGROUP, OMPP_PHASE_EXEC},
+    {OMPP_CONSTRUCT_TASKLOOP, OMPP_PHASE_EXEC},
+    {OMPP_CONSTRUCT_TEAMS, OMPP_PHASE_STARTUP},
+    {OMPP_CONSTRUCT_TEAMS, OMPP_PHASE_EXITBAR},
+    {OMPP_CONSTRUCT_TEAMS, OMPP_PHASE_SHUTDWN},
+    {OMPP_CONSTRUCT_DISTRIBUTE, OMPP_PHASE_EXITBAR},
+    {OMPP_CONSTRUCT_SCOPE, OMPP_PHASE_EXITBAR},
+};
+
+static unsigned rules_for(unsigned construct, unsigned phase)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < ompp_nrules; i++) n += ompp_rules[i].construct == construct && ompp_rules[i].phase == phase;
+    return n;
+}
+
+static bool without_class(unsigned construct, unsigned phase)
+{
+    for (size_t i = 0; i < sizeof no_class / sizeof no_class[0]; i++)
+        if ((no_class[i].construct == ALL || no_class[i].construct == construct) && no_class[i].phase == phase) return true;
+    return false;
+}
+
+static void constructs(void **state)
+{
+    (void)state;
+    for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++) {
+        const ompp_construct_row_t *row = &ompp_constructs[c];
+        assert_int_equal(ompp_construct_by_name(row->full), c);
+        assert_true(strlen(row->brief) <= 8);
+        assert_in_range(row->nphases, 1, OMPP_MAX_PHASES);
+        assert_in_range(row->ncolumns, 2, OMPP_MAX_COLUMNS);
+        for (unsigned s = 0; s < row->nphases; s++) {
+            assert_true(row->phases[s] < OMPP_PHASE_NUM);
+            assert_int_equal(ompp_phase_slot[c][row->phases[s]], s); /* not so when a phase stands twice */
+        }
+    }
+    assert_int_equal(ompp_construct_by_name("nonsense"), OMPP_CONSTRUCT_NUM);
+    assert_int_equal(ompp_phase_by_name("nonsense"), OMPP_PHASE_NUM);
+}
+
+/* A column of one phase stands only in constructs that have the phase; none stands twice; at most one has /I and /E. */
+static void columns(void **state)
+{
+    (void)state;
+    for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++) {
+        unsigned split = 0;
+        bool seen[OMPP_COLUMN_NUM] = {false};
+        for (unsigned i = 0; i < ompp_constructs[c].ncolumns; i++) {
+            unsigned column = ompp_constructs[c].columns[i] & ~OMPP_COLUMN_SPLIT;
+            split += (ompp_constructs[c].columns[i] & OMPP_COLUMN_SPLIT) != 0;
+            assert_true(column < OMPP_COLUMN_NUM);
+            assert_false(seen[column]);
+            seen[column] = true;
+            ompp_column_source_t source = ompp_columns[column].source;
+            if (source == OMPP_SOURCE_TIME || source == OMPP_SOURCE_TIME_LESS || source == OMPP_SOURCE_COUNT)
+                assert_int_not_equal(ompp_phase_slot[c][ompp_columns[column].arg], OMPP_NO_SLOT);
+        }
+        assert_true(split <= 1);
+    }
+    for (size_t i = 0; i < ompp_nmpi_columns; i++) assert_true(ompp_mpi_columns[i] < OMPP_COLUMN_NUM);
+}
+
+static void rules(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ompp_nrules; i++) {
+        const ompp_rule_t *rule = &ompp_rules[i];
+        assert_int_not_equal(ompp_phase_slot[rule->construct][rule->phase], OMPP_NO_SLOT);
+        assert_true(rule->class < OMPP_CLASS_NUM && rule->class_few < OMPP_CLASS_NUM);
+    }
+    for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++)
+        for (unsigned s = 0; s < ompp_constructs[c].nphases; s++) {
+            unsigned phase = ompp_constructs[c].phases[s], n = rules_for(c, phase);
+            bool none = without_class(c, phase);
+            if (n + none != 1) print_error("%s, %s: %u rules\n", ompp_constructs[c].full, ompp_phase_name[phase], n);
+            assert_int_equal(n + none, 1);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(constructs), cmocka_unit_test(columns), cmocka_unit_test(rules)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
