@@ -30,6 +30,12 @@ int ompp_analysis_unify(ompp_profile_t *profile);
  */
 int ompp_analysis_number(ompp_profile_t *profile);
 
+/**
+ * \brief Adds the Coverage line OUTSIDE: the share of the threads' time, in thousandths, outside any measured region.
+ * Call once, after the merge; the sum of the profile's exclusive times is all that it needs.
+ */
+int ompp_analysis_outside(ompp_profile_t *profile);
+
 /** Values of the overhead classes of one parallel region, ns, summed over ranks and threads. */
 typedef struct {
     uint32_t region;          /* index */

@@ -107,6 +107,8 @@ static int analyse(ompp_profile_t *profile, const ompp_job_t *job)
 
     if (rc == 0) rc = next;
     next = ompp_analysis_number(profile);
+    if (rc == 0) rc = next;
+    next = ompp_analysis_outside(profile);
     return rc ? rc : next;
 }
 

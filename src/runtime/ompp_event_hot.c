@@ -100,7 +100,7 @@ void ompp_event_count(ompp_region_ref_t region)
     /* A frame that has ended is left for the next timed event: this call has no time stamp. */
     ompp_a_frame_t *frame = ompp_top(thread);
     ompp_off_t parent = frame->flags & OMPP_FRAME_F_PENDING && thread->stack->top ? frame[-1].node : frame->node;
-    ompp_off_t node = ompp_child(thread, parent, region, frame->stamp);
+    ompp_off_t node = ompp_child(thread, parent, region, 0);
     if (node) ompp_node(thread, node)->visits++;
     ompp_guard_leave(thread);
 }

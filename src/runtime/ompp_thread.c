@@ -91,7 +91,7 @@ static ompp_off_t make_node(ompp_thread_t *thread, ompp_off_t parent, ompp_off_t
     node->parent = parent;
     node->construct = r ? r->construct : OMPP_CONSTRUCT_NUM;
     node->nphases = (uint16_t)nphases;
-    node->first_ns = t;
+    node->first_ns = t ? t : ompp_clock_now(); /* counted calls come without a time */
     node->next = atomic_load_explicit(&thread->record->nodes, memory_order_relaxed);
     atomic_store_explicit(&thread->record->nodes, off, memory_order_release);
     return off;
