@@ -11,7 +11,7 @@
 #include <pthread.h>
 
 unsigned ompp_mpi_mode = OMPP_MPI_ASK;
-__thread ompp_mpi_guard_t ompp_mpi_guard;
+__thread ompp_mpi_guard_t ompp_mpi_guard __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 static bool runs;
 

@@ -1,0 +1,141 @@
+/*
+ * A stand-in for the runtime under the MPI wrappers: preloaded before libompp-mpi.so, it takes the events in place of libompp and
+ * adds them up per MPI function. Test programs find fake_mpi_take() by dlsym; where it is missing, they run unmeasured.
+ */
+#include "base/ompp_env.h"
+#include "runtime/ompp_event.h"
+#include "runtime/ompp_lifecycle.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FAKE_API __attribute__((visibility("default")))
+enum { MAX_NAMES = 700, MAX_DEPTH = 64 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    const char *name;
+    uint64_t entered, left, counted, values[OMPP_METRIC_MPI_NUM];
+} calls[MAX_NAMES];
+static unsigned ncalls;
+static bool on = true;
+static __thread ompp_region_ref_t stack[MAX_DEPTH];
+static __thread int depth;
+
+/* Index + 1 of a function; by text, so that tests can ask for it. */
+static unsigned index_of(const char *name)
+{
+    for (unsigned i = 0; i < ncalls; i++)
+        if (!strcmp(calls[i].name, name)) return i + 1;
+    if (ncalls == MAX_NAMES) return 0;
+    calls[ncalls++].name = name;
+    return ncalls;
+}
+
+FAKE_API ompp_region_ref_t ompp_region_at(ompp_construct_t construct, const void *code, const char *name)
+{
+    ompp_region_ref_t r;
+
+    if (!on || construct != OMPP_CONSTRUCT_MPI || !code) return 0;
+    pthread_mutex_lock(&lock);
+    r = index_of(name);
+    pthread_mutex_unlock(&lock);
+    return r;
+}
+
+FAKE_API void ompp_event_enter(ompp_region_ref_t region, ompp_time_t t)
+{
+    (void)t;
+    if (!region) return;
+    if (depth < MAX_DEPTH) stack[depth] = region;
+    depth++;
+    __atomic_add_fetch(&calls[region - 1].entered, 1, __ATOMIC_RELAXED);
+}
+
+FAKE_API void ompp_event_exit(ompp_region_ref_t region, ompp_time_t t)
+{
+    (void)t;
+    if (!region || depth == 0) return;
+    depth--;
+    if (stack[depth] != region) fprintf(stderr, "fake: exit of %s, open is another call\n", calls[region - 1].name);
+    __atomic_add_fetch(&calls[region - 1].left, 1, __ATOMIC_RELAXED);
+}
+
+FAKE_API void ompp_event_count(ompp_region_ref_t region)
+{
+    if (region) __atomic_add_fetch(&calls[region - 1].counted, 1, __ATOMIC_RELAXED);
+}
+
+FAKE_API void ompp_event_add_mpi(const uint64_t values[OMPP_METRIC_MPI_NUM])
+{
+    if (depth == 0) return;
+    for (int i = 0; i < OMPP_METRIC_MPI_NUM; i++)
+        __atomic_add_fetch(&calls[stack[depth - 1] - 1].values[i], values[i], __ATOMIC_RELAXED);
+}
+
+FAKE_API void ompp_event_switch(bool now, const char *who)
+{
+    (void)who;
+    on = now;
+}
+
+FAKE_API void ompp_event_coverage(unsigned kind, const char *subject, const char *reason)
+{
+    fprintf(stderr, "fake: coverage %u %s %s\n", kind, subject ? subject : "-", reason ? reason : "-");
+}
+
+FAKE_API bool ompp_runtime_start(void)
+{
+    ompp_env_read();
+    return true;
+}
+
+FAKE_API void ompp_runtime_mpi(int rank, int size)
+{
+    (void)rank, (void)size;
+}
+
+/* Sends something of every kind through the transport: nothing, a little, and more than one rank can buffer. */
+FAKE_API void ompp_runtime_finalize(const ompp_reduce_t *reduce)
+{
+    static char data[3 << 20];
+    uint64_t bytes = 0;
+    const uint64_t sizes[] = {0, 1, sizeof data};
+    int errors = reduce->agree(30) != 0;
+
+    for (int s = 0; s < 3; s++) {
+        if (reduce->rank > 0) {
+            memset(data, reduce->rank, sizeof data);
+            errors += reduce->send(0, data, sizes[s]) != 0;
+        }
+        for (int r = 1; reduce->rank == 0 && r < reduce->size; r++) {
+            errors += reduce->receive_size(r, &bytes) != 0 || bytes != sizes[s];
+            errors += reduce->receive(r, data, bytes) != 0 || (bytes && (data[0] != r || data[bytes - 1] != r));
+        }
+    }
+    if (errors) fprintf(stderr, "fake: rank %d: %d transport errors\n", reduce->rank, errors);
+}
+
+FAKE_API void ompp_runtime_dump(bool final, const char *why)
+{
+    fprintf(stderr, "fake: dump%s %s\n", final ? " final" : "", why);
+}
+
+FAKE_API void fake_mpi_take(const char *name, uint64_t out[2 + OMPP_METRIC_MPI_NUM]);
+
+/* Timed and counted-only calls, then the MPI metrics, since the last time. */
+FAKE_API void fake_mpi_take(const char *name, uint64_t out[2 + OMPP_METRIC_MPI_NUM])
+{
+    unsigned i;
+
+    pthread_mutex_lock(&lock);
+    i = index_of(name);
+    pthread_mutex_unlock(&lock);
+    if (!i--) return;
+    out[0] = calls[i].entered == calls[i].left ? calls[i].left : ~0ull;
+    out[1] = calls[i].counted;
+    memcpy(out + 2, calls[i].values, sizeof calls[i].values);
+    calls[i].entered = calls[i].left = calls[i].counted = 0;
+    memset(calls[i].values, 0, sizeof calls[i].values);
+}
