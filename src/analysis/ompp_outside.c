@@ -36,7 +36,8 @@ int ompp_analysis_outside(ompp_profile_t *profile)
         all += (double)profile->ranks[i].duration_ns * profile->ranks[i].nthreads;
     all += (double)profile->rest_wall_threads_ns;
     free(inside);
-    if (all > 0)
-        ompp_profile_add_coverage(profile, OMPP_COVERAGE_OUTSIDE, NULL, NULL, in < all ? (uint64_t)(1000 * (all - in) / all + 0.5) : 0);
+    if (all <= 0) return 0;
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_OUTSIDE, NULL, NULL, in < all ? (uint64_t)(1000 * (all - in) / all + 0.5) : 0);
+    if (profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0; /* said of the run, not by ranks */
     return 0;
 }
