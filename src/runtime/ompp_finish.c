@@ -278,9 +278,7 @@ void ompp_runtime_finalize(const ompp_reduce_t *reduce)
     ompp_process.header->end_ns = t;
     int error = reduce && reduce->size > 1 ? reduce->agree(ompp_env.finalize_timeout) : 0;
     if (error) {
-        local_report(t, OMPP_END_INCOMPLETE,
-                     error == -OMPP_E_TIMEOUT ? "not all ranks reached MPI_Finalize within OMPP_FINALIZE_TIMEOUT"
-                                              : "the ranks could not be reached at MPI_Finalize");
+        local_report(t, OMPP_END_INCOMPLETE, "not all ranks reached MPI_Finalize within OMPP_FINALIZE_TIMEOUT");
     } else {
         profile = collect(t, OMPP_END_FINAL);
         if (profile && reduce) ompp_profile_add_coverage(profile, OMPP_COVERAGE_AFTER_FINALIZE, NULL, NULL, 1);

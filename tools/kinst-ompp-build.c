@@ -1,0 +1,267 @@
+/**
+ * \file
+ * What is run, in which order. A clean build of instrumented sources is one run of the compiler. When the compiler says anything
+ * that could be about generated text, the user's own command runs first and its messages and status are the ones that count;
+ * then the instrumented sources are compiled silently over it, with as many of them as compile.
+ */
+#include "tools/kinst-ompp.h"
+
+#include "tools/ompp-place.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef enum { LINK_OMPP, LINK_NULL, LINK_NOTHING } link_t;
+
+/** One way to run the command. */
+typedef struct {
+    bool originals;   /* the user's sources, whatever their level */
+    bool silent;      /* no warnings */
+    link_t link;
+    const char *err;  /* file for stderr, NULL = the user's */
+} how_t;
+
+static bool ok(int status)
+{
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* ---- The command's words --------------------------------------------------------------------------------------------- */
+
+/* Directory part as the user wrote it, with the slash; "" for none. */
+static char *directory_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? kinst_text("%.*s", (int)(slash - path + 1), path) : kinst_text("%s", "");
+}
+
+static const char *text_of(const kinst_source_t *source)
+{
+    return source->level == KINST_TEXT_ORIGINAL ? source->path : source->text[source->level];
+}
+
+/* The private text stands for a file of the user's directory: headers beside it, its name in __FILE__ and in debug lines. */
+static void add_place(kinst_list_t *argv, const kinst_source_t *source)
+{
+    char *dir = directory_of(source->path);
+
+    kinst_add(argv, "-iquote");
+    kinst_add(argv, *dir ? dir : ".");
+    kinst_addf(argv, "-ffile-prefix-map=%s=%s", directory_of(text_of(source)), dir);
+    if (!*dir) kinst_add(argv, "-ffile-prefix-map=./=");
+}
+
+static bool readable(const char *dir, const char *name)
+{
+    return access(kinst_text("%s/%s", dir, name), R_OK) == 0;
+}
+
+/* libompp-mpi comes before any MPI library and before libompp; both stay although nothing may refer to them. */
+static void add_libraries(kinst_list_t *argv, const kinst_command_t *c)
+{
+    const char *lib = ompp_place_find()->lib;
+    bool family = !*c->mpi_family || strcmp(c->mpi_family, OMPP_MPI_FAMILY) == 0;
+
+    kinst_add(argv, "-Wl,--push-state,--no-as-needed");
+    if (c->mpi && family && readable(lib, "libompp-mpi.so")) kinst_addf(argv, "%s/libompp-mpi.so", lib);
+    kinst_addf(argv, "%s/libompp.so", lib);
+    kinst_add(argv, "-Wl,--pop-state");
+    kinst_addf(argv, "-Wl,-rpath,%s", lib);
+}
+
+static int run(const kinst_command_t *c, const how_t *how)
+{
+    kinst_list_t argv = {0};
+    bool replaced = false;
+
+    for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
+    if (how->err && isatty(2)) kinst_add(&argv, "-fdiagnostics-color=always");
+    if (c->step == KINST_STEP_LINK && how->link == LINK_OMPP) add_libraries(&argv, c);
+    for (size_t i = 0; i < c->nsources && !how->originals; i++)
+        if (c->sources[i].level != KINST_TEXT_ORIGINAL) {
+            add_place(&argv, &c->sources[i]);
+            replaced = true;
+        }
+    size_t source = 0;
+    for (size_t i = c->ncompiler; i < c->words.n; i++) {
+        if (c->kinds[i] == KINST_WORD_SOURCE)
+            kinst_add(&argv, how->originals ? c->words.v[i] : text_of(&c->sources[source++]));
+        else if (c->kinds[i] != KINST_WORD_DEPENDENCY || !replaced)
+            kinst_add(&argv, c->words.v[i]);
+    }
+    if (c->step == KINST_STEP_LINK && how->link == LINK_NULL) kinst_addf(&argv, "%s/libompp-null.a", ompp_place_find()->lib);
+    if (how->silent) kinst_add(&argv, "-w");
+    return kinst_run(argv.v, &(kinst_run_t){.err = how->err});
+}
+
+/* The dependency files, from the user's own sources: exactly what the compiler would have written. */
+static void write_dependencies(const kinst_command_t *c)
+{
+    kinst_list_t argv = {0};
+
+    if (!c->dependencies) return;
+    for (size_t i = 0; i < c->words.n; i++) kinst_add(&argv, c->words.v[i]);
+    kinst_add(&argv, "-fsyntax-only");
+    kinst_add(&argv, "-w");
+    kinst_run(argv.v, &(kinst_run_t){.out = "/dev/null", .err = "/dev/null"});
+}
+
+static bool compiles(const kinst_command_t *c, const kinst_source_t *source, const char *err)
+{
+    kinst_list_t argv = {0};
+
+    for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
+    add_place(&argv, source);
+    for (size_t i = c->ncompiler; i < c->words.n; i++)
+        if (c->kinds[i] == KINST_WORD_OPTION) kinst_add(&argv, c->words.v[i]);
+    kinst_add(&argv, text_of(source));
+    kinst_add(&argv, "-fsyntax-only");
+    kinst_add(&argv, "-w");
+    return ok(kinst_run(argv.v, &(kinst_run_t){.out = "/dev/null", .err = err}));
+}
+
+/* ---- Messages -------------------------------------------------------------------------------------------------------- */
+
+static char *private_file(const char *name)
+{
+    const char *dir = kinst_private();
+
+    return dir ? kinst_text("%s/%s", dir, name) : NULL;
+}
+
+static void forward(const char *path)
+{
+    size_t size;
+    char *text = path ? kinst_file_read(path, &size) : NULL;
+
+    if (text) fwrite(text, 1, size, stderr);
+    free(text);
+}
+
+/* Can all of it be about the user's own text? */
+static bool about_user(const char *path)
+{
+    static const char *const ours[] = {"pomp2", "POMP2", "opari2", "ompp_user_", "ompp-keeps", "libompp"};
+    size_t size;
+    char *text = path ? kinst_file_read(path, &size) : NULL;
+    bool theirs = true;
+
+    if (!text) return true;
+    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
+        if (strstr(text, ours[i])) theirs = false;
+    if (strstr(text, kinst_private())) theirs = false;
+    free(text);
+    return theirs;
+}
+
+/* ---- Building -------------------------------------------------------------------------------------------------------- */
+
+/* The user's sources, linked with libompp, or where that cannot be with the functions that do nothing, or with neither. */
+static int run_originals(const kinst_command_t *c, bool silent)
+{
+    link_t first = c->step != KINST_STEP_LINK ? LINK_NOTHING : c->static_link ? LINK_NULL : LINK_OMPP;
+    char *err = private_file("err"), *first_err = private_file("err1");
+    int status = run(c, &(how_t){.originals = true, .link = first, .silent = silent, .err = first_err}), again;
+
+    if (ok(status) || first == LINK_NOTHING) {
+        if (!silent) forward(first_err);
+        return status;
+    }
+    for (link_t link = first + 1; link <= LINK_NOTHING; link++) {
+        again = run(c, &(how_t){.originals = true, .link = link, .silent = silent, .err = err});
+        if (!ok(again)) continue;
+        kinst_say("linked without measurement: the linker does not take libompp.so");
+        if (!silent) forward(err);
+        return again;
+    }
+    /* Of a broken link the messages without our libraries, unless they are about missing POMP2 functions. */
+    if (!silent) forward(about_user(err) ? err : first_err);
+    return status;
+}
+
+/* A source in another directory must not find headers of this one first. */
+static void check_headers(kinst_command_t *c)
+{
+    size_t size;
+
+    for (size_t i = 0; i < c->nsources; i++) {
+        kinst_source_t *s = &c->sources[i];
+        char *own = directory_of(s->path), *text = s->level != KINST_TEXT_ORIGINAL ? kinst_file_read(s->path, &size) : NULL;
+        for (char *p = text; p && (p = strstr(p, "include")); p++) {
+            const char *open = p + 7 + strspn(p + 7, " \t");
+            if (*open != '"') continue;
+            char *name = kinst_text("%.*s", (int)strcspn(open + 1, "\"\n"), open + 1);
+            for (size_t k = 0; k < c->nsources; k++) {
+                char *other = directory_of(c->sources[k].path);
+                if (strcmp(own, other) == 0 || !readable(*other ? other : ".", name)) continue;
+                kinst_say("%s is compiled unmodified: header %s is also in %s", s->path, name, *other ? other : ".");
+                s->level = KINST_TEXT_ORIGINAL;
+            }
+        }
+    }
+}
+
+static bool any_changed(const kinst_command_t *c)
+{
+    for (size_t i = 0; i < c->nsources; i++)
+        if (c->sources[i].level != KINST_TEXT_ORIGINAL) return true;
+    return false;
+}
+
+/* Lowers the sources whose text does not compile; all of them when each compiles alone. */
+static void lower_bad(kinst_command_t *c, const char *err)
+{
+    static const char why[] = "the instrumented text does not compile";
+    bool found = false;
+
+    for (size_t i = 0; i < c->nsources; i++) {
+        kinst_source_t *s = &c->sources[i];
+        if (s->level == KINST_TEXT_ORIGINAL || compiles(c, s, err)) continue;
+        kinst_source_lower(s, why);
+        found = true;
+    }
+    for (size_t i = 0; i < c->nsources && !found; i++)
+        if (c->sources[i].level != KINST_TEXT_ORIGINAL) kinst_source_lower(&c->sources[i], why);
+}
+
+static void build_instrumented(kinst_command_t *c)
+{
+    link_t link = c->static_link ? LINK_NULL : LINK_OMPP;
+    char *err = private_file("err");
+    int status = run(c, &(how_t){.link = link, .err = err});
+
+    if (kinst_own.dry_run) kinst_finish(0);
+    if (ok(status) && about_user(err)) {
+        forward(err);
+        write_dependencies(c);
+        kinst_finish(status);
+    }
+    status = run_originals(c, false);
+    if (!ok(status)) kinst_finish(status);
+    while (any_changed(c)) {
+        if (ok(run(c, &(how_t){.link = link, .silent = true, .err = err}))) kinst_finish(0);
+        lower_bad(c, err);
+    }
+    /* The last attempt may have removed what the user's own command had made. */
+    kinst_finish(run_originals(c, true));
+}
+
+void kinst_build(kinst_command_t *c)
+{
+    bool opari = kinst_own.with == KINST_WITH_OPARI || (kinst_own.with == KINST_WITH_AUTO && !c->clang);
+
+    if (c->step == KINST_STEP_NONE) kinst_exec(c->words.v);
+    for (size_t i = 0; i < c->nsources; i++) kinst_source_make(&c->sources[i], opari && c->openmp);
+    if (c->nsources > 1) check_headers(c);
+    if (c->nsources > 0 && c->openmp && !opari && !c->debug)
+        kinst_say("without -g the report names addresses, not files and lines");
+    if (c->step == KINST_STEP_LINK && c->mpi && *c->mpi_family && strcmp(c->mpi_family, OMPP_MPI_FAMILY) != 0)
+        fprintf(stderr, "kinst-ompp: MPI is not measured: ompp was built for %s, this is %s\n", OMPP_MPI_FAMILY, c->mpi_family);
+    if (any_changed(c)) build_instrumented(c);
+    if (c->step != KINST_STEP_LINK) kinst_exec(c->words.v);
+    kinst_finish(run_originals(c, false));
+}

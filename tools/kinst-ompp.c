@@ -1,0 +1,108 @@
+/**
+ * \file
+ * kinst-ompp: the wrapper's own options. See kinst-ompp.h for the parts, docs/kinst-ompp.md for users.
+ */
+#include "tools/kinst-ompp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+kinst_own_t kinst_own = {.opari = OMPP_OPARI2, .opari_seconds = 10};
+
+static void help(const char *name)
+{
+    printf("usage: %s <compile-or-link-command>\n"
+           "       %s [options] <compile-or-link-command>\n"
+           "       %s [options] <options for opari2> -- <compile-or-link-command>\n"
+           "Compiles and links a program so that it measures itself.\n\n"
+           "  --with=opari|ompt      source of OpenMP events (default: opari for gcc, ompt for clang)\n"
+           "  --opari=PROGRAM        the OPARI2 to use\n"
+           "  --opari-timeout=SEC    give up on a source after so many seconds (default 10)\n"
+           "  -nosrc                 no #line lines from OPARI2\n"
+           "  -@, --verbose          show commands, and say what could not be instrumented\n"
+           "  --dry-run              show the commands, run none\n"
+           "  --version, --help\n",
+           name, name, name);
+}
+
+static void add_opari_option(const char *word, char *const rest[], int *used)
+{
+    bool disable = strcmp(word, "-disable") == 0 && rest[0];
+
+    *used = disable ? 1 : 0;
+    if (!disable)
+        kinst_add(&kinst_own.opari_options, word);
+    else if (strcmp(rest[0], "omp") == 0)
+        kinst_add(&kinst_own.opari_options, "--disable=omp");
+    else
+        kinst_addf(&kinst_own.opari_options, "--disable=omp:%s", rest[0]);
+}
+
+/* \return true when the word is one of the wrapper's own; those that print end the process. */
+static bool own_option(const char *word, const char *name)
+{
+    if (strcmp(word, "--version") == 0) {
+        printf("kinst-ompp (ompp) %s\n", OMPP_VERSION);
+        exit(0);
+    }
+    if (strcmp(word, "--help") == 0) {
+        help(name);
+        exit(0);
+    }
+    if (strcmp(word, "-@") == 0 || strcmp(word, "--verbose") == 0)
+        kinst_own.verbose = true;
+    else if (strcmp(word, "--dry-run") == 0)
+        kinst_own.dry_run = true;
+    else if (strcmp(word, "-nosrc") == 0)
+        kinst_own.nosrc = true;
+    else if (strcmp(word, "--with=opari") == 0)
+        kinst_own.with = KINST_WITH_OPARI;
+    else if (strcmp(word, "--with=ompt") == 0)
+        kinst_own.with = KINST_WITH_OMPT;
+    else if (strncmp(word, "--opari=", 8) == 0)
+        kinst_own.opari = word + 8;
+    else if (strncmp(word, "--opari-timeout=", 16) == 0 && atof(word + 16) > 0)
+        kinst_own.opari_seconds = atof(word + 16);
+    else
+        return false;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    const char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
+    kinst_list_t words = {0};
+    kinst_command_t command;
+    bool separated = false;
+    int i, used;
+
+    for (i = 1; i < argc && argv[i][0] == '-'; i++) {
+        if (strcmp(argv[i], "--") == 0) {
+            separated = true;
+            i++;
+            break;
+        }
+        if (own_option(argv[i], name)) continue;
+        add_opari_option(argv[i], argv + i + 1, &used);
+        i += used;
+    }
+    if (!separated && kinst_own.opari_options.n > 0) {
+        fprintf(stderr, "%s: unknown option %s; options for opari2 end with --\n", name, kinst_own.opari_options.v[0]);
+        return 1;
+    }
+    for (; i < argc; i++) {
+        if (strcmp(argv[i], "-@") == 0)
+            kinst_own.verbose = true;
+        else if (strcmp(argv[i], "-nosrc") == 0)
+            kinst_own.nosrc = true;
+        else
+            kinst_add(&words, argv[i]);
+    }
+    if (words.n == 0) {
+        printf("usage: %s <compile-or-link-command>\n", name);
+        return 1;
+    }
+    kinst_command_read(&command, words.v);
+    kinst_build(&command);
+}

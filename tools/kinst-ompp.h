@@ -1,0 +1,119 @@
+/**
+ * \file
+ * kinst-ompp: compile and link wrapper. Parts: kinst-ompp.c (own options, usage), -options.c (reading the compiler's command),
+ * -source.c (making the instrumented text), -run.c (processes, private directory), -build.c (what is run in which order).
+ *
+ * The rule above all: a build that works without the wrapper works with it, with the compiler's messages and status.
+ * Memory is not given back: the process is short.
+ */
+#ifndef KINST_OMPP_H
+#define KINST_OMPP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** A list of words; v[n] is NULL. */
+typedef struct {
+    char **v;
+    size_t n;
+} kinst_list_t;
+
+void kinst_add(kinst_list_t *list, const char *word);
+void kinst_addf(kinst_list_t *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *kinst_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+typedef enum { KINST_WITH_AUTO, KINST_WITH_OPARI, KINST_WITH_OMPT } kinst_with_t;
+
+/** The wrapper's own options. */
+typedef struct {
+    bool verbose, dry_run, nosrc;
+    kinst_with_t with;
+    const char *opari;
+    double opari_seconds;
+    kinst_list_t opari_options;
+} kinst_own_t;
+
+extern kinst_own_t kinst_own;
+
+/* ---- The compiler's command ------------------------------------------------------------------------------------------ */
+
+typedef enum { KINST_LANG_OTHER, KINST_LANG_C, KINST_LANG_CXX, KINST_LANG_FORTRAN } kinst_lang_t;
+typedef enum { KINST_STEP_LINK, KINST_STEP_COMPILE, KINST_STEP_ASSEMBLE, KINST_STEP_NONE } kinst_step_t;
+
+/** What a word of the command is, as far as the wrapper must know. */
+typedef enum { KINST_WORD_OPTION, KINST_WORD_DEPENDENCY, KINST_WORD_OUTPUT, KINST_WORD_SOURCE, KINST_WORD_INPUT } kinst_word_t;
+
+/** The text that stands for a source. */
+typedef enum { KINST_TEXT_INSTRUMENTED, KINST_TEXT_NOTED, KINST_TEXT_ORIGINAL } kinst_level_t;
+
+typedef struct {
+    const char *path;    /* as the user wrote it */
+    kinst_lang_t lang;
+    size_t word;         /* its place in the command */
+    char *dir;           /* private directory of its texts */
+    kinst_level_t level; /* the best text there is */
+    char *text[2];       /* file for the levels INSTRUMENTED and NOTED; NULL = none */
+    const char *reason;  /* why it is not instrumented, NULL = it is, or there is nothing to instrument */
+} kinst_source_t;
+
+typedef struct {
+    kinst_list_t words;
+    kinst_word_t *kinds;
+    size_t ncompiler; /* words of the compiler itself: "ccache gcc" has two */
+    kinst_source_t *sources;
+    size_t nsources, ninputs;
+    kinst_step_t step;
+    bool openmp, debug, dependencies, static_link, mpi, clang, cxx_driver;
+    const char *mpi_family; /* "openmpi", "mpich" or "" */
+} kinst_command_t;
+
+/** \brief Reads a command; never fails. */
+void kinst_command_read(kinst_command_t *command, char *const words[]);
+
+/* ---- Sources --------------------------------------------------------------------------------------------------------- */
+
+/**
+ * \brief Makes the texts of a source: sets level, text and reason.
+ * \param[in] opari  let OPARI2 instrument OpenMP constructs.
+ */
+void kinst_source_make(kinst_source_t *source, bool opari);
+
+/** \brief Gives a source up to the next lower level, with a reason that Coverage will show. */
+void kinst_source_lower(kinst_source_t *source, const char *reason);
+
+/* ---- Processes ------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *cwd;          /* NULL = stay */
+    const char *out, *err;    /* files for stdout and stderr, NULL = the wrapper's own */
+    double seconds;           /* 0 = no limit; with a limit the process gets a group of its own */
+} kinst_run_t;
+
+enum { KINST_TIMED_OUT = -2 };
+
+/** \return wait status, or KINST_TIMED_OUT. A command that cannot be started has exit status 127 or 126. */
+int kinst_run(char *const argv[], const kinst_run_t *how);
+
+/** \brief Replaces this process; on failure says so as a shell does and exits 126 or 127. */
+void kinst_exec(char *const argv[]) __attribute__((noreturn));
+
+/** \brief The private directory of this process, made at the first call; removed at exit and on signals. NULL = cannot be made. */
+const char *kinst_private(void);
+
+/** \brief Cleans up and ends as the process with this wait status ended: exit status, or the same signal. */
+void kinst_finish(int status) __attribute__((noreturn));
+
+/** \brief A whole file. \return NULL when it cannot be read. */
+char *kinst_file_read(const char *path, size_t *size);
+bool kinst_file_write(const char *path, const char *text, size_t size);
+
+/** \brief One line for --verbose. */
+void kinst_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/** \brief Echoes a command for -@, --verbose and --dry-run, quoted for a shell. */
+void kinst_echo(char *const argv[]);
+
+/** \brief Builds; ends the process. */
+void kinst_build(kinst_command_t *command) __attribute__((noreturn));
+
+#endif
