@@ -126,6 +126,53 @@ bool ompp_elf_has(const ompp_elf_t *elf, const char *name)
     return section && section->sh_type != SHT_NOBITS && section->sh_size > 0;
 }
 
+/* Header of a list table with 32-bit offsets, behind its length: version, sizes, number of offsets. */
+typedef struct {
+    uint16_t version;
+    uint8_t address_size, segment_size;
+    uint32_t noffsets;
+} list_header_t;
+
+/* Tables follow each other to the end of the section: length, header, offsets, lists. */
+static bool lists_sound(const ompp_elf_t *elf, const Elf64_Shdr *section)
+{
+    uint64_t at = section->sh_offset, end = at + section->sh_size;
+
+    if (section->sh_flags & SHF_COMPRESSED) return true; /* the checksum of the compression guards it */
+    if (end < at || end > elf->size) return false;
+    while (at < end) {
+        uint32_t length = 0;
+        uint64_t long_length = 0, left;
+        unsigned offset_size = 4;
+        list_header_t header;
+        if (end - at < sizeof length || !read_at(elf, at, &length, sizeof length)) return false;
+        at += sizeof length;
+        long_length = length;
+        if (length == 0xffffffffu) { /* 64-bit form */
+            if (end - at < sizeof long_length || !read_at(elf, at, &long_length, sizeof long_length)) return false;
+            at += sizeof long_length;
+            offset_size = 8;
+        }
+        left = long_length;
+        if (left > end - at || left < sizeof header || !read_at(elf, at, &header, sizeof header)) return false;
+        if (header.version != 5 || header.address_size != sizeof(Elf64_Addr) || header.segment_size != 0) return false;
+        if (header.noffsets > (left - sizeof header) / offset_size) return false;
+        at += left;
+    }
+    return true;
+}
+
+bool ompp_elf_lists_sound(const ompp_elf_t *elf)
+{
+    static const char *const names[] = {".debug_rnglists", ".debug_loclists"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const Elf64_Shdr *section = find_section(elf, names[i]);
+        if (section && section->sh_type != SHT_NOBITS && !lists_sound(elf, section)) return false;
+    }
+    return true;
+}
+
 /* Build id among the notes of a section, as hex. */
 static bool id_in_notes(const char *notes, size_t size, char *text)
 {

@@ -50,6 +50,12 @@ void ompp_elf_close(ompp_elf_t *elf);
 /** \brief Whether the file holds a section of this name with contents (a stripped one has none of its own). */
 bool ompp_elf_has(const ompp_elf_t *elf, const char *section);
 
+/**
+ * \brief Whether the list tables of DWARF 5 (.debug_rnglists, .debug_loclists) are in order, as far as their headers tell.
+ * \note libdwarf 20210528 frees memory twice on a damaged one, which would end the process: such files must not reach it.
+ */
+bool ompp_elf_lists_sound(const ompp_elf_t *elf);
+
 /** \brief Build id in lower-case hex. \return false, and text "", when there is none. */
 bool ompp_elf_build_id(const ompp_elf_t *elf, char text[OMPP_BUILD_ID_TEXT]);
 

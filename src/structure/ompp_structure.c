@@ -53,6 +53,7 @@ static bool equal_id(const char *a, const char *b)
 static bool try_debug_info(ompp_structure_t *structure, const ompp_elf_t *elf, const char *path)
 {
     if (!ompp_elf_has(elf, ".debug_info") && !ompp_elf_has(elf, ".zdebug_info")) return false;
+    if (!ompp_elf_lists_sound(elf)) return false;
     structure->has_lines = ompp_dwarf_open(&structure->dwarf, path) == 0;
     return structure->has_lines;
 }

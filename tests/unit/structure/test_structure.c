@@ -1,0 +1,110 @@
+/* The program looks itself up, and damaged copies of itself. */
+#define _GNU_SOURCE
+#include "base/ompp_error.h"
+#include "structure/ompp_structure.h"
+
+#include <link.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static int first_module(struct dl_phdr_info *info, size_t size, void *bias)
+{
+    (void)size;
+    *(uint64_t *)bias = info->dlpi_addr;
+    return 1;
+}
+
+/* Address in this file of the caller's code, return address - 1. */
+static __attribute__((noinline)) uint64_t here(void)
+{
+    uint64_t bias = 0;
+
+    dl_iterate_phdr(first_module, &bias);
+    return (uint64_t)(uintptr_t)__builtin_return_address(0) - 1 - bias;
+}
+
+static void finds_own_line(void **state)
+{
+    ompp_structure_t *structure = NULL;
+    ompp_query_t query = {0};
+
+    (void)state;
+    assert_int_equal(ompp_structure_open("/proc/self/exe", NULL, &structure), 0);
+    if (!ompp_structure_has_lines(structure)) {
+        ompp_structure_close(structure);
+        skip(); /* built without -g */
+    }
+    query.addr = here(); uint32_t line = __LINE__;
+    assert_int_equal(ompp_structure_lookup(structure, &query, 1, ompp_structure_now() + 60), 0);
+    assert_int_equal(query.line, line);
+    assert_string_equal(query.function, "finds_own_line");
+    assert_non_null(strstr(query.file, "tests/unit/structure/test_structure.c"));
+    assert_int_equal(ompp_structure_lookup(structure, &query, 1, 0), -OMPP_E_TIMEOUT);
+    assert_false(query.done);
+    ompp_structure_close(structure);
+}
+
+static void refuses_others(void **state)
+{
+    ompp_structure_t *structure = NULL;
+
+    (void)state;
+    assert_int_equal(ompp_structure_open("/nonexistent/file", NULL, &structure), -OMPP_E_OPEN);
+    assert_int_equal(ompp_structure_open("/", NULL, &structure), -OMPP_E_OPEN);
+    assert_int_equal(ompp_structure_open("/proc/self/exe", "0123456789abcdef0123456789abcdef01234567", &structure),
+                     -OMPP_E_VERSION);
+    assert_null(structure);
+}
+
+/* Whatever is left of a file: an answer or an error, no crash. */
+static void survives_truncation(void **state)
+{
+    enum { COPIES = 60 };
+    char path[] = "/tmp/ompp-test-XXXXXX";
+    FILE *self = fopen("/proc/self/exe", "rb");
+    int fd = mkstemp(path);
+    uint64_t address = here();
+    unsigned opened = 0;
+
+    (void)state;
+    assert_non_null(self);
+    assert_true(fd >= 0);
+    fseek(self, 0, SEEK_END);
+    long size = ftell(self);
+    char *contents = malloc((size_t)size);
+    rewind(self);
+    assert_int_equal(fread(contents, 1, (size_t)size, self), size);
+    for (long i = 0; i <= COPIES; i++) {
+        ompp_structure_t *structure = NULL;
+        ompp_query_t query = {.addr = address};
+        /* Cut, but with the section table in its place: contents read as zeroes. */
+        assert_int_equal(pwrite(fd, contents, (size_t)(size * i / COPIES), 0), size * i / COPIES);
+        assert_int_equal(ftruncate(fd, i % 2 ? size * i / COPIES : size), 0);
+        if (i % 2 == 0) assert_true(pwrite(fd, contents + size - size / 20, (size_t)(size / 20), size - size / 20) > 0);
+        if (ompp_structure_open(path, NULL, &structure) != 0) continue;
+        opened++;
+        assert_int_equal(ompp_structure_lookup(structure, &query, 1, ompp_structure_now() + 60), 0);
+        ompp_structure_close(structure);
+    }
+    assert_true(opened > 0);
+    free(contents);
+    fclose(self);
+    close(fd);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_own_line),
+        cmocka_unit_test(refuses_others),
+        cmocka_unit_test(survives_truncation),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
