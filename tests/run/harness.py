@@ -1,0 +1,199 @@
+"""What every end-to-end test needs: a scratch directory, building through kinst-ompp, running, finding the report, and the verdict.
+
+Environment, set by tests/Makefile.inc.am or by hand: srcdir, top_builddir (or OMPP_TEST_BIN: directory with the commands).
+Run by hand from the build directory: srcdir=... tests/run/omp_facts.py [NAME...]
+"""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import ompp_profile
+import tolerance
+
+SKIP = 77
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.path.abspath(os.environ.get("abs_top_builddir") or os.environ.get("top_builddir") or ".")
+SCHEMA = os.path.join(SOURCE, "src", "report", "ompp-profile.xsd")
+LIMIT = 120  # seconds for one run: a hang is a failure, not a wait
+
+# How programs are built: name -> (compiler, kinst-ompp options).
+COMPILERS = {"opari": os.environ.get("TEST_GCC", "gcc"), "ompt": os.environ.get("TEST_CLANG", "clang-19")}
+
+
+def skip(reason):
+    print("SKIP: " + reason)
+    sys.exit(SKIP)
+
+
+def command(name):
+    """A command of the build tree, or the installed one."""
+    for folder in (os.environ.get("OMPP_TEST_BIN"), os.path.join(BUILD, "tools"), BUILD):
+        if folder and os.access(os.path.join(folder, name), os.X_OK):
+            return os.path.join(folder, name)
+    return shutil.which(name) or skip("no %s in %s" % (name, BUILD))
+
+
+def sources():
+    """OpenMP sources that can be tested here, in a fixed order; skips when there is none."""
+    found = [s for s in ("opari", "ompt") if shutil.which(COMPILERS[s])]
+    if "opari" in found and not shutil.which(os.environ.get("OPARI2", "opari2")):
+        found.remove("opari")
+    for missing in sorted(set(COMPILERS) - set(found)):
+        print("note: not tested with %s: no compiler or tool for it" % missing)
+    return found or skip("neither gcc with opari2 nor clang")
+
+
+def mpirun():
+    runner = os.environ.get("MPIRUN", "mpirun")
+    return runner if shutil.which(runner) else skip("no mpirun")
+
+
+class Scratch:
+    """A directory for one test; kept when the test fails or OMPP_TEST_KEEP is set."""
+
+    def __init__(self, name):
+        self.path = tempfile.mkdtemp(prefix="ompp-test-%s-" % name)
+
+    def file(self, *parts):
+        path = os.path.join(self.path, *parts)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        return path
+
+    def done(self, good):
+        if good and not os.environ.get("OMPP_TEST_KEEP"):
+            shutil.rmtree(self.path, ignore_errors=True)
+        else:
+            print("kept: " + self.path)
+
+
+class Outcome:
+    def __init__(self, status, out, err, folder):
+        self.status, self.out, self.err, self.folder = status, out, err, folder
+
+    def messages(self):
+        """Lines on stderr that are ours."""
+        return [line for line in self.err.splitlines() if line.startswith("ompp")]
+
+    def reports(self, kind="xml"):
+        return sorted(glob.glob(os.path.join(self.folder, "*.ompp." + kind)))
+
+    def profile(self):
+        found = self.reports()
+        if len(found) != 1:
+            raise Failure("%d XML reports instead of 1 in %s; stderr: %s" % (len(found), self.folder, self.err[-800:]))
+        return ompp_profile.Profile(found[0])
+
+
+class Failure(Exception):
+    pass
+
+
+def environment(**changes):
+    keep = {k: v for k, v in os.environ.items() if not k.startswith(("OMPP_", "OMP_", "KMP_", "GOMP_"))}
+    keep.update(OMP_WAIT_POLICY="passive", OMP_DYNAMIC="false", LC_ALL="C", **{k: str(v) for k, v in changes.items()})
+    return keep
+
+
+def execute(words, folder, **changes):
+    done = subprocess.run(words, cwd=folder, env=environment(**changes), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=LIMIT, universal_newlines=True, errors="replace")
+    return Outcome(done.returncode, done.stdout, done.stderr, folder)
+
+
+def build(source, output, how, mpi=False, flags=("-O0", "-g"), instrument=True):
+    """Compiles one C file in the folder of the output. how: opari or ompt; instrument False: the plain program."""
+    words = [command("kinst-ompp"), "--with=" + how] if instrument else []
+    words += [os.environ.get("MPICC", "mpicc") if mpi else COMPILERS[how], "-fopenmp", "-pthread", *flags, source, "-o", output]
+    done = execute(words, os.path.dirname(output), OMPI_CC=COMPILERS[how], MPICH_CC=COMPILERS[how])
+    if done.status != 0:
+        raise Failure("cannot build: %s\n%s" % (" ".join(words), done.err[-1500:]))
+
+
+def run(program, folder, threads, ranks=0, args=(), **changes):
+    """Runs in a fresh folder; ranks 0: without mpirun."""
+    os.makedirs(folder, exist_ok=True)
+    words = [program, *args]
+    if ranks:
+        options = ["--oversubscribe", "--allow-run-as-root"] if "Open MPI" in version_of(mpirun()) else []
+        words = [mpirun(), *options, "-n", str(ranks)] + words
+    return execute(words, folder, OMP_NUM_THREADS=threads, **changes)
+
+
+_versions = {}
+
+
+def version_of(tool):
+    if tool not in _versions:
+        _versions[tool] = execute([tool, "--version"], ".").out
+    return _versions[tool]
+
+
+def labels(source):
+    """Lines below /* @label */ comments, and of /* @end label */."""
+    begin, end = {}, {}
+    for number, line in enumerate(open(source), 1):
+        for word in re.findall(r"/\* @end (\w+) \*/", line):
+            end[word] = number
+        for word in re.findall(r"/\* @(?!end )(\w+) \*/", line):
+            begin[word] = number + 1
+    return begin, end
+
+
+class Verdict:
+    """Collects what failed, and says how many checks there were."""
+
+    def __init__(self, name):
+        self.name, self.failed, self.checks, self.repeated = name, [], 0, 0
+
+    def check(self, good, text):
+        self.checks += 1
+        if not good:
+            self.failed.append(text)
+            print("FAIL: " + text)
+        return good
+
+    def equal(self, found, wanted, text):
+        return self.check(found == wanted, "%s: found %s, wanted %s" % (text, found, wanted))
+
+    def profile(self, profile, text):
+        """The rules that hold in every profile, and its schema and text report."""
+        for defect in profile.defects():
+            self.check(False, "%s: %s" % (text, defect))
+        self.checks += 1
+        validate(self, profile.path, text)
+
+    def timed(self, attempt):
+        """attempt() returns a list of time failures; a noisy machine gets some more attempts, said aloud."""
+        for number in range(tolerance.ATTEMPTS):
+            bad, checks = attempt()
+            if not bad:
+                break
+            if number + 1 < tolerance.ATTEMPTS:
+                self.repeated += 1
+                print("times are off, measuring again (%d of %d): %s" % (number + 2, tolerance.ATTEMPTS, "; ".join(bad[:3])))
+        self.checks += checks
+        for text in bad:
+            self.check(False, text)
+
+    def finish(self, scratch):
+        scratch.done(not self.failed)
+        print("%s: %d checks, %d failed%s" % (self.name, self.checks, len(self.failed),
+                                             ", measured again %d times" % self.repeated if self.repeated else ""))
+        sys.exit(1 if self.failed else 0)
+
+
+def validate(verdict, path, text):
+    lint, checker = shutil.which("xmllint"), os.path.join(SOURCE, "tests", "check", "ompp-check.py")
+    if lint and os.path.exists(SCHEMA):
+        done = execute([lint, "--noout", "--schema", SCHEMA, path], os.path.dirname(path))
+        verdict.check(done.status == 0, "%s: schema: %s" % (text, done.err[-500:]))
+    report = path[:-len("xml")] + "txt"
+    if verdict.check(os.path.exists(report), "%s: no text report beside %s" % (text, path)) and os.path.exists(checker):
+        done = execute([sys.executable, checker, report], os.path.dirname(path))
+        verdict.check(done.status == 0, "%s: %s: %s" % (text, os.path.basename(checker), (done.out + done.err)[-500:]))

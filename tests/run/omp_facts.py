@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""
+Builds every program of tests/omp through kinst-ompp, by OPARI2 (gcc) and by OMPT (clang), runs it with 1, 2 and 4 threads, and
+checks two things: the report against the program's facts, and the two reports against each other.
+
+A line of NAME.facts:   LABEL KIND COLUMN WHERE VALUE [source]
+    LABEL   of the comment above the construct; - = any place        KIND    region type, _ for blank, several with |
+    COLUMN  of the report, or: regions, nodes (how many there are)   WHERE   each (of T threads), sum, tidN
+    VALUE   expression in T, or LOW..[HIGH]                          source  opari or ompt: only there
+or  result EXPRESSION   what the program prints.
+"""
+
+import glob
+import os
+import re
+import sys
+
+import harness
+
+THREADS = (1, 2, 4)
+# What the two sources may differ in: types that only one of them sees.
+ONLY_ONE = {"ATOMIC", "FLUSH", "WORKSHARE", "TASKGROUP", "TASKLOOP", "USER REGION"}
+END_LINES = {"PARALLEL", "SINGLE", "MASTER", "CRITICAL"}
+# Which thread does it is not determined by the program.
+ANY_THREAD = {"TASK", "TASKEXEC", "UTASK", "UTASKEXEC", "TASKWAIT", "MASTER", "LOCK"}
+SAME_TYPE = {"UTASK": "TASK", "UTASKEXEC": "TASKEXEC"}  # OPARI2 makes untied tasks tied
+# Threads that take part are not the program's first team, so their numbers depend on the OpenMP library.
+OTHER_TEAMS = {"nested", "pthreads", "recursion"}
+# Tasks that OPARI2 does not see: of taskloop, and undeferred ones (it makes no event when the if clause is false).
+TASKS_UNSEEN = {"taskgroup", "task"}
+
+
+def matches(value, text, threads):
+    if ".." in text:
+        low, high = text.split("..")
+        return value >= eval(low, {"T": threads}) and (not high or value <= eval(high, {"T": threads}))
+    return value == eval(text, {"T": threads})
+
+
+def check_fact(verdict, words, profile, begin, threads, title):
+    label, kind, column, where, wanted = words
+    regions = profile.find(kind.replace("_", " "), line=None if label == "-" else begin[label])
+    title = "%s: %s %s %s" % (title, label, kind, column)
+    if column in ("regions", "nodes"):
+        found = len(regions if column == "regions" else profile.nodes_of(regions))
+        verdict.check(matches(found, wanted, threads), "%s: found %d, wanted %s" % (title, found, wanted))
+        return
+    values = profile.total(column, regions)
+    if where == "sum":
+        found = sum(values.values())
+        verdict.check(matches(found, wanted, threads), "%s: sum %d, wanted %s" % (title, found, wanted))
+        return
+    for tid in range(threads) if where == "each" else [int(where[3:])]:
+        found = values.get((0, tid), 0)
+        verdict.check(matches(found, wanted, threads), "%s: thread %d has %d, wanted %s" % (title, tid, found, wanted))
+
+
+def check_program(verdict, facts, profile, source, how, threads, title):
+    begin, end = harness.labels(source)
+    for line in facts:
+        words = line.split()
+        if len(words) == 6 and words.pop() != how:
+            continue
+        check_fact(verdict, words, profile, begin, threads, title)
+    for label, line in end.items():
+        for region in profile.find("|".join(END_LINES), line=begin[label]):
+            verdict.equal(region.end, line, "%s: end line of %s %s" % (title, region.type, label))
+    for region in profile.regions:
+        good = region.type == "LOCK" or (region.begin and os.path.basename(region.file) == os.path.basename(source))
+        verdict.check(good, "%s: region without a place in the source: %s" % (title, region))
+
+
+def comparable(profile, name):
+    """What must be equal: type, begin line, end line where both know it, executions per thread or their sum."""
+    result = {}
+    for region in profile.regions:
+        if region.type in ONLY_ONE or region.type == "LOCK":
+            continue
+        kind = SAME_TYPE.get(region.type, region.type)
+        counts = profile.total("execC", [region])
+        if kind in ANY_THREAD or name in OTHER_TEAMS:
+            counts = sum(counts.values())
+        if counts:
+            result[kind, region.begin, region.end if kind in END_LINES else None] = counts
+    return result
+
+
+def compare(verdict, name, profiles, title):
+    one, other = (comparable(profiles[how], name) for how in ("opari", "ompt"))
+    if name in TASKS_UNSEEN:
+        for key in [k for k in other if k not in one and k[0] in ("TASK", "TASKEXEC")]:
+            del other[key]
+    for key in sorted(set(one) | set(other), key=str):
+        verdict.equal(one.get(key), other.get(key), "%s: OPARI2 against OMPT: %s line %s-%s" % ((title,) + key))
+
+
+def run_one(verdict, scratch, name, source, how, program, threads, facts, result):
+    title = "%s %s T=%d" % (name, how, threads)
+    outcome = harness.run(program, scratch.file(name, "%s-%d" % (how, threads)), threads)
+    verdict.equal((outcome.status, outcome.out.strip()), (0, str(eval(result, {"T": threads}))), title + ": result")
+    verdict.equal(outcome.messages(), [], title + ": messages")
+    profile = outcome.profile()
+    verdict.profile(profile, title)
+    check_program(verdict, facts, profile, source, how, threads, title)
+    return profile
+
+
+def test(verdict, scratch, name, hows):
+    source = os.path.join(harness.SOURCE, "tests", "omp", name + ".c")
+    lines = [line.strip() for line in open(source[:-1] + "facts") if line.strip()]
+    result = [line[len("result "):] for line in lines if line.startswith("result ")][0]
+    facts = [line for line in lines if not line.startswith("result ")]
+    programs = {}
+    for how in hows:
+        programs[how] = scratch.file(name, how, name)
+        harness.build(source, programs[how], how)
+    for threads in THREADS:
+        profiles = {}
+        for how in hows:
+            try:
+                profiles[how] = run_one(verdict, scratch, name, source, how, programs[how], threads, facts, result)
+            except (harness.Failure, harness.subprocess.TimeoutExpired) as failure:
+                verdict.check(False, "%s %s T=%d: %s" % (name, how, threads, failure))
+        if len(profiles) == 2:
+            compare(verdict, name, profiles, "%s T=%d" % (name, threads))
+
+
+def main():
+    names = sys.argv[1:] or sorted(re.sub(r".*/|\.facts", "", f)
+                                   for f in glob.glob(os.path.join(harness.SOURCE, "tests", "omp", "*.facts")))
+    hows, verdict, scratch = harness.sources(), harness.Verdict("omp_facts"), harness.Scratch("omp")
+    for name in names:
+        try:
+            test(verdict, scratch, name, hows)
+        except harness.Failure as failure:
+            verdict.check(False, "%s: %s" % (name, failure))
+    verdict.finish(scratch)
+
+
+main()

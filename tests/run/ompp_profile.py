@@ -1,0 +1,189 @@
+"""Reads the XML profile of a run (docs/xml.md) into plain dictionaries, for tests.
+
+    p = Profile("app.2x2-0.ompp.xml")
+    p.regions    list of Region: type, file, begin, end, name, function, number
+    p.nodes      list of Node: id, parent, region (None for the root), times, values
+    p.column("execT", node, (rank, tid))        ns, bytes or count
+    p.total("execC", p.find("LOOP", line=12))   {(rank, tid): value} over all nodes of these regions
+"""
+
+import collections
+import os
+import xml.etree.ElementTree as ElementTree
+
+Region = collections.namedtuple("Region", "id number type file begin end name function flags")
+Phase = collections.namedtuple("Phase", "time child task count")
+NO_PHASE = Phase(0, 0, 0, 0)
+
+# Column -> (what, phase): the definitions of the report, written down a second time on purpose.
+COLUMNS = {
+    "execT": ("exec", None), "execC": ("visits", None), "bodyT": ("time", "body"), "sectT": ("time", "section"),
+    "sectC": ("count", "section"), "singleT": ("time", "single"), "singleC": ("count", "single"),
+    "enterT": ("time", "enter"), "exitT": ("time", "exit"), "exitBarT": ("less", "exitbar"), "mgmtT": ("time", "mgmt"),
+    "startupT": ("time", "startup"), "shutdwnT": ("time", "shutdown"), "taskT": ("tasks", None), "mpiT": ("mpi", None),
+    "inV": ("metric", 0), "outV": ("metric", 1), "recvC": ("metric", 2), "sendC": ("metric", 3), "collC": ("metric", 4),
+}
+PARALLEL_TYPES = ("PARALLEL", "PARALLEL LOOP", "PARALLEL SECTIONS", "PARALLEL WORKSHARE")
+TASK_TYPES = ("TASKEXEC", "UTASKEXEC")
+MPI_SET = 1
+
+
+class Node:
+    def __init__(self, identity, parent, region):
+        self.id, self.parent, self.region, self.children = identity, parent, region, []
+        self.visits = {}  # (rank, tid) -> count
+        self.phases = {}  # (rank, tid) -> {phase: Phase}
+        self.values = {}  # ((rank, tid), set) -> [int]
+
+    def where(self):
+        return set(self.phases) | {place for place, _ in self.values}
+
+
+class Profile:
+    def __init__(self, path):
+        self.path = path
+        root = ElementTree.parse(path).getroot()
+        self.run = root.find("run").attrib
+        self.mpi = self.run["mpi"] == "true"
+        self.settings = {e.get("name"): e.get("value") for e in root.iter("setting")}
+        self.ranks = [e.attrib for e in root.iter("rank")]
+        self.coverage = [e.attrib for e in root.find("coverage")]
+        self.locations = [(number(e, "rank", -1), number(e, "tid")) for e in root.iter("location")]
+        self.regions = [read_region(e) for e in root.iter("region")]
+        self.nodes = []
+        for element in root.find("nodes"):
+            self._read_node(element)
+
+    def _read_node(self, element):
+        parent, region = element.get("parent"), element.get("region")
+        node = Node(number(element, "id"), None if parent is None else self.nodes[int(parent)],
+                    None if region is None else self.regions[int(region)])
+        if node.parent is not None:
+            node.parent.children.append(node)
+        for times in element.findall("times"):
+            place = self.locations[int(times.get("location"))]
+            node.visits[place] = number(times, "visits")
+            node.phases[place] = {
+                e.get("name"): Phase(*(number(e, key) for key in ("time-ns", "child-ns", "task-ns", "count"))) for e in times}
+        for values in element.findall("values"):
+            place = self.locations[int(values.get("location"))]
+            node.values[place, number(values, "set")] = [int(v) for v in (values.text or "").split()]
+        self.nodes.append(node)
+
+    # ---- Values ----
+
+    def column(self, title, node, place):
+        what, which = COLUMNS[title]
+        phases = node.phases.get(place, {})
+        phase = phases.get(which, NO_PHASE)
+        if what == "exec":
+            return sum(p.time for p in phases.values())
+        if what == "visits":
+            return node.visits.get(place, 0)
+        if what == "time":
+            return phase.time
+        if what == "less":
+            return phase.time - phase.task
+        if what == "count":
+            return phase.count
+        if what == "tasks":
+            return sum(p.task for name, p in phases.items() if name in ("exitbar", "exec"))
+        if what == "mpi":
+            return sum(self.column("execT", n, place) for n in below(node) if n.region and n.region.type == "MPI")
+        return sum(n.values.get((place, MPI_SET), [0] * 5)[which] for n in below(node))
+
+    def find(self, kind=None, line=None, name=None, file=None):
+        """Regions of a type (several: joined by |), beginning on a line."""
+        kinds = kind.split("|") if kind else None
+        return [r for r in self.regions if (kinds is None or r.type in kinds) and (line is None or r.begin == line)
+                and (name is None or r.name == name) and (file is None or os.path.basename(r.file) == file)]
+
+    def nodes_of(self, regions):
+        identities = {r.id for r in regions}
+        return [n for n in self.nodes if n.region is not None and n.region.id in identities]
+
+    def total(self, title, regions):
+        """{(rank, tid): value}, summed over the nodes of these regions; places without a value are left out."""
+        result = collections.Counter()
+        for node in self.nodes_of(regions):
+            for place in node.where():
+                result[place] += self.column(title, node, place)
+        return {place: value for place, value in result.items() if value}
+
+    # ---- What holds in every profile ----
+
+    def defects(self):
+        """Broken rules, as text: sums must be exact, parts not larger than the whole."""
+        return [text for check in (self._phases_sane, self._children_exact, self._threads_exact) for text in check()]
+
+    def _phases_sane(self):
+        for node in self.nodes:
+            for place, phases in node.phases.items():
+                for name, p in phases.items():
+                    if p.time < p.child + p.task or min(p) < 0:
+                        yield "%s %s: phase %s has %s" % (title_of(node), place, name, p)
+
+    def _children_exact(self):
+        """What a node says its children took is what they say they took. Locks need not nest, so not around them."""
+        for node in self.nodes[1:]:
+            if any(c.region.type == "LOCK" for c in node.children) or node.region.type == "LOCK":
+                continue
+            for place, phases in node.phases.items():
+                told = sum(p.child for p in phases.values())
+                found = sum(self.column("execT", c, place) for c in node.children if c.region.type not in TASK_TYPES)
+                if told != found:
+                    yield "%s %s: children have %d ns, it says %d" % (title_of(node), place, found, told)
+
+    def _threads_exact(self):
+        """
+        Per thread: what all nodes have for themselves adds up to the time of the nodes at the top. A task's time stands in its
+        own node and as task time in the frame it interrupted, so it cancels out. Nested teams and locks that do not nest are
+        left out: their top nodes are not to be seen in the tree.
+        """
+        for place in sorted(set(self.locations)):
+            if place[0] < 0 or self._odd_thread(place):
+                continue
+            own = top = 0
+            for node in self.nodes[1:]:
+                phases = node.phases.get(place)
+                if phases is None:
+                    continue
+                own += sum(p.time - p.child - p.task for p in phases.values())
+                if node.region.type not in TASK_TYPES and not any(place in a.phases for a in above(node)):
+                    top += self.column("execT", node, place)
+            if own != top:
+                yield "rank %d thread %d: parts %d ns, whole %d ns" % (place + (own, top))
+
+    def _odd_thread(self, place):
+        for node in self.nodes[1:]:
+            if place in node.phases and node.region.type == "LOCK":
+                return True
+            if node.region.type in PARALLEL_TYPES and any(a.region and a.region.type in PARALLEL_TYPES for a in above(node)):
+                return True
+        return False
+
+
+def read_region(e):
+    return Region(number(e, "id"), number(e, "number"), e.get("type"), e.get("file", ""), number(e, "begin"), number(e, "end"),
+                  e.get("name", ""), e.get("function", ""), number(e, "flags"))
+
+
+def number(element, key, otherwise=0):
+    return int(element.get(key, otherwise))
+
+
+def below(node):
+    yield node
+    for child in node.children:
+        yield from below(child)
+
+
+def above(node):
+    while node.parent is not None:
+        node = node.parent
+        yield node
+
+
+def title_of(node):
+    r = node.region
+    return "node %d %s %s:%d" % (node.id, r.type, os.path.basename(r.file), r.begin) if r else "root"

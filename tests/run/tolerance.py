@@ -1,0 +1,12 @@
+"""How far a measured time may be from the truth: the only place where a test gets such a number."""
+
+TIME_MS = 5.0          # of every time column, plus
+TIME_SHARE = 0.02      # this share of the value
+DIAGNOSIS_SHARE = 0.05 # amounts found by a diagnosis against those built in
+DIAGNOSIS_PART = 0.90  # share of a class that the culprit must carry
+ATTEMPTS = 3           # times are measured again so often on a noisy machine; counts never
+
+
+def near(measured_ms, true_ms, parts=1):
+    """parts: number of rows that were added up."""
+    return abs(measured_ms - true_ms) <= TIME_MS * parts + TIME_SHARE * abs(true_ms)
