@@ -61,7 +61,7 @@ static bool own_option(const char *word, const char *name)
     else if (strcmp(word, "--with=ompt") == 0)
         kinst_own.with = KINST_WITH_OMPT;
     else if (strncmp(word, "--opari=", 8) == 0)
-        kinst_own.opari = word + 8;
+        kinst_own.opari = strchr(word, '/') ? realpath(word + 8, NULL) : word + 8;
     else if (strncmp(word, "--opari-timeout=", 16) == 0 && atof(word + 16) > 0)
         kinst_own.opari_seconds = atof(word + 16);
     else
@@ -87,6 +87,7 @@ int main(int argc, char **argv)
         add_opari_option(argv[i], argv + i + 1, &used);
         i += used;
     }
+    if (!kinst_own.opari) kinst_own.opari = "opari2";
     if (!separated && kinst_own.opari_options.n > 0) {
         fprintf(stderr, "%s: unknown option %s; options for opari2 end with --\n", name, kinst_own.opari_options.v[0]);
         return 1;

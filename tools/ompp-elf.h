@@ -1,0 +1,32 @@
+/**
+ * \file
+ * What the launcher asks of a program file, without running it.
+ */
+#ifndef OMPP_ELF_H
+#define OMPP_ELF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum {
+    OMPP_ELF_DYNAMIC, /* can be measured */
+    OMPP_ELF_STATIC,
+    OMPP_ELF_SCRIPT,
+    OMPP_ELF_FOREIGN, /* another machine or word size, or no program at all */
+    OMPP_ELF_UNREADABLE
+} ompp_elf_kind_t;
+
+/** \brief Kind of a file. */
+ompp_elf_kind_t ompp_elf_kind(const char *path);
+
+/** \brief One shared library that a file needs, directly or through others. \param[in] soname  borrowed for the call. */
+typedef void (*ompp_elf_visit_t)(const char *soname, void *data);
+
+/**
+ * \brief Visits the names of all libraries in the closure of DT_NEEDED, each once. Libraries are searched as the dynamic linker
+ *        does: run path with $ORIGIN, LD_LIBRARY_PATH, the directories of /etc/ld.so.conf, the standard ones. One that is not
+ *        found is visited and not followed.
+ */
+void ompp_elf_needed(const char *path, ompp_elf_visit_t visit, void *data);
+
+#endif
