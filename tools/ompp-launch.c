@@ -43,7 +43,7 @@ static void help(void)
            "  --version, --help\n");
     for (size_t i = 0; i < ompp_env_nrows; i++) {
         const char *name = option_name(&ompp_env_rows[i]);
-        if (name) printf("  --%s=...%*s %s\n", name, (int)(17 - strlen(name)) > 0 ? (int)(17 - strlen(name)) : 0, "", ompp_env_rows[i].help);
+        if (name) printf("  --%s=...%*s %s\n", name, (int)(strlen(name) < 17 ? 17 - strlen(name) : 0), "", ompp_env_rows[i].help);
     }
 }
 
