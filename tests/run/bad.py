@@ -80,6 +80,8 @@ def start(case, program, folder):
 def check(verdict, case, how, measured, plain):
     title = "%s (%s)" % (case.name, how)
     low, high = case.lines if isinstance(case.lines, tuple) else (case.lines, case.lines)
+    verdict.check(plain.out.startswith(case.argument) or case.argument in ("fork", "exec"),
+                  "%s: the unmeasured program does not run: %s" % (title, plain.err[-300:]))
     verdict.equal((measured.status, measured.out), (plain.status, plain.out), title + ": status and output")
     lines = measured.messages()
     verdict.check(low <= len(lines) <= high, "%s: %d lines on stderr, wanted %d-%d: %s" % (title, len(lines), low, high, lines))

@@ -120,7 +120,8 @@ def run(program, folder, threads, ranks=0, args=(), **changes):
     os.makedirs(folder, exist_ok=True)
     words = [program, *args]
     if ranks:
-        options = ["--oversubscribe", "--allow-run-as-root"] if "Open MPI" in version_of(mpirun()) else []
+        open_mpi = re.search("Open ?MPI|OpenRTE", version_of(mpirun()))
+        options = ["--oversubscribe", "--allow-run-as-root"] if open_mpi else []
         words = [mpirun(), *options, "-n", str(ranks)] + words
     return execute(words, folder, OMP_NUM_THREADS=threads, **changes)
 

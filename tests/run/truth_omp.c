@@ -231,7 +231,6 @@ static double task(double at)
 /* Two levels: every outer thread has a team of two of its own, its second thread is late. */
 static double nested(double at)
 {
-    omp_set_max_active_levels(2);
     until(at);
     /* @nest */
 #pragma omp parallel
@@ -249,14 +248,18 @@ static double nested(double at)
     return at + 2 * STEP;
 }
 
-/* Starting the threads takes time that belongs to no part: done beforehand. */
+/* Starting threads takes time that belongs to no part: done beforehand. */
 static void warm_up(void)
 {
+    omp_set_max_active_levels(2);
 #pragma omp parallel
     {
-        volatile int here = omp_get_thread_num();
+#pragma omp parallel num_threads(2)
+        {
+            volatile int here = omp_get_thread_num();
 
-        (void)here;
+            (void)here;
+        }
     }
 }
 

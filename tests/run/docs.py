@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""Every file that README.md and docs/CODEMAP.md name exists, and every folder of src is in the code map."""
+
+import os
+import re
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def text(name):
+    with open(os.path.join(TOP, name)) as f:
+        return f.read()
+
+
+def main():
+    bad = []
+    codemap = text("docs/CODEMAP.md")
+    for path in re.findall(r"`((?:src|include|tools|tests|scripts|examples|docs)/[^` ]*)`", codemap):
+        if not os.path.exists(os.path.join(TOP, path)):
+            bad.append("docs/CODEMAP.md names %s" % path)
+    for name in ("README.md", "docs/quickstart.md", "examples/heat/README.md"):
+        for path in re.findall(r"\]\(([^)#:]+)\)", text(name)):
+            if not os.path.exists(os.path.join(TOP, os.path.dirname(name), path)):
+                bad.append("%s links to %s" % (name, path))
+    for folder in sorted(os.listdir(os.path.join(TOP, "src"))):
+        if os.path.isdir(os.path.join(TOP, "src", folder)) and "src/%s/" % folder not in codemap:
+            bad.append("docs/CODEMAP.md does not mention src/%s" % folder)
+    print("\n".join(bad) or "all there")
+    sys.exit(1 if bad else 0)
+
+
+main()
