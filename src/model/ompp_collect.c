@@ -369,7 +369,8 @@ static bool copy_threads(collect_t *c, ompp_off_t first, uint32_t rank, uint32_t
     if (allocated > MAX_RECORDS) return false;
     const ompp_a_thread_t **threads = malloc((allocated + 1) * sizeof *threads);
     if (!threads) return false;
-    for (; t && n < allocated; t = record(c, t->next, sizeof *t)) threads[n++] = t;
+    for (; t && allocated-- > 0; t = record(c, t->next, sizeof *t))
+        if (t->kind <= OMPP_THREAD_OTHER) threads[n++] = t;
     qsort(threads, n, sizeof *threads, by_role);
     for (uint32_t i = 0; i < n && ok; i++) {
         ompp_location_t location = {rank, i, threads[i]->kind, threads[i]->begin_ns,

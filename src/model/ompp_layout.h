@@ -128,10 +128,12 @@ typedef struct {
     ompp_a_frame_t frames[];
 } ompp_a_stack_t;
 
+#define OMPP_A_THREAD_UNUSED 0xffffffffu /* kind of a record that waits for a thread */
+
 typedef struct {
     ompp_off_t next;
     uint32_t ordinal; /* from 0, in order of creation */
-    uint32_t kind;    /* ompp_thread_kind_t */
+    uint32_t kind;    /* ompp_thread_kind_t, or OMPP_A_THREAD_UNUSED */
     uint32_t index;   /* number in the first team it joined */
     uint32_t os_tid;
     uint64_t begin_ns;

@@ -13,6 +13,7 @@
  *  - A test_lock that fails gives an acquire event and no other (libomp 14 does not even tell it from set_lock): the acquisition of
  *    a lock is entered when it has succeeded, and counted as failed at the next mutex event otherwise.
  */
+#define _GNU_SOURCE
 #include "runtime/ompp_event.h"
 
 #include "model/ompp_profile.h"
@@ -20,6 +21,8 @@
 #include <dlfcn.h>
 #include <omp-tools.h>
 #include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define MAX_FORKS 8u
 
@@ -129,7 +132,22 @@ static const struct {
     [ompt_work_loop_other] = {OMPP_CONSTRUCT_LOOP, WORK_LOOP},
 };
 
-static void work_begin(ompp_construct_t construct, work_style_t style, const void *code, ompp_time_t t)
+/*
+ * Single sections are told by dispatch events; not by libomp 14, where the whole construct is one, and not in a team of one thread,
+ * where all of them run here.
+ */
+static unsigned sections_untold(uint64_t count)
+{
+    ompt_data_t *data;
+    int size = 0;
+
+    if (!has_kinds) return 1;
+    if (get_parallel_info && get_parallel_info(0, &data, &size) == 2 && size == 1)
+        return count > 0 && count < 1000 ? (unsigned)count : 1;
+    return 0;
+}
+
+static void work_begin(ompp_construct_t construct, work_style_t style, uint64_t count, const void *code, ompp_time_t t)
 {
     /* A taskloop's own address lies inside libomp; that of the taskgroup around it is right. */
     if (construct == OMPP_CONSTRUCT_TASKLOOP && self.group_code) code = self.group_code;
@@ -137,8 +155,8 @@ static void work_begin(ompp_construct_t construct, work_style_t style, const voi
 
     ompp_event_enter(region, t);
     if (style == WORK_SINGLE) ompp_event_phase(region, OMPP_PHASE_SINGLE, t);
-    /* Where single sections are not told (libomp 14), the whole construct is one. */
-    if (style == WORK_SECTIONS && !has_kinds) ompp_event_phase(region, OMPP_PHASE_SECTION, t);
+    for (unsigned n = style == WORK_SECTIONS ? sections_untold(count) : 0; n > 0; n--)
+        ompp_event_phase(region, OMPP_PHASE_SECTION, t);
 }
 
 static void work_end(ompp_construct_t construct, work_style_t style, const void *code, ompp_time_t t)
@@ -160,9 +178,8 @@ static void on_work(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompt_data_
 
     (void)parallel;
     (void)task;
-    (void)count;
     if ((unsigned)work >= sizeof works / sizeof works[0] || works[work].style == WORK_NONE) return;
-    if (endpoint != ompt_scope_end) work_begin(works[work].construct, works[work].style, code, t);
+    if (endpoint != ompt_scope_end) work_begin(works[work].construct, works[work].style, count, code, t);
     if (endpoint != ompt_scope_begin) work_end(works[work].construct, works[work].style, code, t);
 }
 
@@ -370,17 +387,20 @@ static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt
 
 /* ---- Registration ----------------------------------------------------------------------------------------------------- */
 
-#define ROW(name) {ompt_callback_##name, (ompt_callback_t)on_##name, #name}
+#define ROW(name) {ompt_callback_##name, (ompt_callback_t)on_##name, #name, false}
+#define MUTEX(name) {ompt_callback_##name, (ompt_callback_t)on_##name, #name, true}
 static const struct {
     ompt_callbacks_t event;
     ompt_callback_t function;
     const char *name;
+    bool is_mutex;
 } callbacks[] = {
     ROW(parallel_begin),   ROW(parallel_end),   ROW(implicit_task), ROW(work),
-    ROW(dispatch),       ROW(masked),           ROW(sync_region),    ROW(mutex_acquire), ROW(mutex_acquired),
-    ROW(mutex_released), ROW(task_create),      ROW(task_schedule),
+    ROW(dispatch),       ROW(masked),           ROW(sync_region),    MUTEX(mutex_acquire), MUTEX(mutex_acquired),
+    MUTEX(mutex_released), ROW(task_create),      ROW(task_schedule),
 };
 #undef ROW
+#undef MUTEX
 
 static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *tool)
 {
@@ -389,13 +409,22 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *to
     set_callback = (ompt_set_callback_t)lookup("ompt_set_callback");
     get_parallel_info = (ompt_get_parallel_info_t)lookup("ompt_get_parallel_info");
     if (!set_callback) return 0;
+    /*
+     * With a tool that asks for mutex_released, libomp (14 to 19) writes into the state of its first thread at the end of a
+     * critical section, also after that thread has ended: a crash, unless it is the program's initial thread.
+     */
+    bool safe_mutexes = syscall(SYS_gettid) == getpid();
     for (size_t i = 0; i < sizeof callbacks / sizeof callbacks[0]; i++) {
+        if (callbacks[i].is_mutex && !safe_mutexes) continue;
         ompt_set_result_t result = set_callback(callbacks[i].event, callbacks[i].function);
         if (callbacks[i].event == ompt_callback_dispatch) has_kinds = result == ompt_set_always;
         if (result == ompt_set_always || result == ompt_set_sometimes || result == ompt_set_sometimes_paired) continue;
         ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "this OpenMP runtime's OMPT", callbacks[i].name);
     }
     ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "OMPT", "atomic, flush, simd (no events)");
+    if (!safe_mutexes)
+        ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "OMPT",
+                            "critical, ordered, locks (OpenMP was started by another thread than the initial one)");
     return 1;
 }
 

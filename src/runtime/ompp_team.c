@@ -100,11 +100,9 @@ void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, omp
     ompp_thread_t *thread = ompp_thread_get();
 
     if (!thread || !ompp_guard_enter(thread)) return;
+    if (thread->record->kind == OMPP_THREAD_OTHER && index > 0)
+        thread = ompp_thread_take_place(thread, nested ? OMPP_THREAD_NESTED : OMPP_THREAD_TEAM, index);
     ompp_a_thread_t *record = thread->record;
-    if (record->kind == OMPP_THREAD_OTHER && index > 0) {
-        record->kind = nested ? OMPP_THREAD_NESTED : OMPP_THREAD_TEAM;
-        record->index = index;
-    }
     ompp_settled_top(thread, t);
     bool forked_it = team && team->a.fork_thread == ompp_off(thread, record);
     if (!forked_it && index > 0) {

@@ -26,7 +26,8 @@ ompp_thread_t ompp_thread_none = {.guard = 1, .skipped = 1};
 
 static pthread_key_t end_key;
 static pthread_once_t end_key_once = PTHREAD_ONCE_INIT;
-static ompp_thread_t *free_threads;
+/* States of threads that have ended, with their records, and of such as were never needed. */
+static ompp_thread_t *ended_threads, *unused_threads;
 
 static void thread_is_over(void *thread)
 {
@@ -155,34 +156,35 @@ ompp_off_t ompp_stack_new_slow(ompp_thread_t *thread)
 
 /* ---- Begin and end -------------------------------------------------------------------------------------------------- */
 
-static ompp_thread_t *make_state(void)
+static ompp_thread_t *list_take(ompp_thread_t **list, bool (*fits)(const ompp_thread_t *, unsigned, unsigned), unsigned kind,
+                                unsigned index)
 {
-    ompp_thread_t *thread;
+    ompp_thread_t **link, *found;
 
     pthread_mutex_lock(&ompp_process.lock);
-    thread = free_threads;
-    if (thread) free_threads = thread->next_free;
+    for (link = list; *link && fits && !fits(*link, kind, index);) link = &(*link)->next_free;
+    found = *link;
+    if (found) *link = found->next_free;
     pthread_mutex_unlock(&ompp_process.lock);
-    if (thread) {
-        ompp_child_t *children = thread->children;
-        uint32_t mask = thread->children_mask;
-        ompp_off_t stacks = thread->free_stacks, block = thread->block, block_end = thread->block_end;
-        ompp_off_t teams = thread->teams;
-        memset(thread, 0, sizeof *thread);
-        memset(children, 0, (mask + 1) * sizeof *children);
-        thread->children = children;
-        thread->children_mask = mask;
-        thread->free_stacks = stacks;
-        thread->block = block;
-        thread->block_end = block_end;
-        thread->teams = teams;
-    } else {
-        thread = mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (thread == MAP_FAILED) return NULL;
-        if (!children_grow(thread)) {
-            munmap(thread, sizeof *thread);
-            return NULL;
-        }
+    return found;
+}
+
+static void list_put(ompp_thread_t **list, ompp_thread_t *thread)
+{
+    pthread_mutex_lock(&ompp_process.lock);
+    thread->next_free = *list;
+    *list = thread;
+    pthread_mutex_unlock(&ompp_process.lock);
+}
+
+static ompp_thread_t *make_state(void)
+{
+    ompp_thread_t *thread = mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (thread == MAP_FAILED) return NULL;
+    if (!children_grow(thread)) {
+        munmap(thread, sizeof *thread);
+        return NULL;
     }
     thread->base = ompp_process.arena.base;
     thread->guard = 1;
@@ -196,9 +198,7 @@ static bool make_record(ompp_thread_t *thread, ompp_time_t t)
 
     if (!off) return false;
     ompp_a_thread_t *record = thread->record = ompp_at(thread, off);
-    record->os_tid = (uint32_t)syscall(SYS_gettid);
-    record->kind = record->os_tid == header->pid ? OMPP_THREAD_INITIAL : OMPP_THREAD_OTHER;
-    record->begin_ns = t;
+    record->kind = OMPP_A_THREAD_UNUSED;
     record->root = make_node(thread, 0, 0, t);
     ompp_off_t stack = record->root ? make_stack(thread, FIRST_FRAMES) : 0;
     if (!stack) return false;
@@ -214,17 +214,32 @@ static bool make_record(ompp_thread_t *thread, ompp_time_t t)
     return true;
 }
 
+/* State and record for a thread that has just come: one that was given back unused, or new ones. */
+static ompp_thread_t *begin(ompp_time_t t)
+{
+    ompp_thread_t *thread = list_take(&unused_threads, NULL, 0, 0);
+
+    if (!thread) {
+        thread = make_state();
+        if (thread && !make_record(thread, t)) thread = NULL;
+    }
+    if (!thread) {
+        ompp_event_coverage(OMPP_COVERAGE_DROPPED, "threads", "memory for the profile is full");
+        return NULL;
+    }
+    thread->record->os_tid = (uint32_t)syscall(SYS_gettid);
+    thread->record->begin_ns = t;
+    thread->record->kind = thread->record->os_tid == ompp_process.header->pid ? OMPP_THREAD_INITIAL : OMPP_THREAD_OTHER;
+    return thread;
+}
+
 ompp_thread_t *ompp_thread_new_slow(void)
 {
     int saved_errno = errno;
     ompp_thread_t *thread = NULL;
 
     ompp_thread_self = &ompp_thread_none; /* events of what we call here are ignored */
-    if (ompp_runtime_start()) thread = make_state();
-    if (thread && !make_record(thread, ompp_clock_now())) {
-        ompp_event_coverage(OMPP_COVERAGE_DROPPED, "threads", "memory for the profile is full");
-        thread = NULL;
-    }
+    if (ompp_runtime_start()) thread = begin(ompp_clock_now());
     if (thread) {
         pthread_once(&end_key_once, make_end_key);
         pthread_setspecific(end_key, thread);
@@ -248,8 +263,30 @@ void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t)
     }
     if (thread->stack->top > 0) ompp_frames_close(thread, 1, t);
     thread->record->end_ns = t;
-    pthread_mutex_lock(&ompp_process.lock);
-    thread->next_free = free_threads;
-    free_threads = thread;
-    pthread_mutex_unlock(&ompp_process.lock);
+    list_put(&ended_threads, thread);
+}
+
+static bool has_place(const ompp_thread_t *thread, unsigned kind, unsigned index)
+{
+    return thread->record->kind == kind && thread->record->index == index;
+}
+
+ompp_thread_t *ompp_thread_take_place(ompp_thread_t *thread, ompp_thread_kind_t kind, unsigned index)
+{
+    ompp_thread_t *former = thread->children_used == 0 ? list_take(&ended_threads, has_place, kind, index) : NULL;
+
+    if (!former) {
+        thread->record->kind = kind;
+        thread->record->index = index;
+        return thread;
+    }
+    former->record->os_tid = thread->record->os_tid;
+    former->record->end_ns = 0;
+    former->skipped = former->skipped_team = 0;
+    former->guard = 1;
+    thread->record->kind = OMPP_A_THREAD_UNUSED;
+    list_put(&unused_threads, thread);
+    pthread_setspecific(end_key, former);
+    ompp_thread_self = former;
+    return former;
 }

@@ -6,6 +6,7 @@
 #define OMPP_THREAD_PRIV_H
 
 #include "model/ompp_layout.h"
+#include "model/ompp_profile.h"
 #include "runtime/ompp_event.h"
 
 #include <pthread.h>
@@ -86,8 +87,15 @@ bool ompp_stack_grow_slow(ompp_thread_t *thread);
 /** \brief A stack for an explicit task. \return 0 when memory is full. */
 ompp_off_t ompp_stack_new_slow(ompp_thread_t *thread);
 
-/** \brief The thread is over: closes what it has open, gives its state back. */
+/** \brief The thread is over: closes what it has open, keeps its state for a thread that takes its place. */
 void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t);
+
+/**
+ * \brief This thread becomes number index of teams of its kind. When an earlier thread with that number has ended, it goes on with
+ *        that one's record and tree: runtimes end and make threads as team sizes vary, rows are places in a team.
+ * \return the state to go on with, guarded like thread.
+ */
+ompp_thread_t *ompp_thread_take_place(ompp_thread_t *thread, ompp_thread_kind_t kind, unsigned index);
 
 /** \brief Closes the frames from the top down to and including index, at t (or when they ended). */
 void ompp_frames_close(ompp_thread_t *thread, uint32_t index, ompp_time_t t);
