@@ -12,7 +12,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <string.h>
+#include <time.h>
 
 /* Name of the report without number and ending: A.PxT, A.T, A:r.T, with .pid when asked for. */
 static void make_stem(const ompp_profile_t *profile, const ompp_job_t *job, char *out, size_t size)
@@ -101,6 +103,26 @@ static int write_somewhere(const ompp_profile_t *profile, ompp_job_t *job)
     return rc;
 }
 
+/* A file size limit must not kill the program: SIGXFSZ is held back while writing, and taken if it came. write() says EFBIG. */
+static int write_unharmed(const ompp_profile_t *profile, ompp_job_t *job)
+{
+    sigset_t signal, before, pending;
+    const struct timespec now = {0, 0};
+    bool was_pending;
+    int rc;
+
+    sigemptyset(&signal);
+    sigaddset(&signal, SIGXFSZ);
+    if (pthread_sigmask(SIG_BLOCK, &signal, &before)) return write_somewhere(profile, job);
+    sigpending(&pending);
+    was_pending = sigismember(&pending, SIGXFSZ);
+    rc = write_somewhere(profile, job);
+    if (!was_pending)
+        while (sigtimedwait(&signal, NULL, &now) < 0 && errno == EINTR) continue;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
 static int analyse(ompp_profile_t *profile, const ompp_job_t *job)
 {
     int rc = ompp_analysis_resolve(profile, job->resolve_seconds), next = ompp_analysis_unify(profile);
@@ -122,7 +144,7 @@ __attribute__((visibility("default"))) int ompp_job_run(ompp_profile_t *profile,
         return -OMPP_E_VERSION;
     }
     analysed = analyse(profile, job);
-    written = write_somewhere(profile, job);
+    written = write_unharmed(profile, job);
     if (written) return written;
     if (analysed && !job->message[0])
         snprintf(job->message, sizeof job->message, "addresses in the report: %s", ompp_error_message(analysed));

@@ -55,6 +55,8 @@ __attribute__((format(printf, 3, 4))) static void fail(xml_in_t *x, int code, co
     va_start(args, format);
     vsnprintf(x->why, sizeof x->why, format, args);
     va_end(args);
+    for (char *c = x->why; *c; c++) /* it may quote the file, and is one line */
+        if ((unsigned char)*c < ' ') *c = ' ';
 }
 
 /* ---- Attributes ----------------------------------------------------------------------------------------------------- */

@@ -254,9 +254,16 @@ static void put_profile(xml_out_t *x)
     close_element(x);
 }
 
+/* Always says that it went well: libxml2 would print its own messages. The FILE remembers its error. */
+static int write_to_file(void *out, const char *data, int length)
+{
+    if (!ferror((FILE *)out)) fwrite(data, 1, (size_t)length, out);
+    return length;
+}
+
 int ompp_report_xml_write(const ompp_profile_t *profile, FILE *out)
 {
-    xmlOutputBufferPtr buffer = xmlOutputBufferCreateFile(out, NULL);
+    xmlOutputBufferPtr buffer = xmlOutputBufferCreateIO(write_to_file, NULL, out, NULL);
     xml_out_t x = {.profile = profile};
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* no decimal comma */
     locale_t saved = plain ? uselocale(plain) : (locale_t)0;

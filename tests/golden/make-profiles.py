@@ -235,7 +235,8 @@ def unresolved():
     user = p.node(p.region('USER REGION', 3, file='/src/my file.c', begin=4, end=8, name="it's \\xff done"), 0, 3)
     flush = p.node(p.region('FLUSH', 4, file='f\u00fcr.c', begin=7), user, 4)
     nested = p.node(p.region('PARALLEL', 5, file=None), par, 5)
-    p.all(par, 1, startup=0, body=(999, 300), exitbar=0.4, shutdown=0.6)
+    for t in range(3):
+        p.time(par, (0, t), 1, startup=0, body=(999, 100 if t == 1 else 300), exitbar=0.4, shutdown=0.6)
     p.all(crit, 12345678901, enter=10, body=80, exit=10)
     p.time(nested, (0, 0), 1, startup=0, body=200, exitbar=0, shutdown=0)
     p.time(nested, (0, 2), 1, startup=0, body=200, exitbar=0, shutdown=0)
