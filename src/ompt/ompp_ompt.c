@@ -421,7 +421,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *to
         if (result == ompt_set_always || result == ompt_set_sometimes || result == ompt_set_sometimes_paired) continue;
         ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "this OpenMP runtime's OMPT", callbacks[i].name);
     }
-    ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "OMPT", "atomic, flush, simd (no events)");
+    ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "OMPT", "atomic, flush, simd, loops without iterations (no events)");
     if (!safe_mutexes)
         ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "OMPT",
                             "critical, ordered, locks (OpenMP was started by another thread than the initial one)");

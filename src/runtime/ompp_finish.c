@@ -20,6 +20,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,8 +130,39 @@ static void write_compact(const ompp_profile_t *profile, const ompp_job_t *job, 
         ompp_warn("no report: %s, and %s cannot be written (%s)", why, path, strerror(errno));
 }
 
+/*
+ * Writing past RLIMIT_FSIZE raises SIGXFSZ, which would end the program. While we write it is blocked on this thread, and one that
+ * came from us is taken back; the program's own disposition and mask stay as they are.
+ */
+typedef struct {
+    sigset_t old;
+    bool blocked;
+} file_limit_t;
+
+static void file_limit_begin(file_limit_t *limit)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGXFSZ);
+    limit->blocked = pthread_sigmask(SIG_BLOCK, &set, &limit->old) == 0;
+}
+
+static void file_limit_end(const file_limit_t *limit)
+{
+    const struct timespec now = {0, 0};
+    sigset_t set;
+
+    if (!limit->blocked) return;
+    sigemptyset(&set);
+    sigaddset(&set, SIGXFSZ);
+    if (!sigismember(&limit->old, SIGXFSZ)) sigtimedwait(&set, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &limit->old, NULL);
+}
+
 static void write_report(ompp_profile_t *profile, int local_rank, const char *why)
 {
+    file_limit_t limit;
     char dir[4200], library[4200];
     ompp_job_run_t *run = NULL;
     ompp_job_t job = {.version = OMPP_JOB_VERSION,
@@ -148,11 +180,15 @@ static void write_report(ompp_profile_t *profile, int local_rank, const char *wh
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (handle) run = (ompp_job_run_t *)dlsym(handle, OMPP_JOB_FUNCTION);
     if (!run) {
-        const char *why = dlerror();
-        write_compact(profile, &job, why ? why : "unknown error");
+        const char *reason = dlerror();
+        file_limit_begin(&limit);
+        write_compact(profile, &job, reason ? reason : "unknown error");
+        file_limit_end(&limit);
         return;
     }
+    file_limit_begin(&limit);
     int error = run(profile, &job);
+    file_limit_end(&limit);
     if (job.message[0])
         ompp_warn("%s", job.message);
     else if (error)

@@ -155,8 +155,20 @@ static void in_child(void)
 
 /* ---- Start ---------------------------------------------------------------------------------------------------------- */
 
+/* Where we are, before the program changes it. A library's constructor may make the first event before ours runs. */
+static void note_program(void)
+{
+    ssize_t n;
+
+    if (program_path[0]) return;
+    n = readlink("/proc/self/exe", program_path, sizeof program_path - 1);
+    program_path[n > 0 ? n : 0] = '\0';
+    if (!getcwd(program_dir, sizeof program_dir)) program_dir[0] = '\0';
+}
+
 static void start_now(void)
 {
+    note_program();
     guess_rank();
     ompp_env_read();
     set_disabled();
@@ -183,17 +195,10 @@ bool ompp_runtime_start(void)
     return atomic_load_explicit(&ompp_process.state, memory_order_acquire) == OMPP_STATE_RUNNING;
 }
 
-/*
- * At load: where we are, before the program changes it. The exit handler is registered now, so that it runs after those the
- * program registers.
- */
+/* The exit handler is registered at load, so that it runs after those the program registers. */
 __attribute__((constructor)) static void at_load(void)
 {
-    ssize_t n = readlink("/proc/self/exe", program_path, sizeof program_path - 1);
-
-    if (n < 0) n = 0;
-    program_path[n] = '\0';
-    if (!getcwd(program_dir, sizeof program_dir)) program_dir[0] = '\0';
+    note_program();
     atexit(ompp_finish_at_exit);
 }
 
