@@ -69,6 +69,18 @@ static bool own_option(const char *word, const char *name)
     return true;
 }
 
+/*
+ * Build systems that take a compiler of one word only call the wrapper by a name that has the compiler in it:
+ * kinst-ompp-mpicc is "kinst-ompp mpicc". \return that compiler, or NULL.
+ */
+static const char *compiler_of(const char *name)
+{
+    static const char stem[] = "kinst-ompp-";
+
+    if (strncmp(name, stem, strlen(stem)) != 0 || strcmp(name, "kinst-ompp-papi") == 0) return NULL;
+    return name + strlen(stem);
+}
+
 int main(int argc, char **argv)
 {
     const char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
@@ -77,7 +89,7 @@ int main(int argc, char **argv)
     bool separated = false;
     int i, used;
 
-    for (i = 1; i < argc && argv[i][0] == '-'; i++) {
+    for (i = 1; i < argc && argv[i][0] == '-' && !compiler_of(name); i++) {
         if (strcmp(argv[i], "--") == 0) {
             separated = true;
             i++;
@@ -92,6 +104,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s: unknown option %s; options for opari2 end with --\n", name, kinst_own.opari_options.v[0]);
         return 1;
     }
+    if (compiler_of(name)) kinst_add(&words, compiler_of(name));
     for (; i < argc; i++) {
         if (strcmp(argv[i], "-@") == 0)
             kinst_own.verbose = true;
@@ -100,7 +113,7 @@ int main(int argc, char **argv)
         else
             kinst_add(&words, argv[i]);
     }
-    if (words.n == 0) {
+    if (words.n == 0 && !compiler_of(name)) {
         printf("usage: %s <compile-or-link-command>\n", name);
         return 1;
     }
