@@ -80,9 +80,10 @@ static const char *open_problem(int rc)
 
 static void not_found(ompp_profile_t *profile, uint32_t module, const char *reason, uint64_t n)
 {
-    if (n > 0)
-        ompp_profile_add_coverage(profile, OMPP_COVERAGE_UNRESOLVED, ompp_profile_text(profile, profile->modules[module].path),
-                                  reason, n);
+    if (n == 0) return;
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_UNRESOLVED, ompp_profile_text(profile, profile->modules[module].path),
+                              reason, n);
+    if (profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0; /* said of the run, not by ranks */
 }
 
 /* Takes over what is known; true when that is a line. */
