@@ -43,7 +43,7 @@ static int compare_identity(const ompp_region_t *x, const ompp_region_t *y)
     COMPARE(x->end, y->end);
     COMPARE(x->name, y->name);
     COMPARE(x->key, y->key);
-    if (x->file != 0 && x->begin != 0) return 0;
+    if (x->key || (x->file != 0 && x->begin != 0)) return 0;
     COMPARE(x->module, y->module);
     COMPARE(x->addr, y->addr);
     return 0;

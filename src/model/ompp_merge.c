@@ -100,6 +100,7 @@ static bool region_equal(const void *array, uint32_t index, const void *wanted)
     const ompp_region_t *a = (const ompp_region_t *)array + index, *b = wanted;
 
     if (a->construct != b->construct || a->name != b->name || a->key != b->key) return false;
+    if (a->key) return true; /* a lock on the heap: its address differs from rank to rank */
     if (a->begin == 0 && b->begin == 0) return a->module == b->module && a->addr == b->addr;
     return a->begin == b->begin && a->end == b->end && a->file == b->file;
 }
@@ -108,6 +109,7 @@ static uint64_t region_hash(const ompp_region_t *region)
 {
     uint64_t h = ompp_map_hash(ompp_map_hash(region->construct, region->name), region->key);
 
+    if (region->key) return h;
     if (region->begin == 0) return ompp_map_hash(ompp_map_hash(h, region->module), region->addr);
     return ompp_map_hash(ompp_map_hash(h, region->file), (uint64_t)region->begin << 32 | region->end);
 }

@@ -77,7 +77,7 @@ typedef struct {
     uint32_t module;    /* index, or OMPP_NONE when not known by address */
     uint64_t addr;      /* offset in the module of the code that begins it, already return address - 1; LOCK: of the lock */
     uint64_t addr_end;  /* offset of the code that ends it; 0 = not known */
-    uint64_t key;       /* more to tell regions apart that lie at the same place (a lock's ordinal); 0 = nothing */
+    uint64_t key;       /* ordinal of a lock on the heap, whose address is another on each rank: identifies it; 0 = none */
     uint32_t number;    /* 1-based number in reports, OMPP_NONE before ompp_analysis_number() */
 } ompp_region_t;
 
