@@ -90,6 +90,24 @@ void kinst_echo(char *const argv[])
     fputc('\n', stderr);
 }
 
+/* ---- Signals -------------------------------------------------------------------------------------------------------- */
+
+static void on_signal(int sig)
+{
+    caught = sig;
+    if (child && sig != SIGPIPE) kill(child, sig);
+}
+
+/* From the moment there are files to remove. SIGPIPE is one: the reader of --verbose may go away (grep -q). */
+static void catch_signals(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+    struct sigaction action = {.sa_handler = on_signal}, old;
+
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL) sigaction(signals[i], &action, NULL);
+}
+
 /* ---- Files ---------------------------------------------------------------------------------------------------------- */
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -111,6 +129,7 @@ const char *kinst_private(void)
     char *made;
 
     if (*private_dir) return private_dir;
+    catch_signals();
     made = kinst_text("%s/kinst-ompp.XXXXXX", tmp && *tmp ? tmp : "/tmp");
     if (!mkdtemp(made) && !mkdtemp(made = kinst_text("/tmp/kinst-ompp.XXXXXX"))) return NULL;
     if (!realpath(made, private_dir)) snprintf(private_dir, sizeof private_dir, "%s", made);
@@ -145,21 +164,6 @@ bool kinst_file_write(const char *path, const char *text, size_t size)
 }
 
 /* ---- Processes ------------------------------------------------------------------------------------------------------ */
-
-static void on_signal(int sig)
-{
-    caught = sig;
-    if (child) kill(child, sig);
-}
-
-static void catch_signals(void)
-{
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-    struct sigaction action = {.sa_handler = on_signal}, old;
-
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL) sigaction(signals[i], &action, NULL);
-}
 
 static void redirect(const char *path, int fd)
 {
