@@ -420,6 +420,7 @@ static void visit(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die die, uint64_
     function.nranges = (uint32_t)unit->ranges.n - function.first_range;
     if (function.nranges == 0) return; /* a declaration, or the model of inlined ones */
     describe(dwarf, die, &function, 0);
+    if (!ok(dwarf, dwarf_dieoffset(die, &function.die, &dwarf->error))) function.die = 0;
     ompp_function_t *functions = grown(unit->functions, unit->nfunctions, &unit->afunctions, sizeof *functions);
     if (!functions) return;
     unit->functions = functions;
@@ -459,6 +460,35 @@ const ompp_unit_t *ompp_dwarf_unit(ompp_dwarf_t *dwarf, uint32_t index)
     walk(dwarf, unit, die, base, 0);
     dwarf_dealloc_die(die);
     return unit;
+}
+
+static bool is_variable(ompp_dwarf_t *dwarf, Dwarf_Die die, const char *name)
+{
+    ompp_function_t found = {0};
+    Dwarf_Half tag = 0;
+
+    if (!ok(dwarf, dwarf_tag(die, &tag, &dwarf->error)) || tag != DW_TAG_variable) return false;
+    describe(dwarf, die, &found, 0);
+    return found.name && strcmp(found.name, name) == 0;
+}
+
+bool ompp_dwarf_has_variable(ompp_dwarf_t *dwarf, const ompp_function_t *function, const char *name)
+{
+    Dwarf_Die parent = NULL, die = NULL, next = NULL;
+    Dwarf_Off at = 0, last = 0;
+    bool found = false;
+
+    if (!function->die || !ok(dwarf, dwarf_offdie_b(dwarf->debug, function->die, 1, &parent, &dwarf->error))) return false;
+    if (!ok(dwarf, dwarf_child(parent, &die, &dwarf->error))) die = NULL;
+    for (; die; die = next, next = NULL) {
+        found = is_variable(dwarf, die, name);
+        bool forward = ok(dwarf, dwarf_dieoffset(die, &at, &dwarf->error)) && at > last; /* as in walk */
+        last = at;
+        if (found || !forward || !ok(dwarf, dwarf_siblingof_b(dwarf->debug, die, 1, &next, &dwarf->error))) next = NULL;
+        dwarf_dealloc_die(die);
+    }
+    dwarf_dealloc_die(parent);
+    return found;
 }
 
 bool ompp_function_holds(const ompp_unit_t *unit, const ompp_function_t *function, uint64_t address)

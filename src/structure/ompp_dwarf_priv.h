@@ -36,6 +36,7 @@ typedef struct {
 /** A subprogram, or one inlined into another. Entries stand in preorder: those inside entry i are i + 1 .. last. */
 typedef struct {
     const char *name; /* borrowed from libdwarf; NULL = none */
+    Dwarf_Off die;
     uint32_t decl_line, decl_file;
     uint32_t first_range, nranges; /* in the unit's ranges */
     uint32_t last;
@@ -75,6 +76,9 @@ uint32_t ompp_dwarf_unit_of(const ompp_dwarf_t *dwarf, uint64_t address);
 
 /** \brief The unit, read if it is not yet. \return NULL when out of memory. What cannot be read of it is missing. */
 const ompp_unit_t *ompp_dwarf_unit(ompp_dwarf_t *dwarf, uint32_t unit);
+
+/** \brief Whether a function has a variable of this name in its outermost scope, not in a block inside it. */
+bool ompp_dwarf_has_variable(ompp_dwarf_t *dwarf, const ompp_function_t *function, const char *name);
 
 /** \brief Row that covers an address and has a line. \return NULL when there is none. */
 const ompp_row_t *ompp_unit_row(const ompp_unit_t *unit, uint64_t address);

@@ -3,6 +3,9 @@
  *   clang  NAME.omp_outlined[.N] (before 17: .omp_outlined.[N]), declared on the directive's line. With debug information the
  *          body is a second function, ..._debug__, declared where the block begins, called by the first one; when it is
  *          optimised it is inlined there. Tasks: .omp_task_entry. and the same pair.
+ *          A loop that is combined with the construct ("parallel for") has its variables in the outermost scope of the body,
+ *          a loop with a directive of its own has them in a block. The code that begins a combined loop may be on the line
+ *          of the "for", which does not tell the two apart.
  *   gcc    NAME._omp_fn.N, without a line of its own; its first row is on the directive's line.
  * Rows that come from other functions inlined into this code say nothing about where it ends.
  */
@@ -22,6 +25,7 @@ static const struct {
 #define NOUTLINED (sizeof outlined / sizeof outlined[0])
 
 static const char body_mark[] = "_debug__";
+static const char loop_variable[] = ".omp.iv";
 
 /* Row of the table above, or NOUTLINED. */
 static size_t mark_of(const ompp_function_t *function)
@@ -144,6 +148,31 @@ uint32_t ompp_extent_outlined(const ompp_unit_t *unit, const ompp_row_t *begin)
     }
     uint32_t body = body_apart ? body_line(unit, begin->file, begin->line) : 0;
     return body ? max(last, body_end(unit, begin->file, body)) : last;
+}
+
+/*
+ * Line of the directive whose body is a function: the last one that stands above the body or on its line. Between a directive and
+ * the loop it is combined with there is no other directive.
+ */
+static uint32_t directive_line(const ompp_unit_t *unit, const ompp_function_t *body)
+{
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < unit->nfunctions; i++) {
+        const ompp_function_t *f = &unit->functions[i];
+        size_t mark = f->inlined || is_body(f) ? NOUTLINED : mark_of(f);
+        if (mark == NOUTLINED || !outlined[mark].declared || f->decl_file != body->decl_file) continue;
+        if (f->decl_line <= body->decl_line) found = max(found, f->decl_line);
+    }
+    return found;
+}
+
+uint32_t ompp_extent_combined(ompp_dwarf_t *dwarf, const ompp_unit_t *unit, uint64_t addr)
+{
+    uint32_t f = ompp_unit_innermost(unit, addr, 0, OMPP_NO_FUNCTION);
+
+    if (f == OMPP_NO_FUNCTION || !is_body(&unit->functions[f])) return 0;
+    return ompp_dwarf_has_variable(dwarf, &unit->functions[f], loop_variable) ? directive_line(unit, &unit->functions[f]) : 0;
 }
 
 uint32_t ompp_extent_calls(const ompp_unit_t *unit, const ompp_row_t *begin, uint64_t addr, uint64_t addr_end)

@@ -14,6 +14,12 @@
  */
 uint32_t ompp_extent_outlined(const ompp_unit_t *unit, const ompp_row_t *begin);
 
+/**
+ * \brief Line of the directive of a combined construct ("parallel for"), for code of the loop in it.
+ * \return 0 when the code at this address is not that of such a loop, or nothing says so.
+ */
+uint32_t ompp_extent_combined(ompp_dwarf_t *dwarf, const ompp_unit_t *unit, uint64_t addr);
+
 /** \brief Last line between two addresses of one function. \return at least begin->line. */
 uint32_t ompp_extent_calls(const ompp_unit_t *unit, const ompp_row_t *begin, uint64_t addr, uint64_t addr_end);
 

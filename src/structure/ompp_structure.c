@@ -180,9 +180,17 @@ static void answer_symbol(ompp_structure_t *structure, ompp_query_t *query)
 static uint32_t last_line(const ompp_unit_t *unit, const ompp_query_t *query, const ompp_row_t *row)
 {
     if (query->extent == OMPP_EXTENT_OUTLINED) return ompp_extent_outlined(unit, row);
-    if (query->extent == OMPP_EXTENT_CALLS && query->addr_end)
+    if ((query->extent == OMPP_EXTENT_CALLS || query->extent == OMPP_EXTENT_LOOP) && query->addr_end)
         return ompp_extent_calls(unit, row, query->addr, query->addr_end);
     return 0;
+}
+
+static uint32_t first_line(ompp_structure_t *structure, const ompp_unit_t *unit, const ompp_query_t *query,
+                           const ompp_row_t *row)
+{
+    uint32_t combined = query->extent == OMPP_EXTENT_LOOP ? ompp_extent_combined(&structure->dwarf, unit, query->addr) : 0;
+
+    return combined ? combined : row->line;
 }
 
 static void answer(ompp_structure_t *structure, const ompp_unit_t *unit, ompp_query_t *query)
@@ -199,7 +207,7 @@ static void answer(ompp_structure_t *structure, const ompp_unit_t *unit, ompp_qu
     if (function != OMPP_NO_FUNCTION) query->function = source_name(structure, unit->functions[function].name);
     uint32_t last = last_line(unit, query, row);
     query->file = file;
-    query->line = row->line;
+    query->line = first_line(structure, unit, query, row);
     query->line_end = last > row->line ? last : row->line;
 }
 

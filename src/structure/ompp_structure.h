@@ -41,6 +41,7 @@ int64_t ompp_structure_mtime(const ompp_structure_t *structure);
 typedef enum {
     OMPP_EXTENT_NONE,    /* only the line of addr */
     OMPP_EXTENT_CALLS,   /* code between two calls: addr_end is the one that ends it */
+    OMPP_EXTENT_LOOP,    /* the same; a loop of a combined construct begins where that does */
     OMPP_EXTENT_OUTLINED /* code that the compiler has moved to a function of its own (parallel, task) */
 } ompp_extent_t;
 
