@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define CHUNK ((uint64_t)256 << 10)
@@ -31,22 +32,54 @@ static void open_file(ompp_arena_t *arena, const char *const *dirs, const char *
 {
     snprintf(arena->why, sizeof arena->why, "no directory for it");
     for (; *dirs; dirs++) {
+        struct stat made;
         int n = snprintf(arena->path, sizeof arena->path, "%s/%s", *dirs, name);
         if (n >= (int)sizeof arena->path) continue;
-        arena->fd = open(arena->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-        int error = arena->fd < 0 ? errno : allocate(arena->fd, 0);
+        int fd = open(arena->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        int error = fd < 0 ? errno : allocate(fd, 0);
+        if (!error && fstat(fd, &made) != 0) error = errno;
+        if (fd >= 0) close(fd);
         if (!error) {
+            arena->device = made.st_dev;
+            arena->inode = made.st_ino;
             arena->why[0] = '\0';
             return;
         }
         snprintf(arena->why, sizeof arena->why, "%.80s: %s", *dirs, strerror(error));
-        if (arena->fd >= 0) {
-            close(arena->fd);
-            unlink(arena->path);
-            arena->fd = -1;
-        }
+        if (fd >= 0) unlink(arena->path);
     }
     arena->path[0] = '\0';
+}
+
+/*
+ * No descriptor is kept: a program may close all that it did not open, and get our number for a file of its own. It is opened anew,
+ * rarely, and must be the same file. \return descriptor, or -1 with errno.
+ */
+static int reopen(const ompp_arena_t *arena)
+{
+    struct stat found;
+    int fd = open(arena->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+
+    if (fd < 0) return -1;
+    if (fstat(fd, &found) == 0 && found.st_dev == arena->device && found.st_ino == arena->inode) return fd;
+    close(fd);
+    errno = ESTALE;
+    return -1;
+}
+
+static void *map_file(ompp_arena_t *arena, char *where)
+{
+    int fd = reopen(arena), error = fd < 0 ? errno : allocate(fd, arena->mapped);
+    void *got = MAP_FAILED;
+
+    if (!error) got = mmap(where, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)arena->mapped);
+    if (!error && got == MAP_FAILED) error = errno;
+    if (fd >= 0) close(fd);
+    if (error) {
+        arena->full = true;
+        snprintf(arena->why, sizeof arena->why, "%.100s: %s", arena->path, strerror(error));
+    }
+    return got;
 }
 
 /* Backs the next chunk in place, by the file while it has room, else by memory; false when the cap is reached. */
@@ -56,15 +89,7 @@ static bool grow(ompp_arena_t *arena)
     void *got = MAP_FAILED;
 
     if (arena->mapped + CHUNK > arena->reserved) return false;
-    if (arena->fd >= 0 && !arena->full) {
-        int error = allocate(arena->fd, arena->mapped);
-        if (!error)
-            got = mmap(where, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, arena->fd, arena->mapped);
-        if (got == MAP_FAILED) {
-            arena->full = true;
-            snprintf(arena->why, sizeof arena->why, "%.100s: %s", arena->path, strerror(error ? error : errno));
-        }
-    }
+    if (arena->path[0] && !arena->full) got = map_file(arena, where);
     if (got == MAP_FAILED)
         got = mmap(where, CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (got == MAP_FAILED) return false;
@@ -75,7 +100,6 @@ static bool grow(ompp_arena_t *arena)
 int ompp_arena_open(ompp_arena_t *arena, const char *const *dirs, const char *name, uint64_t cap)
 {
     memset(arena, 0, sizeof *arena);
-    arena->fd = -1;
     arena->used = ALIGN; /* offset 0 means none */
     arena->reserved = (cap + CHUNK - 1) / CHUNK * CHUNK;
     if (arena->reserved < CHUNK) arena->reserved = CHUNK;
@@ -103,8 +127,6 @@ ompp_off_t ompp_arena_take(ompp_arena_t *arena, size_t size)
 void ompp_arena_detach(ompp_arena_t *arena)
 {
     mmap(arena->base, arena->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    if (arena->fd >= 0) close(arena->fd);
-    arena->fd = -1;
     arena->path[0] = '\0';
 }
 
@@ -117,8 +139,6 @@ void ompp_arena_unlink(ompp_arena_t *arena)
 void ompp_arena_close(ompp_arena_t *arena, bool keep)
 {
     if (!keep) ompp_arena_unlink(arena);
-    if (arena->fd >= 0) close(arena->fd);
-    arena->fd = -1;
     munmap(arena->base, arena->reserved);
     arena->base = NULL;
 }

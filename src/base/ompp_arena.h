@@ -21,7 +21,7 @@ typedef struct {
     uint64_t reserved; /* bytes of them = cap of the arena */
     uint64_t mapped;   /* bytes backed so far */
     uint64_t used;     /* bytes handed out */
-    int fd;            /* of the file; -1 = anonymous memory */
+    uint64_t device, inode; /* of the file, to know it again */
     bool full;         /* the file cannot grow; further chunks are anonymous memory */
     char path[512];    /* of the file; "" = anonymous */
     char why[160];     /* why there is no file, or why it stopped growing; "" when all is well */

@@ -8,7 +8,9 @@
  */
 #include "mpi-wrap/mpi_wrap_priv.h"
 
+#include "base/ompp_env.h"
 #include "base/ompp_error.h"
+#include "model/ompp_profile.h"
 #include "runtime/ompp_lifecycle.h"
 
 #include <errno.h>
@@ -60,6 +62,9 @@ static int complete(MPI_Request *request, double limit_seconds, bool receives)
     const double start = seconds_now();
     int done = 0;
 
+    /* One long wait is enough: whoever did not come in it does not come. */
+    if (self.gave_up && limit_seconds > 2) limit_seconds = 2;
+
     for (;;) {
         if (PMPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return -OMPP_E_MPI;
         if (done) return 0;
@@ -102,7 +107,7 @@ static int receive_piece(int from, int tag, void *data, int bytes)
 
 static bool is_peer(int rank)
 {
-    return self.comm != MPI_COMM_NULL && !self.gave_up && self.sized && rank >= 0 && rank < self.size;
+    return self.comm != MPI_COMM_NULL && self.sized && rank >= 0 && rank < self.size;
 }
 
 static int piece_bytes(uint64_t left)
@@ -185,14 +190,26 @@ static void duplicate_world(void)
     PMPI_Comm_set_name(self.comm, "ompp");
 }
 
+/*
+ * Several programs in one job (mpirun A : B): only some may be measured, and the others do not take part in anything collective of
+ * ours. Each measured rank leaves a report of its own.
+ */
+static bool several_programs(void)
+{
+    const char *n = ompp_env_foreign("OMPI_NUM_APP_CTX");
+
+    if (!n || atoi(n) <= 1) return false;
+    ompp_event_coverage(OMPP_COVERAGE_NOTE, "several programs in one job", "one report per rank");
+    return true;
+}
+
 void ompp_mpi_started(void)
 {
     const int saved = errno;
 
-    if (ompp_mpi_runs() && self.comm == MPI_COMM_NULL) {
-        duplicate_world();
-        learn_rank();
-    }
+    /* Collective: a rank that is not measured takes part all the same. */
+    if (self.comm == MPI_COMM_NULL && !several_programs()) duplicate_world();
+    if (ompp_mpi_runs()) learn_rank();
     errno = saved;
 }
 
@@ -201,11 +218,29 @@ void ompp_mpi_found(void)
     if (mpi_is_alive()) learn_rank();
 }
 
+/* This rank has nothing to tell: it says so to the others, that they need not wait. */
+static void absent(void)
+{
+    PMPI_Comm_rank(self.comm, &self.rank);
+    PMPI_Comm_size(self.comm, &self.size);
+    self.sized = calloc((size_t)self.size, sizeof *self.sized);
+    ompp_runtime_absent(&(const ompp_reduce_t){.rank = self.rank,
+                                               .size = self.size,
+                                               .agree = agree,
+                                               .send = reduce_send,
+                                               .receive_size = reduce_receive_size,
+                                               .receive = reduce_receive});
+    free(self.sized);
+    self.sized = NULL;
+}
+
 void ompp_mpi_finish(void)
 {
     const int saved = errno;
 
-    if (ompp_mpi_runs() && mpi_is_alive()) {
+    if (mpi_is_alive() && !ompp_mpi_runs() && self.comm != MPI_COMM_NULL) {
+        absent();
+    } else if (ompp_mpi_runs() && mpi_is_alive()) {
         if (!self.known) learn_rank();
         self.sized = calloc((size_t)self.size, sizeof *self.sized);
         ompp_mpi_coverage();

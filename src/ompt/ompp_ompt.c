@@ -263,7 +263,7 @@ static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoi
         plain_sync(OMPP_CONSTRUCT_TASKWAIT, begin, code, t);
         break;
     case ompt_sync_region_taskgroup:
-        if (begin) self.group_code = code;
+        self.group_code = begin ? code : NULL;
         plain_sync(OMPP_CONSTRUCT_TASKGROUP, begin, code, t);
         break;
     default:
@@ -345,7 +345,10 @@ static void on_task_create(ompt_data_t *encountering, const ompt_frame_t *frame,
     (void)dependences;
     if (!task || flags & ompt_task_taskwait || !(flags & ompt_task_explicit)) return;
     ompp_construct_t construct = flags & ompt_task_untied ? OMPP_CONSTRUCT_UTASK : OMPP_CONSTRUCT_TASK;
-    if (self.group_code && ompp_event_innermost(OMPP_CONSTRUCT_TASKLOOP)) code = self.group_code;
+    if (!ompp_event_innermost(OMPP_CONSTRUCT_TASKLOOP))
+        self.group_code = NULL;
+    else if (self.group_code)
+        code = self.group_code;
     ompp_region_ref_t region = ompp_region_at(construct, code, NULL);
     ompp_time_t t = ompp_event_now();
     ompp_event_enter(region, t);

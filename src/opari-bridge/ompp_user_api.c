@@ -75,7 +75,7 @@ static ompp_region_ref_t find(const char *name, const void *code)
         free(fresh); /* another thread took the slot, perhaps for this name */
         i--;
     }
-    return define(name, code);
+    return define(name, NULL); /* the table is full: the name alone is the key, for begin and end alike */
 }
 
 OMPP_EXPORT void ompp_region_begin(const char *name)

@@ -79,6 +79,7 @@ static ompp_profile_t *collect(ompp_time_t t, ompp_end_t end)
     if (profile->nranks_kept) ompp_process_cpu(&profile->ranks[0].user_ns, &profile->ranks[0].system_ns);
     add_settings(profile);
     add_source(profile);
+    if (ompp_process.arena.why[0]) ompp_profile_add_coverage(profile, OMPP_COVERAGE_ARENA, NULL, ompp_process.arena.why, 1);
     if (!profile->failed) return profile;
     ompp_profile_free(profile);
     return NULL;
@@ -262,23 +263,77 @@ static bool reduce_rest(const ompp_reduce_t *reduce, int first, ompp_profile_t *
  * Brings everything to rank 0: ranks below OMPP_RANK_DETAIL send their whole profile, one after the other, so that rank 0 holds at
  * most one of them beside the union; the others come as one sum.
  */
+static int first_rest(const ompp_reduce_t *reduce)
+{
+    int64_t detail = ompp_env.rank_detail < 1 ? 1 : ompp_env.rank_detail;
+
+    return detail < reduce->size ? (int)detail : reduce->size;
+}
+
+/* The rank that waits for this one's profile. */
+static int taker_of(const ompp_reduce_t *reduce)
+{
+    int me = reduce->rank - first_rest(reduce);
+
+    return me <= 0 ? 0 : first_rest(reduce) + (me & (me - 1));
+}
+
 static void reduce_profiles(const ompp_reduce_t *reduce, ompp_profile_t *profile)
 {
-    int detail = ompp_env.rank_detail < 1 ? 1 : ompp_env.rank_detail > 1 << 20 ? 1 << 20 : (int)ompp_env.rank_detail;
-    int first_rest = detail < reduce->size ? detail : reduce->size;
+    int first = first_rest(reduce);
 
-    if (reduce->rank >= first_rest) {
-        if (reduce_rest(reduce, first_rest, profile)) send_profile(reduce, 0, profile);
+    if (reduce->rank >= first) {
+        if (reduce_rest(reduce, first, profile)) send_profile(reduce, 0, profile);
     } else if (reduce->rank > 0) {
         send_profile(reduce, 0, profile);
     } else {
-        for (int r = 1; r < first_rest; r++) merge_from(reduce, r, profile);
-        if (first_rest < reduce->size) merge_from(reduce, first_rest, profile);
+        for (int r = 1; r < first; r++) merge_from(reduce, r, profile);
+        if (first < reduce->size) merge_from(reduce, first, profile);
         profile->nranks = (uint32_t)reduce->size;
     }
 }
 
 /* ---- Ends ------------------------------------------------------------------------------------------------------------ */
+
+/*
+ * All ranks are here, or not: rank 0 decides and says so. A rank that waited in vain says to the rank that would wait for it that
+ * nothing comes; one that comes late hears that rank 0 has given up.
+ */
+static int meet(const ompp_reduce_t *reduce)
+{
+    int error = reduce->agree(ompp_env.finalize_timeout);
+    char go = !error;
+    uint64_t bytes = 0;
+
+    if (reduce->rank == 0) {
+        for (int r = 1; r < reduce->size; r++) reduce->send(r, &go, sizeof go);
+    } else if (error) {
+        send_profile(reduce, taker_of(reduce), NULL);
+    } else {
+        error = reduce->receive_size(0, &bytes);
+        if (!error) error = bytes == sizeof go ? reduce->receive(0, &go, sizeof go) : -OMPP_E_FORMAT;
+        if (!error && !go) error = -OMPP_E_TIMEOUT;
+    }
+    return error;
+}
+
+void ompp_runtime_absent(const ompp_reduce_t *reduce)
+{
+    if (reduce->size < 2) return;
+    int error = meet(reduce);
+
+    if (error) return;
+    if (reduce->rank == 0) {
+        ompp_profile_t *profile = ompp_profile_new();
+        if (!profile) return;
+        ompp_profile_add_coverage(profile, OMPP_COVERAGE_INCOMPLETE, "0", "not measured", 1);
+        reduce_profiles(reduce, profile);
+        write_report(profile, -1, NULL);
+        ompp_profile_free(profile);
+    } else {
+        send_profile(reduce, taker_of(reduce), NULL);
+    }
+}
 
 /* Nothing is measured from here on. \return true for the one caller that ends a running measurement. */
 static bool stop(void)
@@ -312,7 +367,7 @@ void ompp_runtime_finalize(const ompp_reduce_t *reduce)
     if (!stop()) return;
     ompp_thread_self = &ompp_thread_none;
     ompp_process.header->end_ns = t;
-    int error = reduce && reduce->size > 1 ? reduce->agree(ompp_env.finalize_timeout) : 0;
+    int error = reduce && reduce->size > 1 ? meet(reduce) : 0;
     if (error) {
         local_report(t, OMPP_END_INCOMPLETE, "not all ranks reached MPI_Finalize within OMPP_FINALIZE_TIMEOUT");
     } else {
@@ -325,7 +380,7 @@ void ompp_runtime_finalize(const ompp_reduce_t *reduce)
             if (profile)
                 reduce_profiles(reduce, profile);
             else
-                send_profile(reduce, 0, NULL);
+                send_profile(reduce, taker_of(reduce), NULL);
         }
         if (profile && (!reduce || reduce->rank == 0)) write_report(profile, -1, NULL);
         ompp_profile_free(profile);
@@ -335,13 +390,18 @@ void ompp_runtime_finalize(const ompp_reduce_t *reduce)
 
 void ompp_runtime_dump(bool final, const char *why)
 {
-    if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
+    static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
     ompp_thread_t *self = ompp_thread_self;
     ompp_time_t t = ompp_clock_now();
+    int saved_errno = errno;
 
+    if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
     if (final && !stop()) return;
+    pthread_mutex_lock(&busy);
     ompp_thread_self = &ompp_thread_none; /* what the writing of the report does is no event */
     local_report(t, final ? OMPP_END_INCOMPLETE : OMPP_END_DUMP, final ? why : NULL);
+    pthread_mutex_unlock(&busy);
+    errno = saved_errno;
     if (final)
         ompp_arena_unlink(&ompp_process.arena);
     else
@@ -351,6 +411,7 @@ void ompp_runtime_dump(bool final, const char *why)
 void ompp_finish_at_exit(void)
 {
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
+    if (ompp_process.header->pid != (uint32_t)getpid()) return; /* a child made without fork(3) */
     if (ompp_process.header->rank < 0)
         ompp_runtime_finalize(NULL);
     else

@@ -121,7 +121,8 @@ ompp_region_ref_t ompp_event_innermost(ompp_construct_t construct)
     ompp_thread_t *thread = ompp_thread_get();
 
     if (!thread || thread->guard) return 0;
-    if (thread->skipped) return OMPP_REGION_SKIPPED;
+    /* The begin of a disabled construct was no event, and so is its end. */
+    if (thread->skipped) return ompp_process.disabled[construct] ? 0 : OMPP_REGION_SKIPPED;
     for (uint32_t i = thread->stack->top; i > 0; i--) {
         const ompp_a_frame_t *frame = &thread->stack->frames[i];
         const ompp_a_node_t *node = ompp_node(thread, frame->node);

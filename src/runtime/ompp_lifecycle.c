@@ -71,17 +71,24 @@ static void set_disabled(void)
     if (ompp_env.disable_locks) ompp_process.disabled[OMPP_CONSTRUCT_LOCK] = true;
 }
 
+/* A directory as it is seen from where the program started: the program may change its own. */
+static const char *from_start(char *path, size_t n, const char *dir)
+{
+    snprintf(path, n, "%s%s%s", *dir == '/' ? "" : program_dir, *dir == '/' ? "" : "/", dir);
+    return path;
+}
+
 static void open_arena(void)
 {
     const char *dirs[4] = {NULL};
-    char name[64];
+    char name[64], job_dir[5000], tmpdir[5000];
     unsigned n = 0;
 
     if (*ompp_env.job_dir) {
-        dirs[n++] = ompp_env.job_dir;
+        dirs[n++] = from_start(job_dir, sizeof job_dir, ompp_env.job_dir);
     } else {
         dirs[n++] = "/dev/shm";
-        if (*ompp_env.tmpdir) dirs[n++] = ompp_env.tmpdir;
+        if (*ompp_env.tmpdir) dirs[n++] = from_start(tmpdir, sizeof tmpdir, ompp_env.tmpdir);
         dirs[n++] = "/tmp";
     }
     snprintf(name, sizeof name, "ompp-%u-%d-%llx", (unsigned)getuid(), (int)getpid(),
@@ -181,7 +188,6 @@ static void start_now(void)
     }
     pthread_atfork(before_fork, NULL, in_child);
     atomic_store(&ompp_process.state, OMPP_STATE_RUNNING);
-    if (ompp_process.arena.why[0]) ompp_event_coverage(OMPP_COVERAGE_ARENA, NULL, ompp_process.arena.why);
     for (unsigned i = 0; i < nearly; i++) ompp_event_coverage(early[i].kind, early[i].subject, early[i].reason);
     for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++)
         if (ompp_process.disabled[c]) ompp_event_coverage(OMPP_COVERAGE_DISABLED, ompp_constructs[c].full, ompp_constructs[c].env);

@@ -37,6 +37,9 @@ void ompp_runtime_mpi(int rank, int size);
  */
 void ompp_runtime_finalize(const ompp_reduce_t *reduce);
 
+/** \brief The part of ompp_runtime_finalize() of a rank that is not measured although the others are. */
+void ompp_runtime_absent(const ompp_reduce_t *reduce);
+
 /** \brief Writes a local report of this process now; not collective. \param[in] final  nothing follows (MPI_Abort). */
 void ompp_runtime_dump(bool final, const char *why);
 

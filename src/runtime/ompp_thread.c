@@ -177,6 +177,11 @@ static void list_put(ompp_thread_t **list, ompp_thread_t *thread)
     pthread_mutex_unlock(&ompp_process.lock);
 }
 
+static bool has_place(const ompp_thread_t *thread, unsigned kind, unsigned index)
+{
+    return thread->record->kind == kind && (kind == OMPP_THREAD_OTHER || thread->record->index == index);
+}
+
 static ompp_thread_t *make_state(void)
 {
     ompp_thread_t *thread = mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -214,22 +219,44 @@ static bool make_record(ompp_thread_t *thread, ompp_time_t t)
     return true;
 }
 
-/* State and record for a thread that has just come: one that was given back unused, or new ones. */
-static ompp_thread_t *begin(ompp_time_t t)
+static ompp_thread_t *new_state(ompp_time_t t)
 {
     ompp_thread_t *thread = list_take(&unused_threads, NULL, 0, 0);
 
-    if (!thread) {
-        thread = make_state();
-        if (thread && !make_record(thread, t)) thread = NULL;
-    }
-    if (!thread) {
-        ompp_event_coverage(OMPP_COVERAGE_DROPPED, "threads", "memory for the profile is full");
-        return NULL;
-    }
-    thread->record->os_tid = (uint32_t)syscall(SYS_gettid);
-    thread->record->begin_ns = t;
-    thread->record->kind = thread->record->os_tid == ompp_process.header->pid ? OMPP_THREAD_INITIAL : OMPP_THREAD_OTHER;
+    if (thread) return thread;
+    thread = make_state();
+    if (thread && make_record(thread, t)) return thread;
+    ompp_event_coverage(OMPP_COVERAGE_DROPPED, "threads", "memory for the profile is full");
+    if (!thread) return NULL;
+    munmap(thread->children, (thread->children_mask + 1) * sizeof *thread->children);
+    munmap(thread, sizeof *thread);
+    return NULL;
+}
+
+static void occupy(ompp_thread_t *thread, ompp_time_t t)
+{
+    ompp_a_thread_t *record = thread->record;
+
+    thread->guard = 1;
+    thread->skipped = thread->skipped_team = 0;
+    record->os_tid = (uint32_t)syscall(SYS_gettid);
+    if (record->kind == OMPP_A_THREAD_UNUSED) record->begin_ns = t;
+    record->end_ns = 0;
+}
+
+/*
+ * State and record for a thread that has just come. A program that makes threads by the thousand gets a row for each that is alive
+ * at a time: a new one goes on where one that has ended stopped.
+ */
+static ompp_thread_t *begin(ompp_time_t t)
+{
+    bool initial = (uint32_t)syscall(SYS_gettid) == ompp_process.header->pid;
+    ompp_thread_t *thread = initial ? NULL : list_take(&ended_threads, has_place, OMPP_THREAD_OTHER, 0);
+
+    if (!thread) thread = new_state(t);
+    if (!thread) return NULL;
+    occupy(thread, t);
+    thread->record->kind = initial ? OMPP_THREAD_INITIAL : OMPP_THREAD_OTHER;
     return thread;
 }
 
@@ -266,27 +293,30 @@ void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t)
     list_put(&ended_threads, thread);
 }
 
-static bool has_place(const ompp_thread_t *thread, unsigned kind, unsigned index)
-{
-    return thread->record->kind == kind && thread->record->index == index;
-}
-
 ompp_thread_t *ompp_thread_take_place(ompp_thread_t *thread, ompp_thread_kind_t kind, unsigned index)
 {
-    ompp_thread_t *former = thread->children_used == 0 ? list_take(&ended_threads, has_place, kind, index) : NULL;
+    bool idle = thread->stack->top == 0 && thread->stack->under == 0, fresh = thread->children_used == 0;
+    ompp_time_t t = ompp_clock_now();
+    ompp_thread_t *place = idle ? list_take(&ended_threads, has_place, kind, index) : NULL;
 
-    if (!former) {
+    /* What it went on with is another's past: that stays where it is. */
+    if (!place && idle && !fresh) place = new_state(t);
+    if (!place) {
         thread->record->kind = kind;
         thread->record->index = index;
         return thread;
     }
-    former->record->os_tid = thread->record->os_tid;
-    former->record->end_ns = 0;
-    former->skipped = former->skipped_team = 0;
-    former->guard = 1;
-    thread->record->kind = OMPP_A_THREAD_UNUSED;
-    list_put(&unused_threads, thread);
-    pthread_setspecific(end_key, former);
-    ompp_thread_self = former;
-    return former;
+    occupy(place, t);
+    place->record->kind = kind;
+    place->record->index = index;
+    if (fresh) {
+        thread->record->kind = OMPP_A_THREAD_UNUSED;
+        list_put(&unused_threads, thread);
+    } else {
+        thread->record->end_ns = t;
+        list_put(&ended_threads, thread);
+    }
+    pthread_setspecific(end_key, place);
+    ompp_thread_self = place;
+    return place;
 }
