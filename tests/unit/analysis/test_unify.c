@@ -115,6 +115,35 @@ static void leaves_repeated_loop(void **state)
     ompp_profile_free(p);
 }
 
+/* Part of the loop's time was given to another parent (a lock that was released late): the parallel region has not all of it. */
+static void leaves_loop_credited_elsewhere(void **state)
+{
+    ompp_profile_t *p = nested(OMPP_CONSTRUCT_LOOP, OMPP_PHASE_BODY);
+
+    (void)state;
+    phase(p, 1, 0, OMPP_PHASE_BODY, 100, 79, 5, 1);
+    int64_t before = own_time(p, 0);
+    assert_int_equal(ompp_analysis_unify(p), 0);
+    assert_int_equal(p->nnodes, 4);
+    assert_int_equal(p->regions[p->nodes[1].region].construct, OMPP_CONSTRUCT_PARALLEL);
+    assert_int_equal(p->regions[p->nodes[2].region].construct, OMPP_CONSTRUCT_LOOP);
+    assert_int_equal(own_time(p, 0), before);
+    ompp_profile_free(p);
+}
+
+/* A loop with a directive of its own, on the line below that of the parallel region. */
+static void leaves_separate_loop(void **state)
+{
+    ompp_profile_t *p = nested(OMPP_CONSTRUCT_LOOP, OMPP_PHASE_BODY);
+
+    (void)state;
+    p->regions[p->nodes[2].region].begin = 11;
+    assert_int_equal(ompp_analysis_unify(p), 0);
+    assert_int_equal(p->nnodes, 4);
+    assert_int_equal(p->regions[p->nodes[1].region].construct, OMPP_CONSTRUCT_PARALLEL);
+    ompp_profile_free(p);
+}
+
 static void joins_equal_paths(void **state)
 {
     ompp_profile_t *p = ompp_profile_new();
@@ -165,8 +194,10 @@ static void numbers_by_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folds_loop),        cmocka_unit_test(folds_sections),   cmocka_unit_test(leaves_repeated_loop),
-        cmocka_unit_test(joins_equal_paths), cmocka_unit_test(numbers_by_place),
+        cmocka_unit_test(folds_loop),           cmocka_unit_test(folds_sections),
+        cmocka_unit_test(leaves_repeated_loop), cmocka_unit_test(leaves_loop_credited_elsewhere),
+        cmocka_unit_test(leaves_separate_loop), cmocka_unit_test(joins_equal_paths),
+        cmocka_unit_test(numbers_by_place),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
