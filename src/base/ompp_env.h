@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Seen by the other libraries in the process. */
+#pragma GCC visibility push(default)
+
 typedef char *ompp_env_STRING_t;
 typedef bool ompp_env_FLAG_t;
 typedef int64_t ompp_env_INT_t;
@@ -21,9 +24,6 @@ typedef char *ompp_env_LATER_t;
 typedef struct {
 #define OMPP_ENV(field, name, type, def, unit, help) ompp_env_##type##_t field;
 #include "base/ompp_env.def"
-
-/* Seen by the other libraries in the process. */
-#pragma GCC visibility push(default)
 #undef OMPP_ENV
 } ompp_env_t;
 

@@ -73,19 +73,15 @@ static inline ompp_region_ref_t ompp_mpi_region(const void *code, uintptr_t fram
     return ompp_region_at(OMPP_CONSTRUCT_MPI, code, name);
 }
 
-static inline void ompp_mpi_enter(ompp_mpi_call_t *call, uintptr_t frame)
-{
-    ompp_mpi_guard.frame = frame;
-    ompp_mpi_guard.region = call->region;
-    ompp_event_enter(call->region, ompp_event_now());
-}
-
 /** \brief Begins a call. \return false when it is not to be measured; then there is no end. */
 static inline bool ompp_mpi_begin(ompp_mpi_call_t *call, const void *code, uintptr_t frame, const char *name)
 {
-    call->region = ompp_mpi_region(code, frame, name);
+    if (__builtin_expect(ompp_mpi_mode & (OMPP_MPI_ASK | OMPP_MPI_OFF), 0) && !ompp_mpi_ask_slow()) return false;
+    if (!ompp_mpi_outermost(frame)) return false;
+    call->region = ompp_event_call(OMPP_CONSTRUCT_MPI, code, name);
     if (!call->region) return false;
-    ompp_mpi_enter(call, frame);
+    ompp_mpi_guard.frame = frame;
+    ompp_mpi_guard.region = call->region;
     return true;
 }
 
@@ -98,14 +94,19 @@ static inline bool ompp_mpi_begin_inquiry(ompp_mpi_call_t *call, const void *cod
         ompp_event_count(call->region);
         return false;
     }
-    ompp_mpi_enter(call, frame);
-    return true;
+    return ompp_mpi_begin(call, code, frame, name);
+}
+
+/** \brief Ends a call at t. \param[in] values  what it counts, [OMPP_METRIC_MPI_NUM]; NULL = nothing. */
+static inline void ompp_mpi_return(ompp_mpi_call_t *call, const uint64_t *values, ompp_time_t t)
+{
+    ompp_event_return(call->region, values, t);
+    ompp_mpi_guard.frame = 0;
 }
 
 static inline void ompp_mpi_end(ompp_mpi_call_t *call, ompp_time_t t)
 {
-    ompp_event_exit(call->region, t);
-    ompp_mpi_guard.frame = 0;
+    ompp_mpi_return(call, NULL, t);
 }
 
 /* ---- Bytes ---------------------------------------------------------------------------------------------------------- */

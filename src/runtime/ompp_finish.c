@@ -161,7 +161,7 @@ static void file_limit_end(const file_limit_t *limit)
     pthread_sigmask(SIG_SETMASK, &limit->old, NULL);
 }
 
-static void write_report(ompp_profile_t *profile, int local_rank, const char *why)
+static void write_here(ompp_profile_t *profile, int local_rank, const char *why)
 {
     file_limit_t limit;
     char dir[4200], library[4200];
@@ -198,6 +198,52 @@ static void write_report(ompp_profile_t *profile, int local_rank, const char *wh
         ompp_warn("%s; report of this process: %s", why, job.text_path);
     else if (job.text_path[0])
         ompp_info("report: %s", job.text_path);
+}
+
+typedef struct {
+    ompp_profile_t *profile;
+    int local_rank;
+    const char *why;
+} report_task_t;
+
+static void *write_there(void *argument)
+{
+    const report_task_t *task = argument;
+
+    ompp_thread_self = &ompp_thread_none;
+    write_here(task->profile, task->local_rank, task->why);
+    return NULL;
+}
+
+/* Bytes left on this thread's stack; 0 = unknown. */
+static size_t stack_left(void)
+{
+    pthread_attr_t attributes;
+    void *low;
+    size_t size, left = 0;
+
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
+    if (pthread_attr_getstack(&attributes, &low, &size) == 0) left = (size_t)((char *)&attributes - (char *)low);
+    pthread_attr_destroy(&attributes);
+    return left;
+}
+
+/* A thread that calls exit() may have a small stack: then the report is written on another one. */
+static void write_report(ompp_profile_t *profile, int local_rank, const char *why)
+{
+    const size_t enough = 512 << 10;
+    report_task_t task = {profile, local_rank, why};
+    pthread_attr_t attributes;
+    pthread_t thread;
+    size_t left = stack_left();
+    bool done = false;
+
+    if (left > 0 && left < enough && pthread_attr_init(&attributes) == 0) {
+        done = pthread_attr_setstacksize(&attributes, 4 * enough) == 0 &&
+               pthread_create(&thread, &attributes, write_there, &task) == 0 && pthread_join(thread, NULL) == 0;
+        pthread_attr_destroy(&attributes);
+    }
+    if (!done) write_here(profile, local_rank, why);
 }
 
 /* ---- Reduction ------------------------------------------------------------------------------------------------------- */
@@ -369,7 +415,9 @@ void ompp_runtime_finalize(const ompp_reduce_t *reduce)
     ompp_process.header->end_ns = t;
     int error = reduce && reduce->size > 1 ? meet(reduce) : 0;
     if (error) {
-        local_report(t, OMPP_END_INCOMPLETE, "not all ranks reached MPI_Finalize within OMPP_FINALIZE_TIMEOUT");
+        local_report(t, OMPP_END_INCOMPLETE,
+                     error == -OMPP_E_TIMEOUT ? "not all ranks reached MPI_Finalize within OMPP_FINALIZE_TIMEOUT"
+                                              : "the ranks could not be reached at MPI_Finalize");
     } else {
         profile = collect(t, OMPP_END_FINAL);
         if (profile && reduce) ompp_profile_add_coverage(profile, OMPP_COVERAGE_AFTER_FINALIZE, NULL, NULL, 1);

@@ -80,8 +80,9 @@ static const char *from_start(char *path, size_t n, const char *dir)
 
 static void open_arena(void)
 {
+    static char job_dir[5000], tmpdir[5000]; /* the first event may come on a small stack */
     const char *dirs[4] = {NULL};
-    char name[64], job_dir[5000], tmpdir[5000];
+    char name[64];
     unsigned n = 0;
 
     if (*ompp_env.job_dir) {

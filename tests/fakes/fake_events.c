@@ -74,6 +74,20 @@ FAKE_API void ompp_event_add_mpi(const uint64_t values[OMPP_METRIC_MPI_NUM])
         __atomic_add_fetch(&calls[stack[depth - 1] - 1].values[i], values[i], __ATOMIC_RELAXED);
 }
 
+FAKE_API ompp_region_ref_t ompp_event_call(ompp_construct_t construct, const void *code, const char *name)
+{
+    ompp_region_ref_t region = ompp_region_at(construct, code, name);
+
+    ompp_event_enter(region, 0);
+    return region;
+}
+
+FAKE_API void ompp_event_return(ompp_region_ref_t region, const uint64_t *values, ompp_time_t t)
+{
+    if (region && values) ompp_event_add_mpi(values);
+    ompp_event_exit(region, t);
+}
+
 FAKE_API void ompp_event_switch(bool now, const char *who)
 {
     (void)who;

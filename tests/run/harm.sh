@@ -1,0 +1,100 @@
+#!/bin/sh
+# Programs that end threads, stacks, libraries and descriptors under the measurement's feet: they must not notice.
+lib=$abs_top_builddir/.libs
+[ -f "$lib/libompp.so" ] || { echo "SKIP: $lib/libompp.so is not there"; exit 77; }
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/ompp-harm.XXXXXX") || exit 1
+trap 'cd /; rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+failed=0
+claim() {
+    name=$1
+    shift
+    if "$@"; then echo "ok - $name"; else echo "not ok - $name"; failed=1; fi
+}
+same() { [ "$1" = "$2" ] || { echo "#   expected '$2', is '$1'"; return 1; }; }
+build() { ${CC-gcc} -g -pthread -I"$abs_top_srcdir/include" "$@" -L"$lib" -lompp -Wl,-rpath,"$lib" -ldl || exit 1; }
+
+cat >plugin.c <<'C'
+#include "ompp.h"
+void work(void) { ompp_region_begin("plugin"); ompp_region_end("plugin"); }
+C
+cat >host.c <<'C'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+static void *handle;
+static void *run(void *unused)
+{
+    ((void (*)(void))dlsym(handle, "work"))();
+    dlclose(handle);
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    handle = dlopen("./plugin.so", RTLD_NOW);
+    if (!handle) return 1;
+    pthread_create(&thread, NULL, run, NULL);
+    pthread_join(thread, NULL);
+    puts("done");
+    return 3;
+}
+C
+build -shared -fPIC plugin.c -o plugin.so
+${CC-gcc} -pthread host.c -o host -ldl || exit 1
+out=$(./host 2>/dev/null)
+claim "a plug-in that was measured is closed: exit status" same $? 3
+claim "a plug-in that was measured is closed: output" same "$out" done
+
+cat >stack.c <<'C'
+#include "ompp.h"
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+static void *run(void *unused)
+{
+    ompp_region_begin("small");
+    ompp_region_end("small");
+    exit(7);
+    return unused;
+}
+int main(void)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN);
+    if (pthread_create(&thread, &attributes, run, NULL)) return 1;
+    pthread_join(thread, NULL);
+    return 2;
+}
+C
+build stack.c -o stack
+./stack
+claim "exit() on the smallest stack: exit status" same $? 7
+claim "exit() on the smallest stack: a report" test -f stack.1-0.ompp.txt -o -f stack.2-0.ompp.txt
+
+cat >threads.c <<'C'
+#include "ompp.h"
+#include <pthread.h>
+static void *run(void *unused)
+{
+    ompp_region_begin("thread");
+    ompp_region_end("thread");
+    return unused;
+}
+int main(void)
+{
+    pthread_t thread;
+    for (int i = 0; i < 3000; i++) {
+        if (pthread_create(&thread, NULL, run, NULL)) return 1;
+        pthread_join(thread, NULL);
+    }
+    return 0;
+}
+C
+build threads.c -o threads
+OMPP_MEMORY=512k ./threads
+claim "3000 threads one after the other: exit status" same $? 0
+claim "a row for each that is alive at a time" grep -q '^ SUM .* 3000$' threads.1-0.ompp.txt
+exit $failed
