@@ -323,6 +323,11 @@ class Report:
         inside = sum(c.total('execT') for c in children if c.kind not in ('TASKEXEC', 'UTASKEXEC'))
         return [exec_t - taken - t.total('taskT'), exec_t - inside - t.total('taskT')]
 
+    @staticmethod
+    def has_locks(t, children):
+        """Locks need not nest: one released before a later one gives its time to the node above, where no table shows it."""
+        return t.kind == 'LOCK' or any(c.kind == 'LOCK' for c in children)
+
     def children(self, t):
         return [c for c in self.tables if c.path[:-1] == t.path] if t else []
 
@@ -335,6 +340,8 @@ class Report:
             d, want = min(ways, key=lambda w: abs(w[1] - incl.v))
             self.near(i, 'inclusive', incl, want, h / d)
             wants = [max(0.0, x / d) for x in self.exclusives(t, children)]
+            if self.has_locks(t, children):
+                wants.append(excl.v)
             self.near(i, 'exclusive', excl, min(wants, key=lambda w: abs(w - excl.v)), (4 + len(children)) * h / d)
             self.percent(i, 'inclusive', incl_p, incl, self.duration)
             self.percent(i, 'exclusive', excl_p, excl, self.duration)
@@ -348,7 +355,7 @@ class Report:
     def check_exclusive_column(self, t, children):
         """Without tasks the exclusive value of a row is the inclusive one less the children's execT on that thread."""
         split = [c for c, name in enumerate(t.head) if name.endswith('/E') and 'PAPI' not in name]
-        if self.has_tasks() or not split or not self.ours:
+        if self.has_tasks() or not split or not self.ours or self.has_locks(t, children):
             return
         for i, name, row in t.rows:
             taken = [c.of(r, 'execT') for c in children for _, n, r in c.rows if n == name]
