@@ -98,16 +98,16 @@ static int run(const kinst_command_t *c, const how_t *how)
     return kinst_run(argv.v, &(kinst_run_t){.err = how->err});
 }
 
-/* The dependency files, from the user's own sources: exactly what the compiler would have written. */
-static void write_dependencies(const kinst_command_t *c)
+/* The dependency files, from the user's own sources: exactly what the compiler would have written. False when it does not. */
+static bool write_dependencies(const kinst_command_t *c)
 {
     kinst_list_t argv = {0};
 
-    if (!c->dependencies) return;
+    if (!c->dependencies) return true;
     for (size_t i = 0; i < c->words.n; i++) kinst_add(&argv, c->words.v[i]);
     kinst_add(&argv, "-fsyntax-only");
     kinst_add(&argv, "-w");
-    kinst_run(argv.v, &(kinst_run_t){.out = "/dev/null", .err = "/dev/null"});
+    return ok(kinst_run(argv.v, &(kinst_run_t){.out = "/dev/null", .err = "/dev/null"}));
 }
 
 static bool compiles(const kinst_command_t *c, const kinst_source_t *source, const char *err)
@@ -228,19 +228,25 @@ static void lower_bad(kinst_command_t *c, const char *err)
         if (c->sources[i].level != KINST_TEXT_ORIGINAL) kinst_source_lower(&c->sources[i], why);
 }
 
+/* One run of the compiler, if it has nothing to say about our text; else returns. */
+static void build_at_once(const kinst_command_t *c, link_t link, const char *err)
+{
+    int status = run(c, &(how_t){.link = link, .err = err});
+
+    if (kinst_own.dry_run) kinst_finish(0);
+    if (!ok(status) || !about_user(err)) return;
+    forward(err);
+    kinst_finish(status);
+}
+
 static void build_instrumented(kinst_command_t *c)
 {
     link_t link = c->static_link ? LINK_NULL : LINK_OMPP;
     char *err = private_file("err");
-    int status = run(c, &(how_t){.link = link, .err = err});
 
-    if (kinst_own.dry_run) kinst_finish(0);
-    if (ok(status) && about_user(err)) {
-        forward(err);
-        write_dependencies(c);
-        kinst_finish(status);
-    }
-    status = run_originals(c, false);
+    /* First the dependency files: where they cannot be written, the compiler makes no object either, and says why. */
+    if (kinst_own.dry_run || write_dependencies(c)) build_at_once(c, link, err);
+    int status = run_originals(c, false);
     if (!ok(status)) kinst_finish(status);
     while (any_changed(c)) {
         if (ok(run(c, &(how_t){.link = link, .silent = true, .err = err}))) kinst_finish(0);

@@ -56,6 +56,20 @@ claim "-E is untouched" sh -c "$kinst gcc -fopenmp -E a.c >e1; gcc -fopenmp -E a
 claim "-M is untouched" same "$($kinst gcc -fopenmp -M a.c)" "$(gcc -fopenmp -M a.c)"
 claim "a.out" sh -c "$kinst gcc -fopenmp a.c && test -x a.out"
 
+new; program a.c; sed -i 's/int n = 0;/int n = 0, unused;/' a.c
+for compiler in gcc clang; do
+    command -v $compiler >/dev/null || continue
+    for step in "-c a.c -o p.o" "a.c -o p"; do
+        set -- $compiler -fopenmp -Wall $step -MD -MF none/x.d
+        "$@" 2>e2; want=$?
+        $kinst --with=opari "$@" 2>e1
+        claim "status of a dependency file that cannot be written: $compiler $step" same $? $want
+        claim "and its message" cmp e1 e2
+        claim "and no output" files_are "a.c e1 e2 head.h"
+        rm -f p.o p
+    done
+done
+
 new; mkdir one two; program one/a.c; echo 'int two(void) {
 #pragma omp parallel
 { } return 2; }' >two/b.c
