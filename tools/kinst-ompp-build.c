@@ -261,7 +261,7 @@ void kinst_build(kinst_command_t *c)
     bool opari = kinst_own.with == KINST_WITH_OPARI || (kinst_own.with == KINST_WITH_AUTO && !c->clang);
 
     if (c->step == KINST_STEP_NONE) kinst_exec(c->words.v);
-    for (size_t i = 0; i < c->nsources; i++) kinst_source_make(&c->sources[i], opari && c->openmp);
+    for (size_t i = 0; i < c->nsources; i++) kinst_source_make(c, &c->sources[i], opari && c->openmp);
     if (c->nsources > 1) check_headers(c);
     if (c->nsources > 0 && c->openmp && !opari && !c->debug)
         kinst_say("without -g the report names addresses, not files and lines");

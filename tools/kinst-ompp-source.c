@@ -103,22 +103,6 @@ static mapping_t mapped(const scan_t *s, unsigned line)
     return m;
 }
 
-static const char *skip_blanks(const char *p)
-{
-    while (*p == ' ' || *p == '\t') p++;
-    return p;
-}
-
-/* The word at *p, moving behind it and the blanks that follow. */
-static bool take(const char **p, const char *word)
-{
-    size_t length = strlen(word);
-
-    if (strncmp(*p, word, length) != 0 || isalnum((unsigned char)(*p)[length]) || (*p)[length] == '_') return false;
-    *p = skip_blanks(*p + length);
-    return true;
-}
-
 /* Text between the outer parentheses, without blanks around it. */
 static char *in_parentheses(const char *p, const char *end)
 {
@@ -126,7 +110,7 @@ static char *in_parentheses(const char *p, const char *end)
 
     while (close > p && close[-1] != ')') close--;
     if (!open || close <= open + 1) return kinst_text("%s", "");
-    open = skip_blanks(open + 1);
+    open = kinst_skip_blanks(open + 1);
     for (close--; close > open && isspace((unsigned char)close[-1]); close--) continue;
     return kinst_text("%.*s", (int)(close - open), open);
 }
@@ -159,11 +143,11 @@ static void translate(scan_t *s, const char *p, const char *end, unsigned line, 
         ignore(s, "data", line, "data structures are not measured in this version");
         return;
     }
-    if (take(&p, "noinstrument")) puts_to(&s->text, "#pragma pomp noinstrument");
-    if (take(&p, "instrument")) puts_to(&s->text, "#pragma pomp instrument");
+    if (kinst_take(&p, "noinstrument")) puts_to(&s->text, "#pragma pomp noinstrument");
+    if (kinst_take(&p, "instrument")) puts_to(&s->text, "#pragma pomp instrument");
     for (size_t i = 0; i < sizeof simple / sizeof simple[0]; i++) {
         const char *rest = p;
-        if (!take(&rest, simple[i].word)) continue;
+        if (!kinst_take(&rest, simple[i].word)) continue;
         if (statement_fits)
             puts_to(&s->text, simple[i].call);
         else
@@ -220,16 +204,16 @@ static bool wants_block(const char *p)
  */
 static void directive(scan_t *s, const char *hash, const char *end, unsigned line, char *before)
 {
-    const char *p = skip_blanks(hash + 1);
+    const char *p = kinst_skip_blanks(hash + 1);
     size_t kept = s->text.size;
     bool fits = *before && strchr(";{}:", *before);
 
-    if (take(&p, "line") || isdigit((unsigned char)*p)) note_line(s, p, line);
-    if (take(&p, "include") && (strncmp(p, "<omp.h>", 7) == 0 || strncmp(p, "\"omp.h\"", 7) == 0)) {
+    if (kinst_take(&p, "line") || isdigit((unsigned char)*p)) note_line(s, p, line);
+    if (kinst_take(&p, "include") && (strncmp(p, "<omp.h>", 7) == 0 || strncmp(p, "\"omp.h\"", 7) == 0)) {
         puts_to(&s->text, KEEP_OMP);
-    } else if (take(&p, "pragma")) {
-        bool openmp = take(&p, "omp"), pomp = !openmp && take(&p, "pomp"), inst;
-        inst = (openmp || pomp) && take(&p, "inst");
+    } else if (kinst_take(&p, "pragma")) {
+        bool openmp = kinst_take(&p, "omp"), pomp = !openmp && kinst_take(&p, "pomp"), inst;
+        inst = (openmp || pomp) && kinst_take(&p, "inst");
         if (pomp && (strncmp(p, "noinstrument", 12) == 0 || strncmp(p, "instrument", 10) == 0)) inst = true;
         if (inst) {
             translate(s, p, end, line, fits);
@@ -247,43 +231,6 @@ static void directive(scan_t *s, const char *hash, const char *end, unsigned lin
         if (*c == '\n') put(&s->text, "\n", 1);
 }
 
-/* Behind a string or character constant that begins at p. */
-static const char *behind_quotes(const char *p, const char *end)
-{
-    char quote = *p++;
-
-    while (p < end && *p != quote && *p != '\n') p += *p == '\\' && p + 1 < end ? 2 : 1;
-    return p < end && *p == quote ? p + 1 : p;
-}
-
-/* Behind R"x( ... )x" that begins at its quote. */
-static const char *behind_raw(const char *p, const char *end)
-{
-    const char *open = memchr(p, '(', end - p), *close;
-
-    if (!open || open - p > 17) return behind_quotes(p, end);
-    char *mark = kinst_text(")%.*s\"", (int)(open - p - 1), p + 1);
-    close = strstr(open, mark);
-    return close ? close + strlen(mark) : end;
-}
-
-static const char *behind_comment(const char *p, const char *end)
-{
-    const char *close = strstr(p + 2, "*/");
-
-    return close ? close + 2 : end;
-}
-
-static const char *end_of_line(const char *p, const char *end)
-{
-    for (; p < end && *p != '\n'; p++) {
-        if (*p == '\\' && p + 1 < end && p[1] == '\n') p++;
-        if (*p == '\\' && p + 2 < end && p[1] == '\r' && p[2] == '\n') p += 2;
-        if (*p == '/' && p + 1 < end && p[1] == '*') p = behind_comment(p, end) - 1;
-    }
-    return p < end ? p : end;
-}
-
 /* Walks through the text once; copies it, with the wrapper's pragmas translated. */
 static void scan(scan_t *s, const char *text, size_t size)
 {
@@ -299,18 +246,18 @@ static void scan(scan_t *s, const char *text, size_t size)
             at_line_start = true;
             p++;
         } else if (*p == '#' && at_line_start) {
-            p = end_of_line(p, end);
+            p = kinst_end_of_directive(p, end);
             directive(s, from, p, line, &before);
             continue;
         } else if (*p == '/' && p + 1 < end && p[1] == '*') {
-            p = behind_comment(p, end);
+            p = kinst_behind_comment(p, end);
         } else if (*p == '/' && p + 1 < end && p[1] == '/') {
-            p = end_of_line(p, end);
+            p = kinst_end_of_line(p, end);
         } else if (*p == '"' && p > text && p[-1] == 'R') {
-            p = behind_raw(p, end);
+            p = kinst_behind_raw(p, end);
             before = '"';
         } else if (*p == '"' || (*p == '\'' && !(p > text && isxdigit((unsigned char)p[-1])))) {
-            p = behind_quotes(p, end);
+            p = kinst_behind_quotes(p, end);
             before = '"';
         } else {
             if (!isspace((unsigned char)*p)) before = *p, at_line_start = false;
@@ -342,13 +289,25 @@ static void put_region(buffer_t *b, const scan_t *s, size_t i)
 /* Constructors that tell the run about what the build could not do; without libompp the weak function is not there. */
 static void put_notes(buffer_t *b, const scan_t *s, const char *unmodified)
 {
-    if (!unmodified && s->ignored.n == 0) return;
+    const kinst_source_t *source = s->source;
+    bool partly = source->unseen_here && !unmodified;
+
+    if (!unmodified && !partly && s->ignored.n == 0 && source->unseen.n == 0 && !source->unsearched) return;
     puts_to(b, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
                "extern void ompp_build_note(int, const char *, const char *) __attribute__((__weak__));\n"
                "#ifdef __cplusplus\n}\n#endif\n"
                "static void __attribute__((__constructor__, __used__)) ompp_build_notes_here(void)\n{\n"
                "    if (!ompp_build_note) return;\n");
     if (unmodified) putf(b, "    ompp_build_note(0, \"%s\", \"%s\");\n", escaped(s->absolute), escaped(unmodified));
+    if (partly)
+        putf(b, "    ompp_build_note(0, \"%s\", \"OpenMP directives in _Pragma; clang and --with=ompt see them\");\n",
+             escaped(s->absolute));
+    for (size_t i = 0; i < source->unseen.n; i++)
+        putf(b, "    ompp_build_note(0, \"%s\", \"OpenMP directives in a header; clang and --with=ompt see them\");\n",
+             escaped(source->unseen.v[i]));
+    if (source->unsearched)
+        putf(b, "    ompp_build_note(1, \"headers of %s: not all searched for OpenMP directives\", \"%s\");\n",
+             escaped(s->absolute), escaped(source->unsearched));
     for (size_t i = 0; i + 1 < s->ignored.n; i += 2)
         putf(b, "    ompp_build_note(1, \"%s\", \"%s\");\n", escaped(s->ignored.v[i]), escaped(s->ignored.v[i + 1]));
     puts_to(b, "}\n");
@@ -587,7 +546,7 @@ void kinst_source_lower(kinst_source_t *source, const char *reason)
                                                                                                : KINST_TEXT_ORIGINAL;
 }
 
-void kinst_source_make(kinst_source_t *source, bool opari)
+void kinst_source_make(const kinst_command_t *command, kinst_source_t *source, bool opari)
 {
     static unsigned number;
     scan_t s = {.source = source};
@@ -601,10 +560,17 @@ void kinst_source_make(kinst_source_t *source, bool opari)
     if (!text || !s.absolute || strlen(text) != size) return;
     puts_to(&s.text, "");
     scan(&s, text, size);
-    if (!(opari && s.has_openmp) && !s.has_calls && s.ignored.n == 0) return;
+    if (opari) kinst_headers_search(command, source, text, size);
+    bool change = (opari && s.has_openmp) || s.has_calls || s.ignored.n > 0;
+    if (!change && !source->unseen_here && source->unseen.n == 0 && !source->unsearched) return;
     if (!kinst_private()) return;
     source->dir = kinst_text("%s/%u", kinst_private(), number++);
     if (mkdir(source->dir, 0700) != 0) return;
+    if (!change) {
+        make_noted(source, &s, text, size);
+        if (source->text[KINST_TEXT_NOTED]) source->level = KINST_TEXT_NOTED;
+        return;
+    }
     if (opari && s.has_openmp)
         reason = make_opari(source, &s);
     else

@@ -1,7 +1,8 @@
 /**
  * \file
  * kinst-ompp: compile and link wrapper. Parts: kinst-ompp.c (own options, usage), -options.c (reading the compiler's command),
- * -source.c (making the instrumented text), -run.c (processes, private directory), -build.c (what is run in which order).
+ * -source.c (making the instrumented text), -headers.c (what OPARI2 does not see), -text.c (how C is written), -run.c (processes,
+ * private directory), -build.c (what is run in which order).
  *
  * The rule above all: a build that works without the wrapper works with it, with the compiler's messages and status.
  * Memory is not given back: the process is short.
@@ -54,6 +55,9 @@ typedef struct {
     kinst_level_t level; /* the best text there is */
     char *text[2];       /* file for the levels INSTRUMENTED and NOTED; NULL = none */
     const char *reason;  /* why it is not instrumented, NULL = it is, or there is nothing to instrument */
+    bool unseen_here;    /* it has OpenMP directives that OPARI2 does not see */
+    kinst_list_t unseen; /* absolute paths of its headers that have OpenMP directives */
+    const char *unsearched; /* why not all of its headers were searched, NULL = they were */
 } kinst_source_t;
 
 typedef struct {
@@ -76,10 +80,38 @@ void kinst_command_read(kinst_command_t *command, char *const words[]);
  * \brief Makes the texts of a source: sets level, text and reason.
  * \param[in] opari  let OPARI2 instrument OpenMP constructs.
  */
-void kinst_source_make(kinst_source_t *source, bool opari);
+void kinst_source_make(const kinst_command_t *command, kinst_source_t *source, bool opari);
 
 /** \brief Gives a source up to the next lower level, with a reason that Coverage will show. */
 void kinst_source_lower(kinst_source_t *source, const char *reason);
+
+/**
+ * \brief Looks for OpenMP directives that OPARI2 does not see: in headers beside the source and in directories of -I and -iquote,
+ *        and in _Pragma. Sets unseen_here, unseen and unsearched.
+ * \param[in] text  of the source, text[size] is 0.
+ * \note Conditions other than #if 0 are not evaluated.
+ */
+void kinst_headers_search(const kinst_command_t *command, kinst_source_t *source, const char *text, size_t size);
+
+/* ---- Text: end is one past the last character, *end is 0 -------------------------------------------------------------- */
+
+const char *kinst_skip_blanks(const char *p);
+
+/** \brief The word at *p, moving behind it and the blanks that follow. \return false, *p as it was: another word is there. */
+bool kinst_take(const char **p, const char *word);
+
+/** \brief Behind a string or character constant that begins at p. */
+const char *kinst_behind_quotes(const char *p, const char *end);
+
+/** \brief Behind R"x( ... )x" that begins at its quote. */
+const char *kinst_behind_raw(const char *p, const char *end);
+
+/** \brief Behind the comment that begins at p. */
+const char *kinst_behind_comment(const char *p, const char *end);
+
+/** \brief The newline that ends the line, or the end; continuation lines belong to it. In a directive, comments do as well. */
+const char *kinst_end_of_line(const char *p, const char *end);
+const char *kinst_end_of_directive(const char *p, const char *end);
 
 /* ---- Processes ------------------------------------------------------------------------------------------------------- */
 

@@ -21,12 +21,14 @@
 
 #define MAX_EARLY 64u
 
-/* Coverage notes from before the first event, text owned by their callers. */
+/* Coverage notes from before the first event, equal ones joined. The last place is where a new one is put together. */
 static struct {
     unsigned kind;
-    char subject[200], reason[100];
-} early[MAX_EARLY];
+    uint64_t count;
+    char subject[1024], reason[200];
+} early[MAX_EARLY + 1];
 static unsigned nearly;
+static uint64_t early_lost;
 
 static char program_path[4096], program_dir[4096];
 static char openmp_source[64];
@@ -161,6 +163,61 @@ static void in_child(void)
     ompp_thread_self = &ompp_thread_none;
 }
 
+/* ---- Coverage notes ------------------------------------------------------------------------------------------------- */
+
+static bool same(ompp_off_t off, const char *text)
+{
+    const char *have = off ? ((ompp_a_string_t *)(ompp_process.arena.base + off))->text : "";
+
+    return strcmp(have, text ? text : "") == 0;
+}
+
+static void note(unsigned kind, const char *subject, const char *reason, uint64_t count)
+{
+    ompp_a_header_t *header = ompp_process.header;
+    ompp_off_t first = atomic_load_explicit(&header->coverage, memory_order_relaxed);
+
+    for (ompp_off_t off = first; off;) {
+        ompp_a_coverage_t *c = (ompp_a_coverage_t *)(ompp_process.arena.base + off);
+        if (c->kind == kind && same(c->subject, subject) && same(c->reason, reason)) {
+            c->count += count;
+            return;
+        }
+        off = c->next;
+    }
+    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_coverage_t));
+    if (!off) return;
+    *(ompp_a_coverage_t *)(ompp_process.arena.base + off) =
+        (ompp_a_coverage_t){first, kind, ompp_string_take(subject), ompp_string_take(reason), count};
+    atomic_store_explicit(&header->coverage, off, memory_order_release);
+}
+
+static void note_early(unsigned kind, const char *subject, const char *reason)
+{
+    unsigned i = 0;
+
+    snprintf(early[nearly].subject, sizeof early[nearly].subject, "%s", subject ? subject : "");
+    snprintf(early[nearly].reason, sizeof early[nearly].reason, "%s", reason ? reason : "");
+    early[nearly].kind = kind;
+    early[nearly].count = 0;
+    while (early[i].kind != kind || strcmp(early[i].subject, early[nearly].subject) != 0 ||
+           strcmp(early[i].reason, early[nearly].reason) != 0)
+        i++;
+    if (i == MAX_EARLY)
+        early_lost++;
+    else
+        early[i].count++;
+    if (i == nearly && i < MAX_EARLY) nearly++;
+}
+
+static void note_early_ones(void)
+{
+    pthread_mutex_lock(&ompp_process.lock);
+    for (unsigned i = 0; i < nearly; i++) note(early[i].kind, early[i].subject, early[i].reason, early[i].count);
+    if (early_lost) note(OMPP_COVERAGE_DROPPED, "lines of this section", "too many before measurement started", early_lost);
+    pthread_mutex_unlock(&ompp_process.lock);
+}
+
 /* ---- Start ---------------------------------------------------------------------------------------------------------- */
 
 /* Where we are, before the program changes it. A library's constructor may make the first event before ours runs. */
@@ -189,7 +246,7 @@ static void start_now(void)
     }
     pthread_atfork(before_fork, NULL, in_child);
     atomic_store(&ompp_process.state, OMPP_STATE_RUNNING);
-    for (unsigned i = 0; i < nearly; i++) ompp_event_coverage(early[i].kind, early[i].subject, early[i].reason);
+    note_early_ones();
     for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++)
         if (ompp_process.disabled[c]) ompp_event_coverage(OMPP_COVERAGE_DISABLED, ompp_constructs[c].full, ompp_constructs[c].env);
 }
@@ -226,42 +283,6 @@ void ompp_event_switch(bool on, const char *who)
     if (on) atomic_store(&ompp_process.on, true);
 }
 
-static void note_early(unsigned kind, const char *subject, const char *reason)
-{
-    if (nearly >= MAX_EARLY) return;
-    early[nearly].kind = kind;
-    snprintf(early[nearly].subject, sizeof early[nearly].subject, "%s", subject ? subject : "");
-    snprintf(early[nearly].reason, sizeof early[nearly].reason, "%s", reason ? reason : "");
-    nearly++;
-}
-
-static bool same(ompp_off_t off, const char *text)
-{
-    const char *have = off ? ((ompp_a_string_t *)(ompp_process.arena.base + off))->text : "";
-
-    return strcmp(have, text ? text : "") == 0;
-}
-
-static void note(unsigned kind, const char *subject, const char *reason)
-{
-    ompp_a_header_t *header = ompp_process.header;
-    ompp_off_t first = atomic_load_explicit(&header->coverage, memory_order_relaxed);
-
-    for (ompp_off_t off = first; off;) {
-        ompp_a_coverage_t *c = (ompp_a_coverage_t *)(ompp_process.arena.base + off);
-        if (c->kind == kind && same(c->subject, subject) && same(c->reason, reason)) {
-            c->count++;
-            return;
-        }
-        off = c->next;
-    }
-    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_coverage_t));
-    if (!off) return;
-    *(ompp_a_coverage_t *)(ompp_process.arena.base + off) =
-        (ompp_a_coverage_t){first, kind, ompp_string_take(subject), ompp_string_take(reason), 1};
-    atomic_store_explicit(&header->coverage, off, memory_order_release);
-}
-
 void ompp_event_coverage(unsigned kind, const char *subject, const char *reason)
 {
     int state = atomic_load_explicit(&ompp_process.state, memory_order_acquire);
@@ -269,7 +290,7 @@ void ompp_event_coverage(unsigned kind, const char *subject, const char *reason)
     if (state == OMPP_STATE_NEW) note_early(kind, subject, reason);
     if (state != OMPP_STATE_RUNNING) return;
     pthread_mutex_lock(&ompp_process.lock);
-    note(kind, subject, reason);
+    note(kind, subject, reason, 1);
     pthread_mutex_unlock(&ompp_process.lock);
 }
 

@@ -1,0 +1,76 @@
+/** \file The little that the wrapper knows of how C and C++ are written. */
+#include "tools/kinst-ompp.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *kinst_skip_blanks(const char *p)
+{
+    while (*p == ' ' || *p == '\t') p++;
+    return p;
+}
+
+bool kinst_take(const char **p, const char *word)
+{
+    size_t length = strlen(word);
+
+    if (strncmp(*p, word, length) != 0 || isalnum((unsigned char)(*p)[length]) || (*p)[length] == '_') return false;
+    *p = kinst_skip_blanks(*p + length);
+    return true;
+}
+
+const char *kinst_behind_quotes(const char *p, const char *end)
+{
+    char quote = *p++;
+
+    while (p < end && *p != quote && *p != '\n') p += *p == '\\' && p + 1 < end ? 2 : 1;
+    return p < end && *p == quote ? p + 1 : p;
+}
+
+const char *kinst_behind_raw(const char *p, const char *end)
+{
+    const char *open = memchr(p, '(', end - p), *close;
+
+    if (!open || open - p > 17) return kinst_behind_quotes(p, end);
+    char *mark = kinst_text(")%.*s\"", (int)(open - p - 1), p + 1);
+    close = strstr(open, mark);
+    p = close ? close + strlen(mark) : end;
+    free(mark);
+    return p;
+}
+
+const char *kinst_behind_comment(const char *p, const char *end)
+{
+    const char *close = strstr(p + 2, "*/");
+
+    return close ? close + 2 : end;
+}
+
+/* Behind the backslash and newline at p, or p. */
+static const char *behind_join(const char *p)
+{
+    if (p[0] != '\\') return p;
+    return p[1] == '\n' ? p + 2 : p[1] == '\r' && p[2] == '\n' ? p + 3 : p;
+}
+
+const char *kinst_end_of_line(const char *p, const char *end)
+{
+    while (p < end && *p != '\n') {
+        const char *next = behind_join(p);
+        p = next > p ? next : p + 1;
+    }
+    return p < end ? p : end;
+}
+
+const char *kinst_end_of_directive(const char *p, const char *end)
+{
+    while (p < end && *p != '\n') {
+        const char *next = behind_join(p);
+        if (p[0] == '/' && p[1] == '/') return kinst_end_of_line(p, end);
+        if (p[0] == '/' && p[1] == '*') next = kinst_behind_comment(p, end);
+        if (p[0] == '"') next = kinst_behind_quotes(p, end);
+        p = next > p ? next : p + 1;
+    }
+    return p < end ? p : end;
+}
