@@ -6,6 +6,7 @@
 
 #include "analysis/ompp_analysis.h"
 #include "base/ompp_error.h"
+#include "model/ompp_collect.h"
 #include "model/ompp_pack.h"
 #include "config.h"
 
@@ -24,7 +25,8 @@ typedef struct {
 static const char usage[] =
     "usage: ompp-report [show] [--digits=N] FILE.xml   print the text report\n"
     "       ompp-report check FILE.xml...              say whether the files are in order\n"
-    "       ompp-report convert FILE.ompp.bin...       write text and XML of a profile that a run left, beside it\n"
+    "       ompp-report convert FILE...                write text and XML of what a run left: FILE.ompp.bin, beside it;\n"
+    "                                                  /dev/shm/ompp-* of a process that died, in this directory\n"
     "       ompp-report --help | --version\n"
     "\n"
     "  --digits=N   digits after the point of times, 0-9 (default 2)\n"
@@ -97,10 +99,12 @@ static int convert(const request_t *request)
     ompp_job_t job = {.version = OMPP_JOB_VERSION, .file = "", .time_digits = request->digits, .resolve_seconds = 3600};
     ompp_profile_t *profile = NULL;
     const char *slash = strrchr(request->file, '/');
-    int rc = ompp_pack_read_file(request->file, &profile);
-    char message[1200], *dir = strndup(request->file, slash ? (size_t)(slash - request->file) : 0);
+    bool died = ompp_collect_file(request->file, &profile) == 0;
+    int rc = died ? 0 : ompp_pack_read_file(request->file, &profile);
+    char message[1200], *dir = strndup(request->file, slash && !died ? (size_t)(slash - request->file) : 0);
 
-    job.dir = slash == request->file ? "/" : dir ? dir : "";
+    if (died) profile->version = ompp_profile_string(profile, PACKAGE_VERSION);
+    job.dir = slash == request->file && !died ? "/" : dir ? dir : "";
     if (rc) {
         bool system = rc == -OMPP_E_OPEN || rc == -OMPP_E_IO;
         snprintf(message, sizeof message, "%.1000s: %s", request->file, system ? strerror(errno) : ompp_error_message(rc));

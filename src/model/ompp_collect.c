@@ -1,10 +1,15 @@
 #include "model/ompp_collect.h"
 
+#include "base/ompp_error.h"
 #include "model/ompp_layout.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define MAX_RECORDS 10000000u /* of one list: a damaged file must not keep us for ever */
 
@@ -427,4 +432,63 @@ ompp_profile_t *ompp_collect(const char *base, uint64_t size, uint64_t t, ompp_e
     if (ok) return c.profile;
     ompp_profile_free(c.profile);
     return NULL;
+}
+
+/* ---- A process that died -------------------------------------------------------------------------------------------- */
+
+static uint64_t latest(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Time of the last event of a thread: of its nodes, and of the phases that its open frames are in. */
+static uint64_t last_of(const collect_t *c, const ompp_a_thread_t *thread)
+{
+    uint64_t last = latest(thread->begin_ns, thread->end_ns);
+    const ompp_a_node_t *node = record(c, follow(&thread->nodes), sizeof *node);
+    ompp_off_t off = follow(&thread->stack);
+
+    for (uint32_t n = 0; node && n < MAX_RECORDS; n++, node = record(c, node->next, sizeof *node)) last = latest(last, node->first_ns);
+    for (uint32_t n = 0; off && n < MAX_RECORDS; n++) {
+        const ompp_a_stack_t *stack = record(c, off, sizeof *stack);
+        if (!stack || stack->top >= stack->capacity || !record(c, off, sizeof *stack + (stack->top + 1ull) * sizeof stack->frames[0]))
+            break;
+        for (uint32_t i = 0; i <= stack->top; i++) last = latest(last, stack->frames[i].stamp);
+        off = stack->under;
+    }
+    return last;
+}
+
+static uint64_t last_event(const collect_t *c, const ompp_a_header_t *header)
+{
+    uint64_t last = latest(header->begin_ns, header->end_ns);
+    const ompp_a_thread_t *t = record(c, follow(&header->threads), sizeof *t);
+
+    for (uint32_t n = 0; t && n < MAX_RECORDS; n++, t = record(c, t->next, sizeof *t)) last = latest(last, last_of(c, t));
+    return last;
+}
+
+int ompp_collect_file(const char *path, ompp_profile_t **profile)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    *profile = NULL;
+    if (fd < 0) return -OMPP_E_OPEN;
+    void *base = fstat(fd, &st) == 0 && st.st_size > 0 ? mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    close(fd);
+    if (base == MAP_FAILED) return -OMPP_E_FORMAT;
+    collect_t c = {.base = base, .size = (uint64_t)st.st_size};
+    const ompp_a_header_t *header = record(&c, OMPP_LAYOUT_HEADER, sizeof *header);
+    if (header && memcmp(header->magic, OMPP_LAYOUT_MAGIC, sizeof header->magic) == 0 && header->version == OMPP_LAYOUT_VERSION)
+        *profile = ompp_collect(base, c.size, last_event(&c, header), OMPP_END_INCOMPLETE);
+    if (*profile) {
+        char rank[16], why[100];
+        snprintf(rank, sizeof rank, "%d", header->rank < 0 ? 0 : header->rank);
+        snprintf(why, sizeof why, "the process died; its last event was %.3f s after its first",
+                 1e-9 * (double)(*profile)->ranks[0].duration_ns);
+        ompp_profile_add_coverage(*profile, OMPP_COVERAGE_INCOMPLETE, rank, why, 1);
+    }
+    munmap(base, st.st_size);
+    return *profile ? 0 : -OMPP_E_FORMAT;
 }

@@ -456,8 +456,22 @@ void ompp_runtime_dump(bool final, const char *why)
         ompp_thread_self = self;
 }
 
+/* A program with an OpenMP library that told nothing: somebody expects a report. Others (a shell, preloaded) end in silence. */
+static void say_nothing_measured(void)
+{
+    const char *runtime = NULL;
+
+    dl_iterate_phdr(find_openmp, &runtime);
+    if (!runtime) return;
+    ompp_env_read();
+    ompp_warn("nothing was measured, no report: the program has %s, and %s", runtime,
+              strncmp(runtime, "libgomp", 7) == 0 ? "no parallel region built with kinst-ompp was run"
+                                                  : "used no OpenMP, or not with OMPT");
+}
+
 void ompp_finish_at_exit(void)
 {
+    if (atomic_load(&ompp_process.state) == OMPP_STATE_NEW) say_nothing_measured();
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
     if (ompp_process.header->pid != (uint32_t)getpid()) return; /* a child made without fork(3) */
     if (ompp_process.header->rank < 0)

@@ -97,4 +97,32 @@ build threads.c -o threads
 OMPP_MEMORY=512k ./threads
 claim "3000 threads one after the other: exit status" same $? 0
 claim "a row for each that is alive at a time" grep -q '^ SUM .* 3000$' threads.1-0.ompp.txt
+
+cat >crash.c <<'C'
+#include "ompp.h"
+#include <signal.h>
+#include <time.h>
+int main(void)
+{
+    struct timespec t = {0, 50000000};
+    for (int i = 0; i < 3; i++) {
+        ompp_region_begin("step");
+        nanosleep(&t, NULL);
+        ompp_region_end("step");
+    }
+    ompp_region_begin("last");
+    raise(SIGKILL);
+    return 0;
+}
+C
+build crash.c -o crash
+mkdir job
+OMPP_JOB_DIR=job ./crash
+claim "a program that is killed: exit status" same $? 137
+"$abs_top_builddir/ompp-report" convert job/ompp-* >/dev/null
+claim "what it left becomes a report" grep -q "^Type of Report  : incomplete" crash.1-0.ompp.txt
+claim "with the regions that ended" grep -q '^ SUM .* 3$' crash.1-0.ompp.txt
+claim "and the one that was open" grep -q "('last')" crash.1-0.ompp.txt
+OMPP_JOB_DIR=job ./threads
+claim "a good end leaves nothing" same "$(ls job | wc -l)" 1
 exit $failed
