@@ -37,27 +37,24 @@ static void make_stem(const ompp_profile_t *profile, const ompp_job_t *job, char
 /* In a directory other than the first, the user's exact name is only a name. */
 static int open_exact(ompp_outfile_t *files, const ompp_job_t *job, const char *dir, bool first)
 {
-    char name[1024];
+    char suffix[16] = "";
     const char *slash = strrchr(job->file, '/'), *file = first || !slash ? job->file : slash + 1;
 
-    if (job->local_rank >= 0)
-        snprintf(name, sizeof name, "%s:%d", file, job->local_rank);
-    else
-        snprintf(name, sizeof name, "%s", file);
-    return ompp_outfile_open_exact(files, dir, name);
+    if (job->local_rank >= 0) snprintf(suffix, sizeof suffix, ":%d", job->local_rank);
+    return ompp_outfile_open_exact(files, dir, file, suffix);
 }
 
 static int write_files(const ompp_profile_t *profile, const ompp_job_t *job, ompp_outfile_t *files)
 {
     int rc = ompp_report_text(profile, job->time_digits, files->out[0]);
 
-    if (rc == 0) rc = ompp_report_xml_write(profile, files->out[1]);
+    if (rc == 0 && files->out[1]) rc = ompp_report_xml_write(profile, files->out[1]);
     if (rc == 0) return ompp_outfile_commit(files);
     ompp_outfile_abandon(files);
     return rc;
 }
 
-/* Both files in one directory, or nothing. */
+/* Both files in one directory, or nothing; no XML where the text goes to a device or pipe. */
 static int try_directory(const ompp_profile_t *profile, ompp_job_t *job, const char *dir, bool first)
 {
     char stem[512];
@@ -86,7 +83,8 @@ static const char *reason(int rc, int error)
 static int write_somewhere(const ompp_profile_t *profile, ompp_job_t *job)
 {
     const char *tmpdir = ompp_env_foreign("TMPDIR"), *dirs[] = {job->dir ? job->dir : "", "", tmpdir, "/tmp"};
-    const char *first = *dirs[0] ? dirs[0] : "the working directory";
+    const char *first = job->file[0] ? job->file : *dirs[0] ? dirs[0] : "the working directory";
+    const char *to = job->file[0] ? "to" : "in";
     char why[256] = "";
     int rc = 0;
 
@@ -94,31 +92,35 @@ static int write_somewhere(const ompp_profile_t *profile, ompp_job_t *job)
         if (!dirs[i] || (i > 0 && !strcmp(dirs[i], dirs[0])) || (i > 1 && !*dirs[i])) continue;
         rc = try_directory(profile, job, dirs[i], i == 0);
         if (rc == 0 && i > 0)
-            snprintf(job->message, sizeof job->message, "cannot write the report in %s (%s); it is in %s", first, why,
+            snprintf(job->message, sizeof job->message, "cannot write the report %s %s (%s); it is in %s", to, first, why,
                      *dirs[i] ? dirs[i] : "the working directory");
         if (rc == 0) return 0;
         if (!*why) snprintf(why, sizeof why, "%s", reason(rc, errno));
     }
-    snprintf(job->message, sizeof job->message, "cannot write the report in %s (%s), nor anywhere else", first, why);
+    snprintf(job->message, sizeof job->message, "cannot write the report %s %s (%s), nor anywhere else", to, first, why);
     return rc;
 }
 
-/* A file size limit must not kill the program: SIGXFSZ is held back while writing, and taken if it came. write() says EFBIG. */
+/**
+ * Neither a file size limit nor a pipe whose reader goes away may kill the program: SIGXFSZ and SIGPIPE are held back while
+ * writing, and taken if they came. write() says EFBIG or EPIPE.
+ */
 static int write_unharmed(const ompp_profile_t *profile, ompp_job_t *job)
 {
-    sigset_t signal, before, pending;
+    static const int signals[] = {SIGXFSZ, SIGPIPE};
+    sigset_t set, before, pending;
     const struct timespec now = {0, 0};
-    bool was_pending;
     int rc;
 
-    sigemptyset(&signal);
-    sigaddset(&signal, SIGXFSZ);
-    if (pthread_sigmask(SIG_BLOCK, &signal, &before)) return write_somewhere(profile, job);
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) sigaddset(&set, signals[i]);
+    if (pthread_sigmask(SIG_BLOCK, &set, &before)) return write_somewhere(profile, job);
     sigpending(&pending);
-    was_pending = sigismember(&pending, SIGXFSZ);
     rc = write_somewhere(profile, job);
-    if (!was_pending)
-        while (sigtimedwait(&signal, NULL, &now) < 0 && errno == EINTR) continue;
+    /* What was pending before is the program's. */
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        if (sigismember(&pending, signals[i])) sigdelset(&set, signals[i]);
+    while (sigtimedwait(&set, NULL, &now) > 0 || errno == EINTR) continue;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return rc;
 }

@@ -1,14 +1,17 @@
+#define _GNU_SOURCE /* mkostemp */
 #include "report/ompp_outfile.h"
 
 #include "base/ompp_error.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define MAX_NUMBER 1000000
+#define MAX_LINKS 40 /* as many as Linux follows */
 
 static const char *const endings[OMPP_OUTFILES] = {".ompp.txt", ".ompp.xml"};
 
@@ -57,33 +60,127 @@ static int reserve(ompp_outfile_t *files)
     return error == EEXIST ? 0 : -1;
 }
 
+/* ---- Where a name leads to ------------------------------------------------------------------------------------------- */
+
+/* The last part of a path without symbolic links; it need not exist. Of the directories before it the system takes care. */
+static bool resolve(const char *path, char *out, size_t size)
+{
+    char link[1024], next[1024];
+
+    if (!join(out, size, "", path, "")) return false;
+    for (int links = 0; links < MAX_LINKS; links++) {
+        ssize_t n = readlink(out, link, sizeof link - 1);
+        if (n < 0) return true; /* no link, or nothing there */
+        link[n] = 0;
+        const char *slash = strrchr(out, '/');
+        int directory = slash && *link != '/' ? (int)(slash - out) + 1 : 0;
+        if ((size_t)n == sizeof link - 1 || directory + n >= (ssize_t)sizeof next) {
+            errno = ENAMETOOLONG;
+            return false;
+        }
+        memcpy(next, out, directory);
+        memcpy(next + directory, link, n + 1);
+        if (!join(out, size, "", next, "")) return false;
+    }
+    errno = ELOOP;
+    return false;
+}
+
+/* The number of the program's stdout or stderr when it writes to this file, else -1. */
+static int standard_stream(const struct stat *file)
+{
+    struct stat stream;
+
+    for (int fd = 1; fd <= 2; fd++) {
+        if (fstat(fd, &stream) || stream.st_dev != file->st_dev || stream.st_ino != file->st_ino) continue;
+        if ((fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY) return fd;
+    }
+    return -1;
+}
+
+/* Is it there, and not to be replaced? */
+static bool is_special(const char *path)
+{
+    struct stat file;
+
+    return stat(path, &file) == 0 && (!S_ISREG(file.st_mode) || standard_stream(&file) >= 0);
+}
+
+/* ---- Opening --------------------------------------------------------------------------------------------------------- */
+
+static bool use(ompp_outfile_t *files, int i, int fd)
+{
+    int error;
+
+    if (fd < 0) return false;
+    files->out[i] = fdopen(fd, "w");
+    error = errno;
+    if (!files->out[i]) close(fd);
+    errno = error;
+    return files->out[i] != NULL;
+}
+
+/* A stream of the program is shared with its place in the file, so that neither overwrites the other. */
+static bool open_special(ompp_outfile_t *files, int i)
+{
+    const char *path = files->path[i];
+    struct stat file;
+    int stream = stat(path, &file) == 0 ? standard_stream(&file) : -1, fd;
+
+    if (stream >= 0) return use(files, i, fcntl(stream, F_DUPFD_CLOEXEC, 3));
+    /* Without O_NONBLOCK a pipe without reader would hold the program for ever. */
+    fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd >= 0) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    return use(files, i, fd);
+}
+
+/* The process's umask, which umask() cannot tell without changing it for the other threads. */
+static mode_t read_umask(void)
+{
+    FILE *status = fopen("/proc/self/status", "re");
+    char line[256];
+    unsigned mask = 022;
+
+    if (!status) return mask;
+    while (fgets(line, sizeof line, status))
+        if (sscanf(line, "Umask: %o", &mask) == 1) break;
+    fclose(status);
+    return mask;
+}
+
 /* A file to write to, in the same directory so that it can be renamed. */
 static bool open_temporary(ompp_outfile_t *files, int i)
 {
-    const char *path = files->path[i], *slash = strrchr(path, '/');
-    int directory = slash ? (int)(slash - path) + 1 : 0, n, fd;
+    static const char name[] = ".ompp-XXXXXX";
+    const char *slash = strrchr(files->target[i], '/');
+    size_t directory = slash ? (size_t)(slash - files->target[i]) + 1 : 0;
+    int fd;
 
-    n = snprintf(files->temporary[i], sizeof files->temporary[i], "%.*s.ompp-%ld-%d.tmp", directory, path, (long)getpid(), i);
-    if (n < 0 || (size_t)n >= sizeof files->temporary[i]) {
-        files->temporary[i][0] = 0;
+    if (directory + sizeof name > sizeof files->temporary[i]) {
         errno = ENAMETOOLONG;
         return false;
     }
-    unlink(files->temporary[i]); /* of a process with the same number that died */
-    fd = open(files->temporary[i], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0) {
+    memcpy(files->temporary[i], files->target[i], directory);
+    memcpy(files->temporary[i] + directory, name, sizeof name);
+    fd = mkostemp(files->temporary[i], O_CLOEXEC);
+    if (fd < 0)
         files->temporary[i][0] = 0;
-        return false;
-    }
-    files->out[i] = fdopen(fd, "w");
-    if (!files->out[i]) close(fd);
-    return files->out[i] != NULL;
+    else
+        fchmod(fd, 0666 & ~read_umask()); /* a file system that knows no modes may refuse */
+    return use(files, i, fd);
+}
+
+static bool open_one(ompp_outfile_t *files, int i)
+{
+    if (is_special(files->path[i])) return open_special(files, i);
+    return resolve(files->path[i], files->target[i], sizeof files->target[i]) && open_temporary(files, i);
 }
 
 static int open_both(ompp_outfile_t *files)
 {
+    if (is_special(files->path[0])) files->path[1][0] = 0;
     for (int i = 0; i < OMPP_OUTFILES; i++) {
-        if (open_temporary(files, i)) continue;
+        if (!files->path[i][0] || open_one(files, i)) continue;
         ompp_outfile_abandon(files);
         return -OMPP_E_OPEN;
     }
@@ -112,11 +209,12 @@ int ompp_outfile_open(ompp_outfile_t *files, const char *dir, const char *stem, 
     return -OMPP_E_OPEN;
 }
 
-int ompp_outfile_open_exact(ompp_outfile_t *files, const char *dir, const char *name)
+int ompp_outfile_open_exact(ompp_outfile_t *files, const char *dir, const char *name, const char *suffix)
 {
     memset(files, 0, sizeof *files);
     if (!join(files->path[0], sizeof files->path[0], dir, name, "")) return -OMPP_E_OPEN;
-    if (!join(files->path[1], sizeof files->path[1], dir, name, ".xml")) return -OMPP_E_OPEN;
+    if (!is_special(files->path[0]) && !join(files->path[0], sizeof files->path[0], dir, name, suffix)) return -OMPP_E_OPEN;
+    if (!join(files->path[1], sizeof files->path[1], "", files->path[0], ".xml")) return -OMPP_E_OPEN;
     return open_both(files);
 }
 
@@ -136,11 +234,13 @@ int ompp_outfile_commit(ompp_outfile_t *files)
     bool ok = true;
 
     for (int i = 0; i < OMPP_OUTFILES && ok; i++) {
+        if (!files->out[i]) continue;
         ok = finish(files->out[i]);
         files->out[i] = NULL;
     }
     for (int i = 0; i < OMPP_OUTFILES && ok; i++) {
-        ok = rename(files->temporary[i], files->path[i]) == 0;
+        if (!files->temporary[i][0]) continue;
+        ok = rename(files->temporary[i], files->target[i]) == 0;
         if (ok) files->temporary[i][0] = 0;
     }
     if (ok) return 0;

@@ -47,6 +47,84 @@ job "$here/unresolved.xml" "$work/d" || bad "strange name"
 there "$work/d" gr____e______.3-0.ompp.txt gr____e______.3-0.ompp.xml
 rm "$work/d"/*
 
+# What is no regular file is written to as it is, with no XML beside it.
+special() { # FILE: still of its type, and alone in its directory
+    [ "$(stat -c %F "$work/d/$1")" = "$2" ] || bad "$1 is now a $(stat -c %F "$work/d/$1")"
+    [ "$(ls -A "$work/d")" = "$1" ] || bad "beside $1: $(ls -A "$work/d")"
+}
+if mknod "$work/d/null" c 1 3 2> /dev/null && true 2> /dev/null > "$work/d/null"; then
+    job "$here/serial.xml" "$work/d" file=null || bad "a device"
+    special null "character special file"
+    job "$here/serial.xml" "$work/d" file="$work/d/null" local=1 || bad "a device, one rank"
+    special null "character special file"
+    [ "$(cat "$work/out")" = "$work/d/null" ] && [ ! -s "$work/err" ] || bad "a device: told $(cat "$work/out" "$work/err")"
+    rm "$work/d/null"
+else
+    echo "not tried: devices cannot be made here"
+fi
+mkfifo "$work/d/pipe"
+exec 3<> "$work/d/pipe" 4< "$work/d/pipe" 3>&- # now it has a reader, and what is written waits in it
+job "$here/serial.xml" "$work/d" file=pipe || bad "a pipe"
+special pipe fifo
+[ -p "$work/d/pipe" ] && timeout 20 cat <&4 > "$work/read"
+exec 4<&-
+tail -n +2 "$work/read" | grep -q Coverage || bad "read from the pipe: $(head -3 "$work/read")"
+timeout 20 "$tool" job "$here/serial.xml" "$work/d" file=pipe > "$work/out" 2> "$work/err" || bad "a pipe without reader: status $?"
+special pipe fifo
+grep -q 'cannot write the report to pipe (No such device or address); it is in the working directory' "$work/err" ||
+    bad "a pipe without reader: said $(cat "$work/err")"
+there "$work/here" pipe pipe.xml
+rm "$work/d"/* "$work/here"/*
+
+# A reader that goes away does not take the program along.
+mkfifo "$work/d/pipe"
+exec 3<> "$work/d/pipe" 4< "$work/d/pipe" 3>&-
+# 1031 = F_SETPIPE_SZ: one page, so that the writer has to wait for the reader.
+[ "${PYTHON3:-no}" = no ] || "$PYTHON3" -c 'import fcntl; fcntl.fcntl(0, 1031, 4096)' <&4
+(while [ -z "$(head -c 1)" ]; do sleep 0.1; done) <&4 4<&- & reader=$!
+exec 4<&-
+timeout 20 "$tool" job "$here/constructs.xml" "$work/d" file=pipe > "$work/out" 2> "$work/err" || bad "reader gone: status $?"
+kill $reader 2> /dev/null; wait $reader
+rm "$work/d"/* "$work/here"/*
+
+# The program's own output stays when the report goes to the same file. The link is like /dev/stdout, which no test may risk.
+ln -s /proc/self/fd/1 "$work/here/stdout"
+(echo before; "$tool" job "$here/serial.xml" "$work/d" file="$work/here/stdout"; echo after) > "$work/d/log" || bad "stdout"
+[ "$(ls -A "$work/d")" = log ] && [ "$(ls -A "$work/here")" = stdout ] && [ -L "$work/here/stdout" ] && [ "$(head -1 "$work/d/log")" = before ] && [ "$(tail -1 "$work/d/log")" = after ] &&
+    grep -q Coverage "$work/d/log" || bad "stdout: $(head -3 "$work/d/log") in $(ls -A "$work/d")"
+rm "$work/d"/* "$work/here"/*
+
+# Links stay; what they lead to is replaced, also when it is not there yet.
+mkdir "$work/far"
+for target in old new; do
+    [ $target = new ] || echo old > "$work/far/old"
+    ln -s ../far/$target "$work/d/link"; ln -s link "$work/d/second"
+    job "$here/serial.xml" "$work/d" file=second || bad "a link to $target"
+    [ -L "$work/d/second" ] && [ -L "$work/d/link" ] || bad "link to $target replaced"
+    there "$work/far" $target; grep -q Coverage "$work/far/$target" || bad "link to $target not followed"
+    there "$work/d" link second second.xml
+    rm "$work/d"/* "$work/far"/*
+done
+ln -s loop "$work/d/loop"; job "$here/serial.xml" "$work/d" file=loop || bad "a loop of links"
+grep -q 'Too many levels of symbolic links' "$work/err" || bad "loop: said $(cat "$work/err")"
+rm "$work/d"/* "$work/here"/*
+
+# A file of somebody else with a name as temporary files had it once is left alone.
+cat > "$work/names" <<'X'
+for i in 0 1; do echo mine > "$1/.ompp-$$-$i.tmp"; done
+exec "$2" job "$3" "$1" file=r
+X
+sh "$work/names" "$work/d" "$tool" "$here/serial.xml" > "$work/out" 2>&1 || bad "names of temporary files"
+[ "$(cat "$work/d"/.ompp-*.tmp 2> /dev/null | tr '\n' ' ')" = "mine mine " ] || bad "another's temporary file: $(ls -A "$work/d")"
+rm "$work/d"/* "$work/d"/.ompp-*
+
+# Modes follow the umask of the process, as without a temporary file.
+for mask in 022 027 077; do
+    (umask $mask; job "$here/serial.xml" "$work/d" file=mode; : > "$work/d/like")
+    [ "$(stat -c %a "$work/d/mode")" = "$(stat -c %a "$work/d/like")" ] || bad "umask $mask: $(stat -c %a "$work/d/mode")"
+    rm "$work/d"/*
+done
+
 # Ten at once: ten different pairs.
 for i in 1 2 3 4 5 6 7 8 9 10; do "$tool" job "$here/serial.xml" "$work/d" > /dev/null & done
 wait
