@@ -15,6 +15,8 @@ for program in messages collectives threads; do
         for preload in "" "$libs/libompp-fake.so:$libs/libompp-mpi.so"; do
             output=$(run $ranks "$preload" $program)
             status=$?
+            # hwloc of the MPI library, on a machine without /sys.
+            output=$(echo "$output" | grep -v '^\[hwloc/')
             [ $status = 0 ] && [ "$output" = ok ] && continue
             echo "FAIL $program, $ranks ranks, ${preload:-unmeasured}: status $status"
             echo "$output" | head -n 30
