@@ -114,17 +114,26 @@ static void stat_id(char *id, size_t n, const char *path)
     if (stat(path, &s) == 0) snprintf(id, n, "%llx-%llx", (unsigned long long)s.st_size, (unsigned long long)s.st_mtime);
 }
 
+static ompp_a_module_t *known_module(uintptr_t address)
+{
+    ompp_off_t off = atomic_load_explicit(&ompp_process.header->modules, memory_order_relaxed);
+
+    while (off) {
+        ompp_a_module_t *m = at(off);
+        if (address >= m->low && address < m->high) return m;
+        off = m->next;
+    }
+    return NULL;
+}
+
 ompp_a_module_t *ompp_module_of(const void *address)
 {
     ompp_a_header_t *header = ompp_process.header;
     module_search_t search = {.address = (uintptr_t)address};
     ompp_off_t first = atomic_load_explicit(&header->modules, memory_order_relaxed);
+    ompp_a_module_t *known = known_module(search.address);
 
-    for (ompp_off_t off = first; off;) {
-        ompp_a_module_t *m = at(off);
-        if (search.address >= m->low && search.address < m->high) return m;
-        off = m->next;
-    }
+    if (known) return known;
     dl_iterate_phdr(match_module, &search);
     if (!search.found) return NULL;
     const char *path = search.info.dlpi_name && *search.info.dlpi_name ? search.info.dlpi_name : ompp_program_path();
@@ -172,7 +181,8 @@ static uint64_t hash_parts(uint64_t construct, uint64_t addr, const ompp_a_modul
     return h ^ h >> 32;
 }
 
-static region_key_t make_key(const ompp_region_def_t *def)
+/* With discover false only modules that are known are looked at, which is fast. */
+static region_key_t make_key(const ompp_region_def_t *def, bool discover)
 {
     region_key_t key = {.def = def};
     const void *where = def->object ? def->object : def->code;
@@ -180,7 +190,7 @@ static region_key_t make_key(const ompp_region_def_t *def)
     if (where) {
         /* A return address belongs to the instruction before it. */
         uintptr_t address = (uintptr_t)where - (def->object ? 0 : 1);
-        key.module = ompp_module_of((const void *)address);
+        key.module = discover ? ompp_module_of((const void *)address) : known_module(address);
         key.addr = key.module ? address - key.module->base : address;
     }
     key.hash = hash_parts(def->construct, key.addr, key.module, def->file, def->name, (uint64_t)def->begin << 32 | def->end);
@@ -250,19 +260,32 @@ static ompp_off_t make_region(const region_key_t *key)
     return off;
 }
 
+/* Slot of the region with this key, or the free one where it belongs. */
+static ompp_off_t *find_slot(const region_key_t *key)
+{
+    for (uint32_t i = (uint32_t)key->hash;; i++) {
+        ompp_off_t *slot = &table.slots[i & (table.size - 1)];
+        if (!*slot || same_region(at(*slot), key)) return slot;
+    }
+}
+
 static ompp_off_t find_or_make(const ompp_region_def_t *def)
 {
-    region_key_t key = make_key(def);
+    region_key_t key = make_key(def, false);
+    ompp_off_t *slot;
 
     if (table.size < 2 * (table.used + 1) && !table_grow()) return 0;
-    for (uint32_t i = (uint32_t)key.hash;; i++) {
-        ompp_off_t *slot = &table.slots[i & (table.size - 1)];
-        if (*slot && same_region(at(*slot), &key)) return *slot;
-        if (*slot) continue;
+    slot = find_slot(&key);
+    if (!*slot && !key.module && (def->object || def->code)) {
+        /* Met for the first time, and in no known module: a lock on the heap, or code of a module to be discovered. */
+        key = make_key(def, true);
+        slot = find_slot(&key);
+    }
+    if (!*slot) {
         *slot = make_region(&key);
         table.used += *slot != 0;
-        return *slot;
     }
+    return *slot;
 }
 
 ompp_region_ref_t ompp_region_define(const ompp_region_def_t *def)
