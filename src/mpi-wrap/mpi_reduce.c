@@ -218,20 +218,31 @@ void ompp_mpi_found(void)
     if (mpi_is_alive()) learn_rank();
 }
 
+static ompp_reduce_t transport_begin(void)
+{
+    self.sized = calloc((size_t)self.size, sizeof *self.sized);
+    return (ompp_reduce_t){.rank = self.rank,
+                           .size = self.size,
+                           .agree = agree,
+                           .send = reduce_send,
+                           .receive_size = reduce_receive_size,
+                           .receive = reduce_receive};
+}
+
+static void transport_end(void)
+{
+    free(self.sized);
+    self.sized = NULL;
+}
+
 /* This rank has nothing to tell: it says so to the others, that they need not wait. */
 static void absent(void)
 {
     PMPI_Comm_rank(self.comm, &self.rank);
     PMPI_Comm_size(self.comm, &self.size);
-    self.sized = calloc((size_t)self.size, sizeof *self.sized);
-    ompp_runtime_absent(&(const ompp_reduce_t){.rank = self.rank,
-                                               .size = self.size,
-                                               .agree = agree,
-                                               .send = reduce_send,
-                                               .receive_size = reduce_receive_size,
-                                               .receive = reduce_receive});
-    free(self.sized);
-    self.sized = NULL;
+    const ompp_reduce_t transport = transport_begin();
+    ompp_runtime_absent(&transport);
+    transport_end();
 }
 
 void ompp_mpi_finish(void)
@@ -242,16 +253,10 @@ void ompp_mpi_finish(void)
         absent();
     } else if (ompp_mpi_runs() && mpi_is_alive()) {
         if (!self.known) learn_rank();
-        self.sized = calloc((size_t)self.size, sizeof *self.sized);
+        const ompp_reduce_t transport = transport_begin();
         ompp_mpi_coverage();
-        ompp_runtime_finalize(&(const ompp_reduce_t){.rank = self.rank,
-                                                     .size = self.size,
-                                                     .agree = agree,
-                                                     .send = reduce_send,
-                                                     .receive_size = reduce_receive_size,
-                                                     .receive = reduce_receive});
-        free(self.sized);
-        self.sized = NULL;
+        ompp_runtime_finalize(&transport);
+        transport_end();
         if (self.comm != MPI_COMM_NULL && !self.gave_up) PMPI_Comm_free(&self.comm);
     }
     errno = saved;
