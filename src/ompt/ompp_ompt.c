@@ -318,6 +318,14 @@ static void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t wait, const void
     }
 }
 
+/* A nest lock that the thread holds already: its acquire event was no acquisition, and no failed one either. */
+static void on_nest_lock(ompt_scope_endpoint_t endpoint, ompt_wait_id_t wait, const void *code)
+{
+    (void)wait;
+    (void)code;
+    if (endpoint == ompt_scope_begin) self.lock = 0;
+}
+
 static void on_mutex_released(ompt_mutex_t kind, ompt_wait_id_t wait, const void *code)
 {
     ompp_construct_t construct = mutex_construct(kind);
@@ -400,7 +408,7 @@ static const struct {
 } callbacks[] = {
     ROW(parallel_begin),   ROW(parallel_end),   ROW(implicit_task), ROW(work),
     ROW(dispatch),       ROW(masked),           ROW(sync_region),    MUTEX(mutex_acquire), MUTEX(mutex_acquired),
-    MUTEX(mutex_released), ROW(task_create),      ROW(task_schedule),
+    MUTEX(mutex_released), MUTEX(nest_lock), ROW(task_create),      ROW(task_schedule),
 };
 #undef ROW
 #undef MUTEX

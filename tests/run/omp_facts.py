@@ -76,7 +76,10 @@ def comparable(profile, name):
     """What must be equal: type, begin line, end line where both know it, executions per thread or their sum."""
     result = {}
     for region in profile.regions:
-        if region.type in ONLY_ONE or region.type == "LOCK":
+        if region.type in ONLY_ONE:
+            continue
+        if region.type == "LOCK":  # known by address, which differs: the executions of all locks together
+            result["LOCK", None, None] = result.get(("LOCK", None, None), 0) + sum(profile.total("execC", [region]).values())
             continue
         kind = SAME_TYPE.get(region.type, region.type)
         counts = profile.total("execC", [region])

@@ -128,6 +128,9 @@ class Profile:
         for node in self.nodes[1:]:
             if any(c.region.type == "LOCK" for c in node.children) or node.region.type == "LOCK":
                 continue
+            inside = any(a.region and a.region.type in PARALLEL_TYPES for a in [node] + list(above(node)))
+            if inside and any(c.region.type in PARALLEL_TYPES for c in node.children):
+                continue  # a thread may be worker of an inner team without having been in the outer one
             for place, phases in node.phases.items():
                 told = sum(p.child for p in phases.values())
                 found = sum(self.column("execT", c, place) for c in node.children if c.region.type not in TASK_TYPES)
