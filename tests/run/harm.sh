@@ -124,5 +124,31 @@ claim "what it left becomes a report" grep -q "^Type of Report  : incomplete" cr
 claim "with the regions that ended" grep -q '^ SUM .* 3$' crash.1-0.ompp.txt
 claim "and the one that was open" grep -q "('last')" crash.1-0.ompp.txt
 OMPP_JOB_DIR=job ./threads
+
+cat >metric.c <<'C'
+#include "runtime/ompp_event.h"
+#include "runtime/ompp_metric.h"
+int main(void)
+{
+    const ompp_metric_row_t rows[] = {
+        {"apples", OMPP_UNIT_COUNT, OMPP_QUALITY_EXACT, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, "test", "a metric of a component"},
+        {"pears", OMPP_UNIT_BYTES, OMPP_QUALITY_SAMPLED, OMPP_REDUCE_SUM, OMPP_REDUCE_MAX, "test", "another"}};
+    ompp_region_def_t def = {.construct = OMPP_CONSTRUCT_USER_REGION, .file = "metric.c", .name = "counted", .begin = 1, .end = 2};
+    unsigned set = ompp_metric_register(rows, 2);
+    ompp_region_ref_t region = ompp_region_define(&def);
+    for (int i = 0; i < 3; i++) {
+        ompp_event_enter(region, ompp_event_now());
+        ompp_event_add(set, 1, 1000);
+        ompp_event_add(set, 7, 1); /* there is none: ignored */
+        ompp_event_exit(region, ompp_event_now());
+    }
+    return set >= OMPP_SET_FIRST_FREE ? 0 : 1;
+}
+C
+build -I"$abs_top_srcdir/src" metric.c -o metric
+./metric
+claim "a metric registered at run time: exit status" same $? 0
+claim "it is described in the profile" grep -q pears metric.1-0.ompp.xml
+claim "its values are in the profile" grep -q '0 3000' metric.1-0.ompp.xml
 claim "a good end leaves nothing" same "$(ls job | wc -l)" 1
 exit $failed
