@@ -17,7 +17,7 @@
 
 static void label(ompp_text_t *t, const char *name)
 {
-    fprintf(t->out, "%-16s: ", name);
+    ompp_layout_label(t->out, name);
 }
 
 static void line(ompp_text_t *t, const char *name, const char *text)
@@ -155,7 +155,7 @@ void ompp_text_general(ompp_text_t *t)
 {
     const ompp_profile_t *p = t->profile;
 
-    ompp_text_title(t, "ompP General Information");
+    ompp_layout_title(t->out, "ompP General Information");
     dates(t);
     line_seconds(t, "Duration", t->duration_ns);
     line(t, "Application Name", t->app);
@@ -213,7 +213,7 @@ void ompp_text_coverage(ompp_text_t *t)
 {
     const ompp_profile_t *p = t->profile;
 
-    ompp_text_title(t, "ompp Coverage");
+    ompp_layout_title(t->out, "ompp Coverage");
     if (!p->ncoverage) fputs("everything was measured\n", t->out);
     for (uint32_t kind = 0; kind < OMPP_COVERAGE_NUM; kind++)
         for (size_t i = 0; i < p->ncoverage; i++)
@@ -225,17 +225,15 @@ void ompp_text_coverage(ompp_text_t *t)
 
 void ompp_text_overview(ompp_text_t *t)
 {
-    ompp_text_title(t, "ompP Region Overview");
+    ompp_layout_title(t->out, "ompP Region Overview");
     for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++) {
         size_t n = 0;
         for (size_t i = 0; i < t->nexecuted; i++) n += t->profile->regions[t->regions[i]].construct == c;
         if (!n) continue;
-        fprintf(t->out, "%s: %zu region%s:\n", ompp_constructs[c].full, n, n > 1 ? "s" : "");
+        ompp_layout_group(t->out, ompp_constructs[c].full, n);
         for (size_t i = 0; i < t->nexecuted; i++) {
             if (t->profile->regions[t->regions[i]].construct != c) continue;
-            fputs(" * ", t->out);
-            ompp_text_number(t, t->regions[i]);
-            fprintf(t->out, " %s\n", t->places[t->regions[i]]);
+            ompp_layout_member(t->out, t->profile->regions[t->regions[i]].number, t->places[t->regions[i]]);
         }
         putc('\n', t->out);
     }

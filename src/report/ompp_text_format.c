@@ -41,24 +41,12 @@ double ompp_text_percent(uint64_t a, uint64_t b)
     return b ? 100.0 * (double)a / (double)b : 0;
 }
 
-void ompp_text_title(const ompp_text_t *t, const char *title)
+ompp_seconds_t ompp_text_share(uint64_t a, double b)
 {
-    static const char dashes[] = "----------------------------------------------------------------------";
-    int used = 4 + 5 + (int)strlen(title) + 5;
+    ompp_seconds_t s;
 
-    fprintf(t->out, "%s\n%.4s     %s     %.*s\n%s\n", dashes, dashes, title, used < 70 ? 70 - used : 0, dashes, dashes);
-}
-
-void ompp_text_right(const ompp_text_t *t, const char *text, size_t width)
-{
-    size_t used = ompp_utf8_width(text);
-
-    fprintf(t->out, "%*s%s", used < width ? (int)(width - used) : 0, "", text);
-}
-
-void ompp_text_number(const ompp_text_t *t, uint32_t region)
-{
-    fprintf(t->out, "R%05" PRIu32, t->profile->regions[region].number);
+    snprintf(s.text, sizeof s.text, "%.*f", OMPP_LAYOUT_DIGITS, b > 0 ? 100.0 * (double)a / b : 0.0);
+    return s;
 }
 
 /* White space that is not a control character. */

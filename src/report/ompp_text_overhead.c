@@ -3,16 +3,11 @@
  * Overhead Analysis Report.
  */
 #include "report/ompp_text_priv.h"
+#include "report/ompp_utf8.h"
 
 #include "base/ompp_error.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
-
-/* How ompP writes the titles of the classes, by position: each takes 16 columns. */
-static const char *const title_layout[] = {"  =   %s  (%%)", "  +  %s   (%%)", "  +   %s (%%)", "   +    %s (%%)",
-                                           "   +     %s (%%)"};
-#define TITLE_LAYOUTS (sizeof title_layout / sizeof title_layout[0])
 
 /* One row, with the number that orders it. */
 typedef struct {
@@ -35,59 +30,54 @@ static bool has_class(const ompp_text_t *t, unsigned class)
     return class != OMPP_CLASS_MPI || t->profile->mpi;
 }
 
-static void print_time(ompp_text_t *t, uint64_t ns)
-{
-    fprintf(t->out, "%*s", 7 + t->extra, ompp_text_seconds(t, ns).text);
-}
-
 /* A time and its share. */
 static void print_share(ompp_text_t *t, uint64_t ns, double basis_ns)
 {
-    print_time(t, ns);
-    fprintf(t->out, " (%5.2f)", basis_ns > 0 ? 100.0 * (double)ns / basis_ns : 0.0);
+    ompp_layout_share(t->out, t->extra, ompp_text_seconds(t, ns).text, ompp_text_share(ns, basis_ns).text);
 }
 
 static void print_wallclock(ompp_text_t *t, const line_t *lines, size_t n, uint64_t coverage_ns)
 {
-    fputs("Parallel regions sorted by wallclock time:\n", t->out);
-    fprintf(t->out, "            Type                            Location      %*s%s\n", t->extra, "", "Wallclock (%) ");
+    double duration = (double)t->duration_ns;
+
+    ompp_layout_wall_titles(t->out, t->extra);
+    putc('\n', t->out);
     for (size_t i = 0; i < n; i++) {
-        uint32_t region = lines[i].values->region;
-        ompp_text_number(t, region);
-        fprintf(t->out, "  %8s ", ompp_constructs[t->profile->regions[region].construct].brief);
-        ompp_text_right(t, t->places[region], 35);
-        fputs("    ", t->out);
-        print_share(t, lines[i].values->wall_ns, (double)t->duration_ns);
-        fputs(" \n", t->out);
+        const ompp_region_t *region = &t->profile->regions[lines[i].values->region];
+        const char *place = t->places[lines[i].values->region];
+        size_t used = ompp_utf8_width(place); /* a column is a character, not a byte */
+        ompp_layout_wall(t->out, region->number, ompp_constructs[region->construct].brief, place,
+                         used < OMPP_WIDTH_PLACE ? OMPP_WIDTH_PLACE - (int)used : 0, t->extra,
+                         ompp_text_seconds(t, lines[i].values->wall_ns).text,
+                         ompp_text_share(lines[i].values->wall_ns, duration).text);
+        putc('\n', t->out);
     }
-    fprintf(t->out, "%52s    ", "SUM");
-    print_share(t, coverage_ns, (double)t->duration_ns);
-    fputs(" \n\n", t->out);
+    ompp_layout_wall_sum(t->out, t->extra, ompp_text_seconds(t, coverage_ns).text, ompp_text_share(coverage_ns, duration).text);
+    fputs("\n\n", t->out);
 }
 
 static void print_titles(ompp_text_t *t, const char *what)
 {
-    fprintf(t->out, "Overheads wrt. %s:\n%*s%*s", what, 15 + t->extra, "Total", 17 + t->extra, "Ovhds (%)");
-    for (unsigned c = 0; c < OMPP_CLASS_NUM; c++) {
-        if (!has_class(t, c)) continue;
-        char title[64];
-        snprintf(title, sizeof title, title_layout[c < TITLE_LAYOUTS ? c : TITLE_LAYOUTS - 1], ompp_classes[c].title);
-        fprintf(t->out, "%*s%s", t->extra, "", title);
-    }
+    unsigned position = 0;
+
+    ompp_layout_class_titles(t->out, t->extra, what);
+    for (unsigned c = 0; c < OMPP_CLASS_NUM; c++)
+        if (has_class(t, c)) ompp_layout_class_title(t->out, t->extra, position++, ompp_classes[c].title);
     putc('\n', t->out);
 }
 
-/* What follows the number of a region, or SUM. */
-static void print_classes(ompp_text_t *t, uint64_t total_ns, uint64_t sum_ns, const uint64_t *class_ns, double basis_ns)
+/* The row of a region, or of the sum (region OMPP_NONE). */
+static void print_classes(ompp_text_t *t, uint32_t region, const ompp_overhead_t *values, uint64_t total_ns, uint64_t sum_ns,
+                          double basis_ns)
 {
-    fputs("  ", t->out);
-    print_time(t, total_ns);
-    fputs("  ", t->out);
+    bool sum = region == OMPP_NONE;
+
+    ompp_layout_class_row(t->out, sum, sum ? 0 : t->profile->regions[region].number, t->extra, ompp_text_seconds(t, total_ns).text);
     print_share(t, sum_ns, basis_ns);
     for (unsigned c = 0; c < OMPP_CLASS_NUM; c++) {
         if (!has_class(t, c)) continue;
         putc(' ', t->out);
-        print_share(t, class_ns[c], basis_ns);
+        print_share(t, values->class_ns[c], basis_ns);
     }
     putc('\n', t->out);
 }
@@ -96,9 +86,8 @@ static void print_each(ompp_text_t *t, const line_t *lines, size_t n)
 {
     print_titles(t, "each individual parallel region");
     for (size_t i = 0; i < n; i++) {
-        ompp_text_number(t, lines[i].values->region);
-        print_classes(t, lines[i].values->total_ns, lines[i].sum_ns, lines[i].values->class_ns,
-                      (double)lines[i].values->total_ns);
+        const ompp_overhead_t *values = lines[i].values;
+        print_classes(t, values->region, values, values->total_ns, lines[i].sum_ns, (double)values->total_ns);
     }
     putc('\n', t->out);
 }
@@ -111,25 +100,19 @@ static void print_whole(ompp_text_t *t, const line_t *lines, size_t n)
 
     print_titles(t, "whole program");
     for (size_t i = 0; i < n; i++) {
-        ompp_text_number(t, lines[i].values->region);
-        print_classes(t, lines[i].values->total_ns, lines[i].sum_ns, lines[i].values->class_ns, basis);
+        print_classes(t, lines[i].values->region, lines[i].values, lines[i].values->total_ns, lines[i].sum_ns, basis);
         all.total_ns += lines[i].values->outer_total_ns;
         sum_ns += lines[i].sum_ns;
         for (unsigned c = 0; c < OMPP_CLASS_NUM; c++) all.class_ns[c] += lines[i].values->class_ns[c];
     }
-    fputs("   SUM", t->out);
-    print_classes(t, all.total_ns, sum_ns, all.class_ns, basis);
+    print_classes(t, OMPP_NONE, &all, all.total_ns, sum_ns, basis);
     fputs("\n\n", t->out);
 }
 
 static void print_head(ompp_text_t *t, size_t n, uint64_t coverage_ns)
 {
-    ompp_text_title(t, "ompP Overhead Analysis Report");
-    fprintf(t->out, "Total runtime (wallclock)   : %s sec [%" PRIu64 " thread%s]\n", ompp_text_seconds(t, t->duration_ns).text,
-            t->nslots, t->nslots > 1 ? "s" : "");
-    fprintf(t->out, "Number of parallel regions  : %zu\n", n);
-    fprintf(t->out, "Parallel coverage           : %s sec (%5.2f%%)\n\n", ompp_text_seconds(t, coverage_ns).text,
-            ompp_text_percent(coverage_ns, t->duration_ns));
+    ompp_layout_overheads(t->out, ompp_text_seconds(t, t->duration_ns).text, t->nslots, n, ompp_text_seconds(t, coverage_ns).text,
+                          ompp_text_share(coverage_ns, (double)t->duration_ns).text);
 }
 
 int ompp_text_overheads(ompp_text_t *t)

@@ -143,7 +143,7 @@ int ompp_text_prepare(ompp_text_t *t)
     t->nranks = ompp_analysis_nranks(p);
     t->nslots = p->nslots;
     t->duration_ns = ompp_analysis_duration(p);
-    t->extra = t->digits > 2 ? t->digits - 2 : 0;
+    t->extra = ompp_layout_extra(t->digits);
     /* The report of one rank of several has ompP's own layout. */
     t->show_ranks = p->mpi && (t->nranks > 1 || p->nranks == 1);
     if (allocate(t) && things && lists) {

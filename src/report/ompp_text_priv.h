@@ -8,6 +8,7 @@
 #include "analysis/ompp_analysis.h"
 #include "analysis/ompp_values.h"
 #include "model/ompp_profile.h"
+#include "report/ompp_layout.h"
 
 #include <stdio.h>
 
@@ -55,14 +56,8 @@ uint64_t ompp_text_mean(uint64_t sum, uint64_t n);
 /** \return 100 a / b; 0 when b is 0. */
 double ompp_text_percent(uint64_t a, uint64_t b);
 
-/** \brief Title of a section: three lines. */
-void ompp_text_title(const ompp_text_t *t, const char *title);
-
-/** \brief Text right-aligned in width characters (not bytes). */
-void ompp_text_right(const ompp_text_t *t, const char *text, size_t width);
-
-/** \brief `R00001`. */
-void ompp_text_number(const ompp_text_t *t, uint32_t region);
+/** \return 100 a / b with two digits; as text. */
+ompp_seconds_t ompp_text_share(uint64_t a, double b);
 
 /**
  * \brief Text that fits on a line of the report: bytes that are not UTF-8 and control characters become '?'.

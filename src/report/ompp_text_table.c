@@ -50,11 +50,11 @@ static uint64_t value_of(const printed_t *column, const ompp_row_t *row)
 
 static void print_titles(ompp_text_t *t, const printed_t *columns, size_t n)
 {
-    fputs(t->show_ranks ? " RANK TID" : " TID", t->out);
+    ompp_layout_row_title(t->out, t->show_ranks);
     for (size_t c = 0; c < n; c++) {
         char title[32];
         snprintf(title, sizeof title, "%s%s", ompp_columns[columns[c].id].title, columns[c].suffix);
-        fprintf(t->out, " %*s", 10 + (is_time(&columns[c]) ? t->extra : 0), title);
+        ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + (is_time(&columns[c]) ? t->extra : 0), title);
     }
     putc('\n', t->out);
 }
@@ -64,9 +64,9 @@ static void print_values(ompp_text_t *t, const printed_t *columns, size_t n, con
     for (size_t c = 0; c < n; c++) {
         uint64_t value = value_of(&columns[c], row);
         if (is_time(&columns[c]))
-            fprintf(t->out, " %*s", 10 + t->extra, ompp_text_seconds(t, value).text);
+            ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + t->extra, ompp_text_seconds(t, value).text);
         else
-            fprintf(t->out, " %10" PRIu64, value);
+            fprintf(t->out, " %*" PRIu64, OMPP_WIDTH_VALUE, value);
     }
     putc('\n', t->out);
 }
@@ -147,15 +147,14 @@ static void print_table(ompp_text_t *t, unsigned construct, bool split)
             continue;
         }
         if (once && l->tid != 0 && is_zero(columns, n, row)) continue;
-        if (t->show_ranks) fprintf(t->out, " %4" PRIu32, l->rank);
-        fprintf(t->out, " %3" PRIu32, l->tid);
+        ompp_layout_row_label(t->out, t->show_ranks, OMPP_ROW_THREAD, l->rank, l->tid);
         print_values(t, columns, n, row);
     }
     if (omitted) {
-        fputs("  oth   -", t->out);
+        ompp_layout_row_label(t->out, t->show_ranks, OMPP_ROW_OTHERS, 0, 0);
         print_values(t, columns, n, &others);
     }
-    fputs(t->show_ranks ? "      SUM" : " SUM", t->out);
+    ompp_layout_row_label(t->out, t->show_ranks, OMPP_ROW_SUM, 0, 0);
     print_values(t, columns, n, &sum);
 }
 
@@ -169,10 +168,8 @@ static void print_region(ompp_text_t *t, uint32_t region, bool repeat)
 {
     const ompp_construct_row_t *construct = &ompp_constructs[t->profile->regions[region].construct];
 
-    ompp_text_number(t, region);
-    fprintf(t->out, " %s", t->places[region]);
-    if (repeat || construct->place != OMPP_PLACE_ADDRESS) fprintf(t->out, " %s", construct->full);
-    putc('\n', t->out);
+    ompp_layout_heading(t->out, t->profile->regions[region].number, t->places[region],
+                        repeat || construct->place != OMPP_PLACE_ADDRESS ? construct->full : "");
 }
 
 /* ---- Profiles ------------------------------------------------------------------------------------------------------- */
@@ -181,7 +178,7 @@ void ompp_text_flat(ompp_text_t *t)
 {
     const ompp_profile_t *p = t->profile;
 
-    ompp_text_title(t, "ompP Flat Region Profile (inclusive data)");
+    ompp_layout_title(t->out, "ompP Flat Region Profile (inclusive data)");
     for (size_t i = 0; i < t->nexecuted; i++) {
         clear_rows(t);
         for (uint32_t n = 1; n < p->nnodes; n++)
@@ -197,16 +194,17 @@ static void print_path(ompp_text_t *t, uint32_t node)
     uint32_t depth = t->depth[node];
 
     for (uint32_t n = node; n != 0; n = t->profile->nodes[n].parent) t->path[t->depth[n] - 1] = n;
-    fprintf(t->out, "[*00] %s\n", t->app);
+    ompp_layout_step(t->out, '*', 0);
+    fprintf(t->out, "%s\n", t->app);
     for (uint32_t d = 0; d < depth; d++) {
-        fprintf(t->out, "[%c%02" PRIu32 "] ", t->has_child[t->path[d]] ? '+' : '=', d + 1);
+        ompp_layout_step(t->out, t->has_child[t->path[d]] ? '+' : '=', d + 1);
         print_region(t, t->profile->nodes[t->path[d]].region, true);
     }
 }
 
 void ompp_text_callgraph_profiles(ompp_text_t *t)
 {
-    ompp_text_title(t, "ompP Callgraph Region Profiles (incl./excl. data)");
+    ompp_layout_title(t->out, "ompP Callgraph Region Profiles (incl./excl. data)");
     putc('\n', t->out);
     for (size_t i = 0; i < t->nordered; i++) {
         uint32_t node = t->nodes[i];
@@ -235,14 +233,17 @@ static uint64_t exclusive_of(const ompp_text_t *t, uint32_t node)
 }
 
 /* Two times with percentages, in ompP's changing number of digits. */
-static void print_times(ompp_text_t *t, uint64_t inclusive, uint64_t exclusive)
+static void print_times(ompp_text_t *t, uint64_t inclusive, uint64_t exclusive, const char *brief)
 {
     double a = ompp_text_percent(inclusive, t->duration_ns), b = ompp_text_percent(exclusive, t->duration_ns);
-    bool extreme = (a > 99.9 || a < 0.1) && (b > 99.9 || b < 0.1);
-    int digits_a = !extreme ? 2 : a > 99.9 ? 1 : 3, digits_b = !extreme ? 2 : b > 99.9 ? 1 : 3;
+    ompp_seconds_t times[2] = {ompp_text_seconds(t, inclusive), ompp_text_seconds(t, exclusive)};
+    char percent[2][32];
+    int digits[2];
 
-    fprintf(t->out, "%*s (%5.*f%%)", 7 + t->extra, ompp_text_seconds(t, inclusive).text, digits_a, a);
-    fprintf(t->out, " %*s (%5.*f%%)", 7 + t->extra, ompp_text_seconds(t, exclusive).text, digits_b, b);
+    ompp_layout_percent_digits(a, b, digits);
+    snprintf(percent[0], sizeof percent[0], "%.*f", digits[0], a);
+    snprintf(percent[1], sizeof percent[1], "%.*f", digits[1], b);
+    ompp_layout_node(t->out, t->extra, (const char *[]){times[0].text, percent[0], times[1].text, percent[1]}, brief);
 }
 
 static void print_root(ompp_text_t *t)
@@ -252,10 +253,8 @@ static void print_root(ompp_text_t *t)
     for (uint32_t n = 1; n < t->profile->nnodes; n++)
         if (t->profile->nodes[n].parent == 0) inside += inclusive_of(t, n);
     inside = ompp_less(t->duration_ns, inside);
-    fprintf(t->out, "%*s (100.0%%)", 7 + t->extra, ompp_text_seconds(t, t->duration_ns).text);
-    fprintf(t->out, " %*s (%5.2f%%) ", 7 + t->extra, ompp_text_seconds(t, inside).text,
-            ompp_text_percent(inside, t->duration_ns));
-    fprintf(t->out, "%10s[%s: %" PRIu64 " threads]\n", "", t->app, t->nslots);
+    ompp_layout_root(t->out, t->extra, ompp_text_seconds(t, t->duration_ns).text, "100.0", ompp_text_seconds(t, inside).text,
+                     ompp_text_share(inside, (double)t->duration_ns).text, t->app, t->nslots);
 }
 
 static void print_node(ompp_text_t *t, uint32_t node)
@@ -263,18 +262,15 @@ static void print_node(ompp_text_t *t, uint32_t node)
     uint32_t region = t->profile->nodes[node].region, depth = t->depth[node];
 
     for (uint32_t n = node; n != 0; n = t->profile->nodes[n].parent) t->path[t->depth[n] - 1] = n;
-    print_times(t, inclusive_of(t, node), exclusive_of(t, node));
-    fprintf(t->out, " %8s ", ompp_constructs[t->profile->regions[region].construct].brief);
-    for (uint32_t d = 0; d + 1 < depth; d++) fprintf(t->out, "%3s", t->has_sibling[t->path[d]] ? "| " : "  ");
-    fprintf(t->out, "%3s", t->has_sibling[node] ? "|-" : "+-");
-    ompp_text_number(t, region);
-    fprintf(t->out, " %s\n", t->places[region]);
+    print_times(t, inclusive_of(t, node), exclusive_of(t, node), ompp_constructs[t->profile->regions[region].construct].brief);
+    for (uint32_t d = 0; d < depth; d++) ompp_layout_branch(t->out, d + 1 == depth, t->has_sibling[t->path[d]]);
+    ompp_layout_heading(t->out, t->profile->regions[region].number, t->places[region], "");
 }
 
 void ompp_text_callgraph(ompp_text_t *t)
 {
-    ompp_text_title(t, "ompP Callgraph");
-    fprintf(t->out, "\n%*s%*s\n", 16 + t->extra, "Inclusive  (%)", 17 + t->extra, "Exclusive  (%)");
+    ompp_layout_title(t->out, "ompP Callgraph");
+    ompp_layout_callgraph_titles(t->out, t->extra);
     print_root(t);
     for (size_t i = 0; i < t->nordered; i++) print_node(t, t->nodes[i]);
     putc('\n', t->out);

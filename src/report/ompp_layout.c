@@ -1,0 +1,178 @@
+/**
+ * \file
+ * Layout of the text report; see ompp_layout.h.
+ */
+#include "report/ompp_layout.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* How ompP writes the titles of the classes, by position: each takes 16 columns. */
+static const char *const class_layout[] = {"  =   %s  (%%)", "  +  %s   (%%)", "  +   %s (%%)", "   +    %s (%%)",
+                                           "   +     %s (%%)"};
+#define CLASS_LAYOUTS (sizeof class_layout / sizeof class_layout[0])
+
+void ompp_layout_title(FILE *out, const char *title)
+{
+    static const char dashes[] = "----------------------------------------------------------------------";
+    int used = 4 + 5 + (int)strlen(title) + 5;
+
+    fprintf(out, "%s\n%.4s     %s     %.*s\n%s\n", dashes, dashes, title, used < 70 ? 70 - used : 0, dashes, dashes);
+}
+
+void ompp_layout_label(FILE *out, const char *label)
+{
+    fprintf(out, "%-16s: ", label);
+}
+
+void ompp_layout_number(FILE *out, uint32_t number)
+{
+    fprintf(out, "R%05" PRIu32, number);
+}
+
+void ompp_layout_group(FILE *out, const char *type, size_t nregions)
+{
+    fprintf(out, "%s: %zu region%s:\n", type, nregions, nregions > 1 ? "s" : "");
+}
+
+void ompp_layout_member(FILE *out, uint32_t number, const char *place)
+{
+    fprintf(out, " * R%05" PRIu32 " %s\n", number, place);
+}
+
+/* ---- Callgraph ------------------------------------------------------------------------------------------------------ */
+
+void ompp_layout_callgraph_titles(FILE *out, int extra)
+{
+    fprintf(out, "\n%*s%*s\n", 16 + extra, "Inclusive  (%)", 17 + extra, "Exclusive  (%)");
+}
+
+static void print_time(FILE *out, int extra, const char *time, const char *percent)
+{
+    fprintf(out, "%*s (%5s%%)", OMPP_WIDTH_TIME + extra, time, percent);
+}
+
+void ompp_layout_root(FILE *out, int extra, const char *total, const char *total_percent, const char *exclusive,
+                      const char *exclusive_percent, const char *app, uint64_t nthreads)
+{
+    print_time(out, extra, total, total_percent);
+    putc(' ', out);
+    print_time(out, extra, exclusive, exclusive_percent);
+    fprintf(out, " %10s[%s: %" PRIu64 " threads]\n", "", app, nthreads);
+}
+
+void ompp_layout_node(FILE *out, int extra, const char *const value[4], const char *brief)
+{
+    print_time(out, extra, value[0], value[1]);
+    putc(' ', out);
+    print_time(out, extra, value[2], value[3]);
+    fprintf(out, " %8s ", brief);
+}
+
+void ompp_layout_branch(FILE *out, bool own, bool has_sibling)
+{
+    if (own)
+        fputs(has_sibling ? " |-" : " +-", out);
+    else
+        fputs(has_sibling ? " | " : "   ", out);
+}
+
+void ompp_layout_percent_digits(double a, double b, int digits[2])
+{
+    bool extreme = (a > 99.9 || a < 0.1) && (b > 99.9 || b < 0.1);
+
+    digits[0] = !extreme ? OMPP_LAYOUT_DIGITS : a > 99.9 ? 1 : 3;
+    digits[1] = !extreme ? OMPP_LAYOUT_DIGITS : b > 99.9 ? 1 : 3;
+}
+
+/* ---- Tables --------------------------------------------------------------------------------------------------------- */
+
+void ompp_layout_step(FILE *out, char mark, uint32_t level)
+{
+    fprintf(out, "[%c%02" PRIu32 "] ", mark, level);
+}
+
+void ompp_layout_heading(FILE *out, uint32_t number, const char *place, const char *type)
+{
+    fprintf(out, "R%05" PRIu32 " %s%s%s\n", number, place, *type ? " " : "", type);
+}
+
+void ompp_layout_row_title(FILE *out, bool ranked)
+{
+    fputs(ranked ? " RANK TID" : " TID", out);
+}
+
+void ompp_layout_row_label(FILE *out, bool ranked, ompp_row_kind_t kind, uint32_t rank, uint32_t tid)
+{
+    if (kind == OMPP_ROW_OTHERS) {
+        fputs(ranked ? "  oth   -" : " oth", out);
+    } else if (kind == OMPP_ROW_SUM) {
+        fputs(ranked ? "      SUM" : " SUM", out);
+    } else {
+        if (ranked) fprintf(out, " %4" PRIu32, rank);
+        fprintf(out, " %3" PRIu32, tid);
+    }
+}
+
+void ompp_layout_cell(FILE *out, int width, const char *text)
+{
+    fprintf(out, " %*s", width, text);
+}
+
+/* ---- Overheads ------------------------------------------------------------------------------------------------------ */
+
+void ompp_layout_overheads(FILE *out, const char *duration, uint64_t nthreads, uint64_t nregions, const char *coverage,
+                           const char *percent)
+{
+    ompp_layout_title(out, "ompP Overhead Analysis Report");
+    fprintf(out, "Total runtime (wallclock)   : %s sec [%" PRIu64 " thread%s]\n", duration, nthreads, nthreads > 1 ? "s" : "");
+    fprintf(out, "Number of parallel regions  : %" PRIu64 "\n", nregions);
+    fprintf(out, "Parallel coverage           : %s sec (%5s%%)\n\n", coverage, percent);
+}
+
+void ompp_layout_wall_titles(FILE *out, int extra)
+{
+    fputs("Parallel regions sorted by wallclock time:\n", out);
+    fprintf(out, "            Type                            Location      %*s%s", extra, "", "Wallclock (%) ");
+}
+
+void ompp_layout_wall(FILE *out, uint32_t number, const char *brief, const char *place, int pad, int extra, const char *wall,
+                      const char *percent)
+{
+    ompp_layout_number(out, number);
+    fprintf(out, "  %8s %*s%s    ", brief, pad, "", place);
+    ompp_layout_share(out, extra, wall, percent);
+    putc(' ', out);
+}
+
+void ompp_layout_wall_sum(FILE *out, int extra, const char *wall, const char *percent)
+{
+    fprintf(out, "%52s    ", "SUM");
+    ompp_layout_share(out, extra, wall, percent);
+    putc(' ', out);
+}
+
+void ompp_layout_class_titles(FILE *out, int extra, const char *what)
+{
+    fprintf(out, "Overheads wrt. %s:\n%*s%*s", what, 15 + extra, "Total", 17 + extra, "Ovhds (%)");
+}
+
+void ompp_layout_class_title(FILE *out, int extra, unsigned position, const char *title)
+{
+    fprintf(out, "%*s", extra, "");
+    fprintf(out, class_layout[position < CLASS_LAYOUTS ? position : CLASS_LAYOUTS - 1], title);
+}
+
+void ompp_layout_class_row(FILE *out, bool sum, uint32_t number, int extra, const char *total)
+{
+    if (sum)
+        fputs("   SUM", out);
+    else
+        ompp_layout_number(out, number);
+    fprintf(out, "  %*s  ", OMPP_WIDTH_TIME + extra, total);
+}
+
+void ompp_layout_share(FILE *out, int extra, const char *time, const char *percent)
+{
+    fprintf(out, "%*s (%5s)", OMPP_WIDTH_TIME + extra, time, percent);
+}
