@@ -80,6 +80,8 @@ static int run(const kinst_command_t *c, const how_t *how)
 
     for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
     if (how->err && isatty(2)) kinst_add(&argv, "-fdiagnostics-color=always");
+    /* A parallel region at a function's end would be a jump into the OpenMP library, and known by the place of the function's call. */
+    if (c->clang && c->openmp) kinst_add(&argv, "-fno-optimize-sibling-calls");
     if (c->step == KINST_STEP_LINK && how->link == LINK_OMPP) add_libraries(&argv, c);
     for (size_t i = 0; i < c->nsources && !how->originals; i++)
         if (c->sources[i].level != KINST_TEXT_ORIGINAL) {

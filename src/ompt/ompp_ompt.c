@@ -7,6 +7,8 @@
  *    ompp_event_member_barrier() and _member_end() clamp them to the team's join.
  *  - Nothing is stored in the data of implicit tasks, nor of tasks with the flag ompt_task_taskwait (libomp asserts that it is
  *    empty); teams hang on parallel data, explicit tasks on their own.
+ *  - libomp frees a team before it tells the end of its parallel region. The parallel data may by then be those of a team that another
+ *    thread has forked (seen with inner teams), so the thread keeps for itself what it has forked.
  *  - A worksharing construct's implicit barrier comes after the end of its work: ompp_event_exit_or_barrier().
  *  - End events may come without a return address, or with one inside libomp: the region they end is the innermost open one of
  *    that construct on the thread.
@@ -24,11 +26,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MAX_FORKS 8u
+#define MAX_LIBRARY_STACK 65536u /* bytes between the user's frame and ours */
+#define MAX_FORKS 16u /* parallel regions forked inside one another by one thread */
+
+typedef struct {
+    const void *code;
+    ompp_team_t *team;
+} ompp_ompt_fork_t;
 
 /* Of one thread: what end events need and do not tell. */
 typedef struct {
-    const void *fork_code[MAX_FORKS]; /* of the parallel regions it has forked and not joined, innermost last */
+    ompp_ompt_fork_t forks[MAX_FORKS]; /* parallel regions it has forked and not joined, innermost last */
     unsigned nforks;
     const void *group_code;           /* where the last taskgroup began */
     ompp_region_ref_t lock;           /* lock it tries to acquire; 0 = none */
@@ -56,6 +64,20 @@ static void flush_failed_lock(void)
     self.lock = 0;
 }
 
+/*
+ * Where a parallel region was met: what the library says, and when it says nothing (libomp 19 does so now and then with inner teams),
+ * the return address of the library's own frame, which it has noted as the one the task entered it by.
+ */
+static const void *fork_code(const ompt_frame_t *frame, const void *code)
+{
+    void *const *entered = frame ? frame->enter_frame.ptr : NULL;
+    uintptr_t above = (uintptr_t)entered - (uintptr_t)__builtin_frame_address(0);
+    unsigned kind = frame ? (unsigned)frame->enter_frame_flags & ~(unsigned)ompt_frame_application : 0;
+
+    if (code || !entered || above > MAX_LIBRARY_STACK || (uintptr_t)entered % sizeof(void *)) return code;
+    return kind == 0 || kind == ompt_frame_framepointer ? entered[1] : NULL;
+}
+
 /* ---- Parallel regions ------------------------------------------------------------------------------------------------ */
 
 static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel, unsigned requested, int flags,
@@ -64,12 +86,12 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
     ompp_construct_t construct = flags & ompt_parallel_league ? OMPP_CONSTRUCT_TEAMS : OMPP_CONSTRUCT_PARALLEL;
 
     (void)task;
-    (void)frame;
     (void)requested;
-    if (self.nforks < MAX_FORKS) self.fork_code[self.nforks] = code;
-    self.nforks++;
+    code = fork_code(frame, code);
     ompp_region_ref_t region = ompp_region_at(construct, code, NULL);
     parallel->ptr = ompp_event_fork(region, ompp_event_now());
+    if (self.nforks < MAX_FORKS) self.forks[self.nforks] = (ompp_ompt_fork_t){code, parallel->ptr};
+    self.nforks++;
 }
 
 static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, const void *code)
@@ -77,8 +99,9 @@ static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags,
     (void)task;
     (void)flags;
     (void)code;
-    if (self.nforks) self.nforks--;
-    ompp_event_join(team_of(parallel), ompp_event_now());
+    if (!self.nforks) return;
+    self.nforks--;
+    ompp_event_join(self.nforks < MAX_FORKS ? self.forks[self.nforks].team : team_of(parallel), ompp_event_now());
 }
 
 /* A team inside another one that has more than one thread. Asked once per thread. */
@@ -226,7 +249,7 @@ static void plain_sync(ompp_construct_t construct, bool begin, const void *code,
  */
 static void implicit_barrier(bool begin, const void *code, ompp_time_t t)
 {
-    bool of_team = !code || (self.nforks > 0 && self.nforks <= MAX_FORKS && self.fork_code[self.nforks - 1] == code);
+    bool of_team = !code || (self.nforks > 0 && self.nforks <= MAX_FORKS && self.forks[self.nforks - 1].code == code);
 
     if (of_team)
         ompp_event_member_barrier(begin, t);

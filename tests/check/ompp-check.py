@@ -340,7 +340,7 @@ class Report:
             d, want = min(ways, key=lambda w: abs(w[1] - incl.v))
             self.near(i, 'inclusive', incl, want, h / d)
             wants = [max(0.0, x / d) for x in self.exclusives(t, children)]
-            if self.has_locks(t, children) or self.is_nested():
+            if self.has_locks(t, children):
                 wants.append(excl.v)
             self.near(i, 'exclusive', excl, min(wants, key=lambda w: abs(w - excl.v)), (4 + len(children)) * h / d)
             self.percent(i, 'inclusive', incl_p, incl, self.duration)
@@ -355,7 +355,7 @@ class Report:
     def check_exclusive_column(self, t, children):
         """Without tasks the exclusive value of a row is the inclusive one less the children's execT on that thread."""
         split = [c for c, name in enumerate(t.head) if name.endswith('/E') and 'PAPI' not in name]
-        if self.has_tasks() or not split or not self.ours or self.has_locks(t, children) or self.is_nested():
+        if self.has_tasks() or not split or not self.ours or self.has_locks(t, children):
             return
         for i, name, row in t.rows:
             taken = [c.of(r, 'execT') for c in children for _, n, r in c.rows if n == name]

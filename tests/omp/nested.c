@@ -1,4 +1,4 @@
-/* Nested parallel regions: every outer thread forks two of its own. */
+/* Nested parallel regions: every outer thread forks two of its own, often enough for teams to be freed and taken by others. */
 #include <omp.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@ int main(void)
     long sum = 0;
 
     omp_set_max_active_levels(3);
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 300; k++) {
         /* @outer */
 #pragma omp parallel
         {

@@ -125,9 +125,6 @@ class Profile:
 
     def _children_exact(self):
         """What a node says its children took is what they say they took. Locks need not nest, so not around them."""
-        if any(n.region and n.region.type in PARALLEL_TYPES and any(a.region and a.region.type in PARALLEL_TYPES for a in above(n))
-               for n in self.nodes):
-            return  # open: with inner teams, threads that change teams while a region ends (see the issue's note)
         for node in self.nodes[1:]:
             if any(c.region.type == "LOCK" for c in node.children) or node.region.type == "LOCK":
                 continue
