@@ -57,22 +57,21 @@ static int no_test(void *lock)
     return 1;
 }
 
+#define NO_LOCKS                                                                                                       \
+    {                                                                                                                  \
+        .init_lock = no_lock, .destroy_lock = no_lock, .set_lock = no_lock, .unset_lock = no_lock,                     \
+        .test_lock = no_test, .init_nest_lock = no_lock, .destroy_nest_lock = no_lock, .set_nest_lock = no_lock,       \
+        .unset_nest_lock = no_lock, .test_nest_lock = no_test,                                                         \
+    }
+
 ompp_pomp2_omp_t ompp_pomp2_omp = {
     .get_thread_num = no_number,
     .get_level = no_number,
     .get_active_level = no_number,
     .get_ancestor_thread_num = no_ancestor,
     .get_max_threads = one,
-    .init_lock = no_lock,
-    .destroy_lock = no_lock,
-    .set_lock = no_lock,
-    .unset_lock = no_lock,
-    .test_lock = no_test,
-    .init_nest_lock = no_lock,
-    .destroy_nest_lock = no_lock,
-    .set_nest_lock = no_lock,
-    .unset_nest_lock = no_lock,
-    .test_nest_lock = no_test,
+    .c = NO_LOCKS,
+    .fortran = NO_LOCKS,
 };
 
 /*
@@ -80,21 +79,26 @@ ompp_pomp2_omp_t ompp_pomp2_omp = {
  * statically. Calls go through dlsym, which finds the default version (libgomp has two of each lock function).
  */
 #define WEAK(name) extern void name(void) __attribute__((weak));
-#define OMP_FUNCTIONS(ROW)                                                                                             \
-    ROW(get_thread_num) ROW(get_level) ROW(get_active_level) ROW(get_ancestor_thread_num) ROW(get_max_threads)         \
-    ROW(init_lock) ROW(destroy_lock) ROW(set_lock) ROW(unset_lock) ROW(test_lock) ROW(init_nest_lock)                  \
-    ROW(destroy_nest_lock) ROW(set_nest_lock) ROW(unset_nest_lock) ROW(test_nest_lock)
+#define OMP_FUNCTIONS(ROW) ROW(get_thread_num) ROW(get_level) ROW(get_active_level) ROW(get_ancestor_thread_num) ROW(get_max_threads)
+#define OMP_LOCKS(ROW)                                                                                                 \
+    ROW(init_lock) ROW(destroy_lock) ROW(set_lock) ROW(unset_lock) ROW(test_lock)                                      \
+    ROW(init_nest_lock) ROW(destroy_nest_lock) ROW(set_nest_lock) ROW(unset_nest_lock) ROW(test_nest_lock)
 #define WEAK_ROW(name) WEAK(omp_##name)
+#define WEAK_FORTRAN(name) WEAK(omp_##name##_)
 OMP_FUNCTIONS(WEAK_ROW)
+OMP_LOCKS(WEAK_ROW)
+OMP_LOCKS(WEAK_FORTRAN)
 
 static void find_all(void)
 {
 #define TABLE_ROW(name) {"omp_" #name, (void **)&ompp_pomp2_omp.name, (void (*)(void))omp_##name},
+#define TABLE_LOCK(name) {"omp_" #name, (void **)&ompp_pomp2_omp.c.name, (void (*)(void))omp_##name},
+#define TABLE_FORTRAN(name) {"omp_" #name "_", (void **)&ompp_pomp2_omp.fortran.name, (void (*)(void))omp_##name##_},
     const struct {
         const char *name;
         void **slot;
         void (*exported)(void);
-    } rows[] = {OMP_FUNCTIONS(TABLE_ROW)};
+    } rows[] = {OMP_FUNCTIONS(TABLE_ROW) OMP_LOCKS(TABLE_LOCK) OMP_LOCKS(TABLE_FORTRAN)};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         void *found = dlsym(RTLD_DEFAULT, rows[i].name);

@@ -30,6 +30,14 @@ typedef struct {
     ompp_pomp2_slot_t *slots __attribute__((aligned(64))); /* written by other threads */
 } ompp_pomp2_region_t;
 
+/** OpenMP's lock functions. Those for C and for Fortran differ in what a lock variable holds. Never NULL. */
+typedef struct {
+    void (*init_lock)(void *), (*destroy_lock)(void *), (*set_lock)(void *), (*unset_lock)(void *);
+    int (*test_lock)(void *);
+    void (*init_nest_lock)(void *), (*destroy_nest_lock)(void *), (*set_nest_lock)(void *), (*unset_nest_lock)(void *);
+    int (*test_nest_lock)(void *);
+} ompp_pomp2_locks_t;
+
 /** OpenMP's own functions, of whichever runtime the program has; libompp is not linked with any. Never NULL. */
 typedef struct {
     int (*get_thread_num)(void);
@@ -37,10 +45,7 @@ typedef struct {
     int (*get_active_level)(void);
     int (*get_ancestor_thread_num)(int level);
     int (*get_max_threads)(void);
-    void (*init_lock)(void *), (*destroy_lock)(void *), (*set_lock)(void *), (*unset_lock)(void *);
-    int (*test_lock)(void *);
-    void (*init_nest_lock)(void *), (*destroy_nest_lock)(void *), (*set_nest_lock)(void *), (*unset_nest_lock)(void *);
-    int (*test_nest_lock)(void *);
+    ompp_pomp2_locks_t c, fortran;
 } ompp_pomp2_omp_t;
 
 extern ompp_pomp2_omp_t ompp_pomp2_omp;

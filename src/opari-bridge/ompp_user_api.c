@@ -4,6 +4,8 @@
  */
 #include "ompp.h"
 
+#include "opari-bridge/ompp_user_api_priv.h"
+
 #include "runtime/ompp_event.h"
 #include "runtime/ompp_lifecycle.h"
 
@@ -78,18 +80,28 @@ static ompp_region_ref_t find(const char *name, const void *code)
     return define(name, NULL); /* the table is full: the name alone is the key, for begin and end alike */
 }
 
+void ompp_named_begin(const char *name, const void *code)
+{
+    ompp_event_enter(find(name, code), ompp_event_now());
+}
+
+void ompp_named_end(const char *name, const void *code)
+{
+    ompp_time_t t = ompp_event_now();
+    ompp_region_ref_t ref = find(name, NULL);
+
+    ompp_region_ends_at(ref, code);
+    ompp_event_exit(ref, t);
+}
+
 OMPP_EXPORT void ompp_region_begin(const char *name)
 {
-    if (name) ompp_event_enter(find(name, __builtin_return_address(0)), ompp_event_now());
+    if (name) ompp_named_begin(name, __builtin_return_address(0));
 }
 
 OMPP_EXPORT void ompp_region_end(const char *name)
 {
-    ompp_time_t t = ompp_event_now();
-    ompp_region_ref_t ref = name ? find(name, NULL) : 0;
-
-    ompp_region_ends_at(ref, __builtin_return_address(0));
-    ompp_event_exit(ref, t);
+    if (name) ompp_named_end(name, __builtin_return_address(0));
 }
 
 OMPP_EXPORT void POMP_Init(void)

@@ -9,7 +9,7 @@ for object in $objects; do
     name=${object#"$build"/}
     for symbol in $(nm -u "$object" | awk '{ print $2 }'); do
         case $symbol in
-        ompp_*) continue ;;
+        ompp_* | POMP2_*) continue ;;
         PMPI_* | MPI_* | ompi_*) case $name in src/mpi-wrap/*) continue ;; esac ;;
         esac
         sed 's/#.*//' "$src/tests/lint/hot-allowed.txt" | awk -v s="$symbol" '$1 == s { found = 1 } END { exit !found }' ||

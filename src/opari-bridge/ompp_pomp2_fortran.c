@@ -1,0 +1,106 @@
+/**
+ * \file
+ * The parts of the OPARI2 bridge for Fortran that run rarely, and the user API's functions for Fortran.
+ */
+#include "opari-bridge/ompp_fortran_priv.h"
+#include "opari-bridge/ompp_pomp2_fortran_priv.h"
+#include "opari-bridge/ompp_user_api_priv.h"
+
+#include "ompp.h"
+
+#include "model/ompp_profile.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_SIZE = PATH_MAX + 1024 };
+
+/* A string of a Fortran text: without the blanks at its end. */
+static void copy(char *to, size_t size, const char *text, size_t length)
+{
+    while (length > 0 && text[length - 1] == ' ') length--;
+    if (length > size - 1) length = size - 1;
+    memcpy(to, text, length);
+    to[length] = '\0';
+}
+
+void ompp_pomp2_fortran_region_slow(POMP2_Region_handle *handle, const char *text, size_t length)
+{
+    const ompp_pomp2_region_t *region = __atomic_load_n(handle, __ATOMIC_ACQUIRE);
+    char string[TEXT_SIZE] = "";
+
+    if (region && (region->forks || ompp_event_now() < __atomic_load_n(&region->retry_at, __ATOMIC_RELAXED))) return;
+    copy(string, sizeof string, text, length);
+    ompp_pomp2_region_slow(handle, string);
+}
+
+void ompp_pomp2_fortran_enter_slow(void (*event)(POMP2_Region_handle *, const char *), POMP2_Region_handle *handle,
+                                   const char *text, size_t length)
+{
+    ompp_pomp2_fortran_region_slow(handle, text, length);
+    event(handle, "");
+}
+
+void ompp_pomp2_fortran_old_enter_slow(void (*event)(POMP2_Region_handle *, POMP2_Task_handle *, const char *),
+                                       POMP2_Region_handle *handle, POMP2_Task_handle *old_task, const char *text, size_t length)
+{
+    ompp_pomp2_fortran_region_slow(handle, text, length);
+    event(handle, old_task, "");
+}
+
+/* ---- Switches ------------------------------------------------------------------------------------------------------- */
+
+#define OMPP_FORTRAN_SWITCH(lower, upper, function)                                                                    \
+    OMPP_FORTRAN_NAMES(lower, upper, void, (void))                                                                     \
+    {                                                                                                                  \
+        function();                                                                                                    \
+    }
+#include "opari-bridge/ompp_fortran.def"
+
+/* ---- User API ------------------------------------------------------------------------------------------------------- */
+
+/* Lower case without underscore is the name of the function for C. */
+OMPP_FORTRAN_OWN_NAMES(ompp_region_begin, OMPP_REGION_BEGIN, void, (const char *name, size_t length))
+{
+    char string[1024];
+
+    copy(string, sizeof string, name, length);
+    ompp_named_begin(string, __builtin_return_address(0));
+}
+
+OMPP_FORTRAN_OWN_NAMES(ompp_region_end, OMPP_REGION_END, void, (const char *name, size_t length))
+{
+    char string[1024];
+
+    copy(string, sizeof string, name, length);
+    ompp_named_end(string, __builtin_return_address(0));
+}
+
+/* ompP's: a number of a table that OPARI 1 wrote. Without that table the number is the name. */
+OMPP_FORTRAN_NAMES(pomp_begin, POMP_BEGIN, void, (const int *id))
+{
+    char name[16];
+
+    snprintf(name, sizeof name, "%d", *id);
+    ompp_named_begin(name, __builtin_return_address(0));
+}
+
+OMPP_FORTRAN_NAMES(pomp_end, POMP_END, void, (const int *id))
+{
+    char name[16];
+
+    snprintf(name, sizeof name, "%d", *id);
+    ompp_named_end(name, __builtin_return_address(0));
+}
+
+OMPP_FORTRAN_NAMES(ompp_papi_set_drange, OMPP_PAPI_SET_DRANGE, void,
+                   (const void *data, const int *nbytes, const char *name, size_t length))
+{
+    char string[1024], subject[1100];
+
+    (void)data, (void)nbytes;
+    copy(string, sizeof string, name, length);
+    snprintf(subject, sizeof subject, "data range %s ignored", string);
+    ompp_event_coverage(OMPP_COVERAGE_NOTE, subject, "data structures are not measured in this version");
+}

@@ -1,0 +1,150 @@
+/**
+ * \file
+ * OpenMP locks of instrumented code: the calls for C, and those for Fortran, where a variable may hold the address of the lock.
+ */
+#include "opari-bridge/ompp_fortran_priv.h"
+#include "opari-bridge/ompp_pomp2_priv.h"
+
+static inline void init_lock(const ompp_pomp2_locks_t *omp, void *lock)
+{
+    ompp_pomp2_omp_find();
+    omp->init_lock(lock);
+}
+
+static inline void destroy_lock(const ompp_pomp2_locks_t *omp, void *lock)
+{
+    ompp_pomp2_omp_find();
+    omp->destroy_lock(lock);
+}
+
+static inline void set_lock(const ompp_pomp2_locks_t *omp, void *lock)
+{
+    ompp_region_ref_t ref = ompp_region_lock(lock);
+
+    ompp_pomp2_omp_find();
+    ompp_event_enter(ref, ompp_event_now());
+    omp->set_lock(lock);
+    ompp_event_phase(ref, OMPP_PHASE_BODY, ompp_event_now());
+}
+
+/* The region is left after the lock: its place in memory may be gone, but it is not touched. */
+static inline void unset_lock(const ompp_pomp2_locks_t *omp, void *lock)
+{
+    ompp_region_ref_t ref = ompp_region_lock(lock);
+
+    ompp_pomp2_omp_find();
+    ompp_event_phase(ref, OMPP_PHASE_EXIT, ompp_event_now());
+    omp->unset_lock(lock);
+    ompp_event_release(ref, ompp_event_now());
+}
+
+static inline int test_lock(const ompp_pomp2_locks_t *omp, void *lock)
+{
+    ompp_region_ref_t ref = ompp_region_lock(lock);
+    int taken;
+
+    ompp_pomp2_omp_find();
+    ompp_event_enter(ref, ompp_event_now());
+    taken = omp->test_lock(lock);
+    if (taken)
+        ompp_event_phase(ref, OMPP_PHASE_BODY, ompp_event_now());
+    else
+        ompp_event_exit(ref, ompp_event_now());
+    return taken;
+}
+
+static inline void init_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
+{
+    ompp_pomp2_omp_find();
+    omp->init_nest_lock(lock);
+}
+
+static inline void destroy_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
+{
+    ompp_pomp2_omp_find();
+    omp->destroy_nest_lock(lock);
+}
+
+/* Of a nest of sets only the outermost is a wait. Testing tells which it is: 0 = another has it, 1 = outermost, more = inner. */
+static inline void set_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
+{
+    ompp_region_ref_t ref;
+    ompp_time_t t = ompp_event_now();
+    int depth;
+
+    ompp_pomp2_omp_find();
+    depth = omp->test_nest_lock(lock);
+    if (depth > 1) return;
+    ref = ompp_region_lock(lock);
+    ompp_event_enter(ref, t);
+    if (depth == 0) omp->set_nest_lock(lock);
+    ompp_event_phase(ref, OMPP_PHASE_BODY, ompp_event_now());
+}
+
+static inline void unset_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
+{
+    ompp_region_ref_t ref = 0;
+    int depth;
+
+    ompp_pomp2_omp_find();
+    depth = omp->test_nest_lock(lock) - 1;
+    if (depth >= 0) omp->unset_nest_lock(lock);
+    if (depth == 1) ref = ompp_region_lock(lock);
+    ompp_event_phase(ref, OMPP_PHASE_EXIT, ompp_event_now());
+    omp->unset_nest_lock(lock);
+    ompp_event_release(ref, ompp_event_now());
+}
+
+static inline int test_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
+{
+    ompp_time_t t = ompp_event_now();
+    ompp_region_ref_t ref;
+    int depth;
+
+    ompp_pomp2_omp_find();
+    depth = omp->test_nest_lock(lock);
+    if (depth > 1) return depth;
+    ref = ompp_region_lock(lock);
+    ompp_event_enter(ref, t);
+    if (depth == 1)
+        ompp_event_phase(ref, OMPP_PHASE_BODY, ompp_event_now());
+    else
+        ompp_event_exit(ref, ompp_event_now());
+    return depth;
+}
+
+/* ---- The functions that programs call ------------------------------------------------------------------------------- */
+
+#define LOCK(Name, operation)                                                                                          \
+    OMPP_EXPORT void POMP2_##Name(void *lock)                                                                          \
+    {                                                                                                                  \
+        operation(&ompp_pomp2_omp.c, lock);                                                                            \
+    }
+#define TEST(Name, operation)                                                                                          \
+    OMPP_EXPORT int POMP2_##Name(void *lock)                                                                           \
+    {                                                                                                                  \
+        return operation(&ompp_pomp2_omp.c, lock);                                                                     \
+    }
+
+LOCK(Init_lock, init_lock)
+LOCK(Destroy_lock, destroy_lock)
+LOCK(Set_lock, set_lock)
+LOCK(Unset_lock, unset_lock)
+TEST(Test_lock, test_lock)
+LOCK(Init_nest_lock, init_nest_lock)
+LOCK(Destroy_nest_lock, destroy_nest_lock)
+LOCK(Set_nest_lock, set_nest_lock)
+LOCK(Unset_nest_lock, unset_nest_lock)
+TEST(Test_nest_lock, test_nest_lock)
+
+#define OMPP_FORTRAN_LOCK(lower, upper, operation)                                                                     \
+    OMPP_FORTRAN_NAMES(lower, upper, void, (void *lock))                                                               \
+    {                                                                                                                  \
+        operation(&ompp_pomp2_omp.fortran, lock);                                                                      \
+    }
+#define OMPP_FORTRAN_TEST(lower, upper, operation)                                                                     \
+    OMPP_FORTRAN_NAMES(lower, upper, int, (void *lock))                                                                \
+    {                                                                                                                  \
+        return operation(&ompp_pomp2_omp.fortran, lock);                                                               \
+    }
+#include "opari-bridge/ompp_fortran.def"
