@@ -6,7 +6,14 @@ const char *const ompp_unit_name[OMPP_UNIT_NUM] = {
     [OMPP_UNIT_NS] = "ns", [OMPP_UNIT_COUNT] = "count", [OMPP_UNIT_BYTES] = "bytes"};
 
 const char *const ompp_phase_name[OMPP_PHASE_NUM] = {
-#define OMPP_PHASE(id, name, meaning) [OMPP_PHASE_##id] = name,
+#define OMPP_PHASE(id, name, kind, meaning) [OMPP_PHASE_##id] = name,
+#include "model/ompp_phase.def"
+#undef OMPP_PHASE
+};
+
+enum { WAIT = false, WORK = true };
+const bool ompp_phase_is_work[OMPP_PHASE_NUM] = {
+#define OMPP_PHASE(id, name, kind, meaning) [OMPP_PHASE_##id] = kind,
 #include "model/ompp_phase.def"
 #undef OMPP_PHASE
 };
@@ -34,7 +41,7 @@ const size_t ompp_nmpi_columns = sizeof ompp_mpi_columns;
 
 /* The short names used in the rows of ompp_construct.def. */
 enum {
-#define OMPP_PHASE(id, name, meaning) id = OMPP_PHASE_##id,
+#define OMPP_PHASE(id, name, kind, meaning) id = OMPP_PHASE_##id,
 #include "model/ompp_phase.def"
 #undef OMPP_PHASE
 #define OMPP_COLUMN(id, title, unit, source, arg, meaning) id = OMPP_COLUMN_##id,

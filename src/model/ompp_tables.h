@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 typedef enum {
-#define OMPP_PHASE(id, name, meaning) OMPP_PHASE_##id,
+#define OMPP_PHASE(id, name, kind, meaning) OMPP_PHASE_##id,
 #include "model/ompp_phase.def"
 #undef OMPP_PHASE
     OMPP_PHASE_NUM
@@ -128,6 +128,7 @@ typedef struct {
 } ompp_rule_t;
 
 extern const char *const ompp_phase_name[OMPP_PHASE_NUM];
+extern const bool ompp_phase_is_work[OMPP_PHASE_NUM]; /* the thread runs the user's code */
 extern const ompp_column_row_t ompp_columns[OMPP_COLUMN_NUM];
 extern const ompp_construct_row_t *const ompp_constructs; /* [OMPP_CONSTRUCT_NUM] */
 extern const ompp_class_row_t ompp_classes[OMPP_CLASS_NUM];

@@ -44,8 +44,7 @@ void ompp_event_phase(ompp_region_ref_t region, ompp_phase_t phase, ompp_time_t 
     unsigned slot = ompp_phase_slot[node->construct][phase];
     if (node->region == region && slot != OMPP_NO_SLOT && !(frame->flags & OMPP_FRAME_F_RECURSIVE)) {
         ompp_frame_book(thread, frame, t);
-        frame->slot = (uint16_t)slot;
-        node->slot[slot].count++;
+        ompp_frame_to(thread, frame, slot);
     }
     ompp_guard_leave(thread);
 }

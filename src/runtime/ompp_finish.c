@@ -14,6 +14,7 @@
 #include "model/ompp_merge.h"
 #include "model/ompp_pack.h"
 #include "runtime/ompp_lifecycle.h"
+#include "runtime/ompp_meter_priv.h"
 #include "runtime/ompp_process_priv.h"
 #include "runtime/ompp_thread_priv.h"
 
@@ -411,6 +412,7 @@ void ompp_runtime_finalize(const ompp_reduce_t *reduce)
     ompp_profile_t *profile;
 
     if (!stop()) return;
+    if (ompp_thread_self) ompp_meter_end(ompp_thread_self);
     ompp_thread_self = &ompp_thread_none;
     ompp_process.header->end_ns = t;
     int error = reduce && reduce->size > 1 ? meet(reduce) : 0;
@@ -446,6 +448,7 @@ void ompp_runtime_dump(bool final, const char *why)
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
     if (final && !stop()) return;
     pthread_mutex_lock(&busy);
+    if (self) ompp_meter_flush(self);
     ompp_thread_self = &ompp_thread_none; /* what the writing of the report does is no event */
     local_report(t, final ? OMPP_END_INCOMPLETE : OMPP_END_DUMP, final ? why : NULL);
     pthread_mutex_unlock(&busy);

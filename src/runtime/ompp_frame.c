@@ -164,8 +164,7 @@ void ompp_event_barrier_phase(bool begin, ompp_time_t t)
     if (slot != OMPP_NO_SLOT && begin && frame->flags & OMPP_FRAME_F_ENDED) {
         /* The wait counts from the end of the user's code, which was stamped then. */
         frame->flags = (uint16_t)((frame->flags & ~OMPP_FRAME_F_ENDED) | OMPP_FRAME_F_BARRIER);
-        frame->slot = (uint16_t)slot;
-        node->slot[slot].count++;
+        ompp_frame_to(thread, frame, slot);
     } else if (slot != OMPP_NO_SLOT && !begin && frame->flags & OMPP_FRAME_F_BARRIER) {
         ompp_frame_book(thread, frame, t);
         frame->flags = (uint16_t)((frame->flags & ~OMPP_FRAME_F_BARRIER) | OMPP_FRAME_F_ENDED);

@@ -33,6 +33,14 @@ static inline void ompp_frame_book(const ompp_thread_t *thread, ompp_a_frame_t *
     }
 }
 
+/** \brief The top frame goes to another phase, whose time starts at its stamp. */
+static inline void ompp_frame_to(ompp_thread_t *thread, ompp_a_frame_t *frame, unsigned slot)
+{
+    frame->slot = (uint16_t)slot;
+    ompp_node(thread, frame->node)->slot[slot].count++;
+    ompp_moved(thread);
+}
+
 /** \brief The top frame, after frames whose end is known have been closed. */
 static inline ompp_a_frame_t *ompp_settled_top(ompp_thread_t *thread, ompp_time_t t)
 {

@@ -351,7 +351,7 @@ ompp_region_ref_t ompp_region_exec_of(ompp_region_ref_t task_region)
 
 /* ---- Values and metrics --------------------------------------------------------------------------------------------- */
 
-uint64_t *ompp_values_slow(ompp_thread_t *thread, ompp_off_t node, unsigned set, unsigned n)
+uint64_t *ompp_values_slow(ompp_thread_t *thread, ompp_off_t node, unsigned set, unsigned object, unsigned n)
 {
     ompp_off_t off = ompp_thread_take(thread, (uint32_t)(sizeof(ompp_a_block_t) + n * sizeof(uint64_t)));
 
@@ -361,6 +361,7 @@ uint64_t *ompp_values_slow(ompp_thread_t *thread, ompp_off_t node, unsigned set,
     }
     ompp_a_block_t *block = ompp_at(thread, off);
     block->set = set;
+    block->object = object;
     block->nvalues = n;
     block->next = atomic_load_explicit(&ompp_node(thread, node)->sets, memory_order_relaxed);
     atomic_store_explicit(&ompp_node(thread, node)->sets, off, memory_order_release);

@@ -86,11 +86,9 @@ static void worker_begin(ompp_thread_t *thread, ompp_team_t *team, ompp_time_t t
 static void begin_body(ompp_thread_t *thread, ompp_time_t t)
 {
     ompp_a_frame_t *frame = ompp_top(thread);
-    ompp_a_node_t *node = ompp_node(thread, frame->node);
 
     ompp_frame_book(thread, frame, t);
-    frame->slot = 1;
-    node->slot[1].count++;
+    ompp_frame_to(thread, frame, 1);
     thread->base_node = frame->node;
     thread->team = frame->team ? ompp_at(thread, frame->team) : NULL;
 }
@@ -164,8 +162,7 @@ void ompp_event_member_barrier(bool begin, ompp_time_t t)
             if (join && join < t) t = join;
         }
         ompp_frame_book(thread, frame, t);
-        frame->slot = (uint16_t)slot;
-        node->slot[slot].count++;
+        ompp_frame_to(thread, frame, slot);
     }
     ompp_guard_leave(thread);
 }
@@ -188,8 +185,7 @@ void ompp_event_member_end(ompp_time_t t)
             if (!master && join && join < t) t = join;
             if (frame->slot != slot) {
                 ompp_frame_book(thread, frame, t);
-                frame->slot = (uint16_t)slot;
-                ompp_node(thread, frame->node)->slot[slot].count++;
+                ompp_frame_to(thread, frame, slot);
             }
             if (!master) frame->flags |= OMPP_FRAME_F_LEFT;
         }

@@ -8,6 +8,7 @@
 #include "model/ompp_profile.h"
 #include "runtime/ompp_frame_priv.h"
 #include "runtime/ompp_lifecycle.h"
+#include "runtime/ompp_meter_priv.h"
 
 #include <errno.h>
 #include <string.h>
@@ -270,8 +271,10 @@ ompp_thread_t *ompp_thread_new_slow(void)
     if (thread) {
         pthread_once(&end_key_once, make_end_key);
         pthread_setspecific(end_key, thread);
-        thread->guard = 0;
+        ompp_meter_begin(thread);
         ompp_thread_self = thread;
+        ompp_moved(thread);
+        thread->guard = 0;
     }
     errno = saved_errno;
     return thread;
@@ -279,9 +282,12 @@ ompp_thread_t *ompp_thread_new_slow(void)
 
 void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t)
 {
-    if (thread == &ompp_thread_none) return;
-    if (ompp_thread_self == thread) ompp_thread_self = &ompp_thread_none;
-    if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING || thread->guard) return;
+    bool measured = thread != &ompp_thread_none && atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING && !thread->guard;
+
+    if (!measured) {
+        if (ompp_thread_self == thread) ompp_thread_self = &ompp_thread_none;
+        return;
+    }
     thread->guard = 1;
     while (thread->stack->under) {
         /* A task that never ended. */
@@ -289,6 +295,8 @@ void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t)
         ompp_use_stack(thread, ompp_at(thread, thread->stack->under));
     }
     if (thread->stack->top > 0) ompp_frames_close(thread, 1, t);
+    ompp_meter_end(thread);
+    if (ompp_thread_self == thread) ompp_thread_self = &ompp_thread_none;
     thread->record->end_ns = t;
     list_put(&ended_threads, thread);
 }
@@ -309,6 +317,7 @@ ompp_thread_t *ompp_thread_take_place(ompp_thread_t *thread, ompp_thread_kind_t 
     occupy(place, t);
     place->record->kind = kind;
     place->record->index = index;
+    ompp_meter_change(thread, place);
     if (fresh) {
         thread->record->kind = OMPP_A_THREAD_UNUSED;
         list_put(&unused_threads, thread);

@@ -8,6 +8,7 @@
 #include "model/ompp_layout.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_event.h"
+#include "runtime/ompp_meter.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -51,6 +52,10 @@ typedef struct ompp_thread {
     ompp_off_t free_stacks;
     ompp_off_t teams; /* records of teams this thread forked */
     struct ompp_thread *next_free;
+    ompp_off_t meter_node; /* the place meters were told last */
+    bool meter_waits;
+    unsigned nmeters;
+    void *meter_states[OMPP_MAX_METERS];
     ompp_site_t sites[OMPP_SITES];
     ompp_path_t paths[OMPP_PATHS];
 } ompp_thread_t;
@@ -126,6 +131,15 @@ static inline ompp_a_frame_t *ompp_top(const ompp_thread_t *thread)
     return thread->top;
 }
 
+/** \brief Tells the thread's meters where it is now. */
+void ompp_meter_move(ompp_thread_t *thread);
+
+/** \brief The thread's place has changed: its top frame, or that one's phase. */
+static inline void ompp_moved(ompp_thread_t *thread)
+{
+    if (__builtin_expect(thread->nmeters != 0, 0)) ompp_meter_move(thread);
+}
+
 /** \brief Makes stack the current one. */
 static inline void ompp_use_stack(ompp_thread_t *thread, ompp_a_stack_t *stack)
 {
@@ -133,6 +147,7 @@ static inline void ompp_use_stack(ompp_thread_t *thread, ompp_a_stack_t *stack)
     thread->top = &stack->frames[stack->top];
     thread->last = &stack->frames[stack->capacity - 1];
     atomic_store_explicit(&thread->record->stack, ompp_off(thread, stack), memory_order_release);
+    ompp_moved(thread);
 }
 
 /** \brief Moves the top of the current stack by one frame, for readers of the arena too. */
@@ -140,6 +155,7 @@ static inline void ompp_move_top(ompp_thread_t *thread, int by)
 {
     thread->top += by;
     __atomic_store_n(&thread->stack->top, thread->stack->top + (unsigned)by, __ATOMIC_RELEASE);
+    ompp_moved(thread);
 }
 
 /** \brief This thread's state; NULL when it is not to be measured. */

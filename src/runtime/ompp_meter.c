@@ -1,0 +1,114 @@
+/*
+ * Meters: who they are, and telling them of changes. A thread has one state per meter, made when the thread comes; they stay with
+ * the operating system's thread when it takes another's place.
+ */
+#include "runtime/ompp_meter.h"
+
+#include "runtime/ompp_meter_priv.h"
+#include "runtime/ompp_region_priv.h"
+
+static const ompp_meter_t *meters[OMPP_MAX_METERS];
+static _Atomic unsigned nmeters;
+
+bool ompp_meter_add(const ompp_meter_t *meter)
+{
+    bool added = false;
+
+    pthread_mutex_lock(&ompp_process.lock);
+    unsigned n = atomic_load(&nmeters);
+    if (n < OMPP_MAX_METERS) {
+        meters[n] = meter;
+        atomic_store(&nmeters, n + 1);
+        added = true;
+    }
+    pthread_mutex_unlock(&ompp_process.lock);
+    return added;
+}
+
+/* Phases in which the thread runs the user's code. */
+static bool waits(const ompp_a_node_t *node, unsigned slot)
+{
+    return node->construct < OMPP_CONSTRUCT_NUM &&
+           !ompp_phase_is_work[ompp_constructs[node->construct].phases[slot]];
+}
+
+/* What is not measured (measurement is off, or a region has no room) counts where the thread was before. */
+static ompp_place_now_t place_of(ompp_thread_t *thread)
+{
+    const ompp_a_frame_t *frame = ompp_top(thread);
+
+    return (ompp_place_now_t){frame->node, waits(ompp_node(thread, frame->node), frame->slot)};
+}
+
+static void tell(ompp_thread_t *thread, ompp_place_now_t to)
+{
+    ompp_place_now_t from = {thread->meter_node, thread->meter_waits};
+
+    if (from.node == to.node && from.waits == to.waits) return;
+    thread->meter_node = to.node;
+    thread->meter_waits = to.waits;
+    for (unsigned i = 0; i < thread->nmeters; i++)
+        if (thread->meter_states[i]) meters[i]->move(thread->meter_states[i], from, to);
+}
+
+void ompp_meter_move(ompp_thread_t *thread)
+{
+    tell(thread, place_of(thread));
+}
+
+void ompp_meter_begin(ompp_thread_t *thread)
+{
+    unsigned n = atomic_load(&nmeters);
+
+    thread->nmeters = 0;
+    thread->meter_node = 0;
+    thread->meter_waits = false;
+    for (unsigned i = 0; i < n; i++) thread->meter_states[i] = meters[i]->begin();
+    thread->nmeters = n;
+}
+
+void ompp_meter_change(ompp_thread_t *from, ompp_thread_t *to)
+{
+    unsigned n = from->nmeters;
+
+    if (!n) return;
+    tell(from, (ompp_place_now_t){0, false});
+    for (unsigned i = 0; i < n; i++) to->meter_states[i] = from->meter_states[i];
+    to->nmeters = n;
+    to->meter_node = 0;
+    to->meter_waits = false;
+    from->nmeters = 0;
+}
+
+void ompp_meter_flush(ompp_thread_t *thread)
+{
+    ompp_place_now_t here = {thread->meter_node, thread->meter_waits};
+
+    for (unsigned i = 0; i < thread->nmeters; i++)
+        if (thread->meter_states[i]) meters[i]->move(thread->meter_states[i], here, here);
+}
+
+void ompp_meter_end(ompp_thread_t *thread)
+{
+    unsigned n = thread->nmeters;
+
+    if (!n) return;
+    tell(thread, (ompp_place_now_t){0, false});
+    thread->nmeters = 0;
+    for (unsigned i = 0; i < n; i++)
+        if (thread->meter_states[i] && meters[i]->end) meters[i]->end(thread->meter_states[i]);
+}
+
+uint64_t *ompp_meter_values(ompp_off_t node, unsigned set, unsigned object, unsigned n)
+{
+    ompp_thread_t *thread = ompp_thread_self;
+
+    return thread && thread->record && node ? ompp_values_at(thread, node, set, object, n) : NULL;
+}
+
+ompp_place_now_t ompp_meter_place(void)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    return thread && thread->record ? place_of(thread) : (ompp_place_now_t){0, false};
+}

@@ -1,0 +1,60 @@
+/**
+ * \file
+ * Meters: parts that count something per thread (hardware counters, loads and stores of a data structure) and attribute it to the
+ * region the thread is in. The runtime tells a meter when the thread's place in the call tree changes; what is counted until then
+ * belongs to the place that is left. Values are exclusive: the inclusive ones follow by summing below a node.
+ *
+ * A place is a node and whether the thread waits there: phases of ompp_phase.def that are not the user's code. Meters are told
+ * only of changes of one of the two. Programs without a meter pay one comparison per event.
+ */
+#ifndef OMPP_METER_H
+#define OMPP_METER_H
+
+#include "runtime/ompp_event.h"
+
+/* Seen by the other libraries in the process. */
+#pragma GCC visibility push(default)
+
+/** Where a thread is. node: opaque, for ompp_meter_values(); 0 = not measured. */
+typedef struct {
+    ompp_off_t node;
+    bool waits;
+} ompp_place_now_t;
+
+typedef struct {
+    /**
+     * A thread comes; called on it.
+     * \return the state passed to the functions below; NULL = this thread is not metered by it.
+     */
+    void *(*begin)(void);
+    /**
+     * The thread's place changes; from and to are equal when only the counts so far are wanted.
+     * No lock, no allocation (ompp_meter_values takes what it needs from the arena).
+     */
+    void (*move)(void *state, ompp_place_now_t from, ompp_place_now_t to);
+    /** The thread is over; called on it, after a last move to the place {0}. NULL = nothing to do. */
+    void (*end)(void *state);
+} ompp_meter_t;
+
+#define OMPP_MAX_METERS 4
+
+/**
+ * \brief Adds a meter for all threads that come from now on; borrowed for ever.
+ * \return false when there are OMPP_MAX_METERS already.
+ */
+bool ompp_meter_add(const ompp_meter_t *meter);
+
+/**
+ * \brief Values of a place of the calling thread's tree, made when missing.
+ * \param[in] set     from ompp_metric_register().  \param[in] object  0 = all data, else of the set's own numbering.
+ * \param[in] n       number of values.
+ * \return borrowed until the end of the process, shape [n], written by this thread alone; NULL when memory is full.
+ */
+uint64_t *ompp_meter_values(ompp_off_t node, unsigned set, unsigned object, unsigned n);
+
+/** \brief The place the calling thread is in, without counting a change; node 0 when it is not measured. */
+ompp_place_now_t ompp_meter_place(void);
+
+#pragma GCC visibility pop
+
+#endif

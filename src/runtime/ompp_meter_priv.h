@@ -1,0 +1,22 @@
+/**
+ * \file
+ * The runtime's side of meters. Private to src/runtime.
+ */
+#ifndef OMPP_METER_PRIV_H
+#define OMPP_METER_PRIV_H
+
+#include "runtime/ompp_thread_priv.h"
+
+/** \brief The thread has come: makes its meters' states. Called on the thread, outside the process lock; tell them with ompp_moved(). */
+void ompp_meter_begin(ompp_thread_t *thread);
+
+/** \brief The operating system's thread goes on with another state. */
+void ompp_meter_change(ompp_thread_t *from, ompp_thread_t *to);
+
+/** \brief The counts so far, for a report. */
+void ompp_meter_flush(ompp_thread_t *thread);
+
+/** \brief Last counts, then the states end. Called on the thread, while its arena is still mapped. */
+void ompp_meter_end(ompp_thread_t *thread);
+
+#endif
