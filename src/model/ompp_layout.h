@@ -62,7 +62,7 @@ typedef struct {
     uint64_t addr;
     _Atomic uint64_t addr_end;
     uint64_t key;
-    ompp_link_t exec; /* the TASKEXEC of a TASK */
+    ompp_link_t exec; /* the TASKEXEC of a TASK, and the TASK of a TASKEXEC */
 } ompp_a_region_t;
 
 /** Values of one phase; with visits the shape of OMPP_SET_PHASES. */

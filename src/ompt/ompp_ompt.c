@@ -12,6 +12,10 @@
  *  - A worksharing construct's implicit barrier comes after the end of its work: ompp_event_exit_or_barrier().
  *  - End events may come without a return address, or with one inside libomp: the region they end is the innermost open one of
  *    that construct on the thread.
+ *  - What libomp runs for itself is not the program's: the team of its hidden helper threads, and the implicit parallel region of each
+ *    team of a league. They have no frames (is_own_team).
+ *  - A return address inside libomp is replaced by the first one outside of it on the stack (user_code).
+ *  - A cancelled construct jumps to its end: on_cancel closes what is open. Of loops only static ones tell their end then.
  *  - A test_lock that fails gives an acquire event and no other (libomp 14 does not even tell it from set_lock): the acquisition of
  *    a lock is entered when it has succeeded, and counted as failed at the next mutex event otherwise.
  */
@@ -21,6 +25,8 @@
 #include "model/ompp_profile.h"
 
 #include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
 #include <omp-tools.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -38,7 +44,11 @@ typedef struct {
 typedef struct {
     ompp_ompt_fork_t forks[MAX_FORKS]; /* parallel regions it has forked and not joined, innermost last */
     unsigned nforks;
+    bool league_begins;               /* what it forks next is the implicit parallel region of its team of a league */
+    uint64_t own_teams;               /* of the implicit tasks it is in, innermost in bit 0: 1 = of libomp's own teams */
     const void *group_code;           /* where the last taskgroup began */
+    const void *taskloop_code;        /* where the taskloop it is in begins */
+    bool work_cancelled;              /* the worksharing construct it was in has been left already */
     ompp_region_ref_t lock;           /* lock it tries to acquire; 0 = none */
     ompp_time_t lock_since;
     bool has_role;                    /* its place among the threads is known */
@@ -48,11 +58,80 @@ static __thread ompp_ompt_self_t self;
 
 static ompt_set_callback_t set_callback;
 static ompt_get_parallel_info_t get_parallel_info;
-static bool has_kinds; /* libomp 19: loop kinds, barrier kinds and dispatch are told apart */
+static ompt_get_task_info_t get_task_info;
+
+/* ---- Whose code it is ------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    uintptr_t low, high; /* loaded segments of a module */
+} range_t;
+
+static range_t runtime_range, our_range;
+
+static bool is_in(const range_t *range, const void *code)
+{
+    return (uintptr_t)code >= range->low && (uintptr_t)code < range->high;
+}
+
+typedef struct {
+    const void *address;
+    range_t range;
+} range_search_t;
+
+static int match_range(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    range_search_t *search = argument;
+    range_t range = {UINTPTR_MAX, 0};
+
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + p->p_vaddr;
+        if (p->p_type != PT_LOAD) continue;
+        if (start < range.low) range.low = start;
+        if (start + p->p_memsz > range.high) range.high = start + p->p_memsz;
+    }
+    if (!is_in(&range, search->address)) return 0;
+    search->range = range;
+    return 1;
+}
+
+static range_t range_of(const void *address)
+{
+    range_search_t search = {.address = address};
+
+    dl_iterate_phdr(match_range, &search);
+    return search.range;
+}
+
+/* libomp sometimes gives an address of its own instead of the user's. Slow then: unwinds the stack. */
+static const void *user_code(const void *code)
+{
+    void *stack[24];
+
+    if (!is_in(&runtime_range, code)) return code;
+    int n = backtrace(stack, sizeof stack / sizeof stack[0]);
+    for (int i = 0; i < n; i++)
+        if (!is_in(&runtime_range, stack[i]) && !is_in(&our_range, stack[i])) return stack[i];
+    return code;
+}
+
+static ompp_region_ref_t region_at(ompp_construct_t construct, const void *code)
+{
+    return ompp_region_at(construct, user_code(code), NULL);
+}
+
+/* The mark of libomp's own teams, in the place of a team. */
+static char own_team;
 
 static ompp_team_t *team_of(const ompt_data_t *parallel)
 {
     return parallel ? parallel->ptr : NULL;
+}
+
+static bool is_own_team(const ompp_team_t *team)
+{
+    return (const char *)team == &own_team;
 }
 
 /* The lock that was tried last was not acquired: counted, without time. */
@@ -88,8 +167,12 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
     (void)task;
     (void)requested;
     code = fork_code(frame, code);
-    ompp_region_ref_t region = ompp_region_at(construct, code, NULL);
-    parallel->ptr = ompp_event_fork(region, ompp_event_now());
+    parallel->ptr = &own_team;
+    if (!self.league_begins && !is_in(&runtime_range, code)) {
+        ompp_region_ref_t region = ompp_region_at(construct, code, NULL);
+        parallel->ptr = ompp_event_fork(region, ompp_event_now());
+    }
+    self.league_begins = false;
     if (self.nforks < MAX_FORKS) self.forks[self.nforks] = (ompp_ompt_fork_t){code, parallel->ptr};
     self.nforks++;
 }
@@ -101,7 +184,8 @@ static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags,
     (void)code;
     if (!self.nforks) return;
     self.nforks--;
-    ompp_event_join(self.nforks < MAX_FORKS ? self.forks[self.nforks].team : team_of(parallel), ompp_event_now());
+    ompp_team_t *team = self.nforks < MAX_FORKS ? self.forks[self.nforks].team : team_of(parallel);
+    if (!is_own_team(team)) ompp_event_join(team, ompp_event_now());
 }
 
 /* A team inside another one that has more than one thread. Asked once per thread. */
@@ -120,16 +204,28 @@ static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parall
 {
     (void)task;
     (void)team_size;
-    if (flags & ompt_task_initial) return; /* the initial thread needs no frame: it is the root */
     if (endpoint == ompt_scope_begin) {
         ompp_time_t t = ompp_event_now();
+        /* The initial task of a thread needs no frame, it is the root; that of a team of a league has the league's data. */
+        ompp_team_t *team = team_of(parallel);
+        bool own = is_own_team(team) || (flags & ompt_task_initial && !team);
+        self.league_begins = flags & ompt_task_initial && team;
+        self.own_teams = self.own_teams << 1 | own;
+        if (own) return;
         bool nested = index > 0 && !self.has_role && is_nested();
         self.has_role |= index > 0;
-        ompp_event_member_begin(team_of(parallel), index, nested, t);
+        ompp_event_member_begin(team, index, nested, t);
     } else {
+        bool own = self.own_teams & 1;
+        self.own_teams >>= 1;
         flush_failed_lock();
-        ompp_event_member_end(ompp_event_now());
+        if (!own) ompp_event_member_end(ompp_event_now());
     }
+}
+
+static void member_barrier(bool begin, ompp_time_t t)
+{
+    if (!(self.own_teams & 1)) ompp_event_member_barrier(begin, t);
 }
 
 /* ---- Worksharing ------------------------------------------------------------------------------------------------------ */
@@ -156,29 +252,33 @@ static const struct {
 };
 
 /*
- * Single sections are told by dispatch events; not by libomp 14, where the whole construct is one, and not in a team of one thread,
- * where all of them run here.
+ * How many sections this thread is handed out. libomp hands them out as a static schedule does, and tells neither which nor how many
+ * (the dispatch event comes also where there is none).
  */
-static unsigned sections_untold(uint64_t count)
+static unsigned sections_here(uint64_t count)
 {
     ompt_data_t *data;
-    int size = 0;
+    ompt_frame_t *frame;
+    int size = 0, flags, thread = 0;
 
-    if (!has_kinds) return 1;
-    if (get_parallel_info && get_parallel_info(0, &data, &size) == 2 && size == 1)
-        return count > 0 && count < 1000 ? (unsigned)count : 1;
-    return 0;
+    if (!get_parallel_info || !get_task_info || get_parallel_info(0, &data, &size) != 2 || size < 1 || count > 10000) return 1;
+    if (get_task_info(0, &flags, &data, &frame, &data, &thread) != 2 || thread < 0) return 1;
+    return (unsigned)(count / (unsigned)size + ((unsigned)thread < count % (unsigned)size));
 }
 
 static void work_begin(ompp_construct_t construct, work_style_t style, uint64_t count, const void *code, ompp_time_t t)
 {
-    /* A taskloop's own address lies inside libomp; that of the taskgroup around it is right. */
-    if (construct == OMPP_CONSTRUCT_TASKLOOP && self.group_code) code = self.group_code;
+    if (construct == OMPP_CONSTRUCT_TASKLOOP) {
+        /* Its own address lies inside libomp; that of the taskgroup around it is right, where there is one. */
+        code = self.group_code ? self.group_code : user_code(code);
+        self.taskloop_code = code;
+    }
     ompp_region_ref_t region = ompp_region_at(construct, code, NULL);
 
+    self.work_cancelled = false;
     ompp_event_enter(region, t);
     if (style == WORK_SINGLE) ompp_event_phase(region, OMPP_PHASE_SINGLE, t);
-    for (unsigned n = style == WORK_SECTIONS ? sections_untold(count) : 0; n > 0; n--)
+    for (unsigned n = style == WORK_SECTIONS ? sections_here(count) : 0; n > 0; n--)
         ompp_event_phase(region, OMPP_PHASE_SECTION, t);
 }
 
@@ -186,6 +286,10 @@ static void work_end(ompp_construct_t construct, work_style_t style, const void 
 {
     ompp_region_ref_t region = ompp_event_innermost(construct);
 
+    if (self.work_cancelled && (style == WORK_LOOP || style == WORK_SECTIONS)) {
+        self.work_cancelled = false;
+        return;
+    }
     if (style == WORK_SINGLE) ompp_region_ends_at(region, code);
     if (style == WORK_SECTIONS || style == WORK_SINGLE) ompp_event_phase(region, OMPP_PHASE_MGMT, t);
     if (style == WORK_PLAIN)
@@ -206,21 +310,13 @@ static void on_work(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompt_data_
     if (endpoint != ompt_scope_begin) work_end(works[work].construct, works[work].style, code, t);
 }
 
-static void on_dispatch(ompt_data_t *parallel, ompt_data_t *task, ompt_dispatch_t kind, ompt_data_t instance)
-{
-    (void)parallel;
-    (void)task;
-    (void)instance;
-    if (kind == ompt_dispatch_section)
-        ompp_event_phase(ompp_event_innermost(OMPP_CONSTRUCT_SECTIONS), OMPP_PHASE_SECTION, ompp_event_now());
-}
-
 static void on_masked(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task, const void *code)
 {
     ompp_time_t t = ompp_event_now();
 
     (void)parallel;
     (void)task;
+    if (self.own_teams & 1 && is_in(&runtime_range, code)) return;
     if (endpoint == ompt_scope_begin) {
         ompp_event_enter(ompp_region_at(OMPP_CONSTRUCT_MASTER, code, NULL), t);
     } else {
@@ -235,10 +331,11 @@ static void on_masked(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, omp
 static void plain_sync(ompp_construct_t construct, bool begin, const void *code, ompp_time_t t)
 {
     if (begin) {
-        ompp_event_enter(ompp_region_at(construct, code, NULL), t);
+        ompp_region_ref_t region = region_at(construct, code);
+        ompp_event_enter(region, t);
     } else {
         ompp_region_ref_t region = ompp_event_innermost(construct);
-        if (construct == OMPP_CONSTRUCT_TASKGROUP) ompp_region_ends_at(region, code);
+        if (construct == OMPP_CONSTRUCT_TASKGROUP && !is_in(&runtime_range, code)) ompp_region_ends_at(region, code);
         ompp_event_exit(region, t);
     }
 }
@@ -252,7 +349,7 @@ static void implicit_barrier(bool begin, const void *code, ompp_time_t t)
     bool of_team = !code || (self.nforks > 0 && self.nforks <= MAX_FORKS && self.forks[self.nforks - 1].code == code);
 
     if (of_team)
-        ompp_event_member_barrier(begin, t);
+        member_barrier(begin, t);
     else
         ompp_event_barrier_phase(begin, t);
 }
@@ -269,7 +366,7 @@ static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoi
     switch ((int)kind) {
     case ompt_sync_region_barrier_implicit_parallel:
     case ompt_sync_region_barrier_teams:
-        ompp_event_member_barrier(begin, t);
+        member_barrier(begin, t);
         break;
     case ompt_sync_region_barrier_implicit_workshare:
     case ompt_sync_region_barrier_implementation:
@@ -286,11 +383,35 @@ static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoi
         plain_sync(OMPP_CONSTRUCT_TASKWAIT, begin, code, t);
         break;
     case ompt_sync_region_taskgroup:
+        if (begin) code = user_code(code);
         self.group_code = begin ? code : NULL;
         plain_sync(OMPP_CONSTRUCT_TASKGROUP, begin, code, t);
         break;
     default:
         break;
+    }
+}
+
+/* ---- Cancellation ----------------------------------------------------------------------------------------------------- */
+
+/* This thread goes on at the end of the construct. Of a taskgroup, at the end of its task, which tells so. */
+static void on_cancel(ompt_data_t *task, int flags, const void *code)
+{
+    ompp_time_t t = ompp_event_now();
+
+    (void)task;
+    (void)code;
+    flush_failed_lock();
+    if (flags & ompt_cancel_parallel) {
+        ompp_event_unwind(ompp_event_innermost(OMPP_CONSTRUCT_PARALLEL), t);
+        member_barrier(true, t);
+    } else if (flags & (ompt_cancel_loop | ompt_cancel_sections)) {
+        bool loop = flags & ompt_cancel_loop;
+        ompp_region_ref_t region = ompp_event_innermost(loop ? OMPP_CONSTRUCT_LOOP : OMPP_CONSTRUCT_SECTIONS);
+        ompp_event_unwind(region, t);
+        if (!loop) ompp_event_phase(region, OMPP_PHASE_MGMT, t);
+        ompp_event_exit_or_barrier(region, t);
+        self.work_cancelled = true;
     }
 }
 
@@ -368,19 +489,32 @@ static void on_mutex_released(ompt_mutex_t kind, ompt_wait_id_t wait, const void
 
 /* ---- Tasks ------------------------------------------------------------------------------------------------------------ */
 
+static ompp_region_ref_t task_region(int flags, const void *code)
+{
+    bool untied = flags & ompt_task_untied && flags & ompt_task_explicit; /* libomp's tasks of target constructs are untied */
+    ompp_construct_t construct = untied ? OMPP_CONSTRUCT_UTASK : OMPP_CONSTRUCT_TASK;
+
+    if (!is_in(&runtime_range, code)) return ompp_region_at(construct, code, NULL);
+    if (ompp_event_innermost(OMPP_CONSTRUCT_TASKLOOP)) return ompp_region_at(construct, self.taskloop_code, NULL);
+    /* libomp splits long taskloops by tasks of its own, which make the others, on any thread. */
+    ompp_region_ref_t same = ompp_event_task_region();
+    return same ? same : region_at(construct, code);
+}
+
 static void on_task_create(ompt_data_t *encountering, const ompt_frame_t *frame, ompt_data_t *task, int flags, int dependences,
                            const void *code)
 {
     (void)encountering;
     (void)frame;
     (void)dependences;
-    if (!task || flags & ompt_task_taskwait || !(flags & ompt_task_explicit)) return;
-    ompp_construct_t construct = flags & ompt_task_untied ? OMPP_CONSTRUCT_UTASK : OMPP_CONSTRUCT_TASK;
-    if (!ompp_event_innermost(OMPP_CONSTRUCT_TASKLOOP))
-        self.group_code = NULL;
-    else if (self.group_code)
-        code = self.group_code;
-    ompp_region_ref_t region = ompp_region_at(construct, code, NULL);
+    if (flags & ompt_task_taskwait) {
+        /* A wait for dependences: taskwait depend, or an undeferred task before it begins. on_task_schedule() tells its end. */
+        ompp_region_ref_t wait = region_at(OMPP_CONSTRUCT_TASKWAIT, code);
+        ompp_event_enter(wait, ompp_event_now());
+        return;
+    }
+    if (!task || !(flags & (ompt_task_explicit | ompt_task_target))) return;
+    ompp_region_ref_t region = task_region(flags, code);
     ompp_time_t t = ompp_event_now();
     ompp_event_enter(region, t);
     ompp_event_exit(region, t);
@@ -402,6 +536,7 @@ static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt
     ompp_task_t before = prior ? prior->value : 0, after = next ? next->value : 0;
     ompp_time_t t = ompp_event_now();
 
+    if (status == ompt_taskwait_complete) ompp_event_exit(ompp_event_innermost(OMPP_CONSTRUCT_TASKWAIT), t);
     if (status == ompt_task_early_fulfill || status == ompt_taskwait_complete) return;
     if (is_over(status)) {
         ompp_event_task_end(before, t);
@@ -430,8 +565,8 @@ static const struct {
     bool is_mutex;
 } callbacks[] = {
     ROW(parallel_begin),   ROW(parallel_end),   ROW(implicit_task), ROW(work),
-    ROW(dispatch),       ROW(masked),           ROW(sync_region),    MUTEX(mutex_acquire), MUTEX(mutex_acquired),
-    MUTEX(mutex_released), MUTEX(nest_lock), ROW(task_create),      ROW(task_schedule),
+    ROW(masked),           ROW(sync_region),    MUTEX(mutex_acquire), MUTEX(mutex_acquired),
+    MUTEX(mutex_released), MUTEX(nest_lock), ROW(task_create),      ROW(task_schedule),    ROW(cancel),
 };
 #undef ROW
 #undef MUTEX
@@ -442,7 +577,10 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *to
     (void)tool;
     set_callback = (ompt_set_callback_t)lookup("ompt_set_callback");
     get_parallel_info = (ompt_get_parallel_info_t)lookup("ompt_get_parallel_info");
+    get_task_info = (ompt_get_task_info_t)lookup("ompt_get_task_info");
     if (!set_callback) return 0;
+    runtime_range = range_of((const void *)(uintptr_t)lookup);
+    our_range = range_of(&own_team);
     /*
      * With a tool that asks for mutex_released, libomp (14 to 19) writes into the state of its first thread at the end of a
      * critical section, also after that thread has ended: a crash, unless it is the program's initial thread.
@@ -451,11 +589,11 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *to
     for (size_t i = 0; i < sizeof callbacks / sizeof callbacks[0]; i++) {
         if (callbacks[i].is_mutex && !safe_mutexes) continue;
         ompt_set_result_t result = set_callback(callbacks[i].event, callbacks[i].function);
-        if (callbacks[i].event == ompt_callback_dispatch) has_kinds = result == ompt_set_always;
         if (result == ompt_set_always || result == ompt_set_sometimes || result == ompt_set_sometimes_paired) continue;
         ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "this OpenMP runtime's OMPT", callbacks[i].name);
     }
-    ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "OMPT", "atomic, flush, simd, loops without iterations (no events)");
+    ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "OMPT",
+                        "atomic, flush, simd, waits of ordered depend, loops without iterations (no events)");
     if (!safe_mutexes)
         ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "OMPT",
                             "critical, ordered, locks (OpenMP was started by another thread than the initial one)");

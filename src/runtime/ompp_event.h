@@ -105,6 +105,12 @@ void ompp_event_barrier_phase(bool begin, ompp_time_t t);
 void ompp_event_release(ompp_region_ref_t region, ompp_time_t t);
 
 /**
+ * \brief The user's code jumps to the end of this region (cancellation): what is open above it closes at t, and that is no mismatch.
+ *        The region itself stays open. Does not look past the thread's innermost team.
+ */
+void ompp_event_unwind(ompp_region_ref_t region, ompp_time_t t);
+
+/**
  * \brief Region of the innermost open frame of a construct on this thread, within its innermost team; for sources whose end events
  *        do not say what they end.
  * \return 0 when there is none. While nothing is measured on this thread, OMPP_REGION_SKIPPED, which the functions above accept.
@@ -175,6 +181,9 @@ void ompp_event_task_suspend(ompp_task_t task, ompp_time_t t);
 
 /** \brief A suspended task goes on, on this thread, which need not be the one that began it. */
 void ompp_event_task_resume(ompp_task_t task, ompp_time_t t);
+
+/** \return TASK (UTASK) region of the explicit task that this thread runs; 0 when it runs none. */
+ompp_region_ref_t ompp_event_task_region(void);
 
 /** \return true for a task that was interrupted by those that run on this thread now; also for 0, the implicit task. */
 bool ompp_event_task_below(ompp_task_t task);

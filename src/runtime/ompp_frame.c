@@ -116,6 +116,17 @@ void ompp_exit_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t
     ompp_frames_close(thread, index, t);
 }
 
+void ompp_event_unwind(ompp_region_ref_t region, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || region <= OMPP_REGION_SKIPPED || thread->skipped || !ompp_guard_enter(thread)) return;
+    ompp_settled_top(thread, t);
+    uint32_t index = find_open(thread, region);
+    if (index && index < thread->stack->top) ompp_frames_close(thread, index + 1, t);
+    ompp_guard_leave(thread);
+}
+
 ompp_region_ref_t ompp_event_innermost(ompp_construct_t construct)
 {
     ompp_thread_t *thread = ompp_thread_get();

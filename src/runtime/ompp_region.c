@@ -345,7 +345,9 @@ ompp_region_ref_t ompp_region_exec_of(ompp_region_ref_t task_region)
                              .code = m ? (const void *)(uintptr_t)(m->base + task->addr + 1) : NULL,
                              .flags = task->flags};
     exec = ompp_region_define(&def);
-    if (exec) atomic_store_explicit(&task->exec, exec, memory_order_release);
+    if (!exec) return 0;
+    atomic_store_explicit(&((ompp_a_region_t *)at(exec))->exec, task_region, memory_order_release);
+    atomic_store_explicit(&task->exec, exec, memory_order_release);
     return exec;
 }
 

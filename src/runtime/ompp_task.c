@@ -161,6 +161,15 @@ void ompp_event_task_resume(ompp_task_t task, ompp_time_t t)
     ompp_guard_leave(thread);
 }
 
+ompp_region_ref_t ompp_event_task_region(void)
+{
+    const ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || thread->guard || !thread->stack->explicit_task) return 0;
+    const ompp_a_region_t *exec = ompp_at(thread, ompp_node(thread, thread->stack->frames[0].node)->region);
+    return atomic_load_explicit(&exec->exec, memory_order_acquire);
+}
+
 bool ompp_event_task_below(ompp_task_t task)
 {
     const ompp_thread_t *thread = ompp_thread_get();

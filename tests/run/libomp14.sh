@@ -13,12 +13,12 @@ trap 'cd /; rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
 "$clang" -g -fopenmp "$abs_top_srcdir/tests/omp/critical.c" -o program -L"${new%/*}" || { echo "SKIP: $clang cannot link OpenMP"; exit 77; }
 export LD_LIBRARY_PATH="${omp%/*}" OMP_NUM_THREADS=2
+ldd program | grep -q "$omp" || { echo "not ok - the program would not run with $omp"; exit 1; }
 failed=0
 OMP_TOOL_LIBRARIES=$lib ./program >out.tool || failed=1
 LD_PRELOAD=$lib ./program >out.preload || failed=1
 for n in 0 1; do
     grep -q "CRITICAL: " program.2-$n.ompp.txt || { echo "not ok - report $n has no critical section"; failed=1; }
-    grep -q "OMPT: dispatch" program.2-$n.ompp.txt || { echo "not ok - report $n is not of libomp 14"; failed=1; }
 done
 cmp out.tool out.preload || failed=1
 exit $failed

@@ -8,6 +8,8 @@ A line of NAME.facts:   LABEL KIND COLUMN WHERE VALUE [source]
     COLUMN  of the report, or: regions, nodes (how many there are)   WHERE   each (of T threads), sum, tidN
     VALUE   expression in T, or LOW..[HIGH]                          source  opari or ompt: only there
 or  result EXPRESSION   what the program prints.
+or  env NAME=VALUE      the program's environment.        or  threads N...   run with these numbers of threads
+or  sources NAME...     only these; or  apart: the sources differ in more than the facts say, and are not compared.
 """
 
 import glob
@@ -28,6 +30,7 @@ SAME_TYPE = {"UTASK": "TASK", "UTASKEXEC": "TASKEXEC"}  # OPARI2 makes untied ta
 OTHER_TEAMS = {"nested", "pthreads", "recursion"}
 # Tasks that OPARI2 does not see: of taskloop, and undeferred ones (it makes no event when the if clause is false).
 TASKS_UNSEEN = {"taskgroup", "task"}
+SPECIAL = ("result", "env", "threads", "sources", "apart")
 # OpenMP is started by another thread than the initial one: OMPT leaves mutexes alone there (src/ompt/ompp_ompt.c says why).
 MUTEXES_UNSEEN = {"pthreads"}
 
@@ -102,10 +105,11 @@ def compare(verdict, name, profiles, title):
         verdict.equal(one.get(key), other.get(key), "%s: OPARI2 against OMPT: %s line %s-%s" % ((title,) + key))
 
 
-def run_one(verdict, scratch, name, source, how, program, threads, facts, result):
+def run_one(verdict, scratch, name, source, how, program, threads, facts, special):
     title = "%s %s T=%d" % (name, how, threads)
-    outcome = harness.run(program, scratch.file(name, "%s-%d" % (how, threads)), threads)
-    verdict.equal((outcome.status, outcome.out.strip()), (0, str(eval(result, {"T": threads}))), title + ": result")
+    environment = dict(text.split("=") for text in special["env"])
+    outcome = harness.run(program, scratch.file(name, "%s-%d" % (how, threads)), threads, **environment)
+    verdict.equal((outcome.status, outcome.out.strip()), (0, str(eval(special["result"][0], {"T": threads}))), title + ": result")
     verdict.equal(outcome.messages(), [], title + ": messages")
     profile = outcome.profile()
     verdict.profile(profile, title)
@@ -116,20 +120,21 @@ def run_one(verdict, scratch, name, source, how, program, threads, facts, result
 def test(verdict, scratch, name, hows):
     source = os.path.join(harness.SOURCE, "tests", "omp", name + ".c")
     lines = [line.strip() for line in open(source[:-1] + "facts") if line.strip()]
-    result = [line[len("result "):] for line in lines if line.startswith("result ")][0]
-    facts = [line for line in lines if not line.startswith("result ")]
+    special = {word: [line[len(word):].strip() for line in lines if line.split()[0] == word] for word in SPECIAL}
+    facts = [line for line in lines if line.split()[0] not in SPECIAL]
+    hows = [how for how in hows if not special["sources"] or how in special["sources"][0].split()]
     programs = {}
     for how in hows:
         programs[how] = scratch.file(name, how, name)
         harness.build(source, programs[how], how)
-    for threads in THREADS:
+    for threads in map(int, special["threads"][0].split()) if special["threads"] else THREADS:
         profiles = {}
         for how in hows:
             try:
-                profiles[how] = run_one(verdict, scratch, name, source, how, programs[how], threads, facts, result)
+                profiles[how] = run_one(verdict, scratch, name, source, how, programs[how], threads, facts, special)
             except (harness.Failure, harness.subprocess.TimeoutExpired) as failure:
                 verdict.check(False, "%s %s T=%d: %s" % (name, how, threads, failure))
-        if len(profiles) == 2:
+        if len(profiles) == 2 and not special["apart"]:
             compare(verdict, name, profiles, "%s T=%d" % (name, threads))
 
 
