@@ -24,6 +24,7 @@ typedef struct {
 
 static const char usage[] =
     "usage: ompp-report [show] [--digits=N] FILE.xml   print the text report\n"
+    "       ompp-report csv FILE.xml                   print the CSV report\n"
     "       ompp-report check FILE.xml...              say whether the files are in order\n"
     "       ompp-report convert FILE...                write text and XML of what a run left: FILE.ompp.bin, beside it;\n"
     "                                                  /dev/shm/ompp-* of a process that died, in this directory\n"
@@ -61,18 +62,28 @@ static bool is_numbered(const ompp_profile_t *profile)
     return true;
 }
 
-static int show(const request_t *request)
+static int print(const request_t *request, bool csv)
 {
     ompp_profile_t *profile = load(request->file);
     int rc;
 
     if (!profile) return EXIT_BAD;
     rc = is_numbered(profile) ? 0 : ompp_analysis_number(profile);
-    if (rc == 0) rc = ompp_report_text(profile, request->digits, stdout);
+    if (rc == 0) rc = csv ? ompp_report_csv(profile, stdout) : ompp_report_text(profile, request->digits, stdout);
     ompp_profile_free(profile);
     if (rc) return complain(ompp_error_message(rc));
     if (fflush(stdout) || ferror(stdout)) return complain(strerror(errno));
     return EXIT_GOOD;
+}
+
+static int show(const request_t *request)
+{
+    return print(request, false);
+}
+
+static int csv(const request_t *request)
+{
+    return print(request, true);
 }
 
 static int check(const request_t *request)
@@ -124,7 +135,7 @@ static const struct {
     const char *name;
     int (*run)(const request_t *request);
     bool many; /* takes more than one file */
-} verbs[] = {{"show", show, false}, {"check", check, true}, {"convert", convert, true}};
+} verbs[] = {{"show", show, false}, {"csv", csv, false}, {"check", check, true}, {"convert", convert, true}};
 #define NVERBS (sizeof verbs / sizeof verbs[0])
 
 static size_t find_verb(const char *word)

@@ -24,6 +24,14 @@
 int ompp_report_text(const ompp_profile_t *profile, int digits, FILE *out);
 
 /**
+ * \brief Writes the CSV report, in ompP's format; the same numbers as the text report, times with six digits.
+ * \param[in] profile  borrowed; numbered (ompp_analysis_number).
+ * \param[in] out      borrowed; the caller checks ferror() and fclose().
+ * \return 0 or -OMPP_E_NOMEM.
+ */
+int ompp_report_csv(const ompp_profile_t *profile, FILE *out);
+
+/**
  * \brief Writes the XML file (docs/xml.md).
  * \param[in] out  borrowed; the caller checks ferror() and fclose().
  * \return 0, -OMPP_E_NOMEM or -OMPP_E_IO.

@@ -35,32 +35,37 @@ static void line_seconds(ompp_text_t *t, const char *name, uint64_t ns)
     fprintf(t->out, "%s sec\n", ompp_text_seconds(t, ns).text);
 }
 
-static void line_date(ompp_text_t *t, const char *name, uint64_t epoch_ns)
+void ompp_text_date(uint64_t epoch_ns, char *out, size_t size)
 {
     time_t seconds = (time_t)(epoch_ns / 1000000000u);
     struct tm tm;
-    char date[64] = "unknown";
 
-    if (localtime_r(&seconds, &tm)) strftime(date, sizeof date, "%a %b %d %T %Y", &tm);
-    line(t, name, date);
+    if (!localtime_r(&seconds, &tm) || !strftime(out, size, "%a %b %d %T %Y", &tm)) snprintf(out, size, "unknown");
+}
+
+void ompp_text_period(const ompp_profile_t *p, uint64_t *first, uint64_t *last)
+{
+    *first = *last = 0;
+    for (size_t r = 0; r < p->nranks_kept; r++) {
+        uint64_t begin = p->ranks[r].begin_epoch_ns, end = begin + p->ranks[r].duration_ns;
+        if (r == 0 || begin < *first) *first = begin;
+        if (end > *last) *last = end;
+    }
 }
 
 static void dates(ompp_text_t *t)
 {
-    const ompp_profile_t *p = t->profile;
-    uint64_t first = 0, last = 0;
+    char start[64], end[64];
+    uint64_t first, last;
 
-    for (size_t r = 0; r < p->nranks_kept; r++) {
-        uint64_t begin = p->ranks[r].begin_epoch_ns, end = begin + p->ranks[r].duration_ns;
-        if (r == 0 || begin < first) first = begin;
-        if (end > last) last = end;
-    }
-    line_date(t, "Start Date", first);
-    line_date(t, "End Date", last);
+    ompp_text_period(t->profile, &first, &last);
+    ompp_text_date(first, start, sizeof start);
+    ompp_text_date(last, end, sizeof end);
+    line(t, "Start Date", start);
+    line(t, "End Date", end);
 }
 
-/* The worst end of a rank is the end of the run. */
-static const char *type_of_report(const ompp_profile_t *p)
+const char *ompp_text_type(const ompp_profile_t *p)
 {
     static const char *const names[] = {
         [OMPP_END_FINAL] = "final", [OMPP_END_DUMP] = "incremental", [OMPP_END_INCOMPLETE] = "incomplete"};
@@ -104,12 +109,11 @@ static void line_tids(ompp_text_t *t, const char *name, uint32_t kind)
     if (last != OMPP_NONE) putc('\n', t->out);
 }
 
-static void hosts(ompp_text_t *t)
+void ompp_text_hosts(const ompp_text_t *t, const char *separator)
 {
     const ompp_profile_t *p = t->profile;
     const char *between = "";
 
-    label(t, "MPI hostname");
     for (size_t r = 0; r < p->nranks_kept; r++) {
         size_t before = 0;
         while (before < r && p->ranks[before].host != p->ranks[r].host) before++;
@@ -117,34 +121,33 @@ static void hosts(ompp_text_t *t)
         char *host = ompp_text_printable(ompp_profile_text(p, p->ranks[r].host), true);
         fprintf(t->out, "%s%s", between, host ? host : "");
         free(host);
-        between = ", ";
+        between = separator;
     }
-    putc('\n', t->out);
 }
+
+const ompp_text_mpi_line_t ompp_text_mpi_lines[] = {
+    {"MPI time", OMPP_COLUMN_MPI_T},        {"MPI bytes in", OMPP_COLUMN_IN_V},     {"MPI bytes out", OMPP_COLUMN_OUT_V},
+    {"MPI recv calls", OMPP_COLUMN_RECV_C}, {"MPI send calls", OMPP_COLUMN_SEND_C}, {"MPI collectives", OMPP_COLUMN_COLL_C},
+};
+const size_t ompp_text_nmpi_lines = sizeof ompp_text_mpi_lines / sizeof ompp_text_mpi_lines[0];
 
 /* ompP's lines of MPI runs: sums over the whole report. */
 static void mpi_lines(ompp_text_t *t)
 {
-    static const struct {
-        const char *name;
-        ompp_column_t column;
-    } sums[] = {
-        {"MPI time", OMPP_COLUMN_MPI_T},        {"MPI bytes in", OMPP_COLUMN_IN_V},
-        {"MPI bytes out", OMPP_COLUMN_OUT_V},   {"MPI recv calls", OMPP_COLUMN_RECV_C},
-        {"MPI send calls", OMPP_COLUMN_SEND_C}, {"MPI collectives", OMPP_COLUMN_COLL_C},
-    };
-
     if (!t->show_ranks && t->profile->nranks_kept) {
         label(t, "MPI my rank");
         fprintf(t->out, "%" PRIu32 "\n", t->profile->ranks[0].rank);
     }
     label(t, "MPI num procs");
     fprintf(t->out, "%" PRIu32 "\n", t->profile->nranks);
-    hosts(t);
-    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
-        uint64_t value = t->totals[0].value[sums[i].column];
-        label(t, sums[i].name);
-        if (ompp_columns[sums[i].column].unit == OMPP_UNIT_NS)
+    label(t, "MPI hostname");
+    ompp_text_hosts(t, ", ");
+    putc('\n', t->out);
+    for (size_t i = 0; i < ompp_text_nmpi_lines; i++) {
+        ompp_column_t column = ompp_text_mpi_lines[i].column;
+        uint64_t value = t->totals[0].value[column];
+        label(t, ompp_text_mpi_lines[i].name);
+        if (ompp_columns[column].unit == OMPP_UNIT_NS)
             fprintf(t->out, "%s\n", ompp_text_seconds_digits(value, 6).text);
         else
             fprintf(t->out, "%" PRIu64 "\n", value);
@@ -159,7 +162,7 @@ void ompp_text_general(ompp_text_t *t)
     dates(t);
     line_seconds(t, "Duration", t->duration_ns);
     line(t, "Application Name", t->app);
-    line(t, "Type of Report", type_of_report(p));
+    line(t, "Type of Report", ompp_text_type(p));
     cpu_times(t);
     label(t, "Max Threads");
     fprintf(t->out, "%" PRIu32 "\n", ompp_analysis_max_threads(p));

@@ -83,8 +83,7 @@ static const char *last_part(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* File (or module, while the file is not known) of a region. */
-static const char *file_of(const ompp_profile_t *profile, const ompp_region_t *region)
+const char *ompp_text_file(const ompp_profile_t *profile, const ompp_region_t *region)
 {
     const char *file = ompp_profile_text(profile, region->file);
 
@@ -115,7 +114,7 @@ char *ompp_text_place(const ompp_profile_t *profile, uint32_t region)
     const char *unnamed = construct->place == OMPP_PLACE_NAMED ? " (unnamed)" : "";
     bool named = construct->place != OMPP_PLACE_RANGE && construct->place != OMPP_PLACE_LINE && !address;
 
-    file = ompp_text_printable(address ? construct->full : file_of(profile, r), true);
+    file = ompp_text_printable(address ? construct->full : ompp_text_file(profile, r), true);
     name = ompp_text_printable(ompp_profile_text(profile, r->name), true);
     lines_of(profile, r, construct->place, lines, sizeof lines);
     if (file && name && named && *name) {

@@ -39,6 +39,42 @@ typedef struct {
     bool show_ranks;    /* merged report: RANK column */
 } ompp_text_t;
 
+/** One column as printed. */
+typedef struct {
+    ompp_column_t id;
+    const char *suffix; /* "", "/I" or "/E" */
+} ompp_text_column_t;
+
+#define OMPP_TEXT_COLUMNS (2 * OMPP_MAX_COLUMNS + 8) /* most columns of a table */
+
+/** One row of a table; rank and tid count for OMPP_ROW_THREAD only. */
+typedef void ompp_text_row_fn(const ompp_text_t *t, ompp_row_kind_t kind, uint32_t rank, uint32_t tid,
+                              const ompp_text_column_t *columns, size_t n, const ompp_row_t *row);
+
+/** One line of the overhead tables, with the number that orders it. */
+typedef struct {
+    ompp_overhead_t values;
+    uint32_t number;
+    uint64_t sum_ns; /* of all classes */
+    uint64_t key;    /* descending */
+} ompp_text_overhead_t;
+
+/** The overhead tables before they are printed. lines: owned, free(). */
+typedef struct {
+    ompp_text_overhead_t *lines, sum; /* [n], by wallclock or by sum_ns */
+    size_t n;
+    uint64_t coverage_ns; /* wallclock of parallel regions that are not inside others */
+} ompp_text_overheads_t;
+
+/** A line of General Information of MPI runs: a sum over the whole report. */
+typedef struct {
+    const char *name;
+    ompp_column_t column;
+} ompp_text_mpi_line_t;
+
+extern const ompp_text_mpi_line_t ompp_text_mpi_lines[];
+extern const size_t ompp_text_nmpi_lines;
+
 /** Buffer for a time. */
 typedef struct {
     char text[32];
@@ -68,6 +104,50 @@ char *ompp_text_printable(const char *text, bool word);
 
 /** \brief Location of a region as the report writes it. \return owned, free(); NULL when out of memory. */
 char *ompp_text_place(const ompp_profile_t *profile, uint32_t region);
+
+/** \brief Last part of the path of a region's file (or module, while the file is not known); "unknown". Borrowed. */
+const char *ompp_text_file(const ompp_profile_t *profile, const ompp_region_t *region);
+
+/** \brief First start and last end of all ranks, ns since 1970. */
+void ompp_text_period(const ompp_profile_t *profile, uint64_t *first, uint64_t *last);
+
+/** \brief Date as ompP writes it, local time. */
+void ompp_text_date(uint64_t epoch_ns, char *out, size_t size);
+
+/** \return "final", "incremental" or "incomplete": the worst end of a rank is the end of the run. */
+const char *ompp_text_type(const ompp_profile_t *profile);
+
+/** \brief Names of the hosts, each once. */
+void ompp_text_hosts(const ompp_text_t *t, const char *between);
+
+/** \brief Columns of a construct's table. columns: [OMPP_TEXT_COLUMNS]. \return their number. */
+size_t ompp_text_columns(const ompp_text_t *t, unsigned construct, bool split, ompp_text_column_t *columns);
+
+/** \brief Value of a column: ns, bytes or count. */
+uint64_t ompp_text_value(const ompp_text_column_t *column, const ompp_row_t *row);
+
+/** \brief The values of a region, or of a node, to t->rows. */
+void ompp_text_gather_region(ompp_text_t *t, uint32_t region);
+void ompp_text_gather_node(ompp_text_t *t, uint32_t node);
+
+/** \brief Hands the rows of a table to print, in order: threads, omitted ranks, sum; of what stands in t->rows. */
+void ompp_text_rows(ompp_text_t *t, unsigned construct, bool split, ompp_text_row_fn *print);
+
+/** \brief Nodes from the first level down to this one, to t->path. \return how many. */
+uint32_t ompp_text_path(ompp_text_t *t, uint32_t node);
+
+/** \brief Inclusive and exclusive time of a node in the callgraph, ns; of the root the time outside the regions below it. */
+uint64_t ompp_text_inclusive(const ompp_text_t *t, uint32_t node);
+uint64_t ompp_text_exclusive(const ompp_text_t *t, uint32_t node);
+
+/** \brief Overheads of all parallel regions, by wallclock. \return 0 or -OMPP_E_NOMEM. */
+int ompp_text_overhead_lines(const ompp_text_t *t, ompp_text_overheads_t *overheads);
+
+/** \brief Puts the lines in the order of the table for the whole program: by the sum of all classes. */
+void ompp_text_overhead_by_sum(ompp_text_overheads_t *overheads);
+
+/** \return whether reports of this run have the overhead class. */
+bool ompp_text_has_class(const ompp_text_t *t, unsigned class);
 
 /* Sections. */
 void ompp_text_general(ompp_text_t *t);

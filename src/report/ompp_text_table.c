@@ -13,16 +13,9 @@
 #define ALL_RANKS_UP_TO 16 /* above that number of ranks only the extreme ones are printed */
 #define EXTREME_RANKS 8    /* of each end */
 
-/* One column as printed. */
-typedef struct {
-    ompp_column_t id;
-    const char *suffix; /* "", "/I" or "/E" */
-} printed_t;
-
 /* ---- Columns -------------------------------------------------------------------------------------------------------- */
 
-/* Columns of a construct's table. printed: at least 2 x OMPP_MAX_COLUMNS + 8. */
-static size_t columns_of(const ompp_text_t *t, unsigned construct, bool split, printed_t *printed)
+size_t ompp_text_columns(const ompp_text_t *t, unsigned construct, bool split, ompp_text_column_t *printed)
 {
     const ompp_construct_row_t *c = &ompp_constructs[construct];
     size_t n = 0;
@@ -30,25 +23,25 @@ static size_t columns_of(const ompp_text_t *t, unsigned construct, bool split, p
     for (unsigned i = 0; i < c->ncolumns; i++) {
         ompp_column_t id = c->columns[i] & ~OMPP_COLUMN_SPLIT;
         bool both = split && (c->columns[i] & OMPP_COLUMN_SPLIT);
-        printed[n++] = (printed_t){id, both ? "/I" : ""};
-        if (both) printed[n++] = (printed_t){id, "/E"};
+        printed[n++] = (ompp_text_column_t){id, both ? "/I" : ""};
+        if (both) printed[n++] = (ompp_text_column_t){id, "/E"};
     }
     for (size_t i = 0; t->profile->mpi && i < ompp_nmpi_columns; i++)
-        printed[n++] = (printed_t){ompp_mpi_columns[i], ""};
+        printed[n++] = (ompp_text_column_t){ompp_mpi_columns[i], ""};
     return n;
 }
 
-static bool is_time(const printed_t *column)
+static bool is_time(const ompp_text_column_t *column)
 {
     return ompp_columns[column->id].unit == OMPP_UNIT_NS;
 }
 
-static uint64_t value_of(const printed_t *column, const ompp_row_t *row)
+uint64_t ompp_text_value(const ompp_text_column_t *column, const ompp_row_t *row)
 {
     return column->suffix[0] && column->suffix[1] == 'E' ? row->exclusive : row->value[column->id];
 }
 
-static void print_titles(ompp_text_t *t, const printed_t *columns, size_t n)
+static void print_titles(ompp_text_t *t, const ompp_text_column_t *columns, size_t n)
 {
     ompp_layout_row_title(t->out, t->show_ranks);
     for (size_t c = 0; c < n; c++) {
@@ -59,10 +52,12 @@ static void print_titles(ompp_text_t *t, const printed_t *columns, size_t n)
     putc('\n', t->out);
 }
 
-static void print_values(ompp_text_t *t, const printed_t *columns, size_t n, const ompp_row_t *row)
+static void print_row(const ompp_text_t *t, ompp_row_kind_t kind, uint32_t rank, uint32_t tid, const ompp_text_column_t *columns,
+                      size_t n, const ompp_row_t *row)
 {
+    ompp_layout_row_label(t->out, t->show_ranks, kind, rank, tid);
     for (size_t c = 0; c < n; c++) {
-        uint64_t value = value_of(&columns[c], row);
+        uint64_t value = ompp_text_value(&columns[c], row);
         if (is_time(&columns[c]))
             ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + t->extra, ompp_text_seconds(t, value).text);
         else
@@ -73,10 +68,10 @@ static void print_values(ompp_text_t *t, const printed_t *columns, size_t n, con
 
 /* ---- Rows ----------------------------------------------------------------------------------------------------------- */
 
-static bool is_zero(const printed_t *columns, size_t n, const ompp_row_t *row)
+static bool is_zero(const ompp_text_column_t *columns, size_t n, const ompp_row_t *row)
 {
     for (size_t c = 0; c < n; c++)
-        if (value_of(&columns[c], row)) return false;
+        if (ompp_text_value(&columns[c], row)) return false;
     return true;
 }
 
@@ -125,17 +120,15 @@ static void choose_ranks(ompp_text_t *t)
     for (size_t i = 0; i < EXTREME_RANKS; i++) t->rank_shown[t->rank_sort[i]] = t->rank_shown[t->rank_sort[n - 1 - i]] = true;
 }
 
-/* Rows, the row of omitted ranks, and the sum, of what stands in t->rows. */
-static void print_table(ompp_text_t *t, unsigned construct, bool split)
+void ompp_text_rows(ompp_text_t *t, unsigned construct, bool split, ompp_text_row_fn *print)
 {
     const ompp_profile_t *p = t->profile;
-    printed_t columns[2 * OMPP_MAX_COLUMNS + 8];
-    size_t n = columns_of(t, construct, split, columns);
+    ompp_text_column_t columns[OMPP_TEXT_COLUMNS];
+    size_t n = ompp_text_columns(t, construct, split, columns);
     bool once = ompp_constructs[construct].flags & OMPP_CONSTRUCT_F_ONCE, omitted = p->nrest > 0;
     ompp_row_t sum = {0}, others = {0};
 
     choose_ranks(t);
-    print_titles(t, columns, n);
     for (size_t i = 0; i < p->nlocations; i++) {
         const ompp_location_t *l = &p->locations[t->order[i]];
         const ompp_row_t *row = &t->rows[t->order[i]];
@@ -147,20 +140,36 @@ static void print_table(ompp_text_t *t, unsigned construct, bool split)
             continue;
         }
         if (once && l->tid != 0 && is_zero(columns, n, row)) continue;
-        ompp_layout_row_label(t->out, t->show_ranks, OMPP_ROW_THREAD, l->rank, l->tid);
-        print_values(t, columns, n, row);
+        print(t, OMPP_ROW_THREAD, l->rank, l->tid, columns, n, row);
     }
-    if (omitted) {
-        ompp_layout_row_label(t->out, t->show_ranks, OMPP_ROW_OTHERS, 0, 0);
-        print_values(t, columns, n, &others);
-    }
-    ompp_layout_row_label(t->out, t->show_ranks, OMPP_ROW_SUM, 0, 0);
-    print_values(t, columns, n, &sum);
+    if (omitted) print(t, OMPP_ROW_OTHERS, 0, 0, columns, n, &others);
+    print(t, OMPP_ROW_SUM, 0, 0, columns, n, &sum);
+}
+
+static void print_table(ompp_text_t *t, unsigned construct, bool split)
+{
+    ompp_text_column_t columns[OMPP_TEXT_COLUMNS];
+
+    print_titles(t, columns, ompp_text_columns(t, construct, split, columns));
+    ompp_text_rows(t, construct, split, print_row);
 }
 
 static void clear_rows(ompp_text_t *t)
 {
     memset(t->rows, 0, t->profile->nlocations * sizeof *t->rows);
+}
+
+void ompp_text_gather_region(ompp_text_t *t, uint32_t region)
+{
+    clear_rows(t);
+    for (uint32_t n = 1; n < t->profile->nnodes; n++)
+        if (t->profile->nodes[n].region == region) ompp_values_add(t->values, n, t->rows);
+}
+
+void ompp_text_gather_node(ompp_text_t *t, uint32_t node)
+{
+    clear_rows(t);
+    ompp_values_add(t->values, node, t->rows);
 }
 
 /* "R00001 file (1-2) LOOP". Where the location already is the name of the construct, a heading does not repeat it. */
@@ -180,20 +189,23 @@ void ompp_text_flat(ompp_text_t *t)
 
     ompp_layout_title(t->out, "ompP Flat Region Profile (inclusive data)");
     for (size_t i = 0; i < t->nexecuted; i++) {
-        clear_rows(t);
-        for (uint32_t n = 1; n < p->nnodes; n++)
-            if (p->nodes[n].region == t->regions[i]) ompp_values_add(t->values, n, t->rows);
+        ompp_text_gather_region(t, t->regions[i]);
         print_region(t, t->regions[i], false);
         print_table(t, p->regions[t->regions[i]].construct, false);
         putc('\n', t->out);
     }
 }
 
+uint32_t ompp_text_path(ompp_text_t *t, uint32_t node)
+{
+    for (uint32_t n = node; n != 0; n = t->profile->nodes[n].parent) t->path[t->depth[n] - 1] = n;
+    return t->depth[node];
+}
+
 static void print_path(ompp_text_t *t, uint32_t node)
 {
-    uint32_t depth = t->depth[node];
+    uint32_t depth = ompp_text_path(t, node);
 
-    for (uint32_t n = node; n != 0; n = t->profile->nodes[n].parent) t->path[t->depth[n] - 1] = n;
     ompp_layout_step(t->out, '*', 0);
     fprintf(t->out, "%s\n", t->app);
     for (uint32_t d = 0; d < depth; d++) {
@@ -208,8 +220,7 @@ void ompp_text_callgraph_profiles(ompp_text_t *t)
     putc('\n', t->out);
     for (size_t i = 0; i < t->nordered; i++) {
         uint32_t node = t->nodes[i];
-        clear_rows(t);
-        ompp_values_add(t->values, node, t->rows);
+        ompp_text_gather_node(t, node);
         print_path(t, node);
         print_table(t, t->profile->regions[t->profile->nodes[node].region].construct, true);
         putc('\n', t->out);
@@ -219,15 +230,26 @@ void ompp_text_callgraph_profiles(ompp_text_t *t)
 
 /* ---- Callgraph ------------------------------------------------------------------------------------------------------ */
 
-static uint64_t inclusive_of(const ompp_text_t *t, uint32_t node)
+uint64_t ompp_text_inclusive(const ompp_text_t *t, uint32_t node)
 {
+    if (node == 0) return t->duration_ns;
     return ompp_text_mean(t->totals[node].value[OMPP_COLUMN_EXEC_T], ompp_analysis_divisor(t->profile, node));
 }
 
-static uint64_t exclusive_of(const ompp_text_t *t, uint32_t node)
+static uint64_t outside_regions(const ompp_text_t *t)
+{
+    uint64_t inside = 0;
+
+    for (uint32_t n = 1; n < t->profile->nnodes; n++)
+        if (t->profile->nodes[n].parent == 0) inside += ompp_text_inclusive(t, n);
+    return ompp_less(t->duration_ns, inside);
+}
+
+uint64_t ompp_text_exclusive(const ompp_text_t *t, uint32_t node)
 {
     const ompp_row_t *total = &t->totals[node];
 
+    if (node == 0) return outside_regions(t);
     return ompp_text_mean(ompp_less(total->value[OMPP_COLUMN_EXEC_T], total->below_ns),
                           ompp_analysis_divisor(t->profile, node));
 }
@@ -248,21 +270,18 @@ static void print_times(ompp_text_t *t, uint64_t inclusive, uint64_t exclusive, 
 
 static void print_root(ompp_text_t *t)
 {
-    uint64_t inside = 0;
+    uint64_t outside = ompp_text_exclusive(t, 0);
 
-    for (uint32_t n = 1; n < t->profile->nnodes; n++)
-        if (t->profile->nodes[n].parent == 0) inside += inclusive_of(t, n);
-    inside = ompp_less(t->duration_ns, inside);
-    ompp_layout_root(t->out, t->extra, ompp_text_seconds(t, t->duration_ns).text, "100.0", ompp_text_seconds(t, inside).text,
-                     ompp_text_share(inside, (double)t->duration_ns).text, t->app, t->nslots);
+    ompp_layout_root(t->out, t->extra, ompp_text_seconds(t, t->duration_ns).text, "100.0", ompp_text_seconds(t, outside).text,
+                     ompp_text_share(outside, (double)t->duration_ns).text, t->app, t->nslots);
 }
 
 static void print_node(ompp_text_t *t, uint32_t node)
 {
-    uint32_t region = t->profile->nodes[node].region, depth = t->depth[node];
+    uint32_t region = t->profile->nodes[node].region, depth = ompp_text_path(t, node);
 
-    for (uint32_t n = node; n != 0; n = t->profile->nodes[n].parent) t->path[t->depth[n] - 1] = n;
-    print_times(t, inclusive_of(t, node), exclusive_of(t, node), ompp_constructs[t->profile->regions[region].construct].brief);
+    print_times(t, ompp_text_inclusive(t, node), ompp_text_exclusive(t, node),
+                ompp_constructs[t->profile->regions[region].construct].brief);
     for (uint32_t d = 0; d < depth; d++) ompp_layout_branch(t->out, d + 1 == depth, t->has_sibling[t->path[d]]);
     ompp_layout_heading(t->out, t->profile->regions[region].number, t->places[region], "");
 }
