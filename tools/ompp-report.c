@@ -5,6 +5,7 @@
 #include "report/ompp_report.h"
 
 #include "analysis/ompp_analysis.h"
+#include "base/ompp_env.h"
 #include "base/ompp_error.h"
 #include "model/ompp_collect.h"
 #include "model/ompp_pack.h"
@@ -107,7 +108,8 @@ static int only_rank(const ompp_profile_t *profile)
 
 static int convert(const request_t *request)
 {
-    ompp_job_t job = {.version = OMPP_JOB_VERSION, .file = "", .time_digits = request->digits, .resolve_seconds = 3600};
+    ompp_job_t job = {.version = OMPP_JOB_VERSION, .formats = OMPP_JOB_TEXT, .tmpdir = ompp_env_foreign("TMPDIR"), .file = "",
+                      .time_digits = request->digits, .resolve_seconds = 3600};
     ompp_profile_t *profile = NULL;
     const char *slash = strrchr(request->file, '/');
     bool died = ompp_collect_file(request->file, &profile) == 0;
@@ -123,7 +125,7 @@ static int convert(const request_t *request)
         job.local_rank = only_rank(profile);
         rc = ompp_job_run(profile, &job);
         snprintf(message, sizeof message, "%s", job.message);
-        if (job.text_path[0]) printf("%s\n%s\n", job.text_path, job.xml_path);
+        if (job.path[0]) printf("%s\n%s\n", job.path, job.xml_path);
     }
     if (message[0]) complain(message);
     ompp_profile_free(profile);

@@ -82,8 +82,6 @@ void ompp_clock_start(const char *choice)
 {
     bool want = strcmp(choice, "gettime") != 0, have = tsc_is_invariant();
 
-    if (strcmp(choice, "auto") != 0 && strcmp(choice, "tsc") != 0 && strcmp(choice, "gettime") != 0)
-        ompp_warn_common("OMPP_CLOCK='%s' is not understood (auto, tsc or gettime); using auto", choice);
     if (want && !have && strcmp(choice, "tsc") == 0)
         ompp_warn_common("OMPP_CLOCK=tsc: this processor's counter is not invariant; using clock_gettime");
     ompp_clock.use_tsc = want && have && calibrate();

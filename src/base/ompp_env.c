@@ -2,11 +2,13 @@
 
 #include "base/ompp_log.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 extern char **environ;
 
@@ -19,12 +21,20 @@ const ompp_env_row_t ompp_env_rows[] = {
 };
 const size_t ompp_env_nrows = sizeof ompp_env_rows / sizeof ompp_env_rows[0];
 
+/*
+ * What was set, kept from the start: reports are also made while the program runs, on a thread of ours, and reading the environment
+ * then could meet a setenv() of the program.
+ */
+static char *texts[sizeof ompp_env_rows / sizeof ompp_env_rows[0]];
+static bool was_read;
+
 static const char *const type_accepts[] = {
     [OMPP_ENV_STRING] = "text",
     [OMPP_ENV_FLAG] = "0 or 1",
     [OMPP_ENV_INT] = "a whole number, 0 or more",
     [OMPP_ENV_BYTES] = "a number of bytes, with k, M or G",
     [OMPP_ENV_SECONDS] = "a number of seconds, 0 or more",
+    [OMPP_ENV_WORDS] = "one or more, with commas",
     [OMPP_ENV_FOREIGN] = "text",
     [OMPP_ENV_LATER] = "text",
 };
@@ -65,6 +75,42 @@ static bool parse_seconds(const char *text, double *value)
     return end != text && *end == '\0' && errno == 0 && *value >= 0 && *value <= 1e9;
 }
 
+/* Is [word, word + n) one of the alternatives of a unit such as "text|csv"? Upper and lower case are the same. */
+static bool is_alternative(const char *alternatives, const char *word, size_t n)
+{
+    while (*alternatives) {
+        size_t length = strcspn(alternatives, "|");
+        if (length == n && strncasecmp(alternatives, word, n) == 0) return true;
+        alternatives += length + (alternatives[length] != '\0');
+    }
+    return false;
+}
+
+static bool parse_words(const char *text, const char *alternatives, char **value)
+{
+    for (const char *word = text;; word++) {
+        size_t n = strcspn(word, ",");
+        if (!is_alternative(alternatives, word, n)) return false;
+        word += n;
+        if (!*word) break;
+    }
+    *value = strdup(text);
+    for (char *c = *value; c && *c; c++) *c = (char)tolower((unsigned char)*c);
+    return *value != NULL;
+}
+
+bool ompp_env_has_word(const char *words, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (; *words; words += words[0] == ',') {
+        size_t length = strcspn(words, ",");
+        if (length == n && strncmp(words, word, n) == 0) return true;
+        words += length;
+    }
+    return false;
+}
+
 /* Stores text in the row's field; false when it is not of the row's type. */
 static bool store(const ompp_env_row_t *row, const char *text)
 {
@@ -80,11 +126,50 @@ static bool store(const ompp_env_row_t *row, const char *text)
         return parse_bytes(text, field);
     case OMPP_ENV_SECONDS:
         return parse_seconds(text, field);
+    case OMPP_ENV_WORDS:
+        return parse_words(text, row->unit, field);
     default:
         *(char **)field = strdup(text);
         return *(char **)field != NULL;
     }
 }
+
+/* ---- Ranges --------------------------------------------------------------------------------------------------------- */
+
+/* The range that ends a unit, "0-9" of "digits 0-9"; NULL when there is none. */
+static const char *range_of(const ompp_env_row_t *row)
+{
+    const char *blank = strrchr(row->unit, ' '), *last = blank ? blank + 1 : row->unit;
+    bool counts = row->type == OMPP_ENV_INT || row->type == OMPP_ENV_BYTES || row->type == OMPP_ENV_SECONDS;
+
+    return counts && isdigit((unsigned char)*last) && strchr(last, '-') ? last : NULL;
+}
+
+/* Value of a row, or of one end of its range, on one scale. */
+static double number_of(const ompp_env_row_t *row, const char *text)
+{
+    int64_t whole = 0;
+    uint64_t bytes = 0;
+    double seconds = 0;
+
+    if (row->type == OMPP_ENV_INT && parse_int(text, &whole)) return (double)whole;
+    if (row->type == OMPP_ENV_BYTES && parse_bytes(text, &bytes)) return (double)bytes;
+    return parse_seconds(text, &seconds) ? seconds : 0;
+}
+
+/* The end of the range that the value lies beyond, or NULL when all is well. buffer: [32]. */
+static const char *beyond(const ompp_env_row_t *row, const char *text, char *buffer)
+{
+    const char *range = range_of(row), *dash = range ? strchr(range, '-') : NULL;
+
+    if (!range || strcmp(text, row->def) == 0) return NULL;
+    snprintf(buffer, 32, "%.*s", (int)(dash - range), range);
+    if (number_of(row, text) < number_of(row, buffer)) return number_of(row, text) == number_of(row, row->def) ? NULL : buffer;
+    snprintf(buffer, 32, "%s", dash + 1);
+    return *buffer && number_of(row, text) > number_of(row, buffer) ? buffer : NULL;
+}
+
+/* ---- All of them ---------------------------------------------------------------------------------------------------- */
 
 static const ompp_env_row_t *find_row(const char *name, size_t length)
 {
@@ -120,9 +205,10 @@ static void warn_unknown(void)
     }
 }
 
-static void read_row(const ompp_env_row_t *row)
+static void read_row(const ompp_env_row_t *row, const char *text)
 {
-    const char *text = getenv(row->name);
+    char buffer[32];
+    const char *nearest;
 
     if (!text || !*text) {
         /* ompP: a flag that is set to nothing is on. */
@@ -130,21 +216,29 @@ static void read_row(const ompp_env_row_t *row)
         return;
     }
     if (row->type == OMPP_ENV_LATER) ompp_warn_common("%s has no effect in this version: %s", row->name, row->help);
-    if (store(row, text)) return;
-    ompp_warn_common("%s='%s' is not understood (%s%s%s); using %s", row->name, text, type_accepts[row->type],
-                     *row->unit ? ", in " : "", row->unit, row->def);
-    store(row, row->def);
+    if (!store(row, text)) {
+        bool words = row->type == OMPP_ENV_WORDS;
+        ompp_warn_common("%s='%s' is not understood (%s%s%s); using %s", row->name, text, type_accepts[row->type],
+                         !*row->unit ? "" : words ? ", of " : ", in ", row->unit, row->def);
+        store(row, row->def);
+    } else if ((nearest = beyond(row, text, buffer))) {
+        ompp_warn_common("%s='%s' is out of range (%s); using %s", row->name, text, row->unit, nearest);
+        store(row, nearest);
+    }
 }
 
 void ompp_env_read(void)
 {
-    static bool done;
     const char *quiet = getenv("OMPP_QUIET");
 
-    if (done) return;
-    done = true;
+    if (was_read) return;
+    was_read = true;
     if (quiet && strcmp(quiet, "0") != 0) ompp_log_set_level(OMPP_LOG_QUIET);
-    for (size_t i = 0; i < ompp_env_nrows; i++) read_row(&ompp_env_rows[i]);
+    for (size_t i = 0; i < ompp_env_nrows; i++) {
+        const char *text = getenv(ompp_env_rows[i].name);
+        if (text && *text) texts[i] = strdup(text);
+        read_row(&ompp_env_rows[i], text);
+    }
     warn_unknown();
     if (ompp_env.verbose > 0 && !ompp_env.quiet)
         ompp_log_set_level(ompp_env.verbose > 1 ? OMPP_LOG_DEBUG : OMPP_LOG_INFO);
@@ -152,7 +246,7 @@ void ompp_env_read(void)
 
 const char *ompp_env_text(const ompp_env_row_t *row)
 {
-    const char *text = getenv(row->name);
+    const char *text = was_read ? texts[row - ompp_env_rows] : getenv(row->name);
 
     return text ? text : "";
 }

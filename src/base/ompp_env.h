@@ -17,6 +17,7 @@ typedef bool ompp_env_FLAG_t;
 typedef int64_t ompp_env_INT_t;
 typedef uint64_t ompp_env_BYTES_t;
 typedef double ompp_env_SECONDS_t;
+typedef char *ompp_env_WORDS_t;
 typedef char *ompp_env_FOREIGN_t;
 typedef char *ompp_env_LATER_t;
 
@@ -33,6 +34,7 @@ typedef enum {
     OMPP_ENV_INT,
     OMPP_ENV_BYTES,
     OMPP_ENV_SECONDS,
+    OMPP_ENV_WORDS,
     OMPP_ENV_FOREIGN,
     OMPP_ENV_LATER
 } ompp_env_type_t;
@@ -54,14 +56,14 @@ extern const size_t ompp_env_nrows;
 /**
  * \brief Reads all variables into ompp_env, once; later calls do nothing. Sets the log level from OMPP_QUIET and OMPP_VERBOSE.
  *
- * Bad values: one warning each, that names the variable, the value, what is accepted and the default used. Unknown names that
+ * Bad values: one warning each, that names the variable, the value, what is accepted and what is used instead. Unknown names that
  * start with OMPP_: one warning each.
  * \note Threads: call before the first thread is measured.
  */
 void ompp_env_read(void);
 
 /**
- * \brief Value of a row as text, as it stands in the environment.
+ * \brief Value of a row as text, as it stood in the environment when it was read. Of an environment that is not read: as it is.
  * \return borrowed text; "" when not set.
  */
 const char *ompp_env_text(const ompp_env_row_t *row);
@@ -73,5 +75,8 @@ const char *ompp_env_text(const ompp_env_row_t *row);
 const char *ompp_env_foreign(const char *name);
 
 #pragma GCC visibility pop
+
+/** \return whether word is one of the words of a value of a WORDS row. */
+bool ompp_env_has_word(const char *words, const char *word);
 
 #endif

@@ -8,12 +8,17 @@
 
 #include "model/ompp_profile.h"
 
-#define OMPP_JOB_VERSION 1
+#define OMPP_JOB_VERSION 2
 #define OMPP_JOB_FUNCTION "ompp_job_run"
+
+/** Formats of the report, a set. The XML file is always made. */
+enum { OMPP_JOB_TEXT = 1, OMPP_JOB_CSV = 2 };
 
 typedef struct {
     uint32_t version; /* OMPP_JOB_VERSION */
+    unsigned formats; /* OMPP_JOB_TEXT, OMPP_JOB_CSV, both, or 0 for XML alone */
     const char *dir;  /* for the files: absolute, or "" for the working directory */
+    const char *tmpdir; /* where they go when neither dir nor the working directory will do; NULL or "" = none */
     const char *file; /* OMPP_REPORTFILE, or "" */
     bool overwrite, usepid;
     int local_rank;   /* -1: report of the whole run; else the report of this rank alone (ompP's A:r.T-n names) */
@@ -21,12 +26,13 @@ typedef struct {
     double resolve_seconds;
     bool resolve_live;/* modules may be resolved through /proc/self/maps of this process (it is the measured one) */
     /* Results. */
-    char text_path[1024], xml_path[1024];
+    char path[1024];     /* of the report: text, else CSV, else XML; "" = there is none */
+    char xml_path[1024]; /* of the XML file; "" = there is none */
     char message[1024]; /* what went wrong, one line; "" when nothing did */
 } ompp_job_t;
 
 /**
- * \brief Resolves addresses, numbers regions, writes text and XML.
+ * \brief Resolves addresses, numbers regions, writes the files.
  * \param[in,out] profile  borrowed; refined in place.
  * \param[in,out] job      borrowed.
  * \return 0, or a negative code with job->message set; what could be written is written.

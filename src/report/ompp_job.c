@@ -7,7 +7,6 @@
 
 #include "analysis/ompp_analysis.h"
 #include "analysis/ompp_values.h"
-#include "base/ompp_env.h"
 #include "base/ompp_error.h"
 
 #include <errno.h>
@@ -34,6 +33,12 @@ static void make_stem(const ompp_profile_t *profile, const ompp_job_t *job, char
         snprintf(out + n, size - n, ".%" PRIu32, profile->ranks[0].pid);
 }
 
+static unsigned wanted(const ompp_job_t *job)
+{
+    return (job->formats & OMPP_JOB_TEXT ? 1u << OMPP_OUT_TEXT : 0) | (job->formats & OMPP_JOB_CSV ? 1u << OMPP_OUT_CSV : 0) |
+           1u << OMPP_OUT_XML;
+}
+
 /* In a directory other than the first, the user's exact name is only a name. */
 static int open_exact(ompp_outfile_t *files, const ompp_job_t *job, const char *dir, bool first)
 {
@@ -41,20 +46,21 @@ static int open_exact(ompp_outfile_t *files, const ompp_job_t *job, const char *
     const char *slash = strrchr(job->file, '/'), *file = first || !slash ? job->file : slash + 1;
 
     if (job->local_rank >= 0) snprintf(suffix, sizeof suffix, ":%d", job->local_rank);
-    return ompp_outfile_open_exact(files, dir, file, suffix);
+    return ompp_outfile_open_exact(files, dir, file, suffix, wanted(job));
 }
 
 static int write_files(const ompp_profile_t *profile, const ompp_job_t *job, ompp_outfile_t *files)
 {
-    int rc = ompp_report_text(profile, job->time_digits, files->out[0]);
+    int rc = files->out[OMPP_OUT_TEXT] ? ompp_report_text(profile, job->time_digits, files->out[OMPP_OUT_TEXT]) : 0;
 
-    if (rc == 0 && files->out[1]) rc = ompp_report_xml_write(profile, files->out[1]);
+    if (rc == 0 && files->out[OMPP_OUT_CSV]) rc = ompp_report_csv(profile, files->out[OMPP_OUT_CSV]);
+    if (rc == 0 && files->out[OMPP_OUT_XML]) rc = ompp_report_xml_write(profile, files->out[OMPP_OUT_XML]);
     if (rc == 0) return ompp_outfile_commit(files);
     ompp_outfile_abandon(files);
     return rc;
 }
 
-/* Both files in one directory, or nothing; no XML where the text goes to a device or pipe. */
+/* All files in one directory, or nothing; only one where it goes to a device or pipe. */
 static int try_directory(const ompp_profile_t *profile, ompp_job_t *job, const char *dir, bool first)
 {
     char stem[512];
@@ -66,12 +72,13 @@ static int try_directory(const ompp_profile_t *profile, ompp_job_t *job, const c
         rc = open_exact(&files, job, dir, first);
     } else {
         make_stem(profile, job, stem, sizeof stem);
-        rc = ompp_outfile_open(&files, dir, stem, !job->overwrite);
+        rc = ompp_outfile_open(&files, dir, stem, !job->overwrite, wanted(job));
     }
     if (rc == 0) rc = write_files(profile, job, &files);
     if (rc) return rc;
-    snprintf(job->text_path, sizeof job->text_path, "%s", files.path[0]);
-    snprintf(job->xml_path, sizeof job->xml_path, "%s", files.path[1]);
+    for (int i = OMPP_OUTFILES; i-- > 0;)
+        if (files.path[i][0]) snprintf(job->path, sizeof job->path, "%s", files.path[i]);
+    snprintf(job->xml_path, sizeof job->xml_path, "%s", files.path[OMPP_OUT_XML]);
     return 0;
 }
 
@@ -82,7 +89,7 @@ static const char *reason(int rc, int error)
 
 static int write_somewhere(const ompp_profile_t *profile, ompp_job_t *job)
 {
-    const char *tmpdir = ompp_env_foreign("TMPDIR"), *dirs[] = {job->dir ? job->dir : "", "", tmpdir, "/tmp"};
+    const char *dirs[] = {job->dir ? job->dir : "", "", job->tmpdir, "/tmp"};
     const char *first = job->file[0] ? job->file : *dirs[0] ? dirs[0] : "the working directory";
     const char *to = job->file[0] ? "to" : "in";
     char why[256] = "";
@@ -140,7 +147,7 @@ __attribute__((visibility("default"))) int ompp_job_run(ompp_profile_t *profile,
 {
     int analysed, written;
 
-    job->text_path[0] = job->xml_path[0] = job->message[0] = 0;
+    job->path[0] = job->xml_path[0] = job->message[0] = 0;
     if (job->version != OMPP_JOB_VERSION) {
         snprintf(job->message, sizeof job->message, "libompp-report.so is of another version than libompp.so");
         return -OMPP_E_VERSION;

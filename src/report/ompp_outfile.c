@@ -13,7 +13,7 @@
 #define MAX_NUMBER 1000000
 #define MAX_LINKS 40 /* as many as Linux follows */
 
-static const char *const endings[OMPP_OUTFILES] = {".ompp.txt", ".ompp.xml"};
+static const char *const endings[OMPP_OUTFILES] = {".ompp.txt", ".ompp.csv", ".ompp.xml"};
 
 void ompp_outfile_safe_name(const char *text, char *out, size_t size)
 {
@@ -49,13 +49,21 @@ static bool create(const char *path)
     return fd >= 0;
 }
 
-/* Makes both names, empty: 1 done, 0 one of them exists, -1 error. */
-static int reserve(ompp_outfile_t *files)
+/* Makes the wanted names, empty, if none of any format is there: 1 done, 0 one of them exists, -1 error. */
+static int reserve(const ompp_outfile_t *files, unsigned wanted)
 {
-    if (!create(files->path[0])) return errno == EEXIST ? 0 : -1;
-    if (create(files->path[1])) return 1;
-    int error = errno;
-    unlink(files->path[0]);
+    int made = 0, error = 0;
+    struct stat there;
+
+    for (; made < OMPP_OUTFILES && !error; made++) {
+        if (wanted & 1u << made)
+            error = create(files->path[made]) ? 0 : errno;
+        else
+            error = lstat(files->path[made], &there) == 0 ? EEXIST : 0;
+    }
+    if (!error) return 1;
+    for (made--; made-- > 0;)
+        if (wanted & 1u << made) unlink(files->path[made]);
     errno = error;
     return error == EEXIST ? 0 : -1;
 }
@@ -176,9 +184,8 @@ static bool open_one(ompp_outfile_t *files, int i)
     return resolve(files->path[i], files->target[i], sizeof files->target[i]) && open_temporary(files, i);
 }
 
-static int open_both(ompp_outfile_t *files)
+static int open_all(ompp_outfile_t *files)
 {
-    if (is_special(files->path[0])) files->path[1][0] = 0;
     for (int i = 0; i < OMPP_OUTFILES; i++) {
         if (!files->path[i][0] || open_one(files, i)) continue;
         ompp_outfile_abandon(files);
@@ -187,7 +194,13 @@ static int open_both(ompp_outfile_t *files)
     return 0;
 }
 
-int ompp_outfile_open(ompp_outfile_t *files, const char *dir, const char *stem, bool number)
+static void forget_unwanted(ompp_outfile_t *files, unsigned wanted)
+{
+    for (int i = 0; i < OMPP_OUTFILES; i++)
+        if (!(wanted & 1u << i)) files->path[i][0] = 0;
+}
+
+int ompp_outfile_open(ompp_outfile_t *files, const char *dir, const char *stem, bool number, unsigned wanted)
 {
     memset(files, 0, sizeof *files);
     for (int n = 0; n < MAX_NUMBER; n++) {
@@ -199,23 +212,30 @@ int ompp_outfile_open(ompp_outfile_t *files, const char *dir, const char *stem, 
                 snprintf(ending, sizeof ending, "%s", endings[i]);
             if (!join(files->path[i], sizeof files->path[i], dir, stem, ending)) return -OMPP_E_OPEN;
         }
-        int free_name = number ? reserve(files) : 1;
+        int free_name = number ? reserve(files, wanted) : 1;
         if (free_name < 0) return -OMPP_E_OPEN;
         if (free_name == 0) continue;
         files->reserved = number;
-        return open_both(files);
+        forget_unwanted(files, wanted);
+        return open_all(files);
     }
     errno = EEXIST;
     return -OMPP_E_OPEN;
 }
 
-int ompp_outfile_open_exact(ompp_outfile_t *files, const char *dir, const char *name, const char *suffix)
+int ompp_outfile_open_exact(ompp_outfile_t *files, const char *dir, const char *name, const char *suffix, unsigned wanted)
 {
+    int first = 0;
+
     memset(files, 0, sizeof *files);
-    if (!join(files->path[0], sizeof files->path[0], dir, name, "")) return -OMPP_E_OPEN;
-    if (!is_special(files->path[0]) && !join(files->path[0], sizeof files->path[0], dir, name, suffix)) return -OMPP_E_OPEN;
-    if (!join(files->path[1], sizeof files->path[1], "", files->path[0], ".xml")) return -OMPP_E_OPEN;
-    return open_both(files);
+    while (first + 1 < OMPP_OUTFILES && !(wanted & 1u << first)) first++;
+    char *exact = files->path[first];
+    if (!join(exact, sizeof files->path[first], dir, name, "")) return -OMPP_E_OPEN;
+    if (is_special(exact)) return open_all(files);
+    if (!join(exact, sizeof files->path[first], dir, name, suffix)) return -OMPP_E_OPEN;
+    for (int i = first + 1; i < OMPP_OUTFILES && !is_special(exact); i++)
+        if (wanted & 1u << i && !join(files->path[i], sizeof files->path[i], "", exact, strrchr(endings[i], '.'))) return -OMPP_E_OPEN;
+    return open_all(files);
 }
 
 /* Everything is on the disk, or it is known that it is not. Pipes and the like cannot be synchronised. */
@@ -256,7 +276,7 @@ void ompp_outfile_abandon(ompp_outfile_t *files)
         if (files->out[i]) fclose(files->out[i]);
         files->out[i] = NULL;
         if (files->temporary[i][0]) unlink(files->temporary[i]);
-        if (files->reserved) unlink(files->path[i]);
+        if (files->reserved && files->path[i][0]) unlink(files->path[i]);
         files->temporary[i][0] = 0;
     }
     errno = error;

@@ -162,18 +162,28 @@ static void file_limit_end(const file_limit_t *limit)
     pthread_sigmask(SIG_SETMASK, &limit->old, NULL);
 }
 
+static unsigned formats(void)
+{
+    bool text = ompp_env_has_word(ompp_env.outformat, "text") || ompp_env_has_word(ompp_env.outformat, "plain");
+
+    return (text ? OMPP_JOB_TEXT : 0) | (ompp_env_has_word(ompp_env.outformat, "csv") ? OMPP_JOB_CSV : 0);
+}
+
 static void write_here(ompp_profile_t *profile, int local_rank, const char *why)
 {
+    bool incremental = profile->nranks_kept == 1 && profile->ranks[0].end == OMPP_END_DUMP;
     file_limit_t limit;
     char dir[4200], library[4200];
     ompp_job_run_t *run = NULL;
     ompp_job_t job = {.version = OMPP_JOB_VERSION,
+                      .formats = formats(),
                       .dir = dir,
+                      .tmpdir = ompp_env.tmpdir,
                       .file = ompp_env.reportfile,
                       .overwrite = ompp_env.overwrite,
                       .usepid = ompp_env.usepid,
                       .local_rank = local_rank,
-                      .time_digits = (int)(ompp_env.time_digits <= 9 ? ompp_env.time_digits : 9),
+                      .time_digits = (int)ompp_env.time_digits,
                       .resolve_seconds = ompp_env.resolve_seconds,
                       .resolve_live = true};
 
@@ -195,10 +205,10 @@ static void write_here(ompp_profile_t *profile, int local_rank, const char *why)
         ompp_warn("%s", job.message);
     else if (error)
         ompp_warn("no report: %s", ompp_error_message(error));
-    if (job.text_path[0] && why && !job.message[0])
-        ompp_warn("%s; report of this process: %s", why, job.text_path);
-    else if (job.text_path[0])
-        ompp_info("report: %s", job.text_path);
+    else if (why)
+        ompp_warn("%s; report of this process: %s", why, job.path);
+    else
+        ompp_log_at(incremental ? OMPP_LOG_INFO : OMPP_LOG_WARN, !incremental, "report: %s", job.path);
 }
 
 typedef struct {

@@ -43,6 +43,21 @@ rm "$work/d"/*
 job "$here/serial.xml" "$work/d" file=my.report && job "$here/serial.xml" "$work/d" file=my.report || bad "reportfile"
 there "$work/d" my.report my.report.xml
 rm "$work/d"/*
+# Formats: CSV and XML share number and name with the text.
+job "$here/serial.xml" "$work/d" csv && job "$here/serial.xml" "$work/d" csv notext && job "$here/serial.xml" "$work/d" notext || bad "formats"
+there "$work/d" serial.1-0.ompp.txt serial.1-0.ompp.csv serial.1-0.ompp.xml serial.1-1.ompp.csv serial.1-1.ompp.xml serial.1-2.ompp.xml
+[ "$(cat "$work/out")" = "$work/d/serial.1-2.ompp.xml
+$work/d/serial.1-2.ompp.xml" ] || bad "path of XML alone: $(cat "$work/out")"
+cmp -s "$work/d/serial.1-0.ompp.csv" "$work/d/serial.1-1.ompp.csv" && head -1 "$work/d/serial.1-1.ompp.csv" | grep -q '^##BEG header' || bad "CSV"
+rm "$work/d"/*; echo x > "$work/d/serial.1-0.ompp.txt"
+job "$here/serial.xml" "$work/d" csv notext || bad "a text stands in the way of the CSV"
+there "$work/d" serial.1-0.ompp.txt serial.1-1.ompp.csv serial.1-1.ompp.xml
+rm "$work/d"/*
+job "$here/serial.xml" "$work/d" file=r csv && job "$here/serial.xml" "$work/d" file=c csv notext && job "$here/serial.xml" "$work/d" file=x notext ||
+    bad "formats of an exact name"
+there "$work/d" r r.csv r.xml c c.xml x
+head -1 "$work/d/c" | grep -q '^##BEG' && head -1 "$work/d/x" | grep -q '^<?xml' && cmp -s "$work/d/c" "$work/d/r.csv" || bad "contents of exact names"
+rm "$work/d"/*
 job "$here/unresolved.xml" "$work/d" || bad "strange name"
 there "$work/d" gr____e______.3-0.ompp.txt gr____e______.3-0.ompp.xml
 rm "$work/d"/*

@@ -2,7 +2,7 @@
  * \file
  * What the tests of the report need beyond ompp-report:
  *   report_tool xml IN.xml OUT.xml            reads and writes again
- *   report_tool job IN.xml DIR [WORD...]      the end of a run; words: overwrite usepid local=R file=F digits=N
+ *   report_tool job IN.xml DIR [WORD...]      the end of a run; words: overwrite usepid local=R file=F digits=N csv notext
  */
 #include "report/ompp_report.h"
 
@@ -30,6 +30,8 @@ static int rewrite(const ompp_profile_t *profile, const char *path)
 
 static void set(ompp_job_t *job, const char *word)
 {
+    if (strcmp(word, "csv") == 0) job->formats |= OMPP_JOB_CSV;
+    if (strcmp(word, "notext") == 0) job->formats &= ~OMPP_JOB_TEXT;
     if (strcmp(word, "overwrite") == 0) job->overwrite = true;
     if (strcmp(word, "usepid") == 0) job->usepid = true;
     if (strncmp(word, "local=", 6) == 0) job->local_rank = atoi(word + 6);
@@ -39,12 +41,13 @@ static void set(ompp_job_t *job, const char *word)
 
 static int run_job(ompp_profile_t *profile, int argc, char **argv)
 {
-    ompp_job_t job = {.version = OMPP_JOB_VERSION, .dir = argv[0], .file = "", .local_rank = -1, .time_digits = 2};
+    ompp_job_t job = {.version = OMPP_JOB_VERSION, .formats = OMPP_JOB_TEXT, .dir = argv[0], .tmpdir = getenv("TMPDIR"), .file = "",
+                      .local_rank = -1, .time_digits = 2};
     int rc;
 
     for (int i = 1; i < argc; i++) set(&job, argv[i]);
     rc = ompp_job_run(profile, &job);
-    if (job.text_path[0]) printf("%s\n%s\n", job.text_path, job.xml_path);
+    if (job.path[0]) printf("%s\n%s\n", job.path, job.xml_path);
     if (job.message[0]) fprintf(stderr, "%s\n", job.message);
     return rc;
 }

@@ -77,8 +77,8 @@ class Outcome:
         self.status, self.out, self.err, self.folder = status, out, err, folder
 
     def messages(self):
-        """Lines on stderr that are ours."""
-        return [line for line in self.err.splitlines() if line.startswith("ompp")]
+        """Lines on stderr that are ours, without the one that says where the report is."""
+        return [line for line in self.err.splitlines() if line.startswith("ompp") and not line.startswith("ompp: report: ")]
 
     def reports(self, kind="xml"):
         return sorted(glob.glob(os.path.join(self.folder, "*.ompp." + kind)))

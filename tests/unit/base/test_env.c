@@ -48,6 +48,16 @@ static bool lock_on(void) { return !ompp_env.disable_lock; }
 static bool half_second(void) { return ompp_env.resolve_seconds == 0.5; }
 static bool seconds_default(void) { return ompp_env.resolve_seconds == 20; }
 static bool named_x(void) { return strcmp(ompp_env.appname, "x") == 0; }
+static bool memory_least(void) { return ompp_env.memory == 256u << 10; }
+static bool detail_1(void) { return ompp_env.rank_detail == 1; }
+static bool digits_9(void) { return ompp_env.time_digits == 9; }
+static bool text_only(void) { return strcmp(ompp_env.outformat, "text") == 0; }
+static bool csv_and_text(void)
+{
+    return ompp_env_has_word(ompp_env.outformat, "csv") && ompp_env_has_word(ompp_env.outformat, "text") &&
+           !ompp_env_has_word(ompp_env.outformat, "xml") && !ompp_env_has_word(ompp_env.outformat, "tex");
+}
+static bool clock_auto(void) { return strcmp(ompp_env.clock, "auto") == 0; }
 static bool anything(void) { return true; }
 
 static const struct {
@@ -64,6 +74,17 @@ static const struct {
     {"OMPP_MEMORY=4Mx", memory_default, "OMPP_MEMORY='4Mx'"},
     {"OMPP_MEMORY=99999999999999999999", memory_default, "is not understood"},
     {"OMPP_MEMORY=17179869184G", memory_default, "using 8M"},
+    {"OMPP_MEMORY=1k", memory_least, "OMPP_MEMORY='1k' is out of range (bytes 256k-4G); using 256k"},
+    {"OMPP_MEMORY=0", memory_least, "using 256k"},
+    {"OMPP_RANK_DETAIL=0", detail_1, "using 1"},
+    {"OMPP_TIME_DIGITS=9", digits_9, NULL},
+    {"OMPP_TIME_DIGITS=10", digits_9, "OMPP_TIME_DIGITS='10' is out of range (digits 0-9); using 9"},
+    {"OMPP_OUTFORMAT=Csv,TEXT", csv_and_text, NULL},
+    {"OMPP_OUTFORMAT=CVS", text_only,
+     "OMPP_OUTFORMAT='CVS' is not understood (one or more, with commas, of text|plain|csv|xml); using text"},
+    {"OMPP_OUTFORMAT=csv,", text_only, "OMPP_OUTFORMAT='csv,'"},
+    {"OMPP_OUTFORMAT=cube", text_only, "OMPP_OUTFORMAT='cube'"},
+    {"OMPP_CLOCK=sundial", clock_auto, "of auto|tsc|gettime); using auto"},
     {"OMPP_RANK_DETAIL=7", detail_7, NULL},
     {"OMPP_RANK_DETAIL=-7", detail_default, "a whole number, 0 or more"},
     {"OMPP_RANK_DETAIL=seven", detail_default, "OMPP_RANK_DETAIL='seven'"},
