@@ -2,6 +2,7 @@
 #include "analysis/ompp_analysis.h"
 
 #include "base/ompp_error.h"
+#include "structure/ompp_name.h"
 #include "structure/ompp_source.h"
 #include "structure/ompp_structure.h"
 
@@ -86,6 +87,25 @@ static void not_found(ompp_profile_t *profile, uint32_t module, const char *reas
     if (profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0; /* said of the run, not by ranks */
 }
 
+static bool is_function(const ompp_region_t *region)
+{
+    return region->flags & OMPP_REGION_F_FUNCTION;
+}
+
+/* A function's name: of its symbol when that says more (class, module) or nothing else is known. */
+static void name_function(ompp_profile_t *profile, ompp_region_t *region, const ompp_query_t *query)
+{
+    bool by_symbol = query->symbol && (!query->file || !query->function || ompp_name_is_qualified(query->symbol));
+    char *name = by_symbol ? ompp_name_of_symbol(query->symbol, true) : NULL;
+
+    if (name) region->name = ompp_profile_string(profile, name);
+    else if (query->function && query->offset == 0) region->name = ompp_profile_string(profile, query->function);
+    free(name);
+    if (region->name) region->function = region->name;
+    if (ompp_name_is_outlined(query->symbol ? query->symbol : ompp_profile_text(profile, region->name)))
+        region->flags |= OMPP_REGION_F_OUTLINED;
+}
+
 /* Takes over what is known; true when that is a line. */
 static bool apply(ompp_profile_t *profile, item_t *item, const ompp_query_t *query)
 {
@@ -99,13 +119,12 @@ static bool apply(ompp_profile_t *profile, item_t *item, const ompp_query_t *que
         region->begin = query->line;
         region->end = query->line_end;
         region->flags &= ~(uint32_t)OMPP_REGION_F_ADDRESS;
-        return true;
-    }
-    if (query->function) {
+    } else if (query->function) {
         snprintf(symbol, sizeof symbol, "%s+0x%llx", query->function, (unsigned long long)query->offset);
         region->function = ompp_profile_string(profile, symbol);
     }
-    return false;
+    if (is_function(region)) name_function(profile, region, query);
+    return query->file;
 }
 
 static int resolve_module(ompp_profile_t *profile, item_t *items, size_t n, double deadline)
@@ -126,7 +145,7 @@ static int resolve_module(ompp_profile_t *profile, item_t *items, size_t n, doub
     for (size_t i = 0; i < n; i++) {
         const ompp_region_t *region = &profile->regions[items[i].region];
         queries[i] = (ompp_query_t){.addr = region->addr, .addr_end = region->addr_end,
-                                    .extent = ways[region->construct].extent};
+                                    .extent = is_function(region) ? OMPP_EXTENT_FUNCTION : ways[region->construct].extent};
     }
     rc = ompp_structure_lookup(structure, queries, n, deadline);
     for (size_t i = 0; i < n; i++) {

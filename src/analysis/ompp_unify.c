@@ -376,10 +376,79 @@ static int fold(ompp_profile_t *profile)
     return rc;
 }
 
+/* ---- Outlined functions --------------------------------------------------------------------------------------------- */
+
+static bool is_outlined(const ompp_profile_t *profile, uint32_t node)
+{
+    uint32_t region = profile->nodes[node].region;
+
+    return region < profile->nregions && profile->regions[region].flags & OMPP_REGION_F_OUTLINED;
+}
+
+/* Slot of a node's phase that the time of a child was spent in: that of its work, if it has had so much for its children. */
+static unsigned slot_with_child(const uint64_t *values, uint32_t construct, uint64_t time)
+{
+    unsigned body = ompp_phase_slot[construct][OMPP_PHASE_BODY], best = body == OMPP_NO_SLOT ? 0 : body;
+
+    for (unsigned s = 0; s < ompp_constructs[construct].nphases && values[ompp_value_index(best, OMPP_SLOT_CHILD)] < time; s++)
+        best = s;
+    return best;
+}
+
+/* What a function had of its own, and its tasks, becomes its parent's; what its children had stays theirs. */
+static void give_to_parent(ompp_profile_t *profile, uint32_t parent, const ompp_node_t *node)
+{
+    uint32_t region = profile->nodes[parent].region;
+
+    if (region >= profile->nregions) return;
+    uint32_t construct = profile->regions[region].construct;
+    for (uint32_t i = 0; i < node->nblocks; i++) {
+        const ompp_block_t *block = &node->blocks[i];
+        bool phases = block->set == OMPP_SET_PHASES && block->object == 0;
+        ompp_block_t *to = (ompp_block_t *)ompp_profile_find_block(profile, parent, block->location, block->set, block->object);
+        if (!phases) {
+            add_block(profile, parent, block);
+        } else if (to) {
+            const uint64_t *own = block->values + ompp_value_index(0, 0);
+            unsigned slot = slot_with_child(to->values, construct, own[OMPP_SLOT_TIME]);
+            to->values[ompp_value_index(slot, OMPP_SLOT_CHILD)] -= own[OMPP_SLOT_TIME] - own[OMPP_SLOT_CHILD];
+            to->values[ompp_value_index(slot, OMPP_SLOT_TASK)] += own[OMPP_SLOT_TASK];
+        }
+    }
+}
+
+/*
+ * With -finstrument-functions clang instruments the functions it makes of the bodies of constructs, too. They are no functions of
+ * the program: their children become children of the construct.
+ */
+static int dissolve_outlined(ompp_profile_t *profile)
+{
+    uint32_t *map = malloc((profile->nregions + 1) * sizeof *map), *parent = malloc(profile->nnodes * sizeof *parent);
+    bool *skip = calloc(profile->nnodes, sizeof *skip), any = false;
+    int rc = map && parent && skip ? 0 : -OMPP_E_NOMEM;
+
+    for (uint32_t i = 1; rc == 0 && i < profile->nnodes; i++) {
+        parent[i] = profile->nodes[i].parent;
+        if (skip[parent[i]]) parent[i] = parent[parent[i]];
+        skip[i] = is_outlined(profile, i);
+        any = any || skip[i];
+        if (skip[i]) give_to_parent(profile, parent[i], &profile->nodes[i]);
+    }
+    if (any) rc = unify_nodes(profile, skip);
+    for (uint32_t i = 0; any && i < profile->nregions; i++)
+        map[i] = profile->regions[i].flags & OMPP_REGION_F_OUTLINED ? OMPP_NONE : i;
+    if (any) compact_regions(profile, map);
+    free(map);
+    free(parent);
+    free(skip);
+    return rc;
+}
+
 int ompp_analysis_unify(ompp_profile_t *profile)
 {
     int rc = unify_regions(profile);
 
     if (rc == 0) rc = unify_nodes(profile, NULL);
+    if (rc == 0) rc = dissolve_outlined(profile);
     return rc == 0 ? fold(profile) : rc;
 }

@@ -305,10 +305,8 @@ static void close_stack(collect_t *c, const ompp_a_stack_t *stack, uint32_t top,
         const ompp_a_frame_t *frame = &stack->frames[i];
         uint64_t *values = values_of(c, frame, location);
         limit = limit_of(c, frame, limit);
-        if (values && frame->flags & OMPP_FRAME_F_RECURSIVE) {
-            values[0]++;
-        } else if (values) {
-            values[0]++;
+        if (values) {
+            values[0] += 1 + (frame->flags & OMPP_FRAME_F_RECURSIVE ? frame->again : 0);
             if (limit > frame->stamp) values[ompp_value_index(frame->slot, OMPP_SLOT_TIME)] += limit - frame->stamp;
             if (below && limit > frame->enter + frame->credited)
                 below[ompp_value_index(below_slot, OMPP_SLOT_CHILD)] += limit - frame->enter - frame->credited;

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define OMPP_LAYOUT_MAGIC "OMPPARNA"
-#define OMPP_LAYOUT_VERSION 1u
+#define OMPP_LAYOUT_VERSION 2u
 #define OMPP_LAYOUT_ENDIAN 0x01020304u
 #define OMPP_LAYOUT_HEADER 16u /* offset of the header: the first record of the arena */
 
@@ -104,7 +104,7 @@ enum {
     OMPP_FRAME_F_BARRIER = 2,   /* was ended, now in the exit barrier that follows */
     OMPP_FRAME_F_TEAM = 4,      /* this thread's part of a team */
     OMPP_FRAME_F_LEFT = 8,      /* team frame whose member has ended: closed at the team's join */
-    OMPP_FRAME_F_RECURSIVE = 16,/* same node as the frame below: counts, takes no time */
+    OMPP_FRAME_F_RECURSIVE = 16,/* entered again while it was the innermost: those count, and take no time of their own */
     OMPP_FRAME_F_BASE = 32      /* frame 0: no exit closes it */
 };
 
@@ -113,6 +113,8 @@ typedef struct {
     uint16_t slot, flags;
     uint64_t enter, stamp; /* entered; start of the current phase */
     uint64_t credited;     /* part of the time since enter that an earlier parent was given */
+    uint64_t again;        /* RECURSIVE: how often, of those that are open */
+    uint64_t stack;        /* of a function: address of the stack it works on; 0 = not known. Means nothing to readers */
     ompp_off_t team;       /* team frames */
     ompp_off_t outer_base; /* team frames: base node before */
 } ompp_a_frame_t;

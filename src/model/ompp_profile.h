@@ -64,7 +64,12 @@ typedef struct {
     uint64_t base;       /* load address in the process that made the profile; offsets below are relative to it */
 } ompp_module_t;
 
-enum { OMPP_REGION_F_ADDRESS = 1 /* known by address; lines not yet found */, OMPP_REGION_F_COUNTED = 2 /* counted, not timed */ };
+enum {
+    OMPP_REGION_F_ADDRESS = 1, /* known by address; lines not yet found */
+    OMPP_REGION_F_COUNTED = 2, /* counted, not timed */
+    OMPP_REGION_F_FUNCTION = 8,/* the address is the entry of a function, whose name is the region's */
+    OMPP_REGION_F_OUTLINED = 16 /* a function that the compiler has made of a construct's body */
+};
 
 /** A static thing in the program. Equal on all ranks by ompp_region_key(). */
 typedef struct {

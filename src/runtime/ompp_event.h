@@ -71,6 +71,9 @@ ompp_region_ref_t ompp_region_lock(const void *lock);
 /** \brief The TASKEXEC (UTASKEXEC) region that belongs to a TASK (UTASK) region; cached in the region. */
 ompp_region_ref_t ompp_region_exec_of(ompp_region_ref_t task_region);
 
+/** \brief Whether regions of this construct are measured: false when the user has disabled them. */
+bool ompp_region_wanted(ompp_construct_t construct);
+
 /** \brief Construct of a region; OMPP_CONSTRUCT_NUM for 0. */
 ompp_construct_t ompp_region_construct(ompp_region_ref_t region);
 
@@ -81,6 +84,16 @@ void ompp_region_ends_at(ompp_region_ref_t region, const void *code);
 
 /** \brief Enters a region on this thread. Budget with ompp_event_exit: two timer reads. */
 void ompp_event_enter(ompp_region_ref_t region, ompp_time_t t);
+
+/**
+ * \brief Enters the region of a function.
+ * \param[in] stack  the stack pointer of the function (for code inlined into another, of that one). It tells at later events
+ *                   which functions have been left without one (longjmp): they worked below.
+ */
+void ompp_event_enter_function(ompp_region_ref_t region, const void *stack, ompp_time_t t);
+
+/** \brief The stack has been unwound (exception): functions that worked below this address, and all in them, have been left. */
+void ompp_event_caught(const void *stack, ompp_time_t t);
 
 /** \brief The open region moves to this phase (ignored when its construct has no such phase or it is not the top frame). */
 void ompp_event_phase(ompp_region_ref_t region, ompp_phase_t phase, ompp_time_t t);

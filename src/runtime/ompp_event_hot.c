@@ -34,6 +34,18 @@ void ompp_event_enter(ompp_region_ref_t region, ompp_time_t t)
     ompp_guard_leave(thread);
 }
 
+void ompp_event_enter_function(ompp_region_ref_t region, const void *stack, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+    uint64_t here = (uint64_t)(uintptr_t)stack;
+
+    if (!thread || !region || !ompp_guard_enter(thread)) return;
+    if (__builtin_expect(ompp_top(thread)->stack - 1 < here - 1, 0)) ompp_unwound_slow(thread, here, t);
+    ompp_a_frame_t *frame = ompp_push(thread, region, t);
+    if (frame && !frame->stack) frame->stack = here;
+    ompp_guard_leave(thread);
+}
+
 void ompp_event_phase(ompp_region_ref_t region, ompp_phase_t phase, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();

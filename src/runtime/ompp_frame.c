@@ -37,10 +37,8 @@ static void close_top(ompp_thread_t *thread, ompp_time_t t)
 
     if (end < frame->stamp) end = frame->stamp;
     if (frame->flags & OMPP_FRAME_F_TEAM) leave_team(thread, frame);
-    if (frame->flags & OMPP_FRAME_F_RECURSIVE) {
-        ompp_node(thread, frame->node)->visits++;
-        ompp_move_top(thread, -1);
-    } else if (thread->stack->top == 0) {
+    if (frame->flags & OMPP_FRAME_F_RECURSIVE) ompp_node(thread, frame->node)->visits += frame->again;
+    if (thread->stack->top == 0) {
         ompp_frame_book(thread, frame, end); /* base of a task: the caller takes the stack away */
         ompp_node(thread, frame->node)->visits++;
     } else {
@@ -66,14 +64,14 @@ void ompp_push_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t
                      !ompp_construct_forks(ompp_node(thread, parent)->construct);
     ompp_off_t node;
 
+    if (recursive) {
+        ompp_top(thread)->again++;
+        ompp_top(thread)->flags |= OMPP_FRAME_F_RECURSIVE;
+        return;
+    }
     if (thread->top == thread->last && !ompp_stack_grow_slow(thread)) {
         thread->record->deep++;
         thread->skipped++;
-        return;
-    }
-    if (recursive) {
-        uint16_t slot = ompp_top(thread)->slot;
-        ompp_push_node(thread, parent, OMPP_FRAME_F_RECURSIVE, t)->slot = slot;
         return;
     }
     node = ompp_child(thread, parent, region, t);
@@ -83,6 +81,30 @@ void ompp_push_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t
     }
     ompp_push_node(thread, node, 0, t);
     ompp_node(thread, node)->slot[0].count++;
+}
+
+/* Only below a function that works above the address: else it lies on another stack (of a signal handler, of a coroutine). */
+void ompp_unwound_slow(ompp_thread_t *thread, uint64_t stack, ompp_time_t t)
+{
+    uint32_t dead = 0;
+
+    for (uint32_t i = thread->stack->top; i > 0; i--) {
+        const ompp_a_frame_t *frame = &thread->stack->frames[i];
+        if (frame->flags & OMPP_FRAME_F_TEAM) return;
+        if (frame->stack >= stack) break;
+        if (frame->stack) dead = i;
+        if (i == 1) return;
+    }
+    while (dead && thread->stack->top >= dead) close_top(thread, t);
+}
+
+void ompp_event_caught(const void *stack, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || thread->skipped || !ompp_guard_enter(thread)) return;
+    ompp_unwound_slow(thread, (uint64_t)(uintptr_t)stack, t);
+    ompp_guard_leave(thread);
 }
 
 /* Index of the innermost open frame of region, not looking past the frame of a team; 0 = none. */
@@ -96,6 +118,22 @@ static uint32_t find_open(const ompp_thread_t *thread, ompp_region_ref_t region)
     return 0;
 }
 
+/* The inner execution of a region that was entered while it was the innermost one. */
+static void leave_again(ompp_thread_t *thread, ompp_a_frame_t *frame)
+{
+    ompp_node(thread, frame->node)->visits++;
+    if (--frame->again == 0) frame->flags &= (uint16_t)~OMPP_FRAME_F_RECURSIVE;
+}
+
+/* Executions that an exit of frame number index finds open above it. */
+static uint64_t open_above(const ompp_thread_t *thread, uint32_t index)
+{
+    uint64_t n = thread->stack->top - index;
+
+    for (uint32_t i = index + 1; i <= thread->stack->top; i++) n += thread->stack->frames[i].again;
+    return n;
+}
+
 void ompp_exit_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t)
 {
     if (thread->skipped) {
@@ -104,7 +142,8 @@ void ompp_exit_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t
     }
     ompp_a_frame_t *top = ompp_settled_top(thread, t);
     if (thread->stack->top > 0 && ompp_node(thread, top->node)->region == region) {
-        close_top(thread, t);
+        if (top->flags & OMPP_FRAME_F_RECURSIVE) leave_again(thread, top);
+        else close_top(thread, t);
         return;
     }
     uint32_t index = find_open(thread, region);
@@ -112,8 +151,11 @@ void ompp_exit_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t
         thread->record->unopened++;
         return;
     }
-    thread->record->unclosed += thread->stack->top - index;
-    ompp_frames_close(thread, index, t);
+    thread->record->unclosed += open_above(thread, index);
+    while (thread->stack->top > index) close_top(thread, t);
+    top = ompp_top(thread);
+    if (top->flags & OMPP_FRAME_F_RECURSIVE) leave_again(thread, top);
+    else close_top(thread, t);
 }
 
 void ompp_event_unwind(ompp_region_ref_t region, ompp_time_t t)
@@ -210,8 +252,10 @@ void ompp_event_release(ompp_region_ref_t region, ompp_time_t t)
     if (!thread || !region || !ompp_guard_enter(thread)) return;
     ompp_settled_top(thread, t);
     index = thread->skipped ? 0 : find_open(thread, region);
-    if (index && index < thread->stack->top && !(thread->stack->frames[index + 1].flags & OMPP_FRAME_F_RECURSIVE))
+    if (index && index < thread->stack->top && !(thread->stack->frames[index].flags & OMPP_FRAME_F_RECURSIVE))
         take_out(thread, index, t);
+    else if (index && index < thread->stack->top)
+        leave_again(thread, &thread->stack->frames[index]);
     else
         ompp_exit_slow(thread, region, t);
     ompp_guard_leave(thread);

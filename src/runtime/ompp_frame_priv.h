@@ -19,6 +19,12 @@ void ompp_settle_slow(ompp_thread_t *thread, ompp_time_t t);
 /** \brief Exit of a region that is not plainly the top frame. */
 void ompp_exit_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t);
 
+/**
+ * \brief Closes frames of functions that were left without an event (exception, longjmp), and what was entered below them.
+ * \param[in] stack  those functions worked on a part of the stack below this address, which is in use no more.
+ */
+void ompp_unwound_slow(ompp_thread_t *thread, uint64_t stack, ompp_time_t t);
+
 /** \brief Opens a frame when the region is not the child entered last, is the current one itself, or the stack is full. */
 void ompp_push_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t);
 
@@ -58,6 +64,7 @@ static inline ompp_a_frame_t *ompp_push_node(ompp_thread_t *thread, ompp_off_t n
     frame->flags = (uint16_t)flags;
     frame->enter = frame->stamp = t;
     frame->credited = 0;
+    frame->again = frame->stack = 0;
     ompp_move_top(thread, 1);
     return frame;
 }

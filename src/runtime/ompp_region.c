@@ -59,9 +59,8 @@ ompp_off_t ompp_string_take(const char *text)
 
 typedef struct {
     uintptr_t address;
-    struct dl_phdr_info info;
-    uintptr_t low, high;
-    char id[2 * 32 + 1];
+    uintptr_t base, low, high;
+    char path[1024], id[2 * 32 + 1];
     bool found;
 } module_search_t;
 
@@ -77,6 +76,14 @@ static void read_build_id(module_search_t *search, const char *note, size_t byte
         note += all;
         bytes -= all;
     }
+}
+
+/* A module without build id is told apart by size and time of modification. */
+static void stat_id(char *id, size_t n, const char *path)
+{
+    struct stat s;
+
+    if (stat(path, &s) == 0) snprintf(id, n, "%llx-%llx", (unsigned long long)s.st_size, (unsigned long long)s.st_mtime);
 }
 
 static int match_module(struct dl_phdr_info *info, size_t size, void *argument)
@@ -95,7 +102,9 @@ static int match_module(struct dl_phdr_info *info, size_t size, void *argument)
         if (search->address >= start && search->address < end) inside = true;
     }
     if (!inside) return 0;
-    search->info = *info;
+    snprintf(search->path, sizeof search->path, "%s",
+             info->dlpi_name && *info->dlpi_name ? info->dlpi_name : ompp_program_path());
+    search->base = info->dlpi_addr;
     search->low = low;
     search->high = high;
     search->found = true;
@@ -103,15 +112,8 @@ static int match_module(struct dl_phdr_info *info, size_t size, void *argument)
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         if (p->p_type == PT_NOTE) read_build_id(search, (const char *)(info->dlpi_addr + p->p_vaddr), p->p_memsz);
     }
+    if (!search->id[0]) stat_id(search->id, sizeof search->id, search->path);
     return 1;
-}
-
-/* A module without build id is told apart by size and time of modification. */
-static void stat_id(char *id, size_t n, const char *path)
-{
-    struct stat s;
-
-    if (stat(path, &s) == 0) snprintf(id, n, "%llx-%llx", (unsigned long long)s.st_size, (unsigned long long)s.st_mtime);
 }
 
 static ompp_a_module_t *known_module(uintptr_t address)
@@ -126,28 +128,24 @@ static ompp_a_module_t *known_module(uintptr_t address)
     return NULL;
 }
 
-ompp_a_module_t *ompp_module_of(const void *address)
+/* The module of an address that is in no known one, registered; NULL when there is none. */
+static ompp_a_module_t *add_module(const module_search_t *search)
 {
     ompp_a_header_t *header = ompp_process.header;
-    module_search_t search = {.address = (uintptr_t)address};
     ompp_off_t first = atomic_load_explicit(&header->modules, memory_order_relaxed);
-    ompp_a_module_t *known = known_module(search.address);
+    ompp_a_module_t *known = known_module(search->address);
 
-    if (known) return known;
-    dl_iterate_phdr(match_module, &search);
-    if (!search.found) return NULL;
-    const char *path = search.info.dlpi_name && *search.info.dlpi_name ? search.info.dlpi_name : ompp_program_path();
-    if (!search.id[0]) stat_id(search.id, sizeof search.id, path);
+    if (known || !search->found) return known;
     ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_module_t));
     if (!off) return NULL;
     ompp_a_module_t *m = at(off);
     *m = (ompp_a_module_t){.next = first,
-                           .path = ompp_string_take(path),
-                           .id = ompp_string_take(search.id),
+                           .path = ompp_string_take(search->path),
+                           .id = ompp_string_take(search->id),
                            .index = first ? ((ompp_a_module_t *)at(first))->index + 1 : 0,
-                           .base = search.info.dlpi_addr,
-                           .low = search.low,
-                           .high = search.high};
+                           .base = search->base,
+                           .low = search->low,
+                           .high = search->high};
     atomic_store_explicit(&header->modules, off, memory_order_release);
     return m;
 }
@@ -181,16 +179,20 @@ static uint64_t hash_parts(uint64_t construct, uint64_t addr, const ompp_a_modul
     return h ^ h >> 32;
 }
 
-/* With discover false only modules that are known are looked at, which is fast. */
-static region_key_t make_key(const ompp_region_def_t *def, bool discover)
+/* Address of the code or object; 0 = none. A return address belongs to the instruction before it. */
+static uintptr_t address_of(const ompp_region_def_t *def)
+{
+    return def->object ? (uintptr_t)def->object : def->code ? (uintptr_t)def->code - 1 : 0;
+}
+
+/* search: where the address was looked for; NULL = among known modules only. */
+static region_key_t make_key(const ompp_region_def_t *def, const module_search_t *search)
 {
     region_key_t key = {.def = def};
-    const void *where = def->object ? def->object : def->code;
+    uintptr_t address = address_of(def);
 
-    if (where) {
-        /* A return address belongs to the instruction before it. */
-        uintptr_t address = (uintptr_t)where - (def->object ? 0 : 1);
-        key.module = discover ? ompp_module_of((const void *)address) : known_module(address);
+    if (address) {
+        key.module = search ? add_module(search) : known_module(address);
         key.addr = key.module ? address - key.module->base : address;
     }
     key.hash = hash_parts(def->construct, key.addr, key.module, def->file, def->name, (uint64_t)def->begin << 32 | def->end);
@@ -269,17 +271,18 @@ static ompp_off_t *find_slot(const region_key_t *key)
     }
 }
 
-static ompp_off_t find_or_make(const ompp_region_def_t *def)
+/* *unknown: it is met for the first time, and in no known module: a lock on the heap, or code of a module to be discovered. */
+static ompp_off_t find_or_make(const ompp_region_def_t *def, const module_search_t *search, bool *unknown)
 {
-    region_key_t key = make_key(def, false);
+    region_key_t key = make_key(def, search);
     ompp_off_t *slot;
 
+    *unknown = false;
     if (table.size < 2 * (table.used + 1) && !table_grow()) return 0;
     slot = find_slot(&key);
-    if (!*slot && !key.module && (def->object || def->code)) {
-        /* Met for the first time, and in no known module: a lock on the heap, or code of a module to be discovered. */
-        key = make_key(def, true);
-        slot = find_slot(&key);
+    if (!*slot && !key.module && !search && address_of(def)) {
+        *unknown = true;
+        return 0;
     }
     if (!*slot) {
         *slot = make_region(&key);
@@ -288,8 +291,25 @@ static ompp_off_t find_or_make(const ompp_region_def_t *def)
     return *slot;
 }
 
+/*
+ * Modules are discovered without our lock: the dynamic linker has one of its own, and holds it while constructors of a library that
+ * is being loaded run, which may come here.
+ */
+static ompp_off_t discover_and_make(const ompp_region_def_t *def)
+{
+    module_search_t search = {.address = address_of(def)};
+    bool unknown;
+
+    dl_iterate_phdr(match_module, &search);
+    pthread_mutex_lock(&ompp_process.lock);
+    ompp_off_t off = find_or_make(def, &search, &unknown);
+    pthread_mutex_unlock(&ompp_process.lock);
+    return off;
+}
+
 ompp_region_ref_t ompp_region_define(const ompp_region_def_t *def)
 {
+    bool unknown;
     int saved_errno = errno;
     ompp_thread_t *thread = ompp_thread_get();
 
@@ -297,12 +317,18 @@ ompp_region_ref_t ompp_region_define(const ompp_region_def_t *def)
         ompp_process.disabled[def->construct] || !ompp_guard_enter(thread))
         return 0;
     pthread_mutex_lock(&ompp_process.lock);
-    ompp_off_t off = find_or_make(def);
+    ompp_off_t off = find_or_make(def, NULL, &unknown);
     pthread_mutex_unlock(&ompp_process.lock);
+    if (unknown) off = discover_and_make(def);
     if (!off) thread->record->dropped++;
     ompp_guard_leave(thread);
     errno = saved_errno;
     return off;
+}
+
+bool ompp_region_wanted(ompp_construct_t construct)
+{
+    return !ompp_runtime_start() || construct >= OMPP_CONSTRUCT_NUM || !ompp_process.disabled[construct];
 }
 
 ompp_region_ref_t ompp_region_at_slow(ompp_thread_t *thread, ompp_site_t *site, ompp_construct_t construct, const void *code,

@@ -107,7 +107,6 @@ static void book_all(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t t
     for (uint32_t i = 0; i <= stack->top; i++) {
         ompp_a_frame_t *frame = &stack->frames[i];
         uint64_t had = frame->enter + frame->credited;
-        if (frame->flags & OMPP_FRAME_F_RECURSIVE) continue;
         ompp_frame_book(thread, frame, t);
         if (i == 0 || t <= had) continue;
         ompp_node(thread, frame[-1].node)->slot[frame[-1].slot].child += t - had;

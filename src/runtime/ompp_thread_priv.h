@@ -108,9 +108,6 @@ void ompp_frames_close(ompp_thread_t *thread, uint32_t index, ompp_time_t t);
 /** \brief Copies text into the arena. Caller holds the lock. \return 0 for NULL, "" or when full. */
 ompp_off_t ompp_string_take(const char *text);
 
-/** \brief The module that holds address, registered when new; caller holds the lock. \return NULL when none. */
-ompp_a_module_t *ompp_module_of(const void *address);
-
 static inline void *ompp_at(const ompp_thread_t *thread, ompp_off_t off)
 {
     return thread->base + off;

@@ -389,6 +389,26 @@ size_t ompp_unit_row_from(const ompp_unit_t *unit, uint64_t address)
     return low;
 }
 
+/*
+ * DWARF 5 of gcc names the source twice, as file 0 and 1, and says 1 only; rows before the first change of file are said to be of 0
+ * by libdwarf 20210528. (To clang, 0 is the source and 1 is another file.)
+ */
+static void join_source_file(ompp_unit_t *unit)
+{
+    if (unit->version < 5 || unit->nfiles < 2 || !unit->files[0] || !unit->files[1]) return;
+    if (strcmp(unit->files[0], unit->files[1]) != 0) return;
+    for (size_t i = 0; i < unit->nrows; i++)
+        if (unit->rows[i].file == 0) unit->rows[i].file = 1;
+}
+
+uint32_t ompp_unit_file(const ompp_unit_t *unit, uint32_t number)
+{
+    bool known = number < unit->nfiles && unit->files[number];
+
+    if (!known && number == 1 && unit->version >= 5) number = 0;
+    return number < unit->nfiles && unit->files[number] ? number : UINT32_MAX;
+}
+
 const ompp_row_t *ompp_unit_row(const ompp_unit_t *unit, uint64_t address)
 {
     if (address == UINT64_MAX) return NULL;
@@ -457,6 +477,7 @@ const ompp_unit_t *ompp_dwarf_unit(ompp_dwarf_t *dwarf, uint32_t index)
     if (!ok(dwarf, dwarf_offdie_b(dwarf->debug, unit->die, 1, &die, &dwarf->error))) return unit;
     if (!ok(dwarf, dwarf_lowpc(die, &base, &dwarf->error))) base = 0;
     read_rows(dwarf, unit, die);
+    join_source_file(unit);
     walk(dwarf, unit, die, base, 0);
     dwarf_dealloc_die(die);
     return unit;

@@ -80,6 +80,9 @@ const ompp_unit_t *ompp_dwarf_unit(ompp_dwarf_t *dwarf, uint32_t unit);
 /** \brief Whether a function has a variable of this name in its outermost scope, not in a block inside it. */
 bool ompp_dwarf_has_variable(ompp_dwarf_t *dwarf, const ompp_function_t *function, const char *name);
 
+/** \brief The number by which rows know a file that an entry names by `number`. \return UINT32_MAX: there is no row of it. */
+uint32_t ompp_unit_file(const ompp_unit_t *unit, uint32_t number);
+
 /** \brief Row that covers an address and has a line. \return NULL when there is none. */
 const ompp_row_t *ompp_unit_row(const ompp_unit_t *unit, uint64_t address);
 

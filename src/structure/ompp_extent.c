@@ -175,6 +175,11 @@ uint32_t ompp_extent_combined(ompp_dwarf_t *dwarf, const ompp_unit_t *unit, uint
     return ompp_dwarf_has_variable(dwarf, &unit->functions[f], loop_variable) ? directive_line(unit, &unit->functions[f]) : 0;
 }
 
+uint32_t ompp_extent_function(const ompp_unit_t *unit, uint32_t function, uint32_t file)
+{
+    return own_lines(unit, function, file).last;
+}
+
 uint32_t ompp_extent_calls(const ompp_unit_t *unit, const ompp_row_t *begin, uint64_t addr, uint64_t addr_end)
 {
     const ompp_row_t *end = ompp_unit_row(unit, addr_end);

@@ -23,6 +23,9 @@ uint32_t ompp_extent_combined(ompp_dwarf_t *dwarf, const ompp_unit_t *unit, uint
 /** \brief Last line between two addresses of one function. \return at least begin->line. */
 uint32_t ompp_extent_calls(const ompp_unit_t *unit, const ompp_row_t *begin, uint64_t addr, uint64_t addr_end);
 
+/** \brief Last line of a function's own code in one file. \return 0 when it has none there. */
+uint32_t ompp_extent_function(const ompp_unit_t *unit, uint32_t function, uint32_t file);
+
 /** \brief Name of a function as it stands in the source: "main" of "main.omp_outlined.3". \return length. */
 size_t ompp_extent_source_name(const char *name);
 

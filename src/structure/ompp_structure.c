@@ -167,12 +167,19 @@ static const char *source_name(ompp_structure_t *structure, const char *name)
     return kept->text;
 }
 
+static const ompp_elf_symbol_t *symbol_at(ompp_structure_t *structure, uint64_t address)
+{
+    const ompp_elf_symbol_t *symbol = ompp_elf_symbol(&structure->elf, address);
+
+    return symbol || structure->debug.fd < 0 ? symbol : ompp_elf_symbol(&structure->debug, address);
+}
+
 static void answer_symbol(ompp_structure_t *structure, ompp_query_t *query)
 {
-    const ompp_elf_symbol_t *symbol = ompp_elf_symbol(&structure->elf, query->addr);
+    const ompp_elf_symbol_t *symbol = symbol_at(structure, query->addr);
 
-    if (!symbol && structure->debug.fd >= 0) symbol = ompp_elf_symbol(&structure->debug, query->addr);
     if (!symbol) return;
+    if (query->extent == OMPP_EXTENT_FUNCTION && symbol->low == query->addr) query->symbol = symbol->name;
     query->function = symbol->name;
     query->offset = query->addr - symbol->low;
 }
@@ -193,12 +200,42 @@ static uint32_t first_line(ompp_structure_t *structure, const ompp_unit_t *unit,
     return combined ? combined : row->line;
 }
 
+/* The function that an address is in, not one inlined into it; OMPP_NO_FUNCTION = none. */
+static uint32_t function_of(const ompp_unit_t *unit, uint64_t address)
+{
+    uint32_t found = OMPP_NO_FUNCTION;
+
+    for (uint32_t i = 0; i < unit->nfunctions; i++)
+        if (!unit->functions[i].inlined && ompp_function_holds(unit, &unit->functions[i], address)) found = i;
+    return found;
+}
+
+/* A function: from the line that declares it to its last one. The first instruction may be that of another one inlined into it. */
+static bool answer_function(ompp_structure_t *structure, const ompp_unit_t *unit, ompp_query_t *query)
+{
+    uint32_t index = function_of(unit, query->addr);
+    const ompp_elf_symbol_t *symbol = symbol_at(structure, query->addr);
+
+    if (symbol && symbol->low == query->addr) query->symbol = symbol->name;
+    if (index == OMPP_NO_FUNCTION) return false;
+    const ompp_function_t *function = &unit->functions[index];
+    uint32_t file = ompp_unit_file(unit, function->decl_file);
+    if (file == UINT32_MAX || function->decl_line == 0) return false;
+    query->function = function->name;
+    query->file = unit->files[file];
+    query->line = function->decl_line;
+    query->line_end = ompp_extent_function(unit, index, file);
+    if (query->line_end < query->line) query->line_end = query->line;
+    return true;
+}
+
 static void answer(ompp_structure_t *structure, const ompp_unit_t *unit, ompp_query_t *query)
 {
     const ompp_row_t *row = unit ? ompp_unit_row(unit, query->addr) : NULL;
     const char *file = row && row->file < unit->nfiles ? unit->files[row->file] : NULL;
 
     query->done = true;
+    if (query->extent == OMPP_EXTENT_FUNCTION && unit && answer_function(structure, unit, query)) return;
     if (!file) {
         answer_symbol(structure, query);
         return;
@@ -244,7 +281,7 @@ int ompp_structure_lookup(ompp_structure_t *structure, ompp_query_t *queries, si
 
     for (size_t i = 0; i < n; i++) {
         queries[i].done = false;
-        queries[i].file = queries[i].function = NULL;
+        queries[i].file = queries[i].function = queries[i].symbol = NULL;
         queries[i].offset = 0;
         queries[i].line = queries[i].line_end = 0;
     }

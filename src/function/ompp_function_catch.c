@@ -1,0 +1,48 @@
+/*
+ * C++ exceptions: clang does not call the exit hook of functions that an exception leaves (gcc does). Where it is caught, the
+ * stack pointer says which ones those were. Only programs that have a C++ library come here.
+ */
+#define _GNU_SOURCE
+#include "function/ompp_function_priv.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef void *begin_catch_t(void *exception);
+
+void *__cxa_begin_catch(void *exception);
+
+/*
+ * The function we stand in front of. It comes next in the order of the process, or, for a C++ plug-in of a C program, among what
+ * the plug-in was loaded with. One of them is there: without us the caller would have found it.
+ */
+static begin_catch_t *next_begin_catch(const void *caller)
+{
+    static begin_catch_t *next;
+    begin_catch_t *found = __atomic_load_n(&next, __ATOMIC_RELAXED);
+    void *symbol, *module;
+    Dl_info info;
+
+    if (found) return found;
+    symbol = dlsym(RTLD_NEXT, "__cxa_begin_catch");
+    if (symbol) {
+        memcpy(&found, &symbol, sizeof found);
+        __atomic_store_n(&next, found, __ATOMIC_RELAXED);
+        return found;
+    }
+    module = dladdr(caller, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    symbol = module ? dlsym(module, "__cxa_begin_catch") : NULL;
+    if (!symbol) abort();
+    memcpy(&found, &symbol, sizeof found);
+    dlclose(module);
+    return found;
+}
+
+__attribute__((visibility("default"), no_instrument_function)) void *__cxa_begin_catch(void *exception)
+{
+    void *object = next_begin_catch(__builtin_return_address(0))(exception);
+
+    ompp_event_caught(OMPP_CALLERS_STACK, ompp_event_now());
+    return object;
+}

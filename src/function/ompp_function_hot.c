@@ -1,0 +1,41 @@
+/**
+ * \file
+ * The functions that code compiled with -finstrument-functions calls on entry and exit, as translation into runtime/ompp_event.h.
+ * A function is a user region; its name is found after the run. Budget: the event's own, plus a look into a table.
+ *
+ * The C library has functions of these names, which do nothing: programs that are not linked with libompp call those.
+ */
+#include "function/ompp_function_priv.h"
+
+#define OMPP_HOOK __attribute__((visibility("default"), no_instrument_function))
+
+void __cyg_profile_func_enter(void *code, void *site);
+void __cyg_profile_func_exit(void *code, void *site);
+
+static inline ompp_region_ref_t region_of(const void *code)
+{
+    for (uint32_t i = ompp_function_hash(code), n = 0; n < OMPP_FUNCTION_PROBES; i++, n++) {
+        const ompp_function_slot_t *slot = &ompp_functions[i & (OMPP_FUNCTIONS_NUM - 1)];
+        const void *found = __atomic_load_n(&slot->code, __ATOMIC_ACQUIRE);
+        if (__builtin_expect(found == code, 1)) return slot->ref;
+        if (!found) break;
+    }
+    return ompp_function_meet_slow(code);
+}
+
+OMPP_HOOK void __cyg_profile_func_enter(void *code, void *site)
+{
+    ompp_region_ref_t region = region_of(code);
+
+    (void)site;
+    if (region) ompp_event_enter_function(region, OMPP_CALLERS_STACK, ompp_event_now());
+}
+
+OMPP_HOOK void __cyg_profile_func_exit(void *code, void *site)
+{
+    ompp_time_t t = ompp_event_now();
+    ompp_region_ref_t region = region_of(code);
+
+    (void)site;
+    if (region) ompp_event_exit(region, t);
+}
