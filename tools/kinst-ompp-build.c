@@ -49,6 +49,7 @@ static void add_place(kinst_list_t *argv, const kinst_source_t *source)
 {
     char *dir = directory_of(source->path);
 
+    if (source->level == KINST_TEXT_INSTRUMENTED && source->preprocessed) return; /* it names its files itself */
     kinst_add(argv, "-iquote");
     kinst_add(argv, *dir ? dir : ".");
     kinst_addf(argv, "-ffile-prefix-map=%s=%s", directory_of(text_of(source)), dir);
@@ -73,6 +74,26 @@ static void add_libraries(kinst_list_t *argv, const kinst_command_t *c)
     kinst_addf(argv, "-Wl,-rpath,%s", lib);
 }
 
+static bool keeps_temporaries(const char *word)
+{
+    return strcmp(word, "-save-temps") == 0 || strncmp(word, "-save-temps=", 12) == 0 || strcmp(word, "--save-temps") == 0;
+}
+
+/* The text of a source; a preprocessed one says so, and what comes behind it is in the user's language again. */
+static void add_text(kinst_list_t *argv, const kinst_source_t *source, bool more)
+{
+    bool preprocessed = source->level == KINST_TEXT_INSTRUMENTED && source->preprocessed;
+
+    if (preprocessed) {
+        kinst_add(argv, "-x");
+        kinst_add(argv, source->lang == KINST_LANG_CXX ? "c++-cpp-output" : "cpp-output");
+    }
+    kinst_add(argv, text_of(source));
+    if (!preprocessed || !more) return;
+    kinst_add(argv, "-x");
+    kinst_add(argv, source->x ? source->x : "none");
+}
+
 static int run(const kinst_command_t *c, const how_t *how)
 {
     kinst_list_t argv = {0};
@@ -88,11 +109,12 @@ static int run(const kinst_command_t *c, const how_t *how)
             add_place(&argv, &c->sources[i]);
             replaced = true;
         }
-    size_t source = 0;
+    size_t source = 0, inputs = c->ninputs + (how->link == LINK_NULL);
     for (size_t i = c->ncompiler; i < c->words.n; i++) {
-        if (c->kinds[i] == KINST_WORD_SOURCE)
-            kinst_add(&argv, how->originals ? c->words.v[i] : text_of(&c->sources[source++]));
-        else if (c->kinds[i] != KINST_WORD_DEPENDENCY || !replaced)
+        if (c->kinds[i] == KINST_WORD_SOURCE || c->kinds[i] == KINST_WORD_INPUT) inputs--;
+        if (c->kinds[i] == KINST_WORD_SOURCE && !how->originals)
+            add_text(&argv, &c->sources[source++], inputs > 0);
+        else if ((c->kinds[i] != KINST_WORD_DEPENDENCY && !keeps_temporaries(c->words.v[i])) || !replaced)
             kinst_add(&argv, c->words.v[i]);
     }
     if (c->step == KINST_STEP_LINK && how->link == LINK_NULL) kinst_addf(&argv, "%s/libompp-null.a", ompp_place_find()->lib);
@@ -119,8 +141,8 @@ static bool compiles(const kinst_command_t *c, const kinst_source_t *source, con
     for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
     add_place(&argv, source);
     for (size_t i = c->ncompiler; i < c->words.n; i++)
-        if (c->kinds[i] == KINST_WORD_OPTION) kinst_add(&argv, c->words.v[i]);
-    kinst_add(&argv, text_of(source));
+        if (c->kinds[i] == KINST_WORD_OPTION && !keeps_temporaries(c->words.v[i])) kinst_add(&argv, c->words.v[i]);
+    add_text(&argv, source, false);
     kinst_add(&argv, "-fsyntax-only");
     kinst_add(&argv, "-w");
     return ok(kinst_run(argv.v, &(kinst_run_t){.out = "/dev/null", .err = err}));
@@ -160,6 +182,22 @@ static bool about_user(const char *path)
     return theirs;
 }
 
+/* Can all of it be about the user's own text, and is it all that there is to be said? */
+static bool complete(const kinst_command_t *c, const char *path)
+{
+    size_t size;
+    char *text = path ? kinst_file_read(path, &size) : NULL;
+    bool empty = !text || !*text;
+
+    free(text);
+    for (size_t i = 0; i < c->nsources; i++) {
+        const kinst_source_t *s = &c->sources[i];
+        if (s->level == KINST_TEXT_INSTRUMENTED && s->preprocessed && (!s->quiet || !empty)) return false;
+    }
+    return about_user(path);
+}
+
+
 /* ---- Building -------------------------------------------------------------------------------------------------------- */
 
 /* The user's sources, linked with libompp, or where that cannot be with the functions that do nothing, or with neither. */
@@ -193,6 +231,7 @@ static void check_headers(kinst_command_t *c)
     for (size_t i = 0; i < c->nsources; i++) {
         kinst_source_t *s = &c->sources[i];
         char *own = directory_of(s->path), *text = s->level != KINST_TEXT_ORIGINAL ? kinst_file_read(s->path, &size) : NULL;
+        if (s->level == KINST_TEXT_INSTRUMENTED && s->preprocessed) continue;
         for (char *p = text; p && (p = strstr(p, "include")); p++) {
             const char *open = p + 7 + strspn(p + 7, " \t");
             if (*open != '"') continue;
@@ -236,7 +275,7 @@ static void build_at_once(const kinst_command_t *c, link_t link, const char *err
     int status = run(c, &(how_t){.link = link, .err = err});
 
     if (kinst_own.dry_run) kinst_finish(0);
-    if (!ok(status) || !about_user(err)) return;
+    if (!ok(status) || !complete(c, err)) return;
     forward(err);
     kinst_finish(status);
 }
@@ -247,7 +286,9 @@ static void build_instrumented(kinst_command_t *c)
     char *err = private_file("err");
 
     /* First the dependency files: where they cannot be written, the compiler makes no object either, and says why. */
-    if (kinst_own.dry_run || write_dependencies(c)) build_at_once(c, link, err);
+    bool keeps = false;
+    for (size_t i = 0; i < c->words.n; i++) keeps = keeps || keeps_temporaries(c->words.v[i]);
+    if (kinst_own.dry_run || (!keeps && write_dependencies(c))) build_at_once(c, link, err);
     int status = run_originals(c, false);
     if (!ok(status)) kinst_finish(status);
     while (any_changed(c)) {
@@ -269,6 +310,8 @@ void kinst_build(kinst_command_t *c)
         kinst_say("without -g the report names addresses, not files and lines");
     if (c->step == KINST_STEP_LINK && c->mpi && *c->mpi_family && strcmp(c->mpi_family, OMPP_MPI_FAMILY) != 0)
         fprintf(stderr, "kinst-ompp: MPI is not measured: ompp was built for %s, this is %s\n", OMPP_MPI_FAMILY, c->mpi_family);
+    if (c->step == KINST_STEP_LINK && c->static_link)
+        fprintf(stderr, "kinst-ompp: -static: the program is linked without measurement, which needs shared libraries\n");
     if (any_changed(c)) build_instrumented(c);
     if (c->step != KINST_STEP_LINK) kinst_exec(c->words.v);
     kinst_finish(run_originals(c, false));

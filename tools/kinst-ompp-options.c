@@ -206,7 +206,7 @@ static void read_response_file(kinst_command_t *c, const char *path)
 static void read_input(kinst_command_t *c, size_t word)
 {
     const char *path = c->words.v[word];
-    kinst_source_t source = {.path = path, .word = word, .level = KINST_TEXT_ORIGINAL};
+    kinst_source_t source = {.path = path, .word = word, .level = KINST_TEXT_ORIGINAL, .x = language};
 
     c->kinds[word] = KINST_WORD_INPUT;
     c->ninputs++;
@@ -307,4 +307,6 @@ void kinst_command_read(kinst_command_t *c, char *const words[])
     }
     if (c->ninputs == 0) c->step = KINST_STEP_NONE;
     if (c->step != KINST_STEP_NONE) know_compiler(c, c->words.v[c->ncompiler - 1]);
+    for (i = 0; i < c->nsources; i++) /* g++ takes .c for C++ */
+        if (c->cxx_driver && !c->sources[i].x && c->sources[i].lang == KINST_LANG_C) c->sources[i].lang = KINST_LANG_CXX;
 }

@@ -235,7 +235,7 @@ int kinst_run(char *const argv[], const kinst_run_t *how)
     pid_t pid;
 
     kinst_echo(argv);
-    if (kinst_own.dry_run && how->seconds == 0) return 0;
+    if (kinst_own.dry_run && how->seconds == 0 && !how->always) return 0;
     catch_signals();
     fflush(NULL);
     pid = fork();

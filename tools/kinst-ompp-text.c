@@ -1,9 +1,52 @@
-/** \file The little that the wrapper knows of how C and C++ are written. */
-#include "tools/kinst-ompp.h"
+/** \file Text that grows, and the little that the wrapper knows of how C and C++ are written. */
+#include "tools/kinst-ompp-source.h"
 
 #include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+void kinst_put(kinst_buffer_t *b, const char *text, size_t size)
+{
+    if (b->size + size + 1 > b->room) {
+        b->room = 2 * b->room + size + 1024;
+        b->text = realloc(b->text, b->room);
+        if (!b->text) abort();
+    }
+    memcpy(b->text + b->size, text, size);
+    b->size += size;
+    b->text[b->size] = '\0';
+}
+
+void kinst_puts(kinst_buffer_t *b, const char *text)
+{
+    kinst_put(b, text, strlen(text));
+}
+
+void kinst_putf(kinst_buffer_t *b, const char *format, ...)
+{
+    va_list args;
+    char *text = NULL;
+
+    va_start(args, format);
+    if (vasprintf(&text, format, args) < 0) abort();
+    va_end(args);
+    kinst_puts(b, text);
+    free(text);
+}
+
+char *kinst_escaped(const char *text)
+{
+    kinst_buffer_t b = {0};
+
+    kinst_puts(&b, "");
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') kinst_put(&b, "\\", 1);
+        kinst_put(&b, *text == '\n' ? " " : text, 1);
+    }
+    return b.text;
+}
 
 const char *kinst_skip_blanks(const char *p)
 {

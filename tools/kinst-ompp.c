@@ -19,7 +19,7 @@ static void help(const char *name)
            "  --with=opari|ompt      source of OpenMP events (default: opari for gcc, ompt for clang)\n"
            "  --opari=PROGRAM        the OPARI2 to use\n"
            "  --opari-timeout=SEC    give up on a source after so many seconds (default 10)\n"
-           "  -nosrc                 no #line lines from OPARI2\n"
+           "  -nosrc                 accepted and ignored\n"
            "  -@, --verbose          show commands, and say what could not be instrumented\n"
            "  --dry-run              show the commands, run none\n"
            "  --version, --help\n",
@@ -55,7 +55,7 @@ static bool own_option(const char *word, const char *name)
     else if (strcmp(word, "--dry-run") == 0)
         kinst_own.dry_run = true;
     else if (strcmp(word, "-nosrc") == 0)
-        kinst_own.nosrc = true;
+        return true; /* of ompP: lines are always the user's */
     else if (strcmp(word, "--with=opari") == 0)
         kinst_own.with = KINST_WITH_OPARI;
     else if (strcmp(word, "--with=ompt") == 0)
@@ -108,9 +108,7 @@ int main(int argc, char **argv)
     for (; i < argc; i++) {
         if (strcmp(argv[i], "-@") == 0)
             kinst_own.verbose = true;
-        else if (strcmp(argv[i], "-nosrc") == 0)
-            kinst_own.nosrc = true;
-        else
+        else if (strcmp(argv[i], "-nosrc") != 0)
             kinst_add(&words, argv[i]);
     }
     if (words.n == 0 && !compiler_of(name)) {

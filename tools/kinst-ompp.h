@@ -1,8 +1,8 @@
 /**
  * \file
  * kinst-ompp: compile and link wrapper. Parts: kinst-ompp.c (own options, usage), -options.c (reading the compiler's command),
- * -source.c (making the instrumented text), -headers.c (what OPARI2 does not see), -text.c (how C is written), -run.c (processes,
- * private directory), -build.c (what is run in which order).
+ * -source.c (making the instrumented text; its parts are named in kinst-ompp-source.h), -text.c (how C is written), -run.c
+ * (processes, private directory), -build.c (what is run in which order).
  *
  * The rule above all: a build that works without the wrapper works with it, with the compiler's messages and status.
  * Memory is not given back: the process is short.
@@ -27,7 +27,7 @@ typedef enum { KINST_WITH_AUTO, KINST_WITH_OPARI, KINST_WITH_OMPT } kinst_with_t
 
 /** The wrapper's own options. */
 typedef struct {
-    bool verbose, dry_run, nosrc;
+    bool verbose, dry_run;
     kinst_with_t with;
     const char *opari;
     double opari_seconds;
@@ -55,9 +55,10 @@ typedef struct {
     kinst_level_t level; /* the best text there is */
     char *text[2];       /* file for the levels INSTRUMENTED and NOTED; NULL = none */
     const char *reason;  /* why it is not instrumented, NULL = it is, or there is nothing to instrument */
-    bool unseen_here;    /* it has OpenMP directives that OPARI2 does not see */
-    kinst_list_t unseen; /* absolute paths of its headers that have OpenMP directives */
-    const char *unsearched; /* why not all of its headers were searched, NULL = they were */
+    const char *x;       /* language of the -x in force, NULL = by suffix */
+    bool preprocessed;   /* the instrumented text is */
+    bool quiet;          /* the preprocessor had nothing to say */
+    kinst_list_t files;  /* absolute paths of the source and its headers as far as they have OpenMP directives */
 } kinst_source_t;
 
 typedef struct {
@@ -85,14 +86,6 @@ void kinst_source_make(const kinst_command_t *command, kinst_source_t *source, b
 /** \brief Gives a source up to the next lower level, with a reason that Coverage will show. */
 void kinst_source_lower(kinst_source_t *source, const char *reason);
 
-/**
- * \brief Looks for OpenMP directives that OPARI2 does not see: in headers beside the source and in directories of -I and -iquote,
- *        and in _Pragma. Sets unseen_here, unseen and unsearched.
- * \param[in] text  of the source, text[size] is 0.
- * \note Conditions other than #if 0 are not evaluated.
- */
-void kinst_headers_search(const kinst_command_t *command, kinst_source_t *source, const char *text, size_t size);
-
 /* ---- Text: end is one past the last character, *end is 0 -------------------------------------------------------------- */
 
 const char *kinst_skip_blanks(const char *p);
@@ -119,6 +112,7 @@ typedef struct {
     const char *cwd;          /* NULL = stay */
     const char *out, *err;    /* files for stdout and stderr, NULL = the wrapper's own */
     double seconds;           /* 0 = no limit; with a limit the process gets a group of its own */
+    bool always;              /* also with --dry-run: it makes what other commands need */
 } kinst_run_t;
 
 enum { KINST_TIMED_OUT = -2 };

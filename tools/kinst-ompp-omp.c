@@ -1,0 +1,677 @@
+/**
+ * \file
+ * OpenMP directives on their way to OPARI2. Those it knows are written in the form it understands (statements in braces, clauses
+ * where they belong); those it does not know are hidden from it and, where a call may stand, instrumented here; the rest is noted
+ * for the report. A row of the table says what is done with a directive.
+ */
+#include "tools/kinst-ompp-source.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum {
+    HIDE,       /* nothing to measure */
+    UNSEEN,     /* not measured, and noted */
+    ALONE,      /* for OPARI2, no statement */
+    BLOCK,      /* for OPARI2, with a statement */
+    LOOP,       /* for OPARI2, with a loop */
+    SECTIONS,   /* for OPARI2, with sections */
+    TEAM,       /* a combined construct: outer with the clauses of a team, inner with the others */
+    NEST,       /* a combined construct: outer without clauses or with filter(), inner with the others */
+    AROUND,     /* calls around the construct */
+    CALL,       /* calls around the directive, no statement */
+    INSIDE,     /* calls around the statement, within the construct */
+    SCOPE,      /* AROUND, and the barrier at the end apart */
+    OPAQUE,     /* AROUND, and no calls inside */
+    INLINE,     /* nothing to measure, and no calls inside */
+    ATOMIC,
+    ORDERED,
+    CANCEL,
+} action_t;
+
+enum { NO_STATEMENT = 1 };
+
+typedef struct {
+    const char *name;
+    action_t action;
+    const char *type;           /* of the region; of TEAM and NEST the outer directive */
+    const char *inner;          /* of TEAM and NEST; of LOOP, SECTIONS and BLOCK what is cancelled by its name */
+    int flags;
+} row_t;
+
+static const row_t rows[] = {
+    {"parallel", BLOCK, "parallel", "parallel", 0},
+    {"parallel for", LOOP, "parallel", "for", 0},
+    {"parallel for simd", TEAM, "parallel", "for simd", 0},
+    {"parallel sections", SECTIONS, "parallel", "sections", 0},
+    {"parallel loop", TEAM, "parallel", "loop", 0},
+    {"parallel master", TEAM, "parallel", "master", 0},
+    {"parallel master taskloop", TEAM, "parallel", "master taskloop", 0},
+    {"parallel master taskloop simd", TEAM, "parallel", "master taskloop simd", 0},
+    {"parallel masked", TEAM, "parallel", "masked", 0},
+    {"parallel masked taskloop", TEAM, "parallel", "masked taskloop", 0},
+    {"parallel masked taskloop simd", TEAM, "parallel", "masked taskloop simd", 0},
+    {"for", LOOP, "for", "for", 0},
+    {"for simd", LOOP, "for", "for", 0},
+    {"sections", SECTIONS, "sections", "sections", 0},
+    {"section", HIDE, NULL, NULL, 0},
+    {"single", BLOCK, "single", NULL, 0},
+    {"scope", SCOPE, "scope", NULL, 0},
+    {"loop", AROUND, "loop", NULL, 0},
+    {"simd", INLINE, NULL, NULL, 0},
+    {"master", BLOCK, "master", NULL, 0},
+    {"master taskloop", NEST, "master", "taskloop", 0},
+    {"master taskloop simd", NEST, "master", "taskloop simd", 0},
+    {"masked", INSIDE, "masked", NULL, 0},
+    {"masked taskloop", NEST, "masked", "taskloop", 0},
+    {"masked taskloop simd", NEST, "masked", "taskloop simd", 0},
+    {"barrier", ALONE, "barrier", NULL, NO_STATEMENT},
+    {"critical", BLOCK, "critical", NULL, 0},
+    {"ordered", ORDERED, "ordered", NULL, 0},
+    {"atomic", ATOMIC, "atomic", NULL, 0},
+    {"flush", ALONE, "flush", NULL, NO_STATEMENT},
+    {"task", BLOCK, "task", "taskgroup", 0},
+    {"taskwait", ALONE, "taskwait", NULL, NO_STATEMENT},
+    {"taskyield", UNSEEN, NULL, NULL, NO_STATEMENT},
+    {"taskgroup", AROUND, "taskgroup", NULL, 0},
+    {"taskloop", AROUND, "taskloop", NULL, 0},
+    {"taskloop simd", OPAQUE, "taskloop", NULL, 0},
+    {"cancel", CANCEL, NULL, NULL, NO_STATEMENT},
+    {"cancellation point", CANCEL, NULL, NULL, NO_STATEMENT},
+    {"teams", AROUND, "teams", NULL, 0},
+    {"teams loop", AROUND, "teams", NULL, 0},
+    {"teams distribute", AROUND, "teams", NULL, 0},
+    {"teams distribute simd", OPAQUE, "teams", NULL, 0},
+    {"teams distribute parallel for", OPAQUE, "teams", NULL, 0},
+    {"teams distribute parallel for simd", OPAQUE, "teams", NULL, 0},
+    {"distribute", AROUND, "distribute", NULL, 0},
+    {"distribute simd", OPAQUE, "distribute", NULL, 0},
+    {"distribute parallel for", OPAQUE, "distribute", NULL, 0},
+    {"distribute parallel for simd", OPAQUE, "distribute", NULL, 0},
+    {"target", OPAQUE, "target", NULL, 0},
+    {"target parallel", OPAQUE, "target", NULL, 0},
+    {"target parallel for", OPAQUE, "target", NULL, 0},
+    {"target parallel for simd", OPAQUE, "target", NULL, 0},
+    {"target parallel loop", OPAQUE, "target", NULL, 0},
+    {"target simd", OPAQUE, "target", NULL, 0},
+    {"target teams", OPAQUE, "target", NULL, 0},
+    {"target teams loop", OPAQUE, "target", NULL, 0},
+    {"target teams distribute", OPAQUE, "target", NULL, 0},
+    {"target teams distribute simd", OPAQUE, "target", NULL, 0},
+    {"target teams distribute parallel for", OPAQUE, "target", NULL, 0},
+    {"target teams distribute parallel for simd", OPAQUE, "target", NULL, 0},
+    {"target data", AROUND, "target", NULL, 0},
+    {"target enter data", CALL, "target", NULL, NO_STATEMENT},
+    {"target exit data", CALL, "target", NULL, NO_STATEMENT},
+    {"target update", CALL, "target", NULL, NO_STATEMENT},
+    {"threadprivate", HIDE, NULL, NULL, NO_STATEMENT},
+    {"allocate", HIDE, NULL, NULL, NO_STATEMENT},
+    {"requires", HIDE, NULL, NULL, NO_STATEMENT},
+    {"declare", HIDE, NULL, NULL, NO_STATEMENT},
+    {"begin declare", HIDE, NULL, NULL, NO_STATEMENT},
+    {"end declare", HIDE, NULL, NULL, NO_STATEMENT},
+    {"scan", HIDE, NULL, NULL, NO_STATEMENT},
+    {"depobj", HIDE, NULL, NULL, NO_STATEMENT},
+    {"error", HIDE, NULL, NULL, NO_STATEMENT},
+    {"nothing", HIDE, NULL, NULL, NO_STATEMENT},
+    {"assumes", HIDE, NULL, NULL, NO_STATEMENT},
+    {"begin assumes", HIDE, NULL, NULL, NO_STATEMENT},
+    {"end assumes", HIDE, NULL, NULL, NO_STATEMENT},
+    {"assume", HIDE, NULL, NULL, 0},
+    {"interop", UNSEEN, NULL, NULL, NO_STATEMENT},
+    {"dispatch", UNSEEN, NULL, NULL, 0},
+    {"tile", UNSEEN, NULL, NULL, 0},
+    {"unroll", UNSEEN, NULL, NULL, 0},
+    {"metadirective", UNSEEN, NULL, NULL, 0},
+};
+
+/* Directives are compared with one blank between words. \return behind the words, NULL = others are there. */
+static const char *behind_words(const char *p, const char *name)
+{
+    for (;;) {
+        size_t length = strcspn(name, " ");
+        char *word = kinst_text("%.*s", (int)length, name);
+        bool taken = kinst_take(&p, word);
+        free(word);
+        if (!taken) return NULL;
+        if (!name[length]) return p;
+        name += length + 1;
+    }
+}
+
+/* The row with the most words. */
+static const row_t *find_row(const char *p, const char **clauses)
+{
+    const row_t *found = NULL;
+
+    *clauses = p;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *rest = behind_words(p, rows[i].name);
+        if (!rest || (found && rest <= *clauses)) continue;
+        found = &rows[i];
+        *clauses = rest;
+    }
+    return found;
+}
+
+bool kinst_omp_wants_block(const char *p)
+{
+    const char *clauses;
+    const row_t *row = find_row(p, &clauses);
+
+    if (!row) return true;
+    if (row->action == ORDERED) return !memmem(clauses, strcspn(clauses, "\n"), "depend", 6) && !memmem(clauses, strcspn(clauses, "\n"), "doacross", 8);
+    return !(row->flags & NO_STATEMENT);
+}
+
+/* ---- Clauses --------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    char *name, *args; /* args: without the parentheses, NULL = none */
+} clause_t;
+
+typedef struct {
+    clause_t v[64];
+    size_t n;
+    bool bad; /* not understood */
+} clauses_t;
+
+static clauses_t read_clauses(const char *p)
+{
+    clauses_t c = {.n = 0};
+    const char *end = p + strlen(p);
+
+    while (*(p = kinst_skip_blanks(p))) {
+        const char *name = p;
+        if (*p == ',') {
+            p++;
+            continue;
+        }
+        while (isalnum((unsigned char)*p) || *p == '_') p++;
+        if (p == name || c.n == sizeof c.v / sizeof c.v[0]) {
+            c.bad = true;
+            return c;
+        }
+        clause_t *clause = &c.v[c.n++];
+        *clause = (clause_t){kinst_text("%.*s", (int)(p - name), name), NULL};
+        const char *open = kinst_skip_blanks(p);
+        if (*open != '(') continue;
+        p = kinst_behind_token(open, end);
+        clause->args = kinst_text("%.*s", (int)(p - open - 2), open + 1);
+    }
+    return c;
+}
+
+static const clause_t *clause_named(const clauses_t *c, const char *name)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->v[i].name, name) == 0) return &c->v[i];
+    return NULL;
+}
+
+static void put_clause(kinst_buffer_t *b, const clause_t *clause)
+{
+    kinst_putf(b, clause->args ? " %s(%s)" : " %s", clause->name, clause->args);
+}
+
+/* "parallel: x" of an if clause. \return behind the colon when it is this modifier. */
+static const char *behind_modifier(const char *args, const char *modifier)
+{
+    const char *p = args ? behind_words(kinst_skip_blanks(args), modifier) : NULL;
+
+    return p && *p == ':' && p[1] != ':' ? kinst_skip_blanks(p + 1) : NULL;
+}
+
+static bool has_modifier(const char *args)
+{
+    static const char *const names[] = {"parallel", "simd", "task", "taskloop", "target", "cancel", "teams"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (behind_modifier(args, names[i])) return true;
+    return false;
+}
+
+/* The variables of "inscan, + : a, b[0:n]", as shared(a) shared(b). */
+static void put_shared(kinst_buffer_t *b, const clause_t *clause)
+{
+    const char *p = clause->args, *end = p + strlen(p), *colon = NULL;
+
+    for (const char *q = p; q < end; q = kinst_behind_token(q, end))
+        if (*q == ':' && q[1] != ':' && (q == p || q[-1] != ':')) colon = q;
+    for (p = kinst_skip_blanks(colon ? colon + 1 : p); p < end; p = kinst_skip_blanks(*p ? p + 1 : p)) {
+        const char *name = p;
+        while (isalnum((unsigned char)*p) || *p == '_') p++;
+        if (p > name) kinst_putf(b, " shared(%.*s)", (int)(p - name), name);
+        while (p < end && *p != ',') p = kinst_behind_token(p, end);
+    }
+}
+
+static bool one_of(const char *name, const char *const names[])
+{
+    for (; *names; names++)
+        if (strcmp(name, *names) == 0) return true;
+    return false;
+}
+
+/* Shares the clauses of "parallel ..." out; variables that only the inner construct names are shared in the team. */
+static void share_out(const clauses_t *c, const char *inner_name, kinst_buffer_t *outer, kinst_buffer_t *inner)
+{
+    static const char *const team[] = {"num_threads", "default", "shared", "copyin", "proc_bind", "allocate", NULL};
+    static const char *const inner_data[] = {"firstprivate", "lastprivate", "linear", "reduction", NULL};
+    bool strict = clause_named(c, "default") != NULL;
+    bool own_reduction = strstr(inner_name, "taskloop") || strcmp(inner_name, "loop") == 0;
+    bool nothing_private = strcmp(inner_name, "master") == 0 || strcmp(inner_name, "masked") == 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        const clause_t *clause = &c->v[i];
+        bool reduction = strcmp(clause->name, "reduction") == 0;
+        bool outer_reduction = reduction && !own_reduction && !strstr(clause->args ? clause->args : "", "inscan");
+        if (strcmp(clause->name, "if") == 0) {
+            const char *condition = behind_modifier(clause->args, "parallel");
+            if (condition || !has_modifier(clause->args))
+                kinst_putf(outer, " if(%s)", condition ? condition : clause->args);
+            else
+                put_clause(inner, clause);
+        } else if (one_of(clause->name, team) || outer_reduction) {
+            put_clause(outer, clause);
+        } else if (nothing_private && strcmp(clause->name, "filter") != 0) {
+            put_clause(outer, clause);
+        } else {
+            put_clause(inner, clause);
+            if (strict && one_of(clause->name, inner_data)) put_shared(outer, clause);
+        }
+    }
+}
+
+/* ---- Writing --------------------------------------------------------------------------------------------------------- */
+
+static void note_file(kinst_scan_t *s)
+{
+    const char *path = kinst_scan_path(s, &s->place);
+
+    for (size_t i = 0; i < s->files.n; i++)
+        if (strcmp(s->files.v[i], path) == 0) return;
+    kinst_add(&s->files, path);
+}
+
+static void note_unseen(kinst_scan_t *s, const char *name, const char *why)
+{
+    const char *path = kinst_scan_path(s, &s->place);
+
+    kinst_addf(&s->unseen, "%s at %s:%u", name, path, s->place.line);
+    kinst_add(&s->unseen, why);
+}
+
+/* A directive on a line of its own. */
+static void put_directive(kinst_scan_t *s, const char *text, bool hidden)
+{
+    kinst_scan_fresh_line(s);
+    if (hidden) {
+        kinst_addf(&s->hidden, "#pragma omp %s", text);
+        kinst_scan_put(s, kinst_text("%s%zu", KINST_HIDDEN_PRAGMA, s->hidden.n - 1));
+    } else {
+        kinst_scan_put(s, kinst_text("#pragma omp %s", text));
+        s->has_openmp = true;
+    }
+}
+
+/* Behind a statement: the line may be that of a directive. */
+static void put_close(kinst_scan_t *s, const char *text)
+{
+    const char *line = s->out.text + s->out.size;
+
+    while (line > s->out.text && line[-1] != '\n') line--;
+    if (*line == '#') kinst_scan_put(s, "\n");
+    kinst_scan_put(s, text);
+}
+
+static size_t put_begin(kinst_scan_t *s, const char *type)
+{
+    size_t region = kinst_scan_region(s, type, NULL);
+
+    kinst_scan_put(s, kinst_text(" { ompp_region_begin_%zu();", region));
+    s->has_openmp = true;
+    return region;
+}
+
+static void put_end(kinst_scan_t *s, size_t region, const char *more)
+{
+    s->regions[region - 1].end = s->place;
+    put_close(s, kinst_text("%s ompp_region_end_%zu(); }", more, region));
+}
+
+/* ---- Directives with their statements -------------------------------------------------------------------------------- */
+
+/* One directive that is being translated. */
+typedef struct {
+    const char *text;       /* without "#pragma omp" */
+    const char *stmt, *end; /* its statement in the scanned text; stmt = end when it has none */
+} construct_t;
+
+static void translate(kinst_scan_t *s, construct_t c);
+
+/* Is there a cancel of this kind in the statement? */
+static bool cancels(const construct_t *c, const char *kind)
+{
+    static const char word[] = "cancel";
+
+    for (const char *p = c->stmt; kind && p && p < c->end && (p = memmem(p, c->end - p, word, strlen(word))); p++) {
+        const char *rest = p, *line = p;
+        while (line > c->stmt && line[-1] != '\n') line--;
+        if (kinst_omp_at(line) == p && kinst_take(&rest, word) && kinst_take(&rest, kind)) return true;
+    }
+    return false;
+}
+
+static void put_statement(kinst_scan_t *s, const construct_t *c, bool hidden)
+{
+    put_directive(s, c->text, hidden);
+    kinst_scan_to(s, c->end);
+}
+
+static void around(kinst_scan_t *s, const construct_t *c, const char *type, bool opaque)
+{
+    size_t region = put_begin(s, type);
+
+    s->opaque += opaque;
+    put_statement(s, c, true);
+    s->opaque -= opaque;
+    put_end(s, region, "");
+}
+
+static void inside(kinst_scan_t *s, const construct_t *c, const char *type)
+{
+    put_directive(s, c->text, true);
+    kinst_scan_put(s, "\n");
+    size_t region = put_begin(s, type);
+    kinst_scan_to(s, c->end);
+    put_end(s, region, "");
+}
+
+/* The statement in braces, so that OPARI2 finds its end. */
+static void block(kinst_scan_t *s, const construct_t *c)
+{
+    put_directive(s, c->text, false);
+    kinst_scan_put(s, "\n{");
+    kinst_scan_to(s, c->end);
+    put_close(s, " }");
+}
+
+static void nest(kinst_scan_t *s, const construct_t *c, const char *outer, const char *inner)
+{
+    put_directive(s, outer, false);
+    kinst_scan_put(s, "\n{");
+    translate(s, (construct_t){inner, c->stmt, c->end});
+    put_close(s, " }");
+}
+
+/* "parallel x" as a parallel and an x in it; the analysis makes one region of them where they are one construct. */
+static void team(kinst_scan_t *s, const construct_t *c, const row_t *row, const clauses_t *clauses)
+{
+    kinst_buffer_t outer = {0}, inner = {0};
+
+    kinst_puts(&outer, row->type);
+    kinst_puts(&inner, row->inner);
+    share_out(clauses, row->inner, &outer, &inner);
+    /* The team ends right behind it: its barrier is the one. */
+    if ((strcmp(row->inner, "for") == 0 || strcmp(row->inner, "for simd") == 0 || strcmp(row->inner, "sections") == 0) &&
+        !cancels(c, strcmp(row->inner, "sections") == 0 ? "sections" : "for"))
+        kinst_puts(&inner, " nowait");
+    nest(s, c, outer.text, inner.text);
+}
+
+static void nest_apart(kinst_scan_t *s, const construct_t *c, const row_t *row, const clauses_t *clauses)
+{
+    kinst_buffer_t outer = {0}, inner = {0};
+
+    kinst_puts(&outer, row->type);
+    kinst_puts(&inner, row->inner);
+    for (size_t i = 0; i < clauses->n; i++)
+        put_clause(strcmp(clauses->v[i].name, "filter") == 0 ? &outer : &inner, &clauses->v[i]);
+    /* The outer one may be one that OPARI2 does not know. */
+    const char *name;
+    if (find_row(outer.text, &name)->action == INSIDE) {
+        put_directive(s, outer.text, true);
+        kinst_scan_put(s, "\n");
+        size_t region = put_begin(s, row->type);
+        translate(s, (construct_t){inner.text, c->stmt, c->end});
+        put_end(s, region, "");
+    } else {
+        nest(s, c, outer.text, inner.text);
+    }
+}
+
+static const char *behind_for(const char *p, const char *end)
+{
+    if (!kinst_take(&p, "for")) return NULL;
+    p = kinst_skip_space(p, end);
+    return *p == '(' ? kinst_behind_token(p, end) : NULL;
+}
+
+/* A loop; the body of the innermost one of the nest in braces. Of simd loops the body stays without calls. */
+static void loop(kinst_scan_t *s, const construct_t *c, bool nested, bool simd, bool hidden)
+{
+    const char *body, *p = kinst_skip_space(c->stmt, c->end);
+
+    put_directive(s, c->text, hidden);
+    body = behind_for(p, c->end);
+    for (const char *next; nested && body && (next = behind_for(kinst_skip_space(body, c->end), c->end));) body = next;
+    bool open = body && *kinst_skip_space(body, c->end) != '{';
+    if (open) {
+        kinst_scan_to(s, body);
+        kinst_scan_put(s, " {");
+    }
+    s->opaque += simd;
+    kinst_scan_to(s, c->end);
+    s->opaque -= simd;
+    if (open) put_close(s, " }");
+}
+
+/* Each section gets its directive and its braces. */
+static void sections(kinst_scan_t *s, const construct_t *c, bool hidden)
+{
+    const char *open = kinst_skip_space(c->stmt, c->end), *close = c->end - 1, *clauses, *omp;
+    const row_t *section = find_row("section", &clauses);
+
+    put_directive(s, c->text, hidden);
+    if (*open != '{') {
+        kinst_scan_to(s, c->end);
+        return;
+    }
+    kinst_scan_to(s, open + 1);
+    for (bool first = true;; first = false) {
+        const char *p = kinst_skip_space(s->cursor, close);
+        if (p >= close && !first) break;
+        if ((omp = kinst_omp_at(p)) && find_row(omp, &clauses) == section) {
+            kinst_scan_to(s, p);
+            kinst_scan_skip(s, kinst_end_of_directive(p, close));
+            p = kinst_skip_space(s->cursor, close);
+        } else if (!first) {
+            break; /* cannot be */
+        }
+        put_directive(s, "section", hidden);
+        kinst_scan_put(s, "\n{");
+        while (p && p < close && !((omp = kinst_omp_at(p)) && find_row(omp, &clauses) == section)) {
+            p = kinst_behind_statement(p, close);
+            if (p) p = kinst_skip_space(p, close);
+        }
+        kinst_scan_to(s, p ? p : close);
+        put_close(s, " }");
+        kinst_scan_put(s, "\n");
+    }
+    kinst_scan_to(s, c->end);
+}
+
+static void scope(kinst_scan_t *s, const construct_t *c, bool nowait)
+{
+    size_t region = put_begin(s, "scope");
+
+    put_directive(s, nowait ? c->text : kinst_text("%s nowait", c->text), true);
+    kinst_scan_to(s, c->end);
+    if (!nowait) {
+        put_close(s, kinst_text(" ompp_region_barrier_%zu();", region));
+        put_directive(s, "barrier", true);
+        kinst_scan_put(s, "\n");
+    }
+    put_end(s, region, "");
+}
+
+/* OPARI2 takes the modifier of an if clause for a part of the condition. */
+static char *without_modifiers(const char *name, const clauses_t *clauses, const char *modifier)
+{
+    kinst_buffer_t b = {0};
+
+    kinst_puts(&b, name);
+    for (size_t i = 0; i < clauses->n; i++) {
+        const clause_t *clause = &clauses->v[i];
+        const char *condition = strcmp(clause->name, "if") == 0 ? behind_modifier(clause->args, modifier) : NULL;
+        if (condition) kinst_putf(&b, " if(%s)", condition);
+        else put_clause(&b, clause);
+    }
+    return b.text;
+}
+
+/* OPARI2 moves these clauses of a combined loop to the wrong half, or leaves them on both. */
+static bool simple_loop(const clauses_t *clauses)
+{
+    static const char *const bad[] = {"lastprivate", "order", "linear", "allocate", NULL};
+
+    for (size_t i = 0; i < clauses->n; i++)
+        if (one_of(clauses->v[i].name, bad) || (clauses->v[i].args && strstr(clauses->v[i].args, "inscan"))) return false;
+    return true;
+}
+
+static void atomic(kinst_scan_t *s, const construct_t *c)
+{
+    const char *p = kinst_skip_space(c->stmt, c->end), *word = p;
+
+    if (*p == '{' || kinst_take(&word, "if")) around(s, c, "atomic", false);
+    else put_statement(s, c, false);
+}
+
+static bool switched_off(const kinst_scan_t *s, const char *type)
+{
+    if (s->noinstrument) return strcmp(type, "parallel") != 0;
+    for (size_t i = 0; i < kinst_own.opari_options.n; i++) {
+        const char *option = kinst_own.opari_options.v[i];
+        if (strncmp(option, "--disable=omp", 13) == 0 && (!option[13] || strstr(option, type))) return true;
+    }
+    return false;
+}
+
+static void measured(kinst_scan_t *s, const construct_t *c, const row_t *row, const char *clause_text)
+{
+    clauses_t clauses = read_clauses(clause_text);
+    bool cancelled = row->action != NEST && row->action != TEAM && cancels(c, row->inner);
+    bool nested = clause_named(&clauses, "collapse") || clause_named(&clauses, "ordered") || strstr(row->name, "simd");
+    bool combined = strncmp(row->name, "parallel ", 9) == 0;
+
+    switch (row->action) {
+    case BLOCK:
+        if (strcmp(row->name, "task") == 0 && cancelled) {
+            note_unseen(s, "task that may be cancelled", "OPARI2 would lose its end");
+            put_statement(s, c, true);
+            break;
+        }
+        construct_t plain = *c;
+        if (!clauses.bad) plain.text = without_modifiers(row->name, &clauses, row->name);
+        if (strcmp(row->name, "critical") == 0) plain.text = c->text;
+        block(s, &plain);
+        break;
+    case LOOP:
+        if (combined && (cancelled || !simple_loop(&clauses))) {
+            team(s, c, row, &clauses);
+        } else if (cancelled) {
+            size_t region = put_begin(s, "for");
+            loop(s, c, nested, false, true);
+            put_end(s, region, "");
+        } else {
+            construct_t part = *c;
+            if (combined) part.text = without_modifiers(row->name, &clauses, "parallel");
+            loop(s, &part, nested, strstr(row->name, "simd"), false);
+        }
+        break;
+    case SECTIONS:
+        if (combined && (cancelled || !simple_loop(&clauses))) {
+            team(s, c, row, &clauses);
+        } else if (cancelled) {
+            size_t region = put_begin(s, "sections");
+            put_statement(s, c, true);
+            put_end(s, region, "");
+        } else {
+            construct_t part = *c;
+            if (combined) part.text = without_modifiers(row->name, &clauses, "parallel");
+            sections(s, &part, false);
+        }
+        break;
+    case TEAM: team(s, c, row, &clauses); break;
+    case NEST: nest_apart(s, c, row, &clauses); break;
+    case AROUND: around(s, c, row->type, false); break;
+    case OPAQUE: around(s, c, row->type, true); break;
+    case INSIDE: inside(s, c, row->type); break;
+    case SCOPE: scope(s, c, clause_named(&clauses, "nowait")); break;
+    case ATOMIC: atomic(s, c); break;
+    case ORDERED:
+        if (clause_named(&clauses, "depend") || clause_named(&clauses, "doacross")) around(s, c, row->type, false);
+        else if (clause_named(&clauses, "simd")) put_statement(s, c, true);
+        else block(s, c);
+        break;
+    case CALL: around(s, c, row->type, false); break;
+    default: put_statement(s, c, false); break;
+    }
+}
+
+/* Functions between these are compiled for devices as well, where there is no library to call. */
+static void device_code(kinst_scan_t *s, const char *text)
+{
+    const char *rest = behind_words(text, "declare target");
+
+    if ((rest && !*rest) || behind_words(text, "begin declare target")) s->opaque++;
+    if (behind_words(text, "end declare target") && s->opaque) s->opaque--;
+}
+
+static void translate(kinst_scan_t *s, construct_t c)
+{
+    const char *clauses = "";
+    const row_t *row = find_row(c.text, &clauses);
+    bool quiet = row && (row->action == HIDE || row->action == CANCEL || row->action == INLINE);
+
+    if (row && row->action == INLINE) {
+        s->opaque++;
+        put_statement(s, &c, true);
+        s->opaque--;
+    } else if (!row || row->action == UNSEEN) {
+        note_unseen(s, row ? row->name : "directive", "OPARI2 does not know it");
+        put_statement(s, &c, true);
+    } else if (!quiet && s->opaque) {
+        note_unseen(s, row->name, "inside a construct where no call may stand");
+        put_statement(s, &c, true);
+    } else if (quiet || switched_off(s, row->type)) {
+        device_code(s, c.text);
+        put_statement(s, &c, true);
+    } else {
+        measured(s, &c, row, clauses);
+    }
+}
+
+void kinst_omp_directive(kinst_scan_t *s, const char *p, const char *eol)
+{
+    bool wants = kinst_omp_wants_block(p);
+    const char *end = s->text + strlen(s->text), *stmt = wants ? kinst_behind_statement(eol, end) : eol;
+    construct_t c = {kinst_text("%.*s", (int)(eol - p), p), eol, stmt ? stmt : eol};
+
+    for (char *q = (char *)c.text; *q; q++)
+        if (*q == '\n' || *q == '\\') *q = ' ';
+    note_file(s);
+    s->before = wants ? ')' : ';';
+    s->cursor = eol;
+    if (stmt) {
+        translate(s, c);
+    } else {
+        note_unseen(s, "directive", "the statement behind it was not understood");
+        put_directive(s, c.text, true);
+    }
+    s->before = ';';
+    s->at_line_start = false;
+}
