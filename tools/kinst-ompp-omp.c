@@ -155,13 +155,21 @@ static const row_t *find_row(const char *p, const char **clauses)
     return found;
 }
 
+/* The ordered directive that has no statement. */
+static bool is_doacross(const char *clauses)
+{
+    size_t length = strcspn(clauses, "\n");
+
+    return memmem(clauses, length, "depend", 6) || memmem(clauses, length, "doacross", 8);
+}
+
 bool kinst_omp_wants_block(const char *p)
 {
     const char *clauses;
     const row_t *row = find_row(p, &clauses);
 
     if (!row) return true;
-    if (row->action == ORDERED) return !memmem(clauses, strcspn(clauses, "\n"), "depend", 6) && !memmem(clauses, strcspn(clauses, "\n"), "doacross", 8);
+    if (row->action == ORDERED) return !is_doacross(clauses);
     return !(row->flags & NO_STATEMENT);
 }
 
@@ -330,15 +338,22 @@ static size_t put_begin(kinst_scan_t *s, const char *type)
 {
     size_t region = kinst_scan_region(s, type, NULL);
 
-    kinst_scan_put(s, kinst_text(" { ompp_region_begin_%zu();", region));
+    if (strcmp(type, "teams") == 0)
+        kinst_scan_put(s, kinst_text(" { POMP2_Task_handle ompp_league_%zu; ompp_region_begin_%zu(&ompp_league_%zu);", region, region,
+                                     region));
+    else
+        kinst_scan_put(s, kinst_text(" { ompp_region_begin_%zu();", region));
     s->has_openmp = true;
     return region;
 }
 
-static void put_end(kinst_scan_t *s, size_t region, const char *more)
+static void put_end(kinst_scan_t *s, size_t region)
 {
     s->regions[region - 1].end = s->place;
-    put_close(s, kinst_text("%s ompp_region_end_%zu(); }", more, region));
+    if (strcmp(s->regions[region - 1].type, "teams") == 0)
+        put_close(s, kinst_text(" ompp_region_end_%zu(ompp_league_%zu); }", region, region));
+    else
+        put_close(s, kinst_text(" ompp_region_end_%zu(); }", region));
 }
 
 /* ---- Directives with their statements -------------------------------------------------------------------------------- */
@@ -377,7 +392,7 @@ static void around(kinst_scan_t *s, const construct_t *c, const char *type, bool
     s->opaque += opaque;
     put_statement(s, c, true);
     s->opaque -= opaque;
-    put_end(s, region, "");
+    put_end(s, region);
 }
 
 static void inside(kinst_scan_t *s, const construct_t *c, const char *type)
@@ -386,7 +401,7 @@ static void inside(kinst_scan_t *s, const construct_t *c, const char *type)
     kinst_scan_put(s, "\n");
     size_t region = put_begin(s, type);
     kinst_scan_to(s, c->end);
-    put_end(s, region, "");
+    put_end(s, region);
 }
 
 /* The statement in braces, so that OPARI2 finds its end. */
@@ -436,7 +451,7 @@ static void nest_apart(kinst_scan_t *s, const construct_t *c, const row_t *row, 
         kinst_scan_put(s, "\n");
         size_t region = put_begin(s, row->type);
         translate(s, (construct_t){inner.text, c->stmt, c->end});
-        put_end(s, region, "");
+        put_end(s, region);
     } else {
         nest(s, c, outer.text, inner.text);
     }
@@ -514,7 +529,7 @@ static void scope(kinst_scan_t *s, const construct_t *c, bool nowait)
         put_directive(s, "barrier", true);
         kinst_scan_put(s, "\n");
     }
-    put_end(s, region, "");
+    put_end(s, region);
 }
 
 /* OPARI2 takes the modifier of an if clause for a part of the condition. */
@@ -585,7 +600,7 @@ static void measured(kinst_scan_t *s, const construct_t *c, const row_t *row, co
         } else if (cancelled) {
             size_t region = put_begin(s, "for");
             loop(s, c, nested, false, true);
-            put_end(s, region, "");
+            put_end(s, region);
         } else {
             construct_t part = *c;
             if (combined) part.text = without_modifiers(row->name, &clauses, "parallel");
@@ -598,7 +613,7 @@ static void measured(kinst_scan_t *s, const construct_t *c, const row_t *row, co
         } else if (cancelled) {
             size_t region = put_begin(s, "sections");
             put_statement(s, c, true);
-            put_end(s, region, "");
+            put_end(s, region);
         } else {
             construct_t part = *c;
             if (combined) part.text = without_modifiers(row->name, &clauses, "parallel");
@@ -613,7 +628,7 @@ static void measured(kinst_scan_t *s, const construct_t *c, const row_t *row, co
     case SCOPE: scope(s, c, clause_named(&clauses, "nowait")); break;
     case ATOMIC: atomic(s, c); break;
     case ORDERED:
-        if (clause_named(&clauses, "depend") || clause_named(&clauses, "doacross")) around(s, c, row->type, false);
+        if (is_doacross(clause_text)) around(s, c, row->type, false);
         else if (clause_named(&clauses, "simd")) put_statement(s, c, true);
         else block(s, c);
         break;

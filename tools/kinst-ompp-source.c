@@ -25,6 +25,17 @@ static char *description(const kinst_scan_t *s, const kinst_region_t *r)
                       r->end.line, r->end.line, name ? "*userRegionName=" : "", name ? name : "");
 }
 
+/* Teams on the host run one after the other on the thread that meets them: a team of one. */
+static void put_league(kinst_buffer_t *b, const kinst_scan_t *s, size_t i)
+{
+    static const char head[] = "static __inline__ __attribute__((__unused__)) void ompp_region_";
+
+    kinst_putf(b, "%sbegin_%zu(POMP2_Task_handle *team)\n{\n    ompp_pomp2_fork(&ompp_region_%zu, team, \"%s\");\n"
+                  "    ompp_pomp2_member_begin(&ompp_region_%zu, *team);\n}\n", head, i + 1, i + 1, description(s, &s->regions[i]), i + 1);
+    kinst_putf(b, "%send_%zu(POMP2_Task_handle team)\n{\n    POMP2_Parallel_end(&ompp_region_%zu);\n    ompp_pomp2_join(team);\n}\n",
+               head, i + 1, i + 1);
+}
+
 /* Functions, so that the handles need no data-sharing clauses. */
 static void put_region(kinst_buffer_t *b, const kinst_scan_t *s, size_t i)
 {
@@ -32,11 +43,15 @@ static void put_region(kinst_buffer_t *b, const kinst_scan_t *s, size_t i)
     const kinst_region_t *r = &s->regions[i];
 
     kinst_putf(b, "static OPARI2_Region_handle ompp_region_%zu = 0;\n", i + 1);
+    if (strcmp(r->type, "teams") == 0) {
+        put_league(b, s, i);
+        return;
+    }
     kinst_putf(b, "%sbegin_%zu(void)\n{\n    POMP2_Begin(&ompp_region_%zu, \"%s\");\n}\n", head, i + 1, i + 1, description(s, r));
     kinst_putf(b, "%send_%zu(void)\n{\n    POMP2_End(&ompp_region_%zu);\n}\n", head, i + 1, i + 1);
     if (strcmp(r->type, "scope") == 0)
-        kinst_putf(b, "%sbarrier_%zu(void)\n{\n    POMP2_Task_handle task;\n    POMP2_Implicit_barrier_enter(&ompp_region_%zu, &task);\n}\n",
-                   head, i + 1, i + 1);
+        kinst_putf(b, "%sbarrier_%zu(void)\n{\n    POMP2_Task_handle task;\n"
+                      "    POMP2_Implicit_barrier_enter(&ompp_region_%zu, &task);\n}\n", head, i + 1, i + 1);
 }
 
 static void put_c(kinst_buffer_t *b, const kinst_scan_t *s, const char *declaration)

@@ -251,12 +251,76 @@ OMPP_EXPORT void POMP2_Off(void)
 
 /**
  * \brief Called by constructors that kinst-ompp puts into objects, mostly before measurement starts.
- * \param[in] kind  0 = file compiled without instrumentation, 1 = pragma ignored.
+ * \param[in] kind  0 = file compiled without instrumentation, 1 = pragma ignored, 2 = construct that is not instrumented.
+ * \note Where files are not instrumented there may be no event at all: measurement starts here, so that there is a report.
  */
 OMPP_EXPORT void ompp_build_note(int kind, const char *subject, const char *reason)
 {
     int saved = errno;
+    char text[1024];
 
-    ompp_event_coverage(kind == 0 ? OMPP_COVERAGE_UNINSTRUMENTED : OMPP_COVERAGE_NOTE, subject, reason);
+    if (kind == 2) {
+        snprintf(text, sizeof text, "%s (%s)", subject, reason);
+        ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "OPARI2", text);
+    } else {
+        ompp_event_coverage(kind == 0 ? OMPP_COVERAGE_UNINSTRUMENTED : OMPP_COVERAGE_NOTE, subject, reason);
+    }
+    if (kind == 0) ompp_runtime_start();
+    errno = saved;
+}
+
+/* ---- Regions of the build -------------------------------------------------------------------------------------------- */
+
+/** Descriptions in an object; copied, because objects come and go. */
+typedef struct build_list {
+    struct build_list *next;
+    unsigned n;
+    char *ctcs[];
+} build_list_t;
+
+static build_list_t *build_lists; /* those that the runtime has not been told of; objects are loaded one at a time */
+
+static void define_list(const build_list_t *list)
+{
+    ompp_pomp2_region_t region;
+    ompp_ctc_t ctc;
+
+    for (unsigned i = 0; i < list->n; i++) {
+        if (!list->ctcs[i] || !ompp_ctc_read(list->ctcs[i], &ctc)) continue;
+        memset(&region, 0, sizeof region);
+        define(&region, &ctc);
+    }
+}
+
+static void define_lists(void)
+{
+    build_list_t *list = __atomic_exchange_n(&build_lists, NULL, __ATOMIC_ACQ_REL);
+
+    while (list) {
+        build_list_t *next = list->next;
+        define_list(list);
+        for (unsigned i = 0; i < list->n; i++) free(list->ctcs[i]);
+        free(list);
+        list = next;
+    }
+}
+
+/**
+ * \brief Called by constructors that kinst-ompp puts into objects: all regions of the object, so that the report can name those
+ *        that are never executed.
+ * \param[in] ctcs  [n] descriptions; copied.
+ */
+OMPP_EXPORT void ompp_build_regions(const char *const *ctcs, unsigned n)
+{
+    int saved = errno;
+    build_list_t *list = malloc(sizeof *list + n * sizeof *list->ctcs);
+
+    if (list) {
+        list->n = n;
+        for (unsigned i = 0; i < n; i++) list->ctcs[i] = strdup(ctcs[i]);
+        list->next = __atomic_load_n(&build_lists, __ATOMIC_RELAXED);
+        while (!__atomic_compare_exchange_n(&build_lists, &list->next, list, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) continue;
+        ompp_runtime_at_start(define_lists);
+    }
     errno = saved;
 }

@@ -251,12 +251,25 @@ static void start_now(void)
         if (ompp_process.disabled[c]) ompp_event_coverage(OMPP_COVERAGE_DISABLED, ompp_constructs[c].full, ompp_constructs[c].env);
 }
 
+static void (*_Atomic at_start)(void);
+
 bool ompp_runtime_start(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    void (*callback)(void);
 
-    if (atomic_load_explicit(&ompp_process.state, memory_order_acquire) == OMPP_STATE_NEW) pthread_once(&once, start_now);
+    if (atomic_load_explicit(&ompp_process.state, memory_order_acquire) == OMPP_STATE_NEW) {
+        pthread_once(&once, start_now);
+        callback = atomic_exchange(&at_start, NULL);
+        if (callback) callback();
+    }
     return atomic_load_explicit(&ompp_process.state, memory_order_acquire) == OMPP_STATE_RUNNING;
+}
+
+void ompp_runtime_at_start(void (*callback)(void))
+{
+    if (atomic_load(&ompp_process.state) == OMPP_STATE_NEW) atomic_store(&at_start, callback);
+    else callback();
 }
 
 /* The exit handler is registered at load, so that it runs after those the program registers. */

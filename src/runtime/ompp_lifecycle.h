@@ -28,6 +28,12 @@ typedef struct {
 /** \brief Starts measurement if it has not been started. \return true when it runs. */
 bool ompp_runtime_start(void);
 
+/**
+ * \brief Has a function called when measurement has started, on the thread that started it; at once when it runs already.
+ * \note One function in the process: the last one given.
+ */
+void ompp_runtime_at_start(void (*callback)(void));
+
 /** \brief MPI_Init is done: tells rank and size; from now on the report is made by ompp_runtime_finalize(). */
 void ompp_runtime_mpi(int rank, int size);
 

@@ -89,11 +89,12 @@ $kinst sh -c 'kill -9 $$' 2>/dev/null; claim "a compiler that dies of a signal" 
 new; echo 'int main(void) { int i, s = 0;
 #pragma omp parallel for simd reduction(+:s)
 for (i = 0; i < 4; i++) s += i; return s != 6; }' >s.c
-claim "a source that OPARI2 breaks" $kinst gcc -fopenmp -c s.c
+program a.c; sed -i 's/^int main/int other/' a.c
+printf '#!/bin/sh\nopari2 "$@" && { ! grep -q "i < 4" source.c || echo } >>out.c; }\n' >breaks; chmod +x breaks
+claim "a source that OPARI2 breaks" $kinst --opari=./breaks gcc -fopenmp -c s.c
 claim "is compiled unmodified" not instrumented s.o
 $kinst gcc -fopenmp s.o -o s; claim "and runs" ./s
-program a.c; sed -i 's/^int main/int other/' a.c
-claim "with others in one command" $kinst gcc -fopenmp s.c a.c -o s2
+claim "with others in one command" $kinst --opari=./breaks gcc -fopenmp s.c a.c -o s2
 claim "which stay instrumented" instrumented s2
 
 new; program a.c; printf '#!/bin/sh\nsleep 60\n' >slow; chmod +x slow
