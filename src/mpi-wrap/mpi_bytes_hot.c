@@ -12,13 +12,16 @@
 
 /* ---- Sizes ---------------------------------------------------------------------------------------------------------- */
 
-/* Bytes of count elements. A type is not looked at when there are none of it: it may then be MPI_DATATYPE_NULL. */
+/*
+ * Bytes of count elements. A type is not looked at when there are none of it: it may then be MPI_DATATYPE_NULL, or, in Fortran, a
+ * number that is no handle, of which Open MPI makes a null pointer.
+ */
 static uint64_t bytes_of(MPI_Count count, MPI_Datatype type)
 {
     MPI_Count size = 0;
     const int saved = errno;
 
-    if (count <= 0 || type == MPI_DATATYPE_NULL) return 0;
+    if (count <= 0 || type == MPI_DATATYPE_NULL || type == (MPI_Datatype)0) return 0;
     if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) size = 0;
     errno = saved;
     return (uint64_t)count * (uint64_t)size;
@@ -29,6 +32,11 @@ static MPI_Count count_at(ompp_mpi_counts_t counts, int i)
     return counts.wide ? ((const MPI_Count *)counts.array)[i] : ((const int *)counts.array)[i];
 }
 
+static MPI_Datatype type_at(ompp_mpi_types_t types, int i)
+{
+    return types.fortran ? PMPI_Type_f2c(((const MPI_Fint *)types.array)[i]) : ((const MPI_Datatype *)types.array)[i];
+}
+
 static MPI_Count sum_of(ompp_mpi_counts_t counts, int n)
 {
     MPI_Count sum = 0;
@@ -37,12 +45,12 @@ static MPI_Count sum_of(ompp_mpi_counts_t counts, int n)
     return sum;
 }
 
-static uint64_t sum_of_types(ompp_mpi_counts_t counts, const MPI_Datatype types[], int n)
+static uint64_t sum_of_types(ompp_mpi_counts_t counts, ompp_mpi_types_t types, int n)
 {
     uint64_t bytes = 0;
 
     for (int i = 0; i < n; i++)
-        if (count_at(counts, i) > 0) bytes += bytes_of(count_at(counts, i), types[i]);
+        if (count_at(counts, i) > 0) bytes += bytes_of(count_at(counts, i), type_at(types, i));
     return bytes;
 }
 
@@ -304,7 +312,7 @@ void ompp_mpi_bytes_alltoallv(ompp_mpi_values_t values, const void *sendbuf, omp
 }
 
 void ompp_mpi_bytes_alltoallw(ompp_mpi_values_t values, const void *sendbuf, ompp_mpi_counts_t sendcounts,
-                              const MPI_Datatype *sendtypes, ompp_mpi_counts_t recvcounts, const MPI_Datatype *recvtypes,
+                              ompp_mpi_types_t sendtypes, ompp_mpi_counts_t recvcounts, ompp_mpi_types_t recvtypes,
                               MPI_Comm comm)
 {
     const group_t g = group_of(comm);
@@ -378,12 +386,12 @@ static MPI_Count sum_present(ompp_mpi_counts_t counts, int places, uint64_t gaps
     return sum;
 }
 
-static uint64_t sum_present_types(ompp_mpi_counts_t counts, const MPI_Datatype types[], int places, uint64_t gaps)
+static uint64_t sum_present_types(ompp_mpi_counts_t counts, ompp_mpi_types_t types, int places, uint64_t gaps)
 {
     uint64_t bytes = 0;
 
     for (int i = 0; i < places; i++)
-        if (!is_gap(gaps, i) && count_at(counts, i) > 0) bytes += bytes_of(count_at(counts, i), types[i]);
+        if (!is_gap(gaps, i) && count_at(counts, i) > 0) bytes += bytes_of(count_at(counts, i), type_at(types, i));
     return bytes;
 }
 
@@ -415,8 +423,8 @@ void ompp_mpi_bytes_neighbor_alltoallv(ompp_mpi_values_t values, ompp_mpi_counts
 }
 
 void ompp_mpi_bytes_neighbor_alltoallw(ompp_mpi_values_t values, ompp_mpi_counts_t sendcounts,
-                                       const MPI_Datatype *sendtypes, ompp_mpi_counts_t recvcounts,
-                                       const MPI_Datatype *recvtypes, MPI_Comm comm)
+                                       ompp_mpi_types_t sendtypes, ompp_mpi_counts_t recvcounts,
+                                       ompp_mpi_types_t recvtypes, MPI_Comm comm)
 {
     const neighbours_t n = neighbours_of(comm);
 

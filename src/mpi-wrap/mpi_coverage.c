@@ -1,10 +1,10 @@
 /**
  * \file
  * What of MPI the program calls that the wrappers do not see: functions imported by the loaded modules, by their relocations,
- * that this library does not wrap, and calls through the Fortran bindings.
+ * that this library does not wrap.
  */
 #define _GNU_SOURCE
-#include "mpi-wrap/mpi_wrap_priv.h"
+#include "mpi-wrap/mpi_fortran_priv.h"
 
 #include "model/ompp_profile.h"
 
@@ -19,7 +19,6 @@
 typedef struct {
     const char *names[MAX_NAMES]; /* of modules that stay loaded while this runs */
     unsigned count;
-    bool fortran;
 } found_t;
 
 static int compare_names(const void *key, const void *element)
@@ -41,18 +40,33 @@ static bool is_mpi_function(const char *name)
     return isupper((unsigned char)name[prefix]) && islower((unsigned char)name[prefix + 1]);
 }
 
-/* mpi_send_, mpi_send__, mpi_send_f08_. */
+static bool ends_in(const char *name, const char *end)
+{
+    const size_t length = strlen(name), n = strlen(end);
+
+    return length >= n && !strcmp(name + length - n, end);
+}
+
+/* mpi_send_, mpi_send__, mpi_send_f08_, MPI_SEND; not what is no call: sizes of variables, callbacks, constants. */
 static bool is_fortran_function(const char *name)
 {
-    const size_t length = strlen(name);
+    if (strncmp(name, "mpi_", 4) || !islower((unsigned char)name[4]) || !ends_in(name, "_")) return false;
+    return strncmp(name, "mpi_sizeof_", 11) && strncmp(name, "mpi_fortran_", 12) && strncmp(name, "mpi_conversion_fn_", 18) &&
+           !ends_in(name, "_fn_") && !ends_in(name, "_fn__");
+}
 
-    return length > 5 && !strncmp(name, "mpi_", 4) && name[length - 1] == '_' && islower((unsigned char)name[4]);
+static bool is_wrapped_f(const char *name)
+{
+    for (size_t i = 0; ompp_mpi_wrapped_f[i]; i++)
+        if (!strcmp(ompp_mpi_wrapped_f[i], name)) return true;
+    return false;
 }
 
 static void note(found_t *found, const char *name)
 {
-    if (is_fortran_function(name)) found->fortran = true;
-    if (!is_mpi_function(name) || is_wrapped(name) || found->count == MAX_NAMES) return;
+    const bool missed = is_fortran_function(name) ? !is_wrapped_f(name) : is_mpi_function(name) && !is_wrapped(name);
+
+    if (!missed || found->count == MAX_NAMES) return;
     for (unsigned i = 0; i < found->count; i++)
         if (!strcmp(found->names[i], name)) return;
     found->names[found->count++] = name;
@@ -128,8 +142,4 @@ void ompp_mpi_coverage(void)
 
     dl_iterate_phdr(visit_module, &found);
     for (unsigned i = 0; i < found.count; i++) ompp_event_coverage(OMPP_COVERAGE_MPI_UNWRAPPED, found.names[i], NULL);
-#if defined(OPEN_MPI) /* MPICH's Fortran bindings call the C functions */
-    if (found.fortran)
-        ompp_event_coverage(OMPP_COVERAGE_MPI_UNWRAPPED, "MPI calls through the Fortran bindings", NULL);
-#endif
 }

@@ -1,11 +1,15 @@
-# Makes the C wrappers of every MPI function that the installed mpi.h declares.
+# Makes the wrappers of every MPI function that the installed mpi.h declares: those of C, and, with mpi_gen_f.awk, of Fortran.
 #
-#   awk -f mpi_gen.awk mpi_calls.def mpi_wrap.c.in PREPROCESSED > mpi_wrap_hot.c
+#   awk -f mpi_gen.awk -f mpi_gen_f.awk mpi_calls.def mpi_rules.def mpi_wrap.c.in PREPROCESSED \
+#       > mpi_wrap_hot.c
+#   awk -v fortran=1 -f mpi_gen.awk -f mpi_gen_f.awk mpi_calls.def mpi_rules.def mpi_wrap_f.c.in mpi_fortran.def \
+#       PREPROCESSED SYMBOLS > mpi_wrap_f_hot.c
 #
-# mpi_calls.def  what to count for a call (see there)
+# mpi_calls.def  what to count for a call (see there); mpi_rules.def: its classes and rules
 # mpi_wrap.c.in  readable C: text between "//@template T" and "//@end" is repeated at "//@calls" for every call of template T;
-#                "//@class" and "//@rule" are tables; other text after "//@calls" is explanation and not copied
+#                other text after "//@calls" is explanation and not copied
 # PREPROCESSED   mpi.h after the C preprocessor
+# mpi_fortran.def, SYMBOLS: see mpi_gen_f.awk
 #
 # A function is wrapped when the header declares both MPI_x and PMPI_x, so nothing has to be tested by configure.
 # Only POSIX awk is used.
@@ -28,20 +32,27 @@ file == 1 {
     next
 }
 
-# ---- mpi_wrap.c.in
-file == 2 && /^\/\/@rule / {  # //@rule NAME role, role, ...: the arguments of a byte rule, in the order of its C function
-    name = $2; sub(/^\/\/@rule [^ ]+ */, ""); rule_args[name] = $0; next
+# ---- mpi_rules.def
+file == 2 && (/^[ \t]*#/ || NF == 0) { next }
+file == 2 && $1 == "rule" { # NAME role, role, ...
+    name = $2; sub(/^rule [^ ]+ */, ""); rule_args[name] = $0; next
 }
-file == 2 && /^\/\/@class / { # //@class NAME template sends recvs colls sync
+file == 2 { # class NAME template sends recvs colls sync
+    if ($1 != "class" || NF != 7) fail(FILENAME ":" FNR ": neither a class nor a rule")
     class_template[$2] = $3; class_sends[$2] = $4; class_recvs[$2] = $5; class_colls[$2] = $6; class_sync[$2] = $7; next
 }
-file == 2 && /^\/\/@template / { in_template = $2; template[in_template] = ""; next }
-file == 2 && /^\/\/@end/ { in_template = ""; next }
-file == 2 && in_template != "" { template[in_template] = template[in_template] $0 "\n"; next }
-file == 2 && /^\/\/@/ { next_part[++nparts] = $1; text[nparts + 1] = ""; next }
-file == 2 { text[nparts + 1] = text[nparts + 1] $0 "\n"; next }
 
-# ---- the header: collected as statements
+# ---- mpi_wrap.c.in
+file == 3 && /^\/\/@template / { in_template = $2; template[in_template] = ""; next }
+file == 3 && /^\/\/@end/ { in_template = ""; next }
+file == 3 && in_template != "" { template[in_template] = template[in_template] $0 "\n"; next }
+file == 3 && /^\/\/@/ { next_part[++nparts] = $1; text[nparts + 1] = ""; next }
+file == 3 { text[nparts + 1] = text[nparts + 1] $0 "\n"; next }
+
+# ---- what MPI's Fortran libraries define
+fortran && file == 6 { if ($1 == "library") libraries[++nlibraries] = $2; else has_symbol[$2] = 1; next }
+
+# ---- the header (and mpi_fortran.def, in the same form): collected as statements
 /^[ \t]*#/ { next }
 {
     gsub(/"([^"\\]|\\.)*"/, "\"\"")  # texts of deprecation attributes may hold ; and brackets
@@ -119,33 +130,41 @@ function find_row(name,   base, i, prefix) {
 # The C expression of a role in this call: the parameter's name; arrays of counts carry their width.
 function expression(role) {
     if (!(role in role_param)) fail(call ": rule " rule " needs role " role)
-    if (role ~ /counts$/) return "ompp_mpi_counts(" role_param[role] ")"
     if (role == "message") return "ompp_message"
-    return role_param[role]
+    if (role ~ /counts$/) return "ompp_mpi_counts(" role_param[role] ")"
+    if (role ~ /types$/) return "ompp_mpi_types" (fortran ? "_f" : "") "(" role_param[role] ")"
+    return fortran ? fortran_value(role) : role_param[role]
 }
 
 function role_or(role, otherwise) { return (role in role_param) ? role_param[role] : otherwise }
+function value_or(role, otherwise) { return (role in role_param) ? expression(role) : otherwise }
 
-function expand(name,   n, i, k, roles, r, class, list, body, args, decl, code, sync, watch) {
+# Wrapper of a call. symbol: its name for the linker; form: which binding, "" = C.
+function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args, decl, code, sync, watch) {
     call = name
+    binding = form
     n = parameters(name)
     r = find_row(name)
     class = r ? row_class[r] : "other"
     rule = r ? row_rule[r] : ""
-    if (!(class in class_template)) fail(name ": no class " class)
+    if (!(class in class_template) && !(name in template)) fail(name ": no class " class)
 
-    decl = args = ""
-    for (i = 1; i <= n; i++) { decl = decl (i > 1 ? ", " : "") pdecl[i]; args = args (i > 1 ? ", " : "") pname[i] }
     for (k in role_param) delete role_param[k]
     if (rule != "") {
         k = split(row_roles[r], roles, " ")
         if (k != n) fail(name ": " k " roles for " n " arguments")
-        for (i = 1; i <= n; i++) if (roles[i] != "-") role_param[roles[i]] = pname[i]
+        for (i = 1; i <= n; i++) if (roles[i] != "-") { role_param[roles[i]] = pname[i]; role_decl[roles[i]] = pdecl[i] }
         if (!(rule in rule_args)) fail(name ": no rule " rule)
     }
 
+    if (fortran) n = fortran_parameters(name, n)
+    decl = args = ""
+    for (i = 1; i <= n; i++) { decl = decl (i > 1 ? ", " : "") pdecl[i]; args = args (i > 1 ? ", " : "") pname[i] }
+
     # A class whose calls count something, and a call of it that does not (MPI_Win_fence): only timed.
     body = template[rule == "" && class_template[class] == "counted" ? "timed" : class_template[class]]
+    if (name in template) body = template[name]
+    else if (fortran && ret[name] != "int" && ret[name] != "void") body = template["function"]
     code = "ompp_mpi_bytes_" rule "(ompp_values"
     k = split(rule == "" ? "" : rule_args[rule], list, /, */)
     for (i = 1; i <= k; i++) code = code ", " expression(list[i])
@@ -155,22 +174,23 @@ function expand(name,   n, i, k, roles, r, class, list, body, args, decl, code, 
     sync = class_sync[class]
     if (sync == "none" || !("comm" in role_param)) body = without_lines(body, "ompp_mpi_watched")
     if (sync == "BOTH")
-        watch = role_or("comm") ", " role_or("peer") ", " role_or("tag") ", " role_or("source") ", " role_or("recvtag")
+        watch = value_or("comm") ", " value_or("peer") ", " value_or("tag") ", " value_or("source") ", " value_or("recvtag")
     else if (sync == "COLLECTIVE")
-        watch = "OMPP_SYNC_COLLECTIVE, " role_or("comm") ", " role_or("root", "MPI_PROC_NULL") ", MPI_ANY_TAG"
+        watch = "OMPP_SYNC_COLLECTIVE, " value_or("comm") ", " value_or("root", "MPI_PROC_NULL") ", MPI_ANY_TAG"
     else
-        watch = "OMPP_SYNC_" sync ", " role_or("comm") ", " role_or("peer") ", " role_or("tag")
+        watch = "OMPP_SYNC_" sync ", " value_or("comm") ", " value_or("peer") ", " value_or("tag")
 
     # Longest lines are wrapped by nobody: the file is generated, the template is what people read.
-    gsub(/@type@/, ret[name], body)
+    gsub(/@type@/, fortran && ret[name] == "int" ? "void" : ret[name], body)
     gsub(/@name@/, name, body)
+    gsub(/@symbol@/, symbol, body)
     gsub(/@params@/, decl == "" ? "void" : decl, body)
     gsub(/@args@/, args, body)
     gsub(/@rule@/, code, body)
     gsub(/@message@/, role_or("message"), body)
     gsub(/@comm@/, role_or("comm"), body)
     gsub(/@request@/, role_or("request"), body)
-    gsub(/@number@/, role_or("number", "1"), body)
+    gsub(/@number@/, value_or("number", "1"), body)
     gsub(/@requests@/, role_or("requests", role_or("request")), body)
     gsub(/@sync@/, sync == "BOTH" ? "both" : "one", body)
     gsub(/@watch@/, watch, body)
@@ -189,7 +209,7 @@ function without_lines(body, mark,   n, i, lines, out) {
 
 # ---- output
 
-function wrapped(name) { return (name in has_pmpi) && row_class[find_row(name)] != "skip" }
+function wrapped(name) { return name in has_pmpi }
 
 function sort_names(   i, j, v) {
     for (i = 2; i <= nnames; i++) {
@@ -202,11 +222,13 @@ function sort_names(   i, j, v) {
 function each(part,   i, class) {
     for (i = 1; i <= nnames; i++) {
         class = row_class[find_row(names[i])]
+        if (class == "skip") continue
+        if (fortran) { fortran_each(part, names[i]); continue }
         if (!wrapped(names[i])) continue
         if (part == "//@names") print "    \"" names[i] "\","
         else if (class == "hand") continue
         else if (part == "//@weak") print "#undef " names[i] "\n#pragma weak P" names[i]
-        else if (part == "//@calls") expand(names[i])
+        else if (part == "//@calls") expand(names[i], names[i], "")
     }
 }
 
@@ -214,9 +236,10 @@ END {
     if (failed) exit 1
     if (nnames == 0) fail("no MPI function found in the preprocessed mpi.h")
     sort_names()
-    print "/* Generated from mpi_wrap.c.in, mpi_calls.def and the installed mpi.h by mpi_gen.awk. Do not edit. */"
+    print "/* Generated from mpi_wrap" (fortran ? "_f" : "") ".c.in, mpi_calls.def and the installed MPI by mpi_gen.awk. Do not edit. */"
     for (i = 1; i <= nparts; i++) {
         printf "%s", text[i]
-        each(next_part[i])
+        if (next_part[i] == "//@libraries") fortran_libraries()
+        else each(next_part[i])
     }
 }

@@ -6,8 +6,6 @@
 
 #include "runtime/ompp_lifecycle.h"
 
-#include <stdarg.h>
-
 OMPP_MPI_API int MPI_Init(int *argc, char ***argv)
 {
     ompp_mpi_call_t call;
@@ -31,26 +29,42 @@ OMPP_MPI_API int MPI_Init_thread(int *argc, char ***argv, int required, int *pro
 }
 
 /* Counted, not timed: a rank's measured time ends when it enters MPI_Finalize. */
+void ompp_mpi_before_finalize(const void *code, uintptr_t frame)
+{
+    ompp_event_count(ompp_mpi_region(code, frame, "MPI_Finalize"));
+    ompp_mpi_finish();
+}
+
 OMPP_MPI_API int MPI_Finalize(void)
 {
-    ompp_event_count(ompp_mpi_region(OMPP_MPI_HERE, "MPI_Finalize"));
-    ompp_mpi_finish();
+    ompp_mpi_before_finalize(OMPP_MPI_HERE);
     return PMPI_Finalize();
 }
 
 /* Other ranks may be anywhere: nothing collective, only the local profile. */
+void ompp_mpi_before_abort(const void *code, uintptr_t frame)
+{
+    ompp_event_count(ompp_mpi_region(code, frame, "MPI_Abort"));
+    ompp_runtime_dump(true, "MPI_Abort");
+}
+
 OMPP_MPI_API int MPI_Abort(MPI_Comm comm, int errorcode)
 {
-    ompp_event_count(ompp_mpi_region(OMPP_MPI_HERE, "MPI_Abort"));
-    ompp_runtime_dump(true, "MPI_Abort");
+    ompp_mpi_before_abort(OMPP_MPI_HERE);
     return PMPI_Abort(comm, errorcode);
 }
 
-/* 0: off, 1: on, 2: write a local report now; other levels have no meaning here. Further arguments have none in any MPI. */
-OMPP_MPI_API int MPI_Pcontrol(const int level, ...)
+/* 0: off, 1: on, 2: write a local report now; other levels have no meaning here. */
+void ompp_mpi_control(int level)
 {
     if (level == 0) ompp_event_switch(false, "MPI_Pcontrol");
     if (level == 1) ompp_event_switch(true, "MPI_Pcontrol");
     if (level == 2) ompp_runtime_dump(false, "MPI_Pcontrol");
+}
+
+/* Further arguments have no meaning in any MPI. */
+OMPP_MPI_API int MPI_Pcontrol(const int level, ...)
+{
+    ompp_mpi_control(level);
     return PMPI_Pcontrol(level);
 }

@@ -5,7 +5,7 @@
  * Entries are never removed: a handle that is used again replaces its entry, and a freed one cannot be started, so that the table
  * never grows beyond the largest number of persistent requests alive at once.
  */
-#include "mpi-wrap/mpi_wrap_priv.h"
+#include "mpi-wrap/mpi_fortran_priv.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -66,12 +66,24 @@ void ompp_mpi_request_keep(MPI_Request request, const ompp_mpi_values_t values)
     pthread_mutex_unlock(&table.lock);
 }
 
+/* Caller holds the lock. */
+static void add(MPI_Request request, ompp_mpi_values_t values)
+{
+    const entry_t *e = table.size ? slot_of(table.entries, table.size, request) : NULL;
+
+    for (int m = 0; e && e->used && m < OMPP_METRIC_MPI_NUM; m++) values[m] += e->values[m];
+}
+
 void ompp_mpi_request_add(int number, const MPI_Request requests[], ompp_mpi_values_t values)
 {
     pthread_mutex_lock(&table.lock);
-    for (int i = 0; table.size && i < number; i++) {
-        const entry_t *e = slot_of(table.entries, table.size, requests[i]);
-        for (int m = 0; e->used && m < OMPP_METRIC_MPI_NUM; m++) values[m] += e->values[m];
-    }
+    for (int i = 0; i < number; i++) add(requests[i], values);
+    pthread_mutex_unlock(&table.lock);
+}
+
+void ompp_mpi_request_add_f(int number, const MPI_Fint requests[], ompp_mpi_values_t values)
+{
+    pthread_mutex_lock(&table.lock);
+    for (int i = 0; i < number; i++) add(PMPI_Request_f2c(requests[i]), values);
     pthread_mutex_unlock(&table.lock);
 }

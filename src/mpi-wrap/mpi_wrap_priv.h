@@ -123,22 +123,23 @@ typedef struct {
     bool wide;
 } ompp_mpi_counts_t;
 
-static inline ompp_mpi_counts_t ompp_mpi_counts_int(const int *array)
+#define ompp_mpi_counts(array) ((ompp_mpi_counts_t){(array), sizeof *(array) == sizeof(MPI_Count)})
+
+/** An array of types of the user, in C's or Fortran's handles. Borrowed; may be rubbish where MPI ignores it. */
+typedef struct {
+    const void *array;
+    bool fortran;
+} ompp_mpi_types_t;
+
+static inline ompp_mpi_types_t ompp_mpi_types(const MPI_Datatype *array)
 {
-    return (ompp_mpi_counts_t){array, false};
+    return (ompp_mpi_types_t){array, false};
 }
 
-static inline ompp_mpi_counts_t ompp_mpi_counts_large(const MPI_Count *array)
+static inline ompp_mpi_types_t ompp_mpi_types_f(const MPI_Fint *array)
 {
-    return (ompp_mpi_counts_t){array, true};
+    return (ompp_mpi_types_t){array, true};
 }
-
-#define ompp_mpi_counts(array)                                                                                         \
-    _Generic((array),                                                                                                  \
-        const int *: ompp_mpi_counts_int,                                                                              \
-        int *: ompp_mpi_counts_int,                                                                                    \
-        const MPI_Count *: ompp_mpi_counts_large,                                                                      \
-        MPI_Count *: ompp_mpi_counts_large)(array)
 
 /*
  * The byte rules: add to values[OMPP_METRIC_BYTES_IN] and [OMPP_METRIC_BYTES_OUT] what the call moves by ompP's definition
@@ -181,7 +182,7 @@ void ompp_mpi_bytes_alltoall(ompp_mpi_values_t values, const void *sendbuf, MPI_
 void ompp_mpi_bytes_alltoallv(ompp_mpi_values_t values, const void *sendbuf, ompp_mpi_counts_t sendcounts,
                               MPI_Datatype sendtype, ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype, MPI_Comm comm);
 void ompp_mpi_bytes_alltoallw(ompp_mpi_values_t values, const void *sendbuf, ompp_mpi_counts_t sendcounts,
-                              const MPI_Datatype *sendtypes, ompp_mpi_counts_t recvcounts, const MPI_Datatype *recvtypes,
+                              ompp_mpi_types_t sendtypes, ompp_mpi_counts_t recvcounts, ompp_mpi_types_t recvtypes,
                               MPI_Comm comm);
 void ompp_mpi_bytes_neighbor(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype, MPI_Count recvcount,
                              MPI_Datatype recvtype, MPI_Comm comm);
@@ -190,8 +191,8 @@ void ompp_mpi_bytes_neighbor_allgatherv(ompp_mpi_values_t values, MPI_Count send
 void ompp_mpi_bytes_neighbor_alltoallv(ompp_mpi_values_t values, ompp_mpi_counts_t sendcounts, MPI_Datatype sendtype,
                                        ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype, MPI_Comm comm);
 void ompp_mpi_bytes_neighbor_alltoallw(ompp_mpi_values_t values, ompp_mpi_counts_t sendcounts,
-                                       const MPI_Datatype *sendtypes, ompp_mpi_counts_t recvcounts,
-                                       const MPI_Datatype *recvtypes, MPI_Comm comm);
+                                       ompp_mpi_types_t sendtypes, ompp_mpi_counts_t recvcounts,
+                                       ompp_mpi_types_t recvtypes, MPI_Comm comm);
 
 void ompp_mpi_bytes_put(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int target);
 void ompp_mpi_bytes_get(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int target);
@@ -232,7 +233,7 @@ void ompp_mpi_sync_forget(const MPI_Comm *comm);
 
 /* ---- Start and end -------------------------------------------------------------------------------------------------- */
 
-/** Names of all functions this library wraps, sorted. */
+/** Names of all C functions this library wraps, sorted. */
 extern const char *const ompp_mpi_wrapped[];
 extern const unsigned ompp_mpi_nwrapped;
 
@@ -250,5 +251,13 @@ void ompp_mpi_started(void);
 
 /** \brief On entering MPI_Finalize: reduction and report, over the own communicator when there is one. Collective. */
 void ompp_mpi_finish(void);
+
+/*
+ * What the wrappers of MPI_Finalize, MPI_Abort and MPI_Pcontrol do before they call MPI, in C and Fortran; code and frame of the
+ * wrapper: OMPP_MPI_HERE.
+ */
+void ompp_mpi_before_finalize(const void *code, uintptr_t frame);
+void ompp_mpi_before_abort(const void *code, uintptr_t frame);
+void ompp_mpi_control(int level);
 
 #endif

@@ -4,7 +4,8 @@
 source=$abs_top_srcdir/src/mpi-wrap
 build=$abs_top_builddir
 failed=0
-${AWK:-awk} -f "$source/mpi_gen.awk" "$source/mpi_calls.def" "$source/mpi_wrap.c.in" "$build/src/mpi-wrap/mpi_header.i" |
+${AWK:-awk} -f "$source/mpi_gen.awk" -f "$source/mpi_gen_f.awk" "$source/mpi_calls.def" "$source/mpi_rules.def" "$source/mpi_wrap.c.in" \
+    "$build/src/mpi-wrap/mpi_header.i" |
     cmp - "$build/src/mpi-wrap/mpi_wrap_hot.c" || failed=1
 nm -D --defined-only "$build/.libs/libompp-mpi.so" | sed -n 's/.* T \(MPI_.*\)/\1/p' | sort > every-call.have
 grep -v '^#' "$build/src/mpi-wrap/mpi_header.i" | tr '\n;' ' \n' | grep -v typedef |

@@ -1,0 +1,65 @@
+/**
+ * \file
+ * What the wrappers of MPI's Fortran bindings have beside those of C. Private to mpi-wrap.
+ */
+#ifndef OMPP_MPI_FORTRAN_PRIV_H
+#define OMPP_MPI_FORTRAN_PRIV_H
+
+#include "mpi-wrap/mpi_wrap_priv.h"
+
+/* ---- The functions behind ------------------------------------------------------------------------------------------- */
+
+/**
+ * \brief The profiling name of a binding (pmpi_x_), or, where MPI has none, the binding itself behind us.
+ * \param[in]  symbol  mpi_x_ or mpi_x_f08_..., static text.
+ * \param[in]  code    return address in the program.
+ * \param[out] known   gets the function for the next call.
+ * \return never NULL. Takes the loader's lock; keeps errno.
+ */
+void *ompp_mpi_real_slow(void **known, const char *symbol, const void *code);
+
+static inline void *ompp_mpi_real(void **known, const char *symbol, const void *code)
+{
+    void *function = __atomic_load_n(known, __ATOMIC_ACQUIRE);
+
+    return __builtin_expect(function != NULL, 1) ? function : ompp_mpi_real_slow(known, symbol, code);
+}
+
+/** Declares ompp_real, the function that the wrapper stands for. First line of a wrapper. */
+#define OMPP_MPI_REAL(symbol)                                                                                          \
+    static void *ompp_known;                                                                                           \
+    __typeof__(symbol) *const ompp_real = ompp_mpi_real(&ompp_known, #symbol, __builtin_return_address(0))
+
+/** The same wrapper under the name that another compiler gives it. */
+#define OMPP_MPI_SPELLING(other, symbol) OMPP_MPI_API __typeof__(symbol) other __attribute__((alias(#symbol)))
+
+/* ---- Arguments ------------------------------------------------------------------------------------------------------ */
+
+enum { OMPP_MPI_IN_PLACES = 2 };
+
+/** Addresses that mean MPI_IN_PLACE in this process's Fortran; NULL = none. Known after the first ompp_mpi_real_slow(). */
+extern const void *ompp_mpi_in_place_f[OMPP_MPI_IN_PLACES];
+
+/** \brief The C value of a choice buffer as far as byte rules are concerned: MPI_IN_PLACE is told by its address. */
+static inline const void *ompp_mpi_buffer_f(const void *buffer)
+{
+    for (int i = 0; i < OMPP_MPI_IN_PLACES; i++)
+        if (buffer && buffer == ompp_mpi_in_place_f[i]) return MPI_IN_PLACE;
+    return buffer;
+}
+
+/** \brief The same for a buffer that comes as descriptor (CFI_cdesc_t), whose first member is the address. */
+static inline const void *ompp_mpi_described_f(const void *descriptor)
+{
+    return ompp_mpi_buffer_f(*(const void *const *)descriptor);
+}
+
+/** \brief ompp_mpi_request_add() for Fortran's handles. */
+void ompp_mpi_request_add_f(int number, const MPI_Fint requests[], ompp_mpi_values_t values);
+
+/* ---- What is wrapped ------------------------------------------------------------------------------------------------ */
+
+extern const char *const ompp_mpi_wrapped_f[];   /* NULL-terminated, in no order */
+extern const char *const ompp_mpi_libraries_f[]; /* sonames of MPI's Fortran libraries, NULL-terminated */
+
+#endif
