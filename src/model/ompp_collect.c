@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define MAX_METRICS 1024u     /* the newest of them */
 #define MAX_RECORDS 10000000u /* of one list: a damaged file must not keep us for ever */
 
 /* What one call works on. */
@@ -113,11 +114,15 @@ static bool copy_regions(collect_t *c, ompp_off_t first)
     return true;
 }
 
+/* The list is newest first; the profile has the metrics of a set in the order of their indices. */
 static void copy_metrics(collect_t *c, ompp_off_t first)
 {
-    const ompp_a_metric_t *m = record(c, first, sizeof *m);
+    const ompp_a_metric_t *sorted[MAX_METRICS], *m = record(c, first, sizeof *m);
+    uint32_t n = 0;
 
-    for (uint32_t n = 0; m && n < MAX_RECORDS; n++, m = record(c, m->next, sizeof *m)) {
+    for (; m && n < MAX_METRICS; m = record(c, m->next, sizeof *m)) sorted[n++] = m;
+    while (n > 0) {
+        m = sorted[--n];
         ompp_metric_t metric = {string(c, m->name), string(c, m->source), string(c, m->meaning), m->set,          m->index,
                                 m->unit,            m->quality,           m->reduce_threads,     m->reduce_ranks};
         ompp_profile_add_metric(c->profile, &metric);

@@ -127,6 +127,7 @@ typedef struct {
     uint32_t explicit_task;
     uint64_t begin;      /* explicit: start of the current run */
     uint64_t suspended;  /* explicit: since when; 0 = running */
+    uint64_t ran, lent;  /* time of runs that are over; of tasks that interrupted it */
     ompp_a_frame_t frames[];
 } ompp_a_stack_t;
 

@@ -28,6 +28,20 @@ const ompp_metric_row_t ompp_mpi_metrics[OMPP_METRIC_MPI_NUM] = {
 };
 #undef SUMMED
 
+#define OF_TASKS(how) OMPP_QUALITY_EXACT, OMPP_REDUCE_##how, OMPP_REDUCE_##how, "tasks"
+const ompp_metric_row_t ompp_start_metrics[OMPP_METRIC_TASK_START_NUM] = {
+    [OMPP_METRIC_TASK_STARTS] = {"task_starts", OMPP_UNIT_COUNT, OF_TASKS(SUM), "tasks begun"},
+    [OMPP_METRIC_TASK_WAIT] = {"task_wait", OMPP_UNIT_NS, OF_TASKS(SUM), "from the creation of tasks to their begin"},
+    [OMPP_METRIC_TASK_WAIT_MAX] = {"task_wait_max", OMPP_UNIT_NS, OF_TASKS(MAX), "longest of these times"},
+};
+const ompp_metric_row_t ompp_end_metrics[OMPP_METRIC_TASK_END_NUM] = {
+    [OMPP_METRIC_TASK_ENDS] = {"task_ends", OMPP_UNIT_COUNT, OF_TASKS(SUM), "tasks ended"},
+    [OMPP_METRIC_TASK_RUN] = {"task_run", OMPP_UNIT_NS, OF_TASKS(SUM), "time of tasks, without other tasks that ran meanwhile"},
+    [OMPP_METRIC_TASK_RUN_MIN] = {"task_run_min", OMPP_UNIT_NS, OF_TASKS(MIN), "shortest of these times"},
+    [OMPP_METRIC_TASK_RUN_MAX] = {"task_run_max", OMPP_UNIT_NS, OF_TASKS(MAX), "longest of these times"},
+};
+#undef OF_TASKS
+
 const ompp_column_row_t ompp_columns[OMPP_COLUMN_NUM] = {
 #define OMPP_COLUMN(id, title, unit, source, arg, meaning)                                                             \
     [OMPP_COLUMN_##id] = {title, OMPP_UNIT_##unit, OMPP_SOURCE_##source, arg, meaning},

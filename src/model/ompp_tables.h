@@ -38,6 +38,19 @@ typedef enum {
     OMPP_METRIC_MPI_NUM
 } ompp_mpi_metric_t;
 
+/**
+ * Metrics of tasks, registered as two sets at the first task; of TASKEXEC nodes, on the thread where a task began and where it ended.
+ * Tables compare by name, so that a profile that was read has them too.
+ */
+typedef enum { OMPP_METRIC_TASK_STARTS, OMPP_METRIC_TASK_WAIT, OMPP_METRIC_TASK_WAIT_MAX, OMPP_METRIC_TASK_START_NUM } ompp_start_metric_t;
+typedef enum {
+    OMPP_METRIC_TASK_ENDS,
+    OMPP_METRIC_TASK_RUN,
+    OMPP_METRIC_TASK_RUN_MIN,
+    OMPP_METRIC_TASK_RUN_MAX,
+    OMPP_METRIC_TASK_END_NUM
+} ompp_end_metric_t;
+
 /** A metric outside the phases: a row of a set. */
 typedef struct {
     const char *name;
@@ -49,6 +62,7 @@ typedef struct {
 } ompp_metric_row_t;
 
 extern const ompp_metric_row_t ompp_mpi_metrics[OMPP_METRIC_MPI_NUM];
+extern const ompp_metric_row_t ompp_start_metrics[OMPP_METRIC_TASK_START_NUM], ompp_end_metrics[OMPP_METRIC_TASK_END_NUM];
 extern const char *const ompp_unit_name[OMPP_UNIT_NUM]; /* "ns", "count", "bytes" */
 
 typedef enum {

@@ -157,6 +157,7 @@ void ompp_text_callgraph(ompp_text_t *t);
 void ompp_text_flat(ompp_text_t *t);
 void ompp_text_callgraph_profiles(ompp_text_t *t);
 int ompp_text_overheads(ompp_text_t *t);
+int ompp_text_tasks(ompp_text_t *t);
 
 /** \brief Orders regions, nodes and locations and sums nodes up, once per report. \return 0 or -OMPP_E_NOMEM. */
 int ompp_text_prepare(ompp_text_t *t);

@@ -3,14 +3,73 @@
  * given the task's time as task time, so that nobody counts it twice. Suspended tasks keep their stack; when they go on, on this
  * or another thread, their frames move by the time they were suspended.
  *
- * Handles: created (region << 1 | 1), running (offset of the stack, a multiple of 16).
+ * Handles: running, the offset of the stack, a multiple of 16. Created, from the lowest bit: 1; 28 bits of the region's offset, without
+ * its four zeros; 35 bits of the time of creation in TICK ns, so that waits of up to nine minutes can be told.
  */
 #include "runtime/ompp_frame_priv.h"
+#include "runtime/ompp_metric.h"
+#include "runtime/ompp_region_priv.h"
+
+#include <errno.h>
+
+#define REGION_BITS 28u
+#define TIME_SHIFT (REGION_BITS + 1)
+#define TICK 32u
+#define TICKS_MASK ((UINT64_C(1) << (64 - TIME_SHIFT)) - 1)
+
+static _Atomic unsigned start_set, end_set; /* metric sets; 0 = not registered */
+static pthread_once_t sets_once = PTHREAD_ONCE_INIT;
+
+static void register_sets(void)
+{
+    int saved_errno = errno;
+
+    atomic_store(&start_set, ompp_metric_register(ompp_start_metrics, OMPP_METRIC_TASK_START_NUM));
+    atomic_store(&end_set, ompp_metric_register(ompp_end_metrics, OMPP_METRIC_TASK_END_NUM));
+    errno = saved_errno;
+}
 
 ompp_task_t ompp_event_task_create(ompp_region_ref_t exec, ompp_time_t t)
 {
-    (void)t;
-    return exec ? (ompp_task_t)exec << 1 | 1 : 0;
+    if (exec <= OMPP_REGION_SKIPPED) return 0;
+    if (__builtin_expect(!atomic_load_explicit(&end_set, memory_order_relaxed), 0)) pthread_once(&sets_once, register_sets);
+    return (t / TICK & TICKS_MASK) << TIME_SHIFT | (ompp_task_t)(exec >> 4) << 1 | 1;
+}
+
+static ompp_region_ref_t region_of(ompp_task_t created)
+{
+    return (ompp_region_ref_t)(created >> 1 & ((1u << REGION_BITS) - 1)) << 4;
+}
+
+/* From creation to t; 0 also when another processor's clock stood a little later at the creation. */
+static uint64_t wait_of(ompp_task_t created, ompp_time_t t)
+{
+    uint64_t ticks = (t / TICK - (created >> TIME_SHIFT)) & TICKS_MASK;
+
+    return ticks <= TICKS_MASK / 2 ? ticks * TICK : 0;
+}
+
+static void book_start(ompp_thread_t *thread, ompp_off_t node, uint64_t wait)
+{
+    unsigned set = atomic_load_explicit(&start_set, memory_order_relaxed);
+    uint64_t *values = set ? ompp_values_of(thread, node, set, OMPP_METRIC_TASK_START_NUM) : NULL;
+
+    if (!values) return;
+    values[OMPP_METRIC_TASK_STARTS]++;
+    values[OMPP_METRIC_TASK_WAIT] += wait;
+    if (wait > values[OMPP_METRIC_TASK_WAIT_MAX]) values[OMPP_METRIC_TASK_WAIT_MAX] = wait;
+}
+
+static void book_end(ompp_thread_t *thread, const ompp_a_stack_t *stack)
+{
+    unsigned set = atomic_load_explicit(&end_set, memory_order_relaxed);
+    uint64_t *values = set ? ompp_values_of(thread, stack->frames[0].node, set, OMPP_METRIC_TASK_END_NUM) : NULL;
+    uint64_t run = stack->ran > stack->lent ? stack->ran - stack->lent : 0;
+
+    if (!values) return;
+    if (values[OMPP_METRIC_TASK_ENDS]++ == 0 || run < values[OMPP_METRIC_TASK_RUN_MIN]) values[OMPP_METRIC_TASK_RUN_MIN] = run;
+    values[OMPP_METRIC_TASK_RUN] += run;
+    if (run > values[OMPP_METRIC_TASK_RUN_MAX]) values[OMPP_METRIC_TASK_RUN_MAX] = run;
 }
 
 static ompp_a_stack_t *stack_of(const ompp_thread_t *thread, ompp_task_t task)
@@ -33,29 +92,34 @@ static void pop_stack(ompp_thread_t *thread, ompp_time_t t)
     ompp_a_stack_t *stack = thread->stack, *under = ompp_at(thread, stack->under);
     ompp_a_frame_t *interrupted = &under->frames[under->top];
 
-    if (t > stack->begin) ompp_node(thread, interrupted->node)->slot[interrupted->slot].task += t - stack->begin;
+    if (t > stack->begin) {
+        ompp_node(thread, interrupted->node)->slot[interrupted->slot].task += t - stack->begin;
+        stack->ran += t - stack->begin;
+        under->lent += t - stack->begin;
+    }
     ompp_use_stack(thread, under);
 }
 
 void ompp_event_task_begin(ompp_task_t *task, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
-    ompp_region_ref_t region = (ompp_region_ref_t)(*task >> 1);
-    bool created = *task & 1;
+    ompp_task_t created = *task & 1 ? *task : 0;
 
     *task = 0;
     if (!thread || !created || thread->skipped || !atomic_load_explicit(&ompp_process.on, memory_order_relaxed) ||
         !ompp_guard_enter(thread))
         return;
     ompp_settled_top(thread, t);
-    ompp_off_t node = ompp_child(thread, thread->base_node, region, t);
+    ompp_off_t node = ompp_child(thread, thread->base_node, region_of(created), t);
     ompp_off_t off = node ? ompp_stack_new_slow(thread) : 0;
     if (off) {
         ompp_a_stack_t *stack = ompp_at(thread, off);
         stack->top = 0;
         stack->explicit_task = 1;
+        stack->ran = stack->lent = 0;
         stack->frames[0] = (ompp_a_frame_t){.node = node, .flags = OMPP_FRAME_F_BASE, .enter = t, .stamp = t};
         ompp_node(thread, node)->slot[0].count++;
+        book_start(thread, node, wait_of(created, t));
         push_stack(thread, stack, t);
         *task = off;
     } else {
@@ -93,6 +157,7 @@ void ompp_event_task_end(ompp_task_t task, ompp_time_t t)
         thread->skipped = 0;
         ompp_frames_close(thread, 0, t);
         pop_stack(thread, t);
+        book_end(thread, stack);
         stack->under = thread->free_stacks;
         thread->free_stacks = ompp_off(thread, stack);
     } else {

@@ -26,6 +26,7 @@ class Profile:
         self.kinds = {}
         self.modules, self.regions, self.nodes, self.coverage = [], [], [dict(region=None, parent=None, times={}, spread='')], []
         self.settings = [('OMP_NUM_THREADS', threads)]
+        self.sets, self.more = [], {}  # registered metrics: (set, rows); values of (node, location): [(set, values)]
         self.locations = [(r, t) for r in range(ranks) for t in range(self.nthreads[r])]
         if rest:
             self.locations.append((None, 0))
@@ -80,6 +81,11 @@ class Profile:
             o.append('  <metric%s/>' % attributes([
                 ('set', 1), ('index', i), ('name', name), ('unit', unit), ('quality', 'exact'), ('over-threads', 'sum'),
                 ('over-ranks', 'sum'), ('source', 'PMPI'), ('meaning', meaning)]))
+        for number, rows in self.sets:
+            for i, (name, unit, reduction, meaning) in enumerate(rows):
+                o.append('  <metric%s/>' % attributes([
+                    ('set', number), ('index', i), ('name', name), ('unit', unit), ('quality', 'exact'),
+                    ('over-threads', reduction), ('over-ranks', reduction), ('source', 'tasks'), ('meaning', meaning)]))
         o += [' </metrics>', ' <nodes>']
         for i, n in enumerate(self.nodes):
             o.append('  <node%s>' % attributes([('id', i), ('parent', n['parent']), ('region', n['region']),
@@ -87,6 +93,9 @@ class Profile:
             for number, location in enumerate(self.locations):
                 if location in n['times']:
                     self.block(o, number, *n['times'][location])
+                for which, values in self.more.get((i, location), []):
+                    o.append('   <values%s>%s</values>' % (attributes([('location', number), ('set', which)]),
+                                                           ' '.join(map(str, values))))
             if n['spread']:
                 o.append(n['spread'])
             o.append('  </node>')
@@ -203,6 +212,14 @@ def many_ranks(name='ranks20', ranks=20, rest=0):
     return p
 
 
+STARTS = [('task_starts', 'count', 'sum', 'tasks begun'),
+          ('task_wait', 'ns', 'sum', 'from the creation of tasks to their begin'),
+          ('task_wait_max', 'ns', 'max', 'longest of these times')]
+ENDS = [('task_ends', 'count', 'sum', 'tasks ended'),
+        ('task_run', 'ns', 'sum', 'time of tasks, without other tasks that ran meanwhile'),
+        ('task_run_min', 'ns', 'min', 'shortest of these times'), ('task_run_max', 'ns', 'max', 'longest of these times')]
+
+
 def tasks():
     """A single makes tasks; both threads run them, in the single's barrier, in a taskwait and in the exit barrier."""
     p = Profile('tasks', threads=2)
@@ -220,6 +237,9 @@ def tasks():
     p.time(barrier, (0, 1), 1, exec=(300, 0, 0))
     p.time(run, (0, 0), 5, exec=900 + 200 + 100)
     p.time(run, (0, 1), 4, exec=1000)
+    p.sets = [(2, STARTS), (3, ENDS)]
+    p.more[run, (0, 0)] = [(2, (5, 600 * MS, 300 * MS)), (3, (5, 1200 * MS, 100 * MS, 400 * MS + 126))]
+    p.more[run, (0, 1)] = [(2, (4, 40 * MS, 20 * MS)), (3, (4, 1000 * MS, 64, 700 * MS))]
     p.time(par, (0, 0), 1, startup=10, body=(1600, 1500), exitbar=(380, 0, 100), shutdown=10)
     p.time(par, (0, 1), 1, startup=10, body=(1580, 1500), exitbar=(400, 0, 0), shutdown=10)
     return p

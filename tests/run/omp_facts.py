@@ -5,7 +5,7 @@ checks two things: the report against the program's facts, and the two reports a
 
 A line of NAME.facts:   LABEL KIND COLUMN WHERE VALUE [source]
     LABEL   of the comment above the construct; - = any place        KIND    region type, _ for blank, several with |
-    COLUMN  of the report, or: regions, nodes (how many there are)   WHERE   each (of T threads), sum, tidN
+    COLUMN  of the report, or name of a metric in the XML, or: regions, nodes (how many there are)   WHERE   each (of T threads), sum, tidN
     VALUE   expression in T, or LOW..[HIGH]                          source  opari or ompt: only there
 or  result EXPRESSION   what the program prints.
 or  env NAME=VALUE      the program's environment.        or  threads N...   run with these numbers of threads

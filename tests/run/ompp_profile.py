@@ -50,6 +50,7 @@ class Profile:
         self.coverage = [e.attrib for e in root.find("coverage")]
         self.locations = [(number(e, "rank", -1), number(e, "tid")) for e in root.iter("location")]
         self.regions = [read_region(e) for e in root.iter("region")]
+        self.metrics = {e.get("name"): (number(e, "set"), number(e, "index")) for e in root.iter("metric")}
         self.nodes = []
         for element in root.find("nodes"):
             self._read_node(element)
@@ -73,6 +74,9 @@ class Profile:
     # ---- Values ----
 
     def column(self, title, node, place):
+        if title not in COLUMNS:  # a metric, by its name
+            which, index = self.metrics.get(title, (None, 0))
+            return node.values.get((place, which), [0] * (index + 1))[index]
         what, which = COLUMNS[title]
         phases = node.phases.get(place, {})
         phase = phases.get(which, NO_PHASE)

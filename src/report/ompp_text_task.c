@@ -1,0 +1,98 @@
+/**
+ * \file
+ * Section ompp Tasks: size and wait of the tasks of each construct. ompP does not have it.
+ */
+#include "report/ompp_text_priv.h"
+#include "report/ompp_utf8.h"
+
+#include "analysis/ompp_tasks.h"
+#include "base/ompp_error.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+typedef enum { COUNT, COUNT32, SECONDS, MICROSECONDS, MEAN, MEAN_IF_TOLD } style_t;
+
+/* Columns, in print order. MEAN: microseconds, sum over the count at per; not every source tells how long a creation takes. */
+static const struct {
+    const char *title;
+    style_t style;
+    size_t value, per;
+} columns[] = {
+    {"Tasks", COUNT, offsetof(ompp_task_sum_t, ended), 0},
+    {"Threads", COUNT32, offsetof(ompp_task_sum_t, nthreads), 0},
+    {"Time", SECONDS, offsetof(ompp_task_sum_t, run_ns), 0},
+    {"mean us", MEAN, offsetof(ompp_task_sum_t, run_ns), offsetof(ompp_task_sum_t, ended)},
+    {"min us", MICROSECONDS, offsetof(ompp_task_sum_t, run_min_ns), 0},
+    {"max us", MICROSECONDS, offsetof(ompp_task_sum_t, run_max_ns), 0},
+    {"wait us", MEAN, offsetof(ompp_task_sum_t, wait_ns), offsetof(ompp_task_sum_t, started)},
+    {"longest us", MICROSECONDS, offsetof(ompp_task_sum_t, wait_max_ns), 0},
+    {"create us", MEAN_IF_TOLD, offsetof(ompp_task_sum_t, create_ns), offsetof(ompp_task_sum_t, created)},
+};
+#define NCOLUMNS (sizeof columns / sizeof columns[0])
+
+static int by_time(const void *a, const void *b)
+{
+    const ompp_task_sum_t *x = a, *y = b;
+
+    if (x->run_ns != y->run_ns) return x->run_ns > y->run_ns ? -1 : 1;
+    return x->region < y->region ? -1 : x->region > y->region;
+}
+
+static uint64_t value_at(const ompp_task_sum_t *sum, size_t offset)
+{
+    return *(const uint64_t *)((const char *)sum + offset);
+}
+
+static void print_cell(ompp_text_t *t, size_t c, const ompp_task_sum_t *sum)
+{
+    uint64_t value = columns[c].style == COUNT32 ? sum->nthreads : value_at(sum, columns[c].value);
+    char text[32];
+
+    if (columns[c].style == MEAN_IF_TOLD && !value) {
+        ompp_layout_cell(t->out, OMPP_WIDTH_VALUE, "-");
+        return;
+    }
+    if (columns[c].style == MEAN || columns[c].style == MEAN_IF_TOLD) value = ompp_text_mean(value, value_at(sum, columns[c].per));
+    if (columns[c].style == SECONDS)
+        snprintf(text, sizeof text, "%s", ompp_text_seconds(t, value).text);
+    else if (columns[c].style == COUNT || columns[c].style == COUNT32)
+        snprintf(text, sizeof text, "%" PRIu64, value);
+    else
+        snprintf(text, sizeof text, "%" PRIu64 ".%02" PRIu64, (value + 5) / 1000, (value + 5) % 1000 / 10);
+    ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + (columns[c].style == SECONDS ? t->extra : 0), text);
+}
+
+static void print_row(ompp_text_t *t, const ompp_task_sum_t *sum)
+{
+    const ompp_region_t *region = &t->profile->regions[sum->region];
+    const char *place = t->places[sum->region];
+    size_t used = ompp_utf8_width(place);
+
+    ompp_layout_number(t->out, region->number);
+    fprintf(t->out, "  %8s %*s%s", ompp_constructs[region->construct].brief,
+            used < OMPP_WIDTH_PLACE ? OMPP_WIDTH_PLACE - (int)used : 0, "", place);
+    for (size_t c = 0; c < NCOLUMNS; c++) print_cell(t, c, sum);
+    putc('\n', t->out);
+}
+
+int ompp_text_tasks(ompp_text_t *t)
+{
+    ompp_task_sum_t *sums;
+    size_t n;
+    int rc = ompp_analysis_tasks(t->profile, &sums, &n);
+
+    if (rc == 0 && n) {
+        qsort(sums, n, sizeof *sums, by_time);
+        ompp_layout_title(t->out, "ompp Tasks");
+        fputs("Time, mean, min, max: without other tasks that ran meanwhile. wait: from creation to begin, mean and longest.\n\n", t->out);
+        fprintf(t->out, "%16s %*s", "Type", OMPP_WIDTH_PLACE, "Location");
+        for (size_t c = 0; c < NCOLUMNS; c++)
+            ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + (columns[c].style == SECONDS ? t->extra : 0), columns[c].title);
+        putc('\n', t->out);
+        for (size_t i = 0; i < n; i++) print_row(t, &sums[i]);
+        fputs("\n", t->out);
+    }
+    free(sums);
+    return rc;
+}
