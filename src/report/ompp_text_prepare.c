@@ -2,11 +2,14 @@
  * \file
  * What the text writer needs once per report: names, orders of regions, nodes and locations, sums of nodes.
  */
+#define _GNU_SOURCE
 #include "report/ompp_text_priv.h"
 
 #include "base/ompp_error.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A thing to be ordered: by three keys, then by index. */
 typedef struct {
@@ -86,6 +89,24 @@ static void order_nodes(ompp_text_t *t, uint32_t *first, uint32_t *next)
     }
 }
 
+static bool collapses_locks(const ompp_profile_t *p)
+{
+    for (size_t i = 0; i < p->nsettings; i++)
+        if (strcmp(ompp_profile_text(p, p->settings[i].name), "OMPP_COLLAPSE_LOCKS") == 0)
+            return strcmp(ompp_profile_text(p, p->settings[i].value), "0") != 0;
+    return false;
+}
+
+/* ompP's remark behind the place of a lock whose threads share a row. */
+static char *mark_collapsed(char *place)
+{
+    char *marked = NULL;
+
+    if (place && asprintf(&marked, "%s (collapsed stats)", place) < 0) marked = NULL;
+    free(place);
+    return marked;
+}
+
 static int name_regions(ompp_text_t *t)
 {
     const ompp_profile_t *p = t->profile;
@@ -93,7 +114,9 @@ static int name_regions(ompp_text_t *t)
     t->app = ompp_text_printable(ompp_profile_text(p, p->app), false);
     if (!t->app) return -OMPP_E_NOMEM;
     for (size_t i = 0; i < t->nexecuted; i++) {
-        t->places[t->regions[i]] = ompp_text_place(p, t->regions[i]);
+        char *place = ompp_text_place(p, t->regions[i]);
+        bool lock = ompp_constructs[p->regions[t->regions[i]].construct].place == OMPP_PLACE_ADDRESS;
+        t->places[t->regions[i]] = t->collapse && lock ? mark_collapsed(place) : place;
         if (!t->places[t->regions[i]]) return -OMPP_E_NOMEM;
     }
     return 0;
@@ -145,6 +168,7 @@ int ompp_text_prepare(ompp_text_t *t)
     t->duration_ns = ompp_analysis_duration(p);
     t->extra = ompp_layout_extra(t->digits);
     /* The report of one rank of several has ompP's own layout. */
+    t->collapse = collapses_locks(p);
     t->show_ranks = p->mpi && (t->nranks > 1 || p->nranks == 1);
     if (allocate(t) && things && lists) {
         order_regions(t, things);

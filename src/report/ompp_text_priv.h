@@ -37,6 +37,7 @@ typedef struct {
     int digits;         /* after the point of times */
     int extra;          /* columns that times need beyond ompP's width */
     bool show_ranks;    /* merged report: RANK column */
+    bool collapse;      /* one row for all threads in tables of locks */
 } ompp_text_t;
 
 /** One column as printed. */

@@ -120,14 +120,34 @@ static void choose_ranks(ompp_text_t *t)
     for (size_t i = 0; i < EXTREME_RANKS; i++) t->rank_shown[t->rank_sort[i]] = t->rank_shown[t->rank_sort[n - 1 - i]] = true;
 }
 
+/* All threads of a rank in the row of its thread 0. */
+static void collapse_rows(ompp_text_t *t)
+{
+    const ompp_profile_t *p = t->profile;
+    ompp_row_t *first = NULL;
+
+    for (size_t i = 0; i < p->nlocations; i++) { /* by rank, then thread */
+        const ompp_location_t *l = &p->locations[t->order[i]];
+        ompp_row_t *row = &t->rows[t->order[i]];
+        if (l->tid == 0) {
+            first = row;
+        } else if (first) {
+            ompp_row_add(first, row);
+            *row = (ompp_row_t){0};
+        }
+    }
+}
+
 void ompp_text_rows(ompp_text_t *t, unsigned construct, bool split, ompp_text_row_fn *print)
 {
     const ompp_profile_t *p = t->profile;
     ompp_text_column_t columns[OMPP_TEXT_COLUMNS];
     size_t n = ompp_text_columns(t, construct, split, columns);
-    bool once = ompp_constructs[construct].flags & OMPP_CONSTRUCT_F_ONCE, omitted = p->nrest > 0;
+    bool collapsed = t->collapse && ompp_constructs[construct].place == OMPP_PLACE_ADDRESS;
+    bool once = collapsed || ompp_constructs[construct].flags & OMPP_CONSTRUCT_F_ONCE, omitted = p->nrest > 0;
     ompp_row_t sum = {0}, others = {0};
 
+    if (collapsed) collapse_rows(t);
     choose_ranks(t);
     for (size_t i = 0; i < p->nlocations; i++) {
         const ompp_location_t *l = &p->locations[t->order[i]];

@@ -245,6 +245,18 @@ def tasks():
     return p
 
 
+def collapsed():
+    """OMPP_COLLAPSE_LOCKS: the threads of a rank share a row in the tables of a lock."""
+    p = Profile('collapsed', ranks=2, threads=2, mpi=True)
+    p.settings.append(('OMPP_COLLAPSE_LOCKS', '1'))
+    par = p.node(p.region('PARALLEL', 1, begin=10, end=40), 0, 100)
+    lock = p.node(p.region('LOCK', 2, file=None, address='0x7f10', key=1), par, 110)
+    for rank, thread in p.locations:
+        p.time(lock, (rank, thread), 10 + rank, enter=100 * thread, body=500, exit=10)
+        p.time(par, (rank, thread), 1, startup=10, body=(1600, 510 + 100 * thread), exitbar=380, shutdown=10)
+    return p
+
+
 def unresolved():
     """Addresses without lines, names that readers would trip over, nested threads, 64-bit counts."""
     p = Profile('gr\u00fc\u00dfe \\x0a<&>"', threads=3)
@@ -268,7 +280,7 @@ def unresolved():
 
 
 def main():
-    for name, profile in (('serial', serial()), ('constructs', constructs()), ('mpi', mpi()), ('ranks20', many_ranks()),
+    for name, profile in (('serial', serial()), ('collapsed', collapsed()), ('constructs', constructs()), ('mpi', mpi()), ('ranks20', many_ranks()),
                           ('rest', many_ranks('rest', 4, 96)), ('tasks', tasks()), ('unresolved', unresolved())):
         with open(os.path.join(sys.argv[1], name + '.xml'), 'w', encoding='utf-8') as out:
             out.write(profile.xml())
