@@ -331,16 +331,99 @@ bool ompp_region_wanted(ompp_construct_t construct)
     return !ompp_runtime_start() || construct >= OMPP_CONSTRUCT_NUM || !ompp_process.disabled[construct];
 }
 
+/* ---- Locks ---------------------------------------------------------------------------------------------------------- */
+
+/*
+ * Regions of locks by address, for programs with more locks than a thread's cache holds: looked up without the process's lock, filled
+ * under it. Open addressing. A table that has become too small stays where it is, because readers may be in it: together the old ones
+ * are as large as the one in use.
+ */
+typedef struct {
+    _Atomic(const void *) lock; /* NULL = free; set after region */
+    ompp_region_ref_t region;
+} lock_slot_t;
+
+typedef struct {
+    uint32_t size, used;
+    lock_slot_t slots[];
+} lock_table_t;
+
+#define FIRST_LOCKS 1024u
+
+static _Atomic(lock_table_t *) lock_table;
+
+static uint32_t lock_hash(const void *lock)
+{
+    return (uint32_t)(((uintptr_t)lock >> 3) * 0x9e3779b97f4a7c15u >> 32);
+}
+
+static ompp_region_ref_t find_lock(const void *lock)
+{
+    lock_table_t *t = atomic_load_explicit(&lock_table, memory_order_acquire);
+
+    for (uint32_t i = lock_hash(lock); t; i++) {
+        const lock_slot_t *slot = &t->slots[i & (t->size - 1)];
+        const void *found = atomic_load_explicit(&slot->lock, memory_order_acquire);
+        if (found == lock) return slot->region;
+        if (!found) break;
+    }
+    return 0;
+}
+
+static void put_lock(lock_table_t *t, const void *lock, ompp_region_ref_t region)
+{
+    uint32_t i = lock_hash(lock);
+
+    while (atomic_load_explicit(&t->slots[i & (t->size - 1)].lock, memory_order_relaxed)) i++;
+    t->slots[i & (t->size - 1)].region = region;
+    atomic_store_explicit(&t->slots[i & (t->size - 1)].lock, lock, memory_order_release);
+    t->used++;
+}
+
+static lock_table_t *bigger_lock_table(const lock_table_t *old)
+{
+    uint32_t size = old ? 2 * old->size : FIRST_LOCKS;
+    lock_table_t *t = mmap(NULL, sizeof *t + size * sizeof t->slots[0], PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (t == MAP_FAILED) return NULL;
+    t->size = size;
+    for (uint32_t i = 0; old && i < old->size; i++)
+        if (old->slots[i].lock) put_lock(t, old->slots[i].lock, old->slots[i].region);
+    return t;
+}
+
+static void remember_lock(const void *lock, ompp_region_ref_t region)
+{
+    pthread_mutex_lock(&ompp_process.lock);
+    lock_table_t *t = atomic_load_explicit(&lock_table, memory_order_relaxed);
+    if (!t || t->size < 2 * (t->used + 1)) t = bigger_lock_table(t);
+    if (t && !find_lock(lock)) put_lock(t, lock, region);
+    if (t) atomic_store_explicit(&lock_table, t, memory_order_release);
+    pthread_mutex_unlock(&ompp_process.lock);
+}
+
+static ompp_region_ref_t lock_region(ompp_thread_t *thread, const void *lock)
+{
+    const ompp_region_def_t def = {.construct = OMPP_CONSTRUCT_LOCK, .object = lock};
+    ompp_region_ref_t region = find_lock(lock);
+
+    if (region) return region;
+    region = ompp_region_define(&def);
+    if (region && ompp_guard_enter(thread)) {
+        int saved_errno = errno;
+        remember_lock(lock, region);
+        errno = saved_errno;
+        ompp_guard_leave(thread);
+    }
+    return region;
+}
+
 ompp_region_ref_t ompp_region_at_slow(ompp_thread_t *thread, ompp_site_t *site, ompp_construct_t construct, const void *code,
                                       const char *name)
 {
-    ompp_region_def_t def = {.construct = construct, .name = name};
+    const ompp_region_def_t def = {.construct = construct, .name = name, .code = code};
+    ompp_region_ref_t region = construct == OMPP_CONSTRUCT_LOCK ? lock_region(thread, code) : ompp_region_define(&def);
 
-    if (construct == OMPP_CONSTRUCT_LOCK)
-        def.object = code;
-    else
-        def.code = code;
-    ompp_region_ref_t region = ompp_region_define(&def);
     if (region || ompp_process.disabled[construct]) {
         if (thread != &ompp_thread_none)
             *site = (ompp_site_t){code, name ? (const void *)name : (const void *)(uintptr_t)(construct + 1), region};
