@@ -39,20 +39,27 @@ static char *directory_of(const char *path)
     return slash ? kinst_text("%.*s", (int)(slash - path + 1), path) : kinst_text("%s", "");
 }
 
+static const char *original_of(const kinst_source_t *source)
+{
+    return source->plain ? source->plain : source->path;
+}
+
 static const char *text_of(const kinst_source_t *source)
 {
-    return source->level == KINST_TEXT_ORIGINAL ? source->path : source->text[source->level];
+    return source->level == KINST_TEXT_ORIGINAL ? original_of(source) : source->text[source->level];
 }
 
 /* The private text stands for a file of the user's directory: headers beside it, its name in __FILE__ and in debug lines. */
-static void add_place(kinst_list_t *argv, const kinst_source_t *source)
+static void add_place(kinst_list_t *argv, const kinst_source_t *source, const char *text)
 {
     char *dir = directory_of(source->path);
 
+    if (text == source->path) return;
     if (source->level == KINST_TEXT_INSTRUMENTED && source->preprocessed) return; /* it names its files itself */
+    if (source->lang == KINST_LANG_FORTRAN) kinst_addf(argv, "-I%s", *dir ? dir : ".");
     kinst_add(argv, "-iquote");
     kinst_add(argv, *dir ? dir : ".");
-    kinst_addf(argv, "-ffile-prefix-map=%s=%s", directory_of(text_of(source)), dir);
+    kinst_addf(argv, "-ffile-prefix-map=%s=%s", directory_of(text), dir);
     if (!*dir) kinst_add(argv, "-ffile-prefix-map=./=");
 }
 
@@ -104,17 +111,23 @@ static int run(const kinst_command_t *c, const how_t *how)
     /* A parallel region at a function's end would be a jump into the OpenMP library, and known by the place of the function's call. */
     if (c->clang && c->openmp) kinst_add(&argv, "-fno-optimize-sibling-calls");
     if (c->step == KINST_STEP_LINK && how->link == LINK_OMPP) add_libraries(&argv, c);
-    for (size_t i = 0; i < c->nsources && !how->originals; i++)
-        if (c->sources[i].level != KINST_TEXT_ORIGINAL) {
-            add_place(&argv, &c->sources[i]);
-            replaced = true;
-        }
+    for (size_t i = 0; i < c->nsources; i++) {
+        add_place(&argv, &c->sources[i], how->originals ? original_of(&c->sources[i]) : text_of(&c->sources[i]));
+        if (c->sources[i].level != KINST_TEXT_ORIGINAL && !how->originals) replaced = true;
+    }
+    const char *notes = how->originals ? NULL : kinst_fortran_notes(c);
+    if (notes) kinst_addf(&argv, "-Wa,%s", notes);
     size_t source = 0, inputs = c->ninputs + (how->link == LINK_NULL);
     for (size_t i = c->ncompiler; i < c->words.n; i++) {
+        bool dropped = c->kinds[i] == KINST_WORD_DEPENDENCY || keeps_temporaries(c->words.v[i]);
         if (c->kinds[i] == KINST_WORD_SOURCE || c->kinds[i] == KINST_WORD_INPUT) inputs--;
         if (c->kinds[i] == KINST_WORD_SOURCE && !how->originals)
             add_text(&argv, &c->sources[source++], inputs > 0);
-        else if ((c->kinds[i] != KINST_WORD_DEPENDENCY && !keeps_temporaries(c->words.v[i])) || !replaced)
+        else if (c->kinds[i] == KINST_WORD_SOURCE)
+            kinst_add(&argv, original_of(&c->sources[source++]));
+        else if (notes && strcmp(c->words.v[i], "-pipe") == 0)
+            continue; /* the assembler would read the notes alone */
+        else if (!dropped || !replaced)
             kinst_add(&argv, c->words.v[i]);
     }
     if (c->step == KINST_STEP_LINK && how->link == LINK_NULL) kinst_addf(&argv, "%s/libompp-null.a", ompp_place_find()->lib);
@@ -139,7 +152,7 @@ static bool compiles(const kinst_command_t *c, const kinst_source_t *source, con
     kinst_list_t argv = {0};
 
     for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
-    add_place(&argv, source);
+    add_place(&argv, source, text_of(source));
     for (size_t i = c->ncompiler; i < c->words.n; i++)
         if (c->kinds[i] == KINST_WORD_OPTION && !keeps_temporaries(c->words.v[i])) kinst_add(&argv, c->words.v[i]);
     add_text(&argv, source, false);
@@ -169,7 +182,7 @@ static void forward(const char *path)
 /* Can all of it be about the user's own text? */
 static bool about_user(const char *path)
 {
-    static const char *const ours[] = {"pomp2", "POMP2", "opari2", "ompp_user_", "ompp-keeps", "libompp"};
+    static const char *const ours[] = {"pomp2", "POMP2", "opari2", "ompp_f_", "ompp_user_", "ompp-keeps", "libompp"};
     size_t size;
     char *text = path ? kinst_file_read(path, &size) : NULL;
     bool theirs = true;
@@ -234,8 +247,8 @@ static void check_headers(kinst_command_t *c)
         if (s->level == KINST_TEXT_INSTRUMENTED && s->preprocessed) continue;
         for (char *p = text; p && (p = strstr(p, "include")); p++) {
             const char *open = p + 7 + strspn(p + 7, " \t");
-            if (*open != '"') continue;
-            char *name = kinst_text("%.*s", (int)strcspn(open + 1, "\"\n"), open + 1);
+            if (*open != '"' && *open != '\'') continue;
+            char *name = kinst_text("%.*s", (int)strcspn(open + 1, "'\"\n"), open + 1);
             for (size_t k = 0; k < c->nsources; k++) {
                 char *other = directory_of(c->sources[k].path);
                 if (strcmp(own, other) == 0 || !readable(*other ? other : ".", name)) continue;
@@ -305,6 +318,7 @@ void kinst_build(kinst_command_t *c)
 
     if (c->step == KINST_STEP_NONE) kinst_exec(c->words.v);
     for (size_t i = 0; i < c->nsources; i++) kinst_source_make(c, &c->sources[i], opari && c->openmp);
+    kinst_fortran_module(c);
     if (c->nsources > 1) check_headers(c);
     if (c->nsources > 0 && c->openmp && !opari && !c->debug)
         kinst_say("without -g the report names addresses, not files and lines");

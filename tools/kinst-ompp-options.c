@@ -131,7 +131,8 @@ static const struct {
     {"CXX", KINST_LANG_CXX},      {"c++", KINST_LANG_CXX},      {"f", KINST_LANG_FORTRAN},    {"F", KINST_LANG_FORTRAN},
     {"for", KINST_LANG_FORTRAN},  {"FOR", KINST_LANG_FORTRAN},  {"f90", KINST_LANG_FORTRAN},  {"F90", KINST_LANG_FORTRAN},
     {"f95", KINST_LANG_FORTRAN},  {"F95", KINST_LANG_FORTRAN},  {"f03", KINST_LANG_FORTRAN},  {"F03", KINST_LANG_FORTRAN},
-    {"f08", KINST_LANG_FORTRAN},  {"F08", KINST_LANG_FORTRAN},  {"i", KINST_LANG_OTHER},      {"ii", KINST_LANG_OTHER},
+    {"f08", KINST_LANG_FORTRAN},  {"F08", KINST_LANG_FORTRAN},  {"ftn", KINST_LANG_FORTRAN},  {"FTN", KINST_LANG_FORTRAN},
+    {"fpp", KINST_LANG_FORTRAN},  {"FPP", KINST_LANG_FORTRAN},  {"i", KINST_LANG_OTHER},      {"ii", KINST_LANG_OTHER},
     {"s", KINST_LANG_OTHER},      {"S", KINST_LANG_OTHER},      {"m", KINST_LANG_OTHER},      {"cu", KINST_LANG_OTHER},
 };
 
@@ -254,7 +255,7 @@ static char *answer(const char *compiler, const char *option)
 
 static bool is_clang_name(const char *name)
 {
-    return strstr(name, "clang") || strstr(name, "icx") || strstr(name, "icpx");
+    return strstr(name, "clang") || strstr(name, "icx") || strstr(name, "icpx") || strstr(name, "flang") || strstr(name, "ifx");
 }
 
 static void know_compiler(kinst_command_t *c, const char *compiler)

@@ -187,6 +187,10 @@ void kinst_source_lower(kinst_source_t *source, const char *reason)
     size_t size;
 
     if (!source->reason) source->reason = reason;
+    if (source->lang == KINST_LANG_FORTRAN) {
+        kinst_fortran_lower(source);
+        return;
+    }
     if (source->level == KINST_TEXT_INSTRUMENTED) {
         kinst_say("%s is compiled unmodified: %s", source->path, source->reason);
         char *original = kinst_file_read(source->path, &size);
@@ -225,6 +229,7 @@ void kinst_source_make(const kinst_command_t *command, kinst_source_t *source, b
     size_t size;
     char *text;
 
+    if (source->lang == KINST_LANG_FORTRAN) kinst_fortran_make(command, source, opari);
     if (source->lang != KINST_LANG_C && source->lang != KINST_LANG_CXX) return;
     text = kinst_file_read(source->path, &size);
     if (!text || !raw.absolute || strlen(text) != size || !make_dir(source)) return;

@@ -1,8 +1,8 @@
 /**
  * \file
  * kinst-ompp: compile and link wrapper. Parts: kinst-ompp.c (own options, usage), -options.c (reading the compiler's command),
- * -source.c (making the instrumented text; its parts are named in kinst-ompp-source.h), -text.c (how C is written), -run.c
- * (processes, private directory), -build.c (what is run in which order).
+ * -source.c (making the instrumented text; its parts are named in kinst-ompp-source.h, those for Fortran in kinst-ompp-fortran.h),
+ * -text.c (how C is written), -run.c (processes, private directory), -build.c (what is run in which order).
  *
  * The rule above all: a build that works without the wrapper works with it, with the compiler's messages and status.
  * Memory is not given back: the process is short.
@@ -53,6 +53,8 @@ typedef struct {
     size_t word;         /* its place in the command */
     char *dir;           /* private directory of its texts */
     kinst_level_t level; /* the best text there is */
+    struct kinst_fortran *fortran; /* what is known of a Fortran source */
+    char *plain;         /* what stands for the source where it is compiled as it is; NULL = itself */
     char *text[2];       /* file for the levels INSTRUMENTED and NOTED; NULL = none */
     const char *reason;  /* why it is not instrumented, NULL = it is, or there is nothing to instrument */
     const char *x;       /* language of the -x in force, NULL = by suffix */
@@ -85,6 +87,19 @@ void kinst_source_make(const kinst_command_t *command, kinst_source_t *source, b
 
 /** \brief Gives a source up to the next lower level, with a reason that Coverage will show. */
 void kinst_source_lower(kinst_source_t *source, const char *reason);
+
+/** \brief The same for Fortran. Where only notes are needed, the original stands for the text. */
+void kinst_fortran_make(const kinst_command_t *command, kinst_source_t *source, bool opari);
+void kinst_fortran_lower(kinst_source_t *source);
+
+/**
+ * \brief Assembler file that tells the run what the build did with the Fortran sources of the command, made at each call.
+ * \return NULL = nothing to tell, or it cannot be made.
+ */
+const char *kinst_fortran_notes(const kinst_command_t *command);
+
+/** \brief Makes ompp.mod for this compiler when a source uses it, and lets the command find it. */
+void kinst_fortran_module(kinst_command_t *command);
 
 /* ---- Text: end is one past the last character, *end is 0 -------------------------------------------------------------- */
 

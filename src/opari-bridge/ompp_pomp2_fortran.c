@@ -60,8 +60,9 @@ void ompp_pomp2_fortran_old_enter_slow(void (*event)(POMP2_Region_handle *, POMP
 
 /* ---- User API ------------------------------------------------------------------------------------------------------- */
 
-/* Lower case without underscore is the name of the function for C. */
-OMPP_FORTRAN_OWN_NAMES(ompp_region_begin, OMPP_REGION_BEGIN, void, (const char *name, size_t length))
+/* Lower case without underscore is the name of the function for C; the module calls the names with an f, which have all forms. */
+OMPP_FORTRAN_ALIASES(ompp_region_begin, OMPP_REGION_BEGIN, ompp_f_region_begin_, void, (const char *name, size_t length))
+OMPP_FORTRAN_NAMES(ompp_f_region_begin, OMPP_F_REGION_BEGIN, void, (const char *name, size_t length))
 {
     char string[1024];
 
@@ -69,7 +70,8 @@ OMPP_FORTRAN_OWN_NAMES(ompp_region_begin, OMPP_REGION_BEGIN, void, (const char *
     ompp_named_begin(string, __builtin_return_address(0));
 }
 
-OMPP_FORTRAN_OWN_NAMES(ompp_region_end, OMPP_REGION_END, void, (const char *name, size_t length))
+OMPP_FORTRAN_ALIASES(ompp_region_end, OMPP_REGION_END, ompp_f_region_end_, void, (const char *name, size_t length))
+OMPP_FORTRAN_NAMES(ompp_f_region_end, OMPP_F_REGION_END, void, (const char *name, size_t length))
 {
     char string[1024];
 

@@ -72,18 +72,21 @@ static inline bool has_region(POMP2_Region_handle *handle)
 /* What kinst-ompp makes of OPARI2's calls: with the variable that carries the team, as include/opari2/pomp2_lib.h does for C. */
 
 OMPP_FORTRAN_NAMES(ompp_f_fork, OMPP_F_FORK, void,
-                   (POMP2_Region_handle * handle, POMP2_Task_handle *team, const char *text, size_t length))
+                   (POMP2_Region_handle * handle, const int *if_clause, const int *num_threads, POMP2_Task_handle *team,
+                    const char *text, size_t length))
 {
+    (void)if_clause, (void)num_threads;
     if (!has_region(handle)) ompp_pomp2_fortran_region_slow(handle, text, length);
     ompp_pomp2_fork(handle, team, "");
 }
 
-OMPP_FORTRAN_NAMES(ompp_f_member_begin, OMPP_F_MEMBER_BEGIN, void, (POMP2_Region_handle * handle, const POMP2_Task_handle *team))
+OMPP_FORTRAN_NAMES(ompp_f_begin, OMPP_F_BEGIN, void, (POMP2_Region_handle * handle, const POMP2_Task_handle *team))
 {
     ompp_pomp2_member_begin(handle, *team);
 }
 
-OMPP_FORTRAN_NAMES(ompp_f_join, OMPP_F_JOIN, void, (const POMP2_Task_handle *team))
+OMPP_FORTRAN_NAMES(ompp_f_join, OMPP_F_JOIN, void, (POMP2_Region_handle * handle, const POMP2_Task_handle *team))
 {
+    (void)handle;
     ompp_pomp2_join(*team);
 }

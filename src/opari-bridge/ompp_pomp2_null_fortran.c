@@ -58,28 +58,31 @@
 #include "opari-bridge/ompp_fortran.def"
 
 OMPP_FORTRAN_NAMES(ompp_f_fork, OMPP_F_FORK, void,
-                   (POMP2_Region_handle * handle, POMP2_Task_handle *team, const char *text, size_t length))
+                   (POMP2_Region_handle * handle, const int *if_clause, const int *num_threads, POMP2_Task_handle *team,
+                    const char *text, size_t length))
 {
-    (void)handle, (void)text, (void)length;
+    (void)handle, (void)if_clause, (void)num_threads, (void)text, (void)length;
     *team = 0;
 }
 
-OMPP_FORTRAN_NAMES(ompp_f_member_begin, OMPP_F_MEMBER_BEGIN, void, (POMP2_Region_handle * handle, const POMP2_Task_handle *team))
+OMPP_FORTRAN_NAMES(ompp_f_begin, OMPP_F_BEGIN, void, (POMP2_Region_handle * handle, const POMP2_Task_handle *team))
 {
     (void)handle, (void)team;
 }
 
-OMPP_FORTRAN_NAMES(ompp_f_join, OMPP_F_JOIN, void, (const POMP2_Task_handle *team))
+OMPP_FORTRAN_NAMES(ompp_f_join, OMPP_F_JOIN, void, (POMP2_Region_handle * handle, const POMP2_Task_handle *team))
 {
-    (void)team;
+    (void)handle, (void)team;
 }
 
-OMPP_FORTRAN_OWN_NAMES(ompp_region_begin, OMPP_REGION_BEGIN, void, (const char *name, size_t length))
+OMPP_FORTRAN_ALIASES(ompp_region_begin, OMPP_REGION_BEGIN, ompp_f_region_begin_, void, (const char *name, size_t length))
+OMPP_FORTRAN_NAMES(ompp_f_region_begin, OMPP_F_REGION_BEGIN, void, (const char *name, size_t length))
 {
     (void)name, (void)length;
 }
 
-OMPP_FORTRAN_OWN_NAMES(ompp_region_end, OMPP_REGION_END, void, (const char *name, size_t length))
+OMPP_FORTRAN_ALIASES(ompp_region_end, OMPP_REGION_END, ompp_f_region_end_, void, (const char *name, size_t length))
+OMPP_FORTRAN_NAMES(ompp_f_region_end, OMPP_F_REGION_END, void, (const char *name, size_t length))
 {
     (void)name, (void)length;
 }

@@ -1,0 +1,416 @@
+/**
+ * \file
+ * The instrumented text of a Fortran source: runs OPARI2, keeps its calls and replaces its declarations, for which each program unit
+ * gets its own, and lets every line name the user's file and line.
+ */
+#include "tools/kinst-ompp-fortran.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+/* ---- OPARI2 ---------------------------------------------------------------------------------------------------------- */
+
+static char *first_line_of(const char *path)
+{
+    size_t size;
+    char *text = kinst_file_read(path, &size);
+
+    if (!text || !*text) return "no message";
+    text += strspn(text, " \r\n");
+    text[strcspn(text, "\n")] = '\0';
+    return text;
+}
+
+/* Runs OPARI2 on in/source.f90. \return NULL, or why it gave nothing. */
+static const char *run_opari(const kinst_fortran_t *f, const char *in)
+{
+    kinst_list_t argv = {0};
+    int status;
+
+    kinst_add(&argv, kinst_own.opari);
+    kinst_add(&argv, "--f90");
+    kinst_add(&argv, f->form.fixed ? "--fix-form" : "--free-form");
+    kinst_add(&argv, "--omp-task-untied=keep");
+    for (size_t i = 0; i < kinst_own.opari_options.n; i++) kinst_add(&argv, kinst_own.opari_options.v[i]);
+    kinst_add(&argv, "source.f90");
+    kinst_add(&argv, "out.f90");
+    char *log = kinst_text("%s/log", in);
+    status = kinst_run(argv.v, &(kinst_run_t){.cwd = in, .out = log, .err = log, .seconds = kinst_own.opari_seconds});
+    if (status == KINST_TIMED_OUT) return kinst_text("OPARI2 took longer than %g s", kinst_own.opari_seconds);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return "OPARI2 is not installed";
+    if (WIFSIGNALED(status)) return kinst_text("OPARI2 died of signal %d", WTERMSIG(status));
+    if (WEXITSTATUS(status) != 0) return kinst_text("OPARI2 failed: %s", first_line_of(log));
+    return NULL;
+}
+
+static const char *file_of(const kinst_fortran_t *f, kinst_mapping_t m)
+{
+    return m.file ? m.file : f->absolute;
+}
+
+char *kinst_fortran_description(const kinst_fortran_t *f, const kinst_user_region_t *r)
+{
+    kinst_mapping_t begin = kinst_fortran_mapped(f, r->begin), end = kinst_fortran_mapped(f, r->end);
+
+    return kinst_text("*regionType=userRegion*sscl=%s:%u:%u*escl=%s:%u:%u*userRegionName=%s**", file_of(f, begin), begin.line,
+                      begin.line, file_of(f, begin), end.line, end.line, r->name);
+}
+
+/* A description of OPARI2's with the user's file and lines in place of those of in/source.f90. */
+static char *with_places(const kinst_fortran_t *f, const char *text, const char *own)
+{
+    char *result = kinst_text("%s", "");
+
+    for (const char *hit; (hit = strstr(text, own));) {
+        unsigned first = 0, last = 0;
+        int n = 0;
+        if (sscanf(hit + strlen(own), ":%u:%u%n", &first, &last, &n) != 2) n = 0;
+        kinst_mapping_t a = kinst_fortran_mapped(f, first), b = kinst_fortran_mapped(f, last);
+        result = kinst_text("%s%.*s%s:%u:%u", result, (int)(hit - text), text, file_of(f, a), a.line, b.line);
+        text = hit + strlen(own) + n;
+    }
+    return kinst_text("%s%s", result, text);
+}
+
+/* The texts opari2_ctc_N of OPARI2's declarations: constants in pieces, "..."// over several lines. */
+static void read_descriptions(kinst_fortran_t *f, const char *inc, const char *own)
+{
+    for (const char *p = inc; (p = strstr(p, "opari2_ctc_"));) {
+        char *rest, *text = kinst_text("%s", "");
+        size_t number = strtoul(p + 11, &rest, 10);
+        p = rest;
+        rest += strspn(rest, " ");
+        if (*rest != '=') continue; /* fixed form names it once before */
+        const char *end = strstr(rest, "**\"");
+        if (!end) return;
+        for (const char *q = strchr(rest, '"'); q && q < end + 2; q = strchr(q + 1, '"')) {
+            size_t length = strcspn(q + 1, "\"");
+            text = kinst_text("%s%.*s", text, (int)length, q + 1);
+            q += 1 + length;
+        }
+        while (f->texts.n < number) kinst_add(&f->texts, "");
+        f->texts.v[number - 1] = with_places(f, text, own);
+        p = end;
+    }
+}
+
+/* ---- Lines of OPARI2's output ---------------------------------------------------------------------------------------- */
+
+typedef struct {
+    kinst_fortran_t *f;
+    kinst_lines_t lines;
+    size_t nopari; /* regions of OPARI2; the user's have the numbers behind them */
+    char *block;   /* name of the common block with the handles */
+} work_t;
+
+static char *replaced(const char *line, const char *at, size_t length, const char *by)
+{
+    return kinst_text("%.*s%s%s", (int)(at - line), line, by, at + length);
+}
+
+/* Number behind a word in the line; 0 = it is not there. *at = where it stands, *length up to the end of the number. */
+static size_t numbered(const char *line, const char *word, const char **at, size_t *length)
+{
+    char *end;
+
+    *at = strstr(line, word);
+    if (!*at) return 0;
+    size_t number = strtoul(*at + strlen(word), &end, 10);
+    *length = end - *at;
+    return number;
+}
+
+/* Calls that lack a variable which is in scope wherever OPARI2 puts them; see include/opari2/pomp2_lib.h for C. */
+static char *with_team(char *line)
+{
+    static const struct {
+        const char *from, *to;
+    } names[] = {{"POMP2_Parallel_fork(", "ompp_f_fork("},
+                 {"POMP2_Parallel_join(", "ompp_f_join("},
+                 {"POMP2_Parallel_begin(", "ompp_f_begin("}};
+    const char *at, *close;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        at = strstr(line, names[i].from);
+        if (!at) continue;
+        line = replaced(line, at, strlen(names[i].from), names[i].to);
+        close = strrchr(line, ')');
+        if (i == 2 && close) line = replaced(line, close, 0, ",pomp2_old_task");
+    }
+    return line;
+}
+
+/* OPARI2 passes no description for the sections of a combined construct. */
+static char *with_description(char *line)
+{
+    const char *at, *close = strrchr(line, ')');
+    size_t length, number;
+
+    if (!strstr(line, "POMP2_Sections_enter(") || !close) return line;
+    number = numbered(line, "opari2_region_", &at, &length);
+    return number ? replaced(line, close, 0, kinst_text(",opari2_ctc_%zu", number)) : line;
+}
+
+static char *with_handles(char *line)
+{
+    const char *at;
+    size_t length, number;
+
+    while ((number = numbered(line, "opari2_region_", &at, &length)))
+        line = replaced(line, at, length, kinst_text("opari2_h(%zu)", number));
+    return line;
+}
+
+/* Calls that stand for the user's pragmas. */
+static char *with_regions(const work_t *w, char *line)
+{
+    const char *at;
+    size_t length, number;
+
+    if ((number = numbered(line, "ompp_user_begin_", &at, &length)))
+        return replaced(line, at, length,
+                        kinst_text("POMP2_Begin(opari2_h(%zu),opari2_ctc_%zu)", w->nopari + number, w->nopari + number));
+    if ((number = numbered(line, "ompp_user_end_", &at, &length)))
+        return replaced(line, at, length, kinst_text("POMP2_End(opari2_h(%zu))", w->nopari + number));
+    return line;
+}
+
+static char *with_block(const work_t *w, char *line)
+{
+    char *at = strstr(line, "shared(/cb"), *slash = at ? strchr(at + 8, '/') : NULL;
+
+    return slash ? replaced(line, at + 7, slash + 1 - (at + 7), w->block) : line;
+}
+
+/* A further line of a directive, before the line that ends it. */
+static void add_clause(work_t *w, const char *clause, unsigned number)
+{
+    kinst_lines_add(&w->lines, w->f->form.fixed ? kinst_text("!$omp& %s", clause) : kinst_text("  !$omp %s &", clause), number);
+}
+
+/*
+ * OPARI2 leaves the variables of its if and num_threads clauses shared in a team: two threads that create tasks or inner teams
+ * would take each other's. And a task must not take the enclosing task's variables, nor lose the handles by its default clause.
+ */
+static void add_clauses(work_t *w, const char *line, unsigned number, const char *following)
+{
+    if (strstr(line, "firstprivate(pomp2_old_task) private(pomp2_new_task)")) {
+        const char *own = strstr(following, "private(pomp2_if,"), *call = strstr(following, "POMP2_");
+        if (!own || (call && call < own)) add_clause(w, "private(pomp2_if,pomp2_num_threads)", number);
+    }
+}
+
+/* Behind the clauses of a task. */
+static void add_task_clauses(work_t *w, char **line, unsigned number, const char *following)
+{
+    static const char own[] = "firstprivate(pomp2_new_task, pomp2_if)";
+    bool fixed = w->f->form.fixed, shared = strncmp(following + strspn(following, " !$omp&"), "shared(/", 8) == 0;
+    char *at = strstr(*line, own), *rest = at ? at + strlen(own) : NULL;
+
+    if (!at) return;
+    kinst_lines_add(&w->lines, kinst_text("%.*s%s", (int)(rest - *line), *line, fixed ? "" : " &"), number);
+    if (!shared) add_clause(w, kinst_text("shared(%s)", w->block), number);
+    add_clause(w, "private(pomp2_num_threads)", number);
+    *line = kinst_text(fixed ? "!$omp& private(pomp2_old_task)%s" : "  !$omp private(pomp2_old_task)%s", rest);
+}
+
+/* "#line 12 "/private/in/source.f90"": the number, or 0. */
+static unsigned own_line(const char *line, const char *own)
+{
+    char *rest;
+    unsigned long number;
+
+    if (strncmp(line, "#line ", 6) != 0) return 0;
+    number = strtoul(line + 6, &rest, 10);
+    return strncmp(rest, " \"", 2) == 0 && strncmp(rest + 2, own, strlen(own)) == 0 ? (unsigned)number : 0;
+}
+
+static bool is_own_subroutine(const char *line)
+{
+    return strstr(line, "subroutine POMP2_Init_reg_") == line + 6 || strstr(line, "subroutine POMP2_USER_Init_reg_") == line + 6;
+}
+
+/* Without OPARI2's include line; NULL = nothing else is in it. */
+static char *without_include(char *line)
+{
+    char *at = strstr(line, "include 'source.f90.opari.inc'");
+
+    if (!at) return line;
+    line = kinst_text("%.*s", (int)(at - line), line);
+    return line[strspn(line, " ")] ? line : NULL;
+}
+
+static void read_output(work_t *w, const char *out, const char *own)
+{
+    kinst_lines_t all = kinst_lines_of(out);
+    unsigned number = 0, given;
+    const char *following = out;
+
+    for (size_t i = 0; i < all.n; i++) {
+        char *line = all.v[i].text;
+        following += strcspn(following, "\n");
+        if (*following) following++;
+        if (is_own_subroutine(line)) return;
+        if ((given = own_line(line, own))) {
+            number = given;
+            continue;
+        }
+        if (i == 0 && !*line) continue;
+        line = without_include(line);
+        if (!line) continue;
+        line = with_block(w, with_regions(w, with_handles(with_description(with_team(line)))));
+        add_clauses(w, line, number, following);
+        add_task_clauses(w, &line, number, following);
+        kinst_lines_add(&w->lines, line, number);
+        if (number) number++;
+    }
+}
+
+/* ---- Declarations ---------------------------------------------------------------------------------------------------- */
+
+static bool is_ours(const char *name)
+{
+    return strncmp(name, "opari2_", 7) == 0 || strncmp(name, "pomp2_", 6) == 0 || strncmp(name, "ompp_f_", 7) == 0;
+}
+
+/* A text constant in pieces, since lines are short. */
+static void put_constant(FILE *out, bool fixed, size_t number, const char *text)
+{
+    const char *join = fixed ? "//\n     &" : "// &\n      ", *p = text;
+
+    fprintf(out, "      character(len=%zu) opari2_ctc_%zu\n      parameter (opari2_ctc_%zu=", strlen(text), number, number);
+    fputs(fixed ? "\n     &" : " &\n      ", out);
+    do {
+        if (p > text) fputs(join, out);
+        fputc('"', out);
+        for (int i = 0; i < 50 && *p; i++, p++) fputs(*p == '"' ? "\"\"" : (char[]){*p, '\0'}, out);
+        fputc('"', out);
+    } while (*p);
+    fputs(")\n", out);
+}
+
+static void put_declaration(const work_t *w, FILE *out, const char *name)
+{
+    static const struct {
+        const char *name, *type;
+    } types[] = {
+        {"pomp2_old_task", "integer(kind=8)"},      {"pomp2_new_task", "integer(kind=8)"},
+        {"pomp2_if", "logical(kind=4)"},            {"pomp2_num_threads", "integer(kind=4)"},
+        {"pomp2_lib_get_max_threads", "integer(kind=4), external ::"},
+        {"pomp2_test_lock", "logical(kind=4), external ::"},
+        {"pomp2_test_nest_lock", "integer(kind=4), external ::"},
+    };
+    const kinst_list_t *texts = &w->f->texts;
+
+    if (strncmp(name, "opari2_ctc_", 11) == 0) {
+        size_t number = strtoul(name + 11, NULL, 10);
+        if (number > 0 && number <= texts->n) put_constant(out, w->f->form.fixed, number, texts->v[number - 1]);
+        return;
+    }
+    if (strcmp(name, "opari2_h") == 0) {
+        fprintf(out, "      integer(kind=8) opari2_h(%zu)\n      common %s opari2_h\n", texts->n, w->block);
+        return;
+    }
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (strcmp(name, types[i].name) == 0) {
+            fprintf(out, "      %s %s\n", types[i].type, name);
+            return;
+        }
+    fprintf(out, "      external %s\n", name);
+}
+
+static void put_unit(const work_t *w, FILE *out, const kinst_unit_t *unit)
+{
+    for (size_t i = 0; i < unit->uses.n; i++) put_declaration(w, out, unit->uses.v[i]);
+}
+
+/* ---- The whole text -------------------------------------------------------------------------------------------------- */
+
+void kinst_fortran_marker(const kinst_fortran_t *f, FILE *out, unsigned line)
+{
+    kinst_mapping_t m = kinst_fortran_mapped(f, line);
+
+    fprintf(out, "%s %u \"", f->form.cpp ? "#line" : "#", m.line);
+    for (const char *p = m.file ? m.file : f->source->path; *p; p++) {
+        if (*p == '"' || *p == '\\') fputc('\\', out);
+        fputc(*p, out);
+    }
+    fputs("\"\n", out);
+}
+
+static void put_text(const work_t *w, const kinst_units_t *units, FILE *out)
+{
+    unsigned next = 0, before = 0; /* next: line of the source that the compiler takes the next one for */
+
+    for (size_t i = 0; i <= w->lines.n; i++) {
+        for (size_t k = 0; k < units->n; k++) {
+            if (units->v[k].place != i) continue;
+            put_unit(w, out, &units->v[k]);
+            next = 0;
+        }
+        if (i == w->lines.n) return;
+        const kinst_line_t *line = &w->lines.v[i];
+        /* Not inside a directive that became several lines. */
+        if (line->line && line->line != next && (line->line != before || next == 0)) kinst_fortran_marker(w->f, out, next = line->line);
+        fprintf(out, "%s\n", line->text);
+        before = line->line;
+        if (next) next++;
+    }
+}
+
+/* The same for every build of this text with this command; another one for other objects that may come into the same program. */
+static char *block_name(const kinst_fortran_t *f)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    for (const char *p = f->absolute; *p; p++) hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
+    for (const char *p = f->command; *p; p++) hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
+    return kinst_text("/ompp_h_%016llx/", (unsigned long long)hash);
+}
+
+static const char *instrument(work_t *w)
+{
+    kinst_fortran_t *f = w->f;
+    char *in = kinst_text("%s/in", f->source->dir), *own = kinst_text("%s/source.f90", in), *out, *inc;
+    const char *reason;
+    size_t size;
+    FILE *source;
+
+    if (mkdir(in, 0700) != 0 || !(source = fopen(own, "w"))) return "no space for temporary files";
+    for (size_t i = 0; i < f->lines.n; i++) fprintf(source, "%s\n", f->lines.v[i].text);
+    if (fclose(source) != 0) return "no space for temporary files";
+    reason = run_opari(f, in);
+    if (reason) return reason;
+    out = kinst_file_read(kinst_text("%s/out.f90", in), &size);
+    inc = kinst_file_read(kinst_text("%s/source.f90.opari.inc", in), &size);
+    if (!out || !inc) return "OPARI2 wrote nothing";
+    read_descriptions(f, inc, own);
+    w->nopari = f->texts.n;
+    read_output(w, out, own);
+    f->instrumented = true;
+    return NULL;
+}
+
+const char *kinst_fortran_text(kinst_fortran_t *f, bool opari, FILE *out)
+{
+    work_t w = {.f = f, .block = block_name(f)};
+    kinst_units_t units = {0};
+    const char *reason = NULL;
+
+    f->texts.n = 0;
+    f->instrumented = false;
+    if (opari)
+        reason = instrument(&w);
+    else
+        for (size_t i = 0; i < f->lines.n; i++)
+            kinst_lines_add(&w.lines, with_handles(with_regions(&w, f->lines.v[i].text)), f->lines.v[i].line);
+    if (reason) return reason;
+    for (size_t i = 0; i < f->nregions; i++) kinst_add(&f->texts, kinst_fortran_description(f, &f->regions[i]));
+    reason = kinst_fortran_units(&units, &w.lines, f->form, is_ours);
+    if (reason) return reason;
+    put_text(&w, &units, out);
+    return NULL;
+}
