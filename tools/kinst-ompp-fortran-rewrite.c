@@ -343,7 +343,8 @@ void kinst_fortran_marker(const kinst_fortran_t *f, FILE *out, unsigned line)
 
 static void put_text(const work_t *w, const kinst_units_t *units, FILE *out)
 {
-    unsigned next = 0, before = 0; /* next: line of the source that the compiler takes the next one for */
+    unsigned next = 0; /* line of the source that the compiler takes the next one for */
+    const char *rest, *before = NULL;
 
     for (size_t i = 0; i <= w->lines.n; i++) {
         for (size_t k = 0; k < units->n; k++) {
@@ -353,10 +354,11 @@ static void put_text(const work_t *w, const kinst_units_t *units, FILE *out)
         }
         if (i == w->lines.n) return;
         const kinst_line_t *line = &w->lines.v[i];
-        /* Not inside a directive that became several lines. */
-        if (line->line && line->line != next && (line->line != before || next == 0)) kinst_fortran_marker(w->f, out, next = line->line);
+        bool directive = kinst_line_kind(w->f->form, line->text, &rest) == KINST_LINE_DIRECTIVE;
+        bool inside = directive && kinst_directive_continues(w->f->form, rest, before);
+        if (line->line && line->line != next && !inside) kinst_fortran_marker(w->f, out, next = line->line);
         fprintf(out, "%s\n", line->text);
-        before = line->line;
+        before = directive ? rest : NULL;
         if (next) next++;
     }
 }
@@ -409,7 +411,7 @@ const char *kinst_fortran_text(kinst_fortran_t *f, bool opari, FILE *out)
             kinst_lines_add(&w.lines, with_handles(with_regions(&w, f->lines.v[i].text)), f->lines.v[i].line);
     if (reason) return reason;
     for (size_t i = 0; i < f->nregions; i++) kinst_add(&f->texts, kinst_fortran_description(f, &f->regions[i]));
-    reason = kinst_fortran_units(&units, &w.lines, f->form, is_ours);
+    reason = kinst_fortran_units(&units, f, &w.lines, is_ours);
     if (reason) return reason;
     put_text(&w, &units, out);
     return NULL;

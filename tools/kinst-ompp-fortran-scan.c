@@ -251,7 +251,7 @@ static bool is_measured(const char *p)
     return isalpha((unsigned char)*kinst_skip_blanks(p));
 }
 
-void kinst_fortran_includes(const kinst_command_t *c, kinst_fortran_t *f, const char *text)
+void kinst_fortran_includes(kinst_fortran_t *f, const char *text)
 {
     kinst_form_t form = f->form;
     kinst_list_t files = {0};
@@ -262,7 +262,7 @@ void kinst_fortran_includes(const kinst_command_t *c, kinst_fortran_t *f, const 
         const char *rest, *before = NULL;
         bool found = false;
         for (size_t i = 0; i < lines.n; i++) {
-            char *name = included(lines.v[i].text), *path = name ? find(c, f->source, name) : NULL;
+            char *name = included(lines.v[i].text), *path = name ? find(f->compiler, f->source, name) : NULL;
             bool known = !path;
             for (size_t k = 0; k < files.n && !known; k++) known = strcmp(files.v[k], path) == 0;
             if (!known && files.n < MAX_INCLUDES) kinst_add(&files, path);
@@ -276,4 +276,36 @@ void kinst_fortran_includes(const kinst_command_t *c, kinst_fortran_t *f, const 
         }
     }
     if (files.n == MAX_INCLUDES) f->unsearched = "there are too many";
+}
+
+static void look_at_head(void *context, const kinst_statement_t *s)
+{
+    bool *head = context;
+
+    if (strncmp(s->text, "implicit", 8) == 0 || strncmp(s->text, "use", 3) == 0 || strncmp(s->text, "import", 6) == 0) *head = true;
+}
+
+static bool has_head(const kinst_fortran_t *f, const char *line, int depth)
+{
+    char *name = included(line), *path = name ? find(f->compiler, f->source, name) : NULL;
+    kinst_reader_t reader = {.form = f->form};
+    const char *rest;
+    bool head = false;
+    size_t size;
+    char *text = path && depth > 0 ? kinst_file_read(path, &size) : NULL;
+
+    if (!text) return false;
+    kinst_lines_t lines = kinst_lines_of(text);
+    for (size_t i = 0; i < lines.n && !head; i++) {
+        if (has_head(f, lines.v[i].text, depth - 1)) return true;
+        if (kinst_line_kind(f->form, lines.v[i].text, &rest) == KINST_LINE_CODE)
+            kinst_read_code(&reader, lines.v[i].text, i, look_at_head, &head);
+    }
+    kinst_read_end(&reader, look_at_head, &head);
+    return head;
+}
+
+bool kinst_fortran_includes_head(const kinst_fortran_t *f, const char *line)
+{
+    return has_head(f, line, 8);
 }

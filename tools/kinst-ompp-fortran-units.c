@@ -225,10 +225,11 @@ static void note_place(walk_t *w, size_t line)
     unit->pending = false;
 }
 
-const char *kinst_fortran_units(kinst_units_t *units, const kinst_lines_t *lines, kinst_form_t form, bool (*is_ours)(const char *))
+const char *kinst_fortran_units(kinst_units_t *units, const kinst_fortran_t *f, const kinst_lines_t *lines,
+                                bool (*is_ours)(const char *))
 {
     walk_t *w = calloc(1, sizeof *w);
-    kinst_reader_t reader = {.form = form};
+    kinst_reader_t reader = {.form = f->form};
     const char *rest;
 
     if (!w) abort();
@@ -236,10 +237,15 @@ const char *kinst_fortran_units(kinst_units_t *units, const kinst_lines_t *lines
     w->is_ours = is_ours;
     for (size_t i = 0; i < lines->n && !w->why; i++) {
         const char *line = lines->v[i].text;
-        kinst_line_kind_t kind = kinst_line_kind(form, line, &rest);
+        kinst_line_kind_t kind = kinst_line_kind(f->form, line, &rest);
         if (kind == KINST_LINE_COMMENT) continue;
         if (kind != KINST_LINE_CODE && !reader.more) kinst_read_end(&reader, read_statement, w);
         if (kind == KINST_LINE_CPP) read_cpp(w, rest);
+        if ((kind == KINST_LINE_CPP || kind == KINST_LINE_CODE) && kinst_fortran_includes_head(f, line)) {
+            kinst_read_end(&reader, read_statement, w);
+            if (top(w)) top(w)->pending = true;
+            continue;
+        }
         if (kind == KINST_LINE_DIRECTIVE) {
             add_uses(w, rest);
             note_place(w, i);

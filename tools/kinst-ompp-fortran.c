@@ -94,10 +94,11 @@ void kinst_fortran_make(const kinst_command_t *c, kinst_source_t *source, bool o
     char *text = kinst_file_read(source->path, &size), *absolute = realpath(source->path, NULL);
 
     if (!f || !text || !absolute || strlen(text) != size) return;
-    *f = (kinst_fortran_t){.source = source, .absolute = absolute, .command = text_of_command(c), .form = kinst_form_of(c, source)};
+    *f = (kinst_fortran_t){.source = source, .compiler = c, .absolute = absolute,
+                            .command = text_of_command(c), .form = kinst_form_of(c, source)};
     source->fortran = f;
     kinst_fortran_scan(f, text);
-    if (opari) kinst_fortran_includes(c, f, text);
+    if (opari) kinst_fortran_includes(f, text);
     f->has_openmp = opari = opari && f->has_openmp;
     bool change = opari || f->has_calls || f->ignored.n > 0;
     if ((!change && !has_notes(source)) || !kinst_private()) return;

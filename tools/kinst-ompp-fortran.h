@@ -89,6 +89,7 @@ typedef struct {
 
 typedef struct kinst_fortran {
     const kinst_source_t *source;
+    const kinst_command_t *compiler;
     const char *absolute;     /* path of the source */
     const char *command;      /* the whole command, as one text */
     kinst_form_t form;
@@ -116,7 +117,10 @@ void kinst_fortran_plain(const kinst_fortran_t *f, const char *text, FILE *out);
 kinst_mapping_t kinst_fortran_mapped(const kinst_fortran_t *f, unsigned line);
 
 /** \brief Notes include files with OpenMP directives in f->unseen. */
-void kinst_fortran_includes(const kinst_command_t *command, kinst_fortran_t *f, const char *text);
+void kinst_fortran_includes(kinst_fortran_t *f, const char *text);
+
+/** \brief Does a line include a file with USE, IMPORT or IMPLICIT statements? Declarations must come behind it. */
+bool kinst_fortran_includes_head(const kinst_fortran_t *f, const char *line);
 
 /* ---- Program units --------------------------------------------------------------------------------------------------- */
 
@@ -137,7 +141,7 @@ typedef struct {
  * \param[in] is_ours  for a name in lower case.
  * \return NULL, or why the source could not be understood.
  */
-const char *kinst_fortran_units(kinst_units_t *units, const kinst_lines_t *lines, kinst_form_t form,
+const char *kinst_fortran_units(kinst_units_t *units, const kinst_fortran_t *f, const kinst_lines_t *lines,
                                 bool (*is_ours)(const char *name));
 
 /* ---- Texts ----------------------------------------------------------------------------------------------------------- */
