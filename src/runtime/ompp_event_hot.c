@@ -105,7 +105,8 @@ void ompp_event_count(ompp_region_ref_t region)
 {
     ompp_thread_t *thread = ompp_thread_get();
 
-    if (!thread || !region || thread->skipped || !atomic_load_explicit(&ompp_process.on, memory_order_relaxed) ||
+    if (!thread || !region || thread->skipped ||
+        !(atomic_load_explicit(&ompp_process.on, memory_order_relaxed) & OMPP_ON_ENTER) ||
         !ompp_guard_enter(thread))
         return;
     /* A frame that has ended is left for the next timed event: this call has no time stamp. */

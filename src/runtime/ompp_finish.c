@@ -13,6 +13,7 @@
 #include "model/ompp_job.h"
 #include "model/ompp_merge.h"
 #include "model/ompp_pack.h"
+#include "runtime/ompp_dump_priv.h"
 #include "runtime/ompp_lifecycle.h"
 #include "runtime/ompp_meter_priv.h"
 #include "runtime/ompp_process_priv.h"
@@ -70,9 +71,9 @@ static void add_source(ompp_profile_t *profile)
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_SOURCE, "none", reason, 1);
 }
 
-static ompp_profile_t *collect(ompp_time_t t, ompp_end_t end)
+ompp_profile_t *ompp_finish_collect(const char *arena, uint64_t size, ompp_time_t t, ompp_end_t end)
 {
-    ompp_profile_t *profile = ompp_collect(ompp_process.arena.base, ompp_process.arena.mapped, t, end);
+    ompp_profile_t *profile = ompp_collect(arena, size, t, end);
 
     if (!profile) return NULL;
     profile->version = ompp_profile_string(profile, OMPP_VERSION);
@@ -84,6 +85,12 @@ static ompp_profile_t *collect(ompp_time_t t, ompp_end_t end)
     if (!profile->failed) return profile;
     ompp_profile_free(profile);
     return NULL;
+}
+
+/* At an end: what other threads may still do is theirs. */
+static ompp_profile_t *collect(ompp_time_t t, ompp_end_t end)
+{
+    return ompp_finish_collect(ompp_process.arena.base, ompp_process.arena.mapped, t, end);
 }
 
 /* ---- Writing --------------------------------------------------------------------------------------------------------- */
@@ -396,7 +403,8 @@ void ompp_runtime_absent(const ompp_reduce_t *reduce)
 static bool stop(void)
 {
     if (atomic_exchange(&ompp_process.state, OMPP_STATE_DEAD) != OMPP_STATE_RUNNING) return false;
-    atomic_store(&ompp_process.on, false);
+    atomic_store(&ompp_process.on, 0);
+    ompp_dump_stop();
     return true;
 }
 
@@ -404,7 +412,7 @@ static void local_report(ompp_time_t t, ompp_end_t end, const char *why)
 {
     int rank = ompp_process.header->rank;
     char text[16];
-    ompp_profile_t *profile = collect(t, end);
+    ompp_profile_t *profile = end == OMPP_END_DUMP ? ompp_dump_profile(end) : collect(t, end);
 
     if (!profile) {
         ompp_warn("no report: out of memory");

@@ -5,6 +5,9 @@
 #ifndef OMPP_FINISH_PRIV_H
 #define OMPP_FINISH_PRIV_H
 
+#include "base/ompp_clock.h"
+#include "model/ompp_profile.h"
+
 #include <stdint.h>
 
 /** \brief Exit handler of the process: the report of a program without MPI, or what there is of one that did not finalize. */
@@ -12,5 +15,11 @@ void ompp_finish_at_exit(void);
 
 /** \brief CPU time of the process since the first event, ns. */
 void ompp_process_cpu(uint64_t *user_ns, uint64_t *system_ns);
+
+/**
+ * \brief The profile of this process from the arena or a copy of it, with settings, source of events and CPU time.
+ * \return owned, ompp_profile_free(); NULL when out of memory.
+ */
+ompp_profile_t *ompp_finish_collect(const char *arena, uint64_t size, ompp_time_t t, ompp_end_t end);
 
 #endif

@@ -3,6 +3,8 @@
  */
 #include "runtime/ompp_frame_priv.h"
 
+#include "runtime/ompp_dump_priv.h"
+
 /* When the frame ended or has to end, seen at t: LEFT frames of a team end with the team's join. */
 static ompp_time_t end_of(const ompp_thread_t *thread, const ompp_a_frame_t *frame, ompp_time_t t)
 {
@@ -55,6 +57,16 @@ void ompp_frames_close(ompp_thread_t *thread, uint32_t index, ompp_time_t t)
 void ompp_settle_slow(ompp_thread_t *thread, ompp_time_t t)
 {
     while (thread->stack->top > 0 && ompp_top(thread)->flags & OMPP_FRAME_F_PENDING) close_top(thread, t);
+}
+
+bool ompp_may_push_slow(ompp_thread_t *thread)
+{
+    unsigned on = atomic_load_explicit(&ompp_process.on, memory_order_acquire);
+
+    if (on & OMPP_ON_COPY) ompp_dump_self_slow(thread);
+    if (!thread->skipped && on & OMPP_ON_ENTER) return true;
+    thread->skipped++;
+    return false;
 }
 
 void ompp_push_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t)
@@ -173,7 +185,7 @@ ompp_region_ref_t ompp_event_innermost(ompp_construct_t construct)
 {
     ompp_thread_t *thread = ompp_thread_get();
 
-    if (!thread || thread->guard) return 0;
+    if (!thread || ompp_is_inside(thread)) return 0;
     /* The begin of a disabled construct was no event, and so is its end. */
     if (thread->skipped) return ompp_process.disabled[construct] ? 0 : OMPP_REGION_SKIPPED;
     for (uint32_t i = thread->stack->top; i > 0; i--) {

@@ -25,6 +25,9 @@ void ompp_exit_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t
  */
 void ompp_unwound_slow(ompp_thread_t *thread, uint64_t stack, ompp_time_t t);
 
+/** \brief Entry of a region when not all is as usual. \return false when it was counted as skipped instead. */
+bool ompp_may_push_slow(ompp_thread_t *thread);
+
 /** \brief Opens a frame when the region is not the child entered last, is the current one itself, or the stack is full. */
 void ompp_push_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t);
 
@@ -75,10 +78,9 @@ static inline ompp_a_frame_t *ompp_push(ompp_thread_t *thread, ompp_region_ref_t
     ompp_a_frame_t *top = ompp_settled_top(thread, t);
     ompp_off_t node;
 
-    if (__builtin_expect(thread->skipped || !atomic_load_explicit(&ompp_process.on, memory_order_relaxed), 0)) {
-        thread->skipped++;
+    if (__builtin_expect(thread->skipped || atomic_load_explicit(&ompp_process.on, memory_order_relaxed) != OMPP_ON_ENTER, 0) &&
+        !ompp_may_push_slow(thread))
         return NULL;
-    }
     /* The child entered last is the most likely one; a region is never its own child, but for parallel regions. */
     node = ompp_node(thread, top->node)->last;
     if (__builtin_expect(ompp_node(thread, node)->region != region || top == thread->last, 0)) {

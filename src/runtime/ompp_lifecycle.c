@@ -9,6 +9,7 @@
 #include "base/ompp_error.h"
 #include "base/ompp_log.h"
 #include "model/ompp_profile.h"
+#include "runtime/ompp_dump_priv.h"
 #include "runtime/ompp_finish_priv.h"
 #include "runtime/ompp_process_priv.h"
 #include "runtime/ompp_thread_priv.h"
@@ -157,7 +158,7 @@ static void before_fork(void)
 /* A child is not measured: it must not write into its parent's profile, and must not write a report. */
 static void in_child(void)
 {
-    atomic_store(&ompp_process.on, false);
+    atomic_store(&ompp_process.on, 0);
     if (atomic_exchange(&ompp_process.state, OMPP_STATE_DEAD) == OMPP_STATE_RUNNING)
         ompp_arena_detach(&ompp_process.arena);
     ompp_thread_self = &ompp_thread_none;
@@ -249,6 +250,7 @@ static void start_now(void)
     note_early_ones();
     for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++)
         if (ompp_process.disabled[c]) ompp_event_coverage(OMPP_COVERAGE_DISABLED, ompp_constructs[c].full, ompp_constructs[c].env);
+    ompp_dump_start();
 }
 
 static void (*_Atomic at_start)(void);
@@ -292,8 +294,9 @@ void ompp_runtime_mpi(int rank, int size)
 void ompp_event_switch(bool on, const char *who)
 {
     if (!ompp_runtime_start()) return;
-    if (!on && atomic_exchange(&ompp_process.on, false)) ompp_event_coverage(OMPP_COVERAGE_PAUSED, who, NULL);
-    if (on) atomic_store(&ompp_process.on, true);
+    if (!on && atomic_fetch_and(&ompp_process.on, ~OMPP_ON_ENTER) & OMPP_ON_ENTER)
+        ompp_event_coverage(OMPP_COVERAGE_PAUSED, who, NULL);
+    if (on) atomic_fetch_or(&ompp_process.on, OMPP_ON_ENTER);
 }
 
 void ompp_event_coverage(unsigned kind, const char *subject, const char *reason)

@@ -106,7 +106,7 @@ void ompp_event_task_begin(ompp_task_t *task, ompp_time_t t)
     ompp_task_t created = *task & 1 ? *task : 0;
 
     *task = 0;
-    if (!thread || !created || thread->skipped || !atomic_load_explicit(&ompp_process.on, memory_order_relaxed) ||
+    if (!thread || !created || thread->skipped || !(atomic_load_explicit(&ompp_process.on, memory_order_relaxed) & OMPP_ON_ENTER) ||
         !ompp_guard_enter(thread))
         return;
     ompp_settled_top(thread, t);
@@ -229,7 +229,7 @@ ompp_region_ref_t ompp_event_task_region(void)
 {
     const ompp_thread_t *thread = ompp_thread_get();
 
-    if (!thread || thread->guard || !thread->stack->explicit_task) return 0;
+    if (!thread || ompp_is_inside(thread) || !thread->stack->explicit_task) return 0;
     const ompp_a_region_t *exec = ompp_at(thread, ompp_node(thread, thread->stack->frames[0].node)->region);
     return atomic_load_explicit(&exec->exec, memory_order_acquire);
 }
@@ -237,7 +237,7 @@ ompp_region_ref_t ompp_event_task_region(void)
 bool ompp_event_task_below(ompp_task_t task)
 {
     const ompp_thread_t *thread = ompp_thread_get();
-    const ompp_a_stack_t *stack = thread && !thread->guard ? stack_of(thread, task) : NULL;
+    const ompp_a_stack_t *stack = thread && !ompp_is_inside(thread) ? stack_of(thread, task) : NULL;
 
     if (!stack) return true;
     for (const ompp_a_stack_t *s = thread->stack; s->under;) {
@@ -250,7 +250,7 @@ bool ompp_event_task_below(ompp_task_t task)
 bool ompp_event_task_suspended(ompp_task_t task)
 {
     const ompp_thread_t *thread = ompp_thread_get();
-    const ompp_a_stack_t *stack = thread && !thread->guard ? stack_of(thread, task) : NULL;
+    const ompp_a_stack_t *stack = thread && !ompp_is_inside(thread) ? stack_of(thread, task) : NULL;
 
     return stack && stack->suspended;
 }

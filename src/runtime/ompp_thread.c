@@ -21,7 +21,7 @@
 #define FIRST_FRAMES 32u     /* of an implicit task; grows */
 #define TASK_FRAMES 32u      /* of an explicit task; fixed, because its address is the task's handle */
 
-ompp_process_t ompp_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .on = true};
+ompp_process_t ompp_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .on = OMPP_ON_ENTER};
 __thread ompp_thread_t *ompp_thread_self __attribute__((tls_model("initial-exec")));
 ompp_thread_t ompp_thread_none = {.guard = 1, .skipped = 1};
 
@@ -216,6 +216,8 @@ static bool make_record(ompp_thread_t *thread, ompp_time_t t)
     record->next = atomic_load_explicit(&header->threads, memory_order_relaxed);
     record->ordinal = record->next ? ((ompp_a_thread_t *)ompp_at(thread, record->next))->ordinal + 1 : 0;
     atomic_store_explicit(&header->threads, off, memory_order_release);
+    thread->next_all = atomic_load(&ompp_process.threads);
+    atomic_store(&ompp_process.threads, thread);
     pthread_mutex_unlock(&ompp_process.lock);
     return true;
 }
@@ -238,7 +240,7 @@ static void occupy(ompp_thread_t *thread, ompp_time_t t)
 {
     ompp_a_thread_t *record = thread->record;
 
-    thread->guard = 1;
+    thread->guard |= 1;
     thread->skipped = thread->skipped_team = 0;
     record->os_tid = (uint32_t)syscall(SYS_gettid);
     if (record->kind == OMPP_A_THREAD_UNUSED) record->begin_ns = t;
@@ -274,7 +276,7 @@ ompp_thread_t *ompp_thread_new_slow(void)
         ompp_meter_begin(thread);
         ompp_thread_self = thread;
         ompp_moved(thread);
-        thread->guard = 0;
+        ompp_guard_leave(thread);
     }
     errno = saved_errno;
     return thread;
@@ -282,13 +284,13 @@ ompp_thread_t *ompp_thread_new_slow(void)
 
 void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t)
 {
-    bool measured = thread != &ompp_thread_none && atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING && !thread->guard;
+    bool measured = thread != &ompp_thread_none && atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING && !ompp_is_inside(thread);
 
     if (!measured) {
         if (ompp_thread_self == thread) ompp_thread_self = &ompp_thread_none;
         return;
     }
-    thread->guard = 1;
+    ompp_guard_enter(thread);
     while (thread->stack->under) {
         /* A task that never ended. */
         ompp_frames_close(thread, 0, t);

@@ -40,7 +40,7 @@ typedef struct ompp_thread {
     ompp_a_stack_t *stack; /* set by ompp_use_stack() */
     ompp_a_frame_t *top;   /* = &stack->frames[stack->top] */
     ompp_a_frame_t *last;  /* = the last frame the stack has room for */
-    unsigned guard;        /* > 0: inside the runtime, further events on this thread are ignored */
+    unsigned guard;        /* odd: inside the runtime, further events on this thread are ignored; counts up at each end of one */
     unsigned skipped;      /* open regions that are not measured; while > 0 nothing is */
     unsigned skipped_team; /* 1: this worker skips a whole team's part */
     ompp_off_t base_node; /* where TASKEXEC nodes hang: innermost team's node, else the root */
@@ -51,7 +51,7 @@ typedef struct ompp_thread {
     ompp_off_t block, block_end; /* piece of the arena this thread hands out from */
     ompp_off_t free_stacks;
     ompp_off_t teams; /* records of teams this thread forked */
-    struct ompp_thread *next_free;
+    struct ompp_thread *next_free, *next_all;
     ompp_off_t meter_node; /* the place meters were told last */
     bool meter_waits;
     unsigned nmeters;
@@ -62,12 +62,16 @@ typedef struct ompp_thread {
 
 typedef enum { OMPP_STATE_NEW, OMPP_STATE_RUNNING, OMPP_STATE_DEAD } ompp_state_t;
 
+#define OMPP_ON_ENTER 1u
+#define OMPP_ON_COPY 2u
+
 typedef struct {
     _Atomic int state;   /* ompp_state_t */
-    _Atomic bool on;     /* regions are entered */
+    _Atomic unsigned on; /* OMPP_ON_ENTER: regions are entered; OMPP_ON_COPY: a thread is asked to copy itself */
     pthread_mutex_t lock; /* arena, regions, modules, threads, coverage: slow paths only */
     ompp_arena_t arena;
     ompp_a_header_t *header;
+    _Atomic(ompp_thread_t *) threads; /* all states, newest first, by next_all; never removed */
     bool disabled[OMPP_CONSTRUCT_NUM];
 } ompp_process_t;
 
@@ -163,11 +167,18 @@ static inline ompp_thread_t *ompp_thread_get(void)
     return __builtin_expect(thread != NULL, 1) ? thread : ompp_thread_new_slow();
 }
 
+/** \return whether the thread is inside an event. */
+static inline bool ompp_is_inside(const ompp_thread_t *thread)
+{
+    return thread->guard & 1;
+}
+
 /** \brief First statement of every event: false when this thread is inside the runtime already. */
 static inline bool ompp_guard_enter(ompp_thread_t *thread)
 {
-    if (__builtin_expect(thread->guard, 0)) return false;
-    thread->guard = 1;
+    if (__builtin_expect(ompp_is_inside(thread), 0)) return false;
+    thread->guard++;
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* for readers of the arena (ompp_dump.c); no instruction on x86 */
     __asm__ volatile("" ::: "memory");
     return true;
 }
@@ -175,7 +186,8 @@ static inline bool ompp_guard_enter(ompp_thread_t *thread)
 static inline void ompp_guard_leave(ompp_thread_t *thread)
 {
     __asm__ volatile("" ::: "memory");
-    thread->guard = 0;
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    thread->guard++;
 }
 
 static inline uint32_t ompp_hash2(uint32_t a, uint32_t b)
