@@ -36,7 +36,8 @@ typedef struct {
     const char *name;
     action_t action;
     const char *type;           /* of the region; of TEAM and NEST the outer directive */
-    const char *inner;          /* of TEAM and NEST; of LOOP, SECTIONS and BLOCK what is cancelled by its name */
+    const char *inner;          /* of TEAM and NEST; of LOOP, SECTIONS and BLOCK what is cancelled by its name; of others what
+                                   part of it is not measured */
     int flags;
 } row_t;
 
@@ -75,32 +76,32 @@ static const row_t rows[] = {
     {"taskwait", ALONE, "taskwait", NULL, NO_STATEMENT},
     {"taskyield", UNSEEN, NULL, NULL, NO_STATEMENT},
     {"taskgroup", AROUND, "taskgroup", NULL, 0},
-    {"taskloop", AROUND, "taskloop", NULL, 0},
-    {"taskloop simd", OPAQUE, "taskloop", NULL, 0},
+    {"taskloop", AROUND, "taskloop", "its tasks", 0},
+    {"taskloop simd", OPAQUE, "taskloop", "its tasks", 0},
     {"cancel", CANCEL, NULL, NULL, NO_STATEMENT},
     {"cancellation point", CANCEL, NULL, NULL, NO_STATEMENT},
     {"teams", AROUND, "teams", NULL, 0},
     {"teams loop", AROUND, "teams", NULL, 0},
     {"teams distribute", AROUND, "teams", NULL, 0},
     {"teams distribute simd", OPAQUE, "teams", NULL, 0},
-    {"teams distribute parallel for", OPAQUE, "teams", NULL, 0},
-    {"teams distribute parallel for simd", OPAQUE, "teams", NULL, 0},
+    {"teams distribute parallel for", OPAQUE, "teams", "its threads", 0},
+    {"teams distribute parallel for simd", OPAQUE, "teams", "its threads", 0},
     {"distribute", AROUND, "distribute", NULL, 0},
     {"distribute simd", OPAQUE, "distribute", NULL, 0},
-    {"distribute parallel for", OPAQUE, "distribute", NULL, 0},
-    {"distribute parallel for simd", OPAQUE, "distribute", NULL, 0},
+    {"distribute parallel for", OPAQUE, "distribute", "its threads", 0},
+    {"distribute parallel for simd", OPAQUE, "distribute", "its threads", 0},
     {"target", OPAQUE, "target", NULL, 0},
-    {"target parallel", OPAQUE, "target", NULL, 0},
-    {"target parallel for", OPAQUE, "target", NULL, 0},
-    {"target parallel for simd", OPAQUE, "target", NULL, 0},
-    {"target parallel loop", OPAQUE, "target", NULL, 0},
+    {"target parallel", OPAQUE, "target", "its threads", 0},
+    {"target parallel for", OPAQUE, "target", "its threads", 0},
+    {"target parallel for simd", OPAQUE, "target", "its threads", 0},
+    {"target parallel loop", OPAQUE, "target", "its threads", 0},
     {"target simd", OPAQUE, "target", NULL, 0},
     {"target teams", OPAQUE, "target", NULL, 0},
     {"target teams loop", OPAQUE, "target", NULL, 0},
     {"target teams distribute", OPAQUE, "target", NULL, 0},
     {"target teams distribute simd", OPAQUE, "target", NULL, 0},
-    {"target teams distribute parallel for", OPAQUE, "target", NULL, 0},
-    {"target teams distribute parallel for simd", OPAQUE, "target", NULL, 0},
+    {"target teams distribute parallel for", OPAQUE, "target", "its threads", 0},
+    {"target teams distribute parallel for simd", OPAQUE, "target", "its threads", 0},
     {"target data", AROUND, "target", NULL, 0},
     {"target enter data", CALL, "target", NULL, NO_STATEMENT},
     {"target exit data", CALL, "target", NULL, NO_STATEMENT},
@@ -250,7 +251,8 @@ static void put_shared(kinst_buffer_t *b, const clause_t *clause)
     for (p = kinst_skip_blanks(colon ? colon + 1 : p); p < end; p = kinst_skip_blanks(*p ? p + 1 : p)) {
         const char *name = p;
         while (isalnum((unsigned char)*p) || *p == '_') p++;
-        if (p > name) kinst_putf(b, " shared(%.*s)", (int)(p - name), name);
+        char *shared = kinst_text(" shared(%.*s)", (int)(p - name), name);
+        if (p > name && !strstr(b->text, shared)) kinst_puts(b, shared);
         while (p < end && *p != ',') p = kinst_behind_token(p, end);
     }
 }
@@ -622,8 +624,11 @@ static void measured(kinst_scan_t *s, const construct_t *c, const row_t *row, co
         break;
     case TEAM: team(s, c, row, &clauses); break;
     case NEST: nest_apart(s, c, row, &clauses); break;
-    case AROUND: around(s, c, row->type, false); break;
-    case OPAQUE: around(s, c, row->type, true); break;
+    case AROUND:
+    case OPAQUE:
+        if (row->inner) note_unseen(s, row->name, kinst_text("%s; the construct is measured", row->inner));
+        around(s, c, row->type, row->action == OPAQUE);
+        break;
     case INSIDE: inside(s, c, row->type); break;
     case SCOPE: scope(s, c, clause_named(&clauses, "nowait")); break;
     case ATOMIC: atomic(s, c); break;
