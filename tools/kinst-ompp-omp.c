@@ -459,11 +459,40 @@ static void nest_apart(kinst_scan_t *s, const construct_t *c, const row_t *row, 
     }
 }
 
+/*
+ * A task that may be cancelled, in which case OPARI2's call at its end is jumped over, or one that may be undeferred, of which
+ * OPARI2 tells nothing. What the end of a scope cleans up is done however it is left.
+ */
+static void task(kinst_scan_t *s, const construct_t *c, const clauses_t *clauses)
+{
+    size_t region = kinst_scan_region(s, clause_named(clauses, "untied") ? "task*hasUntied=1" : "task", NULL);
+
+    s->has_openmp = true;
+    kinst_scan_put(s, kinst_text(" { POMP2_Task_handle ompp_task_%zu; ompp_region_begin_%zu(&ompp_task_%zu);", region, region, region));
+    put_directive(s, kinst_text("%s firstprivate(ompp_task_%zu)", c->text, region), true);
+    kinst_scan_put(s, kinst_text("\n{ POMP2_Task_handle __attribute__((__cleanup__(ompp_region_leave_%zu))) ompp_run_%zu = ompp_task_%zu;"
+                                 " ompp_pomp2_task_begin(&ompp_run_%zu);", region, region, region, region));
+    kinst_scan_to(s, c->end);
+    s->regions[region - 1].end = s->place;
+    put_close(s, kinst_text(" } ompp_region_end_%zu(); }", region));
+}
+
 static const char *behind_for(const char *p, const char *end)
 {
     if (!kinst_take(&p, "for")) return NULL;
     p = kinst_skip_space(p, end);
     return *p == '(' ? kinst_behind_token(p, end) : NULL;
+}
+
+/* The head of a loop that begins at p; one with braces in it is hidden from OPARI2. */
+static const char *behind_head(kinst_scan_t *s, const char *p, const char *end)
+{
+    const char *behind = behind_for(p, end), *open = memchr(p, '(', end - p);
+
+    if (!behind || !memchr(open, '{', behind - open)) return behind;
+    kinst_scan_to(s, open + 1);
+    kinst_scan_hide(s, behind - 1);
+    return behind;
 }
 
 /* A loop; the body of the innermost one of the nest in braces. Of simd loops the body stays without calls. */
@@ -472,8 +501,8 @@ static void loop(kinst_scan_t *s, const construct_t *c, bool nested, bool simd, 
     const char *body, *p = kinst_skip_space(c->stmt, c->end);
 
     put_directive(s, c->text, hidden);
-    body = behind_for(p, c->end);
-    for (const char *next; nested && body && (next = behind_for(kinst_skip_space(body, c->end), c->end));) body = next;
+    body = behind_head(s, p, c->end);
+    for (const char *next; nested && body && (next = behind_head(s, kinst_skip_space(body, c->end), c->end));) body = next;
     bool open = body && *kinst_skip_space(body, c->end) != '{';
     if (open) {
         kinst_scan_to(s, body);
@@ -586,9 +615,8 @@ static void measured(kinst_scan_t *s, const construct_t *c, const row_t *row, co
 
     switch (row->action) {
     case BLOCK:
-        if (strcmp(row->name, "task") == 0 && cancelled) {
-            note_unseen(s, "task that may be cancelled", "OPARI2 would lose its end");
-            put_statement(s, c, true);
+        if (strcmp(row->name, "task") == 0 && (cancelled || clause_named(&clauses, "if"))) {
+            task(s, c, &clauses);
             break;
         }
         construct_t plain = *c;
@@ -657,6 +685,7 @@ static void translate(kinst_scan_t *s, construct_t c)
     const row_t *row = find_row(c.text, &clauses);
     bool quiet = row && (row->action == HIDE || row->action == CANCEL || row->action == INLINE);
 
+    if (!quiet) note_file(s);
     if (row && row->action == INLINE) {
         s->opaque++;
         put_statement(s, &c, true);
@@ -683,11 +712,14 @@ void kinst_omp_directive(kinst_scan_t *s, const char *p, const char *eol)
 
     for (char *q = (char *)c.text; *q; q++)
         if (*q == '\n' || *q == '\\') *q = ' ';
-    note_file(s);
     s->before = wants ? ')' : ';';
     s->cursor = eol;
     if (stmt) {
+        const char *behind = kinst_skip_space(stmt, end);
+        bool branch = wants && kinst_take(&behind, "else"); /* OPARI2 would take the else for a part of the statement */
+        if (branch) kinst_scan_put(s, " {");
         translate(s, c);
+        if (branch) put_close(s, " }");
     } else {
         note_unseen(s, "directive", "the statement behind it was not understood");
         put_directive(s, c.text, true);

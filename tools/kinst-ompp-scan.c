@@ -237,9 +237,11 @@ static void directive(kinst_scan_t *s, const char *end)
 
 /* ---- Code ------------------------------------------------------------------------------------------------------------ */
 
-/* Text that OPARI2 must not see; its lines are put back later. */
-static void hide(kinst_scan_t *s, const char *from, const char *to)
+void kinst_scan_hide(kinst_scan_t *s, const char *to)
 {
+    const char *from = s->cursor;
+
+    s->cursor = to;
     kinst_addf(&s->hidden, "%.*s", (int)(to - from), from);
     kinst_puts(&s->out, kinst_text("%s%zu_", KINST_HIDDEN_WORD, s->hidden.n - 1));
     unsigned lines = 0;
@@ -284,7 +286,7 @@ static void code(kinst_scan_t *s, const char *end)
         kinst_puts(&s->out, lock);
         s->has_openmp = true;
     } else if (odd) {
-        hide(s, from, next);
+        kinst_scan_hide(s, next);
     } else {
         copy(s, from, next);
     }

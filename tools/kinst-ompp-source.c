@@ -36,6 +36,17 @@ static void put_league(kinst_buffer_t *b, const kinst_scan_t *s, size_t i)
                head, i + 1, i + 1);
 }
 
+static void put_task(kinst_buffer_t *b, const kinst_scan_t *s, size_t i)
+{
+    static const char head[] = "static __inline__ __attribute__((__unused__)) void ompp_region_";
+
+    kinst_putf(b, "%sbegin_%zu(POMP2_Task_handle *task)\n{\n    POMP2_Task_handle old;\n"
+                  "    POMP2_Task_create_begin(&ompp_region_%zu, task, &old, 1, \"%s\");\n}\n",
+               head, i + 1, i + 1, description(s, &s->regions[i]));
+    kinst_putf(b, "%send_%zu(void)\n{\n    POMP2_Task_create_end(&ompp_region_%zu, 0);\n}\n", head, i + 1, i + 1);
+    kinst_putf(b, "%sleave_%zu(POMP2_Task_handle *task)\n{\n    ompp_pomp2_task_end(*task);\n}\n", head, i + 1);
+}
+
 /* Functions, so that the handles need no data-sharing clauses. */
 static void put_region(kinst_buffer_t *b, const kinst_scan_t *s, size_t i)
 {
@@ -45,6 +56,10 @@ static void put_region(kinst_buffer_t *b, const kinst_scan_t *s, size_t i)
     kinst_putf(b, "static OPARI2_Region_handle ompp_region_%zu = 0;\n", i + 1);
     if (strcmp(r->type, "teams") == 0) {
         put_league(b, s, i);
+        return;
+    }
+    if (strncmp(r->type, "task", 4) == 0 && (!r->type[4] || r->type[4] == '*')) {
+        put_task(b, s, i);
         return;
     }
     kinst_putf(b, "%sbegin_%zu(void)\n{\n    POMP2_Begin(&ompp_region_%zu, \"%s\");\n}\n", head, i + 1, i + 1, description(s, r));

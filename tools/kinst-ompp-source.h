@@ -87,6 +87,9 @@ void kinst_scan_to(kinst_scan_t *scan, const char *to);
 /** \brief Goes on without writing what lies between; newlines are counted. */
 void kinst_scan_skip(kinst_scan_t *scan, const char *to);
 
+/** \brief Goes on with the text between hidden from OPARI2. */
+void kinst_scan_hide(kinst_scan_t *scan, const char *to);
+
 /** \brief Writes text on the current line of the user. \note May hold newlines, all lines of it are that line of the user. */
 void kinst_scan_put(kinst_scan_t *scan, const char *text);
 

@@ -67,6 +67,7 @@ typedef struct {
 enum {
     OMPP_REGION_F_ADDRESS = 1, /* known by address; lines not yet found */
     OMPP_REGION_F_COUNTED = 2, /* counted, not timed */
+    OMPP_REGION_F_LISTED = 4,  /* known from the source, whether it is executed or not */
     OMPP_REGION_F_FUNCTION = 8,/* the address is the entry of a function, whose name is the region's */
     OMPP_REGION_F_OUTLINED = 16 /* a function that the compiler has made of a construct's body */
 };

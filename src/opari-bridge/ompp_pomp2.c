@@ -130,10 +130,10 @@ static void copy(char *to, size_t size, ompp_span_t from)
 }
 
 /* Asks the runtime for the region; leaves ref 0 when there is none now. */
-static void define(ompp_pomp2_region_t *region, const ompp_ctc_t *ctc)
+static void define(ompp_pomp2_region_t *region, const ompp_ctc_t *ctc, unsigned flags)
 {
     char file[PATH_MAX], name[1024];
-    ompp_region_def_t def = {.construct = ctc->construct, .begin = ctc->begin, .end = ctc->end};
+    ompp_region_def_t def = {.construct = ctc->construct, .begin = ctc->begin, .end = ctc->end, .flags = flags};
 
     if (ctc->construct == OMPP_CONSTRUCT_NUM || !ompp_runtime_start()) return;
     if (ctc->construct != OMPP_CONSTRUCT_USER_REGION) ompp_event_claim_openmp("OPARI2");
@@ -154,7 +154,7 @@ static ompp_pomp2_region_t *make(POMP2_Region_handle *handle, const ompp_ctc_t *
     memset(region, 0, sizeof *region);
     region->construct = ctc->construct;
     region->forks = ctc->construct != OMPP_CONSTRUCT_NUM && ompp_construct_forks(ctc->construct);
-    define(region, ctc);
+    define(region, ctc, 0);
     if (__atomic_compare_exchange_n(handle, &empty, region, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return region;
     free(region); /* another thread was faster */
     return empty;
@@ -173,7 +173,7 @@ ompp_pomp2_region_t *ompp_pomp2_region_slow(POMP2_Region_handle *handle, const c
     if (!region)
         region = make(handle, &ctc);
     else
-        define(region, &ctc);
+        define(region, &ctc, 0);
     __atomic_store_n(&region->retry_at, ompp_event_now() + RETRY_NS, __ATOMIC_RELAXED);
     errno = saved;
     return region;
@@ -288,7 +288,7 @@ static void define_list(const build_list_t *list)
     for (unsigned i = 0; i < list->n; i++) {
         if (!list->ctcs[i] || !ompp_ctc_read(list->ctcs[i], &ctc)) continue;
         memset(&region, 0, sizeof region);
-        define(&region, &ctc);
+        define(&region, &ctc, OMPP_REGION_F_LISTED);
     }
 }
 

@@ -81,6 +81,9 @@ typedef struct {
     char text[32];
 } ompp_seconds_t;
 
+/** \brief Regions that the source has and nobody executed; no section when there are none. \return 0 or -OMPP_E_NOMEM. */
+int ompp_text_never(ompp_text_t *t);
+
 /** \brief ns as seconds with t->digits digits, rounded half up; never goes through floating point. */
 ompp_seconds_t ompp_text_seconds(const ompp_text_t *t, uint64_t ns);
 

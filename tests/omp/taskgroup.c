@@ -1,4 +1,4 @@
-/* Taskgroup and taskloop: OPARI2 does not instrument them. */
+/* Taskgroup and taskloop: OPARI2 does not know them, kinst-ompp instruments them; the tasks of a taskloop it cannot. */
 #include <omp.h>
 #include <stdio.h>
 

@@ -27,6 +27,9 @@ int main(void)
 #pragma omp task depend(inout : chain) if(task : sum >= 0)
             if (chain == 1) chain = 2;
             else chain = -1;
+            /* @undeferred */
+#pragma omp task if(0) untied shared(chain)
+            chain += 0;
             /* @waitdepend */
 #pragma omp taskwait depend(in : chain)
             /* @detach */

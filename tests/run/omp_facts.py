@@ -28,8 +28,8 @@ ANY_THREAD = {"TASK", "TASKEXEC", "UTASK", "UTASKEXEC", "TASKWAIT", "MASTER", "L
 SAME_TYPE = {"UTASK": "TASK", "UTASKEXEC": "TASKEXEC"}  # OPARI2 makes untied tasks tied
 # Threads that take part are not the program's first team, so their numbers depend on the OpenMP library.
 OTHER_TEAMS = {"nested", "pthreads", "recursion"}
-# Tasks that OPARI2 does not see: of taskloop, and undeferred ones (it makes no event when the if clause is false).
-TASKS_UNSEEN = {"taskgroup", "task"}
+# Tasks that OPARI2 does not see: of taskloop.
+TASKS_UNSEEN = {"taskgroup"}
 SPECIAL = ("result", "env", "threads", "sources", "apart")
 # OpenMP is started by another thread than the initial one: OMPT leaves mutexes alone there (src/ompt/ompp_ompt.c says why).
 MUTEXES_UNSEEN = {"pthreads"}

@@ -81,7 +81,7 @@ rm -f report.txt
 claim "a plain source is compiled as it is" sh -c "$kinst --verbose gcc -fopenmp -Iinc -c src/plain.c 2>&1 | grep -q '^+++ gcc -fopenmp -Iinc -c src/plain.c$'"
 claim "without -fopenmp any is" sh -c "$kinst --verbose gcc -Iinc -c src/b.c 2>&1 | grep -q '^+++ gcc -Iinc -c src/b.c$'"
 
-# Notes are kept in a place of limited size until measurement starts: equal ones take one, and overflow is said.
+# One header in many objects, and many files without instrumentation.
 mkdir lots; i=0
 while [ $i -lt 70 ]; do
     printf '#include "lots/h%s.h"\nint f%s(int n) { return g%s(n); }\n' $i $i $i >lots/s$i.c
@@ -95,6 +95,10 @@ claim "run" env OMP_NUM_THREADS=2 OMPP_REPORTFILE=report.txt ./few
 claim "give one region of it" same "$(places)" "beside.h (3-4) main.c (3-4) "
 claim "70 sources without OPARI2" $bad gcc -fopenmp -I. lots/s*.c lots/main.c -o lots.out
 claim "run" env OMP_NUM_THREADS=2 OMPP_REPORTFILE=report.txt ./lots.out
-claim "give the lines there is room for" same "$(grep -c 'compiled without instrumentation' report.txt)" 64
-claim "and one that says so" grep -q 'lines of this section dropped: 78 ' report.txt
+claim "give a line each" same "$(grep -c 'compiled without instrumentation' report.txt)" 142
+printf '#include "lots/h0.h"\nint main(void) { return g0(1) != 1; }\n' >lots/only.c
+claim "all OpenMP in a header, not measured" $bad gcc -fopenmp -I. lots/only.c -o only
+rm -f report.txt
+claim "run" env OMP_NUM_THREADS=2 OMPP_REPORTFILE=report.txt ./only
+claim "gives a report that says so" same "$(named)" "lots/h0.h lots/only.c "
 end_test
