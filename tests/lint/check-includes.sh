@@ -9,6 +9,7 @@ model:          base
 structure:      base model
 analysis:       base model structure
 report:         base model analysis
+reader:         base model report
 runtime:        base model
 ompt:           base model runtime structure
 opari-bridge:   base model runtime structure

@@ -1,0 +1,150 @@
+/**
+ * \file
+ * Numbers as reports print them; see ompp_decimal.h.
+ */
+#include "reader/ompp_decimal.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_PLACES 18
+
+static const char *const words[] = {[OMPP_DECIMAL_NAN] = "nan", [OMPP_DECIMAL_INF] = "inf"};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool add_digit(uint64_t *units, char digit)
+{
+    return !__builtin_mul_overflow(*units, 10, units) && !__builtin_add_overflow(*units, (uint64_t)(digit - '0'), units);
+}
+
+static size_t parse_word(const char *p, const char *text, ompp_decimal_t *number)
+{
+    for (unsigned kind = OMPP_DECIMAL_NAN; kind <= OMPP_DECIMAL_INF; kind++)
+        if (strncmp(p, words[kind], 3) == 0) {
+            number->kind = (uint8_t)kind;
+            return (size_t)(p + 3 - text);
+        }
+    return 0;
+}
+
+size_t ompp_decimal_parse(const char *text, ompp_decimal_t *number)
+{
+    const char *p = text;
+
+    *number = (ompp_decimal_t){.negative = *p == '-'};
+    p += number->negative;
+    if (!is_digit(*p)) return parse_word(p, text, number);
+    for (; is_digit(*p); p++)
+        if (!add_digit(&number->units, *p)) return 0;
+    if (*p != '.' || !is_digit(p[1])) return (size_t)(p - text);
+    for (p++; is_digit(*p); p++) {
+        if (number->places == MAX_PLACES || !add_digit(&number->units, *p)) return 0;
+        number->places++;
+    }
+    return (size_t)(p - text);
+}
+
+size_t ompp_decimal_parse_grouped(const char *text, ompp_decimal_t *number)
+{
+    const char *p = text;
+    int group = 0;
+    bool grouped = false;
+
+    *number = (ompp_decimal_t){.negative = *p == '-'};
+    p += number->negative;
+    for (; is_digit(*p) || (*p == '.' && is_digit(p[1])); p++) {
+        if (*p == '.') {
+            if (grouped ? group != 3 : group < 1 || group > 3) return 0;
+            grouped = true;
+            group = 0;
+            continue;
+        }
+        group++;
+        if (!add_digit(&number->units, *p)) return 0;
+    }
+    return group == 0 || (grouped && group != 3) ? 0 : (size_t)(p - text);
+}
+
+static uint64_t power_of_10(int power)
+{
+    uint64_t value = 1;
+
+    while (power-- > 0) value *= 10;
+    return value;
+}
+
+ompp_decimal_text_t ompp_decimal_format(const ompp_decimal_t *number, int digits)
+{
+    ompp_decimal_text_t t;
+    const char *sign = number->negative ? "-" : "";
+    uint64_t units = number->units, ones;
+    int places = number->places < MAX_PLACES ? number->places : MAX_PLACES;
+
+    if (number->kind != OMPP_DECIMAL_FINITE) {
+        snprintf(t.text, sizeof t.text, "%s%s", sign, words[number->kind]);
+        return t;
+    }
+    if (digits >= 0 && digits < places) {
+        uint64_t unit = power_of_10(places - digits);
+        units = units / unit + (units % unit >= unit / 2);
+        places = digits;
+    }
+    ones = power_of_10(places);
+    if (places)
+        snprintf(t.text, sizeof t.text, "%s%" PRIu64 ".%0*" PRIu64, sign, units / ones, places, units % ones);
+    else
+        snprintf(t.text, sizeof t.text, "%s%" PRIu64, sign, units);
+    return t;
+}
+
+ompp_decimal_text_t ompp_decimal_format_grouped(const ompp_decimal_t *number)
+{
+    ompp_decimal_text_t plain = ompp_decimal_format(number, -1), t;
+    size_t n = strlen(plain.text), to = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (i > number->negative && (n - i) % 3 == 0) t.text[to++] = '.';
+        t.text[to++] = plain.text[i];
+    }
+    t.text[to] = 0;
+    return t;
+}
+
+ompp_decimal_t ompp_decimal_shift(const ompp_decimal_t *number, int power)
+{
+    ompp_decimal_t moved = *number;
+
+    for (; power > 0; power--) {
+        if (moved.places > 0)
+            moved.places--;
+        else if (__builtin_mul_overflow(moved.units, 10, &moved.units))
+            moved.kind = OMPP_DECIMAL_INF;
+    }
+    for (; power < 0; power++) {
+        if (moved.places < MAX_PLACES)
+            moved.places++;
+        else
+            moved.units /= 10;
+    }
+    return moved;
+}
+
+double ompp_decimal_value(const ompp_decimal_t *number)
+{
+    double size = (double)number->units / (double)power_of_10(number->places);
+
+    if (number->kind == OMPP_DECIMAL_NAN) return NAN;
+    if (number->kind == OMPP_DECIMAL_INF) size = INFINITY;
+    return number->negative ? -size : size;
+}
+
+double ompp_decimal_slack(const ompp_decimal_t *number)
+{
+    return number->places ? 0.5 / (double)power_of_10(number->places) : 0.0;
+}

@@ -1,0 +1,295 @@
+/**
+ * \file
+ * Is a report in order? What follows from other numbers of the same report is computed again, within the rounding of what was
+ * printed: sums, percentages, the callgraph from the tables, overheads from the callgraph profiles. Knows ompP's rules and ours
+ * (docs/compatibility.md) and, like all of the reader, no construct by name: the rules stand in the tables of the model.
+ */
+#include "reader/ompp_document_check_priv.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Objections ----------------------------------------------------------------------------------------------------- */
+
+void ompp_doc_object(ompp_doc_check_t *c, size_t line, const char *format, ...)
+{
+    va_list args;
+
+    if (c->nbad++ >= OMPP_DOC_OBJECTIONS) return;
+    fprintf(c->out, "%s:%zu: ", c->name, line);
+    va_start(args, format);
+    vfprintf(c->out, format, args);
+    va_end(args);
+    putc('\n', c->out);
+}
+
+void ompp_doc_near(ompp_doc_check_t *c, size_t line, const char *what, const char *of, const ompp_decimal_t *printed, double want,
+                   double slack)
+{
+    double value = ompp_decimal_value(printed);
+
+    c->nchecked++;
+    if (!isfinite(value) || !isfinite(want)) return; /* a run of no length */
+    slack += ompp_decimal_slack(printed) + 1e-12 * fabs(want) + 1e-9;
+    if (fabs(value - want) > slack) ompp_doc_object(c, line, "%s%s is %s, follows as %.9g", what, of, ompp_decimal_format(printed, -1).text, want);
+}
+
+void ompp_doc_percent(ompp_doc_check_t *c, size_t line, const char *what, const ompp_decimal_t *printed, const ompp_decimal_t *part,
+                      double whole, double whole_slack)
+{
+    double value = ompp_decimal_value(part), slack = ompp_decimal_slack(part), least, most;
+
+    if (!(whole > whole_slack)) return;
+    least = 100 * (value - slack) / (value < slack ? whole - whole_slack : whole + whole_slack);
+    most = 100 * (value + slack) / (value < -slack ? whole + whole_slack : whole - whole_slack);
+    ompp_doc_near(c, line, what, " (%)", printed, (least + most) / 2, (most - least) / 2);
+}
+
+/* ---- Tables --------------------------------------------------------------------------------------------------------- */
+
+const ompp_doc_region_t *ompp_doc_last(const ompp_doc_check_t *c, const ompp_doc_table_t *t)
+{
+    return &c->doc->regions[t->steps[t->nsteps - 1].region];
+}
+
+size_t ompp_doc_find(const ompp_doc_table_t *t, ompp_column_t column, char part)
+{
+    for (size_t i = 0; i < t->ncolumns; i++)
+        if (t->columns[i].part == part && strcmp(t->columns[i].title, ompp_columns[column].title) == 0) return i;
+    return t->ncolumns;
+}
+
+/* A split column has its inclusive value. */
+double ompp_doc_value(const ompp_doc_table_t *t, const ompp_doc_row_t *row, ompp_column_t column)
+{
+    size_t i = ompp_doc_find(t, column, 0);
+
+    if (i == t->ncolumns) i = ompp_doc_find(t, column, 'I');
+    return i == t->ncolumns ? 0 : ompp_decimal_value(&row->values[i]);
+}
+
+const ompp_doc_row_t *ompp_doc_sum(const ompp_doc_table_t *t)
+{
+    return &t->rows[t->nrows - 1];
+}
+
+double ompp_doc_total(const ompp_doc_table_t *t, ompp_column_t column)
+{
+    return ompp_doc_value(t, ompp_doc_sum(t), column);
+}
+
+/* Rounding of one time of this table. */
+double ompp_doc_half(const ompp_doc_table_t *t)
+{
+    for (size_t i = 0; i < t->ncolumns; i++)
+        if (t->columns[i].kind == OMPP_CELL_TIME) return ompp_decimal_slack(&t->rows[0].values[i]);
+    return 0;
+}
+
+static void check_sums(ompp_doc_check_t *c, const ompp_doc_table_t *t)
+{
+    for (size_t i = 0; i < t->ncolumns; i++) {
+        double sum = 0, slack = 0;
+        if (t->columns[i].kind == OMPP_CELL_EVALUATOR) continue;
+        for (size_t k = 0; k + 1 < t->nrows; k++) {
+            sum += ompp_decimal_value(&t->rows[k].values[i]);
+            slack += ompp_decimal_slack(&t->rows[k].values[i]);
+        }
+        ompp_doc_near(c, ompp_doc_sum(t)->line, "SUM of ", t->columns[i].title, &ompp_doc_sum(t)->values[i], sum, slack);
+    }
+}
+
+/* Titles are those of the construct, in order; older reports lack some. Counters and MPI may follow. */
+static void check_titles(ompp_doc_check_t *c, const ompp_doc_table_t *t)
+{
+    const ompp_construct_row_t *construct = &ompp_constructs[ompp_doc_last(c, t)->construct];
+    unsigned next = 0;
+
+    for (size_t i = 0; i < t->ncolumns; i++) {
+        const char *title = t->columns[i].title;
+        if (t->columns[i].kind != OMPP_CELL_TIME && t->columns[i].kind != OMPP_CELL_COUNT) continue;
+        if (ompp_doc_is_mpi(&t->columns[i]) || t->columns[i].part == 'E') continue;
+        while (next < construct->ncolumns && strcmp(ompp_columns[construct->columns[next] & ~OMPP_COLUMN_SPLIT].title, title) != 0) next++;
+        if (next == construct->ncolumns) {
+            ompp_doc_object(c, t->line, "%s has no column %s, or not there", construct->full, title);
+            return;
+        }
+        next++;
+    }
+}
+
+static void check_rows(ompp_doc_check_t *c, const ompp_doc_table_t *t)
+{
+    if (t->nrows < 2) ompp_doc_object(c, t->line, "a table without rows");
+    for (size_t k = 0; k < t->nrows; k++) {
+        const ompp_doc_row_t *row = &t->rows[k], *before = k ? row - 1 : NULL;
+        if (before && row->kind == OMPP_ROW_THREAD && (before->rank > row->rank || (before->rank == row->rank && before->tid >= row->tid)))
+            ompp_doc_object(c, row->line, "rows are out of order, or one stands twice");
+        for (size_t i = 1; i < t->ncolumns; i++) {
+            if (t->columns[i].part != 'E') continue;
+            double more = ompp_decimal_value(&row->values[i]) - ompp_decimal_value(&row->values[i - 1]);
+            c->nchecked++;
+            if (more > ompp_decimal_slack(&row->values[i]) + ompp_decimal_slack(&row->values[i - 1]) + 1e-9)
+                ompp_doc_object(c, row->line, "exclusive %s above inclusive", t->columns[i].title);
+        }
+    }
+}
+
+static void check_table(ompp_doc_check_t *c, const ompp_doc_table_t *t)
+{
+    check_titles(c, t);
+    check_rows(c, t);
+    check_sums(c, t);
+}
+
+/* ---- Regions -------------------------------------------------------------------------------------------------------- */
+
+static int by_region(const void *a, const void *b, void *data)
+{
+    const ompp_doc_region_t *regions = data, *x = &regions[*(const uint32_t *)a], *y = &regions[*(const uint32_t *)b];
+
+    if (x->number != y->number) return x->number < y->number ? -1 : 1;
+    if (x->construct != y->construct) return x->construct < y->construct ? -1 : 1;
+    return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+}
+
+/* same[r]: the first region with the number and type of r, whatever its place is called. */
+static bool find_same(ompp_doc_check_t *c)
+{
+    const ompp_document_t *d = c->doc;
+    uint32_t *order = calloc(d->nregions + 1, sizeof *order);
+
+    c->same = calloc(d->nregions + 1, sizeof *c->same);
+    if (!order || !c->same) {
+        free(order);
+        return false;
+    }
+    for (uint32_t i = 0; i < d->nregions; i++) order[i] = i;
+    qsort_r(order, d->nregions, sizeof *order, by_region, d->regions);
+    for (size_t i = 0; i < d->nregions; i++) {
+        const ompp_doc_region_t *r = &d->regions[order[i]], *before = i ? &d->regions[order[i - 1]] : NULL;
+        bool same = before && before->number == r->number && before->construct == r->construct;
+        c->same[order[i]] = same ? c->same[order[i - 1]] : order[i];
+    }
+    free(order);
+    return true;
+}
+
+/* Every region of the overview has one flat table, and the other way round; same[] says what flat table a region has. */
+static void check_overview(ompp_doc_check_t *c)
+{
+    const ompp_document_t *d = c->doc;
+    size_t nforks = 0;
+
+    for (size_t i = 0; i < d->nflat; i++) {
+        const ompp_doc_table_t **of = &c->flat_of[c->same[d->flat[i].steps[0].region]];
+        if (*of) ompp_doc_object(c, d->flat[i].line, "a second flat table of the same region");
+        *of = &d->flat[i];
+    }
+    for (size_t i = 0; i < d->noverview; i++) {
+        const ompp_doc_region_t *r = &d->regions[d->overview[i]];
+        nforks += ompp_construct_forks(r->construct);
+        if (!c->flat_of[c->same[d->overview[i]]])
+            ompp_doc_object(c, d->root_line, "R%05" PRIu32 " (%s) is in the overview, but not in the flat profile", r->number,
+                            ompp_constructs[r->construct].full);
+    }
+    if (d->noverview != d->nflat)
+        ompp_doc_object(c, d->root_line, "%zu regions in the overview, %zu in the flat profile", d->noverview, d->nflat);
+    if (nforks != d->nparallel)
+        ompp_doc_object(c, d->overheads_line, "%" PRIu64 " parallel regions, but %zu in the overview", d->nparallel, nforks);
+}
+
+/* Counts of a region are those of its call paths together; so are times, in our reports. */
+static void check_flat(ompp_doc_check_t *c, const ompp_doc_table_t *t, double *sum, double *slack)
+{
+    for (size_t i = 0; i < t->ncolumns; i++) {
+        const ompp_doc_column_t *column = &t->columns[i];
+        bool exact = column->kind == OMPP_CELL_COUNT || (column->kind == OMPP_CELL_TIME && c->doc->ours);
+        if (exact && !ompp_doc_is_mpi(column) && !isnan(sum[i]))
+            ompp_doc_near(c, ompp_doc_sum(t)->line, "SUM of all call paths of ", column->title, &ompp_doc_sum(t)->values[i], sum[i], slack[i]);
+    }
+}
+
+static void check_flats(ompp_doc_check_t *c)
+{
+    const ompp_document_t *d = c->doc;
+
+    for (size_t f = 0; f < d->nflat; f++) {
+        const ompp_doc_table_t *t = &d->flat[f];
+        double sum[OMPP_DOC_COLUMNS] = {0}, slack[OMPP_DOC_COLUMNS] = {0};
+        size_t npaths = 0;
+        for (const ompp_doc_table_t *p = c->first_path[c->same[t->steps[0].region]]; p; p = c->next_path[p - d->paths], npaths++)
+            for (size_t i = 0; i < t->ncolumns; i++) {
+                size_t k = 0;
+                while (k < p->ncolumns && (p->columns[k].part == 'E' || strcmp(p->columns[k].title, t->columns[i].title) != 0)) k++;
+                if (k == p->ncolumns) {
+                    sum[i] = NAN;
+                    continue;
+                }
+                sum[i] += ompp_decimal_value(&ompp_doc_sum(p)->values[k]);
+                slack[i] += ompp_decimal_slack(&ompp_doc_sum(p)->values[k]);
+            }
+        if (npaths) check_flat(c, t, sum, slack);
+    }
+}
+
+/* ---- All of it ------------------------------------------------------------------------------------------------------ */
+
+static void link_paths(ompp_doc_check_t *c)
+{
+    const ompp_document_t *d = c->doc;
+
+    for (size_t i = d->npaths; i-- > 0;) {
+        uint32_t region = c->same[d->paths[i].steps[d->paths[i].nsteps - 1].region];
+        c->next_path[i] = c->first_path[region];
+        c->first_path[region] = &d->paths[i];
+    }
+}
+
+static void check_all(ompp_doc_check_t *c)
+{
+    const ompp_document_t *d = c->doc;
+
+    for (size_t i = 0; i < d->npaths; i++) {
+        size_t nested = 0;
+        for (size_t k = 0; k < d->paths[i].nsteps; k++) nested += ompp_construct_forks(d->regions[d->paths[i].steps[k].region].construct);
+        c->nested |= nested > 1;
+    }
+    link_paths(c);
+    check_overview(c);
+    for (size_t i = 0; i < d->nflat; i++) check_table(c, &d->flat[i]);
+    for (size_t i = 0; i < d->npaths; i++) check_table(c, &d->paths[i]);
+    check_flats(c);
+    ompp_doc_check_callgraph(c);
+    ompp_doc_check_overheads(c);
+}
+
+size_t ompp_document_check(const ompp_document_t *document, const char *name, FILE *out, size_t *nchecked)
+{
+    ompp_doc_check_t c = {.doc = document, .name = name, .out = out};
+    size_t n = document->nregions + 1;
+
+    c.flat_of = calloc(n, sizeof *c.flat_of);
+    c.first_path = calloc(n, sizeof *c.first_path);
+    c.next_path = calloc(document->npaths + 1, sizeof *c.next_path);
+    c.nranks = 1;
+    for (size_t i = 0; i < document->nflat; i++)
+        for (size_t k = 0; k < document->flat[i].nrows; k++)
+            if (document->flat[i].rows[k].rank >= c.nranks) c.nranks = document->flat[i].rows[k].rank + 1;
+    const char *procs = ompp_document_field(document, "MPI num procs");
+    if (c.nranks > 1 && procs && atol(procs) > (long)c.nranks) c.nranks = (uint32_t)atol(procs);
+    if (find_same(&c) && c.flat_of && c.first_path && c.next_path)
+        check_all(&c);
+    else
+        ompp_doc_object(&c, 1, "not checked: out of memory");
+    if (c.nbad > OMPP_DOC_OBJECTIONS) fprintf(out, "%s: %zu objections more\n", name, c.nbad - OMPP_DOC_OBJECTIONS);
+    free(c.same);
+    free(c.flat_of);
+    free(c.first_path);
+    free(c.next_path);
+    *nchecked = c.nchecked;
+    return c.nbad;
+}
