@@ -1,6 +1,6 @@
 /**
  * \file
- * ompp-report: reads the profiles that runs leave behind and shows, checks or converts them.
+ * ompp-report: reads the profiles and reports that runs leave behind and shows, checks or converts them.
  */
 #include "report/ompp_report.h"
 
@@ -9,6 +9,7 @@
 #include "base/ompp_error.h"
 #include "model/ompp_collect.h"
 #include "model/ompp_pack.h"
+#include "reader/ompp_document.h"
 #include "config.h"
 
 #include <errno.h>
@@ -20,20 +21,14 @@ enum { EXIT_GOOD = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
 /* What the command line asks for. */
 typedef struct {
     const char *file;
-    int digits;
+    int digits; /* -1: not said */
 } request_t;
 
-static const char usage[] =
-    "usage: ompp-report [show] [--digits=N] FILE.xml   print the text report\n"
-    "       ompp-report csv FILE.xml                   print the CSV report\n"
-    "       ompp-report check FILE.xml...              say whether the files are in order\n"
-    "       ompp-report convert FILE...                write text and XML of what a run left: FILE.ompp.bin, beside it;\n"
-    "                                                  /dev/shm/ompp-* of a process that died, in this directory\n"
-    "       ompp-report --help | --version\n"
-    "\n"
-    "  --digits=N   digits after the point of times, 0-9 (default 2)\n"
-    "\n"
-    "Exit status: 0 good, 1 a file is missing or not in order, 2 wrong usage.\n";
+/* What a file holds: one of them. */
+typedef struct {
+    ompp_profile_t *profile;   /* our XML */
+    ompp_document_t *document; /* a text or CSV report, whoever wrote it */
+} input_t;
 
 static int complain(const char *message)
 {
@@ -47,14 +42,61 @@ static int wrong(const char *what, const char *word)
     return EXIT_USAGE;
 }
 
-static ompp_profile_t *load(const char *path)
+/* Output that did not arrive is a failure, too. */
+static int finish(void)
 {
-    ompp_profile_t *profile;
-    char why[1024];
-
-    if (ompp_report_xml_read(path, &profile, why, sizeof why)) complain(why);
-    return profile;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_GOOD;
+    fprintf(stderr, "ompp-report: standard output: %s\n", strerror(errno));
+    return EXIT_BAD;
 }
+
+/* ---- Reading -------------------------------------------------------------------------------------------------------- */
+
+static const char *remedy(int rc)
+{
+    if (rc == -OMPP_E_VERSION) return "read it with the ompp-report of that version";
+    if (rc == -OMPP_E_NOMEM) return "free some memory";
+    return "restore the file as it was written";
+}
+
+/* First bytes of a file say what it is; false when it cannot be read. */
+static bool sniff(const char *path, char *kind)
+{
+    char begin[256];
+    FILE *in = fopen(path, "re");
+    size_t n = in ? fread(begin, 1, sizeof begin, in) : 0;
+    bool good = in && !ferror(in);
+
+    if (!good) fprintf(stderr, "ompp-report: %s: %s; name a report that can be read\n", path, strerror(errno));
+    if (in) fclose(in);
+    *kind = ompp_document_sniff(begin, n);
+    return good;
+}
+
+static bool load(const char *path, input_t *input)
+{
+    char why[1024], kind;
+    int rc;
+
+    *input = (input_t){0};
+    if (!sniff(path, &kind)) return false;
+    if (kind == 'X') {
+        rc = ompp_report_xml_read(path, &input->profile, why, sizeof why);
+        if (rc) fprintf(stderr, "ompp-report: %s; %s\n", why, remedy(rc));
+    } else {
+        rc = ompp_document_read(path, &input->document, why, sizeof why);
+        if (rc) complain(why);
+    }
+    return rc == 0;
+}
+
+static void unload(input_t *input)
+{
+    ompp_profile_free(input->profile);
+    ompp_document_free(input->document);
+}
+
+/* ---- Printing ------------------------------------------------------------------------------------------------------- */
 
 static bool is_numbered(const ompp_profile_t *profile)
 {
@@ -63,18 +105,39 @@ static bool is_numbered(const ompp_profile_t *profile)
     return true;
 }
 
+static int print_profile(const ompp_profile_t *profile, int digits, bool csv)
+{
+    if (csv) return ompp_report_csv(profile, stdout);
+    return ompp_report_text(profile, digits < 0 ? OMPP_REPORT_DIGITS : digits, stdout);
+}
+
+/* What the other form cannot hold is said line by line, after the report. */
+static int print_document(const request_t *request, const ompp_document_t *document, bool csv)
+{
+    char *notes = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&notes, &size);
+    int rc = memory ? 0 : -OMPP_E_NOMEM;
+
+    if (rc == 0) rc = csv ? ompp_document_csv(document, stdout, memory) : ompp_document_text(document, request->digits, stdout, memory);
+    if (memory) fclose(memory);
+    for (char *line = notes ? strtok(notes, "\n") : NULL; line && !rc; line = strtok(NULL, "\n"))
+        fprintf(stderr, "ompp-report: %s: %s\n", request->file, line);
+    free(notes);
+    return rc;
+}
+
 static int print(const request_t *request, bool csv)
 {
-    ompp_profile_t *profile = load(request->file);
-    int rc;
+    input_t input;
+    int rc = 0;
 
-    if (!profile) return EXIT_BAD;
-    rc = is_numbered(profile) ? 0 : ompp_analysis_number(profile);
-    if (rc == 0) rc = csv ? ompp_report_csv(profile, stdout) : ompp_report_text(profile, request->digits, stdout);
-    ompp_profile_free(profile);
-    if (rc) return complain(ompp_error_message(rc));
-    if (fflush(stdout) || ferror(stdout)) return complain(strerror(errno));
-    return EXIT_GOOD;
+    if (!load(request->file, &input)) return EXIT_BAD;
+    if (input.profile && !is_numbered(input.profile)) rc = ompp_analysis_number(input.profile);
+    if (rc == 0)
+        rc = input.profile ? print_profile(input.profile, request->digits, csv) : print_document(request, input.document, csv);
+    unload(&input);
+    return rc ? complain(ompp_error_message(rc)) : finish();
 }
 
 static int show(const request_t *request)
@@ -87,16 +150,37 @@ static int csv(const request_t *request)
     return print(request, true);
 }
 
+/* ---- Checking ------------------------------------------------------------------------------------------------------- */
+
+static int check_document(const char *path, const ompp_document_t *document)
+{
+    size_t nchecked, nbad = ompp_document_check(document, path, stderr, &nchecked);
+
+    if (nbad)
+        printf("%s: not in order: %zu objections, %zu values checked\n", path, nbad, nchecked);
+    else
+        printf("%s: in order: %zu regions, %zu call paths; %zu values checked\n", path, document->nflat, document->npaths, nchecked);
+    return nbad ? EXIT_BAD : finish();
+}
+
 static int check(const request_t *request)
 {
-    ompp_profile_t *profile = load(request->file);
+    input_t input;
+    int rc;
 
-    if (!profile) return EXIT_BAD;
-    printf("%s: in order: %zu regions, %zu call paths, %zu threads of %zu ranks\n", request->file, profile->nregions,
-           profile->nnodes - 1, profile->nlocations, profile->nranks_kept);
-    ompp_profile_free(profile);
-    return EXIT_GOOD;
+    if (!load(request->file, &input)) return EXIT_BAD;
+    if (input.profile) {
+        printf("%s: in order: %zu regions, %zu call paths, %zu threads of %zu ranks\n", request->file, input.profile->nregions,
+               input.profile->nnodes - 1, input.profile->nlocations, input.profile->nranks_kept);
+        rc = finish();
+    } else {
+        rc = check_document(request->file, input.document);
+    }
+    unload(&input);
+    return rc;
 }
+
+/* ---- Converting ----------------------------------------------------------------------------------------------------- */
 
 /* The report of one rank of several is named after the rank. */
 static int only_rank(const ompp_profile_t *profile)
@@ -109,7 +193,7 @@ static int only_rank(const ompp_profile_t *profile)
 static int convert(const request_t *request)
 {
     ompp_job_t job = {.version = OMPP_JOB_VERSION, .formats = OMPP_JOB_TEXT, .tmpdir = ompp_env_foreign("TMPDIR"), .file = "",
-                      .time_digits = request->digits, .resolve_seconds = 3600};
+                      .time_digits = request->digits < 0 ? OMPP_REPORT_DIGITS : request->digits, .resolve_seconds = 3600};
     ompp_profile_t *profile = NULL;
     const char *slash = strrchr(request->file, '/');
     bool died = ompp_collect_file(request->file, &profile) == 0;
@@ -133,12 +217,48 @@ static int convert(const request_t *request)
     return rc ? EXIT_BAD : EXIT_GOOD;
 }
 
+/* ---- Command line --------------------------------------------------------------------------------------------------- */
+
 static const struct {
     const char *name;
     int (*run)(const request_t *request);
-    bool many; /* takes more than one file */
-} verbs[] = {{"show", show, false}, {"csv", csv, false}, {"check", check, true}, {"convert", convert, true}};
+    bool many;   /* takes more than one file */
+    bool digits; /* takes --digits */
+    const char *arguments, *brief, *help;
+} verbs[] = {
+    {"show", show, false, true, "[--digits=N] FILE", "print it as text",
+     "Prints a report as text, in ompP's format. FILE is the XML that a run leaves (FILE.ompp.xml), or a text or CSV report of\n"
+     "ompP (0.6 to 0.8.99) or of ompp. A text report comes out as it was. What CSV does not hold is left out, and said.\n"},
+    {"csv", csv, false, false, "FILE", "print it as CSV",
+     "Prints a report as CSV, in ompP's format. FILE as for show. A CSV report comes out as it was. What CSV cannot hold is left\n"
+     "out, and said; times of a text report have no more digits than it.\n"},
+    {"check", check, true, false, "FILE...", "say whether it is in order",
+     "Says of each file whether it is in order. Of XML: that it is whole and every reference leads somewhere. Of text and CSV: that\n"
+     "sums, percentages, callgraph and overheads follow from the other numbers of the report.\n"},
+    {"convert", convert, true, true, "[--digits=N] FILE...", "write text and XML of what a run left",
+     "Writes text and XML of what a run left that could not write its report: FILE.ompp.bin, beside it; /dev/shm/ompp-* of a\n"
+     "process that died, in the working directory.\n"},
+};
 #define NVERBS (sizeof verbs / sizeof verbs[0])
+
+static int help(void)
+{
+    printf("usage: ompp-report [COMMAND] [OPTION...] FILE...\n\nReads the reports of ompp and of ompP: XML, text and CSV. Commands:\n\n");
+    for (size_t v = 0; v < NVERBS; v++) printf("  %-8s %-22s %s%s\n", verbs[v].name, verbs[v].arguments, verbs[v].brief, v ? "" : " (the default)");
+    printf("\nOptions:\n\n"
+           "  --digits=N  digits after the point of times, 0-9 (default 2, or those of the report)\n"
+           "  --help      this text; after a command: about the command\n"
+           "  --version   version\n"
+           "\nExit status: 0 good, 1 a file cannot be read or is not in order, 2 wrong usage.\n");
+    return finish();
+}
+
+static int help_of(size_t verb)
+{
+    printf("usage: ompp-report %s %s\n\n%s", verbs[verb].name, verbs[verb].arguments, verbs[verb].help);
+    if (verbs[verb].digits) printf("\n  --digits=N  digits after the point of times, 0-9\n");
+    return finish();
+}
 
 static size_t find_verb(const char *word)
 {
@@ -174,21 +294,39 @@ static int parse(int argc, char **argv, request_t *request, size_t *verb, char *
         }
     }
     if (*verb == NVERBS) *verb = 0;
+    if (request->digits >= 0 && !verbs[*verb].digits) return wrong("--digits is not for", verbs[*verb].name);
     if (*nfiles == 0) return wrong("no file named", NULL);
-    if (*nfiles > 1 && !verbs[*verb].many) return wrong("more than one file, or an unknown verb", files[0]);
+    if (*nfiles > 1 && !verbs[*verb].many) return wrong("more than one file, or an unknown command", files[0]);
     return EXIT_GOOD;
+}
+
+/* --help and --version count wherever they stand before "--". */
+static bool answer(int argc, char **argv, int *rc)
+{
+    size_t verb = NVERBS;
+
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (verb == NVERBS && argv[i][0] != '-') verb = find_verb(argv[i]);
+        if (strcmp(argv[i], "--help") == 0) {
+            *rc = verb < NVERBS ? help_of(verb) : help();
+            return true;
+        }
+        if (strcmp(argv[i], "--version") == 0) {
+            printf("ompp-report %s\n", PACKAGE_VERSION);
+            *rc = finish();
+            return true;
+        }
+    }
+    return false;
 }
 
 int main(int argc, char **argv)
 {
-    request_t request = {.digits = OMPP_REPORT_DIGITS};
+    request_t request = {.digits = -1};
     size_t verb = NVERBS;
     int nfiles = 0, worst = EXIT_GOOD, rc;
 
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (strcmp(argv[i], "--help") == 0) return fputs(usage, stdout) < 0 ? EXIT_BAD : EXIT_GOOD;
-        if (strcmp(argv[i], "--version") == 0) return printf("ompp-report %s\n", PACKAGE_VERSION) < 0 ? EXIT_BAD : EXIT_GOOD;
-    }
+    if (answer(argc, argv, &rc)) return rc;
     rc = parse(argc, argv, &request, &verb, argv, &nfiles);
     if (rc) return rc;
     for (int i = 0; i < nfiles; i++) {

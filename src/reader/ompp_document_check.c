@@ -4,6 +4,8 @@
  * printed: sums, percentages, the callgraph from the tables, overheads from the callgraph profiles. Knows ompP's rules and ours
  * (docs/compatibility.md) and, like all of the reader, no construct by name: the rules stand in the tables of the model.
  */
+#include "config.h"
+
 #include "reader/ompp_document_check_priv.h"
 
 #include <inttypes.h>

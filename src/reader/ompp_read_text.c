@@ -19,7 +19,8 @@ static bool layout(ompp_reading_t *r, const char *expected)
 {
     if (r->at >= r->nlines)
         return ompp_reading_fail(r, "the file is cut off; " OMPP_DO_RESTORE, "it ends where %s should stand", expected);
-    return ompp_reading_fail(r, OMPP_DO_RESTORE, "\"%.60s\" is not %s", ompp_reading_line(r), expected);
+    return ompp_reading_fail(r, r->at + 1 == r->nlines ? "the file is cut off; " OMPP_DO_RESTORE : OMPP_DO_RESTORE, "\"%.60s\" is not %s",
+                             ompp_reading_line(r), expected);
 }
 
 /* ---- Titles --------------------------------------------------------------------------------------------------------- */
