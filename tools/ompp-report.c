@@ -244,7 +244,8 @@ static const struct {
 static int help(void)
 {
     printf("usage: ompp-report [COMMAND] [OPTION...] FILE...\n\nReads the reports of ompp and of ompP: XML, text and CSV. Commands:\n\n");
-    for (size_t v = 0; v < NVERBS; v++) printf("  %-8s %-22s %s%s\n", verbs[v].name, verbs[v].arguments, verbs[v].brief, v ? "" : " (the default)");
+    for (size_t v = 0; v < NVERBS; v++)
+        printf("  %-8s %-22s %s%s\n", verbs[v].name, verbs[v].arguments, verbs[v].brief, v ? "" : " (the default)");
     printf("\nOptions:\n\n"
            "  --digits=N  digits after the point of times, 0-9 (default 2, or those of the report)\n"
            "  --help      this text; after a command: about the command\n"

@@ -20,7 +20,8 @@ static bool is_digit(char c)
 
 static bool add_digit(uint64_t *units, char digit)
 {
-    return !__builtin_mul_overflow(*units, 10, units) && !__builtin_add_overflow(*units, (uint64_t)(digit - '0'), units);
+    return !__builtin_mul_overflow(*units, 10, units) &&
+           !__builtin_add_overflow(*units, (uint64_t)(digit - '0'), units);
 }
 
 static size_t parse_word(const char *p, const char *text, ompp_decimal_t *number)

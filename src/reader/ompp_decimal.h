@@ -1,7 +1,7 @@
 /**
  * \file
- * Numbers as reports print them: what was written with six digits is written again with six digits, and nothing goes through
- * floating point. Needs nothing.
+ * Numbers as reports print them: what was written with six digits is written again with six digits, and nothing goes
+ * through floating point. Needs nothing.
  */
 #ifndef OMPP_DECIMAL_H
 #define OMPP_DECIMAL_H
@@ -14,10 +14,10 @@ typedef enum { OMPP_DECIMAL_FINITE, OMPP_DECIMAL_NAN, OMPP_DECIMAL_INF } ompp_de
 
 /** A decimal number; {0} is "0". */
 typedef struct {
-    uint64_t units;  /* all digits, without the point */
-    uint8_t places;  /* how many of them stand after the point, 0-18 */
-    uint8_t kind;    /* ompp_decimal_kind_t: printf writes "nan" and "inf", too */
-    bool negative;   /* also of "-0.00" and "-nan" */
+    uint64_t units; /* all digits, without the point */
+    uint8_t places; /* how many of them stand after the point, 0-18 */
+    uint8_t kind;   /* ompp_decimal_kind_t: printf writes "nan" and "inf", too */
+    bool negative;  /* also of "-0.00" and "-nan" */
 } ompp_decimal_t;
 
 /** Buffer for a number as text. */
@@ -31,7 +31,8 @@ typedef struct {
  */
 size_t ompp_decimal_parse(const char *text, ompp_decimal_t *number);
 
-/** \brief The same for a whole number with a dot between groups of three digits, as ompP prints counters: 1.874.605.256. */
+/** \brief The same for a whole number with a dot between groups of three digits, as ompP prints
+ * counters: 1.874.605.256. */
 size_t ompp_decimal_parse_grouped(const char *text, ompp_decimal_t *number);
 
 /** \brief As it was read; with 0 <= digits < places rounded half up to that many digits. digits < 0: all. */

@@ -1,8 +1,8 @@
 /**
  * \file
- * A report as data: what stands in a text or CSV report, by whomever it was written, number by number as it was printed. It is
- * less than a profile (a report holds rounded sums, not measurements) and can be printed again in both forms. Called by the tools.
- * Includes base, model and the layout of reports; never runtime.
+ * A report as data: what stands in a text or CSV report, by whomever it was written, number by number as it was
+ * printed. It is less than a profile (a report holds rounded sums, not measurements) and can be printed again in both
+ * forms. Called by the tools. Includes base, model and the layout of reports; never runtime.
  */
 #ifndef OMPP_DOCUMENT_H
 #define OMPP_DOCUMENT_H
@@ -88,10 +88,11 @@ typedef struct {
     size_t line;            /* of the last heading */
     ompp_doc_step_t *steps; /* [nsteps], from the first level to the node */
     size_t nsteps;
-    bool ranked;            /* rows have ranks */
+    bool ranked;    /* rows have ranks */
+    bool mpi_first; /* rows had the MPI values before the counters, and the titles after them (ompP's MPI builds) */
     ompp_doc_column_t *columns;
     size_t ncolumns;
-    ompp_doc_row_t *rows;   /* the last one is the SUM */
+    ompp_doc_row_t *rows; /* the last one is the SUM */
     size_t nrows;
 } ompp_doc_table_t;
 
@@ -117,18 +118,17 @@ typedef struct {
 
 /** A report. Owns everything it points to. */
 typedef struct {
-    ompp_doc_form_t form;   /* that it was read from */
-    int digits;             /* of times, after the point */
-    bool ours;              /* written by this project: columns count characters, not bytes */
-    bool mpi_first;         /* text: rows have the MPI values before the counters, the titles after them */
-    const char *app;
+    ompp_doc_form_t form; /* that it was read from */
+    int digits;           /* of times, after the point */
+    bool ours;            /* written by this project: columns count characters, not bytes */
+    const char *app;      /* of the root */
     ompp_doc_section_t *sections;
     size_t nsections;
     ompp_doc_field_t *fields;
     size_t nfields;
     ompp_doc_region_t *regions;
     size_t nregions;
-    uint32_t *overview;     /* regions in the order of the overview */
+    uint32_t *overview; /* regions in the order of the overview */
     size_t noverview;
     ompp_decimal_t root[4]; /* as ompp_doc_node_t */
     uint64_t nthreads;      /* of the root */
@@ -144,12 +144,12 @@ typedef struct {
     size_t nextra;
     ompp_doc_wall_t *wall;
     size_t nwall;
-    const char **classes;   /* titles */
+    const char **classes; /* titles */
     size_t nclasses;
     ompp_doc_overhead_t *each, *whole;
     size_t neach, nwhole;
-    uint32_t *buckets;      /* private: regions by hash */
-    void *memory;           /* chunks that all of the above lie in */
+    uint32_t *buckets; /* private: regions by hash */
+    void *memory;      /* chunks that all of the above lie in */
 } ompp_document_t;
 
 /**
@@ -161,7 +161,8 @@ typedef struct {
 int ompp_document_read(const char *path, ompp_document_t **document, char *why, size_t size);
 
 /** \brief The same from memory. \param[in] name  what messages call it. \param[in] data  borrowed; any bytes. */
-int ompp_document_parse(const char *name, const char *data, size_t length, ompp_document_t **document, char *why, size_t size);
+int ompp_document_parse(const char *name, const char *data, size_t length, ompp_document_t **document, char *why,
+                        size_t size);
 
 /**
  * \brief What a file is, from its beginning.
@@ -173,9 +174,9 @@ void ompp_document_free(ompp_document_t *document);
 
 /**
  * \brief Writes the report as text, or as CSV.
- * \param[in]  digits  after the point of times; -1: as many as there are in the same form, ompP's two in text made from CSV.
- * \param[in]  notes   where to say what the form cannot hold, one line each; NULL: nowhere.
- * \return 0 or -OMPP_E_NOMEM. The caller checks ferror(out).
+ * \param[in]  digits  after the point of times; -1: as many as there are in the same form, ompP's two in text made from
+ * CSV. \param[in]  notes   where to say what the form cannot hold, one line each; NULL: nowhere. \return 0 or
+ * -OMPP_E_NOMEM. The caller checks ferror(out).
  */
 int ompp_document_text(const ompp_document_t *document, int digits, FILE *out, FILE *notes);
 int ompp_document_csv(const ompp_document_t *document, FILE *out, FILE *notes);
@@ -189,7 +190,8 @@ int ompp_document_csv(const ompp_document_t *document, FILE *out, FILE *notes);
  */
 size_t ompp_document_check(const ompp_document_t *document, const char *name, FILE *out, size_t *nchecked);
 
-/* ---- For readers --------------------------------------------------------------------------------------------------- */
+/* ---- For readers ---------------------------------------------------------------------------------------------------
+ */
 
 ompp_document_t *ompp_document_new(void);
 
@@ -201,8 +203,8 @@ const char *ompp_document_text_copy(ompp_document_t *document, const char *text,
 
 /**
  * \brief Appends a cleared item to an array of the document.
- * \param[in,out] array  address of the pointer to the array. \param[in,out] n  number of items. \param[in] size  of one.
- * \return the new item; NULL when out of memory.
+ * \param[in,out] array  address of the pointer to the array. \param[in,out] n  number of items. \param[in] size  of
+ * one. \return the new item; NULL when out of memory.
  */
 void *ompp_document_push(ompp_document_t *document, void *array, size_t *n, size_t size);
 

@@ -1,8 +1,9 @@
 /**
  * \file
- * Is a report in order? What follows from other numbers of the same report is computed again, within the rounding of what was
- * printed: sums, percentages, the callgraph from the tables, overheads from the callgraph profiles. Knows ompP's rules and ours
- * (docs/compatibility.md) and, like all of the reader, no construct by name: the rules stand in the tables of the model.
+ * Is a report in order? What follows from other numbers of the same report is computed again, within the rounding of
+ * what was printed: sums, percentages, the callgraph from the tables, overheads from the callgraph profiles. Knows
+ * ompP's rules and ours (docs/compatibility.md) and, like all of the reader, no construct by name: the rules stand in
+ * the tables of the model.
  */
 #include "config.h"
 
@@ -14,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Objections ----------------------------------------------------------------------------------------------------- */
+/* ---- Objections -----------------------------------------------------------------------------------------------------
+ */
 
 void ompp_doc_object(ompp_doc_check_t *c, size_t line, const char *format, ...)
 {
@@ -28,19 +30,20 @@ void ompp_doc_object(ompp_doc_check_t *c, size_t line, const char *format, ...)
     putc('\n', c->out);
 }
 
-void ompp_doc_near(ompp_doc_check_t *c, size_t line, const char *what, const char *of, const ompp_decimal_t *printed, double want,
-                   double slack)
+void ompp_doc_near(ompp_doc_check_t *c, size_t line, const char *what, const char *of, const ompp_decimal_t *printed,
+                   double want, double slack)
 {
     double value = ompp_decimal_value(printed);
 
     c->nchecked++;
     if (!isfinite(value) || !isfinite(want)) return; /* a run of no length */
     slack += ompp_decimal_slack(printed) + 1e-12 * fabs(want) + 1e-9;
-    if (fabs(value - want) > slack) ompp_doc_object(c, line, "%s%s is %s, follows as %.9g", what, of, ompp_decimal_format(printed, -1).text, want);
+    if (fabs(value - want) > slack)
+        ompp_doc_object(c, line, "%s%s is %s, follows as %.9g", what, of, ompp_decimal_format(printed, -1).text, want);
 }
 
-void ompp_doc_percent(ompp_doc_check_t *c, size_t line, const char *what, const ompp_decimal_t *printed, const ompp_decimal_t *part,
-                      double whole, double whole_slack)
+void ompp_doc_percent(ompp_doc_check_t *c, size_t line, const char *what, const ompp_decimal_t *printed,
+                      const ompp_decimal_t *part, double whole, double whole_slack)
 {
     double value = ompp_decimal_value(part), slack = ompp_decimal_slack(part), least, most;
 
@@ -50,7 +53,8 @@ void ompp_doc_percent(ompp_doc_check_t *c, size_t line, const char *what, const 
     ompp_doc_near(c, line, what, " (%)", printed, (least + most) / 2, (most - least) / 2);
 }
 
-/* ---- Tables --------------------------------------------------------------------------------------------------------- */
+/* ---- Tables ---------------------------------------------------------------------------------------------------------
+ */
 
 const ompp_doc_region_t *ompp_doc_last(const ompp_doc_check_t *c, const ompp_doc_table_t *t)
 {
@@ -100,7 +104,8 @@ static void check_sums(ompp_doc_check_t *c, const ompp_doc_table_t *t)
             sum += ompp_decimal_value(&t->rows[k].values[i]);
             slack += ompp_decimal_slack(&t->rows[k].values[i]);
         }
-        ompp_doc_near(c, ompp_doc_sum(t)->line, "SUM of ", t->columns[i].title, &ompp_doc_sum(t)->values[i], sum, slack);
+        ompp_doc_near(c, ompp_doc_sum(t)->line, "SUM of ", t->columns[i].title, &ompp_doc_sum(t)->values[i], sum,
+                      slack);
     }
 }
 
@@ -114,7 +119,9 @@ static void check_titles(ompp_doc_check_t *c, const ompp_doc_table_t *t)
         const char *title = t->columns[i].title;
         if (t->columns[i].kind != OMPP_CELL_TIME && t->columns[i].kind != OMPP_CELL_COUNT) continue;
         if (ompp_doc_is_mpi(&t->columns[i]) || t->columns[i].part == 'E') continue;
-        while (next < construct->ncolumns && strcmp(ompp_columns[construct->columns[next] & ~OMPP_COLUMN_SPLIT].title, title) != 0) next++;
+        while (next < construct->ncolumns &&
+               strcmp(ompp_columns[construct->columns[next] & ~OMPP_COLUMN_SPLIT].title, title) != 0)
+            next++;
         if (next == construct->ncolumns) {
             ompp_doc_object(c, t->line, "%s has no column %s, or not there", construct->full, title);
             return;
@@ -128,7 +135,8 @@ static void check_rows(ompp_doc_check_t *c, const ompp_doc_table_t *t)
     if (t->nrows < 2) ompp_doc_object(c, t->line, "a table without rows");
     for (size_t k = 0; k < t->nrows; k++) {
         const ompp_doc_row_t *row = &t->rows[k], *before = k ? row - 1 : NULL;
-        if (before && row->kind == OMPP_ROW_THREAD && (before->rank > row->rank || (before->rank == row->rank && before->tid >= row->tid)))
+        if (before && row->kind == OMPP_ROW_THREAD &&
+            (before->rank > row->rank || (before->rank == row->rank && before->tid >= row->tid)))
             ompp_doc_object(c, row->line, "rows are out of order, or one stands twice");
         for (size_t i = 1; i < t->ncolumns; i++) {
             if (t->columns[i].part != 'E') continue;
@@ -147,7 +155,8 @@ static void check_table(ompp_doc_check_t *c, const ompp_doc_table_t *t)
     check_sums(c, t);
 }
 
-/* ---- Regions -------------------------------------------------------------------------------------------------------- */
+/* ---- Regions --------------------------------------------------------------------------------------------------------
+ */
 
 static int by_region(const void *a, const void *b, void *data)
 {
@@ -180,7 +189,8 @@ static bool find_same(ompp_doc_check_t *c)
     return true;
 }
 
-/* Every region of the overview has one flat table, and the other way round; same[] says what flat table a region has. */
+/* Every region of the overview has one flat table, and the other way round; same[] says what flat table a region has.
+ */
 static void check_overview(ompp_doc_check_t *c)
 {
     const ompp_document_t *d = c->doc;
@@ -195,13 +205,15 @@ static void check_overview(ompp_doc_check_t *c)
         const ompp_doc_region_t *r = &d->regions[d->overview[i]];
         nforks += ompp_construct_forks(r->construct);
         if (!c->flat_of[c->same[d->overview[i]]])
-            ompp_doc_object(c, d->root_line, "R%05" PRIu32 " (%s) is in the overview, but not in the flat profile", r->number,
-                            ompp_constructs[r->construct].full);
+            ompp_doc_object(c, d->root_line, "R%05" PRIu32 " (%s) is in the overview, but not in the flat profile",
+                            r->number, ompp_constructs[r->construct].full);
     }
     if (d->noverview != d->nflat)
-        ompp_doc_object(c, d->root_line, "%zu regions in the overview, %zu in the flat profile", d->noverview, d->nflat);
+        ompp_doc_object(c, d->root_line, "%zu regions in the overview, %zu in the flat profile", d->noverview,
+                        d->nflat);
     if (nforks != d->nparallel)
-        ompp_doc_object(c, d->overheads_line, "%" PRIu64 " parallel regions, but %zu in the overview", d->nparallel, nforks);
+        ompp_doc_object(c, d->overheads_line, "%" PRIu64 " parallel regions, but %zu in the overview", d->nparallel,
+                        nforks);
 }
 
 /* Counts of a region are those of its call paths together; so are times, in our reports. */
@@ -211,7 +223,8 @@ static void check_flat(ompp_doc_check_t *c, const ompp_doc_table_t *t, double *s
         const ompp_doc_column_t *column = &t->columns[i];
         bool exact = column->kind == OMPP_CELL_COUNT || (column->kind == OMPP_CELL_TIME && c->doc->ours);
         if (exact && !ompp_doc_is_mpi(column) && !isnan(sum[i]))
-            ompp_doc_near(c, ompp_doc_sum(t)->line, "SUM of all call paths of ", column->title, &ompp_doc_sum(t)->values[i], sum[i], slack[i]);
+            ompp_doc_near(c, ompp_doc_sum(t)->line, "SUM of all call paths of ", column->title,
+                          &ompp_doc_sum(t)->values[i], sum[i], slack[i]);
     }
 }
 
@@ -223,10 +236,13 @@ static void check_flats(ompp_doc_check_t *c)
         const ompp_doc_table_t *t = &d->flat[f];
         double sum[OMPP_DOC_COLUMNS] = {0}, slack[OMPP_DOC_COLUMNS] = {0};
         size_t npaths = 0;
-        for (const ompp_doc_table_t *p = c->first_path[c->same[t->steps[0].region]]; p; p = c->next_path[p - d->paths], npaths++)
+        for (const ompp_doc_table_t *p = c->first_path[c->same[t->steps[0].region]]; p;
+             p = c->next_path[p - d->paths], npaths++)
             for (size_t i = 0; i < t->ncolumns; i++) {
                 size_t k = 0;
-                while (k < p->ncolumns && (p->columns[k].part == 'E' || strcmp(p->columns[k].title, t->columns[i].title) != 0)) k++;
+                while (k < p->ncolumns &&
+                       (p->columns[k].part == 'E' || strcmp(p->columns[k].title, t->columns[i].title) != 0))
+                    k++;
                 if (k == p->ncolumns) {
                     sum[i] = NAN;
                     continue;
@@ -238,7 +254,8 @@ static void check_flats(ompp_doc_check_t *c)
     }
 }
 
-/* ---- All of it ------------------------------------------------------------------------------------------------------ */
+/* ---- All of it ------------------------------------------------------------------------------------------------------
+ */
 
 static void link_paths(ompp_doc_check_t *c)
 {
@@ -257,7 +274,8 @@ static void check_all(ompp_doc_check_t *c)
 
     for (size_t i = 0; i < d->npaths; i++) {
         size_t nested = 0;
-        for (size_t k = 0; k < d->paths[i].nsteps; k++) nested += ompp_construct_forks(d->regions[d->paths[i].steps[k].region].construct);
+        for (size_t k = 0; k < d->paths[i].nsteps; k++)
+            nested += ompp_construct_forks(d->regions[d->paths[i].steps[k].region].construct);
         c->nested |= nested > 1;
     }
     link_paths(c);

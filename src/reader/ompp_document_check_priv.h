@@ -16,8 +16,8 @@ typedef struct {
     FILE *out;
     size_t nbad, nchecked;
     uint32_t nranks;
-    bool nested;      /* a parallel region stands inside another one */
-    uint32_t *same;   /* [nregions] the first region with this number and type */
+    bool nested;                         /* a parallel region stands inside another one */
+    uint32_t *same;                      /* [nregions] the first region with this number and type */
     const ompp_doc_table_t **flat_of;    /* [nregions] */
     const ompp_doc_table_t **first_path; /* [nregions] the first call path that ends there, */
     const ompp_doc_table_t **next_path;  /* [npaths] and the next one */
@@ -27,12 +27,12 @@ typedef struct {
 void ompp_doc_object(ompp_doc_check_t *c, size_t line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /** \brief printed must be want, give or take its own rounding and slack. */
-void ompp_doc_near(ompp_doc_check_t *c, size_t line, const char *what, const char *of, const ompp_decimal_t *printed, double want,
-                   double slack);
+void ompp_doc_near(ompp_doc_check_t *c, size_t line, const char *what, const char *of, const ompp_decimal_t *printed,
+                   double want, double slack);
 
 /** \brief printed must be part in percent of whole; nothing is compared where whole is no more than its rounding. */
-void ompp_doc_percent(ompp_doc_check_t *c, size_t line, const char *what, const ompp_decimal_t *printed, const ompp_decimal_t *part,
-                      double whole, double whole_slack);
+void ompp_doc_percent(ompp_doc_check_t *c, size_t line, const char *what, const ompp_decimal_t *printed,
+                      const ompp_decimal_t *part, double whole, double whole_slack);
 
 /** \return the region that a table is about. */
 const ompp_doc_region_t *ompp_doc_last(const ompp_doc_check_t *c, const ompp_doc_table_t *t);

@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Callgraph ------------------------------------------------------------------------------------------------------ */
+/* ---- Callgraph ------------------------------------------------------------------------------------------------------
+ */
 
 /* The table of a node stands where the node stands, and its path is that of the nodes above. above: [level] regions. */
-static bool same_path(const ompp_doc_check_t *c, const ompp_doc_node_t *node, const ompp_doc_table_t *t, const uint32_t *above)
+static bool same_path(const ompp_doc_check_t *c, const ompp_doc_node_t *node, const ompp_doc_table_t *t,
+                      const uint32_t *above)
 {
     if (t->nsteps != node->level) return false;
     for (size_t k = 0; k < t->nsteps; k++)
@@ -55,7 +57,8 @@ static double taken_of(const ompp_doc_table_t *t)
 
     for (size_t i = 1; i < t->ncolumns; i++)
         if (t->columns[i].part == 'E' && t->columns[i].kind == OMPP_CELL_TIME)
-            taken += ompp_decimal_value(&ompp_doc_sum(t)->values[i - 1]) - ompp_decimal_value(&ompp_doc_sum(t)->values[i]);
+            taken +=
+                ompp_decimal_value(&ompp_doc_sum(t)->values[i - 1]) - ompp_decimal_value(&ompp_doc_sum(t)->values[i]);
     return taken;
 }
 
@@ -68,15 +71,19 @@ static double nearest(double value, const double *wants, size_t n)
     return best;
 }
 
-/* Times of a node are sums over threads divided by threads, ranks or 1; ompP does not subtract tasks, and children only from the body. */
+/* Times of a node are sums over threads divided by threads, ranks or 1; ompP does not subtract tasks, and children only
+ * from the body. */
 static void check_times(ompp_doc_check_t *c, size_t n)
 {
     const ompp_document_t *d = c->doc;
     const ompp_doc_node_t *node = &d->nodes[n];
     const ompp_doc_table_t *t = &d->paths[n];
-    double divisors[] = {(double)d->nthreads, (double)c->nranks, 1}, exec = ompp_doc_total(t, OMPP_COLUMN_EXEC_T), half = ompp_doc_half(t);
+    double divisors[] = {(double)d->nthreads, (double)c->nranks, 1}, exec = ompp_doc_total(t, OMPP_COLUMN_EXEC_T),
+           half = ompp_doc_half(t);
     double wants[] = {exec / divisors[0], exec / divisors[1], exec}, value = ompp_decimal_value(&node->value[0]);
-    double want = nearest(value, wants, 3), divisor = want == wants[0] ? divisors[0] : want == wants[1] ? divisors[1] : 1;
+    double want = nearest(value, wants, 3), divisor = want == wants[0]   ? divisors[0]
+                                                      : want == wants[1] ? divisors[1]
+                                                                         : 1;
     double tasks = ompp_doc_total(t, OMPP_COLUMN_TASK_T), taken = taken_of(t), inside;
     size_t nchildren;
 
@@ -85,8 +92,8 @@ static void check_times(ompp_doc_check_t *c, size_t n)
     double sums[] = {exec - taken, exec - taken - tasks, exec - inside - tasks};
     for (size_t i = 0; i < 3; i++) sums[i] = sums[i] > 0 ? sums[i] / divisor : 0;
     if (!c->nested && !has_locks(c, n)) /* an inner team's time, or a lock that does not nest, is in no column */
-        ompp_doc_near(c, node->line, "exclusive time", "", &node->value[2], nearest(ompp_decimal_value(&node->value[2]), sums, 3),
-                      (4 + (double)nchildren) * half / divisor);
+        ompp_doc_near(c, node->line, "exclusive time", "", &node->value[2],
+                      nearest(ompp_decimal_value(&node->value[2]), sums, 3), (4 + (double)nchildren) * half / divisor);
 }
 
 static void check_node(ompp_doc_check_t *c, size_t n)
@@ -116,7 +123,8 @@ static void check_root(ompp_doc_check_t *c)
     want = duration - inside;
     if (want < 0 && ompp_decimal_value(&d->root[2]) >= 0) want = 0;
     ompp_doc_near(c, d->root_line, "exclusive time of the program", "", &d->root[2], want, slack);
-    ompp_doc_percent(c, d->root_line, "exclusive time of the program", &d->root[3], &d->root[2], duration, ompp_decimal_slack(&d->root[0]));
+    ompp_doc_percent(c, d->root_line, "exclusive time of the program", &d->root[3], &d->root[2], duration,
+                     ompp_decimal_slack(&d->root[0]));
 }
 
 void ompp_doc_check_callgraph(ompp_doc_check_t *c)
@@ -138,7 +146,8 @@ void ompp_doc_check_callgraph(ompp_doc_check_t *c)
     check_root(c);
 }
 
-/* ---- Overheads ------------------------------------------------------------------------------------------------------ */
+/* ---- Overheads ------------------------------------------------------------------------------------------------------
+ */
 
 /* Index of the row of a region's number, neach when there is none. */
 static size_t row_of(const ompp_document_t *d, uint32_t number)
@@ -165,7 +174,8 @@ static double phase_time(const ompp_doc_table_t *t, unsigned construct, unsigned
 
     for (unsigned i = 0; i < row->ncolumns; i++) {
         ompp_column_t column = row->columns[i] & ~OMPP_COLUMN_SPLIT;
-        bool time = ompp_columns[column].source == OMPP_SOURCE_TIME || ompp_columns[column].source == OMPP_SOURCE_TIME_LESS;
+        bool time =
+            ompp_columns[column].source == OMPP_SOURCE_TIME || ompp_columns[column].source == OMPP_SOURCE_TIME_LESS;
         if (time && ompp_columns[column].arg == (int)phase) return ompp_doc_total(t, column);
     }
     return row->phases[0] == phase ? ompp_doc_total(t, OMPP_COLUMN_EXEC_T) - ompp_doc_total(t, OMPP_COLUMN_TASK_T) : 0;
@@ -188,7 +198,8 @@ static void credit(const ompp_doc_check_t *c, const ompp_doc_table_t *t, double 
         sums[row * d->nclasses + class] += phase_time(t, construct, ompp_rules[i].phase);
         slack[row * d->nclasses + class] += 2 * ompp_doc_half(t);
     }
-    if (!d->ours && ompp_construct_forks(construct) && class_of(d, OMPP_CLASS_MPI) < d->nclasses) { /* ompP has no nodes of MPI calls */
+    if (!d->ours && ompp_construct_forks(construct) &&
+        class_of(d, OMPP_CLASS_MPI) < d->nclasses) { /* ompP has no nodes of MPI calls */
         sums[row * d->nclasses + class_of(d, OMPP_CLASS_MPI)] += ompp_doc_total(t, OMPP_COLUMN_MPI_T);
         slack[row * d->nclasses + class_of(d, OMPP_CLASS_MPI)] += ompp_doc_half(t);
     }
@@ -214,18 +225,34 @@ static void check_classes(ompp_doc_check_t *c)
     const ompp_document_t *d = c->doc;
     size_t n = d->neach * d->nclasses + 1;
     double *sums = calloc(n, sizeof *sums), *slack = calloc(n, sizeof *slack);
-    double program = ompp_decimal_value(&d->runtime) * (double)d->nthreads, rounding = ompp_decimal_slack(&d->runtime) * (double)d->nthreads;
+    double program = ompp_decimal_value(&d->runtime) * (double)d->nthreads,
+           rounding = ompp_decimal_slack(&d->runtime) * (double)d->nthreads;
 
     for (size_t i = 0; sums && slack && i < d->npaths; i++) credit(c, &d->paths[i], sums, slack);
     for (size_t i = 0; i < d->neach; i++) {
         const ompp_doc_overhead_t *row = &d->each[i];
         check_shares(c, row, ompp_decimal_value(&row->total), ompp_decimal_slack(&row->total));
         for (size_t k = 0; sums && slack && k < d->nclasses; k++)
-            ompp_doc_near(c, row->line, d->classes[k], "", &row->shares[1 + k].time, sums[i * d->nclasses + k], slack[i * d->nclasses + k]);
+            ompp_doc_near(c, row->line, d->classes[k], "", &row->shares[1 + k].time, sums[i * d->nclasses + k],
+                          slack[i * d->nclasses + k]);
     }
     for (size_t i = 0; i < d->nwhole; i++) check_shares(c, &d->whole[i], program, rounding);
     free(sums);
     free(slack);
+}
+
+/* Without regions inside regions the totals add up. */
+static void check_total(ompp_doc_check_t *c, const ompp_doc_overhead_t *sum)
+{
+    const ompp_document_t *d = c->doc;
+    double total = 0, slack = ompp_decimal_slack(&d->coverage) * (double)d->nthreads;
+
+    if (c->nested) return;
+    for (const ompp_doc_overhead_t *row = d->whole; row < sum; row++) {
+        total += ompp_decimal_value(&row->total);
+        slack += ompp_decimal_slack(&row->total);
+    }
+    ompp_doc_near(c, sum->line, "SUM of totals", "", &sum->total, total, slack);
 }
 
 /* Both tables of overheads have the same rows; the second one has a sum. */
@@ -246,6 +273,7 @@ static void check_whole(ompp_doc_check_t *c)
         }
         ompp_doc_near(c, sum->line, "SUM of ", k ? d->classes[k - 1] : "overheads", &sum->shares[k].time, total, slack);
     }
+    check_total(c, sum);
     for (size_t i = 0; i + 1 < d->nwhole; i++) {
         size_t row = row_of(d, d->whole[i].number);
         if (row == d->neach || d->each[row].total.units != d->whole[i].total.units)
@@ -261,7 +289,8 @@ static void check_wall(ompp_doc_check_t *c, const ompp_doc_wall_t *wall, const o
 
     for (size_t k = 0; k + 1 < t->nrows; k++) {
         double exec = ompp_doc_value(t, &t->rows[k], OMPP_COLUMN_EXEC_T);
-        bool next = k + 2 == t->nrows || t->rows[k + 1].rank != t->rows[k].rank || t->rows[k + 1].kind != OMPP_ROW_THREAD;
+        bool next =
+            k + 2 == t->nrows || t->rows[k + 1].rank != t->rows[k].rank || t->rows[k + 1].kind != OMPP_ROW_THREAD;
         if (k == 0) first = exec;
         hidden |= t->rows[k].kind != OMPP_ROW_THREAD;
         longest = exec > longest ? exec : longest;
@@ -269,7 +298,9 @@ static void check_wall(ompp_doc_check_t *c, const ompp_doc_wall_t *wall, const o
         sum += longest;
         longest = 0;
     }
-    if (!hidden) ompp_doc_near(c, wall->line, "wallclock", "", &wall->wall, c->doc->ours ? sum / c->nranks : first, ompp_doc_half(t));
+    if (!hidden)
+        ompp_doc_near(c, wall->line, "wallclock", "", &wall->wall, c->doc->ours ? sum / c->nranks : first,
+                      ompp_doc_half(t));
 }
 
 static void check_walls(ompp_doc_check_t *c)
@@ -277,21 +308,24 @@ static void check_walls(ompp_doc_check_t *c)
     const ompp_document_t *d = c->doc;
     double sum = 0, slack = 0;
 
-    if (d->nwall != d->neach + 1) ompp_doc_object(c, d->overheads_line, "the tables of wallclocks and of overheads list different regions");
+    if (d->nwall != d->neach + 1)
+        ompp_doc_object(c, d->overheads_line, "the tables of wallclocks and of overheads list different regions");
     for (size_t i = 0; i < d->nwall; i++) {
         const ompp_doc_wall_t *w = &d->wall[i];
-        ompp_doc_percent(c, w->line, "wallclock", &w->percent, &w->wall, ompp_decimal_value(&d->runtime), ompp_decimal_slack(&d->runtime));
+        ompp_doc_percent(c, w->line, "wallclock", &w->percent, &w->wall, ompp_decimal_value(&d->runtime),
+                         ompp_decimal_slack(&d->runtime));
         if (w->region == OMPP_DOC_NONE) continue;
         sum += ompp_decimal_value(&w->wall);
         slack += ompp_decimal_slack(&w->wall);
         if (c->flat_of[c->same[w->region]]) check_wall(c, w, c->flat_of[c->same[w->region]]);
         if (i < d->neach && d->each[i].number == d->regions[w->region].number && c->nranks == 1)
-            ompp_doc_near(c, d->each[i].line, "total", "", &d->each[i].total, ompp_decimal_value(&w->wall) * (double)d->nthreads,
+            ompp_doc_near(c, d->each[i].line, "total", "", &d->each[i].total,
+                          ompp_decimal_value(&w->wall) * (double)d->nthreads,
                           ompp_decimal_slack(&w->wall) * (double)d->nthreads);
     }
     if (!c->nested) ompp_doc_near(c, d->overheads_line, "parallel coverage", "", &d->coverage, sum, slack);
-    ompp_doc_percent(c, d->overheads_line, "parallel coverage", &d->coverage_percent, &d->coverage, ompp_decimal_value(&d->runtime),
-                     ompp_decimal_slack(&d->runtime));
+    ompp_doc_percent(c, d->overheads_line, "parallel coverage", &d->coverage_percent, &d->coverage,
+                     ompp_decimal_value(&d->runtime), ompp_decimal_slack(&d->runtime));
 }
 
 void ompp_doc_check_overheads(ompp_doc_check_t *c)

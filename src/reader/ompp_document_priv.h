@@ -12,10 +12,10 @@ typedef struct {
     ompp_document_t *doc;
     const char *const *lines; /* [nlines] without newlines; an empty one follows the last */
     size_t nlines;
-    size_t at;                /* the line being read, from 0 */
-    int rc;                   /* 0 or -OMPP_E_*; the first failure counts */
-    size_t fail_line;         /* from 1 */
-    char why[320];            /* reason and what to do */
+    size_t at;        /* the line being read, from 0 */
+    int rc;           /* 0 or -OMPP_E_*; the first failure counts */
+    size_t fail_line; /* from 1 */
+    char why[320];    /* reason and what to do */
 } ompp_reading_t;
 
 /* What to do about a line that is not as it should be. */
@@ -23,10 +23,11 @@ typedef struct {
 #define OMPP_DO_VERSION "read it with a newer ompp-report, or remove it"
 
 /**
- * \brief Refuses the file at the current line: "reason; what". Quoted text is made printable. Only the first call counts.
- * \return false, so that a reader can fail in one statement.
+ * \brief Refuses the file at the current line: "reason; what". Quoted text is made printable. Only the first call
+ * counts. \return false, so that a reader can fail in one statement.
  */
-bool ompp_reading_fail(ompp_reading_t *r, const char *what, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool ompp_reading_fail(ompp_reading_t *r, const char *what, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /** \brief The same for running out of memory. */
 bool ompp_reading_nomem(ompp_reading_t *r);
@@ -67,7 +68,8 @@ bool ompp_take_version(const char **p, uint64_t *part);
 /** \brief Construct with this short name, OMPP_CONSTRUCT_NUM when there is none. */
 ompp_construct_t ompp_construct_by_brief(const char *brief);
 
-/** \brief Construct whose full name is the last word (or words) of text, with a separator before it. \param[out] length  of the rest. */
+/** \brief Construct whose full name is the last word (or words) of text, with a separator before it. \param[out] length
+ * of the rest. */
 ompp_construct_t ompp_construct_at_end(const char *text, char separator, size_t *length);
 
 /** \brief Construct whose full name text begins with, with a separator after it. */
@@ -81,20 +83,21 @@ bool ompp_doc_is_mpi(const ompp_doc_column_t *column);
 /** \brief Adds a column; "bodyT/I" becomes title and part. False where it fails. */
 bool ompp_reading_column(ompp_reading_t *r, ompp_doc_column_t **columns, size_t *n, const char *title, size_t length);
 
-/** \brief Reads the value of one cell of this kind. grouped: counters have dots. \return bytes taken, 0 = not such a value. */
+/** \brief Reads the value of one cell of this kind. grouped: counters have dots. \return bytes taken, 0 = not such a
+ * value. */
 size_t ompp_cell_parse(ompp_cell_kind_t kind, bool grouped, const char *text, ompp_decimal_t *value);
 
 /**
- * \brief Brings the cells of a row, as they stand, to the order of the titles: MPI builds of ompP write the MPI values before
- * the counters.
- * \return position in the row of column c.
+ * \brief Brings the cells of a row, as they stand, to the order of the titles: MPI builds of ompP write the MPI values
+ * before the counters. \return position in the row of column c.
  */
 size_t ompp_cell_position(const ompp_doc_column_t *columns, size_t ncolumns, size_t c);
 
 /** \return true where the titles have counters before MPI columns, so that ompP's rows may be shifted. */
 bool ompp_cells_may_shift(const ompp_doc_column_t *columns, size_t ncolumns);
 
-/** \brief Text of a place from the fields of CSV, and the other way round. \return in the document's memory; NULL: no memory. */
+/** \brief Text of a place from the fields of CSV, and the other way round. \return in the document's memory; NULL: no
+ * memory. */
 const char *ompp_place_from_fields(ompp_document_t *document, ompp_construct_t construct, const char *fields);
 const char *ompp_place_to_fields(ompp_document_t *document, ompp_construct_t construct, const char *place);
 
@@ -105,7 +108,8 @@ char *ompp_document_printf(ompp_document_t *document, const char *format, ...) _
 bool ompp_read_text(ompp_reading_t *r);
 bool ompp_read_csv(ompp_reading_t *r);
 
-/* ---- Names of General Information ----------------------------------------------------------------------------------- */
+/* ---- Names of General Information -----------------------------------------------------------------------------------
+ */
 
 /** How a field looks in both forms. */
 typedef enum {
@@ -117,7 +121,7 @@ typedef enum {
 typedef struct {
     const char *text, *csv; /* names; NULL: that form does not have it */
     ompp_field_form_t form;
-    bool usual;             /* every report of the form that has it has it */
+    bool usual; /* every report of the form that has it has it */
 } ompp_field_row_t;
 
 extern const ompp_field_row_t ompp_fields[];

@@ -47,7 +47,8 @@ static bool take_line(const char **p, uint64_t *line, bool *address)
     return true;
 }
 
-/* ---- Text to CSV ---------------------------------------------------------------------------------------------------- */
+/* ---- Text to CSV ----------------------------------------------------------------------------------------------------
+ */
 
 /* Last place in text, of this length, where mark begins; NULL when there is none. */
 static const char *find_last(const char *text, size_t length, const char *mark)
@@ -122,7 +123,8 @@ const char *ompp_place_to_fields(ompp_document_t *document, ompp_construct_t con
     return ompp_document_printf(document, format, full, file, place.begin, place.end, name);
 }
 
-/* ---- CSV to text ---------------------------------------------------------------------------------------------------- */
+/* ---- CSV to text ----------------------------------------------------------------------------------------------------
+ */
 
 /* file,begin,end,name: the file may have commas, too. */
 static bool parse_fields(const char *text, place_t *place)
@@ -144,7 +146,8 @@ static bool parse_fields(const char *text, place_t *place)
 
 static const char *print_place(ompp_document_t *document, ompp_place_t how, const place_t *p)
 {
-    bool one = how == OMPP_PLACE_LINE || how == OMPP_PLACE_CALL || !p->end, named = how != OMPP_PLACE_RANGE && how != OMPP_PLACE_LINE;
+    bool one = how == OMPP_PLACE_LINE || how == OMPP_PLACE_CALL || !p->end,
+         named = how != OMPP_PLACE_RANGE && how != OMPP_PLACE_LINE;
     const char *unnamed = how == OMPP_PLACE_NAMED ? " (unnamed)" : "";
     char lines[48];
 

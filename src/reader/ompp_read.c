@@ -1,7 +1,7 @@
 /**
  * \file
- * From a file to lines to a document, and the small tools that both readers share. Every byte may be wrong: nothing is believed
- * before it was looked at, and what cannot be read is refused with its line and the reason.
+ * From a file to lines to a document, and the small tools that both readers share. Every byte may be wrong: nothing is
+ * believed before it was looked at, and what cannot be read is refused with its line and the reason.
  */
 #include "reader/ompp_document_priv.h"
 
@@ -18,16 +18,11 @@
 #define MAX_LINE ((size_t)1 << 20)    /* of a line */
 
 const ompp_field_row_t ompp_fields[] = {
-    {"Duration", "Duration", OMPP_FIELD_SECONDS, true},
-    {"Max Threads", "Thread Count", OMPP_FIELD_SAME, true},
-    {"ompP Version", NULL, OMPP_FIELD_VERSION, true},
-    {"User Time", NULL, OMPP_FIELD_SAME, true},
-    {"System Time", NULL, OMPP_FIELD_SAME, true},
-    {"Data Address", NULL, OMPP_FIELD_SAME, false},
-    {"Data Size", NULL, OMPP_FIELD_SAME, false},
-    {"Data Name", NULL, OMPP_FIELD_SAME, false},
-    {"Data Start Offs.", NULL, OMPP_FIELD_SAME, false},
-    {"Data End   Offs.", NULL, OMPP_FIELD_SAME, false},
+    {"Duration", "Duration", OMPP_FIELD_SECONDS, true}, {"Max Threads", "Thread Count", OMPP_FIELD_SAME, true},
+    {"ompP Version", NULL, OMPP_FIELD_VERSION, true},   {"User Time", NULL, OMPP_FIELD_SAME, true},
+    {"System Time", NULL, OMPP_FIELD_SAME, true},       {"Data Address", NULL, OMPP_FIELD_SAME, false},
+    {"Data Size", NULL, OMPP_FIELD_SAME, false},        {"Data Name", NULL, OMPP_FIELD_SAME, false},
+    {"Data Start Offs.", NULL, OMPP_FIELD_SAME, false}, {"Data End   Offs.", NULL, OMPP_FIELD_SAME, false},
 };
 const size_t ompp_nfields = sizeof ompp_fields / sizeof ompp_fields[0];
 const char *const ompp_version_keys[3] = {"ompP Version Major", "ompP Version Minor", "ompP Version Revision"};
@@ -41,7 +36,8 @@ const ompp_field_row_t *ompp_field_find(ompp_doc_form_t form, const char *name)
     return NULL;
 }
 
-/* ---- Failing -------------------------------------------------------------------------------------------------------- */
+/* ---- Failing --------------------------------------------------------------------------------------------------------
+ */
 
 /* Control characters and bytes that are not UTF-8 do not reach the terminal; a message is one line. */
 static void make_printable(char *text)
@@ -111,7 +107,8 @@ ompp_doc_section_t *ompp_reading_section(ompp_reading_t *r, ompp_section_kind_t 
 
     for (size_t i = 0; kind != OMPP_SECTION_OTHER && i < r->doc->nsections; i++)
         if (r->doc->sections[i].kind == kind) {
-            ompp_reading_fail(r, "a file holds one report", "the section \"%s\" stands here a second time", ompp_sections[kind].title);
+            ompp_reading_fail(r, "a file holds one report", "the section \"%s\" stands here a second time",
+                              ompp_sections[kind].title);
             return NULL;
         }
     s = ompp_reading_push(r, &r->doc->sections, &r->doc->nsections, sizeof *s);
@@ -121,7 +118,8 @@ ompp_doc_section_t *ompp_reading_section(ompp_reading_t *r, ompp_section_kind_t 
     return s->title ? s : NULL;
 }
 
-/* ---- Taking things from a line -------------------------------------------------------------------------------------- */
+/* ---- Taking things from a line --------------------------------------------------------------------------------------
+ */
 
 bool ompp_take(const char **p, const char *text)
 {
@@ -191,7 +189,9 @@ ompp_construct_t ompp_construct_at_end(const char *text, char separator, size_t 
     *length = all;
     for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++) {
         size_t n = strlen(ompp_constructs[c].full);
-        if (n <= best || all < n + 1 || text[all - n - 1] != separator || strcmp(text + all - n, ompp_constructs[c].full) != 0) continue;
+        if (n <= best || all < n + 1 || text[all - n - 1] != separator ||
+            strcmp(text + all - n, ompp_constructs[c].full) != 0)
+            continue;
         found = c;
         best = n;
         *length = all - n - 1;
@@ -208,7 +208,8 @@ ompp_construct_t ompp_construct_at_start(const char *text, char separator)
     return OMPP_CONSTRUCT_NUM;
 }
 
-/* ---- Columns and cells ---------------------------------------------------------------------------------------------- */
+/* ---- Columns and cells ----------------------------------------------------------------------------------------------
+ */
 
 static ompp_cell_kind_t kind_of(const char *title)
 {
@@ -284,7 +285,8 @@ size_t ompp_cell_position(const ompp_doc_column_t *columns, size_t ncolumns, siz
     return before;
 }
 
-/* ---- The file ------------------------------------------------------------------------------------------------------- */
+/* ---- The file -------------------------------------------------------------------------------------------------------
+ */
 
 char ompp_document_sniff(const char *data, size_t length)
 {
@@ -304,11 +306,12 @@ static bool add_line(ompp_reading_t *r, const char ***lines, const char *text, s
 
     r->at = r->nlines;
     if (length && text[length - 1] == '\r') length--;
-    if (length > MAX_LINE) return ompp_reading_fail(r, "it is no report", "a line of more than %zu characters", MAX_LINE);
+    if (length > MAX_LINE)
+        return ompp_reading_fail(r, "it is no report", "a line of more than %zu characters", MAX_LINE);
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)text[i] < ' ' && text[i] != '\t')
-            return ompp_reading_fail(r, "it is no text; name a report of ompP or ompp", "the character 0x%02x in column %zu",
-                                     (unsigned char)text[i], i + 1);
+            return ompp_reading_fail(r, "it is no text; name a report of ompP or ompp",
+                                     "the character 0x%02x in column %zu", (unsigned char)text[i], i + 1);
     line = ompp_reading_push(r, lines, &r->nlines, sizeof *line);
     if (line) *line = ompp_reading_keep(r, text, length);
     return line && *line;
@@ -342,15 +345,17 @@ static void parse(ompp_reading_t *r, const char *data, size_t length)
     if (!length) {
         ompp_reading_fail(r, "name a report of ompP or ompp", "the file is empty");
     } else if (kind != 'T' && kind != 'C') {
-        ompp_reading_fail(r, "name a report of ompP or ompp",
-                          "no report: a text report begins with a line of dashes, a CSV report with ##BEG header, XML with <");
+        ompp_reading_fail(
+            r, "name a report of ompP or ompp",
+            "no report: a text report begins with a line of dashes, a CSV report with ##BEG header, XML with <");
     } else if (split(r, data, length)) {
         r->doc->form = kind == 'T' ? OMPP_DOC_TEXT : OMPP_DOC_CSV;
         (kind == 'T' ? ompp_read_text : ompp_read_csv)(r);
     }
 }
 
-int ompp_document_parse(const char *name, const char *data, size_t length, ompp_document_t **document, char *why, size_t size)
+int ompp_document_parse(const char *name, const char *data, size_t length, ompp_document_t **document, char *why,
+                        size_t size)
 {
     ompp_reading_t r = {.doc = ompp_document_new()};
 

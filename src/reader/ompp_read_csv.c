@@ -1,6 +1,7 @@
 /**
  * \file
- * CSV report to document. Blocks are bracketed by ##BEG name and ##END name; those that ompP does not have are kept line by line.
+ * CSV report to document. Blocks are bracketed by ##BEG name and ##END name; those that ompP does not have are kept
+ * line by line.
  */
 #include "reader/ompp_document_priv.h"
 
@@ -23,11 +24,12 @@ static bool layout(ompp_reading_t *r, const char *expected)
 {
     if (r->at >= r->nlines)
         return ompp_reading_fail(r, "the file is cut off; " OMPP_DO_RESTORE, "it ends where %s should stand", expected);
-    return ompp_reading_fail(r, r->at + 1 == r->nlines ? "the file is cut off; " OMPP_DO_RESTORE : OMPP_DO_RESTORE, "\"%.60s\" is not %s",
-                             ompp_reading_line(r), expected);
+    return ompp_reading_fail(r, r->at + 1 == r->nlines ? "the file is cut off; " OMPP_DO_RESTORE : OMPP_DO_RESTORE,
+                             "\"%.60s\" is not %s", ompp_reading_line(r), expected);
 }
 
-/* ---- Lines ---------------------------------------------------------------------------------------------------------- */
+/* ---- Lines ----------------------------------------------------------------------------------------------------------
+ */
 
 /* The name after ##BEG or ##END, NULL on other lines. */
 static const char *block_name(const ompp_reading_t *r, const char *mark)
@@ -48,7 +50,8 @@ static bool at_end(const ompp_reading_t *r, const char *name)
 static bool more(ompp_reading_t *r, const char *name)
 {
     if (r->rc || at_end(r, name)) return false;
-    if (r->at >= r->nlines) return ompp_reading_fail(r, "the file is cut off; " OMPP_DO_RESTORE, "no \"##END %s\"", name);
+    if (r->at >= r->nlines)
+        return ompp_reading_fail(r, "the file is cut off; " OMPP_DO_RESTORE, "no \"##END %s\"", name);
     return true;
 }
 
@@ -63,7 +66,8 @@ static bool enter(ompp_reading_t *r, const char *name)
 
     if (!found || strcmp(found, name) != 0) {
         if (r->at >= r->nlines)
-            return ompp_reading_fail(r, "the file is cut off; " OMPP_DO_RESTORE, "it ends before \"##BEG %.60s\"", name);
+            return ompp_reading_fail(r, "the file is cut off; " OMPP_DO_RESTORE, "it ends before \"##BEG %.60s\"",
+                                     name);
         return ompp_reading_fail(r, OMPP_DO_RESTORE, "\"%.60s\" is not \"##BEG %.60s\"", ompp_reading_line(r), name);
     }
     r->at++;
@@ -73,8 +77,10 @@ static bool enter(ompp_reading_t *r, const char *name)
 static bool leave(ompp_reading_t *r, const char *name)
 {
     if (r->rc) return false;
-    if (r->at >= r->nlines) return ompp_reading_fail(r, "the file is cut off; " OMPP_DO_RESTORE, "no \"##END %.60s\"", name);
-    if (!at_end(r, name)) return ompp_reading_fail(r, OMPP_DO_RESTORE, "\"%.60s\" is not \"##END %.60s\"", ompp_reading_line(r), name);
+    if (r->at >= r->nlines)
+        return ompp_reading_fail(r, "the file is cut off; " OMPP_DO_RESTORE, "no \"##END %.60s\"", name);
+    if (!at_end(r, name))
+        return ompp_reading_fail(r, OMPP_DO_RESTORE, "\"%.60s\" is not \"##END %.60s\"", ompp_reading_line(r), name);
     r->at++;
     skip_blank(r);
     return true;
@@ -121,41 +127,47 @@ static bool read_region(ompp_reading_t *r, const char *p, uint32_t *region)
     uint32_t number;
     size_t length;
 
-    if (!ompp_take_region(&p, &number) || !ompp_take(&p, ",")) return layout(r, "a region, R00001,TYPE,file,begin,end,name");
+    if (!ompp_take_region(&p, &number) || !ompp_take(&p, ","))
+        return layout(r, "a region, R00001,TYPE,file,begin,end,name");
     construct = ompp_construct_at_start(p, ',');
     if (construct == OMPP_CONSTRUCT_NUM) construct = ompp_construct_at_end(p, ',', &length);
-    if (construct == OMPP_CONSTRUCT_NUM) return ompp_reading_fail(r, OMPP_DO_VERSION, "\"%.60s\" has no known type of region", p);
+    if (construct == OMPP_CONSTRUCT_NUM)
+        return ompp_reading_fail(r, OMPP_DO_VERSION, "\"%.60s\" has no known type of region", p);
     fields = ompp_reading_keep(r, p, strlen(p));
     if (!fields) return false;
     *region = ompp_document_region(r->doc, number, construct, NULL, fields);
     return *region != OMPP_DOC_NONE || ompp_reading_nomem(r);
 }
 
-/* ---- Header and overview -------------------------------------------------------------------------------------------- */
+/* ---- Header and overview --------------------------------------------------------------------------------------------
+ */
+
+static bool read_field(ompp_reading_t *r)
+{
+    const char *line = ompp_reading_line(r), *comma = strchr(line, ','), *value;
+    ompp_doc_field_t *field;
+    ompp_decimal_t seconds;
+
+    if (!comma || comma == line) return layout(r, "name,value");
+    field = ompp_reading_push(r, &r->doc->fields, &r->doc->nfields, sizeof *field);
+    if (!field) return false;
+    field->name = ompp_reading_keep(r, line, (size_t)(comma - line));
+    field->value = value = ompp_reading_keep(r, comma + 1, strlen(comma + 1));
+    if (!field->name || !value) return false;
+    if (strcmp(field->name, "Duration") == 0) { /* says how many digits times have */
+        if (!ompp_take_number(&value, &seconds)) return layout(r, "\"Duration,1.000000,sec\"");
+        r->doc->digits = seconds.places;
+    }
+    r->at++;
+    return true;
+}
 
 static bool read_header(ompp_reading_t *r)
 {
-    ompp_decimal_t seconds;
-    const char *duration;
-
-    while (more(r, "header")) {
-        const char *line = ompp_reading_line(r), *comma = strchr(line, ',');
-        ompp_doc_field_t *field;
-        if (!comma || comma == line) return layout(r, "name,value");
-        field = ompp_reading_push(r, &r->doc->fields, &r->doc->nfields, sizeof *field);
-        if (!field) return false;
-        field->name = ompp_reading_keep(r, line, (size_t)(comma - line));
-        field->value = ompp_reading_keep(r, comma + 1, strlen(comma + 1));
-        if (!field->name || !field->value) return false;
-        r->at++;
-    }
-    if (r->rc) return false;
-    duration = ompp_document_field(r->doc, "Duration");
-    if (!duration || !ompp_take_number(&duration, &seconds)) return layout(r, "a header with the line \"Duration,...,sec\"");
-    r->doc->digits = seconds.places;
-    r->doc->app = ompp_document_field(r->doc, "Application Name");
-    if (!r->doc->app) r->doc->app = "";
-    return true;
+    while (more(r, "header"))
+        if (!read_field(r)) return false;
+    if (!r->rc && !ompp_document_field(r->doc, "Duration")) return layout(r, "a line \"Duration,1.000000,sec\"");
+    return !r->rc;
 }
 
 /* "LOOP,2" or a region. The count must be the number of regions that follow. */
@@ -171,12 +183,14 @@ static bool read_overview(ompp_reading_t *r)
         if (construct != OMPP_CONSTRUCT_NUM && left == 0) {
             count++;
             group = construct;
-            if (!ompp_take_whole(&count, UINT32_MAX, &left) || *count || !left) return layout(r, "a type and the number of its regions");
+            if (!ompp_take_whole(&count, UINT32_MAX, &left) || *count || !left)
+                return layout(r, "a type and the number of its regions");
         } else {
             slot = ompp_reading_push(r, &r->doc->overview, &r->doc->noverview, sizeof *slot);
             if (!slot || !read_region(r, p, slot)) return false;
             if (!left || r->doc->regions[*slot].construct != group)
-                return ompp_reading_fail(r, OMPP_DO_RESTORE, "more regions than the line above them says, or of another type");
+                return ompp_reading_fail(r, OMPP_DO_RESTORE,
+                                         "more regions than the line above them says, or of another type");
             left--;
         }
         r->at++;
@@ -185,7 +199,8 @@ static bool read_overview(ompp_reading_t *r)
     return !r->rc;
 }
 
-/* ---- Callgraph ------------------------------------------------------------------------------------------------------ */
+/* ---- Callgraph ------------------------------------------------------------------------------------------------------
+ */
 
 static bool take_values(const cells_t *cells, ompp_decimal_t value[4])
 {
@@ -206,7 +221,8 @@ static bool read_root(ompp_reading_t *r)
     name += 4;
     for (p = strstr(name, ": "); p; p = strstr(p + 1, ": ")) colon = p;
     p = colon ? colon + 2 : "";
-    if (!ompp_take_whole(&p, UINT32_MAX, &r->doc->nthreads) || strcmp(p, " threads]") != 0) return layout(r, "\"[name: n threads]\"");
+    if (!ompp_take_whole(&p, UINT32_MAX, &r->doc->nthreads) || strcmp(p, " threads]") != 0)
+        return layout(r, "\"[name: n threads]\"");
     r->doc->app = ompp_reading_keep(r, name, (size_t)(colon - name));
     r->at++;
     return r->doc->app != NULL;
@@ -214,7 +230,8 @@ static bool read_root(ompp_reading_t *r)
 
 static bool read_callgraph(ompp_reading_t *r)
 {
-    if (strcmp(ompp_reading_line(r), "Inclusive,(%),Exclusive,(%)") != 0) return layout(r, "\"Inclusive,(%),Exclusive,(%)\"");
+    if (strcmp(ompp_reading_line(r), "Inclusive,(%),Exclusive,(%)") != 0)
+        return layout(r, "\"Inclusive,(%),Exclusive,(%)\"");
     r->at++;
     if (!read_root(r)) return false;
     for (; more(r, "ompp callgraph"); r->at++) {
@@ -229,15 +246,18 @@ static bool read_callgraph(ompp_reading_t *r)
         split(ompp_reading_line(r), &cells);
         if (cells.n < 6 || !take_values(&cells, node->value)) return layout(r, "a line of the callgraph");
         p = cells.cell[4];
-        if (!ompp_take_whole(&p, MAX_LEVEL, &level) || *p != ',') return layout(r, "a line of the callgraph, with a level");
-        if (level < 1 || level > above + 1) return ompp_reading_fail(r, OMPP_DO_RESTORE, "level %" PRIu64 " follows level %" PRIu32, level, above);
+        if (!ompp_take_whole(&p, MAX_LEVEL, &level) || *p != ',')
+            return layout(r, "a line of the callgraph, with a level");
+        if (level < 1 || level > above + 1)
+            return ompp_reading_fail(r, OMPP_DO_RESTORE, "level %" PRIu64 " follows level %" PRIu32, level, above);
         node->level = (uint32_t)level;
         if (!read_region(r, cells.cell[5], &node->region)) return false;
     }
     return !r->rc;
 }
 
-/* ---- Tables --------------------------------------------------------------------------------------------------------- */
+/* ---- Tables ---------------------------------------------------------------------------------------------------------
+ */
 
 static bool read_titles(ompp_reading_t *r, ompp_doc_table_t *t)
 {
@@ -281,7 +301,8 @@ static bool take_cells(const cells_t *cells, const ompp_doc_table_t *t, bool shi
         const char *cell = cells->cell[first + (shifted ? ompp_cell_position(t->columns, t->ncolumns, c) : c)];
         size_t n = ompp_cell_parse(t->columns[c].kind, false, cell, &values[c]);
         if (!n || !ends(cell + n)) return false;
-        if (t->columns[c].kind == OMPP_CELL_TIME && values[c].kind == OMPP_DECIMAL_FINITE && !values[c].places) return false;
+        if (t->columns[c].kind == OMPP_CELL_TIME && values[c].kind == OMPP_DECIMAL_FINITE && !values[c].places)
+            return false;
     }
     return true;
 }
@@ -289,7 +310,6 @@ static bool take_cells(const cells_t *cells, const ompp_doc_table_t *t, bool shi
 static bool read_row(ompp_reading_t *r, ompp_doc_table_t *t)
 {
     ompp_doc_row_t *row = ompp_reading_push(r, &t->rows, &t->nrows, sizeof *row);
-    bool may_shift = ompp_cells_may_shift(t->columns, t->ncolumns);
     cells_t cells;
 
     if (!row) return false;
@@ -298,9 +318,9 @@ static bool read_row(ompp_reading_t *r, ompp_doc_table_t *t)
     if (!row->values) return false;
     split(ompp_reading_line(r), &cells);
     if (!take_label(&cells, t, row)) return layout(r, "a row, or SUM");
-    if (may_shift && r->doc->mpi_first && take_cells(&cells, t, true, row->values)) return true;
-    if (take_cells(&cells, t, false, row->values)) return true;
-    if (may_shift && take_cells(&cells, t, true, row->values)) return r->doc->mpi_first = true;
+    if (take_cells(&cells, t, t->mpi_first, row->values)) return true;
+    if (t->nrows == 1 && ompp_cells_may_shift(t->columns, t->ncolumns) && take_cells(&cells, t, true, row->values))
+        return t->mpi_first = true;
     return ompp_reading_fail(r, OMPP_DO_RESTORE, "the row does not fit the %zu titles of its table", t->ncolumns);
 }
 
@@ -339,7 +359,8 @@ static bool read_steps(ompp_reading_t *r, ompp_doc_table_t *t)
         if (mark != '+' && mark != '=') return layout(r, "a step of a call path, [+01] or [=01]");
         p += 2;
         if (!ompp_take_whole(&p, MAX_LEVEL, &level) || !ompp_take(&p, "],")) return layout(r, "a step of a call path");
-        if (level != t->nsteps + 1) return ompp_reading_fail(r, OMPP_DO_RESTORE, "level %" PRIu64 " follows level %zu", level, t->nsteps);
+        if (level != t->nsteps + 1)
+            return ompp_reading_fail(r, OMPP_DO_RESTORE, "level %" PRIu64 " follows level %zu", level, t->nsteps);
         if (!add_step(r, t, mark, p)) return false;
     } while (*ompp_reading_line(r) == '[');
     return true;
@@ -353,7 +374,8 @@ static bool read_table(ompp_reading_t *r, const char *what, ompp_doc_table_t **t
     uint32_t number;
 
     if (!t) return false;
-    if (!name || !ompp_take_region(&p, &number) || *p != ' ' || strcmp(p + 1, what) != 0) return layout(r, "the begin of a table, ##BEG R00001 ...");
+    if (!name || !ompp_take_region(&p, &number) || *p != ' ' || strcmp(p + 1, what) != 0)
+        return layout(r, "the begin of a table, ##BEG R00001 ...");
     r->at++;
     if (path ? !read_steps(r, t) : !add_step(r, t, 0, ompp_reading_line(r))) return false;
     if (r->doc->regions[t->steps[t->nsteps - 1].region].number != number)
@@ -375,7 +397,8 @@ static bool read_paths(ompp_reading_t *r)
     return !r->rc;
 }
 
-/* ---- Overhead analysis report --------------------------------------------------------------------------------------- */
+/* ---- Overhead analysis report ---------------------------------------------------------------------------------------
+ */
 
 static bool read_total(ompp_reading_t *r, const char *name, ompp_decimal_t *real, uint64_t *whole)
 {
@@ -403,22 +426,28 @@ static bool read_wall(ompp_reading_t *r)
     row->values = ompp_reading_alloc(r, d->nextra, sizeof *row->values);
     if (!row->values) return false;
     split(ompp_reading_line(r), &cells);
-    if (cells.n != 4 + d->nextra) return ompp_reading_fail(r, OMPP_DO_RESTORE, "the row does not fit the titles of its table");
+    if (cells.n != 4 + d->nextra)
+        return ompp_reading_fail(r, OMPP_DO_RESTORE, "the row does not fit the titles of its table");
     for (size_t i = 0; i < d->nextra; i++) {
         size_t n = ompp_cell_parse(d->extra[i].kind, false, cells.cell[4 + i], &row->values[i]);
         if (!n || !ends(cells.cell[4 + i] + n)) return layout(r, "a row of wallclocks");
     }
     if (!number_in(cells.cell[3], &row->percent)) return layout(r, "a row of wallclocks");
     if (is(cells.cell[0], "SUM")) /* its wallclock stands under Type */
-        return number_in(cells.cell[1], &row->wall) || number_in(cells.cell[2], &row->wall) || layout(r, "the SUM of wallclocks");
+        return number_in(cells.cell[1], &row->wall) || number_in(cells.cell[2], &row->wall) ||
+               layout(r, "the SUM of wallclocks");
     p = cells.cell[0];
-    if (!ompp_take_region(&p, &number) || *p != ',' || !number_in(cells.cell[2], &row->wall)) return layout(r, "a row of wallclocks");
-    snprintf(brief, sizeof brief, "%.*s", (int)(length_of(cells.cell[1]) < 23 ? length_of(cells.cell[1]) : 23), cells.cell[1]);
+    if (!ompp_take_region(&p, &number) || *p != ',' || !number_in(cells.cell[2], &row->wall))
+        return layout(r, "a row of wallclocks");
+    snprintf(brief, sizeof brief, "%.*s", (int)(length_of(cells.cell[1]) < 23 ? length_of(cells.cell[1]) : 23),
+             cells.cell[1]);
     for (size_t i = 0; i < d->noverview && row->region == OMPP_DOC_NONE; i++) {
         const ompp_doc_region_t *region = &d->regions[d->overview[i]];
-        if (region->number == number && strcmp(ompp_constructs[region->construct].brief, brief) == 0) row->region = d->overview[i];
+        if (region->number == number && strcmp(ompp_constructs[region->construct].brief, brief) == 0)
+            row->region = d->overview[i];
     }
-    if (row->region == OMPP_DOC_NONE) return ompp_reading_fail(r, OMPP_DO_RESTORE, "%s R%05" PRIu32 " is not in the overview", brief, number);
+    if (row->region == OMPP_DOC_NONE)
+        return ompp_reading_fail(r, OMPP_DO_RESTORE, "%s R%05" PRIu32 " is not in the overview", brief, number);
     return true;
 }
 
@@ -438,10 +467,12 @@ static bool read_walls(ompp_reading_t *r)
         if (!ompp_reading_column(r, &r->doc->extra, &r->doc->nextra, cells.cell[i], length)) return false;
     }
     for (r->at++; more(r, name); r->at++) {
-        if (r->doc->nwall && r->doc->wall[r->doc->nwall - 1].region == OMPP_DOC_NONE) return layout(r, "the end of the table, behind SUM");
+        if (r->doc->nwall && r->doc->wall[r->doc->nwall - 1].region == OMPP_DOC_NONE)
+            return layout(r, "the end of the table, behind SUM");
         if (!read_wall(r)) return false;
     }
-    if (!r->rc && (!r->doc->nwall || r->doc->wall[r->doc->nwall - 1].region != OMPP_DOC_NONE)) return layout(r, "the SUM of wallclocks");
+    if (!r->rc && (!r->doc->nwall || r->doc->wall[r->doc->nwall - 1].region != OMPP_DOC_NONE))
+        return layout(r, "the SUM of wallclocks");
     return leave(r, name);
 }
 
@@ -460,7 +491,8 @@ static bool read_class_titles(ompp_reading_t *r, bool first)
         if (first) {
             const char **title = ompp_reading_push(r, &r->doc->classes, &r->doc->nclasses, sizeof *title);
             if (!title || !(*title = ompp_reading_keep(r, cells.cell[i], length))) return false;
-        } else if (n >= r->doc->nclasses || strlen(r->doc->classes[n]) != length || memcmp(r->doc->classes[n], cells.cell[i], length) != 0) {
+        } else if (n >= r->doc->nclasses || strlen(r->doc->classes[n]) != length ||
+                   memcmp(r->doc->classes[n], cells.cell[i], length) != 0) {
             return ompp_reading_fail(r, OMPP_DO_RESTORE, "other classes than in the table above");
         }
         n++;
@@ -482,11 +514,13 @@ static bool read_class_row(ompp_reading_t *r, ompp_doc_overhead_t **rows, size_t
     row->shares = ompp_reading_alloc(r, 1 + r->doc->nclasses, sizeof *row->shares);
     if (!row->shares) return false;
     split(p, &cells);
-    if (cells.n != 4 + 2 * r->doc->nclasses) return ompp_reading_fail(r, OMPP_DO_RESTORE, "the row does not fit the titles of its table");
+    if (cells.n != 4 + 2 * r->doc->nclasses)
+        return ompp_reading_fail(r, OMPP_DO_RESTORE, "the row does not fit the titles of its table");
     if (!is(p, "SUM") && (!ompp_take_region(&p, &row->number) || *p != ',')) return layout(r, "a region, or SUM");
     if (!number_in(cells.cell[1], &row->total)) return layout(r, "a row of overheads");
     for (size_t i = 0; i <= r->doc->nclasses; i++)
-        if (!number_in(cells.cell[2 + 2 * i], &row->shares[i].time) || !number_in(cells.cell[3 + 2 * i], &row->shares[i].percent))
+        if (!number_in(cells.cell[2 + 2 * i], &row->shares[i].time) ||
+            !number_in(cells.cell[3 + 2 * i], &row->shares[i].percent))
             return layout(r, "a row of overheads");
     return true;
 }
@@ -515,7 +549,8 @@ static bool read_overheads(ompp_reading_t *r)
            read_classes(r, "overheads for whole program", &d->whole, &d->nwhole);
 }
 
-/* ---- All of it ------------------------------------------------------------------------------------------------------ */
+/* ---- All of it ------------------------------------------------------------------------------------------------------
+ */
 
 /* Kept with the lines around it; blocks in it may have any name but its own. */
 static bool read_other(ompp_reading_t *r, ompp_doc_section_t *s, const char *name)
@@ -531,8 +566,9 @@ static bool read_other(ompp_reading_t *r, ompp_doc_section_t *s, const char *nam
 }
 
 static bool (*const readers[OMPP_SECTION_NUM])(ompp_reading_t *r) = {
-    [OMPP_SECTION_GENERAL] = read_header, [OMPP_SECTION_OVERVIEW] = read_overview, [OMPP_SECTION_CALLGRAPH] = read_callgraph,
-    [OMPP_SECTION_FLAT] = read_flat,      [OMPP_SECTION_PATHS] = read_paths,       [OMPP_SECTION_OVERHEADS] = read_overheads,
+    [OMPP_SECTION_GENERAL] = read_header,      [OMPP_SECTION_OVERVIEW] = read_overview,
+    [OMPP_SECTION_CALLGRAPH] = read_callgraph, [OMPP_SECTION_FLAT] = read_flat,
+    [OMPP_SECTION_PATHS] = read_paths,         [OMPP_SECTION_OVERHEADS] = read_overheads,
 };
 
 static bool read_section(ompp_reading_t *r)
@@ -544,7 +580,8 @@ static bool read_section(ompp_reading_t *r)
     if (!name) return layout(r, "\"##BEG name\"");
     if (strncmp(name, header, strlen(header)) == 0) {
         if (strcmp(name + strlen(header), ",") != 0)
-            return ompp_reading_fail(r, "convert it to commas", "another separator than the comma: %.20s", name + strlen(header));
+            return ompp_reading_fail(r, "convert it to commas", "another separator than the comma: %.20s",
+                                     name + strlen(header));
         name = ompp_sections[OMPP_SECTION_GENERAL].block;
     }
     while (kind < OMPP_SECTION_NUM && strcmp(ompp_sections[kind].block, name) != 0) kind++;
@@ -565,6 +602,7 @@ bool ompp_read_csv(ompp_reading_t *r)
         if (r->doc->sections[i].kind != OMPP_SECTION_OTHER) found |= 1u << r->doc->sections[i].kind;
     for (unsigned kind = 0; kind < OMPP_SECTION_NUM; kind++)
         if (!(found & 1u << kind))
-            return ompp_reading_fail(r, "the file is cut off; " OMPP_DO_RESTORE, "the block \"%s\" is missing", ompp_sections[kind].block);
+            return ompp_reading_fail(r, "the file is cut off; " OMPP_DO_RESTORE, "the block \"%s\" is missing",
+                                     ompp_sections[kind].block);
     return true;
 }

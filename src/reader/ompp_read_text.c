@@ -1,7 +1,7 @@
 /**
  * \file
- * Text report to document. Sections are found by their titles and may come in any order; those that ompP does not have are kept
- * line by line.
+ * Text report to document. Sections are found by their titles and may come in any order; those that ompP does not have
+ * are kept line by line.
  */
 #include "reader/ompp_document_priv.h"
 
@@ -19,23 +19,24 @@ static bool layout(ompp_reading_t *r, const char *expected)
 {
     if (r->at >= r->nlines)
         return ompp_reading_fail(r, "the file is cut off; " OMPP_DO_RESTORE, "it ends where %s should stand", expected);
-    return ompp_reading_fail(r, r->at + 1 == r->nlines ? "the file is cut off; " OMPP_DO_RESTORE : OMPP_DO_RESTORE, "\"%.60s\" is not %s",
-                             ompp_reading_line(r), expected);
+    return ompp_reading_fail(r, r->at + 1 == r->nlines ? "the file is cut off; " OMPP_DO_RESTORE : OMPP_DO_RESTORE,
+                             "\"%.60s\" is not %s", ompp_reading_line(r), expected);
 }
 
-/* ---- Titles --------------------------------------------------------------------------------------------------------- */
+/* ---- Titles ---------------------------------------------------------------------------------------------------------
+ */
 
 /* Title of a section at this line, its length in *length; NULL when there is none. */
 static const char *title_at(const ompp_reading_t *r, size_t *length)
 {
-    const char *title, *end;
+    const char *title;
 
-    if (r->at + 2 >= r->nlines || strcmp(r->lines[r->at], dashes) != 0 || strcmp(r->lines[r->at + 2], dashes) != 0) return NULL;
+    if (r->at + 2 >= r->nlines || strcmp(r->lines[r->at], dashes) != 0 || strcmp(r->lines[r->at + 2], dashes) != 0)
+        return NULL;
     title = r->lines[r->at + 1];
     if (strncmp(title, "----     ", 9) != 0) return NULL;
     title += 9;
-    end = strstr(title, "     -");
-    *length = end ? (size_t)(end - title) : strlen(title);
+    for (*length = strlen(title); *length && strchr(" -", title[*length - 1]);) --*length;
     return title;
 }
 
@@ -52,7 +53,8 @@ static void skip_blank(ompp_reading_t *r)
     while (more(r) && !*ompp_reading_line(r)) r->at++;
 }
 
-/* ---- Words ---------------------------------------------------------------------------------------------------------- */
+/* ---- Words ----------------------------------------------------------------------------------------------------------
+ */
 
 static const char *skip(const char *p)
 {
@@ -94,14 +96,28 @@ static bool parse_region(ompp_reading_t *r, uint32_t number, const char *text, u
 
     if (construct == OMPP_CONSTRUCT_NUM && strncmp(text, "LOCK (", 6) == 0) construct = OMPP_CONSTRUCT_LOCK;
     if (construct == OMPP_CONSTRUCT_NUM)
-        return ompp_reading_fail(r, OMPP_DO_VERSION, "\"%.60s\" does not end with a type of region that is known", text);
+        return ompp_reading_fail(r, OMPP_DO_VERSION, "\"%.60s\" does not end with a type of region that is known",
+                                 text);
     place = ompp_reading_keep(r, text, length);
     if (!place) return false;
     *region = ompp_document_region(r->doc, number, construct, place, NULL);
     return *region != OMPP_DOC_NONE || ompp_reading_nomem(r);
 }
 
-/* ---- General Information -------------------------------------------------------------------------------------------- */
+/* ---- General Information --------------------------------------------------------------------------------------------
+ */
+
+/* The duration says how many digits times have. */
+static bool note_field(ompp_reading_t *r, const ompp_doc_field_t *field)
+{
+    const char *value = field->value;
+    ompp_decimal_t seconds;
+
+    if (strcmp(field->name, "Duration") != 0) return true;
+    if (!take_seconds(&value, &seconds)) return layout(r, "\"Duration        : 1.00 sec\"");
+    r->doc->digits = seconds.places;
+    return true;
+}
 
 static bool read_field(ompp_reading_t *r)
 {
@@ -114,34 +130,30 @@ static bool read_field(ompp_reading_t *r)
     if (!field) return false;
     field->name = ompp_reading_keep(r, line, (size_t)(end - line));
     field->value = ompp_reading_keep(r, colon + 1 + (colon[1] == ' '), strlen(colon + 1 + (colon[1] == ' ')));
+    if (!field->name || !field->value || !note_field(r, field)) return false;
     r->at++;
-    return field->name && field->value;
+    return true;
 }
 
 static bool read_general(ompp_reading_t *r)
 {
-    const char *duration;
-    ompp_decimal_t seconds;
-
     for (skip_blank(r); more(r) && *ompp_reading_line(r);)
         if (!read_field(r)) return false;
     skip_blank(r);
-    duration = ompp_document_field(r->doc, "Duration");
-    if (!duration || !take_seconds(&duration, &seconds)) return layout(r, "a line \"Duration: ... sec\"");
-    r->doc->digits = seconds.places;
-    r->doc->app = ompp_document_field(r->doc, "Application Name");
-    if (!r->doc->app) r->doc->app = "";
+    if (!ompp_document_field(r->doc, "Duration")) return layout(r, "a line \"Duration        : 1.00 sec\"");
     return true;
 }
 
-/* ---- Region Overview ------------------------------------------------------------------------------------------------ */
+/* ---- Region Overview ------------------------------------------------------------------------------------------------
+ */
 
 static bool read_member(ompp_reading_t *r, ompp_construct_t construct)
 {
     const char *p = ompp_reading_line(r), *place;
     uint32_t number, *slot;
 
-    if (!ompp_take(&p, " * ") || !ompp_take_region(&p, &number) || !ompp_take(&p, " ")) return layout(r, "\" * R00001 place\"");
+    if (!ompp_take(&p, " * ") || !ompp_take_region(&p, &number) || !ompp_take(&p, " "))
+        return layout(r, "\" * R00001 place\"");
     place = ompp_reading_keep(r, p, strlen(p));
     slot = place ? ompp_reading_push(r, &r->doc->overview, &r->doc->noverview, sizeof *slot) : NULL;
     if (!slot) return false;
@@ -157,12 +169,15 @@ static bool read_group(ompp_reading_t *r)
     ompp_construct_t construct = ompp_construct_at_start(line, ':');
     uint64_t n;
 
-    if (construct == OMPP_CONSTRUCT_NUM) return ompp_reading_fail(r, OMPP_DO_VERSION, "\"%.60s\" is no known type of region", line);
+    if (construct == OMPP_CONSTRUCT_NUM)
+        return ompp_reading_fail(r, OMPP_DO_VERSION, "\"%.60s\" is no known type of region", line);
     p = line + strlen(ompp_constructs[construct].full);
-    if (!ompp_take(&p, ": ") || !ompp_take_whole(&p, UINT32_MAX, &n) || !ompp_take(&p, " region")) return layout(r, "\"LOOP: 2 regions:\"");
+    if (!ompp_take(&p, ": ") || !ompp_take_whole(&p, UINT32_MAX, &n) || !ompp_take(&p, " region"))
+        return layout(r, "\"LOOP: 2 regions:\"");
     for (r->at++; n > 0; n--)
         if (!read_member(r, construct)) return false;
-    if (more(r) && *ompp_reading_line(r) == ' ') return ompp_reading_fail(r, OMPP_DO_RESTORE, "more regions than the line above them says");
+    if (more(r) && *ompp_reading_line(r) == ' ')
+        return ompp_reading_fail(r, OMPP_DO_RESTORE, "more regions than the line above them says");
     return true;
 }
 
@@ -173,7 +188,8 @@ static bool read_overview(ompp_reading_t *r)
     return !r->rc;
 }
 
-/* ---- Callgraph ------------------------------------------------------------------------------------------------------ */
+/* ---- Callgraph ------------------------------------------------------------------------------------------------------
+ */
 
 static bool take_times(const char **p, ompp_decimal_t value[4])
 {
@@ -187,11 +203,13 @@ static bool read_root(ompp_reading_t *r)
     const char *p = ompp_reading_line(r), *name, *colon = NULL;
 
     r->doc->root_line = r->at + 1;
-    if (!take_times(&p, r->doc->root) || *(p = skip(p)) != '[') return layout(r, "the line of the whole program, with [name: n threads]");
+    if (!take_times(&p, r->doc->root) || *(p = skip(p)) != '[')
+        return layout(r, "the line of the whole program, with [name: n threads]");
     name = p + 1;
     for (p = strstr(p, ": "); p; p = strstr(p + 1, ": ")) colon = p;
     p = colon ? colon + 2 : "";
-    if (!ompp_take_whole(&p, UINT32_MAX, &r->doc->nthreads) || strcmp(p, " threads]") != 0) return layout(r, "\"[name: n threads]\"");
+    if (!ompp_take_whole(&p, UINT32_MAX, &r->doc->nthreads) || strcmp(p, " threads]") != 0)
+        return layout(r, "\"[name: n threads]\"");
     r->doc->app = ompp_reading_keep(r, name, (size_t)(colon - name));
     r->at++;
     return r->doc->app != NULL;
@@ -211,13 +229,16 @@ static bool read_node(ompp_reading_t *r)
     node->line = r->at + 1;
     if (!take_times(&p, node->value) || !take_word(&p, brief)) return layout(r, "a line of the callgraph");
     construct = ompp_construct_by_brief(brief);
-    if (construct == OMPP_CONSTRUCT_NUM) return ompp_reading_fail(r, OMPP_DO_VERSION, "%s is no known type of region", brief);
+    if (construct == OMPP_CONSTRUCT_NUM)
+        return ompp_reading_fail(r, OMPP_DO_VERSION, "%s is no known type of region", brief);
     if (*p == ' ') p++;
     width = strspn(p, " |+-");
     p += width;
-    if (width == 0 || width % 3 || !ompp_take_region(&p, &number) || !ompp_take(&p, " ")) return layout(r, "a branch of the callgraph");
+    if (width == 0 || width % 3 || !ompp_take_region(&p, &number) || !ompp_take(&p, " "))
+        return layout(r, "a branch of the callgraph");
     if (width / 3 > above + 1 || width / 3 > MAX_LEVEL)
-        return ompp_reading_fail(r, OMPP_DO_RESTORE, "level %zu of the callgraph follows level %" PRIu32, width / 3, above);
+        return ompp_reading_fail(r, OMPP_DO_RESTORE, "level %zu of the callgraph follows level %" PRIu32, width / 3,
+                                 above);
     node->level = (uint32_t)(width / 3);
     place = ompp_reading_keep(r, p, strlen(p));
     if (!place) return false;
@@ -229,7 +250,8 @@ static bool read_node(ompp_reading_t *r)
 static bool read_callgraph(ompp_reading_t *r)
 {
     skip_blank(r);
-    if (strncmp(skip(ompp_reading_line(r)), "Inclusive  (%)", 14) != 0) return layout(r, "\"Inclusive  (%)   Exclusive  (%)\"");
+    if (strncmp(skip(ompp_reading_line(r)), "Inclusive  (%)", 14) != 0)
+        return layout(r, "\"Inclusive  (%)   Exclusive  (%)\"");
     r->at++;
     if (!read_root(r)) return false;
     for (skip_blank(r); more(r); skip_blank(r))
@@ -237,7 +259,8 @@ static bool read_callgraph(ompp_reading_t *r)
     return !r->rc;
 }
 
-/* ---- Tables --------------------------------------------------------------------------------------------------------- */
+/* ---- Tables ---------------------------------------------------------------------------------------------------------
+ */
 
 static bool read_titles(ompp_reading_t *r, ompp_doc_table_t *t)
 {
@@ -278,7 +301,8 @@ static bool take_label(const char **p, const ompp_doc_table_t *t, ompp_doc_row_t
 }
 
 /* Cells in the order of the titles, or of ompP's rows. */
-static bool take_cells(const ompp_reading_t *r, const char *p, const ompp_doc_table_t *t, bool shifted, ompp_decimal_t *values)
+static bool take_cells(const ompp_reading_t *r, const char *p, const ompp_doc_table_t *t, bool shifted,
+                       ompp_decimal_t *values)
 {
     const char *cells[OMPP_DOC_COLUMNS];
     size_t n = 0;
@@ -289,7 +313,9 @@ static bool take_cells(const ompp_reading_t *r, const char *p, const ompp_doc_ta
         const char *cell = cells[shifted ? ompp_cell_position(t->columns, n, c) : c];
         size_t length = ompp_cell_parse(t->columns[c].kind, true, cell, &values[c]);
         if (!length || (cell[length] && cell[length] != ' ')) return false;
-        if (t->columns[c].kind == OMPP_CELL_TIME && values[c].kind == OMPP_DECIMAL_FINITE && values[c].places != r->doc->digits) return false;
+        if (t->columns[c].kind == OMPP_CELL_TIME && values[c].kind == OMPP_DECIMAL_FINITE &&
+            values[c].places != r->doc->digits)
+            return false;
     }
     return true;
 }
@@ -298,16 +324,16 @@ static bool read_row(ompp_reading_t *r, ompp_doc_table_t *t)
 {
     const char *p = ompp_reading_line(r);
     ompp_doc_row_t *row = ompp_reading_push(r, &t->rows, &t->nrows, sizeof *row);
-    bool may_shift = ompp_cells_may_shift(t->columns, t->ncolumns);
 
     if (!row) return false;
     row->line = r->at + 1;
     row->values = ompp_reading_alloc(r, t->ncolumns, sizeof *row->values);
     if (!row->values) return false;
-    if (!take_label(&p, t, row) || *p != ' ') return layout(r, t->nrows == 1 ? "the first row of a table" : "a row, or SUM");
-    if (may_shift && r->doc->mpi_first && take_cells(r, p, t, true, row->values)) return true;
-    if (take_cells(r, p, t, false, row->values)) return true;
-    if (may_shift && take_cells(r, p, t, true, row->values)) return r->doc->mpi_first = true;
+    if (!take_label(&p, t, row) || *p != ' ')
+        return layout(r, t->nrows == 1 ? "the first row of a table" : "a row, or SUM");
+    if (take_cells(r, p, t, t->mpi_first, row->values)) return true;
+    if (t->nrows == 1 && ompp_cells_may_shift(t->columns, t->ncolumns) && take_cells(r, p, t, true, row->values))
+        return t->mpi_first = true;
     return ompp_reading_fail(r, OMPP_DO_RESTORE, "the row does not fit the %zu titles of its table", t->ncolumns);
 }
 
@@ -355,7 +381,8 @@ static bool read_step(ompp_reading_t *r, ompp_doc_table_t *t)
     if (mark != '+' && mark != '=') return layout(r, "a step of a call path, [+01] or [=01]");
     p += 2;
     if (!ompp_take_whole(&p, MAX_LEVEL, &level) || !ompp_take(&p, "] ")) return layout(r, "a step of a call path");
-    if (level != t->nsteps + 1) return ompp_reading_fail(r, OMPP_DO_RESTORE, "level %" PRIu64 " follows level %zu", level, t->nsteps);
+    if (level != t->nsteps + 1)
+        return ompp_reading_fail(r, OMPP_DO_RESTORE, "level %" PRIu64 " follows level %zu", level, t->nsteps);
     if (!add_step(r, t, mark, p)) return false;
     r->at++;
     return true;
@@ -377,7 +404,8 @@ static bool read_paths(ompp_reading_t *r)
     return !r->rc;
 }
 
-/* ---- Overhead Analysis Report --------------------------------------------------------------------------------------- */
+/* ---- Overhead Analysis Report ---------------------------------------------------------------------------------------
+ */
 
 static bool read_totals(ompp_reading_t *r)
 {
@@ -450,9 +478,11 @@ static bool read_wall(ompp_reading_t *r)
     if (!take_wall(r, line, &end, row)) return layout(r, "a region with wallclock and percentage");
     while (end > line && end[-1] == ' ') end--;
     if (strncmp(skip(line), "SUM", 3) == 0) return true;
-    if (!ompp_take_region(&p, &number) || !take_word(&p, brief) || p > end) return layout(r, "a region with its type, or SUM");
+    if (!ompp_take_region(&p, &number) || !take_word(&p, brief) || p > end)
+        return layout(r, "a region with its type, or SUM");
     construct = ompp_construct_by_brief(brief);
-    if (construct == OMPP_CONSTRUCT_NUM) return ompp_reading_fail(r, OMPP_DO_VERSION, "%s is no known type of region", brief);
+    if (construct == OMPP_CONSTRUCT_NUM)
+        return ompp_reading_fail(r, OMPP_DO_VERSION, "%s is no known type of region", brief);
     p = skip(p);
     place = ompp_reading_keep(r, p, p < end ? (size_t)(end - p) : 0);
     if (!place) return false;
@@ -500,7 +530,8 @@ static bool read_class_titles(ompp_reading_t *r, bool first)
         }
         n++;
     }
-    if (*skip(p) || n != r->doc->nclasses) return ompp_reading_fail(r, OMPP_DO_RESTORE, "other classes than in the table above");
+    if (*skip(p) || n != r->doc->nclasses)
+        return ompp_reading_fail(r, OMPP_DO_RESTORE, "other classes than in the table above");
     r->at++;
     return true;
 }
@@ -515,7 +546,8 @@ static bool read_class_row(ompp_reading_t *r, ompp_doc_overhead_t **rows, size_t
     row->line = r->at + 1;
     row->shares = ompp_reading_alloc(r, 1 + r->doc->nclasses, sizeof *row->shares);
     if (!row->shares) return false;
-    if (!ompp_take_region(&p, &row->number) && (p = skip(p), !ompp_take(&p, "SUM"))) return layout(r, "a region, or SUM");
+    if (!ompp_take_region(&p, &row->number) && (p = skip(p), !ompp_take(&p, "SUM")))
+        return layout(r, "a region, or SUM");
     if (*p != ' ' || !ompp_take_number(&p, &row->total)) return layout(r, "a row of overheads");
     for (size_t i = 0; i <= r->doc->nclasses; i++)
         if (!ompp_take_number(&p, &row->shares[i].time) || !take_percent(&p, "", &row->shares[i].percent))
@@ -554,7 +586,8 @@ static bool read_overheads(ompp_reading_t *r)
     return more(r) ? layout(r, "the end of the section") : true;
 }
 
-/* ---- All of it ------------------------------------------------------------------------------------------------------ */
+/* ---- All of it ------------------------------------------------------------------------------------------------------
+ */
 
 static bool read_other(ompp_reading_t *r, ompp_doc_section_t *s)
 {
@@ -565,8 +598,9 @@ static bool read_other(ompp_reading_t *r, ompp_doc_section_t *s)
 }
 
 static bool (*const readers[OMPP_SECTION_NUM])(ompp_reading_t *r) = {
-    [OMPP_SECTION_GENERAL] = read_general, [OMPP_SECTION_OVERVIEW] = read_overview, [OMPP_SECTION_CALLGRAPH] = read_callgraph,
-    [OMPP_SECTION_FLAT] = read_flat,       [OMPP_SECTION_PATHS] = read_paths,       [OMPP_SECTION_OVERHEADS] = read_overheads,
+    [OMPP_SECTION_GENERAL] = read_general,     [OMPP_SECTION_OVERVIEW] = read_overview,
+    [OMPP_SECTION_CALLGRAPH] = read_callgraph, [OMPP_SECTION_FLAT] = read_flat,
+    [OMPP_SECTION_PATHS] = read_paths,         [OMPP_SECTION_OVERHEADS] = read_overheads,
 };
 
 static bool read_section(ompp_reading_t *r)
@@ -577,7 +611,9 @@ static bool read_section(ompp_reading_t *r)
     ompp_doc_section_t *s;
 
     if (!title) return layout(r, "the title of a section");
-    while (kind < OMPP_SECTION_NUM && (strlen(ompp_sections[kind].title) != length || memcmp(ompp_sections[kind].title, title, length) != 0)) kind++;
+    while (kind < OMPP_SECTION_NUM &&
+           (strlen(ompp_sections[kind].title) != length || memcmp(ompp_sections[kind].title, title, length) != 0))
+        kind++;
     if (kind != OMPP_SECTION_GENERAL && !r->doc->nsections) return layout(r, "the title \"ompP General Information\"");
     s = ompp_reading_section(r, kind, title, length);
     if (!s) return false;
@@ -595,6 +631,7 @@ bool ompp_read_text(ompp_reading_t *r)
         if (r->doc->sections[i].kind != OMPP_SECTION_OTHER) found |= 1u << r->doc->sections[i].kind;
     for (unsigned kind = 0; kind < OMPP_SECTION_NUM; kind++)
         if (!(found & 1u << kind))
-            return ompp_reading_fail(r, "the file is cut off; " OMPP_DO_RESTORE, "the section \"%s\" is missing", ompp_sections[kind].title);
+            return ompp_reading_fail(r, "the file is cut off; " OMPP_DO_RESTORE, "the section \"%s\" is missing",
+                                     ompp_sections[kind].title);
     return true;
 }

@@ -31,7 +31,8 @@ static void put_region(const show_t *s, uint32_t region)
     fprintf(s->out, ",%s\n", s->doc->regions[region].fields);
 }
 
-/* ---- Header and overview -------------------------------------------------------------------------------------------- */
+/* ---- Header and overview --------------------------------------------------------------------------------------------
+ */
 
 /* "0.8.99" in three lines. */
 static void put_version(const show_t *s, const char *text)
@@ -103,7 +104,8 @@ static void put_callgraph(const show_t *s)
     }
 }
 
-/* ---- Tables --------------------------------------------------------------------------------------------------------- */
+/* ---- Tables ---------------------------------------------------------------------------------------------------------
+ */
 
 static void put_title(const show_t *s, const ompp_doc_column_t *c)
 {
@@ -127,7 +129,7 @@ static void put_label(const show_t *s, const ompp_doc_table_t *t, const ompp_doc
 /* Value that stands at this position of a row: ompP's MPI builds shift them in the same way in both forms. */
 static size_t value_at(const show_t *s, const ompp_doc_table_t *t, size_t position)
 {
-    if (!s->doc->mpi_first || s->from_text || !ompp_cells_may_shift(t->columns, t->ncolumns)) return position;
+    if (!t->mpi_first || s->from_text) return position;
     for (size_t c = 0; c < t->ncolumns; c++)
         if (ompp_cell_position(t->columns, t->ncolumns, c) == position) return c;
     return position;
@@ -140,7 +142,8 @@ static void put_rows(const show_t *s, const ompp_doc_table_t *t)
     putc('\n', s->out);
     for (size_t i = 0; i < t->nrows; i++) {
         put_label(s, t, &t->rows[i]);
-        for (size_t position = 0; position < t->ncolumns; position++) put_decimal(s, &t->rows[i].values[value_at(s, t, position)]);
+        for (size_t position = 0; position < t->ncolumns; position++)
+            put_decimal(s, &t->rows[i].values[value_at(s, t, position)]);
         putc('\n', s->out);
     }
 }
@@ -169,7 +172,8 @@ static void put_tables(const show_t *s, const char *what, const ompp_doc_table_t
     }
 }
 
-/* ---- Overheads ------------------------------------------------------------------------------------------------------ */
+/* ---- Overheads ------------------------------------------------------------------------------------------------------
+ */
 
 static void put_totals(const show_t *s)
 {
@@ -237,7 +241,8 @@ static void put_overheads(const show_t *s)
     put_classes(s, "overheads for whole program", s->doc->whole, s->doc->nwhole);
 }
 
-/* ---- All of it ------------------------------------------------------------------------------------------------------ */
+/* ---- All of it ------------------------------------------------------------------------------------------------------
+ */
 
 static void put_other(const show_t *s, const ompp_doc_section_t *section)
 {
@@ -263,14 +268,16 @@ static void put_section(const show_t *s, const ompp_doc_section_t *section)
     if (section->kind == OMPP_SECTION_FLAT) put_tables(s, "flat profile", d->flat, d->nflat);
     if (section->kind == OMPP_SECTION_PATHS) put_tables(s, "callgraph profile", d->paths, d->npaths);
     if (section->kind == OMPP_SECTION_OVERHEADS) put_overheads(s);
-    fprintf(s->out, "##END %s\n%s", ompp_sections[section->kind].block, section->kind == OMPP_SECTION_GENERAL ? "" : "\n");
+    fprintf(s->out, "##END %s\n%s", ompp_sections[section->kind].block,
+            section->kind == OMPP_SECTION_GENERAL ? "" : "\n");
 }
 
 int ompp_document_csv(const ompp_document_t *document, FILE *out, FILE *notes)
 {
     show_t s = {.doc = document, .out = out, .notes = notes, .from_text = document->form == OMPP_DOC_TEXT};
 
-    if (s.from_text && notes) fprintf(notes, "times have the %d digits after the point that the text has\n", document->digits);
+    if (s.from_text && notes)
+        fprintf(notes, "times have the %d digits after the point that the text has\n", document->digits);
     for (size_t i = 0; i < document->nsections; i++) put_section(&s, &document->sections[i]);
     return 0;
 }

@@ -29,7 +29,8 @@ static ompp_decimal_text_t percent(const show_t *s, const ompp_decimal_t *value)
     return ompp_decimal_format(value, s->percent);
 }
 
-/* ---- Sections before the tables ------------------------------------------------------------------------------------- */
+/* ---- Sections before the tables -------------------------------------------------------------------------------------
+ */
 
 static void show_field(const show_t *s, const char *name, const char *value)
 {
@@ -95,12 +96,14 @@ static void show_overview(const show_t *s)
         ompp_construct_t construct = d->regions[d->overview[i]].construct;
         for (n = 0; i + n < d->noverview && d->regions[d->overview[i + n]].construct == construct;) n++;
         ompp_layout_group(s->out, ompp_constructs[construct].full, n);
-        for (size_t k = i; k < i + n; k++) ompp_layout_member(s->out, d->regions[d->overview[k]].number, d->regions[d->overview[k]].place);
+        for (size_t k = i; k < i + n; k++)
+            ompp_layout_member(s->out, d->regions[d->overview[k]].number, d->regions[d->overview[k]].place);
         putc('\n', s->out);
     }
 }
 
-/* ---- Callgraph ------------------------------------------------------------------------------------------------------ */
+/* ---- Callgraph ------------------------------------------------------------------------------------------------------
+ */
 
 /* Percentages of the callgraph change their digits. */
 static void show_node(const show_t *s, const ompp_doc_node_t *node)
@@ -111,12 +114,14 @@ static void show_node(const show_t *s, const ompp_doc_node_t *node)
 
     if (s->percent >= 0)
         ompp_layout_percent_digits(ompp_decimal_value(&node->value[1]), ompp_decimal_value(&node->value[3]), digits);
-    for (unsigned i = 0; i < 4; i++) value[i] = i % 2 ? ompp_decimal_format(&node->value[i], digits[i / 2]) : seconds(s, &node->value[i]);
+    for (unsigned i = 0; i < 4; i++)
+        value[i] = i % 2 ? ompp_decimal_format(&node->value[i], digits[i / 2]) : seconds(s, &node->value[i]);
     ompp_layout_node(s->out, s->extra, (const char *[]){value[0].text, value[1].text, value[2].text, value[3].text},
                      ompp_constructs[region->construct].brief);
 }
 
-/* sibling[n]: another child of the same parent follows node n. Seen from the end: the level was met with no lower one between. */
+/* sibling[n]: another child of the same parent follows node n. Seen from the end: the level was met with no lower one
+ * between. */
 static bool *find_siblings(const ompp_document_t *d)
 {
     bool *sibling = calloc(d->nnodes + 1, sizeof *sibling);
@@ -154,7 +159,8 @@ static int show_callgraph(const show_t *s)
             open[level] = sibling[n];
             show_node(s, &d->nodes[n]);
             for (uint32_t l = 1; l <= level; l++) ompp_layout_branch(s->out, l == level, open[l]);
-            ompp_layout_heading(s->out, d->regions[d->nodes[n].region].number, d->regions[d->nodes[n].region].place, "");
+            ompp_layout_heading(s->out, d->regions[d->nodes[n].region].number, d->regions[d->nodes[n].region].place,
+                                "");
         }
         putc('\n', s->out);
     }
@@ -163,12 +169,15 @@ static int show_callgraph(const show_t *s)
     return sibling && open ? 0 : -OMPP_E_NOMEM;
 }
 
-/* ---- Tables --------------------------------------------------------------------------------------------------------- */
+/* ---- Tables ---------------------------------------------------------------------------------------------------------
+ */
 
 static void show_title(const show_t *s, const ompp_doc_column_t *c)
 {
-    static const int widths[] = {[OMPP_CELL_TIME] = OMPP_WIDTH_VALUE, [OMPP_CELL_COUNT] = OMPP_WIDTH_VALUE,
-                                 [OMPP_CELL_COUNTER] = OMPP_WIDTH_COUNTER, [OMPP_CELL_EVALUATOR] = OMPP_WIDTH_EVALUATOR};
+    static const int widths[] = {[OMPP_CELL_TIME] = OMPP_WIDTH_VALUE,
+                                 [OMPP_CELL_COUNT] = OMPP_WIDTH_VALUE,
+                                 [OMPP_CELL_COUNTER] = OMPP_WIDTH_COUNTER,
+                                 [OMPP_CELL_EVALUATOR] = OMPP_WIDTH_EVALUATOR};
     int width = widths[c->kind] + (c->kind == OMPP_CELL_TIME ? s->extra : 0), part = c->part ? 2 : 0;
 
     /* The part is inside the width of a value, and beside that of a counter. */
@@ -191,9 +200,9 @@ static void show_value(const show_t *s, const ompp_doc_column_t *c, const ompp_d
 }
 
 /* Value that stands at this position of a row. */
-static size_t value_at(const show_t *s, const ompp_doc_table_t *t, size_t position)
+static size_t value_at(const ompp_doc_table_t *t, size_t position)
 {
-    if (!s->doc->mpi_first || !ompp_cells_may_shift(t->columns, t->ncolumns)) return position;
+    if (!t->mpi_first) return position;
     for (size_t c = 0; c < t->ncolumns; c++)
         if (ompp_cell_position(t->columns, t->ncolumns, c) == position) return c;
     return position;
@@ -208,7 +217,7 @@ static void show_table(const show_t *s, const ompp_doc_table_t *t)
         const ompp_doc_row_t *row = &t->rows[i];
         ompp_layout_row_label(s->out, t->ranked, row->kind, row->rank, row->tid);
         for (size_t position = 0; position < t->ncolumns; position++) {
-            size_t c = value_at(s, t, position);
+            size_t c = value_at(t, position);
             show_value(s, &t->columns[c], &row->values[c]);
         }
         putc('\n', s->out);
@@ -221,7 +230,8 @@ static void show_heading(const show_t *s, const ompp_doc_region_t *region, bool 
 {
     const ompp_construct_row_t *construct = &ompp_constructs[region->construct];
 
-    ompp_layout_heading(s->out, region->number, region->place, path || construct->place != OMPP_PLACE_ADDRESS ? construct->full : "");
+    ompp_layout_heading(s->out, region->number, region->place,
+                        path || construct->place != OMPP_PLACE_ADDRESS ? construct->full : "");
 }
 
 static void show_flat(const show_t *s)
@@ -248,7 +258,8 @@ static void show_paths(const show_t *s)
     putc('\n', s->out);
 }
 
-/* ---- Overheads ------------------------------------------------------------------------------------------------------ */
+/* ---- Overheads ------------------------------------------------------------------------------------------------------
+ */
 
 static void show_walls(const show_t *s)
 {
@@ -266,7 +277,8 @@ static void show_walls(const show_t *s)
             const ompp_doc_region_t *region = &d->regions[row->region];
             size_t width = d->ours ? ompp_utf8_width(region->place) : strlen(region->place);
             ompp_layout_wall(s->out, region->number, ompp_constructs[region->construct].brief, region->place,
-                             width < OMPP_WIDTH_PLACE ? OMPP_WIDTH_PLACE - (int)width : 0, s->extra, wall.text, share.text);
+                             width < OMPP_WIDTH_PLACE ? OMPP_WIDTH_PLACE - (int)width : 0, s->extra, wall.text,
+                             share.text);
         }
         for (size_t c = 0; c < d->nextra; c++) show_value(s, &d->extra[c], &row->values[c]);
         putc('\n', s->out);
@@ -280,10 +292,12 @@ static void show_classes(const show_t *s, const char *what, const ompp_doc_overh
     for (unsigned c = 0; c < s->doc->nclasses; c++) ompp_layout_class_title(s->out, s->extra, c, s->doc->classes[c]);
     putc('\n', s->out);
     for (size_t i = 0; i < n; i++) {
-        ompp_layout_class_row(s->out, rows[i].number == OMPP_DOC_NONE, rows[i].number, s->extra, seconds(s, &rows[i].total).text);
+        ompp_layout_class_row(s->out, rows[i].number == OMPP_DOC_NONE, rows[i].number, s->extra,
+                              seconds(s, &rows[i].total).text);
         for (size_t c = 0; c <= s->doc->nclasses; c++) {
             if (c) putc(' ', s->out);
-            ompp_layout_share(s->out, s->extra, seconds(s, &rows[i].shares[c].time).text, percent(s, &rows[i].shares[c].percent).text);
+            ompp_layout_share(s->out, s->extra, seconds(s, &rows[i].shares[c].time).text,
+                              percent(s, &rows[i].shares[c].percent).text);
         }
         putc('\n', s->out);
     }
@@ -294,15 +308,16 @@ static void show_overheads(const show_t *s)
 {
     const ompp_document_t *d = s->doc;
 
-    ompp_layout_overheads(s->out, seconds(s, &d->runtime).text, d->runtime_threads, d->nparallel, seconds(s, &d->coverage).text,
-                          percent(s, &d->coverage_percent).text);
+    ompp_layout_overheads(s->out, seconds(s, &d->runtime).text, d->runtime_threads, d->nparallel,
+                          seconds(s, &d->coverage).text, percent(s, &d->coverage_percent).text);
     show_walls(s);
     show_classes(s, "each individual parallel region", d->each, d->neach);
     show_classes(s, "whole program", d->whole, d->nwhole);
     putc('\n', s->out);
 }
 
-/* ---- All of it ------------------------------------------------------------------------------------------------------ */
+/* ---- All of it ------------------------------------------------------------------------------------------------------
+ */
 
 /* Sections that this program does not know are text as they stand; from CSV they would not be. */
 static void show_other(const show_t *s, const ompp_doc_section_t *section)
@@ -335,9 +350,11 @@ static void note_losses(const show_t *s)
     const ompp_document_t *d = s->doc;
 
     if (!s->notes) return;
-    if (s->digits > d->digits) fprintf(s->notes, "times have %d digits after the point: the report has no more\n", d->digits);
+    if (s->digits > d->digits)
+        fprintf(s->notes, "times have %d digits after the point: the report has no more\n", d->digits);
     if (d->form == OMPP_DOC_TEXT) return;
-    if (s->digits < d->digits) fprintf(s->notes, "times rounded from %d to %d digits after the point\n", d->digits, s->digits);
+    if (s->digits < d->digits)
+        fprintf(s->notes, "times rounded from %d to %d digits after the point\n", d->digits, s->digits);
     for (size_t i = 0; i < ompp_nfields; i++)
         if (!ompp_fields[i].csv && ompp_fields[i].usual && ompp_fields[i].form == OMPP_FIELD_SAME)
             fprintf(s->notes, "left out: %s, which CSV does not have\n", ompp_fields[i].text);

@@ -71,4 +71,5 @@ def main(step, names):
     return 1 if missed or not tried else 0
 
 
-sys.exit(main(int(sys.argv[1]), sys.argv[2:]))
+if __name__ == '__main__':
+    sys.exit(main(int(sys.argv[1]), sys.argv[2:]))

@@ -1,0 +1,22 @@
+# What a target is built from. Sourced.
+
+# fuzz_flags SRC
+fuzz_flags() {
+    echo "-I$1/src -I$1/tests/fuzz -I${abs_top_builddir:-.} ${XML2_CFLAGS-$(pkg-config --cflags libxml-2.0)}" \
+        "${DWARF_CFLAGS--I/usr/include/libdwarf}"
+}
+
+# fuzz_sources SRC TARGET
+fuzz_sources() {
+    case $2 in
+    document) echo "$1"/src/reader/*.c "$1"/src/report/ompp_layout.c "$1"/src/report/ompp_utf8.c "$1"/src/model/ompp_tables.c \
+        "$1"/src/base/ompp_error.c ;;
+    xml) echo "$1"/src/report/*.c "$1"/src/analysis/*.c "$1"/src/structure/*.c "$1"/src/model/*.c "$1"/src/base/*.c ;;
+    esac
+}
+
+# fuzz_libs TARGET
+fuzz_libs() {
+    [ "$1" = document ] || echo "${XML2_LIBS--lxml2} ${DWARF_LIBS--ldwarf}"
+    echo -lm
+}
