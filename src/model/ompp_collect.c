@@ -18,6 +18,7 @@
 typedef struct {
     const char *base;
     uint64_t size, t;
+    ompp_end_t end;
     ompp_profile_t *profile;
     uint32_t nregions, nmodules;
     uint32_t *region_of; /* [nregions]: index in the arena -> in the profile */
@@ -300,6 +301,16 @@ static uint64_t limit_of(const collect_t *c, const ompp_a_frame_t *frame, uint64
     return join && join < limit && join >= frame->enter ? join : limit;
 }
 
+/* A region that the user has named, and that is open at the end: its end may have been forgotten. */
+static void note_open(collect_t *c, const ompp_a_frame_t *frame)
+{
+    const ompp_a_node_t *node = (const ompp_a_node_t *)(c->base + frame->node);
+    const ompp_a_region_t *r = record(c, node->region, sizeof *r);
+
+    if (c->end == OMPP_END_FINAL && r && r->construct == OMPP_CONSTRUCT_USER_REGION && !(r->flags & OMPP_REGION_F_FUNCTION))
+        ompp_profile_add_coverage(c->profile, OMPP_COVERAGE_NOTE, "user region open at the end of the program", text(c, r->name), 1);
+}
+
 /* Adds to the copied values what the frames of one stack have not booked yet. */
 static void close_stack(collect_t *c, const ompp_a_stack_t *stack, uint32_t top, uint32_t location, uint64_t limit)
 {
@@ -310,6 +321,7 @@ static void close_stack(collect_t *c, const ompp_a_stack_t *stack, uint32_t top,
         const ompp_a_frame_t *frame = &stack->frames[i];
         uint64_t *values = values_of(c, frame, location);
         limit = limit_of(c, frame, limit);
+        if (values) note_open(c, frame);
         if (values) {
             values[0] += 1 + (frame->flags & OMPP_FRAME_F_RECURSIVE ? frame->again : 0);
             if (limit > frame->stamp) values[ompp_value_index(frame->slot, OMPP_SLOT_TIME)] += limit - frame->stamp;
@@ -353,6 +365,15 @@ static int by_role(const void *a, const void *b)
     return x->ordinal < y->ordinal ? -1 : x->ordinal > y->ordinal;
 }
 
+/* Name of a region, or of its type; NULL = there is none. */
+static const char *name_of(const collect_t *c, ompp_off_t off)
+{
+    const ompp_a_region_t *r = record(c, off, sizeof *r);
+
+    if (!r || r->construct >= OMPP_CONSTRUCT_NUM) return NULL;
+    return *text(c, r->name) ? text(c, r->name) : ompp_constructs[r->construct].full;
+}
+
 static void note_losses(collect_t *c, const ompp_a_thread_t *t)
 {
     if (t->dropped)
@@ -361,10 +382,12 @@ static void note_losses(collect_t *c, const ompp_a_thread_t *t)
     if (t->deep)
         ompp_profile_add_coverage(c->profile, OMPP_COVERAGE_DROPPED, "region entries", "nested too deeply", t->deep);
     if (t->unclosed)
-        ompp_profile_add_coverage(c->profile, OMPP_COVERAGE_MISMATCH, "regions ended by the end of an outer one", NULL,
-                                  t->unclosed);
+        ompp_profile_add_coverage(c->profile, OMPP_COVERAGE_MISMATCH, "regions ended by the end of an outer one",
+                                  name_of(c, t->first_unclosed), t->unclosed);
     if (t->unopened)
-        ompp_profile_add_coverage(c->profile, OMPP_COVERAGE_MISMATCH, "ends of regions that were not open", NULL, t->unopened);
+        ompp_profile_add_coverage(c->profile, OMPP_COVERAGE_MISMATCH, "ends of regions that were not open",
+                                  name_of(c, t->first_unopened), t->unopened);
+    if (t->left) ompp_profile_add_coverage(c->profile, OMPP_COVERAGE_LEFT, NULL, NULL, t->left);
 }
 
 static bool copy_threads(collect_t *c, ompp_off_t first, uint32_t rank, uint32_t *nthreads)
@@ -420,7 +443,7 @@ static bool copy_all(collect_t *c, const ompp_a_header_t *header, ompp_end_t end
 
 ompp_profile_t *ompp_collect(const char *base, uint64_t size, uint64_t t, ompp_end_t end)
 {
-    collect_t c = {.base = base, .size = size, .t = t};
+    collect_t c = {.base = base, .size = size, .t = t, .end = end};
     const ompp_a_header_t *header = record(&c, OMPP_LAYOUT_HEADER, sizeof *header);
 
     if (!header || memcmp(header->magic, OMPP_LAYOUT_MAGIC, sizeof header->magic) != 0 ||

@@ -147,6 +147,8 @@ typedef struct {
     uint64_t dropped;  /* region entries that found no room */
     uint64_t deep;     /* region entries below the largest depth */
     uint64_t unclosed, unopened; /* frames closed by an outer exit; exits of regions that were not open */
+    uint64_t left;               /* of functions, closed by an outer exit (longjmp) */
+    ompp_off_t first_unclosed, first_unopened; /* regions; 0 = none */
 } ompp_a_thread_t;
 
 typedef struct {

@@ -6,6 +6,7 @@
 #include "opari-bridge/ompp_pomp2_fortran_priv.h"
 #include "opari-bridge/ompp_user_api_priv.h"
 
+#define OMPP_IMPLEMENTATION
 #include "ompp.h"
 
 #include "model/ompp_profile.h"

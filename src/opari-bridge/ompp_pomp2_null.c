@@ -5,6 +5,7 @@
  */
 #define OMPP_POMP2_NO_MACROS
 #define OMPP_KINST
+#define OMPP_IMPLEMENTATION
 #include "ompp.h"
 #include "opari2/pomp2_lib.h"
 
@@ -97,11 +98,27 @@ SWITCH(POMP2_Finalize)
 SWITCH(POMP2_On)
 SWITCH(POMP2_Off)
 SWITCH(POMP_Init)
+SWITCH(POMP_Finalize)
 SWITCH(POMP_On)
 SWITCH(POMP_Off)
 SWITCH(OMPP_Dump)
 NAME(ompp_region_begin)
 NAME(ompp_region_end)
+
+void ompp_region_begin_at(const char *name, const char *file, unsigned line)
+{
+    (void)name, (void)file, (void)line;
+}
+
+void POMP_Begin(struct ompregdescr *region)
+{
+    (void)region;
+}
+
+void POMP_End(struct ompregdescr *region)
+{
+    (void)region;
+}
 
 void POMP2_Implicit_barrier_enter(POMP2_Region_handle *handle, POMP2_Task_handle *old_task)
 {

@@ -2,10 +2,12 @@
  * \file
  * The functions of include/ompp.h. Regions are found by the text of their name in a table without locks.
  */
+#define OMPP_IMPLEMENTATION
 #include "ompp.h"
 
 #include "opari-bridge/ompp_user_api_priv.h"
 
+#include "model/ompp_profile.h"
 #include "runtime/ompp_event.h"
 #include "runtime/ompp_lifecycle.h"
 
@@ -15,16 +17,23 @@
 
 #define OMPP_EXPORT __attribute__((visibility("default")))
 
-/* Names beyond these are looked up at the runtime, with its lock. */
-enum { NAMES = 1024 };
+enum { BUCKETS = 1024 };
 
+/* Where a region begins: a return address, or a line. */
 typedef struct {
+    const void *code;
+    const char *file;
+    unsigned line;
+} place_t;
+
+typedef struct ompp_named {
+    struct ompp_named *next; /* set before the entry is published */
     uint64_t hash;
     ompp_region_ref_t ref;
     char name[];
 } ompp_named_t;
 
-static ompp_named_t *named[NAMES]; /* open addressing; entries are published by compare-and-swap and never removed */
+static ompp_named_t *named[BUCKETS]; /* entries are put in front by compare-and-swap and never removed */
 
 static uint64_t hash_of(const char *name)
 {
@@ -34,9 +43,10 @@ static uint64_t hash_of(const char *name)
     return hash;
 }
 
-static ompp_region_ref_t define(const char *name, const void *code)
+static ompp_region_ref_t define(const char *name, const place_t *place)
 {
-    const ompp_region_def_t def = {.construct = OMPP_CONSTRUCT_USER_REGION, .name = name, .code = code};
+    const ompp_region_def_t def = {.construct = OMPP_CONSTRUCT_USER_REGION, .name = name, .code = place->code,
+                                   .file = place->file, .begin = place->line, .end = place->line};
     int saved = errno;
     ompp_region_ref_t ref = ompp_runtime_start() ? ompp_region_define(&def) : 0;
 
@@ -58,31 +68,57 @@ static ompp_named_t *new_name(const char *name, uint64_t hash, ompp_region_ref_t
     return entry;
 }
 
-/* The region of a name; code = where it begins, NULL = only look. Regions refused now (measurement off) are asked for again. */
-static ompp_region_ref_t find(const char *name, const void *code)
+/* The entry of a name among those from first up to, not including, last. */
+static ompp_named_t *look(ompp_named_t *first, const ompp_named_t *last, const char *name, uint64_t hash)
+{
+    for (; first != last; first = first->next)
+        if (first->hash == hash && strcmp(first->name, name) == 0) return first;
+    return NULL;
+}
+
+/* Makes the region at its first place and puts it in front of those seen so far, unless another thread was faster. */
+static ompp_region_ref_t add(ompp_named_t **bucket, ompp_named_t *seen, const char *name, uint64_t hash, const place_t *place)
+{
+    ompp_region_ref_t ref = define(name, place);
+    ompp_named_t *fresh = ref ? new_name(name, hash, ref) : NULL, *found;
+
+    for (; fresh; seen = fresh->next) {
+        fresh->next = seen;
+        if (__atomic_compare_exchange_n(bucket, &fresh->next, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return ref;
+        found = look(fresh->next, seen, name, hash);
+        if (!found) continue;
+        free(fresh);
+        return found->ref;
+    }
+    return ref;
+}
+
+/* The region of a name; place NULL: only look. One refused now (the profile is full) is asked for again. */
+static ompp_region_ref_t find(const char *name, const place_t *place)
 {
     uint64_t hash = hash_of(name);
-    ompp_region_ref_t ref;
-    ompp_named_t *entry;
+    ompp_named_t **bucket = &named[(hash ^ hash >> 32) % BUCKETS], *seen = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
+    const ompp_named_t *entry = look(seen, NULL, name, hash);
 
-    for (unsigned i = 0; i < NAMES; i++) {
-        ompp_named_t **slot = &named[(hash + i) % NAMES];
-        entry = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
-        if (entry && entry->hash == hash && strcmp(entry->name, name) == 0) return entry->ref;
-        if (entry) continue;
-        ref = code ? define(name, code) : 0;
-        if (ref == 0) return 0;
-        ompp_named_t *fresh = new_name(name, hash, ref);
-        if (!fresh || __atomic_compare_exchange_n(slot, &entry, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return ref;
-        free(fresh); /* another thread took the slot, perhaps for this name */
-        i--;
-    }
-    return define(name, NULL); /* the table is full: the name alone is the key, for begin and end alike */
+    if (entry) return entry->ref;
+    return place ? add(bucket, seen, name, hash, place) : 0;
 }
 
 void ompp_named_begin(const char *name, const void *code)
 {
-    ompp_event_enter(find(name, code), ompp_event_now());
+    const place_t place = {.code = code};
+
+    ompp_event_enter(find(name, &place), ompp_event_now());
+}
+
+/* An end whose name was never begun is counted here: there is no region that could say so. */
+static void unknown_end(const char *name)
+{
+    int saved = errno;
+
+    if (ompp_region_wanted(OMPP_CONSTRUCT_USER_REGION))
+        ompp_event_coverage(OMPP_COVERAGE_MISMATCH, "ends of regions that were not open", name);
+    errno = saved;
 }
 
 void ompp_named_end(const char *name, const void *code)
@@ -90,6 +126,7 @@ void ompp_named_end(const char *name, const void *code)
     ompp_time_t t = ompp_event_now();
     ompp_region_ref_t ref = find(name, NULL);
 
+    if (!ref) unknown_end(name);
     ompp_region_ends_at(ref, code);
     ompp_event_exit(ref, t);
 }
@@ -99,10 +136,45 @@ OMPP_EXPORT void ompp_region_begin(const char *name)
     if (name) ompp_named_begin(name, __builtin_return_address(0));
 }
 
+OMPP_EXPORT void ompp_region_begin_at(const char *name, const char *file, unsigned line)
+{
+    const place_t place = {.file = file, .line = line};
+
+    if (name) ompp_event_enter(find(name, &place), ompp_event_now());
+}
+
 OMPP_EXPORT void ompp_region_end(const char *name)
 {
     if (name) ompp_named_end(name, __builtin_return_address(0));
 }
+
+/* ---- ompP's descriptors --------------------------------------------------------------------------------------------- */
+
+static ompp_region_ref_t described(struct ompregdescr *region)
+{
+    uintptr_t ref = (uintptr_t)__atomic_load_n(&region->data, __ATOMIC_RELAXED);
+    const ompp_region_def_t def = {.construct = OMPP_CONSTRUCT_USER_REGION, .name = region->sub_name, .file = region->file_name,
+                                   .begin = (uint32_t)region->begin_first_line, .end = (uint32_t)region->end_last_line};
+    int saved = errno;
+
+    if (ref) return (ompp_region_ref_t)ref;
+    ref = ompp_runtime_start() ? ompp_region_define(&def) : 0;
+    __atomic_store_n(&region->data, (void *)ref, __ATOMIC_RELAXED); /* threads that come at once store the same */
+    errno = saved;
+    return (ompp_region_ref_t)ref;
+}
+
+OMPP_EXPORT void POMP_Begin(struct ompregdescr *region)
+{
+    if (region) ompp_event_enter(described(region), ompp_event_now());
+}
+
+OMPP_EXPORT void POMP_End(struct ompregdescr *region)
+{
+    if (region) ompp_event_exit(described(region), ompp_event_now());
+}
+
+/* ---- Switches ------------------------------------------------------------------------------------------------------- */
 
 OMPP_EXPORT void POMP_Init(void)
 {
@@ -110,6 +182,11 @@ OMPP_EXPORT void POMP_Init(void)
 
     ompp_runtime_start();
     errno = saved;
+}
+
+OMPP_EXPORT void POMP_Finalize(void)
+{
+    ompp_event_switch(false, "POMP_Finalize");
 }
 
 OMPP_EXPORT void POMP_On(void)

@@ -71,6 +71,22 @@ static void add_source(ompp_profile_t *profile)
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_SOURCE, "none", reason, 1);
 }
 
+/* Begins and ends that do not match are most often the user's mistake. */
+static void warn_of_mismatches(const ompp_profile_t *profile)
+{
+    uint64_t n = 0;
+    const char *what = NULL, *first = NULL;
+
+    for (size_t i = 0; i < profile->ncoverage; i++) {
+        const ompp_coverage_t *c = &profile->coverage[i];
+        if (c->kind != OMPP_COVERAGE_MISMATCH) continue;
+        if (!what) what = ompp_profile_text(profile, c->subject), first = ompp_profile_text(profile, c->reason);
+        n += c->count;
+    }
+    if (n) ompp_warn("%s: %s%s%llu in all; times are complete, see Coverage in the report", what, first, *first ? ", " : "",
+                     (unsigned long long)n);
+}
+
 ompp_profile_t *ompp_finish_collect(const char *arena, uint64_t size, ompp_time_t t, ompp_end_t end)
 {
     ompp_profile_t *profile = ompp_collect(arena, size, t, end);
@@ -82,6 +98,7 @@ ompp_profile_t *ompp_finish_collect(const char *arena, uint64_t size, ompp_time_
     add_settings(profile);
     add_source(profile);
     if (ompp_process.arena.why[0]) ompp_profile_add_coverage(profile, OMPP_COVERAGE_ARENA, NULL, ompp_process.arena.why, 1);
+    if (end == OMPP_END_FINAL) warn_of_mismatches(profile);
     if (!profile->failed) return profile;
     ompp_profile_free(profile);
     return NULL;

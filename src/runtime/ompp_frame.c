@@ -137,13 +137,20 @@ static void leave_again(ompp_thread_t *thread, ompp_a_frame_t *frame)
     if (--frame->again == 0) frame->flags &= (uint16_t)~OMPP_FRAME_F_RECURSIVE;
 }
 
-/* Executions that an exit of frame number index finds open above it. */
-static uint64_t open_above(const ompp_thread_t *thread, uint32_t index)
+void ompp_note_unclosed_slow(ompp_thread_t *thread, uint32_t index)
 {
-    uint64_t n = thread->stack->top - index;
+    ompp_a_thread_t *record = thread->record;
 
-    for (uint32_t i = index + 1; i <= thread->stack->top; i++) n += thread->stack->frames[i].again;
-    return n;
+    for (uint32_t i = index + 1; i <= thread->stack->top; i++) {
+        const ompp_a_frame_t *frame = &thread->stack->frames[i];
+        ompp_off_t region = ompp_node(thread, frame->node)->region;
+        if (((ompp_a_region_t *)ompp_at(thread, region))->flags & OMPP_REGION_F_FUNCTION) {
+            record->left += 1 + frame->again;
+        } else {
+            record->unclosed += 1 + frame->again;
+            if (!record->first_unclosed) record->first_unclosed = region;
+        }
+    }
 }
 
 void ompp_exit_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t)
@@ -161,9 +168,10 @@ void ompp_exit_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t
     uint32_t index = find_open(thread, region);
     if (!index) {
         thread->record->unopened++;
+        if (!thread->record->first_unopened && region > OMPP_REGION_SKIPPED) thread->record->first_unopened = region;
         return;
     }
-    thread->record->unclosed += open_above(thread, index);
+    ompp_note_unclosed_slow(thread, index);
     while (thread->stack->top > index) close_top(thread, t);
     top = ompp_top(thread);
     if (top->flags & OMPP_FRAME_F_RECURSIVE) leave_again(thread, top);

@@ -135,7 +135,7 @@ static ompp_a_frame_t *team_frame_on_top(ompp_thread_t *thread, ompp_time_t t)
     index = find_team(thread);
     if (!index) return NULL;
     if (thread->stack->top > index) {
-        thread->record->unclosed += thread->stack->top - index;
+        ompp_note_unclosed_slow(thread, index);
         ompp_frames_close(thread, index + 1, t);
     }
     return ompp_top(thread);
