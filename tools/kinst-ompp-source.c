@@ -28,7 +28,7 @@ static char *description(const kinst_scan_t *s, const kinst_region_t *r)
 /* Teams on the host run one after the other on the thread that meets them: a team of one. */
 static void put_league(kinst_buffer_t *b, const kinst_scan_t *s, size_t i)
 {
-    static const char head[] = "static __inline__ __attribute__((__unused__)) void ompp_region_";
+    static const char head[] = "static __inline__ __attribute__((__unused__, __no_instrument_function__)) void ompp_region_";
 
     kinst_putf(b, "%sbegin_%zu(POMP2_Task_handle *team)\n{\n    ompp_pomp2_fork(&ompp_region_%zu, team, \"%s\");\n"
                   "    ompp_pomp2_member_begin(&ompp_region_%zu, *team);\n}\n", head, i + 1, i + 1, description(s, &s->regions[i]), i + 1);
@@ -50,7 +50,7 @@ static void put_task(kinst_buffer_t *b, const kinst_scan_t *s, size_t i)
 /* Functions, so that the handles need no data-sharing clauses. */
 static void put_region(kinst_buffer_t *b, const kinst_scan_t *s, size_t i)
 {
-    static const char head[] = "static __inline__ __attribute__((__unused__)) void ompp_region_";
+    static const char head[] = "static __inline__ __attribute__((__unused__, __no_instrument_function__)) void ompp_region_";
     const kinst_region_t *r = &s->regions[i];
 
     kinst_putf(b, "static OPARI2_Region_handle ompp_region_%zu = 0;\n", i + 1);
@@ -88,7 +88,7 @@ static void put_notes(kinst_buffer_t *b, const kinst_scan_t *s, const char *unmo
 {
     if (!unmodified && s->ignored.n == 0 && s->unseen.n == 0) return;
     put_c(b, s, "void ompp_build_note(int, const char *, const char *) __attribute__((__weak__));\n");
-    kinst_puts(b, "static void __attribute__((__constructor__, __used__)) ompp_build_notes_here(void)\n{\n"
+    kinst_puts(b, "static void __attribute__((__constructor__, __used__, __no_instrument_function__)) ompp_build_notes_here(void)\n{\n"
                   "    if (!ompp_build_note) return;\n");
     if (unmodified) {
         kinst_list_t files = {0};
@@ -120,7 +120,8 @@ static void put_list(kinst_buffer_t *b, const kinst_scan_t *s, const kinst_list_
     kinst_puts(b, "static const char *const ompp_descriptions[] = {\n");
     for (size_t i = 0; i < ctcs->n; i++) kinst_putf(b, "    \"%s\",\n", ctcs->v[i]);
     for (size_t i = 0; i < s->nregions; i++) kinst_putf(b, "    \"%s\",\n", description(s, &s->regions[i]));
-    kinst_putf(b, "    0};\nstatic void __attribute__((__constructor__, __used__)) ompp_build_regions_here(void)\n{\n"
+    kinst_putf(b, "    0};\nstatic void __attribute__((__constructor__, __used__, __no_instrument_function__)) "
+                  "ompp_build_regions_here(void)\n{\n"
                   "    if (ompp_build_regions) ompp_build_regions(ompp_descriptions, %zu);\n}\n", ctcs->n + s->nregions);
 }
 

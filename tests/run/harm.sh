@@ -12,7 +12,7 @@ claim() {
     if "$@"; then echo "ok - $name"; else echo "not ok - $name"; failed=1; fi
 }
 same() { [ "$1" = "$2" ] || { echo "#   expected '$2', is '$1'"; return 1; }; }
-build() { ${CC-gcc} -g -pthread -I"$abs_top_srcdir/include" "$@" -L"$lib" -lompp -Wl,-rpath,"$lib" -ldl || exit 1; }
+build() { ${CC-gcc} -g -pthread -I"$abs_top_srcdir/include" "$@" -L"$lib" -Wl,--no-as-needed -lompp -Wl,-rpath,"$lib" -ldl || exit 1; }
 
 cat >plugin.c <<'C'
 #include "ompp.h"
