@@ -344,10 +344,11 @@ static void close_frames(collect_t *c, const ompp_a_thread_t *thread, uint32_t l
         uint32_t top = stack ? __atomic_load_n(&stack->top, __ATOMIC_ACQUIRE) : 0;
         if (!stack || top >= stack->capacity || !record(c, off, sizeof *stack + (top + 1ull) * sizeof stack->frames[0])) return;
         /* The top frame of this stack was interrupted by the task above since task_begin. */
-        uint64_t *interrupted = task_begin ? values_of(c, &stack->frames[top], location) : NULL;
+        bool suspended = task_begin && stack->explicit_task; /* such a task has no time since then */
+        uint64_t *interrupted = task_begin && !suspended ? values_of(c, &stack->frames[top], location) : NULL;
         if (interrupted && limit > task_begin)
             interrupted[ompp_value_index(stack->frames[top].slot, OMPP_SLOT_TASK)] += limit - task_begin;
-        close_stack(c, stack, top, location, limit);
+        close_stack(c, stack, top, location, suspended && task_begin < limit ? task_begin : limit);
         task_begin = stack->explicit_task ? stack->begin : 0;
         off = stack->under;
     }

@@ -1,7 +1,7 @@
 /*
- * Explicit tasks. A running task has a stack of frames of its own; it lies on the stack it interrupted. The interrupted frame is
- * given the task's time as task time, so that nobody counts it twice. Suspended tasks keep their stack; when they go on, on this
- * or another thread, their frames move by the time they were suspended.
+ * Explicit tasks. A running task has a stack of frames of its own; it lies on the stack it interrupted. An interrupted frame of an
+ * implicit task is given the task's time as task time, so that nobody counts it twice; the frames of an interrupted or suspended
+ * explicit task move by the time it did not run. Suspended tasks keep their stack, and may go on on another thread.
  *
  * Handles: running, the offset of the stack, a multiple of 16. Created, from the lowest bit: 1; 28 bits of the region's offset, without
  * its four zeros; 35 bits of the time of creation in TICK ns, so that waits of up to nine minutes can be told.
@@ -86,17 +86,31 @@ static void push_stack(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t
     ompp_use_stack(thread, stack);
 }
 
-/* Takes the innermost stack away: the interrupted frame gets the time of the run. */
+/* The task did not run for so long: its open frames did not either. */
+static void leave_out(ompp_a_stack_t *stack, uint64_t gap)
+{
+    for (uint32_t i = 0; i <= stack->top; i++) {
+        stack->frames[i].enter += gap;
+        stack->frames[i].stamp += gap;
+    }
+}
+
+/*
+ * Takes the innermost stack away. A frame of the implicit task that was interrupted gets the time of the run as task time; an explicit
+ * task does not get it at all, or in a recursion of tasks each would count the others' time again.
+ */
 static void pop_stack(ompp_thread_t *thread, ompp_time_t t)
 {
     ompp_a_stack_t *stack = thread->stack, *under = ompp_at(thread, stack->under);
     ompp_a_frame_t *interrupted = &under->frames[under->top];
+    uint64_t run = t > stack->begin ? t - stack->begin : 0;
 
-    if (t > stack->begin) {
-        ompp_node(thread, interrupted->node)->slot[interrupted->slot].task += t - stack->begin;
-        stack->ran += t - stack->begin;
-        under->lent += t - stack->begin;
-    }
+    stack->ran += run;
+    under->lent += run;
+    if (under->explicit_task)
+        leave_out(under, run);
+    else
+        ompp_node(thread, interrupted->node)->slot[interrupted->slot].task += run;
     ompp_use_stack(thread, under);
 }
 
@@ -214,11 +228,7 @@ void ompp_event_task_resume(ompp_task_t task, ompp_time_t t)
     if (!thread || thread->skipped || !ompp_guard_enter(thread)) return;
     ompp_a_stack_t *stack = stack_of(thread, task);
     if (stack && stack->suspended && move_here(thread, stack, t)) {
-        uint64_t gap = t > stack->suspended ? t - stack->suspended : 0;
-        for (uint32_t i = 0; i <= stack->top; i++) {
-            stack->frames[i].enter += gap;
-            stack->frames[i].stamp += gap;
-        }
+        leave_out(stack, t > stack->suspended ? t - stack->suspended : 0);
         ompp_settled_top(thread, t);
         push_stack(thread, stack, t);
     }

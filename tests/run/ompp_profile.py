@@ -151,18 +151,22 @@ class Profile:
         for place in sorted(set(self.locations)):
             if place[0] < 0 or self._odd_thread(place):
                 continue
-            own = top = alone = 0
+            own = top = alone = tasks = 0
             for node in self.nodes[1:]:
                 phases = node.phases.get(place)
                 if phases is None:
                     continue
                 own += sum(p.time - p.child - p.task for p in phases.values())
+                if node.region.type in TASK_TYPES:
+                    tasks += self.column("execT", node, place)
                 if node.region.type in TASK_TYPES and node.parent is self.nodes[0]:
                     alone += self.column("execT", node, place)
                 if node.region.type not in TASK_TYPES and not any(place in a.phases for a in above(node)):
                     top += self.column("execT", node, place)
             if not top <= own <= top + alone:
                 yield "rank %d thread %d: parts %d ns, whole %d ns" % (place + (own, top))
+            if tasks > top + alone:
+                yield "rank %d thread %d: tasks run %d ns of %d ns" % (place + (tasks, top + alone))
 
     def _odd_thread(self, place):
         for node in self.nodes[1:]:
