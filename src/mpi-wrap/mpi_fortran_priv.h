@@ -33,6 +33,45 @@ static inline void *ompp_mpi_real(void **known, const char *symbol, const void *
 /** The same wrapper under the name that another compiler gives it. */
 #define OMPP_MPI_SPELLING(other, symbol) OMPP_MPI_API __typeof__(symbol) other __attribute__((alias(#symbol)))
 
+/* ---- The guard ------------------------------------------------------------------------------------------------------ */
+
+/*
+ * Some libraries' Fortran calls the C functions under their MPI_ names (MPICH): what we see of that is part of the Fortran call, also
+ * where the call itself has no frame.
+ */
+
+/** \brief Takes the guard. \return false when a call of MPI has it already. */
+static inline bool ompp_mpi_hold(uintptr_t frame)
+{
+    if (!ompp_mpi_outermost(frame)) return false;
+    ompp_mpi_guard.frame = frame;
+    ompp_mpi_guard.region = 0;
+    return true;
+}
+
+static inline void ompp_mpi_release(bool held)
+{
+    if (held) ompp_mpi_guard.frame = 0;
+}
+
+/** \brief ompp_mpi_begin_inquiry(), with the guard held also while the call is only counted. */
+static inline bool ompp_mpi_begin_inquiry_f(ompp_mpi_call_t *call, const void *code, uintptr_t frame, const char *name)
+{
+    const ompp_region_ref_t region = ompp_mpi_region(code, frame, name);
+
+    if (!region) return false;
+    if (ompp_mpi_mode & OMPP_MPI_INQUIRY) return ompp_mpi_begin(call, code, frame, name);
+    ompp_event_count(region);
+    call->region = 0;
+    return ompp_mpi_hold(frame);
+}
+
+static inline void ompp_mpi_end_inquiry_f(ompp_mpi_call_t *call)
+{
+    if (call->region) ompp_mpi_end(call, ompp_event_now());
+    else ompp_mpi_release(true);
+}
+
 /* ---- Arguments ------------------------------------------------------------------------------------------------------ */
 
 enum { OMPP_MPI_IN_PLACES = 2 };

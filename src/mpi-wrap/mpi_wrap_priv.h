@@ -254,10 +254,10 @@ void ompp_mpi_finish(void);
 
 /*
  * What the wrappers of MPI_Finalize, MPI_Abort and MPI_Pcontrol do before they call MPI, in C and Fortran; code and frame of the
- * wrapper: OMPP_MPI_HERE.
+ * wrapper: OMPP_MPI_HERE. Nothing, inside another call of MPI.
  */
 void ompp_mpi_before_finalize(const void *code, uintptr_t frame);
 void ompp_mpi_before_abort(const void *code, uintptr_t frame);
-void ompp_mpi_control(int level);
+void ompp_mpi_control(int level, const void *code, uintptr_t frame);
 
 #endif
