@@ -1,6 +1,7 @@
 /* Addresses to lines. How the last line of a construct is found stands in the table `ways`. */
 #include "analysis/ompp_analysis.h"
 
+#include "analysis/ompp_calls.h"
 #include "base/ompp_error.h"
 #include "structure/ompp_name.h"
 #include "structure/ompp_source.h"
@@ -45,6 +46,7 @@ typedef struct {
     uint32_t region, module;
     ompp_str_t file;
     int64_t newest; /* modification time of the module's file */
+    uint32_t before, after; /* lines of the code around it */
 } item_t;
 
 static int compare_module(const void *a, const void *b)
@@ -116,6 +118,8 @@ static bool apply(ompp_profile_t *profile, item_t *item, const ompp_query_t *que
         item->file = ompp_profile_string(profile, query->file);
         region->file = item->file;
         region->function = ompp_profile_string(profile, query->function);
+        item->before = query->line_before;
+        item->after = query->line_after;
         region->begin = query->line;
         region->end = query->line_end;
         region->flags &= ~(uint32_t)OMPP_REGION_F_ADDRESS;
@@ -184,20 +188,36 @@ static void refine(ompp_profile_t *profile, ompp_region_t *region, const ompp_so
         region->name = ompp_profile_string(profile, directive.name);
 }
 
+/* Calls (of MPI) in one file of Fortran: items[0 .. n). */
+static void refine_calls(ompp_profile_t *profile, const item_t *items, size_t n, const ompp_source_t *source)
+{
+    ompp_call_t *calls = calloc(n, sizeof *calls), **order = calloc(n, sizeof *order);
+    size_t found = 0;
+
+    for (size_t i = 0; calls && order && i < n; i++) {
+        const ompp_region_t *region = &profile->regions[items[i].region];
+        if (ompp_constructs[region->construct].place != OMPP_PLACE_CALL) continue;
+        calls[i] = (ompp_call_t){ompp_profile_text(profile, region->name), region->addr, items[i].before, items[i].after, region->begin};
+        order[found++] = &calls[i];
+    }
+    if (found) ompp_calls_mend(source, ompp_profile_text(profile, items[0].file), order, found);
+    for (size_t i = 0; found && i < n; i++)
+        if (calls[i].name) profile->regions[items[i].region].begin = profile->regions[items[i].region].end = calls[i].line;
+    free(order);
+    free(calls);
+}
+
 static void refine_all(ompp_profile_t *profile, item_t *items, size_t n, double deadline)
 {
-    ompp_source_t *source = NULL;
-
     qsort(items, n, sizeof *items, compare_file);
-    for (size_t i = 0; i < n && ompp_structure_now() < deadline; i++) {
+    for (size_t i = 0, next; i < n && ompp_structure_now() < deadline; i = next) {
+        for (next = i + 1; next < n && items[next].file == items[i].file;) next++;
         if (items[i].file == 0) continue;
-        if (i == 0 || items[i - 1].file != items[i].file) {
-            ompp_source_close(source);
-            source = ompp_source_open(ompp_profile_text(profile, items[i].file), items[i].newest);
-        }
-        if (source) refine(profile, &profile->regions[items[i].region], source);
+        ompp_source_t *source = ompp_source_open(ompp_profile_text(profile, items[i].file), items[i].newest);
+        for (size_t k = i; source && k < next; k++) refine(profile, &profile->regions[items[k].region], source);
+        if (source) refine_calls(profile, items + i, next - i, source);
+        ompp_source_close(source);
     }
-    ompp_source_close(source);
 }
 
 int ompp_analysis_resolve(ompp_profile_t *profile, double seconds)

@@ -76,6 +76,18 @@ void ompp_source_close(ompp_source_t *source)
     free(source);
 }
 
+const char *ompp_source_line(const ompp_source_t *source, uint32_t line, size_t *length)
+{
+    size_t begin, end;
+
+    if (line == 0 || line > source->nlines) return NULL;
+    begin = source->lines[line - 1];
+    end = line < source->nlines ? source->lines[line] - 1 : source->size;
+    if (end > begin && source->text[end - 1] == '\r') end--;
+    *length = end - begin;
+    return source->text + begin;
+}
+
 static uint32_t line_of(const ompp_source_t *source, size_t offset)
 {
     size_t low = 0, high = source->nlines;

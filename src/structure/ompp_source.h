@@ -21,6 +21,9 @@ ompp_source_t *ompp_source_open(const char *path, int64_t newest);
 
 void ompp_source_close(ompp_source_t *source);
 
+/** \brief Text of a line, 1-based, without its newline. \return borrowed, not zero-terminated; NULL when there is no such line. */
+const char *ompp_source_line(const ompp_source_t *source, uint32_t line, size_t *length);
+
 typedef struct {
     char words[96]; /* what follows "#pragma omp", up to the first clause, one blank between words: "parallel for" */
     char name[64];  /* in parentheses behind "critical"; "" = none */

@@ -229,6 +229,16 @@ static bool answer_function(ompp_structure_t *structure, const ompp_unit_t *unit
     return true;
 }
 
+/* Line of the nearest row in a direction that is on another line of the same file and function; 0 = none. */
+static uint32_t neighbour(const ompp_unit_t *unit, const ompp_row_t *row, uint32_t function, int step)
+{
+    for (const ompp_row_t *r = row + step; r >= unit->rows && r < unit->rows + unit->nrows && !r->end; r += step) {
+        if (!ompp_function_holds(unit, &unit->functions[function], r->address)) return 0;
+        if (r->line && r->file == row->file && r->line != row->line) return r->line;
+    }
+    return 0;
+}
+
 static void answer(ompp_structure_t *structure, const ompp_unit_t *unit, ompp_query_t *query)
 {
     const ompp_row_t *row = unit ? ompp_unit_row(unit, query->addr) : NULL;
@@ -241,7 +251,11 @@ static void answer(ompp_structure_t *structure, const ompp_unit_t *unit, ompp_qu
         return;
     }
     uint32_t function = ompp_unit_innermost(unit, query->addr, 0, OMPP_NO_FUNCTION);
-    if (function != OMPP_NO_FUNCTION) query->function = source_name(structure, unit->functions[function].name);
+    if (function != OMPP_NO_FUNCTION) {
+        query->function = source_name(structure, unit->functions[function].name);
+        query->line_before = neighbour(unit, row, function, -1);
+        query->line_after = neighbour(unit, row, function, 1);
+    }
     uint32_t last = last_line(unit, query, row);
     query->file = file;
     query->line = first_line(structure, unit, query, row);
@@ -283,7 +297,7 @@ int ompp_structure_lookup(ompp_structure_t *structure, ompp_query_t *queries, si
         queries[i].done = false;
         queries[i].file = queries[i].function = queries[i].symbol = NULL;
         queries[i].offset = 0;
-        queries[i].line = queries[i].line_end = 0;
+        queries[i].line = queries[i].line_end = queries[i].line_before = queries[i].line_after = 0;
     }
     if (!order) return -OMPP_E_NOMEM;
     for (size_t i = 0; i < n; i++) {

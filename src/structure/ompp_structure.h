@@ -58,6 +58,8 @@ typedef struct {
     uint64_t offset;      /* of addr in the symbol, bytes; 0 when file is known */
     uint32_t line;        /* 0 = not known */
     uint32_t line_end;    /* last line seen of it, >= line; = line when no more is known */
+    uint32_t line_before; /* of the code before it and after it in the same function and file, as far as that has */
+    uint32_t line_after;  /* another line; 0 = none */
 } ompp_query_t;
 
 /**

@@ -47,9 +47,10 @@ def exact_counts(verdict, profile, binding, ranks, title):
     for name in {name for _, name, _ in known.values()}:
         lines = [line for line in known if known[line][1] == name]
         regions = profile.find("MPI", name=name)
-        # Where the interface has an argument INTENT(OUT), gfortran 12 gives the call another line, mostly the one of the program unit:
-        # then only sums are exact.
+        # Where the interface has an argument INTENT(OUT), gfortran 12 puts the call on another line, mostly that of the program unit. The
+        # report finds the right one in the source, but for one of two in the text of which one is executed.
         displaced = any(region.begin not in lines for region in regions)
+        verdict.check(not displaced or (name, ranks) == ("MPI_Comm_free", 1), "%s: a call of %s is on another line" % (title, name))
         for r in range(ranks):
             wanted = {line: fharness.expected(known[line][2], r, ranks) for line in lines}
             total = {key: sum(w[key] for w in wanted.values()) for key in fharness.COLUMNS}
@@ -58,13 +59,10 @@ def exact_counts(verdict, profile, binding, ranks, title):
                 found = values(profile, [x for x in regions if x.begin == line], r)
                 if found["c"] or not displaced:
                     verdict.equal(found, wanted[line], "%s: line %d %s, rank %d" % (title, line, name, r))
-        if displaced:
-            verdict.displaced.add((title, name))
 
 
 def main():
     verdict, scratch = harness.Verdict("conform"), harness.Scratch("conform")
-    verdict.displaced = set()
     for binding in sys.argv[1:] or fharness.BINDINGS:
         program = scratch.file(binding, "conform")
         try:
@@ -76,7 +74,6 @@ def main():
                 exact_counts(verdict, profile, binding, ranks, title)
         except (harness.Failure, harness.subprocess.TimeoutExpired) as failure:
             verdict.check(False, "%s: %s" % (binding, failure))
-    print("functions with calls that the compiler puts on another line: %d" % len(verdict.displaced))
     verdict.finish(scratch)
 
 

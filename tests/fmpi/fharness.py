@@ -12,7 +12,8 @@ import harness  # noqa: E402
 HERE = os.path.dirname(os.path.abspath(__file__))
 BINDINGS = {"F77": "mpif.h", "F90": "use mpi", "F08": "use mpi_f08"}
 COLUMNS = {"c": "execC", "i": "inV", "o": "outV", "r": "recvC", "s": "sendC", "l": "collC"}
-FLAGS = ("-O0", "-g", "-w", "-fallow-argument-mismatch", "-ffree-line-length-none")
+OPTIMISE = {"F77": "-O0", "F90": "-O0", "F08": "-O2"}
+FLAGS = ("-g", "-w", "-fallow-argument-mismatch", "-ffree-line-length-none")
 
 
 def compiler():
@@ -23,7 +24,7 @@ def compiler():
 
 
 def build(source, program, binding, flags=()):
-    words = [compiler(), *FLAGS, *flags, "-D" + binding, os.path.join(HERE, source), "-o", program]
+    words = [compiler(), OPTIMISE[binding], *FLAGS, *flags, "-D" + binding, os.path.join(HERE, source), "-o", program]
     done = harness.execute(words, os.path.dirname(program))
     if done.status != 0 and re.search("gfortran.*not found|Cannot open module file|unrecognized", done.err):
         harness.skip("no Fortran compiler for MPI here: " + done.err.splitlines()[0])

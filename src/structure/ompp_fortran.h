@@ -1,0 +1,39 @@
+/**
+ * \file
+ * What the source text says of calls in Fortran. Compilers put a call on the last line of its statement, and gfortran, where the
+ * interface has an argument INTENT(OUT), on the first line of the block around it; the text knows the line where the call stands.
+ * Called by src/analysis.
+ */
+#ifndef OMPP_FORTRAN_H
+#define OMPP_FORTRAN_H
+
+#include "structure/ompp_source.h"
+
+#include <stdbool.h>
+
+/** \brief Whether a file is Fortran, by its name. */
+bool ompp_fortran_is(const char *path);
+
+/** A file of Fortran in one of the two forms. */
+typedef struct {
+    const ompp_source_t *text; /* borrowed */
+    bool fixed;
+} ompp_fortran_t;
+
+/**
+ * \brief The statement that a line belongs to, when it uses a name (of a procedure; case does not matter).
+ * \return line on which the name stands, <= line; 0 when the statement does not use it.
+ */
+uint32_t ompp_fortran_statement(const ompp_fortran_t *source, uint32_t line, const char *name);
+
+/**
+ * \brief Lines first .. last on which a name stands, comments left out.
+ * \param[out] lines  the caller's, shape [max], ascending.
+ * \return how many there are; may be more than max.
+ */
+size_t ompp_fortran_uses(const ompp_fortran_t *source, uint32_t first, uint32_t last, const char *name, uint32_t lines[], size_t max);
+
+/** \brief The executable part of the program unit around a line, without procedures that it contains: lines *first .. *last. */
+void ompp_fortran_unit(const ompp_fortran_t *source, uint32_t line, uint32_t *first, uint32_t *last);
+
+#endif
