@@ -102,7 +102,7 @@ int main(int argc, char **argv)
     if (!kinst_own.opari) kinst_own.opari = "opari2";
     if (!separated && kinst_own.opari_options.n > 0) {
         fprintf(stderr, "%s: unknown option %s; options for opari2 end with --\n", name, kinst_own.opari_options.v[0]);
-        return 1;
+        return 2;
     }
     if (compiler_of(name)) kinst_add(&words, compiler_of(name));
     for (; i < argc; i++) {
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "-nosrc") != 0)
             kinst_add(&words, argv[i]);
     }
-    if (words.n == 0 && !compiler_of(name)) {
+    if (words.n == 0 && !compiler_of(name)) { /* as ompP's: on stdout, status 1 */
         printf("usage: %s <compile-or-link-command>\n", name);
         return 1;
     }

@@ -195,7 +195,7 @@ static int usage(FILE *to)
 {
     fprintf(to, "usage: ompp-config option...\n");
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) fprintf(to, "  %-16s %s\n", options[i].option, options[i].help);
-    return to == stderr;
+    return to == stderr ? 2 : 0;
 }
 
 int main(int argc, char **argv)
@@ -209,7 +209,10 @@ int main(int argc, char **argv)
             options[k].print();
             found = true;
         }
-        if (!found) return usage(stderr);
+        if (!found) {
+            fprintf(stderr, "ompp-config: unknown option %s\n", argv[i]);
+            return usage(stderr);
+        }
     }
-    return 0;
+    return fflush(stdout) || ferror(stdout) ? 1 : 0;
 }

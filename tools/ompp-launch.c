@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CANNOT_RUN = 126, NOT_FOUND = 127 };
+enum { WRONG_USAGE = 2, CANNOT_RUN = 126, NOT_FOUND = 127 };
 
 static bool only_print;
 
@@ -98,7 +98,7 @@ static int read_options(int argc, char **argv)
             set("OMPP_APPNAME", argv[i] + 5 + (argv[i][5] == '='));
         } else if (strncmp(argv[i], "--", 2) != 0 || !set_variable(argv[i] + 2)) {
             fprintf(stderr, "ompp: unknown option %s; see ompp --help\n", argv[i]);
-            exit(1);
+            exit(WRONG_USAGE);
         }
     }
     return i;
@@ -211,8 +211,8 @@ int main(int argc, char **argv)
     char path[PATH_MAX];
 
     if (first >= argc) {
-        printf("usage: ompp [options] -- program [arguments]\n");
-        return 1;
+        fprintf(stderr, "usage: ompp [options] -- program [arguments]\n");
+        return WRONG_USAGE;
     }
     if (!find_program(argv[first], path)) {
         fprintf(stderr, "ompp: %s: not found\n", argv[first]);

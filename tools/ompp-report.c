@@ -243,7 +243,8 @@ static const struct {
 
 static int help(void)
 {
-    printf("usage: ompp-report [COMMAND] [OPTION...] FILE...\n\nReads the reports of ompp and of ompP: XML, text and CSV. Commands:\n\n");
+    printf("usage: ompp-report [COMMAND] [OPTION...] FILE...\n\nReads the reports of ompp and of ompP: XML, text and CSV.\n\n"
+           "Commands:\n\n");
     for (size_t v = 0; v < NVERBS; v++)
         printf("  %-8s %-22s %s%s\n", verbs[v].name, verbs[v].arguments, verbs[v].brief, v ? "" : " (the default)");
     printf("\nOptions:\n\n"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """ompp-report on reports in ompP's formats: shown again as they were, converted, checked; rubbish refused in one line.
 
-usage: reader.py [part...]; parts: samples identity convert order positions bad mutated cli
+usage: reader.py [part...]; parts: samples identity convert order positions bad mutated cli status
 """
 import importlib.util
 import os
@@ -291,6 +291,16 @@ def part_cli():
         p = subprocess.run([REPORT, 'show', good], stdout=full, stderr=subprocess.PIPE)
     if p.returncode != 1 or b'No space' not in p.stderr:
         say('a full disk: %r' % p)
+
+
+def part_status():
+    """0 good, 1 failed, 2 wrong usage: all commands alike. (kinst-ompp alone prints its usage and fails, as ompP's.)"""
+    for words, status in [(['ompp-config'], 2), (['ompp-config', '--nosuch'], 2), (['ompp-config', '--help'], 0), (['ompp'], 2),
+                          (['ompp', '--nosuch', 'true'], 2), (['ompp', '--help'], 0), (['ompp', '/nonexistent/program'], 127),
+                          (['kinst-ompp', '--nosuch', 'gcc'], 2), (['kinst-ompp', '--help'], 0), (['kinst-ompp'], 1)]:
+        p = subprocess.run([os.path.join(BUILD, words[0]), *words[1:]], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if p.returncode != status:
+            say('%s: status %d: %s' % (' '.join(words), p.returncode, p.stderr.decode()))
 
 
 PARTS = {name[5:]: part for name, part in list(globals().items()) if name.startswith('part_')}

@@ -18,7 +18,7 @@ for refused in static:static script:script setuid:setuid; do
     claim "in one line that says why" sh -c "test \$(wc -l <err) = 1 && grep -q ${refused##*:} err"
 done
 $launch -- ./nosuch 2>/dev/null; claim "not found" same $? 127
-$launch --nosuch=1 -- ./p 2>/dev/null; claim "unknown option" same $? 1
+$launch --nosuch=1 -- ./p 2>/dev/null; claim "unknown option" same $? 2
 if command -v clang-19 >/dev/null && clang-19 -fopenmp p.c -o pomp 2>/dev/null; then
     claim "OMPT tool with libomp" sh -c "$launch -n -- ./pomp | grep -q '^export OMP_TOOL_LIBRARIES=.*libompp.so'"
 fi
