@@ -261,6 +261,20 @@ uint64_t ompp_analysis_nranks(const ompp_profile_t *profile)
     return n ? n : 1;
 }
 
+size_t ompp_analysis_rank_index(const ompp_profile_t *p, uint32_t rank)
+{
+    size_t low = 0, high = p->nranks_kept;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (p->ranks[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->nranks_kept && p->ranks[low].rank == rank ? low : p->nranks_kept;
+}
+
 uint64_t ompp_analysis_duration(const ompp_profile_t *profile)
 {
     uint64_t longest = profile->nrest ? profile->rest_duration_max_ns : 0;
@@ -291,8 +305,7 @@ uint64_t ompp_analysis_divisor(const ompp_profile_t *profile, uint32_t node)
 
 /* ---- Overheads ------------------------------------------------------------------------------------------------------ */
 
-/* Innermost node at or above this one that forks; 0 (the root) when there is none. */
-static uint32_t enclosing_fork(const ompp_profile_t *profile, uint32_t node)
+uint32_t ompp_analysis_fork(const ompp_profile_t *profile, uint32_t node)
 {
     while (node != 0 && !ompp_construct_forks(construct_of(profile, node))) node = profile->nodes[node].parent;
     return node;
@@ -316,10 +329,10 @@ static bool is_few(const ompp_profile_t *profile, uint32_t node, unsigned constr
     return pieces < visits;
 }
 
-/* Sum over threads and ranks of a phase without the tasks that ran in it. */
-static uint64_t phase_sum(const ompp_profile_t *profile, uint32_t node, unsigned construct, unsigned phase)
+uint64_t ompp_analysis_phase(const ompp_profile_t *profile, uint32_t node, unsigned phase)
 {
     const ompp_node_t *n = &profile->nodes[node];
+    unsigned construct = construct_of(profile, node);
     uint64_t sum = 0;
 
     for (uint32_t b = 0; b < n->nblocks; b++)
@@ -338,7 +351,7 @@ static void credit_classes(const ompp_profile_t *profile, uint32_t node, ompp_ov
         if (rule->construct != construct) continue;
         bool few = rule->class != rule->class_few && is_few(profile, node, construct);
         unsigned class = few ? rule->class_few : rule->class;
-        if (class < OMPP_CLASS_NUM) overhead->class_ns[class] += phase_sum(profile, node, construct, rule->phase);
+        if (class < OMPP_CLASS_NUM) overhead->class_ns[class] += ompp_analysis_phase(profile, node, rule->phase);
     }
 }
 
@@ -402,7 +415,7 @@ static double region_exec(const ompp_profile_t *profile, uint32_t region, bool o
     memset(exec, 0, profile->nlocations * sizeof *exec);
     for (uint32_t n = 1; n < profile->nnodes; n++) {
         const ompp_node_t *node = &profile->nodes[n];
-        if (node->region != region || (outer && enclosing_fork(profile, node->parent) != 0)) continue;
+        if (node->region != region || (outer && ompp_analysis_fork(profile, node->parent) != 0)) continue;
         rest += rest_wall(node);
         for (uint32_t b = 0; b < node->nblocks; b++)
             if (node->blocks[b].set == OMPP_SET_PHASES && node->blocks[b].object == 0)
@@ -458,7 +471,7 @@ int ompp_analysis_overheads(const ompp_profile_t *profile, ompp_overhead_t **ove
         add_wall(profile, exec, rest, walls, &all[i].outer_wall_ns, &all[i].outer_total_ns);
     }
     for (uint32_t node = 1; node < profile->nnodes; node++) {
-        uint32_t fork = enclosing_fork(profile, node);
+        uint32_t fork = ompp_analysis_fork(profile, node);
         if (fork != 0) credit_classes(profile, node, overhead_of(all, *n, profile->nodes[fork].region));
     }
     free(exec);

@@ -37,8 +37,17 @@ void ompp_row_add(ompp_row_t *into, const ompp_row_t *from);
 /** \brief By what the sum over threads is divided in the callgraph: slots inside a team, ranks outside and in ALONE constructs. */
 uint64_t ompp_analysis_divisor(const ompp_profile_t *profile, uint32_t node);
 
+/** \return innermost node at or above this one that starts a team; 0 (the root) when there is none. */
+uint32_t ompp_analysis_fork(const ompp_profile_t *profile, uint32_t node);
+
+/** \brief Time of a phase of a node over threads and ranks, without the tasks that ran in it, ns. */
+uint64_t ompp_analysis_phase(const ompp_profile_t *profile, uint32_t node, unsigned phase);
+
 /** \brief Number of ranks in the profile, kept and summed. At least 1. */
 uint64_t ompp_analysis_nranks(const ompp_profile_t *profile);
+
+/** \return index of a rank among those that are kept one by one; nranks_kept when it is not. */
+size_t ompp_analysis_rank_index(const ompp_profile_t *profile, uint32_t rank);
 
 /** \brief Largest duration of a rank, ns. */
 uint64_t ompp_analysis_duration(const ompp_profile_t *profile);

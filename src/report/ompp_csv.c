@@ -5,7 +5,7 @@
 #include "report/ompp_report.h"
 #include "report/ompp_text_priv.h"
 
-#include "base/ompp_error.h"
+#include "analysis/ompp_properties.h"
 
 #include <inttypes.h>
 #include <locale.h>
@@ -337,6 +337,27 @@ static int put_overheads(const ompp_text_t *t)
 
 /* ---- What ompP does not have ---------------------------------------------------------------------------------------- */
 
+/* ompP's block: the severity is a fraction here. */
+static int put_properties(const ompp_text_t *t)
+{
+    ompp_finding_t *findings;
+    size_t n;
+    double basis = ompp_analysis_basis(t->profile);
+    int rc = ompp_analysis_properties(t->profile, &findings, &n);
+
+    if (rc) return rc;
+    fputs("##BEG ompp performance properties report\n", t->out);
+    for (size_t i = 0; i < n; i++) {
+        const char *place = findings[i].region == OMPP_NONE ? t->app : t->places[findings[i].region];
+        fprintf(t->out, "%s,", ompp_properties[findings[i].property].name);
+        put_text(t, place, false);
+        fprintf(t->out, ",%f\n", basis > 0 ? (double)findings[i].lost_ns / basis : 0.0);
+    }
+    fputs("##END ompp performance properties report\n\n", t->out);
+    free(findings);
+    return 0;
+}
+
 static void put_coverage(const ompp_text_t *t)
 {
     const ompp_profile_t *p = t->profile;
@@ -371,7 +392,8 @@ int ompp_report_csv(const ompp_profile_t *profile, FILE *out)
         put_flat(&t);
         put_callgraph_profiles(&t);
         rc = put_overheads(&t);
-        put_coverage(&t);
+        if (rc == 0) rc = put_properties(&t);
+        if (rc == 0) put_coverage(&t);
     }
     ompp_text_release(&t);
     if (plain) {

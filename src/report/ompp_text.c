@@ -260,6 +260,8 @@ int ompp_report_text(const ompp_profile_t *profile, int digits, FILE *out)
         ompp_text_flat(&t);
         ompp_text_callgraph_profiles(&t);
         rc = ompp_text_overheads(&t);
+        if (rc == 0) rc = ompp_text_properties(&t);
+        if (rc == 0) rc = ompp_text_outside(&t);
         if (rc == 0) rc = ompp_text_tasks(&t);
         if (rc == 0) rc = ompp_text_never(&t);
     }

@@ -144,6 +144,12 @@ uint32_t ompp_text_path(ompp_text_t *t, uint32_t node);
 uint64_t ompp_text_inclusive(const ompp_text_t *t, uint32_t node);
 uint64_t ompp_text_exclusive(const ompp_text_t *t, uint32_t node);
 
+/** \brief "PARALLEL LOOP file (1-2)" for a property; OMPP_NONE: the program. \return owned, free(); NULL when out of memory. */
+char *ompp_text_subject(const ompp_text_t *t, uint32_t region);
+
+/** \brief Sets t->rank_shown: all ranks, or of many those with the least and the most in t->rank_exec. */
+void ompp_text_choose_ranks(ompp_text_t *t);
+
 /** \brief Overheads of all parallel regions, by wallclock. \return 0 or -OMPP_E_NOMEM. */
 int ompp_text_overhead_lines(const ompp_text_t *t, ompp_text_overheads_t *overheads);
 
@@ -161,6 +167,8 @@ void ompp_text_callgraph(ompp_text_t *t);
 void ompp_text_flat(ompp_text_t *t);
 void ompp_text_callgraph_profiles(ompp_text_t *t);
 int ompp_text_overheads(ompp_text_t *t);
+int ompp_text_properties(ompp_text_t *t);
+int ompp_text_outside(ompp_text_t *t);
 int ompp_text_tasks(ompp_text_t *t);
 
 /** \brief Orders regions, nodes and locations and sums nodes up, once per report. \return 0 or -OMPP_E_NOMEM. */

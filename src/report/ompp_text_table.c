@@ -75,21 +75,6 @@ static bool is_zero(const ompp_text_column_t *columns, size_t n, const ompp_row_
     return true;
 }
 
-/* Index of a rank among those that are kept; nranks_kept when it is not. Ranks ascend. */
-static size_t rank_index(const ompp_profile_t *p, uint32_t rank)
-{
-    size_t low = 0, high = p->nranks_kept;
-
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (p->ranks[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < p->nranks_kept && p->ranks[low].rank == rank ? low : p->nranks_kept;
-}
-
 static int by_value(const void *a, const void *b, void *values)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -99,23 +84,16 @@ static int by_value(const void *a, const void *b, void *values)
     return x < y ? -1 : x > y;
 }
 
-/* Which ranks this table shows: all, or those with the least and the most execT. */
-static void choose_ranks(ompp_text_t *t)
+void ompp_text_choose_ranks(ompp_text_t *t)
 {
-    const ompp_profile_t *p = t->profile;
-    size_t n = p->nranks_kept;
+    size_t n = t->profile->nranks_kept;
     bool all = n <= ALL_RANKS_UP_TO;
 
     for (size_t r = 0; r < n; r++) {
-        t->rank_exec[r] = 0;
         t->rank_sort[r] = r;
         t->rank_shown[r] = all;
     }
     if (all) return;
-    for (size_t l = 0; l < p->nlocations; l++) {
-        size_t r = rank_index(p, p->locations[l].rank);
-        if (r < n) t->rank_exec[r] += t->rows[l].value[OMPP_COLUMN_EXEC_T];
-    }
     qsort_r(t->rank_sort, n, sizeof *t->rank_sort, by_value, t->rank_exec);
     for (size_t i = 0; i < EXTREME_RANKS; i++) t->rank_shown[t->rank_sort[i]] = t->rank_shown[t->rank_sort[n - 1 - i]] = true;
 }
@@ -138,6 +116,19 @@ static void collapse_rows(ompp_text_t *t)
     }
 }
 
+/* Which ranks this table shows: by execT. */
+static void choose_by_exec(ompp_text_t *t)
+{
+    const ompp_profile_t *p = t->profile;
+
+    memset(t->rank_exec, 0, p->nranks_kept * sizeof *t->rank_exec);
+    for (size_t l = 0; l < p->nlocations; l++) {
+        size_t r = ompp_analysis_rank_index(p, p->locations[l].rank);
+        if (r < p->nranks_kept) t->rank_exec[r] += t->rows[l].value[OMPP_COLUMN_EXEC_T];
+    }
+    ompp_text_choose_ranks(t);
+}
+
 void ompp_text_rows(ompp_text_t *t, unsigned construct, bool split, ompp_text_row_fn *print)
 {
     const ompp_profile_t *p = t->profile;
@@ -148,11 +139,11 @@ void ompp_text_rows(ompp_text_t *t, unsigned construct, bool split, ompp_text_ro
     ompp_row_t sum = {0}, others = {0};
 
     if (collapsed) collapse_rows(t);
-    choose_ranks(t);
+    choose_by_exec(t);
     for (size_t i = 0; i < p->nlocations; i++) {
         const ompp_location_t *l = &p->locations[t->order[i]];
         const ompp_row_t *row = &t->rows[t->order[i]];
-        size_t r = rank_index(p, l->rank);
+        size_t r = ompp_analysis_rank_index(p, l->rank);
         ompp_row_add(&sum, row);
         if (r == p->nranks_kept || !t->rank_shown[r]) {
             ompp_row_add(&others, row);

@@ -1,4 +1,5 @@
 #include "report/ompp_xml_priv.h"
+#include "analysis/ompp_properties.h"
 #include "report/ompp_utf8.h"
 
 #include <stdio.h>
@@ -37,6 +38,11 @@ static const char *unit_name(unsigned value)
     return ompp_unit_name[value];
 }
 
+static const char *property_name(unsigned value)
+{
+    return ompp_properties[value].name;
+}
+
 static const char *coverage_name(unsigned value)
 {
     return ompp_coverage_rows[value].name;
@@ -46,7 +52,8 @@ static const ompp_xml_names_t ends = {OMPP_END_INCOMPLETE + 1, end_name}, kinds 
                               qualities = {OMPP_QUALITY_HARDWARE + 1, quality_name},
                               reductions = {OMPP_REDUCE_MAX + 1, reduction_name}, overs = {2, over_name},
                               constructs = {OMPP_CONSTRUCT_NUM, construct_name}, phases = {OMPP_PHASE_NUM, phase_name},
-                              units = {OMPP_UNIT_NUM, unit_name}, coverages = {OMPP_COVERAGE_NUM, coverage_name};
+                              units = {OMPP_UNIT_NUM, unit_name}, coverages = {OMPP_COVERAGE_NUM, coverage_name},
+                              properties = {OMPP_PROPERTY_NUM, property_name};
 
 /* ---- Elements ------------------------------------------------------------------------------------------------------- */
 
@@ -125,6 +132,10 @@ RECORD(spread, "spread", NAMED("over", overs, MUST, ompp_xml_spread_t, over_rank
 RECORD(coverage, "line", NAMED("kind", coverages, MUST, ompp_coverage_t, kind),
        FIELD("subject", TEXT, MAY, ompp_coverage_t, subject), FIELD("reason", TEXT, MAY, ompp_coverage_t, reason),
        FIELD("count", U64, MAY, ompp_coverage_t, count), FIELD("ranks", U32, MAY, ompp_coverage_t, nranks));
+
+RECORD(property, "property", NAMED("name", properties, MUST, ompp_finding_t, property),
+       FIELD("region", INDEX, MAY, ompp_finding_t, region), FIELD("rank", INDEX, MAY, ompp_finding_t, rank),
+       FIELD("lost-ns", U64, MUST, ompp_finding_t, lost_ns));
 
 /* ---- Text ----------------------------------------------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #include "report/ompp_report.h"
 #include "report/ompp_xml_priv.h"
 
+#include "analysis/ompp_properties.h"
 #include "base/ompp_error.h"
 #include "model/ompp_merge.h"
 
@@ -420,6 +421,15 @@ static void enter_coverage(xml_in_t *x)
     if (x->rc == 0 && !p->failed) p->coverage[before].nranks = c.nranks;
 }
 
+/* Checked, and otherwise left: they follow from the rest. */
+static void enter_property(xml_in_t *x)
+{
+    ompp_finding_t f = {0};
+
+    if (!read_record(x, &ompp_xml_property, &f, NULL)) return;
+    if (f.region != OMPP_NONE && f.region >= x->profile->nregions) fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, f.region);
+}
+
 static const element_t elements[] = {
     {"ompp-profile", "", enter_root, NULL},
     {"run", "ompp-profile", enter_run, NULL},
@@ -442,7 +452,9 @@ static const element_t elements[] = {
     {"values", "node", enter_values, text_values},
     {"spread", "node", enter_spread, NULL},
     {"phase", "times", enter_phase, NULL},
+    {"properties", "ompp-profile", enter_list, NULL},
     {"line", "coverage", enter_coverage, NULL},
+    {"property", "properties", enter_property, NULL},
 };
 
 /* ---- The file ------------------------------------------------------------------------------------------------------- */

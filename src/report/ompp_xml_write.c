@@ -5,6 +5,7 @@
 #include "report/ompp_report.h"
 #include "report/ompp_xml_priv.h"
 
+#include "analysis/ompp_properties.h"
 #include "base/ompp_error.h"
 
 #include <inttypes.h>
@@ -229,6 +230,20 @@ static void put_node(xml_out_t *x, uint32_t id)
     close_element(x);
 }
 
+/* ---- Properties ----------------------------------------------------------------------------------------------------- */
+
+/* They follow from the rest; for readers that do not know the rules. */
+static void put_properties(xml_out_t *x)
+{
+    ompp_finding_t *findings;
+    size_t n;
+    int rc = ompp_analysis_properties(x->profile, &findings, &n);
+
+    if (rc && x->rc == 0) x->rc = rc;
+    if (rc == 0) put_list(x, "properties", &ompp_xml_property, findings, n, sizeof *findings, false);
+    free(findings);
+}
+
 /* ---- All of it ------------------------------------------------------------------------------------------------------ */
 
 #define LIST(name, record, array, count, with_id)                                                                      \
@@ -251,6 +266,7 @@ static void put_profile(xml_out_t *x)
     for (size_t i = 0; i < profile->nnodes; i++) put_node(x, i);
     close_element(x);
     LIST("coverage", &ompp_xml_coverage, coverage, ncoverage, false);
+    put_properties(x);
     close_element(x);
 }
 

@@ -38,6 +38,10 @@ TIME = r' *(\d+\.\d\d+)'
 SHARE = TIME + r' \(( *[\d.]+)\)'
 TITLES = ['ompP General Information', 'ompP Region Overview', 'ompP Callgraph', 'ompP Flat Region Profile (inclusive data)',
           'ompP Callgraph Region Profiles (incl./excl. data)', 'ompP Overhead Analysis Report']
+PROPERTIES, OUTSIDE = 'ompP Performance Properties Report', 'ompp Outside Parallel Regions'
+# Properties whose time is a column of the flat table: without the tasks that ran in it, where it has taskT and is not less them already.
+PROPERTY_COLUMN = {'WaitAtBarrier': 'execT', 'CriticalSectionContention': 'enterT', 'LockContention': 'enterT', 'FrequentAtomic': 'execT',
+                   'UnparallelizedInSingleRegion': 'exitBarT'}
 
 
 class Number:
@@ -77,6 +81,7 @@ class Report:
         self.name, self.lines, self.bad, self.checked = name, lines, [], 0
         self.general, self.overview, self.nodes, self.flat, self.tables = {}, {}, [], [], []
         self.ours, self.root, self.run, self.wall, self.each, self.whole = False, None, {}, [], [], []
+        self.properties, self.ranks = [], []
 
     def say(self, i, what):
         self.bad.append('%s:%d: %s\n    %r' % (self.name, i + 1, what, self.lines[i] if i < len(self.lines) else ''))
@@ -101,6 +106,8 @@ class Report:
             elif l and l != '-' * 70 and title in TITLES:
                 (self.read_general, self.read_overview, self.read_callgraph, self.read_table, self.read_table,
                  self.read_overheads)[TITLES.index(title)](i, l, title)
+            elif l and l != '-' * 70 and title in (PROPERTIES, OUTSIDE):
+                (self.read_property if title == PROPERTIES else self.read_rank)(i, l)
         if [t for t in seen if t in TITLES] != TITLES:
             self.say(0, 'sections are missing or out of order')
 
@@ -210,6 +217,23 @@ class Report:
         elif not re.match(r'Parallel regions sorted by wallclock time:$| +Type +Location +Wallclock \(%\) | +Total +Ovhds \(%\) ', l):
             self.say(i, 'layout')
 
+    def read_property(self, i, l):
+        head = re.fullmatch(r"Property P(\d{5}) '(\w+)' holds for", l)
+        subject = re.fullmatch(r"     '(PROGRAM .*|%s(?: .*)?)', with a severity \(in percent\) of (\d+\.\d{6})" % TYPE, l)
+        if head:
+            if int(head[1]) != len(self.properties) + 1:
+                self.say(i, 'number of the property')
+            self.properties.append([i, head[2], None, None])
+        elif subject and self.properties and not self.properties[-1][3]:
+            self.properties[-1][2:] = [subject[1], Number(subject[3])]
+        elif not re.match(r'     [A-Z].*[.]$|Below 0\.1 percent, and not listed: \d+$|None\.$', l):
+            self.say(i, 'layout')
+
+    def read_rank(self, i, l):
+        row = re.fullmatch(r' +(\d+) +(\d+)((?: +\d+\.\d+){4})  .*', l)
+        if row:
+            self.ranks.append((i, [Number(w) for w in row[3].split()]))
+
     # ---- Checks -----------------------------------------------------------------------------------------------------
 
     def check(self):
@@ -229,6 +253,31 @@ class Report:
         self.check_callgraph()
         self.check_wall()
         self.check_classes()
+        self.check_properties()
+        for i, (wall, parallel, mpi, serial) in self.ranks:
+            self.near(i, 'Wallclock', wall, parallel.v + mpi.v + serial.v, parallel.h + mpi.h + serial.h)
+
+    def check_properties(self):
+        """Severities that are a column of a flat table, of duration x threads; in descending order."""
+        tables = {'%s %s' % (t.kind, t.place) if t.kind != 'LOCK' else t.place: t for t in self.flat}
+        last = None
+        for i, name, subject, severity in self.properties:
+            if severity is None or last and severity.v > last:
+                self.say(i, 'a property without severity, or not in order')
+                continue
+            last = severity.v
+            table = tables.get(subject)
+            column = PROPERTY_COLUMN.get(name, 'exitBarT' if name.startswith('Imbalance') else None)
+            if subject.startswith('PROGRAM ') or not column:
+                continue
+            if table is None:
+                self.say(i, 'a property of a region that has no table')
+                continue
+            lost = table.total(column) - (table.total('taskT') if column == 'execT' else 0)
+            basis = self.duration.v * self.slots
+            if basis > 0:
+                slack = 2 * table.half() + lost * self.duration.h / self.duration.v
+                self.near(i, 'severity', severity, 100 * lost / basis, 100 * slack / basis)
 
     def percent(self, i, what, printed, value, basis):
         """printed = 100 value / basis, both rounded themselves."""

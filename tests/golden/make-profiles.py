@@ -59,6 +59,7 @@ class Profile:
             ('application', self.app), ('version', '0.9.0'), ('build-date', 'Jan  2 2026 03:04:05'), ('openmp-source', 'OPARI2'),
             ('mpi', 'true' if self.mpi else 'false'), ('ranks', len(self.nthreads) + self.rest), ('slots', self.slots),
             ('rest-ranks', self.rest or None), ('rest-duration-max-ns', 10500 * MS if self.rest else None),
+            ('rest-wall-threads-ns', 2 * 10000 * MS * self.rest if self.rest else None),
             ('rest-user-ns', 2000 * MS * self.rest if self.rest else None)]))
         o.append(' <settings>')
         o += ['  <setting%s/>' % attributes([('name', n), ('value', v)]) for n, v in self.settings]

@@ -1,0 +1,312 @@
+/*
+ * Performance properties by the rules of ompp_property.def: each region is looked at on its own, with all its call paths.
+ */
+#define _GNU_SOURCE /* qsort_r */
+#include "analysis/ompp_properties.h"
+
+#include "analysis/ompp_analysis.h"
+#include "analysis/ompp_values.h"
+#include "base/ompp_error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define OFTEN_PER_SECOND 1000.0
+
+/* What one call works on, for one region after the other. */
+typedef struct {
+    const ompp_profile_t *profile;
+    uint64_t *pieces, *visits; /* [nlocations] */
+    double basis;
+    /* MPI: thread time in the call, of it waiting for the last rank, that rank, and messages. */
+    double busy, waiting;
+    uint32_t late_rank;
+    uint64_t colls, recvs, sends;
+} find_t;
+
+double ompp_analysis_basis(const ompp_profile_t *profile)
+{
+    return (double)ompp_analysis_duration(profile) * (double)profile->nslots;
+}
+
+static uint64_t to_ns(double ns)
+{
+    return ns > 0 && ns < 1.8e19 ? (uint64_t)(ns + 0.5) : 0;
+}
+
+/* ---- Ranks ---------------------------------------------------------------------------------------------------------- */
+
+/* The thread that the rank began with. */
+static uint32_t first_thread(const ompp_profile_t *p, uint32_t rank)
+{
+    uint32_t best = OMPP_NONE;
+
+    for (uint32_t l = 0; l < p->nlocations; l++) {
+        if (p->locations[l].rank != rank) continue;
+        if (p->locations[l].kind == OMPP_THREAD_INITIAL) return l;
+        if (best == OMPP_NONE || p->locations[l].tid < p->locations[best].tid) best = l;
+    }
+    return best;
+}
+
+void ompp_analysis_rank_times(const ompp_profile_t *p, ompp_rank_time_t *times)
+{
+    for (size_t r = 0; r < p->nranks_kept; r++) {
+        uint32_t first = first_thread(p, p->ranks[r].rank);
+        times[r] = (ompp_rank_time_t){0};
+        for (uint32_t n = 1; n < p->nnodes && first != OMPP_NONE; n++) {
+            unsigned construct = p->regions[p->nodes[n].region].construct;
+            bool forks = ompp_construct_forks(construct);
+            if ((!forks && construct != OMPP_CONSTRUCT_MPI) || ompp_analysis_fork(p, p->nodes[n].parent) != 0) continue;
+            uint64_t time = ompp_analysis_value(p, n, first, OMPP_COLUMN_EXEC_T);
+            *(forks ? &times[r].parallel_ns : &times[r].mpi_ns) += time;
+        }
+        times[r].serial_ns = ompp_less(p->ranks[r].duration_ns, times[r].parallel_ns + times[r].mpi_ns);
+    }
+}
+
+static double rest_threads(const ompp_profile_t *p)
+{
+    uint64_t kept = 0;
+
+    for (size_t r = 0; r < p->nranks_kept; r++) kept += p->ranks[r].nthreads;
+    return p->nrest ? (double)ompp_less(p->nslots, kept) / p->nrest : 0;
+}
+
+/* ---- MPI calls ------------------------------------------------------------------------------------------------------ */
+
+/* The least time that a rank spent in this node, and which rank. */
+static uint64_t least_of(const ompp_profile_t *p, const ompp_node_t *node, const uint64_t *rank_ns, uint32_t *rank)
+{
+    uint64_t least = UINT64_MAX;
+
+    *rank = OMPP_NONE;
+    for (size_t r = 0; r < p->nranks_kept; r++)
+        if (rank_ns[r] && rank_ns[r] < least) {
+            least = rank_ns[r];
+            *rank = p->ranks[r].rank;
+        }
+    if (node->over_ranks.count && node->over_ranks.min < least) {
+        least = node->over_ranks.min;
+        *rank = node->over_ranks.min_rank;
+    }
+    return least;
+}
+
+/* Adds a call path of an MPI call. rank_ns: [nranks_kept], scratch. */
+static void add_call(find_t *f, uint32_t n, uint64_t *rank_ns)
+{
+    const ompp_profile_t *p = f->profile;
+    const ompp_node_t *node = &p->nodes[n];
+    bool inside = ompp_analysis_fork(p, n) != 0;
+    double waiting = 0;
+    uint32_t rank;
+
+    memset(rank_ns, 0, p->nranks_kept * sizeof *rank_ns);
+    for (uint32_t b = 0; b < node->nblocks; b++) {
+        const ompp_block_t *block = &node->blocks[b];
+        size_t r = ompp_analysis_rank_index(p, p->locations[block->location].rank);
+        if (block->set == OMPP_SET_PHASES && r < p->nranks_kept)
+            rank_ns[r] += ompp_analysis_value(p, n, block->location, OMPP_COLUMN_EXEC_T);
+        if (block->set != OMPP_SET_MPI || block->object != 0) continue;
+        f->colls += block->values[OMPP_METRIC_COLLS];
+        f->recvs += block->values[OMPP_METRIC_RECVS];
+        f->sends += block->values[OMPP_METRIC_SENDS];
+    }
+    uint64_t least = least_of(p, node, rank_ns, &rank);
+    for (size_t r = 0; r < p->nranks_kept; r++) {
+        double threads = inside ? 1 : p->ranks[r].nthreads;
+        f->busy += threads * (double)rank_ns[r];
+        if (rank_ns[r]) waiting += threads * (double)(rank_ns[r] - least);
+    }
+    if (node->over_ranks.count) {
+        double threads = inside ? 1 : rest_threads(p);
+        f->busy += threads * (double)node->over_ranks.sum;
+        waiting += threads * ((double)node->over_ranks.sum - (double)node->over_ranks.count * (double)least);
+    }
+    if (waiting > f->waiting) f->late_rank = rank;
+    f->waiting += waiting;
+}
+
+static bool add_calls(find_t *f, uint32_t region)
+{
+    uint64_t *rank_ns = calloc(f->profile->nranks_kept + 1, sizeof *rank_ns);
+
+    f->busy = f->waiting = 0;
+    f->colls = f->recvs = f->sends = 0;
+    f->late_rank = OMPP_NONE;
+    for (uint32_t n = 1; rank_ns && n < f->profile->nnodes; n++)
+        if (f->profile->nodes[n].region == region) add_call(f, n, rank_ns);
+    free(rank_ns);
+    return rank_ns != NULL;
+}
+
+/* ---- Conditions ----------------------------------------------------------------------------------------------------- */
+
+static uint64_t column_sum(const ompp_profile_t *p, uint32_t region, ompp_column_t column)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t n = 1; n < p->nnodes; n++)
+        for (uint32_t l = 0; p->nodes[n].region == region && l < p->nlocations; l++) sum += ompp_analysis_value(p, n, l, column);
+    return sum;
+}
+
+/* The column that counts the pieces of work of a construct; OMPP_COLUMN_NUM when it has none. */
+static ompp_column_t piece_column(unsigned construct)
+{
+    const ompp_construct_row_t *c = &ompp_constructs[construct];
+
+    for (unsigned i = 0; i < c->ncolumns; i++)
+        if (ompp_columns[c->columns[i] & ~OMPP_COLUMN_SPLIT].source == OMPP_SOURCE_COUNT) return c->columns[i] & ~OMPP_COLUMN_SPLIT;
+    return OMPP_COLUMN_NUM;
+}
+
+/* Threads that came executed different numbers of pieces. */
+static bool is_uneven(find_t *f, uint32_t region, ompp_column_t column)
+{
+    const ompp_profile_t *p = f->profile;
+    uint64_t least = UINT64_MAX, most = 0;
+
+    memset(f->pieces, 0, p->nlocations * sizeof *f->pieces);
+    memset(f->visits, 0, p->nlocations * sizeof *f->visits);
+    for (uint32_t n = 1; n < p->nnodes; n++)
+        for (uint32_t l = 0; p->nodes[n].region == region && l < p->nlocations; l++) {
+            f->pieces[l] += ompp_analysis_value(p, n, l, column);
+            f->visits[l] += ompp_analysis_value(p, n, l, OMPP_COLUMN_EXEC_C);
+        }
+    for (uint32_t l = 0; l < p->nlocations; l++) {
+        if (!f->visits[l] || p->locations[l].rank == OMPP_NONE) continue;
+        if (f->pieces[l] < least) least = f->pieces[l];
+        if (f->pieces[l] > most) most = f->pieces[l];
+    }
+    return most > least && least != UINT64_MAX;
+}
+
+static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_when_t when)
+{
+    ompp_column_t piece = piece_column(construct);
+    uint64_t pieces, visits;
+
+    switch (when) {
+    case OMPP_WHEN_ALWAYS:
+        return true;
+    case OMPP_WHEN_UNEVEN:
+    case OMPP_WHEN_FEW:
+        if (piece == OMPP_COLUMN_NUM) return false;
+        pieces = column_sum(f->profile, region, piece);
+        visits = column_sum(f->profile, region, OMPP_COLUMN_EXEC_C);
+        return when == OMPP_WHEN_FEW ? pieces < visits : pieces > visits && is_uneven(f, region, piece);
+    case OMPP_WHEN_OFTEN:
+        return 1e9 * (double)column_sum(f->profile, region, OMPP_COLUMN_EXEC_C) > OFTEN_PER_SECOND * f->basis;
+    case OMPP_WHEN_LATE:
+        return f->colls && f->late_rank != OMPP_NONE && f->waiting >= 0.5 * f->busy;
+    case OMPP_WHEN_RECEIVES:
+        return f->recvs;
+    case OMPP_WHEN_MOVES:
+        return f->recvs || f->sends || f->colls;
+    }
+    return false;
+}
+
+static uint64_t phase_of_region(const ompp_profile_t *p, uint32_t region, unsigned phase)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t n = 1; n < p->nnodes; n++)
+        if (p->nodes[n].region == region) sum += ompp_analysis_phase(p, n, phase);
+    return sum;
+}
+
+/* ---- All regions ---------------------------------------------------------------------------------------------------- */
+
+/* The property of a region, or one without time. */
+static ompp_finding_t find_one(find_t *f, uint32_t region)
+{
+    const ompp_profile_t *p = f->profile;
+    unsigned construct = p->regions[region].construct;
+    bool mpi = construct == OMPP_CONSTRUCT_MPI;
+    ompp_finding_t none = {.region = region, .rank = OMPP_NONE};
+
+    if (mpi && !add_calls(f, region)) return none;
+    for (size_t i = 0; i < ompp_nproperty_rules; i++) {
+        const ompp_property_rule_t *rule = &ompp_property_rules[i];
+        if (rule->construct != construct || !holds(f, region, construct, rule->when)) continue;
+        bool late = rule->when == OMPP_WHEN_LATE;
+        uint64_t lost = mpi ? to_ns(late ? f->waiting : f->busy) : phase_of_region(p, region, rule->phase);
+        return (ompp_finding_t){rule->property, region, late ? f->late_rank : OMPP_NONE, lost};
+    }
+    return none;
+}
+
+/* The same of the ranks that are not kept: thread time less that of parallel regions and MPI calls outside them. */
+static double rest_idle(const ompp_profile_t *p)
+{
+    double threads = rest_threads(p), alone = (double)p->rest_wall_threads_ns;
+
+    if (threads <= 1) return 0;
+    for (uint32_t n = 1; n < p->nnodes; n++) {
+        const ompp_node_t *node = &p->nodes[n];
+        unsigned construct = p->regions[node->region].construct;
+        if (ompp_analysis_fork(p, node->parent) != 0) continue;
+        /* Threads of a team have the same execT, so that their mean stands for the rank. */
+        if (ompp_construct_forks(construct)) alone -= threads * node->over_threads.mean * (double)node->over_ranks.count;
+        if (construct == OMPP_CONSTRUCT_MPI) alone -= threads * (double)node->over_ranks.sum;
+    }
+    return alone > 0 ? alone * (threads - 1) / threads : 0;
+}
+
+/* Threads that have nothing to do while the first one of their rank is alone. */
+static ompp_finding_t find_serial(const ompp_profile_t *p)
+{
+    ompp_rank_time_t *times = calloc(p->nranks_kept + 1, sizeof *times);
+    ompp_finding_t finding = {OMPP_PROPERTY_SERIAL_PROGRAM, OMPP_NONE, OMPP_NONE, 0};
+
+    if (!times) return finding;
+    ompp_analysis_rank_times(p, times);
+    for (size_t r = 0; r < p->nranks_kept; r++)
+        if (p->ranks[r].nthreads > 1) finding.lost_ns += times[r].serial_ns * (p->ranks[r].nthreads - 1);
+    finding.lost_ns += to_ns(rest_idle(p));
+    free(times);
+    return finding;
+}
+
+static int by_severity(const void *a, const void *b, void *profile)
+{
+    const ompp_finding_t *x = a, *y = b;
+    const ompp_profile_t *p = profile;
+    uint32_t nx = x->region == OMPP_NONE ? 0 : p->regions[x->region].number, ny = y->region == OMPP_NONE ? 0 : p->regions[y->region].number;
+
+    if (x->lost_ns != y->lost_ns) return x->lost_ns > y->lost_ns ? -1 : 1;
+    return nx != ny ? (nx < ny ? -1 : 1) : x->region < y->region ? -1 : x->region > y->region;
+}
+
+int ompp_analysis_properties(const ompp_profile_t *p, ompp_finding_t **findings, size_t *n)
+{
+    find_t f = {.profile = p, .basis = ompp_analysis_basis(p)};
+    ompp_finding_t *all = calloc(p->nregions + 1, sizeof *all);
+    size_t found = 0;
+    int rc = -OMPP_E_NOMEM;
+
+    *findings = NULL;
+    *n = 0;
+    f.pieces = calloc(p->nlocations + 1, sizeof *f.pieces);
+    f.visits = calloc(p->nlocations + 1, sizeof *f.visits);
+    if (all && f.pieces && f.visits) {
+        all[0] = find_serial(p);
+        found = all[0].lost_ns > 0;
+        for (uint32_t r = 0; r < p->nregions; r++) {
+            all[found] = find_one(&f, r);
+            found += all[found].lost_ns > 0;
+        }
+        qsort_r(all, found, sizeof *all, by_severity, (void *)p);
+        *findings = all;
+        *n = found;
+        all = NULL;
+        rc = 0;
+    }
+    free(all);
+    free(f.pieces);
+    free(f.visits);
+    return rc;
+}

@@ -1,0 +1,43 @@
+/**
+ * \file
+ * Performance properties, and the time of ranks outside parallel regions. Called by the writers. Includes base and model only.
+ */
+#ifndef OMPP_PROPERTIES_H
+#define OMPP_PROPERTIES_H
+
+#include "model/ompp_profile.h"
+#include "model/ompp_property.h"
+
+/** A property that holds for a region. Its severity is lost_ns over ompp_analysis_basis(). */
+typedef struct {
+    uint32_t property; /* ompp_property_t */
+    uint32_t region;   /* index; OMPP_NONE = the whole program */
+    uint32_t rank;     /* that is meant; OMPP_NONE = none */
+    uint64_t lost_ns;  /* thread time, over threads and ranks */
+} ompp_finding_t;
+
+/** Where the wallclock of a rank goes, seen by its first thread. */
+typedef struct {
+    uint64_t parallel_ns; /* in parallel regions */
+    uint64_t mpi_ns;      /* in MPI calls outside them */
+    uint64_t serial_ns;   /* the rest */
+} ompp_rank_time_t;
+
+/**
+ * \brief All properties with a time above 0, by severity, descending; of equal ones the lower region number first.
+ * \param[out] findings  owned by the caller, free(); shape [*n].
+ * \return 0 or -OMPP_E_NOMEM.
+ * \note A call of MPI outside parallel regions holds all threads of its rank: its time counts for each.
+ */
+int ompp_analysis_properties(const ompp_profile_t *profile, ompp_finding_t **findings, size_t *n);
+
+/** \brief What severities are shares of: duration x threads of all ranks, ns. */
+double ompp_analysis_basis(const ompp_profile_t *profile);
+
+/**
+ * \brief Time of the ranks that are kept one by one.
+ * \param[out] times  shape [profile->nranks_kept].
+ */
+void ompp_analysis_rank_times(const ompp_profile_t *profile, ompp_rank_time_t *times);
+
+#endif

@@ -1,0 +1,41 @@
+/**
+ * \file
+ * The table of performance properties (ompp_property.def). Adding one means adding rows there.
+ */
+#ifndef OMPP_PROPERTY_H
+#define OMPP_PROPERTY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum {
+#define OMPP_PROPERTY(id, name, advice) OMPP_PROPERTY_##id,
+#include "model/ompp_property.def"
+#undef OMPP_PROPERTY
+    OMPP_PROPERTY_NUM
+} ompp_property_t;
+
+/** When a rule holds; see ompp_property.def. */
+typedef enum {
+    OMPP_WHEN_ALWAYS,
+    OMPP_WHEN_UNEVEN,
+    OMPP_WHEN_FEW,
+    OMPP_WHEN_OFTEN,
+    OMPP_WHEN_LATE,
+    OMPP_WHEN_RECEIVES,
+    OMPP_WHEN_MOVES
+} ompp_property_when_t;
+
+typedef struct {
+    const char *name, *advice;
+} ompp_property_row_t;
+
+typedef struct {
+    uint8_t construct, phase, when, property;
+} ompp_property_rule_t;
+
+extern const ompp_property_row_t ompp_properties[OMPP_PROPERTY_NUM];
+extern const ompp_property_rule_t ompp_property_rules[];
+extern const size_t ompp_nproperty_rules;
+
+#endif

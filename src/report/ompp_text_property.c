@@ -1,0 +1,131 @@
+/**
+ * \file
+ * Performance Properties Report, in ompP's layout, and what to do about each; and the section on time outside parallel regions.
+ */
+#include "config.h"
+
+#include "report/ompp_text_priv.h"
+
+#include "analysis/ompp_properties.h"
+#include "base/ompp_error.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_PERCENT 0.1 /* severity of a property that is listed */
+
+/* ---- Properties ------------------------------------------------------------------------------------------------------ */
+
+char *ompp_text_subject(const ompp_text_t *t, uint32_t region)
+{
+    const ompp_construct_row_t *construct;
+    char *text;
+    int n;
+
+    if (region == OMPP_NONE) return asprintf(&text, "PROGRAM %s", t->app) < 0 ? NULL : text;
+    construct = &ompp_constructs[t->profile->regions[region].construct];
+    if (construct->place == OMPP_PLACE_ADDRESS)
+        n = asprintf(&text, "%s", t->places[region]);
+    else
+        n = asprintf(&text, "%s %s", construct->full, t->places[region]);
+    return n < 0 ? NULL : text;
+}
+
+/* The advice, with the rank in place of %r. */
+static void print_advice(ompp_text_t *t, const ompp_finding_t *f)
+{
+    const char *advice = ompp_properties[f->property].advice, *rank = strstr(advice, "%r");
+
+    if (rank && f->rank != OMPP_NONE)
+        fprintf(t->out, "     %.*s%" PRIu32 "%s\n\n", (int)(rank - advice), advice, f->rank, rank + 2);
+    else
+        fprintf(t->out, "     %s\n\n", advice);
+}
+
+int ompp_text_properties(ompp_text_t *t)
+{
+    ompp_finding_t *findings;
+    size_t n, listed = 0;
+    double basis = ompp_analysis_basis(t->profile);
+    int rc = ompp_analysis_properties(t->profile, &findings, &n);
+
+    if (rc) return rc;
+    ompp_layout_title(t->out, "ompP Performance Properties Report");
+    putc('\n', t->out);
+    for (; listed < n && basis > 0 && 100.0 * (double)findings[listed].lost_ns / basis >= LEAST_PERCENT; listed++) {
+        const ompp_finding_t *f = &findings[listed];
+        char *subject = ompp_text_subject(t, f->region);
+        fprintf(t->out, "Property P%05zu '%s' holds for\n", listed + 1, ompp_properties[f->property].name);
+        fprintf(t->out, "     '%s', with a severity (in percent) of %f\n", subject ? subject : "", 100.0 * (double)f->lost_ns / basis);
+        print_advice(t, f);
+        free(subject);
+    }
+    if (n > listed) fprintf(t->out, "Below %.1f percent, and not listed: %zu\n\n", LEAST_PERCENT, n - listed);
+    if (n == 0) fputs("None.\n\n", t->out);
+    free(findings);
+    return 0;
+}
+
+/* ---- Outside parallel regions ---------------------------------------------------------------------------------------- */
+
+static void print_cell(ompp_text_t *t, uint64_t ns)
+{
+    ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + t->extra, ompp_text_seconds(t, ns).text);
+}
+
+static void print_titles(ompp_text_t *t)
+{
+    static const char *const titles[] = {"Wallclock", "Parallel", "MPI", "Serial"};
+
+    fputs(" RANK  Threads", t->out);
+    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++) ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + t->extra, titles[i]);
+    fputs("  Host\n", t->out);
+}
+
+static void print_rank(ompp_text_t *t, const ompp_rank_t *rank, const ompp_rank_time_t *time)
+{
+    char *host = ompp_text_printable(ompp_profile_text(t->profile, rank->host), true);
+
+    fprintf(t->out, " %4" PRIu32 " %8" PRIu32, rank->rank, rank->nthreads);
+    print_cell(t, rank->duration_ns);
+    print_cell(t, time->parallel_ns);
+    print_cell(t, time->mpi_ns);
+    print_cell(t, time->serial_ns);
+    fprintf(t->out, "  %s\n", host ? host : "");
+    free(host);
+}
+
+/* Ranks that stand out: with the most and the least time alone. */
+static void choose(ompp_text_t *t, const ompp_rank_time_t *times)
+{
+    for (size_t r = 0; r < t->profile->nranks_kept; r++) t->rank_exec[r] = times[r].serial_ns;
+    ompp_text_choose_ranks(t);
+}
+
+int ompp_text_outside(ompp_text_t *t)
+{
+    const ompp_profile_t *p = t->profile;
+    ompp_rank_time_t *times;
+    size_t omitted = p->nrest;
+
+    if (!p->mpi || !p->nranks_kept) return 0;
+    times = calloc(p->nranks_kept, sizeof *times);
+    if (!times) return -OMPP_E_NOMEM;
+    ompp_analysis_rank_times(p, times);
+    choose(t, times);
+    ompp_layout_title(t->out, "ompp Outside Parallel Regions");
+    fputs("Of the wallclock of each rank, as its first thread sees it: in parallel regions, in MPI calls outside them, and the rest, in\n"
+          "which the rank works alone. Only MPI calls inside parallel regions stand in the Overhead Analysis Report.\n\n", t->out);
+    print_titles(t);
+    for (size_t r = 0; r < p->nranks_kept; r++) {
+        if (t->rank_shown[r])
+            print_rank(t, &p->ranks[r], &times[r]);
+        else
+            omitted++;
+    }
+    if (omitted) fprintf(t->out, "Not shown: %zu ranks\n", omitted);
+    putc('\n', t->out);
+    free(times);
+    return 0;
+}
