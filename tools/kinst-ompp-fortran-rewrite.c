@@ -5,9 +5,11 @@
  */
 #include "tools/kinst-ompp-fortran.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -34,6 +36,7 @@ static const char *run_opari(const kinst_fortran_t *f, const char *in)
     kinst_add(&argv, "--f90");
     kinst_add(&argv, f->form.fixed ? "--fix-form" : "--free-form");
     kinst_add(&argv, "--omp-task-untied=keep");
+    kinst_add(&argv, "--disable=omp:locks"); /* see with_locks() */
     for (size_t i = 0; i < kinst_own.opari_options.n; i++) kinst_add(&argv, kinst_own.opari_options.v[i]);
     kinst_add(&argv, "source.f90");
     kinst_add(&argv, "out.f90");
@@ -178,6 +181,41 @@ static char *with_regions(const work_t *w, char *line)
     return line;
 }
 
+/* Are lock functions to be left alone, by an option for OPARI2? */
+static bool locks_disabled(void)
+{
+    static const char *const words[] = {"--disable=omp", "locks", "sync"};
+
+    for (size_t i = 0; i < kinst_own.opari_options.n; i++) {
+        const char *option = kinst_own.opari_options.v[i];
+        if (strcmp(option, words[0]) == 0) return true;
+        if (strncmp(option, words[0], strlen(words[0])) == 0 && (strstr(option, words[1]) || strstr(option, words[2]))) return true;
+    }
+    return false;
+}
+
+/* Ours for OpenMP's lock functions, where they are called. OPARI2 spoils lines that name several, as those of USE do. */
+static char *with_locks(char *line)
+{
+    static const char *const operations[] = {"init", "destroy", "set", "unset", "test"};
+
+    for (char *p = line; (p = strcasestr(p, "omp_")); p += 4) {
+        if (p > line && (isalnum((unsigned char)p[-1]) || p[-1] == '_')) continue;
+        for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
+            size_t length = strlen(operations[i]);
+            if (strncasecmp(p + 4, operations[i], length) != 0) continue;
+            bool nest = strncasecmp(p + 4 + length, "_nest_lock", 10) == 0;
+            const char *rest = p + 4 + length + (nest ? 10 : 5);
+            if (!nest && strncasecmp(p + 4 + length, "_lock", 5) != 0) break;
+            if (*kinst_skip_blanks(rest) != '(') break;
+            char *name = kinst_text("ompp_%s%slock", operations[i], nest ? "_nest" : "");
+            memcpy(p, name, strlen(name));
+            break;
+        }
+    }
+    return line;
+}
+
 static char *with_block(const work_t *w, char *line)
 {
     char *at = strstr(line, "shared(/cb"), *slash = at ? strchr(at + 8, '/') : NULL;
@@ -247,7 +285,8 @@ static void read_output(work_t *w, const char *out, const char *own)
 {
     kinst_lines_t all = kinst_lines_of(out);
     unsigned number = 0, given;
-    const char *following = out;
+    const char *following = out, *rest;
+    bool locks = !locks_disabled();
 
     for (size_t i = 0; i < all.n; i++) {
         char *line = all.v[i].text;
@@ -262,6 +301,7 @@ static void read_output(work_t *w, const char *out, const char *own)
         line = without_include(line);
         if (!line) continue;
         line = with_block(w, with_regions(w, with_handles(with_description(with_team(line)))));
+        if (locks && kinst_line_kind(w->f->form, line, &rest) == KINST_LINE_CODE) line = with_locks(line);
         add_clauses(w, line, number, following);
         add_task_clauses(w, &line, number, following);
         kinst_lines_add(&w->lines, line, number);
@@ -273,7 +313,8 @@ static void read_output(work_t *w, const char *out, const char *own)
 
 static bool is_ours(const char *name)
 {
-    return strncmp(name, "opari2_", 7) == 0 || strncmp(name, "pomp2_", 6) == 0 || strncmp(name, "ompp_f_", 7) == 0;
+    return strncmp(name, "opari2_", 7) == 0 || strncmp(name, "pomp2_", 6) == 0 || strncmp(name, "ompp_f_", 7) == 0 ||
+           (strncmp(name, "ompp_", 5) == 0 && strlen(name) > 9 && strcmp(name + strlen(name) - 4, "lock") == 0);
 }
 
 /* A text constant in pieces, since lines are short. */
@@ -300,8 +341,8 @@ static void put_declaration(const work_t *w, FILE *out, const char *name)
         {"pomp2_old_task", "integer(kind=8)"},      {"pomp2_new_task", "integer(kind=8)"},
         {"pomp2_if", "logical(kind=4)"},            {"pomp2_num_threads", "integer(kind=4)"},
         {"pomp2_lib_get_max_threads", "integer(kind=4), external ::"},
-        {"pomp2_test_lock", "logical(kind=4), external ::"},
-        {"pomp2_test_nest_lock", "integer(kind=4), external ::"},
+        {"ompp_testlock", "logical(kind=4), external ::"},
+        {"ompp_test_nestlock", "integer(kind=4), external ::"},
     };
     const kinst_list_t *texts = &w->f->texts;
 

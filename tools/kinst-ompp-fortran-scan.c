@@ -174,6 +174,17 @@ static void look_at_statement(void *context, const kinst_statement_t *statement)
     if (strstr(p, "omp_") && strstr(p, "_lock(")) f->has_openmp = true;
 }
 
+/* Fixed form: is the next line of code part of the statement before? */
+static bool goes_on(const kinst_fortran_t *f, const kinst_lines_t *lines, size_t i)
+{
+    const char *rest;
+
+    if (!f->form.fixed) return false;
+    while (++i < lines->n)
+        if (kinst_line_kind(f->form, lines->v[i].text, &rest) == KINST_LINE_CODE) return kinst_fixed_continues(lines->v[i].text);
+    return false;
+}
+
 void kinst_fortran_scan(kinst_fortran_t *f, const char *text)
 {
     kinst_lines_t lines = kinst_lines_of(text);
@@ -188,7 +199,8 @@ void kinst_fortran_scan(kinst_fortran_t *f, const char *text)
         kinst_line_kind_t kind = kinst_line_kind(f->form, line, &rest);
         if (pragma) {
             f->has_omp_inst |= is_omp_inst(f->form, line);
-            line = plain && !strcasestr(pragma, "instrument") ? line : translate(f, pragma, number, !wanting && !reader.more);
+            bool fits = !wanting && !reader.more && !goes_on(f, &lines, i);
+            line = plain && !strcasestr(pragma, "instrument") ? line : translate(f, pragma, number, fits);
         } else if (kind == KINST_LINE_CPP) {
             if (note_line(f, rest, number)) line = kinst_text("%s", "");
         } else if (kind == KINST_LINE_DIRECTIVE) {

@@ -176,6 +176,14 @@ static const char *fixed_code(const char *line, bool *continues)
     return line + 6;
 }
 
+bool kinst_fixed_continues(const char *line)
+{
+    bool continues;
+
+    fixed_code(line, &continues);
+    return continues;
+}
+
 /* The code of one line: p to end. */
 static void read_part(kinst_reader_t *r, const char *p, const char *end, size_t number, kinst_statement_fn *fn, void *context)
 {

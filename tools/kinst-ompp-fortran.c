@@ -205,22 +205,24 @@ const char *kinst_fortran_notes(const kinst_command_t *c)
 {
     const char *dir = kinst_private();
     char *path = kinst_text("%s/notes.c", dir ? dir : "/nonexistent"), *target = kinst_text("%s/notes.s", dir ? dir : "");
-    bool any = false, opari = false, notes = false;
+    bool any = false, opari = false, notes = false, others = false;
     FILE *out;
 
     for (size_t i = 0; i < c->nsources; i++) {
         const kinst_source_t *s = &c->sources[i];
+        if (!s->fortran && s->level == KINST_TEXT_INSTRUMENTED) others = true;
         if (!s->fortran || s->level == KINST_TEXT_ORIGINAL) continue;
         if (s->level == KINST_TEXT_INSTRUMENTED && s->fortran->instrumented) opari = true;
         if (has_notes(s)) notes = true;
     }
     any = opari || notes;
     if (!any || c->step == KINST_STEP_ASSEMBLE || link_time(c) || strchr(target, ',') || !(out = fopen(path, "w"))) return NULL;
-    if (opari)
+    /* The assembler reads this text before that of each source: what instrumented C defines must not be defined here as well. */
+    if (opari && !others)
         fputs("extern const char ompp_opari_linked __attribute__((__weak__, __visibility__(\"default\")));\n"
               "const char ompp_opari_linked = 1;\n", out);
     fputs("extern void ompp_build_note(int, const char *, const char *) __attribute__((__weak__));\n"
-          "static void __attribute__((__constructor__, __used__)) ompp_build_notes_here(void)\n{\n"
+          "static void __attribute__((__constructor__, __used__)) ompp_fortran_notes_here(void)\n{\n"
           "    if (!ompp_build_note) return;\n", out);
     for (size_t i = 0; i < c->nsources; i++)
         if (c->sources[i].fortran && c->sources[i].level != KINST_TEXT_ORIGINAL) put_notes(out, &c->sources[i]);

@@ -48,6 +48,9 @@ kinst_line_kind_t kinst_line_kind(kinst_form_t form, const char *line, const cha
 /** \brief Is a directive line the continuation of the one before? \param[in] rest, before  behind their sentinels; NULL = none. */
 bool kinst_directive_continues(kinst_form_t form, const char *rest, const char *before);
 
+/** \brief Fixed form: does the line go on with the statement before? */
+bool kinst_fixed_continues(const char *line);
+
 /** \brief Words at *p, blanks between them optional, in any case; moves behind them. Words end where the name ends. */
 bool kinst_words(const char **p, const char *words);
 
