@@ -125,7 +125,7 @@ static void copy_metrics(collect_t *c, ompp_off_t first)
     while (n > 0) {
         m = sorted[--n];
         ompp_metric_t metric = {string(c, m->name), string(c, m->source), string(c, m->meaning), m->set,          m->index,
-                                m->unit,            m->quality,           m->reduce_threads,     m->reduce_ranks};
+                                m->unit,            m->quality,           m->reduce_threads,     m->reduce_ranks, m->use};
         ompp_profile_add_metric(c->profile, &metric);
     }
 }

@@ -160,7 +160,7 @@ typedef struct {
 
 typedef struct {
     ompp_off_t next;
-    uint32_t set, index, unit, quality, reduce_threads, reduce_ranks;
+    uint32_t set, index, unit, quality, reduce_threads, reduce_ranks, use;
     ompp_off_t name, source, meaning;
 } ompp_a_metric_t;
 

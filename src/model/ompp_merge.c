@@ -170,7 +170,7 @@ static bool set_equal(const void *array, uint32_t index, const void *wanted)
         const ompp_metric_t *x = &a->metrics[i], *y = &b->metrics[i];
         if (x->name != y->name || x->source != y->source || x->meaning != y->meaning || x->index != y->index ||
             x->unit != y->unit || x->quality != y->quality || x->reduce_threads != y->reduce_threads ||
-            x->reduce_ranks != y->reduce_ranks)
+            x->reduce_ranks != y->reduce_ranks || x->use != y->use)
             return false;
     }
     return a->n == b->n;

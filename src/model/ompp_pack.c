@@ -191,6 +191,7 @@ static void put_notes(writer_t *w, const ompp_profile_t *p)
         put(w, m->quality);
         put(w, m->reduce_threads);
         put(w, m->reduce_ranks);
+        put(w, m->use);
     }
     put(w, p->ncoverage);
     for (size_t i = 0; i < p->ncoverage; i++) {

@@ -113,7 +113,7 @@ typedef struct {
 /** A registered metric set beyond the built-in ones. */
 typedef struct {
     ompp_str_t name, source, meaning;
-    uint32_t set, index, unit, quality, reduce_threads, reduce_ranks;
+    uint32_t set, index, unit, quality, reduce_threads, reduce_ranks, use;
 } ompp_metric_t;
 
 /** One line of the Coverage section: kind is a row of ompp_coverage.def, subject what it is about, count how often. */

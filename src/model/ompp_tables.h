@@ -27,6 +27,12 @@ typedef enum { OMPP_SET_PHASES, OMPP_SET_MPI, OMPP_SET_FIRST_FREE } ompp_set_id_
 typedef enum { OMPP_UNIT_NS, OMPP_UNIT_COUNT, OMPP_UNIT_BYTES, OMPP_UNIT_NUM } ompp_unit_t;
 typedef enum { OMPP_QUALITY_EXACT, OMPP_QUALITY_SAMPLED, OMPP_QUALITY_SIMULATED, OMPP_QUALITY_HARDWARE } ompp_quality_t;
 typedef enum { OMPP_REDUCE_SUM, OMPP_REDUCE_MIN, OMPP_REDUCE_MAX } ompp_reduction_t;
+/*
+ * What a registered metric is for. COLUMN: counts of a node alone while its thread works, printed as a column of all tables.
+ * WAITS: the same while it waits; the metric after n others of the same set, n columns in all. Inclusive column of a node: its own
+ * COLUMN value, and both of all nodes below.
+ */
+typedef enum { OMPP_USE_VALUE, OMPP_USE_COLUMN, OMPP_USE_WAITS } ompp_metric_use_t;
 
 /** Metrics of the set OMPP_SET_MPI, in order. */
 typedef enum {
@@ -59,6 +65,7 @@ typedef struct {
     ompp_reduction_t threads, ranks; /* how values of threads, and of ranks, combine */
     const char *source;              /* who measures it */
     const char *meaning;
+    ompp_metric_use_t use;
 } ompp_metric_row_t;
 
 extern const ompp_metric_row_t ompp_mpi_metrics[OMPP_METRIC_MPI_NUM];

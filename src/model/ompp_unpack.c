@@ -200,7 +200,7 @@ static void get_coverage(reader_t *r, ompp_profile_t *p)
 
 static void get_notes(reader_t *r, ompp_profile_t *p)
 {
-    size_t n = get_count(r, 9);
+    size_t n = get_count(r, 10);
 
     for (size_t i = 0; i < n && !r->bad; i++) {
         ompp_metric_t metric = {0};
@@ -213,6 +213,7 @@ static void get_notes(reader_t *r, ompp_profile_t *p)
         metric.quality = get32(r);
         metric.reduce_threads = get32(r);
         metric.reduce_ranks = get32(r);
+        metric.use = get32(r);
         ompp_profile_add_metric(p, &metric);
     }
     get_coverage(r, p);

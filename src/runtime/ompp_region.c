@@ -497,6 +497,7 @@ static void add_metric(unsigned set, unsigned index, const ompp_metric_row_t *ro
                            row->quality,
                            row->threads,
                            row->ranks,
+                           row->use,
                            ompp_string_take(row->name),
                            ompp_string_take(row->source),
                            ompp_string_take(row->meaning)};

@@ -97,6 +97,7 @@ static unsigned random_sets(random_t *r, ompp_profile_t *p, unsigned *set_length
             m.meaning = ompp_profile_string(p, "counts");
             m.reduce_threads = (s + i) % 3;
             m.reduce_ranks = (s + i + 1) % 3;
+            m.use = i % 3;
             ompp_profile_add_metric(p, &m);
         }
         set_length[n++] = s + 1;
@@ -227,8 +228,8 @@ static char *set_text(const ompp_profile_t *p, uint32_t set)
         for (size_t i = 0; i < p->nmetrics; i++) {
             const ompp_metric_t *m = &p->metrics[i];
             if (m->set != set || m->index != index) continue;
-            char *more = text_of("%s, %s %s %s %u%u%u%u", text, T(m->name), T(m->source), T(m->meaning), m->unit, m->quality,
-                                 m->reduce_threads, m->reduce_ranks);
+            char *more = text_of("%s, %s %s %s %u%u%u%u%u", text, T(m->name), T(m->source), T(m->meaning), m->unit, m->quality,
+                                 m->reduce_threads, m->reduce_ranks, m->use);
             free(text);
             text = more;
         }
