@@ -36,6 +36,7 @@ static const char *const type_accepts[] = {
     [OMPP_ENV_SECONDS] = "a number of seconds, 0 or more",
     [OMPP_ENV_WORDS] = "one or more, with commas",
     [OMPP_ENV_FOREIGN] = "text",
+    [OMPP_ENV_LIST] = "text",
     [OMPP_ENV_LATER] = "text",
 };
 
@@ -179,16 +180,48 @@ static const ompp_env_row_t *find_row(const char *name, size_t length)
     return NULL;
 }
 
-/* A name of the numbered families ompP has, OMPP_CTR1 and OMPP_EVAL1: known, and for a later version. */
+/* Number of a member of the family, "OMPP_CTR12" of OMPP_CTR; 0 when it is none. */
+static unsigned number_in(const ompp_env_row_t *row, const char *name, size_t length)
+{
+    size_t stem = strlen(row->name), digits = length > stem ? length - stem : 0;
+
+    if (row->type != OMPP_ENV_LIST || digits == 0 || digits > 4 || strncmp(name, row->name, stem) != 0) return 0;
+    return strspn(name + stem, "0123456789") >= digits ? (unsigned)atoi(name + stem) : 0;
+}
+
 static bool is_numbered(const char *name, size_t length)
 {
-    static const char *const stems[] = {"OMPP_CTR", "OMPP_EVAL"};
-
-    for (size_t i = 0; i < sizeof stems / sizeof stems[0]; i++) {
-        size_t n = strlen(stems[i]);
-        if (length > n && strncmp(name, stems[i], n) == 0 && strspn(name + n, "0123456789") == length - n) return true;
-    }
+    for (size_t i = 0; i < ompp_env_nrows; i++)
+        if (number_in(&ompp_env_rows[i], name, length)) return true;
     return false;
+}
+
+static void insert(ompp_env_list_t *list, unsigned number, const char *text)
+{
+    unsigned k = list->n;
+
+    for (; k > 0 && list->number[k - 1] > number; k--) {
+        list->number[k] = list->number[k - 1];
+        list->text[k] = list->text[k - 1];
+    }
+    list->number[k] = number;
+    list->text[k] = strdup(text);
+    list->n += list->text[k] != NULL;
+}
+
+static void read_list(const ompp_env_row_t *row)
+{
+    ompp_env_list_t *list = (ompp_env_list_t *)((char *)&ompp_env + row->offset);
+
+    for (char **e = environ; e && *e; e++) {
+        const char *equals = strchr(*e, '=');
+        unsigned number = equals ? number_in(row, *e, equals - *e) : 0;
+        if (!number || !equals[1]) continue;
+        if (list->n < OMPP_ENV_LIST_MAX)
+            insert(list, number, equals + 1);
+        else
+            ompp_warn_common("%s%u is not used: at most %d of them", row->name, number, OMPP_ENV_LIST_MAX);
+    }
 }
 
 static void warn_unknown(void)
@@ -198,9 +231,7 @@ static void warn_unknown(void)
         if (!equals || strncmp(*e, "OMPP_", 5) != 0) continue;
         if (strncmp(*e, "OMPP_TEST_", 10) == 0) continue; /* of our own tests, and seen by the programs they run */
         size_t length = equals - *e;
-        if (is_numbered(*e, length))
-            ompp_warn_common("%.*s: counters and evaluators are not in this version; ignored", (int)length, *e);
-        else if (!find_row(*e, length))
+        if (!is_numbered(*e, length) && !find_row(*e, length))
             ompp_warn_common("unknown variable %.*s; 'ompp-config --list-env' lists the known ones", (int)length, *e);
     }
 }
@@ -235,6 +266,10 @@ void ompp_env_read(void)
     was_read = true;
     if (quiet && strcmp(quiet, "0") != 0) ompp_log_set_level(OMPP_LOG_QUIET);
     for (size_t i = 0; i < ompp_env_nrows; i++) {
+        if (ompp_env_rows[i].type == OMPP_ENV_LIST) {
+            read_list(&ompp_env_rows[i]);
+            continue;
+        }
         const char *text = getenv(ompp_env_rows[i].name);
         if (text && *text) texts[i] = strdup(text);
         read_row(&ompp_env_rows[i], text);

@@ -21,6 +21,16 @@ typedef char *ompp_env_WORDS_t;
 typedef char *ompp_env_FOREIGN_t;
 typedef char *ompp_env_LATER_t;
 
+#define OMPP_ENV_LIST_MAX 32
+
+/** Values of a numbered family, ascending by number; empty ones are left out. */
+typedef struct {
+    unsigned n;
+    unsigned number[OMPP_ENV_LIST_MAX];
+    char *text[OMPP_ENV_LIST_MAX]; /* owned by the module, never freed */
+} ompp_env_list_t;
+typedef ompp_env_list_t ompp_env_LIST_t;
+
 /** Values after ompp_env_read(); strings are owned by the module and never freed ("" = not set). */
 typedef struct {
 #define OMPP_ENV(field, name, type, def, unit, help) ompp_env_##type##_t field;
@@ -36,6 +46,7 @@ typedef enum {
     OMPP_ENV_SECONDS,
     OMPP_ENV_WORDS,
     OMPP_ENV_FOREIGN,
+    OMPP_ENV_LIST,
     OMPP_ENV_LATER
 } ompp_env_type_t;
 

@@ -16,6 +16,7 @@
 #include "runtime/ompp_dump_priv.h"
 #include "runtime/ompp_lifecycle.h"
 #include "runtime/ompp_meter_priv.h"
+#include "runtime/ompp_plugin.h"
 #include "runtime/ompp_process_priv.h"
 #include "runtime/ompp_thread_priv.h"
 
@@ -34,9 +35,21 @@
 
 /* ---- The profile of this process ------------------------------------------------------------------------------------- */
 
+static void add_family(ompp_profile_t *profile, const ompp_env_row_t *row)
+{
+    const ompp_env_list_t *list = (const ompp_env_list_t *)((const char *)&ompp_env + row->offset);
+    char name[64];
+
+    for (unsigned k = 0; k < list->n; k++) {
+        snprintf(name, sizeof name, "%s%u", row->name, list->number[k]);
+        ompp_profile_add_setting(profile, name, list->text[k]);
+    }
+}
+
 static void add_settings(ompp_profile_t *profile)
 {
     for (size_t i = 0; i < ompp_env_nrows; i++) {
+        if (ompp_env_rows[i].type == OMPP_ENV_LIST) add_family(profile, &ompp_env_rows[i]);
         const char *text = ompp_env_text(&ompp_env_rows[i]);
         if (*text) ompp_profile_add_setting(profile, ompp_env_rows[i].name, text);
     }
@@ -112,18 +125,12 @@ static ompp_profile_t *collect(ompp_time_t t, ompp_end_t end)
 
 /* ---- Writing --------------------------------------------------------------------------------------------------------- */
 
-/* libompp-report.so lies beside the library this code is in. */
 static void report_library(char *path, size_t n)
 {
-    Dl_info self;
-    const char *slash;
-
-    snprintf(path, n, "libompp-report.so");
-    if (*ompp_env.report_lib) {
+    if (*ompp_env.report_lib)
         snprintf(path, n, "%s", ompp_env.report_lib);
-    } else if (dladdr((void *)report_library, &self) && self.dli_fname && (slash = strrchr(self.dli_fname, '/'))) {
-        snprintf(path, n, "%.*s/libompp-report.so", (int)(slash - self.dli_fname), self.dli_fname);
-    }
+    else
+        ompp_library_path(path, n, "libompp-report.so");
 }
 
 /* The directory for reports: as the user wrote it, seen from where the program started. */

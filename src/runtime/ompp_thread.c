@@ -9,6 +9,7 @@
 #include "runtime/ompp_frame_priv.h"
 #include "runtime/ompp_lifecycle.h"
 #include "runtime/ompp_meter_priv.h"
+#include "runtime/ompp_plugin.h"
 
 #include <errno.h>
 #include <string.h>
@@ -269,7 +270,10 @@ ompp_thread_t *ompp_thread_new_slow(void)
     ompp_thread_t *thread = NULL;
 
     ompp_thread_self = &ompp_thread_none; /* events of what we call here are ignored */
-    if (ompp_runtime_start()) thread = begin(ompp_clock_now());
+    if (ompp_runtime_start()) {
+        ompp_plugins_start();
+        thread = begin(ompp_clock_now());
+    }
     if (thread) {
         pthread_once(&end_key_once, make_end_key);
         pthread_setspecific(end_key, thread);

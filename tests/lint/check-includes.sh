@@ -15,6 +15,7 @@ ompt:           base model runtime structure
 opari-bridge:   base model runtime structure
 gomp:           base model runtime structure
 mpi-wrap:       base model runtime structure
+counter:        base model runtime
 function:       base model runtime structure
 sample:         base model runtime structure
 memory:         base model runtime structure
@@ -42,6 +43,7 @@ for file in $(sources src tools include); do
         case $header in
         ../* | */../*) complain "$file: $header leaves its folder" ;;
         mpi.h) case $file in src/mpi-wrap/*) ;; *) complain "$file: mpi.h belongs to src/mpi-wrap" ;; esac ;;
+        papi.h) case $file in src/counter/*) ;; *) complain "$file: papi.h belongs to src/counter" ;; esac ;;
         omp-tools.h) case $file in src/ompt/*) ;; *) complain "$file: omp-tools.h belongs to src/ompt" ;; esac ;;
         esac
         case $include in \"*/*\") ;; *) continue ;; esac

@@ -14,5 +14,6 @@ check() { # check LIBRARY PATTERN
 
 check libompp ''
 check libompp-mpi 'libompp\.so|libmpi'
+check libompp-papi 'libompp\.so|libpapi'
 check libompp-report 'libxml2|libdwarf|libelf|libz\.|libzstd|liblzma|libicu'
 exit $status

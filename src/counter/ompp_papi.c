@@ -1,0 +1,281 @@
+/**
+ * \file
+ * Counters through PAPI: the events of OMPP_CTR1, OMPP_CTR2, ... as a meter. A library of its own (libompp-papi.so), opened only when
+ * counters are asked for; the only file that sees papi.h.
+ *
+ * PAPI's queries promise events that cannot be counted. An event is used only after adding it and starting it have worked, together
+ * with those before it. One event set per thread and component: a second running set of a component is refused.
+ */
+#include "counter/ompp_papi_priv.h"
+
+#include "base/ompp_clock.h"
+#include "base/ompp_env.h"
+#include "base/ompp_log.h"
+#include "model/ompp_profile.h"
+#include "runtime/ompp_event.h"
+#include "runtime/ompp_meter.h"
+#include "runtime/ompp_metric.h"
+#include "runtime/ompp_plugin.h"
+
+#include <papi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_COMPONENTS 8u
+#define READS 200 /* to measure what reading costs */
+
+/** The events of one component, which can be counted together. */
+typedef struct {
+    int component;
+    unsigned n;
+    const char *names[OMPP_ENV_LIST_MAX]; /* not codes: PAPI changes those of native events when events are enumerated */
+    unsigned column[OMPP_ENV_LIST_MAX]; /* of the value, in the order of the variables */
+} part_t;
+
+/** Of one thread. */
+typedef struct {
+    int sets[MAX_COMPONENTS]; /* PAPI event sets; PAPI_NULL = could not be started on this thread */
+    long long last[OMPP_ENV_LIST_MAX];
+} counters_t;
+
+static part_t parts[MAX_COMPONENTS];
+static unsigned nparts, ncolumns, metric_set;
+
+/* ---- Event sets ------------------------------------------------------------------------------------------------------ */
+
+static void drop(int *set)
+{
+    if (*set == PAPI_NULL) return;
+    PAPI_cleanup_eventset(*set);
+    PAPI_destroy_eventset(set);
+    *set = PAPI_NULL;
+}
+
+/* An event set with the part's events, not started. \return PAPI_OK, or why not; *set is PAPI_NULL then. */
+static int make_set(const part_t *part, int *set)
+{
+    int error;
+
+    *set = PAPI_NULL;
+    error = PAPI_create_eventset(set);
+    if (error == PAPI_OK) error = PAPI_assign_eventset_component(*set, part->component);
+    if (error == PAPI_OK && ompp_env.multiplex) {
+        /* Components that cannot take turns count what fits. */
+        PAPI_set_multiplex(*set);
+    }
+    for (unsigned i = 0; i < part->n && error == PAPI_OK; i++) error = PAPI_add_named_event(*set, part->names[i]);
+    if (error != PAPI_OK) drop(set);
+    return error;
+}
+
+/* Adds and starts, for a moment. */
+static int try_part(const part_t *part)
+{
+    long long values[OMPP_ENV_LIST_MAX];
+    int set, error = make_set(part, &set);
+
+    if (error != PAPI_OK) return error;
+    error = PAPI_start(set);
+    if (error == PAPI_OK) error = PAPI_stop(set, values);
+    drop(&set);
+    return error;
+}
+
+/* The widest domain that is permitted: with the kernel's share where the system lets us. */
+static void choose_domain(const part_t *part)
+{
+    PAPI_set_cmp_domain(PAPI_DOM_ALL, part->component);
+    if (try_part(part) == PAPI_OK) return;
+    PAPI_set_cmp_domain(PAPI_DOM_USER, part->component);
+}
+
+bool ompp_papi_works(const char *name)
+{
+    part_t alone = {.n = 1, .names = {name}};
+    int code;
+
+    if (PAPI_event_name_to_code(name, &code) != PAPI_OK) return false;
+    alone.component = PAPI_get_event_component(code);
+    return alone.component >= 0 && try_part(&alone) == PAPI_OK;
+}
+
+/* ---- The events of the environment ----------------------------------------------------------------------------------- */
+
+static part_t *part_of(int component)
+{
+    for (unsigned p = 0; p < nparts; p++)
+        if (parts[p].component == component) return &parts[p];
+    if (nparts == MAX_COMPONENTS) return NULL;
+    parts[nparts] = (part_t){.component = component};
+    return &parts[nparts++];
+}
+
+static void refuse(unsigned number, const char *name, const char *reason)
+{
+    char subject[160];
+
+    ompp_warn_common("OMPP_CTR%u=%s is not counted: %s", number, name, reason);
+    snprintf(subject, sizeof subject, "counter %s", name);
+    ompp_event_coverage(OMPP_COVERAGE_REFUSED, subject, reason);
+}
+
+/* \return true when the event is counted from now on. */
+static bool add_counter(unsigned number, const char *name)
+{
+    char reason[512];
+    int code = 0, error = PAPI_event_name_to_code(name, &code);
+    part_t *part = error == PAPI_OK ? part_of(PAPI_get_event_component(code)) : NULL;
+
+    if (error == PAPI_OK && !part) error = PAPI_ECMP;
+    if (error == PAPI_OK) {
+        part->names[part->n] = name;
+        part->column[part->n] = ncolumns;
+        part->n++;
+        if (part->n == 1) choose_domain(part);
+        error = try_part(part);
+        if (error == PAPI_OK) return true;
+        part->n--;
+    }
+    ompp_papi_why(name, error, part && part->n > 0, reason, sizeof reason);
+    refuse(number, name, reason);
+    return false;
+}
+
+static unsigned unit_of(const char *name)
+{
+    return strstr(name, "-CLOCK") ? OMPP_UNIT_NS : OMPP_UNIT_COUNT;
+}
+
+static void register_columns(const char *const names[], unsigned n)
+{
+    ompp_metric_row_t rows[2 * OMPP_ENV_LIST_MAX];
+
+    for (unsigned i = 0; i < n; i++) {
+        ompp_quality_t quality = ompp_env.multiplex ? OMPP_QUALITY_SAMPLED : OMPP_QUALITY_HARDWARE;
+        rows[i] = (ompp_metric_row_t){names[i], unit_of(names[i]), quality, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, "PAPI",
+                                      ompp_env.multiplex ? "estimated: events take turns" : "counted in the user's code",
+                                      OMPP_USE_COLUMN};
+        rows[n + i] = rows[i];
+        rows[n + i].meaning = "counted while waiting and managing";
+        rows[n + i].use = OMPP_USE_WAITS;
+    }
+    metric_set = ompp_metric_register(rows, 2 * n);
+}
+
+/* ---- The meter ------------------------------------------------------------------------------------------------------- */
+
+static void read_all(const counters_t *c, long long now[])
+{
+    long long values[OMPP_ENV_LIST_MAX];
+
+    for (unsigned p = 0; p < nparts; p++) {
+        if (c->sets[p] == PAPI_NULL || PAPI_read(c->sets[p], values) != PAPI_OK) continue;
+        for (unsigned i = 0; i < parts[p].n; i++) now[parts[p].column[i]] = values[i];
+    }
+}
+
+static void end_thread(void *state)
+{
+    counters_t *c = state;
+    long long values[OMPP_ENV_LIST_MAX];
+
+    for (unsigned p = 0; p < nparts; p++) {
+        if (c->sets[p] != PAPI_NULL) PAPI_stop(c->sets[p], values);
+        drop(&c->sets[p]);
+    }
+    PAPI_unregister_thread();
+    free(c);
+}
+
+static void *begin_thread(void)
+{
+    counters_t *c = calloc(1, sizeof *c);
+    bool any = false;
+
+    if (!c) return NULL;
+    PAPI_register_thread();
+    for (unsigned p = 0; p < nparts; p++) {
+        c->sets[p] = PAPI_NULL;
+        if (parts[p].n == 0) continue;
+        int error = make_set(&parts[p], &c->sets[p]);
+        if (error == PAPI_OK) error = PAPI_start(c->sets[p]);
+        if (error == PAPI_OK) {
+            any = true;
+            continue;
+        }
+        drop(&c->sets[p]);
+        ompp_event_coverage(OMPP_COVERAGE_REFUSED, "counters of a thread", PAPI_strerror(error));
+    }
+    if (any) return c;
+    free(c);
+    return NULL;
+}
+
+static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
+{
+    counters_t *c = state;
+    long long now[OMPP_ENV_LIST_MAX];
+
+    (void)to;
+    memcpy(now, c->last, sizeof now);
+    read_all(c, now);
+    uint64_t *values = ompp_meter_values(from.node, metric_set, 0, 2 * ncolumns);
+    for (unsigned i = 0; values && i < ncolumns; i++)
+        if (now[i] > c->last[i]) values[(from.waits ? ncolumns : 0) + i] += (uint64_t)(now[i] - c->last[i]);
+    memcpy(c->last, now, sizeof now);
+}
+
+static const ompp_meter_t meter = {.begin = begin_thread, .move = move, .end = end_thread};
+
+/* ---- Start ----------------------------------------------------------------------------------------------------------- */
+
+/* Cost of reading all counters once, ns. */
+static double read_cost(void)
+{
+    long long now[OMPP_ENV_LIST_MAX] = {0};
+    counters_t *c = begin_thread();
+    ompp_time_t t = ompp_clock_now();
+
+    if (!c) return 0;
+    for (int i = 0; i < READS; i++) read_all(c, now);
+    t = ompp_clock_now() - t;
+    end_thread(c);
+    return (double)t / READS;
+}
+
+static unsigned long thread_id(void)
+{
+    return (unsigned long)pthread_self();
+}
+
+static bool start_library(void)
+{
+    int version = PAPI_library_init(PAPI_VER_CURRENT);
+    const char *why = version == PAPI_VER_CURRENT ? NULL : version > 0 ? "another version of PAPI is in use" : PAPI_strerror(version);
+
+    if (!why && PAPI_thread_init(thread_id) != PAPI_OK) why = "PAPI does not work with threads here";
+    if (!why && ompp_env.multiplex && PAPI_multiplex_init() != PAPI_OK) why = "PAPI cannot multiplex here";
+    if (!why) return true;
+    ompp_warn_common("no counters: %s", why);
+    ompp_event_coverage(OMPP_COVERAGE_REFUSED, "counters", why);
+    return false;
+}
+
+__attribute__((visibility("default"))) void ompp_papi_start(void);
+
+void ompp_papi_start(void)
+{
+    const char *names[OMPP_ENV_LIST_MAX];
+    char cost[80];
+
+    if (!start_library()) return;
+    for (unsigned i = 0; i < ompp_env.counters.n; i++)
+        if (add_counter(ompp_env.counters.number[i], ompp_env.counters.text[i])) names[ncolumns++] = ompp_env.counters.text[i];
+    if (!ncolumns) return;
+    register_columns(names, ncolumns);
+    snprintf(cost, sizeof cost, "%.1f us, twice per region execution and at each of its phases", 1e-3 * read_cost());
+    ompp_event_coverage(OMPP_COVERAGE_NOTE, "one reading of the counters costs", cost);
+    if (metric_set) ompp_meter_add(&meter);
+}

@@ -1,0 +1,65 @@
+/*
+ * Plug-ins, by a table: what asks for them, their library, where they start.
+ */
+#define _GNU_SOURCE
+#define OMPP_LOG_DOMAIN "plugin"
+#include "runtime/ompp_plugin.h"
+
+#include "base/ompp_env.h"
+#include "base/ompp_log.h"
+#include "model/ompp_profile.h"
+#include "runtime/ompp_event.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool wants_counters(void)
+{
+    return ompp_env.counters.n > 0;
+}
+
+static const struct {
+    const char *what; /* for messages */
+    bool (*wanted)(void);
+    const char *library, *start;
+} plugins[] = {
+    {"counters (OMPP_CTR)", wants_counters, "libompp-papi.so", "ompp_papi_start"},
+};
+
+void ompp_library_path(char *path, size_t n, const char *name)
+{
+    Dl_info self;
+    const char *slash;
+
+    if (dladdr((void *)ompp_library_path, &self) && self.dli_fname && (slash = strrchr(self.dli_fname, '/')))
+        snprintf(path, n, "%.*s/%s", (int)(slash - self.dli_fname), self.dli_fname, name);
+    else
+        snprintf(path, n, "%s", name);
+}
+
+static void start_all(void)
+{
+    char path[4200];
+
+    for (size_t i = 0; i < sizeof plugins / sizeof plugins[0]; i++) {
+        if (!plugins[i].wanted()) continue;
+        ompp_library_path(path, sizeof path, plugins[i].library);
+        void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        void *start = handle ? dlsym(handle, plugins[i].start) : NULL;
+        if (start) {
+            ((ompp_plugin_start_t *)start)();
+            continue;
+        }
+        ompp_warn_common("no %s: %s", plugins[i].what, dlerror());
+        ompp_event_coverage(OMPP_COVERAGE_REFUSED, plugins[i].what, "this ompp was built without them, or the library is missing");
+    }
+}
+
+void ompp_plugins_start(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, start_all);
+}

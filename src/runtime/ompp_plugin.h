@@ -1,0 +1,25 @@
+/**
+ * \file
+ * Parts in libraries of their own, because they need what a user's process must not be made to load: opened only when asked for.
+ */
+#ifndef OMPP_PLUGIN_H
+#define OMPP_PLUGIN_H
+
+#include <stddef.h>
+
+/** \brief Path of one of our libraries: beside the library this code is in. \param[out] path  shape [n]. */
+void ompp_library_path(char *path, size_t n, const char *name);
+
+/**
+ * \brief Opens and starts the plug-ins that the environment asks for; once, after the runtime has started and before the first
+ *        thread is measured. What cannot be opened is said once and stands in the Coverage section.
+ */
+void ompp_plugins_start(void);
+
+/**
+ * What every plug-in exports under the name its row gives: starts it, adds its meter.
+ * Called once, on the first thread that is measured, with events of that thread ignored.
+ */
+typedef void ompp_plugin_start_t(void);
+
+#endif
