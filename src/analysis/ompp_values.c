@@ -13,7 +13,10 @@
 
 struct ompp_values {
     const ompp_profile_t *profile;
-    uint64_t **below; /* [nnodes], NULL = nothing there; else shape [nlocations][ompp_nmpi_columns] */
+    uint64_t **below; /* [nnodes], NULL = nothing there; else shape [nlocations][width] */
+    size_t width;     /* ompp_nmpi_columns + ncounters */
+    size_t ncounters;
+    ompp_counter_t counters[OMPP_MAX_COUNTERS];
 };
 
 /* ---- One block ------------------------------------------------------------------------------------------------------ */
@@ -152,14 +155,71 @@ uint64_t ompp_analysis_exclusive(const ompp_profile_t *profile, uint32_t node, u
     return ompp_less(phase_column(construct, values, row), taken_of_column(construct, values, row));
 }
 
-/* ---- Rows ----------------------------------------------------------------------------------------------------------- */
+/* ---- Columns of registered metrics ---------------------------------------------------------------------------------- */
+
+static uint32_t find_waits(const ompp_profile_t *p, const ompp_metric_t *column)
+{
+    for (size_t i = 0; i < p->nmetrics; i++) {
+        const ompp_metric_t *m = &p->metrics[i];
+        if (m->use == OMPP_USE_WAITS && m->set == column->set && m->name == column->name) return m->index;
+    }
+    return OMPP_NONE;
+}
+
+static int by_set(const void *a, const void *b)
+{
+    const ompp_counter_t *x = a, *y = b;
+
+    if (x->set != y->set) return x->set < y->set ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static void find_counters(ompp_values_t *values)
+{
+    const ompp_profile_t *p = values->profile;
+
+    for (size_t i = 0; i < p->nmetrics && values->ncounters < OMPP_MAX_COUNTERS; i++) {
+        const ompp_metric_t *m = &p->metrics[i];
+        if (m->use != OMPP_USE_COLUMN) continue;
+        values->counters[values->ncounters++] =
+            (ompp_counter_t){ompp_profile_text(p, m->name), m->unit, m->quality, m->set, m->index, find_waits(p, m)};
+    }
+    qsort(values->counters, values->ncounters, sizeof values->counters[0], by_set);
+}
+
+const ompp_counter_t *ompp_values_counters(const ompp_values_t *values, size_t *n)
+{
+    *n = values->ncounters;
+    return values->counters;
+}
+
+/* What a block has of a counter while the thread worked, and while it waited. */
+static uint64_t working(const ompp_block_t *block, const ompp_counter_t *counter)
+{
+    return block->set == counter->set && block->object == 0 && counter->index < block->nvalues ? block->values[counter->index] : 0;
+}
+
+static uint64_t waiting(const ompp_block_t *block, const ompp_counter_t *counter)
+{
+    return block->set == counter->set && block->object == 0 && counter->waits < block->nvalues ? block->values[counter->waits] : 0;
+}
+
+/* ---- Sums over subtrees --------------------------------------------------------------------------------------------- */
 
 /* The array of a node, made on first use; NULL when out of memory. */
 static uint64_t *below_of(ompp_values_t *values, uint32_t node)
 {
     if (!values->below[node])
-        values->below[node] = calloc(values->profile->nlocations * ompp_nmpi_columns, sizeof(uint64_t));
+        values->below[node] = calloc(values->profile->nlocations * values->width, sizeof(uint64_t));
     return values->below[node];
+}
+
+/* A node's own part of column c of the sums: the MPI columns, then the counters. */
+static uint64_t part_of(const ompp_values_t *values, unsigned construct, const ompp_block_t *block, size_t c)
+{
+    if (c < ompp_nmpi_columns) return own_part(construct, block, &ompp_columns[ompp_mpi_columns[c]]);
+    const ompp_counter_t *counter = &values->counters[c - ompp_nmpi_columns];
+    return working(block, counter) + waiting(block, counter);
 }
 
 static bool add_own_parts(ompp_values_t *values, uint32_t node)
@@ -168,12 +228,12 @@ static bool add_own_parts(ompp_values_t *values, uint32_t node)
     unsigned construct = construct_of(values->profile, node);
 
     for (uint32_t b = 0; b < n->nblocks; b++) {
-        for (size_t c = 0; c < ompp_nmpi_columns; c++) {
-            uint64_t part = own_part(construct, &n->blocks[b], &ompp_columns[ompp_mpi_columns[c]]);
+        for (size_t c = 0; c < values->width; c++) {
+            uint64_t part = part_of(values, construct, &n->blocks[b], c);
             if (!part) continue;
             uint64_t *below = below_of(values, node);
             if (!below) return false;
-            below[n->blocks[b].location * ompp_nmpi_columns + c] += part;
+            below[n->blocks[b].location * values->width + c] += part;
         }
     }
     return true;
@@ -186,7 +246,7 @@ static bool add_to_parent(ompp_values_t *values, uint32_t node)
     if (node == 0 || !from) return true;
     into = below_of(values, values->profile->nodes[node].parent);
     if (!into) return false;
-    for (size_t i = 0; i < values->profile->nlocations * ompp_nmpi_columns; i++) into[i] += from[i];
+    for (size_t i = 0; i < values->profile->nlocations * values->width; i++) into[i] += from[i];
     return true;
 }
 
@@ -196,6 +256,8 @@ ompp_values_t *ompp_values_new(const ompp_profile_t *profile)
 
     if (!values) return NULL;
     values->profile = profile;
+    find_counters(values);
+    values->width = ompp_nmpi_columns + values->ncounters;
     values->below = calloc(profile->nnodes, sizeof *values->below);
     if (!values->below) {
         free(values);
@@ -217,6 +279,8 @@ void ompp_values_free(ompp_values_t *values)
     free(values);
 }
 
+/* ---- Rows ----------------------------------------------------------------------------------------------------------- */
+
 static void add_phases(unsigned construct, const uint64_t *values, ompp_row_t *row)
 {
     const ompp_construct_row_t *c = &ompp_constructs[construct];
@@ -231,6 +295,15 @@ static void add_phases(unsigned construct, const uint64_t *values, ompp_row_t *r
     row->below_ns += over_phases(construct, values, OMPP_SLOT_CHILD) + over_phases(construct, values, OMPP_SLOT_TASK);
 }
 
+/* Inclusive values have the node's own waiting, which its row does not; exclusive ones are of its work alone. */
+static void add_counters(const ompp_values_t *values, const ompp_block_t *block, ompp_row_t *row)
+{
+    for (size_t c = 0; c < values->ncounters; c++) {
+        row->counter[c] -= waiting(block, &values->counters[c]);
+        row->counter_exclusive[c] += working(block, &values->counters[c]);
+    }
+}
+
 void ompp_values_add(const ompp_values_t *values, uint32_t node, ompp_row_t *rows)
 {
     const ompp_node_t *n = &values->profile->nodes[node];
@@ -242,12 +315,20 @@ void ompp_values_add(const ompp_values_t *values, uint32_t node, ompp_row_t *row
             add_phases(construct, n->blocks[b].values, &rows[n->blocks[b].location]);
     for (size_t l = 0; below && l < values->profile->nlocations; l++)
         for (size_t c = 0; c < ompp_nmpi_columns; c++)
-            rows[l].value[ompp_mpi_columns[c]] += below[l * ompp_nmpi_columns + c];
+            rows[l].value[ompp_mpi_columns[c]] += below[l * values->width + c];
+    for (size_t l = 0; below && l < values->profile->nlocations; l++)
+        for (size_t c = 0; c < values->ncounters; c++)
+            rows[l].counter[c] += below[l * values->width + ompp_nmpi_columns + c];
+    for (uint32_t b = 0; b < n->nblocks; b++) add_counters(values, &n->blocks[b], &rows[n->blocks[b].location]);
 }
 
 void ompp_row_add(ompp_row_t *into, const ompp_row_t *from)
 {
     for (unsigned c = 0; c < OMPP_COLUMN_NUM; c++) into->value[c] += from->value[c];
+    for (unsigned c = 0; c < OMPP_MAX_COUNTERS; c++) {
+        into->counter[c] += from->counter[c];
+        into->counter_exclusive[c] += from->counter_exclusive[c];
+    }
     into->exclusive += from->exclusive;
     into->below_ns += from->below_ns;
 }

@@ -8,10 +8,21 @@
 
 #include "model/ompp_profile.h"
 
+#define OMPP_MAX_COUNTERS 32 /* columns of registered metrics */
+
+/** A column of a registered metric (OMPP_USE_COLUMN), in the order of the profile's sets. */
+typedef struct {
+    const char *name; /* borrowed from the profile */
+    unsigned unit, quality;
+    uint32_t set, index, waits; /* waits: index of the OMPP_USE_WAITS metric; OMPP_NONE = there is none */
+} ompp_counter_t;
+
 /** One row of a table: the values of a node (or of all nodes of a region) on one location, ns, bytes or counts. */
 typedef struct {
     uint64_t value[OMPP_COLUMN_NUM]; /* inclusive; 0 for columns that the construct does not have */
     uint64_t exclusive;              /* of the construct's SPLIT column */
+    uint64_t counter[OMPP_MAX_COUNTERS];           /* inclusive */
+    uint64_t counter_exclusive[OMPP_MAX_COUNTERS]; /* of the node alone, while the thread works */
     uint64_t below_ns;               /* of execT, in children and in tasks, over all phases */
 } ompp_row_t;
 
@@ -30,6 +41,9 @@ void ompp_values_free(ompp_values_t *values);
  * \param[in,out] rows  shape [profile->nlocations].
  */
 void ompp_values_add(const ompp_values_t *values, uint32_t node, ompp_row_t *rows);
+
+/** \brief Columns of registered metrics. \param[out] n  their number. \return borrowed, shape [n]. */
+const ompp_counter_t *ompp_values_counters(const ompp_values_t *values, size_t *n);
 
 /** \brief Adds a row to another. */
 void ompp_row_add(ompp_row_t *into, const ompp_row_t *from);
