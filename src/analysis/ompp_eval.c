@@ -1,10 +1,7 @@
 /*
- * Evaluators through muParser. PAPI's names are no names to it ("perf::PAGE-FAULTS"), so they are replaced by others of the same
- * length, which keeps the positions in its messages those of the user's text.
+ * Evaluators: an expression becomes a list of steps for a stack machine, once; a row is computed by running it. Written here because
+ * the library for it (muParser) brings the C++ library and an OpenMP runtime into the measured process.
  */
-#define _GNU_SOURCE
-#include "config.h"
-
 #include "analysis/ompp_eval.h"
 
 #include <ctype.h>
@@ -27,199 +24,274 @@ const ompp_derived_t ompp_derived[] = {
 };
 const size_t ompp_nderived = sizeof ompp_derived / sizeof ompp_derived[0];
 
-#ifdef OMPP_HAVE_MUPARSER
+#define MAX_STEPS 256
+#define MAX_DEPTH 64 /* of brackets, and of the stack */
+#define MAX_NAME 32  /* of a column in capitals */
 
-#include <dlfcn.h>
-#include <muParserDLL.h>
+typedef enum { PUSH, COLUMN, COUNTER, NEGATE, ADD, SUBTRACT, MULTIPLY, DIVIDE, POWER, CALL1, CALL2 } op_t;
 
-/*
- * muParser is opened when the first expression is compiled, not linked: it needs the C++ library, and in Debian an OpenMP runtime,
- * which a user's process must not get without being asked.
- */
-#define FUNCTIONS(F)                                                                                                   \
-    F(mupCreate) F(mupRelease) F(mupDefineNameChars) F(mupDefineVar) F(mupSetExpr) F(mupEval) F(mupError) F(mupGetErrorPos)
-static struct {
-#define MEMBER(name) __typeof__(name) *name;
-    FUNCTIONS(MEMBER)
-#undef MEMBER
-} mu;
+typedef struct {
+    op_t op;
+    union {
+        double number;
+        unsigned index;
+        double (*of_one)(double);
+        double (*of_two)(double, double);
+    };
+} step_t;
 
-static bool open_library(void)
+struct ompp_eval {
+    const ompp_counter_t *counters;
+    size_t ncounters;
+    size_t nsteps;
+    step_t steps[MAX_STEPS];
+};
+
+static const struct {
+    const char *name;
+    double (*of_one)(double);
+    double (*of_two)(double, double);
+} functions[] = {
+    {"sqrt", sqrt, NULL}, {"exp", exp, NULL}, {"log", log, NULL},     {"log2", log2, NULL}, {"log10", log10, NULL}, {"abs", fabs, NULL},
+    {"sin", sin, NULL},   {"cos", cos, NULL}, {"floor", floor, NULL}, {"ceil", ceil, NULL}, {"min", NULL, fmin},    {"max", NULL, fmax},
+};
+
+/* ---- Reading -------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    ompp_eval_t *eval;
+    const char *text, *at;
+    unsigned depth;      /* of brackets open here */
+    unsigned stack;      /* values on the stack here */
+    const char *problem; /* first one; NULL = none */
+    const char *where;
+} reader_t;
+
+static void sum(reader_t *r);
+
+static void fail(reader_t *r, const char *problem)
 {
-    static const char *const names[] = {"libmuparser.so.2", "libmuparser.so"};
-    void *library = NULL;
+    if (r->problem) return;
+    r->problem = problem;
+    r->where = r->at;
+}
 
-    if (mu.mupCreate) return true;
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && !library; i++) library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (!library) return false;
-#define FIND(name)                                                                                                     \
-    mu.name = (__typeof__(mu.name))dlsym(library, #name);                                                              \
-    if (!mu.name) return false;
-    FUNCTIONS(FIND)
-#undef FIND
+static char next(reader_t *r)
+{
+    while (isspace((unsigned char)*r->at)) r->at++;
+    return r->problem ? '\0' : *r->at;
+}
+
+static bool take(reader_t *r, char c)
+{
+    if (next(r) != c) return false;
+    r->at++;
     return true;
 }
 
-#define MAX_TEXT 1000
-#define MAX_NAME 32 /* of a column in capitals */
-
-struct ompp_eval {
-    muParserHandle_t parser;
-    const ompp_counter_t *counters;
-    size_t ncounters;
-    double columns[OMPP_COLUMN_NUM], values[OMPP_MAX_COUNTERS];
-    bool failed;
-};
+static void emit(reader_t *r, step_t step, int grows)
+{
+    if (r->problem) return;
+    r->stack += (unsigned)grows;
+    if (r->eval->nsteps == MAX_STEPS || r->stack > MAX_DEPTH) {
+        fail(r, "the expression is too long");
+        return;
+    }
+    r->eval->steps[r->eval->nsteps++] = step;
+}
 
 static bool is_name(char c)
 {
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Counter whose name stands here, the longest one; ncounters when none does. */
-static size_t counter_here(const ompp_eval_t *e, const char *text)
+/* Names of PAPI have other characters too ("perf::PAGE-FAULTS"): the longest name of a counter that stands here. */
+static bool counter(reader_t *r)
 {
-    size_t best = e->ncounters, longest = 0;
+    size_t longest = 0, best = 0;
 
-    for (size_t i = 0; i < e->ncounters; i++) {
-        size_t n = strlen(e->counters[i].name);
-        if (n > longest && strncmp(text, e->counters[i].name, n) == 0 && !is_name(text[n])) {
-            best = i;
-            longest = n;
-        }
+    for (size_t i = 0; i < r->eval->ncounters; i++) {
+        size_t n = strlen(r->eval->counters[i].name);
+        if (n <= longest || strncmp(r->at, r->eval->counters[i].name, n) != 0 || is_name(r->at[n])) continue;
+        longest = n;
+        best = i;
     }
-    return best;
-}
-
-/* A name of n characters for the parser; names of counters have more than three. */
-static void alias(size_t counter, size_t n, char *out)
-{
-    memset(out, '_', n);
-    out[0] = 'c';
-    out[1] = (char)('0' + counter / 10);
-    out[2] = (char)('0' + counter % 10);
-    out[n] = '\0';
-}
-
-/* The user's text with aliases. \return false when it is too long. */
-static bool translate(const ompp_eval_t *e, const char *text, char *out)
-{
-    if (strlen(text) >= MAX_TEXT) return false;
-    for (size_t i = 0; text[i];) {
-        bool starts = i == 0 || !is_name(text[i - 1]);
-        size_t counter = starts ? counter_here(e, text + i) : e->ncounters;
-        if (counter < e->ncounters) {
-            size_t n = strlen(e->counters[counter].name);
-            char last = text[i + n];
-            alias(counter, n, out + i);
-            out[i + n] = last;
-            i += n;
-        } else {
-            out[i] = text[i];
-            i++;
-        }
-        out[i] = '\0';
-    }
+    if (!longest) return false;
+    emit(r, (step_t){COUNTER, {.index = (unsigned)best}}, 1);
+    r->at += longest;
     return true;
 }
 
-static void define_names(ompp_eval_t *e)
+static bool column(reader_t *r, size_t n)
 {
-    char name[MAX_TEXT];
-
-    mu.mupDefineNameChars(e->parser, "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
-    for (size_t i = 0; i < e->ncounters; i++) {
-        size_t n = strlen(e->counters[i].name);
-        if (n < 3 || n >= sizeof name) continue;
-        alias(i, n, name);
-        mu.mupDefineVar(e->parser, name, &e->values[i]);
-    }
     for (unsigned c = 0; c < OMPP_COLUMN_NUM; c++) {
-        size_t n = 0;
-        for (const char *t = ompp_columns[c].title; *t && n + 1 < MAX_NAME; t++) name[n++] = (char)toupper((unsigned char)*t);
-        name[n] = '\0';
-        mu.mupDefineVar(e->parser, name, &e->columns[c]);
+        const char *title = ompp_columns[c].title;
+        size_t k = 0;
+        while (k < n && title[k] && toupper((unsigned char)title[k]) == r->at[k]) k++;
+        if (k < n || title[k]) continue;
+        emit(r, (step_t){COLUMN, {.index = c}}, 1);
+        r->at += n;
+        return true;
+    }
+    return false;
+}
+
+static bool call(reader_t *r, size_t n)
+{
+    for (size_t f = 0; f < sizeof functions / sizeof functions[0]; f++) {
+        if (strlen(functions[f].name) != n || strncmp(r->at, functions[f].name, n) != 0) continue;
+        r->at += n;
+        if (!take(r, '(')) {
+            fail(r, "a function needs its arguments in brackets");
+            return true;
+        }
+        sum(r);
+        if (functions[f].of_two && !take(r, ',')) fail(r, "a comma and a second argument are missing");
+        if (functions[f].of_two) sum(r);
+        if (!take(r, ')')) fail(r, "a closing bracket is missing");
+        if (functions[f].of_two)
+            emit(r, (step_t){CALL2, {.of_two = functions[f].of_two}}, -1);
+        else
+            emit(r, (step_t){CALL1, {.of_one = functions[f].of_one}}, 0);
+        return true;
+    }
+    return false;
+}
+
+static void name(reader_t *r)
+{
+    size_t n = 0;
+
+    while (is_name(r->at[n])) n++;
+    if (counter(r) || column(r, n) || call(r, n)) return;
+    fail(r, "neither a counter in use nor a column (EXECT, EXECC, BODYT, ...) nor a function");
+}
+
+static void number(reader_t *r)
+{
+    char *end;
+    double value = strtod(r->at, &end);
+
+    emit(r, (step_t){PUSH, {.number = value}}, 1);
+    r->at = end;
+}
+
+static void factor(reader_t *r)
+{
+    char c = next(r);
+
+    if (++r->depth > MAX_DEPTH) fail(r, "too many brackets");
+    if (r->problem) return;
+    if (isdigit((unsigned char)c) || c == '.') {
+        number(r);
+    } else if (is_name(c)) {
+        name(r);
+    } else if (take(r, '(')) {
+        sum(r);
+        if (!take(r, ')')) fail(r, "a closing bracket is missing");
+    } else if (take(r, '-')) {
+        factor(r);
+        emit(r, (step_t){NEGATE, {0}}, 0);
+    } else if (take(r, '+')) {
+        factor(r);
+    } else {
+        fail(r, c ? "a number, a name or a bracket is expected" : "it ends too early");
+    }
+    if (take(r, '^')) {
+        factor(r);
+        emit(r, (step_t){POWER, {0}}, -1);
+    }
+    r->depth--;
+}
+
+static void product(reader_t *r)
+{
+    factor(r);
+    for (;;) {
+        op_t op = take(r, '*') ? MULTIPLY : take(r, '/') ? DIVIDE : PUSH;
+        if (op == PUSH) return;
+        factor(r);
+        emit(r, (step_t){op, {0}}, -1);
     }
 }
 
-/* muParser's message without its full stop and quoted aliases. */
-static void say(ompp_eval_t *e, const char *expression, char *error, size_t n)
+static void sum(reader_t *r)
 {
-    int position = mu.mupGetErrorPos(e->parser);
-    size_t length = strlen(expression), at = position < 0 || (size_t)position > length ? length : (size_t)position;
-    const char *shown = at < length ? expression + at : "the end";
-
-    snprintf(error, n, "not understood at character %zu, before '%.40s'; known names: EXECT, EXECC, other columns in capitals, counters",
-             at + 1, shown);
+    product(r);
+    for (;;) {
+        op_t op = take(r, '+') ? ADD : take(r, '-') ? SUBTRACT : PUSH;
+        if (op == PUSH) return;
+        product(r);
+        emit(r, (step_t){op, {0}}, -1);
+    }
 }
 
 ompp_eval_t *ompp_eval_new(const char *expression, const ompp_values_t *values, char *error, size_t n)
 {
     ompp_eval_t *e = calloc(1, sizeof *e);
-    char text[MAX_TEXT];
+    reader_t r = {.eval = e, .text = expression, .at = expression};
 
-    snprintf(error, n, "%s", "");
+    snprintf(error, n, "%s", e ? "" : "out of memory");
     if (!e) return NULL;
-    if (!open_library()) {
-        snprintf(error, n, "the library libmuparser.so.2 is missing (Debian package: libmuparser2v5)");
-        free(e);
-        return NULL;
-    }
     e->counters = ompp_values_counters(values, &e->ncounters);
-    e->parser = mu.mupCreate(muBASETYPE_FLOAT);
-    if (!translate(e, expression, text)) {
-        snprintf(error, n, "longer than %d characters", MAX_TEXT - 1);
-        ompp_eval_free(e);
-        return NULL;
-    }
-    define_names(e);
-    mu.mupSetExpr(e->parser, text);
-    mu.mupEval(e->parser);
-    if (mu.mupError(e->parser)) {
-        say(e, expression, error, n);
-        ompp_eval_free(e);
-        return NULL;
-    }
-    return e;
-}
-
-double ompp_eval_value(ompp_eval_t *e, const ompp_row_t *row)
-{
-    for (unsigned c = 0; c < OMPP_COLUMN_NUM; c++)
-        e->columns[c] = ompp_columns[c].unit == OMPP_UNIT_NS ? 1e-9 * (double)row->value[c] : (double)row->value[c];
-    for (size_t i = 0; i < e->ncounters; i++)
-        e->values[i] = e->counters[i].unit == OMPP_UNIT_NS ? 1e-9 * (double)row->counter[i] : (double)row->counter[i];
-    double value = mu.mupEval(e->parser);
-    return mu.mupError(e->parser) || !isfinite(value) ? NAN : value;
-}
-
-void ompp_eval_free(ompp_eval_t *e)
-{
-    if (!e) return;
-    if (e->parser) mu.mupRelease(e->parser);
+    sum(&r);
+    if (!r.problem && next(&r)) fail(&r, "an operator is expected");
+    if (!r.problem) return e;
+    snprintf(error, n, "%s, at character %zu: '%.30s'", r.problem, (size_t)(r.where - expression) + 1, r.where);
     free(e);
-}
-
-#else
-
-ompp_eval_t *ompp_eval_new(const char *expression, const ompp_values_t *values, char *error, size_t n)
-{
-    (void)expression;
-    (void)values;
-    snprintf(error, n, "this ompp was built without evaluators (Debian package: libmuparser-dev)");
     return NULL;
-}
-
-double ompp_eval_value(ompp_eval_t *eval, const ompp_row_t *row)
-{
-    (void)eval;
-    (void)row;
-    return NAN;
 }
 
 void ompp_eval_free(ompp_eval_t *eval)
 {
-    (void)eval;
+    free(eval);
 }
 
-#endif
+/* ---- Computing ------------------------------------------------------------------------------------------------------ */
+
+/* Times in seconds, counts and bytes as they are. */
+static double scaled(uint64_t value, unsigned unit)
+{
+    return unit == OMPP_UNIT_NS ? 1e-9 * (double)value : (double)value;
+}
+
+static double of_two(const step_t *s, double a, double b)
+{
+    switch (s->op) {
+    case ADD:
+        return a + b;
+    case SUBTRACT:
+        return a - b;
+    case MULTIPLY:
+        return a * b;
+    case DIVIDE:
+        return a / b;
+    case POWER:
+        return pow(a, b);
+    default:
+        return s->of_two(a, b);
+    }
+}
+
+double ompp_eval_value(const ompp_eval_t *e, const ompp_row_t *row)
+{
+    double stack[MAX_DEPTH + 1] = {0};
+    unsigned n = 0;
+
+    for (size_t i = 0; i < e->nsteps; i++) {
+        const step_t *s = &e->steps[i];
+        if (s->op == PUSH)
+            stack[n++] = s->number;
+        else if (s->op == COLUMN)
+            stack[n++] = scaled(row->value[s->index], ompp_columns[s->index].unit);
+        else if (s->op == COUNTER)
+            stack[n++] = scaled(row->counter[s->index], e->counters[s->index].unit);
+        else if (s->op == NEGATE)
+            stack[n - 1] = -stack[n - 1];
+        else if (s->op == CALL1)
+            stack[n - 1] = s->of_one(stack[n - 1]);
+        else
+            n--, stack[n - 1] = of_two(s, stack[n - 1], stack[n]);
+    }
+    return isfinite(stack[0]) ? stack[0] : NAN;
+}

@@ -1,6 +1,7 @@
 /**
  * \file
- * Evaluators: columns computed from others. An expression (muParser's grammar: + - * / ^, comparisons, ?:, sqrt, log, min, ...) over
+ * Evaluators: columns computed from others. An expression (+ - * / ^, brackets, sqrt, exp, log, log2, log10, abs, sin, cos, floor,
+ * ceil, min, max) over
  * the names of counters, EXECT and other times in seconds, EXECC and other counts. Names are those of the columns in capitals.
  */
 #ifndef OMPP_EVAL_H
@@ -27,7 +28,7 @@ extern const size_t ompp_nderived;
 ompp_eval_t *ompp_eval_new(const char *expression, const ompp_values_t *values, char *error, size_t n);
 
 /** \return value for a row; NaN where it is undefined (division by zero). */
-double ompp_eval_value(ompp_eval_t *eval, const ompp_row_t *row);
+double ompp_eval_value(const ompp_eval_t *eval, const ompp_row_t *row);
 
 void ompp_eval_free(ompp_eval_t *eval);
 

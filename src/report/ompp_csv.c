@@ -130,7 +130,8 @@ static void put_header(const ompp_text_t *t)
     fprintf(t->out, "Thread Count,%" PRIu32 "\n", ompp_analysis_max_threads(p));
     put_version(t);
     put_line(t, "ompP Build Date", ompp_profile_text(p, p->build_date));
-    put_line(t, "PAPI Support", "not available");
+    put_line(t, "PAPI Support", ompp_text_has_counters(t) ? "available" : "not available");
+    if (ompp_text_has_counters(t)) ompp_text_counter_csv_lines(t);
     if (p->mpi) put_mpi_lines(t);
     fputs("##END header\n", t->out);
 }
@@ -184,6 +185,10 @@ static void put_row(const ompp_text_t *t, ompp_row_kind_t kind, uint32_t rank, u
         fputs(t->show_ranks ? "SUM," : "SUM", t->out);
     }
     for (size_t c = 0; c < n; c++) {
+        if (columns[c].kind != OMPP_TEXT_COLUMN) {
+            ompp_text_counter_csv(t, &columns[c], row);
+            continue;
+        }
         uint64_t value = ompp_text_value(&columns[c], row);
         putc(',', t->out);
         if (ompp_columns[columns[c].id].unit == OMPP_UNIT_NS)
@@ -200,7 +205,11 @@ static void put_table(ompp_text_t *t, unsigned construct, bool split)
     size_t n = ompp_text_columns(t, construct, split, columns);
 
     fputs(t->show_ranks ? "RANK,TID" : "TID", t->out);
-    for (size_t c = 0; c < n; c++) fprintf(t->out, ",%s%s", ompp_columns[columns[c].id].title, columns[c].suffix);
+    for (size_t c = 0; c < n; c++)
+        if (columns[c].kind != OMPP_TEXT_COLUMN)
+            ompp_text_counter_csv_title(t, &columns[c]);
+        else
+            fprintf(t->out, ",%s%s", ompp_columns[columns[c].id].title, columns[c].suffix);
     putc('\n', t->out);
     ompp_text_rows(t, construct, split, put_row);
 }
@@ -257,18 +266,23 @@ static void put_callgraph_profiles(ompp_text_t *t)
 
 static void put_wallclock(const ompp_text_t *t, const ompp_text_overheads_t *o)
 {
-    fputs("##BEG parallel regions sorted by wallclock time\n,Type,Wallclock,(%)\n", t->out);
+    fputs("##BEG parallel regions sorted by wallclock time\n,Type,Wallclock,(%)", t->out);
+    ompp_text_counter_titles(t, ompp_text_counter_csv_title);
+    putc('\n', t->out);
     for (size_t i = 0; i < o->n; i++) {
         uint32_t region = o->lines[i].values.region;
         put_number(t, region);
         fprintf(t->out, ",%s", ompp_constructs[t->profile->regions[region].construct].brief);
         put_share(t, o->lines[i].values.wall_ns, (double)t->duration_ns);
+        ompp_text_counter_sums(t, region, ompp_text_counter_csv);
         putc('\n', t->out);
     }
     /* ompP's columns: the wallclock of the sum stands under Type. */
     fputs("SUM,", t->out);
     put_seconds(t, o->coverage_ns);
-    fprintf(t->out, ",,%f\n", ompp_text_percent(o->coverage_ns, t->duration_ns));
+    fprintf(t->out, ",,%f", ompp_text_percent(o->coverage_ns, t->duration_ns));
+    ompp_text_counter_sums(t, OMPP_NONE, ompp_text_counter_csv);
+    putc('\n', t->out);
     fputs("##END parallel regions sorted by wallclock time\n\n", t->out);
 }
 

@@ -170,7 +170,8 @@ void ompp_text_general(ompp_text_t *t)
     line_tids(t, "Other TIDs", OMPP_THREAD_OTHER);
     line(t, "ompP Version", ompp_profile_text(p, p->version));
     line(t, "ompP Build Date", ompp_profile_text(p, p->build_date));
-    line(t, "PAPI Support", "not available");
+    line(t, "PAPI Support", ompp_text_has_counters(t) ? "available" : "not available");
+    if (ompp_text_has_counters(t)) ompp_text_counter_lines(t);
     if (p->mpi) mpi_lines(t);
     putc('\n', t->out);
 }

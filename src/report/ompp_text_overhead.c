@@ -33,6 +33,7 @@ static void print_wallclock(ompp_text_t *t, const ompp_text_overheads_t *o)
     double duration = (double)t->duration_ns;
 
     ompp_layout_wall_titles(t->out, t->extra);
+    ompp_text_counter_titles(t, ompp_text_counter_title);
     putc('\n', t->out);
     for (size_t i = 0; i < o->n; i++) {
         const ompp_overhead_t *values = &o->lines[i].values;
@@ -42,10 +43,12 @@ static void print_wallclock(ompp_text_t *t, const ompp_text_overheads_t *o)
         ompp_layout_wall(t->out, region->number, ompp_constructs[region->construct].brief, place,
                          used < OMPP_WIDTH_PLACE ? OMPP_WIDTH_PLACE - (int)used : 0, t->extra,
                          ompp_text_seconds(t, values->wall_ns).text, ompp_text_share(values->wall_ns, duration).text);
+        ompp_text_counter_sums(t, values->region, ompp_text_counter_cell);
         putc('\n', t->out);
     }
     ompp_layout_wall_sum(t->out, t->extra, ompp_text_seconds(t, o->coverage_ns).text,
                          ompp_text_share(o->coverage_ns, duration).text);
+    ompp_text_counter_sums(t, OMPP_NONE, ompp_text_counter_cell);
     fputs("\n\n", t->out);
 }
 

@@ -175,6 +175,7 @@ int ompp_text_prepare(ompp_text_t *t)
         order_locations(t, things);
         order_nodes(t, lists, lists + p->nnodes);
         sum_nodes(t);
+        ompp_text_counters_prepare(t);
         rc = name_regions(t);
     }
     free(things);
@@ -185,6 +186,7 @@ int ompp_text_prepare(ompp_text_t *t)
 void ompp_text_release(ompp_text_t *t)
 {
     for (size_t r = 0; t->places && r < t->profile->nregions; r++) free(t->places[r]);
+    ompp_text_counters_release(t);
     ompp_values_free(t->values);
     free(t->app);
     free(t->places);

@@ -6,11 +6,21 @@
 #define OMPP_TEXT_PRIV_H
 
 #include "analysis/ompp_analysis.h"
+#include "analysis/ompp_eval.h"
 #include "analysis/ompp_values.h"
 #include "model/ompp_profile.h"
 #include "report/ompp_layout.h"
 
 #include <stdio.h>
+
+#define OMPP_TEXT_EVALUATORS 48
+
+/** An evaluator as a column. */
+typedef struct {
+    char title[32];
+    const char *unit;
+    ompp_eval_t *eval; /* owned */
+} ompp_text_evaluator_t;
 
 /** One report being written. */
 typedef struct {
@@ -38,15 +48,22 @@ typedef struct {
     int extra;          /* columns that times need beyond ompP's width */
     bool show_ranks;    /* merged report: RANK column */
     bool collapse;      /* one row for all threads in tables of locks */
+    const ompp_counter_t *counters; /* borrowed from values */
+    size_t ncounters;
+    ompp_text_evaluator_t evaluators[OMPP_TEXT_EVALUATORS]; /* the user's, then the derived metrics */
+    size_t nevaluators, nused; /* nused: of the user's that are understood */
 } ompp_text_t;
+
+typedef enum { OMPP_TEXT_COLUMN, OMPP_TEXT_COUNTER, OMPP_TEXT_EVALUATOR } ompp_text_kind_t;
 
 /** One column as printed. */
 typedef struct {
-    ompp_column_t id;
+    unsigned id;        /* ompp_column_t, or index of the counter or evaluator */
     const char *suffix; /* "", "/I" or "/E" */
+    ompp_text_kind_t kind;
 } ompp_text_column_t;
 
-#define OMPP_TEXT_COLUMNS (2 * OMPP_MAX_COLUMNS + 8) /* most columns of a table */
+#define OMPP_TEXT_COLUMNS (2 * OMPP_MAX_COLUMNS + 8 + 2 * OMPP_MAX_COUNTERS + OMPP_TEXT_EVALUATORS) /* most columns of a table */
 
 /** One row of a table; rank and tid count for OMPP_ROW_THREAD only. */
 typedef void ompp_text_row_fn(const ompp_text_t *t, ompp_row_kind_t kind, uint32_t rank, uint32_t tid,
@@ -127,7 +144,32 @@ void ompp_text_hosts(const ompp_text_t *t, const char *between);
 /** \brief Columns of a construct's table. columns: [OMPP_TEXT_COLUMNS]. \return their number. */
 size_t ompp_text_columns(const ompp_text_t *t, unsigned construct, bool split, ompp_text_column_t *columns);
 
-/** \brief Value of a column: ns, bytes or count. */
+/** \brief Counters and evaluators: compiled once per report; a bad expression is said in one line. */
+void ompp_text_counters_prepare(ompp_text_t *t);
+void ompp_text_counters_release(ompp_text_t *t);
+
+/** \return whether the report has anything to say about counters. */
+bool ompp_text_has_counters(const ompp_text_t *t);
+
+/** \brief Their lines in General Information. */
+void ompp_text_counter_lines(const ompp_text_t *t);
+void ompp_text_counter_csv_lines(const ompp_text_t *t);
+
+/** \brief Their columns. \return how many. */
+size_t ompp_text_counter_columns(const ompp_text_t *t, bool split, ompp_text_column_t *columns);
+
+/** \brief Title and value of a column of kind COUNTER or EVALUATOR, with the blank or comma before it. */
+void ompp_text_counter_title(const ompp_text_t *t, const ompp_text_column_t *column);
+void ompp_text_counter_cell(const ompp_text_t *t, const ompp_text_column_t *column, const ompp_row_t *row);
+void ompp_text_counter_csv_title(const ompp_text_t *t, const ompp_text_column_t *column);
+void ompp_text_counter_csv(const ompp_text_t *t, const ompp_text_column_t *column, const ompp_row_t *row);
+
+/** \brief Their titles, and their values summed over a region (OMPP_NONE: over all outermost teams), for the table of wallclocks. */
+void ompp_text_counter_titles(const ompp_text_t *t, void (*put)(const ompp_text_t *, const ompp_text_column_t *));
+void ompp_text_counter_sums(const ompp_text_t *t, uint32_t region,
+                            void (*put)(const ompp_text_t *, const ompp_text_column_t *, const ompp_row_t *));
+
+/** \brief Value of a column that is no evaluator: ns, bytes or count. */
 uint64_t ompp_text_value(const ompp_text_column_t *column, const ompp_row_t *row);
 
 /** \brief The values of a region, or of a node, to t->rows. */

@@ -23,11 +23,12 @@ size_t ompp_text_columns(const ompp_text_t *t, unsigned construct, bool split, o
     for (unsigned i = 0; i < c->ncolumns; i++) {
         ompp_column_t id = c->columns[i] & ~OMPP_COLUMN_SPLIT;
         bool both = split && (c->columns[i] & OMPP_COLUMN_SPLIT);
-        printed[n++] = (ompp_text_column_t){id, both ? "/I" : ""};
-        if (both) printed[n++] = (ompp_text_column_t){id, "/E"};
+        printed[n++] = (ompp_text_column_t){id, both ? "/I" : "", OMPP_TEXT_COLUMN};
+        if (both) printed[n++] = (ompp_text_column_t){id, "/E", OMPP_TEXT_COLUMN};
     }
+    n += ompp_text_counter_columns(t, split, printed + n);
     for (size_t i = 0; t->profile->mpi && i < ompp_nmpi_columns; i++)
-        printed[n++] = (ompp_text_column_t){ompp_mpi_columns[i], ""};
+        printed[n++] = (ompp_text_column_t){ompp_mpi_columns[i], "", OMPP_TEXT_COLUMN};
     return n;
 }
 
@@ -38,7 +39,10 @@ static bool is_time(const ompp_text_column_t *column)
 
 uint64_t ompp_text_value(const ompp_text_column_t *column, const ompp_row_t *row)
 {
-    return column->suffix[0] && column->suffix[1] == 'E' ? row->exclusive : row->value[column->id];
+    bool exclusive = column->suffix[0] && column->suffix[1] == 'E';
+
+    if (column->kind == OMPP_TEXT_COUNTER) return exclusive ? row->counter_exclusive[column->id] : row->counter[column->id];
+    return exclusive ? row->exclusive : row->value[column->id];
 }
 
 static void print_titles(ompp_text_t *t, const ompp_text_column_t *columns, size_t n)
@@ -46,6 +50,10 @@ static void print_titles(ompp_text_t *t, const ompp_text_column_t *columns, size
     ompp_layout_row_title(t->out, t->show_ranks);
     for (size_t c = 0; c < n; c++) {
         char title[32];
+        if (columns[c].kind != OMPP_TEXT_COLUMN) {
+            ompp_text_counter_title(t, &columns[c]);
+            continue;
+        }
         snprintf(title, sizeof title, "%s%s", ompp_columns[columns[c].id].title, columns[c].suffix);
         ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + (is_time(&columns[c]) ? t->extra : 0), title);
     }
@@ -57,6 +65,10 @@ static void print_row(const ompp_text_t *t, ompp_row_kind_t kind, uint32_t rank,
 {
     ompp_layout_row_label(t->out, t->show_ranks, kind, rank, tid);
     for (size_t c = 0; c < n; c++) {
+        if (columns[c].kind != OMPP_TEXT_COLUMN) {
+            ompp_text_counter_cell(t, &columns[c], row);
+            continue;
+        }
         uint64_t value = ompp_text_value(&columns[c], row);
         if (is_time(&columns[c]))
             ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + t->extra, ompp_text_seconds(t, value).text);
@@ -71,7 +83,7 @@ static void print_row(const ompp_text_t *t, ompp_row_kind_t kind, uint32_t rank,
 static bool is_zero(const ompp_text_column_t *columns, size_t n, const ompp_row_t *row)
 {
     for (size_t c = 0; c < n; c++)
-        if (ompp_text_value(&columns[c], row)) return false;
+        if (columns[c].kind != OMPP_TEXT_EVALUATOR && ompp_text_value(&columns[c], row)) return false;
     return true;
 }
 

@@ -176,8 +176,22 @@ class Report:
         rest = t.head[len(want):]
         if t.head[:len(want)] != want:
             self.say(i, '%s has the columns %s' % (t.kind, ' '.join(want)))
-        if self.ours and rest != (MPI_COLUMNS if 'MPI num procs' in self.general else []):
+        if self.ours and rest != self.extra_columns(split):
             self.say(i, 'further columns: %s' % ' '.join(rest))
+
+    def evaluators(self):
+        """Titles of columns that are computed from others: the user's in use, then the derived ones."""
+        used = [k for k in sorted(self.general, key=lambda k: (len(k), k)) if re.match('OMPP_EVAL', k) and self.general[k] != 'not set']
+        derived = [d.split(' [')[0] for d in self.general['Derived'].split('; ')] if 'Derived' in self.general else []
+        return (used if int(self.general.get('Used Evaluators', 0)) == len(used) else []) + derived
+
+    def extra_columns(self, split):
+        names = [self.general[k] for k in sorted(self.general, key=lambda k: (len(k), k))
+                 if re.match('OMPP_CTR', k) and self.general[k] != 'not set']
+        if int(self.general.get('Used Counters', 0)) != len(names):
+            names = []
+        counters = [n + s for n in names for s in (('/I', '/E') if split else ('',))]
+        return counters + self.evaluators() + (MPI_COLUMNS if 'MPI num procs' in self.general else [])
 
     def read_row(self, i, l, t):
         words = l.split()
@@ -185,8 +199,8 @@ class Report:
         if n != (1 if words[0] == 'SUM' or not t.ranked and words[0] != 'oth' else 2):
             return self.say(i, 'number of cells')
         try:
-            known = [c.split('/')[0] in KNOWN or 'EVAL' in c for c in t.head]
-            values = [Number(w if k else w.replace('.', '')) for w, k in zip(words[n:], known)]  # counters: dots group digits
+            known = [c.split('/')[0] in KNOWN or 'EVAL' in c or c in self.evaluators() for c in t.head]
+            values = [Number('0' if w == '-' else w if k else w.replace('.', '')) for w, k in zip(words[n:], known)]  # counters: dots group digits
         except ValueError:
             return self.say(i, 'not a number')
         if words[0] == 'SUM':
@@ -322,7 +336,7 @@ class Report:
 
     def check_table(self, t):
         for c, column in enumerate(t.head):
-            if 'EVAL' in column:
+            if 'EVAL' in column or column in self.evaluators():
                 continue
             values = [row[2][c] for row in t.rows]
             self.near(t.sum_line, 'SUM of ' + column, t.sum[c], sum(v.v for v in values), sum(v.h for v in values))
@@ -344,7 +358,7 @@ class Report:
             if not paths:
                 continue
             for c, column in enumerate(t.head):
-                if column in MPI_COLUMNS or t.sum[c].h and not self.ours or 'EVAL' in column or 'PAPI' in column:
+                if column in MPI_COLUMNS or t.sum[c].h and not self.ours or 'EVAL' in column or column in self.evaluators() or 'PAPI' in column and not self.ours:
                     continue
                 values = [p.of(p.sum, column) for p in paths]
                 self.near(t.sum_line, 'SUM of ' + column, t.sum[c], sum(v.v for v in values), sum(v.h for v in values))
@@ -365,7 +379,7 @@ class Report:
     def exclusives(self, t, children):
         """Possible sums of exclusive time. ompP does not subtract tasks, and children only from the body."""
         exec_t = t.total('execT')
-        split = [c[:-2] for c in t.head if c.endswith('/E') and c[:-2] + '/I' in t.head and 'PAPI' not in c]
+        split = [c[:-2] for c in t.head if c.endswith('/E') and c[:-2] in KNOWN and c[:-2] + '/I' in t.head]
         taken = sum(t.sum[t.head.index(c + '/I')].v - t.sum[t.head.index(c + '/E')].v for c in split)
         if not self.ours:
             return [exec_t - taken]
@@ -403,7 +417,7 @@ class Report:
 
     def check_exclusive_column(self, t, children):
         """Without tasks the exclusive value of a row is the inclusive one less the children's execT on that thread."""
-        split = [c for c, name in enumerate(t.head) if name.endswith('/E') and 'PAPI' not in name]
+        split = [c for c, name in enumerate(t.head) if name.endswith('/E') and name[:-2] in KNOWN]
         if self.has_tasks() or not split or not self.ours or self.has_locks(t, children):
             return
         for i, name, row in t.rows:

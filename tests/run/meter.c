@@ -43,7 +43,6 @@ int main(void)
 
     ompp_meter_add(&meter);
     set = ompp_metric_register(rows, 2);
-    tick(1000000); /* before the first event: not measured */
 #pragma omp parallel
     {
         tick(10);

@@ -1,0 +1,288 @@
+/**
+ * \file
+ * Columns of counters and evaluators, and their lines in General Information, as ompP prints them.
+ */
+#include "report/ompp_text_priv.h"
+
+#include "base/ompp_log.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNTER_LINES 4 /* lines that ompP always prints, used or not */
+
+/* ---- What there is -------------------------------------------------------------------------------------------------- */
+
+/* Number in a setting's name, "OMPP_EVAL3" of OMPP_EVAL; 0 when it is another one. */
+static unsigned number_of(const char *name, const char *stem)
+{
+    size_t n = strlen(stem);
+
+    return strncmp(name, stem, n) == 0 && name[n] >= '0' && name[n] <= '9' ? (unsigned)strtoul(name + n, NULL, 10) : 0;
+}
+
+static bool add(ompp_text_t *t, const char *title, const char *unit, const char *expression, const char *who)
+{
+    char error[200];
+    ompp_eval_t *eval = ompp_eval_new(expression, t->values, error, sizeof error);
+
+    if (!eval && who) ompp_warn("%s='%s': %s", who, expression, error);
+    if (!eval || t->nevaluators == OMPP_TEXT_EVALUATORS) {
+        ompp_eval_free(eval);
+        return false;
+    }
+    ompp_text_evaluator_t *e = &t->evaluators[t->nevaluators++];
+    e->eval = eval;
+    e->unit = unit;
+    snprintf(e->title, sizeof e->title, "%s", title);
+    return true;
+}
+
+void ompp_text_counters_prepare(ompp_text_t *t)
+{
+    const ompp_profile_t *p = t->profile;
+    char title[32];
+
+    t->counters = ompp_values_counters(t->values, &t->ncounters);
+    for (size_t i = 0; i < p->nsettings; i++) {
+        const char *name = ompp_profile_text(p, p->settings[i].name);
+        unsigned number = number_of(name, "OMPP_EVAL");
+        if (!number) continue;
+        snprintf(title, sizeof title, "OMPP_EVAL%-2u", number);
+        t->nused += add(t, title, "", ompp_profile_text(p, p->settings[i].value), name);
+    }
+    /* Without counters nothing can be derived from them, and the expressions need not be compiled. */
+    for (size_t i = 0; i < ompp_nderived && t->ncounters; i++) {
+        snprintf(title, sizeof title, "%s", ompp_derived[i].name);
+        add(t, title, ompp_derived[i].unit, ompp_derived[i].expression, NULL);
+    }
+}
+
+void ompp_text_counters_release(ompp_text_t *t)
+{
+    for (size_t i = 0; i < t->nevaluators; i++) ompp_eval_free(t->evaluators[i].eval);
+}
+
+size_t ompp_text_counter_columns(const ompp_text_t *t, bool split, ompp_text_column_t *columns)
+{
+    size_t n = 0;
+
+    for (unsigned i = 0; i < t->ncounters; i++) {
+        columns[n++] = (ompp_text_column_t){i, split ? "/I" : "", OMPP_TEXT_COUNTER};
+        if (split) columns[n++] = (ompp_text_column_t){i, "/E", OMPP_TEXT_COUNTER};
+    }
+    for (unsigned i = 0; i < t->nevaluators; i++) columns[n++] = (ompp_text_column_t){i, "", OMPP_TEXT_EVALUATOR};
+    return n;
+}
+
+/* ---- General Information -------------------------------------------------------------------------------------------- */
+
+typedef void line_fn(const ompp_text_t *t, const char *name, const char *text);
+
+static void text_line(const ompp_text_t *t, const char *name, const char *text)
+{
+    char *printable = ompp_text_printable(text, false);
+
+    ompp_layout_label(t->out, name);
+    fprintf(t->out, "%s\n", printable ? printable : "");
+    free(printable);
+}
+
+static void csv_line(const ompp_text_t *t, const char *name, const char *text)
+{
+    char *printable = ompp_text_printable(text, false);
+
+    for (char *c = printable; c && *c; c++)
+        if (*c == ',') *c = ';';
+    fprintf(t->out, "%s,%s\n", name, printable ? printable : "");
+    free(printable);
+}
+
+static const char *setting(const ompp_profile_t *p, const char *stem, unsigned number)
+{
+    for (size_t i = 0; i < p->nsettings; i++)
+        if (number_of(ompp_profile_text(p, p->settings[i].name), stem) == number)
+            return ompp_profile_text(p, p->settings[i].value);
+    return "not set";
+}
+
+static unsigned highest(const ompp_profile_t *p, const char *stem)
+{
+    unsigned most = COUNTER_LINES;
+
+    for (size_t i = 0; i < p->nsettings; i++) {
+        unsigned number = number_of(ompp_profile_text(p, p->settings[i].name), stem);
+        if (number > most) most = number;
+    }
+    return most;
+}
+
+static void family(const ompp_text_t *t, line_fn *line, const char *what, const char *stem, size_t used, bool counters)
+{
+    const ompp_profile_t *p = t->profile;
+    unsigned last = highest(p, stem);
+    char name[32], text[32];
+
+    snprintf(name, sizeof name, "Max %s", what);
+    snprintf(text, sizeof text, "%d", OMPP_MAX_COUNTERS);
+    line(t, name, text);
+    if (counters) line(t, "PAPI Active", used ? "yes" : "no");
+    snprintf(name, sizeof name, "Used %s", what);
+    snprintf(text, sizeof text, "%zu", used);
+    line(t, name, text);
+    for (unsigned i = 1; i <= last; i++) {
+        const char *value = setting(p, stem, i);
+        if (i > COUNTER_LINES && strcmp(value, "not set") == 0) continue;
+        snprintf(name, sizeof name, "%s%u", stem, i);
+        line(t, name, value);
+    }
+}
+
+bool ompp_text_has_counters(const ompp_text_t *t)
+{
+    for (size_t i = 0; i < t->profile->nsettings; i++)
+        if (number_of(ompp_profile_text(t->profile, t->profile->settings[i].name), "OMPP_CTR")) return true;
+    return t->ncounters > 0 || t->nevaluators > 0;
+}
+
+static void all_lines(const ompp_text_t *t, line_fn *line)
+{
+    size_t papi = 0;
+
+    for (size_t i = 0; i < t->profile->nmetrics; i++)
+        papi += t->profile->metrics[i].use == OMPP_USE_COLUMN &&
+                strcmp(ompp_profile_text(t->profile, t->profile->metrics[i].source), "PAPI") == 0;
+    family(t, line, "Counters", "OMPP_CTR", papi, true);
+    family(t, line, "Evaluators", "OMPP_EVAL", t->nused, false);
+    char text[1000] = "";
+    size_t length = 0;
+    for (size_t i = t->nused; i < t->nevaluators && length < sizeof text; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s [%s]", length ? "; " : "", t->evaluators[i].title,
+                                   t->evaluators[i].unit);
+    if (length) line(t, "Derived", text);
+}
+
+void ompp_text_counter_lines(const ompp_text_t *t)
+{
+    all_lines(t, text_line);
+}
+
+void ompp_text_counter_csv_lines(const ompp_text_t *t)
+{
+    all_lines(t, csv_line);
+}
+
+/* ---- Cells ---------------------------------------------------------------------------------------------------------- */
+
+/* A dot between groups of three digits. */
+static void grouped(uint64_t value, char *out, size_t n)
+{
+    char digits[24];
+    size_t length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, value), used = 0;
+
+    for (size_t i = 0; i < length && used + 2 < n; i++) {
+        if (i > 0 && (length - i) % 3 == 0) out[used++] = '.';
+        out[used++] = digits[i];
+    }
+    out[used] = '\0';
+}
+
+/* Long names make their column wider. */
+static int width_of(const ompp_text_t *t, const ompp_text_column_t *column)
+{
+    size_t name = strlen(t->counters[column->id].name);
+    int width = name > OMPP_WIDTH_COUNTER ? (int)name : OMPP_WIDTH_COUNTER;
+
+    return width + (int)strlen(column->suffix);
+}
+
+void ompp_text_counter_title(const ompp_text_t *t, const ompp_text_column_t *column)
+{
+    char title[200];
+
+    if (column->kind == OMPP_TEXT_EVALUATOR) {
+        /* ompP's own titles end in a blank, below that of the values. */
+        bool blank = strchr(t->evaluators[column->id].title, ' ') != NULL;
+        snprintf(title, sizeof title, "%s%s", t->evaluators[column->id].title, blank ? "" : " ");
+        ompp_layout_cell(t->out, OMPP_WIDTH_EVALUATOR + 1, title);
+        return;
+    }
+    snprintf(title, sizeof title, "%s%s", t->counters[column->id].name, column->suffix);
+    ompp_layout_cell(t->out, width_of(t, column), title);
+}
+
+void ompp_text_counter_cell(const ompp_text_t *t, const ompp_text_column_t *column, const ompp_row_t *row)
+{
+    char text[400];
+
+    if (column->kind == OMPP_TEXT_EVALUATOR) {
+        double value = ompp_eval_value(t->evaluators[column->id].eval, row);
+        snprintf(text, sizeof text, isnan(value) ? "-" : "%.2f", value);
+        ompp_layout_cell(t->out, OMPP_WIDTH_EVALUATOR, text);
+        putc(' ', t->out);
+        return;
+    }
+    grouped(ompp_text_value(column, row), text, sizeof text);
+    ompp_layout_cell(t->out, width_of(t, column), text);
+}
+
+/* ---- Overhead section ------------------------------------------------------------------------------------------------ */
+
+static bool is_inside_team(const ompp_profile_t *p, uint32_t node)
+{
+    for (uint32_t n = p->nodes[node].parent; n != 0; n = p->nodes[n].parent)
+        if (ompp_construct_forks(p->regions[p->nodes[n].region].construct)) return true;
+    return false;
+}
+
+static ompp_row_t region_sum(const ompp_text_t *t, uint32_t region)
+{
+    const ompp_profile_t *p = t->profile;
+    ompp_row_t sum = {0};
+
+    for (uint32_t n = 1; n < p->nnodes; n++) {
+        bool all = region == OMPP_NONE && ompp_construct_forks(p->regions[p->nodes[n].region].construct) && !is_inside_team(p, n);
+        if (all || p->nodes[n].region == region) ompp_row_add(&sum, &t->totals[n]);
+    }
+    return sum;
+}
+
+void ompp_text_counter_sums(const ompp_text_t *t, uint32_t region,
+                            void (*put)(const ompp_text_t *, const ompp_text_column_t *, const ompp_row_t *))
+{
+    ompp_text_column_t columns[OMPP_TEXT_COLUMNS];
+    size_t n = ompp_text_counter_columns(t, false, columns);
+    ompp_row_t sum = n ? region_sum(t, region) : (ompp_row_t){0};
+
+    for (size_t c = 0; c < n; c++) put(t, &columns[c], &sum);
+}
+
+void ompp_text_counter_titles(const ompp_text_t *t, void (*put)(const ompp_text_t *, const ompp_text_column_t *))
+{
+    ompp_text_column_t columns[OMPP_TEXT_COLUMNS];
+    size_t n = ompp_text_counter_columns(t, false, columns);
+
+    for (size_t c = 0; c < n; c++) put(t, &columns[c]);
+}
+
+/* ---- The same as CSV ------------------------------------------------------------------------------------------------- */
+
+void ompp_text_counter_csv_title(const ompp_text_t *t, const ompp_text_column_t *column)
+{
+    if (column->kind == OMPP_TEXT_EVALUATOR)
+        fprintf(t->out, ",%s", t->evaluators[column->id].title);
+    else
+        fprintf(t->out, ",%s%s", t->counters[column->id].name, column->suffix);
+}
+
+void ompp_text_counter_csv(const ompp_text_t *t, const ompp_text_column_t *column, const ompp_row_t *row)
+{
+    if (column->kind == OMPP_TEXT_EVALUATOR) {
+        double value = ompp_eval_value(t->evaluators[column->id].eval, row);
+        fprintf(t->out, isnan(value) ? "," : ",%f", value);
+    } else {
+        fprintf(t->out, ",%" PRIu64, ompp_text_value(column, row));
+    }
+}

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""
+Counters through PAPI: page faults of each construct on a program that touches a known number of pages there, through both sources;
+columns, evaluators and derived metrics in the text; refusals that say why.
+"""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "run"))
+import harness
+
+FAULTS = "perf::PAGE-FAULTS"
+SLACK = 4  # pages of stacks and of our own records, touched for the first time
+
+
+def near(verdict, found, wanted, title, threads=1):
+    verdict.check(wanted <= found <= wanted + SLACK * threads, "%s: %d page faults, wanted %d" % (title, found, wanted))
+
+
+def of(profile, kind, tid=None):
+    """Counted while working, in the nodes of a type."""
+    return sum(v[0] for n in profile.nodes_of(profile.find(kind)) for ((_, t), s), v in n.values.items()
+               if s == 2 and tid in (None, t))
+
+
+def check(verdict, outcome, threads, title):
+    profile = outcome.profile()
+    verdict.profile(profile, title)
+    for tid in range(threads):
+        near(verdict, of(profile, "LOOP|PARALLEL LOOP", tid), 1200 // threads, "%s: loop, thread %d" % (title, tid))
+    near(verdict, of(profile, "SINGLE"), 500, title + ": single")
+    near(verdict, of(profile, "MASTER"), 300, title + ": master")
+    text = open(outcome.reports("txt")[0]).read()
+    rows = [line.split() for line in text.split("\n")]
+    heads = [r for r in rows if r and r[0] == "TID"]
+    verdict.check(heads and all(any(c.startswith(FAULTS) for c in h) for h in heads), title + ": no column in some table")
+    for head in heads:
+        verdict.check({"OMPP_EVAL1", "OMPP_EVAL2", "faults/s"} <= set(head), title + ": evaluators are missing: %s" % head)
+    sums = [r for r in rows if r and r[0] == "SUM" and len(r) == len(heads[0])]
+    place = heads[0].index(FAULTS)
+    near(verdict, int(sums[0][place].replace(".", "")), 2000, title + ": parallel region, all threads", threads)
+    verdict.equal(float(sums[0][heads[0].index("OMPP_EVAL1")]), 2 * float(sums[0][place].replace(".", "")), title + ": evaluator")
+    verdict.equal(sums[0][heads[0].index("OMPP_EVAL2")], "-", title + ": a division by zero")
+
+
+REFUSED = {
+    "PAPI_TOT_INST": "knows no event of this name",
+    "perf::NO-SUCH-EVENT": "nearest that work here: perf::",
+}
+
+
+def check_refusals(verdict, program, scratch):
+    for event, words in REFUSED.items():
+        outcome = harness.run(program, scratch.file("refused-" + event[-5:]), 2, OMPP_CTR1=event, OMPP_CTR2=FAULTS)
+        verdict.check(any(words in m for m in outcome.messages()), "%s: %s" % (event, outcome.messages()))
+        kinds = [c for c in outcome.profile().coverage if c["kind"] == "refused"]
+        verdict.equal(len(kinds), 1, "%s: lines in Coverage" % event)
+        near(verdict, of(outcome.profile(), "SINGLE"), 500, event + ": the other counter goes on")
+    outcome = harness.run(program, scratch.file("bad-eval"), 2, OMPP_CTR1=FAULTS, OMPP_EVAL1="2 * / 3")
+    verdict.check(any("at character 5" in m for m in outcome.messages()), "a bad expression: %s" % outcome.messages())
+
+
+def main():
+    if not os.path.exists(os.path.join(harness.BUILD, ".libs", "libompp-papi.so")):
+        harness.skip("built without PAPI (Debian package: libpapi-dev)")
+    scratch, verdict = harness.Scratch("counter"), harness.Verdict("counter")
+    source = os.path.join(harness.SOURCE, "tests", "counter", "pages.c")
+    for how in harness.sources():
+        program = scratch.file("pages-" + how)
+        harness.build(source, program, how)
+        probe = harness.run(program, scratch.file("probe-" + how), 1, OMPP_CTR1=FAULTS)
+        if any("not counted" in m or "no counters" in m for m in probe.messages()):
+            harness.skip("page faults cannot be counted here: %s" % probe.messages()[0])
+        for threads in (1, 2, 4):
+            outcome = harness.run(program, scratch.file("%s-%d" % (how, threads)), threads, OMPP_CTR1=FAULTS,
+                                  OMPP_EVAL1="2*" + FAULTS, OMPP_EVAL2="EXECC/(EXECT-EXECT)")
+            verdict.equal(outcome.status, 0, "%s: exit status" % how)
+            check(verdict, outcome, threads, "%s T=%d" % (how, threads))
+    check_refusals(verdict, program, scratch)
+    verdict.finish(scratch)
+
+
+main()
