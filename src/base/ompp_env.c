@@ -175,7 +175,8 @@ static const char *beyond(const ompp_env_row_t *row, const char *text, char *buf
 static const ompp_env_row_t *find_row(const char *name, size_t length)
 {
     for (size_t i = 0; i < ompp_env_nrows; i++)
-        if (strlen(ompp_env_rows[i].name) == length && strncmp(ompp_env_rows[i].name, name, length) == 0)
+        if (ompp_env_rows[i].type != OMPP_ENV_LIST && strlen(ompp_env_rows[i].name) == length &&
+            strncmp(ompp_env_rows[i].name, name, length) == 0)
             return &ompp_env_rows[i];
     return NULL;
 }

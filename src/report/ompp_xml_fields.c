@@ -51,7 +51,8 @@ static const char *coverage_name(unsigned value)
 
 static const ompp_xml_names_t ends = {OMPP_END_INCOMPLETE + 1, end_name}, kinds = {OMPP_THREAD_OTHER + 1, kind_name},
                               qualities = {OMPP_QUALITY_HARDWARE + 1, quality_name},
-                              reductions = {OMPP_REDUCE_MAX + 1, reduction_name}, uses = {OMPP_USE_WAITS + 1, use_name}, overs = {2, over_name},
+                              reductions = {OMPP_REDUCE_MAX + 1, reduction_name}, overs = {2, over_name},
+                              uses = {OMPP_USE_WAITS + 1, use_name},
                               constructs = {OMPP_CONSTRUCT_NUM, construct_name}, phases = {OMPP_PHASE_NUM, phase_name},
                               units = {OMPP_UNIT_NUM, unit_name}, coverages = {OMPP_COVERAGE_NUM, coverage_name},
                               properties = {OMPP_PROPERTY_NUM, property_name};

@@ -60,6 +60,17 @@ static bool csv_and_text(void)
 static bool clock_auto(void) { return strcmp(ompp_env.clock, "auto") == 0; }
 static bool anything(void) { return true; }
 
+static bool one_counter(void)
+{
+    return ompp_env.counters.n == 1 && ompp_env.counters.number[0] == 7 && strcmp(ompp_env.counters.text[0], "PAPI_TOT_CYC") == 0;
+}
+
+static bool no_counter(void)
+{
+    return ompp_env.counters.n == 0;
+}
+
+
 static const struct {
     const char *setting;
     bool (*test)(void);
@@ -97,7 +108,10 @@ static const struct {
     {"OMPP_APPNAME=x", named_x, NULL},
     {"OMPP_NONSENSE=1", anything, "unknown variable OMPP_NONSENSE"},
     {"OMPP_MEMORYX=1", anything, "unknown variable OMPP_MEMORYX"},
-    {"OMPP_CTR1=PAPI_TOT_CYC", anything, "OMPP_CTR1: counters"},
+    {"OMPP_CTR7=PAPI_TOT_CYC", one_counter, NULL},
+    {"OMPP_CTR=PAPI_TOT_CYC", no_counter, "unknown variable OMPP_CTR;"},
+    {"OMPP_CTR1=", no_counter, NULL},
+    {"OMPP_CTR1X=PAPI_TOT_CYC", no_counter, "unknown variable OMPP_CTR1X"},
     {"OMPP_SAMPLE_HZ=100", anything, "OMPP_SAMPLE_HZ has no effect"},
     {"OMPP=1", anything, NULL},
 };
