@@ -108,6 +108,29 @@ char *ompp_document_printf(ompp_document_t *document, const char *format, ...) _
 bool ompp_read_text(ompp_reading_t *r);
 bool ompp_read_csv(ompp_reading_t *r);
 
+/* ---- Performance properties -----------------------------------------------------------------------------------------
+ */
+
+/** A property; pieces of the lines that it was read from. */
+typedef struct {
+    const char *name, *subject; /* subject: "LOOP place" in text, the place in CSV */
+    size_t name_length, subject_length;
+    ompp_decimal_t severity; /* a fraction */
+} ompp_doc_property_t;
+
+extern const char *const ompp_property_title; /* of the section in text */
+extern const char *const ompp_property_block; /* in CSV */
+
+/** \return false where the lines are no property. */
+bool ompp_property_from_text(const char *first, const char *second, ompp_doc_property_t *property);
+bool ompp_property_from_csv(const char *line, ompp_doc_property_t *property);
+
+/** \return the type to print before the place of a property read from CSV; "" when none belongs there. */
+const char *ompp_property_type(const ompp_document_t *d, const ompp_doc_property_t *property);
+
+/** \return length of the type, and the blank after it, that the subject of a property read from text begins with. */
+size_t ompp_property_type_length(const char *subject);
+
 /* ---- Names of General Information -----------------------------------------------------------------------------------
  */
 

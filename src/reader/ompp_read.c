@@ -60,7 +60,7 @@ bool ompp_reading_fail(ompp_reading_t *r, const char *what, const char *format, 
     r->rc = -OMPP_E_FORMAT;
     r->fail_line = r->at + 1;
     va_start(args, format);
-    vsnprintf(r->why, sizeof r->why, format, args);
+    vsnprintf(r->why, sizeof r->why - 120, format, args); /* what to do must fit behind it */
     va_end(args);
     used = strlen(r->why);
     snprintf(r->why + used, sizeof r->why - used, "; %s", what);
@@ -201,11 +201,16 @@ ompp_construct_t ompp_construct_at_end(const char *text, char separator, size_t 
 
 ompp_construct_t ompp_construct_at_start(const char *text, char separator)
 {
+    size_t best = 0;
+    ompp_construct_t found = OMPP_CONSTRUCT_NUM;
+
     for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++) {
         size_t n = strlen(ompp_constructs[c].full);
-        if (strncmp(text, ompp_constructs[c].full, n) == 0 && text[n] == separator) return c;
+        if (n <= best || strncmp(text, ompp_constructs[c].full, n) != 0 || text[n] != separator) continue;
+        found = c;
+        best = n;
     }
-    return OMPP_CONSTRUCT_NUM;
+    return found;
 }
 
 /* ---- Columns and cells ----------------------------------------------------------------------------------------------

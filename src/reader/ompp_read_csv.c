@@ -51,7 +51,7 @@ static bool more(ompp_reading_t *r, const char *name)
 {
     if (r->rc || at_end(r, name)) return false;
     if (r->at >= r->nlines)
-        return ompp_reading_fail(r, "the file is cut off; " OMPP_DO_RESTORE, "no \"##END %s\"", name);
+        return ompp_reading_fail(r, "the file is cut off; " OMPP_DO_RESTORE, "no \"##END %.60s\"", name);
     return true;
 }
 

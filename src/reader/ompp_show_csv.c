@@ -244,13 +244,31 @@ static void put_overheads(const show_t *s)
 /* ---- All of it ------------------------------------------------------------------------------------------------------
  */
 
+/* The section of properties, as a block; what else stands in it has no place there. */
+static void put_properties(const show_t *s, const ompp_doc_section_t *section)
+{
+    ompp_doc_property_t p;
+
+    fprintf(s->out, "##BEG %s\n", ompp_property_block);
+    for (size_t i = 0; i + 1 < section->nlines; i++) {
+        if (!ompp_property_from_text(section->lines[i], section->lines[i + 1], &p)) continue;
+        fprintf(s->out, "%.*s,", (int)p.name_length, p.name);
+        for (size_t k = ompp_property_type_length(p.subject); k < p.subject_length; k++)
+            putc(p.subject[k] == ',' ? ';' : p.subject[k], s->out);
+        fprintf(s->out, ",%s\n", ompp_decimal_format(&p.severity, 6).text);
+    }
+    fprintf(s->out, "##END %s\n\n", ompp_property_block);
+}
+
 static void put_other(const show_t *s, const ompp_doc_section_t *section)
 {
-    if (s->from_text) {
+    if (s->from_text && strcmp(section->title, ompp_property_title) == 0) {
+        put_properties(s, section);
+    } else if (s->from_text) {
         if (s->notes) fprintf(s->notes, "left out: the section \"%s\", which has no CSV form here\n", section->title);
-        return;
+    } else {
+        for (size_t i = 0; i < section->nlines; i++) fprintf(s->out, "%s\n", section->lines[i]);
     }
-    for (size_t i = 0; i < section->nlines; i++) fprintf(s->out, "%s\n", section->lines[i]);
 }
 
 static void put_section(const show_t *s, const ompp_doc_section_t *section)

@@ -176,3 +176,10 @@ void ompp_layout_share(FILE *out, int extra, const char *time, const char *perce
 {
     fprintf(out, "%*s (%5s)", OMPP_WIDTH_TIME + extra, time, percent);
 }
+
+void ompp_layout_property(FILE *out, size_t number, const char *name, size_t name_length, const char *type, const char *subject,
+                          size_t subject_length, const char *percent)
+{
+    fprintf(out, "Property P%05zu '%.*s' holds for\n", number, (int)name_length, name);
+    fprintf(out, "     '%s%s%.*s', with a severity (in percent) of %s\n", type, *type ? " " : "", (int)subject_length, subject, percent);
+}

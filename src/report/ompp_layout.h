@@ -98,4 +98,8 @@ void ompp_layout_class_row(FILE *out, bool sum, uint32_t number, int extra, cons
 /** \brief A time and its share: "   1.00 ( 5.00)". */
 void ompp_layout_share(FILE *out, int extra, const char *time, const char *percent);
 
+/** \brief The two lines of a performance property. type may be ""; lengths in bytes. */
+void ompp_layout_property(FILE *out, size_t number, const char *name, size_t name_length, const char *type, const char *subject,
+                          size_t subject_length, const char *percent);
+
 #endif
