@@ -55,9 +55,10 @@ int ompp_text_properties(ompp_text_t *t)
     putc('\n', t->out);
     for (; listed < n && basis > 0 && 100.0 * (double)findings[listed].lost_ns / basis >= LEAST_PERCENT; listed++) {
         const ompp_finding_t *f = &findings[listed];
-        char *subject = ompp_text_subject(t, f->region);
-        fprintf(t->out, "Property P%05zu '%s' holds for\n", listed + 1, ompp_properties[f->property].name);
-        fprintf(t->out, "     '%s', with a severity (in percent) of %f\n", subject ? subject : "", 100.0 * (double)f->lost_ns / basis);
+        char *subject = ompp_text_subject(t, f->region), percent[32];
+        const char *name = ompp_properties[f->property].name;
+        snprintf(percent, sizeof percent, "%f", 100.0 * (double)f->lost_ns / basis);
+        ompp_layout_property(t->out, listed + 1, name, strlen(name), "", subject ? subject : "", subject ? strlen(subject) : 0, percent);
         print_advice(t, f);
         free(subject);
     }
