@@ -6,6 +6,7 @@
 #include "structure/ompp_name.h"
 #include "structure/ompp_source.h"
 #include "structure/ompp_structure.h"
+#include "structure/ompp_variable.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,7 @@ static const way_t ways[OMPP_CONSTRUCT_NUM] = {
 /* A region to be resolved. */
 typedef struct {
     uint32_t region, module;
+    bool lock;
     ompp_str_t file;
     int64_t newest; /* modification time of the module's file */
     uint32_t before, after; /* lines of the code around it */
@@ -54,6 +56,7 @@ static int compare_module(const void *a, const void *b)
     const item_t *x = a, *y = b;
 
     if (x->module != y->module) return x->module < y->module ? -1 : 1;
+    if (x->lock != y->lock) return x->lock - y->lock;
     return x->region < y->region ? -1 : x->region > y->region;
 }
 
@@ -65,10 +68,16 @@ static int compare_file(const void *a, const void *b)
     return x->region < y->region ? -1 : x->region > y->region;
 }
 
+/* A lock in a variable: it gets that one's name. */
+static bool is_lock(const ompp_region_t *region)
+{
+    return ompp_constructs[region->construct].place == OMPP_PLACE_ADDRESS;
+}
+
 static bool is_wanted(const ompp_profile_t *profile, const ompp_region_t *region)
 {
-    return region->flags & OMPP_REGION_F_ADDRESS && region->module < profile->nmodules &&
-           ompp_constructs[region->construct].place != OMPP_PLACE_ADDRESS;
+    if (region->module >= profile->nmodules) return false;
+    return is_lock(region) ? region->name == 0 : (region->flags & OMPP_REGION_F_ADDRESS) != 0;
 }
 
 static const char *open_problem(int rc)
@@ -131,38 +140,66 @@ static bool apply(ompp_profile_t *profile, item_t *item, const ompp_query_t *que
     return query->file;
 }
 
-static int resolve_module(ompp_profile_t *profile, item_t *items, size_t n, double deadline)
+/* "cells[3].lock", declared in a line. A lock without variable keeps its address, which is all that its place has to say. */
+static void name_lock(ompp_profile_t *profile, ompp_region_t *region, ompp_structure_t *structure, double deadline)
 {
-    const ompp_module_t *module = &profile->modules[items[0].module];
-    ompp_structure_t *structure = NULL;
+    static const char *const lock_types[] = {"omp_lock_t", "omp_nest_lock_t", NULL};
+    const ompp_variable_t *variable = ompp_variable_at(structure, region->addr, deadline);
+    char part[256], name[1024];
+
+    if (!variable) return;
+    ompp_variable_part(structure, variable, region->addr - variable->addr, lock_types, part, sizeof part);
+    snprintf(name, sizeof name, "%s%s%s%s", variable->function ? variable->function : "", variable->function ? "::" : "",
+             variable->name, part);
+    region->name = ompp_profile_string(profile, name);
+    if (!variable->file || !variable->line) return;
+    region->file = ompp_profile_string(profile, variable->file);
+    region->begin = region->end = variable->line;
+}
+
+/* Code: all questions at once. */
+static int resolve_code(ompp_profile_t *profile, item_t *items, size_t n, ompp_structure_t *structure, double deadline)
+{
     uint64_t late = 0, missing = 0;
-    ompp_query_t *queries = calloc(n, sizeof *queries);
+    ompp_query_t *queries = calloc(n + 1, sizeof *queries);
 
     if (!queries) return -OMPP_E_NOMEM;
-    int rc = ompp_structure_now() >= deadline ? -OMPP_E_TIMEOUT
-             : ompp_structure_open(ompp_profile_text(profile, module->path), ompp_profile_text(profile, module->id), &structure);
-    if (rc != 0) {
-        not_found(profile, items[0].module, rc == -OMPP_E_TIMEOUT ? "time limit" : open_problem(rc), n);
-        free(queries);
-        return rc == -OMPP_E_NOMEM ? rc : 0;
-    }
     for (size_t i = 0; i < n; i++) {
         const ompp_region_t *region = &profile->regions[items[i].region];
         queries[i] = (ompp_query_t){.addr = region->addr, .addr_end = region->addr_end,
                                     .extent = is_function(region) ? OMPP_EXTENT_FUNCTION : ways[region->construct].extent};
     }
-    rc = ompp_structure_lookup(structure, queries, n, deadline);
+    int rc = ompp_structure_lookup(structure, queries, n, deadline);
     for (size_t i = 0; i < n; i++) {
         items[i].newest = ompp_structure_mtime(structure);
         if (!queries[i].done) late++;
         else if (!apply(profile, &items[i], &queries[i])) missing++;
     }
-    not_found(profile, items[0].module, rc == -OMPP_E_NOMEM ? ompp_error_message(rc) : "time limit", late);
-    not_found(profile, items[0].module,
-              ompp_structure_has_lines(structure) ? "no line for the address" : "no debug information", missing);
-    ompp_structure_close(structure);
+    if (n) not_found(profile, items[0].module, rc == -OMPP_E_NOMEM ? ompp_error_message(rc) : "time limit", late);
+    if (n) not_found(profile, items[0].module,
+                     ompp_structure_has_lines(structure) ? "no line for the address" : "no debug information", missing);
     free(queries);
     return rc == -OMPP_E_NOMEM ? rc : 0;
+}
+
+/* The regions of one module: code first, then locks. */
+static int resolve_module(ompp_profile_t *profile, item_t *items, size_t n, double deadline)
+{
+    const ompp_module_t *module = &profile->modules[items[0].module];
+    ompp_structure_t *structure = NULL;
+    size_t ncode = 0;
+
+    while (ncode < n && !is_lock(&profile->regions[items[ncode].region])) ncode++;
+    int rc = ompp_structure_now() >= deadline ? -OMPP_E_TIMEOUT
+             : ompp_structure_open(ompp_profile_text(profile, module->path), ompp_profile_text(profile, module->id), &structure);
+    if (rc != 0) {
+        not_found(profile, items[0].module, rc == -OMPP_E_TIMEOUT ? "time limit" : open_problem(rc), ncode);
+        return rc == -OMPP_E_NOMEM ? rc : 0;
+    }
+    rc = resolve_code(profile, items, ncode, structure, deadline);
+    for (size_t i = ncode; i < n; i++) name_lock(profile, &profile->regions[items[i].region], structure, deadline);
+    ompp_structure_close(structure);
+    return rc;
 }
 
 /* Whether a word is among words parted by single blanks. */
@@ -220,6 +257,11 @@ static void refine_all(ompp_profile_t *profile, item_t *items, size_t n, double 
     }
 }
 
+static item_t item_of(const ompp_profile_t *profile, uint32_t region)
+{
+    return (item_t){.region = region, .module = profile->regions[region].module, .lock = is_lock(&profile->regions[region])};
+}
+
 int ompp_analysis_resolve(ompp_profile_t *profile, double seconds)
 {
     double deadline = ompp_structure_now() + seconds;
@@ -229,7 +271,7 @@ int ompp_analysis_resolve(ompp_profile_t *profile, double seconds)
 
     if (!items) return -OMPP_E_NOMEM;
     for (uint32_t i = 0; i < profile->nregions; i++)
-        if (is_wanted(profile, &profile->regions[i])) items[n++] = (item_t){.region = i, .module = profile->regions[i].module};
+        if (is_wanted(profile, &profile->regions[i])) items[n++] = item_of(profile, i);
     qsort(items, n, sizeof *items, compare_module);
     for (size_t i = 0, next; i < n; i = next) {
         for (next = i + 1; next < n && items[next].module == items[i].module;) next++;

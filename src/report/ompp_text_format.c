@@ -112,7 +112,7 @@ char *ompp_text_place(const ompp_profile_t *profile, uint32_t region)
     bool address = construct->place == OMPP_PLACE_ADDRESS;
     char lines[48], *text = NULL, *file, *name;
     const char *unnamed = construct->place == OMPP_PLACE_NAMED ? " (unnamed)" : "";
-    bool named = construct->place != OMPP_PLACE_RANGE && construct->place != OMPP_PLACE_LINE && !address;
+    bool named = construct->place != OMPP_PLACE_RANGE && construct->place != OMPP_PLACE_LINE;
 
     file = ompp_text_printable(address ? construct->full : ompp_text_file(profile, r), true);
     name = ompp_text_printable(ompp_profile_text(profile, r->name), true);

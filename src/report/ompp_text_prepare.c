@@ -97,12 +97,15 @@ static bool collapses_locks(const ompp_profile_t *p)
     return false;
 }
 
-/* ompP's remark behind the place of a lock whose threads share a row. */
+/* ompP's remark behind the place of a lock whose threads share a row. Readers expect nothing behind a name, so it goes into that. */
 static char *mark_collapsed(char *place)
 {
+    size_t length = place ? strlen(place) : 0;
+    bool named = length > 2 && strcmp(place + length - 2, "')") == 0;
     char *marked = NULL;
 
-    if (place && asprintf(&marked, "%s (collapsed stats)", place) < 0) marked = NULL;
+    if (place && asprintf(&marked, "%.*s (collapsed stats)%s", (int)(length - (named ? 2 : 0)), place, named ? "')" : "") < 0)
+        marked = NULL;
     free(place);
     return marked;
 }

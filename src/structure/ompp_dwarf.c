@@ -103,6 +103,42 @@ static void describe(ompp_dwarf_t *dwarf, Dwarf_Die die, ompp_function_t *functi
     if (!function->name) function->name = linkage_name(dwarf, die); /* clang's tasks have no other */
 }
 
+bool ompp_die_ok(ompp_dwarf_t *dwarf, int rc)
+{
+    return ok(dwarf, rc);
+}
+
+bool ompp_die_number(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half name, Dwarf_Unsigned *value)
+{
+    return number_of(dwarf, die, name, value);
+}
+
+Dwarf_Die ompp_die_referred(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half name)
+{
+    return referred(dwarf, die, name);
+}
+
+const char *ompp_die_linkage_name(ompp_dwarf_t *dwarf, Dwarf_Die die)
+{
+    return linkage_name(dwarf, die);
+}
+
+void ompp_die_each_child(ompp_dwarf_t *dwarf, Dwarf_Die parent, ompp_die_visit_t *visit, void *context)
+{
+    Dwarf_Die die = NULL, next = NULL;
+    Dwarf_Off at = 0, last = 0;
+    bool go_on = true;
+
+    if (!ok(dwarf, dwarf_child(parent, &die, &dwarf->error))) return;
+    for (; die; die = next, next = NULL) {
+        go_on = go_on && visit(dwarf, die, context);
+        bool forward = ok(dwarf, dwarf_dieoffset(die, &at, &dwarf->error)) && at > last; /* damaged data could lead back */
+        last = at;
+        if (!go_on || !forward || !ok(dwarf, dwarf_siblingof_b(dwarf->debug, die, 1, &next, &dwarf->error))) next = NULL;
+        dwarf_dealloc_die(die);
+    }
+}
+
 /* ---- Ranges --------------------------------------------------------------------------------------------------------- */
 
 static void ranges_before_5(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Off offset, uint64_t base, uint32_t unit, ompp_ranges_t *to)

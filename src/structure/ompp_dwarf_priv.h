@@ -83,6 +83,25 @@ bool ompp_dwarf_has_variable(ompp_dwarf_t *dwarf, const ompp_function_t *functio
 /** \brief The number by which rows know a file that an entry names by `number`. \return UINT32_MAX: there is no row of it. */
 uint32_t ompp_unit_file(const ompp_unit_t *unit, uint32_t number);
 
+/* ---- Entries: every call of libdwarf gets an error object, which ompp_die_ok() gives back ------------------------------ */
+
+/** \brief True when a call succeeded; forgets its error otherwise. */
+bool ompp_die_ok(ompp_dwarf_t *dwarf, int rc);
+
+/** \brief A whole number that an attribute holds. \return false when there is none, or it is not constant or below 0. */
+bool ompp_die_number(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half attribute, Dwarf_Unsigned *value);
+
+/** \brief The entry that an attribute refers to. \return to be freed with dwarf_dealloc_die(); NULL = none. */
+Dwarf_Die ompp_die_referred(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half attribute);
+
+/** \return borrowed from libdwarf; NULL = none. */
+const char *ompp_die_linkage_name(ompp_dwarf_t *dwarf, Dwarf_Die die);
+
+/** \return false to stop. */
+typedef bool ompp_die_visit_t(ompp_dwarf_t *dwarf, Dwarf_Die die, void *context);
+
+void ompp_die_each_child(ompp_dwarf_t *dwarf, Dwarf_Die parent, ompp_die_visit_t *visit, void *context);
+
 /** \brief Row that covers an address and has a line. \return NULL when there is none. */
 const ompp_row_t *ompp_unit_row(const ompp_unit_t *unit, uint64_t address);
 

@@ -107,13 +107,19 @@ int ompp_elf_open(ompp_elf_t *elf, const char *path)
     return rc;
 }
 
+static void free_symbols(ompp_elf_symbols_t *symbols)
+{
+    free(symbols->items);
+    free(symbols->names[0]);
+    free(symbols->names[1]);
+}
+
 void ompp_elf_close(ompp_elf_t *elf)
 {
     free(elf->sections);
     free(elf->names);
-    free(elf->symbols);
-    free(elf->symbol_names[0]);
-    free(elf->symbol_names[1]);
+    free_symbols(&elf->functions);
+    free_symbols(&elf->objects);
     close(elf->fd);
     memset(elf, 0, sizeof *elf);
     elf->fd = -1;
@@ -258,8 +264,18 @@ static int compare_symbols(const void *a, const void *b)
     return x->high > y->high ? -1 : x->high < y->high; /* one with a size before one without */
 }
 
-/* Functions of one symbol table, appended. */
-static void add_symbols(ompp_elf_t *elf, unsigned type, unsigned which)
+static bool is_function(unsigned kind)
+{
+    return kind == STT_FUNC || kind == STT_GNU_IFUNC;
+}
+
+static bool is_object(unsigned kind)
+{
+    return kind == STT_OBJECT || kind == STT_COMMON;
+}
+
+/* Symbols of a kind in one symbol table, appended. */
+static void add_symbols(const ompp_elf_t *elf, unsigned type, bool (*wanted)(unsigned), ompp_elf_symbols_t *to, unsigned which)
 {
     for (size_t i = 0; i < elf->nsections; i++) {
         const Elf64_Shdr *section = section_at(elf, i);
@@ -267,47 +283,64 @@ static void add_symbols(ompp_elf_t *elf, unsigned type, unsigned which)
         const Elf64_Shdr *strings = section_at(elf, section->sh_link);
         size_t n = section->sh_size / sizeof(Elf64_Sym);
         char *table = read_section(elf, section), *names = read_section(elf, strings);
-        ompp_elf_symbol_t *symbols = realloc(elf->symbols, (elf->nsymbols + n + 1) * sizeof *symbols);
-        if (symbols) elf->symbols = symbols;
+        ompp_elf_symbol_t *symbols = realloc(to->items, (to->n + n + 1) * sizeof *symbols);
+        if (symbols) to->items = symbols;
         for (size_t k = 0; table && names && symbols && k < n; k++) {
             Elf64_Sym symbol;
             memcpy(&symbol, table + k * sizeof symbol, sizeof symbol);
-            unsigned kind = ELF64_ST_TYPE(symbol.st_info);
-            if ((kind != STT_FUNC && kind != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF) continue;
+            if (!wanted(ELF64_ST_TYPE(symbol.st_info)) || symbol.st_shndx == SHN_UNDEF) continue;
             if (symbol.st_name >= strings->sh_size || symbol.st_value + symbol.st_size < symbol.st_value) continue;
-            elf->symbols[elf->nsymbols++] = (ompp_elf_symbol_t){
-                symbol.st_value, symbol.st_value + symbol.st_size, names + symbol.st_name};
+            symbols[to->n++] = (ompp_elf_symbol_t){symbol.st_value, symbol.st_value + symbol.st_size, names + symbol.st_name};
         }
         free(table);
-        elf->symbol_names[which] = names;
+        to->names[which] = names;
         return; /* a file has one table of each type */
     }
 }
 
-static void read_symbols(ompp_elf_t *elf)
+static void read_symbols(const ompp_elf_t *elf, bool (*wanted)(unsigned), ompp_elf_symbols_t *to)
 {
-    elf->symbols_read = true;
-    add_symbols(elf, SHT_SYMTAB, 0);
-    if (elf->nsymbols == 0) add_symbols(elf, SHT_DYNSYM, 1);
-    if (elf->nsymbols > 1) qsort(elf->symbols, elf->nsymbols, sizeof *elf->symbols, compare_symbols);
-    for (size_t i = 0; i + 1 < elf->nsymbols; i++)
-        if (elf->symbols[i].high == elf->symbols[i].low) elf->symbols[i].high = elf->symbols[i + 1].low;
+    if (to->read) return;
+    to->read = true;
+    add_symbols(elf, SHT_SYMTAB, wanted, to, 0);
+    if (to->n == 0) add_symbols(elf, SHT_DYNSYM, wanted, to, 1);
+    if (to->n > 1) qsort(to->items, to->n, sizeof *to->items, compare_symbols);
+    for (size_t i = 0; i + 1 < to->n; i++)
+        if (to->items[i].high == to->items[i].low) to->items[i].high = to->items[i + 1].low;
 }
 
-const ompp_elf_symbol_t *ompp_elf_symbol(ompp_elf_t *elf, uint64_t address)
+static const ompp_elf_symbol_t *symbol_at(const ompp_elf_symbols_t *symbols, uint64_t address)
 {
-    if (!elf->symbols_read) read_symbols(elf);
-    size_t low = 0, high = elf->nsymbols;
+    size_t low = 0, high = symbols->n;
+
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (elf->symbols[middle].low <= address) low = middle + 1;
+        if (symbols->items[middle].low <= address) low = middle + 1;
         else high = middle;
     }
     /* Several symbols may begin at one place; the first of them that reaches far enough. */
     while (low > 0) {
-        const ompp_elf_symbol_t *symbol = &elf->symbols[--low];
+        const ompp_elf_symbol_t *symbol = &symbols->items[--low];
         if (address < symbol->high) return symbol;
-        if (low == 0 || elf->symbols[low - 1].low != symbol->low) break;
+        if (low == 0 || symbols->items[low - 1].low != symbol->low) break;
     }
     return NULL;
+}
+
+const ompp_elf_symbol_t *ompp_elf_symbol(ompp_elf_t *elf, uint64_t address)
+{
+    read_symbols(elf, is_function, &elf->functions);
+    return symbol_at(&elf->functions, address);
+}
+
+const ompp_elf_symbol_t *ompp_elf_object(ompp_elf_t *elf, uint64_t address)
+{
+    read_symbols(elf, is_object, &elf->objects);
+    return symbol_at(&elf->objects, address);
+}
+
+const ompp_elf_symbols_t *ompp_elf_objects(ompp_elf_t *elf)
+{
+    read_symbols(elf, is_object, &elf->objects);
+    return &elf->objects;
 }

@@ -1,7 +1,8 @@
 /**
  * \file
- * The few things ompp needs from an ELF file: build id, name of the separate debug file, function symbols. Reads 64-bit files of
- * this machine's byte order; every offset and size in the file is checked, so that a damaged file gives an error and no crash.
+ * The few things ompp needs from an ELF file: build id, name of the separate debug file, symbols of functions and objects. Reads
+ * 64-bit files of this machine's byte order; every offset and size in the file is checked, so that a damaged file gives an error
+ * and no crash.
  *
  * Addresses are those of the file: for a position-independent module, run-time address minus the module's load bias
  * (dlpi_addr of dl_iterate_phdr); for others the run-time address itself (their load bias is 0).
@@ -21,6 +22,14 @@ typedef struct {
     const char *name;   /* borrowed from the file object */
 } ompp_elf_symbol_t;
 
+/** Symbols of a kind, of .symtab, else of .dynsym. */
+typedef struct {
+    size_t n;
+    ompp_elf_symbol_t *items; /* ascending by low */
+    char *names[2];           /* string tables behind them */
+    bool read;
+} ompp_elf_symbols_t;
+
 typedef struct {
     int fd;
     uint64_t size;  /* bytes of the file */
@@ -29,10 +38,7 @@ typedef struct {
     void *sections; /* Elf64_Shdr[nsections] */
     char *names;    /* section names, zero-terminated */
     size_t names_size;
-    size_t nsymbols;
-    ompp_elf_symbol_t *symbols; /* ascending by low; filled by ompp_elf_symbols() */
-    char *symbol_names[2];      /* string tables behind them */
-    bool symbols_read;
+    ompp_elf_symbols_t functions, objects;
 } ompp_elf_t;
 
 /**
@@ -74,5 +80,11 @@ bool ompp_elf_crc(const ompp_elf_t *elf, uint32_t *crc);
  * \return borrowed; NULL when there is none.
  */
 const ompp_elf_symbol_t *ompp_elf_symbol(ompp_elf_t *elf, uint64_t address);
+
+/** \brief The same for variables, but not those of threads. */
+const ompp_elf_symbol_t *ompp_elf_object(ompp_elf_t *elf, uint64_t address);
+
+/** \brief All variables, ascending by address. */
+const ompp_elf_symbols_t *ompp_elf_objects(ompp_elf_t *elf);
 
 #endif

@@ -1,8 +1,8 @@
 #include "structure/ompp_structure.h"
 
 #include "base/ompp_error.h"
-#include "structure/ompp_elf.h"
 #include "structure/ompp_extent_priv.h"
+#include "structure/ompp_structure_priv.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -12,20 +12,6 @@
 
 #define DEBUG_ROOT "/usr/lib/debug"
 #define MIN_ID_DIGITS 16
-
-/* A name cut out of a longer one, kept until the structure is closed. */
-typedef struct kept_name {
-    struct kept_name *next;
-    char text[];
-} kept_name_t;
-
-struct ompp_structure {
-    ompp_elf_t elf;   /* the module */
-    ompp_elf_t debug; /* its separate debug file, for symbols when the module has none left; fd -1 = none */
-    ompp_dwarf_t dwarf;
-    bool has_lines;
-    kept_name_t *names;
-};
 
 double ompp_structure_now(void)
 {
@@ -130,10 +116,11 @@ int ompp_structure_open(const char *path, const char *id, ompp_structure_t **out
 void ompp_structure_close(ompp_structure_t *structure)
 {
     if (!structure) return;
+    ompp_variables_free(structure->variables);
     if (structure->has_lines) ompp_dwarf_close(&structure->dwarf);
     if (structure->debug.fd >= 0) ompp_elf_close(&structure->debug);
     ompp_elf_close(&structure->elf);
-    for (kept_name_t *name = structure->names, *next; name; name = next) {
+    for (ompp_kept_name_t *name = structure->names, *next; name; name = next) {
         next = name->next;
         free(name);
     }
@@ -158,7 +145,7 @@ static const char *source_name(ompp_structure_t *structure, const char *name)
     size_t length = name ? ompp_extent_source_name(name) : 0;
 
     if (length == 0 || name[length] == '\0') return length ? name : NULL;
-    kept_name_t *kept = malloc(sizeof *kept + length + 1);
+    ompp_kept_name_t *kept = malloc(sizeof *kept + length + 1);
     if (!kept) return name;
     memcpy(kept->text, name, length);
     kept->text[length] = '\0';

@@ -1,0 +1,238 @@
+#include "structure/ompp_type_priv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_DEPTH 64 /* of types in types; damaged data could go round */
+#define MAX_DIMENSIONS 15
+
+static Dwarf_Die open_die(ompp_dwarf_t *dwarf, uint64_t offset)
+{
+    Dwarf_Die die = NULL;
+
+    return offset && ompp_die_ok(dwarf, dwarf_offdie_b(dwarf->debug, offset, 1, &die, &dwarf->error)) ? die : NULL;
+}
+
+static Dwarf_Half tag_of(ompp_dwarf_t *dwarf, Dwarf_Die die)
+{
+    Dwarf_Half tag = 0;
+
+    return ompp_die_ok(dwarf, dwarf_tag(die, &tag, &dwarf->error)) ? tag : 0;
+}
+
+static const char *name_of(ompp_dwarf_t *dwarf, Dwarf_Die die)
+{
+    char *name = NULL;
+
+    return ompp_die_ok(dwarf, dwarf_diename(die, &name, &dwarf->error)) ? name : NULL;
+}
+
+uint64_t ompp_type_of(ompp_dwarf_t *dwarf, Dwarf_Die die)
+{
+    Dwarf_Die type = ompp_die_referred(dwarf, die, DW_AT_type);
+    Dwarf_Off offset = 0;
+
+    if (!type) return 0;
+    if (!ompp_die_ok(dwarf, dwarf_dieoffset(type, &offset, &dwarf->error))) offset = 0;
+    dwarf_dealloc_die(type);
+    return offset;
+}
+
+/* Another name for a type, or a type with qualifiers. */
+static bool is_alias(Dwarf_Half tag)
+{
+    return tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type || tag == DW_TAG_restrict_type ||
+           tag == DW_TAG_atomic_type;
+}
+
+/* ---- Arrays --------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    bool fortran, fixed; /* fixed: all bounds are constant */
+    unsigned n;
+    int64_t low[MAX_DIMENSIONS];
+    uint64_t count[MAX_DIMENSIONS];
+} dimensions_t;
+
+/* A bound, which may be negative. */
+static bool bound(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half name, int64_t *value)
+{
+    Dwarf_Attribute attribute = NULL;
+    Dwarf_Half form = 0;
+    Dwarf_Signed number = 0;
+    Dwarf_Unsigned natural = 0;
+
+    if (!ompp_die_ok(dwarf, dwarf_attr(die, name, &attribute, &dwarf->error))) return false;
+    bool is_signed = ompp_die_ok(dwarf, dwarf_whatform(attribute, &form, &dwarf->error)) &&
+                     (form == DW_FORM_sdata || form == DW_FORM_implicit_const);
+    bool found = !is_signed && ompp_die_ok(dwarf, dwarf_formudata(attribute, &natural, &dwarf->error));
+    *value = (int64_t)natural;
+    if (!found) {
+        found = ompp_die_ok(dwarf, dwarf_formsdata(attribute, &number, &dwarf->error));
+        *value = number;
+    }
+    dwarf_dealloc_attribute(attribute);
+    return found;
+}
+
+static bool read_dimension(ompp_dwarf_t *dwarf, Dwarf_Die die, void *context)
+{
+    dimensions_t *d = context;
+    int64_t low = d->fortran, high = 0, count = 0;
+
+    if (tag_of(dwarf, die) != DW_TAG_subrange_type) return true;
+    if (d->n == MAX_DIMENSIONS) {
+        d->fixed = false;
+        return false;
+    }
+    bound(dwarf, die, DW_AT_lower_bound, &low);
+    if (!bound(dwarf, die, DW_AT_count, &count)) count = bound(dwarf, die, DW_AT_upper_bound, &high) ? high - low + 1 : 0;
+    if (count <= 0) d->fixed = false;
+    d->low[d->n] = low;
+    d->count[d->n++] = count > 0 ? (uint64_t)count : 0;
+    return true;
+}
+
+static dimensions_t dimensions_of(ompp_dwarf_t *dwarf, Dwarf_Die array, bool fortran)
+{
+    dimensions_t d = {.fortran = fortran, .fixed = true};
+
+    ompp_die_each_child(dwarf, array, read_dimension, &d);
+    if (d.n == 0) d.fixed = false;
+    return d;
+}
+
+/* ---- Sizes ---------------------------------------------------------------------------------------------------------- */
+
+static uint64_t size_of(ompp_dwarf_t *dwarf, uint64_t type, bool fortran, int depth)
+{
+    Dwarf_Die die = depth < MAX_DEPTH ? open_die(dwarf, type) : NULL;
+    Dwarf_Unsigned size = 0;
+
+    if (!die) return 0;
+    Dwarf_Half tag = tag_of(dwarf, die);
+    if (is_alias(tag)) {
+        size = size_of(dwarf, ompp_type_of(dwarf, die), fortran, depth + 1);
+    } else if (!ompp_die_number(dwarf, die, DW_AT_byte_size, &size) && tag == DW_TAG_array_type) {
+        dimensions_t d = dimensions_of(dwarf, die, fortran);
+        size = d.fixed ? size_of(dwarf, ompp_type_of(dwarf, die), fortran, depth + 1) : 0;
+        for (unsigned i = 0; i < d.n; i++)
+            if (__builtin_mul_overflow(size, d.count[i], &size)) size = 0;
+    }
+    dwarf_dealloc_die(die);
+    return size;
+}
+
+uint64_t ompp_type_size(ompp_dwarf_t *dwarf, uint64_t type, bool fortran)
+{
+    return size_of(dwarf, type, fortran, 0);
+}
+
+/* ---- Parts ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint64_t offset; /* within the current type */
+    bool fortran;
+    const char *const *whole;
+    char *text;
+    size_t size, used;
+} part_t;
+
+static void append(part_t *p, const char *text)
+{
+    int n = snprintf(p->text + p->used, p->size - p->used, "%s", text);
+
+    p->used = n > 0 && (size_t)n < p->size - p->used ? p->used + (size_t)n : p->size - 1;
+}
+
+static bool is_whole(const part_t *p, const char *name)
+{
+    for (const char *const *w = p->whole; w && *w && name; w++)
+        if (strcmp(*w, name) == 0) return true;
+    return false;
+}
+
+/* "[2][3]" with the last index running fastest; Fortran's "(3,2)" has the first one. Offset becomes that in the element. */
+static void append_indices(part_t *p, const dimensions_t *d, uint64_t element)
+{
+    uint64_t rest = p->offset / element, index[MAX_DIMENSIONS];
+    char text[32];
+
+    p->offset %= element;
+    for (unsigned k = 0; k < d->n; k++) {
+        unsigned i = d->fortran ? k : d->n - 1 - k;
+        index[i] = rest % d->count[i];
+        rest /= d->count[i];
+    }
+    for (unsigned i = 0; i < d->n; i++) {
+        snprintf(text, sizeof text, "%s%" PRId64 "%s", d->fortran ? (i ? "," : "(") : "[", d->low[i] + (int64_t)index[i],
+                 d->fortran ? (i + 1 < d->n ? "" : ")") : "]");
+        append(p, text);
+    }
+}
+
+/* The member that holds the offset: of those that begin last, the first. */
+typedef struct {
+    uint64_t offset, begin, type;
+    const char *name;
+    bool fortran;
+} member_t;
+
+static bool find_member(ompp_dwarf_t *dwarf, Dwarf_Die die, void *context)
+{
+    member_t *m = context;
+    Dwarf_Half tag = tag_of(dwarf, die);
+    Dwarf_Unsigned begin = 0;
+
+    if (tag != DW_TAG_member && tag != DW_TAG_inheritance) return true;
+    ompp_die_number(dwarf, die, DW_AT_data_member_location, &begin);
+    uint64_t type = ompp_type_of(dwarf, die), size = size_of(dwarf, type, m->fortran, 0);
+    if (m->offset < begin || m->offset - begin >= size) return true;
+    m->begin = begin;
+    m->type = type;
+    m->name = tag == DW_TAG_member ? name_of(dwarf, die) : NULL;
+    return false;
+}
+
+/* One step into a type. \return the type of the part, 0 = it has none that holds the offset. */
+static uint64_t step(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half tag, part_t *p)
+{
+    if (is_alias(tag)) return ompp_type_of(dwarf, die);
+    if (tag == DW_TAG_array_type) {
+        dimensions_t d = dimensions_of(dwarf, die, p->fortran);
+        uint64_t type = ompp_type_of(dwarf, die), element = d.fixed ? size_of(dwarf, type, p->fortran, 0) : 0;
+        if (element == 0) return 0;
+        append_indices(p, &d, element);
+        return type;
+    }
+    if (tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type) {
+        member_t m = {.offset = p->offset, .fortran = p->fortran};
+        ompp_die_each_child(dwarf, die, find_member, &m);
+        if (!m.type) return 0;
+        if (m.name) append(p, p->fortran ? "%" : ".");
+        if (m.name) append(p, m.name);
+        p->offset -= m.begin;
+        return m.type;
+    }
+    return 0;
+}
+
+void ompp_type_part(ompp_dwarf_t *dwarf, uint64_t type, uint64_t offset, bool fortran, const char *const whole[], char *text,
+                    size_t size)
+{
+    part_t p = {.offset = offset, .fortran = fortran, .whole = whole, .text = text, .size = size};
+    char rest[24];
+
+    text[0] = '\0';
+    for (int depth = 0; type && depth < MAX_DEPTH; depth++) {
+        Dwarf_Die die = open_die(dwarf, type);
+        if (!die) break;
+        Dwarf_Half tag = tag_of(dwarf, die);
+        type = is_whole(&p, name_of(dwarf, die)) ? 0 : step(dwarf, die, tag, &p);
+        dwarf_dealloc_die(die);
+    }
+    if (p.offset == 0) return;
+    snprintf(rest, sizeof rest, "+0x%" PRIx64, p.offset);
+    append(&p, rest);
+}

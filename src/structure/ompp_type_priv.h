@@ -1,0 +1,20 @@
+/**
+ * \file
+ * Types in the debug information: sizes, and which part of an object lies at an offset. Private to src/structure.
+ */
+#ifndef OMPP_TYPE_PRIV_H
+#define OMPP_TYPE_PRIV_H
+
+#include "structure/ompp_dwarf_priv.h"
+
+/** \return offset of the entry for the type that an entry refers to, 0 = none. */
+uint64_t ompp_type_of(ompp_dwarf_t *dwarf, Dwarf_Die die);
+
+/** \return size of a type in bytes; 0 = not known, or not fixed. */
+uint64_t ompp_type_size(ompp_dwarf_t *dwarf, uint64_t type, bool fortran);
+
+/** \brief See ompp_variable_part(). */
+void ompp_type_part(ompp_dwarf_t *dwarf, uint64_t type, uint64_t offset, bool fortran, const char *const whole[], char *text,
+                    size_t size);
+
+#endif

@@ -1,0 +1,46 @@
+/**
+ * \file
+ * Variables with a fixed address: globals, statics of files and functions, static members, variables of Fortran modules and common
+ * blocks. By name and by address, from the debug information, and from symbols where there is none.
+ *
+ * Addresses are those of the module's file, as in ompp_structure.h. Variables of threads (thread_local, threadprivate) have none.
+ */
+#ifndef OMPP_VARIABLE_H
+#define OMPP_VARIABLE_H
+
+#include "structure/ompp_structure.h"
+
+/** Strings are owned by the structure. */
+typedef struct {
+    const char *name;     /* as in the source, qualified: "count", "geo::Body::count", "shapes::area" (module), "/work/x" (common) */
+    const char *function; /* it is a static variable of this one; NULL = it is not */
+    const char *file;     /* of its declaration; NULL = not known */
+    uint32_t line;        /* 0 = not known */
+    uint64_t addr, size;  /* bytes; size 0 = not known */
+    uint64_t type;        /* for ompp_variable_part(); 0 = known by its symbol only */
+    bool fortran;         /* its name has no case; parts are written as in Fortran */
+} ompp_variable_t;
+
+/**
+ * \brief The variable that an address lies in.
+ * \param[in] deadline  as in ompp_structure_lookup(); when it is over, what has been read so far counts. All units are read once.
+ * \return borrowed; NULL = none known.
+ */
+const ompp_variable_t *ompp_variable_at(ompp_structure_t *structure, uint64_t addr, double deadline);
+
+/**
+ * \brief All variables of a name: as above, or its last part alone ("count"); "function::name" for static ones.
+ * \param[out] found  caller's, shape [max]; ascending by address.
+ * \return how many there are, which may be more than max: the name is ambiguous when it is more than 1.
+ */
+size_t ompp_variable_named(ompp_structure_t *structure, const char *name, double deadline, const ompp_variable_t **found, size_t max);
+
+/**
+ * \brief Which part of a variable lies at an offset: "[3].lock", "(2,5)%lock", "" for the variable itself.
+ * \param[in]  whole  names of types that are not taken apart, NULL-terminated; NULL = down to the scalar.
+ * \param[out] text   always terminated; an offset that no part explains is written "+0x10". Shape [size].
+ */
+void ompp_variable_part(ompp_structure_t *structure, const ompp_variable_t *variable, uint64_t offset, const char *const whole[],
+                        char *text, size_t size);
+
+#endif
