@@ -87,11 +87,12 @@ static bool keeps_temporaries(const char *word)
 }
 
 /* The text of a source; a preprocessed one says so, and what comes behind it is in the user's language again. */
-static void add_text(kinst_list_t *argv, const kinst_source_t *source, bool more)
+static void add_text(kinst_list_t *argv, const kinst_command_t *c, const kinst_source_t *source, bool more)
 {
     bool preprocessed = source->level == KINST_TEXT_INSTRUMENTED && source->preprocessed;
 
     if (preprocessed) {
+        if (c->openmp_by_preprocessor) kinst_add(argv, "-fopenmp");
         kinst_add(argv, "-x");
         kinst_add(argv, source->lang == KINST_LANG_CXX ? "c++-cpp-output" : "cpp-output");
     }
@@ -122,7 +123,7 @@ static int run(const kinst_command_t *c, const how_t *how)
         bool dropped = c->kinds[i] == KINST_WORD_DEPENDENCY || keeps_temporaries(c->words.v[i]);
         if (c->kinds[i] == KINST_WORD_SOURCE || c->kinds[i] == KINST_WORD_INPUT) inputs--;
         if (c->kinds[i] == KINST_WORD_SOURCE && !how->originals)
-            add_text(&argv, &c->sources[source++], inputs > 0);
+            add_text(&argv, c, &c->sources[source++], inputs > 0);
         else if (c->kinds[i] == KINST_WORD_SOURCE)
             kinst_add(&argv, original_of(&c->sources[source++]));
         else if (notes && strcmp(c->words.v[i], "-pipe") == 0)
@@ -155,7 +156,7 @@ static bool compiles(const kinst_command_t *c, const kinst_source_t *source, con
     add_place(&argv, source, text_of(source));
     for (size_t i = c->ncompiler; i < c->words.n; i++)
         if (c->kinds[i] == KINST_WORD_OPTION && !keeps_temporaries(c->words.v[i])) kinst_add(&argv, c->words.v[i]);
-    add_text(&argv, source, false);
+    add_text(&argv, c, source, false);
     kinst_add(&argv, "-fsyntax-only");
     kinst_add(&argv, "-w");
     return ok(kinst_run(argv.v, &(kinst_run_t){.out = "/dev/null", .err = err}));

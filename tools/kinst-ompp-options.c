@@ -13,6 +13,8 @@ typedef enum {
     STEP_COMPILE,
     STEP_ASSEMBLE,
     OPENMP,
+    OPENMP_BY_PREPROCESSOR,
+    FOR_PREPROCESSOR,
     NO_OPENMP,
     STATIC,
     LANGUAGE,
@@ -70,8 +72,8 @@ static const struct {
     {"-MF", PREFIX, DEPENDENCY},
     {"-MT", PREFIX, DEPENDENCY},
     {"-MQ", PREFIX, DEPENDENCY},
-    {"-Wp,-MD,", PREFIX, DEPENDENCY},
-    {"-Wp,-MMD,", PREFIX, DEPENDENCY},
+    {"-Wp,-M", PREFIX, DEPENDENCY},
+    {"-Wp,-fopenmp", ALONE, OPENMP_BY_PREPROCESSOR},
     {"-g0", ALONE, NOTHING},
     {"-g", PREFIX, DEBUG},
     {"-lmpi", PREFIX, MPI_LIBRARY},
@@ -102,7 +104,7 @@ static const struct {
     {"-include-pch", ARGUMENT, NOTHING},
     {"-Xlinker", ARGUMENT, NOTHING},
     {"-Xassembler", ARGUMENT, NOTHING},
-    {"-Xpreprocessor", ARGUMENT, NOTHING},
+    {"-Xpreprocessor", ARGUMENT, FOR_PREPROCESSOR},
     {"-Xclang", ARGUMENT, NOTHING},
     {"-Xopenmp-target", ARGUMENT, NOTHING},
     {"-mllvm", ARGUMENT, NOTHING},
@@ -181,6 +183,10 @@ static void apply(kinst_command_t *c, meaning_t meaning, const char *argument)
     case STEP_COMPILE: if (c->step != KINST_STEP_NONE) c->step = KINST_STEP_COMPILE; break;
     case STEP_ASSEMBLE: if (c->step != KINST_STEP_NONE) c->step = KINST_STEP_ASSEMBLE; break;
     case OPENMP: c->openmp = true; break;
+    case FOR_PREPROCESSOR:
+        if (strcmp(argument, "-fopenmp") != 0) break;
+        /* fall through */
+    case OPENMP_BY_PREPROCESSOR: c->openmp = c->openmp_by_preprocessor = true; break;
     case NO_OPENMP: c->openmp = false; break;
     case STATIC: c->static_link = true; break;
     case LANGUAGE: set_language(argument); break;
@@ -190,18 +196,6 @@ static void apply(kinst_command_t *c, meaning_t meaning, const char *argument)
     case OUTPUT:
     case NOTHING: break;
     }
-}
-
-/* Options in a file are only looked at for what kind of command it is; the file itself is passed on as it is. */
-static void read_response_file(kinst_command_t *c, const char *path)
-{
-    size_t size;
-    char *text = kinst_file_read(path, &size);
-
-    c->ninputs++;
-    for (char *word = text ? strtok(text, " \t\r\n") : NULL; word; word = strtok(NULL, " \t\r\n"))
-        for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
-            if (options[i].form == ALONE && strcmp(word, options[i].text) == 0) apply(c, options[i].meaning, "");
 }
 
 static void read_input(kinst_command_t *c, size_t word)
@@ -285,27 +279,91 @@ static bool is_launcher(const char *word)
     return false;
 }
 
+/* ---- Words that stand for several ------------------------------------------------------------------------------------ */
+
+enum { MAX_RESPONSE = 1 << 20, MAX_RESPONSE_DEPTH = 10 };
+
+static void add_word(kinst_list_t *list, const char *word, unsigned depth);
+
+/* The words of a response file, written as GCC reads them: quotes of both kinds, and a backslash in front of any character. */
+static void add_response(kinst_list_t *list, const char *p, unsigned depth)
+{
+    while (*(p += strspn(p, " \t\r\n\v\f"))) {
+        char *word = kinst_text("%s", p), *to = word, quote = '\0';
+        for (; *p && (quote || !strchr(" \t\r\n\v\f", *p)); p++) {
+            if (*p == '\\' && p[1])
+                *to++ = *++p;
+            else if (quote ? *p == quote : (*p == '"' || *p == '\''))
+                quote = quote ? '\0' : *p;
+            else
+                *to++ = *p;
+        }
+        *to = '\0';
+        add_word(list, word, depth);
+    }
+}
+
+/* Of -Wp,a,b,c each part gets a word, options for dependency files with their argument. */
+static void add_preprocessor_words(kinst_list_t *list, const char *word)
+{
+    static const char *const two[] = {"-MD", "-MMD", "-MF", "-MT", "-MQ", "-D", "-U", "-I", "-include", "-isystem", "-iquote"};
+    char *text = kinst_text("%s", word + 4), *part = strtok(text, ",");
+
+    for (; part; part = strtok(NULL, ",")) {
+        char *argument = NULL;
+        for (size_t i = 0; i < sizeof two / sizeof two[0] && !argument; i++)
+            if (strcmp(part, two[i]) == 0) argument = strtok(NULL, ",");
+        kinst_addf(list, argument ? "-Wp,%s,%s" : "-Wp,%s", part, argument);
+    }
+}
+
+static void add_word(kinst_list_t *list, const char *word, unsigned depth)
+{
+    size_t size = 0;
+    char *text = *word == '@' && depth < MAX_RESPONSE_DEPTH ? kinst_file_read(word + 1, &size) : NULL;
+
+    if (text && size < MAX_RESPONSE)
+        add_response(list, text, depth + 1);
+    else if (strncmp(word, "-Wp,", 4) == 0 && word[4])
+        add_preprocessor_words(list, word);
+    else
+        kinst_add(list, word);
+}
+
+/* -Xpreprocessor -MD -Xpreprocessor file */
+static void find_dependencies(kinst_command_t *c)
+{
+    static const char option[] = "-Xpreprocessor";
+
+    for (size_t i = c->ncompiler; i + 1 < c->words.n; i++) {
+        if (strcmp(c->words.v[i], option) != 0 || strncmp(c->words.v[i + 1], "-M", 2) != 0) continue;
+        bool two = strcmp(c->words.v[i + 1], "-MP") != 0 && strcmp(c->words.v[i + 1], "-MG") != 0 && i + 3 < c->words.n &&
+                   strcmp(c->words.v[i + 2], option) == 0;
+        for (size_t k = 0; k < (two ? 4 : 2); k++) c->kinds[i + k] = KINST_WORD_DEPENDENCY;
+        c->dependencies = true;
+    }
+}
+
 void kinst_command_read(kinst_command_t *c, char *const words[])
 {
     size_t i;
 
     memset(c, 0, sizeof *c);
     c->mpi_family = "";
-    for (; *words; words++) kinst_add(&c->words, *words);
+    kinst_add(&c->words, *words);
+    for (words++; words[-1] && *words; words++) add_word(&c->words, *words, 0);
     c->kinds = calloc(c->words.n + 1, sizeof *c->kinds);
     if (!c->kinds) abort();
     c->ncompiler = c->words.n > 1 && is_launcher(c->words.v[0]) ? 2 : 1;
     for (i = c->ncompiler; i < c->words.n;) {
         const char *word = c->words.v[i];
-        if (*word == '@') {
-            read_response_file(c, word + 1);
-            i++;
-        } else if (*word == '-' && word[1]) {
+        if (*word == '-' && word[1]) {
             i += read_option(c, i);
         } else {
             read_input(c, i++);
         }
     }
+    find_dependencies(c);
     if (c->ninputs == 0) c->step = KINST_STEP_NONE;
     if (c->step != KINST_STEP_NONE) know_compiler(c, c->words.v[c->ncompiler - 1]);
     for (i = 0; i < c->nsources; i++) /* g++ takes .c for C++ */

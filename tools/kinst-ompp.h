@@ -70,6 +70,7 @@ typedef struct {
     kinst_source_t *sources;
     size_t nsources, ninputs;
     kinst_step_t step;
+    bool openmp_by_preprocessor; /* given with -Xpreprocessor or -Wp, to which preprocessed text does not go */
     bool openmp, debug, dependencies, static_link, mpi, clang, cxx_driver;
     const char *mpi_family; /* "openmpi", "mpich" or "" */
 } kinst_command_t;
