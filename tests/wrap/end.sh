@@ -57,7 +57,8 @@ int broken(int n)
 }
 X
 export OMP_MAX_ACTIVE_LEVELS=2 OMPP_REPORTFILE=report.txt OMP_NUM_THREADS=2
-claim "build" $kinst gcc -g -fopenmp t.c b.c -o t
+claim "build of a source that OPARI2 fails on" $kinst --opari=/bin/false gcc -g -fopenmp -c b.c
+claim "build" $kinst gcc -g -fopenmp t.c b.o -o t
 claim "run" ./t
 # execC of the SUM row of a region's first profile, by the heading's text. LOCK headings end with the address.
 count() { awk -v want="$1" 'index($0, "R0") == 1 && index($0, want) { hit = 1 } hit && /^ TID/ { for (i = 1; i <= NF; i++) if ($i == "execC") c = i }

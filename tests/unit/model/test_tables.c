@@ -31,6 +31,7 @@ static const struct {
     {OMPP_CONSTRUCT_TEAMS, OMPP_PHASE_SHUTDWN},
     {OMPP_CONSTRUCT_DISTRIBUTE, OMPP_PHASE_EXITBAR},
     {OMPP_CONSTRUCT_SCOPE, OMPP_PHASE_EXITBAR},
+    {OMPP_CONSTRUCT_TARGET, OMPP_PHASE_EXEC},
 };
 
 static unsigned rules_for(unsigned construct, unsigned phase)
