@@ -11,7 +11,7 @@
 
 #define MAX_PLACES 18
 
-static const char *const words[] = {[OMPP_DECIMAL_NAN] = "nan", [OMPP_DECIMAL_INF] = "inf"};
+static const char *const words[] = {[OMPP_DECIMAL_NAN] = "nan", [OMPP_DECIMAL_INF] = "inf", [OMPP_DECIMAL_NONE] = ""};
 
 static bool is_digit(char c)
 {
@@ -140,7 +140,7 @@ double ompp_decimal_value(const ompp_decimal_t *number)
 {
     double size = (double)number->units / (double)power_of_10(number->places);
 
-    if (number->kind == OMPP_DECIMAL_NAN) return NAN;
+    if (number->kind == OMPP_DECIMAL_NAN || number->kind == OMPP_DECIMAL_NONE) return NAN;
     if (number->kind == OMPP_DECIMAL_INF) size = INFINITY;
     return number->negative ? -size : size;
 }

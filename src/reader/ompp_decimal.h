@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum { OMPP_DECIMAL_FINITE, OMPP_DECIMAL_NAN, OMPP_DECIMAL_INF } ompp_decimal_kind_t;
+/** NONE: a cell without value; it prints as nothing. */
+typedef enum { OMPP_DECIMAL_FINITE, OMPP_DECIMAL_NAN, OMPP_DECIMAL_INF, OMPP_DECIMAL_NONE } ompp_decimal_kind_t;
 
 /** A decimal number; {0} is "0". */
 typedef struct {

@@ -18,6 +18,8 @@ typedef struct {
     char why[320];    /* reason and what to do */
 } ompp_reading_t;
 
+#define OMPP_DOC_COLUMNS 256 /* of a table, at most */
+
 /* What to do about a line that is not as it should be. */
 #define OMPP_DO_RESTORE "restore the file as it was written"
 #define OMPP_DO_VERSION "read it with a newer ompp-report, or remove it"
@@ -75,17 +77,18 @@ ompp_construct_t ompp_construct_at_end(const char *text, char separator, size_t 
 /** \brief Construct whose full name text begins with, with a separator after it. */
 ompp_construct_t ompp_construct_at_start(const char *text, char separator);
 
-#define OMPP_DOC_COLUMNS 256 /* of a table, at most */
-
 /** \return true for the columns that follow every table of an MPI run. */
 bool ompp_doc_is_mpi(const ompp_doc_column_t *column);
 
 /** \brief Adds a column; "bodyT/I" becomes title and part. False where it fails. */
 bool ompp_reading_column(ompp_reading_t *r, ompp_doc_column_t **columns, size_t *n, const char *title, size_t length);
 
-/** \brief Reads the value of one cell of this kind. grouped: counters have dots. \return bytes taken, 0 = not such a
- * value. */
-size_t ompp_cell_parse(ompp_cell_kind_t kind, bool grouped, const char *text, ompp_decimal_t *value);
+/**
+ * \brief Reads one cell, up to its end.
+ * \param[in,out] kind   of the column. A title that is not known is that of a counter, or of a derived value: the first
+ * row tells. \param[in]     first  the cell is in the first row of its table. \return false where it is no such value.
+ */
+bool ompp_cell_take(ompp_cell_kind_t *kind, bool first, ompp_doc_form_t form, const char *cell, ompp_decimal_t *value);
 
 /**
  * \brief Brings the cells of a row, as they stand, to the order of the titles: MPI builds of ompP write the MPI values

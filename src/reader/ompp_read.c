@@ -244,15 +244,36 @@ bool ompp_reading_column(ompp_reading_t *r, ompp_doc_column_t **columns, size_t 
     return true;
 }
 
-size_t ompp_cell_parse(ompp_cell_kind_t kind, bool grouped, const char *text, ompp_decimal_t *value)
+static bool cell_ends(ompp_doc_form_t form, const char *p)
 {
-    size_t n;
+    if (form == OMPP_DOC_TEXT) return !*p || *p == ' ';
+    p += strspn(p, " ");
+    return !*p || *p == ',';
+}
 
-    if (kind == OMPP_CELL_COUNTER && grouped) return ompp_decimal_parse_grouped(text, value);
-    n = ompp_decimal_parse(text, value);
-    if (kind == OMPP_CELL_COUNTER || kind == OMPP_CELL_COUNT)
-        if (value->places || value->kind != OMPP_DECIMAL_FINITE) return 0;
-    return n;
+static bool take_value(ompp_cell_kind_t kind, ompp_doc_form_t form, const char *cell, ompp_decimal_t *value)
+{
+    bool counter = kind == OMPP_CELL_COUNTER, grouped = counter && form == OMPP_DOC_TEXT;
+    size_t n = grouped ? ompp_decimal_parse_grouped(cell, value) : ompp_decimal_parse(cell, value);
+
+    if ((counter || kind == OMPP_CELL_COUNT) && (value->places || value->kind != OMPP_DECIMAL_FINITE)) return false;
+    return n && cell_ends(form, cell + n);
+}
+
+/* "-" in text, nothing in CSV. */
+static bool is_missing(ompp_doc_form_t form, const char *cell)
+{
+    return form == OMPP_DOC_TEXT ? *cell == '-' && cell_ends(form, cell + 1) : cell_ends(form, cell);
+}
+
+bool ompp_cell_take(ompp_cell_kind_t *kind, bool first, ompp_doc_form_t form, const char *cell, ompp_decimal_t *value)
+{
+    if (take_value(*kind, form, cell, value)) return true;
+    if (*kind == OMPP_CELL_COUNTER && first) *kind = OMPP_CELL_EVALUATOR;
+    if (*kind != OMPP_CELL_EVALUATOR) return false;
+    if (take_value(*kind, form, cell, value)) return true;
+    *value = (ompp_decimal_t){.kind = OMPP_DECIMAL_NONE};
+    return is_missing(form, cell);
 }
 
 bool ompp_doc_is_mpi(const ompp_doc_column_t *column)

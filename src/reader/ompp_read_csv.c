@@ -291,19 +291,20 @@ static bool take_label(const cells_t *cells, const ompp_doc_table_t *t, ompp_doc
     return true;
 }
 
-/* Cells in the order of the titles, or of ompP's rows. */
-static bool take_cells(const cells_t *cells, const ompp_doc_table_t *t, bool shifted, ompp_decimal_t *values)
+/* Cells in the order of the titles, or of ompP's rows. Kinds of columns are settled when the row fits. */
+static bool take_cells(const cells_t *cells, ompp_doc_table_t *t, bool shifted, ompp_decimal_t *values)
 {
     size_t first = 1 + t->ranked;
+    ompp_cell_kind_t kind[OMPP_DOC_COLUMNS];
 
     if (cells->n != first + t->ncolumns) return false;
     for (size_t c = 0; c < t->ncolumns; c++) {
         const char *cell = cells->cell[first + (shifted ? ompp_cell_position(t->columns, t->ncolumns, c) : c)];
-        size_t n = ompp_cell_parse(t->columns[c].kind, false, cell, &values[c]);
-        if (!n || !ends(cell + n)) return false;
-        if (t->columns[c].kind == OMPP_CELL_TIME && values[c].kind == OMPP_DECIMAL_FINITE && !values[c].places)
-            return false;
+        kind[c] = t->columns[c].kind;
+        if (!ompp_cell_take(&kind[c], t->nrows == 1, OMPP_DOC_CSV, cell, &values[c])) return false;
+        if (kind[c] == OMPP_CELL_TIME && values[c].kind == OMPP_DECIMAL_FINITE && !values[c].places) return false;
     }
+    for (size_t c = 0; c < t->ncolumns; c++) t->columns[c].kind = kind[c];
     return true;
 }
 
@@ -428,10 +429,9 @@ static bool read_wall(ompp_reading_t *r)
     split(ompp_reading_line(r), &cells);
     if (cells.n != 4 + d->nextra)
         return ompp_reading_fail(r, OMPP_DO_RESTORE, "the row does not fit the titles of its table");
-    for (size_t i = 0; i < d->nextra; i++) {
-        size_t n = ompp_cell_parse(d->extra[i].kind, false, cells.cell[4 + i], &row->values[i]);
-        if (!n || !ends(cells.cell[4 + i] + n)) return layout(r, "a row of wallclocks");
-    }
+    for (size_t i = 0; i < d->nextra; i++)
+        if (!ompp_cell_take(&d->extra[i].kind, d->nwall == 1, OMPP_DOC_CSV, cells.cell[4 + i], &row->values[i]))
+            return layout(r, "a row of wallclocks");
     if (!number_in(cells.cell[3], &row->percent)) return layout(r, "a row of wallclocks");
     if (is(cells.cell[0], "SUM")) /* its wallclock stands under Type */
         return number_in(cells.cell[1], &row->wall) || number_in(cells.cell[2], &row->wall) ||

@@ -300,23 +300,25 @@ static bool take_label(const char **p, const ompp_doc_table_t *t, ompp_doc_row_t
     return true;
 }
 
-/* Cells in the order of the titles, or of ompP's rows. */
-static bool take_cells(const ompp_reading_t *r, const char *p, const ompp_doc_table_t *t, bool shifted,
+/* Cells in the order of the titles, or of ompP's rows. Kinds of columns are settled when the row fits. */
+static bool take_cells(const ompp_reading_t *r, const char *p, ompp_doc_table_t *t, bool shifted,
                        ompp_decimal_t *values)
 {
     const char *cells[OMPP_DOC_COLUMNS];
+    ompp_cell_kind_t kind[OMPP_DOC_COLUMNS];
     size_t n = 0;
 
-    for (p = skip(p); *p && n < sizeof cells / sizeof cells[0]; p = skip(p + strcspn(p, " "))) cells[n++] = p;
+    for (p = skip(p); *p && n < OMPP_DOC_COLUMNS; p = skip(p + strcspn(p, " "))) cells[n++] = p;
     if (n != t->ncolumns || *p) return false;
     for (size_t c = 0; c < n; c++) {
-        const char *cell = cells[shifted ? ompp_cell_position(t->columns, n, c) : c];
-        size_t length = ompp_cell_parse(t->columns[c].kind, true, cell, &values[c]);
-        if (!length || (cell[length] && cell[length] != ' ')) return false;
-        if (t->columns[c].kind == OMPP_CELL_TIME && values[c].kind == OMPP_DECIMAL_FINITE &&
-            values[c].places != r->doc->digits)
+        kind[c] = t->columns[c].kind;
+        if (!ompp_cell_take(&kind[c], t->nrows == 1, OMPP_DOC_TEXT,
+                            cells[shifted ? ompp_cell_position(t->columns, n, c) : c], &values[c]))
+            return false;
+        if (kind[c] == OMPP_CELL_TIME && values[c].kind == OMPP_DECIMAL_FINITE && values[c].places != r->doc->digits)
             return false;
     }
+    for (size_t c = 0; c < n; c++) t->columns[c].kind = kind[c];
     return true;
 }
 
@@ -446,12 +448,11 @@ static const char *word_from_right(const char *text, const char **end)
 static bool take_wall(ompp_reading_t *r, const char *text, const char **end, ompp_doc_wall_t *row)
 {
     const char *p;
-    size_t n;
 
     for (size_t i = r->doc->nextra; i-- > 0;) {
         p = word_from_right(text, end);
-        n = p ? ompp_cell_parse(r->doc->extra[i].kind, true, p, &row->values[i]) : 0;
-        if (!n || (p[n] && p[n] != ' ')) return false;
+        if (!p || !ompp_cell_take(&r->doc->extra[i].kind, r->doc->nwall == 1, OMPP_DOC_TEXT, p, &row->values[i]))
+            return false;
     }
     while (*end > text && (*end)[-1] != '(') --*end;
     if (*end == text) return false;

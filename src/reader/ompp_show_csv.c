@@ -111,7 +111,7 @@ static void put_title(const show_t *s, const ompp_doc_column_t *c)
 {
     fprintf(s->out, ",%s", c->title);
     if (c->part) fprintf(s->out, "/%c", c->part);
-    if (c->kind == OMPP_CELL_EVALUATOR) putc(' ', s->out); /* as ompP */
+    if (strncmp(c->title, "OMPP_EVAL", 9) == 0) putc(' ', s->out); /* as ompP */
 }
 
 static void put_label(const show_t *s, const ompp_doc_table_t *t, const ompp_doc_row_t *row)
@@ -206,7 +206,7 @@ static void put_walls(const show_t *s)
         put_decimal(s, &row->percent);
         for (size_t c = 0; c < d->nextra; c++) {
             put_decimal(s, &row->values[c]);
-            if (d->extra[c].kind == OMPP_CELL_EVALUATOR) putc(' ', s->out);
+            if (d->extra[c].kind == OMPP_CELL_EVALUATOR && !d->ours) putc(' ', s->out); /* as ompP */
         }
         putc('\n', s->out);
     }

@@ -172,16 +172,22 @@ static int show_callgraph(const show_t *s)
 /* ---- Tables ---------------------------------------------------------------------------------------------------------
  */
 
+/* Our reports widen the column of a counter for its name; ompP's let the title stick out. */
+static int counter_width(const show_t *s, const ompp_doc_column_t *c)
+{
+    size_t name = strlen(c->title);
+
+    return s->doc->ours && name > OMPP_WIDTH_COUNTER ? (int)name : OMPP_WIDTH_COUNTER;
+}
+
 static void show_title(const show_t *s, const ompp_doc_column_t *c)
 {
-    static const int widths[] = {[OMPP_CELL_TIME] = OMPP_WIDTH_VALUE,
-                                 [OMPP_CELL_COUNT] = OMPP_WIDTH_VALUE,
-                                 [OMPP_CELL_COUNTER] = OMPP_WIDTH_COUNTER,
-                                 [OMPP_CELL_EVALUATOR] = OMPP_WIDTH_EVALUATOR};
-    int width = widths[c->kind] + (c->kind == OMPP_CELL_TIME ? s->extra : 0), part = c->part ? 2 : 0;
+    int width = OMPP_WIDTH_VALUE -
+                (c->part ? 2 : 0); /* the part is inside the width of a value, and beside that of a counter */
 
-    /* The part is inside the width of a value, and beside that of a counter. */
-    if (c->kind == OMPP_CELL_TIME || c->kind == OMPP_CELL_COUNT) width -= part;
+    if (c->kind == OMPP_CELL_COUNTER) width = counter_width(s, c);
+    if (c->kind == OMPP_CELL_EVALUATOR) width = OMPP_WIDTH_EVALUATOR;
+    if (c->kind == OMPP_CELL_TIME) width += s->extra;
     fprintf(s->out, " %*s", width, c->title);
     if (c->part) fprintf(s->out, "/%c", c->part);
     if (c->kind == OMPP_CELL_EVALUATOR) putc(' ', s->out);
@@ -189,10 +195,12 @@ static void show_title(const show_t *s, const ompp_doc_column_t *c)
 
 static void show_value(const show_t *s, const ompp_doc_column_t *c, const ompp_decimal_t *value)
 {
+    bool missing = value->kind == OMPP_DECIMAL_NONE;
+
     if (c->kind == OMPP_CELL_COUNTER)
-        ompp_layout_cell(s->out, OMPP_WIDTH_COUNTER + (c->part ? 2 : 0), ompp_decimal_format_grouped(value).text);
+        ompp_layout_cell(s->out, counter_width(s, c) + (c->part ? 2 : 0), ompp_decimal_format_grouped(value).text);
     else if (c->kind == OMPP_CELL_EVALUATOR)
-        fprintf(s->out, " %*s ", OMPP_WIDTH_EVALUATOR, percent(s, value).text);
+        fprintf(s->out, " %*s ", OMPP_WIDTH_EVALUATOR, missing ? "-" : percent(s, value).text);
     else if (c->kind == OMPP_CELL_TIME)
         ompp_layout_cell(s->out, OMPP_WIDTH_VALUE + s->extra, seconds(s, value).text);
     else

@@ -93,6 +93,14 @@ def part_identity():
     negative = content(samples('plain.txt')[0]).replace(b'  0.50 ( 5.00', b' -0.50 (-5.00').replace(b'1.00 (10.00)', b'1.00 ( -nan)')
     if run(scratch.write('negative.txt', negative))[1] != negative:
         say('negative numbers, and such as are none')
+    # Values that there are none of, and columns that are neither known nor counters.
+    text, csv = content(os.path.join(SAMPLES, 'eval.txt')), content(os.path.join(SAMPLES, 'eval.csv'))
+    derived = text.replace(b' OMPP_EVAL2 ', b'   faults/s ').replace(b'        1.14 ', b'           - ')
+    if run(scratch.write('derived.txt', derived))[1] != derived or derived == text:
+        say('derived values in text')
+    derived = csv.replace(b'OMPP_EVAL2 ', b'faults/s').replace(b',1.142857', b',')
+    if run('csv', scratch.write('derived.csv', derived))[1] != derived or derived == csv:
+        say('derived values in CSV')
 
 
 def only_numbers(data):
