@@ -337,7 +337,7 @@ static void close_frames(collect_t *c, const ompp_a_thread_t *thread, uint32_t l
 {
     uint64_t limit = thread->end_ns && thread->end_ns < c->t ? thread->end_ns : c->t;
     ompp_off_t off = follow(&thread->stack);
-    uint64_t task_begin = 0;
+    uint64_t task_begin = 0, task_end = limit;
 
     for (uint32_t n = 0; off && n < MAX_RECORDS; n++) {
         const ompp_a_stack_t *stack = record(c, off, sizeof *stack);
@@ -346,9 +346,11 @@ static void close_frames(collect_t *c, const ompp_a_thread_t *thread, uint32_t l
         /* The top frame of this stack was interrupted by the task above since task_begin. */
         bool suspended = task_begin && stack->explicit_task; /* such a task has no time since then */
         uint64_t *interrupted = task_begin && !suspended ? values_of(c, &stack->frames[top], location) : NULL;
-        if (interrupted && limit > task_begin)
-            interrupted[ompp_value_index(stack->frames[top].slot, OMPP_SLOT_TASK)] += limit - task_begin;
-        close_stack(c, stack, top, location, suspended && task_begin < limit ? task_begin : limit);
+        if (interrupted && task_end > task_begin)
+            interrupted[ompp_value_index(stack->frames[top].slot, OMPP_SLOT_TASK)] += task_end - task_begin;
+        uint64_t over = load(&stack->over); /* it ended then, and its thread does not know yet */
+        task_end = over > 1 && over < limit ? over : limit;
+        close_stack(c, stack, top, location, suspended && task_begin < task_end ? task_begin : task_end);
         task_begin = stack->explicit_task ? stack->begin : 0;
         off = stack->under;
     }

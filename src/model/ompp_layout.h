@@ -126,7 +126,9 @@ typedef struct {
     uint32_t capacity;
     uint32_t explicit_task;
     uint64_t begin;      /* explicit: start of the current run */
-    uint64_t suspended;  /* explicit: since when; 0 = running */
+    _Atomic uint64_t suspended; /* explicit: since when; 0 = running */
+    _Atomic uint64_t over;      /* explicit: another thread said that it ended then, while it lay on this one; 0 = not, 1 = and it
+                                   is being closed */
     uint64_t ran, lent;  /* time of runs that are over; of tasks that interrupted it */
     ompp_a_frame_t frames[];
 } ompp_a_stack_t;

@@ -157,6 +157,20 @@ static const void *fork_code(const ompt_frame_t *frame, const void *code)
     return kind == 0 || kind == ompt_frame_framepointer ? entered[1] : NULL;
 }
 
+/* Data of a task that is not measured; that of an implicit task is 0. */
+#define UNMEASURED 2u
+
+static ompp_task_t handle_of(const ompt_data_t *task)
+{
+    return task && task->value != UNMEASURED ? task->value : 0;
+}
+
+/* A part of an untied task ends without an event when another thread has the task already: what the thread runs now tells. */
+static void runs_now(const ompt_data_t *task, ompp_time_t t)
+{
+    if (task && task->value != UNMEASURED && !(task->value & 1)) ompp_event_task_current(task->value, t);
+}
+
 /* ---- Parallel regions ------------------------------------------------------------------------------------------------ */
 
 static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel, unsigned requested, int flags,
@@ -164,9 +178,9 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 {
     ompp_construct_t construct = flags & ompt_parallel_league ? OMPP_CONSTRUCT_TEAMS : OMPP_CONSTRUCT_PARALLEL;
 
-    (void)task;
     (void)requested;
     code = fork_code(frame, code);
+    runs_now(task, ompp_event_now());
     parallel->ptr = &own_team;
     if (!self.league_begins && !is_in(&runtime_range, code)) {
         ompp_region_ref_t region = ompp_region_at(construct, code, NULL);
@@ -304,7 +318,7 @@ static void on_work(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompt_data_
     ompp_time_t t = ompp_event_now();
 
     (void)parallel;
-    (void)task;
+    runs_now(task, t);
     if ((unsigned)work >= sizeof works / sizeof works[0] || works[work].style == WORK_NONE) return;
     if (endpoint != ompt_scope_end) work_begin(works[work].construct, works[work].style, count, code, t);
     if (endpoint != ompt_scope_begin) work_end(works[work].construct, works[work].style, code, t);
@@ -315,7 +329,7 @@ static void on_masked(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, omp
     ompp_time_t t = ompp_event_now();
 
     (void)parallel;
-    (void)task;
+    runs_now(task, t);
     if (self.own_teams & 1 && is_in(&runtime_range, code)) return;
     if (endpoint == ompt_scope_begin) {
         ompp_event_enter(ompp_region_at(OMPP_CONSTRUCT_MASTER, code, NULL), t);
@@ -360,9 +374,9 @@ static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoi
     bool begin = endpoint == ompt_scope_begin;
     ompp_time_t t = ompp_event_now();
 
-    (void)task;
     (void)parallel;
     flush_failed_lock();
+    runs_now(task, t);
     switch ((int)kind) {
     case ompt_sync_region_barrier_implicit_parallel:
     case ompt_sync_region_barrier_teams:
@@ -399,9 +413,9 @@ static void on_cancel(ompt_data_t *task, int flags, const void *code)
 {
     ompp_time_t t = ompp_event_now();
 
-    (void)task;
     (void)code;
     flush_failed_lock();
+    runs_now(task, t);
     if (flags & ompt_cancel_parallel) {
         ompp_event_unwind(ompp_event_innermost(OMPP_CONSTRUCT_PARALLEL), t);
         member_barrier(true, t);
@@ -504,9 +518,9 @@ static ompp_region_ref_t task_region(int flags, const void *code)
 static void on_task_create(ompt_data_t *encountering, const ompt_frame_t *frame, ompt_data_t *task, int flags, int dependences,
                            const void *code)
 {
-    (void)encountering;
     (void)frame;
     (void)dependences;
+    runs_now(encountering, ompp_event_now());
     if (flags & ompt_task_taskwait) {
         /* A wait for dependences: taskwait depend, or an undeferred task before it begins. on_task_schedule() tells its end. */
         ompp_region_ref_t wait = region_at(OMPP_CONSTRUCT_TASKWAIT, code);
@@ -519,12 +533,12 @@ static void on_task_create(ompt_data_t *encountering, const ompt_frame_t *frame,
     ompp_event_enter(region, t);
     ompp_event_exit(region, t);
     task->value = ompp_event_task_create(ompp_region_exec_of(region), t);
+    if (!task->value) task->value = UNMEASURED;
 }
 
 static bool is_over(ompt_task_status_t status)
 {
-    return status == ompt_task_complete || status == ompt_task_cancel || status == ompt_task_late_fulfill ||
-           status == ompt_task_detach;
+    return status == ompt_task_complete || status == ompt_task_cancel || status == ompt_task_detach;
 }
 
 /*
@@ -533,24 +547,25 @@ static bool is_over(ompt_task_status_t status)
  */
 static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *next)
 {
-    ompp_task_t before = prior ? prior->value : 0, after = next ? next->value : 0;
+    ompp_task_t before = handle_of(prior), after = handle_of(next);
     ompp_time_t t = ompp_event_now();
 
     if (status == ompt_taskwait_complete) ompp_event_exit(ompp_event_innermost(OMPP_CONSTRUCT_TASKWAIT), t);
-    if (status == ompt_task_early_fulfill || status == ompt_taskwait_complete) return;
+    if (status == ompt_task_early_fulfill || status == ompt_task_late_fulfill || status == ompt_taskwait_complete) return;
+    runs_now(prior, t);
     if (is_over(status)) {
         ompp_event_task_end(before, t);
         if (prior && before) prior->value = 0;
     }
+    if (next && next->value == UNMEASURED) return;
     if (after & 1) {
         ompp_event_task_begin(&after, t);
-        next->value = after;
+        next->value = after ? after : UNMEASURED;
     } else if (!is_over(status) || ompp_event_task_suspended(after)) {
         if (ompp_event_task_suspended(after))
             ompp_event_task_resume(after, t);
         else if (ompp_event_task_below(after))
             ompp_event_task_suspend(before, t);
-        /* Else an untied task goes on here before the thread it left has told so: its time stays with what it interrupts. */
     }
 }
 

@@ -189,6 +189,13 @@ ompp_task_t ompp_event_task_create(ompp_region_ref_t exec, ompp_time_t t);
  */
 void ompp_event_task_begin(ompp_task_t *task, ompp_time_t t);
 
+/**
+ * \brief What this thread runs now: an explicit task, or 0 for its implicit one. An untied task may leave its thread without an event,
+ *        when another thread has gone on with it; those on top of this task are suspended, or ended, now.
+ * A task that this thread has not begun changes nothing.
+ */
+void ompp_event_task_current(ompp_task_t task, ompp_time_t t);
+
 /** \brief The running task is suspended; the thread goes on with what it had interrupted. */
 void ompp_event_task_suspend(ompp_task_t task, ompp_time_t t);
 
@@ -204,7 +211,7 @@ bool ompp_event_task_below(ompp_task_t task);
 /** \return true for a running task that is suspended at present. */
 bool ompp_event_task_suspended(ompp_task_t task);
 
-/** \brief The running task is complete; closes its frames. */
+/** \brief The running task is complete, on whichever thread it lies; closes its frames. */
 void ompp_event_task_end(ompp_task_t task, ompp_time_t t);
 
 /* ---- Synchronisation ------------------------------------------------------------------------------------------------ */

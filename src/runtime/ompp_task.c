@@ -60,11 +60,10 @@ static void book_start(ompp_thread_t *thread, ompp_off_t node, uint64_t wait)
     if (wait > values[OMPP_METRIC_TASK_WAIT_MAX]) values[OMPP_METRIC_TASK_WAIT_MAX] = wait;
 }
 
-static void book_end(ompp_thread_t *thread, const ompp_a_stack_t *stack)
+static void book_end(ompp_thread_t *thread, ompp_off_t node, uint64_t run)
 {
     unsigned set = atomic_load_explicit(&end_set, memory_order_relaxed);
-    uint64_t *values = set ? ompp_values_of(thread, stack->frames[0].node, set, OMPP_METRIC_TASK_END_NUM) : NULL;
-    uint64_t run = stack->ran > stack->lent ? stack->ran - stack->lent : 0;
+    uint64_t *values = set ? ompp_values_of(thread, node, set, OMPP_METRIC_TASK_END_NUM) : NULL;
 
     if (!values) return;
     if (values[OMPP_METRIC_TASK_ENDS]++ == 0 || run < values[OMPP_METRIC_TASK_RUN_MIN]) values[OMPP_METRIC_TASK_RUN_MIN] = run;
@@ -82,7 +81,7 @@ static void push_stack(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t
 {
     stack->under = ompp_off(thread, thread->stack);
     stack->begin = t;
-    stack->suspended = 0;
+    atomic_store_explicit(&stack->suspended, 0, memory_order_relaxed);
     ompp_use_stack(thread, stack);
 }
 
@@ -131,6 +130,7 @@ void ompp_event_task_begin(ompp_task_t *task, ompp_time_t t)
         stack->top = 0;
         stack->explicit_task = 1;
         stack->ran = stack->lent = 0;
+        atomic_store_explicit(&stack->over, 0, memory_order_relaxed);
         stack->frames[0] = (ompp_a_frame_t){.node = node, .flags = OMPP_FRAME_F_BASE, .enter = t, .stamp = t};
         ompp_node(thread, node)->slot[0].count++;
         book_start(thread, node, wait_of(created, t));
@@ -142,42 +142,50 @@ void ompp_event_task_begin(ompp_task_t *task, ompp_time_t t)
     ompp_guard_leave(thread);
 }
 
-/* Tasks begun above this one that never ended are ended now. */
-static bool unwind_to(ompp_thread_t *thread, const ompp_a_stack_t *stack, ompp_time_t t)
+static bool is_in_chain(const ompp_thread_t *thread, const ompp_a_stack_t *stack)
 {
-    ompp_a_stack_t *s = thread->stack;
+    const ompp_a_stack_t *s = thread->stack;
 
     while (s != stack && s->under) s = ompp_at(thread, s->under);
-    if (s != stack) return false;
-    while (thread->stack != stack) {
-        s = thread->stack;
-        thread->record->unclosed++;
-        ompp_frames_close(thread, 0, t);
-        pop_stack(thread, t);
-        s->under = thread->free_stacks;
-        thread->free_stacks = ompp_off(thread, s);
-    }
-    return true;
+    return s == stack;
 }
 
-void ompp_event_task_end(ompp_task_t task, ompp_time_t t)
+static void free_stack(ompp_thread_t *thread, ompp_a_stack_t *stack)
 {
-    ompp_thread_t *thread = ompp_thread_get();
-    ompp_a_stack_t *stack;
+    stack->under = thread->free_stacks;
+    thread->free_stacks = ompp_off(thread, stack);
+}
 
-    if (!thread || !task || task & 1 || !ompp_guard_enter(thread)) return;
-    stack = stack_of(thread, task);
-    if (unwind_to(thread, stack, t)) {
-        thread->skipped = 0;
-        ompp_frames_close(thread, 0, t);
-        pop_stack(thread, t);
-        book_end(thread, stack);
-        stack->under = thread->free_stacks;
-        thread->free_stacks = ompp_off(thread, stack);
-    } else {
-        thread->record->unopened++;
+static void close_top(ompp_thread_t *thread, ompp_time_t t)
+{
+    ompp_frames_close(thread, 0, t);
+    pop_stack(thread, t);
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* The innermost task ends. */
+static void end_top(ompp_thread_t *thread, ompp_time_t t)
+{
+    ompp_a_stack_t *stack = thread->stack;
+
+    close_top(thread, t);
+    book_end(thread, stack->frames[0].node, less(stack->ran, stack->lent));
+    free_stack(thread, stack);
+}
+
+/* Tasks begun above this one that never ended are ended now. */
+static void unwind_to(ompp_thread_t *thread, const ompp_a_stack_t *stack, ompp_time_t t)
+{
+    while (thread->stack != stack) {
+        ompp_a_stack_t *s = thread->stack;
+        thread->record->unclosed++;
+        close_top(thread, t);
+        free_stack(thread, s);
     }
-    ompp_guard_leave(thread);
 }
 
 /* Books what the open frames have had so far where it was spent: the task may go on in another thread's tree. */
@@ -186,26 +194,12 @@ static void book_all(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t t
     for (uint32_t i = 0; i <= stack->top; i++) {
         ompp_a_frame_t *frame = &stack->frames[i];
         uint64_t had = frame->enter + frame->credited;
+        if (frame->flags & OMPP_FRAME_F_RECURSIVE) continue;
         ompp_frame_book(thread, frame, t);
         if (i == 0 || t <= had) continue;
         ompp_node(thread, frame[-1].node)->slot[frame[-1].slot].child += t - had;
         frame->credited += t - had;
     }
-}
-
-void ompp_event_task_suspend(ompp_task_t task, ompp_time_t t)
-{
-    ompp_thread_t *thread = ompp_thread_get();
-
-    if (!thread || !ompp_guard_enter(thread)) return;
-    ompp_a_stack_t *stack = stack_of(thread, task);
-    if (stack && thread->stack == stack) {
-        ompp_settled_top(thread, t);
-        book_all(thread, stack, t);
-        stack->suspended = t;
-        pop_stack(thread, t);
-    }
-    ompp_guard_leave(thread);
 }
 
 /* Nodes of the frames in this thread's tree, for a task that comes from another thread. */
@@ -221,17 +215,111 @@ static bool move_here(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t 
     return true;
 }
 
+static bool resume(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t t)
+{
+    uint64_t suspended = atomic_load_explicit(&stack->suspended, memory_order_acquire);
+
+    if (!suspended || !move_here(thread, stack, t)) return false;
+    leave_out(stack, t > suspended ? t - suspended : 0);
+    ompp_settled_top(thread, t);
+    push_stack(thread, stack, t);
+    return true;
+}
+
+/*
+ * An untied task can be ended by the thread that ran an earlier part of it, when the one that runs the last part is faster: the two
+ * threads agree by the fields of the stack who closes it. The thread that is told of the end counts it.
+ */
+static bool claim_end(ompp_a_stack_t *stack, uint64_t over)
+{
+    return over > 1 && atomic_compare_exchange_strong(&stack->over, &over, 1);
+}
+
+static void end_elsewhere(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t t)
+{
+    ompp_off_t node = ompp_child(thread, thread->base_node, ompp_node(thread, stack->frames[0].node)->region, t);
+    uint64_t ran = stack->ran + less(t, stack->begin), lent = stack->lent;
+
+    atomic_store(&stack->over, t);
+    if (atomic_load(&stack->suspended) && claim_end(stack, t) && resume(thread, stack, t))
+        end_top(thread, t);
+    else if (node)
+        book_end(thread, node, less(ran, lent));
+}
+
+static void suspend_top(ompp_thread_t *thread, ompp_time_t t)
+{
+    ompp_a_stack_t *stack = thread->stack;
+    ompp_time_t over = atomic_load(&stack->over);
+
+    if (claim_end(stack, over)) {
+        close_top(thread, over < t ? over : t);
+        free_stack(thread, stack);
+        return;
+    }
+    ompp_settled_top(thread, t);
+    book_all(thread, stack, t);
+    pop_stack(thread, t);
+    atomic_store(&stack->suspended, t);
+    if (claim_end(stack, atomic_load(&stack->over)) && resume(thread, stack, t)) {
+        close_top(thread, t);
+        free_stack(thread, stack);
+    }
+}
+
+void ompp_event_task_end(ompp_task_t task, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+    ompp_a_stack_t *stack = thread ? stack_of(thread, task) : NULL;
+
+    if (!stack || !ompp_guard_enter(thread)) return;
+    if (is_in_chain(thread, stack)) {
+        unwind_to(thread, stack, t);
+        thread->skipped = 0;
+        end_top(thread, t);
+    } else {
+        end_elsewhere(thread, stack, t);
+    }
+    ompp_guard_leave(thread);
+}
+
+void ompp_event_task_suspend(ompp_task_t task, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || !ompp_guard_enter(thread)) return;
+    ompp_a_stack_t *stack = stack_of(thread, task);
+    if (stack && thread->stack == stack) suspend_top(thread, t);
+    ompp_guard_leave(thread);
+}
+
 void ompp_event_task_resume(ompp_task_t task, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
 
     if (!thread || thread->skipped || !ompp_guard_enter(thread)) return;
     ompp_a_stack_t *stack = stack_of(thread, task);
-    if (stack && stack->suspended && move_here(thread, stack, t)) {
-        leave_out(stack, t > stack->suspended ? t - stack->suspended : 0);
-        ompp_settled_top(thread, t);
-        push_stack(thread, stack, t);
-    }
+    if (stack) resume(thread, stack, t);
+    ompp_guard_leave(thread);
+}
+
+static void leave_tasks(ompp_thread_t *thread, const ompp_a_stack_t *wanted, ompp_time_t t)
+{
+    const ompp_a_stack_t *s = thread->stack;
+
+    while (s != wanted && s->explicit_task) s = ompp_at(thread, s->under);
+    if (wanted && s != wanted) return;
+    while (thread->stack != s) suspend_top(thread, t);
+}
+
+void ompp_event_task_current(ompp_task_t task, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || ompp_is_inside(thread) || !thread->stack || !thread->stack->explicit_task) return;
+    const ompp_a_stack_t *stack = stack_of(thread, task);
+    if (thread->stack == stack || !ompp_guard_enter(thread)) return;
+    leave_tasks(thread, stack, t);
     ompp_guard_leave(thread);
 }
 
@@ -262,5 +350,5 @@ bool ompp_event_task_suspended(ompp_task_t task)
     const ompp_thread_t *thread = ompp_thread_get();
     const ompp_a_stack_t *stack = thread && !ompp_is_inside(thread) ? stack_of(thread, task) : NULL;
 
-    return stack && stack->suspended;
+    return stack && atomic_load_explicit(&stack->suspended, memory_order_acquire);
 }

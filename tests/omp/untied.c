@@ -12,7 +12,7 @@ int main(void)
         /* @single */
 #pragma omp single
         {
-            for (int i = 0; i < 8; i++) {
+            for (int i = 0; i < 200; i++) {
                 /* @untied */
 #pragma omp task untied
                 {
@@ -21,6 +21,19 @@ int main(void)
                 }
             }
         } /* @end single */
+        /* An untied task can leave its thread without an event: the loops that follow are not inside of it. */
+        for (int k = 0; k < 10; k++) {
+            /* @loop */
+#pragma omp for
+            for (int i = 0; i < 40; i++) {
+                /* @inside */
+#pragma omp task untied
+                {
+#pragma omp atomic
+                    sum += 1000;
+                }
+            }
+        }
     } /* @end parallel */
     printf("%ld\n", sum);
     return 0;
