@@ -20,6 +20,28 @@ module ompp
     end subroutine ompp_f_region_end
   end interface ompp_region_end
 
+  ! The bytes of a variable belong to a data structure of this name from now on: counters that can tell structures apart count for
+  ! it (docs/data.md). ompp_release_drange: they no longer do; call it before the memory is given back.
+  interface ompp_papi_set_drange
+    subroutine ompp_f_papi_set_drange(data, nbytes, name)
+      type(*), intent(in) :: data(*)
+      integer(kind=4), intent(in) :: nbytes
+      character(len=*), intent(in) :: name
+    end subroutine ompp_f_papi_set_drange
+
+    subroutine ompp_papi_set_drange8(data, nbytes, name)
+      type(*), intent(in) :: data(*)
+      integer(kind=8), intent(in) :: nbytes
+      character(len=*), intent(in) :: name
+    end subroutine ompp_papi_set_drange8
+  end interface ompp_papi_set_drange
+
+  interface ompp_release_drange
+    subroutine ompp_f_release_drange(data)
+      type(*), intent(in) :: data(*)
+    end subroutine ompp_f_release_drange
+  end interface ompp_release_drange
+
   interface
     ! Starts measurement (optional: the first event does it).
     subroutine pomp_init()

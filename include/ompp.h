@@ -8,6 +8,8 @@
 #ifndef OMPP_H
 #define OMPP_H
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -76,6 +78,18 @@ void POMP_End(struct ompregdescr *region) OMPP_WEAK;
 /** \brief Writes a report of this process now; it is marked incremental. Measurement goes on. */
 void OMPP_Dump(void) OMPP_WEAK;
 
+/**
+ * \brief The bytes at address belong to a data structure of this name from now on; counters that can tell structures apart count
+ *        for it (docs/data.md). Any number of structures; ranges of the same name are one structure; where ranges overlap, the
+ *        last one counts.
+ * \param[in] name  copied; NULL or "" = the address.
+ */
+void ompp_papi_set_drange(void *address, size_t size, const char *name) OMPP_WEAK;
+void OMPP_papi_set_drange(void *address, size_t size, const char *name) OMPP_WEAK;
+
+/** \brief The range that begins at address belongs to no structure any more: call it before the memory is freed. */
+void ompp_release_drange(void *address) OMPP_WEAK;
+
 #ifndef OMPP_IMPLEMENTATION
 
 #define ompp_region_begin(name) (ompp_region_begin ? ompp_region_begin(name) : (void)0)
@@ -88,6 +102,10 @@ void OMPP_Dump(void) OMPP_WEAK;
 #define POMP_Begin(region) (POMP_Begin ? POMP_Begin(region) : (void)0)
 #define POMP_End(region) (POMP_End ? POMP_End(region) : (void)0)
 #define OMPP_Dump() (OMPP_Dump ? OMPP_Dump() : (void)0)
+
+#define ompp_papi_set_drange(address, size, name) (ompp_papi_set_drange ? ompp_papi_set_drange(address, size, name) : (void)0)
+#define OMPP_papi_set_drange(address, size, name) (OMPP_papi_set_drange ? OMPP_papi_set_drange(address, size, name) : (void)0)
+#define ompp_release_drange(address) (ompp_release_drange ? ompp_release_drange(address) : (void)0)
 
 #define OMPP_JOIN2(a, b) a##b
 #define OMPP_JOIN(a, b) OMPP_JOIN2(a, b)

@@ -77,6 +77,7 @@ static void add_libraries(kinst_list_t *argv, const kinst_command_t *c)
     kinst_add(argv, "-Wl,--push-state,--no-as-needed");
     if (c->mpi && family && readable(lib, "libompp-mpi.so")) kinst_addf(argv, "%s/libompp-mpi.so", lib);
     kinst_addf(argv, "%s/libompp.so", lib);
+    if (kinst_own.memory) kinst_memory_link(argv);
     kinst_add(argv, "-Wl,--pop-state");
     kinst_addf(argv, "-Wl,-rpath,%s", lib);
 }
@@ -102,22 +103,51 @@ static void add_text(kinst_list_t *argv, const kinst_command_t *c, const kinst_s
     kinst_add(argv, source->x ? source->x : "none");
 }
 
+/* Compiles to private objects with hooks, then links those: the options for hooks would make the compiler link its own libraries. */
+static int run_with_hooks(const kinst_command_t *c, const how_t *how, const kinst_list_t *before)
+{
+    kinst_list_t argv = {0};
+    size_t source = 0;
+    int status = kinst_private() ? 0 : 1 << 8;
+
+    if (how->err) kinst_file_write(how->err, "", 0);
+    for (size_t i = 0; i < c->nsources && status == 0; i++) {
+        kinst_list_t text = {0};
+        if (how->originals)
+            kinst_add(&text, original_of(&c->sources[i]));
+        else
+            add_text(&text, c, &c->sources[i], false);
+        status = kinst_memory_object(c, i, before, &text, how->err, how->silent);
+    }
+    if (!ok(status)) return status;
+    for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
+    add_libraries(&argv, c);
+    for (size_t i = c->ncompiler; i < c->words.n; i++) {
+        if (c->kinds[i] == KINST_WORD_SOURCE)
+            kinst_memory_add_object(&argv, source++);
+        else if (c->kinds[i] != KINST_WORD_DEPENDENCY)
+            kinst_add(&argv, c->words.v[i]);
+    }
+    return kinst_memory_run(&argv, how->err);
+}
+
 static int run(const kinst_command_t *c, const how_t *how)
 {
     kinst_list_t argv = {0};
-    bool replaced = false;
+    bool replaced = false, hooks = kinst_own.memory && how->link == LINK_OMPP && c->nsources > 0;
 
     for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
     if (how->err && isatty(2)) kinst_add(&argv, "-fdiagnostics-color=always");
     /* A parallel region at a function's end would be a jump into the OpenMP library, and known by the place of the function's call. */
     if (c->clang && c->openmp) kinst_add(&argv, "-fno-optimize-sibling-calls");
-    if (c->step == KINST_STEP_LINK && how->link == LINK_OMPP) add_libraries(&argv, c);
+    if (c->step == KINST_STEP_LINK && how->link == LINK_OMPP && !hooks) add_libraries(&argv, c);
     for (size_t i = 0; i < c->nsources; i++) {
         add_place(&argv, &c->sources[i], how->originals ? original_of(&c->sources[i]) : text_of(&c->sources[i]));
         if (c->sources[i].level != KINST_TEXT_ORIGINAL && !how->originals) replaced = true;
     }
     const char *notes = how->originals ? NULL : kinst_fortran_notes(c);
     if (notes) kinst_addf(&argv, "-Wa,%s", notes);
+    if (hooks) return run_with_hooks(c, how, &argv);
     size_t source = 0, inputs = c->ninputs + (how->link == LINK_NULL);
     for (size_t i = c->ncompiler; i < c->words.n; i++) {
         bool dropped = c->kinds[i] == KINST_WORD_DEPENDENCY || keeps_temporaries(c->words.v[i]);
@@ -132,6 +162,7 @@ static int run(const kinst_command_t *c, const how_t *how)
             kinst_add(&argv, c->words.v[i]);
     }
     if (c->step == KINST_STEP_LINK && how->link == LINK_NULL) kinst_addf(&argv, "%s/libompp-null.a", ompp_place_find()->lib);
+    if (kinst_own.memory && c->step != KINST_STEP_LINK && c->nsources > 0) kinst_memory_compile(&argv, c, c->sources[0].lang);
     if (how->silent) kinst_add(&argv, "-w");
     return kinst_run(argv.v, &(kinst_run_t){.err = how->err});
 }
@@ -318,6 +349,7 @@ void kinst_build(kinst_command_t *c)
     bool opari = kinst_own.with == KINST_WITH_OPARI || (kinst_own.with == KINST_WITH_AUTO && !c->clang);
 
     if (c->step == KINST_STEP_NONE) kinst_exec(c->words.v);
+    kinst_memory_check(c);
     for (size_t i = 0; i < c->nsources; i++) kinst_source_make(c, &c->sources[i], opari && c->openmp);
     kinst_fortran_module(c);
     if (c->nsources > 1) check_headers(c);
@@ -328,6 +360,6 @@ void kinst_build(kinst_command_t *c)
     if (c->step == KINST_STEP_LINK && c->static_link)
         fprintf(stderr, "kinst-ompp: -static: the program is linked without measurement, which needs shared libraries\n");
     if (any_changed(c)) build_instrumented(c);
-    if (c->step != KINST_STEP_LINK) kinst_exec(c->words.v);
+    if (c->step != KINST_STEP_LINK && !kinst_own.memory) kinst_exec(c->words.v);
     kinst_finish(run_originals(c, false));
 }

@@ -122,6 +122,20 @@ static size_t new_region(kinst_fortran_t *f, char *name, unsigned line)
     return f->nregions;
 }
 
+/* data(variable, bytes, name); why_not: the pragma's place does not fit. */
+static char *translate_data(kinst_fortran_t *f, const char *p, unsigned line, const char *why_not)
+{
+    char *inside = in_parentheses(p), *arguments[3];
+    bool good = kinst_three_arguments(inside, inside + strlen(inside), arguments);
+
+    if (!good || why_not) {
+        ignore(f, "data", line, why_not ? why_not : "it needs a variable, a number of bytes and a name");
+        return kinst_text("%s", "");
+    }
+    f->has_calls = true;
+    return kinst_text("      call ompp_f_data(loc(%s), int(%s, 8), %s)", arguments[0], arguments[1], arguments[2]);
+}
+
 /* The line that stands for a pragma; p stands behind "inst". */
 static char *translate(kinst_fortran_t *f, const char *p, unsigned line, bool fits)
 {
@@ -133,10 +147,7 @@ static char *translate(kinst_fortran_t *f, const char *p, unsigned line, bool fi
 
     if (kinst_words(&p, "noinstrument")) return kinst_text("!$pomp noinstrument");
     if (kinst_words(&p, "instrument")) return kinst_text("!$pomp instrument");
-    if (kinst_words(&p, "data")) {
-        ignore(f, "data", line, "data structures are not measured in this version");
-        return kinst_text("%s", "");
-    }
+    if (kinst_words(&p, "data")) return translate_data(f, p, line, fits ? NULL : no_place);
     for (size_t i = 0; i < sizeof simple / sizeof simple[0]; i++) {
         if (!kinst_words(&p, simple[i].word)) continue;
         f->has_calls = true;

@@ -140,6 +140,21 @@ static void ignore(kinst_scan_t *s, const char *what, const char *why)
     kinst_add(&s->ignored, why);
 }
 
+/* data(address, size, name); p stands behind the word. */
+static void translate_data(kinst_scan_t *s, const char *p, const char *end, bool statement_fits)
+{
+    char *inside = in_parentheses(p, end), *arguments[3];
+
+    if (!statement_fits) {
+        ignore(s, "data", "it stands where a statement would change the program");
+    } else if (!kinst_three_arguments(inside, inside + strlen(inside), arguments)) {
+        ignore(s, "data", "it needs an address, a size and a name");
+    } else {
+        kinst_scan_put(s, kinst_text("ompp_pragma_data((void *)(%s), %s, %s);", arguments[0], arguments[1], arguments[2]));
+        s->has_calls = true;
+    }
+}
+
 /* A pragma of the wrapper's; p stands behind "inst". */
 static void translate(kinst_scan_t *s, const char *p, const char *end, bool statement_fits)
 {
@@ -149,8 +164,8 @@ static void translate(kinst_scan_t *s, const char *p, const char *end, bool stat
     bool begin = strncmp(p, "begin", 5) == 0, last = strncmp(p, "end", 3) == 0, without = strncmp(p, "noinstrument", 12) == 0;
     size_t id;
 
-    if (strncmp(p, "data", 4) == 0) {
-        ignore(s, "data", "data structures are not measured in this version");
+    if (kinst_take(&p, "data")) {
+        translate_data(s, p, end, statement_fits);
         return;
     }
     if (without || strncmp(p, "instrument", 10) == 0) {

@@ -117,3 +117,25 @@ const char *kinst_end_of_directive(const char *p, const char *end)
     }
     return p < end ? p : end;
 }
+
+bool kinst_three_arguments(const char *p, const char *end, char *arguments[3])
+{
+    int depth = 0, n = 0;
+    const char *from = p;
+
+    for (; p <= end; p++) {
+        if (p < end && (*p == '"' || *p == '\'')) {
+            p = kinst_behind_quotes(p, end) - 1;
+            continue;
+        }
+        depth += p < end ? (strchr("([{", *p) != NULL) - (strchr(")]}", *p) != NULL) : 0;
+        if (p < end && (*p != ',' || depth > 0)) continue;
+        const char *to = p;
+        while (from < to && isspace((unsigned char)*from)) from++;
+        while (to > from && isspace((unsigned char)to[-1])) to--;
+        if (n == 3 || to == from) return false;
+        arguments[n++] = kinst_text("%.*s", (int)(to - from), from);
+        from = p + 1;
+    }
+    return n == 3;
+}

@@ -19,6 +19,7 @@ static void help(const char *name)
            "  --with=opari|ompt      source of OpenMP events (default: opari for gcc, ompt for clang)\n"
            "  --opari=PROGRAM        the OPARI2 to use\n"
            "  --opari-timeout=SEC    give up on a source after so many seconds (default 10)\n"
+           "  --memory               hooks at loads and stores, for counts per data structure (docs/data.md)\n"
            "  -nosrc                 accepted and ignored\n"
            "  -@, --verbose          show commands, and say what could not be instrumented\n"
            "  --dry-run              show the commands, run none\n"
@@ -56,6 +57,8 @@ static bool own_option(const char *word, const char *name)
         kinst_own.dry_run = true;
     else if (strcmp(word, "-nosrc") == 0)
         return true; /* of ompP: lines are always the user's */
+    else if (strcmp(word, "--memory") == 0)
+        kinst_own.memory = true;
     else if (strcmp(word, "--with=opari") == 0)
         kinst_own.with = KINST_WITH_OPARI;
     else if (strcmp(word, "--with=ompt") == 0)

@@ -28,6 +28,7 @@ typedef enum { KINST_WITH_AUTO, KINST_WITH_OPARI, KINST_WITH_OMPT } kinst_with_t
 /** The wrapper's own options. */
 typedef struct {
     bool verbose, dry_run;
+    bool memory; /* hooks at loads and stores */
     kinst_with_t with;
     const char *opari;
     double opari_seconds;
@@ -112,6 +113,12 @@ bool kinst_take(const char **p, const char *word);
 /** \brief Behind a string or character constant that begins at p. */
 const char *kinst_behind_quotes(const char *p, const char *end);
 
+/**
+ * \brief The arguments between p and end, apart at commas that are in no brackets or quotes, without blanks around them.
+ * \return false when there are not exactly three.
+ */
+bool kinst_three_arguments(const char *p, const char *end, char *arguments[3]);
+
 /** \brief Behind R"x( ... )x" that begins at its quote. */
 const char *kinst_behind_raw(const char *p, const char *end);
 
@@ -121,6 +128,32 @@ const char *kinst_behind_comment(const char *p, const char *end);
 /** \brief The newline that ends the line, or the end; continuation lines belong to it. In a directive, comments do as well. */
 const char *kinst_end_of_line(const char *p, const char *end);
 const char *kinst_end_of_directive(const char *p, const char *end);
+
+/* ---- Hooks at loads and stores: --memory ------------------------------------------------------------------------------- */
+
+/** \brief Ends the wrapper with a word when the command cannot be built with hooks. */
+void kinst_memory_check(const kinst_command_t *command);
+
+/** \brief Adds the options that put hooks into what is compiled, behind the user's. */
+void kinst_memory_compile(kinst_list_t *argv, const kinst_command_t *command, kinst_lang_t lang);
+
+/** \brief Adds the library with the hooks. */
+void kinst_memory_link(kinst_list_t *argv);
+
+/**
+ * \brief Compiles a source of a command that also links, with hooks, to a private object.
+ * \param[in] before  the compiler's words and what comes before the user's.  \param[in] text  words that name the file to compile.
+ * \param[in] err     messages are added to this file; NULL = the user's stderr.
+ * \return wait status.
+ */
+int kinst_memory_object(const kinst_command_t *command, size_t source, const kinst_list_t *before, const kinst_list_t *text,
+                        const char *err, bool silent);
+
+/** \brief Adds that object to a command that links. */
+void kinst_memory_add_object(kinst_list_t *argv, size_t source);
+
+/** \brief Runs one of several commands whose messages go to one file. \return wait status. */
+int kinst_memory_run(const kinst_list_t *argv, const char *err);
 
 /* ---- Processes ------------------------------------------------------------------------------------------------------- */
 

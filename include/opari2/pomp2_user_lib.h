@@ -26,6 +26,8 @@ typedef void *OPARI2_Region_handle;
 #endif
 typedef OPARI2_Region_handle POMP2_USER_Region_handle;
 
+/* #pragma omp inst data(address, size, name) */
+extern void ompp_pragma_data(void *address, __SIZE_TYPE__ size, const char *name);
 extern void POMP2_Init(void);
 extern void POMP2_Finalize(void);
 extern void POMP2_Off(void);

@@ -7,6 +7,7 @@
 #include "analysis/ompp_analysis.h"
 #include "base/ompp_error.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,20 +172,46 @@ static int by_set(const void *a, const void *b)
     const ompp_counter_t *x = a, *y = b;
 
     if (x->set != y->set) return x->set < y->set ? -1 : 1;
+    if (x->object != y->object) return x->object < y->object ? -1 : 1;
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static void find_counters(ompp_values_t *values)
+/* "loads(a)": one word, whatever the user has named the structure. */
+static char *name_of(const ompp_profile_t *p, const ompp_metric_t *m, uint32_t object)
+{
+    const char *metric = ompp_profile_text(p, m->name), *of = object ? ompp_profile_text(p, p->objects[object - 1].name) : "";
+    size_t size = strlen(metric) + strlen(of) + 3;
+    char *name = malloc(size);
+
+    if (!name) return NULL;
+    snprintf(name, size, object ? "%s(%s)" : "%s", metric, of);
+    for (char *c = name; object && *c; c++)
+        if ((unsigned char)*c <= ' ' || *c == 0x7f || *c == ',') *c = '_';
+    return name;
+}
+
+static bool add_counter(ompp_values_t *values, const ompp_metric_t *m, uint32_t object)
+{
+    if (values->ncounters == OMPP_MAX_COUNTERS) return true;
+    char *name = name_of(values->profile, m, object);
+    values->counters[values->ncounters++] = (ompp_counter_t){
+        name, m->unit, m->quality, m->set, m->index, object ? OMPP_NONE : find_waits(values->profile, m), object};
+    return name != NULL;
+}
+
+static bool find_counters(ompp_values_t *values)
 {
     const ompp_profile_t *p = values->profile;
+    bool good = true;
 
-    for (size_t i = 0; i < p->nmetrics && values->ncounters < OMPP_MAX_COUNTERS; i++) {
+    for (size_t i = 0; i < p->nmetrics; i++) {
         const ompp_metric_t *m = &p->metrics[i];
-        if (m->use != OMPP_USE_COLUMN) continue;
-        values->counters[values->ncounters++] =
-            (ompp_counter_t){ompp_profile_text(p, m->name), m->unit, m->quality, m->set, m->index, find_waits(p, m)};
+        if (m->use == OMPP_USE_COLUMN) good &= add_counter(values, m, 0);
+        for (uint32_t object = 1; m->use == OMPP_USE_OBJECTS && object <= p->nobjects; object++)
+            good &= add_counter(values, m, object);
     }
     qsort(values->counters, values->ncounters, sizeof values->counters[0], by_set);
+    return good;
 }
 
 const ompp_counter_t *ompp_values_counters(const ompp_values_t *values, size_t *n)
@@ -193,15 +220,20 @@ const ompp_counter_t *ompp_values_counters(const ompp_values_t *values, size_t *
     return values->counters;
 }
 
+static bool is_of(const ompp_block_t *block, const ompp_counter_t *counter)
+{
+    return block->set == counter->set && block->object == counter->object;
+}
+
 /* What a block has of a counter while the thread worked, and while it waited. */
 static uint64_t working(const ompp_block_t *block, const ompp_counter_t *counter)
 {
-    return block->set == counter->set && block->object == 0 && counter->index < block->nvalues ? block->values[counter->index] : 0;
+    return is_of(block, counter) && counter->index < block->nvalues ? block->values[counter->index] : 0;
 }
 
 static uint64_t waiting(const ompp_block_t *block, const ompp_counter_t *counter)
 {
-    return block->set == counter->set && block->object == 0 && counter->waits < block->nvalues ? block->values[counter->waits] : 0;
+    return is_of(block, counter) && counter->waits < block->nvalues ? block->values[counter->waits] : 0;
 }
 
 /* ---- Sums over subtrees --------------------------------------------------------------------------------------------- */
@@ -256,11 +288,11 @@ ompp_values_t *ompp_values_new(const ompp_profile_t *profile)
 
     if (!values) return NULL;
     values->profile = profile;
-    find_counters(values);
+    bool named = find_counters(values);
     values->width = ompp_nmpi_columns + values->ncounters;
     values->below = calloc(profile->nnodes, sizeof *values->below);
-    if (!values->below) {
-        free(values);
+    if (!values->below || !named) {
+        ompp_values_free(values);
         return NULL;
     }
     for (size_t n = profile->nnodes; n-- > 0;) { /* children before parents */
@@ -274,7 +306,8 @@ ompp_values_t *ompp_values_new(const ompp_profile_t *profile)
 void ompp_values_free(ompp_values_t *values)
 {
     if (!values) return;
-    for (size_t n = 0; n < values->profile->nnodes; n++) free(values->below[n]);
+    for (size_t n = 0; values->below && n < values->profile->nnodes; n++) free(values->below[n]);
+    for (size_t c = 0; c < values->ncounters; c++) free((char *)values->counters[c].name);
     free(values->below);
     free(values);
 }

@@ -10,11 +10,12 @@
 
 #define OMPP_MAX_COUNTERS 32 /* columns of registered metrics */
 
-/** A column of a registered metric (OMPP_USE_COLUMN), in the order of the profile's sets. */
+/** A column of a registered metric (OMPP_USE_COLUMN, OMPP_USE_OBJECTS), in the order of the profile's sets. */
 typedef struct {
-    const char *name; /* borrowed from the profile */
+    const char *name; /* one word; borrowed from ompp_values_t: "PAPI_LD_INS", "loads(a)" */
     unsigned unit, quality;
     uint32_t set, index, waits; /* waits: index of the OMPP_USE_WAITS metric; OMPP_NONE = there is none */
+    uint32_t object;            /* data structure; 0 = all data */
 } ompp_counter_t;
 
 /** One row of a table: the values of a node (or of all nodes of a region) on one location, ns, bytes or counts. */

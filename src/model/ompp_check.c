@@ -132,10 +132,35 @@ static int check_metrics(check_t *c)
         if (m->set < OMPP_SET_FIRST_FREE) return wrong(c, "a metric claims the built-in set %u", m->set);
         if (m->index != expected) return wrong(c, "set %u: metric %u where %u is due", m->set, m->index, expected);
         if (m->unit >= OMPP_UNIT_NUM || m->quality > OMPP_QUALITY_HARDWARE || m->reduce_threads > OMPP_REDUCE_MAX ||
-            m->reduce_ranks > OMPP_REDUCE_MAX || m->use > OMPP_USE_WAITS)
+            m->reduce_ranks > OMPP_REDUCE_MAX || m->use > OMPP_USE_OBJECTS)
             return wrong(c, "set %u, metric %u: unknown unit, quality, reduction or use", m->set, m->index);
     }
     return 0;
+}
+
+static bool object_equal(const void *array, uint32_t index, const void *wanted)
+{
+    const ompp_object_t *a = (const ompp_object_t *)array + index, *b = wanted;
+
+    return a->name == b->name;
+}
+
+static int check_objects(check_t *c)
+{
+    const ompp_profile_t *p = c->p;
+    ompp_map_t seen;
+    int rc = 0;
+
+    if (!ompp_map_init(&seen, p->nobjects)) return -OMPP_E_NOMEM;
+    for (size_t i = 0; i < p->nobjects && rc == 0; i++) {
+        const ompp_object_t *o = &p->objects[i];
+        if (!is_string(c, o->name) || !is_string(c, o->origin)) rc = wrong(c, "object %zu names a string that does not exist", i + 1);
+        if (rc == 0 && ompp_map_find(&seen, o->name, object_equal, p->objects, o) != UINT32_MAX)
+            rc = wrong(c, "object %zu has the name of an earlier one", i + 1);
+        if (rc == 0) ompp_map_put(&seen, o->name, i);
+    }
+    ompp_map_fini(&seen);
+    return rc;
 }
 
 /* Number of values a block of this set has in this node; 0 = there cannot be one. */
@@ -160,6 +185,7 @@ static int check_blocks(check_t *c, size_t node)
         if (i > 0 && ompp_block_compare(b - 1, b) >= 0)
             return wrong(c, "node %zu: block of location %u, set %u, object %u twice or out of order", node, b->location,
                          b->set, b->object);
+        if (b->object > c->p->nobjects) return wrong(c, "node %zu: object %u does not exist", node, b->object);
         if (shape == 0) return wrong(c, "node %zu: set %u cannot be there", node, b->set);
         if (b->nvalues != shape)
             return wrong(c, "node %zu, set %u: %u values where there should be %zu", node, b->set, b->nvalues, shape);
@@ -201,7 +227,7 @@ static int check_notes(check_t *c)
 
 /* Later ones rely on what earlier ones have found right. */
 static int (*const checks[])(check_t *) = {check_run,     check_ranks, check_locations, check_regions,
-                                           check_metrics, check_nodes, check_notes};
+                                           check_metrics, check_objects, check_nodes, check_notes};
 
 int ompp_profile_check(const ompp_profile_t *profile, char *why, size_t n)
 {

@@ -130,6 +130,28 @@ static void copy_metrics(collect_t *c, ompp_off_t first)
     }
 }
 
+/* The list is newest first, ids count from 1 in order of registration; one that is missing (a damaged file) ends the table. */
+static void copy_objects(collect_t *c, ompp_off_t first, uint32_t rank)
+{
+    const ompp_a_object_t *newest = record(c, first, sizeof *newest), *o;
+    uint32_t n = newest && newest->id < MAX_RECORDS ? newest->id : 0;
+
+    for (uint32_t id = 1; id <= n; id++) {
+        uint32_t steps = 0;
+        for (o = newest; o && o->id != id && steps++ < n;) o = record(c, o->next, sizeof *o);
+        if (!o || o->id != id) return;
+        ompp_object_t object = {.name = string(c, o->name),
+                                .origin = string(c, o->origin),
+                                .address = o->address,
+                                .size = o->size,
+                                .start_offset = load(&o->start_offset),
+                                .end_offset = load(&o->end_offset),
+                                .nranges = atomic_load_explicit(&o->nranges, memory_order_relaxed),
+                                .rank = rank};
+        ompp_profile_add_object(c->profile, &object);
+    }
+}
+
 static void copy_coverage(collect_t *c, ompp_off_t first)
 {
     const ompp_a_coverage_t *v = record(c, first, sizeof *v);
@@ -228,9 +250,10 @@ static void copy_values(collect_t *c, const ompp_a_node_t *n, uint32_t node, uin
         uint64_t *to = any ? ompp_profile_block(c->profile, node, location, OMPP_SET_PHASES, 0, nvalues) : NULL;
         if (to) memcpy(to, from, nvalues * sizeof *to);
     }
-    for (uint32_t k = 0; b && k < 64; k++, b = record(c, b->next, sizeof *b)) {
+    for (uint32_t k = 0; b && k < MAX_RECORDS; k++, b = record(c, b->next, sizeof *b)) {
         if (b->nvalues > 1024 || !record(c, (ompp_off_t)((const char *)b - c->base), sizeof *b + b->nvalues * sizeof b->values[0]))
             return;
+        if (b->object > c->profile->nobjects) continue;
         uint64_t *to = ompp_profile_block(c->profile, node, location, b->set, b->object, b->nvalues);
         if (to) memcpy(to, b->values, b->nvalues * sizeof *to);
     }
@@ -437,6 +460,7 @@ static bool copy_all(collect_t *c, const ompp_a_header_t *header, ompp_end_t end
     p->nranks = header->size;
     if (!copy_modules(c, follow(&header->modules)) || !copy_regions(c, follow(&header->regions))) return false;
     copy_metrics(c, follow(&header->metrics));
+    copy_objects(c, follow(&header->objects), rank);
     if (!copy_threads(c, follow(&header->threads), rank, &r.nthreads)) return false;
     copy_coverage(c, follow(&header->coverage));
     p->nslots = r.nthreads;

@@ -41,7 +41,7 @@ typedef struct {
     uint64_t user0_ns, system0_ns; /* CPU time of the process at the first event */
     ompp_off_t host, app, source;
     _Atomic uint32_t noff; /* times measurement was switched off */
-    ompp_link_t modules, regions, threads, coverage, metrics;
+    ompp_link_t modules, regions, threads, coverage, metrics, objects;
 } ompp_a_header_t;
 
 typedef struct {
@@ -165,5 +165,15 @@ typedef struct {
     uint32_t set, index, unit, quality, reduce_threads, reduce_ranks, use;
     ompp_off_t name, source, meaning;
 } ompp_a_metric_t;
+
+/** A data structure. Only offsets and nranges change after it is linked. */
+typedef struct {
+    ompp_off_t next;
+    uint32_t id; /* from 1, in order of registration; "object" of value blocks */
+    ompp_off_t name, origin;
+    uint64_t address, size; /* of the range it was registered with first */
+    _Atomic uint64_t start_offset, end_offset; /* bytes before and behind it that were counted too */
+    _Atomic uint32_t nranges;
+} ompp_a_object_t;
 
 #endif

@@ -16,6 +16,7 @@ typedef struct {
     const ompp_profile_t *from;
     bool from_leads; /* from has the lower rank: what one rank says for all is taken from it */
     uint32_t *strings, *modules, *regions, *nodes, *locations, *locations_into;
+    uint32_t *objects; /* numbers of objects, from 1; [0] = 0 */
     struct {
         uint32_t from, into;
     } *sets; /* ascending by from, [nsets] */
@@ -258,6 +259,53 @@ static uint32_t map_set(const merge_t *m, uint32_t set)
     return low < m->nsets && m->sets[low].from == set ? m->sets[low].into : set;
 }
 
+/* ---- Data structures ------------------------------------------------------------------------------------------------ */
+
+static bool object_equal(const void *array, uint32_t index, const void *wanted)
+{
+    const ompp_object_t *a = (const ompp_object_t *)array + index, *b = wanted;
+
+    return a->name == b->name;
+}
+
+/* The addresses are those of the lowest rank; the largest offsets are the ones to warn of. */
+static void join_object(ompp_object_t *into, const ompp_object_t *from)
+{
+    uint64_t start = MAX(into->start_offset, from->start_offset), end = MAX(into->end_offset, from->end_offset);
+    uint32_t nranges = MAX(into->nranges, from->nranges);
+
+    if (from->rank < into->rank) *into = *from;
+    into->start_offset = start;
+    into->end_offset = end;
+    into->nranges = nranges;
+}
+
+static int merge_objects(merge_t *m)
+{
+    ompp_profile_t *into = m->into;
+    ompp_map_t map;
+
+    m->objects = new_map(m->from->nobjects + 1);
+    if (!m->objects || !ompp_map_init(&map, into->nobjects + m->from->nobjects)) return -OMPP_E_NOMEM;
+    for (size_t i = 0; i < into->nobjects; i++) ompp_map_put(&map, into->objects[i].name, i);
+    for (size_t i = 0; i < m->from->nobjects; i++) {
+        ompp_object_t object = m->from->objects[i];
+        object.name = m->strings[object.name];
+        object.origin = m->strings[object.origin];
+        uint32_t found = ompp_map_find(&map, object.name, object_equal, into->objects, &object);
+        if (found == OMPP_NONE) {
+            found = ompp_profile_add_object(into, &object);
+            if (into->failed) break;
+            ompp_map_put(&map, object.name, found);
+        } else {
+            join_object(&into->objects[found], &object);
+        }
+        m->objects[i + 1] = found + 1;
+    }
+    ompp_map_fini(&map);
+    return into->failed ? -OMPP_E_NOMEM : 0;
+}
+
 /* ---- Locations ------------------------------------------------------------------------------------------------------ */
 
 /* The rest has no threads: whatever its tid says, it is one location, behind all others. */
@@ -467,6 +515,7 @@ static bool copy_block(const merge_t *m, ompp_block_t *to, const ompp_block_t *f
     memcpy(to->values, from->values, from->nvalues * sizeof *to->values);
     to->location = m->locations[from->location];
     to->set = map_set(m, from->set);
+    to->object = m->objects[from->object];
     return true;
 }
 
@@ -647,9 +696,9 @@ static int merge_run(merge_t *m)
 }
 
 /* In the order they depend on each other. */
-static int (*const steps[])(merge_t *) = {merge_strings,   merge_modules, merge_regions, merge_metrics,  merge_nodes,
-                                          merge_locations, merge_values,  merge_ranks,   merge_coverage, merge_settings,
-                                          merge_run};
+static int (*const steps[])(merge_t *) = {merge_strings,   merge_modules, merge_regions, merge_metrics,  merge_objects,
+                                          merge_nodes,     merge_locations, merge_values, merge_ranks,   merge_coverage,
+                                          merge_settings,  merge_run};
 
 int ompp_profile_merge(ompp_profile_t *into, const ompp_profile_t *from)
 {
@@ -668,6 +717,7 @@ int ompp_profile_merge(ompp_profile_t *into, const ompp_profile_t *from)
     free(m.locations);
     free(m.locations_into);
     free(m.sets);
+    free(m.objects);
     ompp_metric_list_fini(&m.metrics);
     return rc;
 }

@@ -193,6 +193,18 @@ static void put_notes(writer_t *w, const ompp_profile_t *p)
         put(w, m->reduce_ranks);
         put(w, m->use);
     }
+    put(w, p->nobjects);
+    for (size_t i = 0; i < p->nobjects; i++) {
+        const ompp_object_t *o = &p->objects[i];
+        put(w, o->name);
+        put(w, o->origin);
+        put(w, o->address);
+        put(w, o->size);
+        put(w, o->start_offset);
+        put(w, o->end_offset);
+        put(w, o->nranges);
+        put(w, o->rank);
+    }
     put(w, p->ncoverage);
     for (size_t i = 0; i < p->ncoverage; i++) {
         put(w, p->coverage[i].kind);

@@ -74,6 +74,7 @@ void ompp_profile_free(ompp_profile_t *profile)
     free(profile->regions);
     free(profile->nodes);
     free(profile->metrics);
+    free(profile->objects);
     free(profile->coverage);
     free(profile->settings);
     free(profile->index);
@@ -157,6 +158,11 @@ uint32_t ompp_profile_add_node(ompp_profile_t *profile, uint32_t region, uint32_
 uint32_t ompp_profile_add_metric(ompp_profile_t *profile, const ompp_metric_t *metric)
 {
     return ADD(metrics, nmetrics, ametrics, *metric);
+}
+
+uint32_t ompp_profile_add_object(ompp_profile_t *profile, const ompp_object_t *object)
+{
+    return ADD(objects, nobjects, aobjects, *object);
 }
 
 uint32_t ompp_profile_add_setting(ompp_profile_t *profile, const char *name, const char *value)

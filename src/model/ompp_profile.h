@@ -7,7 +7,8 @@
  * profile; strings are indices into strings[], index 0 is "" and means none.
  *
  * A value is addressed by (node, location, set, object): a block of uint64. Locations are threads of ranks, and at most one
- * "rest" per profile: the sum over ranks that are not kept one by one. Object 0 = all data.
+ * "rest" per profile: the sum over ranks that are not kept one by one. Object 0 = all data, object k > 0 = the data structure
+ * objects[k - 1]; in sets that count per structure, 0 includes them and the data that belongs to none.
  *
  * Shape of a block of the set OMPP_SET_PHASES, for a construct with n phases: [1 + 4 n] =
  *     visits, then per slot of the construct: time, child, task, count
@@ -116,6 +117,15 @@ typedef struct {
     uint32_t set, index, unit, quality, reduce_threads, reduce_ranks, use;
 } ompp_metric_t;
 
+/** A data structure that values belong to, equal on all ranks by its name. Addresses are those of the lowest rank that has it. */
+typedef struct {
+    ompp_str_t name, origin; /* origin: who named it, e.g. "OMPP_DATA_ADDR" */
+    uint64_t address, size;  /* of the range it was registered with first, bytes */
+    uint64_t start_offset, end_offset; /* bytes before and behind it that were counted too: 0 unless hardware ranges are coarse */
+    uint32_t nranges;        /* times a range was registered under this name */
+    uint32_t rank;           /* whose addresses these are */
+} ompp_object_t;
+
 /** One line of the Coverage section: kind is a row of ompp_coverage.def, subject what it is about, count how often. */
 typedef struct {
     uint32_t kind;
@@ -153,6 +163,8 @@ typedef struct {
     ompp_node_t *nodes;
     size_t nmetrics, ametrics;
     ompp_metric_t *metrics;
+    size_t nobjects, aobjects;
+    ompp_object_t *objects;
     size_t ncoverage, acoverage;
     ompp_coverage_t *coverage;
     size_t nsettings, asettings;
@@ -192,6 +204,7 @@ uint32_t ompp_profile_add_module(ompp_profile_t *profile, const ompp_module_t *m
 uint32_t ompp_profile_add_region(ompp_profile_t *profile, const ompp_region_t *region);
 uint32_t ompp_profile_add_node(ompp_profile_t *profile, uint32_t region, uint32_t parent, uint64_t first_ns, uint32_t first_rank);
 uint32_t ompp_profile_add_metric(ompp_profile_t *profile, const ompp_metric_t *metric);
+uint32_t ompp_profile_add_object(ompp_profile_t *profile, const ompp_object_t *object);
 uint32_t ompp_profile_add_setting(ompp_profile_t *profile, const char *name, const char *value);
 
 /** \brief Adds a coverage line, or to the count of the equal one. nranks counts one more rank only for a new line. */

@@ -216,6 +216,19 @@ static void get_notes(reader_t *r, ompp_profile_t *p)
         metric.use = get32(r);
         ompp_profile_add_metric(p, &metric);
     }
+    n = get_count(r, 8);
+    for (size_t i = 0; i < n && !r->bad; i++) {
+        ompp_object_t object = {0};
+        object.name = get32(r);
+        object.origin = get32(r);
+        object.address = get(r);
+        object.size = get(r);
+        object.start_offset = get(r);
+        object.end_offset = get(r);
+        object.nranges = get32(r);
+        object.rank = get32(r);
+        ompp_profile_add_object(p, &object);
+    }
     get_coverage(r, p);
     n = get_count(r, 2);
     for (size_t i = 0; i < n && !r->bad; i++) {

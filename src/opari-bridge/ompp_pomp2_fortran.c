@@ -9,9 +9,10 @@
 #define OMPP_IMPLEMENTATION
 #include "ompp.h"
 
-#include "model/ompp_profile.h"
+#include "runtime/ompp_data.h"
 
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -97,13 +98,39 @@ OMPP_FORTRAN_NAMES(pomp_end, POMP_END, void, (const int *id))
     ompp_named_end(name, __builtin_return_address(0));
 }
 
-OMPP_FORTRAN_NAMES(ompp_papi_set_drange, OMPP_PAPI_SET_DRANGE, void,
+/* A number of bytes between 2 and 4 GiB has become negative on its way. Larger ones need ompp_papi_set_drange8. */
+OMPP_FORTRAN_ALIASES(ompp_papi_set_drange, OMPP_PAPI_SET_DRANGE, ompp_f_papi_set_drange_, void,
+                     (const void *data, const int *nbytes, const char *name, size_t length))
+OMPP_FORTRAN_NAMES(ompp_f_papi_set_drange, OMPP_F_PAPI_SET_DRANGE, void,
                    (const void *data, const int *nbytes, const char *name, size_t length))
 {
-    char string[1024], subject[1100];
+    char string[1024];
 
-    (void)data, (void)nbytes;
     copy(string, sizeof string, name, length);
-    snprintf(subject, sizeof subject, "data range %s ignored", string);
-    ompp_event_coverage(OMPP_COVERAGE_NOTE, subject, "data structures are not measured in this version");
+    ompp_data_add(data, (unsigned)*nbytes, string, "ompp_papi_set_drange");
+}
+
+OMPP_FORTRAN_NAMES(ompp_papi_set_drange8, OMPP_PAPI_SET_DRANGE8, void,
+                   (const void *data, const int64_t *nbytes, const char *name, size_t length))
+{
+    char string[1024];
+
+    copy(string, sizeof string, name, length);
+    if (*nbytes > 0) ompp_data_add(data, (size_t)*nbytes, string, "ompp_papi_set_drange");
+}
+
+OMPP_FORTRAN_ALIASES(ompp_release_drange, OMPP_RELEASE_DRANGE, ompp_f_release_drange_, void, (const void *data))
+OMPP_FORTRAN_NAMES(ompp_f_release_drange, OMPP_F_RELEASE_DRANGE, void, (const void *data))
+{
+    ompp_data_release(data);
+}
+
+/* What kinst-ompp makes of !$POMP INST DATA: the address as a number, so that all calls have arguments of the same types. */
+OMPP_FORTRAN_NAMES(ompp_f_data, OMPP_F_DATA, void,
+                   (const int64_t *address, const int64_t *nbytes, const char *name, size_t length))
+{
+    char string[1024];
+
+    copy(string, sizeof string, name, length);
+    if (*nbytes > 0) ompp_data_add((const void *)(uintptr_t)*address, (size_t)*nbytes, string, "pragma inst data");
 }

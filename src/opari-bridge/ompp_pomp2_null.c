@@ -120,6 +120,26 @@ void POMP_End(struct ompregdescr *region)
     (void)region;
 }
 
+void ompp_papi_set_drange(void *address, size_t size, const char *name)
+{
+    (void)address, (void)size, (void)name;
+}
+
+void OMPP_papi_set_drange(void *address, size_t size, const char *name)
+{
+    (void)address, (void)size, (void)name;
+}
+
+void ompp_release_drange(void *address)
+{
+    (void)address;
+}
+
+void ompp_pragma_data(void *address, size_t size, const char *name)
+{
+    (void)address, (void)size, (void)name;
+}
+
 void POMP2_Implicit_barrier_enter(POMP2_Region_handle *handle, POMP2_Task_handle *old_task)
 {
     (void)handle;

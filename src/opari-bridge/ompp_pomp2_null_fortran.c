@@ -97,8 +97,28 @@ OMPP_FORTRAN_NAMES(pomp_end, POMP_END, void, (const int *id))
     (void)id;
 }
 
-OMPP_FORTRAN_NAMES(ompp_papi_set_drange, OMPP_PAPI_SET_DRANGE, void,
+OMPP_FORTRAN_ALIASES(ompp_papi_set_drange, OMPP_PAPI_SET_DRANGE, ompp_f_papi_set_drange_, void,
+                     (const void *data, const int *nbytes, const char *name, size_t length))
+OMPP_FORTRAN_NAMES(ompp_f_papi_set_drange, OMPP_F_PAPI_SET_DRANGE, void,
                    (const void *data, const int *nbytes, const char *name, size_t length))
 {
     (void)data, (void)nbytes, (void)name, (void)length;
+}
+
+OMPP_FORTRAN_NAMES(ompp_papi_set_drange8, OMPP_PAPI_SET_DRANGE8, void,
+                   (const void *data, const long long *nbytes, const char *name, size_t length))
+{
+    (void)data, (void)nbytes, (void)name, (void)length;
+}
+
+OMPP_FORTRAN_ALIASES(ompp_release_drange, OMPP_RELEASE_DRANGE, ompp_f_release_drange_, void, (const void *data))
+OMPP_FORTRAN_NAMES(ompp_f_release_drange, OMPP_F_RELEASE_DRANGE, void, (const void *data))
+{
+    (void)data;
+}
+
+OMPP_FORTRAN_NAMES(ompp_f_data, OMPP_F_DATA, void,
+                   (const long long *address, const long long *nbytes, const char *name, size_t length))
+{
+    (void)address, (void)nbytes, (void)name, (void)length;
 }

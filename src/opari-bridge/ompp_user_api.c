@@ -8,6 +8,7 @@
 #include "opari-bridge/ompp_user_api_priv.h"
 
 #include "model/ompp_profile.h"
+#include "runtime/ompp_data.h"
 #include "runtime/ompp_event.h"
 #include "runtime/ompp_lifecycle.h"
 
@@ -205,4 +206,26 @@ OMPP_EXPORT void OMPP_Dump(void)
 
     ompp_runtime_dump(false, "OMPP_Dump");
     errno = saved;
+}
+
+OMPP_EXPORT void ompp_papi_set_drange(void *address, size_t size, const char *name)
+{
+    ompp_data_add(address, size, name, "ompp_papi_set_drange");
+}
+
+OMPP_EXPORT void OMPP_papi_set_drange(void *address, size_t size, const char *name)
+{
+    ompp_data_add(address, size, name, "OMPP_papi_set_drange");
+}
+
+OMPP_EXPORT void ompp_release_drange(void *address)
+{
+    ompp_data_release(address);
+}
+
+/* What kinst-ompp makes of #pragma omp inst data; declared in include/opari2/pomp2_lib.h. */
+OMPP_EXPORT void ompp_pragma_data(void *address, size_t size, const char *name);
+OMPP_EXPORT void ompp_pragma_data(void *address, size_t size, const char *name)
+{
+    ompp_data_add(address, size, name, "pragma inst data");
 }

@@ -172,6 +172,7 @@ void ompp_text_general(ompp_text_t *t)
     line(t, "ompP Build Date", ompp_profile_text(p, p->build_date));
     line(t, "PAPI Support", ompp_text_has_counters(t) ? "available" : "not available");
     if (ompp_text_has_counters(t)) ompp_text_counter_lines(t);
+    ompp_text_data_lines(t);
     if (p->mpi) mpi_lines(t);
     putc('\n', t->out);
 }
@@ -265,6 +266,7 @@ int ompp_report_text(const ompp_profile_t *profile, int digits, FILE *out)
         if (rc == 0) rc = ompp_text_outside(&t);
         if (rc == 0) rc = ompp_text_tasks(&t);
         if (rc == 0) rc = ompp_text_never(&t);
+        if (rc == 0) rc = ompp_text_data(&t);
     }
     ompp_text_release(&t);
     if (plain) {

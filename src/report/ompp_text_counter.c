@@ -144,7 +144,9 @@ bool ompp_text_has_counters(const ompp_text_t *t)
 {
     for (size_t i = 0; i < t->profile->nsettings; i++)
         if (number_of(ompp_profile_text(t->profile, t->profile->settings[i].name), "OMPP_CTR")) return true;
-    return t->ncounters > 0 || t->nevaluators > 0;
+    for (size_t i = 0; i < t->ncounters; i++)
+        if (t->counters[i].object == 0) return true;
+    return t->nevaluators > 0;
 }
 
 static void all_lines(const ompp_text_t *t, line_fn *line)

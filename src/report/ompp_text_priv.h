@@ -100,6 +100,7 @@ typedef struct {
 
 /** \brief Regions that the source has and nobody executed; no section when there are none. \return 0 or -OMPP_E_NOMEM. */
 int ompp_text_never(ompp_text_t *t);
+int ompp_text_data(ompp_text_t *t);
 
 /** \brief ns as seconds with t->digits digits, rounded half up; never goes through floating point. */
 ompp_seconds_t ompp_text_seconds(const ompp_text_t *t, uint64_t ns);
@@ -140,6 +141,9 @@ const char *ompp_text_type(const ompp_profile_t *profile);
 
 /** \brief Names of the hosts, each once. */
 void ompp_text_hosts(const ompp_text_t *t, const char *between);
+
+/** \brief Lines of General Information about named data structures; none when there are none. */
+void ompp_text_data_lines(ompp_text_t *t);
 
 /** \brief Columns of a construct's table. columns: [OMPP_TEXT_COLUMNS]. \return their number. */
 size_t ompp_text_columns(const ompp_text_t *t, unsigned construct, bool split, ompp_text_column_t *columns);

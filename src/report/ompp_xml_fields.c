@@ -21,7 +21,8 @@ NAMES(kind, [OMPP_THREAD_INITIAL] = "initial", [OMPP_THREAD_TEAM] = "team", [OMP
 NAMES(quality, [OMPP_QUALITY_EXACT] = "exact", [OMPP_QUALITY_SAMPLED] = "sampled", [OMPP_QUALITY_SIMULATED] = "simulated",
       [OMPP_QUALITY_HARDWARE] = "hardware")
 NAMES(reduction, [OMPP_REDUCE_SUM] = "sum", [OMPP_REDUCE_MIN] = "min", [OMPP_REDUCE_MAX] = "max")
-NAMES(use, [OMPP_USE_VALUE] = "value", [OMPP_USE_COLUMN] = "column", [OMPP_USE_WAITS] = "waits")
+NAMES(use, [OMPP_USE_VALUE] = "value", [OMPP_USE_COLUMN] = "column", [OMPP_USE_WAITS] = "waits",
+      [OMPP_USE_OBJECTS] = "objects")
 NAMES(over, "threads", "ranks")
 
 static const char *construct_name(unsigned value)
@@ -52,7 +53,7 @@ static const char *coverage_name(unsigned value)
 static const ompp_xml_names_t ends = {OMPP_END_INCOMPLETE + 1, end_name}, kinds = {OMPP_THREAD_OTHER + 1, kind_name},
                               qualities = {OMPP_QUALITY_HARDWARE + 1, quality_name},
                               reductions = {OMPP_REDUCE_MAX + 1, reduction_name}, overs = {2, over_name},
-                              uses = {OMPP_USE_WAITS + 1, use_name},
+                              uses = {OMPP_USE_OBJECTS + 1, use_name},
                               constructs = {OMPP_CONSTRUCT_NUM, construct_name}, phases = {OMPP_PHASE_NUM, phase_name},
                               units = {OMPP_UNIT_NUM, unit_name}, coverages = {OMPP_COVERAGE_NUM, coverage_name},
                               properties = {OMPP_PROPERTY_NUM, property_name};
@@ -106,6 +107,11 @@ RECORD(metric, "metric", FIELD("set", U32, MUST, ompp_metric_t, set), FIELD("ind
        NAMED("over-threads", reductions, MUST, ompp_metric_t, reduce_threads),
        NAMED("over-ranks", reductions, MUST, ompp_metric_t, reduce_ranks), FIELD("source", TEXT, MAY, ompp_metric_t, source),
        FIELD("meaning", TEXT, MAY, ompp_metric_t, meaning), NAMED("use", uses, MAY, ompp_metric_t, use));
+
+RECORD(object, "object", FIELD("name", TEXT, MUST, ompp_object_t, name), FIELD("origin", TEXT, MAY, ompp_object_t, origin),
+       FIELD("address", HEX, MUST, ompp_object_t, address), FIELD("size", U64, MUST, ompp_object_t, size),
+       FIELD("start-offset", U64, MAY, ompp_object_t, start_offset), FIELD("end-offset", U64, MAY, ompp_object_t, end_offset),
+       FIELD("ranges", U32, MAY, ompp_object_t, nranges), FIELD("rank", U32, MAY, ompp_object_t, rank));
 
 RECORD(node, "node", FIELD("parent", INDEX, MAY, ompp_node_t, parent), FIELD("region", INDEX, MAY, ompp_node_t, region),
        FIELD("first-ns", U64, MAY, ompp_node_t, first_ns), FIELD("first-rank", U32, MAY, ompp_node_t, first_rank));

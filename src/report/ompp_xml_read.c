@@ -307,6 +307,13 @@ static void enter_metric(xml_in_t *x)
     if (x->rc == 0) ompp_profile_add_metric(p, &m);
 }
 
+static void enter_object(xml_in_t *x)
+{
+    ompp_object_t o = {0};
+
+    if (read_numbered(x, &ompp_xml_object, &o, x->profile->nobjects + 1)) ompp_profile_add_object(x->profile, &o);
+}
+
 static void enter_node(xml_in_t *x)
 {
     ompp_profile_t *p = x->profile;
@@ -439,6 +446,7 @@ static const element_t elements[] = {
     {"locations", "ompp-profile", enter_list, NULL},
     {"regions", "ompp-profile", enter_list, NULL},
     {"metrics", "ompp-profile", enter_list, NULL},
+    {"objects", "ompp-profile", enter_list, NULL},
     {"nodes", "ompp-profile", enter_list, NULL},
     {"coverage", "ompp-profile", enter_list, NULL},
     {"setting", "settings", enter_setting, NULL},
@@ -447,6 +455,7 @@ static const element_t elements[] = {
     {"location", "locations", enter_location, NULL},
     {"region", "regions", enter_region, NULL},
     {"metric", "metrics", enter_metric, NULL},
+    {"object", "objects", enter_object, NULL},
     {"node", "nodes", enter_node, NULL},
     {"times", "node", enter_times, NULL},
     {"values", "node", enter_values, text_values},

@@ -177,6 +177,19 @@ static void put_metrics(xml_out_t *x)
     close_element(x);
 }
 
+/* Objects are numbered from 1: values of object 0 are those of all data. */
+static void put_objects(xml_out_t *x)
+{
+    open_element(x, "objects");
+    for (size_t i = 0; i < x->profile->nobjects; i++) {
+        open_element(x, ompp_xml_object.element);
+        put_number(x, "id", i + 1);
+        for (size_t f = 0; f < ompp_xml_object.nfields; f++) put_field(x, &ompp_xml_object.fields[f], &x->profile->objects[i]);
+        close_element(x);
+    }
+    close_element(x);
+}
+
 /* ---- Call tree ------------------------------------------------------------------------------------------------------ */
 
 static void put_times(xml_out_t *x, unsigned construct, const ompp_block_t *block)
@@ -262,6 +275,7 @@ static void put_profile(xml_out_t *x)
     LIST("locations", &ompp_xml_location, locations, nlocations, true);
     LIST("regions", &ompp_xml_region, regions, nregions, true);
     put_metrics(x);
+    if (profile->nobjects) put_objects(x);
     open_element(x, "nodes");
     for (size_t i = 0; i < profile->nnodes; i++) put_node(x, i);
     close_element(x);

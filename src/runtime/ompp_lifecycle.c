@@ -9,6 +9,7 @@
 #include "base/ompp_error.h"
 #include "base/ompp_log.h"
 #include "model/ompp_profile.h"
+#include "runtime/ompp_data.h"
 #include "runtime/ompp_dump_priv.h"
 #include "runtime/ompp_finish_priv.h"
 #include "runtime/ompp_process_priv.h"
@@ -248,6 +249,7 @@ static void start_now(void)
     pthread_atfork(before_fork, NULL, in_child);
     atomic_store(&ompp_process.state, OMPP_STATE_RUNNING);
     note_early_ones();
+    ompp_data_from_environment();
     for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++)
         if (ompp_process.disabled[c]) ompp_event_coverage(OMPP_COVERAGE_DISABLED, ompp_constructs[c].full, ompp_constructs[c].env);
     ompp_dump_start();

@@ -79,6 +79,7 @@ class Table:
 class Report:
     def __init__(self, name, lines):
         self.name, self.lines, self.bad, self.checked = name, lines, [], 0
+        self.structures = []
         self.general, self.overview, self.nodes, self.flat, self.tables = {}, {}, [], [], []
         self.ours, self.root, self.run, self.wall, self.each, self.whole = False, None, {}, [], [], []
         self.properties, self.ranks = [], []
@@ -116,6 +117,8 @@ class Report:
         if not m:
             return self.say(i, 'layout')
         self.general[m[1].strip()] = m[2]
+        if m[1].strip() == 'Data Name':
+            self.structures.append(m[2].replace(' ', '_'))
 
     def read_overview(self, i, l, _):
         head, item = re.fullmatch(TYPE + r': (\d+) regions?:', l), re.fullmatch(r' \* (R\d{5}) ' + PLACE + ' ?', l)
@@ -190,6 +193,8 @@ class Report:
                  if re.match('OMPP_CTR', k) and self.general[k] != 'not set']
         if int(self.general.get('Used Counters', 0)) != len(names):
             names = []
+        if any(line.startswith('----     ompp Data ') for line in self.lines):
+            names = names + ['%s(%s)' % (what, s) for s in self.structures for what in ('loads', 'stores')][:32 - len(names)]
         counters = [n + s for n in names for s in (('/I', '/E') if split else ('',))]
         return counters + self.evaluators() + (MPI_COLUMNS if 'MPI num procs' in self.general else [])
 

@@ -13,6 +13,7 @@ check() { # check LIBRARY PATTERN
 }
 
 check libompp ''
+check libompp-memory 'libompp\.so'
 check libompp-mpi 'libompp\.so|libmpi'
 check libompp-papi 'libompp\.so|libpapi'
 check libompp-report 'libxml2|libdwarf|libelf|libz\.|libzstd|liblzma|libicu'

@@ -67,6 +67,8 @@ class Profile:
             node.phases[place] = {
                 e.get("name"): Phase(*(number(e, key) for key in ("time-ns", "child-ns", "task-ns", "count"))) for e in times}
         for values in element.findall("values"):
+            if values.get("object"):
+                continue  # of one data structure: tests/memory
             place = self.locations[int(values.get("location"))]
             node.values[place, number(values, "set")] = [int(v) for v in (values.text or "").split()]
         self.nodes.append(node)

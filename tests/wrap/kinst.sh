@@ -120,7 +120,7 @@ int main(void)
 #pragma omp inst begin(wrong)
         n += 10;
 #pragma omp inst end(work)
-#pragma omp inst data(n, sizeof n, "n")
+#pragma omp inst data(&n, sizeof n, "n")
     /*
 #pragma omp inst begin(comment)
     */

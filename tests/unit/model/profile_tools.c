@@ -154,6 +154,14 @@ ompp_profile_t *tools_rank_profile(uint64_t seed, uint32_t rank)
         ompp_region_t region = program_region(p, which, module);
         ompp_profile_add_region(p, &region);
     }
+    for (unsigned i = 0; i < 2; i++) {
+        unsigned which = (i + rank) % 3; /* in another order on every rank, and not all of them on all */
+        snprintf(text, sizeof text, "structure%u", which);
+        ompp_object_t object = {.name = ompp_profile_string(p, text), .address = 4096 * rank + which, .size = 8 + which, .rank = rank};
+        object.nranges = 1 + random_below(&r, 3);
+        object.end_offset = random_below(&r, 9);
+        ompp_profile_add_object(p, &object);
+    }
     random_tree(&r, p, rank);
     for (unsigned i = 0; i < 4; i++) {
         snprintf(text, sizeof text, "subject%u", random_below(&r, 4));
@@ -252,8 +260,8 @@ static void block_line(lines_t *lines, const ompp_profile_t *p, const char *path
         free(values);
         values = more;
     }
-    line(lines, "block %s | rank %u tid %u set %s object %u =%s", path, p->locations[b->location].rank,
-         p->locations[b->location].tid, set, b->object, values);
+    line(lines, "block %s | rank %u tid %u set %s object %s =%s", path, p->locations[b->location].rank,
+         p->locations[b->location].tid, set, b->object ? T(p->objects[b->object - 1].name) : "all", values);
     free(set);
     free(values);
 }
@@ -305,6 +313,11 @@ static void definition_lines(lines_t *lines, const ompp_profile_t *p)
         char *text = region_text(p, i);
         line(lines, "region %s number %u", text, p->regions[i].number);
         free(text);
+    }
+    for (size_t i = 0; i < p->nobjects; i++) {
+        const ompp_object_t *o = &p->objects[i];
+        line(lines, "object %s %" PRIx64 " %" PRIu64 " offsets %" PRIu64 " %" PRIu64 " ranges %u rank %u", T(o->name), o->address,
+             o->size, o->start_offset, o->end_offset, o->nranges, o->rank);
     }
     for (size_t i = 0; i < p->nmetrics; i++) {
         if (p->metrics[i].index != 0) continue;

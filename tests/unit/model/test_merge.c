@@ -303,6 +303,9 @@ static void check_objects(void **state)
     REJECTED(p->metrics[0].unit = OMPP_UNIT_NUM);
     REJECTED(p->metrics[0].reduce_ranks = 3);
     REJECTED(p->metrics[0].meaning = p->nstrings);
+    REJECTED(p->objects[0].name = p->nstrings);
+    REJECTED(p->objects[1].name = p->objects[0].name);
+    REJECTED(node_with_blocks(p)->blocks[0].object = p->nobjects + 1);
     REJECTED(p->nodes[0].region = 0);
     REJECTED(p->nodes[1].region = p->nregions);
     REJECTED(p->nodes[1].parent = 1);

@@ -1,0 +1,196 @@
+/*
+ * The slow side of counting: threads that come and go, handing counts to the call tree, registration of structures, blocks.
+ */
+#define OMPP_LOG_DOMAIN "memory"
+#include "memory/ompp_count_priv.h"
+
+#include "base/ompp_log.h"
+#include "model/ompp_profile.h"
+#include "runtime/ompp_meter.h"
+#include "runtime/ompp_metric.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#define SOURCE "load/store hooks"
+#define ROW(name, unit, use, meaning)                                                                               \
+    {name, OMPP_UNIT_##unit, OMPP_QUALITY_EXACT, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, meaning, OMPP_USE_##use}
+
+/* In the order of ompp_count_t. */
+static const ompp_metric_row_t rows[] = {
+    ROW("loads", COUNT, OBJECTS, "reads by the compiled code; a block copied at once is one"),
+    ROW("stores", COUNT, OBJECTS, "writes by the compiled code; a block copied or set at once is one"),
+    ROW("loaded", BYTES, VALUE, "bytes read"),
+    ROW("stored", BYTES, VALUE, "bytes written"),
+    ROW("foreign-loads", COUNT, VALUE, "reads of pages that another thread touched first"),
+    ROW("foreign-stores", COUNT, VALUE, "writes to pages that another thread touched first"),
+    ROW("block-loads", COUNT, VALUE, "of the reads, blocks: memcpy, struct and array assignments"),
+    ROW("block-stores", COUNT, VALUE, "of the writes, blocks: memcpy, memset, struct and array assignments"),
+};
+
+_Static_assert(sizeof rows / sizeof rows[0] == OMPP_COUNT_VALUES, "a row per value");
+
+__thread ompp_counter_t *ompp_counter_self;
+
+static bool open_for_counting;       /* the map is there */
+static unsigned metrics;             /* set of rows */
+static _Atomic uint32_t nobjects;    /* highest object that was ever registered */
+static ompp_counter_t unread;        /* what threads count into that are not measured */
+static _Atomic uint32_t nthreads;
+
+/* ---- Structures ----------------------------------------------------------------------------------------------------- */
+
+static void put(uint32_t object, uintptr_t begin, uintptr_t end)
+{
+    if (object > nobjects) nobjects = object;
+    if (!ompp_map_put(object, begin, end))
+        ompp_event_coverage(OMPP_COVERAGE_DROPPED, "edges of data structures", "too many structures that share a page");
+}
+
+static const ompp_data_backend_t backend = {put};
+
+/* ---- Threads -------------------------------------------------------------------------------------------------------- */
+
+static void register_metrics(void)
+{
+    metrics = ompp_metric_register(rows, OMPP_COUNT_VALUES);
+}
+
+static ompp_counter_t *new_counter(void)
+{
+    void *counter = mmap(NULL, sizeof(ompp_counter_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return counter == MAP_FAILED ? NULL : counter;
+}
+
+/* Numbers of threads are 16 bits: what comes behind them shares the last one. */
+static void *begin(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    ompp_counter_t *counter = open_for_counting ? new_counter() : NULL;
+
+    if (!counter) return NULL;
+    pthread_once(&once, register_metrics);
+    uint32_t number = ++nthreads;
+    counter->tag = (number < 0xffffu ? number : 0xffffu) << OMPP_MAP_OWNER_SHIFT;
+    return ompp_counter_self = counter;
+}
+
+/* Adds what was counted for one object to the values of a place. */
+static void add(ompp_off_t node, unsigned object, const ompp_count_t *count)
+{
+    const uint64_t *from = (const uint64_t *)count;
+    uint64_t *values = ompp_meter_values(node, metrics, object, OMPP_COUNT_VALUES);
+
+    for (unsigned i = 0; values && i < OMPP_COUNT_VALUES; i++) values[i] += from[i];
+}
+
+static void sum_up(ompp_count_t *total, const ompp_count_t *count)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        total->accesses[i] += count->accesses[i];
+        total->bytes[i] += count->bytes[i];
+        total->foreign[i] += count->foreign[i];
+        total->blocks[i] += count->blocks[i];
+    }
+}
+
+static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
+{
+    ompp_counter_t *counter = state;
+    ompp_count_t total = {0};
+    uint32_t n = nobjects;
+
+    (void)to;
+    for (uint32_t object = 0; object <= n; object++) {
+        ompp_count_t *count = &counter->count[object];
+        if (count->accesses[OMPP_LOAD] == 0 && count->accesses[OMPP_STORE] == 0) continue;
+        if (metrics && object) add(from.node, object, count);
+        sum_up(&total, count);
+        *count = (ompp_count_t){0};
+    }
+    if (metrics && (total.accesses[OMPP_LOAD] || total.accesses[OMPP_STORE])) add(from.node, 0, &total);
+}
+
+static void end(void *state)
+{
+    ompp_counter_self = &unread;
+    munmap(state, sizeof(ompp_counter_t));
+}
+
+static const ompp_meter_t meter = {begin, move, end};
+
+ompp_counter_t *ompp_counter_slow(void)
+{
+    int saved = errno;
+
+    ompp_counter_self = &unread; /* while the runtime looks at the thread; begin() sets it */
+    ompp_counter_start();
+    ompp_meter_place();
+    errno = saved;
+    return ompp_counter_self;
+}
+
+bool ompp_counter_foreign(const ompp_counter_t *counter, uint32_t *entry, uint32_t value)
+{
+    while (!(value >> OMPP_MAP_OWNER_SHIFT))
+        if (__atomic_compare_exchange_n(entry, &value, value | counter->tag, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return false;
+    return (value & 0xffff0000u) != counter->tag;
+}
+
+/* ---- Blocks --------------------------------------------------------------------------------------------------------- */
+
+/* Bytes from address on, within the page, that belong to the same object. */
+static size_t run_length(uintptr_t address, size_t size, uint32_t value, uint32_t object)
+{
+    size_t in_page = (1ul << OMPP_MAP_PAGE_BITS) - (address & ((1ul << OMPP_MAP_PAGE_BITS) - 1));
+    size_t limit = size < in_page ? size : in_page, n = 1;
+
+    if (!(value & OMPP_MAP_LEADS)) return limit;
+    while (n < limit && ompp_map_in_edge(value, address + n) == object) n++;
+    return n;
+}
+
+void ompp_count_block(uintptr_t address, size_t size, unsigned kind)
+{
+    ompp_counter_t *counter = ompp_counter_get();
+    uint32_t last = UINT32_MAX;
+
+    for (size_t n; size > 0; address += n, size -= n) {
+        uint32_t *entry = ompp_map_entry(address), value = __atomic_load_n(entry, __ATOMIC_ACQUIRE), object = value & 0xffffu;
+        if (object & OMPP_MAP_LEADS) object = ompp_map_in_edge(object, address);
+        bool foreign = (value & 0xffff0000u) != counter->tag && ompp_counter_foreign(counter, entry, value);
+        ompp_count_t *c = &counter->count[object];
+        n = run_length(address, size, value, object);
+        c->bytes[kind] += n;
+        if (object == last) continue;
+        c->accesses[kind]++;
+        c->blocks[kind]++;
+        c->foreign[kind] += foreign;
+        last = object;
+    }
+}
+
+/* ---- Start ---------------------------------------------------------------------------------------------------------- */
+
+static void start(void)
+{
+    open_for_counting = ompp_map_open() && ompp_meter_add(&meter) && ompp_data_subscribe(&backend);
+    if (open_for_counting) return;
+    ompp_warn_common("loads and stores are not counted: no addresses for the map of structures (ulimit -v, vm.overcommit_memory)");
+    ompp_event_coverage(OMPP_COVERAGE_NOTE, "loads and stores are not counted", "no addresses for the map of structures");
+}
+
+void ompp_counter_start(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, start);
+}
+
+/* Before threads come that are metered. Other libraries' constructors may run hooks before: those start it too. */
+__attribute__((constructor)) static void at_load(void)
+{
+    ompp_counter_start();
+}

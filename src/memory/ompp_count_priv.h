@@ -1,0 +1,77 @@
+/**
+ * \file
+ * Counting of loads and stores per data structure on one thread. Private to src/memory.
+ *
+ * A thread counts into an array of its own, one cache line per structure. When the runtime says that the thread's place in the call
+ * tree changes (runtime/ompp_meter.h), what was counted goes to the place that is left. So a hook needs no lock, no allocation and
+ * no knowledge of regions.
+ */
+#ifndef OMPP_COUNT_PRIV_H
+#define OMPP_COUNT_PRIV_H
+
+#include "memory/ompp_map_priv.h"
+#include "runtime/ompp_data.h"
+
+#include <stddef.h>
+
+/** What is counted for a structure; the table of names is in ompp_count.c. Loads stand before stores, [0] and [1]. */
+typedef struct {
+    uint64_t accesses[2]; /* loads, stores; a block copied or set at once is one */
+    uint64_t bytes[2];
+    uint64_t foreign[2];  /* accesses to pages that another thread touched first */
+    uint64_t blocks[2];   /* of the accesses, those that were blocks: memcpy and the like, struct and array assignments */
+} ompp_count_t;
+
+#define OMPP_COUNT_VALUES (sizeof(ompp_count_t) / sizeof(uint64_t))
+
+typedef struct {
+    uint32_t tag;     /* number of the thread << OMPP_MAP_OWNER_SHIFT, from 1; as in entries of the map */
+    uintptr_t block[2][2];   /* the last block hook of each kind, for calls that the compiler makes of it: address, size */
+    uintptr_t block_code[2]; /* where it was called */
+    ompp_count_t count[OMPP_DATA_MAX + 1]; /* [0]: data that belongs to no structure */
+} ompp_counter_t;
+
+enum { OMPP_LOAD, OMPP_STORE };
+
+/** NULL: this thread has not been seen yet. */
+extern __thread ompp_counter_t *ompp_counter_self __attribute__((tls_model("initial-exec")));
+
+/** \brief Makes the counter of this thread; one that nobody reads when it is not measured. Keeps errno. */
+ompp_counter_t *ompp_counter_slow(void);
+
+/** \brief Opens the map and joins the runtime, once. */
+void ompp_counter_start(void);
+
+/** \brief A page that this thread does not own: takes it when nobody does. \return whether it is another's. */
+bool ompp_counter_foreign(const ompp_counter_t *counter, uint32_t *entry, uint32_t value);
+
+static inline ompp_counter_t *ompp_counter_get(void)
+{
+    ompp_counter_t *counter = ompp_counter_self;
+
+    return __builtin_expect(counter != NULL, 1) ? counter : ompp_counter_slow();
+}
+
+/** \brief One access of size bytes; kind is OMPP_LOAD or OMPP_STORE. It belongs to the structure that its first byte is in. */
+static inline void ompp_count(uintptr_t address, size_t size, unsigned kind)
+{
+    ompp_counter_t *counter = ompp_counter_get();
+    uint32_t *entry = ompp_map_entry(address), value = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
+    uint32_t object = value ^ counter->tag;
+
+
+    /* Else it is not a page that this thread touched first and that belongs to one structure as a whole, or to none. */
+    if (__builtin_expect(object >= OMPP_MAP_LEADS, 0)) {
+        bool foreign = (value & 0xffff0000u) != counter->tag && ompp_counter_foreign(counter, entry, value);
+        object = value & 0xffffu;
+        if (object & OMPP_MAP_LEADS) object = ompp_map_in_edge(object, address);
+        counter->count[object].foreign[kind] += foreign;
+    }
+    counter->count[object].accesses[kind]++;
+    counter->count[object].bytes[kind] += size;
+}
+
+/** \brief A block: one access for each structure that it touches, with the bytes that lie there. */
+void ompp_count_block(uintptr_t address, size_t size, unsigned kind);
+
+#endif

@@ -1,0 +1,120 @@
+/*
+ * Filling the address map. Slow side only; one caller at a time.
+ */
+#include "memory/ompp_map_priv.h"
+
+#include <stddef.h>
+#include <sys/mman.h>
+
+#define PAGE (1ul << OMPP_MAP_PAGE_BITS)
+
+static uint32_t nothing;
+uint32_t *ompp_map_page = &nothing;
+uint64_t ompp_map_mask;
+uint16_t (*ompp_map_edge)[OMPP_MAP_GRAINS];
+uint16_t (*ompp_map_byte)[OMPP_MAP_BYTES];
+
+/* Tables handed out; number 0 is not used, so that a zeroed entry never leads anywhere. */
+static uint32_t nedges = 1, nbytes = 1;
+
+/* Addresses only: pages are backed when they are written, and a core dump leaves them out. */
+static void *reserve(size_t size)
+{
+    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (at == MAP_FAILED) return NULL;
+    madvise(at, size, MADV_NOHUGEPAGE);
+    madvise(at, size, MADV_DONTDUMP);
+    return at;
+}
+
+bool ompp_map_open(void)
+{
+    ompp_map_edge = reserve(OMPP_MAP_TABLES * sizeof *ompp_map_edge);
+    ompp_map_byte = reserve(OMPP_MAP_TABLES * sizeof *ompp_map_byte);
+    uint32_t *pages = ompp_map_edge && ompp_map_byte ? reserve(OMPP_MAP_PAGES * sizeof *pages) : NULL;
+    if (!pages) return false;
+    ompp_map_page = pages;
+    ompp_map_mask = OMPP_MAP_PAGES - 1;
+    return true;
+}
+
+/* ---- One page ------------------------------------------------------------------------------------------------------- */
+
+/* The low half of a page's entry; the high half is written by the thread that touches it first. */
+static void publish(uint32_t *entry, uint32_t low)
+{
+    uint32_t old = __atomic_load_n(entry, __ATOMIC_RELAXED);
+
+    while (!__atomic_compare_exchange_n(entry, &old, low | (old & 0xffff0000u), false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) continue;
+}
+
+/* The table of a page that is shared, made with what the page was. */
+static uint16_t *edge_of(uint32_t *entry)
+{
+    uint32_t low = *entry & 0xffffu;
+
+    if (low & OMPP_MAP_LEADS) return ompp_map_edge[low & (OMPP_MAP_LEADS - 1)];
+    if (nedges == OMPP_MAP_TABLES) return NULL;
+    uint16_t *table = ompp_map_edge[nedges];
+    for (unsigned i = 0; i < OMPP_MAP_GRAINS; i++) table[i] = (uint16_t)low;
+    publish(entry, OMPP_MAP_LEADS | nedges++);
+    return table;
+}
+
+static uint16_t *bytes_of(uint16_t *grain)
+{
+    if (*grain & OMPP_MAP_LEADS) return ompp_map_byte[*grain & (OMPP_MAP_LEADS - 1)];
+    if (nbytes == OMPP_MAP_TABLES) return NULL;
+    uint16_t *table = ompp_map_byte[nbytes];
+    for (unsigned i = 0; i < OMPP_MAP_BYTES; i++) table[i] = *grain;
+    __atomic_store_n(grain, (uint16_t)(OMPP_MAP_LEADS | nbytes++), __ATOMIC_RELEASE);
+    return table;
+}
+
+/* Bytes from..to of a grain; a whole grain that has a table keeps it. */
+static bool put_grain(uint16_t *grain, uint32_t object, unsigned from, unsigned to)
+{
+    uint16_t *bytes;
+
+    if (from == 0 && to == OMPP_MAP_BYTES && !(*grain & OMPP_MAP_LEADS)) {
+        __atomic_store_n(grain, (uint16_t)object, __ATOMIC_RELEASE);
+        return true;
+    }
+    bytes = bytes_of(grain);
+    for (unsigned i = from; bytes && i < to; i++) __atomic_store_n(&bytes[i], (uint16_t)object, __ATOMIC_RELAXED);
+    return bytes != NULL;
+}
+
+/* Bytes from..to of a page. */
+static bool put_page(uint32_t *entry, uint32_t object, unsigned from, unsigned to)
+{
+    uint16_t *table;
+    bool done = true;
+
+    if (from == 0 && to == PAGE && !(*entry & OMPP_MAP_LEADS)) {
+        publish(entry, object);
+        return true;
+    }
+    table = edge_of(entry);
+    if (!table) return false;
+    for (unsigned at = from, next; at < to; at = next) {
+        next = (at & ~(OMPP_MAP_BYTES - 1)) + OMPP_MAP_BYTES;
+        if (next > to) next = to;
+        unsigned low = at & (OMPP_MAP_BYTES - 1);
+        done &= put_grain(&table[at >> OMPP_MAP_GRAIN_BITS], object, low, low + next - at);
+    }
+    return done;
+}
+
+bool ompp_map_put(uint32_t object, uintptr_t begin, uintptr_t end)
+{
+    bool done = true;
+
+    while (begin < end) {
+        uintptr_t page = begin & ~(PAGE - 1), next = page + PAGE < end && page + PAGE > page ? page + PAGE : end;
+        done &= put_page(ompp_map_entry(begin), object, (unsigned)(begin - page), (unsigned)(next - page));
+        begin = next;
+    }
+    return done;
+}

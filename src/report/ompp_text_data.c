@@ -1,0 +1,201 @@
+/**
+ * \file
+ * Named data structures: their lines in General Information (ompP's), and the section ompp Data, which
+ * ompP does not have: what was counted per structure, and per structure and region.
+ */
+#include "report/ompp_text_priv.h"
+
+#include "base/ompp_error.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A count with a dot between groups of three digits, as counters. */
+static ompp_seconds_t grouped(uint64_t value)
+{
+    ompp_seconds_t result;
+    char digits[24], *to = result.text;
+    int n = snprintf(digits, sizeof digits, "%" PRIu64, value);
+
+    for (int i = 0; i < n; i++) {
+        if (i > 0 && (n - i) % 3 == 0) *to++ = '.';
+        *to++ = digits[i];
+    }
+    *to = '\0';
+    return result;
+}
+
+static char *object_name(const ompp_text_t *t, uint32_t object, bool word)
+{
+    return ompp_text_printable(ompp_profile_text(t->profile, t->profile->objects[object - 1].name), word);
+}
+
+/* ---- General Information -------------------------------------------------------------------------------------------- */
+
+static void line_offset(ompp_text_t *t, const char *label, uint64_t value)
+{
+    ompp_layout_label(t->out, label);
+    fprintf(t->out, "%" PRIu64, value);
+    if (value) fprintf(t->out, " (0x%" PRIx64 ")", value);
+    putc('\n', t->out);
+}
+
+void ompp_text_data_lines(ompp_text_t *t)
+{
+    for (uint32_t i = 1; i <= t->profile->nobjects; i++) {
+        const ompp_object_t *o = &t->profile->objects[i - 1];
+        char *name = object_name(t, i, false);
+        ompp_layout_label(t->out, "Data Address");
+        fprintf(t->out, "0x%" PRIx64 "\n", o->address);
+        ompp_layout_label(t->out, "Data Size");
+        fprintf(t->out, "%" PRIu64 " (0x%" PRIX64 ")\n", o->size, o->size);
+        ompp_layout_label(t->out, "Data Name");
+        fprintf(t->out, "%s\n", name ? name : "");
+        line_offset(t, "Data Start Offs.", o->start_offset);
+        line_offset(t, "Data End   Offs.", o->end_offset);
+        if (o->nranges > 1) {
+            ompp_layout_label(t->out, "Data Ranges");
+            fprintf(t->out, "%" PRIu32 "\n", o->nranges);
+        }
+        free(name);
+    }
+}
+
+/* ---- Section -------------------------------------------------------------------------------------------------------- */
+
+#define NAME_WIDTH 40
+
+/* A set of metrics that tells structures apart: what its table shows. */
+typedef struct {
+    const ompp_metric_t *metric[OMPP_MAX_COUNTERS];
+    uint32_t set;
+    size_t n;
+    uint64_t *sums; /* [nobjects + 1][n], of the rows being made */
+} set_t;
+
+static bool has_objects(const ompp_profile_t *p, uint32_t set)
+{
+    for (size_t i = 0; i < p->nmetrics; i++)
+        if (p->metrics[i].set == set && p->metrics[i].use == OMPP_USE_OBJECTS) return true;
+    return false;
+}
+
+static void fill_set(set_t *s, const ompp_profile_t *p, uint32_t set)
+{
+    s->set = set;
+    s->n = 0;
+    for (size_t i = 0; i < p->nmetrics && s->n < OMPP_MAX_COUNTERS; i++)
+        if (p->metrics[i].set == set && p->metrics[i].index == s->n) s->metric[s->n++] = &p->metrics[i];
+}
+
+/* Sums over all threads of the nodes of a region; OMPP_NONE = outside regions, any other value that is no region = all. */
+static void sum_region(set_t *s, const ompp_profile_t *p, bool all, uint32_t region)
+{
+    memset(s->sums, 0, (p->nobjects + 1) * s->n * sizeof *s->sums);
+    for (size_t n = 0; n < p->nnodes; n++) {
+        if (!all && p->nodes[n].region != region) continue;
+        for (uint32_t b = 0; b < p->nodes[n].nblocks; b++) {
+            const ompp_block_t *block = &p->nodes[n].blocks[b];
+            if (block->set != s->set) continue;
+            for (size_t i = 0; i < s->n && i < block->nvalues; i++) s->sums[block->object * s->n + i] += block->values[i];
+        }
+    }
+}
+
+static bool any(const uint64_t *values, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (values[i]) return true;
+    return false;
+}
+
+static void print_row(ompp_text_t *t, const set_t *s, const char *name, const uint64_t *values)
+{
+    fprintf(t->out, " %-*s", NAME_WIDTH, name);
+    for (size_t i = 0; i < s->n; i++) ompp_layout_cell(t->out, OMPP_WIDTH_COUNTER, grouped(values[i]).text);
+    putc('\n', t->out);
+}
+
+/* Object 0 holds all data; what belongs to no structure is the rest of it. */
+static void print_rest(ompp_text_t *t, const set_t *s, const char *name)
+{
+    uint64_t rest[OMPP_MAX_COUNTERS];
+
+    for (size_t i = 0; i < s->n; i++) {
+        rest[i] = s->sums[i];
+        for (uint32_t object = 1; object <= t->profile->nobjects; object++)
+            rest[i] = ompp_less(rest[i], s->sums[object * s->n + i]);
+    }
+    if (any(rest, s->n)) print_row(t, s, name, rest);
+}
+
+static void print_titles(ompp_text_t *t, const set_t *s, const char *first)
+{
+    fprintf(t->out, " %-*s", NAME_WIDTH, first);
+    for (size_t i = 0; i < s->n; i++)
+        ompp_layout_cell(t->out, OMPP_WIDTH_COUNTER, ompp_profile_text(t->profile, s->metric[i]->name));
+    putc('\n', t->out);
+}
+
+static void print_objects(ompp_text_t *t, set_t *s)
+{
+    sum_region(s, t->profile, true, 0);
+    print_titles(t, s, "structure");
+    for (uint32_t object = 1; object <= t->profile->nobjects; object++) {
+        char *name = object_name(t, object, true);
+        print_row(t, s, name ? name : "", &s->sums[object * s->n]);
+        free(name);
+    }
+    if (t->profile->nobjects) print_rest(t, s, "(other data)");
+    print_row(t, s, "(all data)", s->sums);
+    putc('\n', t->out);
+}
+
+/* Which structures a region uses: exclusive, so that rows add up to those of the table above. */
+static void print_region(ompp_text_t *t, set_t *s, uint32_t region)
+{
+    const ompp_profile_t *p = t->profile;
+
+    sum_region(s, p, false, region);
+    if (!any(s->sums, s->n)) return;
+    if (region == OMPP_NONE)
+        fputs("outside regions\n", t->out);
+    else
+        ompp_layout_heading(t->out, p->regions[region].number, t->places[region], ompp_constructs[p->regions[region].construct].full);
+    for (uint32_t object = 1; object <= p->nobjects; object++) {
+        char *name = object_name(t, object, true);
+        if (any(&s->sums[object * s->n], s->n)) print_row(t, s, name ? name : "", &s->sums[object * s->n]);
+        free(name);
+    }
+    print_rest(t, s, "(other data)");
+}
+
+static void print_set(ompp_text_t *t, set_t *s)
+{
+    fprintf(t->out, "Counted by %s, exact for the code as it was compiled (docs/data.md).\n\n",
+            ompp_profile_text(t->profile, s->metric[0]->source));
+    print_objects(t, s);
+    fputs("By region, without the regions inside it:\n", t->out);
+    print_titles(t, s, "");
+    print_region(t, s, OMPP_NONE);
+    for (size_t i = 0; i < t->nexecuted; i++) print_region(t, s, t->regions[i]);
+    putc('\n', t->out);
+}
+
+int ompp_text_data(ompp_text_t *t)
+{
+    const ompp_profile_t *p = t->profile;
+    set_t s;
+
+    for (size_t i = 0; i < p->nmetrics; i++) {
+        if (p->metrics[i].index != 0 || !has_objects(p, p->metrics[i].set)) continue;
+        fill_set(&s, p, p->metrics[i].set);
+        s.sums = calloc((p->nobjects + 1) * s.n, sizeof *s.sums);
+        if (!s.sums) return -OMPP_E_NOMEM;
+        ompp_layout_title(t->out, "ompp Data");
+        print_set(t, &s);
+        free(s.sums);
+    }
+    return 0;
+}

@@ -1,0 +1,236 @@
+/*
+ * The register of data structures. Ranges are few (thousands at most) and change rarely, so they stand in one array in order of
+ * registration; back ends keep whatever is fast for them.
+ */
+#define OMPP_LOG_DOMAIN "data"
+#include "runtime/ompp_data.h"
+
+#include "base/ompp_env.h"
+#include "base/ompp_log.h"
+#include "model/ompp_profile.h"
+#include "runtime/ompp_lifecycle.h"
+#include "runtime/ompp_thread_priv.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define MAX_BACKENDS 4
+#define MAX_NAME 256
+
+typedef struct {
+    uint32_t object;
+    uintptr_t begin, end;
+} range_t;
+
+static pthread_mutex_t data_lock = PTHREAD_MUTEX_INITIALIZER;
+static const ompp_data_backend_t *backends[MAX_BACKENDS];
+static unsigned nbackends;
+static ompp_a_object_t *objects[OMPP_DATA_MAX + 1];
+static uint32_t nobjects;
+static range_t *ranges; /* in order of registration */
+static size_t nranges, aranges;
+
+static void tell(uint32_t object, uintptr_t begin, uintptr_t end)
+{
+    for (unsigned i = 0; i < nbackends; i++) backends[i]->put(object, begin, end);
+}
+
+bool ompp_data_subscribe(const ompp_data_backend_t *backend)
+{
+    bool room;
+
+    pthread_mutex_lock(&data_lock);
+    room = nbackends < MAX_BACKENDS;
+    if (room) backends[nbackends++] = backend;
+    for (size_t i = 0; room && i < nranges; i++) backend->put(ranges[i].object, ranges[i].begin, ranges[i].end);
+    pthread_mutex_unlock(&data_lock);
+    return room;
+}
+
+/* ---- Names ---------------------------------------------------------------------------------------------------------- */
+
+static void clean_name(char *clean, const char *name, const void *address)
+{
+    size_t n;
+
+    while (name && isspace((unsigned char)*name)) name++;
+    snprintf(clean, MAX_NAME, "%s", name ? name : "");
+    for (n = strlen(clean); n && isspace((unsigned char)clean[n - 1]);) clean[--n] = '\0';
+    if (!n) snprintf(clean, MAX_NAME, "%p", address);
+}
+
+static const char *text_of(ompp_off_t off)
+{
+    return off ? ((ompp_a_string_t *)(ompp_process.arena.base + off))->text : "";
+}
+
+static uint32_t find_name(const char *name)
+{
+    for (uint32_t i = 1; i <= nobjects; i++)
+        if (strcmp(text_of(objects[i]->name), name) == 0) return i;
+    return 0;
+}
+
+static uint32_t make_object(const char *name, const char *origin, const void *address, size_t size)
+{
+    ompp_a_header_t *header = ompp_process.header;
+
+    if (nobjects == OMPP_DATA_MAX) {
+        ompp_event_coverage(OMPP_COVERAGE_DROPPED, "data structures", "there is room for 1023");
+        return 0;
+    }
+    pthread_mutex_lock(&ompp_process.lock);
+    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_object_t));
+    if (off) {
+        ompp_a_object_t *object = (ompp_a_object_t *)(ompp_process.arena.base + off);
+        *object = (ompp_a_object_t){.next = atomic_load_explicit(&header->objects, memory_order_relaxed),
+                                    .id = nobjects + 1,
+                                    .name = ompp_string_take(name),
+                                    .origin = ompp_string_take(origin),
+                                    .address = (uintptr_t)address,
+                                    .size = size};
+        objects[++nobjects] = object;
+        atomic_store_explicit(&header->objects, off, memory_order_release);
+    }
+    pthread_mutex_unlock(&ompp_process.lock);
+    if (!off) ompp_event_coverage(OMPP_COVERAGE_DROPPED, "data structures", "memory for the profile is full");
+    return off ? nobjects : 0;
+}
+
+/* ---- Ranges --------------------------------------------------------------------------------------------------------- */
+
+/* Not from malloc: this may be called where the program has the allocator in its hands. */
+static bool room_for_range(void)
+{
+    size_t bigger = aranges ? 2 * aranges : 256;
+    range_t *more;
+
+    if (nranges < aranges) return true;
+    more = mmap(NULL, bigger * sizeof *more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (more == MAP_FAILED) return false;
+    if (ranges) memcpy(more, ranges, nranges * sizeof *more);
+    if (ranges) munmap(ranges, aranges * sizeof *ranges);
+    ranges = more;
+    aranges = bigger;
+    return true;
+}
+
+/* The same range of the same structure, still the last word on its bytes. */
+static bool known(uint32_t object, uintptr_t begin, uintptr_t end)
+{
+    for (size_t i = nranges; i-- > 0;) {
+        if (ranges[i].object == object && ranges[i].begin == begin && ranges[i].end == end) return true;
+        if (ranges[i].begin < end && ranges[i].end > begin) return false;
+    }
+    return false;
+}
+
+static uint32_t add_locked(const void *address, size_t size, const char *name, const char *origin)
+{
+    uintptr_t begin = (uintptr_t)address, end = begin + size;
+    uint32_t object = find_name(name);
+
+    if (object && known(object, begin, end)) return object;
+    if (!room_for_range()) return 0;
+    if (!object) object = make_object(name, origin, address, size);
+    if (!object) return 0;
+    ranges[nranges++] = (range_t){object, begin, end};
+    atomic_fetch_add_explicit(&objects[object]->nranges, 1, memory_order_relaxed);
+    tell(object, begin, end);
+    return object;
+}
+
+uint32_t ompp_data_add(const void *address, size_t size, const char *name, const char *origin)
+{
+    int saved = errno;
+    uint32_t object = 0;
+    char clean[MAX_NAME];
+
+    if (size == 0 || (uintptr_t)address + size < (uintptr_t)address || !ompp_runtime_start()) return 0;
+    clean_name(clean, name, address);
+    pthread_mutex_lock(&data_lock);
+    object = add_locked(address, size, clean, origin);
+    pthread_mutex_unlock(&data_lock);
+    errno = saved;
+    return object;
+}
+
+bool ompp_data_release(const void *address)
+{
+    uintptr_t begin = (uintptr_t)address, end = begin;
+    size_t kept = 0;
+
+    pthread_mutex_lock(&data_lock);
+    for (size_t i = 0; i < nranges; i++) {
+        if (ranges[i].begin != begin)
+            ranges[kept++] = ranges[i];
+        else if (ranges[i].end > end)
+            end = ranges[i].end;
+    }
+    nranges = kept;
+    if (end > begin) tell(0, begin, end);
+    for (size_t i = 0; i < nranges; i++) {
+        uintptr_t from = ranges[i].begin > begin ? ranges[i].begin : begin, to = ranges[i].end < end ? ranges[i].end : end;
+        if (from < to) tell(ranges[i].object, from, to);
+    }
+    pthread_mutex_unlock(&data_lock);
+    return end > begin;
+}
+
+uint32_t ompp_data_find(uintptr_t address)
+{
+    uint32_t object = 0;
+
+    pthread_mutex_lock(&data_lock);
+    for (size_t i = nranges; i-- > 0 && !object;)
+        if (ranges[i].begin <= address && address < ranges[i].end) object = ranges[i].object;
+    pthread_mutex_unlock(&data_lock);
+    return object;
+}
+
+static void keep_largest(_Atomic uint64_t *value, uint64_t candidate)
+{
+    uint64_t old = atomic_load(value);
+
+    while (old < candidate && !atomic_compare_exchange_weak(value, &old, candidate)) continue;
+}
+
+void ompp_data_offsets(uint32_t object, uint64_t start, uint64_t end)
+{
+    if (object == 0 || object > nobjects) return;
+    keep_largest(&objects[object]->start_offset, start);
+    keep_largest(&objects[object]->end_offset, end);
+}
+
+/* ---- The user's variables ------------------------------------------------------------------------------------------- */
+
+static bool number(const char *name, const char *text, uint64_t *value)
+{
+    char *rest;
+
+    errno = 0;
+    *value = strtoull(text, &rest, 0);
+    if (isdigit((unsigned char)*text) && !*rest && errno == 0 && *value) return true;
+    ompp_warn_common("%s=%s is not a number above 0; no data range is set", name, text);
+    return false;
+}
+
+void ompp_data_from_environment(void)
+{
+    uint64_t address, size;
+
+    if (!*ompp_env.data_addr && !*ompp_env.data_size) return;
+    if (!*ompp_env.data_addr || !*ompp_env.data_size) {
+        ompp_warn_common("OMPP_DATA_ADDR and OMPP_DATA_SIZE belong together; no data range is set");
+        return;
+    }
+    if (!number("OMPP_DATA_ADDR", ompp_env.data_addr, &address) || !number("OMPP_DATA_SIZE", ompp_env.data_size, &size)) return;
+    if (address + size < address)
+        ompp_warn_common("OMPP_DATA_ADDR + OMPP_DATA_SIZE is beyond the end of memory; no data range is set");
+    else
+        ompp_data_add((const void *)(uintptr_t)address, size, ompp_env.data_name, "OMPP_DATA_ADDR");
+}

@@ -1,0 +1,52 @@
+/**
+ * \file
+ * Data structures the user has named: who they are, and telling the back ends that count for them (load/store hooks, hardware
+ * ranges, samples) where they lie. A structure is known by its name; ranges of addresses registered under one name belong to one
+ * structure. Where ranges overlap, the bytes belong to the one that was registered last, and go back to the others when it is
+ * released.
+ */
+#ifndef OMPP_DATA_H
+#define OMPP_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Seen by the other libraries in the process. */
+#pragma GCC visibility push(default)
+
+#define OMPP_DATA_MAX 1023 /* structures; "object" of value blocks is 1..OMPP_DATA_MAX */
+
+/** A back end; its functions are called one at a time, under a lock, while the program's threads run. */
+typedef struct {
+    /** The bytes begin <= address < end belong to this object from now on; 0 = to none. */
+    void (*put)(uint32_t object, uintptr_t begin, uintptr_t end);
+} ompp_data_backend_t;
+
+/** \brief Adds a back end, borrowed for ever; it is told of the ranges there are at once. \return false when there is no room. */
+bool ompp_data_subscribe(const ompp_data_backend_t *backend);
+
+/**
+ * \brief Registers a range under a name. The same range and name again changes nothing.
+ * \param[in] name    copied; blanks around it are cut off; NULL or "" becomes the address.
+ * \param[in] origin  who named it, for the report; copied.
+ * \return the object, or 0: measurement does not run, the range is empty or wraps around, or there is no room.
+ * \note Threads: any. Slow: takes a lock.
+ */
+uint32_t ompp_data_add(const void *address, size_t size, const char *name, const char *origin);
+
+/** \brief The ranges that begin at this address belong to no structure any more. \return false when there are none. */
+bool ompp_data_release(const void *address);
+
+/** \brief The object that holds an address, 0 = none. Slow: for samples that are taken apart after the run. */
+uint32_t ompp_data_find(uintptr_t address);
+
+/** \brief Bytes before and behind an object that its counts include, because hardware ranges are coarse; the largest one stays. */
+void ompp_data_offsets(uint32_t object, uint64_t start, uint64_t end);
+
+/** \brief Registers what OMPP_DATA_ADDR, OMPP_DATA_SIZE and OMPP_DATA_NAME say. Called once, at the start of measurement. */
+void ompp_data_from_environment(void);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,66 @@
+"""What the tests of load/store counts share: building with hooks, and the counts per structure, region and thread."""
+
+import os
+import shutil
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "run"))
+import harness  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+LOADS, STORES, LOADED, STORED, FOREIGN_LOADS, FOREIGN_STORES, BLOCK_LOADS, BLOCK_STORES = range(8)
+FORTRAN = os.environ.get("TEST_GFORTRAN", "gfortran")
+
+
+def compilers(*wanted):
+    """Those of gcc, g++, gfortran, clang, clang++ that are here."""
+    names = {"gcc": harness.COMPILERS["opari"], "g++": "g++", "gfortran": FORTRAN, "clang": harness.COMPILERS["ompt"],
+             "clang++": harness.COMPILERS["ompt"].replace("clang", "clang++", 1)}
+    found = [(w, names[w]) for w in wanted if shutil.which(names[w])]
+    for w in wanted:
+        if not shutil.which(names[w]):
+            print("note: not tested with %s: it is not here" % names[w])
+    return found or harness.skip("no compiler of " + " ".join(wanted))
+
+
+def build(compiler, source, output, *flags):
+    """Through kinst-ompp --memory; returns what was said on stderr."""
+    words = [harness.command("kinst-ompp"), "--memory", compiler, "-fopenmp", "-g", *flags,
+             "-I", os.path.join(harness.SOURCE, "include"), source, "-o", output]
+    done = harness.execute(words, os.path.dirname(output))
+    if done.status != 0:
+        raise harness.Failure("cannot build: %s\n%s" % (" ".join(words), done.err[-1500:]))
+    return done.err
+
+
+def memory_set(profile):
+    """Number of the set of metrics that the hooks fill."""
+    return next((int(m.get("set")) for m in profile.root.find("metrics") if m.get("source") == "load/store hooks"), None)
+
+
+def objects(profile):
+    listed = profile.root.find("objects")
+    return {} if listed is None else {o.get("name"): o for o in listed}
+
+
+def counts(profile, name, region=None, by_thread=False):
+    """Eight sums of a structure (None: all data), of one region id or of all; by_thread: a dictionary by thread."""
+    wanted = None if name is None else objects(profile)[name].get("id")
+    number, per_thread = str(memory_set(profile)), {}
+    for node in profile.root.find("nodes"):
+        if region is not None and node.get("region") != region:
+            continue
+        for values in node.findall("values"):
+            if values.get("set") == number and values.get("object") == wanted:
+                old = per_thread.setdefault(int(values.get("location")), [0] * 8)
+                for i, text in enumerate(values.text.split()):
+                    old[i] += int(text)
+    if by_thread:
+        return per_thread
+    return [sum(v[i] for v in per_thread.values()) for i in range(8)]
+
+
+def region_of(profile, kind, index=0):
+    """Id of a region by type, in order of the file."""
+    found = [r for r in profile.root.find("regions") if r.get("type") == kind]
+    return found[index].get("id")

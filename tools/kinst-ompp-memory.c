@@ -1,0 +1,129 @@
+/**
+ * \file
+ * --memory: the compiler puts a hook at every load and store, and the program is linked with libompp-memory.so, where the hooks
+ * count. The compiler's own sanitizer libraries must stay out: its options are for compiling only. See docs/data.md.
+ */
+#include "tools/kinst-ompp.h"
+
+#include "tools/ompp-place.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GNU = 1, CLANG = 2, BOTH = GNU | CLANG, C_LIKE = 1, FORTRAN = 2, ALL = C_LIKE | FORTRAN };
+
+/* What each compiler needs; measured, see docs/data.md. */
+static const struct {
+    const char *option;
+    int compilers, languages;
+} options[] = {
+    {"-fsanitize=thread", BOTH, ALL},
+    {"-U__SANITIZE_THREAD__", BOTH, C_LIKE}, /* it is not ThreadSanitizer that runs */
+    {"-fno-ipa-modref", GNU, ALL},           /* else reads of local arrays are left out that a callee is seen not to keep */
+    {"-fno-builtin-memcpy", GNU, C_LIKE},    /* else they are expanded after the hooks were put in */
+    {"-fno-builtin-memmove", GNU, C_LIKE},
+    {"-fno-builtin-mempcpy", GNU, C_LIKE},
+    {"-fno-builtin-memset", GNU, C_LIKE},
+    {"-finline-matmul-limit=100000", GNU, FORTRAN},
+    {"-Wno-tsan", GNU, ALL},
+    /* Accesses of 32 bytes and more, complex numbers among them, get no hook. */
+    {"-fno-vectorize", CLANG, ALL},
+    {"-fno-slp-vectorize", CLANG, ALL},
+    /* ThreadSanitizer's hooks leave out what cannot be a race; those of the coverage do not. */
+    {"-mllvm", CLANG, ALL},
+    {"-tsan-instrument-memory-accesses=0", CLANG, ALL},
+    {"-fsanitize-coverage=func,trace-pc-guard,trace-loads,trace-stores", CLANG, ALL},
+    {"-gdwarf-aranges", CLANG, ALL},
+};
+
+static const char *const wrapped[] = {"memcpy",       "memmove",       "mempcpy",       "memset",
+                                      "__memcpy_chk", "__memmove_chk", "__mempcpy_chk", "__memset_chk"};
+
+static bool is_clash(const char *word)
+{
+    static const char *const kinds[] = {"thread", "address", "memory", "leak"};
+
+    if (strncmp(word, "-fsanitize=", 11) != 0) return false;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strstr(word + 11, kinds[i])) return true;
+    return false;
+}
+
+void kinst_memory_check(const kinst_command_t *c)
+{
+    if (!kinst_own.memory) return;
+    for (size_t i = c->ncompiler; i < c->words.n; i++)
+        if (is_clash(c->words.v[i])) {
+            fprintf(stderr, "kinst-ompp: --memory and %s cannot be had together: both need the compiler's hooks\n", c->words.v[i]);
+            kinst_finish(1 << 8);
+        }
+    if (c->static_link && c->step == KINST_STEP_LINK) {
+        fprintf(stderr, "kinst-ompp: --memory and -static cannot be had together: the hooks are in a shared library\n");
+        kinst_finish(1 << 8);
+    }
+}
+
+void kinst_memory_compile(kinst_list_t *argv, const kinst_command_t *c, kinst_lang_t lang)
+{
+    int language = lang == KINST_LANG_FORTRAN ? FORTRAN : C_LIKE, compiler = c->clang ? CLANG : GNU;
+
+    if (!c->debug) kinst_add(argv, "-g");
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        if ((options[i].compilers & compiler) && (options[i].languages & language)) kinst_add(argv, options[i].option);
+}
+
+void kinst_memory_link(kinst_list_t *argv)
+{
+    const char *lib = ompp_place_find()->lib;
+
+    kinst_addf(argv, "%s/libompp-memory.so", lib);
+    for (size_t i = 0; i < sizeof wrapped / sizeof wrapped[0]; i++) kinst_addf(argv, "-Wl,--wrap=%s", wrapped[i]);
+}
+
+/* ---- A command that compiles and links --------------------------------------------------------------------------------- */
+
+static char *object_of(size_t source)
+{
+    return kinst_text("%s/memory-%zu.o", kinst_private(), source);
+}
+
+/* Runs one of several commands whose messages go to one file. */
+int kinst_memory_run(const kinst_list_t *argv, const char *err)
+{
+    size_t before_size = 0, size = 0;
+    char *before = err ? kinst_file_read(err, &before_size) : NULL;
+    int status = kinst_run(argv->v, &(kinst_run_t){.err = err});
+    char *text = err && before_size ? kinst_file_read(err, &size) : NULL;
+
+    if (text) {
+        char *both = kinst_text("%s%s", before, text);
+        kinst_file_write(err, both, strlen(both));
+    }
+    return status;
+}
+
+int kinst_memory_object(const kinst_command_t *c, size_t source, const kinst_list_t *before, const kinst_list_t *text,
+                        const char *err, bool silent)
+{
+    kinst_list_t argv = {0};
+
+    for (size_t i = 0; i < before->n; i++) kinst_add(&argv, before->v[i]);
+    for (size_t i = c->ncompiler; i < c->words.n; i++)
+        if (c->kinds[i] == KINST_WORD_OPTION && strcmp(c->words.v[i], "-pipe") != 0) kinst_add(&argv, c->words.v[i]);
+    kinst_memory_compile(&argv, c, c->sources[source].lang);
+    if (c->clang) kinst_add(&argv, "-Wno-unused-command-line-argument"); /* libraries and the like */
+    if (silent) kinst_add(&argv, "-w");
+    kinst_add(&argv, "-c");
+    kinst_add(&argv, "-o");
+    kinst_add(&argv, object_of(source));
+    for (size_t i = 0; i < text->n; i++) kinst_add(&argv, text->v[i]);
+    return kinst_memory_run(&argv, err);
+}
+
+void kinst_memory_add_object(kinst_list_t *argv, size_t source)
+{
+    kinst_add(argv, "-x"); /* whatever language the user has set: this is an object */
+    kinst_add(argv, "none");
+    kinst_add(argv, object_of(source));
+}
