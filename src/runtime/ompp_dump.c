@@ -315,6 +315,7 @@ void ompp_dump_start(void)
     int saved_errno = errno, error;
 
     if (ompp_env.dump_interval <= 0) return;
+    tzset(); /* reads TZ once, here: our thread must not read the environment while the program changes it */
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&timer.wake, &attributes);

@@ -144,21 +144,37 @@ static void report_dir(char *dir, size_t n)
         snprintf(dir, n, "%s/%s", ompp_program_dir(), ompp_env.outdir);
 }
 
-/* Without the report library: the compact profile, which ompp-report converts. */
-static void write_compact(const ompp_profile_t *profile, const ompp_job_t *job, const char *why)
+/* Reports by the clock may meet the same trouble every time: that is said once. */
+static void warn_of_report(bool incremental, const char *before, const char *text)
 {
-    char path[1400];
+    static char last[1200];
+
+    if (incremental && strcmp(last, text) == 0) return;
+    snprintf(last, sizeof last, "%s", text);
+    ompp_warn("%s%s", before, text);
+}
+
+/* Without the report library: the compact profile, which ompp-report converts. */
+static void write_compact(const ompp_profile_t *profile, const ompp_job_t *job, bool incremental, const char *why)
+{
+    char path[1400], size[40];
     uint32_t threads = 1;
 
     for (size_t i = 0; i < profile->nranks_kept; i++)
         if (profile->ranks[i].nthreads > threads) threads = profile->ranks[i].nthreads;
+    /* Of one rank alone: named after it, as its other files are. */
+    if (job->local_rank >= 0)
+        snprintf(size, sizeof size, ":%d.%u", job->local_rank, threads);
+    else
+        snprintf(size, sizeof size, ".%ux%u", profile->nranks, threads);
     for (unsigned n = 0; n < 1000; n++) {
-        snprintf(path, sizeof path, "%s%s%s.%ux%u-%u.ompp.bin", job->dir, *job->dir ? "/" : "",
-                 ompp_profile_text(profile, profile->app), profile->nranks, threads, n);
+        snprintf(path, sizeof path, "%s%s%s%s-%u.ompp.bin", job->dir, *job->dir ? "/" : "", ompp_profile_text(profile, profile->app),
+                 size, n);
         if (access(path, F_OK) != 0) break;
     }
     if (ompp_pack_write_file(path, profile) == 0)
-        ompp_warn("report library not usable (%s); profile is in %s, make the report with: ompp-report convert %s", why, path, path);
+        ompp_log_at(incremental ? OMPP_LOG_INFO : OMPP_LOG_WARN, false,
+                    "report library not usable (%s); profile is in %s, make the report with: ompp-report convert %s", why, path, path);
     else
         ompp_warn("no report: %s, and %s cannot be written (%s)", why, path, strerror(errno));
 }
@@ -225,7 +241,7 @@ static void write_here(ompp_profile_t *profile, int local_rank, const char *why)
     if (!run) {
         const char *reason = dlerror();
         file_limit_begin(&limit);
-        write_compact(profile, &job, reason ? reason : "unknown error");
+        write_compact(profile, &job, incremental, reason ? reason : "unknown error");
         file_limit_end(&limit);
         return;
     }
@@ -233,9 +249,9 @@ static void write_here(ompp_profile_t *profile, int local_rank, const char *why)
     int error = run(profile, &job);
     file_limit_end(&limit);
     if (job.message[0])
-        ompp_warn("%s", job.message);
+        warn_of_report(incremental, "", job.message);
     else if (error)
-        ompp_warn("no report: %s", ompp_error_message(error));
+        warn_of_report(incremental, "no report: ", ompp_error_message(error));
     else if (why)
         ompp_warn("%s; report of this process: %s", why, job.path);
     else
@@ -439,7 +455,7 @@ static void local_report(ompp_time_t t, ompp_end_t end, const char *why)
     ompp_profile_t *profile = end == OMPP_END_DUMP ? ompp_dump_profile(end) : collect(t, end);
 
     if (!profile) {
-        ompp_warn("no report: out of memory");
+        warn_of_report(end == OMPP_END_DUMP, "no report: ", "out of memory");
         return;
     }
     snprintf(text, sizeof text, "%d", rank < 0 ? 0 : rank);

@@ -194,6 +194,29 @@ def mpi():
     return p
 
 
+def properties():
+    """2 ranks x 2 threads, 40 s of thread time: properties that the other profiles do not have. Shares in percent of it."""
+    p = Profile('properties', ranks=2, threads=2, mpi=True)
+    par = p.node(p.region('PARALLEL', 1, begin=10, end=60), 0, 500)
+    sections = p.node(p.region('SECTIONS', 2, begin=11, end=20), par, 600)
+    often = p.node(p.region('ATOMIC', 3, begin=30, end=31), par, 700)
+    seldom = p.node(p.region('ATOMIC', 4, begin=40, end=41), par, 800)
+    for r in range(2):
+        for t in range(2):
+            received = 100 if t == 0 else 0
+            p.time(par, (r, t), 1, startup=10, body=(3990, 1300 + received), exitbar=0, shutdown=0)
+            # Five sections and three: uneven; 400 ms: 1.0
+            p.time(sections, (r, t), 1, mgmt=0, section=(800 if t == 0 else 600, 0, 0, 5 if t == 0 else 3), exitbar=0 if t == 0 else 200)
+            p.time(often, (r, t), 1000000, exec=300)  # 1200 ms: 3.0
+            p.time(seldom, (r, t), 100, exec=200)  # not a property
+    mpi_calls(p, par, 5, 900, 50, 'MPI_Recv', lambda r: 100, [8000, 0, 10, 0, 0])  # 200 ms: 0.5
+    mpi_calls(p, 0, 6, 0, 5, 'MPI_Init', lambda r: 400, None)  # holds both threads: 1600 ms: 4.0
+    mpi_calls(p, 0, 7, 5000, 70, 'MPI_Bcast', lambda r: 50, [40, 40, 0, 0, 10])  # both threads: 200 ms: 0.5
+    mpi_calls(p, 0, 8, 6000, 80, 'MPI_Barrier', lambda r: 310 - 300 * r, [0, 0, 0, 0, 10])  # rank 0 waits, twice 300 ms: 1.5
+    # Serial: 10000 - 4000 - 760 and 10000 - 4000 - 460, of one thread of two each: 10780 ms: 26.95
+    return p
+
+
 def many_ranks(name='ranks20', ranks=20, rest=0):
     p = Profile(name, ranks=ranks, threads=2, mpi=True, rest=rest)
     par = p.node(p.region('PARALLEL', 1, begin=5, end=15), 0, 10)
@@ -281,8 +304,8 @@ def unresolved():
 
 
 def main():
-    for name, profile in (('serial', serial()), ('collapsed', collapsed()), ('constructs', constructs()), ('mpi', mpi()), ('ranks20', many_ranks()),
-                          ('rest', many_ranks('rest', 4, 96)), ('tasks', tasks()), ('unresolved', unresolved())):
+    for name, profile in (('serial', serial()), ('collapsed', collapsed()), ('constructs', constructs()), ('mpi', mpi()),
+                          ('properties', properties()), ('ranks20', many_ranks()), ('rest', many_ranks('rest', 4, 96)), ('tasks', tasks()), ('unresolved', unresolved())):
         with open(os.path.join(sys.argv[1], name + '.xml'), 'w', encoding='utf-8') as out:
             out.write(profile.xml())
 
