@@ -42,14 +42,20 @@ ompp_time_t ompp_clock_gettime(void);
 /** \brief Name of the source in use, for the report: "tsc" or "clock_gettime". */
 const char *ompp_clock_source(void);
 
+/** \brief Now, ns, where ompp_clock.use_tsc. */
+static inline ompp_time_t ompp_clock_tsc(void)
+{
+#if defined(__x86_64__)
+    return (ompp_time_t)(((unsigned __int128)(__rdtsc() - ompp_clock.origin_ticks) * ompp_clock.scale) >> 32);
+#else
+    return 0;
+#endif
+}
+
 /** \brief Now, ns. Budget: one counter read plus four instructions. */
 static inline ompp_time_t ompp_clock_now(void)
 {
-#if defined(__x86_64__)
-    if (__builtin_expect(ompp_clock.use_tsc, 1))
-        return (ompp_time_t)(((unsigned __int128)(__rdtsc() - ompp_clock.origin_ticks) * ompp_clock.scale) >> 32);
-#endif
-    return ompp_clock_gettime();
+    return __builtin_expect(ompp_clock.use_tsc, 1) ? ompp_clock_tsc() : ompp_clock_gettime();
 }
 
 #pragma GCC visibility pop

@@ -10,6 +10,11 @@
 
 #include <errno.h>
 
+/*
+ * Asking a type for its size or a communicator for its rank, sizes and kind reads a value in memory: errno is not touched by it, and
+ * not saved here. Topologies are asked for more (below).
+ */
+
 /* ---- Sizes ---------------------------------------------------------------------------------------------------------- */
 
 /*
@@ -19,11 +24,9 @@
 static uint64_t bytes_of(MPI_Count count, MPI_Datatype type)
 {
     MPI_Count size = 0;
-    const int saved = errno;
 
     if (count <= 0 || type == MPI_DATATYPE_NULL || type == (MPI_Datatype)0) return 0;
     if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) size = 0;
-    errno = saved;
     return (uint64_t)count * (uint64_t)size;
 }
 
@@ -66,7 +69,6 @@ static group_t group_of(MPI_Comm comm)
 {
     group_t g = {0, 0, 0, false};
     int inter = 0;
-    const int saved = errno;
 
     PMPI_Comm_test_inter(comm, &inter);
     PMPI_Comm_size(comm, &g.size);
@@ -74,7 +76,6 @@ static group_t group_of(MPI_Comm comm)
     g.others = g.size;
     g.inter = inter;
     if (inter) PMPI_Comm_remote_size(comm, &g.others);
-    errno = saved;
     return g;
 }
 

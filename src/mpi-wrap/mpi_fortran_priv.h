@@ -41,11 +41,10 @@ static inline void *ompp_mpi_real(void **known, const char *symbol, const void *
  */
 
 /** \brief Takes the guard. \return false when a call of MPI has it already. */
-static inline bool ompp_mpi_hold(uintptr_t frame)
+static inline bool ompp_mpi_hold(const void *code, uintptr_t frame)
 {
-    if (!ompp_mpi_outermost(frame)) return false;
-    ompp_mpi_guard.frame = frame;
-    ompp_mpi_guard.region = 0;
+    if (!ompp_mpi_outermost(code, frame)) return false;
+    ompp_mpi_guard = (ompp_mpi_guard_t){frame, code};
     return true;
 }
 
@@ -57,13 +56,9 @@ static inline void ompp_mpi_release(bool held)
 /** \brief ompp_mpi_begin_inquiry(), with the guard held also while the call is only counted. */
 static inline bool ompp_mpi_begin_inquiry_f(ompp_mpi_call_t *call, const void *code, uintptr_t frame, const char *name)
 {
-    const ompp_region_ref_t region = ompp_mpi_region(code, frame, name);
-
-    if (!region) return false;
     if (ompp_mpi_mode & OMPP_MPI_INQUIRY) return ompp_mpi_begin(call, code, frame, name);
-    ompp_event_count(region);
     call->region = 0;
-    return ompp_mpi_hold(frame);
+    return ompp_mpi_count(code, frame, name) && ompp_mpi_hold(code, frame);
 }
 
 static inline void ompp_mpi_end_inquiry_f(ompp_mpi_call_t *call)

@@ -31,8 +31,8 @@ OMPP_MPI_API int MPI_Init_thread(int *argc, char ***argv, int required, int *pro
 /* Counted, not timed: a rank's measured time ends when it enters MPI_Finalize. */
 void ompp_mpi_before_finalize(const void *code, uintptr_t frame)
 {
-    if (!ompp_mpi_outermost(frame)) return;
-    ompp_event_count(ompp_mpi_region(code, frame, "MPI_Finalize"));
+    if (!ompp_mpi_outermost(code, frame)) return;
+    ompp_mpi_count(code, frame, "MPI_Finalize");
     ompp_mpi_finish();
 }
 
@@ -45,8 +45,8 @@ OMPP_MPI_API int MPI_Finalize(void)
 /* Other ranks may be anywhere: nothing collective, only the local profile. */
 void ompp_mpi_before_abort(const void *code, uintptr_t frame)
 {
-    if (!ompp_mpi_outermost(frame)) return;
-    ompp_event_count(ompp_mpi_region(code, frame, "MPI_Abort"));
+    if (!ompp_mpi_outermost(code, frame)) return;
+    ompp_mpi_count(code, frame, "MPI_Abort");
     ompp_runtime_dump(true, "MPI_Abort");
 }
 
@@ -59,8 +59,7 @@ OMPP_MPI_API int MPI_Abort(MPI_Comm comm, int errorcode)
 /* 0: off, 1: on, 2: write a local report now; other levels have no meaning here. */
 void ompp_mpi_control(int level, const void *code, uintptr_t frame)
 {
-    (void)code;
-    if (!ompp_mpi_outermost(frame)) return;
+    if (!ompp_mpi_outermost(code, frame)) return;
     if (level == 0) ompp_event_switch(false, "MPI_Pcontrol");
     if (level == 1) ompp_event_switch(true, "MPI_Pcontrol");
     if (level == 2) ompp_runtime_dump(false, "MPI_Pcontrol");

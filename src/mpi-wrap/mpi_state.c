@@ -41,11 +41,3 @@ bool ompp_mpi_ask_slow(void)
     if (__atomic_load_n(&ompp_mpi_mode, __ATOMIC_ACQUIRE) & OMPP_MPI_ASK) pthread_once(&once, ask);
     return !(ompp_mpi_mode & OMPP_MPI_OFF);
 }
-
-void ompp_mpi_abandoned_slow(void)
-{
-    const ompp_region_ref_t region = ompp_mpi_guard.region;
-
-    ompp_mpi_guard.frame = 0;
-    ompp_event_exit(region, ompp_event_now());
-}

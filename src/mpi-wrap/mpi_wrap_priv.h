@@ -34,26 +34,24 @@ static inline bool ompp_mpi_counts_bytes(void)
 
 /**
  * The outermost MPI call of a thread. Calls that MPI makes in it (user's operators, error handlers, attribute callbacks,
- * Fortran bindings on top of C) are part of it. The frame address and not a depth tells that a call is nested: an error handler
- * may leave by longjmp or a C++ exception, and then the next call does not lie below the frame of the abandoned one.
+ * Fortran bindings on top of C) are part of it.
  */
 typedef struct {
-    uintptr_t frame; /* stack address of the wrapper; 0 = outside MPI */
-    ompp_region_ref_t region;
+    uintptr_t frame;  /* stack address of the wrapper; 0 = outside MPI */
+    const void *code; /* its return address */
 } ompp_mpi_guard_t;
 
 extern __thread ompp_mpi_guard_t ompp_mpi_guard __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/** \brief The call in the guard was left by a jump: closes its region. */
-void ompp_mpi_abandoned_slow(void);
+/**
+ * \brief The guard is held: is the call with this return address and frame made in the call that holds it?
+ * \return false when that one was left by a jump (an error handler's longjmp, an exception): its region is closed, the guard free.
+ */
+bool ompp_mpi_nested_slow(const void *code, uintptr_t frame);
 
-static inline bool ompp_mpi_outermost(uintptr_t frame)
+static inline bool ompp_mpi_outermost(const void *code, uintptr_t frame)
 {
-    if (__builtin_expect(ompp_mpi_guard.frame != 0, 0)) {
-        if (frame < ompp_mpi_guard.frame) return false;
-        ompp_mpi_abandoned_slow();
-    }
-    return true;
+    return __builtin_expect(ompp_mpi_guard.frame == 0, 1) || !ompp_mpi_nested_slow(code, frame);
 }
 
 /* ---- A measured call ------------------------------------------------------------------------------------------------ */
@@ -65,36 +63,37 @@ typedef struct {
 /** Return address and frame of the wrapper that stands in a function of its own. */
 #define OMPP_MPI_HERE __builtin_return_address(0), (uintptr_t)__builtin_frame_address(0)
 
-/** \brief The region of a call about to be measured, or 0: nested in another MPI call, or switched off. */
-static inline ompp_region_ref_t ompp_mpi_region(const void *code, uintptr_t frame, const char *name)
+/** \brief MPI calls are measured in this process. */
+static inline bool ompp_mpi_measures(void)
 {
-    if (__builtin_expect(ompp_mpi_mode & (OMPP_MPI_ASK | OMPP_MPI_OFF), 0) && !ompp_mpi_ask_slow()) return 0;
-    if (!ompp_mpi_outermost(frame)) return 0;
-    return ompp_region_at(OMPP_CONSTRUCT_MPI, code, name);
+    return __builtin_expect(!(ompp_mpi_mode & (OMPP_MPI_ASK | OMPP_MPI_OFF)), 1) || ompp_mpi_ask_slow();
+}
+
+/** \brief Counts a call, without time. \return false when it is not measured: nested in another MPI call, or switched off. */
+static inline bool ompp_mpi_count(const void *code, uintptr_t frame, const char *name)
+{
+    return ompp_mpi_measures() && ompp_mpi_outermost(code, frame) && ompp_event_count_call(OMPP_CONSTRUCT_MPI, code, name);
 }
 
 /** \brief Begins a call. \return false when it is not to be measured; then there is no end. */
-static inline bool ompp_mpi_begin(ompp_mpi_call_t *call, const void *code, uintptr_t frame, const char *name)
+static inline __attribute__((always_inline)) bool ompp_mpi_begin(ompp_mpi_call_t *call, const void *code, uintptr_t frame,
+                                                                 const char *name)
 {
-    if (__builtin_expect(ompp_mpi_mode & (OMPP_MPI_ASK | OMPP_MPI_OFF), 0) && !ompp_mpi_ask_slow()) return false;
-    if (!ompp_mpi_outermost(frame)) return false;
+    if (!ompp_mpi_measures() || !ompp_mpi_outermost(code, frame)) return false;
+    ompp_mpi_guard = (ompp_mpi_guard_t){frame, code};
     call->region = ompp_event_call(OMPP_CONSTRUCT_MPI, code, name);
-    if (!call->region) return false;
-    ompp_mpi_guard.frame = frame;
-    ompp_mpi_guard.region = call->region;
-    return true;
+    if (__builtin_expect(call->region != 0, 1)) return true;
+    ompp_mpi_guard.frame = 0;
+    return false;
 }
 
 /** \brief The same for local calls: counts them; begins one only when they are to be timed. */
-static inline bool ompp_mpi_begin_inquiry(ompp_mpi_call_t *call, const void *code, uintptr_t frame, const char *name)
+static inline __attribute__((always_inline)) bool ompp_mpi_begin_inquiry(ompp_mpi_call_t *call, const void *code,
+                                                                         uintptr_t frame, const char *name)
 {
-    call->region = ompp_mpi_region(code, frame, name);
-    if (!call->region) return false;
-    if (!(ompp_mpi_mode & OMPP_MPI_INQUIRY)) {
-        ompp_event_count(call->region);
-        return false;
-    }
-    return ompp_mpi_begin(call, code, frame, name);
+    if (__builtin_expect(ompp_mpi_mode & OMPP_MPI_INQUIRY, 0)) return ompp_mpi_begin(call, code, frame, name);
+    ompp_mpi_count(code, frame, name);
+    return false;
 }
 
 /** \brief Ends a call at t. \param[in] values  what it counts, [OMPP_METRIC_MPI_NUM]; NULL = nothing. */

@@ -134,8 +134,11 @@ ompp_region_ref_t ompp_event_innermost(ompp_construct_t construct);
 /** \brief One execution that is counted but not timed (local MPI inquiry calls). */
 void ompp_event_count(ompp_region_ref_t region);
 
+/** \brief ompp_region_at() and ompp_event_count() in one. \param[in] name  not NULL. \return the region, 0 as ompp_event_call(). */
+ompp_region_ref_t ompp_event_count_call(ompp_construct_t construct, const void *code, const char *name);
+
 /**
- * \brief ompp_region_at(), ompp_event_now() and ompp_event_enter() in one, for calls that are short (MPI).
+ * \brief ompp_region_at(), ompp_event_now() and ompp_event_enter() in one, for calls that are short (MPI); name is not NULL.
  * \return the region entered, for ompp_event_return(); 0 when nothing is measured.
  */
 ompp_region_ref_t ompp_event_call(ompp_construct_t construct, const void *code, const char *name);

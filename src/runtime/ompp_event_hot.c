@@ -7,22 +7,32 @@
 
 const ompp_sync_subscriber_t *ompp_sync_subscriber;
 
+static inline ompp_site_t *site_of(ompp_thread_t *thread, const void *code, const void *key)
+{
+    return &thread->sites[((uintptr_t)code + (uintptr_t)key) * 0x9e3779b97f4a7c15u >> 56];
+}
+
 /* Region by address, or by lock, through the thread's cache. */
 static inline ompp_region_ref_t region_at(ompp_thread_t *thread, ompp_construct_t construct, const void *code, const char *name)
 {
     const void *key = name ? (const void *)name : (const void *)(uintptr_t)(construct + 1);
-    ompp_site_t *site = &thread->sites[((uintptr_t)code ^ (uintptr_t)key >> 3) * 0x9e3779b97f4a7c15u >> 56];
+    ompp_site_t *site = site_of(thread, code, key);
 
     if (__builtin_expect(site->code == code && site->name == key, 1)) return site->region;
     return ompp_region_at_slow(thread, site, construct, code, name);
+}
+
+static inline void add_values(uint64_t sums[OMPP_METRIC_MPI_NUM], const uint64_t values[OMPP_METRIC_MPI_NUM])
+{
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < OMPP_METRIC_MPI_NUM; i++) sums[i] += values[i];
 }
 
 static inline void add_mpi(ompp_thread_t *thread, const uint64_t values[OMPP_METRIC_MPI_NUM])
 {
     uint64_t *sums = ompp_values_of(thread, ompp_top(thread)->node, OMPP_SET_MPI, OMPP_METRIC_MPI_NUM);
 
-    if (sums)
-        for (unsigned i = 0; i < OMPP_METRIC_MPI_NUM; i++) sums[i] += values[i];
+    if (sums) add_values(sums, values);
 }
 
 void ompp_event_enter(ompp_region_ref_t region, ompp_time_t t)
@@ -80,24 +90,96 @@ void ompp_event_exit(ompp_region_ref_t region, ompp_time_t t)
     ompp_guard_leave(thread);
 }
 
-ompp_region_ref_t ompp_event_call(ompp_construct_t construct, const void *code, const char *name)
+/* ---- Calls ---------------------------------------------------------------------------------------------------------- */
+
+/*
+ * Calls are often short, and their cost is most of what measuring them costs. So each of these functions does the usual case by
+ * itself, without calling anything, and leaves all others to its slow twin: the first time at a place, a thread that is not measured
+ * now, one that a report or a meter is waiting for, a clock that is not the counter.
+ */
+
+/* The usual state of a thread: in no event, nothing skipped, no meters; measurement on, and no copy wanted. */
+static inline bool is_usual(const ompp_thread_t *thread)
+{
+    return !((thread->guard & 1) | thread->skipped | thread->nmeters) &&
+           atomic_load_explicit(&ompp_process.on, memory_order_relaxed) == OMPP_ON_ENTER;
+}
+
+/* Notes the node below parent, for the next time. */
+static void keep_node(ompp_thread_t *thread, const void *code, const char *name, ompp_off_t parent, ompp_off_t node)
+{
+    ompp_site_t *site = site_of(thread, code, name);
+
+    if (site->code != code || site->name != name || ompp_node(thread, node)->parent != parent) return;
+    site->parent = parent;
+    site->node = node;
+}
+
+static __attribute__((noinline)) ompp_region_ref_t call_slow(ompp_construct_t construct, const void *code, const char *name)
 {
     ompp_thread_t *thread = ompp_thread_get();
     ompp_region_ref_t region = thread ? region_at(thread, construct, code, name) : 0;
 
     if (!region || !ompp_guard_enter(thread)) return 0;
-    ompp_push(thread, region, ompp_clock_now());
+    const ompp_a_frame_t *frame = ompp_push(thread, region, ompp_clock_now());
+    if (frame && !(frame->flags & OMPP_FRAME_F_RECURSIVE)) keep_node(thread, code, name, frame[-1].node, frame->node);
     ompp_guard_leave(thread);
     return region;
 }
 
-void ompp_event_return(ompp_region_ref_t region, const uint64_t *values, ompp_time_t t)
+ompp_region_ref_t ompp_event_call(ompp_construct_t construct, const void *code, const char *name)
+{
+    ompp_thread_t *thread = ompp_thread_self;
+
+    if (__builtin_expect(!thread || !is_usual(thread), 0)) return call_slow(construct, code, name);
+    const unsigned guard = ompp_guard_take(thread);
+    const ompp_site_t *site = site_of(thread, code, name);
+    const ompp_a_frame_t *top = ompp_top(thread);
+    if (__builtin_expect(site->code != code || site->name != name || site->parent != top->node || top == thread->last ||
+                         top->flags & OMPP_FRAME_F_PENDING || !ompp_clock.use_tsc, 0)) {
+        ompp_guard_drop(thread, guard);
+        return call_slow(construct, code, name);
+    }
+    ompp_frame_fill(thread, site->node, 0, ompp_clock_tsc());
+    ompp_step_top(thread, 1);
+    ompp_node(thread, site->node)->slot[0].count++;
+    ompp_guard_leave(thread);
+    return site->region;
+}
+
+static __attribute__((noinline)) void return_slow(ompp_region_ref_t region, const uint64_t *values, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
 
     if (!thread || !region || !ompp_guard_enter(thread)) return;
     if (values && !thread->skipped) add_mpi(thread, values);
     leave(thread, region, t);
+    ompp_guard_leave(thread);
+}
+
+void ompp_event_return(ompp_region_ref_t region, const uint64_t *values, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_self;
+
+    if (__builtin_expect(!thread || !is_usual(thread), 0)) {
+        return_slow(region, values, t);
+        return;
+    }
+    const unsigned guard = ompp_guard_take(thread);
+    ompp_a_frame_t *frame = ompp_top(thread);
+    ompp_a_node_t *node = ompp_node(thread, frame->node);
+    ompp_a_block_t *block = ompp_at(thread, atomic_load_explicit(&node->sets, memory_order_relaxed));
+    /* Offset 0, no block, is zero bytes: of no set. */
+    if (__builtin_expect(frame->flags || node->region != region || (values && (block->set != OMPP_SET_MPI || block->object)), 0)) {
+        ompp_guard_drop(thread, guard);
+        return_slow(region, values, t);
+        return;
+    }
+    if (values) add_values(block->values, values);
+    ompp_frame_book(thread, frame, t);
+    node->visits++;
+    ompp_step_top(thread, -1);
+    ompp_frame_credit(thread, frame);
     ompp_guard_leave(thread);
 }
 
@@ -116,6 +198,40 @@ void ompp_event_count(ompp_region_ref_t region)
     if (node) ompp_node(thread, node)->visits++;
     ompp_guard_leave(thread);
 }
+
+static __attribute__((noinline)) ompp_region_ref_t count_call_slow(ompp_construct_t construct, const void *code, const char *name)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+    ompp_region_ref_t region = thread ? region_at(thread, construct, code, name) : 0;
+
+    ompp_event_count(region);
+    if (region && thread != &ompp_thread_none && ompp_guard_enter(thread)) {
+        const ompp_off_t parent = ompp_top(thread)->node, last = ompp_node(thread, parent)->last;
+        if (ompp_node(thread, last)->region == region) keep_node(thread, code, name, parent, last);
+        ompp_guard_leave(thread);
+    }
+    return region;
+}
+
+ompp_region_ref_t ompp_event_count_call(ompp_construct_t construct, const void *code, const char *name)
+{
+    ompp_thread_t *thread = ompp_thread_self;
+
+    if (__builtin_expect(!thread || !is_usual(thread), 0)) return count_call_slow(construct, code, name);
+    const unsigned guard = ompp_guard_take(thread);
+    const ompp_site_t *site = site_of(thread, code, name);
+    const ompp_a_frame_t *top = ompp_top(thread);
+    if (__builtin_expect(site->code != code || site->name != name || site->parent != top->node ||
+                         top->flags & OMPP_FRAME_F_PENDING, 0)) {
+        ompp_guard_drop(thread, guard);
+        return count_call_slow(construct, code, name);
+    }
+    ompp_node(thread, site->node)->visits++;
+    ompp_guard_leave(thread);
+    return site->region;
+}
+
+/* ---- Values --------------------------------------------------------------------------------------------------------- */
 
 void ompp_event_add_mpi(const uint64_t values[OMPP_METRIC_MPI_NUM])
 {

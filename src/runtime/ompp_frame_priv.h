@@ -60,8 +60,8 @@ static inline ompp_a_frame_t *ompp_settled_top(ompp_thread_t *thread, ompp_time_
     return ompp_top(thread);
 }
 
-/** \brief Pushes a frame for node; the caller has settled the top and knows that there is room. */
-static inline ompp_a_frame_t *ompp_push_node(ompp_thread_t *thread, ompp_off_t node, unsigned flags, ompp_time_t t)
+/** \brief Makes what is above the top a frame for node, not yet pushed. */
+static inline ompp_a_frame_t *ompp_frame_fill(ompp_thread_t *thread, ompp_off_t node, unsigned flags, ompp_time_t t)
 {
     ompp_a_frame_t *frame = ompp_top(thread) + 1;
 
@@ -71,6 +71,14 @@ static inline ompp_a_frame_t *ompp_push_node(ompp_thread_t *thread, ompp_off_t n
     frame->enter = frame->stamp = t;
     frame->credited = 0;
     frame->again = frame->stack = 0;
+    return frame;
+}
+
+/** \brief Pushes a frame for node; the caller has settled the top and knows that there is room. */
+static inline ompp_a_frame_t *ompp_push_node(ompp_thread_t *thread, ompp_off_t node, unsigned flags, ompp_time_t t)
+{
+    ompp_a_frame_t *frame = ompp_frame_fill(thread, node, flags, t);
+
     ompp_move_top(thread, 1);
     return frame;
 }
@@ -95,6 +103,14 @@ static inline ompp_a_frame_t *ompp_push(ompp_thread_t *thread, ompp_region_ref_t
     return top;
 }
 
+/** \brief The frame below gets the time of this one, which is closed. */
+static inline void ompp_frame_credit(const ompp_thread_t *thread, const ompp_a_frame_t *frame)
+{
+    const ompp_a_frame_t *below = frame - 1;
+
+    ompp_node(thread, below->node)->slot[below->slot].child += frame->stamp - frame->enter - frame->credited;
+}
+
 /** \brief Closes the top frame, which is an ordinary one, at t. */
 static inline void ompp_pop(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_t t)
 {
@@ -103,8 +119,7 @@ static inline void ompp_pop(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_t
     ompp_frame_book(thread, frame, t);
     node->visits++;
     ompp_move_top(thread, -1);
-    ompp_a_frame_t *below = frame - 1;
-    ompp_node(thread, below->node)->slot[below->slot].child += frame->stamp - frame->enter - frame->credited;
+    ompp_frame_credit(thread, frame);
 }
 
 #endif

@@ -28,6 +28,7 @@ typedef struct {
 typedef struct {
     const void *code, *name; /* name: static text, or a small number for the construct */
     ompp_region_ref_t region;
+    ompp_off_t parent, node; /* calls: last node entered from here, and the one it lies below; 0 = none */
 } ompp_site_t;
 
 typedef struct {
@@ -151,11 +152,18 @@ static inline void ompp_use_stack(ompp_thread_t *thread, ompp_a_stack_t *stack)
     ompp_moved(thread);
 }
 
-/** \brief Moves the top of the current stack by one frame, for readers of the arena too. */
-static inline void ompp_move_top(ompp_thread_t *thread, int by)
+/** \brief Moves the top of the current stack by one frame, for readers of the arena too, of a thread that has no meters. */
+static inline void ompp_step_top(ompp_thread_t *thread, int by)
 {
     thread->top += by;
-    __atomic_store_n(&thread->stack->top, thread->stack->top + (unsigned)by, __ATOMIC_RELEASE);
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* the frame is complete before it is seen; no instruction on x86 */
+    thread->stack->top += (unsigned)by;
+}
+
+/** \brief The same of any thread. */
+static inline void ompp_move_top(ompp_thread_t *thread, int by)
+{
+    ompp_step_top(thread, by);
     ompp_moved(thread);
 }
 
@@ -173,13 +181,29 @@ static inline bool ompp_is_inside(const ompp_thread_t *thread)
     return thread->guard & 1;
 }
 
+/** \brief Goes inside; the thread is not. \return what ompp_guard_drop() wants. */
+static inline unsigned ompp_guard_take(ompp_thread_t *thread)
+{
+    const unsigned before = thread->guard;
+
+    thread->guard = before + 1;
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* for readers of the arena (ompp_dump.c); no instruction on x86 */
+    __asm__ volatile("" ::: "memory");
+    return before;
+}
+
+/** \brief Goes outside again without having done anything. */
+static inline void ompp_guard_drop(ompp_thread_t *thread, unsigned before)
+{
+    __asm__ volatile("" ::: "memory");
+    thread->guard = before;
+}
+
 /** \brief First statement of every event: false when this thread is inside the runtime already. */
 static inline bool ompp_guard_enter(ompp_thread_t *thread)
 {
     if (__builtin_expect(ompp_is_inside(thread), 0)) return false;
-    thread->guard++;
-    __atomic_thread_fence(__ATOMIC_RELEASE); /* for readers of the arena (ompp_dump.c); no instruction on x86 */
-    __asm__ volatile("" ::: "memory");
+    ompp_guard_take(thread);
     return true;
 }
 

@@ -29,9 +29,9 @@ ours() {
 }
 echo "instructions in our libraries per call"
 for c in MPI_Iprobe MPI_Send MPI_Allreduce MPI_Comm_rank; do
-    printf '%-16s %d\n' $c $((($(ours "$scratch/calls" $c 4000) - $(ours "$scratch/calls" $c 2000)) / 2000))
+    printf '%-16s %d\n' $c $((($(ours "$scratch/calls" $c 24000) - $(ours "$scratch/calls" $c 4000)) / 20000))
 done
 [ -n "$openmp" ] || { echo "OMPT: no clang with libomp here"; exit 0; }
 for c in parallel for barrier critical single master task; do
-    printf 'OMPT %-11s %d\n' $c $((($(ours "$openmp" $c 4000) - $(ours "$openmp" $c 2000)) / 2000))
+    printf 'OMPT %-11s %d\n' $c $((($(ours "$openmp" $c 24000) - $(ours "$openmp" $c 4000)) / 20000))
 done

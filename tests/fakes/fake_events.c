@@ -67,6 +67,19 @@ FAKE_API void ompp_event_count(ompp_region_ref_t region)
     if (region) __atomic_add_fetch(&calls[region - 1].counted, 1, __ATOMIC_RELAXED);
 }
 
+FAKE_API ompp_region_ref_t ompp_event_count_call(ompp_construct_t construct, const void *code, const char *name)
+{
+    ompp_region_ref_t region = ompp_region_at(construct, code, name);
+
+    ompp_event_count(region);
+    return region;
+}
+
+FAKE_API ompp_region_ref_t ompp_event_innermost(ompp_construct_t construct)
+{
+    return construct == OMPP_CONSTRUCT_MPI && depth > 0 ? stack[depth - 1] : 0;
+}
+
 FAKE_API void ompp_event_add_mpi(const uint64_t values[OMPP_METRIC_MPI_NUM])
 {
     if (depth == 0) return;

@@ -10,7 +10,7 @@ esac
 run() { # ranks preload program
     timeout 120 $MPIRUN $flags -n "$1" env LD_LIBRARY_PATH="$libs:$LD_LIBRARY_PATH" LD_PRELOAD="$2" "$abs_top_builddir/tests/mpi/$3" 2>&1
 }
-for program in messages collectives threads; do
+for program in messages collectives threads jumps; do
     for ranks in 1 2 4; do
         for preload in "" "$libs/libompp-fake.so:$libs/libompp-mpi.so"; do
             output=$(run $ranks "$preload" $program)
