@@ -243,13 +243,27 @@ static void put_line(work_t *w, const kinst_buffer_t *head, const char *line, co
     kinst_puts(w->body, "\n");
 }
 
+/* Number of the next #line for the source behind a line; 0 = there is none, or it goes back. */
+static unsigned limit_behind(const work_t *w, const char *line, unsigned at)
+{
+    unsigned number = 0;
+
+    while (!number && *line) {
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+        number = own_line(w, line);
+    }
+    return number > at ? number : 0;
+}
+
 /*
  * OPARI2 says with #line where its output goes on with line N of the source; from there lines count on, so the places that the
- * scan remembered are known for all of the user's text. Lines of generated calls may get a place of the neighbourhood.
+ * scan remembered are known for all of the user's text. Lines of generated calls get the place of the line before them: a function
+ * must not seem to end behind its end.
  */
 static void put_instrumented(work_t *w, const kinst_buffer_t *head, const char *out)
 {
-    unsigned number, at = 1;
+    unsigned number, at = 1, limit = limit_behind(w, out, 1);
     kinst_place_t next = {NULL, 0, ""}; /* where the compiler thinks it is */
 
     for (const char *line = out, *eol; *line; line = *eol ? eol + 1 : eol) {
@@ -257,6 +271,7 @@ static void put_instrumented(work_t *w, const kinst_buffer_t *head, const char *
         if (line == out && strncmp(line, "#include", 8) == 0) continue; /* of the file that read_declarations() replaces */
         if ((number = own_line(w, line))) {
             at = number;
+            limit = limit_behind(w, line, at);
             continue;
         }
         kinst_place_t place = kinst_scan_place(w->scan, at);
@@ -267,7 +282,7 @@ static void put_instrumented(work_t *w, const kinst_buffer_t *head, const char *
         next = place;
         for (const char *p = w->body->text + before; *p; p++) next.line += *p == '\n';
         if (whole && w->at_code) next.line = 0;
-        at++;
+        if (!limit || at + 1 < limit) at++;
     }
 }
 

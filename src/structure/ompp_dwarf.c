@@ -89,11 +89,12 @@ static void describe(ompp_dwarf_t *dwarf, Dwarf_Die die, ompp_function_t *functi
     Dwarf_Unsigned value = 0;
 
     if (!function->name && ok(dwarf, dwarf_diename(die, &name, &dwarf->error))) function->name = name;
-    if (!function->decl_line && number_of(dwarf, die, DW_AT_decl_line, &value)) {
-        function->decl_line = (uint32_t)value;
-        if (number_of(dwarf, die, DW_AT_decl_file, &value)) function->decl_file = (uint32_t)value;
+    if (!function->decl_line && number_of(dwarf, die, DW_AT_decl_line, &value)) function->decl_line = (uint32_t)value;
+    if (!function->has_file && number_of(dwarf, die, DW_AT_decl_file, &value)) {
+        function->decl_file = (uint32_t)value;
+        function->has_file = true; /* gcc leaves it out where it is that of the declaration in the class */
     }
-    if ((function->name && function->decl_line) || depth == MAX_ORIGINS) return;
+    if ((function->name && function->decl_line && function->has_file) || depth == MAX_ORIGINS) return;
     Dwarf_Die origin = referred(dwarf, die, DW_AT_abstract_origin);
     if (!origin) origin = referred(dwarf, die, DW_AT_specification);
     if (origin) {

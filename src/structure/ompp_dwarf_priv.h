@@ -40,7 +40,7 @@ typedef struct {
     uint32_t decl_line, decl_file;
     uint32_t first_range, nranges; /* in the unit's ranges */
     uint32_t last;
-    bool inlined;
+    bool inlined, has_file;
 } ompp_function_t;
 
 typedef struct {

@@ -142,6 +142,7 @@ static bool location_of(reader_t *r, Dwarf_Die die, uint64_t *addr)
 typedef struct {
     const char *name, *linkage;
     Dwarf_Unsigned line, file;
+    bool has_file;
     uint64_t type;
 } declared_t;
 
@@ -150,9 +151,8 @@ static void read_declared(ompp_dwarf_t *dwarf, Dwarf_Die die, declared_t *d, int
     if (!d->name) d->name = name_of(dwarf, die);
     if (!d->linkage) d->linkage = ompp_die_linkage_name(dwarf, die);
     if (!d->type) d->type = ompp_type_of(dwarf, die);
-    if (!d->line && ompp_die_number(dwarf, die, DW_AT_decl_line, &d->line) &&
-        !ompp_die_number(dwarf, die, DW_AT_decl_file, &d->file))
-        d->file = 1;
+    if (!d->line) ompp_die_number(dwarf, die, DW_AT_decl_line, &d->line);
+    if (!d->has_file) d->has_file = ompp_die_number(dwarf, die, DW_AT_decl_file, &d->file);
     if (depth == MAX_ORIGINS) return;
     Dwarf_Die origin = ompp_die_referred(dwarf, die, DW_AT_specification);
     if (!origin) origin = ompp_die_referred(dwarf, die, DW_AT_abstract_origin);
@@ -200,7 +200,7 @@ static void add_variable(reader_t *r, Dwarf_Die die)
     if (!d.name || !room((void **)&all->items, all->n, &all->allocated, sizeof *all->items)) return;
     const char *symbol = r->function || *r->scope == '/' ? NULL : qualified_symbol(r->structure, &d, addr);
     const char *name = keep(all, symbol ? ompp_name_of_symbol(symbol, true) : joined(r->scope, d.name, ""));
-    const char *file = file_of(r, d.file);
+    const char *file = d.has_file ? file_of(r, d.file) : NULL;
     if (!name) return;
     all->items[all->n++] = (ompp_variable_t){.name = name,
                                              .function = keep(all, function_of(r, addr)),

@@ -21,7 +21,7 @@ contains
     real(8), intent(in) :: r
     total = total + area(r)
   end subroutine inner ! /* @end inner */
-end subroutine outer ! /* @end outer */
+end subroutine outer
 
 program driver
   use shapes

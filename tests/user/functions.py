@@ -51,15 +51,16 @@ def executions(profile, name):
     return sum(profile.total("execC", profile.find("USER REGION", name=name)).values())
 
 
-def check_counts(verdict, profile, counts, source, threads, title, ends):
+def check_counts(verdict, profile, counts, source, threads, title, exact=True):
+    """exact: the last line, too. (Compilers that optimise mix the code of functions.)"""
     begin, end = harness.labels(os.path.join(FOLDER, source))
     for name, (label, wanted) in counts.items():
         verdict.equal(executions(profile, name), eval(wanted, {"T": threads}), "%s: executions of %s" % (title, name))
         for region in profile.find("USER REGION", name=name) if label else []:
             place = "%s: place of %s" % (title, name)
             verdict.equal((os.path.basename(region.file), region.begin), (source, begin[label]), place)
-            if ends and label in end:
-                verdict.check(region.begin <= region.end <= end[label], "%s: ends in line %d" % (place, region.end))
+            if label in end and exact:
+                verdict.check(end[label] - 1 <= region.end <= end[label], "%s: ends in line %d" % (place, region.end))
     known = set(counts) | {"area", "driver", "main"}
     for region in profile.find("USER REGION"):
         verdict.check(region.name in known, "%s: unexpected function %s" % (title, (region,)))
@@ -90,7 +91,7 @@ def test_c(verdict, scratch, how, optimise):
         verdict.equal(outcome.out, "%d 5\n" % (1 + 55 + 1000 + 18 * threads), title + ": result")
         profile = outcome.profile()
         verdict.profile(profile, title)
-        check_counts(verdict, profile, C_COUNTS, "functions.c", threads, "%s T=%d" % (title, threads), how == "ompt")
+        check_counts(verdict, profile, C_COUNTS, "functions.c", threads, "%s T=%d" % (title, threads), optimise == "-O0")
         verdict.check(not under(profile, "member", "middle"), title + ": member stands below what longjmp has left")
     return program
 
@@ -104,7 +105,7 @@ def test_cxx(verdict, scratch, how, optimise):
         verdict.equal(outcome.out, "%d\n" % (3 + 4 + 6 + 2 + threads * 12), title + ": result")
         profile = outcome.profile()
         verdict.profile(profile, title)
-        check_counts(verdict, profile, CXX_COUNTS, "functions.cc", threads, "%s T=%d" % (title, threads), how == "ompt")
+        check_counts(verdict, profile, CXX_COUNTS, "functions.cc", threads, "%s T=%d" % (title, threads), optimise == "-O0")
         areas = profile.find("USER REGION", name="area")
         verdict.equal(len(areas), 2, title + ": overloads are told apart")
         if optimise == "-O0":
@@ -119,7 +120,7 @@ def test_fortran(verdict, scratch):
     verdict.equal(outcome.out, "13\n", "Fortran: result")
     profile = outcome.profile()
     verdict.profile(profile, "Fortran")
-    check_counts(verdict, profile, FORTRAN_COUNTS, "functions.f90", 1, "Fortran", True)
+    check_counts(verdict, profile, FORTRAN_COUNTS, "functions.f90", 1, "Fortran")
     no_mismatch(verdict, profile, "Fortran")
 
 
