@@ -24,9 +24,10 @@ CASES = [
      + ' 3.00>3.05 (30.00%)>(30.50%)' + ' 3.00>3.05 (30.00)>(30.50)' * 2
      + ' 12.00>12.20 1.44>1.54 (12.00)>(12.62) 1.00>1.10 (8.33)>(9.02) (3.33)>(3.28)'
      + ' 12.00>12.20 1.44>1.54 (3.60)>(3.85) 1.00>1.10 (2.50)>(2.75)' * 2 + ' 2.500000>2.750000'),
-    # A task that took 100 ms more of a taskwait: only what is left of the taskwait itself gets less.
+    # A task that took 100 ms more of a taskwait: only what is left of the taskwait itself gets less, and its
+    # property, of 20 s.
     ('tasks', 'task-ns="900000000"', 1, 'task-ns="950000000"',
-     '0.05>0.03 (0.50%)>(0.25%) 0.10>0.05 0.10>0.05'),
+     '0.05>0.03 (0.50%)>(0.25%) 0.10>0.05 0.10>0.05 0.500000>0.250000'),
     # Time in children of a user region.
     ('unresolved', 'time-ns="2500000000" child-ns="4000000"', 1, 'time-ns="2500000000" child-ns="1004000000"',
      '2.50>1.50 (24.96%)>(14.96%) 2.50>1.50 2.50>1.50'),

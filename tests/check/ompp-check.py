@@ -41,6 +41,7 @@ TITLES = ['ompP General Information', 'ompP Region Overview', 'ompP Callgraph', 
 PROPERTIES, OUTSIDE = 'ompP Performance Properties Report', 'ompp Outside Parallel Regions'
 # Properties whose time is a column of the flat table: without the tasks that ran in it, where it has taskT and is not less them already.
 PROPERTY_COLUMN = {'WaitAtBarrier': 'execT', 'CriticalSectionContention': 'enterT', 'LockContention': 'enterT', 'FrequentAtomic': 'execT',
+                   'WaitAtOrdered': 'enterT',
                    'UnparallelizedInSingleRegion': 'exitBarT'}
 
 
