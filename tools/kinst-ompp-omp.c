@@ -724,6 +724,9 @@ void kinst_omp_directive(kinst_scan_t *s, const char *p, const char *eol)
         note_unseen(s, "directive", "the statement behind it was not understood");
         put_directive(s, c.text, true);
     }
+    /* OPARI2 may miss the end of a construct that is not the end of its line. */
+    const char *rest = kinst_skip_blanks(s->cursor);
+    if (rest < end && *rest != '\n' && *rest != '\r') kinst_scan_put(s, "\n");
     s->before = ';';
     s->at_line_start = false;
 }

@@ -116,6 +116,7 @@ static void put_marker(work_t *w, kinst_place_t place)
 {
     const char *file = place.file ? place.file : w->scan->source->path;
 
+    if (strncmp(file, kinst_private(), strlen(kinst_private())) == 0) file = "<ompp>"; /* the same object from every build */
     kinst_putf(w->body, "# %u \"%s\"%s\n", place.line, kinst_escaped(file), place.flags);
 }
 
@@ -232,6 +233,8 @@ static void put_line(work_t *w, const kinst_buffer_t *head, const char *line, co
         kinst_put(w->body, w->declarations.text ? w->declarations.text : "", w->declarations.size);
         kinst_put(w->body, head->text, head->size);
         w->at_code = true;
+    } else if (strncmp(p, KINST_HAS_ATTRIBUTES, strlen(KINST_HAS_ATTRIBUTES)) == 0) {
+        kinst_puts(w->body, "");
     } else if (strncmp(line, "  int pomp2_num_threads = omp_get_max_threads();", 48) == 0) {
         kinst_puts(w->body, "  int pomp2_num_threads = POMP2_Lib_get_max_threads();");
     } else if (take_text(&line, "  int pomp2_if = ")) {

@@ -17,6 +17,12 @@ static char *write_declarations(void)
 
     if (path || !dir) return path;
     kinst_putf(&b, "#include \"%s/opari2/pomp2_lib.h\"\n%s\n", kinst_escaped(ompp_place_find()->pkginclude), KINST_DECLARATIONS);
+    for (size_t i = 0; i < 2; i++) {
+        const char *language = i ? "cpp" : "c";
+        kinst_putf(&b, "#if defined(__has_%s_attribute)%s\n#if __has_%s_attribute(omp::directive)\n%s\n#endif\n#endif\n", language,
+                   i ? " && defined(__cplusplus)" : " && !defined(__cplusplus) && __STDC_VERSION__ > 201710L", language,
+                   KINST_HAS_ATTRIBUTES);
+    }
     char *name = kinst_text("%s/ompp-declarations.h", dir);
     if (kinst_file_write(name, b.text, b.size)) path = name;
     return path;

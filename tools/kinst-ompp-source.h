@@ -73,8 +73,10 @@ typedef struct {
 /** Stands for hidden text number %zu. As a directive: a pragma that OPARI2 does not know. As code: an identifier. */
 #define KINST_HIDDEN_PRAGMA "#pragma ompp_hidden "
 #define KINST_HIDDEN_WORD "ompp_hidden_"
-/** Where the declarations belong, in text that begins with KINST_DECLARATIONS_HEAD. */
+/** Where the declarations belong: behind those of pomp2_lib.h. */
 #define KINST_DECLARATIONS "#pragma ompp_declarations"
+/** Stands in preprocessed text where the compiler knows [[omp::directive()]]. */
+#define KINST_HAS_ATTRIBUTES "#pragma ompp_attributes"
 
 /* ---- Walking: kinst-ompp-scan.c -------------------------------------------------------------------------------------- */
 
@@ -125,6 +127,12 @@ const char *kinst_behind_statement(const char *p, const char *end);
 
 /** \brief The text behind "#pragma omp" when p stands at such a line, else NULL. */
 const char *kinst_omp_at(const char *p);
+
+/**
+ * \brief OpenMP directives in attributes of preprocessed text become pragmas, where the compiler knows such attributes.
+ * \return text, or a new one.
+ */
+char *kinst_attributes(char *text, size_t *size);
 
 /* ---- The compiler's and OPARI2's part -------------------------------------------------------------------------------- */
 
