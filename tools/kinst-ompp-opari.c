@@ -12,10 +12,13 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* Macros of OPARI2: opari2_ctc_N and POMP2_DLIST_N. */
+/* Macros of OPARI2: opari2_ctc_N. */
 typedef struct {
     char *name, *text;
 } macro_t;
+
+/* Its handles, with a number behind. */
+#define HANDLE "opari2_region_"
 
 typedef struct {
     const kinst_scan_t *scan;
@@ -96,17 +99,25 @@ static void add_macro(work_t *w, const char *definition)
     if (*text == '"') kinst_addf(w->ctcs, "%.*s", (int)strlen(text) - 2, text + 1);
 }
 
+/* Calls name a handle by a function, because a variable would need a data-sharing clause where default(none) is in force. */
+static void put_handle(work_t *w, unsigned long number)
+{
+    kinst_putf(&w->declarations,
+               "static OPARI2_Region_handle " HANDLE "%lu = 0;\n"
+               "static __inline__ __attribute__((__unused__, __always_inline__)) OPARI2_Region_handle *ompp_handle_%lu(void)\n"
+               "{\n    return &" HANDLE "%lu;\n}\n", number, number, number);
+}
+
 /* Without its functions that assign handles: handles are assigned when they are first used. */
 static void read_declarations(work_t *w, char *inc)
 {
-    static const char define[] = "#define ", handle[] = "static OPARI2_Region_handle ";
+    static const char define[] = "#define ", handle[] = "static OPARI2_Region_handle " HANDLE;
 
     for (char *line = strtok(inc, "\n"); line; line = strtok(NULL, "\n")) {
         if (strncmp(line, define, strlen(define)) == 0)
             add_macro(w, line + strlen(define));
         else if (strncmp(line, handle, strlen(handle)) == 0)
-            kinst_putf(&w->declarations, "%s__attribute__((__unused__)) %.*s= 0;\n", handle,
-                       (int)strcspn(line + strlen(handle), "="), line + strlen(handle));
+            put_handle(w, strtoul(line + strlen(handle), NULL, 10));
     }
 }
 
@@ -179,7 +190,8 @@ static const char *put_word(work_t *w, const char *word, size_t length, const ch
         if (i < w->scan->hidden.n) kinst_puts(w->body, w->scan->hidden.v[i]);
         return word + length;
     }
-    if (strncmp(word, "opari2_ctc_", 11) == 0 || strncmp(word, "POMP2_DLIST_", 12) == 0)
+    if (strncmp(word, "POMP2_DLIST_", 12) == 0) return word + length; /* shared(handles) */
+    if (strncmp(word, "opari2_ctc_", 11) == 0)
         for (size_t i = 0; i < w->nmacros; i++)
             if (is(word, length, w->macros[i].name)) {
                 kinst_puts(w->body, w->macros[i].text);
@@ -193,7 +205,15 @@ static const char *put_word(work_t *w, const char *word, size_t length, const ch
 
 static void put_code(work_t *w, const char *p, const char *end)
 {
+    static const char handle[] = "&" HANDLE;
+
     while (p < end) {
+        if (w->at_code && strncmp(p, handle, strlen(handle)) == 0) {
+            char *behind;
+            kinst_putf(w->body, "ompp_handle_%lu()", strtoul(p + strlen(handle), &behind, 10));
+            p = behind;
+            continue;
+        }
         const char *next = strchr("([{", *p) ? p + 1 : kinst_behind_token(p, end), *other = NULL;
         if (w->at_code && (isalpha((unsigned char)*p) || *p == '_')) other = put_word(w, p, next - p, end);
         if (!other) kinst_put(w->body, p, next - p);
