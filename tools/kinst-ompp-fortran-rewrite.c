@@ -58,12 +58,18 @@ char *kinst_fortran_description(const kinst_fortran_t *f, const kinst_user_regio
 {
     kinst_mapping_t begin = kinst_fortran_mapped(f, r->begin), end = kinst_fortran_mapped(f, r->end);
 
-    return kinst_text("*regionType=userRegion*sscl=%s:%u:%u*escl=%s:%u:%u*userRegionName=%s**", file_of(f, begin), begin.line,
+    return kinst_text("*regionType=%s*sscl=%s:%u:%u*escl=%s:%u:%u*userRegionName=%s**", r->type, file_of(f, begin), begin.line,
                       begin.line, file_of(f, begin), end.line, end.line, r->name);
 }
 
+/* Line of the source that a line of OPARI2's input stands for. */
+static unsigned physical(const kinst_lines_t *in, unsigned line)
+{
+    return line > 0 && line <= in->n ? in->v[line - 1].line : line;
+}
+
 /* A description of OPARI2's with the user's file and lines in place of those of in/source.f90. */
-static char *with_places(const kinst_fortran_t *f, const char *text, const char *own)
+static char *with_places(const kinst_fortran_t *f, const kinst_lines_t *in, const char *text, const char *own)
 {
     char *result = kinst_text("%s", "");
 
@@ -71,7 +77,7 @@ static char *with_places(const kinst_fortran_t *f, const char *text, const char 
         unsigned first = 0, last = 0;
         int n = 0;
         if (sscanf(hit + strlen(own), ":%u:%u%n", &first, &last, &n) != 2) n = 0;
-        kinst_mapping_t a = kinst_fortran_mapped(f, first), b = kinst_fortran_mapped(f, last);
+        kinst_mapping_t a = kinst_fortran_mapped(f, physical(in, first)), b = kinst_fortran_mapped(f, physical(in, last));
         result = kinst_text("%s%.*s%s:%u:%u", result, (int)(hit - text), text, file_of(f, a), a.line, b.line);
         text = hit + strlen(own) + n;
     }
@@ -79,7 +85,7 @@ static char *with_places(const kinst_fortran_t *f, const char *text, const char 
 }
 
 /* The texts opari2_ctc_N of OPARI2's declarations: constants in pieces, "..."// over several lines. */
-static void read_descriptions(kinst_fortran_t *f, const char *inc, const char *own)
+static void read_descriptions(kinst_fortran_t *f, const kinst_lines_t *in, const char *inc, const char *own)
 {
     for (const char *p = inc; (p = strstr(p, "opari2_ctc_"));) {
         char *rest, *text = kinst_text("%s", "");
@@ -95,7 +101,7 @@ static void read_descriptions(kinst_fortran_t *f, const char *inc, const char *o
             q += 1 + length;
         }
         while (f->texts.n < number) kinst_add(&f->texts, "");
-        f->texts.v[number - 1] = with_places(f, text, own);
+        f->texts.v[number - 1] = with_places(f, in, text, own);
         p = end;
     }
 }
@@ -167,17 +173,30 @@ static char *with_handles(char *line)
     return line;
 }
 
-/* Calls that stand for the user's pragmas. */
+static bool is_league(const work_t *w, size_t region)
+{
+    return region <= w->f->nregions && strcmp(w->f->regions[region - 1].type, "teams") == 0;
+}
+
+/* Calls that stand for pragmas, and for constructs that OPARI2 does not know. */
 static char *with_regions(const work_t *w, char *line)
 {
     const char *at;
+    char *call;
     size_t length, number;
 
-    if ((number = numbered(line, "ompp_user_begin_", &at, &length)))
-        return replaced(line, at, length,
-                        kinst_text("POMP2_Begin(opari2_h(%zu),opari2_ctc_%zu)", w->nopari + number, w->nopari + number));
-    if ((number = numbered(line, "ompp_user_end_", &at, &length)))
-        return replaced(line, at, length, kinst_text("POMP2_End(opari2_h(%zu))", w->nopari + number));
+    if ((number = numbered(line, "ompp_user_begin_", &at, &length))) {
+        size_t id = w->nopari + number;
+        call = is_league(w, number) ? kinst_text("ompp_f_teams(opari2_h(%zu),pomp2_league,opari2_ctc_%zu)", id, id)
+                                    : kinst_text("POMP2_Begin(opari2_h(%zu),opari2_ctc_%zu)", id, id);
+        return replaced(line, at, length, call);
+    }
+    if ((number = numbered(line, "ompp_user_end_", &at, &length))) {
+        size_t id = w->nopari + number;
+        call = is_league(w, number) ? kinst_text("ompp_f_teams_end(opari2_h(%zu),pomp2_league)", id)
+                                    : kinst_text("POMP2_End(opari2_h(%zu))", id);
+        return replaced(line, at, length, call);
+    }
     return line;
 }
 
@@ -281,7 +300,17 @@ static char *without_include(char *line)
     return line[strspn(line, " ")] ? line : NULL;
 }
 
-static void read_output(work_t *w, const char *out, const char *own)
+/* What was hidden from OPARI2, or the line itself. */
+static char *with_hidden(const work_t *w, char *line)
+{
+    const char *at;
+    size_t length, number = line[0] == '!' ? numbered(line, KINST_FORTRAN_HIDDEN " ", &at, &length) : 0;
+
+    if (line[0] != '!' || strncmp(line + 1, KINST_FORTRAN_HIDDEN, strlen(KINST_FORTRAN_HIDDEN)) != 0) return line;
+    return number < w->f->hidden.n ? w->f->hidden.v[number] : line;
+}
+
+static void read_output(work_t *w, const kinst_lines_t *in, const char *out, const char *own)
 {
     kinst_lines_t all = kinst_lines_of(out);
     unsigned number = 0, given;
@@ -300,11 +329,12 @@ static void read_output(work_t *w, const char *out, const char *own)
         if (i == 0 && !*line) continue;
         line = without_include(line);
         if (!line) continue;
+        unsigned place = physical(in, number);
         line = with_block(w, with_regions(w, with_handles(with_description(with_team(line)))));
         if (locks && kinst_line_kind(w->f->form, line, &rest) == KINST_LINE_CODE) line = with_locks(line);
-        add_clauses(w, line, number, following);
-        add_task_clauses(w, &line, number, following);
-        kinst_lines_add(&w->lines, line, number);
+        add_clauses(w, line, place, following);
+        add_task_clauses(w, &line, place, following);
+        kinst_lines_add(&w->lines, with_hidden(w, line), place);
         if (number) number++;
     }
 }
@@ -339,6 +369,7 @@ static void put_declaration(const work_t *w, FILE *out, const char *name)
         const char *name, *type;
     } types[] = {
         {"pomp2_old_task", "integer(kind=8)"},      {"pomp2_new_task", "integer(kind=8)"},
+        {"pomp2_league", "integer(kind=8)"},
         {"pomp2_if", "logical(kind=4)"},            {"pomp2_num_threads", "integer(kind=4)"},
         {"pomp2_lib_get_max_threads", "integer(kind=4), external ::"},
         {"ompp_testlock", "logical(kind=4), external ::"},
@@ -418,21 +449,23 @@ static const char *instrument(work_t *w)
 {
     kinst_fortran_t *f = w->f;
     char *in = kinst_text("%s/in", f->source->dir), *own = kinst_text("%s/source.f90", in), *out, *inc;
-    const char *reason;
+    kinst_lines_t lines;
+    const char *reason = kinst_fortran_hide(f, &lines);
     size_t size;
     FILE *source;
 
+    if (reason) return reason;
     if (mkdir(in, 0700) != 0 || !(source = fopen(own, "w"))) return "no space for temporary files";
-    for (size_t i = 0; i < f->lines.n; i++) fprintf(source, "%s\n", f->lines.v[i].text);
+    for (size_t i = 0; i < lines.n; i++) fprintf(source, "%s\n", lines.v[i].text);
     if (fclose(source) != 0) return "no space for temporary files";
     reason = run_opari(f, in);
     if (reason) return reason;
     out = kinst_file_read(kinst_text("%s/out.f90", in), &size);
     inc = kinst_file_read(kinst_text("%s/source.f90.opari.inc", in), &size);
     if (!out || !inc) return "OPARI2 wrote nothing";
-    read_descriptions(f, inc, own);
+    read_descriptions(f, &lines, inc, own);
     w->nopari = f->texts.n;
-    read_output(w, out, own);
+    read_output(w, &lines, out, own);
     f->instrumented = true;
     return NULL;
 }
@@ -444,6 +477,7 @@ const char *kinst_fortran_text(kinst_fortran_t *f, bool opari, FILE *out)
     const char *reason = NULL;
 
     f->texts.n = 0;
+    f->nregions = f->nuser;
     f->instrumented = false;
     if (opari)
         reason = instrument(&w);

@@ -114,11 +114,11 @@ static size_t region_named(const kinst_fortran_t *f, const char *name)
     return 0;
 }
 
-static size_t new_region(kinst_fortran_t *f, char *name, unsigned line)
+size_t kinst_fortran_region(kinst_fortran_t *f, const char *type, char *name, unsigned line)
 {
     f->regions = realloc(f->regions, (f->nregions + 1) * sizeof *f->regions);
     if (!f->regions) abort();
-    f->regions[f->nregions++] = (kinst_user_region_t){name, line, line};
+    f->regions[f->nregions++] = (kinst_user_region_t){type, name, line, line};
     return f->nregions;
 }
 
@@ -164,7 +164,7 @@ static char *translate(kinst_fortran_t *f, const char *p, unsigned line, bool fi
     if (!fits) {
         ignore(f, begin ? "begin" : "end", line, no_place);
     } else if (begin) {
-        return kinst_text("      call ompp_user_begin_%zu", new_region(f, name, line));
+        return kinst_text("      call ompp_user_begin_%zu", kinst_fortran_region(f, "userRegion", name, line));
     } else if (id) {
         f->regions[id - 1].end = line;
         return kinst_text("      call ompp_user_end_%zu", id);
@@ -227,6 +227,7 @@ void kinst_fortran_scan(kinst_fortran_t *f, const char *text)
         kinst_lines_add(&f->lines, line, number);
     }
     kinst_read_end(&reader, look_at_statement, f);
+    f->nuser = f->nregions;
 }
 
 /* ---- Include files --------------------------------------------------------------------------------------------------- */

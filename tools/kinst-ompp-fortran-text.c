@@ -152,11 +152,13 @@ static void put(kinst_reader_t *r, char c)
 void kinst_read_end(kinst_reader_t *r, kinst_statement_fn *fn, void *context)
 {
     if (r->open && r->size > 0) {
-        kinst_statement_t statement = {r->text + strspn(r->text, "0123456789"), r->first, r->last};
+        size_t digits = strspn(r->text, "0123456789");
+        kinst_statement_t statement = {r->text + digits, digits ? atol(r->text) : r->label, r->first, r->last};
         if (*statement.text) fn(context, &statement);
     }
     r->open = r->more = false;
     r->size = 0;
+    r->label = 0;
     r->quote = 0;
 }
 
@@ -232,6 +234,7 @@ void kinst_read_code(kinst_reader_t *r, const char *line, size_t number, kinst_s
     if (!continues) {
         kinst_read_end(r, fn, context);
         r->first = number;
+        r->label = r->form.fixed ? atol(line) : 0;
     }
     r->open = true;
     r->more = false;

@@ -25,7 +25,7 @@ static bool has_notes(const kinst_source_t *source)
 {
     const kinst_fortran_t *f = source->fortran;
 
-    return source->reason || f->ignored.n > 0 || f->unseen.n > 0 || f->unsearched;
+    return source->reason || f->ignored.n > 0 || f->unseen.n > 0 || f->unmeasured.n > 0 || f->unsearched;
 }
 
 static char *text_of_command(const kinst_command_t *c)
@@ -136,8 +136,21 @@ static void put_notes(FILE *out, const kinst_source_t *source)
     if (f->unsearched)
         fprintf(out, "    ompp_build_note(1, \"include files of %s: not all searched for OpenMP directives\", \"%s\");\n", path,
                 escaped(f->unsearched));
+    for (size_t i = 0; i + 1 < f->unmeasured.n && !source->reason; i += 2)
+        fprintf(out, "    ompp_build_note(2, \"OpenMP %s\", \"%s\");\n", f->unmeasured.v[i], escaped(f->unmeasured.v[i + 1]));
     for (size_t i = 0; i + 1 < f->ignored.n; i += 2)
         fprintf(out, "    ompp_build_note(1, \"%s\", \"%s\");\n", escaped(f->ignored.v[i]), escaped(f->ignored.v[i + 1]));
+}
+
+/* All descriptions of the file, for the regions that are never executed. */
+static void put_list(FILE *out, const kinst_source_t *source, size_t number)
+{
+    const kinst_list_t *texts = &source->fortran->texts;
+
+    fprintf(out, "static const char *const ompp_texts_%zu[] = {\n", number);
+    for (size_t i = 0; i < texts->n; i++) fprintf(out, "    \"%s\",\n", escaped(texts->v[i]));
+    fprintf(out, "    0};\nstatic void __attribute__((__constructor__, __used__)) ompp_fortran_list_%zu(void)\n{\n"
+                 "    if (ompp_build_regions) ompp_build_regions(ompp_texts_%zu, %zu);\n}\n", number, number, texts->n);
 }
 
 /* The compiler of the command, told to do something else; options about the machine stay. */
@@ -213,6 +226,7 @@ const char *kinst_fortran_notes(const kinst_command_t *c)
         if (!s->fortran && s->level == KINST_TEXT_INSTRUMENTED) others = true;
         if (!s->fortran || s->level == KINST_TEXT_ORIGINAL) continue;
         if (s->level == KINST_TEXT_INSTRUMENTED && s->fortran->instrumented) opari = true;
+        if (s->level == KINST_TEXT_INSTRUMENTED && s->fortran->texts.n > 0) notes = true;
         if (has_notes(s)) notes = true;
     }
     any = opari || notes;
@@ -221,6 +235,10 @@ const char *kinst_fortran_notes(const kinst_command_t *c)
     if (opari && !others)
         fputs("extern const char ompp_opari_linked __attribute__((__weak__, __visibility__(\"default\")));\n"
               "const char ompp_opari_linked = 1;\n", out);
+    fputs("extern void ompp_build_regions(const char *const *, unsigned) __attribute__((__weak__));\n", out);
+    for (size_t i = 0; i < c->nsources; i++)
+        if (c->sources[i].fortran && c->sources[i].level == KINST_TEXT_INSTRUMENTED && c->sources[i].fortran->texts.n > 0)
+            put_list(out, &c->sources[i], i);
     fputs("extern void ompp_build_note(int, const char *, const char *) __attribute__((__weak__));\n"
           "static void __attribute__((__constructor__, __used__)) ompp_fortran_notes_here(void)\n{\n"
           "    if (!ompp_build_note) return;\n", out);

@@ -57,6 +57,7 @@ bool kinst_words(const char **p, const char *words);
 /** A statement: lower case, without blanks, comments and labels; texts are "". */
 typedef struct {
     char *text;
+    long label;         /* 0 = none */
     size_t first, last; /* lines */
 } kinst_statement_t;
 
@@ -65,6 +66,7 @@ typedef struct {
     kinst_form_t form;
     char *text; /* of the statement that is open */
     size_t size, room, first, last;
+    long label;
     char quote; /* text constant that goes on in the next line */
     bool open, more; /* a statement is open; free form: its last line ended with & */
 } kinst_reader_t;
@@ -86,6 +88,7 @@ typedef struct {
 } kinst_mapping_t;
 
 typedef struct {
+    const char *type; /* "userRegion", or a construct that is instrumented here */
     char *name;
     unsigned begin, end; /* physical lines */
 } kinst_user_region_t;
@@ -98,10 +101,12 @@ typedef struct kinst_fortran {
     kinst_form_t form;
     kinst_lines_t lines;      /* ompp's pragmas are calls of ompp_user_begin_N, ompp_user_end_N and POMP2_* */
     kinst_user_region_t *regions;
-    size_t nregions;
+    size_t nregions, nuser;   /* nuser: those of pragmas, which come first */
     kinst_mapping_t *mappings;
     size_t nmappings;
     kinst_list_t ignored;     /* pragmas, with the reason behind each: subject, reason, subject, ... */
+    kinst_list_t hidden;      /* lines that OPARI2 does not see */
+    kinst_list_t unmeasured;  /* constructs that are not instrumented: name, place, name, ... */
     kinst_list_t unseen;      /* absolute paths of its include files that have OpenMP directives */
     const char *unsearched;   /* why not all of its include files were searched, NULL = they were */
     kinst_list_t texts;       /* descriptions of OPARI2's regions, and of the user's behind them */
@@ -112,6 +117,17 @@ typedef struct kinst_fortran {
 } kinst_fortran_t;
 
 void kinst_fortran_scan(kinst_fortran_t *f, const char *text);
+
+/** \brief A new region that begins at a physical line. \return its number, from 1. */
+size_t kinst_fortran_region(kinst_fortran_t *f, const char *type, char *name, unsigned line);
+
+/**
+ * \brief The lines that OPARI2 gets: what it does not know is behind comments "!ompp_hidden N" (f->hidden), with calls of
+ *        ompp_user_begin_N and ompp_user_end_N where it is measured all the same.
+ * \return NULL, or why OPARI2 must not do this source.
+ */
+const char *kinst_fortran_hide(kinst_fortran_t *f, kinst_lines_t *out);
+#define KINST_FORTRAN_HIDDEN "ompp_hidden"
 
 /** \brief The source as it is, but without pragmas that look like OpenMP's. */
 void kinst_fortran_plain(const kinst_fortran_t *f, const char *text, FILE *out);

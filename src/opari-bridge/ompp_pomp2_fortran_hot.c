@@ -90,3 +90,18 @@ OMPP_FORTRAN_NAMES(ompp_f_join, OMPP_F_JOIN, void, (POMP2_Region_handle * handle
     (void)handle;
     ompp_pomp2_join(*team);
 }
+
+/* A league is a team of the host; its threads are those of libgomp, which runs one team after the other. */
+OMPP_FORTRAN_NAMES(ompp_f_teams, OMPP_F_TEAMS, void,
+                   (POMP2_Region_handle * handle, POMP2_Task_handle *league, const char *text, size_t length))
+{
+    if (!has_region(handle)) ompp_pomp2_fortran_region_slow(handle, text, length);
+    ompp_pomp2_fork(handle, league, "");
+    ompp_pomp2_member_begin(handle, *league);
+}
+
+OMPP_FORTRAN_NAMES(ompp_f_teams_end, OMPP_F_TEAMS_END, void, (POMP2_Region_handle * handle, const POMP2_Task_handle *league))
+{
+    POMP2_Parallel_end(handle);
+    ompp_pomp2_join(*league);
+}

@@ -75,6 +75,18 @@ OMPP_FORTRAN_NAMES(ompp_f_join, OMPP_F_JOIN, void, (POMP2_Region_handle * handle
     (void)handle, (void)team;
 }
 
+OMPP_FORTRAN_NAMES(ompp_f_teams, OMPP_F_TEAMS, void,
+                   (POMP2_Region_handle * handle, POMP2_Task_handle *league, const char *text, size_t length))
+{
+    (void)handle, (void)text, (void)length;
+    *league = 0;
+}
+
+OMPP_FORTRAN_NAMES(ompp_f_teams_end, OMPP_F_TEAMS_END, void, (POMP2_Region_handle * handle, const POMP2_Task_handle *league))
+{
+    (void)handle, (void)league;
+}
+
 OMPP_FORTRAN_ALIASES(ompp_region_begin, OMPP_REGION_BEGIN, ompp_f_region_begin_, void, (const char *name, size_t length))
 OMPP_FORTRAN_NAMES(ompp_f_region_begin, OMPP_F_REGION_BEGIN, void, (const char *name, size_t length))
 {

@@ -206,13 +206,12 @@ claim "module procedures, #if, a program without PROGRAM" fc -g a.F90
 claim "run" same "$(run ./a.out)" "4 4"
 for place in 12-14 26-28 34-38; do claim "measured: $place" reported "a.F90 ($place)"; done
 
-# Not refused for what OPARI2 makes of it; user regions are measured all the same, and the report names the file.
+# Constructs that are passed by are named with their place; the rest of the file is measured.
 new
 cat >a.f90 <<'X'
 program p
   implicit none
   integer :: i, a(10)
-  !$omp inst begin(whole)
   !$omp parallel do ordered(1)
   do i = 1, 10
     !$omp ordered depend(sink: i - 1)
@@ -220,14 +219,48 @@ program p
     !$omp ordered depend(source)
   end do
   !$omp end parallel do
-  !$omp inst end(whole)
+  !$omp parallel
+  !$omp masked
+  a(1) = a(1) + 1
+  !$omp end masked
+  !$omp end parallel
   print '(i0)', sum(a)
 end program p
 X
 claim "doacross" fc -g a.f90
+claim "run" same "$(run ./a.out)" 56
+claim "the loop is named" reported 'OpenMP parallel do ordered(n) (a.f90:4)'
+claim "the rest is measured" reported 'a.f90 (11-15)'
+claim "nothing else is missing" sh -c "! grep 'compiled without instrumentation' $scratch/report"
+
+# A source that OPARI2 must not do: user regions are measured all the same, and the report names the file.
+new
+cat >a.f90 <<'X'
+program p
+  implicit none
+  integer :: i, n
+  n = 0
+  !$omp inst begin(whole)
+  !$omp parallel do reduction(+:n)
+  do i = 1, 10
+    !$omp cancel do if(i > 10)
+    n = n + i
+  end do
+  !$omp end parallel do
+  !$omp inst end(whole)
+  print '(i0)', n
+end program p
+X
+claim "cancel" fc -g a.f90
 claim "run" same "$(run ./a.out)" 55
-claim "the user's region is measured" reported "a.f90 (4-12) ('whole')"
-claim "Coverage names the file" reported 'compiled without instrumentation: .*a.f90'
+claim "the user's region is measured" reported "a.f90 (5-12) ('whole')"
+claim "Coverage names the file" reported 'compiled without instrumentation: .*a.f90 (it has cancel'
+
+# Code that is never run is listed.
+new; free >a.f90; printf 'subroutine never\n!$omp parallel\n!$omp end parallel\nend subroutine\n' >>a.f90
+claim "a subroutine that nobody calls" fc -g a.f90
+claim "run" same "$(run ./a.out)" 2
+claim "its region is named" reported 'a.f90 (11-12)'
 
 # C and Fortran in one program.
 new; cp "$abs_top_srcdir/tests/fortran/mixed.f90" "$abs_top_srcdir/tests/fortran/mixed_c.c" .

@@ -10,7 +10,8 @@ library=$abs_top_builddir/.libs/libompp.so
 nm -D --defined-only "$library" | awk '{ print $3 }' | sort >shared
 nm -g --defined-only "$abs_top_builddir/libompp-null.a" | awk 'NF == 3 { print $3 }' | sort >static
 sed -n 's/^OMPP_FORTRAN_[A-Z_]*(\([a-z0-9_]*\), .*/\1/p' "$abs_top_srcdir/src/opari-bridge/ompp_fortran.def" >names
-for name in pomp_begin pomp_end ompp_papi_set_drange ompp_f_region_begin ompp_f_region_end ompp_f_fork ompp_f_begin ompp_f_join; do
+for name in pomp_begin pomp_end ompp_papi_set_drange ompp_f_region_begin ompp_f_region_end ompp_f_fork ompp_f_begin ompp_f_join \
+    ompp_f_teams ompp_f_teams_end; do
     echo $name
 done >>names
 claim "the table has the functions of OPARI2" test "$(grep -c '^pomp2_' names)" -ge 65
