@@ -24,12 +24,14 @@ module ompp
   ! it (docs/data.md). ompp_release_drange: they no longer do; call it before the memory is given back.
   interface ompp_papi_set_drange
     subroutine ompp_f_papi_set_drange(data, nbytes, name)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: data
       type(*), intent(in) :: data(*)
       integer(kind=4), intent(in) :: nbytes
       character(len=*), intent(in) :: name
     end subroutine ompp_f_papi_set_drange
 
     subroutine ompp_papi_set_drange8(data, nbytes, name)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: data
       type(*), intent(in) :: data(*)
       integer(kind=8), intent(in) :: nbytes
       character(len=*), intent(in) :: name
@@ -38,6 +40,7 @@ module ompp
 
   interface ompp_release_drange
     subroutine ompp_f_release_drange(data)
+      !GCC$ ATTRIBUTES NO_ARG_CHECK :: data
       type(*), intent(in) :: data(*)
     end subroutine ompp_f_release_drange
   end interface ompp_release_drange

@@ -207,9 +207,11 @@ static bool find_counters(ompp_values_t *values)
     for (size_t i = 0; i < p->nmetrics; i++) {
         const ompp_metric_t *m = &p->metrics[i];
         if (m->use == OMPP_USE_COLUMN) good &= add_counter(values, m, 0);
-        for (uint32_t object = 1; m->use == OMPP_USE_OBJECTS && object <= p->nobjects; object++)
-            good &= add_counter(values, m, object);
     }
+    /* Structure by structure, so that the first ones have all their columns when there is not room for all. */
+    for (uint32_t object = 1; object <= p->nobjects && values->ncounters < OMPP_MAX_COUNTERS; object++)
+        for (size_t i = 0; i < p->nmetrics; i++)
+            if (p->metrics[i].use == OMPP_USE_OBJECTS) good &= add_counter(values, &p->metrics[i], object);
     qsort(values->counters, values->ncounters, sizeof values->counters[0], by_set);
     return good;
 }

@@ -46,13 +46,13 @@ typedef unsigned __int128 uint128_t;
     OMPP_EXPORT uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *at, int order);               \
     OMPP_EXPORT uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *at, int order)                \
     {                                                                                                                  \
-        ompp_count((uintptr_t)at, sizeof *at, OMPP_LOAD);                                                              \
+        ompp_count_atomic((uintptr_t)at, sizeof *at, OMPP_LOAD);                                                       \
         return LOAD(uint##bits##_t, at, order);                                                                        \
     }                                                                                                                  \
     OMPP_EXPORT void __tsan_atomic##bits##_store(volatile uint##bits##_t *at, uint##bits##_t value, int order);        \
     OMPP_EXPORT void __tsan_atomic##bits##_store(volatile uint##bits##_t *at, uint##bits##_t value, int order)         \
     {                                                                                                                  \
-        ompp_count((uintptr_t)at, sizeof *at, OMPP_STORE);                                                             \
+        ompp_count_atomic((uintptr_t)at, sizeof *at, OMPP_STORE);                                                      \
         if (order == __ATOMIC_RELAXED)                                                                                 \
             __atomic_store_n(at, value, __ATOMIC_RELAXED);                                                             \
         else if (order == __ATOMIC_RELEASE)                                                                            \
@@ -122,7 +122,7 @@ OMPP_EXPORT uint128_t __tsan_atomic128_load(volatile uint128_t *at, int order);
 OMPP_EXPORT uint128_t __tsan_atomic128_load(volatile uint128_t *at, int order)
 {
     (void)order;
-    ompp_count((uintptr_t)at, sizeof *at, OMPP_LOAD);
+    ompp_count_atomic((uintptr_t)at, sizeof *at, OMPP_LOAD);
     return swap128(at, 0, 0);
 }
 
@@ -132,7 +132,7 @@ OMPP_EXPORT void __tsan_atomic128_store(volatile uint128_t *at, uint128_t value,
     uint128_t old = 0, seen;
 
     (void)order;
-    ompp_count((uintptr_t)at, sizeof *at, OMPP_STORE);
+    ompp_count_atomic((uintptr_t)at, sizeof *at, OMPP_STORE);
     while ((seen = swap128(at, old, value)) != old) old = seen;
 }
 

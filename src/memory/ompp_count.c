@@ -32,6 +32,7 @@ static const ompp_metric_row_t rows[] = {
 _Static_assert(sizeof rows / sizeof rows[0] == OMPP_COUNT_VALUES, "a row per value");
 
 __thread ompp_counter_t *ompp_counter_self;
+unsigned ompp_counter_files[OMPP_FILES_NUM];
 
 static bool open_for_counting;       /* the map is there */
 static unsigned metrics;             /* set of rows */
@@ -52,9 +53,19 @@ static const ompp_data_backend_t backend = {put};
 
 /* ---- Threads -------------------------------------------------------------------------------------------------------- */
 
+/* Object files have said who made them before main. What each compiler keeps from its hooks: docs/data.md, tests/memory/kernels.py. */
 static void register_metrics(void)
 {
+    unsigned all = ompp_counter_files[OMPP_FILES_ALL], clang = ompp_counter_files[OMPP_FILES_CLANG];
+
     metrics = ompp_metric_register(rows, OMPP_COUNT_VALUES);
+    ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE,
+                        "code and libraries that were not built with --memory (the C, Fortran, OpenMP, MPI libraries), assembly");
+    if (all > clang)
+        ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE " of gcc",
+                            "constant data, the read before a bit-field is written, writes of floating-point atomics and reductions");
+    if (clang)
+        ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE " of clang", "long double, OpenMP atomics and reductions");
 }
 
 static ompp_counter_t *new_counter(void)
@@ -156,6 +167,7 @@ void ompp_count_block(uintptr_t address, size_t size, unsigned kind)
 {
     ompp_counter_t *counter = ompp_counter_get();
     uint32_t last = UINT32_MAX;
+    bool block = size > OMPP_COUNT_SCALAR;
 
     for (size_t n; size > 0; address += n, size -= n) {
         uint32_t *entry = ompp_map_entry(address), value = __atomic_load_n(entry, __ATOMIC_ACQUIRE), object = value & 0xffffu;
@@ -166,7 +178,7 @@ void ompp_count_block(uintptr_t address, size_t size, unsigned kind)
         c->bytes[kind] += n;
         if (object == last) continue;
         c->accesses[kind]++;
-        c->blocks[kind]++;
+        c->blocks[kind] += block;
         c->foreign[kind] += foreign;
         last = object;
     }

@@ -22,16 +22,22 @@ typedef struct {
     uint64_t blocks[2];   /* of the accesses, those that were blocks: memcpy and the like, struct and array assignments */
 } ompp_count_t;
 
+#define OMPP_COUNT_SCALAR 16 /* bytes: what is larger is a block */
 #define OMPP_COUNT_VALUES (sizeof(ompp_count_t) / sizeof(uint64_t))
 
 typedef struct {
     uint32_t tag;     /* number of the thread << OMPP_MAP_OWNER_SHIFT, from 1; as in entries of the map */
+    uintptr_t told;   /* address of the last access that was told of by -fsanitize-coverage; 0 = counted already */
     uintptr_t block[2][2];   /* the last block hook of each kind, for calls that the compiler makes of it: address, size */
     uintptr_t block_code[2]; /* where it was called */
     ompp_count_t count[OMPP_DATA_MAX + 1]; /* [0]: data that belongs to no structure */
 } ompp_counter_t;
 
 enum { OMPP_LOAD, OMPP_STORE };
+
+/** Object files with hooks: all of them, and those that clang made. */
+enum { OMPP_FILES_ALL, OMPP_FILES_CLANG, OMPP_FILES_NUM };
+extern unsigned ompp_counter_files[OMPP_FILES_NUM];
 
 /** NULL: this thread has not been seen yet. */
 extern __thread ompp_counter_t *ompp_counter_self __attribute__((tls_model("initial-exec")));
@@ -69,6 +75,15 @@ static inline void ompp_count(uintptr_t address, size_t size, unsigned kind)
     }
     counter->count[object].accesses[kind]++;
     counter->count[object].bytes[kind] += size;
+}
+
+/** \brief An atomic load or store: clang tells of it twice, first as of any other. */
+static inline void ompp_count_atomic(uintptr_t address, size_t size, unsigned kind)
+{
+    ompp_counter_t *counter = ompp_counter_get();
+
+    if (counter->told != address) ompp_count(address, size, kind);
+    counter->told = 0;
 }
 
 /** \brief A block: one access for each structure that it touches, with the bytes that lie there. */

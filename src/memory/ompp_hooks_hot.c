@@ -53,14 +53,34 @@ ALL_SCALARS(16)
 
 #define ALL_VOLATILES(n)                                                                                               \
     VOLATILE(__tsan_volatile_read##n, __tsan_volatile_write##n, n)                                                     \
-    VOLATILE(__tsan_unaligned_volatile_read##n, __tsan_unaligned_volatile_write##n, n)                                 \
-    VOLATILE(__sanitizer_cov_load##n, __sanitizer_cov_store##n, n)
+    VOLATILE(__tsan_unaligned_volatile_read##n, __tsan_unaligned_volatile_write##n, n)
 
 ALL_VOLATILES(1)
 ALL_VOLATILES(2)
 ALL_VOLATILES(4)
 ALL_VOLATILES(8)
 ALL_VOLATILES(16)
+
+/* Of -fsanitize-coverage. They come before atomic operations, too, which are handed over as a whole then: see ompp_atomic_hot.c. */
+#define COVERAGE(n)                                                                                                    \
+    HOOK __sanitizer_cov_load##n(void *address);                                                                       \
+    HOOK __sanitizer_cov_load##n(void *address)                                                                        \
+    {                                                                                                                  \
+        ompp_count(AT, n, OMPP_LOAD);                                                                                  \
+        ompp_counter_self->told = AT;                                                                                  \
+    }                                                                                                                  \
+    HOOK __sanitizer_cov_store##n(void *address);                                                                      \
+    HOOK __sanitizer_cov_store##n(void *address)                                                                       \
+    {                                                                                                                  \
+        ompp_count(AT, n, OMPP_STORE);                                                                                 \
+        ompp_counter_self->told = AT;                                                                                  \
+    }
+
+COVERAGE(1)
+COVERAGE(2)
+COVERAGE(4)
+COVERAGE(8)
+COVERAGE(16)
 
 /* ---- Blocks --------------------------------------------------------------------------------------------------------- */
 
@@ -110,12 +130,24 @@ HOOK __tsan_vptr_update(void **address, void *value)
     {                                                                                                                  \
     }
 
-NOTHING(__tsan_init, (void))
 NOTHING(__tsan_func_entry, (void *code __attribute__((unused))))
 NOTHING(__tsan_func_exit, (void))
 NOTHING(__tsan_ignore_thread_begin, (void))
 NOTHING(__tsan_ignore_thread_end, (void))
 NOTHING(__sanitizer_cov_trace_pc_guard, (uint32_t * guard __attribute__((unused))))
-NOTHING(__sanitizer_cov_trace_pc_guard_init,
-        (uint32_t * begin __attribute__((unused)), uint32_t *end __attribute__((unused))))
 NOTHING(__sanitizer_cov_trace_pc_indir, (uintptr_t callee __attribute__((unused))))
+
+/* ---- Once per object file, before main ------------------------------------------------------------------------------ */
+
+HOOK __tsan_init(void);
+HOOK __tsan_init(void)
+{
+    __atomic_fetch_add(&ompp_counter_files[OMPP_FILES_ALL], 1, __ATOMIC_RELAXED);
+}
+
+HOOK __sanitizer_cov_trace_pc_guard_init(uint32_t *begin, uint32_t *end);
+HOOK __sanitizer_cov_trace_pc_guard_init(uint32_t *begin, uint32_t *end)
+{
+    (void)begin, (void)end;
+    __atomic_fetch_add(&ompp_counter_files[OMPP_FILES_CLANG], 1, __ATOMIC_RELAXED);
+}
