@@ -127,20 +127,6 @@ static const row_t rows[] = {
     {"metadirective", UNSEEN, NULL, NULL, 0},
 };
 
-/* Directives are compared with one blank between words. \return behind the words, NULL = others are there. */
-static const char *behind_words(const char *p, const char *name)
-{
-    for (;;) {
-        size_t length = strcspn(name, " ");
-        char *word = kinst_text("%.*s", (int)length, name);
-        bool taken = kinst_take(&p, word);
-        free(word);
-        if (!taken) return NULL;
-        if (!name[length]) return p;
-        name += length + 1;
-    }
-}
-
 /* The row with the most words. */
 static const row_t *find_row(const char *p, const char **clauses)
 {
@@ -148,7 +134,7 @@ static const row_t *find_row(const char *p, const char **clauses)
 
     *clauses = p;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const char *rest = behind_words(p, rows[i].name);
+        const char *rest = kinst_behind_words(p, rows[i].name);
         if (!rest || (found && rest <= *clauses)) continue;
         found = &rows[i];
         *clauses = rest;
@@ -172,126 +158,6 @@ bool kinst_omp_wants_block(const char *p)
     if (!row) return true;
     if (row->action == ORDERED) return !is_doacross(clauses);
     return !(row->flags & NO_STATEMENT);
-}
-
-/* ---- Clauses --------------------------------------------------------------------------------------------------------- */
-
-typedef struct {
-    char *name, *args; /* args: without the parentheses, NULL = none */
-} clause_t;
-
-typedef struct {
-    clause_t v[64];
-    size_t n;
-    bool bad; /* not understood */
-} clauses_t;
-
-static clauses_t read_clauses(const char *p)
-{
-    clauses_t c = {.n = 0};
-    const char *end = p + strlen(p);
-
-    while (*(p = kinst_skip_blanks(p))) {
-        const char *name = p;
-        if (*p == ',') {
-            p++;
-            continue;
-        }
-        while (isalnum((unsigned char)*p) || *p == '_') p++;
-        if (p == name || c.n == sizeof c.v / sizeof c.v[0]) {
-            c.bad = true;
-            return c;
-        }
-        clause_t *clause = &c.v[c.n++];
-        *clause = (clause_t){kinst_text("%.*s", (int)(p - name), name), NULL};
-        const char *open = kinst_skip_blanks(p);
-        if (*open != '(') continue;
-        p = kinst_behind_token(open, end);
-        clause->args = kinst_text("%.*s", (int)(p - open - 2), open + 1);
-    }
-    return c;
-}
-
-static const clause_t *clause_named(const clauses_t *c, const char *name)
-{
-    for (size_t i = 0; i < c->n; i++)
-        if (strcmp(c->v[i].name, name) == 0) return &c->v[i];
-    return NULL;
-}
-
-static void put_clause(kinst_buffer_t *b, const clause_t *clause)
-{
-    kinst_putf(b, clause->args ? " %s(%s)" : " %s", clause->name, clause->args);
-}
-
-/* "parallel: x" of an if clause. \return behind the colon when it is this modifier. */
-static const char *behind_modifier(const char *args, const char *modifier)
-{
-    const char *p = args ? behind_words(kinst_skip_blanks(args), modifier) : NULL;
-
-    return p && *p == ':' && p[1] != ':' ? kinst_skip_blanks(p + 1) : NULL;
-}
-
-static bool has_modifier(const char *args)
-{
-    static const char *const names[] = {"parallel", "simd", "task", "taskloop", "target", "cancel", "teams"};
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (behind_modifier(args, names[i])) return true;
-    return false;
-}
-
-/* The variables of "inscan, + : a, b[0:n]", as shared(a) shared(b). */
-static void put_shared(kinst_buffer_t *b, const clause_t *clause)
-{
-    const char *p = clause->args, *end = p + strlen(p), *colon = NULL;
-
-    for (const char *q = p; q < end; q = kinst_behind_token(q, end))
-        if (*q == ':' && q[1] != ':' && (q == p || q[-1] != ':')) colon = q;
-    for (p = kinst_skip_blanks(colon ? colon + 1 : p); p < end; p = kinst_skip_blanks(*p ? p + 1 : p)) {
-        const char *name = p;
-        while (isalnum((unsigned char)*p) || *p == '_') p++;
-        char *shared = kinst_text(" shared(%.*s)", (int)(p - name), name);
-        if (p > name && !strstr(b->text, shared)) kinst_puts(b, shared);
-        while (p < end && *p != ',') p = kinst_behind_token(p, end);
-    }
-}
-
-static bool one_of(const char *name, const char *const names[])
-{
-    for (; *names; names++)
-        if (strcmp(name, *names) == 0) return true;
-    return false;
-}
-
-/* Shares the clauses of "parallel ..." out; variables that only the inner construct names are shared in the team. */
-static void share_out(const clauses_t *c, const char *inner_name, kinst_buffer_t *outer, kinst_buffer_t *inner)
-{
-    static const char *const team[] = {"num_threads", "default", "shared", "copyin", "proc_bind", "allocate", NULL};
-    static const char *const inner_data[] = {"firstprivate", "lastprivate", "linear", "reduction", NULL};
-    bool strict = clause_named(c, "default") != NULL;
-    bool own_reduction = strstr(inner_name, "taskloop") || strcmp(inner_name, "loop") == 0;
-    bool nothing_private = strcmp(inner_name, "master") == 0 || strcmp(inner_name, "masked") == 0;
-
-    for (size_t i = 0; i < c->n; i++) {
-        const clause_t *clause = &c->v[i];
-        bool reduction = strcmp(clause->name, "reduction") == 0;
-        bool outer_reduction = reduction && !own_reduction && !strstr(clause->args ? clause->args : "", "inscan");
-        if (strcmp(clause->name, "if") == 0) {
-            const char *condition = behind_modifier(clause->args, "parallel");
-            if (condition || !has_modifier(clause->args))
-                kinst_putf(outer, " if(%s)", condition ? condition : clause->args);
-            else
-                put_clause(inner, clause);
-        } else if (one_of(clause->name, team) || outer_reduction) {
-            put_clause(outer, clause);
-        } else if (nothing_private && strcmp(clause->name, "filter") != 0) {
-            put_clause(outer, clause);
-        } else {
-            put_clause(inner, clause);
-            if (strict && one_of(clause->name, inner_data)) put_shared(outer, clause);
-        }
-    }
 }
 
 /* ---- Writing --------------------------------------------------------------------------------------------------------- */
@@ -424,13 +290,13 @@ static void nest(kinst_scan_t *s, const construct_t *c, const char *outer, const
 }
 
 /* "parallel x" as a parallel and an x in it; the analysis makes one region of them where they are one construct. */
-static void team(kinst_scan_t *s, const construct_t *c, const row_t *row, const clauses_t *clauses)
+static void team(kinst_scan_t *s, const construct_t *c, const row_t *row, const kinst_clauses_t *clauses)
 {
     kinst_buffer_t outer = {0}, inner = {0};
 
     kinst_puts(&outer, row->type);
     kinst_puts(&inner, row->inner);
-    share_out(clauses, row->inner, &outer, &inner);
+    kinst_clauses_share_out(clauses, row->inner, &outer, &inner);
     /* The team ends right behind it: its barrier is the one. */
     if ((strcmp(row->inner, "for") == 0 || strcmp(row->inner, "for simd") == 0 || strcmp(row->inner, "sections") == 0) &&
         !cancels(c, strcmp(row->inner, "sections") == 0 ? "sections" : "for"))
@@ -438,14 +304,14 @@ static void team(kinst_scan_t *s, const construct_t *c, const row_t *row, const 
     nest(s, c, outer.text, inner.text);
 }
 
-static void nest_apart(kinst_scan_t *s, const construct_t *c, const row_t *row, const clauses_t *clauses)
+static void nest_apart(kinst_scan_t *s, const construct_t *c, const row_t *row, const kinst_clauses_t *clauses)
 {
     kinst_buffer_t outer = {0}, inner = {0};
 
     kinst_puts(&outer, row->type);
     kinst_puts(&inner, row->inner);
     for (size_t i = 0; i < clauses->n; i++)
-        put_clause(strcmp(clauses->v[i].name, "filter") == 0 ? &outer : &inner, &clauses->v[i]);
+        kinst_clause_put(strcmp(clauses->v[i].name, "filter") == 0 ? &outer : &inner, &clauses->v[i]);
     /* The outer one may be one that OPARI2 does not know. */
     const char *name;
     if (find_row(outer.text, &name)->action == INSIDE) {
@@ -463,9 +329,9 @@ static void nest_apart(kinst_scan_t *s, const construct_t *c, const row_t *row, 
  * A task that may be cancelled, in which case OPARI2's call at its end is jumped over, or one that may be undeferred, of which
  * OPARI2 tells nothing. What the end of a scope cleans up is done however it is left.
  */
-static void task(kinst_scan_t *s, const construct_t *c, const clauses_t *clauses)
+static void task(kinst_scan_t *s, const construct_t *c, const kinst_clauses_t *clauses)
 {
-    size_t region = kinst_scan_region(s, clause_named(clauses, "untied") ? "task*hasUntied=1" : "task", NULL);
+    size_t region = kinst_scan_region(s, kinst_clause_named(clauses, "untied") ? "task*hasUntied=1" : "task", NULL);
 
     s->has_openmp = true;
     kinst_scan_put(s, kinst_text(" { POMP2_Task_handle ompp_task_%zu; ompp_region_begin_%zu(&ompp_task_%zu);", region, region, region));
@@ -563,28 +429,13 @@ static void scope(kinst_scan_t *s, const construct_t *c, bool nowait)
     put_end(s, region);
 }
 
-/* OPARI2 takes the modifier of an if clause for a part of the condition. */
-static char *without_modifiers(const char *name, const clauses_t *clauses, const char *modifier)
-{
-    kinst_buffer_t b = {0};
-
-    kinst_puts(&b, name);
-    for (size_t i = 0; i < clauses->n; i++) {
-        const clause_t *clause = &clauses->v[i];
-        const char *condition = strcmp(clause->name, "if") == 0 ? behind_modifier(clause->args, modifier) : NULL;
-        if (condition) kinst_putf(&b, " if(%s)", condition);
-        else put_clause(&b, clause);
-    }
-    return b.text;
-}
-
 /* OPARI2 moves these clauses of a combined loop to the wrong half, or leaves them on both. */
-static bool simple_loop(const clauses_t *clauses)
+static bool simple_loop(const kinst_clauses_t *clauses)
 {
     static const char *const bad[] = {"lastprivate", "order", "linear", "allocate", NULL};
 
     for (size_t i = 0; i < clauses->n; i++)
-        if (one_of(clauses->v[i].name, bad) || (clauses->v[i].args && strstr(clauses->v[i].args, "inscan"))) return false;
+        if (kinst_one_of(clauses->v[i].name, bad) || (clauses->v[i].args && strstr(clauses->v[i].args, "inscan"))) return false;
     return true;
 }
 
@@ -606,50 +457,66 @@ static bool switched_off(const kinst_scan_t *s, const char *type)
     return false;
 }
 
+static void plain_block(kinst_scan_t *s, const construct_t *c, const row_t *row, const kinst_clauses_t *clauses)
+{
+    construct_t plain = *c;
+
+    if (strcmp(row->name, "task") == 0 && (cancels(c, row->inner) || kinst_clause_named(clauses, "if"))) {
+        task(s, c, clauses);
+        return;
+    }
+    if (!clauses->bad) plain.text = kinst_clauses_plain(row->name, clauses, row->name); /* critical(name) is no clause */
+    block(s, &plain);
+}
+
+/* Loops and sections, alone or combined with parallel. One that may be cancelled keeps its barrier, so it gets calls around it. */
+static void worksharing(kinst_scan_t *s, const construct_t *c, const row_t *row, const kinst_clauses_t *clauses)
+{
+    bool combined = strncmp(row->name, "parallel ", 9) == 0, cancelled = cancels(c, row->inner), simd = strstr(row->name, "simd");
+    bool nested = kinst_clause_named(clauses, "collapse") || kinst_clause_named(clauses, "ordered") || simd;
+    construct_t plain = *c;
+
+    if (combined && (cancelled || !simple_loop(clauses))) {
+        team(s, c, row, clauses);
+        return;
+    }
+    size_t region = cancelled ? put_begin(s, row->inner) : 0;
+    if (combined) plain.text = kinst_clauses_plain(row->name, clauses, "parallel");
+    if (row->action == LOOP)
+        loop(s, &plain, nested, simd, cancelled);
+    else if (cancelled)
+        put_statement(s, c, true);
+    else
+        sections(s, &plain, false);
+    if (cancelled) put_end(s, region);
+}
+
+static void ordered(kinst_scan_t *s, const construct_t *c, const row_t *row, const char *clauses)
+{
+    const char *simd = clauses;
+
+    if (is_doacross(clauses))
+        around(s, c, row->type, false);
+    else if (kinst_take(&simd, "simd") || (kinst_take(&simd, "threads") && strstr(simd, "simd")))
+        put_statement(s, c, true);
+    else
+        block(s, c);
+}
+
 static void measured(kinst_scan_t *s, const construct_t *c, const row_t *row, const char *clause_text)
 {
-    clauses_t clauses = read_clauses(clause_text);
-    bool cancelled = row->action != NEST && row->action != TEAM && cancels(c, row->inner);
-    bool nested = clause_named(&clauses, "collapse") || clause_named(&clauses, "ordered") || strstr(row->name, "simd");
-    bool combined = strncmp(row->name, "parallel ", 9) == 0;
+    kinst_clauses_t clauses = kinst_clauses_read(clause_text);
+    bool rewritten = row->action == LOOP || row->action == SECTIONS || row->action == TEAM || row->action == NEST;
 
+    if (clauses.bad && rewritten) {
+        note_unseen(s, row->name, "its clauses were not understood");
+        put_statement(s, c, true);
+        return;
+    }
     switch (row->action) {
-    case BLOCK:
-        if (strcmp(row->name, "task") == 0 && (cancelled || clause_named(&clauses, "if"))) {
-            task(s, c, &clauses);
-            break;
-        }
-        construct_t plain = *c;
-        if (!clauses.bad) plain.text = without_modifiers(row->name, &clauses, row->name);
-        if (strcmp(row->name, "critical") == 0) plain.text = c->text;
-        block(s, &plain);
-        break;
+    case BLOCK: plain_block(s, c, row, &clauses); break;
     case LOOP:
-        if (combined && (cancelled || !simple_loop(&clauses))) {
-            team(s, c, row, &clauses);
-        } else if (cancelled) {
-            size_t region = put_begin(s, "for");
-            loop(s, c, nested, false, true);
-            put_end(s, region);
-        } else {
-            construct_t part = *c;
-            if (combined) part.text = without_modifiers(row->name, &clauses, "parallel");
-            loop(s, &part, nested, strstr(row->name, "simd"), false);
-        }
-        break;
-    case SECTIONS:
-        if (combined && (cancelled || !simple_loop(&clauses))) {
-            team(s, c, row, &clauses);
-        } else if (cancelled) {
-            size_t region = put_begin(s, "sections");
-            put_statement(s, c, true);
-            put_end(s, region);
-        } else {
-            construct_t part = *c;
-            if (combined) part.text = without_modifiers(row->name, &clauses, "parallel");
-            sections(s, &part, false);
-        }
-        break;
+    case SECTIONS: worksharing(s, c, row, &clauses); break;
     case TEAM: team(s, c, row, &clauses); break;
     case NEST: nest_apart(s, c, row, &clauses); break;
     case AROUND:
@@ -658,13 +525,9 @@ static void measured(kinst_scan_t *s, const construct_t *c, const row_t *row, co
         around(s, c, row->type, row->action == OPAQUE);
         break;
     case INSIDE: inside(s, c, row->type); break;
-    case SCOPE: scope(s, c, clause_named(&clauses, "nowait")); break;
+    case SCOPE: scope(s, c, kinst_clause_named(&clauses, "nowait")); break;
     case ATOMIC: atomic(s, c); break;
-    case ORDERED:
-        if (is_doacross(clause_text)) around(s, c, row->type, false);
-        else if (clause_named(&clauses, "simd")) put_statement(s, c, true);
-        else block(s, c);
-        break;
+    case ORDERED: ordered(s, c, row, clause_text); break;
     case CALL: around(s, c, row->type, false); break;
     default: put_statement(s, c, false); break;
     }
@@ -673,10 +536,10 @@ static void measured(kinst_scan_t *s, const construct_t *c, const row_t *row, co
 /* Functions between these are compiled for devices as well, where there is no library to call. */
 static void device_code(kinst_scan_t *s, const char *text)
 {
-    const char *rest = behind_words(text, "declare target");
+    const char *rest = kinst_behind_words(text, "declare target");
 
-    if ((rest && !*rest) || behind_words(text, "begin declare target")) s->opaque++;
-    if (behind_words(text, "end declare target") && s->opaque) s->opaque--;
+    if ((rest && !*rest) || kinst_behind_words(text, "begin declare target")) s->opaque++;
+    if (kinst_behind_words(text, "end declare target") && s->opaque) s->opaque--;
 }
 
 static void translate(kinst_scan_t *s, construct_t c)

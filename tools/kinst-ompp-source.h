@@ -114,6 +114,37 @@ void kinst_omp_directive(kinst_scan_t *scan, const char *p, const char *eol);
 /** \brief Does a directive want a statement behind it? p stands behind "omp". */
 bool kinst_omp_wants_block(const char *p);
 
+/* ---- Clauses: kinst-ompp-clause.c ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    char *name, *args; /* args: without the parentheses, NULL = none */
+} kinst_clause_t;
+
+typedef struct {
+    kinst_clause_t v[64];
+    size_t n;
+    bool bad; /* not understood */
+} kinst_clauses_t;
+
+/** \brief Words that have one blank between them in name, and any in the text. \return behind them, NULL = others are there. */
+const char *kinst_behind_words(const char *p, const char *name);
+
+kinst_clauses_t kinst_clauses_read(const char *p);
+const kinst_clause_t *kinst_clause_named(const kinst_clauses_t *c, const char *name);
+void kinst_clause_put(kinst_buffer_t *b, const kinst_clause_t *clause);
+
+/** \brief Is the name in the list, whose end is NULL? */
+bool kinst_one_of(const char *name, const char *const names[]);
+
+/**
+ * \brief Shares the clauses of "parallel inner_name" out to the team and the inner construct; variables that only the inner one
+ *        names are shared in the team.
+ */
+void kinst_clauses_share_out(const kinst_clauses_t *c, const char *inner_name, kinst_buffer_t *outer, kinst_buffer_t *inner);
+
+/** \brief The directive without the modifier of its if clause, which OPARI2 takes for a part of the condition. */
+char *kinst_clauses_plain(const char *name, const kinst_clauses_t *clauses, const char *modifier);
+
 /* ---- Statements: kinst-ompp-statement.c ------------------------------------------------------------------------------ */
 
 /** \brief Behind blanks, comments, linemarkers and pragmas other than OpenMP's. */
