@@ -280,6 +280,20 @@ static unsigned sections_here(uint64_t count)
     return (unsigned)(count / (unsigned)size + ((unsigned)thread < count % (unsigned)size));
 }
 
+/*
+ * Of a single construct that gcc has compiled, libomp does not tell the end. No barrier and no other worksharing construct can be
+ * inside of it: it has ended when one of these comes.
+ */
+static void end_single(ompp_time_t t)
+{
+    ompp_region_ref_t region = ompp_event_innermost(OMPP_CONSTRUCT_SINGLE);
+
+    if (region <= OMPP_REGION_SKIPPED) return;
+    ompp_event_unwind(region, t);
+    ompp_event_phase(region, OMPP_PHASE_MGMT, t);
+    ompp_event_exit_or_barrier(region, t);
+}
+
 static void work_begin(ompp_construct_t construct, work_style_t style, uint64_t count, const void *code, ompp_time_t t)
 {
     if (construct == OMPP_CONSTRUCT_TASKLOOP) {
@@ -290,6 +304,7 @@ static void work_begin(ompp_construct_t construct, work_style_t style, uint64_t 
     ompp_region_ref_t region = ompp_region_at(construct, code, NULL);
 
     self.work_cancelled = false;
+    if (style != WORK_PLAIN) end_single(t);
     ompp_event_enter(region, t);
     if (style == WORK_SINGLE) ompp_event_phase(region, OMPP_PHASE_SINGLE, t);
     for (unsigned n = style == WORK_SECTIONS ? sections_here(count) : 0; n > 0; n--)
@@ -377,6 +392,8 @@ static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoi
     (void)parallel;
     flush_failed_lock();
     runs_now(task, t);
+    if (begin && kind != ompt_sync_region_taskwait && kind != ompt_sync_region_taskgroup && kind != ompt_sync_region_reduction)
+        end_single(t);
     switch ((int)kind) {
     case ompt_sync_region_barrier_implicit_parallel:
     case ompt_sync_region_barrier_teams:
