@@ -17,12 +17,13 @@ COLUMNS = {
     'LOOP': 'execT execC bodyT* exitBarT taskT', 'WORKSHARE': 'execT execC bodyT* exitBarT taskT',
     'SECTIONS': 'execT execC sectT* sectC exitBarT mgmtT taskT', 'SINGLE': 'execT execC singleT* singleC exitBarT taskT',
     'BARRIER': 'execT execC taskT', 'CRITICAL': 'execT execC bodyT* enterT exitT', 'ORDERED': 'execT execC bodyT* enterT exitT',
-    'LOCK': 'execT execC bodyT enterT exitT', 'ATOMIC': 'execT execC', 'FLUSH': 'execT execC', 'TEAMS': EXEC,
+    'LOCK': 'execT execC bodyT enterT exitT', 'ATOMIC': 'execT execC', 'FLUSH': 'execT execC', 'TEAMS': EXEC + ' exitBarT startupT shutdwnT taskT',
+    'SCOPE': EXEC + ' exitBarT taskT',
 }
 COLUMNS.update({k: 'execT execC bodyT* exitBarT startupT shutdwnT taskT' for k in FORKS[:4]})
 COLUMNS['PARALLEL SECTIONS'] = 'execT execC sectT* sectC exitBarT startupT shutdwnT taskT'
 COLUMNS.update({k: EXEC for k in ('MASTER', 'USER REGION', 'TASK', 'TASKEXEC', 'UTASK', 'UTASKEXEC', 'TASKWAIT', 'TASKGROUP',
-                                  'TASKLOOP', 'DISTRIBUTE', 'SCOPE', 'TARGET', 'MPI', 'FUNCTION')})
+                                  'TASKLOOP', 'DISTRIBUTE', 'TARGET', 'MPI', 'FUNCTION')})
 # The columns whose sum is execT, in our reports. (Sections of PARALLEL SECTIONS: choosing them is not a column.)
 PARTS = {k: [c.rstrip('*') for c in COLUMNS[k].split() if c not in ('execT', 'execC', 'sectC', 'singleC')]
          for k in FORKS[:2] + FORKS[3:4] + ('LOOP', 'WORKSHARE', 'SECTIONS', 'CRITICAL', 'ORDERED', 'LOCK')}
