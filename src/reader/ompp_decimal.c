@@ -4,7 +4,6 @@
  */
 #include "reader/ompp_decimal.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,11 +79,26 @@ static uint64_t power_of_10(int power)
     return value;
 }
 
+/* The digits of units from the right, with the point where it belongs and at least one digit before it. \return their
+ * begin. */
+static char *print_units(char *end, uint64_t units, int places)
+{
+    char *to = end;
+
+    *to = 0;
+    for (int i = 0; i <= places || units; i++, units /= 10) {
+        if (i == places && i > 0) *--to = '.';
+        *--to = (char)('0' + units % 10);
+    }
+    return to;
+}
+
 ompp_decimal_text_t ompp_decimal_format(const ompp_decimal_t *number, int digits)
 {
     ompp_decimal_text_t t;
+    char buffer[48];
     const char *sign = number->negative ? "-" : "";
-    uint64_t units = number->units, ones;
+    uint64_t units = number->units;
     int places = number->places < MAX_PLACES ? number->places : MAX_PLACES;
 
     if (number->kind != OMPP_DECIMAL_FINITE) {
@@ -96,11 +110,7 @@ ompp_decimal_text_t ompp_decimal_format(const ompp_decimal_t *number, int digits
         units = units / unit + (units % unit >= unit / 2);
         places = digits;
     }
-    ones = power_of_10(places);
-    if (places)
-        snprintf(t.text, sizeof t.text, "%s%" PRIu64 ".%0*" PRIu64, sign, units / ones, places, units % ones);
-    else
-        snprintf(t.text, sizeof t.text, "%s%" PRIu64, sign, units);
+    snprintf(t.text, sizeof t.text, "%s%.40s", sign, print_units(buffer + sizeof buffer - 1, units, places));
     return t;
 }
 
