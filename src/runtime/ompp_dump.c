@@ -42,21 +42,23 @@ typedef struct {
     char *to;
     uint64_t size;   /* bytes of room */
     uint64_t copied; /* bytes of the arena that have been copied once */
+    uint64_t reach;  /* end of the last record of a thread */
     unsigned torn;   /* threads that could only be read while they were at work */
 } copy_t;
 
 /* The thread that is asked to copy itself, or one of the marks below; one dump at a time. */
 static ompp_thread_t taken, done;
 static _Atomic(ompp_thread_t *) wanted;
-static const copy_t *wanted_copy;
+static copy_t *wanted_copy;
 
-static const void *copy_record(const copy_t *c, ompp_off_t off, uint64_t size)
+static const void *copy_record(copy_t *c, ompp_off_t off, uint64_t size)
 {
     if (!off || off + size > c->size) return NULL;
+    if (off + size > c->reach) c->reach = off + size;
     return memcpy(c->to + off, c->from + off, size);
 }
 
-static void copy_nodes(const copy_t *c, ompp_off_t off)
+static void copy_nodes(copy_t *c, ompp_off_t off)
 {
     for (uint32_t n = 0; off && n < MAX_RECORDS; n++) {
         const ompp_a_node_t *node = copy_record(c, off, sizeof *node);
@@ -71,7 +73,7 @@ static void copy_nodes(const copy_t *c, ompp_off_t off)
     }
 }
 
-static void copy_stacks(const copy_t *c, ompp_off_t off)
+static void copy_stacks(copy_t *c, ompp_off_t off)
 {
     for (uint32_t n = 0; off && n < MAX_RECORDS; n++) {
         const ompp_a_stack_t *stack = copy_record(c, off, sizeof *stack);
@@ -85,7 +87,7 @@ static void copy_stacks(const copy_t *c, ompp_off_t off)
 }
 
 /* All that the thread alone writes. */
-static void copy_thread(const copy_t *c, ompp_off_t off)
+static void copy_thread(copy_t *c, ompp_off_t off)
 {
     const ompp_a_thread_t *record = copy_record(c, off, sizeof *record);
 
@@ -113,7 +115,7 @@ static unsigned version_of(const ompp_thread_t *thread)
 }
 
 /* Copies the thread; true when it had no event meanwhile. One that has ended keeps its guard. */
-static bool glance(const copy_t *c, const ompp_thread_t *thread)
+static bool glance(copy_t *c, const ompp_thread_t *thread)
 {
     const ompp_a_thread_t *record = thread->record;
     unsigned version = version_of(thread);
@@ -127,7 +129,7 @@ static bool glance(const copy_t *c, const ompp_thread_t *thread)
 }
 
 /* Asks the thread to copy itself when it enters a region; true when it has. */
-static bool ask(const copy_t *c, ompp_thread_t *thread)
+static bool ask(copy_t *c, ompp_thread_t *thread)
 {
     const struct timespec pause = {0, ROUND_NS / 10};
     ompp_thread_t *expected = thread;
@@ -151,14 +153,30 @@ void ompp_dump_self_slow(ompp_thread_t *thread)
     atomic_store(&wanted, &done);
 }
 
-static void take_thread(copy_t *c, ompp_thread_t *thread)
+static bool take_once(copy_t *c, ompp_thread_t *thread)
 {
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < GLANCES; i++)
-            if (glance(c, thread)) return;
-        if (ask(c, thread)) return;
+            if (glance(c, thread)) return true;
+        if (ask(c, thread)) return true;
     }
     copy_thread(c, ompp_off(thread, thread->record));
+    return false;
+}
+
+/* A thread that has records beyond what was copied once is read again: copying the rest would overwrite them. */
+static void take_thread(copy_t *c, ompp_thread_t *thread)
+{
+    for (int i = 0; i < GLANCES; i++) {
+        c->reach = 0;
+        bool whole = take_once(c, thread);
+        if (c->reach > c->copied) {
+            copy_definitions(c);
+            continue;
+        }
+        c->torn += !whole;
+        return;
+    }
     c->torn++;
 }
 
