@@ -4,7 +4,9 @@
 #define OMPP_LOG_DOMAIN "memory"
 #include "memory/ompp_count_priv.h"
 
+#include "base/ompp_env.h"
 #include "base/ompp_log.h"
+#include "memory/ompp_names_priv.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_meter.h"
 #include "runtime/ompp_metric.h"
@@ -66,6 +68,7 @@ static void register_metrics(void)
                             "constant data, the read before a bit-field is written, writes of floating-point atomics and reductions");
     if (clang)
         ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE " of clang", "long double, OpenMP atomics and reductions");
+    if (*ompp_env.data) ompp_names_register(ompp_env.data);
 }
 
 static ompp_counter_t *new_counter(void)

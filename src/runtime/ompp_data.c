@@ -129,6 +129,13 @@ static bool known(uint32_t object, uintptr_t begin, uintptr_t end)
     return false;
 }
 
+static void note_nobody(void)
+{
+    if (nbackends == 0)
+        ompp_event_coverage(OMPP_COVERAGE_NOTE, "data structures are named, but nothing counts for them",
+                            "build the program with kinst-ompp --memory");
+}
+
 static uint32_t add_locked(const void *address, size_t size, const char *name, const char *origin)
 {
     uintptr_t begin = (uintptr_t)address, end = begin + size;
@@ -136,7 +143,10 @@ static uint32_t add_locked(const void *address, size_t size, const char *name, c
 
     if (object && known(object, begin, end)) return object;
     if (!room_for_range()) return 0;
-    if (!object) object = make_object(name, origin, address, size);
+    if (!object) {
+        object = make_object(name, origin, address, size);
+        note_nobody();
+    }
     if (!object) return 0;
     ranges[nranges++] = (range_t){object, begin, end};
     atomic_fetch_add_explicit(&objects[object]->nranges, 1, memory_order_relaxed);
@@ -223,6 +233,7 @@ void ompp_data_from_environment(void)
 {
     uint64_t address, size;
 
+    if (*ompp_env.data) note_nobody();
     if (!*ompp_env.data_addr && !*ompp_env.data_size) return;
     if (!*ompp_env.data_addr || !*ompp_env.data_size) {
         ompp_warn_common("OMPP_DATA_ADDR and OMPP_DATA_SIZE belong together; no data range is set");
