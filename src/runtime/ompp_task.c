@@ -303,11 +303,20 @@ void ompp_event_task_resume(ompp_task_t task, ompp_time_t t)
     ompp_guard_leave(thread);
 }
 
+/* Whether an implicit task is open in it: of the thread itself, or of a parallel region inside the explicit task. */
+static bool has_implicit(const ompp_a_stack_t *stack)
+{
+    for (uint32_t i = stack->top; i > 0; i--)
+        if (stack->frames[i].flags & OMPP_FRAME_F_TEAM) return true;
+    return !stack->explicit_task;
+}
+
+/* wanted: NULL = the innermost implicit task. */
 static void leave_tasks(ompp_thread_t *thread, const ompp_a_stack_t *wanted, ompp_time_t t)
 {
     const ompp_a_stack_t *s = thread->stack;
 
-    while (s != wanted && s->explicit_task) s = ompp_at(thread, s->under);
+    while (s != wanted && !has_implicit(s)) s = ompp_at(thread, s->under);
     if (wanted && s != wanted) return;
     while (thread->stack != s) suspend_top(thread, t);
 }
