@@ -169,7 +169,10 @@ const char *kinst_behind_statement(const char *p, const char *end)
         p = kinst_end_of_directive(p, end);
         return kinst_omp_wants_block(omp) ? kinst_behind_statement(p, end) : p;
     }
-    if (*p == '{') return kinst_behind_token(p, end);
+    if (*p == '{') {
+        p = kinst_behind_token(p, end);
+        return p[-1] == '}' ? p : NULL;
+    }
     if (take(&p, end, "if")) return behind_if(p, end);
     if (take(&p, end, "do")) return behind_do(p, end);
     if (take(&p, end, "try")) return behind_try(p, end);
