@@ -460,7 +460,8 @@ static void local_report(ompp_time_t t, ompp_end_t end, const char *why)
     }
     snprintf(text, sizeof text, "%d", rank < 0 ? 0 : rank);
     if (why) ompp_profile_add_coverage(profile, OMPP_COVERAGE_INCOMPLETE, text, why, 1);
-    write_report(profile, rank, why);
+    /* Before MPI_Init has told it, too, reports of several ranks are to be told apart. */
+    write_report(profile, rank < 0 && end == OMPP_END_DUMP ? ompp_launcher_rank() : rank, why);
     ompp_profile_free(profile);
 }
 

@@ -34,6 +34,7 @@ static uint64_t early_lost;
 
 static char program_path[4096], program_dir[4096];
 static char openmp_source[64];
+static int launcher_rank = -1;
 
 const char *ompp_program_path(void)
 {
@@ -45,6 +46,11 @@ const char *ompp_program_dir(void)
     return program_dir;
 }
 
+int ompp_launcher_rank(void)
+{
+    return launcher_rank;
+}
+
 /* The rank as the launcher tells it, so that messages before MPI_Init are said once. */
 static void guess_rank(void)
 {
@@ -53,7 +59,8 @@ static void guess_rank(void)
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char *text = ompp_env_foreign(names[i]);
         if (text && *text) {
-            ompp_log_set_rank(atoi(text));
+            launcher_rank = atoi(text);
+            ompp_log_set_rank(launcher_rank);
             return;
         }
     }

@@ -8,6 +8,9 @@
 /** \return path of the program, never NULL. */
 const char *ompp_program_path(void);
 
+/** \return rank that the launcher of the job gave this process, before MPI tells it; -1 = none. */
+int ompp_launcher_rank(void);
+
 /** \return working directory at the start of the program, "" when unknown. */
 const char *ompp_program_dir(void);
 

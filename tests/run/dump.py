@@ -109,6 +109,7 @@ def parallel(verdict, scratch):
         for rank in "01":
             mine = [p for p in dumps if os.path.basename(p).startswith("dump:%s." % rank)]
             verdict.check(len(mine) >= least, "%s: %d reports of rank %s" % (title, len(mine), rank))
+        verdict.equal([p for p in map(os.path.basename, dumps) if ":" not in p], [], title + ": reports without rank")
         merged = [p for p in outcome.reports() if os.path.basename(p).startswith("dump.2x2-")]
         if verdict.equal(len(merged), 1, title + ": merged reports"):
             verdict.equal(critical_count(merged[0]), 4 * ROUNDS, title + ": execC of CRITICAL")
