@@ -155,6 +155,16 @@ static void translate_data(kinst_scan_t *s, const char *p, const char *end, bool
     }
 }
 
+/* A part without instrumentation ends here, if there is one. */
+static void end_quiet(kinst_scan_t *s)
+{
+    const char *file = s->quiet_from.file ? s->quiet_from.file : s->absolute;
+
+    if (!s->noinstrument) return;
+    kinst_addf(&s->quiet, "%s:%u:%u", file, s->quiet_from.line, s->place.line);
+    kinst_add(&s->quiet, "");
+}
+
 /* A pragma of the wrapper's; p stands behind "inst". */
 static void translate(kinst_scan_t *s, const char *p, const char *end, bool statement_fits)
 {
@@ -169,7 +179,9 @@ static void translate(kinst_scan_t *s, const char *p, const char *end, bool stat
         return;
     }
     if (without || strncmp(p, "instrument", 10) == 0) {
+        end_quiet(s);
         s->noinstrument = without;
+        s->quiet_from = s->place;
         kinst_scan_put(s, without ? "#pragma pomp noinstrument" : "#pragma pomp instrument");
         return;
     }
@@ -345,4 +357,5 @@ void kinst_scan(kinst_scan_t *s, const char *text, size_t size)
     s->line = 1;
     kinst_puts(&s->out, "");
     kinst_scan_to(s, text + size);
+    end_quiet(s);
 }

@@ -14,7 +14,7 @@
 /* ---- Generated declarations ------------------------------------------------------------------------------------------ */
 
 /* What a note says about; see ompp_build_note() in src/opari-bridge/ompp_pomp2.c. */
-enum { NOTE_UNINSTRUMENTED, NOTE_REMARK, NOTE_UNSEEN };
+enum { NOTE_UNINSTRUMENTED, NOTE_REMARK, NOTE_UNSEEN, NOTE_QUIET };
 
 /* A description in OPARI2's form, see src/opari-bridge/ompp_pomp2_ctc.h. */
 static char *description(const kinst_scan_t *s, const kinst_region_t *r)
@@ -86,7 +86,7 @@ static void put_pairs(kinst_buffer_t *b, int kind, const kinst_list_t *pairs)
  */
 static void put_notes(kinst_buffer_t *b, const kinst_scan_t *s, const char *unmodified)
 {
-    if (!unmodified && s->ignored.n == 0 && s->unseen.n == 0) return;
+    if (!unmodified && s->ignored.n == 0 && s->unseen.n == 0 && s->quiet.n == 0) return;
     put_c(b, s, "void ompp_build_note(int, const char *, const char *) __attribute__((__weak__));\n");
     kinst_puts(b, "static void __attribute__((__constructor__, __used__, __no_instrument_function__)) ompp_build_notes_here(void)\n{\n"
                   "    if (!ompp_build_note) return;\n");
@@ -104,6 +104,7 @@ static void put_notes(kinst_buffer_t *b, const kinst_scan_t *s, const char *unmo
         put_pairs(b, NOTE_UNSEEN, &s->unseen);
     }
     put_pairs(b, NOTE_REMARK, &s->ignored);
+    put_pairs(b, NOTE_QUIET, &s->quiet);
     kinst_puts(b, "}\n");
 }
 
@@ -253,7 +254,7 @@ void kinst_source_make(const kinst_command_t *command, kinst_source_t *source, b
     kinst_scan(&raw, text, size);
     if (opari && through_opari(command, source, raw.absolute, &s)) {
         reason = make_opari(source, &s);
-    } else if (raw.has_calls || raw.ignored.n > 0) {
+    } else if (raw.has_calls || raw.ignored.n > 0 || raw.quiet.n > 0) {
         reason = make_plain(source, &raw);
     } else if (opari && s.unseen.n > 0) {
         raw.unseen = s.unseen;

@@ -48,6 +48,8 @@ typedef struct {
     const char *absolute;      /* path of the source, for regions */
     bool preprocessed;         /* for OPARI2: OpenMP directives are rewritten, strings that it cannot read are hidden */
     bool noinstrument;         /* between the pragmas of that name */
+    kinst_place_t quiet_from;  /* where noinstrument stands */
+    kinst_list_t quiet;        /* "file:first:last" of those parts, and "" behind each: OMPT sees what is in them */
     unsigned opaque;           /* inside constructs in which calls are not possible (simd, target) */
 
     const char *text, *cursor; /* what is read, and up to where */

@@ -9,6 +9,7 @@
  * P's body had t in its time and in its child time, so the sum of time - child - task over all nodes stays what it was.
  * C's other values are added to P's, its children become P's.
  */
+#define _GNU_SOURCE
 #include "analysis/ompp_analysis.h"
 
 #include "base/ompp_error.h"
@@ -376,13 +377,47 @@ static int fold(ompp_profile_t *profile)
     return rc;
 }
 
-/* ---- Outlined functions --------------------------------------------------------------------------------------------- */
+/* ---- What is no region of its own ------------------------------------------------------------------------------------ */
 
-static bool is_outlined(const ompp_profile_t *profile, uint32_t node)
+#define UNWANTED (OMPP_REGION_F_OUTLINED | OMPP_REGION_F_QUIET)
+
+/* Whether two paths may be the same file: one is the end of the other. */
+static bool same_file(const char *a, size_t na, const char *b)
+{
+    size_t nb = strlen(b), n = na < nb ? na : nb;
+
+    if (n == 0 || memcmp(a + na - n, b + nb - n, n) != 0) return false;
+    return na == nb || (na > nb ? a[na - n - 1] : b[nb - n - 1]) == '/' || (na > nb ? b[0] : a[0]) == '/';
+}
+
+/* Constructs between noinstrument and instrument: all but parallel regions, tasks, and what is not OpenMP's. */
+static bool can_be_quiet(uint32_t construct)
+{
+    static const uint8_t always[] = {OMPP_CONSTRUCT_USER_REGION, OMPP_CONSTRUCT_MPI, OMPP_CONSTRUCT_LOCK, OMPP_CONSTRUCT_TASK,
+                                     OMPP_CONSTRUCT_UTASK, OMPP_CONSTRUCT_TASKEXEC, OMPP_CONSTRUCT_UTASKEXEC};
+
+    return !memchr(always, (int)construct, sizeof always) && !ompp_construct_forks((ompp_construct_t)construct);
+}
+
+/* "path:first:last". OPARI2 has left these constructs alone; OMPT sees them. */
+static void mark_quiet(ompp_profile_t *profile, const char *part)
+{
+    const char *last = strrchr(part, ':'), *first = last ? memrchr(part, ':', (size_t)(last - part)) : NULL;
+
+    if (!first) return;
+    for (size_t i = 0; i < profile->nregions; i++) {
+        ompp_region_t *region = &profile->regions[i];
+        if (region->begin < strtoul(first + 1, NULL, 10) || region->begin > strtoul(last + 1, NULL, 10)) continue;
+        if (can_be_quiet(region->construct) && same_file(part, (size_t)(first - part), ompp_profile_text(profile, region->file)))
+            region->flags |= OMPP_REGION_F_QUIET;
+    }
+}
+
+static bool is_unwanted(const ompp_profile_t *profile, uint32_t node)
 {
     uint32_t region = profile->nodes[node].region;
 
-    return region < profile->nregions && profile->regions[region].flags & OMPP_REGION_F_OUTLINED;
+    return region < profile->nregions && profile->regions[region].flags & UNWANTED;
 }
 
 /* Slot of a node's phase that the time of a child was spent in: that of its work, if it has had so much for its children. */
@@ -395,7 +430,7 @@ static unsigned slot_with_child(const uint64_t *values, uint32_t construct, uint
     return best;
 }
 
-/* What a function had of its own, and its tasks, becomes its parent's; what its children had stays theirs. */
+/* What a node had of its own, and its tasks, becomes its parent's; what its children had stays theirs. */
 static void give_to_parent(ompp_profile_t *profile, uint32_t parent, const ompp_node_t *node)
 {
     uint32_t region = profile->nodes[parent].region;
@@ -409,7 +444,8 @@ static void give_to_parent(ompp_profile_t *profile, uint32_t parent, const ompp_
         if (!phases) {
             add_block(profile, parent, block);
         } else if (to) {
-            const uint64_t *own = block->values + ompp_value_index(0, 0);
+            uint64_t own[OMPP_SLOT_NUM] = {0};
+            for (uint32_t v = ompp_value_index(0, 0); v < block->nvalues; v++) own[(v - 1) % OMPP_SLOT_NUM] += block->values[v];
             unsigned slot = slot_with_child(to->values, construct, own[OMPP_SLOT_TIME]);
             to->values[ompp_value_index(slot, OMPP_SLOT_CHILD)] -= own[OMPP_SLOT_TIME] - own[OMPP_SLOT_CHILD];
             to->values[ompp_value_index(slot, OMPP_SLOT_TASK)] += own[OMPP_SLOT_TASK];
@@ -419,9 +455,9 @@ static void give_to_parent(ompp_profile_t *profile, uint32_t parent, const ompp_
 
 /*
  * With -finstrument-functions clang instruments the functions it makes of the bodies of constructs, too. They are no functions of
- * the program: their children become children of the construct.
+ * the program: their children become children of the construct. So do those of constructs that are not to be measured.
  */
-static int dissolve_outlined(ompp_profile_t *profile)
+static int dissolve_unwanted(ompp_profile_t *profile)
 {
     uint32_t *map = malloc((profile->nregions + 1) * sizeof *map), *parent = malloc(profile->nnodes * sizeof *parent);
     bool *skip = calloc(profile->nnodes, sizeof *skip), any = false;
@@ -430,13 +466,13 @@ static int dissolve_outlined(ompp_profile_t *profile)
     for (uint32_t i = 1; rc == 0 && i < profile->nnodes; i++) {
         parent[i] = profile->nodes[i].parent;
         if (skip[parent[i]]) parent[i] = parent[parent[i]];
-        skip[i] = is_outlined(profile, i);
+        skip[i] = is_unwanted(profile, i);
         any = any || skip[i];
         if (skip[i]) give_to_parent(profile, parent[i], &profile->nodes[i]);
     }
     if (any) rc = unify_nodes(profile, skip);
     for (uint32_t i = 0; any && i < profile->nregions; i++)
-        map[i] = profile->regions[i].flags & OMPP_REGION_F_OUTLINED ? OMPP_NONE : i;
+        map[i] = profile->regions[i].flags & UNWANTED ? OMPP_NONE : i;
     if (any) compact_regions(profile, map);
     free(map);
     free(parent);
@@ -449,6 +485,9 @@ int ompp_analysis_unify(ompp_profile_t *profile)
     int rc = unify_regions(profile);
 
     if (rc == 0) rc = unify_nodes(profile, NULL);
-    if (rc == 0) rc = dissolve_outlined(profile);
+    for (size_t i = 0; rc == 0 && i < profile->ncoverage; i++)
+        if (profile->coverage[i].kind == OMPP_COVERAGE_QUIET)
+            mark_quiet(profile, ompp_profile_text(profile, profile->coverage[i].subject));
+    if (rc == 0) rc = dissolve_unwanted(profile);
     return rc == 0 ? fold(profile) : rc;
 }

@@ -251,11 +251,13 @@ OMPP_EXPORT void POMP2_Off(void)
 
 /**
  * \brief Called by constructors that kinst-ompp puts into objects, mostly before measurement starts.
- * \param[in] kind  0 = file compiled without instrumentation, 1 = pragma ignored, 2 = construct that is not instrumented.
+ * \param[in] kind  0 = file compiled without instrumentation, 1 = pragma ignored, 2 = construct that is not instrumented,
+ *                  3 = part of a file ("path:first:last") that is not to be.
  * \note Where files are not instrumented there may be no event at all: measurement starts here, so that there is a report.
  */
 OMPP_EXPORT void ompp_build_note(int kind, const char *subject, const char *reason)
 {
+    static const unsigned kinds[] = {OMPP_COVERAGE_UNINSTRUMENTED, OMPP_COVERAGE_NOTE, 0, OMPP_COVERAGE_QUIET};
     int saved = errno;
     char text[1024];
 
@@ -263,7 +265,7 @@ OMPP_EXPORT void ompp_build_note(int kind, const char *subject, const char *reas
         snprintf(text, sizeof text, "%s (%s)", subject, reason);
         ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "OPARI2", text);
     } else {
-        ompp_event_coverage(kind == 0 ? OMPP_COVERAGE_UNINSTRUMENTED : OMPP_COVERAGE_NOTE, subject, reason);
+        ompp_event_coverage(kinds[kind == 0 || kind == 3 ? kind : 1], subject, reason);
     }
     if (kind == 0) ompp_runtime_start();
     errno = saved;
