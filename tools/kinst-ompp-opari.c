@@ -104,7 +104,8 @@ static void put_handle(work_t *w, unsigned long number)
 {
     kinst_putf(&w->declarations,
                "static OPARI2_Region_handle " HANDLE "%lu = 0;\n"
-               "static __inline__ __attribute__((__unused__, __always_inline__)) OPARI2_Region_handle *ompp_handle_%lu(void)\n"
+               "static __inline__ __attribute__((__unused__, __always_inline__, __no_instrument_function__)) "
+               "OPARI2_Region_handle *ompp_handle_%lu(void)\n"
                "{\n    return &" HANDLE "%lu;\n}\n", number, number, number);
 }
 

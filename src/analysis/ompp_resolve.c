@@ -103,6 +103,14 @@ static bool is_function(const ompp_region_t *region)
     return region->flags & OMPP_REGION_F_FUNCTION;
 }
 
+/* The file that kinst-ompp names for what it, or the compiler for it, has put into the program. */
+static bool is_generated(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+
+    return strcmp(slash ? slash + 1 : file, "<ompp>") == 0;
+}
+
 /* A function's name: of its symbol when that says more (class, module) or nothing else is known. */
 static void name_function(ompp_profile_t *profile, ompp_region_t *region, const ompp_query_t *query)
 {
@@ -113,7 +121,8 @@ static void name_function(ompp_profile_t *profile, ompp_region_t *region, const 
     else if (query->function && query->offset == 0) region->name = ompp_profile_string(profile, query->function);
     free(name);
     if (region->name) region->function = region->name;
-    if (ompp_name_is_outlined(query->symbol ? query->symbol : ompp_profile_text(profile, region->name)))
+    bool outlined = ompp_name_is_outlined(query->symbol ? query->symbol : ompp_profile_text(profile, region->name));
+    if (outlined || (query->file && is_generated(query->file)))
         region->flags |= OMPP_REGION_F_OUTLINED;
 }
 
