@@ -26,9 +26,13 @@ def same_results(verdict, program, scratch, binding, ranks, title):
             print(outcome.err[-1500:])
         outcomes.append(outcome)
     verdict.equal(outcomes[1].messages(), [], title + ": messages")
-    for r, (without, measured) in enumerate(zip(*(traces(o.folder, ranks) for o in outcomes))):
-        verdict.check(without == measured, "%s: results of rank %d differ:\n%s" % (title, r, difference(without, measured)))
+    same_traces(verdict, *outcomes, ranks, title)
     return outcomes[1].profile()
+
+
+def same_traces(verdict, without, measured, ranks, title):
+    for r, pair in enumerate(zip(traces(without.folder, ranks), traces(measured.folder, ranks))):
+        verdict.check(pair[0] == pair[1], "%s: results of rank %d differ:\n%s" % (title, r, difference(*pair)))
 
 
 def difference(a, b):
@@ -77,4 +81,5 @@ def main():
     verdict.finish(scratch)
 
 
-main()
+if __name__ == "__main__":
+    main()

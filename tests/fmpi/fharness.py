@@ -23,8 +23,9 @@ def compiler():
     return name
 
 
-def build(source, program, binding, flags=()):
-    words = [compiler(), OPTIMISE[binding], *FLAGS, *flags, "-D" + binding, os.path.join(HERE, source), "-o", program]
+def build(source, program, binding, flags=(), instrument=False):
+    words = [harness.command("kinst-ompp")] if instrument else []
+    words += [compiler(), OPTIMISE[binding], *FLAGS, *flags, "-D" + binding, os.path.join(HERE, source), "-o", program]
     done = harness.execute(words, os.path.dirname(program))
     if done.status != 0 and re.search("gfortran.*not found|Cannot open module file|unrecognized", done.err):
         harness.skip("no Fortran compiler for MPI here: " + done.err.splitlines()[0])
