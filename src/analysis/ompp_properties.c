@@ -36,33 +36,39 @@ static uint64_t to_ns(double ns)
 
 /* ---- Ranks ---------------------------------------------------------------------------------------------------------- */
 
-/* The thread that the rank began with. */
-static uint32_t first_thread(const ompp_profile_t *p, uint32_t rank)
+/* The threads that the ranks began with: locations, [nranks_kept], owned. */
+static uint32_t *first_threads(const ompp_profile_t *p)
 {
-    uint32_t best = OMPP_NONE;
+    uint32_t *first = malloc((p->nranks_kept + 1) * sizeof *first);
 
-    for (uint32_t l = 0; l < p->nlocations; l++) {
-        if (p->locations[l].rank != rank) continue;
-        if (p->locations[l].kind == OMPP_THREAD_INITIAL) return l;
-        if (best == OMPP_NONE || p->locations[l].tid < p->locations[best].tid) best = l;
+    for (size_t r = 0; first && r < p->nranks_kept; r++) first[r] = OMPP_NONE;
+    for (uint32_t l = 0; first && l < p->nlocations; l++) {
+        size_t r = ompp_analysis_rank_index(p, p->locations[l].rank);
+        if (r == p->nranks_kept) continue;
+        const ompp_location_t *before = first[r] == OMPP_NONE ? NULL : &p->locations[first[r]], *now = &p->locations[l];
+        if (before && before->kind == OMPP_THREAD_INITIAL) continue;
+        if (!before || now->kind == OMPP_THREAD_INITIAL || now->tid < before->tid) first[r] = l;
     }
-    return best;
+    return first;
 }
 
 void ompp_analysis_rank_times(const ompp_profile_t *p, ompp_rank_time_t *times)
 {
-    for (size_t r = 0; r < p->nranks_kept; r++) {
-        uint32_t first = first_thread(p, p->ranks[r].rank);
-        times[r] = (ompp_rank_time_t){0};
-        for (uint32_t n = 1; n < p->nnodes && first != OMPP_NONE; n++) {
-            unsigned construct = p->regions[p->nodes[n].region].construct;
-            bool forks = ompp_construct_forks(construct);
-            if ((!forks && construct != OMPP_CONSTRUCT_MPI) || ompp_analysis_fork(p, p->nodes[n].parent) != 0) continue;
-            uint64_t time = ompp_analysis_value(p, n, first, OMPP_COLUMN_EXEC_T);
+    uint32_t *first = first_threads(p);
+
+    memset(times, 0, p->nranks_kept * sizeof *times);
+    for (uint32_t n = 1; first && n < p->nnodes; n++) {
+        unsigned construct = p->regions[p->nodes[n].region].construct;
+        bool forks = ompp_construct_forks(construct);
+        if ((!forks && construct != OMPP_CONSTRUCT_MPI) || ompp_analysis_fork(p, p->nodes[n].parent) != 0) continue;
+        for (size_t r = 0; r < p->nranks_kept; r++) {
+            uint64_t time = first[r] == OMPP_NONE ? 0 : ompp_analysis_value(p, n, first[r], OMPP_COLUMN_EXEC_T);
             *(forks ? &times[r].parallel_ns : &times[r].mpi_ns) += time;
         }
-        times[r].serial_ns = ompp_less(p->ranks[r].duration_ns, times[r].parallel_ns + times[r].mpi_ns);
     }
+    for (size_t r = 0; r < p->nranks_kept; r++)
+        times[r].serial_ns = ompp_less(p->ranks[r].duration_ns, times[r].parallel_ns + times[r].mpi_ns);
+    free(first);
 }
 
 static double rest_threads(const ompp_profile_t *p)
