@@ -476,6 +476,7 @@ static void worksharing(kinst_scan_t *s, const construct_t *c, const row_t *row,
     bool nested = kinst_clause_named(clauses, "collapse") || kinst_clause_named(clauses, "ordered") || simd;
     construct_t plain = *c;
 
+    if (cancelled) s->loud = true; /* gcc objects to a combined loop that may be cancelled */
     if (combined && (cancelled || !simple_loop(clauses))) {
         team(s, c, row, clauses);
         return;

@@ -237,6 +237,7 @@ static bool through_opari(const kinst_command_t *command, kinst_source_t *source
     text = kinst_attributes(text, &size);
     kinst_scan(s, text, size);
     source->files = s->files;
+    if (s->loud) source->quiet = false;
     return s->has_openmp;
 }
 

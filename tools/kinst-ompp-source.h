@@ -70,6 +70,7 @@ typedef struct {
     kinst_list_t unseen;       /* constructs that are not instrumented, the same way */
     kinst_list_t files;        /* with OpenMP directives, absolute */
     bool has_openmp, has_calls;
+    bool loud;                 /* the compiler may have a message about the original that it has not about the translation */
 } kinst_scan_t;
 
 /** Stands for hidden text number %zu. As a directive: a pragma that OPARI2 does not know. As code: an identifier. */

@@ -44,6 +44,8 @@ start; sed -i 's/int main/int unused; static int never(void) { int i; return 0; 
 as_the_compiler "warnings" gcc -Wall -fopenmp -Iinc -c a.c
 start; sed -i 's/ONE/ONE \/ 0/' a.c; as_the_compiler "warnings of a macro" gcc -Wall -fopenmp -Iinc -c a.c
 start; echo '#warning here' >>a.c; as_the_compiler "warnings of the preprocessor" gcc -fopenmp -Iinc -c a.c
+start; printf 'int f(void)\n{\n#pragma omp parallel for\n    for (int i = 0; i < 2; i++) {\n#pragma omp cancel for\n    }\n    return 0;\n}\n' >>a.c
+as_the_compiler "warnings about the original only" gcc -fopenmp -Iinc -c a.c
 for std in c99 gnu11 c17 gnu2x; do start; as_the_compiler "-std=$std" gcc -std=$std -pedantic -Wall -fopenmp -Iinc -c a.c; done
 
 # Response files, as GCC reads them.
