@@ -47,13 +47,15 @@ static uint64_t value_at(const ompp_task_sum_t *sum, size_t offset)
 static void print_cell(ompp_text_t *t, size_t c, const ompp_task_sum_t *sum)
 {
     uint64_t value = columns[c].style == COUNT32 ? sum->nthreads : value_at(sum, columns[c].value);
+    bool mean = columns[c].style == MEAN || columns[c].style == MEAN_IF_TOLD;
     char text[32];
 
-    if (columns[c].style == MEAN_IF_TOLD && !value) {
+    /* A program that ended in a task has begun more than it ended: perhaps none. */
+    if ((columns[c].style == MEAN_IF_TOLD && !value) || (mean && !value_at(sum, columns[c].per))) {
         ompp_layout_cell(t->out, OMPP_WIDTH_VALUE, "-");
         return;
     }
-    if (columns[c].style == MEAN || columns[c].style == MEAN_IF_TOLD) value = ompp_text_mean(value, value_at(sum, columns[c].per));
+    if (mean) value = ompp_text_mean(value, value_at(sum, columns[c].per));
     if (columns[c].style == SECONDS)
         snprintf(text, sizeof text, "%s", ompp_text_seconds(t, value).text);
     else if (columns[c].style == COUNT || columns[c].style == COUNT32)

@@ -2,30 +2,19 @@
  * \file
  * Our XML. What was read can be printed as text and CSV, and written again; what was written is read.
  */
-#include "fuzz.h"
+#include "fuzz_file.h"
 
 #include "analysis/ompp_analysis.h"
 #include "report/ompp_report.h"
 
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
-
-/* The reader takes a path: the bytes lie in a file without a name. */
-static int in_memory(const void *data, size_t size, char path[64])
-{
-    int fd = memfd_create("fuzz", 0);
-
-    FUZZ_REQUIRE(fd >= 0 && write(fd, data, size) == (ssize_t)size, "a file in memory");
-    snprintf(path, 64, "/proc/self/fd/%d", fd);
-    return fd;
-}
 
 static ompp_profile_t *read_again(const void *data, size_t size, char why[512])
 {
     ompp_profile_t *profile;
     char path[64];
-    int fd = in_memory(data, size, path);
+    int fd = fuzz_file(data, size, path);
 
     ompp_report_xml_read(path, &profile, why, 512);
     close(fd);

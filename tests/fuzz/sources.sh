@@ -12,11 +12,12 @@ fuzz_sources() {
     document) echo "$1"/src/reader/*.c "$1"/src/report/ompp_layout.c "$1"/src/report/ompp_utf8.c "$1"/src/model/ompp_tables.c \
         "$1"/src/base/ompp_error.c ;;
     xml) echo "$1"/src/report/*.c "$1"/src/analysis/*.c "$1"/src/structure/*.c "$1"/src/model/*.c "$1"/src/base/*.c ;;
+    left) echo "$1"/src/model/*.c "$1"/src/base/*.c ;;
     esac
 }
 
 # fuzz_libs TARGET
 fuzz_libs() {
-    [ "$1" = document ] || echo "${XML2_LIBS--lxml2} ${DWARF_LIBS--ldwarf}"
+    [ "$1" != xml ] || echo "${XML2_LIBS--lxml2} ${DWARF_LIBS--ldwarf}"
     echo -lm
 }
