@@ -150,6 +150,40 @@ static ompp_a_module_t *add_module(const module_search_t *search)
     return m;
 }
 
+typedef struct {
+    uintptr_t low;
+    bool loaded;
+} loaded_search_t;
+
+static int match_low(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    loaded_search_t *search = argument;
+
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && info->dlpi_addr + p->p_vaddr == search->low) search->loaded = true;
+    }
+    return search->loaded;
+}
+
+/* The regions of a library that is gone stay; one that is loaded where it was is another module. */
+void ompp_region_unloaded(void (*gone)(uintptr_t low, uintptr_t high))
+{
+    if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
+    ompp_off_t first = atomic_load_explicit(&ompp_process.header->modules, memory_order_acquire);
+    for (ompp_off_t off = first; off; off = ((ompp_a_module_t *)at(off))->next) {
+        ompp_a_module_t *m = at(off);
+        loaded_search_t search = {.low = m->low};
+        if (m->low) dl_iterate_phdr(match_low, &search);
+        if (!m->low || search.loaded) continue;
+        pthread_mutex_lock(&ompp_process.lock);
+        if (m->low) gone(m->low, m->high);
+        m->low = m->high = 0;
+        pthread_mutex_unlock(&ompp_process.lock);
+    }
+}
+
 /* ---- Regions -------------------------------------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t h, uint64_t v)

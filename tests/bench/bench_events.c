@@ -2,6 +2,9 @@
  * Cost of the event functions, as ns, as a ratio to two timer reads in the same run, and, under callgrind, in instructions:
  * "bench_events NAME N" runs one case only. Medians over repeated runs; make bench prints the table.
  */
+#define OMPP_IMPLEMENTATION
+#include "ompp.h"
+
 #include "model/ompp_profile.h"
 #include "runtime/ompp_event.h"
 #include "runtime/ompp_lifecycle.h"
@@ -100,6 +103,23 @@ static void mpi_timed(unsigned i)
     ompp_event_return(region, NULL, ompp_event_now());
 }
 
+void __cyg_profile_func_enter(void *code, void *site);
+void __cyg_profile_func_exit(void *code, void *site);
+
+static void function(unsigned i)
+{
+    (void)i;
+    __cyg_profile_func_enter((void *)function, NULL);
+    __cyg_profile_func_exit((void *)function, NULL);
+}
+
+static void named(unsigned i)
+{
+    (void)i;
+    ompp_region_begin("assemble");
+    ompp_region_end("assemble");
+}
+
 static void count(unsigned i)
 {
     (void)i;
@@ -122,6 +142,8 @@ static const struct {
     {"mpi", "MPI call: site, enter, values, exit", mpi_call},
     {"mpitime", "MPI call without values", mpi_timed},
     {"count", "counted call", count},
+    {"function", "instrumented function: enter + exit", function},
+    {"named", "user region by name: begin + end", named},
 };
 #define NCASES (sizeof cases / sizeof cases[0])
 

@@ -155,6 +155,20 @@ def test_stripped(verdict, scratch, program):
         verdict.equal({r.name for r in regions}, set(inside) if named else {""}, option + ": names")
 
 
+def test_unload(verdict, scratch, how):
+    """A library that is loaded where another one was is not taken for that."""
+    program = scratch.file("unload-" + how, "load")
+    folder = os.path.dirname(program)
+    for name in ("one", "two"):
+        build(how, "functions_plugin.c", os.path.join(folder, name + ".so"), "-shared", "-fPIC", HOOKS, "-DNAME=" + name)
+    build(how, "functions_load.c", program, HOOKS, "-ldl")
+    args = ["./one.so", "2", "./two.so", "3", "./one.so", "4", "./two.so", "5"]
+    outcome = harness.execute([program, *args], folder)
+    verdict.equal(outcome.out, "14\n", how + ": plug-ins: result")
+    profile = outcome.profile()
+    verdict.equal({n: executions(profile, n) for n in ("inner_one", "inner_two")}, {"inner_one": 6, "inner_two": 8}, how + ": plug-ins")
+
+
 def main():
     verdict, scratch = harness.Verdict("functions"), harness.Scratch("functions")
     for how in harness.sources():
@@ -163,6 +177,7 @@ def main():
                 test_cxx(verdict, scratch, how, optimise)
             program = test_c(verdict, scratch, how, optimise)
         test_choice(verdict, scratch, how, program)
+        test_unload(verdict, scratch, how)
     if shutil.which("strip"):
         test_stripped(verdict, scratch, program)
     if shutil.which("gfortran"):
