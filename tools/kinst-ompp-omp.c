@@ -571,7 +571,7 @@ static void translate(kinst_scan_t *s, construct_t c)
 void kinst_omp_directive(kinst_scan_t *s, const char *p, const char *eol)
 {
     bool wants = kinst_omp_wants_block(p);
-    const char *end = s->text + strlen(s->text), *stmt = wants ? kinst_behind_statement(eol, end) : eol;
+    const char *end = s->end, *stmt = wants ? kinst_behind_statement(eol, end) : eol;
     construct_t c = {kinst_text("%.*s", (int)(eol - p), p), eol, stmt ? stmt : eol};
 
     for (char *q = (char *)c.text; *q; q++)

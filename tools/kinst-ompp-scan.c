@@ -289,7 +289,7 @@ static const char *lock_function(const kinst_scan_t *s, const char *word, const 
         {"omp_unset_nest_lock", "POMP2_Unset_nest_lock"}, {"omp_test_nest_lock", "POMP2_Test_nest_lock"}};
     const char *before = word;
 
-    if (strncmp(word, "omp_", 4) != 0 || *kinst_skip_space(p, p + strlen(p)) != '(') return NULL;
+    if (strncmp(word, "omp_", 4) != 0 || *kinst_skip_space(p, s->end) != '(') return NULL;
     /* Not members, and not declarations, as those of omp.h: there a type stands before it. */
     while (before > s->text && isspace((unsigned char)before[-1])) before--;
     if (before > s->text && (before[-1] == '.' || before[-1] == '>' || before[-1] == '*')) return NULL;
@@ -351,6 +351,7 @@ void kinst_scan_to(kinst_scan_t *s, const char *to)
 void kinst_scan(kinst_scan_t *s, const char *text, size_t size)
 {
     s->text = s->cursor = text;
+    s->end = text + size;
     s->place = (kinst_place_t){NULL, 1, ""};
     s->at_line_start = true;
     s->before = ';';

@@ -52,7 +52,7 @@ typedef struct {
     kinst_list_t quiet;        /* "file:first:last" of those parts, and "" behind each: OMPT sees what is in them */
     unsigned opaque;           /* inside constructs in which calls are not possible (simd, target) */
 
-    const char *text, *cursor; /* what is read, and up to where */
+    const char *text, *end, *cursor; /* what is read, and up to where */
     kinst_place_t place;       /* of the cursor */
     bool at_line_start;
     char before;               /* last character of code: a call may stand behind one that ends a statement or opens a block */
