@@ -11,6 +11,7 @@
  */
 #define _GNU_SOURCE
 #include "analysis/ompp_analysis.h"
+#include "analysis/ompp_locks.h"
 
 #include "base/ompp_error.h"
 
@@ -482,8 +483,9 @@ static int dissolve_unwanted(ompp_profile_t *profile)
 
 int ompp_analysis_unify(ompp_profile_t *profile)
 {
-    int rc = unify_regions(profile);
+    int rc = ompp_analysis_gather_locks(profile);
 
+    if (rc == 0) rc = unify_regions(profile);
     if (rc == 0) rc = unify_nodes(profile, NULL);
     for (size_t i = 0; rc == 0 && i < profile->ncoverage; i++)
         if (profile->coverage[i].kind == OMPP_COVERAGE_QUIET)
