@@ -33,13 +33,15 @@ static const ompp_metric_row_t rows[] = {
 
 _Static_assert(sizeof rows / sizeof rows[0] == OMPP_COUNT_VALUES, "a row per value");
 
-__thread ompp_counter_t *ompp_counter_self;
+/* What threads count into that are not measured, and that have not been seen yet. */
+static ompp_counter_t unread;
+static ompp_counter_t unseen = {.tag = 1ull << 40};
+__thread ompp_counter_t *ompp_counter_self = &unseen;
 unsigned ompp_counter_files[OMPP_FILES_NUM];
 
 static bool open_for_counting;       /* the map is there */
 static unsigned metrics;             /* set of rows */
 static _Atomic uint32_t nobjects;    /* highest object that was ever registered */
-static ompp_counter_t unread;        /* what threads count into that are not measured */
 static _Atomic uint32_t nthreads;
 
 /* ---- Structures ----------------------------------------------------------------------------------------------------- */
@@ -87,7 +89,7 @@ static void *begin(void)
     if (!counter) return NULL;
     pthread_once(&once, register_metrics);
     uint32_t number = ++nthreads;
-    counter->tag = (number < 0xffffu ? number : 0xffffu) << OMPP_MAP_OWNER_SHIFT;
+    counter->tag = (uint64_t)(number < 0xffffu ? number : 0xffffu) << OMPP_MAP_OWNER_SHIFT;
     return ompp_counter_self = counter;
 }
 
@@ -135,7 +137,7 @@ static void end(void *state)
 
 static const ompp_meter_t meter = {begin, move, end};
 
-ompp_counter_t *ompp_counter_slow(void)
+__attribute__((noinline)) static ompp_counter_t *first_access(void)
 {
     int saved = errno;
 
@@ -146,11 +148,40 @@ ompp_counter_t *ompp_counter_slow(void)
     return ompp_counter_self;
 }
 
-bool ompp_counter_foreign(const ompp_counter_t *counter, uint32_t *entry, uint32_t value)
+ompp_counter_t *ompp_counter_get(void)
+{
+    ompp_counter_t *counter = ompp_counter_self;
+
+    return __builtin_expect(counter != &unseen, 1) ? counter : first_access();
+}
+
+/* A page that this thread does not own: takes it when nobody does. \return whether it is another's. */
+__attribute__((noinline)) static bool is_foreign(const ompp_counter_t *counter, uint32_t *entry, uint32_t value)
 {
     while (!(value >> OMPP_MAP_OWNER_SHIFT))
-        if (__atomic_compare_exchange_n(entry, &value, value | counter->tag, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return false;
+        if (__atomic_compare_exchange_n(entry, &value, value | (uint32_t)counter->tag, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return false;
     return (value & 0xffff0000u) != counter->tag;
+}
+
+static bool foreign_of(const ompp_counter_t *counter, uint32_t *entry, uint32_t value)
+{
+    uint32_t owner = value & 0xffff0000u;
+
+    if (owner == counter->tag) return false;
+    return owner ? true : is_foreign(counter, entry, value);
+}
+
+void ompp_count_other(uintptr_t address, size_t size, unsigned kind)
+{
+    ompp_counter_t *counter = ompp_counter_get();
+    uint32_t *entry = ompp_map_entry(address), value = __atomic_load_n(entry, __ATOMIC_ACQUIRE), object = value & 0xffffu;
+
+    if (object & OMPP_MAP_LEADS) object = ompp_map_in_edge(object, address);
+    ompp_count_t *c = &counter->count[object];
+    c->foreign[kind] += foreign_of(counter, entry, value);
+    c->accesses[kind]++;
+    c->bytes[kind] += size;
 }
 
 /* ---- Blocks --------------------------------------------------------------------------------------------------------- */
@@ -175,7 +206,7 @@ void ompp_count_block(uintptr_t address, size_t size, unsigned kind)
     for (size_t n; size > 0; address += n, size -= n) {
         uint32_t *entry = ompp_map_entry(address), value = __atomic_load_n(entry, __ATOMIC_ACQUIRE), object = value & 0xffffu;
         if (object & OMPP_MAP_LEADS) object = ompp_map_in_edge(object, address);
-        bool foreign = (value & 0xffff0000u) != counter->tag && ompp_counter_foreign(counter, entry, value);
+        bool foreign = foreign_of(counter, entry, value);
         ompp_count_t *c = &counter->count[object];
         n = run_length(address, size, value, object);
         c->bytes[kind] += n;

@@ -26,7 +26,7 @@ typedef struct {
 #define OMPP_COUNT_VALUES (sizeof(ompp_count_t) / sizeof(uint64_t))
 
 typedef struct {
-    uint32_t tag;     /* number of the thread << OMPP_MAP_OWNER_SHIFT, from 1; as in entries of the map */
+    uint64_t tag;     /* number of the thread << OMPP_MAP_OWNER_SHIFT, from 1, as in entries of the map; beyond all of them: no thread */
     uintptr_t told;   /* address of the last access that was told of by -fsanitize-coverage; 0 = counted already */
     uintptr_t block[2][2];   /* the last block hook of each kind, for calls that the compiler makes of it: address, size */
     uintptr_t block_code[2]; /* where it was called */
@@ -39,39 +39,30 @@ enum { OMPP_LOAD, OMPP_STORE };
 enum { OMPP_FILES_ALL, OMPP_FILES_CLANG, OMPP_FILES_NUM };
 extern unsigned ompp_counter_files[OMPP_FILES_NUM];
 
-/** NULL: this thread has not been seen yet. */
+/** Never NULL. */
 extern __thread ompp_counter_t *ompp_counter_self __attribute__((tls_model("initial-exec")));
 
-/** \brief Makes the counter of this thread; one that nobody reads when it is not measured. Keeps errno. */
-ompp_counter_t *ompp_counter_slow(void);
+/** \brief The counter of this thread, made at its first access; one that nobody reads when it is not measured. Keeps errno. */
+ompp_counter_t *ompp_counter_get(void);
 
 /** \brief Opens the map and joins the runtime, once. */
 void ompp_counter_start(void);
 
-/** \brief A page that this thread does not own: takes it when nobody does. \return whether it is another's. */
-bool ompp_counter_foreign(const ompp_counter_t *counter, uint32_t *entry, uint32_t value);
+/** \brief ompp_count() for pages that are not this thread's, not one structure's alone, or when the thread is new. */
+void ompp_count_other(uintptr_t address, size_t size, unsigned kind);
 
-static inline ompp_counter_t *ompp_counter_get(void)
-{
-    ompp_counter_t *counter = ompp_counter_self;
-
-    return __builtin_expect(counter != NULL, 1) ? counter : ompp_counter_slow();
-}
-
-/** \brief One access of size bytes; kind is OMPP_LOAD or OMPP_STORE. It belongs to the structure that its first byte is in. */
+/**
+ * \brief One access of size bytes; kind is OMPP_LOAD or OMPP_STORE. It belongs to the structure that its first byte is in.
+ * Budget: 16 instructions for a page that this thread touched first and that belongs to one structure as a whole, or to none.
+ */
 static inline void ompp_count(uintptr_t address, size_t size, unsigned kind)
 {
-    ompp_counter_t *counter = ompp_counter_get();
-    uint32_t *entry = ompp_map_entry(address), value = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
-    uint32_t object = value ^ counter->tag;
+    ompp_counter_t *counter = ompp_counter_self;
+    uint64_t object = __atomic_load_n(ompp_map_entry(address), __ATOMIC_ACQUIRE) ^ counter->tag;
 
-
-    /* Else it is not a page that this thread touched first and that belongs to one structure as a whole, or to none. */
     if (__builtin_expect(object >= OMPP_MAP_LEADS, 0)) {
-        bool foreign = (value & 0xffff0000u) != counter->tag && ompp_counter_foreign(counter, entry, value);
-        object = value & 0xffffu;
-        if (object & OMPP_MAP_LEADS) object = ompp_map_in_edge(object, address);
-        counter->count[object].foreign[kind] += foreign;
+        ompp_count_other(address, size, kind);
+        return;
     }
     counter->count[object].accesses[kind]++;
     counter->count[object].bytes[kind] += size;

@@ -66,14 +66,14 @@ ALL_VOLATILES(16)
     HOOK __sanitizer_cov_load##n(void *address);                                                                       \
     HOOK __sanitizer_cov_load##n(void *address)                                                                        \
     {                                                                                                                  \
-        ompp_count(AT, n, OMPP_LOAD);                                                                                  \
         ompp_counter_self->told = AT;                                                                                  \
+        ompp_count(AT, n, OMPP_LOAD);                                                                                  \
     }                                                                                                                  \
     HOOK __sanitizer_cov_store##n(void *address);                                                                      \
     HOOK __sanitizer_cov_store##n(void *address)                                                                       \
     {                                                                                                                  \
-        ompp_count(AT, n, OMPP_STORE);                                                                                 \
         ompp_counter_self->told = AT;                                                                                  \
+        ompp_count(AT, n, OMPP_STORE);                                                                                 \
     }
 
 COVERAGE(1)
