@@ -19,7 +19,8 @@
 #define ROW(name, unit, use, meaning)                                                                               \
     {name, OMPP_UNIT_##unit, OMPP_QUALITY_EXACT, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, meaning, OMPP_USE_##use}
 
-/* In the order of ompp_count_t. */
+enum { LOADS, LOADED = 2, FOREIGN = 4, BLOCKS = 6, VALUES = 8 }; /* of stores: one more */
+
 static const ompp_metric_row_t rows[] = {
     ROW("loads", COUNT, OBJECTS, "reads by the compiled code; a block copied at once is one"),
     ROW("stores", COUNT, OBJECTS, "writes by the compiled code; a block copied or set at once is one"),
@@ -31,11 +32,12 @@ static const ompp_metric_row_t rows[] = {
     ROW("block-stores", COUNT, VALUE, "of the writes, blocks: memcpy, memset, struct and array assignments"),
 };
 
-_Static_assert(sizeof rows / sizeof rows[0] == OMPP_COUNT_VALUES, "a row per value");
+_Static_assert(sizeof rows / sizeof rows[0] == VALUES, "a row per value");
 
 /* What threads count into that are not measured, and that have not been seen yet. */
-static ompp_counter_t unread;
-static ompp_counter_t unseen = {.tag = 1ull << 40};
+static uint32_t no_page;
+static ompp_counter_t unread = {.pages = &no_page};
+static ompp_counter_t unseen = {.tag = 1ull << 40, .pages = &no_page};
 __thread ompp_counter_t *ompp_counter_self = &unseen;
 unsigned ompp_counter_files[OMPP_FILES_NUM];
 
@@ -62,7 +64,7 @@ static void register_metrics(void)
 {
     unsigned all = ompp_counter_files[OMPP_FILES_ALL], clang = ompp_counter_files[OMPP_FILES_CLANG];
 
-    metrics = ompp_metric_register(rows, OMPP_COUNT_VALUES);
+    metrics = ompp_metric_register(rows, VALUES);
     ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE,
                         "code and libraries that were not built with --memory (the C, Fortran, OpenMP, MPI libraries), assembly");
     if (all > clang)
@@ -90,43 +92,54 @@ static void *begin(void)
     pthread_once(&once, register_metrics);
     uint32_t number = ++nthreads;
     counter->tag = (uint64_t)(number < 0xffffu ? number : 0xffffu) << OMPP_MAP_OWNER_SHIFT;
+    counter->pages = ompp_map_page;
+    counter->mask = ompp_map_mask;
     return ompp_counter_self = counter;
 }
 
-/* Adds what was counted for one object to the values of a place. */
-static void add(ompp_off_t node, unsigned object, const ompp_count_t *count)
+/* What was counted for an object, as values. \return false: nothing. */
+static bool take(ompp_counter_t *counter, uint32_t object, uint64_t values[VALUES])
 {
-    const uint64_t *from = (const uint64_t *)count;
-    uint64_t *values = ompp_meter_values(node, metrics, object, OMPP_COUNT_VALUES);
+    ompp_count_t *c = &counter->count[object];
 
-    for (unsigned i = 0; values && i < OMPP_COUNT_VALUES; i++) values[i] += from[i];
+    for (unsigned kind = 0; kind < 2; kind++) {
+        values[LOADS + kind] = c->others[kind];
+        values[LOADED + kind] = c->other_bytes[kind];
+        values[FOREIGN + kind] = c->foreign[kind];
+        values[BLOCKS + kind] = counter->blocks[kind][object];
+        for (unsigned n = 0; n < OMPP_COUNT_SIZES; n++) {
+            values[LOADS + kind] += c->scalars[kind][n];
+            values[LOADED + kind] += c->scalars[kind][n] << n;
+        }
+        counter->blocks[kind][object] = 0;
+    }
+    if (values[LOADS] == 0 && values[LOADS + 1] == 0) return false;
+    *c = (ompp_count_t){0};
+    return true;
 }
 
-static void sum_up(ompp_count_t *total, const ompp_count_t *count)
+static void add(ompp_off_t node, unsigned object, const uint64_t from[VALUES])
 {
-    for (unsigned i = 0; i < 2; i++) {
-        total->accesses[i] += count->accesses[i];
-        total->bytes[i] += count->bytes[i];
-        total->foreign[i] += count->foreign[i];
-        total->blocks[i] += count->blocks[i];
-    }
+    uint64_t *values = ompp_meter_values(node, metrics, object, VALUES);
+
+    for (unsigned i = 0; values && i < VALUES; i++) values[i] += from[i];
 }
 
 static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
 {
     ompp_counter_t *counter = state;
-    ompp_count_t total = {0};
+    uint64_t values[VALUES], total[VALUES] = {0};
     uint32_t n = nobjects;
+    bool any = false;
 
     (void)to;
     for (uint32_t object = 0; object <= n; object++) {
-        ompp_count_t *count = &counter->count[object];
-        if (count->accesses[OMPP_LOAD] == 0 && count->accesses[OMPP_STORE] == 0) continue;
-        if (metrics && object) add(from.node, object, count);
-        sum_up(&total, count);
-        *count = (ompp_count_t){0};
+        if (!take(counter, object, values)) continue;
+        if (metrics && object) add(from.node, object, values);
+        for (unsigned i = 0; i < VALUES; i++) total[i] += values[i];
+        any = true;
     }
-    if (metrics && (total.accesses[OMPP_LOAD] || total.accesses[OMPP_STORE])) add(from.node, 0, &total);
+    if (metrics && any) add(from.node, 0, total);
 }
 
 static void end(void *state)
@@ -180,8 +193,7 @@ void ompp_count_other(uintptr_t address, size_t size, unsigned kind)
     if (object & OMPP_MAP_LEADS) object = ompp_map_in_edge(object, address);
     ompp_count_t *c = &counter->count[object];
     c->foreign[kind] += foreign_of(counter, entry, value);
-    c->accesses[kind]++;
-    c->bytes[kind] += size;
+    c->scalars[kind][__builtin_ctzl(size)]++;
 }
 
 /* ---- Blocks --------------------------------------------------------------------------------------------------------- */
@@ -209,10 +221,10 @@ void ompp_count_block(uintptr_t address, size_t size, unsigned kind)
         bool foreign = foreign_of(counter, entry, value);
         ompp_count_t *c = &counter->count[object];
         n = run_length(address, size, value, object);
-        c->bytes[kind] += n;
+        c->other_bytes[kind] += n;
         if (object == last) continue;
-        c->accesses[kind]++;
-        c->blocks[kind] += block;
+        c->others[kind]++;
+        counter->blocks[kind][object] += block;
         c->foreign[kind] += foreign;
         last = object;
     }

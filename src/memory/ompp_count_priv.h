@@ -14,22 +14,28 @@
 
 #include <stddef.h>
 
-/** What is counted for a structure; the table of names is in ompp_count.c. Loads stand before stores, [0] and [1]. */
-typedef struct {
-    uint64_t accesses[2]; /* loads, stores; a block copied or set at once is one */
-    uint64_t bytes[2];
-    uint64_t foreign[2];  /* accesses to pages that another thread touched first */
-    uint64_t blocks[2];   /* of the accesses, those that were blocks: memcpy and the like, struct and array assignments */
-} ompp_count_t;
-
 #define OMPP_COUNT_SCALAR 16 /* bytes: what is larger is a block */
-#define OMPP_COUNT_VALUES (sizeof(ompp_count_t) / sizeof(uint64_t))
+#define OMPP_COUNT_SIZES 5   /* 1, 2, 4, 8 and 16 bytes */
+
+/**
+ * What hooks count for a structure: one number each, so that they have one to increase. The values of the report, whose names are in
+ * ompp_count.c, follow from these. Loads stand before stores, [0] and [1].
+ */
+typedef struct {
+    uint64_t scalars[2][OMPP_COUNT_SIZES]; /* accesses of 1 << n bytes */
+    uint64_t others[2];                    /* accesses of other sizes; a block copied or set at once is one */
+    uint64_t other_bytes[2];
+    uint64_t foreign[2];                   /* accesses to pages that another thread touched first */
+} __attribute__((aligned(128))) ompp_count_t;
 
 typedef struct {
-    uint64_t tag;     /* number of the thread << OMPP_MAP_OWNER_SHIFT, from 1, as in entries of the map; beyond all of them: no thread */
-    uintptr_t told;   /* address of the last access that was told of by -fsanitize-coverage; 0 = counted already */
-    uintptr_t block[2][2];   /* the last block hook of each kind, for calls that the compiler makes of it: address, size */
-    uintptr_t block_code[2]; /* where it was called */
+    uint64_t tag;          /* number of the thread << OMPP_MAP_OWNER_SHIFT, from 1, as in the map; beyond all of them: no thread */
+    const uint32_t *pages; /* the map's, here to be near */
+    uint64_t mask;
+    uint64_t blocks[2][OMPP_DATA_MAX + 1]; /* of the others, those that are larger than OMPP_COUNT_SCALAR */
+    uintptr_t told;        /* address of the last access that was told of by -fsanitize-coverage; 0 = counted already */
+    uintptr_t block[2][2]; /* the last block hook of each kind, for calls that the compiler makes of it: address, size */
+    uintptr_t block_code[2];               /* where it was called */
     ompp_count_t count[OMPP_DATA_MAX + 1]; /* [0]: data that belongs to no structure */
 } ompp_counter_t;
 
@@ -52,20 +58,20 @@ void ompp_counter_start(void);
 void ompp_count_other(uintptr_t address, size_t size, unsigned kind);
 
 /**
- * \brief One access of size bytes; kind is OMPP_LOAD or OMPP_STORE. It belongs to the structure that its first byte is in.
- * Budget: 16 instructions for a page that this thread touched first and that belongs to one structure as a whole, or to none.
+ * \brief One access of size bytes, 1, 2, 4, 8 or 16; kind is OMPP_LOAD or OMPP_STORE. It belongs to the structure that its first byte is in.
+ * Budget: 14 instructions for a page that this thread touched first and that belongs to one structure as a whole, or to none.
  */
 static inline void ompp_count(uintptr_t address, size_t size, unsigned kind)
 {
     ompp_counter_t *counter = ompp_counter_self;
-    uint64_t object = __atomic_load_n(ompp_map_entry(address), __ATOMIC_ACQUIRE) ^ counter->tag;
+    uint64_t page = (address >> OMPP_MAP_PAGE_BITS) & counter->mask;
+    uint64_t object = __atomic_load_n(&counter->pages[page], __ATOMIC_ACQUIRE) ^ counter->tag;
 
     if (__builtin_expect(object >= OMPP_MAP_LEADS, 0)) {
         ompp_count_other(address, size, kind);
         return;
     }
-    counter->count[object].accesses[kind]++;
-    counter->count[object].bytes[kind] += size;
+    counter->count[object].scalars[kind][__builtin_ctzl(size)]++;
 }
 
 /** \brief An atomic load or store: clang tells of it twice, first as of any other. */
