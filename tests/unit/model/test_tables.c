@@ -1,4 +1,5 @@
 /* The tables fit each other: what a row names exists, and every phase belongs to an overhead class or stands below as having none. */
+#include "model/ompp_property.h"
 #include "model/ompp_tables.h"
 
 #include <setjmp.h>
@@ -106,9 +107,32 @@ static void rules(void **state)
         }
 }
 
+/* Rules of properties name phases that there are; the last one of a construct holds always, but for FrequentAtomic; none is idle. */
+static void properties(void **state)
+{
+    bool used[OMPP_PROPERTY_NUM] = {[OMPP_PROPERTY_SERIAL_PROGRAM] = true};
+
+    (void)state;
+    for (size_t i = 0; i < ompp_nproperty_rules; i++) {
+        const ompp_property_rule_t *rule = &ompp_property_rules[i];
+        bool last = i + 1 == ompp_nproperty_rules || rule[1].construct != rule->construct;
+        assert_int_not_equal(ompp_phase_slot[rule->construct][rule->phase], OMPP_NO_SLOT);
+        assert_true(last == (rule->when == OMPP_WHEN_ALWAYS || rule->when == OMPP_WHEN_OFTEN));
+        for (size_t k = 0; k < i; k++)
+            assert_true(ompp_property_rules[k].construct != rule->construct || rule[-1].construct == rule->construct);
+        used[rule->property] = true;
+    }
+    for (unsigned p = 0; p < OMPP_PROPERTY_NUM; p++) {
+        const char *advice = ompp_properties[p].advice;
+        assert_true(used[p]);
+        assert_true(*advice && advice[strlen(advice) - 1] == '.' && strlen(advice) < 130);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(constructs), cmocka_unit_test(columns), cmocka_unit_test(rules)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(constructs), cmocka_unit_test(columns), cmocka_unit_test(rules),
+                                       cmocka_unit_test(properties)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
