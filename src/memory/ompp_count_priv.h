@@ -58,7 +58,8 @@ void ompp_counter_start(void);
 void ompp_count_other(uintptr_t address, size_t size, unsigned kind);
 
 /**
- * \brief One access of size bytes, 1, 2, 4, 8 or 16; kind is OMPP_LOAD or OMPP_STORE. It belongs to the structure that its first byte is in.
+ * \brief One access of size bytes, 1, 2, 4, 8 or 16; kind is OMPP_LOAD or OMPP_STORE. It belongs to the structure that its first
+ *        byte is in.
  * Budget: 14 instructions for a page that this thread touched first and that belongs to one structure as a whole, or to none.
  */
 static inline void ompp_count(uintptr_t address, size_t size, unsigned kind)
