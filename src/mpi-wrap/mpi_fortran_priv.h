@@ -37,8 +37,13 @@ static inline void *ompp_mpi_real(void **known, const char *symbol, const void *
 
 /*
  * Some libraries' Fortran calls the C functions under their MPI_ names (MPICH): what we see of that is part of the Fortran call, also
- * where the call itself has no frame.
+ * where the call itself has no frame. Open MPI's calls the PMPI_ names.
  */
+#if defined(OPEN_MPI)
+enum { OMPP_MPI_FORTRAN_CALLS_C = false };
+#else
+enum { OMPP_MPI_FORTRAN_CALLS_C = true };
+#endif
 
 /** \brief Takes the guard. \return false when a call of MPI has it already. */
 static inline bool ompp_mpi_hold(const void *code, uintptr_t frame)
@@ -53,9 +58,11 @@ static inline void ompp_mpi_release(bool held)
     if (held) ompp_mpi_guard.frame = 0;
 }
 
-/** \brief ompp_mpi_begin_inquiry(), with the guard held also while the call is only counted. */
-static inline bool ompp_mpi_begin_inquiry_f(ompp_mpi_call_t *call, const void *code, uintptr_t frame, const char *name)
+/** \brief ompp_mpi_begin_inquiry(), with the guard held, if need be, also while the call is only counted. */
+static inline __attribute__((always_inline)) bool ompp_mpi_begin_inquiry_f(ompp_mpi_call_t *call, const void *code,
+                                                                           uintptr_t frame, const char *name)
 {
+    if (!OMPP_MPI_FORTRAN_CALLS_C) return ompp_mpi_begin_inquiry(call, code, frame, name);
     if (ompp_mpi_mode & OMPP_MPI_INQUIRY) return ompp_mpi_begin(call, code, frame, name);
     call->region = 0;
     return ompp_mpi_count(code, frame, name) && ompp_mpi_hold(code, frame);
