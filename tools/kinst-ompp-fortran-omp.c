@@ -24,7 +24,7 @@ typedef enum {
     ATOMIC,       /* AROUND when it has an end directive, else for OPARI2 */
     ORDERED,      /* HIDDEN_NOTED with depend, else for OPARI2 */
     LOOP,         /* for OPARI2, with an end directive */
-    PARALLEL_DO,  /* HIDDEN_NOTED with ordered(n), else LOOP */
+    PARALLEL_DO,  /* HIDDEN_NOTED with clauses that OPARI2 leaves with the team, else LOOP */
     CANCEL,
 } action_t;
 
@@ -388,6 +388,8 @@ static size_t transform(work_t *w, size_t i)
         return head;
     case PARALLEL_DO:
         if (has_clause(w, i, "ordered(") || has_clause(w, i, "ordered (")) return hide(w, i, row, "parallel do ordered(n)");
+        if (has_clause(w, i, "order(") || has_clause(w, i, "order (")) return hide(w, i, row, "parallel do order");
+        if (has_clause(w, i, "linear(") || has_clause(w, i, "linear (")) return hide(w, i, row, "parallel do linear");
         return loop(w, i, row);
     case LOOP: return loop(w, i, row);
     case CANCEL: w->why = "it has cancel, which leaves out calls"; break;

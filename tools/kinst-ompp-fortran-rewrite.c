@@ -274,6 +274,40 @@ static void add_task_clauses(work_t *w, char **line, unsigned number, const char
     *line = kinst_text(fixed ? "!$omp& private(pomp2_old_task)%s" : "  !$omp private(pomp2_old_task)%s", rest);
 }
 
+/* An identifier at p, as a directive of the source writes it, or NULL. */
+static const char *spelling(const work_t *w, const char *p, size_t length)
+{
+    const kinst_lines_t *lines = &w->f->lines;
+    const char *rest;
+
+    for (size_t i = 0; i < lines->n; i++) {
+        if (kinst_line_kind(w->f->form, lines->v[i].text, &rest) != KINST_LINE_DIRECTIVE) continue;
+        for (const char *q = rest; *q;) {
+            size_t n = strspn(q, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+            if (n == length && strncasecmp(q, p, n) == 0) return q;
+            q += n ? n : 1;
+        }
+    }
+    return NULL;
+}
+
+/* OPARI2 writes the expressions of if and num_threads in lower case, but macros of the preprocessor have their own. */
+static void keep_case(const work_t *w, char *line)
+{
+    static const char *const heads[] = {"      pomp2_num_threads = ", "      pomp2_if = ("};
+    char *p = NULL;
+
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
+        if (strncmp(line, heads[i], strlen(heads[i])) == 0) p = line + strlen(heads[i]);
+    if (!p || !w->f->form.cpp) return;
+    while (*p) {
+        size_t n = strspn(p, "abcdefghijklmnopqrstuvwxyz0123456789_");
+        const char *original = n ? spelling(w, p, n) : NULL;
+        if (original) memcpy(p, original, n);
+        p += n ? n : 1;
+    }
+}
+
 /* "#line 12 "/private/in/source.f90"": the number, or 0. */
 static unsigned own_line(const char *line, const char *own)
 {
@@ -330,6 +364,7 @@ static void read_output(work_t *w, const kinst_lines_t *in, const char *out, con
         line = without_include(line);
         if (!line) continue;
         unsigned place = physical(in, number);
+        keep_case(w, line);
         line = with_block(w, with_regions(w, with_handles(with_description(with_team(line)))));
         if (locks && kinst_line_kind(w->f->form, line, &rest) == KINST_LINE_CODE) line = with_locks(line);
         add_clauses(w, line, place, following);

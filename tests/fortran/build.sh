@@ -233,6 +233,28 @@ claim "the loop is named" reported 'OpenMP parallel do ordered(n) (a.f90:4)'
 claim "the rest is measured" reported 'a.f90 (11-15)'
 claim "nothing else is missing" sh -c "! grep 'compiled without instrumentation' $scratch/report"
 
+# Macros in clauses, and clauses that OPARI2 does not know.
+new
+cat >a.F90 <<'X'
+#define THREADS 2
+#define MANY(n) (n > 0)
+program p
+  implicit none
+  integer :: i, a(10)
+  !$omp parallel num_threads(THREADS) if (MANY(1))
+  !$omp end parallel
+  !$omp parallel do order(concurrent)
+  do i = 1, 10
+    a(i) = i
+  end do
+  print '(i0)', sum(a)
+end program p
+X
+claim "macros in clauses" fc -g a.F90
+claim "run" same "$(run ./a.out)" 55
+claim "measured" reported 'a.F90 (6-7)'
+claim "order is named" reported 'OpenMP parallel do order (a.F90:8)'
+
 # A source that OPARI2 must not do: user regions are measured all the same, and the report names the file.
 new
 cat >a.f90 <<'X'
@@ -261,6 +283,17 @@ new; free >a.f90; printf 'subroutine never\n!$omp parallel\n!$omp end parallel\n
 claim "a subroutine that nobody calls" fc -g a.f90
 claim "run" same "$(run ./a.out)" 2
 claim "its region is named" reported 'a.f90 (11-12)'
+
+# Objects that OPARI2 made without the wrapper: all its names are there.
+library=$abs_top_builddir/.libs
+for name in inner tasks sync; do
+    new; cp "$abs_top_srcdir/tests/fortran/$name.f90" .
+    opari2 --omp-task-untied=keep $name.f90 >/dev/null 2>&1
+    claim "$name through OPARI2 alone" gfortran -w -fopenmp $name.mod.F90 -o a -Wl,--no-as-needed "$library/libompp.so" -Wl,-rpath,"$library"
+    claim "run" same "$(run ./a | tr -d ' ')" \
+        "$(${PYTHON3:-python3} -c 'import os, sys; T = 2; print(str(eval(sys.argv[1])).replace(" ", ""))' "$(sed -n 's/^result //p' "$abs_top_srcdir/tests/fortran/$name.facts")")"
+    claim "measured" reported "R000.*$name.f90 ("
+done
 
 # C and Fortran in one program.
 new; cp "$abs_top_srcdir/tests/fortran/mixed.f90" "$abs_top_srcdir/tests/fortran/mixed_c.c" .
