@@ -83,6 +83,20 @@ static const row_t *find_row(const char *p)
     return NULL;
 }
 
+/* Others may pass OPARI2, but it writes them in lower case, and macros of the preprocessor have their own. */
+static bool is_known(const char *p)
+{
+    static const char *const words[] = {"parallel", "do",      "sections", "section",  "single",   "workshare", "master", "critical",
+                                        "barrier",  "ordered", "taskwait", "atomic",   "flush",    "task",      "paralleldo",
+                                        "parallelsections",    "parallelworkshare"};
+
+    p = kinst_skip_blanks(p);
+    if (strncasecmp(p, "end", 3) == 0) p = kinst_skip_blanks(p + 3);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (kinst_words(&p, words[i])) return true;
+    return false;
+}
+
 typedef struct {
     kinst_fortran_t *f;
     const kinst_lines_t *in; /* before */
@@ -350,11 +364,15 @@ static size_t transform(work_t *w, size_t i)
     const row_t *row = NULL;
 
     if (kinst_line_kind(w->f->form, w->in->v[i].text, &p) == KINST_LINE_DIRECTIVE) row = find_row(p);
-    if (!row) {
+    if (!row && !is_directive(w, i)) {
         copy(w, i, i, false);
         return i;
     }
     head = directive_end(w, i);
+    if (!row) {
+        copy(w, i, head, !is_known(p));
+        return head;
+    }
     switch (row->action) {
     case AROUND:
     case OPAQUE:
