@@ -13,6 +13,7 @@ FOLDER = os.path.join(harness.SOURCE, "tests", "user")
 NEST = "bank[3].inner.deep[1]"
 COUNTS = {"global": "1 + T", "row[1]": "2", "row[2]": "3", "bank[2].lock": "4", "in_function::own": "5", "in_library[1]": "6", NEST: "1"}
 CXX_COUNTS = {"global": "1 + T", "geo::Map::lock": "2", "geo::guard.lock_": "3", "in_library[1]": "6"}
+FORTRAN_COUNTS = {"store::guard": "T", "store::rows(1,2)": "4", "driver::own": "1"}
 UNNAMED = ["7", "8"]  # on the heap and on the stack
 
 
@@ -30,12 +31,12 @@ def executions(profile, regions):
     return sum(profile.total("execC", regions).values())
 
 
-def check(verdict, profile, counts, threads, title):
+def check(verdict, profile, counts, threads, title, unnamed=UNNAMED):
     for name, wanted in counts.items():
         found = profile.find("LOCK", name=name)
         verdict.equal((len(found), executions(profile, found)), (1, eval(wanted, {"T": threads})), "%s: %s" % (title, name))
-    unnamed = sorted(executions(profile, [r]) for r in profile.find("LOCK", name=""))
-    verdict.equal(unnamed, [int(n) for n in UNNAMED], title + ": locks without variable")
+    found = sorted(executions(profile, [r]) for r in profile.find("LOCK", name=""))
+    verdict.equal(found, [int(n) for n in unnamed], title + ": locks without variable")
 
 
 def places(*sources):
@@ -71,6 +72,23 @@ def test(verdict, scratch, how, cxx, flags):
             verdict.check({"global", "row", "bank", "own", "in_library[1]"} <= named, "%s: names by symbol: %s" % (title, named))
 
 
+def test_fortran(verdict, scratch):
+    program = scratch.file("fortran", "locks")
+    words = [harness.command("kinst-ompp"), "gfortran", "-g", "-fopenmp", os.path.join(FOLDER, "locks.f90"), "-o", program]
+    done = harness.execute(words, os.path.dirname(program))
+    if done.status:
+        raise harness.Failure("cannot build: %s\n%s" % (" ".join(words), done.err[-1500:]))
+    for threads in (1, 2, 4):
+        outcome = harness.run(program, os.path.join(os.path.dirname(program), str(threads)), threads)
+        verdict.equal((outcome.status, outcome.out), (0, "0\n"), "Fortran: result")
+        profile = outcome.profile()
+        verdict.profile(profile, "Fortran")
+        check(verdict, profile, FORTRAN_COUNTS, threads, "Fortran T=%d" % threads, [])
+        for name, place in places("locks.f90").items():
+            for region in profile.find("LOCK", name=name):
+                verdict.equal((os.path.basename(region.file), region.begin), place, "Fortran: place of " + name)
+
+
 def main():
     verdict, scratch = harness.Verdict("locks"), harness.Scratch("locks")
     for how in harness.sources():
@@ -79,6 +97,8 @@ def main():
         test(verdict, scratch, how, False, ("-O1",))
         if shutil.which(harness.COMPILERS[how].replace("clang", "clang++").replace("gcc", "g++")):
             test(verdict, scratch, how, True, ("-g",))
+    if "opari" in harness.sources() and shutil.which("gfortran"):
+        test_fortran(verdict, scratch)
     verdict.finish(scratch)
 
 
