@@ -175,9 +175,47 @@ uint32_t ompp_extent_combined(ompp_dwarf_t *dwarf, const ompp_unit_t *unit, uint
     return ompp_dwarf_has_variable(dwarf, &unit->functions[f], loop_variable) ? directive_line(unit, &unit->functions[f]) : 0;
 }
 
+/* A function whose lines begin behind another one's and hold this line; OMPP_NO_FUNCTION = none. */
+static uint32_t later_function(const ompp_unit_t *unit, uint32_t function, uint32_t file, uint32_t line)
+{
+    uint32_t begin = unit->functions[function].decl_line;
+
+    for (uint32_t i = 0; i < unit->nfunctions; i++) {
+        const ompp_function_t *f = &unit->functions[i];
+        if (f->inlined || f->decl_line <= begin || f->decl_line > line || ompp_unit_file(unit, f->decl_file) != file) continue;
+        if (own_lines(unit, i, file).last >= line) return i;
+    }
+    return OMPP_NO_FUNCTION;
+}
+
+/* The last of a function's own lines in front of a line. */
+static uint32_t last_before(const ompp_unit_t *unit, uint32_t function, uint32_t file, uint32_t line)
+{
+    const ompp_function_t *f = &unit->functions[function];
+    uint32_t last = 0;
+
+    for (uint32_t r = 0; r < f->nranges; r++) {
+        const ompp_range_t *range = &unit->ranges.items[f->first_range + r];
+        for (size_t i = ompp_unit_row_from(unit, range->low); i < unit->nrows && unit->rows[i].address < range->high; i++) {
+            const ompp_row_t *row = &unit->rows[i];
+            if (!row->end && row->file == file && row->line < line && is_own(unit, function, row->address))
+                last = max(last, row->line);
+        }
+    }
+    return last;
+}
+
+/*
+ * Code inlined into a function is not always marked as such (the hooks that gcc puts into it): a function does not end inside one
+ * that begins behind it. One with others inside it, as lambdas are, has code behind them.
+ */
 uint32_t ompp_extent_function(const ompp_unit_t *unit, uint32_t function, uint32_t file)
 {
-    return own_lines(unit, function, file).last;
+    uint32_t last = own_lines(unit, function, file).last, later;
+
+    while ((later = later_function(unit, function, file, last)) != OMPP_NO_FUNCTION)
+        last = last_before(unit, function, file, unit->functions[later].decl_line);
+    return last;
 }
 
 uint32_t ompp_extent_calls(const ompp_unit_t *unit, const ompp_row_t *begin, uint64_t addr, uint64_t addr_end)
