@@ -414,6 +414,7 @@ static size_t transform(work_t *w, size_t i)
     case HIDDEN: copy(w, i, head, true); return head;
     case HIDDEN_NOTED: return hide(w, i, row, row->name);
     }
+    if (end && strcmp(row->name, "taskloop") == 0) note(w, i, "tasks of taskloop");
     if (end) return surround(w, i, end, row);
     if (row->action != CANCEL) note(w, i, row->name);
     copy(w, i, head, true);
