@@ -2,6 +2,7 @@
 
 #include "base/ompp_error.h"
 #include "model/ompp_layout.h"
+#include "model/ompp_merge.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -535,8 +536,13 @@ int ompp_collect_file(const char *path, ompp_profile_t **profile)
     const ompp_a_header_t *header = record(&c, OMPP_LAYOUT_HEADER, sizeof *header);
     if (header && memcmp(header->magic, OMPP_LAYOUT_MAGIC, sizeof header->magic) == 0 && header->version == OMPP_LAYOUT_VERSION)
         *profile = ompp_collect(base, c.size, last_event(&c, header), OMPP_END_INCOMPLETE);
+    char why[100];
+    if (*profile && ompp_profile_check(*profile, why, sizeof why)) { /* of another library, or damaged */
+        ompp_profile_free(*profile);
+        *profile = NULL;
+    }
     if (*profile) {
-        char rank[16], why[100];
+        char rank[16];
         snprintf(rank, sizeof rank, "%d", header->rank < 0 ? 0 : header->rank);
         snprintf(why, sizeof why, "the process died; its last event was %.3f s after its first",
                  1e-9 * (double)(*profile)->ranks[0].duration_ns);
