@@ -8,6 +8,7 @@
 #include "base/ompp_log.h"
 #include "memory/ompp_names_priv.h"
 #include "model/ompp_profile.h"
+#include "runtime/ompp_lifecycle.h"
 #include "runtime/ompp_meter.h"
 #include "runtime/ompp_metric.h"
 
@@ -247,8 +248,12 @@ void ompp_counter_start(void)
     pthread_once(&once, start);
 }
 
-/* Before threads come that are metered. Other libraries' constructors may run hooks before: those start it too. */
+/*
+ * Before threads come that are metered. Other libraries' constructors may run hooks before: those start it, too. The runtime starts
+ * now and not at the first hook, which may be one of a signal handler that interrupts its start.
+ */
 __attribute__((constructor)) static void at_load(void)
 {
     ompp_counter_start();
+    ompp_runtime_start();
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Structures exact at their edges, registered and released while threads run; tasks; threads; C++ with exceptions."""
+"""Structures exact at their edges, registered and released while threads run; tasks; threads; C++ with exceptions; signals."""
 
 import os
 import xml.etree.ElementTree as ElementTree
@@ -37,7 +37,7 @@ def check(verdict, scratch, source, name, compiler, level):
 
 def main():
     scratch, verdict = harness.Scratch("ranges"), harness.Verdict("ranges")
-    for source, compilers in (("ranges.c", ("gcc", "clang")), ("throw.cc", ("g++", "clang++"))):
+    for source, compilers in (("ranges.c", ("gcc", "clang")), ("signals.c", ("gcc", "clang")), ("throw.cc", ("g++", "clang++"))):
         for name, compiler in memory.compilers(*compilers):
             for level in ("-O0", "-O2"):
                 check(verdict, scratch, source, name, compiler, level)
