@@ -181,7 +181,10 @@ static void look_at_statement(void *context, const kinst_statement_t *statement)
     kinst_fortran_t *f = context;
     const char *p = statement->text;
 
-    if (strncmp(p, "useompp", 7) == 0 && !isalnum((unsigned char)p[7]) && p[7] != '_') f->uses_ompp = true;
+    if (strncmp(p, "useompp", 7) == 0 || strncmp(p, "use::ompp", 9) == 0) {
+        char behind = p[3] == ':' ? p[9] : p[7];
+        if (!isalnum((unsigned char)behind) && behind != '_') f->uses_ompp = true;
+    }
     if (strstr(p, "omp_") && strstr(p, "_lock(")) f->has_openmp = true;
 }
 

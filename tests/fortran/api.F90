@@ -2,7 +2,7 @@
 #define TWICE 2
 #if TWICE == 2
 module things
-  use ompp
+  use :: ompp, only: ompp_region_begin, ompp_region_end
   implicit none
 contains
   subroutine work(n)
@@ -19,6 +19,7 @@ this is no Fortran
 
 program api
   use things, only: work
+  use ompp
   implicit none
   integer :: n, i
 
