@@ -295,10 +295,10 @@ class Report:
                 self.say(i, 'a property of a region that has no table')
                 continue
             lost = table.total(column) - (table.total('taskT') if column == 'execT' else 0)
-            basis = self.duration.v * self.slots
-            if basis > 0:
-                slack = 2 * table.half() + lost * self.duration.h / self.duration.v
-                self.near(i, 'severity', severity, 100 * lost / basis, 100 * slack / basis)
+            if self.duration.v > self.duration.h:
+                least = 100 * (lost - 2 * table.half()) / (self.slots * (self.duration.v + self.duration.h))
+                most = 100 * (lost + 2 * table.half()) / (self.slots * (self.duration.v - self.duration.h))
+                self.near(i, 'severity', severity, (least + most) / 2, (most - least) / 2)
 
     def percent(self, i, what, printed, value, basis):
         """printed = 100 value / basis, both rounded themselves."""

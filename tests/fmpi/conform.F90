@@ -614,6 +614,9 @@ contains
     at = 12 * me
     call MPI_File_open(MPI_COMM_WORLD, 'conform.data', ior(MPI_MODE_CREATE, MPI_MODE_RDWR), MPI_INFO_NULL, file, ierr) !# c=1
     call MPI_File_write_at_all(file, at, a, 3, MPI_INTEGER, s, ierr) !# c=1
+    call MPI_File_sync(file, ierr) !# c=1
+    call MPI_Barrier(MPI_COMM_WORLD, ierr) !# l=1
+    call MPI_File_sync(file, ierr) !# c=1
     call MPI_File_read_at(file, at, b, 3, MPI_INTEGER, MPI_STATUS_IGNORE, ierr) !# c=1
     call value('file', b)
     call MPI_File_close(file, ierr) !# c=1
