@@ -81,7 +81,8 @@ def check_name(program, name, wanted, lines, title):
 def test(folder, compiler, source, names, flags, lines):
     title = "%s %s %s" % (os.path.basename(compiler), source, " ".join(flags))
     program = os.path.join(folder, "program")
-    done = run(compiler, "-O0", *flags, "-o", program, os.path.join(HERE, source))
+    modules = ("-J", folder) if source.endswith(".f90") else ()
+    done = run(compiler, "-O0", *flags, *modules, "-o", program, os.path.join(HERE, source))
     if done.returncode:
         print("note: not tested: %s: %s" % (title, done.stderr[:200]))
         return None
