@@ -20,6 +20,7 @@ static uint64_t read_clock(clockid_t id)
 
 ompp_time_t ompp_clock_gettime(void)
 {
+    if (!ompp_clock.origin_ns) return 0;
     return read_clock(CLOCK_MONOTONIC) - ompp_clock.origin_ns;
 }
 

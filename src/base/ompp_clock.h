@@ -36,7 +36,7 @@ extern ompp_clock_t ompp_clock;
  */
 void ompp_clock_start(const char *choice);
 
-/** \brief The slow source: CLOCK_MONOTONIC since time 0, ns. */
+/** \brief The slow source: CLOCK_MONOTONIC since time 0, ns; 0 before ompp_clock_start(). */
 ompp_time_t ompp_clock_gettime(void);
 
 /** \brief Name of the source in use, for the report: "tsc" or "clock_gettime". */

@@ -87,11 +87,12 @@ static bool decide(const char *patterns, const char *symbol, const char *name)
 bool ompp_function_selected(const void *code)
 {
     if (!*ompp_env.functions) return true;
-    pthread_mutex_lock(&lock);
+    /* Before the lock: they ask the loader, which another thread may hold while it waits for us. */
     const char *symbol = symbol_of(code);
     char *name = symbol ? ompp_name_of_symbol(symbol, false) : NULL;
     bool selected = decide(ompp_env.functions, symbol ? symbol : "", name ? name : "");
     free(name);
+    pthread_mutex_lock(&lock);
     if (!selected && !said) {
         said = true;
         ompp_event_coverage(OMPP_COVERAGE_DISABLED, "functions that OMPP_FUNCTIONS leaves out", ompp_env.functions);

@@ -54,7 +54,7 @@ typedef struct {
     bool has_role;                    /* its place among the threads is known */
 } ompp_ompt_self_t;
 
-static __thread ompp_ompt_self_t self;
+static __thread ompp_ompt_self_t self __attribute__((tls_model("initial-exec")));
 
 static ompt_set_callback_t set_callback;
 static ompt_get_parallel_info_t get_parallel_info;

@@ -107,16 +107,23 @@ static void find_all(void)
     }
 }
 
+static int found_all;
+
+/* More than one thread may look: they find the same. None waits for another, which could have the loader's lock. */
 void ompp_pomp2_omp_find(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    static int done;
     int saved = errno;
 
-    if (__atomic_load_n(&done, __ATOMIC_ACQUIRE)) return;
-    pthread_once(&once, find_all);
-    __atomic_store_n(&done, 1, __ATOMIC_RELEASE);
+    if (__atomic_load_n(&found_all, __ATOMIC_ACQUIRE)) return;
+    find_all();
+    __atomic_store_n(&found_all, 1, __ATOMIC_RELEASE);
     errno = saved;
+}
+
+/* At load, where it cannot spoil what dlerror() has for the program; later for an OpenMP library that a plug-in brings. */
+__attribute__((constructor)) static void find_at_load(void)
+{
+    if (dlsym(RTLD_DEFAULT, "omp_get_max_threads")) ompp_pomp2_omp_find();
 }
 
 /* ---- Regions -------------------------------------------------------------------------------------------------------- */

@@ -83,7 +83,7 @@ static uint32_t make_object(const char *name, const char *origin, const void *ad
         ompp_event_coverage(OMPP_COVERAGE_DROPPED, "data structures", "there is room for 1023");
         return 0;
     }
-    pthread_mutex_lock(&ompp_process.lock);
+    const ompp_held_t held = ompp_lock();
     ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_object_t));
     if (off) {
         ompp_a_object_t *object = (ompp_a_object_t *)(ompp_process.arena.base + off);
@@ -96,7 +96,7 @@ static uint32_t make_object(const char *name, const char *origin, const void *ad
         objects[++nobjects] = object;
         atomic_store_explicit(&header->objects, off, memory_order_release);
     }
-    pthread_mutex_unlock(&ompp_process.lock);
+    ompp_unlock(held);
     if (!off) ompp_event_coverage(OMPP_COVERAGE_DROPPED, "data structures", "memory for the profile is full");
     return off ? nobjects : 0;
 }
@@ -174,6 +174,7 @@ bool ompp_data_release(const void *address)
     uintptr_t begin = (uintptr_t)address, end = begin;
     size_t kept = 0;
 
+    if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return false;
     pthread_mutex_lock(&data_lock);
     for (size_t i = 0; i < nranges; i++) {
         if (ranges[i].begin != begin)
@@ -195,6 +196,7 @@ uint32_t ompp_data_find(uintptr_t address)
 {
     uint32_t object = 0;
 
+    if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return 0;
     pthread_mutex_lock(&data_lock);
     for (size_t i = nranges; i-- > 0 && !object;)
         if (ranges[i].begin <= address && address < ranges[i].end) object = ranges[i].object;

@@ -76,6 +76,8 @@ void ompp_push_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t
                      !ompp_construct_forks(ompp_node(thread, parent)->construct);
     ompp_off_t node;
 
+    /* The stamp of the process's first event may be older than the clock, whose time 0 is at the start of measurement. */
+    if (t < thread->record->begin_ns) t = thread->record->begin_ns;
     if (recursive) {
         ompp_top(thread)->again++;
         ompp_top(thread)->flags |= OMPP_FRAME_F_RECURSIVE;
@@ -112,7 +114,7 @@ void ompp_unwound_slow(ompp_thread_t *thread, uint64_t stack, ompp_time_t t)
 
 void ompp_event_caught(const void *stack, ompp_time_t t)
 {
-    ompp_thread_t *thread = ompp_thread_get();
+    ompp_thread_t *thread = ompp_thread_self; /* a thread without events has nothing open */
 
     if (!thread || thread->skipped || !ompp_guard_enter(thread)) return;
     ompp_unwound_slow(thread, (uint64_t)(uintptr_t)stack, t);
@@ -219,6 +221,7 @@ void ompp_event_exit_or_barrier(ompp_region_ref_t region, ompp_time_t t)
         } else {
             ompp_frame_book(thread, frame, t);
             frame->flags |= OMPP_FRAME_F_ENDED;
+            ompp_moved(thread);
         }
     }
     ompp_guard_leave(thread);
@@ -241,6 +244,7 @@ void ompp_event_barrier_phase(bool begin, ompp_time_t t)
     } else if (slot != OMPP_NO_SLOT && !begin && frame->flags & OMPP_FRAME_F_BARRIER) {
         ompp_frame_book(thread, frame, t);
         frame->flags = (uint16_t)((frame->flags & ~OMPP_FRAME_F_BARRIER) | OMPP_FRAME_F_ENDED);
+        ompp_moved(thread);
     }
     ompp_guard_leave(thread);
 }

@@ -221,10 +221,10 @@ static void note_early(unsigned kind, const char *subject, const char *reason)
 
 static void note_early_ones(void)
 {
-    pthread_mutex_lock(&ompp_process.lock);
+    const ompp_held_t held = ompp_lock();
     for (unsigned i = 0; i < nearly; i++) note(early[i].kind, early[i].subject, early[i].reason, early[i].count);
     if (early_lost) note(OMPP_COVERAGE_DROPPED, "lines of this section", "too many before measurement started", early_lost);
-    pthread_mutex_unlock(&ompp_process.lock);
+    ompp_unlock(held);
 }
 
 /* ---- Start ---------------------------------------------------------------------------------------------------------- */
@@ -268,9 +268,12 @@ bool ompp_runtime_start(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     void (*callback)(void);
+    int cancel;
 
     if (atomic_load_explicit(&ompp_process.state, memory_order_acquire) == OMPP_STATE_NEW) {
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
         pthread_once(&once, start_now);
+        pthread_setcancelstate(cancel, NULL);
         callback = atomic_exchange(&at_start, NULL);
         if (callback) callback();
     }
@@ -314,9 +317,9 @@ void ompp_event_coverage(unsigned kind, const char *subject, const char *reason)
 
     if (state == OMPP_STATE_NEW) note_early(kind, subject, reason);
     if (state != OMPP_STATE_RUNNING) return;
-    pthread_mutex_lock(&ompp_process.lock);
+    const ompp_held_t held = ompp_lock();
     note(kind, subject, reason, 1);
-    pthread_mutex_unlock(&ompp_process.lock);
+    ompp_unlock(held);
 }
 
 bool ompp_event_claim_openmp(const char *source)
@@ -326,9 +329,9 @@ bool ompp_event_claim_openmp(const char *source)
     if (atomic_flag_test_and_set(&claimed)) return strcmp(openmp_source, source) == 0;
     snprintf(openmp_source, sizeof openmp_source, "%s", source);
     if (atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING) {
-        pthread_mutex_lock(&ompp_process.lock);
+        const ompp_held_t held = ompp_lock();
         ompp_process.header->source = ompp_string_take(source);
-        pthread_mutex_unlock(&ompp_process.lock);
+        ompp_unlock(held);
     }
     return true;
 }

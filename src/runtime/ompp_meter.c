@@ -14,14 +14,14 @@ bool ompp_meter_add(const ompp_meter_t *meter)
 {
     bool added = false;
 
-    pthread_mutex_lock(&ompp_process.lock);
+    const ompp_held_t held = ompp_lock();
     unsigned n = atomic_load(&nmeters);
     if (n < OMPP_MAX_METERS) {
         meters[n] = meter;
         atomic_store(&nmeters, n + 1);
         added = true;
     }
-    pthread_mutex_unlock(&ompp_process.lock);
+    ompp_unlock(held);
     return added;
 }
 
@@ -37,6 +37,8 @@ static ompp_place_now_t place_of(ompp_thread_t *thread)
 {
     const ompp_a_frame_t *frame = ompp_top(thread);
 
+    /* Frames whose end is known are still there until the next event. */
+    while (frame->flags & (OMPP_FRAME_F_ENDED | OMPP_FRAME_F_LEFT) && frame > thread->stack->frames) frame--;
     return (ompp_place_now_t){frame->node, waits(ompp_node(thread, frame->node), frame->slot)};
 }
 

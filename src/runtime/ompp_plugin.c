@@ -11,7 +11,7 @@
 #include "runtime/ompp_event.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,7 +59,8 @@ static void start_all(void)
 
 void ompp_plugins_start(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static atomic_flag begun = ATOMIC_FLAG_INIT;
 
-    pthread_once(&once, start_all);
+    /* Others do not wait: they may hold the loader's lock, which opening a library needs. */
+    if (!atomic_flag_test_and_set(&begun)) start_all();
 }

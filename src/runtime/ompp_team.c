@@ -43,7 +43,7 @@ ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
         frame->team = ompp_off(thread, team);
         team->a.fork_thread = ompp_off(thread, thread->record);
         team->a.fork_node = frame->node;
-        team->a.fork = t;
+        team->a.fork = frame->enter;
         atomic_store_explicit(&team->a.release, 0, memory_order_relaxed);
         atomic_store_explicit(&team->a.join, 0, memory_order_relaxed);
         atomic_store_explicit(&team->a.refs, 1, memory_order_release);

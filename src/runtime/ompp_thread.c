@@ -41,16 +41,33 @@ static void make_end_key(void)
     pthread_key_create(&end_key, thread_is_over);
 }
 
+ompp_held_t ompp_lock(void)
+{
+    ompp_held_t held = {.guarded = ompp_thread_self};
+
+    if (held.guarded && !ompp_guard_enter(held.guarded)) held.guarded = NULL;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &held.cancel);
+    pthread_mutex_lock(&ompp_process.lock);
+    return held;
+}
+
+void ompp_unlock(ompp_held_t held)
+{
+    pthread_mutex_unlock(&ompp_process.lock);
+    pthread_setcancelstate(held.cancel, NULL);
+    if (held.guarded) ompp_guard_leave(held.guarded);
+}
+
 ompp_off_t ompp_thread_take(ompp_thread_t *thread, uint32_t size)
 {
     size = (size + 15u) & ~15u;
     if (thread->block + size > thread->block_end) {
         uint32_t piece = size > PIECE ? size : PIECE;
-        pthread_mutex_lock(&ompp_process.lock);
+        const ompp_held_t held = ompp_lock();
         ompp_off_t off = ompp_arena_take(&ompp_process.arena, piece);
         /* Near the cap a whole piece may not fit although the record would. */
         if (!off && piece > size) off = ompp_arena_take(&ompp_process.arena, piece = size);
-        pthread_mutex_unlock(&ompp_process.lock);
+        ompp_unlock(held);
         if (!off) return 0;
         thread->block = off;
         thread->block_end = off + piece;
@@ -163,20 +180,20 @@ static ompp_thread_t *list_take(ompp_thread_t **list, bool (*fits)(const ompp_th
 {
     ompp_thread_t **link, *found;
 
-    pthread_mutex_lock(&ompp_process.lock);
+    const ompp_held_t held = ompp_lock();
     for (link = list; *link && fits && !fits(*link, kind, index);) link = &(*link)->next_free;
     found = *link;
     if (found) *link = found->next_free;
-    pthread_mutex_unlock(&ompp_process.lock);
+    ompp_unlock(held);
     return found;
 }
 
 static void list_put(ompp_thread_t **list, ompp_thread_t *thread)
 {
-    pthread_mutex_lock(&ompp_process.lock);
+    const ompp_held_t held = ompp_lock();
     thread->next_free = *list;
     *list = thread;
-    pthread_mutex_unlock(&ompp_process.lock);
+    ompp_unlock(held);
 }
 
 static bool has_place(const ompp_thread_t *thread, unsigned kind, unsigned index)
@@ -213,13 +230,13 @@ static bool make_record(ompp_thread_t *thread, ompp_time_t t)
         (ompp_a_frame_t){.node = record->root, .flags = OMPP_FRAME_F_BASE, .enter = t, .stamp = t};
     thread->base_node = record->root;
     ompp_use_stack(thread, ompp_at(thread, stack));
-    pthread_mutex_lock(&ompp_process.lock);
+    const ompp_held_t held = ompp_lock();
     record->next = atomic_load_explicit(&header->threads, memory_order_relaxed);
     record->ordinal = record->next ? ((ompp_a_thread_t *)ompp_at(thread, record->next))->ordinal + 1 : 0;
     atomic_store_explicit(&header->threads, off, memory_order_release);
     thread->next_all = atomic_load(&ompp_process.threads);
     atomic_store(&ompp_process.threads, thread);
-    pthread_mutex_unlock(&ompp_process.lock);
+    ompp_unlock(held);
     return true;
 }
 
@@ -266,9 +283,10 @@ static ompp_thread_t *begin(ompp_time_t t)
 
 ompp_thread_t *ompp_thread_new_slow(void)
 {
-    int saved_errno = errno;
+    int saved_errno = errno, cancel;
     ompp_thread_t *thread = NULL;
 
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     ompp_thread_self = &ompp_thread_none; /* events of what we call here are ignored */
     if (ompp_runtime_start()) {
         ompp_plugins_start();
@@ -282,6 +300,7 @@ ompp_thread_t *ompp_thread_new_slow(void)
         ompp_moved(thread);
         ompp_guard_leave(thread);
     }
+    pthread_setcancelstate(cancel, NULL);
     errno = saved_errno;
     return thread;
 }

@@ -82,6 +82,19 @@ extern __thread ompp_thread_t *ompp_thread_self __attribute__((tls_model("initia
 /** The state of a thread that must not be measured (ended, or measurement is over): every event returns at once. */
 extern ompp_thread_t ompp_thread_none;
 
+/** What ompp_unlock() gives back. */
+typedef struct {
+    ompp_thread_t *guarded; /* the thread was not inside before; NULL = it was, or is not measured */
+    int cancel;
+} ompp_held_t;
+
+/**
+ * \brief Takes the process's lock. Until ompp_unlock() the thread cannot be cancelled, and events of its signal handlers are ignored:
+ *        either would leave the lock with nobody, or take it twice.
+ */
+ompp_held_t ompp_lock(void);
+void ompp_unlock(ompp_held_t held);
+
 /** \brief Makes the state of this thread, starting measurement if need be. \return NULL when there is nothing to measure. */
 ompp_thread_t *ompp_thread_new_slow(void);
 

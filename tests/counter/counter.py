@@ -61,6 +61,14 @@ def check_refusals(verdict, program, scratch):
     verdict.check(any("at character 5" in m for m in outcome.messages()), "a bad expression: %s" % outcome.messages())
 
 
+def check_after(verdict, scratch, how):
+    """What follows a loop in the body is the parallel region's."""
+    program = scratch.file("after-" + how)
+    harness.build(os.path.join(harness.SOURCE, "tests", "counter", "after.c"), program, how)
+    profile = harness.run(program, scratch.file("after-%s-run" % how), 1, OMPP_CTR1=FAULTS).profile()
+    near(verdict, of(profile, "PARALLEL"), 1000, how + ": after the loops")
+
+
 def main():
     if not os.path.exists(os.path.join(harness.BUILD, ".libs", "libompp-papi.so")):
         harness.skip("built without PAPI (Debian package: libpapi-dev)")
@@ -77,6 +85,7 @@ def main():
                                   OMPP_EVAL1="2*" + FAULTS, OMPP_EVAL2="EXECC/(EXECT-EXECT)")
             verdict.equal(outcome.status, 0, "%s: exit status" % how)
             check(verdict, outcome, threads, "%s T=%d" % (how, threads))
+        check_after(verdict, scratch, how)
     check_refusals(verdict, program, scratch)
     verdict.finish(scratch)
 

@@ -150,5 +150,64 @@ build -I"$abs_top_srcdir/src" metric.c -o metric
 claim "a metric registered at run time: exit status" same $? 0
 claim "it is described in the profile" grep -q pears metric.1-0.ompp.xml
 claim "its values are in the profile" grep -q '0 3000' metric.1-0.ompp.xml
+
+cat >cancel.c <<'C'
+/* A thread with a pending cancel runs to its end when the program has no cancellation point: ours must not be one. */
+#include "ompp.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+static volatile int cancelled, finished;
+
+static void *work(void *unused)
+{
+    char name[32];
+
+    (void)unused;
+    while (!cancelled) {
+    }
+    for (int i = 0; i < 5000; i++) {
+        name[0] = 'a' + i % 26, name[1] = 'a' + i / 26 % 26, name[2] = 'a' + i / 676, name[3] = '\0';
+        ompp_region_begin(name);
+        ompp_region_end(name);
+    }
+    finished = 1;
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, work, NULL);
+    pthread_cancel(thread);
+    cancelled = 1;
+    pthread_join(thread, NULL);
+    printf("finished: %d\n", finished);
+    ompp_region_begin("later");
+    ompp_region_end("later");
+    return !finished;
+}
+C
+build cancel.c -o cancel
+out=$(timeout 60 ./cancel 2>/dev/null)
+claim "a thread with a pending cancel is not cancelled in our code" same "$out" "finished: 1"
+
+cat >first.c <<'C'
+#include "ompp.h"
+#include <unistd.h>
+int main(void)
+{
+    ompp_region_begin("first");
+    usleep(200000);
+    ompp_region_end("first");
+    return 0;
+}
+C
+build first.c -o first
+OMPP_TIME_DIGITS=3 ./first 2>/dev/null
+claim "the process's first event has its time" grep -q "^ SUM      0\.2.*  1$" first.1-0.ompp.txt
+
 claim "a good end leaves nothing" same "$(ls job | wc -l)" 1
 exit $failed
