@@ -16,7 +16,8 @@ static const char *const type_names[] = {
 static const char about_flags[] = "A flag is on when it is set and not exactly 0.";
 static const char about_launcher[] = "The launcher takes each variable as an option too: "
                                      "OMPP_TIME_DIGITS=4 is ompp --time-digits=4 -- program.";
-static const char about_values[] = "A value that is not understood, or out of range, is said in one line and not used.";
+static const char about_values[] = "One line names a value that is not understood, and the default is used; of one out of range, the "
+                                   "nearest that is allowed.";
 
 static void print_version(void)
 {
