@@ -114,6 +114,18 @@ typedef struct {
     size_t last;
 } loop_t;
 
+/* Is there a comma outside brackets? It tells the bounds of a DO from an assignment to a name that begins with "do". */
+static bool has_bounds(const char *p)
+{
+    int depth = 0;
+
+    for (; *p && (*p != ',' || depth > 0); p++) {
+        if (strchr("([", *p)) depth++;
+        if (strchr(")]", *p)) depth--;
+    }
+    return *p;
+}
+
 /* DO of any kind, squeezed; *label = of its last statement, 0 = END DO ends it. */
 static bool is_do(const char *p, long *label)
 {
@@ -126,7 +138,7 @@ static bool is_do(const char *p, long *label)
     if (*rest == ',') rest++;
     if (!*rest || strncmp(rest, "while(", 6) == 0 || strncmp(rest, "concurrent(", 11) == 0) return true;
     rest += strspn(rest, "abcdefghijklmnopqrstuvwxyz0123456789_");
-    return *rest == '=' && strchr(rest, ',');
+    return *rest == '=' && has_bounds(rest);
 }
 
 static void walk_loop(void *context, const kinst_statement_t *s)

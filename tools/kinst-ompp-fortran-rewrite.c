@@ -113,6 +113,7 @@ typedef struct {
     kinst_lines_t lines;
     size_t nopari; /* regions of OPARI2; the user's have the numbers behind them */
     char *block;   /* name of the common block with the handles */
+    char quote;    /* of a text constant that goes on in the next line of code; 0 = none */
 } work_t;
 
 static char *replaced(const char *line, const char *at, size_t length, const char *by)
@@ -213,26 +214,55 @@ static bool locks_disabled(void)
     return false;
 }
 
-/* Ours for OpenMP's lock functions, where they are called. OPARI2 spoils lines that name several, as those of USE do. */
-static char *with_locks(char *line)
+/* Ours for the lock function at p, which begins with "omp_", if it is called there. */
+static void replace_lock(char *p)
 {
     static const char *const operations[] = {"init", "destroy", "set", "unset", "test"};
 
-    for (char *p = line; (p = strcasestr(p, "omp_")); p += 4) {
-        if (p > line && (isalnum((unsigned char)p[-1]) || p[-1] == '_')) continue;
-        for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
-            size_t length = strlen(operations[i]);
-            if (strncasecmp(p + 4, operations[i], length) != 0) continue;
-            bool nest = strncasecmp(p + 4 + length, "_nest_lock", 10) == 0;
-            const char *rest = p + 4 + length + (nest ? 10 : 5);
-            if (!nest && strncasecmp(p + 4 + length, "_lock", 5) != 0) break;
-            if (*kinst_skip_blanks(rest) != '(') break;
-            char *name = kinst_text("ompp_%s%slock", operations[i], nest ? "_nest" : "");
-            memcpy(p, name, strlen(name));
-            break;
-        }
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
+        size_t length = strlen(operations[i]);
+        if (strncasecmp(p + 4, operations[i], length) != 0) continue;
+        bool nest = strncasecmp(p + 4 + length, "_nest_lock", 10) == 0;
+        if (!nest && strncasecmp(p + 4 + length, "_lock", 5) != 0) return;
+        if (*kinst_skip_blanks(p + 4 + length + (nest ? 10 : 5)) != '(') return;
+        char *name = kinst_text("ompp_%s%slock", operations[i], nest ? "_nest" : "");
+        memcpy(p, name, strlen(name));
+        return;
     }
-    return line;
+}
+
+/* Does a name begin at p? Not if it is that of a component. */
+static bool is_name(const char *line, const char *p)
+{
+    if (p > line && (isalnum((unsigned char)p[-1]) || p[-1] == '_')) return false;
+    while (p > line && isspace((unsigned char)p[-1])) p--;
+    return p == line || p[-1] != '%';
+}
+
+/*
+ * Ours for OpenMP's lock functions, where they are called: not in text constants and comments. OPARI2 spoils lines that name
+ * several, as those of USE do.
+ */
+static void with_locks(work_t *w, char *line)
+{
+    size_t size = strlen(line);
+    kinst_form_t form = w->f->form;
+    char *p = line, *end = form.fixed && form.width && size > form.width ? line + form.width : line + size;
+
+    bool continues = form.fixed && kinst_fixed_continues(line);
+    if (form.fixed && !continues) w->quote = 0;
+    if (continues && end > line + 6) p += 6;
+    if (!w->quote && *kinst_skip_blanks(p) == '!') p = strchr(p, '!') + 1; /* conditional compilation */
+    for (; p < end && (w->quote || *p != '!'); p++) {
+        if (w->quote)
+            w->quote = *p == w->quote ? 0 : w->quote;
+        else if (*p == '\'' || *p == '"')
+            w->quote = *p;
+        else if (strncasecmp(p, "omp_", 4) == 0 && is_name(line, p))
+            replace_lock(p);
+    }
+    while (end > line && isspace((unsigned char)end[-1])) end--;
+    if (!form.fixed && (end == line || end[-1] != '&')) w->quote = 0;
 }
 
 static char *with_block(const work_t *w, char *line)
@@ -366,7 +396,7 @@ static void read_output(work_t *w, const kinst_lines_t *in, const char *out, con
         unsigned place = physical(in, number);
         keep_case(w, line);
         line = with_block(w, with_regions(w, with_handles(with_description(with_team(line)))));
-        if (locks && kinst_line_kind(w->f->form, line, &rest) == KINST_LINE_CODE) line = with_locks(line);
+        if (locks && kinst_line_kind(w->f->form, line, &rest) == KINST_LINE_CODE) with_locks(w, line);
         add_clauses(w, line, place, following);
         add_task_clauses(w, &line, place, following);
         kinst_lines_add(&w->lines, with_hidden(w, line), place);
