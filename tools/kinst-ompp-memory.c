@@ -13,6 +13,10 @@
 
 enum { GNU = 1, CLANG = 2, BOTH = GNU | CLANG, C_LIKE = 1, FORTRAN = 2, ALL = C_LIKE | FORTRAN };
 
+#if defined(__x86_64__)
+#define STRATEGY "rep_byte:8192:noalign,libcall:-1:noalign"
+#endif
+
 /* What each compiler needs; measured, see docs/data.md. */
 static const struct {
     const char *option;
@@ -25,8 +29,13 @@ static const struct {
     {"-fno-builtin-memmove", GNU, C_LIKE},
     {"-fno-builtin-mempcpy", GNU, C_LIKE},
     {"-fno-builtin-memset", GNU, C_LIKE},
+#ifdef STRATEGY /* which assignments become calls, whatever -march says: src/memory/ompp_copy.c tells them from the user's by it */
+    {"-mmemcpy-strategy=" STRATEGY, GNU, ALL},
+    {"-mmemset-strategy=" STRATEGY, GNU, ALL},
+#endif
     {"-finline-matmul-limit=100000", GNU, FORTRAN},
     {"-Wno-tsan", GNU, ALL},
+    {"-fno-lto", GNU, ALL}, /* else hooks would be put in at the link, where these options are not known */
     /* Accesses of 32 bytes and more, complex numbers among them, get no hook. */
     {"-fno-vectorize", CLANG, ALL},
     {"-fno-slp-vectorize", CLANG, ALL},

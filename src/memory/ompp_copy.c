@@ -2,8 +2,10 @@
  * The memcpy family. clang calls functions of its own names; for gcc, kinst-ompp links with --wrap, so that calls in the user's
  * objects come here and calls in other libraries do not.
  *
- * gcc tells of a struct assignment by two block hooks and may then make it a call of memcpy: such a call has been counted already.
- * It is known by the same block and by standing right behind the hooks in the code.
+ * gcc tells of a struct assignment by block hooks and then copies inline or calls memcpy: such a call has been counted already. It is
+ * known by the same block, by standing right behind the hooks in the code, and by its size: kinst-ompp --memory has gcc call for more
+ * than INLINED bytes and never for less, so a call about a smaller block is always the user's. Of larger ones the first call is the
+ * compiler's, which forgets the block; only where gcc compiles for size, and calls never, the user's first one is taken for it.
  */
 #define _GNU_SOURCE
 #include "memory/ompp_count_priv.h"
@@ -12,10 +14,15 @@
 
 #define OMPP_EXPORT __attribute__((visibility("default")))
 #define NEAR 256 /* bytes of code between a hook's return and that of the call made of the same statement */
+#if defined(__x86_64__)
+#define INLINED 8192 /* bytes; -mmemcpy-strategy and -mmemset-strategy in tools/kinst-ompp-memory.c */
+#else
+#define INLINED 0
+#endif
 
 static bool counted(ompp_counter_t *counter, unsigned kind, const void *address, size_t size, const void *code)
 {
-    bool same = counter->block[kind][0] == (uintptr_t)address && counter->block[kind][1] == size &&
+    bool same = size > INLINED && counter->block[kind][0] == (uintptr_t)address && counter->block[kind][1] == size &&
                 (uintptr_t)code - counter->block_code[kind] < NEAR;
 
     counter->block[kind][1] = 0;

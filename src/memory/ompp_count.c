@@ -70,7 +70,8 @@ static void register_metrics(void)
                         "code and libraries that were not built with --memory (the C, Fortran, OpenMP, MPI libraries), assembly");
     if (all > clang)
         ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE " of gcc",
-                            "constant data, the read before a bit-field is written, writes of floating-point atomics and reductions");
+                            "constant data, the read before a bit-field is written, writes of floating-point atomics and reductions; "
+                            "with -Os, memcpy and memset of more than 8 KiB right behind an assignment of the same bytes");
     if (clang)
         ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE " of clang", "long double, OpenMP atomics and reductions");
     if (*ompp_env.data) ompp_names_register(ompp_env.data);
