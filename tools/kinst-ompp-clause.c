@@ -74,6 +74,12 @@ static bool has_modifier(const char *args)
     return false;
 }
 
+/* OPARI2 keeps a condition in an int, which 0.5 and 1L << 32 do not fit into, and C++ objects that are conditions not at all. */
+static void put_condition(kinst_buffer_t *b, const char *condition)
+{
+    kinst_putf(b, " if((%s) ? 1 : 0)", condition);
+}
+
 /* The variables of "inscan, + : a, b[0:n]", as shared(a) shared(b). */
 static void put_shared(kinst_buffer_t *b, const kinst_clause_t *clause)
 {
@@ -112,8 +118,8 @@ void kinst_clauses_share_out(const kinst_clauses_t *c, const char *inner_name, k
         bool outer_reduction = reduction && !own_reduction && !strstr(clause->args ? clause->args : "", "inscan");
         if (strcmp(clause->name, "if") == 0) {
             const char *condition = behind_modifier(clause->args, "parallel");
-            if (condition || !has_modifier(clause->args))
-                kinst_putf(outer, " if(%s)", condition ? condition : clause->args);
+            if (condition || (clause->args && !has_modifier(clause->args)))
+                put_condition(outer, condition ? condition : clause->args);
             else
                 kinst_clause_put(inner, clause);
         } else if (kinst_one_of(clause->name, team) || outer_reduction) {
@@ -135,8 +141,10 @@ char *kinst_clauses_plain(const char *name, const kinst_clauses_t *clauses, cons
     kinst_puts(&b, name);
     for (size_t i = 0; i < clauses->n; i++) {
         const kinst_clause_t *clause = &clauses->v[i];
-        const char *condition = strcmp(clause->name, "if") == 0 ? behind_modifier(clause->args, modifier) : NULL;
-        if (condition) kinst_putf(&b, " if(%s)", condition);
+        bool condition = strcmp(clause->name, "if") == 0 && clause->args;
+        const char *bare = condition ? behind_modifier(clause->args, modifier) : NULL;
+        if (condition && !bare && !has_modifier(clause->args)) bare = clause->args;
+        if (bare) put_condition(&b, bare);
         else kinst_clause_put(&b, clause);
     }
     return b.text;
