@@ -192,13 +192,10 @@ static void put_directive(kinst_scan_t *s, const char *text, bool hidden)
     }
 }
 
-/* Behind a statement: the line may be that of a directive. */
+/* Behind a statement: the line may be that of a directive, or end the statement of one, which OPARI2 takes to the end of its line. */
 static void put_close(kinst_scan_t *s, const char *text)
 {
-    const char *line = s->out.text + s->out.size;
-
-    while (line > s->out.text && line[-1] != '\n') line--;
-    if (*line == '#') kinst_scan_put(s, "\n");
+    kinst_scan_fresh_line(s);
     kinst_scan_put(s, text);
 }
 
