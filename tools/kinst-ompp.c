@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 kinst_own_t kinst_own = {.opari = OMPP_OPARI2, .opari_seconds = 10};
 
@@ -40,6 +41,16 @@ static void add_opari_option(const char *word, char *const rest[], int *used)
         kinst_addf(&kinst_own.opari_options, "--disable=omp:%s", rest[0]);
 }
 
+/* A path is that of a program; a name is looked up when it is needed. */
+static const char *opari_named(const char *program, const char *name)
+{
+    const char *path = strchr(program, '/') ? realpath(program, NULL) : program;
+
+    if (path && *path && (path == program || access(path, X_OK) == 0)) return path;
+    fprintf(stderr, "%s: --opari=%s: there is no such program\n", name, program);
+    exit(2);
+}
+
 /* \return true when the word is one of the wrapper's own; those that print end the process. */
 static bool own_option(const char *word, const char *name)
 {
@@ -64,7 +75,7 @@ static bool own_option(const char *word, const char *name)
     else if (strcmp(word, "--with=ompt") == 0)
         kinst_own.with = KINST_WITH_OMPT;
     else if (strncmp(word, "--opari=", 8) == 0)
-        kinst_own.opari = strchr(word, '/') ? realpath(word + 8, NULL) : word + 8;
+        kinst_own.opari = opari_named(word + 8, name);
     else if (strncmp(word, "--opari-timeout=", 16) == 0 && atof(word + 16) > 0)
         kinst_own.opari_seconds = atof(word + 16);
     else

@@ -102,7 +102,7 @@ claim "an OPARI2 that hangs" timeout 20 $kinst --opari=./slow --opari-timeout=1 
 claim "leaves the source unmodified" not instrumented a.o
 claim "and says so on request" sh -c "$kinst --verbose --opari=./slow --opari-timeout=1 gcc -fopenmp -c a.c 2>&1 | grep -q 'a.c is compiled unmodified: OPARI2 took longer'"
 claim "silent otherwise" same "$($kinst --opari=./slow --opari-timeout=1 gcc -fopenmp -c a.c 2>&1)" ""
-claim "OPARI2 not installed" $kinst --opari=/nonexistent/opari2 gcc -fopenmp -c a.c
+claim "OPARI2 not installed" $kinst --opari=opari2-not-there gcc -fopenmp -c a.c
 
 new; program a.c; sed -i 's/int n = 0;/int n = 0, unused;/' a.c
 gcc -fopenmp -Wall -c a.c 2>e2; $kinst gcc -fopenmp -Wall -c a.c 2>e1
