@@ -167,6 +167,23 @@ static int match_low(struct dl_phdr_info *info, size_t size, void *argument)
     return search->loaded;
 }
 
+static void forget_locks(uintptr_t low, uintptr_t high);
+
+/*
+ * Caches by address: what is loaded there next is something else. A thread may be filling an entry of its own cache meanwhile; then
+ * either it stays, complete, or its address is gone and it is looked up again.
+ */
+static void forget(uintptr_t low, uintptr_t high)
+{
+    for (ompp_thread_t *thread = atomic_load(&ompp_process.threads); thread; thread = thread->next_all)
+        for (unsigned i = 0; i < OMPP_SITES; i++) {
+            const void **code = &thread->sites[i].code;
+            uintptr_t address = (uintptr_t)__atomic_load_n(code, __ATOMIC_RELAXED);
+            if (address >= low && address < high) __atomic_store_n(code, NULL, __ATOMIC_RELAXED);
+        }
+    forget_locks(low, high);
+}
+
 /* The regions of a library that is gone stay; one that is loaded where it was is another module. */
 void ompp_region_unloaded(void (*gone)(uintptr_t low, uintptr_t high))
 {
@@ -179,6 +196,7 @@ void ompp_region_unloaded(void (*gone)(uintptr_t low, uintptr_t high))
         if (!m->low || search.loaded) continue;
         const ompp_held_t held = ompp_lock();
         if (m->low) gone(m->low, m->high);
+        if (m->low) forget(m->low, m->high);
         m->low = m->high = 0;
         ompp_unlock(held);
     }
@@ -386,6 +404,10 @@ typedef struct {
 
 static _Atomic(lock_table_t *) lock_table;
 
+/* In the place of a lock whose library is gone. */
+static const char gone_lock;
+#define GONE ((const void *)&gone_lock)
+
 static uint32_t lock_hash(const void *lock)
 {
     return (uint32_t)(((uintptr_t)lock >> 3) * 0x9e3779b97f4a7c15u >> 32);
@@ -422,8 +444,18 @@ static lock_table_t *bigger_lock_table(const lock_table_t *old)
     if (t == MAP_FAILED) return NULL;
     t->size = size;
     for (uint32_t i = 0; old && i < old->size; i++)
-        if (old->slots[i].lock) put_lock(t, old->slots[i].lock, old->slots[i].region);
+        if (old->slots[i].lock && old->slots[i].lock != GONE) put_lock(t, old->slots[i].lock, old->slots[i].region);
     return t;
+}
+
+static void forget_locks(uintptr_t low, uintptr_t high)
+{
+    lock_table_t *t = atomic_load_explicit(&lock_table, memory_order_relaxed);
+
+    for (uint32_t i = 0; t && i < t->size; i++) {
+        uintptr_t lock = (uintptr_t)atomic_load_explicit(&t->slots[i].lock, memory_order_relaxed);
+        if (lock >= low && lock < high) atomic_store_explicit(&t->slots[i].lock, GONE, memory_order_relaxed);
+    }
 }
 
 static void remember_lock(const void *lock, ompp_region_ref_t region)
