@@ -13,14 +13,15 @@ typedef void *begin_catch_t(void *exception);
 
 void *__cxa_begin_catch(void *exception);
 
+static begin_catch_t *next_found; /* NULL = not known yet */
+
 /*
  * The function we stand in front of. It comes next in the order of the process, or, for a C++ plug-in of a C program, among what
  * the plug-in was loaded with. One of them is there: without us the caller would have found it.
  */
 static begin_catch_t *next_begin_catch(const void *caller)
 {
-    static begin_catch_t *next;
-    begin_catch_t *found = __atomic_load_n(&next, __ATOMIC_RELAXED);
+    begin_catch_t *found = __atomic_load_n(&next_found, __ATOMIC_RELAXED);
     void *symbol, *module;
     Dl_info info;
 
@@ -28,7 +29,7 @@ static begin_catch_t *next_begin_catch(const void *caller)
     symbol = dlsym(RTLD_NEXT, "__cxa_begin_catch");
     if (symbol) {
         memcpy(&found, &symbol, sizeof found);
-        __atomic_store_n(&next, found, __ATOMIC_RELAXED);
+        __atomic_store_n(&next_found, found, __ATOMIC_RELAXED);
         return found;
     }
     module = dladdr(caller, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
@@ -37,6 +38,15 @@ static begin_catch_t *next_begin_catch(const void *caller)
     memcpy(&found, &symbol, sizeof found);
     dlclose(module);
     return found;
+}
+
+/* At load, where the search cannot spoil what dlerror() has for the program. */
+__attribute__((constructor, no_instrument_function)) static void find_at_load(void)
+{
+    void *symbol = dlsym(RTLD_NEXT, "__cxa_begin_catch");
+
+    if (symbol) memcpy(&next_found, &symbol, sizeof next_found);
+    dlerror();
 }
 
 __attribute__((visibility("default"), no_instrument_function)) void *__cxa_begin_catch(void *exception)

@@ -124,6 +124,7 @@ void ompp_pomp2_omp_find(void)
 __attribute__((constructor)) static void find_at_load(void)
 {
     if (dlsym(RTLD_DEFAULT, "omp_get_max_threads")) ompp_pomp2_omp_find();
+    dlerror(); /* what was not found is no error of the program */
 }
 
 /* ---- Regions -------------------------------------------------------------------------------------------------------- */
