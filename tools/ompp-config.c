@@ -10,7 +10,8 @@
 
 static const char *const type_names[] = {
     [OMPP_ENV_STRING] = "text",     [OMPP_ENV_FLAG] = "0 or 1", [OMPP_ENV_INT] = "number",  [OMPP_ENV_BYTES] = "bytes",
-    [OMPP_ENV_SECONDS] = "seconds", [OMPP_ENV_WORDS] = "words", [OMPP_ENV_LIST] = "text",   [OMPP_ENV_FOREIGN] = "", [OMPP_ENV_LATER] = "",
+    [OMPP_ENV_SECONDS] = "seconds", [OMPP_ENV_WORDS] = "words", [OMPP_ENV_LIST] = "text",   [OMPP_ENV_WORD] = "word",
+    [OMPP_ENV_FOREIGN] = "",        [OMPP_ENV_LATER] = "",
 };
 
 static const char about_flags[] = "A flag is on when it is set and not exactly 0.";

@@ -148,6 +148,20 @@ static void check_program(const char *name, const char *path)
     }
 }
 
+/* Ranks start elsewhere, or without what is set here: ompp belongs behind their launcher. */
+static void advise(const char *name)
+{
+    static const char *const launchers[] = {"mpirun", "mpiexec", "srun", "prun", "orterun", "mpiexec.hydra"};
+    const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
+
+    for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
+        size_t n = strlen(launchers[i]);
+        if (strncmp(base, launchers[i], n) != 0 || (base[n] && base[n] != '.')) continue;
+        fprintf(stderr, "ompp: put ompp behind %s, to measure the ranks: %s -n 2 ompp -- ./app\n", base, base);
+        return;
+    }
+}
+
 typedef struct {
     bool mpi, libomp;
     char mpi_name[256];
@@ -218,6 +232,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "ompp: %s: not found\n", argv[first]);
         return NOT_FOUND;
     }
+    advise(argv[first]);
     check_program(argv[first], path);
     set_up(path);
     if (only_print) return 0;

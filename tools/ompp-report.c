@@ -277,16 +277,25 @@ static bool parse_digits(const char *text, int *digits)
     return true;
 }
 
+/* What --digits=N or --digits N at argv[*i] says, "" for nothing; NULL where another word stands. *i comes to its last word. */
+static const char *digits_of(char **argv, int *i)
+{
+    if (strncmp(argv[*i], "--digits=", 9) == 0) return argv[*i] + 9;
+    if (strcmp(argv[*i], "--digits") != 0) return NULL;
+    return argv[*i + 1] ? argv[++*i] : "";
+}
+
 /* Options anywhere; the first other word may be a verb, the others are files, moved to the front of files. */
 static int parse(int argc, char **argv, request_t *request, size_t *verb, char **files, int *nfiles)
 {
     bool options = true;
+    const char *text;
 
     for (int i = 1; i < argc; i++) {
         if (options && strcmp(argv[i], "--") == 0) {
             options = false;
-        } else if (options && strncmp(argv[i], "--digits=", 9) == 0) {
-            if (!parse_digits(argv[i] + 9, &request->digits)) return wrong("digits are 0 to 9, not", argv[i] + 9);
+        } else if (options && (text = digits_of(argv, &i))) {
+            if (!parse_digits(text, &request->digits)) return wrong("digits are 0 to 9, not", text);
         } else if (options && argv[i][0] == '-' && argv[i][1]) {
             return wrong("unknown option", argv[i]);
         } else if (*verb == NVERBS && *nfiles == 0 && find_verb(argv[i]) < NVERBS) {

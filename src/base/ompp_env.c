@@ -35,6 +35,7 @@ static const char *const type_accepts[] = {
     [OMPP_ENV_BYTES] = "a number of bytes, with k, M or G",
     [OMPP_ENV_SECONDS] = "a number of seconds, 0 or more",
     [OMPP_ENV_WORDS] = "one or more, with commas",
+    [OMPP_ENV_WORD] = "one",
     [OMPP_ENV_FOREIGN] = "text",
     [OMPP_ENV_LIST] = "text",
     [OMPP_ENV_LATER] = "text",
@@ -127,6 +128,8 @@ static bool store(const ompp_env_row_t *row, const char *text)
         return parse_bytes(text, field);
     case OMPP_ENV_SECONDS:
         return parse_seconds(text, field);
+    case OMPP_ENV_WORD:
+        return !strchr(text, ',') && parse_words(text, row->unit, field);
     case OMPP_ENV_WORDS:
         return parse_words(text, row->unit, field);
     default:
@@ -249,7 +252,7 @@ static void read_row(const ompp_env_row_t *row, const char *text)
     }
     if (row->type == OMPP_ENV_LATER) ompp_warn_common("%s has no effect in this version: %s", row->name, row->help);
     if (!store(row, text)) {
-        bool words = row->type == OMPP_ENV_WORDS;
+        bool words = row->type == OMPP_ENV_WORDS || row->type == OMPP_ENV_WORD;
         ompp_warn_common("%s='%s' is not understood (%s%s%s); using %s", row->name, text, type_accepts[row->type],
                          !*row->unit ? "" : words ? ", of " : ", in ", row->unit, row->def);
         store(row, row->def);

@@ -18,6 +18,7 @@ typedef int64_t ompp_env_INT_t;
 typedef uint64_t ompp_env_BYTES_t;
 typedef double ompp_env_SECONDS_t;
 typedef char *ompp_env_WORDS_t;
+typedef char *ompp_env_WORD_t;
 typedef char *ompp_env_FOREIGN_t;
 typedef char *ompp_env_LATER_t;
 
@@ -45,6 +46,7 @@ typedef enum {
     OMPP_ENV_BYTES,
     OMPP_ENV_SECONDS,
     OMPP_ENV_WORDS,
+    OMPP_ENV_WORD,
     OMPP_ENV_FOREIGN,
     OMPP_ENV_LIST,
     OMPP_ENV_LATER

@@ -92,19 +92,21 @@ static int write_somewhere(const ompp_profile_t *profile, ompp_job_t *job)
     const char *dirs[] = {job->dir ? job->dir : "", "", job->tmpdir, "/tmp"};
     const char *first = job->file[0] ? job->file : *dirs[0] ? dirs[0] : "the working directory";
     const char *to = job->file[0] ? "to" : "in";
-    char why[256] = "";
+    char why[256] = "", name[513] = ""; /* of the report, and a blank */
     int rc = 0;
 
+    if (!job->file[0]) make_stem(profile, job, name, sizeof name - 1);
+    if (*name) strcat(name, " ");
     for (size_t i = 0; i < sizeof dirs / sizeof dirs[0]; i++) {
         if (!dirs[i] || (i > 0 && !strcmp(dirs[i], dirs[0])) || (i > 1 && !*dirs[i])) continue;
         rc = try_directory(profile, job, dirs[i], i == 0);
         if (rc == 0 && i > 0)
-            snprintf(job->message, sizeof job->message, "cannot write the report %s %s (%s); it is in %s", to, first, why,
+            snprintf(job->message, sizeof job->message, "cannot write the report %s%s %s (%s); it is in %s", name, to, first, why,
                      *dirs[i] ? dirs[i] : "the working directory");
         if (rc == 0) return 0;
         if (!*why) snprintf(why, sizeof why, "%s", reason(rc, errno));
     }
-    snprintf(job->message, sizeof job->message, "cannot write the report %s %s (%s), nor anywhere else", to, first, why);
+    snprintf(job->message, sizeof job->message, "cannot write the report %s%s %s (%s), nor anywhere else", name, to, first, why);
     return rc;
 }
 

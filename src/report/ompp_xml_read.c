@@ -3,6 +3,7 @@
  * XML to profile. The file is read element by element and every value is checked before it is used: names, numbers, and that
  * each index points to something that stands before it. Rubbish is refused with the line that it stands on.
  */
+#define _GNU_SOURCE /* memmem */
 #include "report/ompp_report.h"
 #include "report/ompp_xml_priv.h"
 
@@ -549,6 +550,17 @@ static void on_syntax(void *data, xmlErrorPtr error)
     x->syntax_line = error->line;
 }
 
+/* Does a profile lack its end? What the parser then complains about is no fault of what is there. */
+static bool is_cut_off(const xml_in_t *x, int fd)
+{
+    static const char end[] = "</ompp-profile>";
+    char tail[64];
+    off_t size = lseek(fd, 0, SEEK_END), from = size > (off_t)sizeof tail ? size - (off_t)sizeof tail : 0;
+    ssize_t n = size < 0 ? -1 : pread(fd, tail, sizeof tail, from);
+
+    return x->have_root && n >= 0 && !memmem(tail, (size_t)n, end, sizeof end - 1);
+}
+
 static void check_whole(xml_in_t *x)
 {
     ompp_profile_t *p = x->profile;
@@ -573,7 +585,8 @@ static void parse(xml_in_t *x, int fd, const char *path)
     }
     xmlTextReaderSetStructuredErrorHandler(x->reader, (xmlStructuredErrorFunc)on_syntax, x);
     while (x->rc == 0 && (rc = xmlTextReaderRead(x->reader)) == 1) take_piece(x);
-    if (rc < 0) fail(x, OMPP_E_FORMAT, "%s", x->syntax[0] ? x->syntax : "not XML");
+    if (rc < 0)
+        fail(x, OMPP_E_FORMAT, "%s%s", is_cut_off(x, fd) ? "the file is cut off: " : "", x->syntax[0] ? x->syntax : "not XML");
     if (x->rc == 0) check_whole(x);
 }
 

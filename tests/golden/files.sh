@@ -155,7 +155,7 @@ rm "$work/here"/*
 # A full disk, as a limit on file size (1 block), everywhere: refused with one line, nothing left, the program lives.
 (ulimit -f 1; "$tool" job "$here/constructs.xml" "$work/d" > "$work/out" 2> "$work/err"; echo $? > "$work/rc") 2> /dev/null
 [ "$(cat "$work/rc")" = 1 ] || bad "disk full: status $(cat "$work/rc")"
-[ "$(wc -l < "$work/err")" = 1 ] && grep -q "cannot write the report in $work/d (File too large), nor anywhere" "$work/err" ||
+[ "$(wc -l < "$work/err")" = 1 ] && grep -q "cannot write the report constructs.4 in $work/d (File too large), nor anywhere" "$work/err" ||
     bad "disk full: said $(cat "$work/err")"
 [ -z "$(ls -A "$work/d" "$work/here" "$work/tmp" | grep ompp)" ] || bad "disk full: left $(ls -A "$work/d" "$work/here")"
 [ -z "$(ls /tmp | grep '^constructs\.4-.*\.ompp\.')" ] || bad "disk full: left in /tmp: $(ls /tmp | grep '^constructs')"

@@ -38,8 +38,11 @@ echo 'hello' > "$work/x.xml"; refused text ''
 head -c 3000 /dev/urandom > "$work/x.xml"; refused random ''
 echo '<html/>' > "$work/x.xml"; refused html '<html> is not known'
 printf '<?xml version="1.0"?>\n<!DOCTYPE a [<!ENTITY b "c">]>\n<ompp-profile format="1"/>' > "$work/x.xml"; refused doctype 'document type'
-for n in 1 20 57 100 1000 1500 2000 3000; do head -c $n "$here/mpi.xml" > "$work/x.xml"; refused "cut at $n" ''; done
-head -n -1 "$here/mpi.xml" > "$work/x.xml"; refused 'without its last line' ''
+for n in 1 20 57; do head -c $n "$here/mpi.xml" > "$work/x.xml"; refused "cut at $n" ''; done
+for n in 1000 1500 2000 3000 3900; do head -c $n "$here/mpi.xml" > "$work/x.xml"; refused "cut at $n" 'the file is cut off'; done
+head -n -1 "$here/mpi.xml" > "$work/x.xml"; refused 'without its last line' 'the file is cut off'
+sed 's/<settings>/<settings/' "$here/mpi.xml" > "$work/x.xml"; refused 'broken inside' ''
+grep -q 'cut off' "$work/err" && bad "broken inside: said $(cat "$work/err")"
 change version 's/format="1"/format="2"/' 'format 2, this program reads format 1'
 change 'wrong type' 's/duration-ns="[0-9]*"/duration-ns="long"/' 'duration-ns="long"'
 change 'negative' 's/threads="2"/threads="-2"/' 'threads="-2"'
@@ -74,6 +77,8 @@ change 'no nodes' '/<node/,/<\/nodes>/d' 'no root node'
 grep -q 'none.xml: No such file' "$work/err" || bad "missing file: $(cat "$work/err")"
 "$report" > /dev/null 2> "$work/err"; [ $? = 2 ] || bad "no arguments"
 "$report" --digits=12 "$here/mpi.xml" > /dev/null 2>&1; [ $? = 2 ] || bad "digits"
+"$report" --digits 6 "$here/mpi.xml" | cmp -s - "$here/mpi.digits6.txt" || bad "digits with a blank"
+"$report" "$here/mpi.xml" --digits > /dev/null 2>&1; [ $? = 2 ] || bad "digits without a number"
 "$report" --what "$here/mpi.xml" > /dev/null 2>&1; [ $? = 2 ] || bad "unknown option"
 "$report" --help | grep -q '^usage' || bad "help"
 "$report" convert "$here/mpi.xml" > /dev/null 2> "$work/err"; [ $? = 1 ] || bad "convert of XML"

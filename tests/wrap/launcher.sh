@@ -17,6 +17,9 @@ for refused in static:static script:script setuid:setuid; do
     $launch -- ./${refused%%:*} 2>err; claim "${refused%%:*} is refused" same $? 126
     claim "in one line that says why" sh -c "test \$(wc -l <err) = 1 && grep -q ${refused##*:} err"
 done
+cp p mpirun; $launch -- ./mpirun 2>err; claim "mpirun runs" same $? 1
+claim "with one line that says where ompp belongs" sh -c "test \$(grep -c 'mpirun -n 2 ompp -- ' err) = 1"
+$launch -- ./p 2>err; claim "others run without it" sh -c "! grep -q mpirun err"
 $launch -- ./nosuch 2>/dev/null; claim "not found" same $? 127
 $launch --nosuch=1 -- ./p 2>/dev/null; claim "unknown option" same $? 2
 if command -v clang-19 >/dev/null && clang-19 -fopenmp p.c -o pomp 2>/dev/null; then
