@@ -73,7 +73,7 @@ static void register_metrics(void)
                             "constant data, the read before a bit-field is written, writes of floating-point atomics and reductions; "
                             "with -Os, memcpy and memset of more than 8 KiB right behind an assignment of the same bytes");
     if (clang)
-        ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE " of clang", "long double, OpenMP atomics and reductions");
+        ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE " of clang", "long double, OpenMP atomics and reductions, functions that never return");
     if (*ompp_env.data) ompp_names_register(ompp_env.data);
 }
 
@@ -150,7 +150,7 @@ static void end(void *state)
     munmap(state, sizeof(ompp_counter_t));
 }
 
-static const ompp_meter_t meter = {begin, move, end};
+static const ompp_meter_t meter = {begin, move, end, .readable = true};
 
 __attribute__((noinline)) static ompp_counter_t *first_access(void)
 {

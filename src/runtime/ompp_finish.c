@@ -100,6 +100,18 @@ static void warn_of_mismatches(const ompp_profile_t *profile)
                      (unsigned long long)n);
 }
 
+/* Threads whose last counts could not be had. */
+static unsigned missed_threads;
+
+static void add_missed(ompp_profile_t *profile)
+{
+    char subject[120];
+
+    if (!missed_threads) return;
+    snprintf(subject, sizeof subject, "threads that were at work at the end, whose last counts are missing: %u", missed_threads);
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_NOTE, subject, NULL, 1);
+}
+
 ompp_profile_t *ompp_finish_collect(const char *arena, uint64_t size, ompp_time_t t, ompp_end_t end)
 {
     ompp_profile_t *profile = ompp_collect(arena, size, t, end);
@@ -110,6 +122,7 @@ ompp_profile_t *ompp_finish_collect(const char *arena, uint64_t size, ompp_time_
     if (profile->nranks_kept) ompp_process_cpu(&profile->ranks[0].user_ns, &profile->ranks[0].system_ns);
     add_settings(profile);
     add_source(profile);
+    add_missed(profile);
     if (ompp_process.arena.why[0]) ompp_profile_add_coverage(profile, OMPP_COVERAGE_ARENA, NULL, ompp_process.arena.why, 1);
     if (end == OMPP_END_FINAL) warn_of_mismatches(profile);
     if (!profile->failed) return profile;
@@ -472,6 +485,7 @@ void ompp_runtime_finalize(const ompp_reduce_t *reduce)
 
     if (!stop()) return;
     if (ompp_thread_self) ompp_meter_end(ompp_thread_self);
+    missed_threads = ompp_meter_take_over(ompp_thread_self);
     ompp_thread_self = &ompp_thread_none;
     ompp_process.header->end_ns = t;
     int error = reduce && reduce->size > 1 ? meet(reduce) : 0;
@@ -508,6 +522,7 @@ void ompp_runtime_dump(bool final, const char *why)
     if (final && !stop()) return;
     pthread_mutex_lock(&busy);
     if (self) ompp_meter_flush(self);
+    if (final) missed_threads = ompp_meter_take_over(self);
     ompp_thread_self = &ompp_thread_none; /* what the writing of the report does is no event */
     local_report(t, final ? OMPP_END_INCOMPLETE : OMPP_END_DUMP, final ? why : NULL);
     pthread_mutex_unlock(&busy);

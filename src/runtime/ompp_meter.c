@@ -7,6 +7,8 @@
 #include "runtime/ompp_meter_priv.h"
 #include "runtime/ompp_region_priv.h"
 
+#include <time.h>
+
 static const ompp_meter_t *meters[OMPP_MAX_METERS];
 static _Atomic unsigned nmeters;
 
@@ -100,6 +102,67 @@ void ompp_meter_end(ompp_thread_t *thread)
     for (unsigned i = 0; i < n; i++)
         if (thread->meter_states[i] && meters[i]->end) meters[i]->end(thread->meter_states[i]);
 }
+
+/* ---- Threads that live at the end ----------------------------------------------------------------------------------- */
+
+#define READABLE_PAUSE_NS 100000 /* longer than a processor keeps a store to itself */
+#define READABLE_PAUSES 100      /* that we wait for threads that are inside an event, all together */
+
+static bool any_readable(void)
+{
+    for (unsigned i = 0; i < atomic_load(&nmeters); i++)
+        if (meters[i]->readable) return true;
+    return false;
+}
+
+/* Not inside an event: then it is not in its meters either, and cannot come into them, for it has none any more. */
+static bool comes_outside(const ompp_thread_t *thread, unsigned *pauses)
+{
+    const struct timespec pause = {0, READABLE_PAUSE_NS};
+
+    while (__atomic_load_n(&thread->guard, __ATOMIC_ACQUIRE) & 1) {
+        if (*pauses == 0) return false;
+        --*pauses;
+        nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
+/* As the thread, but with a piece of the arena of its own, so that nothing is taken from under the thread's hands. */
+static void move_for(const ompp_thread_t *thread, unsigned n)
+{
+    static ompp_thread_t stand_in;
+    ompp_place_now_t here = {thread->meter_node, thread->meter_waits};
+
+    stand_in.base = thread->base;
+    stand_in.record = thread->record;
+    stand_in.guard = 1;
+    ompp_thread_self = &stand_in;
+    for (unsigned i = 0; i < n; i++)
+        if (meters[i]->readable && thread->meter_states[i]) meters[i]->move(thread->meter_states[i], here, here);
+}
+
+unsigned ompp_meter_take_over(const ompp_thread_t *self)
+{
+    const struct timespec pause = {0, READABLE_PAUSE_NS};
+    ompp_thread_t *first = atomic_load(&ompp_process.threads);
+    unsigned pauses = READABLE_PAUSES, missed = 0;
+
+    if (!any_readable()) return 0;
+    for (ompp_thread_t *thread = first; thread; thread = thread->next_all)
+        if (thread != self) thread->nmeters_at_end = __atomic_exchange_n(&thread->nmeters, 0, __ATOMIC_SEQ_CST);
+    nanosleep(&pause, NULL);
+    for (ompp_thread_t *thread = first; thread; thread = thread->next_all) {
+        if (thread == self || thread->nmeters_at_end == 0) continue;
+        if (comes_outside(thread, &pauses))
+            move_for(thread, thread->nmeters_at_end);
+        else
+            missed++;
+    }
+    return missed;
+}
+
+/* ---- For meters ----------------------------------------------------------------------------------------------------- */
 
 uint64_t *ompp_meter_values(ompp_off_t node, unsigned set, unsigned object, unsigned n)
 {

@@ -34,6 +34,11 @@ typedef struct {
     void (*move)(void *state, ompp_place_now_t from, ompp_place_now_t to);
     /** The thread is over; called on it, after a last move to the place {0}. NULL = nothing to do. */
     void (*end)(void *state);
+    /**
+     * What it counts can be read on another thread: threads that live when measurement ends are moved, from and to equal, on the
+     * thread that ends it. ompp_meter_values() is about the moved thread meanwhile.
+     */
+    bool readable;
 } ompp_meter_t;
 
 #define OMPP_MAX_METERS 4

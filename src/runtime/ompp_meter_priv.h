@@ -19,4 +19,11 @@ void ompp_meter_flush(ompp_thread_t *thread);
 /** \brief Last counts, then the states end. Called on the thread, while its arena is still mapped. */
 void ompp_meter_end(ompp_thread_t *thread);
 
+/**
+ * \brief At the end of measurement: takes over what the living threads but self have counted, and has their meters told of nothing
+ *        more. Sets ompp_thread_self of the calling thread, which the caller must set again.
+ * \return number of threads whose counts since they changed their place last could not be had.
+ */
+unsigned ompp_meter_take_over(const ompp_thread_t *self);
+
 #endif

@@ -55,7 +55,7 @@ typedef struct ompp_thread {
     struct ompp_thread *next_free, *next_all;
     ompp_off_t meter_node; /* the place meters were told last */
     bool meter_waits;
-    unsigned nmeters;
+    unsigned nmeters, nmeters_at_end; /* at_end: of a thread that lived when measurement ended, and has none since */
     void *meter_states[OMPP_MAX_METERS];
     ompp_site_t sites[OMPP_SITES];
     ompp_path_t paths[OMPP_PATHS];

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Structures exact at their edges, registered and released while threads run; tasks; threads; assignments beside memcpy; C++ with exceptions; signals."""
+"""Structures exact at their edges, registered and released while threads run; tasks; threads, also living ones; assignments beside memcpy; C++ with exceptions; signals."""
 
 import os
 import xml.etree.ElementTree as ElementTree
@@ -17,10 +17,10 @@ def wanted(text):
     return result
 
 
-def check(verdict, scratch, source, name, compiler, level):
+def check(verdict, scratch, source, name, compiler, level, args=()):
     title, program = "%s %s %s" % (source, name, level), scratch.file(source + name + level)
     memory.build(compiler, os.path.join(memory.HERE, source), program, level, "-pthread")
-    run = harness.run(program, scratch.file("run-" + source + name + level), 4)
+    run = harness.run(program, scratch.file("-".join(("run", source, name, level, *args))), 4, args=args)
     if not verdict.equal(run.status, 0, title + ": exit status"):
         return
     profile = run.profile()
@@ -41,6 +41,9 @@ def main():
         for name, compiler in memory.compilers(*compilers):
             for level in ("-O0", "-O2"):
                 check(verdict, scratch, source, name, compiler, level)
+    for name, compiler in memory.compilers("gcc", "clang"):
+        check(verdict, scratch, "alive.c", name, compiler, "-O2")
+        check(verdict, scratch, "alive.c", name, compiler, "-O2", ("other",))
     for name, compiler in memory.compilers("gcc"):
         for level in ("-O0", "-O2", "-march=native", "-flto"):
             check(verdict, scratch, "copies.c", name, compiler, level)
