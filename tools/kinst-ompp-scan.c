@@ -279,24 +279,15 @@ void kinst_scan_hide(kinst_scan_t *s, const char *to)
     s->line--, s->place.line--;
 }
 
-/* A call of an OpenMP lock function is written with the name of ompp's. p: behind the word. \return NULL = it is none. */
-static const char *lock_function(const kinst_scan_t *s, const char *word, const char *p)
+/* Once: the calls of functions with the names of OpenMP's stay as they are. */
+static void note_own_locks(kinst_scan_t *s)
 {
-    static const char *const names[][2] = {
-        {"omp_init_lock", "POMP2_Init_lock"}, {"omp_destroy_lock", "POMP2_Destroy_lock"}, {"omp_set_lock", "POMP2_Set_lock"},
-        {"omp_unset_lock", "POMP2_Unset_lock"}, {"omp_test_lock", "POMP2_Test_lock"}, {"omp_init_nest_lock", "POMP2_Init_nest_lock"},
-        {"omp_destroy_nest_lock", "POMP2_Destroy_nest_lock"}, {"omp_set_nest_lock", "POMP2_Set_nest_lock"},
-        {"omp_unset_nest_lock", "POMP2_Unset_nest_lock"}, {"omp_test_nest_lock", "POMP2_Test_nest_lock"}};
-    const char *before = word;
+    static const kinst_scan_t *noted;
 
-    if (strncmp(word, "omp_", 4) != 0 || *kinst_skip_space(p, s->end) != '(') return NULL;
-    /* Not members, and not declarations, as those of omp.h: there a type stands before it. */
-    while (before > s->text && isspace((unsigned char)before[-1])) before--;
-    if (before > s->text && (before[-1] == '.' || before[-1] == '>' || before[-1] == '*')) return NULL;
-    if (s->word && strncmp(s->word, "return", 6) != 0 && strncmp(s->word, "else", 4) != 0 && strncmp(s->word, "do", 2) != 0) return NULL;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strlen(names[i][0]) == (size_t)(p - word) && strncmp(names[i][0], word, p - word) == 0) return names[i][1];
-    return NULL;
+    if (noted == s) return;
+    noted = s;
+    kinst_addf(&s->unseen, "lock calls in %s", s->absolute);
+    kinst_add(&s->unseen, "it declares a function of that name");
 }
 
 /* The next word, number, string or character of code. */
@@ -308,7 +299,11 @@ static void code(kinst_scan_t *s, const char *end)
                                    (isdigit((unsigned char)*from) && memchr(from, '\'', next - from)));
 
     s->at_line_start = false;
-    if (s->preprocessed && !s->opaque && !s->noinstrument && word) lock = lock_function(s, from, next);
+    if (s->preprocessed && !s->opaque && !s->noinstrument && word) lock = kinst_lock_function(s, from, next);
+    if (lock && s->own_locks) {
+        note_own_locks(s);
+        lock = NULL;
+    }
     if (lock) {
         kinst_puts(&s->out, lock);
         s->has_openmp = true;
@@ -356,6 +351,7 @@ void kinst_scan(kinst_scan_t *s, const char *text, size_t size)
     s->at_line_start = true;
     s->before = ';';
     s->line = 1;
+    s->own_locks = s->preprocessed && kinst_lock_names_taken(text, size);
     kinst_puts(&s->out, "");
     kinst_scan_to(s, text + size);
     end_quiet(s);

@@ -1,7 +1,8 @@
 /**
  * \file
  * Inside kinst-ompp: what the parts that make the instrumented text of a source share. The text goes one way:
- * -preprocess.c (the compiler's preprocessor) -> -scan.c (walks through it, ompp's own pragmas) with -omp.c (OpenMP directives) ->
+ * -preprocess.c (the compiler's preprocessor) -> -scan.c (walks through it, ompp's own pragmas) with -omp.c (OpenMP directives)
+ * and -lock.c (lock functions) ->
  * -opari.c (OPARI2, and its output put right) -> -source.c (files for the compiler).
  */
 #ifndef KINST_OMPP_SOURCE_H
@@ -70,6 +71,7 @@ typedef struct {
     kinst_list_t unseen;       /* constructs that are not instrumented, the same way */
     kinst_list_t files;        /* with OpenMP directives, absolute */
     bool has_openmp, has_calls;
+    bool own_locks;            /* the text has functions of its own with the names of OpenMP's for locks */
     bool loud;                 /* the compiler may have a message about the original that it has not about the translation */
 } kinst_scan_t;
 
@@ -116,6 +118,18 @@ void kinst_omp_directive(kinst_scan_t *scan, const char *p, const char *eol);
 
 /** \brief Does a directive want a statement behind it? p stands behind "omp". */
 bool kinst_omp_wants_block(const char *p);
+
+/* ---- Locks: kinst-ompp-lock.c ---------------------------------------------------------------------------------------- */
+
+/**
+ * \brief A call of an OpenMP lock function is written with the name of the measured one.
+ * \param[in] word, end  a word of the scanned text; scan->word is the one before it.
+ * \return NULL = it is none.
+ */
+const char *kinst_lock_function(const kinst_scan_t *scan, const char *word, const char *end);
+
+/** \brief Does preprocessed text declare one of their names anywhere but in omp.h: as member, in a namespace, as variable? */
+bool kinst_lock_names_taken(const char *text, size_t size);
 
 /* ---- Clauses: kinst-ompp-clause.c ------------------------------------------------------------------------------------ */
 

@@ -96,6 +96,87 @@ int main(void)
 X
 as_before "atomic without braces" gcc bare.c
 
+# Functions of OpenMP's lock functions' names, and calls where they might be declarations.
+cat >calls.c <<'C'
+#include <omp.h>
+#include <stdio.h>
+int main(void)
+{
+    omp_lock_t l;
+    int s = 1;
+    omp_init_lock(&l);
+#pragma omp parallel
+    { }
+    int x = 1 + 2 * omp_test_lock(&l);
+    if (s >omp_test_lock(&l)) s += 2;
+    omp_unset_lock(&l);
+    return printf("%d %d\n", x, s) < 0;
+}
+C
+as_before "lock calls in expressions" gcc calls.c
+claim "all are measured" same "$(gcc -c calls.c -fopenmp; $kinst gcc -fopenmp -c calls.c; nm calls.o | grep -c ' omp_.*lock\|POMP2_Test_lock')" 1
+# own_locks TEXT COMPILER FILE
+own_locks()
+{
+    as_before "$1" $2 $3
+    claim "$1: calls stay" sh -c '! nm prog | grep "U POMP2_.*_lock"'
+    claim "$1: Coverage says so" grep -q "lock calls in .*/$3.*declares" report.txt
+}
+cat >pointer.c <<'C'
+#include <omp.h>
+#include <stdio.h>
+static int count;
+static void mine(omp_lock_t *l) { count += l != NULL; }
+int main(void)
+{
+    omp_lock_t l;
+    void (*omp_set_lock)(omp_lock_t *) = mine;
+#pragma omp parallel num_threads(1)
+    omp_set_lock(&l);
+    return printf("%d\n", count) < 0;
+}
+C
+own_locks "a pointer with the name of a lock function" gcc pointer.c
+cat >member.cc <<'C'
+#include <omp.h>
+#include <cstdio>
+struct L {
+    omp_lock_t l;
+    int n = 0;
+    L() { omp_init_lock(&l); }
+    void omp_set_lock(omp_lock_t *p) { n++; ::omp_set_lock(p); }
+    void omp_unset_lock(omp_lock_t *p) { n++; ::omp_unset_lock(p); }
+    void go() { omp_set_lock(&l); omp_unset_lock(&l); }
+};
+int main()
+{
+    L a;
+#pragma omp parallel num_threads(2)
+    a.go();
+    return std::printf("%d\n", a.n) < 0;
+}
+C
+cat >space.cc <<'C'
+#include <omp.h>
+#include <cstdio>
+namespace serial {
+int calls = 0;
+int *omp_set_lock(int *l) { ++calls; return l; }
+void work(int *l) { omp_set_lock(l); }
+}
+int main()
+{
+    omp_lock_t l;
+    omp_init_lock(&l);
+#pragma omp parallel num_threads(1)
+    serial::work(nullptr);
+    serial::omp_set_lock(nullptr);
+    return std::printf("%d %d\n", serial::calls, omp_test_lock(&l)) < 0;
+}
+C
+test -z "$gxx" || own_locks "members with names of lock functions" g++ member.cc
+test -z "$gxx" || own_locks "a namespace with such names" g++ space.cc
+
 # Programs that are not there.
 for path in /nonexistent ./bare.c; do
     claim "--opari=$path says so" same "$($kinst --opari=$path gcc -fopenmp bare.c 2>&1)" \
