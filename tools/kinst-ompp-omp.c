@@ -444,12 +444,22 @@ static void atomic(kinst_scan_t *s, const construct_t *c)
     else put_statement(s, c, false);
 }
 
+/* Is the word in a list that has commas? */
+static bool listed(const char *list, const char *word)
+{
+    for (size_t length; *list; list += length + (list[length] != '\0')) {
+        length = strcspn(list, ":,+");
+        if (length == strlen(word) && memcmp(list, word, length) == 0) return true;
+    }
+    return false;
+}
+
 static bool switched_off(const kinst_scan_t *s, const char *type)
 {
     if (s->noinstrument) return strcmp(type, "parallel") != 0;
     for (size_t i = 0; i < kinst_own.opari_options.n; i++) {
         const char *option = kinst_own.opari_options.v[i];
-        if (strncmp(option, "--disable=omp", 13) == 0 && (!option[13] || strstr(option, type))) return true;
+        if (strncmp(option, "--disable=omp", 13) == 0 && (!option[13] || listed(option + 13, type))) return true;
     }
     return false;
 }

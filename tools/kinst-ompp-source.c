@@ -234,6 +234,7 @@ static bool through_opari(const kinst_command_t *command, kinst_source_t *source
 
     *s = (kinst_scan_t){.source = source, .absolute = absolute, .preprocessed = true};
     if (!text || strlen(text) != size) return false; /* the compiler will say what is wrong */
+    kinst_digraphs(text, size, source->lang == KINST_LANG_CXX);
     text = kinst_attributes(text, &size);
     kinst_scan(s, text, size);
     source->files = s->files;

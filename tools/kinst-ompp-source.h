@@ -176,6 +176,9 @@ const char *kinst_behind_statement(const char *p, const char *end);
 /** \brief The text behind "#pragma omp" when p stands at such a line, else NULL. */
 const char *kinst_omp_at(const char *p);
 
+/** \brief Digraphs in preprocessed text become the characters they stand for: <% is a brace and a blank. */
+void kinst_digraphs(char *text, size_t size, bool cxx);
+
 /**
  * \brief OpenMP directives in attributes of preprocessed text become pragmas, where the compiler knows such attributes.
  * \return text, or a new one.

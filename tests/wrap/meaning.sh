@@ -177,6 +177,43 @@ C
 test -z "$gxx" || own_locks "members with names of lock functions" g++ member.cc
 test -z "$gxx" || own_locks "a namespace with such names" g++ space.cc
 
+# Other ways to write braces and brackets.
+cat >digraph.c <<'C'
+%:include <stdio.h>
+int main(void)
+<%
+    int n = 0, m = 0, h<:2:> = <% 0 %>;
+#pragma omp parallel num_threads(4) reduction(+ : h<:0:2:>)
+    <%
+        __atomic_fetch_add(&n, 1, 5);
+        __atomic_fetch_add(&m, 1, 5);
+        h<:1:>++;
+    %>
+%:pragma omp parallel for num_threads(4)
+    for (int i = 0; i < 4; i++)
+    <%
+        __atomic_fetch_add(&n, 1, 5);
+        __atomic_fetch_add(&m, 1, 5);
+    %>
+    return printf("%d %d %d <%% %%> <: :>\n", n, m, h<:1:>) < 0;
+%>
+C
+as_before "digraphs" gcc digraph.c
+cat >digraph.cc <<'C'
+#include <cstdio>
+#include <vector>
+struct S { int v = 1; };
+int main()
+<%
+    std::vector<::S> all(3);
+    int n = 0;
+#pragma omp parallel for reduction(+ : n)
+    for (int i = 0; i < 3; i++) <% n += all<:i:>.v; %>
+    return std::printf("%d %s\n", n, R"(<% " %>)") < 0;
+%>
+C
+test -z "$gxx" || as_before "digraphs in C++" g++ digraph.cc
+
 # Programs that are not there.
 for path in /nonexistent ./bare.c; do
     claim "--opari=$path says so" same "$($kinst --opari=$path gcc -fopenmp bare.c 2>&1)" \
