@@ -214,6 +214,27 @@ int main()
 C
 test -z "$gxx" || as_before "digraphs in C++" g++ digraph.cc
 
+# Only what is named is switched off.
+cat >off.c <<'C'
+#include <stdio.h>
+int main(void)
+{
+    int n = 0;
+#pragma omp parallel
+#pragma omp single
+    {
+#pragma omp task shared(n)
+        n++;
+#pragma omp taskwait
+    }
+    return printf("%d\n", n) < 0;
+}
+C
+claim "without taskwait" $kinst --disable=omp:taskwait -- gcc -fopenmp off.c -o prog
+claim "the result is there" same "$(OMPP_REPORTFILE=report.txt ./prog)" 1
+claim "tasks are" grep -q '^TASK: 1 region' report.txt
+claim "taskwait is not" not grep -q '^TASKWAIT: 1 region' report.txt
+
 # Programs that are not there.
 for path in /nonexistent ./bare.c; do
     claim "--opari=$path says so" same "$($kinst --opari=$path gcc -fopenmp bare.c 2>&1)" \
