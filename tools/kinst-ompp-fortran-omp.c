@@ -435,9 +435,11 @@ static size_t transform(work_t *w, size_t i)
 
 const char *kinst_fortran_hide(kinst_fortran_t *f, kinst_lines_t *out)
 {
-    work_t w = {.f = f, .in = &f->lines};
+    kinst_lines_t in = {0};
+    work_t w = {.f = f, .in = &in};
 
-    for (size_t i = 0; i < f->lines.n && !w.why; i++) i = transform(&w, i);
+    w.why = kinst_fortran_prepare(f, &in);
+    for (size_t i = 0; i < in.n && !w.why; i++) i = transform(&w, i);
     *out = w.out;
     return w.why;
 }

@@ -111,6 +111,7 @@ static void read_descriptions(kinst_fortran_t *f, const kinst_lines_t *in, const
 typedef struct {
     kinst_fortran_t *f;
     kinst_lines_t lines;
+    const kinst_lines_t *in; /* what OPARI2 read */
     size_t nopari; /* regions of OPARI2; the user's have the numbers behind them */
     char *block;   /* name of the common block with the handles */
     char quote;    /* of a text constant that goes on in the next line of code; 0 = none */
@@ -304,10 +305,10 @@ static void add_task_clauses(work_t *w, char **line, unsigned number, const char
     *line = kinst_text(fixed ? "!$omp& private(pomp2_old_task)%s" : "  !$omp private(pomp2_old_task)%s", rest);
 }
 
-/* An identifier at p, as a directive of the source writes it, or NULL. */
+/* An identifier at p, as a directive of OPARI2's input writes it, or NULL. */
 static const char *spelling(const work_t *w, const char *p, size_t length)
 {
-    const kinst_lines_t *lines = &w->f->lines;
+    const kinst_lines_t *lines = w->in;
     const char *rest;
 
     for (size_t i = 0; i < lines->n; i++) {
@@ -321,21 +322,54 @@ static const char *spelling(const work_t *w, const char *p, size_t length)
     return NULL;
 }
 
-/* OPARI2 writes the expressions of if and num_threads in lower case, but macros of the preprocessor have their own. */
-static void keep_case(const work_t *w, char *line)
+/* Expression of an if or num_threads clause in a line of OPARI2's, or NULL. */
+static char *expression(char *line)
 {
     static const char *const heads[] = {"      pomp2_num_threads = ", "      pomp2_if = ("};
-    char *p = NULL;
 
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
-        if (strncmp(line, heads[i], strlen(heads[i])) == 0) p = line + strlen(heads[i]);
-    if (!p || !w->f->form.cpp) return;
-    while (*p) {
+        if (strncmp(line, heads[i], strlen(heads[i])) == 0) return line + strlen(heads[i]);
+    return NULL;
+}
+
+/* OPARI2 writes expressions in lower case, but macros of the preprocessor have their own. */
+static void keep_case(const work_t *w, char *line)
+{
+    char *p = w->f->form.cpp ? expression(line) : NULL;
+
+    while (p && *p) {
         size_t n = strspn(p, "abcdefghijklmnopqrstuvwxyz0123456789_");
         const char *original = n ? spelling(w, p, n) : NULL;
         if (original) memcpy(p, original, n);
         p += n ? n : 1;
     }
+}
+
+/* A line with an expression, in as many lines as it takes. Both forms may be broken anywhere, in text constants too. */
+static void add_expression(work_t *w, const char *line, unsigned number)
+{
+    bool fixed = w->f->form.fixed;
+    size_t width = fixed ? 72 : 130, length;
+
+    for (const char *begin = ""; *line; begin = fixed ? "     &" : "      &", number = 0) {
+        length = strnlen(line, width - strlen(begin));
+        bool more = line[length];
+        kinst_lines_add(&w->lines, kinst_text("%s%.*s%s", begin, (int)length, line, more && !fixed ? "&" : ""), number);
+        line += length;
+    }
+}
+
+/* OPARI2 leaves blanks where clauses were, which may push others over the end of the line. */
+static void squeeze(kinst_form_t form, char *line)
+{
+    const char *rest;
+    char *to;
+
+    if (kinst_line_kind(form, line, &rest) != KINST_LINE_DIRECTIVE) return;
+    to = line + (rest - line);
+    for (const char *p = rest; *p; p++)
+        if (*p != ' ' || p[1] != ' ') *to++ = *p;
+    *to = '\0';
 }
 
 /* "#line 12 "/private/in/source.f90"": the number, or 0. */
@@ -395,11 +429,16 @@ static void read_output(work_t *w, const kinst_lines_t *in, const char *out, con
         if (!line) continue;
         unsigned place = physical(in, number);
         keep_case(w, line);
+        squeeze(w->f->form, line);
+        line = kinst_fortran_constants(w->f, with_hidden(w, line));
         line = with_block(w, with_regions(w, with_handles(with_description(with_team(line)))));
         if (locks && kinst_line_kind(w->f->form, line, &rest) == KINST_LINE_CODE) with_locks(w, line);
         add_clauses(w, line, place, following);
         add_task_clauses(w, &line, place, following);
-        kinst_lines_add(&w->lines, with_hidden(w, line), place);
+        if (expression(line))
+            add_expression(w, line, place);
+        else
+            kinst_lines_add(&w->lines, line, place);
         if (number) number++;
     }
 }
@@ -530,7 +569,9 @@ static const char *instrument(work_t *w)
     if (!out || !inc) return "OPARI2 wrote nothing";
     read_descriptions(f, &lines, inc, own);
     w->nopari = f->texts.n;
+    w->in = &lines;
     read_output(w, &lines, out, own);
+    kinst_fortran_drop_empty(f, &w->lines);
     f->instrumented = true;
     return NULL;
 }

@@ -1,7 +1,7 @@
 /**
  * \file
  * kinst-ompp: Fortran. Parts: -fortran-text.c (lines, statements), -fortran-scan.c (what is in a source: ompp's own pragmas,
- * include files), -fortran-units.c (program units: where declarations go), -fortran.c (the instrumented text), -fortran-notes.c
+ * include files), -fortran-directive.c and -fortran-omp.c (directives on their way to OPARI2), -fortran-units.c (program units: where declarations go), -fortran.c (the instrumented text), -fortran-notes.c
  * (what the object tells the run).
  *
  * OPARI2 puts an include line into program units, not into all that need it, and one set of variables for all constructs of a unit.
@@ -106,6 +106,7 @@ typedef struct kinst_fortran {
     size_t nmappings;
     kinst_list_t ignored;     /* pragmas, with the reason behind each: subject, reason, subject, ... */
     kinst_list_t hidden;      /* lines that OPARI2 does not see */
+    kinst_list_t constants;   /* text constants of directives, which it does not see either */
     kinst_list_t unmeasured;  /* constructs that are not instrumented: name, place, name, ... */
     kinst_list_t unseen;      /* absolute paths of its include files that have OpenMP directives */
     const char *unsearched;   /* why not all of its include files were searched, NULL = they were */
@@ -128,6 +129,18 @@ size_t kinst_fortran_region(kinst_fortran_t *f, const char *type, char *name, un
  */
 const char *kinst_fortran_hide(kinst_fortran_t *f, kinst_lines_t *out);
 #define KINST_FORTRAN_HIDDEN "ompp_hidden"
+
+/**
+ * \brief f->lines with directives that OPARI2 can read: no text constants (f->constants), comments, and names over several lines.
+ * \return NULL, or why OPARI2 must not do this source.
+ */
+const char *kinst_fortran_prepare(kinst_fortran_t *f, kinst_lines_t *out);
+
+/** \brief The line with its text constants. */
+char *kinst_fortran_constants(const kinst_fortran_t *f, char *line);
+
+/** \brief Takes the lines of directives out of which OPARI2 took all clauses. */
+void kinst_fortran_drop_empty(const kinst_fortran_t *f, kinst_lines_t *lines);
 
 /** \brief The source as it is, but without pragmas that look like OpenMP's. */
 void kinst_fortran_plain(const kinst_fortran_t *f, const char *text, FILE *out);

@@ -255,6 +255,24 @@ claim "run" same "$(run ./a.out)" 55
 claim "measured" reported 'a.F90 (6-7)'
 claim "order is named" reported 'OpenMP parallel do order (a.F90:8)'
 
+# Text constants of clauses in fixed form, where lines may become too long.
+new
+cat >a.f <<'X'
+      PROGRAM P
+      CHARACTER*3 C
+      C = 'A z'
+      N = 0
+!$OMP PARALLEL IF(C.EQ.'A z'.AND.C.NE.'a Z'.AND.C.NE.'Az'.AND.C.NE.'x'
+!$OMP&.AND.C.NE.'omp_set_lock(l)') NUM_THREADS(3) REDUCTION(+:N)
+      N = 1
+!$OMP END PARALLEL
+      PRINT '(I0)', N
+      END
+X
+claim "text constants in fixed form" fc -g a.f
+claim "run" same "$(run ./a.out)" 3
+claim "measured" reported 'a.f (5-8)'
+
 # A source that OPARI2 must not do: user regions are measured all the same, and the report names the file.
 new
 cat >a.f90 <<'X'
