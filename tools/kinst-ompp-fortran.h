@@ -1,8 +1,8 @@
 /**
  * \file
  * kinst-ompp: Fortran. Parts: -fortran-text.c (lines, statements), -fortran-scan.c (what is in a source: ompp's own pragmas,
- * include files), -fortran-directive.c and -fortran-omp.c (directives on their way to OPARI2), -fortran-units.c (program units: where declarations go), -fortran.c (the instrumented text), -fortran-notes.c
- * (what the object tells the run).
+ * include files), -fortran-directive.c and -fortran-omp.c (directives on their way to OPARI2), -fortran-units.c (program units:
+ * where declarations go), -fortran-rewrite.c (the instrumented text), -fortran.c (what the object tells the run).
  *
  * OPARI2 puts an include line into program units, not into all that need it, and one set of variables for all constructs of a unit.
  * Here its calls are kept and its declarations are not: each unit gets declarations of what it uses.
