@@ -344,12 +344,32 @@ static void build_instrumented(kinst_command_t *c)
     kinst_finish(run_originals(c, true));
 }
 
+/* A source that includes ompp.h finds it, behind all of the user's directories. */
+static void find_header(kinst_command_t *c)
+{
+    bool needed = false;
+    size_t size;
+
+    for (size_t i = 0; i < c->nsources && !needed; i++) {
+        char *text = c->sources[i].lang == KINST_LANG_FORTRAN ? NULL : kinst_file_read(c->sources[i].path, &size);
+        needed = text && (strstr(text, "<ompp.h>") || strstr(text, "\"ompp.h\""));
+        free(text);
+    }
+    if (!needed || !*ompp_place_find()->include) return;
+    kinst_add(&c->words, "-idirafter");
+    kinst_add(&c->words, ompp_place_find()->include);
+    c->kinds = realloc(c->kinds, (c->words.n + 1) * sizeof *c->kinds);
+    if (!c->kinds) abort();
+    c->kinds[c->words.n - 2] = c->kinds[c->words.n - 1] = KINST_WORD_OPTION;
+}
+
 void kinst_build(kinst_command_t *c)
 {
     bool opari = kinst_own.with == KINST_WITH_OPARI || (kinst_own.with == KINST_WITH_AUTO && !c->clang);
 
     if (c->step == KINST_STEP_NONE) kinst_exec(c->words.v);
     kinst_memory_check(c);
+    find_header(c);
     for (size_t i = 0; i < c->nsources; i++) kinst_source_make(c, &c->sources[i], opari && c->openmp);
     kinst_fortran_module(c);
     if (c->nsources > 1) check_headers(c);

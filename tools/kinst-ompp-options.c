@@ -198,6 +198,18 @@ static void apply(kinst_command_t *c, meaning_t meaning, const char *argument)
     }
 }
 
+/* /usr/lib/libmpi.so, libmpi_mpifh.so.40, libmpich.a: build systems name libraries by their paths. */
+static void know_library(kinst_command_t *c, const char *path)
+{
+    const char *name = base_name(path), *rest = name + 6;
+
+    if (strncmp(name, "libmpi", 6) != 0 || !*rest || !strchr("._+cf", *rest) || !(strstr(rest, ".so") || strstr(rest, ".a"))) return;
+    const char *real = realpath(path, NULL);
+    c->mpi = true;
+    if (!real) return;
+    c->mpi_family = strstr(real, "mpich") ? "mpich" : strstr(real, "openmpi") ? "openmpi" : c->mpi_family;
+}
+
 static void read_input(kinst_command_t *c, size_t word)
 {
     const char *path = c->words.v[word];
@@ -205,6 +217,7 @@ static void read_input(kinst_command_t *c, size_t word)
 
     c->kinds[word] = KINST_WORD_INPUT;
     c->ninputs++;
+    know_library(c, path);
     if (strcmp(path, "-") == 0 || (!by_language(&source.lang) && !is_source(path, &source.lang))) return;
     c->kinds[word] = KINST_WORD_SOURCE;
     c->sources = realloc(c->sources, (c->nsources + 1) * sizeof *c->sources);

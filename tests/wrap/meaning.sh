@@ -235,6 +235,17 @@ claim "the result is there" same "$(OMPP_REPORTFILE=report.txt ./prog)" 1
 claim "tasks are" grep -q '^TASK: 1 region' report.txt
 claim "taskwait is not" not grep -q '^TASKWAIT: 1 region' report.txt
 
+# ompp.h, and MPI by the path of its library.
+printf '#include <ompp.h>\nint main(void)\n{\n#pragma omp parallel\n    { }\n    return 0;\n}\n' >header.c
+claim "ompp.h is found" $kinst gcc -fopenmp header.c -o prog
+claim "without OpenMP as well" $kinst gcc -c header.c
+if test -f "$abs_top_builddir/.libs/libompp-mpi.so"; then
+    touch libmpi.so libmpir.so
+    of() { $kinst --dry-run gcc bare.o "$@" 2>&1 | grep -c libompp-mpi.so; }
+    claim "a path of an MPI library" same "$(of ./libmpi.so)" 1
+    claim "and of another one" same "$(of ./libmpir.so)" 0
+fi
+
 # Programs that are not there.
 for path in /nonexistent ./bare.c; do
     claim "--opari=$path says so" same "$($kinst --opari=$path gcc -fopenmp bare.c 2>&1)" \
