@@ -136,6 +136,16 @@ static void note_nobody(void)
                             "build the program with kinst-ompp --memory");
 }
 
+/* Ranges of the structure that begin there and end no later: they say nothing beside a newer one, and would be released with it. */
+static void drop_covered(uint32_t object, uintptr_t begin, uintptr_t end)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < nranges; i++)
+        if (ranges[i].object != object || ranges[i].begin != begin || ranges[i].end > end) ranges[kept++] = ranges[i];
+    nranges = kept;
+}
+
 static uint32_t add_locked(const void *address, size_t size, const char *name, const char *origin)
 {
     uintptr_t begin = (uintptr_t)address, end = begin + size;
@@ -143,6 +153,7 @@ static uint32_t add_locked(const void *address, size_t size, const char *name, c
 
     if (object && known(object, begin, end)) return object;
     if (!room_for_range()) return 0;
+    if (object) drop_covered(object, begin, end);
     if (!object) {
         object = make_object(name, origin, address, size);
         note_nobody();

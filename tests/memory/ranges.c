@@ -6,9 +6,11 @@
 
 #include <omp.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define THREADS 4
 #define BLOCKS 64
@@ -115,6 +117,23 @@ static void threads(void)
     printf("by_pthread %zu %zu\n", 3 * sizeof by_pthread, 3 * sizeof by_pthread);
 }
 
+/* A buffer that is registered at each change of its size: that takes no memory, and one release is for all of them. */
+static bool resized(void)
+{
+    static char buffer[400];
+    struct rusage before, after;
+
+    ompp_papi_set_drange(buffer, 400, "buffer");
+    getrusage(RUSAGE_SELF, &before);
+    for (int i = 0; i < 300000; i++) ompp_papi_set_drange(buffer, i % 2 ? 400 : 300, "buffer");
+    getrusage(RUSAGE_SELF, &after);
+    touch(buffer, sizeof buffer);
+    ompp_release_drange(buffer);
+    touch(buffer, sizeof buffer);
+    printf("buffer 400 400\n");
+    return after.ru_maxrss - before.ru_maxrss < 4000; /* KiB; a range is 24 bytes */
+}
+
 int main(void)
 {
     edges();
@@ -124,5 +143,5 @@ int main(void)
     threads();
     ompp_papi_set_drange(row, 0, "nothing");
     ompp_release_drange(NULL);
-    return 0;
+    return resized() ? 0 : 1;
 }
