@@ -21,6 +21,7 @@ typedef struct {
     bool originals;   /* the user's sources, whatever their level */
     bool silent;      /* no warnings */
     link_t link;
+    bool added;       /* messages are added to those in err */
     const char *err;  /* file for stderr, NULL = the user's */
 } how_t;
 
@@ -82,7 +83,7 @@ static void add_libraries(kinst_list_t *argv, const kinst_command_t *c)
     kinst_addf(argv, "-Wl,-rpath,%s", lib);
 }
 
-static bool keeps_temporaries(const char *word)
+bool kinst_keeps_temporaries(const char *word)
 {
     return strcmp(word, "-save-temps") == 0 || strncmp(word, "-save-temps=", 12) == 0 || strcmp(word, "--save-temps") == 0;
 }
@@ -131,11 +132,58 @@ static int run_with_hooks(const kinst_command_t *c, const how_t *how, const kins
     return kinst_memory_run(&argv, how->err);
 }
 
+static int run(const kinst_command_t *c, const how_t *how);
+
+/* The options for hooks differ by language: objects of Fortran and others in one command are made one by one. */
+static bool is_mixed(const kinst_command_t *c)
+{
+    for (size_t i = 1; i < c->nsources; i++)
+        if ((c->sources[i].lang == KINST_LANG_FORTRAN) != (c->sources[0].lang == KINST_LANG_FORTRAN)) return true;
+    return false;
+}
+
+/* The command about one of its sources. */
+static int run_one(const kinst_command_t *c, const how_t *how, size_t source)
+{
+    kinst_command_t one = *c;
+    size_t seen = 0, n = c->ncompiler;
+
+    one.words = (kinst_list_t){0};
+    one.kinds = calloc(c->words.n, sizeof *one.kinds);
+    if (!one.kinds) return 1 << 8;
+    one.sources = &c->sources[source];
+    one.nsources = one.ninputs = 1;
+    for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&one.words, c->words.v[i]);
+    for (size_t i = c->ncompiler; i < c->words.n; i++) {
+        if (c->kinds[i] == KINST_WORD_SOURCE && seen++ != source) continue;
+        one.kinds[n++] = c->kinds[i];
+        kinst_add(&one.words, c->words.v[i]);
+    }
+    int status = run(&one, how);
+    free(one.kinds);
+    return status;
+}
+
+static int run_each(const kinst_command_t *c, const how_t *how)
+{
+    how_t each = *how;
+    int status = 0;
+
+    each.added = true;
+    if (how->err) kinst_file_write(how->err, "", 0);
+    for (size_t i = 0; i < c->nsources; i++) {
+        int one = run_one(c, &each, i);
+        if (!ok(one)) status = one;
+    }
+    return status;
+}
+
 static int run(const kinst_command_t *c, const how_t *how)
 {
     kinst_list_t argv = {0};
     bool replaced = false, hooks = kinst_own.memory && how->link == LINK_OMPP && c->nsources > 0;
 
+    if (kinst_own.memory && c->step != KINST_STEP_LINK && is_mixed(c)) return run_each(c, how);
     for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
     if (how->err && isatty(2)) kinst_add(&argv, "-fdiagnostics-color=always");
     /* A parallel region at a function's end would be a jump into the OpenMP library, and known by the place of the function's call. */
@@ -150,7 +198,7 @@ static int run(const kinst_command_t *c, const how_t *how)
     if (hooks) return run_with_hooks(c, how, &argv);
     size_t source = 0, inputs = c->ninputs + (how->link == LINK_NULL);
     for (size_t i = c->ncompiler; i < c->words.n; i++) {
-        bool dropped = c->kinds[i] == KINST_WORD_DEPENDENCY || keeps_temporaries(c->words.v[i]);
+        bool dropped = c->kinds[i] == KINST_WORD_DEPENDENCY || kinst_keeps_temporaries(c->words.v[i]);
         if (c->kinds[i] == KINST_WORD_SOURCE || c->kinds[i] == KINST_WORD_INPUT) inputs--;
         if (c->kinds[i] == KINST_WORD_SOURCE && !how->originals)
             add_text(&argv, c, &c->sources[source++], inputs > 0);
@@ -164,6 +212,7 @@ static int run(const kinst_command_t *c, const how_t *how)
     if (c->step == KINST_STEP_LINK && how->link == LINK_NULL) kinst_addf(&argv, "%s/libompp-null.a", ompp_place_find()->lib);
     if (kinst_own.memory && c->step != KINST_STEP_LINK && c->nsources > 0) kinst_memory_compile(&argv, c, c->sources[0].lang);
     if (how->silent) kinst_add(&argv, "-w");
+    if (how->err && how->added) return kinst_memory_run(&argv, how->err);
     return kinst_run(argv.v, &(kinst_run_t){.err = how->err});
 }
 
@@ -179,6 +228,21 @@ static bool write_dependencies(const kinst_command_t *c)
     return ok(kinst_run(argv.v, &(kinst_run_t){.out = "/dev/null", .err = "/dev/null"}));
 }
 
+/* Objects with hooks are made privately and linked: what else the user's command writes, it writes itself, without hooks. */
+static void write_beside(const kinst_command_t *c)
+{
+    static bool written;
+    bool keeps = false;
+
+    if (written || !kinst_own.memory || kinst_own.dry_run || c->step != KINST_STEP_LINK || c->nsources == 0) return;
+    written = true;
+    for (size_t i = 0; i < c->words.n; i++) keeps = keeps || kinst_keeps_temporaries(c->words.v[i]);
+    if (keeps)
+        kinst_run(c->words.v, &(kinst_run_t){.out = "/dev/null", .err = "/dev/null"});
+    else
+        write_dependencies(c);
+}
+
 static bool compiles(const kinst_command_t *c, const kinst_source_t *source, const char *err)
 {
     kinst_list_t argv = {0};
@@ -186,7 +250,7 @@ static bool compiles(const kinst_command_t *c, const kinst_source_t *source, con
     for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
     add_place(&argv, source, text_of(source));
     for (size_t i = c->ncompiler; i < c->words.n; i++)
-        if (c->kinds[i] == KINST_WORD_OPTION && !keeps_temporaries(c->words.v[i])) kinst_add(&argv, c->words.v[i]);
+        if (c->kinds[i] == KINST_WORD_OPTION && !kinst_keeps_temporaries(c->words.v[i])) kinst_add(&argv, c->words.v[i]);
     add_text(&argv, c, source, false);
     kinst_add(&argv, "-fsyntax-only");
     kinst_add(&argv, "-w");
@@ -250,6 +314,8 @@ static int run_originals(const kinst_command_t *c, bool silent)
 {
     link_t first = c->step != KINST_STEP_LINK ? LINK_NOTHING : c->static_link ? LINK_NULL : LINK_OMPP;
     char *err = private_file("err"), *first_err = private_file("err1");
+
+    write_beside(c);
     int status = run(c, &(how_t){.originals = true, .link = first, .silent = silent, .err = first_err}), again;
 
     if (ok(status) || first == LINK_NOTHING) {
@@ -332,7 +398,7 @@ static void build_instrumented(kinst_command_t *c)
 
     /* First the dependency files: where they cannot be written, the compiler makes no object either, and says why. */
     bool keeps = false;
-    for (size_t i = 0; i < c->words.n; i++) keeps = keeps || keeps_temporaries(c->words.v[i]);
+    for (size_t i = 0; i < c->words.n; i++) keeps = keeps || kinst_keeps_temporaries(c->words.v[i]);
     if (kinst_own.dry_run || (!keeps && write_dependencies(c))) build_at_once(c, link, err);
     int status = run_originals(c, false);
     if (!ok(status)) kinst_finish(status);

@@ -119,7 +119,8 @@ int kinst_memory_object(const kinst_command_t *c, size_t source, const kinst_lis
 
     for (size_t i = 0; i < before->n; i++) kinst_add(&argv, before->v[i]);
     for (size_t i = c->ncompiler; i < c->words.n; i++)
-        if (c->kinds[i] == KINST_WORD_OPTION && strcmp(c->words.v[i], "-pipe") != 0) kinst_add(&argv, c->words.v[i]);
+        if (c->kinds[i] == KINST_WORD_OPTION && strcmp(c->words.v[i], "-pipe") != 0 && !kinst_keeps_temporaries(c->words.v[i]))
+            kinst_add(&argv, c->words.v[i]);
     kinst_memory_compile(&argv, c, c->sources[source].lang);
     if (c->clang) kinst_add(&argv, "-Wno-unused-command-line-argument"); /* libraries and the like */
     if (silent) kinst_add(&argv, "-w");

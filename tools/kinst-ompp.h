@@ -131,6 +131,9 @@ const char *kinst_end_of_directive(const char *p, const char *end);
 
 /* ---- Hooks at loads and stores: --memory ------------------------------------------------------------------------------- */
 
+/** \brief Is it -save-temps in one of its forms? */
+bool kinst_keeps_temporaries(const char *word);
+
 /** \brief Ends the wrapper with a word when the command cannot be built with hooks. */
 void kinst_memory_check(const kinst_command_t *command);
 

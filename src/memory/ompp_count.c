@@ -73,7 +73,8 @@ static void register_metrics(void)
                             "constant data, the read before a bit-field is written, writes of floating-point atomics and reductions; "
                             "with -Os, memcpy and memset of more than 8 KiB right behind an assignment of the same bytes");
     if (clang)
-        ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE " of clang", "long double, OpenMP atomics and reductions, functions that never return");
+        ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE " of clang",
+                            "long double, OpenMP atomics and reductions, functions that never return");
     if (*ompp_env.data) ompp_names_register(ompp_env.data);
 }
 
