@@ -163,19 +163,26 @@ static int check_document(const char *path, const ompp_document_t *document)
     return nbad ? EXIT_BAD : finish();
 }
 
+/* That it is whole was found when it was read. */
+static int check_profile(const char *path, const ompp_profile_t *profile)
+{
+    size_t nbad = ompp_analysis_check(profile, path, stderr);
+
+    if (nbad)
+        printf("%s: not in order: %zu objections\n", path, nbad);
+    else
+        printf("%s: in order: %zu regions, %zu call paths, %zu threads of %zu ranks\n", path, profile->nregions, profile->nnodes - 1,
+               profile->nlocations, profile->nranks_kept);
+    return nbad ? EXIT_BAD : finish();
+}
+
 static int check(const request_t *request)
 {
     input_t input;
     int rc;
 
     if (!load(request->file, &input)) return EXIT_BAD;
-    if (input.profile) {
-        printf("%s: in order: %zu regions, %zu call paths, %zu threads of %zu ranks\n", request->file, input.profile->nregions,
-               input.profile->nnodes - 1, input.profile->nlocations, input.profile->nranks_kept);
-        rc = finish();
-    } else {
-        rc = check_document(request->file, input.document);
-    }
+    rc = input.profile ? check_profile(request->file, input.profile) : check_document(request->file, input.document);
     unload(&input);
     return rc;
 }
@@ -233,8 +240,9 @@ static const struct {
      "Prints a report as CSV, in ompP's format. FILE as for show. A CSV report comes out as it was. What CSV cannot hold is left\n"
      "out, and said; times of a text report have no more digits than it.\n"},
     {"check", check, true, false, "FILE...", "say whether it is in order",
-     "Says of each file whether it is in order. Of XML: that it is whole and every reference leads somewhere. Of text and CSV: that\n"
-     "sums, percentages, callgraph and overheads follow from the other numbers of the report.\n"},
+     "Says of each file whether it is in order. Of XML: that it is whole, every reference leads somewhere, and\n"
+     "no time is longer than what contains it. Of text and CSV: that sums, percentages, callgraph and overheads follow from the\n"
+     "other numbers of the report.\n"},
     {"convert", convert, true, true, "[--digits=N] FILE...", "write text and XML of what a run left",
      "Writes text and XML of what a run left that could not write its report: FILE.ompp.bin, beside it; /dev/shm/ompp-* of a\n"
      "process that died, in the working directory.\n"},

@@ -10,6 +10,8 @@
 
 #include "model/ompp_profile.h"
 
+#include <stdio.h>
+
 /**
  * \brief Finds file, function, begin and end line of every region known by address (OMPP_REGION_F_ADDRESS) from the DWARF
  *        information of its module. What stays unknown keeps its address and is counted in Coverage (UNRESOLVED).
@@ -61,5 +63,14 @@ uint64_t ompp_analysis_value(const ompp_profile_t *profile, uint32_t node, uint3
 
 /** \brief The same without what children and, for tasks, other frames took: the /E value of a SPLIT column. */
 uint64_t ompp_analysis_exclusive(const ompp_profile_t *profile, uint32_t node, uint32_t location, ompp_column_t column);
+
+/**
+ * \brief Do the times of a profile agree with each other and with the length of the run? References must be right already
+ *        (ompp_profile_check()).
+ * \param[in] name  of the file, in front of each line.
+ * \param[in] out   gets a line for each objection, up to 20.
+ * \return number of objections.
+ */
+size_t ompp_analysis_check(const ompp_profile_t *profile, const char *name, FILE *out);
 
 #endif

@@ -108,8 +108,9 @@ static ompp_region_ref_t find(const char *name, const place_t *place)
 void ompp_named_begin(const char *name, const void *code)
 {
     const place_t place = {.code = code};
+    ompp_region_ref_t ref = find(name, &place); /* first: it may start the measurement, and with it the clock */
 
-    ompp_event_enter(find(name, &place), ompp_event_now());
+    ompp_event_enter(ref, ompp_event_now());
 }
 
 /* An end whose name was never begun is counted here: there is no region that could say so. */
@@ -140,8 +141,9 @@ OMPP_EXPORT void ompp_region_begin(const char *name)
 OMPP_EXPORT void ompp_region_begin_at(const char *name, const char *file, unsigned line)
 {
     const place_t place = {.file = file, .line = line};
+    ompp_region_ref_t ref = name ? find(name, &place) : 0;
 
-    if (name) ompp_event_enter(find(name, &place), ompp_event_now());
+    if (name) ompp_event_enter(ref, ompp_event_now());
 }
 
 OMPP_EXPORT void ompp_region_end(const char *name)
@@ -167,7 +169,9 @@ static ompp_region_ref_t described(struct ompregdescr *region)
 
 OMPP_EXPORT void POMP_Begin(struct ompregdescr *region)
 {
-    if (region) ompp_event_enter(described(region), ompp_event_now());
+    ompp_region_ref_t ref = region ? described(region) : 0;
+
+    if (region) ompp_event_enter(ref, ompp_event_now());
 }
 
 OMPP_EXPORT void POMP_End(struct ompregdescr *region)

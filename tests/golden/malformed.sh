@@ -73,6 +73,18 @@ change 'escape' 's/application="mpi"/application="m\\pi"/' 'not a valid value'
 change 'not UTF-8' 's/application="mpi"/application="m\xffpi"/' ''
 change 'no run' '/<run /d' '<run> must come first'
 change 'no nodes' '/<node/,/<\/nodes>/d' 'no root node'
+# Times that contradict each other: check says so, and nothing else minds. disagrees NAME SED PATTERN
+disagrees() {
+    sed "$2" "$here/mpi.xml" > "$work/x.xml"
+    "$report" check "$work/x.xml" > "$work/out" 2> "$work/err"; [ $? = 1 ] || bad "$1: is in order"
+    grep -q "x.xml: $3" "$work/err" && grep -q 'not in order' "$work/out" || bad "$1: said $(cat "$work/err" "$work/out")"
+    "$report" show "$work/x.xml" > /dev/null || bad "$1: not shown"
+}
+"$report" check "$here/mpi.xml" > /dev/null || bad "mpi.xml is not in order"
+disagrees 'child longer than its parent' 's/name="exec" time-ns="200000000"/name="exec" time-ns="2900000000"/' \
+    'node 2 took 2900000000 ns on location 0, node 1 that contains it 2500000000 ns'
+disagrees 'begin behind the end' 's/first-ns="60000000"/first-ns="6000000000000"/' 'node 2 begins at 6000000000000 ns, the run of rank 0'
+disagrees 'run shorter than its regions' 's/duration-ns="[0-9]*"/duration-ns="1000000000"/' 'rank 0 took 1000000000 ns, its regions'
 "$report" "$work/none.xml" > /dev/null 2> "$work/err"; [ $? = 1 ] || bad "missing file"
 grep -q 'none.xml: No such file' "$work/err" || bad "missing file: $(cat "$work/err")"
 "$report" > /dev/null 2> "$work/err"; [ $? = 2 ] || bad "no arguments"
