@@ -6,6 +6,7 @@
  */
 #include "tools/kinst-ompp.h"
 
+#include "base/ompp_env.h"
 #include "tools/ompp-place.h"
 
 #include <stdio.h>
@@ -213,7 +214,7 @@ static int run(const kinst_command_t *c, const how_t *how)
     if (kinst_own.memory && c->step != KINST_STEP_LINK && c->nsources > 0) kinst_memory_compile(&argv, c, c->sources[0].lang);
     if (how->silent) kinst_add(&argv, "-w");
     if (how->err && how->added) return kinst_memory_run(&argv, how->err);
-    return kinst_run(argv.v, &(kinst_run_t){.err = how->err});
+    return kinst_run(argv.v, &(kinst_run_t){.err = how->err, .dependencies = !replaced});
 }
 
 /* The dependency files, from the user's own sources: exactly what the compiler would have written. False when it does not. */
@@ -221,11 +222,11 @@ static bool write_dependencies(const kinst_command_t *c)
 {
     kinst_list_t argv = {0};
 
-    if (!c->dependencies) return true;
+    if (!c->dependencies && !ompp_env_foreign("DEPENDENCIES_OUTPUT") && !ompp_env_foreign("SUNPRO_DEPENDENCIES")) return true;
     for (size_t i = 0; i < c->words.n; i++) kinst_add(&argv, c->words.v[i]);
     kinst_add(&argv, "-fsyntax-only");
     kinst_add(&argv, "-w");
-    return ok(kinst_run(argv.v, &(kinst_run_t){.out = "/dev/null", .err = "/dev/null"}));
+    return ok(kinst_run(argv.v, &(kinst_run_t){.out = "/dev/null", .err = "/dev/null", .dependencies = true}));
 }
 
 /* Objects with hooks are made privately and linked: what else the user's command writes, it writes itself, without hooks. */

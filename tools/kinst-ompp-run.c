@@ -194,6 +194,10 @@ static void run_child(char *const argv[], const kinst_run_t *how)
         int null = open("/dev/null", O_RDONLY);
         if (null >= 0) dup2(null, 0);
     }
+    if (!how->dependencies) {
+        unsetenv("DEPENDENCIES_OUTPUT");
+        unsetenv("SUNPRO_DEPENDENCIES");
+    }
     redirect(how->out, 1);
     redirect(how->err, 2);
     signal(SIGINT, SIG_DFL);

@@ -165,6 +165,7 @@ typedef struct {
     const char *out, *err;    /* files for stdout and stderr, NULL = the wrapper's own */
     double seconds;           /* 0 = no limit; with a limit the process gets a group of its own */
     bool always;              /* also with --dry-run: it makes what other commands need */
+    bool dependencies;        /* the compiler may add to the files that DEPENDENCIES_OUTPUT and SUNPRO_DEPENDENCIES name */
 } kinst_run_t;
 
 enum { KINST_TIMED_OUT = -2 };

@@ -246,6 +246,10 @@ if test -f "$abs_top_builddir/.libs/libompp-mpi.so"; then
     claim "and of another one" same "$(of ./libmpir.so)" 0
 fi
 
+# Dependencies that the environment asks for, once.
+DEPENDENCIES_OUTPUT=plain.d gcc -fopenmp -c bare.c; DEPENDENCIES_OUTPUT=ours.d $kinst gcc -fopenmp -c bare.c
+claim "DEPENDENCIES_OUTPUT" cmp ours.d plain.d
+
 # Programs that are not there.
 for path in /nonexistent ./bare.c; do
     claim "--opari=$path says so" same "$($kinst --opari=$path gcc -fopenmp bare.c 2>&1)" \
