@@ -49,15 +49,12 @@ static symbols_t *symbols_of(const struct link_map *map)
     return s;
 }
 
-/* Symbol that begins at the function's entry; NULL = not known. */
-static const char *symbol_of(const void *code)
+/* Symbol that begins at the function's entry; NULL = not known. The caller holds the lock. */
+static const char *symbol_of(const struct link_map *map, const void *code)
 {
-    struct link_map *map = NULL;
-    Dl_info info;
-
-    if (!dladdr1(code, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) return NULL;
-    symbols_t *s = symbols_of(map);
+    symbols_t *s = map ? symbols_of(map) : NULL;
     const ompp_elf_symbol_t *symbol = s && s->readable ? ompp_elf_symbol(&s->elf, (uintptr_t)code - s->base) : NULL;
+
     return symbol ? symbol->name : NULL;
 }
 
@@ -86,13 +83,17 @@ static bool decide(const char *patterns, const char *symbol, const char *name)
 
 bool ompp_function_selected(const void *code)
 {
+    struct link_map *map = NULL;
+    Dl_info info;
+
     if (!*ompp_env.functions) return true;
-    /* Before the lock: they ask the loader, which another thread may hold while it waits for us. */
-    const char *symbol = symbol_of(code);
+    /* Before the lock: it asks the loader, which another thread may hold while it waits for us. */
+    if (!dladdr1(code, &info, (void **)&map, RTLD_DL_LINKMAP)) map = NULL;
+    pthread_mutex_lock(&lock);
+    const char *symbol = symbol_of(map, code);
     char *name = symbol ? ompp_name_of_symbol(symbol, false) : NULL;
     bool selected = decide(ompp_env.functions, symbol ? symbol : "", name ? name : "");
     free(name);
-    pthread_mutex_lock(&lock);
     if (!selected && !said) {
         said = true;
         ompp_event_coverage(OMPP_COVERAGE_DISABLED, "functions that OMPP_FUNCTIONS leaves out", ompp_env.functions);
