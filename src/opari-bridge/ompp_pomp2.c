@@ -120,6 +120,19 @@ void ompp_pomp2_omp_find(void)
     errno = saved;
 }
 
+/*
+ * A program that uses OpenMP's locks and nothing else of it refers, after OPARI2, to none of its functions: a linker that leaves out
+ * what is not needed has left out the library.
+ */
+void ompp_pomp2_omp_need_locks(void)
+{
+    static int looked;
+
+    if (__atomic_load_n(&looked, __ATOMIC_ACQUIRE)) return;
+    if (!dlsym(RTLD_DEFAULT, "omp_init_lock") && dlopen("libgomp.so.1", RTLD_NOW | RTLD_GLOBAL)) find_all();
+    __atomic_store_n(&looked, 1, __ATOMIC_RELEASE);
+}
+
 /* At load, where it cannot spoil what dlerror() has for the program; later for an OpenMP library that a plug-in brings. */
 __attribute__((constructor)) static void find_at_load(void)
 {

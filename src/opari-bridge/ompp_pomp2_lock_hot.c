@@ -8,6 +8,7 @@
 static inline void init_lock(const ompp_pomp2_locks_t *omp, void *lock)
 {
     ompp_pomp2_omp_find();
+    ompp_pomp2_omp_need_locks();
     omp->init_lock(lock);
 }
 
@@ -56,6 +57,7 @@ static inline int test_lock(const ompp_pomp2_locks_t *omp, void *lock)
 static inline void init_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
 {
     ompp_pomp2_omp_find();
+    ompp_pomp2_omp_need_locks();
     omp->init_nest_lock(lock);
 }
 

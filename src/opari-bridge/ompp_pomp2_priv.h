@@ -66,6 +66,9 @@ ompp_pomp2_region_t *ompp_pomp2_region_slow(POMP2_Region_handle *handle, const c
 /** \brief Looks up OpenMP's functions, once. Done by ompp_pomp2_region_slow(); lock functions may come before that. */
 void ompp_pomp2_omp_find(void);
 
+/** \brief Before a lock is made: opens the OpenMP library when the program came without. */
+void ompp_pomp2_omp_need_locks(void);
+
 /** \brief Memory for a slot. \return NULL when there is none. */
 ompp_pomp2_slot_t *ompp_pomp2_slot_new(void);
 

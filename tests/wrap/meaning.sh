@@ -256,4 +256,18 @@ for path in /nonexistent ./bare.c; do
         "kinst-ompp: --opari=$path: there is no such program"
     $kinst --opari=$path gcc -fopenmp bare.c 2>/dev/null; claim "--opari=$path: status 2" same $? 2
 done
+cat >only_locks.c <<'X'
+#include <omp.h>
+#include <stdio.h>
+int main(void)
+{
+    omp_lock_t lock;
+    omp_init_lock(&lock);
+    int first = omp_test_lock(&lock), second = omp_test_lock(&lock);
+    printf("%d %d\n", first, second);
+    return 0;
+}
+X
+claim "locks and nothing else of OpenMP: build" $kinst gcc -g -fopenmp only_locks.c -o only_locks
+claim "locks and nothing else of OpenMP" same "$(./only_locks 2>/dev/null)" "1 0"
 end_test
