@@ -11,42 +11,15 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 /* ---- OPARI2 ---------------------------------------------------------------------------------------------------------- */
 
-static char *first_line_of(const char *path)
-{
-    size_t size;
-    char *text = kinst_file_read(path, &size);
-
-    if (!text || !*text) return "no message";
-    text += strspn(text, " \r\n");
-    text[strcspn(text, "\n")] = '\0';
-    return text;
-}
-
-/* Runs OPARI2 on in/source.f90. \return NULL, or why it gave nothing. */
+/* Of in/source.f90. */
 static const char *run_opari(const kinst_fortran_t *f, const char *in)
 {
-    kinst_list_t argv = {0};
-    int status;
+    const char *options[] = {"--f90", f->form.fixed ? "--fix-form" : "--free-form", NULL};
 
-    kinst_add(&argv, kinst_own.opari);
-    kinst_add(&argv, "--f90");
-    kinst_add(&argv, f->form.fixed ? "--fix-form" : "--free-form");
-    kinst_add(&argv, "--omp-task-untied=keep");
-    kinst_add(&argv, "--disable=omp:locks"); /* see with_locks() */
-    for (size_t i = 0; i < kinst_own.opari_options.n; i++) kinst_add(&argv, kinst_own.opari_options.v[i]);
-    kinst_add(&argv, "source.f90");
-    kinst_add(&argv, "out.f90");
-    char *log = kinst_text("%s/log", in);
-    status = kinst_run(argv.v, &(kinst_run_t){.cwd = in, .out = log, .err = log, .seconds = kinst_own.opari_seconds});
-    if (status == KINST_TIMED_OUT) return kinst_text("OPARI2 took longer than %g s", kinst_own.opari_seconds);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return "OPARI2 is not installed";
-    if (WIFSIGNALED(status)) return kinst_text("OPARI2 died of signal %d", WTERMSIG(status));
-    if (WEXITSTATUS(status) != 0) return kinst_text("OPARI2 failed: %s", first_line_of(log));
-    return NULL;
+    return kinst_run_opari(options, in, "source.f90", "out.f90");
 }
 
 static const char *file_of(const kinst_fortran_t *f, kinst_mapping_t m)

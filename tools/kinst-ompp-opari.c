@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 /* Macros of OPARI2: opari2_ctc_N. */
 typedef struct {
@@ -33,37 +32,12 @@ typedef struct {
 
 /* ---- Running --------------------------------------------------------------------------------------------------------- */
 
-static char *first_line_of(const char *path)
-{
-    size_t size;
-    char *text = kinst_file_read(path, &size);
-
-    if (!text || !*text) return "no message";
-    text += strspn(text, " \r\n");
-    text[strcspn(text, "\n")] = '\0';
-    return text;
-}
-
-/* Runs OPARI2 on in/source.c. \return NULL, or why it gave nothing. */
+/* Of in/source.c. */
 static const char *run_opari(const kinst_source_t *source, const char *in)
 {
-    kinst_list_t argv = {0};
-    int status;
+    const char *options[] = {source->lang == KINST_LANG_CXX ? "--c++" : "--c", NULL};
 
-    kinst_add(&argv, kinst_own.opari);
-    kinst_add(&argv, source->lang == KINST_LANG_CXX ? "--c++" : "--c");
-    kinst_add(&argv, "--omp-task-untied=keep");
-    kinst_add(&argv, "--disable=omp:locks"); /* -scan.c does them, but not where omp.h declares them */
-    for (size_t i = 0; i < kinst_own.opari_options.n; i++) kinst_add(&argv, kinst_own.opari_options.v[i]);
-    kinst_add(&argv, "source.c");
-    kinst_add(&argv, "out.c");
-    char *log = kinst_text("%s/log", in);
-    status = kinst_run(argv.v, &(kinst_run_t){.cwd = in, .out = log, .err = log, .seconds = kinst_own.opari_seconds});
-    if (status == KINST_TIMED_OUT) return kinst_text("OPARI2 took longer than %g s", kinst_own.opari_seconds);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return "OPARI2 is not installed";
-    if (WIFSIGNALED(status)) return kinst_text("OPARI2 died of signal %d", WTERMSIG(status));
-    if (WEXITSTATUS(status) != 0) return kinst_text("OPARI2 failed: %s", first_line_of(log));
-    return NULL;
+    return kinst_run_opari(options, in, "source.c", "out.c");
 }
 
 /* ---- OPARI2's declarations ------------------------------------------------------------------------------------------- */

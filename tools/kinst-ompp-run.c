@@ -255,6 +255,38 @@ int kinst_run(char *const argv[], const kinst_run_t *how)
     return status;
 }
 
+static const char *first_line_of(const char *path)
+{
+    size_t size;
+    char *text = kinst_file_read(path, &size);
+
+    if (!text || !*text) return "no message";
+    text += strspn(text, " \r\n");
+    text[strcspn(text, "\n")] = '\0';
+    return text;
+}
+
+const char *kinst_run_opari(const char *const options[], const char *dir, const char *from, const char *to)
+{
+    kinst_list_t argv = {0};
+    char *log = kinst_text("%s/log", dir);
+    int status;
+
+    kinst_add(&argv, kinst_own.opari);
+    for (; *options; options++) kinst_add(&argv, *options);
+    kinst_add(&argv, "--omp-task-untied=keep");
+    kinst_add(&argv, "--disable=omp:locks"); /* the wrapper does them, where they are not declared only */
+    for (size_t i = 0; i < kinst_own.opari_options.n; i++) kinst_add(&argv, kinst_own.opari_options.v[i]);
+    kinst_add(&argv, from);
+    kinst_add(&argv, to);
+    status = kinst_run(argv.v, &(kinst_run_t){.cwd = dir, .out = log, .err = log, .seconds = kinst_own.opari_seconds});
+    if (status == KINST_TIMED_OUT) return kinst_text("OPARI2 took longer than %g s", kinst_own.opari_seconds);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return "OPARI2 is not installed";
+    if (WIFSIGNALED(status)) return kinst_text("OPARI2 died of signal %d", WTERMSIG(status));
+    if (WEXITSTATUS(status) != 0) return kinst_text("OPARI2 failed: %s", first_line_of(log));
+    return NULL;
+}
+
 void kinst_exec(char *const argv[])
 {
     kinst_echo(argv);

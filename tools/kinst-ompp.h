@@ -173,6 +173,13 @@ enum { KINST_TIMED_OUT = -2 };
 /** \return wait status, or KINST_TIMED_OUT. A command that cannot be started has exit status 127 or 126. */
 int kinst_run(char *const argv[], const kinst_run_t *how);
 
+/**
+ * \brief Runs OPARI2 in a directory on the file from.
+ * \param[in] options  its options for the language, NULL behind them; the user's and those that the wrapper relies on are added.
+ * \return NULL, or why it gave nothing.
+ */
+const char *kinst_run_opari(const char *const options[], const char *dir, const char *from, const char *to);
+
 /** \brief Replaces this process; on failure says so as a shell does and exits 126 or 127. */
 void kinst_exec(char *const argv[]) __attribute__((noreturn));
 

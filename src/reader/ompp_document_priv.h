@@ -99,6 +99,12 @@ size_t ompp_cell_position(const ompp_doc_column_t *columns, size_t ncolumns, siz
 /** \return true where the titles have counters before MPI columns, so that ompP's rows may be shifted. */
 bool ompp_cells_may_shift(const ompp_doc_column_t *columns, size_t ncolumns);
 
+/** \brief A row for the present line, last of the table, without values. \return NULL where it fails. */
+ompp_doc_row_t *ompp_reading_row(ompp_reading_t *r, ompp_doc_table_t *t);
+
+/** \brief Values of the table's last row, from its cells behind the label. Settles the kinds of columns. False where it fails. */
+bool ompp_reading_cells(ompp_reading_t *r, ompp_doc_table_t *t, ompp_doc_form_t form, const char *const cells[], size_t n);
+
 /** \brief Text of a place from the fields of CSV, and the other way round. \return in the document's memory; NULL: no
  * memory. */
 const char *ompp_place_from_fields(ompp_document_t *document, ompp_construct_t construct, const char *fields);

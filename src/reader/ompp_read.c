@@ -299,6 +299,48 @@ bool ompp_cells_may_shift(const ompp_doc_column_t *columns, size_t ncolumns)
     return false;
 }
 
+ompp_doc_row_t *ompp_reading_row(ompp_reading_t *r, ompp_doc_table_t *t)
+{
+    ompp_doc_row_t *row = ompp_reading_push(r, &t->rows, &t->nrows, sizeof *row);
+
+    if (!row) return NULL;
+    row->line = r->at + 1;
+    row->values = ompp_reading_alloc(r, t->ncolumns, sizeof *row->values);
+    return row->values ? row : NULL;
+}
+
+/* Text has one number of digits for all times; CSV writes them in full. */
+static bool is_time(const ompp_reading_t *r, ompp_doc_form_t form, const ompp_decimal_t *value)
+{
+    return form == OMPP_DOC_TEXT ? value->places == r->doc->digits : value->places != 0;
+}
+
+/* Cells in the order of the titles, or of ompP's rows. Kinds of columns are settled when the row fits. */
+static bool take_cells(const ompp_reading_t *r, ompp_doc_table_t *t, ompp_doc_form_t form, const char *const cells[], bool shifted)
+{
+    ompp_decimal_t *values = t->rows[t->nrows - 1].values;
+    ompp_cell_kind_t kind[OMPP_DOC_COLUMNS];
+
+    for (size_t c = 0; c < t->ncolumns; c++) {
+        const char *cell = cells[shifted ? ompp_cell_position(t->columns, t->ncolumns, c) : c];
+        kind[c] = t->columns[c].kind;
+        if (!ompp_cell_take(&kind[c], t->nrows == 1, form, cell, &values[c])) return false;
+        if (kind[c] == OMPP_CELL_TIME && values[c].kind == OMPP_DECIMAL_FINITE && !is_time(r, form, &values[c])) return false;
+    }
+    for (size_t c = 0; c < t->ncolumns; c++) t->columns[c].kind = kind[c];
+    return true;
+}
+
+bool ompp_reading_cells(ompp_reading_t *r, ompp_doc_table_t *t, ompp_doc_form_t form, const char *const cells[], size_t n)
+{
+    if (n == t->ncolumns) {
+        if (take_cells(r, t, form, cells, t->mpi_first)) return true;
+        if (t->nrows == 1 && ompp_cells_may_shift(t->columns, t->ncolumns) && take_cells(r, t, form, cells, true))
+            return t->mpi_first = true;
+    }
+    return ompp_reading_fail(r, OMPP_DO_RESTORE, "the row does not fit the %zu titles of its table", t->ncolumns);
+}
+
 size_t ompp_cell_position(const ompp_doc_column_t *columns, size_t ncolumns, size_t c)
 {
     size_t before = 0;

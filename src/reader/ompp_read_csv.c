@@ -291,38 +291,16 @@ static bool take_label(const cells_t *cells, const ompp_doc_table_t *t, ompp_doc
     return true;
 }
 
-/* Cells in the order of the titles, or of ompP's rows. Kinds of columns are settled when the row fits. */
-static bool take_cells(const cells_t *cells, ompp_doc_table_t *t, bool shifted, ompp_decimal_t *values)
-{
-    size_t first = 1 + t->ranked;
-    ompp_cell_kind_t kind[OMPP_DOC_COLUMNS];
-
-    if (cells->n != first + t->ncolumns) return false;
-    for (size_t c = 0; c < t->ncolumns; c++) {
-        const char *cell = cells->cell[first + (shifted ? ompp_cell_position(t->columns, t->ncolumns, c) : c)];
-        kind[c] = t->columns[c].kind;
-        if (!ompp_cell_take(&kind[c], t->nrows == 1, OMPP_DOC_CSV, cell, &values[c])) return false;
-        if (kind[c] == OMPP_CELL_TIME && values[c].kind == OMPP_DECIMAL_FINITE && !values[c].places) return false;
-    }
-    for (size_t c = 0; c < t->ncolumns; c++) t->columns[c].kind = kind[c];
-    return true;
-}
-
 static bool read_row(ompp_reading_t *r, ompp_doc_table_t *t)
 {
-    ompp_doc_row_t *row = ompp_reading_push(r, &t->rows, &t->nrows, sizeof *row);
+    ompp_doc_row_t *row = ompp_reading_row(r, t);
+    const size_t labels = 1 + t->ranked;
     cells_t cells;
 
     if (!row) return false;
-    row->line = r->at + 1;
-    row->values = ompp_reading_alloc(r, t->ncolumns, sizeof *row->values);
-    if (!row->values) return false;
     split(ompp_reading_line(r), &cells);
     if (!take_label(&cells, t, row)) return layout(r, "a row, or SUM");
-    if (take_cells(&cells, t, t->mpi_first, row->values)) return true;
-    if (t->nrows == 1 && ompp_cells_may_shift(t->columns, t->ncolumns) && take_cells(&cells, t, true, row->values))
-        return t->mpi_first = true;
-    return ompp_reading_fail(r, OMPP_DO_RESTORE, "the row does not fit the %zu titles of its table", t->ncolumns);
+    return ompp_reading_cells(r, t, OMPP_DOC_CSV, cells.cell + labels, cells.n >= labels ? cells.n - labels : 0);
 }
 
 static bool read_rows(ompp_reading_t *r, ompp_doc_table_t *t)

@@ -300,43 +300,17 @@ static bool take_label(const char **p, const ompp_doc_table_t *t, ompp_doc_row_t
     return true;
 }
 
-/* Cells in the order of the titles, or of ompP's rows. Kinds of columns are settled when the row fits. */
-static bool take_cells(const ompp_reading_t *r, const char *p, ompp_doc_table_t *t, bool shifted,
-                       ompp_decimal_t *values)
-{
-    const char *cells[OMPP_DOC_COLUMNS];
-    ompp_cell_kind_t kind[OMPP_DOC_COLUMNS];
-    size_t n = 0;
-
-    for (p = skip(p); *p && n < OMPP_DOC_COLUMNS; p = skip(p + strcspn(p, " "))) cells[n++] = p;
-    if (n != t->ncolumns || *p) return false;
-    for (size_t c = 0; c < n; c++) {
-        kind[c] = t->columns[c].kind;
-        if (!ompp_cell_take(&kind[c], t->nrows == 1, OMPP_DOC_TEXT,
-                            cells[shifted ? ompp_cell_position(t->columns, n, c) : c], &values[c]))
-            return false;
-        if (kind[c] == OMPP_CELL_TIME && values[c].kind == OMPP_DECIMAL_FINITE && values[c].places != r->doc->digits)
-            return false;
-    }
-    for (size_t c = 0; c < n; c++) t->columns[c].kind = kind[c];
-    return true;
-}
-
 static bool read_row(ompp_reading_t *r, ompp_doc_table_t *t)
 {
-    const char *p = ompp_reading_line(r);
-    ompp_doc_row_t *row = ompp_reading_push(r, &t->rows, &t->nrows, sizeof *row);
+    const char *p = ompp_reading_line(r), *cells[OMPP_DOC_COLUMNS + 1];
+    ompp_doc_row_t *row = ompp_reading_row(r, t);
+    size_t n = 0;
 
     if (!row) return false;
-    row->line = r->at + 1;
-    row->values = ompp_reading_alloc(r, t->ncolumns, sizeof *row->values);
-    if (!row->values) return false;
     if (!take_label(&p, t, row) || *p != ' ')
         return layout(r, t->nrows == 1 ? "the first row of a table" : "a row, or SUM");
-    if (take_cells(r, p, t, t->mpi_first, row->values)) return true;
-    if (t->nrows == 1 && ompp_cells_may_shift(t->columns, t->ncolumns) && take_cells(r, p, t, true, row->values))
-        return t->mpi_first = true;
-    return ompp_reading_fail(r, OMPP_DO_RESTORE, "the row does not fit the %zu titles of its table", t->ncolumns);
+    for (p = skip(p); *p && n <= OMPP_DOC_COLUMNS; p = skip(p + strcspn(p, " "))) cells[n++] = p;
+    return ompp_reading_cells(r, t, OMPP_DOC_TEXT, cells, n);
 }
 
 static bool read_rows(ompp_reading_t *r, ompp_doc_table_t *t)

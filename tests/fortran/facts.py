@@ -71,14 +71,7 @@ def test(verdict, scratch, name):
 def main():
     if not shutil.which(COMPILER) or not shutil.which(os.environ.get("OPARI2", "opari2")):
         harness.skip("no gfortran or no opari2 (Debian packages: gfortran, opari2)")
-    names = sys.argv[1:] or sorted(re.sub(r".*/|\.facts", "", f) for f in glob.glob(os.path.join(HERE, "*.facts")))
-    verdict, scratch = harness.Verdict("fortran_facts"), harness.Scratch("fortran")
-    for name in names:
-        try:
-            test(verdict, scratch, name)
-        except (harness.Failure, harness.subprocess.TimeoutExpired) as failure:
-            verdict.check(False, "%s: %s" % (name, failure))
-    verdict.finish(scratch)
+    harness.over_programs("fortran_facts", HERE, test)
 
 
 if __name__ == "__main__":

@@ -198,3 +198,15 @@ def validate(verdict, path, text):
     if verdict.check(os.path.exists(report), "%s: no text report beside %s" % (text, path)) and os.path.exists(checker):
         done = execute([sys.executable, checker, report], os.path.dirname(path))
         verdict.check(done.status == 0, "%s: %s: %s" % (text, os.path.basename(checker), (done.out + done.err)[-500:]))
+
+
+def over_programs(title, folder, test):
+    """Calls test(verdict, scratch, name) for the programs named on the command line, else for each with a NAME.facts in the folder."""
+    names = sys.argv[1:] or sorted(os.path.basename(f)[:-len(".facts")] for f in glob.glob(os.path.join(folder, "*.facts")))
+    verdict, scratch = Verdict(title), Scratch(title)
+    for name in names:
+        try:
+            test(verdict, scratch, name)
+        except (Failure, subprocess.TimeoutExpired) as failure:
+            verdict.check(False, "%s: %s" % (name, failure))
+    verdict.finish(scratch)

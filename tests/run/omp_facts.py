@@ -12,10 +12,7 @@ or  env NAME=VALUE      the program's environment.        or  threads N...   run
 or  sources NAME...     only these; or  apart: the sources differ in more than the facts say, and are not compared.
 """
 
-import glob
 import os
-import re
-import sys
 
 import harness
 
@@ -139,15 +136,9 @@ def test(verdict, scratch, name, hows):
 
 
 def main():
-    names = sys.argv[1:] or sorted(re.sub(r".*/|\.facts", "", f)
-                                   for f in glob.glob(os.path.join(harness.SOURCE, "tests", "omp", "*.facts")))
-    hows, verdict, scratch = harness.sources(), harness.Verdict("omp_facts"), harness.Scratch("omp")
-    for name in names:
-        try:
-            test(verdict, scratch, name, hows)
-        except harness.Failure as failure:
-            verdict.check(False, "%s: %s" % (name, failure))
-    verdict.finish(scratch)
+    hows = harness.sources()
+    harness.over_programs("omp_facts", os.path.join(harness.SOURCE, "tests", "omp"),
+                          lambda verdict, scratch, name: test(verdict, scratch, name, hows))
 
 
 if __name__ == "__main__":

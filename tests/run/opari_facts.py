@@ -11,7 +11,6 @@ prints what it prints without the wrapper, and its report against its facts. Lin
 import glob
 import os
 import re
-import sys
 
 import harness
 import omp_facts
@@ -91,14 +90,7 @@ def test(verdict, scratch, name):
 def main():
     if "opari" not in harness.sources():
         harness.skip("no gcc with opari2")
-    names = sys.argv[1:] or sorted(re.sub(r".*/|\.facts", "", f) for f in glob.glob(os.path.join(FOLDER, "*.facts")))
-    verdict, scratch = harness.Verdict("opari_facts"), harness.Scratch("opari")
-    for name in names:
-        try:
-            test(verdict, scratch, name)
-        except (harness.Failure, harness.subprocess.TimeoutExpired) as failure:
-            verdict.check(False, "%s: %s" % (name, failure))
-    verdict.finish(scratch)
+    harness.over_programs("opari_facts", FOLDER, test)
 
 
 if __name__ == "__main__":
