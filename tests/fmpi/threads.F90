@@ -1,22 +1,6 @@
 ! MPI_THREAD_MULTIPLE: each thread of each rank sends to itself and calls collectively on a communicator of its own. Annotations: see
 ! conform.F90; here they are per rank, over its threads.
-#ifdef F08
-#define USE_MPI use mpi_f08
-#define COMM_T type(MPI_Comm)
-#define REQUEST_T type(MPI_Request)
-#else
-#define COMM_T integer
-#define REQUEST_T integer
-#ifdef F90
-#define USE_MPI use mpi
-#else
-#define USE_MPI
-#define INCLUDE_MPI include 'mpif.h'
-#endif
-#endif
-#ifndef INCLUDE_MPI
-#define INCLUDE_MPI
-#endif
+#include "binding.h"
 program threads
   use omp_lib
   USE_MPI
