@@ -11,12 +11,13 @@
 
 #include "base/ompp_arena.h"
 #include "model/ompp_tables.h"
+#include "model/ompp_whatif.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
 
 #define OMPP_LAYOUT_MAGIC "OMPPARNA"
-#define OMPP_LAYOUT_VERSION 2u
+#define OMPP_LAYOUT_VERSION 3u
 #define OMPP_LAYOUT_ENDIAN 0x01020304u
 #define OMPP_LAYOUT_HEADER 16u /* offset of the header: the first record of the arena */
 
@@ -42,6 +43,7 @@ typedef struct {
     ompp_off_t host, app, source;
     _Atomic uint32_t noff; /* times measurement was switched off */
     ompp_link_t modules, regions, threads, coverage, metrics, objects;
+    ompp_link_t whatif; /* causal profile; 0 = none */
 } ompp_a_header_t;
 
 typedef struct {
@@ -175,5 +177,29 @@ typedef struct {
     _Atomic uint64_t start_offset, end_offset; /* bytes before and behind it that were counted too */
     _Atomic uint32_t nranges;
 } ompp_a_object_t;
+
+/** The same as ompp_whatif_region_t; clocks are written at progress points and at the end, under a sequence that is odd meanwhile. */
+typedef struct {
+    ompp_off_t next;
+    ompp_off_t region;
+    _Atomic uint32_t sequence;
+    ompp_whatif_region_t result; /* region: not used */
+} ompp_a_whatif_region_t;
+
+/** The same as ompp_whatif_point_t, counted by any thread. */
+typedef struct {
+    ompp_off_t next;
+    ompp_off_t name, region; /* region: of an automatic point */
+    uint32_t kind, automatic;
+    _Atomic uint64_t visits, begins, in_flight_ns;
+    _Atomic uint64_t since_ns;   /* latency: until when in_flight_ns is counted */
+} ompp_a_whatif_point_t;
+
+typedef struct {
+    uint32_t mode;
+    _Atomic ompp_off_t why;      /* string */
+    _Atomic uint64_t paid_ns, events, cost_ns, lost;
+    ompp_link_t regions, points;
+} ompp_a_whatif_t;
 
 #endif

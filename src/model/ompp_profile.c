@@ -77,6 +77,8 @@ void ompp_profile_free(ompp_profile_t *profile)
     free(profile->objects);
     free(profile->coverage);
     free(profile->settings);
+    free(profile->whatif.regions);
+    free(profile->whatif.points);
     free(profile->index);
     free(profile);
 }
@@ -163,6 +165,16 @@ uint32_t ompp_profile_add_metric(ompp_profile_t *profile, const ompp_metric_t *m
 uint32_t ompp_profile_add_object(ompp_profile_t *profile, const ompp_object_t *object)
 {
     return ADD(objects, nobjects, aobjects, *object);
+}
+
+uint32_t ompp_profile_add_whatif_region(ompp_profile_t *profile, const ompp_whatif_region_t *region)
+{
+    return ADD(whatif.regions, whatif.nregions, whatif.aregions, *region);
+}
+
+uint32_t ompp_profile_add_whatif_point(ompp_profile_t *profile, const ompp_whatif_point_t *point)
+{
+    return ADD(whatif.points, whatif.npoints, whatif.apoints, *point);
 }
 
 uint32_t ompp_profile_add_setting(ompp_profile_t *profile, const char *name, const char *value)

@@ -21,6 +21,7 @@
 #define OMPP_PROFILE_H
 
 #include "model/ompp_tables.h"
+#include "model/ompp_whatif.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -170,6 +171,7 @@ typedef struct {
     ompp_coverage_t *coverage;
     size_t nsettings, asettings;
     ompp_setting_t *settings; /* environment of rank 0 */
+    ompp_whatif_t whatif;
 
     void *index; /* hash of strings, owned; NULL until needed */
     bool failed; /* an allocation failed: the profile is not complete */
@@ -206,6 +208,8 @@ uint32_t ompp_profile_add_region(ompp_profile_t *profile, const ompp_region_t *r
 uint32_t ompp_profile_add_node(ompp_profile_t *profile, uint32_t region, uint32_t parent, uint64_t first_ns, uint32_t first_rank);
 uint32_t ompp_profile_add_metric(ompp_profile_t *profile, const ompp_metric_t *metric);
 uint32_t ompp_profile_add_object(ompp_profile_t *profile, const ompp_object_t *object);
+uint32_t ompp_profile_add_whatif_region(ompp_profile_t *profile, const ompp_whatif_region_t *region);
+uint32_t ompp_profile_add_whatif_point(ompp_profile_t *profile, const ompp_whatif_point_t *point);
 uint32_t ompp_profile_add_setting(ompp_profile_t *profile, const char *name, const char *value);
 
 /** \brief Adds a coverage line, or to the count of the equal one. nranks counts one more rank only for a new line. */

@@ -10,8 +10,7 @@
  * Frames nest per thread. Enter pushes the region's first phase, phase moves to another, exit pops. An exit whose region is not
  * on top closes what is open above it (counted as mismatch); an exit of a region that is not open at all is ignored (counted).
  *
- * Synchronisation events (team fork and join, barrier, mutex, message, collective) carry the object they are about, for parts
- * that subscribe (causal clocks); without subscribers they cost one relaxed load.
+ * Waiting of threads and ranks for one another is told beside these events: runtime/ompp_sync.h.
  */
 #ifndef OMPP_EVENT_H
 #define OMPP_EVENT_H
@@ -19,6 +18,7 @@
 #include "base/ompp_arena.h"
 #include "base/ompp_clock.h"
 #include "model/ompp_tables.h"
+#include "runtime/ompp_sync.h"
 
 /* Seen by the other libraries in the process. */
 #pragma GCC visibility push(default)
@@ -222,50 +222,6 @@ bool ompp_event_task_suspended(ompp_task_t task);
 
 /** \brief The running task is complete, on whichever thread it lies; closes its frames. */
 void ompp_event_task_end(ompp_task_t task, ompp_time_t t);
-
-/* ---- Synchronisation ------------------------------------------------------------------------------------------------ */
-
-typedef enum {
-    OMPP_SYNC_FORK,
-    OMPP_SYNC_JOIN,
-    OMPP_SYNC_BARRIER,
-    OMPP_SYNC_MUTEX,
-    OMPP_SYNC_TASK,
-    OMPP_SYNC_COLLECTIVE,
-    OMPP_SYNC_SEND,
-    OMPP_SYNC_RECEIVE,
-    OMPP_SYNC_NUM
-} ompp_sync_kind_t;
-
-/** What a thread synchronises on. */
-typedef struct {
-    ompp_sync_kind_t kind;
-    uint64_t object; /* team, mutex, task, communicator or request: unique in the process */
-    int peer, tag;   /* messages: rank in MPI_COMM_WORLD or the root; -1 = none or any */
-    uint64_t bytes;
-} ompp_sync_t;
-
-/** A subscriber; begin and end return the time until which the caller has to wait (0 = none). */
-typedef struct {
-    ompp_time_t (*begin)(const ompp_sync_t *sync, ompp_time_t t);
-    ompp_time_t (*end)(const ompp_sync_t *sync, ompp_time_t t);
-} ompp_sync_subscriber_t;
-
-extern const ompp_sync_subscriber_t *ompp_sync_subscriber; /* NULL = nobody; set once by src/lib before the first event */
-
-static inline ompp_time_t ompp_event_sync_begin(const ompp_sync_t *sync, ompp_time_t t)
-{
-    const ompp_sync_subscriber_t *s = __atomic_load_n(&ompp_sync_subscriber, __ATOMIC_RELAXED);
-
-    return __builtin_expect(s != 0, 0) ? s->begin(sync, t) : 0;
-}
-
-static inline ompp_time_t ompp_event_sync_end(const ompp_sync_t *sync, ompp_time_t t)
-{
-    const ompp_sync_subscriber_t *s = __atomic_load_n(&ompp_sync_subscriber, __ATOMIC_RELAXED);
-
-    return __builtin_expect(s != 0, 0) ? s->end(sync, t) : 0;
-}
 
 /* ---- Switches ------------------------------------------------------------------------------------------------------- */
 

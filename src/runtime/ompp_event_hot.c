@@ -5,8 +5,6 @@
 #include "runtime/ompp_frame_priv.h"
 #include "runtime/ompp_region_priv.h"
 
-const ompp_sync_subscriber_t *ompp_sync_subscriber;
-
 static inline ompp_site_t *site_of(ompp_thread_t *thread, const void *code, const void *key)
 {
     return &thread->sites[((uintptr_t)code + (uintptr_t)key) * 0x9e3779b97f4a7c15u >> 56];

@@ -1,0 +1,99 @@
+/**
+ * \file
+ * Results of causal profiling as plain data, part of ompp_profile_t: what the program would gain if a region were faster. Written by
+ * src/causal through the arena (model/ompp_layout.h), joined over ranks here, refined by src/analysis, rendered by src/report.
+ *
+ * A clock is a region made faster by permille / 1000. For it is known, in ns, over the part of the run that it was observed:
+ *   time   T: what passed, until the last thread was there
+ *   saved  O: time saved in the optimised program, so that its own time is T - O
+ *   paid   B: delays that were inserted (OMPP_CAUSAL=delay), so that the program alone would have taken T - B; 0 in virtual mode
+ * Predicted gain of the program: (O - B) / (T - B).
+ *
+ * A block is an observation between two visits of progress points: the same numbers for a part of the run, for confidence intervals. When
+ * there are more than OMPP_WHATIF_BLOCKS, neighbours are joined in pairs.
+ */
+#ifndef OMPP_WHATIF_H
+#define OMPP_WHATIF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define OMPP_WHATIF_SPEEDUPS 4u /* clocks of a region */
+#define OMPP_WHATIF_BLOCKS 32u  /* of a clock */
+
+enum {
+#define OMPP_WHATIF_FLAG(id, name, sentence) OMPP_WHATIF_BIT_##id,
+#include "model/ompp_whatif_flag.def"
+#undef OMPP_WHATIF_FLAG
+    OMPP_WHATIF_FLAG_NUM
+};
+enum {
+#define OMPP_WHATIF_FLAG(id, name, sentence) OMPP_WHATIF_F_##id = 1 << OMPP_WHATIF_BIT_##id,
+#include "model/ompp_whatif_flag.def"
+#undef OMPP_WHATIF_FLAG
+};
+
+typedef struct {
+    const char *name, *sentence;
+} ompp_whatif_flag_t;
+
+extern const ompp_whatif_flag_t ompp_whatif_flags[OMPP_WHATIF_FLAG_NUM];
+
+typedef enum { OMPP_WHATIF_OFF, OMPP_WHATIF_VIRTUAL, OMPP_WHATIF_DELAY, OMPP_WHATIF_MODE_NUM } ompp_whatif_mode_t;
+
+extern const char *const ompp_whatif_modes[OMPP_WHATIF_MODE_NUM]; /* "off", "virtual", "delay" */
+
+/** One observation. */
+typedef struct {
+    uint32_t number;  /* delay: of the experiment, the same on all ranks; virtual: from 0, in order of time */
+    uint32_t visits;  /* of the progress point that ended it, and before */
+    uint64_t time_ns, paid_ns;
+    int64_t saved_ns; /* may be negative: what was saved before was used up in this part */
+} ompp_whatif_block_t;
+
+typedef struct {
+    uint32_t permille; /* speed-up of the region, 1000 = it takes no time; 0 = this clock was not used */
+    uint32_t nblocks;
+    uint64_t time_ns, saved_ns, paid_ns;
+    uint64_t observations; /* synchronisations (virtual) or experiments (delay) it rests on */
+    ompp_whatif_block_t blocks[OMPP_WHATIF_BLOCKS];
+} ompp_whatif_clock_t;
+
+/** A region that was followed. */
+typedef struct {
+    uint32_t region;       /* index; equal regions of ranks are joined */
+    uint32_t flags;        /* OMPP_WHATIF_F_* */
+    uint64_t work_ns;      /* work done in it and below it, all threads and ranks, while it was followed */
+    uint64_t followed_ns;  /* part of the run */
+    uint64_t visits;       /* while it was followed */
+    ompp_whatif_clock_t clocks[OMPP_WHATIF_SPEEDUPS];
+} ompp_whatif_region_t;
+
+typedef enum { OMPP_WHATIF_THROUGHPUT, OMPP_WHATIF_LATENCY } ompp_whatif_point_kind_t;
+
+/** A progress point, equal on all ranks by name and kind. */
+typedef struct {
+    uint32_t name, kind;        /* string; ompp_whatif_point_kind_t */
+    uint32_t automatic;         /* 1: found by ompp, not named by the program */
+    uint32_t region;            /* of an automatic one; OMPP_NONE otherwise */
+    uint64_t visits;            /* throughput: visits; latency: ends */
+    uint64_t begins;            /* latency: begins */
+    uint64_t in_flight_ns;      /* latency: integral of begins - ends over time */
+} ompp_whatif_point_t;
+
+/** The part of a profile. */
+typedef struct {
+    uint32_t mode;              /* ompp_whatif_mode_t; OFF: all else is 0 */
+    uint32_t why;               /* string: why there is no result, 0 = there is one */
+    uint64_t time_ns;           /* longest duration of a rank */
+    uint64_t paid_ns;           /* delays, the most of a rank */
+    uint64_t events;            /* synchronisations and changes of place that clocks were moved at, all threads and ranks */
+    uint64_t cost_ns;           /* of these, estimated: number x measured cost of one, all threads and ranks */
+    uint64_t lost;              /* waits that could not be followed */
+    size_t nregions, aregions;
+    ompp_whatif_region_t *regions; /* owned */
+    size_t npoints, apoints;
+    ompp_whatif_point_t *points;   /* owned */
+} ompp_whatif_t;
+
+#endif

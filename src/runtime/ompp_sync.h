@@ -1,0 +1,217 @@
+/**
+ * \file
+ * What event sources tell about waiting for one another, and parts that follow it (virtual clocks: src/causal). There is at most
+ * one such part, the subscriber; without one every function here is one relaxed load.
+ *
+ * Inside a process, threads synchronise over objects (team, mutex, task) by three verbs:
+ *   publish  the calling thread's state at t is what those that wait for the object go on with (it forks, arrives, unlocks, ends)
+ *   wait     the calling thread begins to wait for the object at t: what follows is no work
+ *   resume   it goes on at t, with what was published
+ * A thread that arrives at a barrier publishes and then waits. A thread that waits for nothing the source knows of just does
+ * neither: it loses precision, not correctness of the program. Objects need no creation and no deletion.
+ *
+ * Between processes the state is a stamp, an opaque block of bytes that the source carries: made by the thread that sends or arrives,
+ * combined where many are waited for, adopted by the thread that waited. A stamp means the same on every rank.
+ *
+ * Threads: any, also inside events of the runtime; not from signal handlers. Nothing here fails visibly, allocates after the first
+ * call on a thread, or changes errno. Only ompp_sync_publish(), ompp_sync_resume() and ompp_sync_pay() may take long, and only in
+ * experiments with delays (OMPP_CAUSAL=delay): call them where the thread may be delayed, holding no lock of the source or of MPI.
+ */
+#ifndef OMPP_SYNC_H
+#define OMPP_SYNC_H
+
+#include "base/ompp_clock.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Seen by the other libraries in the process. */
+#pragma GCC visibility push(default)
+
+/** In-process objects; the object's number is unique among those of its kind (address, handle). */
+typedef enum {
+    OMPP_SYNC_FORK,     /* object: team, or new thread. publish: who forks. resume: a member begins */
+    OMPP_SYNC_BARRIER,  /* object: team, pthread_barrier_t. publish + wait: a thread arrives. resume: it goes on; all have arrived */
+    OMPP_SYNC_MUTEX,    /* object: lock. wait: before locking. resume: it has it. publish: before (if need be: after) unlocking */
+    OMPP_SYNC_ORDERED,  /* the same, but the order is fixed by the program: ordered */
+    OMPP_SYNC_TASK,     /* object: task, until it has begun. publish: created, or a task it depends on is complete. resume: begins */
+    OMPP_SYNC_CHILDREN, /* object: task, taskgroup. publish: a child is complete. wait, resume: taskwait, end of taskgroup */
+    OMPP_SYNC_EVENT,    /* object: condition variable, semaphore, thread that ends. publish: signal. wait, resume: who waits for it */
+    OMPP_SYNC_CHUNK,    /* object: team. resume: this thread is handed out iterations of a loop with a dynamic schedule */
+    OMPP_SYNC_NUM
+} ompp_sync_object_t;
+
+/** What a stamp that came from another process was. */
+typedef enum {
+    OMPP_SYNC_MESSAGE,    /* point-to-point */
+    OMPP_SYNC_ALL,        /* a collective operation in which everybody waits for everybody */
+    OMPP_SYNC_ROOTED,     /* one that all wait for the root, or the root for all */
+    OMPP_SYNC_ONE_SIDED   /* end of an epoch */
+} ompp_sync_remote_t;
+
+/** A wait for another process that is over. */
+typedef struct {
+    ompp_time_t begin;    /* began to wait: entered the call */
+    ompp_time_t end;      /* went on: now, or a little earlier */
+    ompp_time_t cost;     /* ns between the moment in the stamp and the earliest end, e.g. transfer time; 0 = not known */
+    ompp_sync_remote_t kind;
+    unsigned flags;       /* OMPP_WHATIF_F_*: why the order may be another one next time (wildcard, polling, one-sided) */
+} ompp_sync_wait_t;
+
+/**
+ * Clock of this process in terms of one that is common to all: common = offset_ns + t * (1 + drift), t as ompp_event_now().
+ * Equal reference clocks of processes on the same node: see ompp_sync_clock_on_node().
+ */
+typedef struct {
+    int64_t offset_ns;
+    double drift;
+    uint64_t error_ns;    /* half width of what is not known; 0 on the same node */
+} ompp_sync_clock_t;
+
+/* ---- Messages as mpi-wrap told them before there were stamps: goes with its users ------------------------------------- */
+
+typedef enum { OMPP_SYNC_COLLECTIVE, OMPP_SYNC_SEND, OMPP_SYNC_RECEIVE } ompp_sync_kind_t;
+
+typedef struct {
+    ompp_sync_kind_t kind;
+    uint64_t object; /* communicator or request */
+    int peer, tag;   /* rank in MPI_COMM_WORLD or the root; -1 = none or any */
+    uint64_t bytes;
+} ompp_sync_t;
+
+static inline ompp_time_t ompp_event_sync_begin(const ompp_sync_t *sync, ompp_time_t t)
+{
+    (void)sync, (void)t;
+    return 0;
+}
+
+static inline ompp_time_t ompp_event_sync_end(const ompp_sync_t *sync, ompp_time_t t)
+{
+    (void)sync, (void)t;
+    return 0;
+}
+
+/* ---- Subscriber ----------------------------------------------------------------------------------------------------- */
+
+/** Who follows. All functions are there; times are ns of ompp_event_now(). */
+typedef struct {
+    size_t stamp_size;
+    void (*stamp)(void *stamp, ompp_time_t t);
+    void (*combine)(void *into, const void *other);
+    ompp_time_t (*adopt)(const void *stamp, const ompp_sync_wait_t *wait);
+    void (*pay)(ompp_time_t until);
+    void (*clock)(const ompp_sync_clock_t *clock);
+    void (*publish)(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
+    void (*wait)(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
+    void (*resume)(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
+} ompp_sync_subscriber_t;
+
+extern const ompp_sync_subscriber_t *ompp_sync_subscriber; /* NULL = nobody; set once, before the first thread is measured */
+
+static inline const ompp_sync_subscriber_t *ompp_sync_follower(void)
+{
+    return __atomic_load_n(&ompp_sync_subscriber, __ATOMIC_RELAXED);
+}
+
+/* ---- Inside the process --------------------------------------------------------------------------------------------- */
+
+static inline void ompp_sync_publish(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    if (__builtin_expect(s != 0, 0)) s->publish(kind, object, t);
+}
+
+static inline void ompp_sync_wait(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    if (__builtin_expect(s != 0, 0)) s->wait(kind, object, t);
+}
+
+static inline void ompp_sync_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    if (__builtin_expect(s != 0, 0)) s->resume(kind, object, t);
+}
+
+/** \brief A thread arrives at a barrier: publishes, and waits. */
+static inline void ompp_sync_arrive(uint64_t object, ompp_time_t t)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    if (__builtin_expect(s != 0, 0)) {
+        s->publish(OMPP_SYNC_BARRIER, object, t);
+        s->wait(OMPP_SYNC_BARRIER, object, t);
+    }
+}
+
+/* ---- Between processes ---------------------------------------------------------------------------------------------- */
+
+/** \return bytes of a stamp, a multiple of 8, the same on all ranks of a run; 0 = nobody follows: none of the calls below is needed. */
+static inline size_t ompp_sync_stamp_size(void)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    return __builtin_expect(s != 0, 0) ? s->stamp_size : 0;
+}
+
+/** \brief The calling thread's state at t, before it sends or arrives. \param[out] stamp  aligned to 8, [ompp_sync_stamp_size()]. */
+static inline void ompp_sync_stamp(void *stamp, ompp_time_t t)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    if (__builtin_expect(s != 0, 0)) s->stamp(stamp, t);
+}
+
+/**
+ * \brief into becomes what one has to wait for who waits for both. Associative and commutative: usable in an MPI_Op.
+ * A stamp of zero bytes is neutral.
+ */
+static inline void ompp_sync_combine(void *into, const void *other)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    if (__builtin_expect(s != 0, 0)) s->combine(into, other);
+}
+
+/**
+ * \brief The calling thread has waited, and goes on.
+ * \param[in] stamp  of what it waited for; NULL = it waited and nothing is known: the wait is only not counted as work.
+ * \return the time until which the caller has to wait, to be given to ompp_sync_pay() when it holds no lock; 0 = none.
+ */
+static inline ompp_time_t ompp_sync_adopt(const void *stamp, const ompp_sync_wait_t *wait)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    return __builtin_expect(s != 0, 0) ? s->adopt(stamp, wait) : 0;
+}
+
+/** \brief Waits until then, and credits the time really spent. 0 = nothing to do. */
+static inline void ompp_sync_pay(ompp_time_t until)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    if (__builtin_expect(s != 0 && until, 0)) s->pay(until);
+}
+
+/** \brief Says how this process's clock relates to the common one; without it stamps are in terms of its own. May come again. */
+static inline void ompp_sync_clock(const ompp_sync_clock_t *clock)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    if (__builtin_expect(s != 0, 0)) s->clock(clock);
+}
+
+/**
+ * \brief The clock of this process in terms of that of another process on the same node, exactly (they read the same counter).
+ * \param[in] reference  ompp_clock of that process (base/ompp_clock.h), as it is there.
+ * \return false when the two do not use the same source.
+ */
+bool ompp_sync_clock_on_node(const ompp_clock_t *reference, ompp_sync_clock_t *clock);
+
+#pragma GCC visibility pop
+
+#endif
