@@ -70,14 +70,20 @@ static bool readable(const char *dir, const char *name)
     return access(kinst_text("%s/%s", dir, name), R_OK) == 0;
 }
 
+/* Of the MPI that the command is for; the default one when that cannot be told. */
+static const char *mpi_library(const kinst_command_t *c)
+{
+    return *c->mpi_family ? kinst_text("libompp-mpi-%s.so", c->mpi_family) : "libompp-mpi.so";
+}
+
 /* libompp-mpi comes before any MPI library and before libompp; both stay although nothing may refer to them. */
 static void add_libraries(kinst_list_t *argv, const kinst_command_t *c)
 {
     const char *lib = ompp_place_find()->lib;
-    bool family = !*c->mpi_family || strcmp(c->mpi_family, OMPP_MPI_FAMILY) == 0;
+    const char *mpi = mpi_library(c);
 
     kinst_add(argv, "-Wl,--push-state,--no-as-needed");
-    if (c->mpi && family && readable(lib, "libompp-mpi.so")) kinst_addf(argv, "%s/libompp-mpi.so", lib);
+    if (c->mpi && readable(lib, mpi)) kinst_addf(argv, "%s/%s", lib, mpi);
     kinst_addf(argv, "%s/libompp.so", lib);
     if (kinst_own.memory) kinst_memory_link(argv);
     kinst_add(argv, "-Wl,--pop-state");
@@ -442,8 +448,9 @@ void kinst_build(kinst_command_t *c)
     if (c->nsources > 1) check_headers(c);
     if (c->nsources > 0 && c->openmp && !opari && !c->debug)
         kinst_say("without -g the report names addresses, not files and lines");
-    if (c->step == KINST_STEP_LINK && c->mpi && *c->mpi_family && strcmp(c->mpi_family, OMPP_MPI_FAMILY) != 0)
-        fprintf(stderr, "kinst-ompp: MPI is not measured: ompp was built for %s, this is %s\n", OMPP_MPI_FAMILY, c->mpi_family);
+    if (c->step == KINST_STEP_LINK && c->mpi && !readable(ompp_place_find()->lib, mpi_library(c)))
+        fprintf(stderr, "kinst-ompp: MPI is not measured: ompp was built for %s, this is %s\n", OMPP_MPI_FAMILIES,
+                *c->mpi_family ? c->mpi_family : "another one");
     if (c->step == KINST_STEP_LINK && c->static_link)
         fprintf(stderr, "kinst-ompp: -static: the program is linked without measurement, which needs shared libraries\n");
     if (any_changed(c)) build_instrumented(c);

@@ -198,23 +198,36 @@ static bool mpi_fits(const char *library, const needs_t *program)
     return strcmp(own.mpi_name, program->mpi_name) == 0;
 }
 
+/* \return the library for the program's MPI, or NULL. */
+static char *mpi_library(const char *dir, const needs_t *program)
+{
+    static const char *const families[] = {"openmpi", "mpich", "other"};
+    char *path = NULL;
+
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        if (asprintf(&path, "%s/libompp-mpi-%s.so", dir, families[i]) < 0) abort();
+        if (mpi_fits(path, program)) return path;
+    }
+    return NULL;
+}
+
 static void set_up(const char *program)
 {
     const char *dir = ompp_place_find()->lib;
     needs_t needs = {0};
-    char *library = NULL, *mpi = NULL, *preload;
+    char *library = NULL, *mpi, *preload;
 
-    if (asprintf(&library, "%s/libompp.so", dir) < 0 || asprintf(&mpi, "%s/libompp-mpi.so", dir) < 0) abort();
+    if (asprintf(&library, "%s/libompp.so", dir) < 0) abort();
     if (access(library, R_OK) != 0) {
         fprintf(stderr, "ompp: %s is missing; the program runs without measurement\n", library);
         return;
     }
     ompp_elf_needed(program, see, &needs);
     preload = joined(library, ompp_env_foreign("LD_PRELOAD"));
-    if (needs.mpi && mpi_fits(mpi, &needs))
-        preload = joined(mpi, preload);
-    else if (needs.mpi)
-        fprintf(stderr, "ompp: MPI is not measured: the program uses %s, ompp was built for another MPI\n", needs.mpi_name);
+    mpi = needs.mpi ? mpi_library(dir, &needs) : NULL;
+    if (mpi) preload = joined(mpi, preload);
+    if (needs.mpi && !mpi)
+        fprintf(stderr, "ompp: MPI is not measured: the program uses %s, ompp was built for %s\n", needs.mpi_name, OMPP_MPI_FAMILIES);
     set("LD_PRELOAD", preload);
     if (needs.libomp) set("OMP_TOOL_LIBRARIES", joined(library, ompp_env_foreign("OMP_TOOL_LIBRARIES")));
 }

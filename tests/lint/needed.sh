@@ -14,7 +14,7 @@ check() { # check LIBRARY PATTERN
 
 check libompp ''
 check libompp-memory 'libompp\.so'
-check libompp-mpi 'libompp\.so|libmpi'
+for family in openmpi mpich other; do check libompp-mpi-$family 'libompp\.so|libmpi'; done
 check libompp-papi 'libompp\.so|libpapi'
 check libompp-report 'libxml2|libdwarf|libelf|libz\.|libzstd|liblzma|libicu'
 exit $status

@@ -25,9 +25,12 @@ $launch --nosuch=1 -- ./p 2>/dev/null; claim "unknown option" same $? 2
 if command -v clang-19 >/dev/null && clang-19 -fopenmp p.c -o pomp 2>/dev/null; then
     claim "OMPT tool with libomp" sh -c "$launch -n -- ./pomp | grep -q '^export OMP_TOOL_LIBRARIES=.*libompp.so'"
 fi
-if test -f "$abs_top_builddir/.libs/libompp-mpi.so" && $MPICC p.c -o pmpi 2>/dev/null && readelf -d pmpi | grep -q 'NEEDED.*libmpi'; then
-    claim "libompp-mpi with MPI" sh -c "$launch -n -- ./pmpi | grep -q 'libompp-mpi.so:.*libompp.so'"
-fi
+for family in $mpi_families; do
+    eval "mpicc=\$mpicc_$family"
+    $mpicc p.c -o pmpi 2>/dev/null && readelf -d pmpi | grep -q 'NEEDED.*libmpi' || continue
+    claim "libompp-mpi-$family with MPI" sh -c "$launch -n -- ./pmpi | grep -q 'libompp-mpi-$family.so:.*libompp.so'"
+    claim "and linked by kinst-ompp" sh -c "$kinst --dry-run $mpicc p.c 2>&1 | grep -q /libompp-mpi-$family.so"
+done
 # The program is this process, not a child of it.
 printf '#include <stdio.h>\n#include <unistd.h>\nint main(void) { printf("%%d\\n", getpid()); return 0; }\n' >pid.c
 gcc pid.c -o pid
