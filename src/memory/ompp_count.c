@@ -4,9 +4,7 @@
 #define OMPP_LOG_DOMAIN "memory"
 #include "memory/ompp_count_priv.h"
 
-#include "base/ompp_env.h"
 #include "base/ompp_log.h"
-#include "memory/ompp_names_priv.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_lifecycle.h"
 #include "runtime/ompp_meter.h"
@@ -42,6 +40,7 @@ static ompp_counter_t unseen = {.tag = 1ull << 40, .pages = &no_page};
 __thread ompp_counter_t *ompp_counter_self = &unseen;
 unsigned ompp_counter_files[OMPP_FILES_NUM];
 
+static bool at_load_is_over;          /* all of the program's libraries are there */
 static bool open_for_counting;       /* the map is there */
 static unsigned metrics;             /* set of rows */
 static _Atomic uint32_t nobjects;    /* highest object that was ever registered */
@@ -75,7 +74,6 @@ static void register_metrics(void)
     if (clang)
         ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE " of clang",
                             "long double, OpenMP atomics and reductions, functions that never return");
-    if (*ompp_env.data) ompp_names_register(ompp_env.data);
 }
 
 static ompp_counter_t *new_counter(void)
@@ -258,4 +256,12 @@ __attribute__((constructor)) static void at_load(void)
 {
     ompp_counter_start();
     ompp_runtime_start();
+    ompp_data_resolve();
+    at_load_is_over = true;
+}
+
+void ompp_counter_file(unsigned compiler)
+{
+    __atomic_fetch_add(&ompp_counter_files[compiler], 1, __ATOMIC_RELAXED);
+    if (at_load_is_over) ompp_data_resolve(); /* it may be of a library that was opened now */
 }

@@ -45,6 +45,9 @@ enum { OMPP_LOAD, OMPP_STORE };
 enum { OMPP_FILES_ALL, OMPP_FILES_CLANG, OMPP_FILES_NUM };
 extern unsigned ompp_counter_files[OMPP_FILES_NUM];
 
+/** \brief An object file with hooks is there: before main, or before dlopen() returns. */
+void ompp_counter_file(unsigned compiler);
+
 /** Never NULL. */
 extern __thread ompp_counter_t *ompp_counter_self __attribute__((tls_model("initial-exec")));
 

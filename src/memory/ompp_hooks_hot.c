@@ -142,12 +142,12 @@ NOTHING(__sanitizer_cov_trace_pc_indir, (uintptr_t callee __attribute__((unused)
 HOOK __tsan_init(void);
 HOOK __tsan_init(void)
 {
-    __atomic_fetch_add(&ompp_counter_files[OMPP_FILES_ALL], 1, __ATOMIC_RELAXED);
+    ompp_counter_file(OMPP_FILES_ALL);
 }
 
 HOOK __sanitizer_cov_trace_pc_guard_init(uint32_t *begin, uint32_t *end);
 HOOK __sanitizer_cov_trace_pc_guard_init(uint32_t *begin, uint32_t *end)
 {
     (void)begin, (void)end;
-    __atomic_fetch_add(&ompp_counter_files[OMPP_FILES_CLANG], 1, __ATOMIC_RELAXED);
+    ompp_counter_file(OMPP_FILES_CLANG);
 }

@@ -3,7 +3,7 @@
  * registration; back ends keep whatever is fast for them.
  */
 #define OMPP_LOG_DOMAIN "data"
-#include "runtime/ompp_data.h"
+#include "runtime/ompp_data_priv.h"
 
 #include "base/ompp_env.h"
 #include "base/ompp_log.h"
@@ -21,22 +21,22 @@
 #define MAX_BACKENDS 4
 #define MAX_NAME 256
 
-typedef struct {
-    uint32_t object;
-    uintptr_t begin, end;
-} range_t;
-
 static pthread_mutex_t data_lock = PTHREAD_MUTEX_INITIALIZER;
 static const ompp_data_backend_t *backends[MAX_BACKENDS];
 static unsigned nbackends;
 static ompp_a_object_t *objects[OMPP_DATA_MAX + 1];
 static uint32_t nobjects;
-static range_t *ranges; /* in order of registration */
+static ompp_data_range_t *ranges; /* in order of registration */
 static size_t nranges, aranges;
 
 static void tell(uint32_t object, uintptr_t begin, uintptr_t end)
 {
     for (unsigned i = 0; i < nbackends; i++) backends[i]->put(object, begin, end);
+}
+
+bool ompp_data_has_backend(void)
+{
+    return nbackends > 0;
 }
 
 bool ompp_data_subscribe(const ompp_data_backend_t *backend)
@@ -107,7 +107,7 @@ static uint32_t make_object(const char *name, const char *origin, const void *ad
 static bool room_for_range(void)
 {
     size_t bigger = aranges ? 2 * aranges : 256;
-    range_t *more;
+    ompp_data_range_t *more;
 
     if (nranges < aranges) return true;
     more = mmap(NULL, bigger * sizeof *more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -129,13 +129,6 @@ static bool known(uint32_t object, uintptr_t begin, uintptr_t end)
     return false;
 }
 
-static void note_nobody(void)
-{
-    if (nbackends == 0)
-        ompp_event_coverage(OMPP_COVERAGE_NOTE, "data structures are named, but nothing counts for them",
-                            "build the program with kinst-ompp --memory");
-}
-
 /* Ranges of the structure that begin there and end no later: they say nothing beside a newer one, and would be released with it. */
 static void drop_covered(uint32_t object, uintptr_t begin, uintptr_t end)
 {
@@ -154,12 +147,9 @@ static uint32_t add_locked(const void *address, size_t size, const char *name, c
     if (object && known(object, begin, end)) return object;
     if (!room_for_range()) return 0;
     if (object) drop_covered(object, begin, end);
-    if (!object) {
-        object = make_object(name, origin, address, size);
-        note_nobody();
-    }
+    if (!object) object = make_object(name, origin, address, size);
     if (!object) return 0;
-    ranges[nranges++] = (range_t){object, begin, end};
+    ranges[nranges++] = (ompp_data_range_t){object, begin, end};
     atomic_fetch_add_explicit(&objects[object]->nranges, 1, memory_order_relaxed);
     tell(object, begin, end);
     return object;
@@ -201,6 +191,95 @@ bool ompp_data_release(const void *address)
     }
     pthread_mutex_unlock(&data_lock);
     return end > begin;
+}
+
+/* What is left of a range without the bytes begin..end: nothing, one or two ranges in its place. \return their number. */
+static size_t rest_of(ompp_data_range_t range, uintptr_t begin, uintptr_t end, ompp_data_range_t rest[2])
+{
+    size_t n = 0;
+
+    if (range.begin < begin) rest[n++] = (ompp_data_range_t){range.object, range.begin, begin < range.end ? begin : range.end};
+    if (range.end > end) rest[n++] = (ompp_data_range_t){range.object, end > range.begin ? end : range.begin, range.end};
+    return n;
+}
+
+static bool overlaps(ompp_data_range_t range, uintptr_t begin, uintptr_t end)
+{
+    return range.begin < end && range.end > begin;
+}
+
+static ompp_data_piece_t piece_of(ompp_data_range_t range, uintptr_t begin, uintptr_t end)
+{
+    uintptr_t from = range.begin > begin ? range.begin : begin, to = range.end < end ? range.end : end;
+
+    return (ompp_data_piece_t){range.object, from - begin, to - from};
+}
+
+static size_t forget_locked(uintptr_t begin, uintptr_t end, ompp_data_piece_t *pieces, size_t max)
+{
+    ompp_data_range_t rest[2];
+    size_t n = 0;
+
+    for (size_t i = 0; i < nranges;) {
+        if (!overlaps(ranges[i], begin, end)) {
+            i++;
+            continue;
+        }
+        if (n < max) pieces[n++] = piece_of(ranges[i], begin, end);
+        size_t kept = rest_of(ranges[i], begin, end, rest);
+        if (kept == 2 && !room_for_range()) kept = 1;
+        memmove(&ranges[i + kept], &ranges[i + 1], (nranges - i - 1) * sizeof *ranges);
+        memcpy(&ranges[i], rest, kept * sizeof *ranges);
+        nranges += kept - 1;
+        i += kept;
+    }
+    tell(0, begin, end);
+    return n;
+}
+
+size_t ompp_data_forget(const void *address, size_t size, ompp_data_piece_t *pieces, size_t max)
+{
+    uintptr_t begin = (uintptr_t)address;
+    size_t n = 0;
+
+    if (size == 0 || atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return 0;
+    pthread_mutex_lock(&data_lock);
+    n = forget_locked(begin, begin + size, pieces, max);
+    pthread_mutex_unlock(&data_lock);
+    return n;
+}
+
+void ompp_data_restore(const void *address, size_t size, const ompp_data_piece_t *pieces, size_t n)
+{
+    uintptr_t begin = (uintptr_t)address;
+
+    if (n == 0 || atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
+    pthread_mutex_lock(&data_lock);
+    for (size_t i = 0; i < n && room_for_range(); i++) {
+        if (pieces[i].offset >= size) continue;
+        size_t rest = size - pieces[i].offset;
+        uintptr_t from = begin + pieces[i].offset, to = from + (pieces[i].size < rest ? pieces[i].size : rest);
+        ranges[nranges++] = (ompp_data_range_t){pieces[i].object, from, to};
+        tell(pieces[i].object, from, to);
+    }
+    pthread_mutex_unlock(&data_lock);
+}
+
+size_t ompp_data_ranges(ompp_data_range_t *to, size_t max)
+{
+    size_t n = 0;
+
+    if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return 0;
+    pthread_mutex_lock(&data_lock);
+    n = nranges;
+    if (n) memcpy(to, ranges, (n < max ? n : max) * sizeof *ranges);
+    pthread_mutex_unlock(&data_lock);
+    return n;
+}
+
+const char *ompp_data_name(uint32_t object)
+{
+    return object && object <= nobjects ? text_of(objects[object]->name) : "";
 }
 
 uint32_t ompp_data_find(uintptr_t address)
@@ -246,7 +325,6 @@ void ompp_data_from_environment(void)
 {
     uint64_t address, size;
 
-    if (*ompp_env.data) note_nobody();
     if (!*ompp_env.data_addr && !*ompp_env.data_size) return;
     if (!*ompp_env.data_addr || !*ompp_env.data_size) {
         ompp_warn_common("OMPP_DATA_ADDR and OMPP_DATA_SIZE belong together; no data range is set");
@@ -257,4 +335,12 @@ void ompp_data_from_environment(void)
         ompp_warn_common("OMPP_DATA_ADDR + OMPP_DATA_SIZE is beyond the end of memory; no data range is set");
     else
         ompp_data_add((const void *)(uintptr_t)address, size, ompp_env.data_name, "OMPP_DATA_ADDR");
+}
+
+void ompp_data_finish(void)
+{
+    ompp_data_note_missing();
+    if (nbackends == 0 && (nobjects > 0 || *ompp_env.data))
+        ompp_event_coverage(OMPP_COVERAGE_NOTE, "data structures are named, but nothing counts for them",
+                            "build the program with kinst-ompp --memory");
 }

@@ -38,6 +38,38 @@ uint32_t ompp_data_add(const void *address, size_t size, const char *name, const
 /** \brief The ranges that begin at this address belong to no structure any more. \return false when there are none. */
 bool ompp_data_release(const void *address);
 
+/** Part of a block of memory that belonged to a structure. */
+typedef struct {
+    uint32_t object;
+    size_t offset, size; /* in the block, bytes */
+} ompp_data_piece_t;
+
+/**
+ * \brief Memory is given back: its bytes belong to no structure any more; ranges that reach beyond it keep the rest.
+ * \param[out] pieces  what belonged to whom, in order of registration, for ompp_data_restore(); shape [max]. NULL with max 0.
+ * \return number of pieces, at most max.
+ * \note Call before the memory is given back, so that nobody else's is forgotten.
+ */
+size_t ompp_data_forget(const void *address, size_t size, ompp_data_piece_t *pieces, size_t max);
+
+/** \brief A block has got a new place (realloc): its pieces belong to their structures there, as far as size reaches. */
+void ompp_data_restore(const void *address, size_t size, const ompp_data_piece_t *pieces, size_t n);
+
+/** A range of a structure; ranges may overlap: later ones in the list cover earlier ones. */
+typedef struct {
+    uint32_t object;
+    uintptr_t begin, end;
+} ompp_data_range_t;
+
+/**
+ * \brief The ranges there are now, in order of registration. For back ends that choose ranges when they start; put() tells of changes.
+ * \param[out] ranges  shape [max].  \return how many there are, which may be more than max.
+ */
+size_t ompp_data_ranges(ompp_data_range_t *ranges, size_t max);
+
+/** \brief The name of a structure, borrowed; "" = there is none of this number. */
+const char *ompp_data_name(uint32_t object);
+
 /** \brief The object that holds an address, 0 = none. Slow: for samples that are taken apart after the run. */
 uint32_t ompp_data_find(uintptr_t address);
 
@@ -46,6 +78,18 @@ void ompp_data_offsets(uint32_t object, uint64_t start, uint64_t end);
 
 /** \brief Registers what OMPP_DATA_ADDR, OMPP_DATA_SIZE and OMPP_DATA_NAME say. Called once, at the start of measurement. */
 void ompp_data_from_environment(void);
+
+/**
+ * \brief Registers the variables that OMPP_DATA names, found in the program, else in its libraries; those still missing are looked for
+ *        in libraries that were loaded since the last call, and those of closed libraries are given back. What a name means:
+ *        docs/data.md. Does nothing while there is no back end.
+ * \note Back ends call it when they have started; the load/store hooks also when a library with hooks comes, before its code runs.
+ *       Threads: any. The first call reads debug information and may take seconds; the others are short where nothing has changed.
+ */
+void ompp_data_resolve(void);
+
+/** \brief Notes for Coverage at the end of measurement: names that were never found, structures that nothing counted for. */
+void ompp_data_finish(void);
 
 #pragma GCC visibility pop
 

@@ -13,6 +13,7 @@
 #include "model/ompp_job.h"
 #include "model/ompp_merge.h"
 #include "model/ompp_pack.h"
+#include "runtime/ompp_data.h"
 #include "runtime/ompp_dump_priv.h"
 #include "runtime/ompp_lifecycle.h"
 #include "runtime/ompp_meter_priv.h"
@@ -455,6 +456,7 @@ void ompp_runtime_absent(const ompp_reduce_t *reduce)
 /* Nothing is measured from here on. \return true for the one caller that ends a running measurement. */
 static bool stop(void)
 {
+    ompp_data_finish();
     if (atomic_exchange(&ompp_process.state, OMPP_STATE_DEAD) != OMPP_STATE_RUNNING) return false;
     atomic_store(&ompp_process.on, 0);
     ompp_dump_stop();

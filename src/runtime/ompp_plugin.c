@@ -8,6 +8,7 @@
 #include "base/ompp_env.h"
 #include "base/ompp_log.h"
 #include "model/ompp_profile.h"
+#include "runtime/ompp_data.h"
 #include "runtime/ompp_event.h"
 
 #include <dlfcn.h>
@@ -62,5 +63,7 @@ void ompp_plugins_start(void)
     static atomic_flag begun = ATOMIC_FLAG_INIT;
 
     /* Others do not wait: they may hold the loader's lock, which opening a library needs. */
-    if (!atomic_flag_test_and_set(&begun)) start_all();
+    if (atomic_flag_test_and_set(&begun)) return;
+    start_all();
+    ompp_data_resolve(); /* some may count for data structures */
 }

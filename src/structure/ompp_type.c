@@ -2,7 +2,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define MAX_DEPTH 64 /* of types in types; damaged data could go round */
 #define MAX_DIMENSIONS 15
@@ -235,4 +237,219 @@ void ompp_type_part(ompp_dwarf_t *dwarf, uint64_t type, uint64_t offset, bool fo
     if (p.offset == 0) return;
     snprintf(rest, sizeof rest, "+0x%" PRIx64, p.offset);
     append(&p, rest);
+}
+
+/* ---- Parts that the user names ------------------------------------------------------------------------------------------ */
+
+/* Where the selection has come to. error: a sentence, NULL while all is well. */
+typedef struct {
+    ompp_dwarf_t *dwarf;
+    const char *text; /* what is left of it */
+    bool fortran, section; /* section: several elements, of which nothing more can be named */
+    uint64_t type, offset, size;
+    const char *error;
+} select_t;
+
+/* The type behind other names for it. */
+static uint64_t without_aliases(ompp_dwarf_t *dwarf, uint64_t type)
+{
+    for (int depth = 0; type && depth < MAX_DEPTH; depth++) {
+        Dwarf_Die die = open_die(dwarf, type);
+        if (!die) return 0;
+        bool alias = is_alias(tag_of(dwarf, die));
+        uint64_t next = alias ? ompp_type_of(dwarf, die) : type;
+        dwarf_dealloc_die(die);
+        if (!alias) return type;
+        type = next;
+    }
+    return 0;
+}
+
+static Dwarf_Half kind_of(ompp_dwarf_t *dwarf, uint64_t type)
+{
+    Dwarf_Die die = open_die(dwarf, type);
+    Dwarf_Half tag = die ? tag_of(dwarf, die) : 0;
+
+    if (die) dwarf_dealloc_die(die);
+    return tag;
+}
+
+bool ompp_type_is_pointer(ompp_dwarf_t *dwarf, uint64_t type)
+{
+    Dwarf_Half tag = kind_of(dwarf, without_aliases(dwarf, type));
+
+    return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
+}
+
+bool ompp_type_is_descriptor(ompp_dwarf_t *dwarf, uint64_t type)
+{
+    Dwarf_Die die = open_die(dwarf, without_aliases(dwarf, type));
+    Dwarf_Bool has = 0;
+
+    if (!die) return false;
+    if (!ompp_die_ok(dwarf, dwarf_hasattr(die, DW_AT_data_location, &has, &dwarf->error))) has = 0;
+    dwarf_dealloc_die(die);
+    return has != 0;
+}
+
+/* A member by its name, also one of a base class, or of a structure or union that has no name. */
+typedef struct {
+    const char *name;
+    size_t length;
+    bool fortran, found;
+    int depth;
+    uint64_t begin, type;
+} wanted_t;
+
+static bool is_wanted(const wanted_t *w, const char *name)
+{
+    if (!name || strlen(name) != w->length) return false;
+    return (w->fortran ? strncasecmp : strncmp)(name, w->name, w->length) == 0;
+}
+
+static bool find_wanted(ompp_dwarf_t *dwarf, Dwarf_Die die, void *context)
+{
+    wanted_t *w = context;
+    Dwarf_Half tag = tag_of(dwarf, die);
+    Dwarf_Unsigned begin = 0;
+
+    if (tag != DW_TAG_member && tag != DW_TAG_inheritance) return true;
+    const char *name = tag == DW_TAG_member ? name_of(dwarf, die) : NULL;
+    ompp_die_number(dwarf, die, DW_AT_data_member_location, &begin);
+    uint64_t type = ompp_type_of(dwarf, die);
+    if (is_wanted(w, name)) {
+        w->found = true;
+        w->begin += begin;
+        w->type = type;
+        return false;
+    }
+    Dwarf_Die inner = name || w->depth == MAX_DEPTH ? NULL : open_die(dwarf, without_aliases(dwarf, type));
+    if (!inner) return true;
+    w->depth++;
+    w->begin += begin;
+    ompp_die_each_child(dwarf, inner, find_wanted, w);
+    if (!w->found) w->begin -= begin;
+    w->depth--;
+    dwarf_dealloc_die(inner);
+    return !w->found;
+}
+
+static void select_member(select_t *s)
+{
+    Dwarf_Half tag = kind_of(s->dwarf, s->type);
+    wanted_t w = {.name = s->text + 1, .fortran = s->fortran};
+
+    while (w.name[w.length] && !strchr(".%[( ", w.name[w.length])) w.length++;
+    if (tag != DW_TAG_structure_type && tag != DW_TAG_class_type && tag != DW_TAG_union_type) {
+        s->error = "it has no members";
+        return;
+    }
+    Dwarf_Die die = open_die(s->dwarf, s->type);
+    if (die) ompp_die_each_child(s->dwarf, die, find_wanted, &w);
+    if (die) dwarf_dealloc_die(die);
+    if (!w.found) s->error = "it has no such member";
+    s->text = w.name + w.length;
+    s->offset += w.begin;
+    s->type = without_aliases(s->dwarf, w.type);
+    s->size = ompp_type_size(s->dwarf, w.type, s->fortran);
+}
+
+static bool read_number(const char **text, int64_t *value)
+{
+    char *end;
+
+    *value = strtoll(*text, &end, 10);
+    bool any = end != *text;
+    *text = end;
+    return any;
+}
+
+/* One index: "3", "1:4" or ":"; what it does not say is that of the whole dimension. \return false: not understood. */
+static bool read_index(const char **text, const dimensions_t *d, unsigned k, int64_t *first, uint64_t *count)
+{
+    int64_t second;
+
+    *first = d->low[k];
+    *count = d->count[k];
+    bool any = read_number(text, first);
+    if (**text != ':') {
+        *count = 1;
+        return any;
+    }
+    ++*text;
+    uint64_t before = (uint64_t)(*first - d->low[k]);
+    *count = before < d->count[k] ? d->count[k] - before : 0;
+    if (read_number(text, &second)) *count = (uint64_t)(d->fortran ? second - *first + 1 : second);
+    return true;
+}
+
+/* "[2][1:3]" or "(1:5,2)"; in C the last dimensions may be left out. \return number of indices read, 0 = not understood. */
+static unsigned read_indices(select_t *s, const dimensions_t *d, int64_t *first, uint64_t *count)
+{
+    unsigned n = 0;
+
+    for (unsigned k = 0; k < d->n; k++) {
+        first[k] = d->low[k];
+        count[k] = d->count[k];
+    }
+    while (n < d->n && *s->text == (s->fortran && n > 0 ? ',' : s->fortran ? '(' : '[')) {
+        s->text++;
+        if (!read_index(&s->text, d, n, &first[n], &count[n])) return 0;
+        n++;
+        if (!s->fortran && *s->text++ != ']') return 0;
+    }
+    if (s->fortran && (n < d->n || *s->text++ != ')')) return 0;
+    return n;
+}
+
+/* In memory one piece: from the fastest dimension on whole ones, then perhaps a part of one, then single elements. */
+static void select_elements(select_t *s)
+{
+    int64_t first[MAX_DIMENSIONS];
+    uint64_t count[MAX_DIMENSIONS], stride;
+    Dwarf_Die die = kind_of(s->dwarf, s->type) == DW_TAG_array_type ? open_die(s->dwarf, s->type) : NULL;
+
+    s->error = "it is no array of fixed size";
+    if (!die) return;
+    dimensions_t d = dimensions_of(s->dwarf, die, s->fortran);
+    uint64_t element = ompp_type_of(s->dwarf, die);
+    dwarf_dealloc_die(die);
+    s->size = stride = d.fixed ? size_of(s->dwarf, element, s->fortran, 0) : 0;
+    if (stride == 0) return;
+    s->error = "the indices are not understood";
+    if (read_indices(s, &d, first, count) == 0) return;
+    bool part = false;
+    for (unsigned i = 0; i < d.n; i++) {
+        unsigned k = s->fortran ? i : d.n - 1 - i;
+        uint64_t begin = (uint64_t)(first[k] - d.low[k]);
+        s->error = "the indices are out of bounds";
+        if (count[k] == 0 || begin >= d.count[k] || count[k] > d.count[k] - begin) return;
+        s->error = "the elements do not lie in one piece";
+        if (part && count[k] > 1) return;
+        part |= count[k] < d.count[k];
+        s->section |= count[k] > 1;
+        s->offset += begin * stride;
+        s->size *= count[k];
+        stride *= d.count[k];
+    }
+    s->error = NULL;
+    s->type = without_aliases(s->dwarf, element);
+}
+
+const char *ompp_type_select(ompp_dwarf_t *dwarf, uint64_t type, const char *part, bool fortran, uint64_t *offset, uint64_t *size)
+{
+    select_t s = {.dwarf = dwarf, .text = part, .fortran = fortran, .type = without_aliases(dwarf, type)};
+
+    s.size = ompp_type_size(dwarf, type, fortran);
+    if (!s.type) return "its type is not known, for there is no debug information (-g)";
+    while (*s.text && !s.error) {
+        if (s.section) s.error = "of several elements nothing more can be named";
+        else if (*s.text == '.' || *s.text == '%') select_member(&s);
+        else if (*s.text == '[' || *s.text == '(') select_elements(&s);
+        else s.error = "what follows the name is not understood";
+    }
+    if (!s.error && s.size == 0) s.error = "its size is not known";
+    *offset = s.offset;
+    *size = s.size;
+    return s.error;
 }

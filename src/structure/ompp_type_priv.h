@@ -17,4 +17,13 @@ uint64_t ompp_type_size(ompp_dwarf_t *dwarf, uint64_t type, bool fortran);
 void ompp_type_part(ompp_dwarf_t *dwarf, uint64_t type, uint64_t offset, bool fortran, const char *const whole[], char *text,
                     size_t size);
 
+/** \brief See ompp_variable_select(). */
+const char *ompp_type_select(ompp_dwarf_t *dwarf, uint64_t type, const char *part, bool fortran, uint64_t *offset, uint64_t *size);
+
+/** \brief Pointers and references, by whatever name. */
+bool ompp_type_is_pointer(ompp_dwarf_t *dwarf, uint64_t type);
+
+/** \brief Arrays whose data lie elsewhere: allocatable ones and pointers of Fortran. */
+bool ompp_type_is_descriptor(ompp_dwarf_t *dwarf, uint64_t type);
+
 #endif

@@ -394,7 +394,7 @@ static bool same(const char *a, const char *b, bool fortran)
 }
 
 /* Behind the last "::" or "/". */
-static const char *last_part(const char *name)
+const char *ompp_variable_last_part(const char *name)
 {
     const char *part = name;
 
@@ -407,7 +407,7 @@ static bool is_named(const ompp_variable_t *v, const char *name)
 {
     size_t n = v->function ? strlen(v->function) : 0;
 
-    if (same(v->name, name, v->fortran) || same(last_part(v->name), name, v->fortran)) return true;
+    if (same(v->name, name, v->fortran) || same(ompp_variable_last_part(v->name), name, v->fortran)) return true;
     return n > 0 && strncmp(name, v->function, n) == 0 && strncmp(name + n, "::", 2) == 0 && same(v->name, name + n + 2, v->fortran);
 }
 
@@ -429,4 +429,34 @@ void ompp_variable_part(ompp_structure_t *structure, const ompp_variable_t *vari
                         char *text, size_t size)
 {
     ompp_type_part(&structure->dwarf, variable->type, offset, variable->fortran, whole, text, size);
+}
+
+const ompp_variable_t *ompp_variable_all(ompp_structure_t *structure, double deadline, size_t *n)
+{
+    const ompp_variables_t *all = read_all(structure, deadline);
+
+    *n = all ? all->n : 0;
+    return all ? all->items : NULL;
+}
+
+const char *ompp_variable_symbol(ompp_structure_t *structure, uint64_t addr, uint64_t *size)
+{
+    const ompp_elf_symbol_t *symbol = ompp_elf_object(&structure->elf, addr);
+
+    if (!symbol && structure->debug.fd >= 0) symbol = ompp_elf_object(&structure->debug, addr);
+    if (!symbol || symbol->low != addr) return NULL;
+    *size = symbol->high - symbol->low;
+    return symbol->name;
+}
+
+const char *ompp_variable_select(ompp_structure_t *structure, const ompp_variable_t *variable, const char *part, uint64_t *offset,
+                                 uint64_t *size)
+{
+    return ompp_type_select(&structure->dwarf, variable->type, part, variable->fortran, offset, size);
+}
+
+ompp_variable_kind_t ompp_variable_kind(ompp_structure_t *structure, const ompp_variable_t *variable)
+{
+    if (ompp_type_is_pointer(&structure->dwarf, variable->type)) return OMPP_VARIABLE_POINTER;
+    return ompp_type_is_descriptor(&structure->dwarf, variable->type) ? OMPP_VARIABLE_DESCRIPTOR : OMPP_VARIABLE_DATA;
 }

@@ -43,4 +43,27 @@ size_t ompp_variable_named(ompp_structure_t *structure, const char *name, double
 void ompp_variable_part(ompp_structure_t *structure, const ompp_variable_t *variable, uint64_t offset, const char *const whole[],
                         char *text, size_t size);
 
+/** \brief All variables, ascending by address. \param[out] n  their number. \return borrowed, shape [n]. */
+const ompp_variable_t *ompp_variable_all(ompp_structure_t *structure, double deadline, size_t *n);
+
+/** \brief The symbol that begins at an address. \return its name, borrowed; NULL = none. \param[out] size  bytes. */
+const char *ompp_variable_symbol(ompp_structure_t *structure, uint64_t addr, uint64_t *size);
+
+/** \brief Behind the last "::" or "/" of a name. */
+const char *ompp_variable_last_part(const char *name);
+
+/**
+ * \brief The bytes of a part of a variable, written as in its language: ".lock", "[2][1:3]" (start and length, as in OpenMP), "%x",
+ *        "(1:5,2)" (first and last), and several of them.
+ * \param[out] offset, size  bytes.
+ * \return NULL, or why it is no part of it: a sentence.
+ */
+const char *ompp_variable_select(ompp_structure_t *structure, const ompp_variable_t *variable, const char *part, uint64_t *offset,
+                                 uint64_t *size);
+
+typedef enum { OMPP_VARIABLE_DATA, OMPP_VARIABLE_POINTER, OMPP_VARIABLE_DESCRIPTOR } ompp_variable_kind_t;
+
+/** \brief Whether a variable holds the user's data, or says where they lie: a pointer or reference, an allocatable array. */
+ompp_variable_kind_t ompp_variable_kind(ompp_structure_t *structure, const ompp_variable_t *variable);
+
 #endif

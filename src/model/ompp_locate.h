@@ -1,0 +1,40 @@
+/**
+ * \file
+ * What the process asks of libompp-names.so: where variables lie that the user named in OMPP_DATA. The only contact between the
+ * library that lives in the user's process and the one that reads debug information (libdwarf). Opened with RTLD_LOCAL when there
+ * is a name to be found, and closed again; function looked up by OMPP_LOCATE_FUNCTION.
+ */
+#ifndef OMPP_LOCATE_H
+#define OMPP_LOCATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define OMPP_LOCATE_FUNCTION "ompp_locate_1" /* the number changes with what stands here */
+
+/** A module of the process. */
+typedef struct {
+    const char *path;
+    uintptr_t bias; /* dlpi_addr of dl_iterate_phdr */
+} ompp_locate_module_t;
+
+/** One name, and the answer. */
+typedef struct {
+    const char *name;  /* as the user wrote it, see docs/data.md */
+    size_t found;      /* variables that it fits; 1: the next three are about it */
+    uintptr_t address; /* in the process */
+    uint64_t size;     /* bytes; 0 = not known */
+    size_t module;     /* index */
+    int no_part;       /* found 0: the variable is there, but not the part of it: text says why */
+    char text[600];    /* found > 1: how to name each of them; 0: the nearest names; 1: a remark; may be "" */
+} ompp_locate_t;
+
+/**
+ * \brief Looks each name up in module 0, and in all others when it is not there.
+ * \param[in]     modules  shape [nmodules].
+ * \param[in,out] names    shape [n].
+ * \param[in]     seconds  longest time for reading debug information; symbols are always read.
+ */
+typedef void ompp_locate_run_t(const ompp_locate_module_t *modules, size_t nmodules, ompp_locate_t *names, size_t n, double seconds);
+
+#endif

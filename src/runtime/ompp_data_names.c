@@ -1,0 +1,273 @@
+/*
+ * OMPP_DATA: structures named by the user, found by the names of variables. Debug information is read by libompp-names.so, which is
+ * opened only for this and closed again: the process itself needs no libdwarf, and a program whose user names nothing pays nothing.
+ * Libraries that come later are searched for the names that are still missing.
+ */
+#define _GNU_SOURCE
+#define OMPP_LOG_DOMAIN "data"
+#include "runtime/ompp_data_priv.h"
+
+#include "base/ompp_env.h"
+#include "base/ompp_log.h"
+#include "model/ompp_locate.h"
+#include "model/ompp_profile.h"
+#include "runtime/ompp_event.h"
+#include "runtime/ompp_lifecycle.h"
+#include "runtime/ompp_plugin.h"
+#include "runtime/ompp_process_priv.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum { MISSING, FOUND, SEVERAL } state_t;
+
+typedef struct {
+    char *text;
+    state_t state;
+    bool said;           /* that it is missing */
+    uintptr_t address;   /* when found */
+    uintptr_t module;    /* the bias of its module */
+    char why[400];       /* of one that is missing */
+} name_t;
+
+typedef struct {
+    size_t n, allocated;
+    ompp_locate_module_t *items; /* paths are owned */
+} modules_t;
+
+/* Guards what follows. Not waited for: who holds it may be opening libraries, which may ask again, on this very thread. */
+static atomic_flag busy = ATOMIC_FLAG_INIT;
+static name_t *names;
+static size_t nnames;
+static bool split, refused;
+static unsigned long long adds, subs; /* of modules, when last looked at */
+static modules_t seen;
+
+/* ---- The list ------------------------------------------------------------------------------------------------------- */
+
+/* Commas in "a(1:5,2)" and "pair<int, long>::x" separate nothing. */
+static char *next_name(char **rest)
+{
+    char *begin = *rest;
+    int depth = 0;
+
+    if (!begin) return NULL;
+    for (char *p = begin;; p++) {
+        depth += *p && strchr("([<", *p) ? 1 : *p && strchr(")]>", *p) ? -1 : 0;
+        if (*p && (*p != ',' || depth > 0)) continue;
+        *rest = *p ? p + 1 : NULL;
+        *p = '\0';
+        break;
+    }
+    while (isspace((unsigned char)*begin)) begin++;
+    for (size_t n = strlen(begin); n && isspace((unsigned char)begin[n - 1]);) begin[--n] = '\0';
+    return begin;
+}
+
+static void split_names(void)
+{
+    char *rest = strdup(ompp_env.data);
+
+    split = true;
+    names = rest ? calloc(strlen(rest) / 2 + 1, sizeof *names) : NULL;
+    for (char *name; names && (name = next_name(&rest));)
+        if (*name) names[nnames++].text = name;
+}
+
+static size_t missing(void)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < nnames; i++) n += names[i].state == MISSING;
+    return n;
+}
+
+/* ---- Modules -------------------------------------------------------------------------------------------------------- */
+
+static bool is_seen(const modules_t *modules, const char *path, uintptr_t bias)
+{
+    for (size_t i = 0; i < modules->n; i++)
+        if (modules->items[i].bias == bias && strcmp(modules->items[i].path, path) == 0) return true;
+    return false;
+}
+
+static void add_module(modules_t *modules, const char *path, uintptr_t bias)
+{
+    if (modules->n == modules->allocated) {
+        size_t more = modules->allocated ? 2 * modules->allocated : 32;
+        ompp_locate_module_t *items = realloc(modules->items, more * sizeof *items);
+        if (!items) return;
+        modules->items = items;
+        modules->allocated = more;
+    }
+    char *copy = strdup(path);
+    if (copy) modules->items[modules->n++] = (ompp_locate_module_t){copy, bias};
+}
+
+static void free_modules(modules_t *modules)
+{
+    for (size_t i = 0; i < modules->n; i++) free((char *)modules->items[i].path);
+    free(modules->items);
+    *modules = (modules_t){0};
+}
+
+static bool is_ours(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && strncmp(slash, "/libompp", 8) == 0;
+}
+
+/* The program comes first, without a name. */
+static int note_module(struct dl_phdr_info *info, size_t size, void *data)
+{
+    modules_t *modules = data;
+    const char *path = modules->n == 0 ? ompp_program_path() : info->dlpi_name;
+
+    (void)size;
+    adds = info->dlpi_adds;
+    subs = info->dlpi_subs;
+    if (path && ((*path == '/' && !is_ours(path)) || modules->n == 0)) add_module(modules, path, info->dlpi_addr);
+    return 0;
+}
+
+static int note_changes(struct dl_phdr_info *info, size_t size, void *data)
+{
+    unsigned long long *now = data;
+
+    (void)size;
+    now[0] = info->dlpi_adds;
+    now[1] = info->dlpi_subs;
+    return 1;
+}
+
+static bool modules_changed(void)
+{
+    unsigned long long now[2] = {0, 0};
+
+    dl_iterate_phdr(note_changes, now);
+    return now[0] != adds || now[1] != subs;
+}
+
+/* What was in a library that is closed is gone. */
+static void forget_closed(const modules_t *now)
+{
+    for (size_t i = 0; i < nnames; i++) {
+        bool there = names[i].state != FOUND;
+        for (size_t k = 0; k < now->n && !there; k++) there = now->items[k].bias == names[i].module;
+        if (there) continue;
+        ompp_data_release((const void *)names[i].address);
+        names[i].state = MISSING;
+    }
+}
+
+/* ---- Looking up ----------------------------------------------------------------------------------------------------- */
+
+static void say(name_t *name, const char *why, bool final)
+{
+    char subject[300];
+
+    if (!name->said) ompp_warn_common("OMPP_DATA: %s: %s", name->text, why);
+    name->said = true;
+    snprintf(name->why, sizeof name->why, "%s", why);
+    if (!final) return;
+    snprintf(subject, sizeof subject, "OMPP_DATA: %s", name->text);
+    ompp_event_coverage(OMPP_COVERAGE_NOTE, subject, why);
+}
+
+static void take_answer(name_t *name, const ompp_locate_t *answer, const modules_t *modules)
+{
+    char why[700];
+
+    if (answer->found > 1) {
+        name->state = SEVERAL;
+        snprintf(why, sizeof why, "there are %zu, name one: %s", answer->found, answer->text);
+        say(name, why, true);
+    } else if (answer->found == 1 && answer->size > 0) {
+        name->state = FOUND;
+        name->address = answer->address;
+        name->module = modules->items[answer->module].bias;
+        ompp_data_add((const void *)answer->address, answer->size, name->text, "OMPP_DATA");
+        if (*answer->text) say(name, answer->text, true);
+    } else {
+        bool nearest = !answer->no_part && *answer->text;
+        snprintf(why, sizeof why, "%s%s%s", answer->no_part ? "" : "no variable of this name and a fixed address",
+                 nearest ? "; there is " : "", answer->text);
+        say(name, why, false);
+    }
+}
+
+static void ask(ompp_locate_run_t *locate, const modules_t *modules)
+{
+    size_t n = missing(), k = 0;
+    ompp_locate_t *answers = calloc(n, sizeof *answers);
+
+    if (!answers) return;
+    for (size_t i = 0; i < nnames; i++)
+        if (names[i].state == MISSING) answers[k++].name = names[i].text;
+    locate(modules->items, modules->n, answers, n, ompp_env.resolve_seconds);
+    k = 0;
+    for (size_t i = 0; i < nnames; i++)
+        if (names[i].state == MISSING) take_answer(&names[i], &answers[k++], modules);
+    free(answers);
+}
+
+static void look_up(const modules_t *modules)
+{
+    char path[4200];
+
+    ompp_library_path(path, sizeof path, "libompp-names.so");
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *locate = library ? dlsym(library, OMPP_LOCATE_FUNCTION) : NULL;
+    if (locate) {
+        ask((ompp_locate_run_t *)locate, modules);
+    } else {
+        const char *why = dlerror();
+        refused = true;
+        ompp_warn_common("OMPP_DATA: no names of variables: %s", why ? why : "unknown error");
+        ompp_event_coverage(OMPP_COVERAGE_REFUSED, "OMPP_DATA", "libompp-names.so cannot be opened");
+    }
+    if (library) dlclose(library);
+}
+
+/* Only what was not there before is searched, but the program's own module comes first whatever is asked. */
+static void resolve(void)
+{
+    modules_t now = {0}, fresh = {0};
+
+    if (!split) split_names();
+    if (!modules_changed()) return;
+    dl_iterate_phdr(note_module, &now);
+    forget_closed(&now);
+    for (size_t i = 0; i < now.n; i++)
+        if (!is_seen(&seen, now.items[i].path, now.items[i].bias)) add_module(&fresh, now.items[i].path, now.items[i].bias);
+    if (fresh.n > 0 && missing() > 0) look_up(&fresh);
+    free_modules(&fresh);
+    free_modules(&seen);
+    seen = now;
+}
+
+void ompp_data_resolve(void)
+{
+    int saved = errno;
+
+    if (refused || !ompp_data_has_backend() || !ompp_runtime_start() || !*ompp_env.data) return;
+    if (atomic_flag_test_and_set(&busy)) return;
+    resolve();
+    atomic_flag_clear(&busy);
+    errno = saved;
+}
+
+void ompp_data_note_missing(void)
+{
+    if (!*ompp_env.data || atomic_flag_test_and_set(&busy)) return;
+    for (size_t i = 0; i < nnames; i++)
+        if (names[i].state == MISSING) say(&names[i], names[i].why, true);
+    atomic_flag_clear(&busy);
+}

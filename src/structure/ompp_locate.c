@@ -1,0 +1,425 @@
+/*
+ * Variables by the names that a user writes: which of all variables of the process's modules a name means, and what to say when it
+ * means several or none. The function that libompp-names.so exports.
+ */
+#define _GNU_SOURCE
+#include "model/ompp_locate.h"
+
+#include "structure/ompp_variable.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define MAX_CANDIDATES 64
+#define MAX_NEAREST 3
+#define MAX_LETTERS 64 /* of names that are compared letter by letter */
+
+/* How well a variable fits; only the best count. */
+enum { NO, BY_LAST_PART, BY_FUNCTION, BY_NAME };
+
+/* One that fits: a variable, or the common block that begins with it. */
+typedef struct {
+    const ompp_variable_t *variable;
+    size_t module;
+    const char *block; /* NULL = the variable itself */
+    size_t block_length;
+    uint64_t addr, size;
+} candidate_t;
+
+typedef struct {
+    const ompp_locate_module_t *modules;
+    size_t nmodules;
+    ompp_structure_t **structures; /* NULL = not opened yet, or cannot be */
+    bool *tried;
+    double deadline;
+    size_t n;
+    int rank;
+    candidate_t found[MAX_CANDIDATES];
+} search_t;
+
+/* A name taken apart: "libx.so:solve.c:" before it, "#2" behind it. Which part of the variable is found by trying. */
+typedef struct {
+    char *text;           /* owned */
+    const char *places[4];/* library or file that it must be in */
+    size_t nplaces;
+    const char *name;
+    size_t number;        /* which of those that fit, from 1; 0 = there must be one */
+} wanted_t;
+
+/* ---- Names of places ------------------------------------------------------------------------------------------------ */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* "solve.c" and "src/solve.c" for /home/x/src/solve.c. */
+static bool ends_path(const char *path, const char *end)
+{
+    size_t n = strlen(path), m = strlen(end);
+
+    return m > 0 && m <= n && strcmp(path + n - m, end) == 0 && (m == n || path[n - m - 1] == '/');
+}
+
+/* "libx.so" for libx.so.1.2. */
+static bool is_module(const char *path, const char *name)
+{
+    const char *base = base_name(path);
+    size_t n = strlen(name);
+
+    return strncmp(base, name, n) == 0 && (base[n] == '\0' || base[n] == '.');
+}
+
+static bool is_in(const search_t *s, const candidate_t *c, const wanted_t *w)
+{
+    for (size_t i = 0; i < w->nplaces; i++) {
+        bool file = c->variable->file && ends_path(c->variable->file, w->places[i]);
+        if (!file && !is_module(s->modules[c->module].path, w->places[i])) return false;
+    }
+    return true;
+}
+
+/* The first single colon; "::" is none. */
+static char *place_end(char *text)
+{
+    for (char *p = text; *p; p++) {
+        if (p[0] != ':') continue;
+        if (p[1] != ':') return p;
+        p++;
+    }
+    return NULL;
+}
+
+/* Indices may have colons, too: places stand before any bracket. */
+static bool take_apart(wanted_t *w, const char *text)
+{
+    *w = (wanted_t){.text = strdup(text)};
+    if (!w->text) return false;
+    char *rest = w->text, *number = strrchr(rest, '#'), *end;
+    if (number && number[1] && number[1 + strspn(number + 1, "0123456789")] == '\0') {
+        w->number = strtoull(number + 1, NULL, 10);
+        *number = '\0';
+    }
+    while (w->nplaces < 4 && (end = place_end(rest)) && end < rest + strcspn(rest, "[(")) {
+        *end = '\0';
+        w->places[w->nplaces++] = rest;
+        rest = end + 1;
+    }
+    w->name = rest;
+    return true;
+}
+
+/* ---- Does a variable fit? ------------------------------------------------------------------------------------------- */
+
+static bool same(const char *a, const char *b, size_t n, bool fortran)
+{
+    return strlen(a) == n && (fortran ? strncasecmp : strncmp)(a, b, n) == 0;
+}
+
+/* "solve::count", and "heat::solve::count" for a variable of heat::solve. */
+static bool is_of_function(const ompp_variable_t *v, const char *name, size_t n)
+{
+    const char *ways[2] = {v->function, v->function ? ompp_variable_last_part(v->function) : NULL};
+
+    for (size_t i = 0; i < 2 && ways[i]; i++) {
+        size_t m = strlen(ways[i]);
+        if (n > m + 2 && (v->fortran ? strncasecmp : strncmp)(name, ways[i], m) == 0 && strncmp(name + m, "::", 2) == 0 &&
+            same(v->name, name + m + 2, n - m - 2, v->fortran))
+            return true;
+    }
+    return false;
+}
+
+/* Members of common blocks are everybody's, whichever function the debug information has them in. */
+static const char *function_of(const ompp_variable_t *v)
+{
+    return v->name[0] == '/' ? NULL : v->function;
+}
+
+static int fits(ompp_structure_t *structure, const ompp_variable_t *v, const char *name, size_t n)
+{
+    uint64_t size;
+    const char *symbol;
+
+    if (!function_of(v) && same(v->name, name, n, v->fortran)) return BY_NAME;
+    if (is_of_function(v, name, n)) return BY_FUNCTION;
+    symbol = ompp_variable_symbol(structure, v->addr, &size);
+    if (symbol && same(symbol, name, n, false)) return BY_NAME;
+    return same(ompp_variable_last_part(v->name), name, n, v->fortran) ? BY_LAST_PART : NO;
+}
+
+/* "/work/x" is a member of the common block that is called "work" or "/work/"; of a blank one "//". */
+static bool fits_block(const ompp_variable_t *v, const char *name, size_t n)
+{
+    const char *end = v->name[0] == '/' ? strchr(v->name + 1, '/') : NULL;
+    size_t length = end ? (size_t)(end - v->name) + 1 : 0;
+
+    if (!end) return false;
+    if (n == length && strncasecmp(v->name, name, n) == 0) return true;
+    return n + 2 == length && n > 0 && strncasecmp(v->name + 1, name, n) == 0;
+}
+
+/* Without debug information: gfortran's "work_". */
+static bool fits_symbol_of_block(const ompp_variable_t *v, const char *name, size_t n)
+{
+    return !v->type && strlen(v->name) == n + 1 && v->name[n] == '_' && strncasecmp(v->name, name, n) == 0;
+}
+
+static void take(search_t *s, candidate_t c, int rank, const wanted_t *w)
+{
+    if (rank == NO || rank < s->rank || !is_in(s, &c, w)) return;
+    if (rank > s->rank) s->n = 0;
+    s->rank = rank;
+    for (size_t i = 0; i < s->n && i < MAX_CANDIDATES; i++)
+        if (s->found[i].module == c.module && s->found[i].addr == c.addr && !s->found[i].block == !c.block) return;
+    if (s->n < MAX_CANDIDATES) s->found[s->n] = c;
+    s->n++;
+}
+
+/* A block's size is that of its symbol; each unit may see another one. */
+static candidate_t block_of(ompp_structure_t *structure, candidate_t c)
+{
+    c.block = c.variable->name;
+    c.block_length = (size_t)(strchr(c.block + 1, '/') - c.block) + 1;
+    ompp_variable_symbol(structure, c.addr, &c.size);
+    return c;
+}
+
+static void search_module(search_t *s, size_t module, const wanted_t *w, size_t length)
+{
+    ompp_structure_t *structure = s->structures[module];
+    size_t n = 0;
+
+    if (!s->tried[module]) {
+        s->tried[module] = true;
+        if (ompp_structure_open(s->modules[module].path, NULL, &s->structures[module]) == 0) structure = s->structures[module];
+    }
+    const ompp_variable_t *all = structure ? ompp_variable_all(structure, s->deadline, &n) : NULL;
+    for (size_t i = 0; i < n; i++) {
+        candidate_t c = {.variable = &all[i], .module = module, .addr = all[i].addr, .size = all[i].size};
+        int rank = fits(structure, &all[i], w->name, length);
+        if (rank == NO && fits_symbol_of_block(&all[i], w->name, length)) rank = BY_NAME;
+        bool first = i == 0 || all[i - 1].addr != all[i].addr || all[i - 1].name[0] != '/';
+        if (first && fits_block(&all[i], w->name, length) && ompp_variable_symbol(structure, c.addr, &c.size))
+            take(s, block_of(structure, c), BY_NAME, w);
+        take(s, c, rank, w);
+    }
+}
+
+/* As in the source, which is the order of the list and of "#2". */
+static int compare(const void *a, const void *b)
+{
+    const candidate_t *x = a, *y = b;
+    const char *p = x->variable->file ? x->variable->file : "", *q = y->variable->file ? y->variable->file : "";
+    int files = strcmp(p, q);
+
+    if (x->module != y->module) return x->module < y->module ? -1 : 1;
+    if (files != 0) return files;
+    if (x->variable->line != y->variable->line) return x->variable->line < y->variable->line ? -1 : 1;
+    return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static void search_all(search_t *s, const wanted_t *w, size_t length)
+{
+    s->n = 0;
+    s->rank = NO;
+    search_module(s, 0, w, length);
+    if (s->n > 0) return;
+    for (size_t m = 1; m < s->nmodules; m++) search_module(s, m, w, length);
+}
+
+static void search(search_t *s, const wanted_t *w, size_t length)
+{
+    search_all(s, w, length);
+    if (s->n > 1) qsort(s->found, s->n < MAX_CANDIDATES ? s->n : MAX_CANDIDATES, sizeof s->found[0], compare);
+}
+
+/* ---- Several -------------------------------------------------------------------------------------------------------- */
+
+enum { PLAIN, WITH_FILE, WITH_MODULE, WITH_NUMBER };
+
+static void label(const search_t *s, size_t i, int how, char *text, size_t size)
+{
+    const candidate_t *c = &s->found[i];
+    const ompp_variable_t *v = c->variable;
+    const char *module = base_name(s->modules[c->module].path), *file = v->file ? base_name(v->file) : NULL;
+    char number[24] = "";
+
+    if (how == WITH_NUMBER) snprintf(number, sizeof number, "#%zu", i + 1);
+    snprintf(text, size, "%s%s%s%s%s%s%.*s%s", how == WITH_MODULE ? module : "", how == WITH_MODULE ? ":" : "",
+             (how == WITH_FILE || how == WITH_MODULE) && file ? file : "", (how == WITH_FILE || how == WITH_MODULE) && file ? ":" : "",
+             function_of(v) ? v->function : "", function_of(v) ? "::" : "", c->block ? (int)c->block_length : (int)strlen(v->name), v->name,
+             number);
+}
+
+/* The shortest way to name it that no other one shares. "#2" counts in the order of the list that this name gave. */
+static void label_apart(const search_t *s, size_t i, const char *name, char *text, size_t size)
+{
+    char other[300];
+
+    for (int how = PLAIN; how < WITH_NUMBER; how++) {
+        bool alone = true;
+        label(s, i, how, text, size);
+        for (size_t k = 0; k < s->n && k < MAX_CANDIDATES && alone; k++) {
+            label(s, k, how, other, sizeof other);
+            alone = k == i || strcmp(text, other) != 0;
+        }
+        /* The plain name would mean all of them again. */
+        if (alone && strcmp(text, name) != 0) return;
+    }
+    snprintf(text, size, "%s#%zu", name, i + 1);
+}
+
+static void list_candidates(const search_t *s, const char *name, ompp_locate_t *answer)
+{
+    size_t used = 0, room = sizeof answer->text;
+    char text[300];
+
+    for (size_t i = 0; i < s->n && i < MAX_CANDIDATES && used < room; i++) {
+        label_apart(s, i, name, text, sizeof text);
+        used += (size_t)snprintf(answer->text + used, room - used, "%s%s (%llu bytes)", i ? ", " : "", text,
+                                 (unsigned long long)s->found[i].size);
+    }
+    if (used >= room) memcpy(answer->text + room - 4, "...", 4);
+}
+
+/* ---- None ----------------------------------------------------------------------------------------------------------- */
+
+/* Letters to change, leave out or put in, without regard to case; at most MAX_LETTERS of each are looked at. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t n = strnlen(a, MAX_LETTERS), m = strnlen(b, MAX_LETTERS), row[MAX_LETTERS + 1];
+
+    for (size_t j = 0; j <= m; j++) row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t corner = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            size_t best = corner + (strncasecmp(&a[i - 1], &b[j - 1], 1) != 0);
+            corner = row[j];
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[m];
+}
+
+/* Of the program: what libraries have is rarely what was meant. Names with leading underscores are the compiler's. */
+static void list_nearest(search_t *s, const char *name, ompp_locate_t *answer)
+{
+    const ompp_variable_t *best[MAX_NEAREST];
+    const char *last = ompp_variable_last_part(name);
+    size_t n = 0, nbest = 0, used = 0, limit = strlen(last) < 6 ? 2 : strlen(last) / 3, far[MAX_NEAREST];
+    const ompp_variable_t *all = s->structures[0] ? ompp_variable_all(s->structures[0], s->deadline, &n) : NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        const char *other = ompp_variable_last_part(all[i].name);
+        size_t d = distance(last, other), at = nbest;
+        bool again = i > 0 && all[i - 1].addr == all[i].addr;
+        if (d > limit || d >= strlen(last) || again || (other[0] == '_' && other[1] == '_')) continue;
+        while (at > 0 && far[at - 1] > d) at--;
+        if (at == MAX_NEAREST) continue;
+        if (nbest < MAX_NEAREST) nbest++;
+        for (size_t k = nbest - 1; k > at; k--) best[k] = best[k - 1], far[k] = far[k - 1];
+        best[at] = &all[i];
+        far[at] = d;
+    }
+    for (size_t i = 0; i < nbest && used < sizeof answer->text; i++) {
+        const char *file = far[i] == 0 && best[i]->file ? base_name(best[i]->file) : NULL; /* the name is right, but not the place */
+        used += (size_t)snprintf(answer->text + used, sizeof answer->text - used, "%s%s%s%s%s%s", i ? ", " : "", file ? file : "",
+                                 file ? ":" : "", function_of(best[i]) ? best[i]->function : "", function_of(best[i]) ? "::" : "",
+                                 best[i]->name);
+    }
+}
+
+/* ---- One ------------------------------------------------------------------------------------------------------------ */
+
+static void remark(ompp_structure_t *structure, const ompp_variable_t *v, ompp_locate_t *answer)
+{
+    static const char *const texts[] = {
+        [OMPP_VARIABLE_DATA] = "",
+        [OMPP_VARIABLE_POINTER] = "a pointer: it is counted itself, not what it points to",
+        [OMPP_VARIABLE_DESCRIPTOR] = "an allocatable array or pointer: its description is counted, not its elements",
+    };
+
+    snprintf(answer->text, sizeof answer->text, "%s", texts[ompp_variable_kind(structure, v)]);
+}
+
+/* The place of the one that was found, or of its part. */
+static void answer_one(search_t *s, const candidate_t *c, const char *part, ompp_locate_t *answer)
+{
+    ompp_structure_t *structure = s->structures[c->module];
+    uint64_t offset = 0;
+    const char *why = NULL;
+
+    answer->size = c->size;
+    if (*part) why = c->block ? "a common block has no parts; name its members" :
+                     ompp_variable_select(structure, c->variable, part, &offset, &answer->size);
+    answer->found = !why;
+    answer->no_part = why != NULL;
+    answer->module = c->module;
+    answer->address = s->modules[c->module].bias + c->addr + offset;
+    if (why)
+        snprintf(answer->text, sizeof answer->text, "%s", why);
+    else if (!*part && !c->block)
+        remark(structure, c->variable, answer);
+}
+
+/* Where a part could begin, from behind: the whole text is tried as a name first, for symbols have dots, too. */
+static size_t shorter(const char *name, size_t length)
+{
+    while (length > 0 && !strchr(".%[(", name[--length])) continue;
+    return length;
+}
+
+static void locate(search_t *s, ompp_locate_t *answer)
+{
+    wanted_t w;
+    size_t length;
+
+    answer->found = 0;
+    answer->no_part = 0;
+    answer->text[0] = '\0';
+    if (!take_apart(&w, answer->name)) return;
+    for (length = strlen(w.name); length > 0; length = shorter(w.name, length)) {
+        search(s, &w, length);
+        if (s->n > 0) break;
+    }
+    if (w.number > 0 && w.number <= s->n && w.number <= MAX_CANDIDATES)
+        answer_one(s, &s->found[w.number - 1], w.name + length, answer);
+    else if (s->n == 1 && w.number == 0)
+        answer_one(s, &s->found[0], w.name + length, answer);
+    else if (s->n > 0 && w.number == 0) {
+        answer->found = s->n;
+        list_candidates(s, answer->name, answer);
+    } else
+        list_nearest(s, w.name, answer);
+    free(w.text);
+}
+
+#pragma GCC visibility push(default)
+extern ompp_locate_run_t ompp_locate_1;
+#pragma GCC visibility pop
+
+void ompp_locate_1(const ompp_locate_module_t *modules, size_t nmodules, ompp_locate_t *names, size_t n, double seconds)
+{
+    search_t *s = calloc(1, sizeof *s);
+    ompp_structure_t **structures = calloc(nmodules, sizeof *structures);
+    bool *tried = calloc(nmodules, sizeof *tried);
+
+    if (s && structures && tried && nmodules > 0) {
+        *s = (search_t){.modules = modules, .nmodules = nmodules, .structures = structures, .tried = tried,
+                        .deadline = ompp_structure_now() + seconds};
+        for (size_t i = 0; i < n; i++) locate(s, &names[i]);
+        for (size_t i = 0; i < nmodules; i++)
+            if (structures[i]) ompp_structure_close(structures[i]);
+    }
+    free(tried);
+    free(structures);
+    free(s);
+}
