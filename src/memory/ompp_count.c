@@ -5,6 +5,7 @@
 #include "memory/ompp_count_priv.h"
 
 #include "base/ompp_log.h"
+#include "memory/ompp_free_priv.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_lifecycle.h"
 #include "runtime/ompp_meter.h"
@@ -53,6 +54,11 @@ static void put(uint32_t object, uintptr_t begin, uintptr_t end)
     if (object > nobjects) nobjects = object;
     if (!ompp_map_put(object, begin, end))
         ompp_event_coverage(OMPP_COVERAGE_DROPPED, "edges of data structures", "too many structures that share a page");
+}
+
+bool ompp_counter_no_objects(void)
+{
+    return nobjects == 0;
 }
 
 static const ompp_data_backend_t backend = {put};
@@ -255,6 +261,7 @@ void ompp_counter_start(void)
 __attribute__((constructor)) static void at_load(void)
 {
     ompp_counter_start();
+    ompp_free_start();
     ompp_runtime_start();
     ompp_data_resolve();
     at_load_is_over = true;

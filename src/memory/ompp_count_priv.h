@@ -54,6 +54,9 @@ extern __thread ompp_counter_t *ompp_counter_self __attribute__((tls_model("init
 /** \brief The counter of this thread, made at its first access; one that nobody reads when it is not measured. Keeps errno. */
 ompp_counter_t *ompp_counter_get(void);
 
+/** \brief No structure was registered so far. */
+bool ompp_counter_no_objects(void);
+
 /** \brief Opens the map and joins the runtime, once. */
 void ompp_counter_start(void);
 

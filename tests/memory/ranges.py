@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Structures exact at their edges, registered and released while threads run; tasks; threads, also living ones; assignments beside memcpy; C++ with exceptions; signals."""
+"""Structures exact at their edges, registered and released while threads run; tasks; threads, also living ones; assignments beside memcpy;
+C++ with exceptions; signals; memory that is given back while it is named."""
 
 import os
 import xml.etree.ElementTree as ElementTree
@@ -37,7 +38,8 @@ def check(verdict, scratch, source, name, compiler, level, args=()):
 
 def main():
     scratch, verdict = harness.Scratch("ranges"), harness.Verdict("ranges")
-    for source, compilers in (("ranges.c", ("gcc", "clang")), ("signals.c", ("gcc", "clang")), ("throw.cc", ("g++", "clang++"))):
+    for source, compilers in (("ranges.c", ("gcc", "clang")), ("signals.c", ("gcc", "clang")), ("throw.cc", ("g++", "clang++")),
+                              ("freed.cc", ("g++", "clang++"))):
         for name, compiler in memory.compilers(*compilers):
             for level in ("-O0", "-O2"):
                 check(verdict, scratch, source, name, compiler, level)

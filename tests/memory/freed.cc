@@ -1,0 +1,107 @@
+// Memory that is given back while it is named, and other data in its place: new and delete, vectors, malloc and realloc, mappings;
+// on several threads. Prints "+name loads stores".
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include <ompp.h>
+#include <sys/mman.h>
+
+static void fill(volatile double *at, long n)
+{
+    for (long i = 0; i < n; i++) at[i] = (double)i;
+}
+
+static void expect(const char *name, long stores, long loads = 0)
+{
+    std::printf("+%s %ld %ld\n", name, loads, stores);
+}
+
+// The allocator gives the same block again, if it can; what is left over in front and behind the range belongs to nobody either.
+template <class Get, class Put> static void again(const char *name, long n, Get get, Put put)
+{
+    for (int round = 0; round < 20; round++) {
+        double *at = get(n);
+        ompp_papi_set_drange(at + n / 4, n / 2 * sizeof *at, name);
+        fill(at, n);
+        put(at);
+        at = get(n);
+        fill(at, n);
+        put(at);
+    }
+#pragma omp critical
+    expect(name, 20 * (n / 2));
+}
+
+static void c_and_cxx(long n)
+{
+    again("malloc", n, [](long k) { return (double *)std::malloc(k * sizeof(double)); }, [](double *p) { std::free(p); });
+    again("new", n, [](long k) { return new double[k]; }, [](double *p) { delete[] p; });
+}
+
+static void vectors()
+{
+    std::vector<double> v(100);
+    ompp_papi_set_drange(v.data(), 100 * sizeof(double), "vector");
+    fill(v.data(), 100);
+    v.resize(1000); // elsewhere now
+    std::vector<double> w(100);
+    fill(w.data(), 100);
+    fill(v.data(), 1000);
+    expect("vector", 100, 1); // one block was read from the old place
+}
+
+// The range goes with its bytes.
+static void grown()
+{
+    double *at = (double *)std::malloc(800), *keep = (double *)std::malloc(800);
+    ompp_papi_set_drange(at, 800, "grown");
+    fill(at, 100);
+    at = (double *)std::realloc(at, 1 << 20);
+    fill(at, 1 << 17);
+    double *other = (double *)std::malloc(800);
+    fill(other, 100);
+    if (!std::realloc(at, (size_t)1 << 62)) fill(at, 100); // still there
+    at = (double *)std::realloc(at, 400);
+    fill(at, 50);
+    std::free(at);
+    std::free(keep);
+    std::free(other);
+    expect("grown", 100 + 100 + 100 + 50);
+}
+
+static void mapped()
+{
+    char *at = (char *)mmap(nullptr, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ompp_papi_set_drange(at, 4 * 4096, "mapped");
+    fill((double *)at, 2048);
+    munmap(at + 4096, 8192);
+    mmap(at + 4096, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    fill((double *)at, 2048);
+    munmap(at + 1, 4096); // refused
+    fill((double *)at, 512);
+    munmap(at, 4 * 4096);
+    expect("mapped", 2048 + 1024 + 512);
+}
+
+int main()
+{
+#pragma omp parallel num_threads(4)
+    {
+        c_and_cxx(8);
+        c_and_cxx(1000);
+        c_and_cxx(100000);
+    }
+    std::unique_ptr<double[]> p(new double[64]);
+    ompp_papi_set_drange(p.get(), 64 * sizeof(double), "unique");
+    fill(p.get(), 64);
+    p.reset();
+    p.reset(new double[64]);
+    fill(p.get(), 64);
+    expect("unique", 64);
+    vectors();
+    grown();
+    mapped();
+    return 0;
+}
