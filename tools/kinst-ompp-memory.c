@@ -3,7 +3,7 @@
  * --memory: the compiler puts a hook at every load and store, and the program is linked with libompp-memory.so, where the hooks
  * count. The compiler's own sanitizer libraries must stay out: its options are for compiling only. See docs/data.md.
  */
-#include "tools/kinst-ompp.h"
+#include "tools/kinst-ompp-source.h"
 
 #include "tools/ompp-place.h"
 
@@ -54,13 +54,20 @@ static const char *const wrapped[] = {
     "_ZdlPvSt11align_val_t", "_ZdaPvSt11align_val_t", "_ZdlPvmSt11align_val_t", "_ZdaPvmSt11align_val_t",
 };
 
+/* "-fsanitize=undefined,thread": those that bring a library of their own for what the compiler puts in. */
 static bool is_clash(const char *word)
 {
-    static const char *const kinds[] = {"thread", "address", "memory", "leak"};
+    static const char *const kinds[] = {"thread",   "address",   "hwaddress", "kernel-address", "kernel-hwaddress", "memory",
+                                        "kernel-memory", "leak", "dataflow",  "numerical",      "realtime",         "type",
+                                        "fuzzer",   "fuzzer-no-link"};
 
     if (strncmp(word, "-fsanitize=", 11) != 0) return false;
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (strstr(word + 11, kinds[i])) return true;
+    for (const char *p = word + 11; *p; p += *p == ',') {
+        size_t length = strcspn(p, ",");
+        for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+            if (strlen(kinds[i]) == length && strncmp(p, kinds[i], length) == 0) return true;
+        p += length;
+    }
     return false;
 }
 
@@ -93,6 +100,56 @@ void kinst_memory_link(kinst_list_t *argv)
 
     kinst_addf(argv, "%s/libompp-memory.so", lib);
     for (size_t i = 0; i < sizeof wrapped / sizeof wrapped[0]; i++) kinst_addf(argv, "-Wl,--wrap=%s", wrapped[i]);
+}
+
+/* ---- Sources that ask whether ThreadSanitizer is on ------------------------------------------------------------------------ */
+
+/* As "-MM" writes them: "target: file file \\\n file"; a blank in a name has a backslash before it. */
+static char *next_file(const char **p)
+{
+    kinst_buffer_t b = {0};
+
+    while (**p == ' ' || **p == '\n' || ((*p)[0] == '\\' && (*p)[1] == '\n')) ++*p;
+    for (; **p && **p != ' ' && **p != '\n'; ++*p) {
+        if ((*p)[0] == '\\' && (*p)[1] == ' ') ++*p;
+        kinst_put(&b, *p, 1);
+    }
+    return b.text;
+}
+
+static bool asks(const char *path)
+{
+    size_t size;
+    char *text = kinst_file_read(path, &size);
+    bool found = text && strstr(text, "thread_sanitizer");
+
+    free(text);
+    return found;
+}
+
+char *kinst_memory_asks(const kinst_command_t *c, const kinst_source_t *source)
+{
+    kinst_list_t argv = {0};
+    char *out = kinst_text("%s/headers", source->dir);
+    size_t size;
+
+    if (!kinst_own.memory || !c->clang) return NULL;
+    for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
+    for (size_t i = c->ncompiler; i < c->words.n; i++)
+        if (c->kinds[i] == KINST_WORD_OPTION && !kinst_keeps_temporaries(c->words.v[i]) && strcmp(c->words.v[i], "-c") != 0)
+            kinst_add(&argv, c->words.v[i]);
+    kinst_add(&argv, "-MM");
+    kinst_add(&argv, "-MT");
+    kinst_add(&argv, "x");
+    if (source->x) kinst_add(&argv, "-x"), kinst_add(&argv, source->x);
+    kinst_add(&argv, source->path);
+    kinst_run(argv.v, &(kinst_run_t){.out = out, .err = "/dev/null", .always = true});
+    char *text = kinst_file_read(out, &size);
+    const char *p = text ? strchr(text, ':') : NULL;
+    if (p) p++;
+    for (char *file; p && (file = next_file(&p));)
+        if (asks(file)) return file;
+    return NULL;
 }
 
 /* ---- A command that compiles and links --------------------------------------------------------------------------------- */

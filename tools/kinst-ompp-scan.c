@@ -124,7 +124,10 @@ static char *in_parentheses(const char *p, const char *end)
     if (!open || close <= open + 1) return kinst_text("%s", "");
     open = kinst_skip_blanks(open + 1);
     for (close--; close > open && isspace((unsigned char)close[-1]); close--) continue;
-    return kinst_text("%.*s", (int)(close - open), open);
+    char *text = kinst_text("%.*s", (int)(close - open), open);
+    for (char *q = text; (q = strchr(q, '\\')); q++) /* of lines that are joined, one blank is left: others count the newlines */
+        if (q[1 + strspn(q + 1, "\r")] == '\n') memset(q, ' ', 2 + strspn(q + 1, "\r"));
+    return text;
 }
 
 static size_t region_named(const kinst_scan_t *s, const char *name)

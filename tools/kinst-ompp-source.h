@@ -195,6 +195,13 @@ char *kinst_attributes(char *text, size_t *size);
 char *kinst_preprocess(const kinst_command_t *command, kinst_source_t *source, size_t *size, bool *quiet);
 
 /**
+ * \brief The preprocessed text with macros replaced in the arguments of "#pragma pomp inst data(...)", which compilers leave as they
+ *        are in pragmas they do not know. As the macros are at the end of the file.
+ * \param[in,out] size  of the text.  \return the text itself when there is nothing to replace.
+ */
+char *kinst_data_arguments(const kinst_command_t *command, const kinst_source_t *source, char *text, size_t *size);
+
+/**
  * \brief Lets OPARI2 instrument the scanned text.
  * \param[in]  head  goes where KINST_DECLARATIONS stands.
  * \param[out] body  text for the compiler, needs no preprocessor.

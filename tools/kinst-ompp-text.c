@@ -48,10 +48,22 @@ char *kinst_escaped(const char *text)
     return b.text;
 }
 
+
+/* Behind the backslash and newline at p, or p. */
+static const char *behind_join(const char *p)
+{
+    if (p[0] != '\\') return p;
+    return p[1] == '\n' ? p + 2 : p[1] == '\r' && p[2] == '\n' ? p + 3 : p;
+}
+
+/* Lines that a backslash joins are one. */
 const char *kinst_skip_blanks(const char *p)
 {
-    while (*p == ' ' || *p == '\t') p++;
-    return p;
+    for (const char *next = p;; p = next) {
+        while (*p == ' ' || *p == '\t') p++;
+        next = behind_join(p);
+        if (next == p) return p;
+    }
 }
 
 bool kinst_take(const char **p, const char *word)
@@ -88,13 +100,6 @@ const char *kinst_behind_comment(const char *p, const char *end)
     const char *close = strstr(p + 2, "*/");
 
     return close ? close + 2 : end;
-}
-
-/* Behind the backslash and newline at p, or p. */
-static const char *behind_join(const char *p)
-{
-    if (p[0] != '\\') return p;
-    return p[1] == '\n' ? p + 2 : p[1] == '\r' && p[2] == '\n' ? p + 3 : p;
 }
 
 const char *kinst_end_of_line(const char *p, const char *end)

@@ -158,6 +158,12 @@ void kinst_memory_add_object(kinst_list_t *argv, size_t source);
 /** \brief Runs one of several commands whose messages go to one file. \return wait status. */
 int kinst_memory_run(const kinst_list_t *argv, const char *err);
 
+/**
+ * \brief Which file of a source, itself or a header of the user's, asks clang whether ThreadSanitizer is on: its hooks say yes.
+ * \return its path; NULL = none, or not built with clang and hooks.
+ */
+char *kinst_memory_asks(const kinst_command_t *command, const kinst_source_t *source);
+
 /* ---- Processes ------------------------------------------------------------------------------------------------------- */
 
 typedef struct {

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""kinst-ompp --memory and what else a command writes: dependency files, temporaries, objects of two languages."""
+"""kinst-ompp --memory and what else a command writes: dependency files, temporaries, objects of two languages. Macros in
+the directive that names a structure; sources that ask whether ThreadSanitizer is on, and commands that really want a sanitizer."""
 
 import os
+import xml.etree.ElementTree as ElementTree
 
 import memory
 from memory import harness
@@ -28,6 +30,73 @@ def check(verdict, scratch, name, words, sources, program):
     verdict.equal(found["hooks"], found["plain"], name + ": files")
 
 
+MACROS_H = """#define N 100
+#define SIZE(n, type) ((n) * sizeof(type))
+static double w[N];
+static void name(void)
+{
+#pragma pomp inst \\
+    data(w, SIZE(N, double), "w")
+    w[0] = 1;
+}
+"""
+MACROS = """#include <stdio.h>
+#include "macros.h"
+#define NAME "v"
+static double v[N];
+int main(void)
+{
+    name();
+#pragma pomp inst data(v, N*8, NAME)
+#pragma omp parallel for
+    for (int i = 0; i < N; i++) v[i] = w[i] + i;
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+    puts("asked");
+#endif
+#endif
+#ifdef __SANITIZE_THREAD__
+    puts("defined");
+#endif
+    return v[1] > 0;
+}
+"""
+
+
+def macros(verdict, scratch, name, compiler):
+    """Names and sizes in directives may be macros, of headers, too; the OpenMP construct beside them is measured."""
+    folder = os.path.dirname(scratch.file("macros-" + name, "x"))
+    os.makedirs(os.path.join(folder, "s"), exist_ok=True)
+    for source, text in (("macros.h", MACROS_H), ("macros.c", MACROS)):
+        with open(os.path.join(folder, "s", source), "w") as f:
+            f.write(text)
+    done = harness.execute([harness.command("kinst-ompp"), "--memory", compiler, "-fopenmp", "-O1", "s/macros.c", "-o", "macros"], folder)
+    verdict.equal((done.status, [m for m in done.err.splitlines() if "treating" not in m and "warning" not in m]), (0, []), name + ": macros: build")
+    run = harness.run(os.path.join(folder, "macros"), scratch.file("run-macros-" + name), 2)
+    profile = run.profile()
+    profile.root = ElementTree.parse(profile.path).getroot()
+    inside = memory.region_of(profile, "PARALLEL LOOP")
+    clang = name.startswith("clang")  # directives in headers need OPARI2's way
+    wanted = {"v": [0, 100]} if clang else {"v": [0, 100], "w": [100, 0]}
+    verdict.equal({s: memory.counts(profile, s, inside)[:2] for s in memory.objects(profile)}, wanted, name + ": macros: counts")
+    asks = [c for c in profile.coverage if "thread_sanitizer" in c.get("subject", "")]
+    verdict.equal((run.out, len(asks)), ("asked\n" if clang else "", int(clang)), name + ": sources that ask for ThreadSanitizer")
+
+
+def refused(verdict, scratch, compiler):
+    """Sanitizers with a library of their own are refused; the others are not."""
+    folder = os.path.dirname(scratch.file("refused", "x"))
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "a.c"), "w") as f:
+        f.write("int main(void) { return 0; }\n")
+    for option in ("thread", "undefined,leak", "hwaddress", "address,undefined", "fuzzer"):
+        done = harness.execute([harness.command("kinst-ompp"), "--memory", compiler, "-fsanitize=" + option, "-c", "a.c"], folder)
+        verdict.equal((done.status, len(done.err.splitlines()), "-fsanitize=" + option in done.err), (1, 1, True), option + ": refused")
+    for option in ("undefined", "null,shift"):
+        done = harness.execute([harness.command("kinst-ompp"), "--memory", compiler, "-fsanitize=" + option, "-c", "a.c"], folder)
+        verdict.equal((done.status, done.err), (0, ""), option + ": not refused")
+
+
 def main():
     scratch, verdict = harness.Scratch("commands"), harness.Verdict("commands")
     c, f = {"a.c": "int main(void) { return 0; }\n"}, {"f.f90": "subroutine f\nend subroutine\n", "c.c": "int c;\n"}
@@ -37,6 +106,9 @@ def main():
     for name, compiler in memory.compilers("gfortran"):
         for order in (["f.f90", "c.c"], ["c.c", "f.f90"]):
             check(verdict, scratch, name + order[0], [compiler, "-Werror", "-c", *order], f, None)
+    for name, compiler in memory.compilers("gcc", "g++", "clang", "clang++"):
+        macros(verdict, scratch, name, compiler)
+    refused(verdict, scratch, memory.compilers("gcc", "clang")[0][1])
     verdict.finish(scratch)
 
 
