@@ -150,6 +150,25 @@ static int csv(const request_t *request)
     return print(request, true);
 }
 
+/* A text or CSV report has no blocks of observations. */
+static int coz(const request_t *request)
+{
+    input_t input;
+    int rc = 0;
+
+    if (!load(request->file, &input)) return EXIT_BAD;
+    if (!input.profile || !input.profile->whatif.nregions) {
+        fprintf(stderr, "ompp-report: %s: no what-if results; %s\n", request->file,
+                input.profile ? "run the program with OMPP_CAUSAL=virtual" : "name the XML of a run with OMPP_CAUSAL");
+        unload(&input);
+        return EXIT_BAD;
+    }
+    if (!is_numbered(input.profile)) rc = ompp_analysis_number(input.profile);
+    if (rc == 0) rc = ompp_report_coz(input.profile, stdout);
+    unload(&input);
+    return rc ? complain(ompp_error_message(rc)) : finish();
+}
+
 /* ---- Checking ------------------------------------------------------------------------------------------------------- */
 
 static int check_document(const char *path, const ompp_document_t *document)
@@ -239,6 +258,9 @@ static const struct {
     {"csv", csv, false, false, "FILE", "print it as CSV",
      "Prints a report as CSV, in ompP's format. FILE as for show. A CSV report comes out as it was. What CSV cannot hold is left\n"
      "out, and said; times of a text report have no more digits than it.\n"},
+    {"coz", coz, false, false, "FILE", "print the what-if results for Coz's viewer",
+     "Prints what causal profiling has found (OMPP_CAUSAL) as a profile of Coz, which Coz's viewer opens. FILE is the XML that the run\n"
+     "left; the run has written the same beside it, as FILE.ompp.coz. Coz's phase correction is in it already.\n"},
     {"check", check, true, false, "FILE...", "say whether it is in order",
      "Says of each file whether it is in order. Of XML: that it is whole, every reference leads somewhere, and\n"
      "no time is longer than what contains it. Of text and CSV: that sums, percentages, callgraph and overheads follow from the\n"
