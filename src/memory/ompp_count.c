@@ -61,7 +61,7 @@ bool ompp_counter_no_objects(void)
     return nobjects == 0;
 }
 
-static const ompp_data_backend_t backend = {put};
+static const ompp_data_backend_t backend = {.put = put, .name = "hooks"};
 
 /* ---- Threads -------------------------------------------------------------------------------------------------------- */
 
@@ -241,6 +241,7 @@ void ompp_count_block(uintptr_t address, size_t size, unsigned kind)
 
 static void start(void)
 {
+    if (!ompp_data_wants("hooks")) return;
     open_for_counting = ompp_map_open() && ompp_meter_add(&meter) && ompp_data_subscribe(&backend);
     if (open_for_counting) return;
     ompp_warn_common("loads and stores are not counted: no addresses for the map of structures (ulimit -v, vm.overcommit_memory)");

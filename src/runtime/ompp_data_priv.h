@@ -7,8 +7,11 @@
 
 #include "runtime/ompp_data.h"
 
-/** \brief Whether anybody counts for structures. */
+/** \brief Whether anybody counts for structures, or may soon. */
 bool ompp_data_has_backend(void);
+
+/** \brief Whether there are back ends that could count. */
+bool ompp_data_has_offers(void);
 
 /** \brief Notes names of OMPP_DATA that were never found, for Coverage. */
 void ompp_data_note_missing(void);
