@@ -23,7 +23,7 @@
 #define REGISTERS 4
 #define SOURCE "breakpoints"
 #define ROW(name, meaning)                                                                                             \
-    {name, OMPP_UNIT_COUNT, OMPP_QUALITY_EXACT, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, meaning, OMPP_USE_OBJECTS}
+    {name, OMPP_UNIT_COUNT, OMPP_QUALITY_EXACT, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, meaning, OMPP_USE_SELECTED}
 
 enum { ACCESSES, WRITES, VALUES };
 
@@ -43,6 +43,7 @@ typedef struct {
     pid_t tid;
     unsigned generation; /* of what it watches */
     watch_t watch[REGISTERS];
+    bool noted[REGISTERS]; /* the report knows that it is watched, whatever is counted */
     ompp_perf_t event[REGISTERS][VALUES];
     uint64_t last[REGISTERS][VALUES];
 } state_t;
@@ -122,6 +123,7 @@ static void open_all(state_t *state)
     memcpy(state->watch, watches, sizeof state->watch);
     state->generation = generation;
     memset(state->last, 0, sizeof state->last);
+    memset(state->noted, 0, sizeof state->noted);
     for (unsigned i = 0; i < REGISTERS && !error; i++) {
         const watch_t *w = &state->watch[i];
         for (unsigned k = 0; w->object && k < nvalues && !error; k++)
@@ -176,7 +178,8 @@ static void move(void *data, ompp_place_now_t from, ompp_place_now_t to)
             counted[k] = now > state->last[i][k] ? now - state->last[i][k] : 0;
             if (counted[k]) state->last[i][k] = now;
         }
-        if (!counted[ACCESSES] && !counted[WRITES]) continue;
+        if (state->noted[i] && !counted[ACCESSES]) continue;
+        state->noted[i] = from.node != 0;
         add(from.node, state->watch[i].object, counted);
         add(from.node, 0, counted);
     }

@@ -230,6 +230,9 @@ uint64_t *ompp_profile_block(ompp_profile_t *profile, uint32_t node, uint32_t lo
 const ompp_block_t *ompp_profile_find_block(const ompp_profile_t *profile, uint32_t node, uint32_t location, uint32_t set,
                                             uint32_t object);
 
+/** \brief Whether a structure has values of a set somewhere, be they zero. */
+bool ompp_profile_has_object(const ompp_profile_t *profile, uint32_t set, uint32_t object);
+
 /** \brief Number of values in a phase block of a construct: 1 + 4 x phases. */
 static inline uint32_t ompp_phase_values(unsigned construct)
 {

@@ -39,23 +39,11 @@ typedef struct {
 /** \brief Adds a back end, borrowed for ever; it is told of the ranges there are at once. \return false when there is no room. */
 bool ompp_data_subscribe(const ompp_data_backend_t *backend);
 
-/** \brief Takes it away again: it is told of nothing more. */
-void ompp_data_unsubscribe(const ompp_data_backend_t *backend);
-
 /** \brief Whether the user wants this back end: it is named in OMPP_DATA_BACKEND, or that says auto. */
 bool ompp_data_wants(const char *backend);
 
-/** \brief Whether a back end counts. */
-bool ompp_data_has(const char *backend);
-
 /** \brief A back end that could count, borrowed for ever; the order of offers is of no importance. \return false: no room. */
 bool ompp_data_offer(const ompp_data_backend_t *backend);
-
-/**
- * \brief Starts the back ends that the user names, or, with auto, the first one that works, in the order in which OMPP_DATA_BACKEND
- *        lists them. Those that were tried and refused stand in the Coverage section, with the reason.
- */
-void ompp_data_choose(void);
 
 /**
  * \brief Registers a range under a name. The same range and name again changes nothing.

@@ -8,7 +8,7 @@
 #include "base/ompp_env.h"
 #include "base/ompp_log.h"
 #include "model/ompp_profile.h"
-#include "runtime/ompp_data.h"
+#include "runtime/ompp_data_priv.h"
 #include "runtime/ompp_event.h"
 
 #include <dlfcn.h>
