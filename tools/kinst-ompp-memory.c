@@ -92,6 +92,14 @@ void kinst_memory_compile(kinst_list_t *argv, const kinst_command_t *c, kinst_la
     if (!c->debug) kinst_add(argv, "-g");
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
         if ((options[i].compilers & compiler) && (options[i].languages & language)) kinst_add(argv, options[i].option);
+    if (lang != KINST_LANG_FORTRAN) kinst_memory_preprocess(argv, c);
+}
+
+void kinst_memory_preprocess(kinst_list_t *argv, const kinst_command_t *c)
+{
+    if (!kinst_own.memory || c->clang) return;
+    kinst_add(argv, "-include");
+    kinst_addf(argv, "%s/opari2/memory_builtins.h", ompp_place_find()->pkginclude);
 }
 
 void kinst_memory_link(kinst_list_t *argv)

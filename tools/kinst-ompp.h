@@ -143,6 +143,9 @@ void kinst_memory_compile(kinst_list_t *argv, const kinst_command_t *command, ki
 /** \brief Adds the library with the hooks. */
 void kinst_memory_link(kinst_list_t *argv);
 
+/** \brief What gcc's preprocessor has to read for --memory; nothing otherwise. */
+void kinst_memory_preprocess(kinst_list_t *argv, const kinst_command_t *command);
+
 /**
  * \brief Compiles a source of a command that also links, with hooks, to a private object.
  * \param[in] before  the compiler's words and what comes before the user's.  \param[in] text  words that name the file to compile.
