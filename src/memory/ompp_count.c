@@ -72,7 +72,8 @@ static void register_metrics(void)
 
     metrics = ompp_metric_register(rows, VALUES);
     ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE,
-                        "code and libraries that were not built with --memory (those of C, C++ with std::string, Fortran, OpenMP, MPI), assembly");
+                        "code and libraries that were not built with --memory (those of C, C++ with std::string, Fortran, OpenMP, MPI), "
+                        "assembly");
     if (all > clang)
         ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE " of gcc",
                             "constant data, the read before a bit-field is written, writes of floating-point atomics and reductions; "
