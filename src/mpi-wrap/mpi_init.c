@@ -36,17 +36,10 @@ void ompp_mpi_before_finalize(const void *code, uintptr_t frame)
     ompp_mpi_finish();
 }
 
-void ompp_mpi_after_finalize(void)
-{
-    ompp_runtime_leave();
-}
-
 OMPP_MPI_API int MPI_Finalize(void)
 {
     ompp_mpi_before_finalize(OMPP_MPI_HERE);
-    const int result = PMPI_Finalize();
-    ompp_mpi_after_finalize();
-    return result;
+    return PMPI_Finalize();
 }
 
 /* Other ranks may be anywhere: nothing collective, only the local profile. */
