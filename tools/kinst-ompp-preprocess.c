@@ -52,6 +52,7 @@ static char *run(const kinst_command_t *c, const kinst_source_t *source, const c
     kinst_add(&argv, "-D_POMP2=200110");
     kinst_add(&argv, "-include");
     kinst_add(&argv, declarations);
+    kinst_memory_preprocess(&argv, c);
     if (dir) kinst_add(&argv, "-iquote"), kinst_add(&argv, dir);
     for (size_t i = c->ncompiler; i < c->words.n; i++)
         if (c->kinds[i] == KINST_WORD_OPTION && !is_left_out(c->words.v[i])) kinst_add(&argv, c->words.v[i]);

@@ -3,6 +3,7 @@
  * ompp-report: reads the profiles and reports that runs leave behind and shows, checks or converts them.
  */
 #include "report/ompp_report.h"
+#include "tools/ompp-report.h"
 
 #include "analysis/ompp_analysis.h"
 #include "base/ompp_env.h"
@@ -13,16 +14,9 @@
 #include "config.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { EXIT_GOOD = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
-
-/* What the command line asks for. */
-typedef struct {
-    const char *file;
-    int digits; /* -1: not said */
-} request_t;
 
 /* What a file holds: one of them. */
 typedef struct {
@@ -30,7 +24,7 @@ typedef struct {
     ompp_document_t *document; /* a text or CSV report, whoever wrote it */
 } input_t;
 
-static int complain(const char *message)
+int ompp_report_complain(const char *message)
 {
     fprintf(stderr, "ompp-report: %s\n", message);
     return EXIT_BAD;
@@ -43,7 +37,7 @@ static int wrong(const char *what, const char *word)
 }
 
 /* Output that did not arrive is a failure, too. */
-static int finish(void)
+int ompp_report_finish(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_GOOD;
     fprintf(stderr, "ompp-report: standard output: %s\n", strerror(errno));
@@ -85,7 +79,7 @@ static bool load(const char *path, input_t *input)
         if (rc) fprintf(stderr, "ompp-report: %s; %s\n", why, remedy(rc));
     } else {
         rc = ompp_document_read(path, &input->document, why, sizeof why);
-        if (rc) complain(why);
+        if (rc) ompp_report_complain(why);
     }
     return rc == 0;
 }
@@ -137,7 +131,7 @@ static int print(const request_t *request, bool csv)
     if (rc == 0)
         rc = input.profile ? print_profile(input.profile, request->digits, csv) : print_document(request, input.document, csv);
     unload(&input);
-    return rc ? complain(ompp_error_message(rc)) : finish();
+    return rc ? ompp_report_complain(ompp_error_message(rc)) : ompp_report_finish();
 }
 
 static int show(const request_t *request)
@@ -150,6 +144,25 @@ static int csv(const request_t *request)
     return print(request, true);
 }
 
+/* A text or CSV report has no blocks of observations. */
+static int coz(const request_t *request)
+{
+    input_t input;
+    int rc = 0;
+
+    if (!load(request->file, &input)) return EXIT_BAD;
+    if (!input.profile || !input.profile->whatif.nregions) {
+        fprintf(stderr, "ompp-report: %s: no what-if results; %s\n", request->file,
+                input.profile ? "run the program with OMPP_CAUSAL=virtual" : "name the XML of a run with OMPP_CAUSAL");
+        unload(&input);
+        return EXIT_BAD;
+    }
+    if (!is_numbered(input.profile)) rc = ompp_analysis_number(input.profile);
+    if (rc == 0) rc = ompp_report_coz(input.profile, stdout);
+    unload(&input);
+    return rc ? ompp_report_complain(ompp_error_message(rc)) : ompp_report_finish();
+}
+
 /* ---- Checking ------------------------------------------------------------------------------------------------------- */
 
 static int check_document(const char *path, const ompp_document_t *document)
@@ -160,7 +173,7 @@ static int check_document(const char *path, const ompp_document_t *document)
         printf("%s: not in order: %zu objections, %zu values checked\n", path, nbad, nchecked);
     else
         printf("%s: in order: %zu regions, %zu call paths; %zu values checked\n", path, document->nflat, document->npaths, nchecked);
-    return nbad ? EXIT_BAD : finish();
+    return nbad ? EXIT_BAD : ompp_report_finish();
 }
 
 /* That it is whole was found when it was read. */
@@ -173,7 +186,7 @@ static int check_profile(const char *path, const ompp_profile_t *profile)
     else
         printf("%s: in order: %zu regions, %zu call paths, %zu threads of %zu ranks\n", path, profile->nregions, profile->nnodes - 1,
                profile->nlocations, profile->nranks_kept);
-    return nbad ? EXIT_BAD : finish();
+    return nbad ? EXIT_BAD : ompp_report_finish();
 }
 
 static int check(const request_t *request)
@@ -203,11 +216,10 @@ static int convert(const request_t *request)
                       .time_digits = request->digits < 0 ? OMPP_REPORT_DIGITS : request->digits, .resolve_seconds = 3600};
     ompp_profile_t *profile = NULL;
     const char *slash = strrchr(request->file, '/');
-    bool died = ompp_collect_file(request->file, &profile) == 0;
+    bool died = ompp_collect_file(request->file, &profile, NULL) == 0;
     int rc = died ? 0 : ompp_pack_read_file(request->file, &profile);
     char message[1200], *dir = strndup(request->file, slash && !died ? (size_t)(slash - request->file) : 0);
 
-    if (died) profile->version = ompp_profile_string(profile, PACKAGE_VERSION);
     job.dir = slash == request->file && !died ? "/" : dir ? dir : "";
     if (rc) {
         bool system = rc == -OMPP_E_OPEN || rc == -OMPP_E_IO;
@@ -218,7 +230,7 @@ static int convert(const request_t *request)
         snprintf(message, sizeof message, "%s", job.message);
         if (job.path[0]) printf("%s\n%s\n", job.path, job.xml_path);
     }
-    if (message[0]) complain(message);
+    if (message[0]) ompp_report_complain(message);
     ompp_profile_free(profile);
     free(dir);
     return rc ? EXIT_BAD : EXIT_GOOD;
@@ -226,26 +238,42 @@ static int convert(const request_t *request)
 
 /* ---- Command line --------------------------------------------------------------------------------------------------- */
 
+/* Options of a command, beside --help and --version. */
+enum { TAKES_DIGITS = 1, TAKES_TO = 2, TAKES_REMOVE = 4, TAKES_RUNNING = 8 };
+
 static const struct {
     const char *name;
-    int (*run)(const request_t *request);
-    bool many;   /* takes more than one file */
-    bool digits; /* takes --digits */
+    int (*run)(const request_t *request);                              /* each file by itself */
+    int (*run_all)(const request_t *request, char **files, int n);     /* all together */
+    int least, most; /* files */
+    unsigned options;
     const char *arguments, *brief, *help;
 } verbs[] = {
-    {"show", show, false, true, "[--digits=N] FILE", "print it as text",
+    {"show", show, NULL, 1, 1, TAKES_DIGITS, "[--digits=N] FILE", "print it as text",
      "Prints a report as text, in ompP's format. FILE is the XML that a run leaves (FILE.ompp.xml), or a text or CSV report of\n"
      "ompP (0.6 to 0.8.99) or of ompp. A text report comes out as it was. What CSV does not hold is left out, and said.\n"},
-    {"csv", csv, false, false, "FILE", "print it as CSV",
+    {"csv", csv, NULL, 1, 1, 0, "FILE", "print it as CSV",
      "Prints a report as CSV, in ompP's format. FILE as for show. A CSV report comes out as it was. What CSV cannot hold is left\n"
      "out, and said; times of a text report have no more digits than it.\n"},
-    {"check", check, true, false, "FILE...", "say whether it is in order",
+    {"coz", coz, NULL, 1, 1, 0, "FILE", "print the what-if results for Coz's viewer",
+     "Prints what causal profiling has found (OMPP_CAUSAL) as a profile of Coz, which Coz's viewer opens. FILE is the XML that the run\n"
+     "left; the run has written the same beside it, as FILE.ompp.coz. Coz's phase correction is in it already.\n"},
+    {"check", check, NULL, 1, INT_MAX, 0, "FILE...", "say whether it is in order",
      "Says of each file whether it is in order. Of XML: that it is whole, every reference leads somewhere, and\n"
      "no time is longer than what contains it. Of text and CSV: that sums, percentages, callgraph and overheads follow from the\n"
      "other numbers of the report.\n"},
-    {"convert", convert, true, true, "[--digits=N] FILE...", "write text and XML of what a run left",
+    {"convert", convert, NULL, 1, INT_MAX, TAKES_DIGITS, "[--digits=N] FILE...", "write text and XML of what a run left",
      "Writes text and XML of what a run left that could not write its report: FILE.ompp.bin, beside it; /dev/shm/ompp-* of a\n"
      "process that died, in the working directory.\n"},
+    {"merge", NULL, ompp_report_merge, 0, INT_MAX, TAKES_DIGITS | TAKES_TO | TAKES_REMOVE | TAKES_RUNNING, "[OPTION...] [DIR|FILE]...",
+     "one report of all ranks of a run that died",
+     "Joins what the ranks of a run have left behind that did not end well, and writes text and XML of it, marked incomplete. DIR is\n"
+     "OMPP_JOB_DIR, or where ompp-report collect has put things; FILE is what one rank has left, and stands for its run. None: the\n"
+     "directories that are used when OMPP_JOB_DIR is not set. Several runs make several reports.\n"},
+    {"collect", NULL, ompp_report_collect, 0, INT_MAX, TAKES_TO | TAKES_REMOVE | TAKES_RUNNING, "[OPTION...] [DIR|FILE]...",
+     "copy what ranks of this node have left",
+     "Copies what the processes of this node have left behind, in compact form, to where the other nodes see it; ompp-report merge\n"
+     "joins it there. DIR and FILE as for merge.\n"},
 };
 #define NVERBS (sizeof verbs / sizeof verbs[0])
 
@@ -254,20 +282,27 @@ static int help(void)
     printf("usage: ompp-report [COMMAND] [OPTION...] FILE...\n\nReads the reports of ompp and of ompP: XML, text and CSV.\n\n"
            "Commands:\n\n");
     for (size_t v = 0; v < NVERBS; v++)
-        printf("  %-8s %-22s %s%s\n", verbs[v].name, verbs[v].arguments, verbs[v].brief, v ? "" : " (the default)");
+        printf("  %-8s %-25s %s%s\n", verbs[v].name, verbs[v].arguments, verbs[v].brief, v ? "" : " (the default)");
     printf("\nOptions:\n\n"
            "  --digits=N  digits after the point of times, 0-9 (default 2, or those of the report)\n"
+           "  --to=DIR    merge, collect: where to write (default: the working directory)\n"
+           "  --remove    merge, collect: remove what was read, when all was written\n"
+           "  --running   merge, collect: take in processes that still run\n"
            "  --help      this text; after a command: about the command\n"
            "  --version   version\n"
            "\nExit status: 0 good, 1 a file cannot be read or is not in order, 2 wrong usage.\n");
-    return finish();
+    return ompp_report_finish();
 }
 
 static int help_of(size_t verb)
 {
     printf("usage: ompp-report %s %s\n\n%s", verbs[verb].name, verbs[verb].arguments, verbs[verb].help);
-    if (verbs[verb].digits) printf("\n  --digits=N  digits after the point of times, 0-9\n");
-    return finish();
+    if (verbs[verb].options) printf("\n");
+    if (verbs[verb].options & TAKES_DIGITS) printf("  --digits=N  digits after the point of times, 0-9\n");
+    if (verbs[verb].options & TAKES_TO) printf("  --to=DIR    where to write (default: the working directory)\n");
+    if (verbs[verb].options & TAKES_REMOVE) printf("  --remove    remove what was read, when all was written\n");
+    if (verbs[verb].options & TAKES_RUNNING) printf("  --running   take in processes that still run\n");
+    return ompp_report_finish();
 }
 
 static size_t find_verb(const char *word)
@@ -285,27 +320,65 @@ static bool parse_digits(const char *text, int *digits)
     return true;
 }
 
-/* What --digits=N or --digits N at argv[*i] says, "" for nothing; NULL where another word stands. *i comes to its last word. */
-static const char *digits_of(char **argv, int *i)
+/* What --NAME=VALUE or --NAME VALUE at argv[*i] says, "" for nothing; NULL where another word stands. *i comes to its last word. */
+static const char *value_of(const char *name, char **argv, int *i)
 {
-    if (strncmp(argv[*i], "--digits=", 9) == 0) return argv[*i] + 9;
-    if (strcmp(argv[*i], "--digits") != 0) return NULL;
+    size_t n = strlen(name);
+
+    if (strncmp(argv[*i], name, n) != 0) return NULL;
+    if (argv[*i][n] == '=') return argv[*i] + n + 1;
+    if (argv[*i][n]) return NULL;
     return argv[*i + 1] ? argv[++*i] : "";
+}
+
+/* An option at argv[*i]: into *request, and its bit into *used. \return exit status. */
+static int parse_option(char **argv, int *i, request_t *request, unsigned *used)
+{
+    const char *word = argv[*i], *text;
+
+    if ((text = value_of("--digits", argv, i))) {
+        *used |= TAKES_DIGITS;
+        if (!parse_digits(text, &request->digits)) return wrong("digits are 0 to 9, not", text);
+    } else if ((text = value_of("--to", argv, i))) {
+        *used |= TAKES_TO;
+        if (!*text) return wrong("--to wants a directory", NULL);
+        request->to = text;
+    } else if (strcmp(word, "--remove") == 0) {
+        *used |= TAKES_REMOVE;
+        request->remove = true;
+    } else if (strcmp(word, "--running") == 0) {
+        *used |= TAKES_RUNNING;
+        request->running = true;
+    } else {
+        return wrong("unknown option", word);
+    }
+    return EXIT_GOOD;
+}
+
+/* Are options and number of files those of the command? */
+static int check_usage(size_t verb, unsigned used, char **files, int nfiles)
+{
+    static const char *const names[] = {"--digits is not for", "--to is not for", "--remove is not for", "--running is not for"};
+
+    for (unsigned bit = 0; bit < sizeof names / sizeof names[0]; bit++)
+        if (used & ~verbs[verb].options & 1u << bit) return wrong(names[bit], verbs[verb].name);
+    if (nfiles < verbs[verb].least) return wrong("no file named", NULL);
+    if (nfiles > verbs[verb].most) return wrong("more than one file, or an unknown command", files[0]);
+    return EXIT_GOOD;
 }
 
 /* Options anywhere; the first other word may be a verb, the others are files, moved to the front of files. */
 static int parse(int argc, char **argv, request_t *request, size_t *verb, char **files, int *nfiles)
 {
     bool options = true;
-    const char *text;
+    unsigned used = 0;
 
     for (int i = 1; i < argc; i++) {
         if (options && strcmp(argv[i], "--") == 0) {
             options = false;
-        } else if (options && (text = digits_of(argv, &i))) {
-            if (!parse_digits(text, &request->digits)) return wrong("digits are 0 to 9, not", text);
         } else if (options && argv[i][0] == '-' && argv[i][1]) {
-            return wrong("unknown option", argv[i]);
+            int rc = parse_option(argv, &i, request, &used);
+            if (rc) return rc;
         } else if (*verb == NVERBS && *nfiles == 0 && find_verb(argv[i]) < NVERBS) {
             *verb = find_verb(argv[i]);
         } else {
@@ -313,10 +386,7 @@ static int parse(int argc, char **argv, request_t *request, size_t *verb, char *
         }
     }
     if (*verb == NVERBS) *verb = 0;
-    if (request->digits >= 0 && !verbs[*verb].digits) return wrong("--digits is not for", verbs[*verb].name);
-    if (*nfiles == 0) return wrong("no file named", NULL);
-    if (*nfiles > 1 && !verbs[*verb].many) return wrong("more than one file, or an unknown command", files[0]);
-    return EXIT_GOOD;
+    return check_usage(*verb, used, files, *nfiles);
 }
 
 /* --help and --version count wherever they stand before "--". */
@@ -332,7 +402,7 @@ static bool answer(int argc, char **argv, int *rc)
         }
         if (strcmp(argv[i], "--version") == 0) {
             printf("ompp-report %s\n", PACKAGE_VERSION);
-            *rc = finish();
+            *rc = ompp_report_finish();
             return true;
         }
     }
@@ -348,6 +418,7 @@ int main(int argc, char **argv)
     if (answer(argc, argv, &rc)) return rc;
     rc = parse(argc, argv, &request, &verb, argv, &nfiles);
     if (rc) return rc;
+    if (verbs[verb].run_all) return verbs[verb].run_all(&request, argv, nfiles);
     for (int i = 0; i < nfiles; i++) {
         request.file = argv[i];
         rc = verbs[verb].run(&request);

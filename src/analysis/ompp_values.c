@@ -199,6 +199,11 @@ static bool add_counter(ompp_values_t *values, const ompp_metric_t *m, uint32_t 
     return name != NULL;
 }
 
+static bool is_counted(const ompp_profile_t *p, const ompp_metric_t *m, uint32_t object)
+{
+    return m->use == OMPP_USE_OBJECTS || (m->use == OMPP_USE_SELECTED && ompp_profile_has_object(p, m->set, object));
+}
+
 static bool find_counters(ompp_values_t *values)
 {
     const ompp_profile_t *p = values->profile;
@@ -211,7 +216,7 @@ static bool find_counters(ompp_values_t *values)
     /* Structure by structure, so that the first ones have all their columns when there is not room for all. */
     for (uint32_t object = 1; object <= p->nobjects && values->ncounters < OMPP_MAX_COUNTERS; object++)
         for (size_t i = 0; i < p->nmetrics; i++)
-            if (p->metrics[i].use == OMPP_USE_OBJECTS) good &= add_counter(values, &p->metrics[i], object);
+            if (is_counted(p, &p->metrics[i], object)) good &= add_counter(values, &p->metrics[i], object);
     qsort(values->counters, values->ncounters, sizeof values->counters[0], by_set);
     return good;
 }

@@ -10,7 +10,7 @@
 
 #define OMPP_MAX_COUNTERS 32 /* columns of registered metrics */
 
-/** A column of a registered metric (OMPP_USE_COLUMN, OMPP_USE_OBJECTS), in the order of the profile's sets. */
+/** A column of a registered metric (OMPP_USE_COLUMN, OMPP_USE_OBJECTS, OMPP_USE_SELECTED), in the order of the profile's sets. */
 typedef struct {
     const char *name; /* one word; borrowed from ompp_values_t: "PAPI_LD_INS", "loads(a)" */
     unsigned unit, quality;

@@ -41,9 +41,9 @@ static bool in_grain(uint32_t entry, uintptr_t grain)
 /* Within one page. May say yes when a structure only shares a grain with the bytes. */
 static bool in_page(uintptr_t begin, uintptr_t end)
 {
-    uint32_t entry = __atomic_load_n(ompp_map_entry(begin), __ATOMIC_ACQUIRE) & OMPP_MAP_LOW;
+    uint32_t entry = __atomic_load_n(ompp_map_entry(begin), __ATOMIC_ACQUIRE) & 0xffffu;
 
-    if (!(entry & OMPP_MAP_PAGE_LEADS)) return entry != 0;
+    if (!(entry & OMPP_MAP_LEADS)) return entry != 0;
     for (uintptr_t grain = begin & ~(GRAIN - 1); grain < end; grain += GRAIN)
         if (in_grain(entry, grain)) return true;
     return false;

@@ -51,7 +51,7 @@ static int check_ranks(check_t *c)
         if (rank->rank == OMPP_NONE) return wrong(c, "rank entry %zu has no number", i);
         if (i > 0 && rank->rank <= rank[-1].rank) return wrong(c, "rank %u is not in ascending order", rank->rank);
         if (rank->end > OMPP_END_INCOMPLETE) return wrong(c, "rank %u: unknown kind of end %u", rank->rank, rank->end);
-        if (!is_string(c, rank->host) || !is_string(c, rank->clock))
+        if (!is_string(c, rank->host) || !is_string(c, rank->clock) || !is_string(c, rank->job) || !is_string(c, rank->launch))
             return wrong(c, "rank %u names a string that does not exist", rank->rank);
     }
     return 0;
@@ -132,7 +132,7 @@ static int check_metrics(check_t *c)
         if (m->set < OMPP_SET_FIRST_FREE) return wrong(c, "a metric claims the built-in set %u", m->set);
         if (m->index != expected) return wrong(c, "set %u: metric %u where %u is due", m->set, m->index, expected);
         if (m->unit >= OMPP_UNIT_NUM || m->quality > OMPP_QUALITY_HARDWARE || m->reduce_threads > OMPP_REDUCE_MAX ||
-            m->reduce_ranks > OMPP_REDUCE_MAX || m->use > OMPP_USE_OBJECTS)
+            m->reduce_ranks > OMPP_REDUCE_MAX || m->use > OMPP_USE_SELECTED)
             return wrong(c, "set %u, metric %u: unknown unit, quality, reduction or use", m->set, m->index);
     }
     return 0;

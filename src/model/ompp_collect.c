@@ -1,6 +1,7 @@
 #include "model/ompp_collect.h"
 
 #include "base/ompp_error.h"
+#include "base/ompp_proc.h"
 #include "model/ompp_layout.h"
 #include "model/ompp_merge.h"
 
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #define MAX_METRICS 1024u     /* the newest of them */
+#define MAX_SETTINGS 512u
 #define MAX_RECORDS 10000000u /* of one list: a damaged file must not keep us for ever */
 
 /* What one call works on. */
@@ -160,6 +162,19 @@ static void copy_coverage(collect_t *c, ompp_off_t first)
     for (uint32_t n = 0; v && n < MAX_RECORDS; n++, v = record(c, v->next, sizeof *v))
         if (v->kind < OMPP_COVERAGE_NUM)
             ompp_profile_add_coverage(c->profile, v->kind, text(c, v->subject), text(c, v->reason), v->count);
+}
+
+/* The list is newest first. */
+static void copy_settings(collect_t *c, ompp_off_t first)
+{
+    const ompp_a_setting_t *sorted[MAX_SETTINGS], *s = record(c, first, sizeof *s);
+    uint32_t n = 0;
+
+    for (; s && n < MAX_SETTINGS; s = record(c, s->next, sizeof *s)) sorted[n++] = s;
+    while (n > 0) {
+        s = sorted[--n];
+        ompp_profile_add_setting(c->profile, text(c, s->name), text(c, s->value));
+    }
 }
 
 /* ---- Trees ---------------------------------------------------------------------------------------------------------- */
@@ -452,14 +467,21 @@ static bool copy_all(collect_t *c, const ompp_a_header_t *header, ompp_end_t end
                      .end = end,
                      .host = string(c, header->host),
                      .clock = ompp_profile_string(p, header->tsc ? "tsc" : "clock_gettime"),
+                     .job = string(c, follow(&header->job)),
+                     .launch = string(c, header->launch),
+                     .launcher_rank = header->launcher_rank < 0 ? OMPP_NONE : (uint32_t)header->launcher_rank,
                      .begin_epoch_ns = header->origin_epoch + header->begin_ns,
                      .duration_ns = c->t > header->begin_ns ? c->t - header->begin_ns : 0};
 
     p->app = string(c, header->app);
     p->source = string(c, header->source);
+    p->version = string(c, header->version);
+    p->build_date = string(c, header->built);
+    if (*text(c, header->source)) ompp_profile_add_coverage(p, OMPP_COVERAGE_SOURCE, text(c, header->source), NULL, 1);
     p->mpi = header->rank >= 0;
     p->nranks = header->size;
     if (!copy_modules(c, follow(&header->modules)) || !copy_regions(c, follow(&header->regions))) return false;
+    copy_settings(c, follow(&header->settings));
     copy_metrics(c, follow(&header->metrics));
     copy_objects(c, follow(&header->objects), rank);
     if (!copy_threads(c, follow(&header->threads), rank, &r.nthreads)) return false;
@@ -475,7 +497,7 @@ ompp_profile_t *ompp_collect(const char *base, uint64_t size, uint64_t t, ompp_e
     const ompp_a_header_t *header = record(&c, OMPP_LAYOUT_HEADER, sizeof *header);
 
     if (!header || memcmp(header->magic, OMPP_LAYOUT_MAGIC, sizeof header->magic) != 0 ||
-        header->version != OMPP_LAYOUT_VERSION || header->endian != OMPP_LAYOUT_ENDIAN)
+        header->layout != OMPP_LAYOUT_VERSION || header->endian != OMPP_LAYOUT_ENDIAN)
         return NULL;
     c.profile = ompp_profile_new();
     bool ok = c.profile && copy_all(&c, header, end);
@@ -495,7 +517,10 @@ static uint64_t latest(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Time of the last event of a thread: of its nodes, and of the phases that its open frames are in. */
+/*
+ * Time of the last event of a thread: of its nodes, and of the phases that its open frames are in. The frame above the top one is
+ * what was closed last, and still has the time of that.
+ */
 static uint64_t last_of(const collect_t *c, const ompp_a_thread_t *thread)
 {
     uint64_t last = latest(thread->begin_ns, thread->end_ns);
@@ -507,7 +532,9 @@ static uint64_t last_of(const collect_t *c, const ompp_a_thread_t *thread)
         const ompp_a_stack_t *stack = record(c, off, sizeof *stack);
         if (!stack || stack->top >= stack->capacity || !record(c, off, sizeof *stack + (stack->top + 1ull) * sizeof stack->frames[0]))
             break;
-        for (uint32_t i = 0; i <= stack->top; i++) last = latest(last, stack->frames[i].stamp);
+        uint32_t end = stack->top + 1;
+        if (end < stack->capacity && record(c, off, sizeof *stack + (end + 1ull) * sizeof stack->frames[0])) end++;
+        for (uint32_t i = 0; i < end; i++) last = latest(last, stack->frames[i].stamp);
         off = stack->under;
     }
     return last;
@@ -522,32 +549,55 @@ static uint64_t last_event(const collect_t *c, const ompp_a_header_t *header)
     return last;
 }
 
-int ompp_collect_file(const char *path, ompp_profile_t **profile)
+/* What is known of how it ended: said by itself, or nothing. */
+static void note_end(const collect_t *c, const ompp_a_header_t *header, ompp_profile_t *profile)
+{
+    const char *said = text(c, follow(&header->why));
+    char rank[16], why[300];
+
+    snprintf(rank, sizeof rank, "%u", profile->ranks[0].rank);
+    snprintf(why, sizeof why, "%.200s; its last event was %.3f s after its first",
+             *said ? said : header->end_ns ? "the process ended while its report was made" : "the process died",
+             1e-9 * (double)profile->ranks[0].duration_ns);
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_INCOMPLETE, rank, why, 1);
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_NOTE, "CPU time is not known of processes that died", NULL, 1);
+}
+
+static ompp_profile_t *collect_dead(const char *base, uint64_t size, bool *lives)
+{
+    collect_t c = {.base = base, .size = size};
+    const ompp_a_header_t *header = record(&c, OMPP_LAYOUT_HEADER, sizeof *header);
+    char host[256] = "", why[100];
+
+    if (!header || memcmp(header->magic, OMPP_LAYOUT_MAGIC, sizeof header->magic) != 0 || header->layout != OMPP_LAYOUT_VERSION)
+        return NULL;
+    ompp_profile_t *profile = ompp_collect(base, size, last_event(&c, header), OMPP_END_INCOMPLETE);
+    if (profile && ompp_profile_check(profile, why, sizeof why)) { /* of another library, or damaged */
+        ompp_profile_free(profile);
+        return NULL;
+    }
+    if (!profile) return NULL;
+    note_end(&c, header, profile);
+    gethostname(host, sizeof host - 1);
+    *lives = !header->end_ns && header->start_ticks && strcmp(host, text(&c, header->host)) == 0 &&
+             ompp_proc_start((pid_t)header->pid) == header->start_ticks;
+    return profile;
+}
+
+int ompp_collect_file(const char *path, ompp_profile_t **profile, bool *lives)
 {
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool living = false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
     *profile = NULL;
     if (fd < 0) return -OMPP_E_OPEN;
-    void *base = fstat(fd, &st) == 0 && st.st_size > 0 ? mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    void *base = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 ? mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
+                                                                               : MAP_FAILED;
     close(fd);
     if (base == MAP_FAILED) return -OMPP_E_FORMAT;
-    collect_t c = {.base = base, .size = (uint64_t)st.st_size};
-    const ompp_a_header_t *header = record(&c, OMPP_LAYOUT_HEADER, sizeof *header);
-    if (header && memcmp(header->magic, OMPP_LAYOUT_MAGIC, sizeof header->magic) == 0 && header->version == OMPP_LAYOUT_VERSION)
-        *profile = ompp_collect(base, c.size, last_event(&c, header), OMPP_END_INCOMPLETE);
-    char why[100];
-    if (*profile && ompp_profile_check(*profile, why, sizeof why)) { /* of another library, or damaged */
-        ompp_profile_free(*profile);
-        *profile = NULL;
-    }
-    if (*profile) {
-        char rank[16];
-        snprintf(rank, sizeof rank, "%d", header->rank < 0 ? 0 : header->rank);
-        snprintf(why, sizeof why, "the process died; its last event was %.3f s after its first",
-                 1e-9 * (double)(*profile)->ranks[0].duration_ns);
-        ompp_profile_add_coverage(*profile, OMPP_COVERAGE_INCOMPLETE, rank, why, 1);
-    }
+    *profile = collect_dead(base, (uint64_t)st.st_size, &living);
     munmap(base, st.st_size);
+    if (lives) *lives = living;
     return *profile ? 0 : -OMPP_E_FORMAT;
 }

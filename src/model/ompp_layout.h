@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define OMPP_LAYOUT_MAGIC "OMPPARNA"
-#define OMPP_LAYOUT_VERSION 3u
+#define OMPP_LAYOUT_VERSION 4u
 #define OMPP_LAYOUT_ENDIAN 0x01020304u
 #define OMPP_LAYOUT_HEADER 16u /* offset of the header: the first record of the arena */
 
@@ -31,7 +31,7 @@ typedef struct {
 
 typedef struct {
     char magic[8];
-    uint32_t version, endian;
+    uint32_t layout, endian; /* OMPP_LAYOUT_VERSION, OMPP_LAYOUT_ENDIAN */
     uint32_t pid;
     int32_t rank; /* -1 = no MPI */
     uint32_t size;
@@ -40,9 +40,14 @@ typedef struct {
     uint64_t begin_ns;     /* first event */
     uint64_t end_ns;       /* 0 while running */
     uint64_t user0_ns, system0_ns; /* CPU time of the process at the first event */
-    ompp_off_t host, app, source;
+    uint64_t start_ticks;  /* of the process: ompp_proc_start() */
+    int32_t launcher_rank; /* as the launcher gave it, before MPI tells; -1 = none */
+    ompp_off_t host, app, source, version, built;
+    ompp_off_t launch; /* what the launcher calls this job; 0 = no launcher */
+    ompp_link_t job;   /* name of this run that the ranks have agreed upon; 0 = not yet */
+    ompp_link_t why;   /* how it ended, when it did not end well */
     _Atomic uint32_t noff; /* times measurement was switched off */
-    ompp_link_t modules, regions, threads, coverage, metrics, objects;
+    ompp_link_t modules, regions, threads, coverage, metrics, objects, settings;
     ompp_link_t whatif; /* causal profile; 0 = none */
 } ompp_a_header_t;
 
@@ -134,6 +139,11 @@ typedef struct {
     uint64_t ran, lent;  /* time of runs that are over; of tasks that interrupted it */
     ompp_a_frame_t frames[];
 } ompp_a_stack_t;
+
+typedef struct {
+    ompp_off_t next;
+    ompp_off_t name, value;
+} ompp_a_setting_t;
 
 #define OMPP_A_THREAD_UNUSED 0xffffffffu /* kind of a record that waits for a thread */
 

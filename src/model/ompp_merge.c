@@ -638,6 +638,8 @@ static int merge_ranks(merge_t *m)
         ompp_rank_t rank = m->from->ranks[i];
         rank.host = m->strings[rank.host];
         rank.clock = m->strings[rank.clock];
+        rank.job = m->strings[rank.job];
+        rank.launch = m->strings[rank.launch];
         ompp_profile_add_rank(into, &rank);
     }
     if (into->nranks_kept) qsort(into->ranks, into->nranks_kept, sizeof *into->ranks, compare_ranks);

@@ -135,6 +135,9 @@ static void put_ranks(writer_t *w, const ompp_profile_t *p)
         put(w, rank->end);
         put(w, rank->host);
         put(w, rank->clock);
+        put(w, rank->job);
+        put(w, rank->launch);
+        put_index(w, rank->launcher_rank);
         put(w, rank->begin_epoch_ns);
         put(w, rank->duration_ns);
         put(w, rank->user_ns);

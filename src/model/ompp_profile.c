@@ -302,3 +302,11 @@ void ompp_spread_merge(ompp_spread_t *into, const ompp_spread_t *from)
     into->count += from->count;
     into->sum += from->sum;
 }
+
+bool ompp_profile_has_object(const ompp_profile_t *profile, uint32_t set, uint32_t object)
+{
+    for (size_t n = 0; n < profile->nnodes; n++)
+        for (uint32_t b = 0; b < profile->nodes[n].nblocks; b++)
+            if (profile->nodes[n].blocks[b].set == set && profile->nodes[n].blocks[b].object == object) return true;
+    return false;
+}

@@ -56,6 +56,9 @@ typedef struct {
     uint32_t nthreads;
     uint32_t end; /* ompp_end_t */
     ompp_str_t host, clock;
+    /* Which run it belongs to, for joining what ranks leave behind; not in the XML. */
+    ompp_str_t job, launch; /* agreed upon by the ranks; as the launcher says */
+    uint32_t launcher_rank; /* OMPP_NONE = no launcher */
     uint64_t begin_epoch_ns; /* start of measurement, ns since 1970 */
     uint64_t duration_ns;    /* until MPI_Finalize or the end of the program */
     uint64_t user_ns, system_ns; /* CPU time of the process since the start of measurement */
@@ -229,6 +232,9 @@ uint64_t *ompp_profile_block(ompp_profile_t *profile, uint32_t node, uint32_t lo
 /** \brief The same, only looked up. \return borrowed, or NULL when there is none. */
 const ompp_block_t *ompp_profile_find_block(const ompp_profile_t *profile, uint32_t node, uint32_t location, uint32_t set,
                                             uint32_t object);
+
+/** \brief Whether a structure has values of a set somewhere, be they zero. */
+bool ompp_profile_has_object(const ompp_profile_t *profile, uint32_t set, uint32_t object);
 
 /** \brief Number of values in a phase block of a construct: 1 + 4 x phases. */
 static inline uint32_t ompp_phase_values(unsigned construct)

@@ -31,8 +31,9 @@ typedef enum { OMPP_REDUCE_SUM, OMPP_REDUCE_MIN, OMPP_REDUCE_MAX } ompp_reductio
  * What a registered metric is for. COLUMN: counts of a node alone while its thread works, printed as a column of all tables.
  * WAITS: the same while it waits; the metric after n others of the same set, n columns in all. Inclusive column of a node: its own
  * COLUMN value, and both of all nodes below. OBJECTS: a column for each data structure that is named, none when there is none.
+ * SELECTED: the same for structures that have values of the set, zeros too; the others were not counted.
  */
-typedef enum { OMPP_USE_VALUE, OMPP_USE_COLUMN, OMPP_USE_WAITS, OMPP_USE_OBJECTS } ompp_metric_use_t;
+typedef enum { OMPP_USE_VALUE, OMPP_USE_COLUMN, OMPP_USE_WAITS, OMPP_USE_OBJECTS, OMPP_USE_SELECTED } ompp_metric_use_t;
 
 /** Metrics of the set OMPP_SET_MPI, in order. */
 typedef enum {

@@ -131,6 +131,9 @@ static void get_ranks(reader_t *r, ompp_profile_t *p)
         rank.end = get32(r);
         rank.host = get32(r);
         rank.clock = get32(r);
+        rank.job = get32(r);
+        rank.launch = get32(r);
+        rank.launcher_rank = get_index(r);
         rank.begin_epoch_ns = get(r);
         rank.duration_ns = get(r);
         rank.user_ns = get(r);

@@ -36,10 +36,17 @@ void ompp_mpi_before_finalize(const void *code, uintptr_t frame)
     ompp_mpi_finish();
 }
 
+void ompp_mpi_after_finalize(void)
+{
+    ompp_runtime_leave();
+}
+
 OMPP_MPI_API int MPI_Finalize(void)
 {
     ompp_mpi_before_finalize(OMPP_MPI_HERE);
-    return PMPI_Finalize();
+    const int result = PMPI_Finalize();
+    ompp_mpi_after_finalize();
+    return result;
 }
 
 /* Other ranks may be anywhere: nothing collective, only the local profile. */

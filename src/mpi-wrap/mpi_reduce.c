@@ -15,8 +15,10 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { TAG_SIZE = 1, TAG_DATA = 2 };
 #define PIECE_BYTES (1u << 30) /* counts of MPI calls are int */
@@ -190,6 +192,18 @@ static void duplicate_world(void)
     PMPI_Comm_set_name(self.comm, "ompp");
 }
 
+/* A name for this run, the same on all ranks: rank 0 makes it. Collective over the own communicator. */
+static void agree_on_name(void)
+{
+    char name[128] = "", host[64] = "";
+    struct timespec t;
+
+    gethostname(host, sizeof host - 1);
+    clock_gettime(CLOCK_REALTIME, &t);
+    snprintf(name, sizeof name, "%s/%d/%lld.%09ld", host, (int)getpid(), (long long)t.tv_sec, t.tv_nsec);
+    if (PMPI_Bcast(name, sizeof name, MPI_CHAR, 0, self.comm) == MPI_SUCCESS && ompp_mpi_runs()) ompp_runtime_job(name);
+}
+
 /*
  * Several programs in one job (mpirun A : B): only some may be measured, and the others do not take part in anything collective of
  * ours. Each measured rank leaves a report of its own.
@@ -210,6 +224,7 @@ void ompp_mpi_started(void)
     /* Collective: a rank that is not measured takes part all the same. */
     if (self.comm == MPI_COMM_NULL && !several_programs()) duplicate_world();
     if (ompp_mpi_runs()) learn_rank();
+    if (self.comm != MPI_COMM_NULL) agree_on_name();
     errno = saved;
 }
 

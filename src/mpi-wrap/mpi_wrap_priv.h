@@ -256,6 +256,8 @@ void ompp_mpi_finish(void);
  * wrapper: OMPP_MPI_HERE. Nothing, inside another call of MPI.
  */
 void ompp_mpi_before_finalize(const void *code, uintptr_t frame);
+/** \brief MPI is finalized: what was kept until then goes. */
+void ompp_mpi_after_finalize(void);
 void ompp_mpi_before_abort(const void *code, uintptr_t frame);
 void ompp_mpi_control(int level, const void *code, uintptr_t frame);
 

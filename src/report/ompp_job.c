@@ -33,20 +33,21 @@ static void make_stem(const ompp_profile_t *profile, const ompp_job_t *job, char
         snprintf(out + n, size - n, ".%" PRIu32, profile->ranks[0].pid);
 }
 
-static unsigned wanted(const ompp_job_t *job)
+/* Coz's viewer has nothing to show without regions. */
+static unsigned wanted(const ompp_profile_t *profile, const ompp_job_t *job)
 {
     return (job->formats & OMPP_JOB_TEXT ? 1u << OMPP_OUT_TEXT : 0) | (job->formats & OMPP_JOB_CSV ? 1u << OMPP_OUT_CSV : 0) |
-           1u << OMPP_OUT_XML;
+           (profile->whatif.nregions ? 1u << OMPP_OUT_COZ : 0) | 1u << OMPP_OUT_XML;
 }
 
 /* In a directory other than the first, the user's exact name is only a name. */
-static int open_exact(ompp_outfile_t *files, const ompp_job_t *job, const char *dir, bool first)
+static int open_exact(const ompp_profile_t *profile, ompp_outfile_t *files, const ompp_job_t *job, const char *dir, bool first)
 {
     char suffix[16] = "";
     const char *slash = strrchr(job->file, '/'), *file = first || !slash ? job->file : slash + 1;
 
     if (job->local_rank >= 0) snprintf(suffix, sizeof suffix, ":%d", job->local_rank);
-    return ompp_outfile_open_exact(files, dir, file, suffix, wanted(job));
+    return ompp_outfile_open_exact(files, dir, file, suffix, wanted(profile, job));
 }
 
 static int write_files(const ompp_profile_t *profile, const ompp_job_t *job, ompp_outfile_t *files)
@@ -55,6 +56,7 @@ static int write_files(const ompp_profile_t *profile, const ompp_job_t *job, omp
 
     if (rc == 0 && files->out[OMPP_OUT_CSV]) rc = ompp_report_csv(profile, files->out[OMPP_OUT_CSV]);
     if (rc == 0 && files->out[OMPP_OUT_XML]) rc = ompp_report_xml_write(profile, files->out[OMPP_OUT_XML]);
+    if (rc == 0 && files->out[OMPP_OUT_COZ]) rc = ompp_report_coz(profile, files->out[OMPP_OUT_COZ]);
     if (rc == 0) return ompp_outfile_commit(files);
     ompp_outfile_abandon(files);
     return rc;
@@ -69,10 +71,10 @@ static int try_directory(const ompp_profile_t *profile, ompp_job_t *job, const c
 
     errno = 0;
     if (job->file[0]) {
-        rc = open_exact(&files, job, dir, first);
+        rc = open_exact(profile, &files, job, dir, first);
     } else {
         make_stem(profile, job, stem, sizeof stem);
-        rc = ompp_outfile_open(&files, dir, stem, !job->overwrite, wanted(job));
+        rc = ompp_outfile_open(&files, dir, stem, !job->overwrite, wanted(profile, job));
     }
     if (rc == 0) rc = write_files(profile, job, &files);
     if (rc) return rc;

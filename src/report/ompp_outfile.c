@@ -13,7 +13,7 @@
 #define MAX_NUMBER 1000000
 #define MAX_LINKS 40 /* as many as Linux follows */
 
-static const char *const endings[OMPP_OUTFILES] = {".ompp.txt", ".ompp.csv", ".ompp.xml"};
+static const char *const endings[OMPP_OUTFILES] = {".ompp.txt", ".ompp.csv", ".ompp.xml", ".ompp.coz"};
 
 void ompp_outfile_safe_name(const char *text, char *out, size_t size)
 {

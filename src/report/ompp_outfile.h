@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 /** Formats, in the order in which they take the exact name of the report. As sets: 1 << format. */
-enum { OMPP_OUT_TEXT, OMPP_OUT_CSV, OMPP_OUT_XML, OMPP_OUTFILES };
+enum { OMPP_OUT_TEXT, OMPP_OUT_CSV, OMPP_OUT_XML, OMPP_OUT_COZ, OMPP_OUTFILES };
 
 /** Files being made. */
 typedef struct {
@@ -34,7 +34,7 @@ typedef struct {
 int ompp_outfile_open(ompp_outfile_t *files, const char *dir, const char *stem, bool number, unsigned wanted);
 
 /**
- * \brief The same with the exact name of the first wanted file; further ones get ".csv" and ".xml" added.
+ * \brief The same with the exact name of the first wanted file; further ones get ".csv", ".xml" and ".coz" added.
  * \param[in] suffix  goes after the name, "" for none; left out when the name alone is no regular file.
  * \note Never waits: a pipe that nobody reads cannot be opened (ENXIO).
  */

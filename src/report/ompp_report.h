@@ -32,6 +32,14 @@ int ompp_report_text(const ompp_profile_t *profile, int digits, FILE *out);
 int ompp_report_csv(const ompp_profile_t *profile, FILE *out);
 
 /**
+ * \brief Writes the What-if results as a profile of Coz, in its form of lines with tabs.
+ * \param[in] profile  borrowed; numbered. Without results the file has no experiment.
+ * \param[in] out      borrowed; the caller checks ferror() and fclose().
+ * \return 0 or -OMPP_E_NOMEM.
+ */
+int ompp_report_coz(const ompp_profile_t *profile, FILE *out);
+
+/**
  * \brief Writes the XML file (docs/xml.md).
  * \param[in] out  borrowed; the caller checks ferror() and fclose().
  * \return 0, -OMPP_E_NOMEM or -OMPP_E_IO.

@@ -267,6 +267,7 @@ int ompp_report_text(const ompp_profile_t *profile, int digits, FILE *out)
         if (rc == 0) rc = ompp_text_tasks(&t);
         if (rc == 0) rc = ompp_text_never(&t);
         if (rc == 0) rc = ompp_text_data(&t);
+        if (rc == 0) rc = ompp_text_whatif(&t);
     }
     ompp_text_release(&t);
     if (plain) {

@@ -65,6 +65,7 @@ void ompp_text_data_lines(ompp_text_t *t)
 /* ---- Section -------------------------------------------------------------------------------------------------------- */
 
 #define NAME_WIDTH 40
+#define LEGEND_WIDTH 18
 
 /* A set of metrics that tells structures apart: what its table shows. */
 typedef struct {
@@ -77,8 +78,14 @@ typedef struct {
 static bool has_objects(const ompp_profile_t *p, uint32_t set)
 {
     for (size_t i = 0; i < p->nmetrics; i++)
-        if (p->metrics[i].set == set && p->metrics[i].use == OMPP_USE_OBJECTS) return true;
+        if (p->metrics[i].set == set && (p->metrics[i].use == OMPP_USE_OBJECTS || p->metrics[i].use == OMPP_USE_SELECTED)) return true;
     return false;
+}
+
+/* Zeros of other structures would be no counts. */
+static bool is_counted(const ompp_profile_t *p, const set_t *s, uint32_t object)
+{
+    return s->metric[0]->use != OMPP_USE_SELECTED || ompp_profile_has_object(p, s->set, object);
 }
 
 static void fill_set(set_t *s, const ompp_profile_t *p, uint32_t set)
@@ -143,6 +150,7 @@ static void print_objects(ompp_text_t *t, set_t *s)
     sum_region(s, t->profile, true, 0);
     print_titles(t, s, "structure");
     for (uint32_t object = 1; object <= t->profile->nobjects; object++) {
+        if (!is_counted(t->profile, s, object)) continue;
         char *name = object_name(t, object, true);
         print_row(t, s, name ? name : "", &s->sums[object * s->n]);
         free(name);
@@ -171,10 +179,25 @@ static void print_region(ompp_text_t *t, set_t *s, uint32_t region)
     print_rest(t, s, "(other data)");
 }
 
+static const char *const quality_words[] = {[OMPP_QUALITY_EXACT] = "exact",
+                                            [OMPP_QUALITY_SAMPLED] = "estimated from samples",
+                                            [OMPP_QUALITY_SIMULATED] = "simulated",
+                                            [OMPP_QUALITY_HARDWARE] = "counted by the hardware"};
+
+/* Who has filled the columns, how exactly, and what is in them; those of all tables have a star. */
+static void print_legend(const ompp_text_t *t, const set_t *s)
+{
+    fprintf(t->out, "Counted by %s, %s (docs/data.md). Columns; those with * stand in the tables of regions, too:\n",
+            ompp_profile_text(t->profile, s->metric[0]->source), quality_words[s->metric[0]->quality]);
+    for (size_t i = 0; i < s->n; i++)
+        fprintf(t->out, " %c %-*s %s\n", s->metric[i]->use == OMPP_USE_VALUE ? ' ' : '*', LEGEND_WIDTH,
+                ompp_profile_text(t->profile, s->metric[i]->name), ompp_profile_text(t->profile, s->metric[i]->meaning));
+    putc('\n', t->out);
+}
+
 static void print_set(ompp_text_t *t, set_t *s)
 {
-    fprintf(t->out, "Counted by %s, exact for the code as it was compiled (docs/data.md).\n\n",
-            ompp_profile_text(t->profile, s->metric[0]->source));
+    print_legend(t, s);
     print_objects(t, s);
     fputs("By region, without the regions inside it:\n", t->out);
     print_titles(t, s, "");

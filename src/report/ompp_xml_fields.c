@@ -1,5 +1,6 @@
 #include "report/ompp_xml_priv.h"
 #include "analysis/ompp_properties.h"
+#include "analysis/ompp_whatif.h"
 #include "report/ompp_utf8.h"
 
 #include <stdio.h>
@@ -22,8 +23,11 @@ NAMES(quality, [OMPP_QUALITY_EXACT] = "exact", [OMPP_QUALITY_SAMPLED] = "sampled
       [OMPP_QUALITY_HARDWARE] = "hardware")
 NAMES(reduction, [OMPP_REDUCE_SUM] = "sum", [OMPP_REDUCE_MIN] = "min", [OMPP_REDUCE_MAX] = "max")
 NAMES(use, [OMPP_USE_VALUE] = "value", [OMPP_USE_COLUMN] = "column", [OMPP_USE_WAITS] = "waits",
-      [OMPP_USE_OBJECTS] = "objects")
+      [OMPP_USE_OBJECTS] = "objects", [OMPP_USE_SELECTED] = "selected")
 NAMES(over, "threads", "ranks")
+NAMES(point_kind, [OMPP_WHATIF_THROUGHPUT] = "throughput", [OMPP_WHATIF_LATENCY] = "latency")
+NAMES(verdict, [OMPP_WHATIF_AGREES] = "agrees", [OMPP_WHATIF_BUSY_FOR_NOTHING] = "busy-for-nothing",
+      [OMPP_WHATIF_SMALL_BUT_CRITICAL] = "small-but-critical")
 
 static const char *construct_name(unsigned value)
 {
@@ -50,13 +54,25 @@ static const char *coverage_name(unsigned value)
     return ompp_coverage_rows[value].name;
 }
 
+static const char *mode_name(unsigned value)
+{
+    return ompp_whatif_modes[value];
+}
+
+static const char *flag_name(unsigned value)
+{
+    return ompp_whatif_flags[value].name;
+}
+
 static const ompp_xml_names_t ends = {OMPP_END_INCOMPLETE + 1, end_name}, kinds = {OMPP_THREAD_OTHER + 1, kind_name},
                               qualities = {OMPP_QUALITY_HARDWARE + 1, quality_name},
                               reductions = {OMPP_REDUCE_MAX + 1, reduction_name}, overs = {2, over_name},
-                              uses = {OMPP_USE_OBJECTS + 1, use_name},
+                              uses = {OMPP_USE_SELECTED + 1, use_name},
                               constructs = {OMPP_CONSTRUCT_NUM, construct_name}, phases = {OMPP_PHASE_NUM, phase_name},
                               units = {OMPP_UNIT_NUM, unit_name}, coverages = {OMPP_COVERAGE_NUM, coverage_name},
-                              properties = {OMPP_PROPERTY_NUM, property_name};
+                              properties = {OMPP_PROPERTY_NUM, property_name}, modes = {OMPP_WHATIF_MODE_NUM, mode_name},
+                              flags = {OMPP_WHATIF_FLAG_NUM, flag_name}, point_kinds = {OMPP_WHATIF_LATENCY + 1, point_kind_name},
+                              verdicts = {OMPP_WHATIF_SMALL_BUT_CRITICAL + 1, verdict_name};
 
 /* ---- Elements ------------------------------------------------------------------------------------------------------- */
 
@@ -65,6 +81,7 @@ static const ompp_xml_names_t ends = {OMPP_END_INCOMPLETE + 1, end_name}, kinds 
 #define FIELD(attribute, type, must, struct_type, member) {attribute, OMPP_XML_##type, offsetof(struct_type, member), must, NULL}
 #define NAMED(attribute, names, must, struct_type, member)                                                             \
     {attribute, OMPP_XML_NAME, offsetof(struct_type, member), must, &(names)}
+#define BITS(attribute, names, struct_type, member) {attribute, OMPP_XML_SET, offsetof(struct_type, member), false, &(names)}
 #define RECORD(id, element, ...)                                                                                       \
     static const ompp_xml_field_t id##_fields[] = {__VA_ARGS__};                                                       \
     const ompp_xml_record_t ompp_xml_##id = {element, sizeof id##_fields / sizeof id##_fields[0], id##_fields}
@@ -144,6 +161,38 @@ RECORD(coverage, "line", NAMED("kind", coverages, MUST, ompp_coverage_t, kind),
 RECORD(property, "property", NAMED("name", properties, MUST, ompp_finding_t, property),
        FIELD("region", INDEX, MAY, ompp_finding_t, region), FIELD("rank", INDEX, MAY, ompp_finding_t, rank),
        FIELD("lost-ns", U64, MUST, ompp_finding_t, lost_ns));
+
+RECORD(whatif, "whatif", NAMED("mode", modes, MUST, ompp_whatif_t, mode), FIELD("why", TEXT, MAY, ompp_whatif_t, why),
+       FIELD("time-ns", U64, MUST, ompp_whatif_t, time_ns), FIELD("paid-ns", U64, MAY, ompp_whatif_t, paid_ns),
+       FIELD("events", U64, MAY, ompp_whatif_t, events), FIELD("cost-ns", U64, MAY, ompp_whatif_t, cost_ns),
+       FIELD("lost", U64, MAY, ompp_whatif_t, lost));
+
+RECORD(point, "point", NAMED("kind", point_kinds, MUST, ompp_whatif_point_t, kind),
+       FIELD("name", TEXT, MAY, ompp_whatif_point_t, name), FIELD("automatic", U32, MAY, ompp_whatif_point_t, automatic),
+       FIELD("region", INDEX, MAY, ompp_whatif_point_t, region), FIELD("visits", U64, MUST, ompp_whatif_point_t, visits),
+       FIELD("begins", U64, MAY, ompp_whatif_point_t, begins), FIELD("in-flight-ns", U64, MAY, ompp_whatif_point_t, in_flight_ns));
+
+RECORD(followed, "followed", FIELD("region", U32, MUST, ompp_whatif_region_t, region),
+       BITS("flags", flags, ompp_whatif_region_t, flags), FIELD("work-ns", U64, MUST, ompp_whatif_region_t, work_ns),
+       FIELD("followed-ns", U64, MUST, ompp_whatif_region_t, followed_ns), FIELD("visits", U64, MAY, ompp_whatif_region_t, visits));
+
+RECORD(clock, "clock", FIELD("permille", U32, MUST, ompp_whatif_clock_t, permille),
+       FIELD("time-ns", U64, MUST, ompp_whatif_clock_t, time_ns), FIELD("saved-ns", I64, MUST, ompp_whatif_clock_t, saved_ns),
+       FIELD("paid-ns", U64, MAY, ompp_whatif_clock_t, paid_ns), FIELD("observations", U64, MAY, ompp_whatif_clock_t, observations));
+
+RECORD(block, "block", FIELD("number", U32, MUST, ompp_whatif_block_t, number), FIELD("visits", U32, MAY, ompp_whatif_block_t, visits),
+       FIELD("time-ns", U64, MUST, ompp_whatif_block_t, time_ns), FIELD("saved-ns", I64, MUST, ompp_whatif_block_t, saved_ns),
+       FIELD("paid-ns", U64, MAY, ompp_whatif_block_t, paid_ns));
+
+RECORD(result, "result", FIELD("region", U32, MUST, ompp_xml_result_t, region), FIELD("share", REAL, MUST, ompp_xml_result_t, share),
+       FIELD("followed", REAL, MUST, ompp_xml_result_t, followed), FIELD("correction", REAL, MUST, ompp_xml_result_t, correction),
+       FIELD("slope", REAL, MUST, ompp_xml_result_t, slope), FIELD("knee", U32, MAY, ompp_xml_result_t, knee),
+       FIELD("contention", BOOL, MUST, ompp_xml_result_t, contention), FIELD("inside", INDEX, MAY, ompp_xml_result_t, inside),
+       NAMED("verdict", verdicts, MUST, ompp_xml_result_t, verdict));
+
+RECORD(gain, "gain", FIELD("permille", U32, MUST, ompp_xml_gain_t, permille), FIELD("gain", REAL, MUST, ompp_xml_gain_t, gain),
+       FIELD("interval", BOOL, MUST, ompp_xml_gain_t, interval), FIELD("low", REAL, MAY, ompp_xml_gain_t, low),
+       FIELD("high", REAL, MAY, ompp_xml_gain_t, high));
 
 /* ---- Text ----------------------------------------------------------------------------------------------------------- */
 

@@ -15,6 +15,9 @@ typedef enum {
     OMPP_XML_INDEX,  /* uint32_t; left out when OMPP_NONE */
     OMPP_XML_BOOL,
     OMPP_XML_DOUBLE, /* finite, not negative */
+    OMPP_XML_REAL,   /* double, finite */
+    OMPP_XML_I64,
+    OMPP_XML_SET,    /* uint32_t, bits of names with blanks between them; left out when empty */
     OMPP_XML_TEXT,   /* ompp_str_t */
     OMPP_XML_NAME    /* uint32_t, written as one of names */
 } ompp_xml_type_t;
@@ -61,6 +64,21 @@ typedef struct {
     ompp_spread_t spread;
 } ompp_xml_spread_t;
 
+/** <gain>, <result>: what follows from the observations, for readers that do not know how. */
+typedef struct {
+    uint32_t permille;
+    bool interval;
+    double gain, low, high;
+} ompp_xml_gain_t;
+
+typedef struct {
+    uint32_t region, knee, inside, verdict;
+    bool contention;
+    double share, followed, correction, slope;
+} ompp_xml_result_t;
+
+extern const ompp_xml_record_t ompp_xml_whatif, ompp_xml_point, ompp_xml_followed, ompp_xml_clock, ompp_xml_block, ompp_xml_result,
+    ompp_xml_gain;
 extern const ompp_xml_record_t ompp_xml_run, ompp_xml_setting, ompp_xml_module, ompp_xml_rank, ompp_xml_location, ompp_xml_region,
     ompp_xml_metric, ompp_xml_object, ompp_xml_node, ompp_xml_times, ompp_xml_phase, ompp_xml_values, ompp_xml_spread, ompp_xml_coverage,
     ompp_xml_property;
@@ -70,5 +88,19 @@ char *ompp_xml_escape(const char *text);
 
 /** \brief The way back, in place. \return false when it is not something that ompp_xml_escape() makes. */
 bool ompp_xml_unescape(char *text);
+
+/**
+ * \brief Values from text, all of which they must be. Not for user's numbers: no sign where none is possible, no blanks.
+ * \param[in] limit  largest value.
+ * \param[in] text   of a set it is changed.
+ * \return false when it is no such value.
+ */
+bool ompp_xml_parse_u64(const char *text, uint64_t limit, uint64_t *value);
+bool ompp_xml_parse_hex(const char *text, uint64_t *value);
+bool ompp_xml_parse_double(const char *text, double *value);
+bool ompp_xml_parse_real(const char *text, double *value);
+bool ompp_xml_parse_i64(const char *text, int64_t *value);
+bool ompp_xml_parse_name(const ompp_xml_names_t *names, const char *text, uint32_t *value);
+bool ompp_xml_parse_set(const ompp_xml_names_t *names, char *text, uint32_t *set);
 
 #endif

@@ -63,61 +63,26 @@ __attribute__((format(printf, 3, 4))) static void fail(xml_in_t *x, int code, co
 
 /* ---- Attributes ----------------------------------------------------------------------------------------------------- */
 
-static bool parse_u64(const char *text, uint64_t limit, uint64_t *value)
-{
-    char *end;
-
-    if (*text < '0' || *text > '9') return false; /* strtoull would take signs and blanks */
-    errno = 0;
-    *value = strtoull(text, &end, 10);
-    return !*end && !errno && *value <= limit;
-}
-
-static bool parse_hex(const char *text, uint64_t *value)
-{
-    char *end;
-
-    if (strncmp(text, "0x", 2) != 0 || !strspn(text + 2, "0123456789abcdef")) return false;
-    errno = 0;
-    *value = strtoull(text + 2, &end, 16);
-    return !*end && !errno;
-}
-
-static bool parse_double(const char *text, double *value)
-{
-    char *end;
-
-    if (*text < '0' || *text > '9') return false;
-    *value = strtod(text, &end);
-    return !*end && isfinite(*value);
-}
-
-static bool parse_name(const ompp_xml_names_t *names, const char *text, uint32_t *value)
-{
-    for (*value = 0; *value < names->n; ++*value)
-        if (strcmp(names->name(*value), text) == 0) return true;
-    return false;
-}
-
 /* Stores one attribute in the record. text may be changed. */
 static bool parse_field(xml_in_t *x, const ompp_xml_field_t *field, char *text, void *record)
 {
     void *at = (char *)record + field->offset;
     uint64_t u64;
     uint32_t u32;
+    int64_t i64;
     double real;
     bool flag;
 
     switch (field->type) {
     case OMPP_XML_U32:
     case OMPP_XML_INDEX:
-        if (!parse_u64(text, UINT32_MAX - 1, &u64)) return false;
+        if (!ompp_xml_parse_u64(text, UINT32_MAX - 1, &u64)) return false;
         u32 = (uint32_t)u64;
         memcpy(at, &u32, sizeof u32);
         return true;
     case OMPP_XML_U64:
     case OMPP_XML_HEX:
-        if (field->type == OMPP_XML_HEX ? !parse_hex(text, &u64) : !parse_u64(text, UINT64_MAX, &u64)) return false;
+        if (field->type == OMPP_XML_HEX ? !ompp_xml_parse_hex(text, &u64) : !ompp_xml_parse_u64(text, UINT64_MAX, &u64)) return false;
         memcpy(at, &u64, sizeof u64);
         return true;
     case OMPP_XML_BOOL:
@@ -125,8 +90,20 @@ static bool parse_field(xml_in_t *x, const ompp_xml_field_t *field, char *text, 
         memcpy(at, &flag, sizeof flag);
         return flag || strcmp(text, "false") == 0;
     case OMPP_XML_DOUBLE:
-        if (!parse_double(text, &real)) return false;
+        if (!ompp_xml_parse_double(text, &real)) return false;
         memcpy(at, &real, sizeof real);
+        return true;
+    case OMPP_XML_REAL:
+        if (!ompp_xml_parse_real(text, &real)) return false;
+        memcpy(at, &real, sizeof real);
+        return true;
+    case OMPP_XML_I64:
+        if (!ompp_xml_parse_i64(text, &i64)) return false;
+        memcpy(at, &i64, sizeof i64);
+        return true;
+    case OMPP_XML_SET:
+        if (!ompp_xml_parse_set(field->names, text, &u32)) return false;
+        memcpy(at, &u32, sizeof u32);
         return true;
     case OMPP_XML_TEXT:
         if (!ompp_xml_unescape(text)) return false;
@@ -134,7 +111,7 @@ static bool parse_field(xml_in_t *x, const ompp_xml_field_t *field, char *text, 
         memcpy(at, &u32, sizeof u32);
         return true;
     case OMPP_XML_NAME:
-        if (!parse_name(field->names, text, &u32)) return false;
+        if (!ompp_xml_parse_name(field->names, text, &u32)) return false;
         memcpy(at, &u32, sizeof u32);
         return true;
     }
@@ -160,7 +137,7 @@ static void read_attribute(xml_in_t *x, const ompp_xml_record_t *record, void *d
         fail(x, OMPP_E_NOMEM, "out of memory");
     } else if (id && strcmp(name, "id") == 0) {
         *seen |= 1u << 31;
-        if (!parse_u64((char *)value, UINT32_MAX, id)) fail(x, OMPP_E_FORMAT, "id \"%.60s\" is not a number", value);
+        if (!ompp_xml_parse_u64((char *)value, UINT32_MAX, id)) fail(x, OMPP_E_FORMAT, "id \"%.60s\" is not a number", value);
     } else if (i == record->nfields) {
         fail(x, OMPP_E_FORMAT, "<%s> has no attribute \"%.60s\"", record->element, name);
     } else {
@@ -399,7 +376,7 @@ static void text_values(xml_in_t *x, const char *text)
         char number[24];
         size_t length = strcspn(text, " \t\r\n");
         snprintf(number, sizeof number, "%.*s", (int)(length < sizeof number ? length : sizeof number - 1), text);
-        if (n < x->nvalues && !parse_u64(number, UINT64_MAX, &x->values[n]))
+        if (n < x->nvalues && !ompp_xml_parse_u64(number, UINT64_MAX, &x->values[n]))
             fail(x, OMPP_E_FORMAT, "<values>: \"%s\" is not a number", number);
         text += length;
     }
@@ -438,6 +415,99 @@ static void enter_property(xml_in_t *x)
     if (f.region != OMPP_NONE && f.region >= x->profile->nregions) fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, f.region);
 }
 
+/* ---- What-if -------------------------------------------------------------------------------------------------------- */
+
+static void enter_whatif(xml_in_t *x)
+{
+    ompp_whatif_t *w = &x->profile->whatif;
+
+    if (!x->have_run) fail(x, OMPP_E_FORMAT, "<run> must come first");
+    if (w->mode != OMPP_WHATIF_OFF) fail(x, OMPP_E_FORMAT, "second <whatif>");
+    read_record(x, &ompp_xml_whatif, w, NULL);
+    if (w->mode == OMPP_WHATIF_OFF) fail(x, OMPP_E_FORMAT, "<whatif> of a run without");
+}
+
+static void enter_point(xml_in_t *x)
+{
+    ompp_whatif_point_t point = {0};
+
+    if (!read_record(x, &ompp_xml_point, &point, NULL)) return;
+    if (point.region != OMPP_NONE && point.region >= x->profile->nregions)
+        fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, point.region);
+    if (x->rc == 0) ompp_profile_add_whatif_point(x->profile, &point);
+}
+
+static void enter_followed(xml_in_t *x)
+{
+    ompp_whatif_region_t *region = calloc(1, sizeof *region);
+    ompp_whatif_t *w = &x->profile->whatif;
+
+    if (!region) {
+        fail(x, OMPP_E_NOMEM, "out of memory");
+    } else if (read_record(x, &ompp_xml_followed, region, NULL)) {
+        if (region->region >= x->profile->nregions) fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, region->region);
+        for (size_t i = 0; i < w->nregions; i++)
+            if (w->regions[i].region == region->region) fail(x, OMPP_E_FORMAT, "region %" PRIu32 " followed twice", region->region);
+        if (x->rc == 0) ompp_profile_add_whatif_region(x->profile, region);
+    }
+    free(region);
+}
+
+static ompp_whatif_region_t *open_followed(xml_in_t *x)
+{
+    return &x->profile->whatif.regions[x->profile->whatif.nregions - 1];
+}
+
+/* Clocks stand in the order of the array, and those not used are not there. */
+static unsigned nclocks(const ompp_whatif_region_t *region)
+{
+    unsigned n = OMPP_WHATIF_SPEEDUPS;
+
+    while (n > 0 && region->clocks[n - 1].permille == 0) n--;
+    return n;
+}
+
+static void enter_clock(xml_in_t *x)
+{
+    ompp_whatif_region_t *region = open_followed(x);
+    unsigned n = nclocks(region);
+
+    if (n == OMPP_WHATIF_SPEEDUPS) {
+        fail(x, OMPP_E_FORMAT, "more than %u clocks", OMPP_WHATIF_SPEEDUPS);
+        return;
+    }
+    if (!read_record(x, &ompp_xml_clock, &region->clocks[n], NULL)) return;
+    if (region->clocks[n].permille == 0 || region->clocks[n].permille > 1000)
+        fail(x, OMPP_E_FORMAT, "speed-up of %" PRIu32 " permille", region->clocks[n].permille);
+}
+
+static void enter_block(xml_in_t *x)
+{
+    ompp_whatif_region_t *region = open_followed(x);
+    ompp_whatif_clock_t *clock = &region->clocks[nclocks(region) - 1];
+
+    if (clock->nblocks == OMPP_WHATIF_BLOCKS) {
+        fail(x, OMPP_E_FORMAT, "more than %u blocks", OMPP_WHATIF_BLOCKS);
+        return;
+    }
+    if (read_record(x, &ompp_xml_block, &clock->blocks[clock->nblocks], NULL)) clock->nblocks++;
+}
+
+static void enter_result(xml_in_t *x)
+{
+    ompp_xml_result_t result = {0};
+
+    if (!read_record(x, &ompp_xml_result, &result, NULL)) return;
+    if (result.region >= x->profile->nregions) fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, result.region);
+}
+
+static void enter_gain(xml_in_t *x)
+{
+    ompp_xml_gain_t gain = {0};
+
+    read_record(x, &ompp_xml_gain, &gain, NULL);
+}
+
 static const element_t elements[] = {
     {"ompp-profile", "", enter_root, NULL},
     {"run", "ompp-profile", enter_run, NULL},
@@ -465,6 +535,14 @@ static const element_t elements[] = {
     {"properties", "ompp-profile", enter_list, NULL},
     {"line", "coverage", enter_coverage, NULL},
     {"property", "properties", enter_property, NULL},
+    {"whatif", "ompp-profile", enter_whatif, NULL},
+    {"point", "whatif", enter_point, NULL},
+    {"followed", "whatif", enter_followed, NULL},
+    {"clock", "followed", enter_clock, NULL},
+    {"block", "clock", enter_block, NULL},
+    {"results", "ompp-profile", enter_list, NULL},
+    {"result", "results", enter_result, NULL},
+    {"gain", "result", enter_gain, NULL},
 };
 
 /* ---- The file ------------------------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "report/ompp_xml_priv.h"
 
 #include "analysis/ompp_properties.h"
+#include "analysis/ompp_whatif.h"
 #include "base/ompp_error.h"
 
 #include <inttypes.h>
@@ -76,6 +77,17 @@ static void put_hex(xml_out_t *x, const char *name, uint64_t value)
     put_attribute(x, name, text);
 }
 
+/* Names of the bits that are set. */
+static void put_set(xml_out_t *x, const ompp_xml_field_t *field, uint32_t set)
+{
+    char text[512];
+    size_t n = 0;
+
+    for (unsigned i = 0; i < field->names->n && n < sizeof text; i++)
+        if (set & 1u << i) n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n ? " " : "", field->names->name(i));
+    if (n) put_attribute(x, field->name, text);
+}
+
 static void put_field(xml_out_t *x, const ompp_xml_field_t *field, const void *record)
 {
     const void *at = (const char *)record + field->offset;
@@ -83,10 +95,11 @@ static void put_field(xml_out_t *x, const ompp_xml_field_t *field, const void *r
     uint64_t u64 = 0;
     bool flag;
     double real;
+    char number[32];
 
-    if (field->type == OMPP_XML_U64 || field->type == OMPP_XML_HEX)
+    if (field->type == OMPP_XML_U64 || field->type == OMPP_XML_HEX || field->type == OMPP_XML_I64)
         memcpy(&u64, at, sizeof u64);
-    else if (field->type != OMPP_XML_BOOL && field->type != OMPP_XML_DOUBLE)
+    else if (field->type != OMPP_XML_BOOL && field->type != OMPP_XML_DOUBLE && field->type != OMPP_XML_REAL)
         memcpy(&u32, at, sizeof u32);
     switch (field->type) {
     case OMPP_XML_U32:
@@ -105,7 +118,15 @@ static void put_field(xml_out_t *x, const ompp_xml_field_t *field, const void *r
         memcpy(&flag, at, sizeof flag);
         put_attribute(x, field->name, flag ? "true" : "false");
         break;
+    case OMPP_XML_I64:
+        snprintf(number, sizeof number, "%" PRId64, (int64_t)u64);
+        if (u64 || field->required) put_attribute(x, field->name, number);
+        break;
+    case OMPP_XML_SET:
+        put_set(x, field, u32);
+        break;
     case OMPP_XML_DOUBLE:
+    case OMPP_XML_REAL:
         memcpy(&real, at, sizeof real);
         if (real != 0 || field->required) put_double(x, field->name, real);
         break;
@@ -257,6 +278,59 @@ static void put_properties(xml_out_t *x)
     free(findings);
 }
 
+/* ---- What-if -------------------------------------------------------------------------------------------------------- */
+
+static void put_clock(xml_out_t *x, const ompp_whatif_clock_t *clock)
+{
+    if (!clock->permille) return;
+    open_record(x, &ompp_xml_clock, clock);
+    for (uint32_t i = 0; i < clock->nblocks; i++) put_record(x, &ompp_xml_block, &clock->blocks[i]);
+    close_element(x);
+}
+
+static void put_whatif(xml_out_t *x)
+{
+    const ompp_whatif_t *w = &x->profile->whatif;
+
+    open_record(x, &ompp_xml_whatif, w);
+    for (size_t i = 0; i < w->npoints; i++) put_record(x, &ompp_xml_point, &w->points[i]);
+    for (size_t i = 0; i < w->nregions; i++) {
+        open_record(x, &ompp_xml_followed, &w->regions[i]);
+        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) put_clock(x, &w->regions[i].clocks[k]);
+        close_element(x);
+    }
+    close_element(x);
+}
+
+static void put_result(xml_out_t *x, const ompp_whatif_result_t *r)
+{
+    ompp_xml_result_t result = {.region = r->region, .knee = r->knee, .inside = r->inside, .verdict = r->verdict,
+                                .contention = r->contention, .share = r->share, .followed = r->followed,
+                                .correction = r->correction, .slope = r->slope};
+
+    open_record(x, &ompp_xml_result, &result);
+    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
+        const ompp_gain_t *g = &r->gains[k];
+        ompp_xml_gain_t gain = {g->permille, g->interval, g->gain, g->low, g->high};
+        if (g->permille) put_record(x, &ompp_xml_gain, &gain);
+    }
+    close_element(x);
+}
+
+/* They follow from <whatif>. */
+static void put_results(xml_out_t *x)
+{
+    ompp_whatif_result_t *results;
+    size_t n;
+    int rc = ompp_analysis_whatif(x->profile, &results, &n);
+
+    if (rc && x->rc == 0) x->rc = rc;
+    if (n) open_element(x, "results");
+    for (size_t i = 0; i < n; i++) put_result(x, &results[i]);
+    if (n) close_element(x);
+    free(results);
+}
+
 /* ---- All of it ------------------------------------------------------------------------------------------------------ */
 
 #define LIST(name, record, array, count, with_id)                                                                      \
@@ -280,7 +354,9 @@ static void put_profile(xml_out_t *x)
     for (size_t i = 0; i < profile->nnodes; i++) put_node(x, i);
     close_element(x);
     LIST("coverage", &ompp_xml_coverage, coverage, ncoverage, false);
+    if (profile->whatif.mode != OMPP_WHATIF_OFF) put_whatif(x);
     put_properties(x);
+    if (profile->whatif.mode != OMPP_WHATIF_OFF) put_results(x);
     close_element(x);
 }
 

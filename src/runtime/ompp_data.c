@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define MAX_BACKENDS 4
+#define MAX_BACKENDS 8
 #define MAX_NAME 256
 
 static pthread_mutex_t data_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -36,7 +36,7 @@ static void tell(uint32_t object, uintptr_t begin, uintptr_t end)
 
 bool ompp_data_has_backend(void)
 {
-    return nbackends > 0;
+    return nbackends > 0 || ompp_data_has_offers();
 }
 
 bool ompp_data_subscribe(const ompp_data_backend_t *backend)
@@ -49,6 +49,27 @@ bool ompp_data_subscribe(const ompp_data_backend_t *backend)
     for (size_t i = 0; room && i < nranges; i++) backend->put(ranges[i].object, ranges[i].begin, ranges[i].end);
     pthread_mutex_unlock(&data_lock);
     return room;
+}
+
+void ompp_data_unsubscribe(const ompp_data_backend_t *backend)
+{
+    unsigned kept = 0;
+
+    pthread_mutex_lock(&data_lock);
+    for (unsigned i = 0; i < nbackends; i++)
+        if (backends[i] != backend) backends[kept++] = backends[i];
+    nbackends = kept;
+    pthread_mutex_unlock(&data_lock);
+}
+
+bool ompp_data_has(const char *backend)
+{
+    bool has = false;
+
+    pthread_mutex_lock(&data_lock);
+    for (unsigned i = 0; i < nbackends; i++) has |= backends[i]->name && strcmp(backends[i]->name, backend) == 0;
+    pthread_mutex_unlock(&data_lock);
+    return has;
 }
 
 /* ---- Names ---------------------------------------------------------------------------------------------------------- */
@@ -342,5 +363,5 @@ void ompp_data_finish(void)
     ompp_data_note_missing();
     if (nbackends == 0 && (nobjects > 0 || *ompp_env.data))
         ompp_event_coverage(OMPP_COVERAGE_NOTE, "data structures are named, but nothing counts for them",
-                            "build the program with kinst-ompp --memory");
+                            "build the program with kinst-ompp --memory, or see OMPP_DATA_BACKEND");
 }

@@ -7,10 +7,25 @@
 
 #include "runtime/ompp_data.h"
 
-/** \brief Whether anybody counts for structures. */
+/** \brief Whether anybody counts for structures, or may soon. */
 bool ompp_data_has_backend(void);
+
+/** \brief Whether there are back ends that could count. */
+bool ompp_data_has_offers(void);
 
 /** \brief Notes names of OMPP_DATA that were never found, for Coverage. */
 void ompp_data_note_missing(void);
+
+/** \brief Takes it away again: it is told of nothing more. */
+void ompp_data_unsubscribe(const ompp_data_backend_t *backend);
+
+/** \brief Whether a back end counts. */
+bool ompp_data_has(const char *backend);
+
+/**
+ * \brief Starts the back ends that the user names, or, with auto, the first one that works, in the order in which OMPP_DATA_BACKEND
+ *        lists them. Those that were tried and refused stand in the Coverage section, with the reason.
+ */
+void ompp_data_choose(void);
 
 #endif

@@ -30,31 +30,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef OMPP_VERSION
-#define OMPP_VERSION "unknown"
-#endif
-
 /* ---- The profile of this process ------------------------------------------------------------------------------------- */
-
-static void add_family(ompp_profile_t *profile, const ompp_env_row_t *row)
-{
-    const ompp_env_list_t *list = (const ompp_env_list_t *)((const char *)&ompp_env + row->offset);
-    char name[64];
-
-    for (unsigned k = 0; k < list->n; k++) {
-        snprintf(name, sizeof name, "%s%u", row->name, list->number[k]);
-        ompp_profile_add_setting(profile, name, list->text[k]);
-    }
-}
-
-static void add_settings(ompp_profile_t *profile)
-{
-    for (size_t i = 0; i < ompp_env_nrows; i++) {
-        if (ompp_env_rows[i].type == OMPP_ENV_LIST) add_family(profile, &ompp_env_rows[i]);
-        const char *text = ompp_env_text(&ompp_env_rows[i]);
-        if (*text) ompp_profile_add_setting(profile, ompp_env_rows[i].name, text);
-    }
-}
 
 static int find_openmp(struct dl_phdr_info *info, size_t size, void *found)
 {
@@ -69,16 +45,13 @@ static int find_openmp(struct dl_phdr_info *info, size_t size, void *found)
     return 0;
 }
 
-/* Where OpenMP events come from; that nothing comes, when the program has an OpenMP runtime. */
-static void add_source(ompp_profile_t *profile)
+/* That no OpenMP events come, when the program has an OpenMP runtime. */
+static void add_no_source(ompp_profile_t *profile)
 {
-    const char *source = ompp_profile_text(profile, profile->source), *runtime = NULL;
+    const char *runtime = NULL;
     char reason[100];
 
-    if (*source) {
-        ompp_profile_add_coverage(profile, OMPP_COVERAGE_SOURCE, source, NULL, 1);
-        return;
-    }
+    if (*ompp_profile_text(profile, profile->source)) return;
     dl_iterate_phdr(find_openmp, &runtime);
     if (!runtime) return;
     snprintf(reason, sizeof reason, "the program has %s, and was not built with kinst-ompp", runtime);
@@ -118,11 +91,8 @@ ompp_profile_t *ompp_finish_collect(const char *arena, uint64_t size, ompp_time_
     ompp_profile_t *profile = ompp_collect(arena, size, t, end);
 
     if (!profile) return NULL;
-    profile->version = ompp_profile_string(profile, OMPP_VERSION);
-    profile->build_date = ompp_profile_string(profile, __DATE__ " " __TIME__);
     if (profile->nranks_kept) ompp_process_cpu(&profile->ranks[0].user_ns, &profile->ranks[0].system_ns);
-    add_settings(profile);
-    add_source(profile);
+    add_no_source(profile);
     add_missed(profile);
     if (ompp_process.arena.why[0]) ompp_profile_add_coverage(profile, OMPP_COVERAGE_ARENA, NULL, ompp_process.arena.why, 1);
     if (end == OMPP_END_FINAL) warn_of_mismatches(profile);
@@ -169,7 +139,7 @@ static void warn_of_report(bool incremental, const char *before, const char *tex
 }
 
 /* Without the report library: the compact profile, which ompp-report converts. */
-static void write_compact(const ompp_profile_t *profile, const ompp_job_t *job, bool incremental, const char *why)
+static bool write_compact(const ompp_profile_t *profile, const ompp_job_t *job, bool incremental, const char *why)
 {
     char path[1400], size[40];
     uint32_t threads = 1;
@@ -186,11 +156,13 @@ static void write_compact(const ompp_profile_t *profile, const ompp_job_t *job, 
                  size, n);
         if (access(path, F_OK) != 0) break;
     }
-    if (ompp_pack_write_file(path, profile) == 0)
+    const bool written = ompp_pack_write_file(path, profile) == 0;
+    if (written)
         ompp_log_at(incremental ? OMPP_LOG_INFO : OMPP_LOG_WARN, false,
                     "report library not usable (%s); profile is in %s, make the report with: ompp-report convert %s", why, path, path);
     else
         ompp_warn("no report: %s, and %s cannot be written (%s)", why, path, strerror(errno));
+    return written;
 }
 
 /*
@@ -230,7 +202,19 @@ static unsigned formats(void)
     return (text ? OMPP_JOB_TEXT : 0) | (ompp_env_has_word(ompp_env.outformat, "csv") ? OMPP_JOB_CSV : 0);
 }
 
-static void write_here(ompp_profile_t *profile, int local_rank, const char *why)
+/* What is said behind the report of one rank alone: how to get that of all. */
+static const char *advice(void)
+{
+    static char text[700];
+
+    text[0] = '\0';
+    if (ompp_process.arena.path[0] && ompp_process.header->size > 1)
+        snprintf(text, sizeof text, "; of all ranks: ompp-report merge %s", ompp_process.arena.path);
+    return text;
+}
+
+/* \return whether there is a report now, or the compact profile. */
+static bool write_here(ompp_profile_t *profile, int local_rank, const char *why)
 {
     bool incremental = profile->nranks_kept == 1 && profile->ranks[0].end == OMPP_END_DUMP;
     file_limit_t limit;
@@ -255,9 +239,9 @@ static void write_here(ompp_profile_t *profile, int local_rank, const char *why)
     if (!run) {
         const char *reason = dlerror();
         file_limit_begin(&limit);
-        write_compact(profile, &job, incremental, reason ? reason : "unknown error");
+        const bool written = write_compact(profile, &job, incremental, reason ? reason : "unknown error");
         file_limit_end(&limit);
-        return;
+        return written;
     }
     file_limit_begin(&limit);
     int error = run(profile, &job);
@@ -267,23 +251,25 @@ static void write_here(ompp_profile_t *profile, int local_rank, const char *why)
     else if (error)
         warn_of_report(incremental, "no report: ", ompp_error_message(error));
     else if (why)
-        ompp_warn("%s; report of this process: %s", why, job.path);
+        ompp_warn("%s; report of this process: %s%s", why, job.path, advice());
     else
         ompp_log_at(incremental ? OMPP_LOG_INFO : OMPP_LOG_WARN, !incremental, "report: %s", job.path);
+    return job.path[0] != '\0';
 }
 
 typedef struct {
     ompp_profile_t *profile;
     int local_rank;
     const char *why;
+    bool written;
 } report_task_t;
 
 static void *write_there(void *argument)
 {
-    const report_task_t *task = argument;
+    report_task_t *task = argument;
 
     ompp_thread_self = &ompp_thread_none;
-    write_here(task->profile, task->local_rank, task->why);
+    task->written = write_here(task->profile, task->local_rank, task->why);
     return NULL;
 }
 
@@ -301,10 +287,10 @@ static size_t stack_left(void)
 }
 
 /* A thread that calls exit() may have a small stack: then the report is written on another one. */
-static void write_report(ompp_profile_t *profile, int local_rank, const char *why)
+static bool write_report(ompp_profile_t *profile, int local_rank, const char *why)
 {
     const size_t enough = 512 << 10;
-    report_task_t task = {profile, local_rank, why};
+    report_task_t task = {profile, local_rank, why, false};
     pthread_attr_t attributes;
     pthread_t thread;
     size_t left = stack_left();
@@ -315,7 +301,7 @@ static void write_report(ompp_profile_t *profile, int local_rank, const char *wh
                pthread_create(&thread, &attributes, write_there, &task) == 0 && pthread_join(thread, NULL) == 0;
         pthread_attr_destroy(&attributes);
     }
-    if (!done) write_here(profile, local_rank, why);
+    return done ? task.written : write_here(profile, local_rank, why);
 }
 
 /* ---- Reduction ------------------------------------------------------------------------------------------------------- */
@@ -463,7 +449,7 @@ static bool stop(void)
     return true;
 }
 
-static void local_report(ompp_time_t t, ompp_end_t end, const char *why)
+static bool local_report(ompp_time_t t, ompp_end_t end, const char *why)
 {
     int rank = ompp_process.header->rank;
     char text[16];
@@ -471,46 +457,105 @@ static void local_report(ompp_time_t t, ompp_end_t end, const char *why)
 
     if (!profile) {
         warn_of_report(end == OMPP_END_DUMP, "no report: ", "out of memory");
-        return;
+        return false;
     }
     snprintf(text, sizeof text, "%d", rank < 0 ? 0 : rank);
     if (why) ompp_profile_add_coverage(profile, OMPP_COVERAGE_INCOMPLETE, text, why, 1);
     /* Before MPI_Init has told it, too, reports of several ranks are to be told apart. */
-    write_report(profile, rank < 0 && end == OMPP_END_DUMP ? ompp_launcher_rank() : rank, why);
+    const bool written = write_report(profile, rank < 0 && end == OMPP_END_DUMP ? ompp_launcher_rank() : rank, why);
     ompp_profile_free(profile);
+    return written;
+}
+
+/* ---- The file that holds the profile while the program runs ---------------------------------------------------------- */
+
+/* Its profile went to rank 0, which may yet die before there is a report: the file goes when MPI is finalized, or at exit. */
+static atomic_bool leaves_later;
+
+void ompp_runtime_leave(void)
+{
+    if (atomic_exchange(&leaves_later, false)) ompp_arena_unlink(&ompp_process.arena);
+}
+
+/* An end that was not good: what all ranks have left can be joined, if this one leaves its part. */
+static void end_badly(ompp_time_t t, const char *why)
+{
+    const ompp_held_t held = ompp_lock();
+    ompp_process.header->end_ns = t;
+    atomic_store_explicit(&ompp_process.header->why, ompp_string_take(why), memory_order_release);
+    ompp_unlock(held);
+    bool written = local_report(t, OMPP_END_INCOMPLETE, why);
+    if (written && ompp_process.header->size <= 1) ompp_arena_unlink(&ompp_process.arena);
+}
+
+/* ---- Ends, continued ------------------------------------------------------------------------------------------------- */
+
+static bool wants_reports_of(const char *what)
+{
+    return strcmp(ompp_env.mpi_report, what) == 0 || strcmp(ompp_env.mpi_report, "both") == 0;
+}
+
+static ompp_profile_t *collect_final(ompp_time_t t, bool mpi)
+{
+    ompp_profile_t *profile = collect(t, OMPP_END_FINAL);
+
+    if (profile && mpi) ompp_profile_add_coverage(profile, OMPP_COVERAGE_AFTER_FINALIZE, NULL, NULL, 1);
+    if (!profile) ompp_warn("no profile of this rank: out of memory");
+    return profile;
+}
+
+/* The report of this rank alone, as ompP writes it. */
+static bool report_of_rank(ompp_time_t t, int rank)
+{
+    ompp_profile_t *profile = collect_final(t, true);
+    bool written = profile && write_report(profile, rank, NULL);
+
+    ompp_profile_free(profile);
+    return written;
+}
+
+/* The report of the run, on rank 0; collective when there is more than one rank. \return whether this process's part is done. */
+static bool report_of_run(ompp_time_t t, const ompp_reduce_t *reduce)
+{
+    ompp_profile_t *profile = collect_final(t, reduce != NULL);
+    bool done = true;
+
+    if (reduce && reduce->size > 1) {
+        /* A rank without a profile still takes part, so that nobody waits. */
+        if (!profile) profile = ompp_profile_new();
+        if (profile)
+            reduce_profiles(reduce, profile);
+        else
+            send_profile(reduce, taker_of(reduce), NULL);
+    }
+    if (!reduce || reduce->rank == 0) done = profile && write_report(profile, -1, NULL);
+    ompp_profile_free(profile);
+    return done;
 }
 
 void ompp_runtime_finalize(const ompp_reduce_t *reduce)
 {
     ompp_time_t t = ompp_clock_now();
-    ompp_profile_t *profile;
+    bool done = true;
+    int error = 0;
 
     if (!stop()) return;
     if (ompp_thread_self) ompp_meter_end(ompp_thread_self);
     missed_threads = ompp_meter_take_over(ompp_thread_self);
     ompp_thread_self = &ompp_thread_none;
     ompp_process.header->end_ns = t;
-    int error = reduce && reduce->size > 1 ? meet(reduce) : 0;
-    if (error) {
-        local_report(t, OMPP_END_INCOMPLETE,
-                     error == -OMPP_E_TIMEOUT ? "not all ranks reached MPI_Finalize within OMPP_FINALIZE_TIMEOUT"
-                                              : "the ranks could not be reached at MPI_Finalize");
-    } else {
-        profile = collect(t, OMPP_END_FINAL);
-        if (profile && reduce) ompp_profile_add_coverage(profile, OMPP_COVERAGE_AFTER_FINALIZE, NULL, NULL, 1);
-        if (!profile) ompp_warn("no profile of this rank: out of memory");
-        if (reduce && reduce->size > 1) {
-            /* A rank without a profile still takes part, so that nobody waits. */
-            if (!profile) profile = ompp_profile_new();
-            if (profile)
-                reduce_profiles(reduce, profile);
-            else
-                send_profile(reduce, taker_of(reduce), NULL);
-        }
-        if (profile && (!reduce || reduce->rank == 0)) write_report(profile, -1, NULL);
-        ompp_profile_free(profile);
+    if (reduce && wants_reports_of("ranks")) done = report_of_rank(t, reduce->rank);
+    if (!reduce || wants_reports_of("merged")) {
+        error = reduce && reduce->size > 1 ? meet(reduce) : 0;
+        if (!error) done = report_of_run(t, reduce);
     }
-    ompp_arena_unlink(&ompp_process.arena);
+    if (error)
+        end_badly(t, error == -OMPP_E_TIMEOUT ? "not all ranks reached MPI_Finalize within OMPP_FINALIZE_TIMEOUT"
+                                              : "the ranks could not be reached at MPI_Finalize");
+    else if (reduce && reduce->rank > 0)
+        atomic_store(&leaves_later, true);
+    else if (done)
+        ompp_arena_unlink(&ompp_process.arena);
 }
 
 void ompp_runtime_dump(bool final, const char *why)
@@ -526,13 +571,13 @@ void ompp_runtime_dump(bool final, const char *why)
     if (self) ompp_meter_flush(self);
     if (final) missed_threads = ompp_meter_take_over(self);
     ompp_thread_self = &ompp_thread_none; /* what the writing of the report does is no event */
-    local_report(t, final ? OMPP_END_INCOMPLETE : OMPP_END_DUMP, final ? why : NULL);
+    if (final)
+        end_badly(t, why);
+    else
+        local_report(t, OMPP_END_DUMP, NULL);
     pthread_mutex_unlock(&busy);
     errno = saved_errno;
-    if (final)
-        ompp_arena_unlink(&ompp_process.arena);
-    else
-        ompp_thread_self = self;
+    if (!final) ompp_thread_self = self;
 }
 
 /* A program with an OpenMP library that told nothing: somebody expects a report. Others (a shell, preloaded) end in silence. */
@@ -551,8 +596,9 @@ static void say_nothing_measured(void)
 void ompp_finish_at_exit(void)
 {
     if (atomic_load(&ompp_process.state) == OMPP_STATE_NEW) say_nothing_measured();
+    if (!ompp_process.header || ompp_process.header->pid != (uint32_t)getpid()) return; /* a child made without fork(3) */
+    ompp_runtime_leave();
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
-    if (ompp_process.header->pid != (uint32_t)getpid()) return; /* a child made without fork(3) */
     if (ompp_process.header->rank < 0)
         ompp_runtime_finalize(NULL);
     else

@@ -8,6 +8,7 @@
 #include "base/ompp_env.h"
 #include "base/ompp_error.h"
 #include "base/ompp_log.h"
+#include "base/ompp_proc.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_data.h"
 #include "runtime/ompp_dump_priv.h"
@@ -19,7 +20,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#ifndef OMPP_VERSION
+#define OMPP_VERSION "unknown"
+#endif
 
 #define MAX_EARLY 64u
 
@@ -66,6 +72,55 @@ static void guess_rank(void)
     }
 }
 
+/*
+ * What the launcher calls this job, the same on all its ranks of this node and, but for the last resort, of others. Joins what ranks
+ * leave behind that die before MPI lets them agree upon a name. "" when nobody launched.
+ */
+static const char *launch_name(void)
+{
+    static const char *const names[] = {"OMPI_MCA_orte_precondition_transports", "PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID",
+                                        "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"};
+    static char name[600];
+    size_t n = 0;
+
+    if (launcher_rank < 0) return "";
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *text = ompp_env_foreign(names[i]);
+        if (text && *text) n += (size_t)snprintf(name + n, sizeof name - n, "%s%.80s", n ? "/" : "", text);
+    }
+    if (!n) snprintf(name, sizeof name, "parent %d/%llu", (int)getppid(), (unsigned long long)ompp_proc_start(getppid()));
+    return name;
+}
+
+static void keep_setting(const char *name, const char *value)
+{
+    ompp_a_header_t *header = ompp_process.header;
+    ompp_off_t off = *value ? ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_setting_t)) : 0;
+
+    if (!off) return;
+    *(ompp_a_setting_t *)(ompp_process.arena.base + off) =
+        (ompp_a_setting_t){header->settings, ompp_string_take(name), ompp_string_take(value)};
+    atomic_store_explicit(&header->settings, off, memory_order_release);
+}
+
+/* The environment as it was at the start: the report of a process that died has it, too. */
+static void keep_settings(void)
+{
+    char name[64];
+
+    for (size_t i = 0; i < ompp_env_nrows; i++) {
+        const ompp_env_row_t *row = &ompp_env_rows[i];
+        if (row->type == OMPP_ENV_LIST) {
+            const ompp_env_list_t *list = (const ompp_env_list_t *)((const char *)&ompp_env + row->offset);
+            for (unsigned k = 0; k < list->n; k++) {
+                snprintf(name, sizeof name, "%s%u", row->name, list->number[k]);
+                keep_setting(name, list->text[k]);
+            }
+        }
+        keep_setting(row->name, ompp_env_text(row));
+    }
+}
+
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -89,6 +144,21 @@ static const char *from_start(char *path, size_t n, const char *dir)
     return path;
 }
 
+/*
+ * A program that executes itself or another one that is measured (exec) leaves its file, whose name is that of the new one's: what
+ * it held was the old program's, and there is nobody to report it.
+ */
+static void remove_predecessor(const char *const *dirs, const char *name)
+{
+    struct stat st;
+    char path[5200];
+
+    for (; *dirs; dirs++)
+        if (snprintf(path, sizeof path, "%s/%s", *dirs, name) < (int)sizeof path && lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+            st.st_uid == geteuid())
+            unlink(path);
+}
+
 static void open_arena(void)
 {
     static char job_dir[5000], tmpdir[5000]; /* the first event may come on a small stack */
@@ -98,13 +168,16 @@ static void open_arena(void)
 
     if (*ompp_env.job_dir) {
         dirs[n++] = from_start(job_dir, sizeof job_dir, ompp_env.job_dir);
+        mkdir(job_dir, 0700); /* it may be there */
     } else {
         dirs[n++] = "/dev/shm";
         if (*ompp_env.tmpdir) dirs[n++] = from_start(tmpdir, sizeof tmpdir, ompp_env.tmpdir);
         dirs[n++] = "/tmp";
     }
+    uint64_t start = ompp_proc_start(getpid());
     snprintf(name, sizeof name, "ompp-%u-%d-%llx", (unsigned)getuid(), (int)getpid(),
-             (unsigned long long)ompp_clock.origin_epoch);
+             (unsigned long long)(start ? start : ompp_clock.origin_epoch));
+    if (start) remove_predecessor(dirs, name);
     if (ompp_arena_open(&ompp_process.arena, dirs, name, ompp_env.memory) != 0) {
         ompp_process.arena.base = NULL;
         return;
@@ -139,7 +212,7 @@ static bool write_header(void)
     if (off != OMPP_LAYOUT_HEADER) return false;
     ompp_a_header_t *header = ompp_process.header = (ompp_a_header_t *)(ompp_process.arena.base + off);
     gethostname(host, sizeof host - 1);
-    header->version = OMPP_LAYOUT_VERSION;
+    header->layout = OMPP_LAYOUT_VERSION;
     header->endian = OMPP_LAYOUT_ENDIAN;
     header->pid = (uint32_t)getpid();
     header->rank = -1;
@@ -151,6 +224,12 @@ static bool write_header(void)
     header->host = ompp_string_take(host);
     header->app = ompp_string_take(base_name(*ompp_env.appname ? ompp_env.appname : program_path));
     header->source = ompp_string_take(openmp_source);
+    header->version = ompp_string_take(OMPP_VERSION);
+    header->built = ompp_string_take(__DATE__ " " __TIME__);
+    header->start_ticks = ompp_proc_start(getpid());
+    header->launcher_rank = launcher_rank;
+    header->launch = ompp_string_take(launch_name());
+    keep_settings();
     memcpy(header->magic, OMPP_LAYOUT_MAGIC, sizeof header->magic);
     return true;
 }
@@ -299,6 +378,14 @@ void ompp_runtime_mpi(int rank, int size)
     ompp_process.header->rank = rank;
     ompp_process.header->size = (uint32_t)size;
     ompp_log_set_rank(rank);
+}
+
+void ompp_runtime_job(const char *name)
+{
+    if (!ompp_runtime_start()) return;
+    const ompp_held_t held = ompp_lock();
+    atomic_store_explicit(&ompp_process.header->job, ompp_string_take(name), memory_order_release);
+    ompp_unlock(held);
 }
 
 /* ---- Switches and notes --------------------------------------------------------------------------------------------- */

@@ -37,11 +37,17 @@ void ompp_runtime_at_start(void (*callback)(void));
 /** \brief MPI_Init is done: tells rank and size; from now on the report is made by ompp_runtime_finalize(). */
 void ompp_runtime_mpi(int rank, int size);
 
+/** \brief Name of this run that all its ranks have agreed upon: joins what they leave behind when it does not end well. */
+void ompp_runtime_job(const char *name);
+
 /**
  * \brief Ends measurement, reduces over all ranks, writes the report on rank 0. Call on entering MPI_Finalize, before PMPI_Finalize.
  * \note Collective over reduce. Never fails: what cannot be done is said once, and the local profile is left.
  */
 void ompp_runtime_finalize(const ompp_reduce_t *reduce);
+
+/** \brief MPI is finalized, so rank 0 has written the report: removes the file that holds this rank's profile. */
+void ompp_runtime_leave(void);
 
 /** \brief The part of ompp_runtime_finalize() of a rank that is not measured although the others are. */
 void ompp_runtime_absent(const ompp_reduce_t *reduce);

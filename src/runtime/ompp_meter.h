@@ -41,7 +41,7 @@ typedef struct {
     bool readable;
 } ompp_meter_t;
 
-#define OMPP_MAX_METERS 4
+#define OMPP_MAX_METERS 6
 
 /**
  * \brief Adds a meter for all threads that come from now on; borrowed for ever.

@@ -8,7 +8,7 @@
 #include "base/ompp_env.h"
 #include "base/ompp_log.h"
 #include "model/ompp_profile.h"
-#include "runtime/ompp_data.h"
+#include "runtime/ompp_data_priv.h"
 #include "runtime/ompp_event.h"
 
 #include <dlfcn.h>
@@ -21,12 +21,28 @@ static bool wants_counters(void)
     return ompp_env.counters.n > 0;
 }
 
+static bool names_data(void)
+{
+    return *ompp_env.data || *ompp_env.data_addr;
+}
+
+/* Named by the user, or chosen where structures are named from outside and no hooks count. */
+static bool wants_perf(void)
+{
+    static const char *const backends[] = {"samples", "breakpoints", "page-faults"};
+
+    for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++)
+        if (strstr(ompp_env.data_backend, backends[i])) return true;
+    return ompp_data_wants("page-faults") && names_data() && !ompp_data_has("hooks");
+}
+
 static const struct {
     const char *what; /* for messages */
     bool (*wanted)(void);
     const char *library, *start;
 } plugins[] = {
     {"counters (OMPP_CTR)", wants_counters, "libompp-papi.so", "ompp_papi_start"},
+    {"data structures (OMPP_DATA_BACKEND)", wants_perf, "libompp-perf.so", "ompp_perf_start"},
 };
 
 void ompp_library_path(char *path, size_t n, const char *name)
@@ -56,6 +72,7 @@ static void start_all(void)
         ompp_warn_common("no %s: %s", plugins[i].what, dlerror());
         ompp_event_coverage(OMPP_COVERAGE_REFUSED, plugins[i].what, "this ompp was built without them, or the library is missing");
     }
+    ompp_data_choose();
 }
 
 void ompp_plugins_start(void)

@@ -190,13 +190,30 @@ class Report:
         derived = [d.split(' [')[0] for d in self.general['Derived'].split('; ')] if 'Derived' in self.general else []
         return (used if int(self.general.get('Used Evaluators', 0)) == len(used) else []) + derived
 
+    def data_columns(self):
+        """Of each section about structures: the columns with a star, for the structures it counts for."""
+        found, stars, inside = [], [], False
+        for l in self.lines:
+            if l.startswith('----     '):
+                inside, stars, rows = l.startswith('----     ompp Data '), [], None
+            m = re.match(r' \* (\S+) ', l)
+            if inside and m:
+                stars.append(m[1])
+            if inside and l.startswith(' structure '):
+                rows = True
+            elif inside and rows and (l.startswith(' (') or not l):
+                rows = False
+            elif inside and rows:
+                found += ['%s(%s)' % (what, l.split()[0]) for what in stars]
+        return found
+
     def extra_columns(self, split):
         names = [self.general[k] for k in sorted(self.general, key=lambda k: (len(k), k))
                  if re.match('OMPP_CTR', k) and self.general[k] != 'not set']
         if int(self.general.get('Used Counters', 0)) != len(names):
             names = []
         if any(line.startswith('----     ompp Data ') for line in self.lines):
-            names = names + ['%s(%s)' % (what, s) for s in self.structures for what in ('loads', 'stores')][:32 - len(names)]
+            names = names + self.data_columns()[:32 - len(names)]
         counters = [n + s for n in names for s in (('/I', '/E') if split else ('',))]
         return counters + self.evaluators() + (MPI_COLUMNS if 'MPI num procs' in self.general else [])
 

@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     ompp_profile_t *profile;
     char path[64];
-    int fd = fuzz_file(data, size, path), rc = ompp_collect_file(path, &profile);
+    int fd = fuzz_file(data, size, path), rc = ompp_collect_file(path, &profile, NULL);
 
     if (rc) rc = ompp_pack_read_file(path, &profile);
     close(fd);

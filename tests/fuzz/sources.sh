@@ -18,6 +18,6 @@ fuzz_sources() {
 
 # fuzz_libs TARGET
 fuzz_libs() {
-    [ "$1" != xml ] || echo "${XML2_LIBS--lxml2} ${DWARF_LIBS--ldwarf}"
+    [ "$1" != xml ] || echo "${XML2_LIBS--lxml2} ${DWARF_LIBS--ldwarf} -lm"
     echo -lm
 }

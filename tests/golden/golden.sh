@@ -15,6 +15,7 @@ if [ "$1" = --update ]; then
     for xml in "$here"/*.xml; do "$report" "$xml" > "${xml%.xml}.txt" || exit 1; done
     "$report" --digits=6 "$here/mpi.xml" > "$here/mpi.digits6.txt"
     for name in $csv; do "$report" csv "$here/$name.xml" > "$here/$name.csv" || exit 1; done
+    "$report" coz "$here/whatif.xml" > "$here/whatif.coz" || exit 1
     exit 0
 fi
 for xml in "$here"/*.xml; do
@@ -32,6 +33,7 @@ for xml in "$here"/*.xml; do
 done
 "$report" --digits=6 "$here/mpi.xml" | cmp - "$here/mpi.digits6.txt" || bad "digits=6"
 for name in $csv; do "$report" csv "$here/$name.xml" | cmp - "$here/$name.csv" || bad "$name: CSV differs"; done
+"$report" coz "$here/whatif.xml" | cmp - "$here/whatif.coz" || bad "profile of Coz differs"
 # A locale with a decimal comma changes nothing.
 for locale in de_DE.UTF-8 de_DE.utf8; do
     LC_ALL=$locale "$report" "$here/mpi.xml" 2> /dev/null | cmp - "$here/mpi.txt" || bad "locale $locale"

@@ -26,6 +26,7 @@ class Profile:
         self.kinds = {}
         self.modules, self.regions, self.nodes, self.coverage = [], [], [dict(region=None, parent=None, times={}, spread='')], []
         self.settings = [('OMP_NUM_THREADS', threads)]
+        self.whatif = []  # lines of the element
         self.sets, self.more = [], {}  # registered metrics: (set, rows); values of (node, location): [(set, values)]
         self.locations = [(r, t) for r in range(ranks) for t in range(self.nthreads[r])]
         if rest:
@@ -102,7 +103,7 @@ class Profile:
             o.append('  </node>')
         o += [' </nodes>', ' <coverage>']
         o += ['  <line%s/>' % attributes(line) for line in self.coverage]
-        o += [' </coverage>', '</ompp-profile>']
+        o += [' </coverage>'] + self.whatif + ['</ompp-profile>']
         return '\n'.join(o) + '\n'
 
     @staticmethod
@@ -303,9 +304,62 @@ def unresolved():
     return p
 
 
+def followed(region, flags, work, share, blocks=10, paid=None, part=10000):
+    """
+    A region with its four clocks; share: part of the run's 10 s that is saved at 25, 50, 75, 100 %. The blocks scatter around it by
+    turns, so that intervals can be told; paid: delays at each speed-up, in ms.
+    """
+    o = ['  <followed%s>' % attributes([('region', region), ('flags', flags), ('work-ns', work * MS), ('followed-ns', part * MS),
+                                        ('visits', 100)])]
+    for permille, gain, delay in zip((250, 500, 750, 1000), share, paid or (0, 0, 0, 0)):
+        saved = round(gain * part) + delay
+        o.append('   <clock%s>' % attributes([('permille', permille), ('time-ns', (part + delay) * MS), ('saved-ns', saved * MS),
+                                              ('paid-ns', delay * MS or None), ('observations', 400)]))
+        for i in range(blocks):
+            scatter = (i * i % 5 - 1.2) * (part // 100 if gain else 0) * MS // 10
+            o.append('    <block%s/>' % attributes([
+                ('number', i), ('visits', 10), ('time-ns', (part + delay) * MS // blocks),
+                ('saved-ns', round(saved * MS / blocks + scatter)), ('paid-ns', delay * MS // blocks or None)]))
+        o.append('   </clock>')
+    return o + ['  </followed>']
+
+
+def whatif():
+    """Virtual clocks over 10 s: every kind of shape, flag and verdict; a region in another; one followed for half of the run."""
+    p = Profile('whatif', threads=4)
+    par = p.node(p.region('PARALLEL', 1, begin=10, end=90), 0, 100)
+    steps = [('a', 12, (4990, 0, 0, 0)), ('b', 20, (0, 4700, 0, 0)), ('spin', 30, (0, 0, 3000, 0)), ('half', 40, (500, 500, 500, 500))]
+    nodes = [p.node(p.region('USER REGION', 2 + i, begin=line, end=line + 5, name=name), par, 110 + i)
+             for i, (name, line, _) in enumerate(steps)]
+    critical = p.node(p.region('CRITICAL', 6, begin=42, end=44, name='sum'), nodes[3], 120)
+    loop = p.node(p.region('LOOP', 7, begin=60, end=70), par, 130)
+    for t in range(4):
+        below = 0
+        for node, (name, line, times) in zip(nodes, steps):
+            if times[t]:
+                p.time(node, (0, t), 100, exec=(times[t], 100 + 20 * t if name == 'half' else 0))
+                below += times[t]
+        p.time(critical, (0, t), 100, enter=20 * t, body=90, exit=10)
+        p.time(loop, (0, t), 100, body=2000 + 100 * t, exitbar=400 - 100 * t)
+        p.time(par, (0, t), 1, startup=10, body=(9000, below + 2400), exitbar=980, shutdown=10)
+    o = [' <whatif%s>' % attributes([('mode', 'virtual'), ('time-ns', 10000 * MS), ('events', 123456), ('cost-ns', 40 * MS), ('lost', 3)])]
+    o.append('  <point kind="throughput" name="step" visits="100"/>')
+    o.append('  <point kind="throughput" automatic="1" region="6" visits="100"/>')
+    o.append('  <point kind="latency" name="request" visits="98" begins="100" in-flight-ns="%d"/>' % (25000 * MS))
+    o += followed(1, None, 4990, (0.047, 0.048, 0.048, 0.048))
+    o += followed(2, None, 4700, (0, 0, 0, 0))
+    o += followed(3, 'polling', 3000, (-0.01, -0.02, -0.03, -0.04))
+    o += followed(4, 'lock', 2000, (0.05, 0.10, 0.15, 0.20))
+    o += followed(5, 'lock', 360, (0.03, 0.06, 0.09, 0.12))
+    o += followed(6, 'dynamic partly', 8600 // 4, (0.06, 0.12, 0.18, 0.24), blocks=3, part=5000)
+    p.whatif = o + [' </whatif>']
+    return p
+
+
 def main():
     for name, profile in (('serial', serial()), ('collapsed', collapsed()), ('constructs', constructs()), ('mpi', mpi()),
-                          ('properties', properties()), ('ranks20', many_ranks()), ('rest', many_ranks('rest', 4, 96)), ('tasks', tasks()), ('unresolved', unresolved())):
+                          ('properties', properties()), ('ranks20', many_ranks()), ('rest', many_ranks('rest', 4, 96)), ('tasks', tasks()), ('unresolved', unresolved()),
+                          ('whatif', whatif())):
         with open(os.path.join(sys.argv[1], name + '.xml'), 'w', encoding='utf-8') as out:
             out.write(profile.xml())
 

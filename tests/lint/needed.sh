@@ -14,6 +14,7 @@ check() { # check LIBRARY PATTERN
 
 check libompp ''
 check libompp-memory 'libompp\.so'
+check libompp-perf 'libompp\.so'
 for family in openmpi mpich other; do check libompp-mpi-$family 'libompp\.so|libmpi'; done
 check libompp-papi 'libompp\.so|libpapi'
 check libompp-names 'libdwarf|libelf|libz\.|libzstd|liblzma'

@@ -60,6 +60,7 @@ struct bits {
 } bits_write[N], bits_read[N];
 double complex complex_array[N];
 char memcpy_from[64 * N], memcpy_to[64 * N], memmove_array[64 * N], memset_array[64 * N], idiom_from[N], idiom_to[N], idiom_set[N];
+char fixed_from[64 * N], fixed_to[64 * N], fixed_set[64 * N];
 volatile int volatile_array[N];
 _Atomic long atomic_add, atomic_load, atomic_store, atomic_compare, atomic_exchange;
 long omp_atomic_long;
@@ -147,6 +148,8 @@ KERNEL do_blocks(size_t size)
     for (int i = 0; i < N; i++) memcpy(memcpy_to + 64 * i, memcpy_from + 64 * i, size);
     for (int i = 0; i + 1 < N; i++) memmove(memmove_array + 64 * i, memmove_array + 64 * (i + 1), size);
     for (int i = 0; i < N; i++) memset(memset_array + 64 * i, i, size);
+    for (int i = 0; i < N; i++) memcpy(fixed_to + 64 * i, fixed_from + 64 * i, 64);
+    for (int i = 0; i < N; i++) __builtin_memset(fixed_set + 64 * i, i, 64);
 }
 
 /* Loops that compilers make calls of. */
@@ -262,6 +265,7 @@ static void name_all(void)
     NAME(update), NAME(copied_from), NAME(copied_to), NAME(constant), NAME(matrix), NAME(gather), NAME(scatter), NAME(members);
     NAME(assigned_from), NAME(assigned_to), NAME(unaligned), NAME(bits_write), NAME(bits_read), NAME(complex_array);
     NAME(memcpy_from), NAME(memcpy_to), NAME(memmove_array), NAME(memset_array), NAME(idiom_from), NAME(idiom_to), NAME(idiom_set);
+    NAME(fixed_from), NAME(fixed_to), NAME(fixed_set);
     NAME(volatile_array), NAME(atomic_add), NAME(atomic_load), NAME(atomic_store), NAME(atomic_compare), NAME(atomic_exchange);
     NAME(list), NAME(vectors), NAME(scalar), NAME(omp_atomic), NAME(omp_atomic_long), NAME(reduced), NAME(private_array);
 }

@@ -1,0 +1,352 @@
+#include "analysis/ompp_whatif.h"
+
+#include "base/ompp_error.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RESAMPLES 1000
+#define SEED 0x9e3779b97f4a7c15u /* fixed: the same profile gives the same interval */
+#define ENOUGH_GAIN 0.005        /* below it a region is not worth a word */
+#define KNEE_PART 0.95           /* of the largest gain */
+#define MUCH_SHARE 0.10
+#define FEW_OF_SHARE 0.2         /* gains below this part of the share: busy for nothing */
+#define MANY_OF_SHARE 2.0
+#define CRITICAL_GAIN 0.02
+#define WHOLE_RUN 0.99           /* followed for so much of it: no correction */
+
+/* ---- Intervals ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u; /* splitmix64 */
+
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static double gain_of(double time, double saved, double paid)
+{
+    return time - paid > 0 ? (saved - paid) / (time - paid) : 0;
+}
+
+/* Blocks that follow each other are alike: drawn in runs of about the cube root of their number (circular block bootstrap). */
+static double resample(const ompp_whatif_clock_t *clock, uint64_t *random)
+{
+    unsigned n = clock->nblocks, run = (unsigned)lround(cbrt(n));
+    double time = 0, saved = 0, paid = 0;
+
+    for (unsigned drawn = 0; drawn < n;) {
+        unsigned first = (unsigned)(next_random(random) % n);
+        for (unsigned i = 0; i < run && drawn < n; i++, drawn++) {
+            const ompp_whatif_block_t *block = &clock->blocks[(first + i) % n];
+            time += (double)block->time_ns;
+            saved += (double)block->saved_ns;
+            paid += (double)block->paid_ns;
+        }
+    }
+    return gain_of(time, saved, paid);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Around the gain of the whole: what came after the last block is in that, and in no block. */
+static void find_interval(const ompp_whatif_clock_t *clock, ompp_gain_t *gain)
+{
+    double drawn[RESAMPLES], time = 0, saved = 0, paid = 0;
+    uint64_t random = SEED;
+
+    if (clock->nblocks < OMPP_WHATIF_ENOUGH) return;
+    for (unsigned i = 0; i < clock->nblocks; i++) {
+        time += (double)clock->blocks[i].time_ns;
+        saved += (double)clock->blocks[i].saved_ns;
+        paid += (double)clock->blocks[i].paid_ns;
+    }
+    for (unsigned i = 0; i < RESAMPLES; i++) drawn[i] = resample(clock, &random);
+    qsort(drawn, RESAMPLES, sizeof *drawn, compare_doubles);
+    gain->low = gain->gain + drawn[RESAMPLES * 25 / 1000] - gain_of(time, saved, paid);
+    gain->high = gain->gain + drawn[RESAMPLES * 975 / 1000 - 1] - gain_of(time, saved, paid);
+    gain->interval = true;
+}
+
+static void find_gain(const ompp_whatif_clock_t *clock, double correction, ompp_gain_t *gain)
+{
+    *gain = (ompp_gain_t){.permille = clock->permille, .observations = clock->observations};
+    if (!clock->permille) return;
+    gain->gain = gain_of((double)clock->time_ns, (double)(int64_t)clock->saved_ns, (double)clock->paid_ns);
+    find_interval(clock, gain);
+    gain->gain *= correction;
+    gain->low *= correction;
+    gain->high *= correction;
+}
+
+/* ---- Shape ---------------------------------------------------------------------------------------------------------- */
+
+const ompp_gain_t *ompp_whatif_most(const ompp_whatif_result_t *r)
+{
+    const ompp_gain_t *most = &r->gains[0];
+
+    for (unsigned i = 1; i < OMPP_WHATIF_SPEEDUPS; i++)
+        if (r->gains[i].permille > most->permille) most = &r->gains[i];
+    return most;
+}
+
+const ompp_gain_t *ompp_whatif_main(const ompp_whatif_result_t *r)
+{
+    const ompp_gain_t *best = &r->gains[0];
+
+    for (unsigned i = 1; i < OMPP_WHATIF_SPEEDUPS; i++) {
+        const ompp_gain_t *g = &r->gains[i];
+        if (g->permille && (!best->permille || abs((int)g->permille - 500) < abs((int)best->permille - 500))) best = g;
+    }
+    return best;
+}
+
+static double find_slope(const ompp_whatif_result_t *r)
+{
+    double xy = 0, xx = 0;
+
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++) {
+        double x = r->gains[i].permille / 1000.0;
+        xy += x * r->gains[i].gain;
+        xx += x * x;
+    }
+    return xx > 0 ? xy / xx : 0;
+}
+
+static uint32_t find_knee(const ompp_whatif_result_t *r)
+{
+    double largest = 0;
+    uint32_t knee = 0, last = ompp_whatif_most(r)->permille;
+
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++)
+        if (r->gains[i].permille) largest = fmax(largest, r->gains[i].gain);
+    if (largest < ENOUGH_GAIN) return 0;
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++) {
+        const ompp_gain_t *g = &r->gains[i];
+        if (g->permille && g->gain >= KNEE_PART * largest && (!knee || g->permille < knee)) knee = g->permille;
+    }
+    return knee == last ? 0 : knee;
+}
+
+static ompp_whatif_verdict_t judge(const ompp_whatif_result_t *r)
+{
+    double gain = ompp_whatif_most(r)->gain;
+
+    if (r->share >= MUCH_SHARE && gain < FEW_OF_SHARE * r->share) return OMPP_WHATIF_BUSY_FOR_NOTHING;
+    if (gain >= CRITICAL_GAIN && gain > MANY_OF_SHARE * r->share) return OMPP_WHATIF_SMALL_BUT_CRITICAL;
+    return OMPP_WHATIF_AGREES;
+}
+
+/* ---- Work ----------------------------------------------------------------------------------------------------------- */
+
+/* Work of a profile, ns, all locations: of each node and all below it, and of all threads. */
+typedef struct {
+    double *below; /* [nnodes] */
+    double all;
+} work_t;
+
+/* What MPI calls take is waiting, or not known. */
+static bool waits_all_the_time(unsigned construct)
+{
+    return construct == OMPP_CONSTRUCT_MPI;
+}
+
+static double own_work(const ompp_profile_t *p, const ompp_node_t *node)
+{
+    unsigned construct = p->regions[node->region].construct;
+    const ompp_construct_row_t *row = &ompp_constructs[construct];
+    double sum = 0;
+
+    if (waits_all_the_time(construct)) return 0;
+    for (uint32_t b = 0; b < node->nblocks; b++) {
+        if (node->blocks[b].set != OMPP_SET_PHASES || node->blocks[b].object != 0) continue;
+        const uint64_t *v = node->blocks[b].values;
+        for (unsigned s = 0; s < row->nphases; s++)
+            if (ompp_phase_is_work[row->phases[s]])
+                sum += (double)v[ompp_value_index(s, OMPP_SLOT_TIME)] - (double)v[ompp_value_index(s, OMPP_SLOT_CHILD)] -
+                       (double)v[ompp_value_index(s, OMPP_SLOT_TASK)];
+    }
+    return sum;
+}
+
+/* Time of a thread that is nobody's worker outside all regions: that is work, too. */
+static double outside_work(const ompp_profile_t *p)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < p->nlocations; i++) {
+        const ompp_location_t *l = &p->locations[i];
+        if (l->rank == OMPP_NONE || (l->kind != OMPP_THREAD_INITIAL && l->kind != OMPP_THREAD_OTHER)) continue;
+        sum += (double)l->end_ns - (double)l->begin_ns;
+    }
+    for (size_t i = 1; i < p->nnodes; i++) {
+        const ompp_node_t *node = &p->nodes[i];
+        if (node->parent != 0) continue;
+        for (uint32_t b = 0; b < node->nblocks; b++) {
+            const ompp_location_t *l = &p->locations[node->blocks[b].location];
+            if (node->blocks[b].set != OMPP_SET_PHASES || node->blocks[b].object != 0) continue;
+            if (l->rank == OMPP_NONE || (l->kind != OMPP_THREAD_INITIAL && l->kind != OMPP_THREAD_OTHER)) continue;
+            for (unsigned s = 0; ompp_value_index(s, OMPP_SLOT_TIME) < node->blocks[b].nvalues; s++)
+                sum -= (double)node->blocks[b].values[ompp_value_index(s, OMPP_SLOT_TIME)];
+        }
+    }
+    return fmax(sum, 0);
+}
+
+static bool find_work(const ompp_profile_t *p, work_t *work)
+{
+    work->all = outside_work(p);
+    work->below = calloc(p->nnodes, sizeof *work->below);
+    if (!work->below) return false;
+    for (size_t i = 1; i < p->nnodes; i++) {
+        work->below[i] = own_work(p, &p->nodes[i]);
+        work->all += work->below[i];
+    }
+    for (size_t i = p->nnodes; i-- > 1;) work->below[p->nodes[i].parent] += work->below[i];
+    return true;
+}
+
+/* Whether a node has a node of this region above it. */
+static bool lies_in(const ompp_profile_t *p, uint32_t node, uint32_t region)
+{
+    while (node != 0) {
+        node = p->nodes[node].parent;
+        if (p->nodes[node].region == region) return true;
+    }
+    return false;
+}
+
+/* All work in a region during the run; what is recursive counts once. */
+static double region_work(const ompp_profile_t *p, const work_t *work, uint32_t region)
+{
+    double sum = 0;
+
+    for (uint32_t i = 1; i < p->nnodes; i++)
+        if (p->nodes[i].region == region && !lies_in(p, i, region)) sum += work->below[i];
+    return sum;
+}
+
+/*
+ * COZ's equation 8: what was seen while the region ran more, or less, than on average of the run is brought to that average. A region
+ * that was followed all the time needs none.
+ */
+static double find_correction(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *r)
+{
+    const ompp_whatif_t *w = &p->whatif;
+    double total = region_work(p, work, r->region), seen = (double)r->work_ns;
+
+    if (w->time_ns == 0 || r->followed_ns == 0 || total <= 0 || seen <= 0) return 1;
+    if ((double)r->followed_ns >= WHOLE_RUN * (double)w->time_ns || waits_all_the_time(p->regions[r->region].construct)) return 1;
+    return total / (double)w->time_ns / (seen / (double)r->followed_ns);
+}
+
+static double find_share(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *r, double correction)
+{
+    double scale = r->followed_ns ? (double)p->whatif.time_ns / (double)r->followed_ns : 0;
+
+    return work->all > 0 ? fmin((double)r->work_ns * scale * correction / work->all, 1) : 0;
+}
+
+/* ---- Regions in others ---------------------------------------------------------------------------------------------- */
+
+static bool always_in(const ompp_profile_t *p, uint32_t inner, uint32_t outer)
+{
+    bool any = false;
+
+    for (uint32_t i = 1; i < p->nnodes; i++) {
+        if (p->nodes[i].region != inner) continue;
+        if (!lies_in(p, i, outer)) return false;
+        any = true;
+    }
+    return any;
+}
+
+static void find_inside(const ompp_profile_t *p, ompp_whatif_result_t *results, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        results[i].inside = OMPP_NONE;
+        for (size_t k = 0; k < n; k++) {
+            if (k == i || !always_in(p, results[i].region, results[k].region)) continue;
+            bool closer = results[i].inside == OMPP_NONE || always_in(p, results[k].region, results[i].inside);
+            if (closer) results[i].inside = results[k].region;
+        }
+    }
+}
+
+/* ---- All of it ------------------------------------------------------------------------------------------------------ */
+
+static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *from, ompp_whatif_result_t *r)
+{
+    const ompp_gain_t *most;
+
+    *r = (ompp_whatif_result_t){.region = from->region, .flags = from->flags, .inside = OMPP_NONE};
+    r->correction = find_correction(p, work, from);
+    r->share = find_share(p, work, from, r->correction);
+    r->followed = p->whatif.time_ns ? fmin((double)from->followed_ns / (double)p->whatif.time_ns, 1) : 0;
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++) find_gain(&from->clocks[i], r->correction, &r->gains[i]);
+    r->slope = find_slope(r);
+    r->knee = find_knee(r);
+    most = ompp_whatif_most(r);
+    r->contention = most->interval && most->high < 0 && most->gain <= -ENOUGH_GAIN;
+    r->verdict = judge(r);
+}
+
+/* What differs by less than what is printed is equal, and the number of the region decides. */
+static int compare_gains(double a, double b)
+{
+    double x = round(a * 1000), y = round(b * 1000);
+
+    return (x < y) - (x > y);
+}
+
+static int compare_results(const void *a, const void *b)
+{
+    const ompp_whatif_result_t *x = a, *y = b;
+    int order = compare_gains(ompp_whatif_main(x)->gain, ompp_whatif_main(y)->gain);
+
+    if (order == 0) order = compare_gains(ompp_whatif_most(x)->gain, ompp_whatif_most(y)->gain);
+    return order ? order : x->region < y->region ? -1 : x->region > y->region;
+}
+
+int ompp_analysis_whatif(const ompp_profile_t *p, ompp_whatif_result_t **results, size_t *n)
+{
+    work_t work;
+
+    *results = NULL;
+    *n = 0;
+    if (!p->whatif.nregions) return 0;
+    *results = calloc(p->whatif.nregions, sizeof **results);
+    if (!*results || !find_work(p, &work)) {
+        free(*results);
+        *results = NULL;
+        return -OMPP_E_NOMEM;
+    }
+    for (size_t i = 0; i < p->whatif.nregions; i++)
+        if (p->whatif.regions[i].region < p->nregions) find_result(p, &work, &p->whatif.regions[i], &(*results)[(*n)++]);
+    free(work.below);
+    find_inside(p, *results, *n);
+    qsort(*results, *n, sizeof **results, compare_results);
+    return 0;
+}
+
+bool ompp_whatif_latency(const ompp_whatif_point_t *point, double *ns)
+{
+    if (point->kind != OMPP_WHATIF_LATENCY || point->begins == 0) return false;
+    *ns = (double)point->in_flight_ns / (double)point->begins;
+    return true;
+}
+
+const char *ompp_whatif_why(const ompp_profile_t *p)
+{
+    if (p->whatif.why) return ompp_profile_text(p, p->whatif.why);
+    if (p->whatif.nregions) return NULL;
+    return "no region was followed: the program has no regions, or none that worked long enough";
+}

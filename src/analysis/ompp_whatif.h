@@ -1,0 +1,65 @@
+/**
+ * \file
+ * What the program would gain if a region were faster: from the observations of virtual clocks or experiments (model/ompp_whatif.h) to
+ * gains with intervals, their shape over the speed-up, and the order in which regions are worth the work.
+ *
+ * Gain: part of the program's run time that is saved, (O - B) / (T - B): 0.05 = 5 %. May be negative.
+ */
+#ifndef OMPP_ANALYSIS_WHATIF_H
+#define OMPP_ANALYSIS_WHATIF_H
+
+#include "model/ompp_profile.h"
+
+typedef struct {
+    uint32_t permille;      /* speed-up of the region; 0 = not observed, all else is 0 */
+    bool interval;          /* low and high are known: at least OMPP_WHATIF_ENOUGH blocks */
+    double gain, low, high; /* low, high: 95 % interval, bootstrap over blocks */
+    uint64_t observations;
+} ompp_gain_t;
+
+#define OMPP_WHATIF_ENOUGH 4 /* blocks for an interval */
+
+/** What stands out when a region's share of the time and the program's gain are compared. */
+typedef enum {
+    OMPP_WHATIF_AGREES,
+    OMPP_WHATIF_BUSY_FOR_NOTHING, /* takes much time, and the program would gain hardly anything */
+    OMPP_WHATIF_SMALL_BUT_CRITICAL /* the program would gain much more than the region's share */
+} ompp_whatif_verdict_t;
+
+typedef struct {
+    uint32_t region;   /* index */
+    uint32_t flags;    /* OMPP_WHATIF_F_* */
+    double share;      /* part of the time in which threads worked that was spent in it and below it */
+    double followed;   /* part of the run */
+    double correction; /* factor that gains have been multiplied with: COZ's equation 8; 1 = none */
+    double slope;      /* gain of the program per gain of the region, least squares through the origin */
+    uint32_t knee;     /* permille: the program gains (almost) nothing more above it; 0 = it does up to the end, or gains nothing */
+    bool contention;   /* the program would become slower, and that is no chance */
+    uint32_t inside;   /* region that contains this one on all call paths, the innermost listed; OMPP_NONE */
+    ompp_whatif_verdict_t verdict;
+    ompp_gain_t gains[OMPP_WHATIF_SPEEDUPS];
+} ompp_whatif_result_t;
+
+/**
+ * \brief Results of all regions that were followed, by what the program gains: of half their time first, then of all of it.
+ * \param[out] results  owned by the caller, free(); shape [*n]; NULL and 0 when there is none.
+ * \return 0 or -OMPP_E_NOMEM.
+ */
+int ompp_analysis_whatif(const ompp_profile_t *profile, ompp_whatif_result_t **results, size_t *n);
+
+/** \brief The gain that regions are ordered by: of half their time, or of the next speed-up that was observed. Never NULL. */
+const ompp_gain_t *ompp_whatif_main(const ompp_whatif_result_t *result);
+
+/** \brief The largest speed-up that was observed. Never NULL. */
+const ompp_gain_t *ompp_whatif_most(const ompp_whatif_result_t *result);
+
+/** \brief Mean time between begin and end of a latency point, ns, by Little's law: L / lambda. \return false when there was no end. */
+bool ompp_whatif_latency(const ompp_whatif_point_t *point, double *ns);
+
+/**
+ * \brief Why there is nothing to tell, in words, for runs of which causal profiling was wanted.
+ * \return NULL when there are results.
+ */
+const char *ompp_whatif_why(const ompp_profile_t *profile);
+
+#endif

@@ -1,0 +1,261 @@
+/**
+ * \file
+ * Section ompp What-if: what the program gains if a region is faster. ompP does not have it.
+ */
+#include "config.h"
+
+#include "report/ompp_text_priv.h"
+#include "report/ompp_utf8.h"
+
+#include "analysis/ompp_whatif.h"
+#include "base/ompp_error.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define LISTED 10       /* regions to fix first */
+#define WORTH_IT 0.005  /* gain of a region that is listed there */
+#define WIDTH 9
+
+/* ---- Numbers -------------------------------------------------------------------------------------------------------- */
+
+/* No "-0.0". */
+static double percent(double part)
+{
+    double value = round(1000 * part) / 10;
+
+    return value == 0 ? 0 : value;
+}
+
+static void put_percent(ompp_text_t *t, double part)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%.1f", percent(part));
+    ompp_layout_cell(t->out, WIDTH, text);
+}
+
+static const ompp_gain_t *gain_at(const ompp_whatif_result_t *r, uint32_t permille)
+{
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++)
+        if (r->gains[i].permille == permille) return &r->gains[i];
+    return NULL;
+}
+
+/* ---- The run -------------------------------------------------------------------------------------------------------- */
+
+static void print_point(ompp_text_t *t, const ompp_whatif_point_t *point)
+{
+    char *name = point->region < t->profile->nregions && t->places[point->region]
+                     ? ompp_text_subject(t, point->region)
+                     : ompp_text_printable(ompp_profile_text(t->profile, point->name), false);
+    double latency, seconds = 1e-9 * (double)t->profile->whatif.time_ns;
+
+    if (point->kind == OMPP_WHATIF_LATENCY) {
+        fprintf(t->out, "Latency        : %s, %" PRIu64 " begun, %" PRIu64 " ended", name ? name : "", point->begins, point->visits);
+        if (ompp_whatif_latency(point, &latency))
+            fprintf(t->out, ", %.2f under way on average, each for %.6f sec",
+                    seconds > 0 ? 1e-9 * (double)point->in_flight_ns / seconds : 0, 1e-9 * latency);
+    } else {
+        fprintf(t->out, "Progress Point : %s%s, %" PRIu64 " visits", name ? name : "", point->automatic ? " (found)" : "", point->visits);
+        if (seconds > 0) fprintf(t->out, ", %.2f per sec", (double)point->visits / seconds);
+    }
+    putc('\n', t->out);
+    free(name);
+}
+
+static void print_run(ompp_text_t *t)
+{
+    const ompp_whatif_t *w = &t->profile->whatif;
+
+    if (w->mode == OMPP_WHATIF_DELAY)
+        fputs("Mode           : delay; experiments with one region and speed-up at a time, other threads and ranks are delayed\n", t->out);
+    else
+        fputs("Mode           : virtual; a clock for each region and speed-up, no delays\n", t->out);
+    for (size_t i = 0; i < w->npoints; i++) print_point(t, &w->points[i]);
+    if (!w->npoints) fputs("Progress Point : none; gains are those of the whole run, and no interval can be told\n", t->out);
+    if (w->paid_ns && w->time_ns > w->paid_ns)
+        fprintf(t->out, "Inflation      : the program took %.1f %% longer because of delays\n",
+                100.0 * (double)w->paid_ns / (double)(w->time_ns - w->paid_ns));
+    if (w->cost_ns && t->profile->nslots)
+        fprintf(t->out, "Overhead       : about %.2f %% of the threads' time, for %" PRIu64 " events\n",
+                100.0 * (double)w->cost_ns / ((double)w->time_ns * (double)t->profile->nslots), w->events);
+    if (w->lost) fprintf(t->out, "Not Followed   : %" PRIu64 " waits for other threads or ranks\n", w->lost);
+    putc('\n', t->out);
+}
+
+/* ---- The table ------------------------------------------------------------------------------------------------------ */
+
+static const uint32_t speedups[] = {250, 500, 750, 1000};
+#define NSPEEDUPS (sizeof speedups / sizeof speedups[0])
+
+static void print_titles(ompp_text_t *t)
+{
+    static const char *const titles[] = {"25 %", "50 %", "75 %", "100 %"};
+
+    fprintf(t->out, "%16s %*s", "Type", OMPP_WIDTH_PLACE, "Location");
+    ompp_layout_cell(t->out, WIDTH, "share");
+    for (size_t i = 0; i < NSPEEDUPS; i++) ompp_layout_cell(t->out, WIDTH, titles[i]);
+    fprintf(t->out, " %17s", "95 % interval");
+    ompp_layout_cell(t->out, WIDTH, "slope");
+    ompp_layout_cell(t->out, WIDTH, "knee");
+    ompp_layout_cell(t->out, WIDTH, "n");
+    fputs("  flags\n", t->out);
+}
+
+static void print_interval(ompp_text_t *t, const ompp_gain_t *gain)
+{
+    char text[64] = "-";
+
+    if (gain->interval) snprintf(text, sizeof text, "%.1f to %.1f", percent(gain->low), percent(gain->high));
+    fprintf(t->out, " %17s", text);
+}
+
+static void print_knee(ompp_text_t *t, const ompp_whatif_result_t *r)
+{
+    char text[32] = "-";
+
+    if (r->knee) snprintf(text, sizeof text, "%.0f", r->knee / 10.0);
+    ompp_layout_cell(t->out, WIDTH, text);
+}
+
+static void print_flags(ompp_text_t *t, const ompp_whatif_result_t *r)
+{
+    const char *between = "  ";
+
+    for (unsigned i = 0; i < OMPP_WHATIF_FLAG_NUM; i++) {
+        if (!(r->flags & 1u << i)) continue;
+        fprintf(t->out, "%s%s", between, ompp_whatif_flags[i].name);
+        between = ",";
+    }
+    if (r->contention) fprintf(t->out, "%scontention", between);
+    putc('\n', t->out);
+}
+
+static void print_row(ompp_text_t *t, const ompp_whatif_result_t *r)
+{
+    const ompp_region_t *region = &t->profile->regions[r->region];
+    const char *place = t->places[r->region] ? t->places[r->region] : "";
+    size_t used = ompp_utf8_width(place);
+    char text[32];
+
+    ompp_layout_number(t->out, region->number);
+    fprintf(t->out, "  %8s %*s%s", ompp_constructs[region->construct].brief,
+            used < OMPP_WIDTH_PLACE ? OMPP_WIDTH_PLACE - (int)used : 0, "", place);
+    put_percent(t, r->share);
+    for (size_t i = 0; i < NSPEEDUPS; i++) {
+        const ompp_gain_t *gain = gain_at(r, speedups[i]);
+        if (gain) put_percent(t, gain->gain);
+        else ompp_layout_cell(t->out, WIDTH, "-");
+    }
+    print_interval(t, ompp_whatif_most(r));
+    snprintf(text, sizeof text, "%.2f", percent(r->slope) / 100);
+    ompp_layout_cell(t->out, WIDTH, text);
+    print_knee(t, r);
+    snprintf(text, sizeof text, "%" PRIu64, ompp_whatif_most(r)->observations);
+    ompp_layout_cell(t->out, WIDTH, text);
+    print_flags(t, r);
+}
+
+static void print_table(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
+{
+    fputs("What the program gains, in percent of its run time, when a region is faster by 25, 50, 75 and 100 percent (takes no time).\n"
+          "share: of the time in which threads worked, spent in the region and in what it calls. 95 % interval: of the gain at 100 %.\n"
+          "slope: gain of the program per gain of the region. knee: more speed-up than that brings (almost) nothing. n: observations.\n\n",
+          t->out);
+    print_titles(t);
+    for (size_t i = 0; i < n; i++) print_row(t, &results[i]);
+    putc('\n', t->out);
+}
+
+/* ---- In words ------------------------------------------------------------------------------------------------------- */
+
+static void print_first(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
+{
+    size_t listed = 0;
+
+    fputs("Fix these first: gain of the program if a region takes half its time, and if it takes none.\n", t->out);
+    for (size_t i = 0; i < n && listed < LISTED; i++) {
+        const ompp_whatif_result_t *r = &results[i];
+        double half = ompp_whatif_main(r)->gain, all = ompp_whatif_most(r)->gain;
+        if (half < WORTH_IT) continue;
+        char *subject = ompp_text_subject(t, r->region);
+        fprintf(t->out, "%3zu. %5.1f %%, at most %5.1f %%, share %5.1f %%  %s", ++listed, percent(half), percent(all), percent(r->share),
+                subject ? subject : "");
+        if (r->inside != OMPP_NONE)
+            fprintf(t->out, " (part of R%05" PRIu32 ": do not add them up)", t->profile->regions[r->inside].number);
+        putc('\n', t->out);
+        free(subject);
+    }
+    if (!listed) fputs("     None: the program gains less than 0.5 % from any one region.\n", t->out);
+    putc('\n', t->out);
+}
+
+static void print_verdict(ompp_text_t *t, const ompp_whatif_result_t *r)
+{
+    char *subject = ompp_text_subject(t, r->region);
+    const char *name = subject ? subject : "";
+    double all = ompp_whatif_most(r)->gain;
+
+    if (r->contention)
+        fprintf(t->out, "     %s: the faster it is, the slower the program becomes: it gets in the way of others (contention).\n", name);
+    else if (r->verdict == OMPP_WHATIF_BUSY_FOR_NOTHING)
+        fprintf(t->out, "     %s: takes %.1f %% of the time, and the program would gain %.1f %% at most: something else is waited for.\n",
+                name, percent(r->share), percent(fmax(all, 0)));
+    else if (r->verdict == OMPP_WHATIF_SMALL_BUT_CRITICAL)
+        fprintf(t->out, "     %s: takes %.1f %% of the time only, and the program would gain up to %.1f %%: others wait for it.\n", name,
+                percent(r->share), percent(all));
+    free(subject);
+}
+
+static void print_verdicts(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < n; i++) any = any || results[i].contention || results[i].verdict != OMPP_WHATIF_AGREES;
+    if (!any) return;
+    fputs("Where the share of the time misleads:\n", t->out);
+    for (size_t i = 0; i < n; i++) print_verdict(t, &results[i]);
+    putc('\n', t->out);
+}
+
+static void print_meanings(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
+{
+    unsigned flags = 0;
+    bool corrected = false;
+
+    for (size_t i = 0; i < n; i++) {
+        flags |= results[i].flags;
+        corrected = corrected || fabs(results[i].correction - 1) > 0.01;
+    }
+    if (flags) fputs("Flags: why a gain may be off.\n", t->out);
+    for (unsigned i = 0; i < OMPP_WHATIF_FLAG_NUM; i++)
+        if (flags & 1u << i) fprintf(t->out, "     %-15s%s\n", ompp_whatif_flags[i].name, ompp_whatif_flags[i].sentence);
+    if (corrected)
+        fputs("Gains of regions that were followed for a part of the run are corrected for how much they ran in the rest of it.\n", t->out);
+    if (flags || corrected) putc('\n', t->out);
+}
+
+int ompp_text_whatif(ompp_text_t *t)
+{
+    const char *why = ompp_whatif_why(t->profile);
+    ompp_whatif_result_t *results;
+    size_t n;
+    int rc = 0;
+
+    if (t->profile->whatif.mode == OMPP_WHATIF_OFF) return 0;
+    rc = ompp_analysis_whatif(t->profile, &results, &n);
+    if (rc) return rc;
+    ompp_layout_title(t->out, "ompp What-if");
+    print_run(t);
+    if (why) fprintf(t->out, "No result: %s.\n\n", why);
+    if (n) {
+        print_table(t, results, n);
+        print_first(t, results, n);
+        print_verdicts(t, results, n);
+        print_meanings(t, results, n);
+    }
+    free(results);
+    return 0;
+}

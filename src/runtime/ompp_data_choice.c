@@ -1,0 +1,101 @@
+/*
+ * Which back ends count for data structures: those that the user names, or the best one that works here.
+ */
+#define _GNU_SOURCE
+#define OMPP_LOG_DOMAIN "data"
+#include "runtime/ompp_data_priv.h"
+
+#include "base/ompp_env.h"
+#include "base/ompp_log.h"
+#include "model/ompp_profile.h"
+#include "runtime/ompp_event.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_OFFERS 8
+
+/* Best first. */
+static const char *const preference[] = {"hooks", "papi", "samples", "breakpoints", "page-faults"};
+
+static const ompp_data_backend_t *offers[MAX_OFFERS];
+static unsigned noffers;
+
+bool ompp_data_offer(const ompp_data_backend_t *backend)
+{
+    if (noffers == MAX_OFFERS) return false;
+    offers[noffers++] = backend;
+    return true;
+}
+
+bool ompp_data_has_offers(void)
+{
+    return noffers > 0;
+}
+
+/* \return whether word stands in the list, between commas and blanks. */
+static bool listed(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (const char *at = list; (at = strstr(at, word)); at += n)
+        if ((at == list || strchr(", ", at[-1])) && strchr(", ", at[n])) return true;
+    return false;
+}
+
+static bool is_auto(void)
+{
+    return listed(ompp_env.data_backend, "auto");
+}
+
+bool ompp_data_wants(const char *backend)
+{
+    ompp_env_read();
+    return is_auto() || listed(ompp_env.data_backend, backend);
+}
+
+static const ompp_data_backend_t *offered(const char *name)
+{
+    for (unsigned i = 0; i < noffers; i++)
+        if (strcmp(offers[i]->name, name) == 0) return offers[i];
+    return NULL;
+}
+
+static void refuse(const char *name, const char *why)
+{
+    char subject[80];
+
+    if (!is_auto()) ompp_warn_common("OMPP_DATA_BACKEND=%s: %s", name, why);
+    snprintf(subject, sizeof subject, "data structures through %s", name);
+    ompp_event_coverage(OMPP_COVERAGE_REFUSED, subject, why);
+}
+
+/* \return whether it counts now. */
+static bool start(const char *name)
+{
+    const ompp_data_backend_t *backend = offered(name);
+    char why[480] = "there are too many";
+
+    if (ompp_data_has(name)) return true;
+    if (!backend) {
+        refuse(name, strcmp(name, "hooks") == 0 ? "the program was not built with kinst-ompp --memory" :
+                                                  "this ompp was built without it, or its library is missing");
+        return false;
+    }
+    if (ompp_data_subscribe(backend) && backend->start(why, sizeof why)) return true;
+    ompp_data_unsubscribe(backend);
+    refuse(name, why);
+    return false;
+}
+
+void ompp_data_choose(void)
+{
+    const bool by_itself = is_auto(), named = *ompp_env.data || *ompp_env.data_addr;
+
+    if (noffers) ompp_data_resolve(); /* what they are to watch is of importance to some */
+    /* Where the program's own code names structures, hooks have come by themselves. */
+    for (size_t i = 0; (named || !by_itself) && i < sizeof preference / sizeof preference[0]; i++) {
+        const bool counts = ompp_data_wants(preference[i]) && start(preference[i]);
+        if (counts && by_itself) break;
+    }
+}

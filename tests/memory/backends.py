@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""
+Back ends beside the compiler's hooks, where the kernel's perf events work: page faults per structure, thread and construct, accesses
+of scalars by breakpoints, in programs that were built without hooks; what cannot work here says why.
+"""
+
+import os
+import sys
+import xml.etree.ElementTree as ElementTree
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "run"))
+import harness  # noqa: E402
+import memory  # noqa: E402
+
+SOURCE = os.path.join(memory.HERE, "touch.c")
+TOUCHES, LOST = 0, 1
+ACCESSES, WRITES = 0, 1
+A, B, REPEATS = 1024, 256, 1000
+LARGE = 60000  # pages; more than a ring holds
+
+
+def set_of(profile, source):
+    return next((m.get("set") for m in profile.root.find("metrics") if m.get("source") == source), None)
+
+
+def counts(profile, source, name, kind=None, tid=None):
+    """Sums of a structure's values, of all regions of a type, in the tree of a thread."""
+    wanted, number, total = memory.objects(profile)[name].get("id"), set_of(profile, source), [0, 0]
+    regions = {r.get("id") for r in profile.root.find("regions") if kind in (None, r.get("type"))}
+    for node in profile.root.find("nodes"):
+        if kind is not None and node.get("region") not in regions:
+            continue
+        for values in node.findall("values"):
+            if (values.get("set"), values.get("object")) != (number, wanted) or tid not in (None, int(values.get("location"))):
+                continue
+            for i, text in enumerate(values.text.split()):
+                total[i] += int(text)
+    return total
+
+
+def refused(verdict, outcome, backend, title):
+    """Says so, once and in the report; the program's results are the same."""
+    verdict.equal(outcome.status, 0, title + ": exit status")
+    said = [m for m in outcome.messages() if "OMPP_DATA_BACKEND=" + backend in m]
+    verdict.equal(len(said), 1, "%s: messages %s" % (title, outcome.messages()))
+    lines = [c for c in outcome.profile().coverage if c["kind"] == "refused" and backend in c.get("subject", "")]
+    verdict.equal(len(lines), 1, title + ": lines in Coverage")
+    return said[0] if said else ""
+
+
+def profile_of(verdict, outcome, title):
+    profile = outcome.profile()
+    verdict.profile(profile, title)
+    profile.root = ElementTree.parse(profile.path).getroot()
+    return profile
+
+
+def is_refused(outcome, backend):
+    return any("OMPP_DATA_BACKEND=" + backend in m for m in outcome.messages())
+
+
+def check_faults(verdict, program, folder, threads, title):
+    outcome = harness.run(program, folder, threads, args=(str(LARGE),), OMPP_DATA_BACKEND="page-faults")
+    if is_refused(outcome, "page-faults"):
+        print("note: page faults cannot be sampled here: %s" % outcome.messages())
+        return
+    verdict.equal(outcome.status, 0, title + ": exit status")
+    verdict.equal(outcome.out, "0 %d\n" % threads, title + ": the program's output")
+    profile = profile_of(verdict, outcome, title)
+    verdict.equal(counts(profile, "page faults", "a")[TOUCHES], A, title + ": a")
+    for tid in range(threads):
+        verdict.equal(counts(profile, "page faults", "a", "LOOP", tid)[TOUCHES], A // threads, "%s: a, thread %d" % (title, tid))
+    verdict.equal(counts(profile, "page faults", "b", "SINGLE")[TOUCHES], B - 1, title + ": b; its first byte touched is not its own")
+    verdict.equal(counts(profile, "page faults", "b")[TOUCHES], B - 1, title + ": b, all")
+    large, whole = counts(profile, "page faults", "large")[TOUCHES], lost(profile)
+    verdict.check(large == LARGE or large < LARGE and whole >= LARGE - large, "%s: large: %d and %d lost" % (title, large, whole))
+    verdict.equal(counts(profile, "page faults", "shared")[LOST], 0, title + ": lost belongs to no structure")
+
+
+def has(profile, source, name):
+    wanted, number = memory.objects(profile)[name].get("id"), set_of(profile, source)
+    return any((v.get("set"), v.get("object")) == (number, wanted) for v in profile.root.find("nodes").iter("values"))
+
+
+def lost(profile):
+    number, total = set_of(profile, "page faults"), 0
+    for node in profile.root.find("nodes"):
+        for values in node.findall("values"):
+            if values.get("set") == number and values.get("object") is None:
+                total += int(values.text.split()[LOST])
+    return total
+
+
+def check_breakpoints(verdict, program, folder, threads, title):
+    outcome = harness.run(program, folder, threads, OMPP_DATA_BACKEND="breakpoints")
+    if is_refused(outcome, "breakpoints"):
+        print("note: breakpoints cannot be used here: %s" % outcome.messages())
+        return
+    verdict.equal(outcome.status, 0, title + ": exit status")
+    profile = profile_of(verdict, outcome, title)
+    for tid in range(threads):
+        verdict.equal(counts(profile, "breakpoints", "shared", "LOOP", tid), [REPEATS // threads, 0],
+                      "%s: shared in the loop, thread %d" % (title, tid))
+        verdict.equal(counts(profile, "breakpoints", "shared", "CRITICAL", tid), [2, 1],
+                      "%s: shared in the critical section, thread %d" % (title, tid))
+    verdict.equal(counts(profile, "breakpoints", "small", "MASTER"), [1, 1], title + ": small")
+    verdict.equal(has(profile, "breakpoints", "small"), True, title + ": small has a column")
+    verdict.equal(has(profile, "breakpoints", "wide"), False, title + ": wide does not fit, and has none")
+    verdict.equal(counts(profile, "breakpoints", "shared"), [REPEATS + 2 * threads + 1, threads], title + ": shared, all")
+    notes = [c for c in profile.coverage if "cannot watch" in c.get("subject", "")]
+    verdict.equal(len(notes), 1, title + ": what does not fit is named in Coverage")
+
+
+def check_samples(verdict, program, folder):
+    outcome = harness.run(program, folder, 2, OMPP_DATA_BACKEND="samples")
+    if is_refused(outcome, "samples"):
+        text = refused(verdict, outcome, "samples", "samples")
+        verdict.check("no events that sample" in text or "untested on this processor" in text or "not permitted" in text,
+                      "samples: a reason in words: %s" % text)
+        return
+    print("note: memory samples work here")
+    verdict.equal(outcome.status, 0, "samples: exit status")
+    verdict.profile(outcome.profile(), "samples")
+
+
+def main():
+    scratch, verdict = harness.Scratch("backends"), harness.Verdict("backends")
+    for how in harness.sources():
+        program = scratch.file("touch-" + how)
+        harness.build(SOURCE, program, how, flags=("-O0", "-g", "-I", os.path.join(harness.SOURCE, "include")))
+        for threads in (1, 4):
+            title = "%s T=%d" % (how, threads)
+            check_faults(verdict, program, scratch.file("faults-%s-%d" % (how, threads)), threads, title + ": page faults")
+            check_breakpoints(verdict, program, scratch.file("break-%s-%d" % (how, threads)), threads, title + ": breakpoints")
+    check_samples(verdict, program, scratch.file("samples"))
+    outcome = harness.run(program, scratch.file("hooks"), 1, OMPP_DATA_BACKEND="hooks")
+    verdict.check("not built with kinst-ompp --memory" in refused(verdict, outcome, "hooks", "hooks"), "hooks: why")
+    outcome = harness.run(program, scratch.file("none"), 1)
+    verdict.check(any("nothing counts for them" in c.get("subject", "") for c in outcome.profile().coverage), "nothing counts: said")
+    verdict.finish(scratch)
+
+
+main()

@@ -1,0 +1,63 @@
+/* Touches known pages of named structures in known places, and accesses known scalars a known number of times. */
+#define _GNU_SOURCE
+#include <ompp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { A = 1024, B = 256, REPEATS = 1000 };
+
+static long page;
+static volatile int64_t shared __attribute__((aligned(8)));
+static volatile int32_t small __attribute__((aligned(4)));
+static volatile char wide[100];
+
+static char *fresh(size_t pages)
+{
+    char *memory = mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    madvise(memory, pages * page, MADV_NOHUGEPAGE);
+    return memory;
+}
+
+static void touch(volatile char *memory, size_t pages)
+{
+    for (size_t i = 0; i < pages; i++) memory[page * i] = 1;
+}
+
+int main(int argc, char **argv)
+{
+    int64_t sum = 0;
+
+    page = sysconf(_SC_PAGESIZE);
+    char *a = fresh(A), *b = fresh(B), *large = argc > 1 ? fresh(atoi(argv[1])) : NULL;
+    ompp_papi_set_drange(a, A * page, "a");
+    ompp_papi_set_drange(b + 100, B * page - 100, "b"); /* its first page belongs to it but for some bytes */
+    if (large) ompp_papi_set_drange(large, atoi(argv[1]) * page, "large");
+    ompp_papi_set_drange((void *)&shared, sizeof shared, "shared");
+    ompp_papi_set_drange((void *)&small, sizeof small, "small");
+    ompp_papi_set_drange((void *)wide, sizeof wide, "wide");
+#pragma omp parallel reduction(+ : sum)
+    {
+        /* @loop */
+#pragma omp for
+        for (int i = 0; i < A; i++) touch(a + page * i, 1);
+        /* @single */
+#pragma omp single
+        touch(b, B);
+        /* @repeats */
+#pragma omp for
+        for (int i = 0; i < REPEATS; i++) sum += shared;
+        /* @critical */
+#pragma omp critical
+        shared = shared + 1;
+#pragma omp master
+        small = 3;
+    }
+    touch(b, B); /* again: no faults */
+    if (large) touch(large, atoi(argv[1]));
+    printf("%ld %ld\n", (long)sum, (long)shared);
+    return 0;
+}

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""
+Runs that do not end well: what the ranks leave is joined by ompp-report merge and collect into one report over all of them, with the
+counts of the program. A good end leaves nothing. One report per rank on request (OMPP_MPI_REPORT).
+"""
+
+import glob
+import os
+import re
+import sys
+
+import harness
+
+RANKS, THREADS, STEP = 3, 2, 10
+SOURCE = os.path.join(harness.HERE, "left.c")
+WAYS = ("kill", "segv", "abort", "_exit", "exit", "mpi_abort", "early")
+
+
+def report(*words, folder):
+    return harness.execute([harness.command("ompp-report"), *words], folder)
+
+
+def left(folder):
+    return sorted(glob.glob(os.path.join(folder, "job", "*")))
+
+
+def run(program, folder, way, **settings):
+    os.makedirs(os.path.join(folder, "job"))
+    return harness.run(program, folder, THREADS, RANKS, (way,), OMPP_JOB_DIR=os.path.join(folder, "job"), **settings)
+
+
+def merged(verdict, folder, title, *words):
+    """The report that merge makes of words, or None."""
+    to = os.path.join(folder, "merged-%d" % len(glob.glob(os.path.join(folder, "merged-*"))))
+    os.mkdir(to)
+    done = report("merge", "--to=" + to, *words, folder=folder)
+    verdict.equal((done.status, done.err), (0, ""), title + ": ompp-report merge")
+    paths = glob.glob(os.path.join(to, "*.xml"))
+    if not verdict.equal(len(paths), 1, title + ": reports: %s" % paths):
+        return None
+    profile = harness.ompp_profile.Profile(paths[0])
+    verdict.profile(profile, title)
+    return profile
+
+
+def check_counts(verdict, profile, title, early):
+    """Every rank did STEP steps, and may be in the next; none when one went before MPI was there."""
+    steps = profile.total("execC", profile.find("USER REGION", name="step"))
+    for rank in range(RANKS):
+        found = steps.get((rank, 0), 0)
+        verdict.check(found == 0 if early else STEP <= found <= STEP + 1, "%s: rank %d: %d steps in the report" % (title, rank, found))
+    verdict.equal(len(profile.ranks), RANKS, title + ": ranks in the report")
+    verdict.equal({r["end"] for r in profile.ranks}, {"incomplete"}, title + ": ends")
+    told = [c for c in profile.coverage if c["kind"] == "incomplete" and "last event" in c.get("reason", "")]
+    verdict.equal(sorted(c["subject"] for c in told), [str(r) for r in range(RANKS)], title + ": time of the last event")
+
+
+def test_way(verdict, scratch, program, way):
+    folder = scratch.file(way, "x")[:-2]
+    outcome = run(program, folder, way)
+    verdict.check(outcome.status != 0, way + ": the program ended well")
+    verdict.equal(len(left(folder)), RANKS, way + ": files left")
+    profile = merged(verdict, folder, way, "job")
+    if profile:
+        check_counts(verdict, profile, way, way == "early")
+    return folder
+
+
+def test_collect(verdict, folder):
+    """Two nodes: one has one file, the other the rest; each is collected, what they hold is joined."""
+    nodes = [os.path.join(folder, "node%d" % n) for n in range(2)]
+    for number, path in enumerate(left(folder)):
+        os.makedirs(nodes[number > 0], exist_ok=True)
+        os.rename(path, os.path.join(nodes[number > 0], os.path.basename(path)))
+    alone = merged(verdict, folder, "one node", nodes[0])
+    if alone:
+        missing = [c["subject"] for c in alone.coverage if "nothing of it" in c.get("reason", "")]
+        verdict.check(missing, "one node: ranks that are missing are named: %s" % alone.coverage)
+    for node in nodes:
+        done = report("collect", "--remove", "--to=" + os.path.join(folder, "all"), node, folder=folder)
+        verdict.equal((done.status, done.err, os.listdir(node)), (0, "", []), "collect")
+    profile = merged(verdict, folder, "two nodes", "all")
+    if profile:
+        check_counts(verdict, profile, "two nodes", False)
+
+
+def test_stale(verdict, scratch, program):
+    """What two runs have left in one directory is not mixed up; a file stands for its run."""
+    folder = scratch.file("stale", "x")[:-2]
+    os.makedirs(os.path.join(folder, "job"))
+    for _ in range(2):
+        harness.run(program, folder, THREADS, RANKS, ("kill",), OMPP_JOB_DIR=os.path.join(folder, "job"))
+    verdict.equal(len(left(folder)), 2 * RANKS, "two runs: files")
+    done = report("merge", "job", folder=folder)
+    reports = glob.glob(os.path.join(folder, "*.xml"))
+    verdict.equal((done.status, len(reports)), (0, 2), "two runs: reports")
+    for path in reports:
+        check_counts(verdict, harness.ompp_profile.Profile(path), "two runs", False)
+    profile = merged(verdict, folder, "one of two runs", left(folder)[0])
+    if profile:
+        check_counts(verdict, profile, "one of two runs", False)
+    run(program, os.path.join(folder, "good"), "good")
+    done = report("merge", "--remove", "job", folder=folder)
+    verdict.equal((done.status, left(folder)), (0, []), "removed when it is in a report")
+    done = report("merge", "job", folder=folder)
+    verdict.check(done.status == 1 and len(done.err.splitlines()) == 1, "nothing to merge: %s" % done.err)
+
+
+def test_reports_of_ranks(verdict, scratch, program):
+    wanted = {"merged": 1, "ranks": RANKS, "both": RANKS + 1}
+    for what, number in wanted.items():
+        folder = scratch.file("reports-" + what, "x")[:-2]
+        outcome = run(program, folder, "good", OMPP_MPI_REPORT=what)
+        verdict.equal((outcome.status, outcome.messages()), (0, []), what + ": status and messages")
+        names = [os.path.basename(path) for path in outcome.reports("txt")]
+        alone = ["left:%d.%d-0.ompp.txt" % (rank, THREADS) for rank in range(RANKS)]
+        verdict.equal(names, ([] if what == "ranks" else ["left.%dx%d-0.ompp.txt" % (RANKS, THREADS)])
+                      + ([] if what == "merged" else alone), what + ": names")
+        verdict.equal(left(folder), [], what + ": files left")
+        for path in outcome.reports():
+            profile = harness.ompp_profile.Profile(path)
+            verdict.profile(profile, what)
+            rank = re.search(r":(\d+)\.", os.path.basename(path))
+            steps = profile.total("execC", profile.find("USER REGION", name="step"))
+            verdict.equal(steps, {(int(rank[1]), 0): 2 * STEP} if rank else {(r, 0): 2 * STEP for r in range(RANKS)}, what + ": steps")
+            verdict.equal({r["end"] for r in profile.ranks}, {"final"}, what + ": ends")
+            if rank:
+                text = open(path[:-3] + "txt").read()
+                verdict.check(re.search(r"^MPI my rank +: %s$" % rank[1], text, re.M), what + ": MPI my rank")
+
+
+def main():
+    verdict, scratch = harness.Verdict("left"), harness.Scratch("left")
+    harness.mpirun()
+    try:
+        program = scratch.file("left")
+        harness.build(SOURCE, program, harness.sources()[0], mpi=True)
+        folders = [test_way(verdict, scratch, program, way) for way in sys.argv[1:] or WAYS]
+        if not sys.argv[1:]:
+            test_collect(verdict, folders[0])
+            test_stale(verdict, scratch, program)
+            test_reports_of_ranks(verdict, scratch, program)
+    except harness.Failure as failure:
+        verdict.check(False, str(failure))
+    verdict.finish(scratch)
+
+
+main()

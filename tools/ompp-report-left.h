@@ -1,0 +1,54 @@
+/**
+ * \file
+ * What processes leave behind that did not end well: their profiles, found and joined. The commands merge and collect of ompp-report.
+ */
+#ifndef OMPP_REPORT_LEFT_H
+#define OMPP_REPORT_LEFT_H
+
+#include "model/ompp_profile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** The profile of one process, as a file holds it: the one it wrote into (arena), or a compact copy of that. */
+typedef struct {
+    char *path;              /* owned */
+    ompp_profile_t *profile; /* owned, of one rank */
+    bool lives;              /* its process still runs here */
+    bool copy;               /* compact copy */
+    size_t run;              /* number of the run it belongs to */
+    bool chosen;             /* it is the one to take where several are of the same rank */
+} ompp_left_t;
+
+typedef struct {
+    ompp_left_t *piece; /* [n] */
+    size_t n, allocated;
+    size_t nruns;
+    unsigned patience_ms; /* how long to wait, in all, for processes that still run: the end of a job may be just now */
+} ompp_left_list_t;
+
+/**
+ * \brief Adds what a file or a directory holds. Other files in a directory are passed over in silence.
+ * \param[in] path   NULL: the directories that are looked at when OMPP_JOB_DIR is not set, files of this user alone.
+ * \return pieces added; -1 when path cannot be read, or names a file of another kind: why says what.
+ */
+long ompp_left_find(ompp_left_list_t *list, const char *path, char *why, size_t n);
+
+/**
+ * \brief Sorts by run and rank, numbers the runs from 0 and chooses one piece per rank: the one that knows most.
+ *
+ * A run: the ranks have agreed upon its name in MPI_Init. A process that died before belongs to the run of the same launcher's job
+ * that lacks its rank.
+ */
+void ompp_left_group(ompp_left_list_t *list);
+
+/**
+ * \brief Joins the chosen pieces of a run, and names the ranks that are missing.
+ * \param[in] running  also pieces of processes that still run.
+ * \return owned, ompp_profile_free(); NULL when there is none, or out of memory.
+ */
+ompp_profile_t *ompp_left_join(const ompp_left_list_t *list, size_t run, bool running);
+
+void ompp_left_free(ompp_left_list_t *list);
+
+#endif
