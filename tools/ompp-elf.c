@@ -23,8 +23,11 @@ typedef struct {
 
 typedef struct {
     char *seen[MAX_LIBRARIES];
+    char *path[MAX_LIBRARIES]; /* where it was found; NULL = nowhere */
     unsigned nseen;
     char *system_dirs; /* joined with ':' */
+    char *program_path; /* the program's DT_RPATH, which holds for its libraries as well; NULL = none */
+    char *program_origin;
     ompp_elf_visit_t visit;
     void *data;
 } walk_t;
@@ -161,7 +164,10 @@ static bool first_time(walk_t *walk, const char *name)
     return walk->seen[walk->nseen] && ++walk->nseen;
 }
 
-static void follow(walk_t *walk, const char *path);
+static bool search_system(const walk_t *walk, const char *name, char path[PATH_MAX])
+{
+    return search(ompp_env_foreign("LD_LIBRARY_PATH"), "", name, path) || search(walk->system_dirs, "", name, path);
+}
 
 static void needed(walk_t *walk, const char *name, const char *run_path, const char *origin)
 {
@@ -170,10 +176,10 @@ static void needed(walk_t *walk, const char *name, const char *run_path, const c
     if (!*name || !first_time(walk, name)) return;
     walk->visit(name, walk->data);
     if (strchr(name, '/'))
-        follow(walk, name);
-    else if (search(run_path, origin, name, found) || search(ompp_env_foreign("LD_LIBRARY_PATH"), origin, name, found) ||
-             search(walk->system_dirs, origin, name, found))
-        follow(walk, found);
+        walk->path[walk->nseen - 1] = strdup(name);
+    else if (search(run_path, origin, name, found) || search(walk->program_path, walk->program_origin, name, found) ||
+             search_system(walk, name, found))
+        walk->path[walk->nseen - 1] = strdup(found);
 }
 
 static void follow_image(walk_t *walk, const image_t *image, const char *path)
@@ -191,7 +197,12 @@ static void follow_image(walk_t *walk, const image_t *image, const char *path)
     for (size_t i = 0; i < n && d[i].d_tag != DT_NULL; i++)
         if (d[i].d_tag == DT_STRTAB) table = file_offset(image, d[i].d_un.d_ptr);
     for (size_t i = 0; i < n && d[i].d_tag != DT_NULL; i++)
-        if (d[i].d_tag == DT_RUNPATH || d[i].d_tag == DT_RPATH) run_path = text_at(image, table, d[i].d_un.d_val);
+        if (d[i].d_tag == DT_RUNPATH || (d[i].d_tag == DT_RPATH && !*run_path)) run_path = text_at(image, table, d[i].d_un.d_val);
+    for (size_t i = 0; i < n && d[i].d_tag != DT_NULL && walk->nseen == 0; i++)
+        if (d[i].d_tag == DT_RPATH && !walk->program_path) {
+            walk->program_path = strdup(text_at(image, table, d[i].d_un.d_val));
+            walk->program_origin = strdup(origin);
+        }
     for (size_t i = 0; i < n && d[i].d_tag != DT_NULL; i++)
         if (d[i].d_tag == DT_NEEDED) needed(walk, text_at(image, table, d[i].d_un.d_val), run_path, origin);
 }
@@ -205,13 +216,32 @@ static void follow(walk_t *walk, const char *path)
     munmap((void *)image.data, image.size);
 }
 
+static void read_dirs(walk_t *walk)
+{
+    read_conf(walk, "/etc/ld.so.conf", 0);
+    add_dir(walk, "/lib64:/usr/lib64:/lib:/usr/lib:/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu");
+}
+
 void ompp_elf_needed(const char *path, ompp_elf_visit_t visit, void *data)
 {
     walk_t walk = {.visit = visit, .data = data};
 
-    read_conf(&walk, "/etc/ld.so.conf", 0);
-    add_dir(&walk, "/lib64:/usr/lib64:/lib:/usr/lib:/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu");
+    read_dirs(&walk);
     follow(&walk, path);
-    for (unsigned i = 0; i < walk.nseen; i++) free(walk.seen[i]);
+    for (unsigned i = 0; i < walk.nseen; i++)
+        if (walk.path[i]) follow(&walk, walk.path[i]);
+    for (unsigned i = 0; i < walk.nseen; i++) free(walk.seen[i]), free(walk.path[i]);
+    free(walk.program_path);
+    free(walk.program_origin);
     free(walk.system_dirs);
+}
+
+bool ompp_elf_find(const char *soname, char *path)
+{
+    walk_t walk = {0};
+
+    read_dirs(&walk);
+    bool found = search_system(&walk, soname, path);
+    free(walk.system_dirs);
+    return found;
 }

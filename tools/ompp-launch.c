@@ -4,23 +4,69 @@
  * by the program, so process id and signals are the program's. See docs/launcher.md.
  */
 #include "base/ompp_env.h"
-#include "tools/ompp-elf.h"
 #include "tools/ompp-place.h"
+#include "tools/ompp-program.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { WRONG_USAGE = 2, CANNOT_RUN = 126, NOT_FOUND = 127 };
 
 static bool only_print;
 
-/* ---- Options --------------------------------------------------------------------------------------------------------- */
+/* ---- The environment --------------------------------------------------------------------------------------------------- */
+
+static void print_variable(const char *name, const char *value)
+{
+    printf("export %s='", name);
+    for (; *value; value++) fputs(*value == '\'' ? "'\\''" : (char[]){*value, '\0'}, stdout);
+    printf("'\n");
+}
+
+static char *joined(const char *a, const char *separator, const char *b)
+{
+    char *text = NULL;
+
+    if (!a || !*a) return strdup(b);
+    if (asprintf(&text, "%s%s%s", a, separator, b) < 0) abort();
+    return text;
+}
+
+/*
+ * Sets a variable for the program, and notes for it what the variable was: libompp gives the program's children the environment that
+ * they would have had (ompp_env_restore).
+ */
+static void set(const char *name, const char *value)
+{
+    const char *was = ompp_env_foreign(name), *names = ompp_env_foreign(OMPP_ENV_RESTORE);
+    char *note = NULL;
+
+    if (asprintf(&note, OMPP_ENV_WAS "%s", name) < 0) abort();
+    if (!names || !strstr(joined(joined(",", "", names), "", ","), joined(joined(",", "", name), "", ","))) {
+        if (was) setenv(note, was, 1);
+        setenv(OMPP_ENV_RESTORE, joined(names, ",", name), 1);
+    }
+    if (only_print) print_variable(name, value);
+    setenv(name, value, 1);
+}
+
+/* What it starts is measured, too: the environment is theirs as well. */
+static void keep_for_children(void)
+{
+    char *names = joined(ompp_env_foreign(OMPP_ENV_RESTORE), "", ""), *note = NULL;
+
+    for (char *name = strtok(names, ","); name; name = strtok(NULL, ",")) {
+        if (asprintf(&note, OMPP_ENV_WAS "%s", name) < 0) abort();
+        unsetenv(note);
+    }
+    unsetenv(OMPP_ENV_RESTORE);
+}
+
+/* ---- Options ----------------------------------------------------------------------------------------------------------- */
 
 /* OMPP_TIME_DIGITS -> time-digits; NULL for variables of other software and for those without effect. */
 static char *option_name(const ompp_env_row_t *row)
@@ -38,36 +84,32 @@ static char *option_name(const ompp_env_row_t *row)
 static void help(void)
 {
     printf("usage: ompp [options] -- program [arguments]\n"
-           "Runs a dynamic program under measurement.\n\n"
+           "Runs a dynamic program under measurement. With MPI: mpirun -n 4 ompp [options] -- program [arguments]\n\n"
            "  -n                     print the environment that would be set, for pasting into a shell\n"
            "  --version, --help\n");
     for (size_t i = 0; i < ompp_env_nrows; i++) {
-        const char *name = option_name(&ompp_env_rows[i]);
-        if (name) printf("  --%s=...%*s %s\n", name, (int)(strlen(name) < 17 ? 17 - strlen(name) : 0), "", ompp_env_rows[i].help);
+        const char *name = option_name(&ompp_env_rows[i]), *number = ompp_env_rows[i].type == OMPP_ENV_LIST ? "1" : "";
+        int used = name ? (int)(strlen(name) + strlen(number)) : 0;
+        if (name) printf("  --%s%s=...%*s %s\n", name, number, used < 17 ? 17 - used : 0, "", ompp_env_rows[i].help);
     }
 }
 
-static void set(const char *name, const char *value)
-{
-    if (only_print) {
-        printf("export %s='", name);
-        for (; *value; value++) fputs(*value == '\'' ? "'\\''" : (char[]){*value, '\0'}, stdout);
-        printf("'\n");
-    }
-    setenv(name, value, 1);
-}
-
-/* --name=value, or --name for a flag. */
+/* --name=value, or --name for a flag; --ctr1=value of a numbered family. */
 static bool set_variable(const char *option)
 {
     size_t length = strcspn(option, "=");
+    char *variable = NULL;
 
     for (size_t i = 0; i < ompp_env_nrows; i++) {
         const ompp_env_row_t *row = &ompp_env_rows[i];
         const char *name = option_name(row);
-        if (!name || strlen(name) != length || strncmp(name, option, length) != 0) continue;
+        size_t stem = name ? strlen(name) : 0;
+        if (!name || stem > length || strncmp(name, option, stem) != 0) continue;
+        size_t digits = row->type == OMPP_ENV_LIST ? strspn(option + stem, "0123456789") : 0;
+        if (stem + digits != length || (row->type == OMPP_ENV_LIST && digits == 0)) continue;
         if (option[length] == '\0' && row->type != OMPP_ENV_FLAG) return false;
-        set(row->name, option[length] ? option + length + 1 : "1");
+        if (asprintf(&variable, "%s%.*s", row->name, (int)digits, option + stem) < 0) abort();
+        set(variable, option[length] ? option + length + 1 : "1");
         return true;
     }
     return false;
@@ -104,152 +146,113 @@ static int read_options(int argc, char **argv)
     return i;
 }
 
-/* ---- The program ----------------------------------------------------------------------------------------------------- */
-
-/* As execvp finds it. */
-static bool find_program(const char *name, char path[PATH_MAX])
+static bool is_set(const char *name)
 {
-    const char *list = ompp_env_foreign("PATH");
-    struct stat st;
+    const char *text = ompp_env_foreign(name);
 
-    if (strchr(name, '/')) {
-        snprintf(path, PATH_MAX, "%s", name);
-        return access(path, F_OK) == 0;
-    }
-    while (list && *list) {
-        size_t length = strcspn(list, ":");
-        snprintf(path, PATH_MAX, "%.*s/%s", (int)length, length ? list : ".", name);
-        if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0) return true;
-        list += length + (list[length] == ':');
-    }
-    return false;
+    return text && strcmp(text, "0") != 0;
 }
 
-static void refuse(const char *program, const char *why)
+/* A word of a variable, or "auto". What the variable does not take is said by the program's own reading of it. */
+static const char *word_of(const char *name)
 {
-    fprintf(stderr, "ompp: %s: %s\n", program, why);
-    exit(CANNOT_RUN);
+    const char *text = ompp_env_foreign(name);
+
+    return text && *text ? text : "auto";
 }
 
-static void check_program(const char *name, const char *path)
-{
-    struct stat st;
+/* ---- What is preloaded ------------------------------------------------------------------------------------------------- */
 
-    if (stat(path, &st) != 0) refuse(name, strerror(errno));
-    if (S_ISDIR(st.st_mode)) refuse(name, "is a directory");
-    if (access(path, X_OK) != 0) refuse(name, "is not executable");
-    if (st.st_mode & (S_ISUID | S_ISGID)) refuse(name, "runs with other rights (setuid or setgid); the system ignores preloading there");
-    switch (ompp_elf_kind(path)) {
-    case OMPP_ELF_DYNAMIC: return;
-    case OMPP_ELF_STATIC: refuse(name, "is statically linked; build it with kinst-ompp and without -static"); break;
-    case OMPP_ELF_SCRIPT: refuse(name, "is a script; put ompp in front of the program that it runs"); break;
-    case OMPP_ELF_FOREIGN: refuse(name, "is not a program of this machine"); break;
-    case OMPP_ELF_UNREADABLE: refuse(name, "cannot be read, so it is not known what it needs"); break;
-    }
+static char *add_mpi(char *preload, const char *dir, const ompp_needs_t *needs)
+{
+    const char *family = word_of("OMPP_MPI_FAMILY");
+    bool automatic = strcmp(family, "auto") == 0;
+    char path[PATH_MAX];
+
+    if (strcmp(family, "none") == 0 || (automatic && !*needs->mpi)) return preload;
+    if (ompp_program_mpi_library(dir, automatic ? needs->mpi : NULL, automatic ? NULL : family, path)) return joined(preload, ":", path);
+    fprintf(stderr, "ompp: MPI is not measured: the program uses %s, ompp was built for %s\n", automatic ? needs->mpi : family,
+            OMPP_MPI_FAMILIES);
+    return preload;
 }
 
-/* Ranks start elsewhere, or without what is set here: ompp belongs behind their launcher. */
-static void advise(const char *name)
+static bool use_gomp(const ompp_needs_t *needs)
 {
-    static const char *const launchers[] = {"mpirun", "mpiexec", "srun", "prun", "orterun", "mpiexec.hydra"};
-    const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
+    const char *runtime = word_of("OMPP_OMP_RUNTIME");
 
-    for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
-        size_t n = strlen(launchers[i]);
-        if (strncmp(base, launchers[i], n) != 0 || (base[n] && base[n] != '.')) continue;
-        fprintf(stderr, "ompp: put ompp behind %s, to measure the ranks: %s -n 2 ompp -- ./app\n", base, base);
-        return;
-    }
+    return strcmp(runtime, "gomp") == 0 || (strcmp(runtime, "auto") == 0 && needs->openmp == OMPP_OPENMP_GOMP);
 }
 
-typedef struct {
-    bool mpi, libomp;
-    char mpi_name[256];
-} needs_t;
-
-static void see(const char *soname, void *data)
+/* LLVM's library has the functions of libgomp as well: in front of it, it serves programs that GCC has compiled. */
+static char *add_libomp(char *preload)
 {
-    needs_t *needs = data;
+    char path[PATH_MAX];
 
-    /* libmpi.so.40, libmpich.so.12, libmpi.so.12 (Intel), not libmpi_cxx or libmpi_mpifh */
-    if (strncmp(soname, "libmpi.so", 9) == 0 || strncmp(soname, "libmpich.so", 11) == 0) {
-        needs->mpi = true;
-        snprintf(needs->mpi_name, sizeof needs->mpi_name, "%s", soname);
-    }
-    if (strncmp(soname, "libomp.so", 9) == 0 || strncmp(soname, "libiomp5.so", 11) == 0) needs->libomp = true;
+    if (strcmp(word_of("OMPP_OMP_RUNTIME"), "llvm") != 0) return preload;
+    if (ompp_program_find_libomp(path)) return joined(preload, ":", path);
+    fprintf(stderr, "ompp: libomp.so.5 is not found (Debian package: libomp5-19): the program uses its own OpenMP library\n");
+    return preload;
 }
 
-static char *joined(const char *a, const char *b)
+static void say_what(const ompp_needs_t *needs)
 {
-    char *text = NULL;
+    static const char *const openmp[] = {"none", "libgomp", "libomp"};
 
-    if (!b || !*b) return strdup(a);
-    if (asprintf(&text, "%s:%s", a, b) < 0) abort();
-    return text;
-}
-
-/* libompp-mpi belongs to one MPI library: its own soname must be the program's. */
-static bool mpi_fits(const char *library, const needs_t *program)
-{
-    needs_t own = {0};
-
-    if (access(library, R_OK) != 0) return false;
-    ompp_elf_needed(library, see, &own);
-    return strcmp(own.mpi_name, program->mpi_name) == 0;
-}
-
-/* \return the library for the program's MPI, or NULL. */
-static char *mpi_library(const char *dir, const needs_t *program)
-{
-    static const char *const families[] = {"openmpi", "mpich", "other"};
-    char *path = NULL;
-
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
-        if (asprintf(&path, "%s/libompp-mpi-%s.so", dir, families[i]) < 0) abort();
-        if (mpi_fits(path, program)) return path;
-    }
-    return NULL;
+    printf("# MPI: %s%s%s%s; OpenMP: %s%s\n", *needs->mpi ? needs->mpi : "none", needs->mpi_f77 ? ", mpif.h" : "",
+           needs->mpi_f90 ? ", use mpi" : "", needs->mpi_f08 ? ", use mpi_f08" : "", openmp[needs->openmp],
+           !needs->both ? "" : needs->openmp == OMPP_OPENMP_GOMP ? " (also libomp, not measured)" : " (also libgomp, behind it)");
 }
 
 static void set_up(const char *program)
 {
-    const char *dir = ompp_place_find()->lib;
-    needs_t needs = {0};
-    char *library = NULL, *mpi, *preload;
+    const char *dir = ompp_place_find()->lib, *before = ompp_env_foreign("LD_PRELOAD");
+    char *library = joined(dir, "/", "libompp.so"), *preload = NULL;
+    ompp_needs_t needs;
 
-    if (asprintf(&library, "%s/libompp.so", dir) < 0) abort();
-    if (access(library, R_OK) != 0) {
-        fprintf(stderr, "ompp: %s is missing; the program runs without measurement\n", library);
+    if (access(library, R_OK) != 0 || strpbrk(dir, ": ")) {
+        fprintf(stderr, access(library, R_OK) != 0 ? "ompp: %s is missing; the program runs without measurement\n"
+                                                   : "ompp: %s cannot be preloaded because of a blank or colon in its path; the program "
+                                                     "runs without measurement\n", library);
         return;
     }
-    ompp_elf_needed(program, see, &needs);
-    preload = joined(library, ompp_env_foreign("LD_PRELOAD"));
-    mpi = needs.mpi ? mpi_library(dir, &needs) : NULL;
-    if (mpi) preload = joined(mpi, preload);
-    if (needs.mpi && !mpi)
-        fprintf(stderr, "ompp: MPI is not measured: the program uses %s, ompp was built for %s\n", needs.mpi_name, OMPP_MPI_FAMILIES);
-    set("LD_PRELOAD", preload);
-    if (needs.libomp) set("OMP_TOOL_LIBRARIES", joined(library, ompp_env_foreign("OMP_TOOL_LIBRARIES")));
+    ompp_program_needs(program, &needs);
+    if (only_print) say_what(&needs);
+    preload = add_mpi(preload, dir, &needs);
+    if (use_gomp(&needs)) preload = joined(preload, ":", joined(dir, "/", "libompp-gomp.so"));
+    preload = add_libomp(joined(preload, ":", library));
+    set("LD_PRELOAD", before && *before ? joined(preload, ":", before) : preload);
+    if (is_set("OMPP_CHILDREN")) keep_for_children();
+}
+
+/* What shells put into "_": the path of the command. */
+static bool is_own_name(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+
+    return path && strcmp(slash ? slash + 1 : path, "ompp") == 0;
 }
 
 int main(int argc, char **argv)
 {
     int first = read_options(argc, argv);
-    char path[PATH_MAX];
+    static ompp_program_t program;
 
     if (first >= argc) {
         fprintf(stderr, "usage: ompp [options] -- program [arguments]\n");
         return WRONG_USAGE;
     }
-    if (!find_program(argv[first], path)) {
-        fprintf(stderr, "ompp: %s: not found\n", argv[first]);
-        return NOT_FOUND;
+    ompp_program_find(argv + first, is_set("OMPP_CHILDREN"), &program);
+    if (program.status) {
+        fprintf(stderr, "ompp: %s: %s\n", argv[first], program.why);
+        return program.status;
     }
-    advise(argv[first]);
-    check_program(argv[first], path);
-    set_up(path);
-    if (only_print) return 0;
-    execv(path, argv + first);
+    if (!*program.why)
+        set_up(program.path);
+    else
+        fprintf(stderr, "ompp: %s is not measured: it %s\n", argv[first], program.why);
+    if (only_print) return *program.why ? CANNOT_RUN : 0;
+    if (is_own_name(ompp_env_foreign("_"))) setenv("_", program.path, 1); /* as a shell that had started the program itself */
+    execv(program.path, program.argv);
     fprintf(stderr, "ompp: %s: %s\n", argv[first], strerror(errno));
     return errno == ENOENT ? NOT_FOUND : CANNOT_RUN;
 }

@@ -283,6 +283,26 @@ void ompp_env_read(void)
         ompp_log_set_level(ompp_env.verbose > 1 ? OMPP_LOG_DEBUG : OMPP_LOG_INFO);
 }
 
+void ompp_env_restore(void)
+{
+    const char *noted = getenv(OMPP_ENV_RESTORE);
+    char *names = noted ? strdup(noted) : NULL, *rest = names, *name, note[256];
+
+    if (!names) return;
+    ompp_env_read();
+    while ((name = strsep(&rest, ","))) {
+        snprintf(note, sizeof note, OMPP_ENV_WAS "%s", name);
+        const char *was = getenv(note);
+        if (was)
+            setenv(name, was, 1);
+        else
+            unsetenv(name);
+        unsetenv(note);
+    }
+    unsetenv(OMPP_ENV_RESTORE);
+    free(names);
+}
+
 const char *ompp_env_text(const ompp_env_row_t *row)
 {
     const char *text = was_read ? texts[row - ompp_env_rows] : getenv(row->name);

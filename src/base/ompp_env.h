@@ -89,6 +89,17 @@ const char *ompp_env_foreign(const char *name);
 
 #pragma GCC visibility pop
 
+/** Notes of the launcher: the variables it has set, with commas between; and, with the name of one behind it, what that one was before. */
+#define OMPP_ENV_RESTORE "_OMPP_RESTORE"
+#define OMPP_ENV_WAS "_OMPP_WAS_"
+
+/**
+ * \brief In a program that the launcher has started: reads all variables, and makes the environment what it was without the
+ *        launcher, so that the program's children get that. Otherwise does nothing.
+ * \note Threads: at load, before there are others.
+ */
+void ompp_env_restore(void);
+
 /** \return whether word is one of the words of a value of a WORDS row. */
 bool ompp_env_has_word(const char *words, const char *word);
 

@@ -120,6 +120,12 @@ void ompp_event_exit_or_barrier(ompp_region_ref_t region, ompp_time_t t);
  */
 void ompp_event_barrier_phase(bool begin, ompp_time_t t);
 
+typedef enum { OMPP_BARRIER_NONE, OMPP_BARRIER_AWAITED, OMPP_BARRIER_BEGUN } ompp_barrier_state_t;
+
+/** \brief Whether ompp_event_barrier_phase() on this thread would begin or end a region's exit barrier; for sources whose barriers do
+ *  not say whose they are. */
+ompp_barrier_state_t ompp_event_barrier_state(void);
+
 /** \brief Leaves a region that need not be the innermost one (locks): frames above it stay open and move to its parent. */
 void ompp_event_release(ompp_region_ref_t region, ompp_time_t t);
 

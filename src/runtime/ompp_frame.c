@@ -249,6 +249,19 @@ void ompp_event_barrier_phase(bool begin, ompp_time_t t)
     ompp_guard_leave(thread);
 }
 
+ompp_barrier_state_t ompp_event_barrier_state(void)
+{
+    const ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || ompp_is_inside(thread) || thread->skipped || thread->stack->top == 0) return OMPP_BARRIER_NONE;
+    const ompp_a_frame_t *frame = ompp_top(thread);
+    if (frame->flags & OMPP_FRAME_F_BARRIER) return OMPP_BARRIER_BEGUN;
+    if (!(frame->flags & OMPP_FRAME_F_ENDED)) return OMPP_BARRIER_NONE;
+    /* Ended in its barrier: it has had it. */
+    return frame->slot == ompp_phase_slot[ompp_node(thread, frame->node)->construct][OMPP_PHASE_EXITBAR] ? OMPP_BARRIER_NONE
+                                                                                                        : OMPP_BARRIER_AWAITED;
+}
+
 /*
  * Takes a frame out of the middle: the frames above stay open and belong to the frame below from now on. The frame directly above
  * has its time so far credited here, and the rest, later, there.

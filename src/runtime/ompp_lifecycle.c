@@ -369,6 +369,8 @@ void ompp_runtime_at_start(void (*callback)(void))
 __attribute__((constructor)) static void at_load(void)
 {
     note_program();
+    guess_rank();
+    ompp_env_restore();
     atexit(ompp_finish_at_exit);
 }
 

@@ -4,27 +4,63 @@
 echo 'int main(int argc, char **argv) { (void)argv; return argc; }' >p.c
 gcc p.c -o p || skip "gcc is not installed"
 gcc -static p.c -o static 2>/dev/null
-printf '#!/bin/sh\nexit 0\n' >script; chmod +x script
-cp p setuid; chmod u+s setuid
+printf '#!/bin/sh\nexit 5\n' >script; chmod +x script
+printf '#!./p\n' >interpreted; chmod +x interpreted
+printf '#!/nosuch/p\n' >nowhere; chmod +x nowhere
+printf 'int main(void) { return 4; }\n' >four.c; gcc -m32 four.c -o 32bit 2>/dev/null
+cp p setuid; chown nobody setuid 2>/dev/null && chmod u+s setuid || rm setuid
 
 LD_PRELOAD= $launch -- ./p 1 2; claim "status and arguments are the program's" same $? 3
 claim "-n prints, for a shell" sh -c "$launch -n --outdir=\"it's\" -- ./p | sed 's/LD_PRELOAD/NOTHING/' >env && . ./env && test \"\$OMPP_OUTDIR\" = \"it's\""
 claim "libompp is preloaded" sh -c "$launch -n -- ./p | grep -q '^export LD_PRELOAD=.*/libompp.so'"
 claim "what was preloaded stays" sh -c "LD_PRELOAD=libm.so.6 $launch -n -- ./p | grep -q 'libompp.so:libm.so.6'"
-claim "no OMPT tool without libomp" sh -c "! $launch -n -- ./p | grep -q OMP_TOOL"
-for refused in static:static script:script setuid:setuid; do
-    test -f ${refused%%:*} || continue
-    $launch -- ./${refused%%:*} 2>err; claim "${refused%%:*} is refused" same $? 126
-    claim "in one line that says why" sh -c "test \$(wc -l <err) = 1 && grep -q ${refused##*:} err"
+claim "libompp-gomp is not without libgomp" sh -c "! $launch -n -- ./p | grep -q libompp-gomp"
+claim "--omp-runtime=gomp has it" sh -c "$launch -n --omp-runtime=gomp -- ./p | grep -q libompp-gomp"
+# What cannot be measured runs all the same, and one line says why.
+for refused in static:1 script:5 setuid:1 32bit:4; do
+    name=${refused%:*}
+    test -f $name || continue
+    $launch -- ./$name 2>err; claim "$name runs" same $? ${refused#*:}
+    claim "and one line says why it is not measured" sh -c "test \$(wc -l <err) = 1 && grep -q '$name is not measured: it' err"
+    $launch -n -- ./$name >out 2>/dev/null; claim "-n: status 126" same $? 126
+    claim "-n: no environment" test ! -s out
 done
-cp p mpirun; $launch -- ./mpirun 2>err; claim "mpirun runs" same $? 1
+$launch -- ./interpreted 1 2>err; claim "a script is run by its interpreter" same $? 3
+claim "which is measured" test ! -s err
+claim "scripts of shells with --children" sh -c "$launch -n --children -- ./script | grep -q LD_PRELOAD"
+$launch -- ./nowhere 2>err; claim "an interpreter that is not there" same $? 127
+cp p mpirun; LD_PRELOAD= $launch -- ./mpirun 2>err; claim "mpirun runs" same $? 1
+cp p taskset; $launch -n -- ./taskset >out 2>/dev/null; claim "taskset is not preloaded" test ! -s out
 claim "with one line that says where ompp belongs" sh -c "test \$(grep -c 'mpirun -n 2 ompp -- ' err) = 1"
 $launch -- ./p 2>err; claim "others run without it" sh -c "! grep -q mpirun err"
 $launch -- ./nosuch 2>/dev/null; claim "not found" same $? 127
 $launch --nosuch=1 -- ./p 2>/dev/null; claim "unknown option" same $? 2
-if command -v clang-19 >/dev/null && clang-19 -fopenmp p.c -o pomp 2>/dev/null; then
-    claim "OMPT tool with libomp" sh -c "$launch -n -- ./pomp | grep -q '^export OMP_TOOL_LIBRARIES=.*libompp.so'"
+# Which OpenMP library it is; of two, the one that the dynamic linker finds first.
+echo 'int f(void) { int n = 0;
+#pragma omp parallel reduction(+ : n)
+n++;
+return n > 0; }' >f.c
+echo 'int f(void); int main(void) { return !f(); }' >main.c
+gcc -fopenmp -shared -fPIC f.c -o libf.so && gcc main.c -o pgomp -L. -lf -Wl,-rpath,"$PWD"
+claim "libgomp behind a library" sh -c "$launch -n -- ./pgomp | grep -q 'libompp-gomp.so:.*libompp.so'"
+claim "libgomp can be left alone" sh -c "! $launch -n --omp-runtime=none -- ./pgomp | grep -q libompp-gomp"
+$launch --reportfile=gomp.txt --overwrite -- ./pgomp 2>/dev/null; claim "it is measured" grep -q '^PARALLEL: 1 region' gomp.txt
+claim "with its source" grep -q 'GOMP, libgomp' gomp.txt
+if command -v clang-19 >/dev/null && clang-19 -fopenmp f.c main.c -o pomp 2>/dev/null; then
+    claim "libomp needs nothing more" sh -c "! $launch -n -- ./pomp | grep -q libompp-gomp"
+    $launch --reportfile=omp.txt --overwrite -- ./pomp 2>/dev/null; claim "it is measured" grep -q 'OMPT, ' omp.txt
+    clang-19 -fopenmp f.c -shared -fPIC -o libg.so && clang-19 -fopenmp main.c -o pboth -L. -lf -lg -Wl,-rpath,"$PWD"
+    claim "two libraries are seen" sh -c "$launch -n -- ./pboth | grep -q '# .*also lib'"
+    $launch --omp-runtime=llvm --reportfile=llvm.txt --overwrite -- ./pgomp 2>/dev/null
+    claim "LLVM's library in place of libgomp" grep -q 'OMPT, ' llvm.txt
 fi
+# The environment of what the program starts is as without ompp; with --children, that is measured, too.
+printf '#include <stdlib.h>\nint main(void) { return system("env"); }\n' >env.c
+gcc env.c -o env_of_child
+LD_PRELOAD=libm.so.6 OMPP_APPNAME=mine ./env_of_child | sort >plain
+LD_PRELOAD=libm.so.6 OMPP_APPNAME=mine $launch --outdir=/tmp --app=yours -- ./env_of_child | sort >measured
+claim "the environment of children" cmp plain measured
+$launch --children -- ./env_of_child >measured; claim "--children" grep -q '^LD_PRELOAD=.*libompp.so' measured
 for family in $mpi_families; do
     eval "mpicc=\$mpicc_$family"
     $mpicc p.c -o pmpi 2>/dev/null && readelf -d pmpi | grep -q 'NEEDED.*libmpi' || continue

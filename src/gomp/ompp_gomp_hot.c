@@ -1,0 +1,611 @@
+/*
+ * Teams, worksharing constructs and synchronisation of programs on libgomp. Every function tells events and calls libgomp's.
+ */
+#include "gomp/ompp_gomp_priv.h"
+
+/* ---- Teams ------------------------------------------------------------------------------------------------------------- */
+
+/** What the members of a team need; on the forking thread's stack until the join. */
+typedef struct {
+    void *reductions; /* GOMP_parallel_reductions looks for them at the begin of the data */
+    ompp_gomp_body_t body;
+    void *data;
+    ompp_team_t *team;
+    ompp_region_ref_t region;
+    bool nested;
+} team_t;
+
+enum { MAX_STARTED = 8 };
+
+static __thread struct {
+    ompp_region_ref_t team;       /* region of the innermost team this thread is a member of */
+    team_t started[MAX_STARTED];  /* teams whose first member goes on in the caller (compilers before GCC 4.9), innermost last */
+    unsigned nstarted;
+    bool left;                    /* it has left the code of a team as a worker, and not been told of the barrier's end */
+} self __attribute__((tls_model("initial-exec")));
+__thread ompp_gomp_body_t ompp_gomp_body __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+static int thread_number(void)
+{
+    return OMPP_REAL(int (*)(void), "omp_get_thread_num")();
+}
+
+static void fork_team(team_t *w, ompp_construct_t construct, ompp_gomp_body_t body, void *data)
+{
+    w->reductions = NULL;
+    w->body = body;
+    w->data = data;
+    w->nested = OMPP_REAL(int (*)(void), "omp_get_active_level")() > 0;
+    w->region = ompp_gomp_region_of(construct, body);
+    w->team = ompp_event_fork(w->region, ompp_event_now());
+}
+
+/* A worker has left the barrier of its last team when that team was joined; it is told now. */
+static void leave_last_team(ompp_time_t t)
+{
+    if (!self.left) return;
+    self.left = false;
+    ompp_event_member_barrier(false, t);
+    ompp_event_member_end(t);
+}
+
+/* \return the thread's number in the team. */
+static int member_begin(const team_t *w)
+{
+    int number = thread_number();
+    ompp_time_t t = ompp_event_now();
+
+    self.team = w->region;
+    if (number > 0) leave_last_team(t); /* in its barrier it may run a task that forks */
+    ompp_event_member_begin(w->team, (unsigned)number, w->nested, t);
+    return number;
+}
+
+static void member_barrier(void)
+{
+    ompp_time_t t = ompp_event_now();
+
+    ompp_gomp_end_single(t);
+    ompp_event_member_barrier(true, t);
+}
+
+/* What libgomp calls on each member in place of the region's function. */
+static void member(void *data)
+{
+    const team_t *w = data;
+    ompp_gomp_body_t body = w->body;
+    void *own = w->data;
+    ompp_region_ref_t outer = self.team;
+    ompp_gomp_body_t outer_body = ompp_gomp_body;
+
+    int number = member_begin(w);
+    ompp_gomp_body = body;
+    body(own);
+    ompp_gomp_body = outer_body;
+    member_barrier();
+    self.team = outer;
+    if (number > 0) self.left = true;
+}
+
+static void join_team(const team_t *w)
+{
+    ompp_time_t t = ompp_event_now();
+
+    ompp_event_member_barrier(false, t);
+    ompp_event_member_end(t);
+    ompp_event_join(w->team, t);
+}
+
+#define OMPP_GOMP_PARALLEL(name, construct, n)                                                                         \
+    OMPP_EXPORT ompp_word_t GOMP_##name(ompp_gomp_body_t body, void *data, OMPP_P##n)                                  \
+    {                                                                                                                  \
+        ompp_word_t (*real)(ompp_gomp_body_t, void *, OMPP_P##n) =                                                     \
+            OMPP_REAL(ompp_word_t (*)(ompp_gomp_body_t, void *, OMPP_P##n), "GOMP_" #name);                            \
+        ompp_word_t result;                                                                                            \
+        team_t w;                                                                                                      \
+                                                                                                                       \
+        if (!ompp_gomp_on()) return real(body, data, OMPP_A##n);                                                       \
+        fork_team(&w, OMPP_CONSTRUCT_##construct, body, data);                                                         \
+        result = real(member, &w, OMPP_A##n);                                                                          \
+        join_team(&w);                                                                                                 \
+        return result;                                                                                                 \
+    }
+
+/* The caller runs the region's function itself, and calls GOMP_parallel_end. */
+static team_t *start_team(ompp_construct_t construct, ompp_gomp_body_t body, void *data)
+{
+    unsigned n = self.nstarted++;
+
+    if (n >= MAX_STARTED) return NULL;
+    self.started[n].team = NULL;
+    self.started[n].region = 0;
+    if (!ompp_gomp_on()) return NULL;
+    fork_team(&self.started[n], construct, body, data);
+    return &self.started[n];
+}
+
+#define OMPP_GOMP_FORK(name, construct, n)                                                                             \
+    OMPP_EXPORT void GOMP_##name(ompp_gomp_body_t body, void *data, OMPP_P##n)                                         \
+    {                                                                                                                  \
+        void (*real)(ompp_gomp_body_t, void *, OMPP_P##n) =                                                            \
+            OMPP_REAL(void (*)(ompp_gomp_body_t, void *, OMPP_P##n), "GOMP_" #name);                                   \
+        team_t *w = start_team(OMPP_CONSTRUCT_##construct, body, data);                                                \
+                                                                                                                       \
+        real(w ? member : body, w ? w : data, OMPP_A##n);                                                              \
+        if (w) member_begin(w);                                                                                        \
+    }
+
+#include "gomp/ompp_gomp.def"
+
+typedef unsigned reductions_t(ompp_gomp_body_t, void *, unsigned, unsigned);
+
+OMPP_EXPORT unsigned GOMP_parallel_reductions(ompp_gomp_body_t body, void *data, unsigned threads, unsigned flags)
+{
+    reductions_t *real = OMPP_REAL(reductions_t *, "GOMP_parallel_reductions");
+    unsigned result;
+    team_t w;
+
+    if (!ompp_gomp_on() || !data) return real(body, data, threads, flags);
+    fork_team(&w, OMPP_CONSTRUCT_PARALLEL, body, data);
+    w.reductions = *(void **)data;
+    result = real(member, &w, threads, flags);
+    join_team(&w);
+    return result;
+}
+
+OMPP_EXPORT void GOMP_parallel_end(void)
+{
+    void (*real)(void) = OMPP_REAL(void (*)(void), "GOMP_parallel_end");
+    unsigned n = self.nstarted ? --self.nstarted : MAX_STARTED;
+    bool measured = n < MAX_STARTED && ompp_gomp_on();
+
+    if (measured) member_barrier();
+    real();
+    if (!measured) return;
+    self.team = n > 0 && n <= MAX_STARTED ? self.started[n - 1].region : 0;
+    join_team(&self.started[n]);
+}
+
+/* libgomp runs the teams of a league one after the other: a team of one. */
+OMPP_EXPORT void GOMP_teams_reg(ompp_gomp_body_t body, void *data, ompp_word_t teams, ompp_word_t limit, ompp_word_t flags)
+{
+    void (*real)(ompp_gomp_body_t, void *, ompp_word_t, ompp_word_t, ompp_word_t) =
+        OMPP_REAL(void (*)(ompp_gomp_body_t, void *, ompp_word_t, ompp_word_t, ompp_word_t), "GOMP_teams_reg");
+    team_t w;
+
+    if (!ompp_gomp_on()) {
+        real(body, data, teams, limit, flags);
+        return;
+    }
+    fork_team(&w, OMPP_CONSTRUCT_TEAMS, body, data);
+    ompp_event_member_begin(w.team, 0, false, ompp_event_now());
+    real(body, data, teams, limit, flags);
+    member_barrier();
+    join_team(&w);
+}
+
+/* ---- Single and barriers ----------------------------------------------------------------------------------------------- */
+
+void ompp_gomp_end_single(ompp_time_t t)
+{
+    ompp_region_ref_t region = ompp_event_innermost(OMPP_CONSTRUCT_SINGLE);
+
+    if (region <= OMPP_REGION_SKIPPED) return;
+    ompp_event_unwind(region, t);
+    ompp_event_phase(region, OMPP_PHASE_MGMT, t);
+    ompp_event_exit_or_barrier(region, t);
+}
+
+static inline void enter_work(ompp_construct_t construct, const void *code)
+{
+    ompp_time_t t = ompp_event_now();
+
+    ompp_gomp_end_single(t);
+    ompp_event_enter(ompp_region_at(construct, code, NULL), t);
+}
+
+OMPP_EXPORT bool GOMP_single_start(void)
+{
+    bool (*real)(void) = OMPP_REAL(bool (*)(void), "GOMP_single_start");
+
+    if (!ompp_gomp_on()) return real();
+    ompp_region_ref_t region = ompp_region_at(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE, NULL);
+    enter_work(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE);
+    bool executes = real();
+    if (executes)
+        ompp_event_phase(region, OMPP_PHASE_SINGLE, ompp_event_now());
+    else
+        ompp_event_exit_or_barrier(region, ompp_event_now());
+    return executes;
+}
+
+/* Of copyprivate: the executor is told so by NULL. The others come back when it has called the function below. */
+OMPP_EXPORT void *GOMP_single_copy_start(void)
+{
+    void *(*real)(void) = OMPP_REAL(void *(*)(void), "GOMP_single_copy_start");
+
+    if (!ompp_gomp_on()) return real();
+    ompp_region_ref_t region = ompp_region_at(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE, NULL);
+    enter_work(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE);
+    ompp_time_t t = ompp_event_now();
+    void *data = real();
+    if (!data) {
+        ompp_event_phase(region, OMPP_PHASE_SINGLE, ompp_event_now());
+    } else {
+        ompp_event_exit_or_barrier(region, t);
+        ompp_event_barrier_phase(true, t); /* up to the barrier behind the copying */
+    }
+    return data;
+}
+
+OMPP_EXPORT void GOMP_single_copy_end(void *data)
+{
+    void (*real)(void *) = OMPP_REAL(void (*)(void *), "GOMP_single_copy_end");
+
+    if (ompp_gomp_on()) {
+        ompp_time_t t = ompp_event_now();
+        ompp_region_ends_at(ompp_event_innermost(OMPP_CONSTRUCT_SINGLE), OMPP_GOMP_HERE);
+        ompp_gomp_end_single(t);
+        ompp_event_barrier_phase(true, t);
+    }
+    real(data);
+}
+
+/* The end of a single construct, or a barrier of its own. \return region that was entered; 0 = the barrier belongs to a single. */
+static ompp_region_ref_t enter_barrier(const void *code)
+{
+    ompp_time_t t = ompp_event_now();
+    ompp_barrier_state_t state = ompp_event_barrier_state();
+    ompp_region_ref_t region = 0;
+
+    if (state == OMPP_BARRIER_NONE) {
+        ompp_gomp_end_single(t);
+        state = ompp_event_barrier_state();
+    }
+    if (state == OMPP_BARRIER_AWAITED)
+        ompp_event_barrier_phase(true, t);
+    else if (state == OMPP_BARRIER_NONE)
+        ompp_event_enter(region = ompp_region_at(OMPP_CONSTRUCT_BARRIER, code, NULL), t);
+    return region;
+}
+
+static void leave_barrier(ompp_region_ref_t region)
+{
+    if (region)
+        ompp_event_exit(region, ompp_event_now());
+    else
+        ompp_event_barrier_phase(false, ompp_event_now());
+}
+
+OMPP_EXPORT void GOMP_barrier(void)
+{
+    void (*real)(void) = OMPP_REAL(void (*)(void), "GOMP_barrier");
+    bool on = ompp_gomp_on();
+    ompp_region_ref_t region = on ? enter_barrier(OMPP_GOMP_HERE) : 0;
+
+    real();
+    if (on) leave_barrier(region);
+}
+
+OMPP_EXPORT bool GOMP_barrier_cancel(void)
+{
+    bool (*real)(void) = OMPP_REAL(bool (*)(void), "GOMP_barrier_cancel");
+    bool on = ompp_gomp_on();
+    ompp_region_ref_t region = on ? enter_barrier(OMPP_GOMP_HERE) : 0;
+    bool cancelled = real();
+
+    if (on) leave_barrier(region);
+    return cancelled;
+}
+
+/* ---- Loops ------------------------------------------------------------------------------------------------------------- */
+
+#define OMPP_GOMP_LOOP(name, n)                                                                                        \
+    OMPP_EXPORT bool GOMP_##name(OMPP_P##n)                                                                            \
+    {                                                                                                                  \
+        bool (*real)(OMPP_P##n) = OMPP_REAL(bool (*)(OMPP_P##n), "GOMP_" #name);                                       \
+                                                                                                                       \
+        if (ompp_gomp_on()) enter_work(OMPP_CONSTRUCT_LOOP, OMPP_GOMP_HERE);                                           \
+        return real(OMPP_A##n);                                                                                        \
+    }
+#include "gomp/ompp_gomp.def"
+
+/* \return the worksharing region that is left, in its exit barrier; 0 = none is open: that of a combined construct. */
+static ompp_region_ref_t enter_end(ompp_construct_t construct, const void *code)
+{
+    ompp_region_ref_t region = ompp_gomp_on() ? ompp_event_innermost(construct) : 0;
+
+    ompp_region_ends_at(region, code);
+    ompp_event_phase(region, OMPP_PHASE_EXITBAR, ompp_event_now());
+    return region;
+}
+
+static void leave_work(ompp_construct_t construct, const void *code)
+{
+    ompp_region_ref_t region = ompp_gomp_on() ? ompp_event_innermost(construct) : 0;
+
+    ompp_region_ends_at(region, code);
+    ompp_event_exit(region, ompp_event_now());
+}
+
+OMPP_EXPORT void GOMP_loop_end(void)
+{
+    void (*real)(void) = OMPP_REAL(void (*)(void), "GOMP_loop_end");
+    ompp_region_ref_t region = enter_end(OMPP_CONSTRUCT_LOOP, OMPP_GOMP_HERE);
+
+    real();
+    ompp_event_exit(region, ompp_event_now());
+}
+
+OMPP_EXPORT bool GOMP_loop_end_cancel(void)
+{
+    bool (*real)(void) = OMPP_REAL(bool (*)(void), "GOMP_loop_end_cancel");
+    ompp_region_ref_t region = enter_end(OMPP_CONSTRUCT_LOOP, OMPP_GOMP_HERE);
+    bool cancelled = real();
+
+    ompp_event_exit(region, ompp_event_now());
+    return cancelled;
+}
+
+OMPP_EXPORT void GOMP_loop_end_nowait(void)
+{
+    leave_work(OMPP_CONSTRUCT_LOOP, OMPP_GOMP_HERE);
+    OMPP_REAL(void (*)(void), "GOMP_loop_end_nowait")();
+}
+
+/* ---- Sections ---------------------------------------------------------------------------------------------------------- */
+
+/* The sections that this thread is in; those of a combined construct are the team's. */
+static ompp_region_ref_t sections_here(void)
+{
+    ompp_region_ref_t region = ompp_event_innermost(OMPP_CONSTRUCT_SECTIONS);
+
+    return region ? region : ompp_event_innermost(OMPP_CONSTRUCT_PARSECTS);
+}
+
+static unsigned got_section(ompp_region_ref_t region, unsigned number)
+{
+    if (number) ompp_event_phase(region, OMPP_PHASE_SECTION, ompp_event_now());
+    return number;
+}
+
+OMPP_EXPORT unsigned GOMP_sections_start(unsigned count)
+{
+    unsigned (*real)(unsigned) = OMPP_REAL(unsigned (*)(unsigned), "GOMP_sections_start");
+
+    if (!ompp_gomp_on()) return real(count);
+    enter_work(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
+    return got_section(sections_here(), real(count));
+}
+
+OMPP_EXPORT unsigned GOMP_sections2_start(unsigned count, ompp_word_t *reductions, void **memory)
+{
+    unsigned (*real)(unsigned, ompp_word_t *, void **) =
+        OMPP_REAL(unsigned (*)(unsigned, ompp_word_t *, void **), "GOMP_sections2_start");
+
+    if (!ompp_gomp_on()) return real(count, reductions, memory);
+    enter_work(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
+    return got_section(sections_here(), real(count, reductions, memory));
+}
+
+OMPP_EXPORT unsigned GOMP_sections_next(void)
+{
+    unsigned (*real)(void) = OMPP_REAL(unsigned (*)(void), "GOMP_sections_next");
+
+    if (!ompp_gomp_on()) return real();
+    ompp_region_ref_t region = sections_here();
+    ompp_event_phase(region, OMPP_PHASE_MGMT, ompp_event_now());
+    return got_section(region, real());
+}
+
+OMPP_EXPORT void GOMP_sections_end(void)
+{
+    void (*real)(void) = OMPP_REAL(void (*)(void), "GOMP_sections_end");
+    ompp_region_ref_t region = enter_end(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
+
+    real();
+    ompp_event_exit(region, ompp_event_now());
+}
+
+OMPP_EXPORT bool GOMP_sections_end_cancel(void)
+{
+    bool (*real)(void) = OMPP_REAL(bool (*)(void), "GOMP_sections_end_cancel");
+    ompp_region_ref_t region = enter_end(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
+    bool cancelled = real();
+
+    ompp_event_exit(region, ompp_event_now());
+    return cancelled;
+}
+
+OMPP_EXPORT void GOMP_sections_end_nowait(void)
+{
+    leave_work(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
+    OMPP_REAL(void (*)(void), "GOMP_sections_end_nowait")();
+}
+
+/* ---- Mutual exclusion -------------------------------------------------------------------------------------------------- */
+
+static ompp_region_ref_t enter_mutex(ompp_construct_t construct, const void *code)
+{
+    ompp_region_ref_t region = ompp_gomp_on() ? ompp_region_at(construct, code, NULL) : 0;
+
+    ompp_event_enter(region, ompp_event_now());
+    return region;
+}
+
+static ompp_region_ref_t leave_mutex(ompp_construct_t construct, const void *code)
+{
+    ompp_region_ref_t region = ompp_gomp_on() ? ompp_event_innermost(construct) : 0;
+
+    ompp_region_ends_at(region, code);
+    ompp_event_phase(region, OMPP_PHASE_EXIT, ompp_event_now());
+    return region;
+}
+
+OMPP_EXPORT void GOMP_critical_start(void)
+{
+    ompp_region_ref_t region = enter_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_GOMP_HERE);
+
+    OMPP_REAL(void (*)(void), "GOMP_critical_start")();
+    ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
+}
+
+OMPP_EXPORT void GOMP_critical_end(void)
+{
+    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_GOMP_HERE);
+
+    OMPP_REAL(void (*)(void), "GOMP_critical_end")();
+    ompp_event_exit(region, ompp_event_now());
+}
+
+OMPP_EXPORT void GOMP_critical_name_start(void **lock)
+{
+    ompp_region_ref_t region = enter_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_GOMP_HERE);
+
+    OMPP_REAL(void (*)(void **), "GOMP_critical_name_start")(lock);
+    ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
+}
+
+OMPP_EXPORT void GOMP_critical_name_end(void **lock)
+{
+    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_GOMP_HERE);
+
+    OMPP_REAL(void (*)(void **), "GOMP_critical_name_end")(lock);
+    ompp_event_exit(region, ompp_event_now());
+}
+
+/* Of operations that the processor does not have. */
+OMPP_EXPORT void GOMP_atomic_start(void)
+{
+    enter_mutex(OMPP_CONSTRUCT_ATOMIC, OMPP_GOMP_HERE);
+    OMPP_REAL(void (*)(void), "GOMP_atomic_start")();
+}
+
+OMPP_EXPORT void GOMP_atomic_end(void)
+{
+    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_ATOMIC, OMPP_GOMP_HERE);
+
+    OMPP_REAL(void (*)(void), "GOMP_atomic_end")();
+    ompp_event_exit(region, ompp_event_now());
+}
+
+OMPP_EXPORT void GOMP_ordered_start(void)
+{
+    ompp_region_ref_t region = enter_mutex(OMPP_CONSTRUCT_ORDERED, OMPP_GOMP_HERE);
+
+    OMPP_REAL(void (*)(void), "GOMP_ordered_start")();
+    ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
+}
+
+OMPP_EXPORT void GOMP_ordered_end(void)
+{
+    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_ORDERED, OMPP_GOMP_HERE);
+
+    OMPP_REAL(void (*)(void), "GOMP_ordered_end")();
+    ompp_event_exit(region, ompp_event_now());
+}
+
+/* ordered depend(source): nothing to wait for. */
+static void post(ompp_word_t *counts, void (*real)(ompp_word_t *), const void *code)
+{
+    ompp_region_ref_t region = enter_mutex(OMPP_CONSTRUCT_ORDERED, code);
+
+    ompp_event_phase(region, OMPP_PHASE_EXIT, ompp_event_now());
+    real(counts);
+    ompp_event_exit(region, ompp_event_now());
+}
+
+OMPP_EXPORT void GOMP_doacross_post(ompp_word_t *counts)
+{
+    post(counts, OMPP_REAL(void (*)(ompp_word_t *), "GOMP_doacross_post"), OMPP_GOMP_HERE);
+}
+
+OMPP_EXPORT void GOMP_doacross_ull_post(ompp_word_t *counts)
+{
+    post(counts, OMPP_REAL(void (*)(ompp_word_t *), "GOMP_doacross_ull_post"), OMPP_GOMP_HERE);
+}
+
+/*
+ * ordered depend(sink): takes a word for each loop of the nest, and is not told how many. More than the caller has given are passed on:
+ * what lies behind its own on the stack, which libgomp does not look at.
+ */
+typedef void wait_t(ompp_word_t first, ...);
+
+#define OMPP_GOMP_WAIT(name)                                                                                           \
+    OMPP_EXPORT void GOMP_##name(ompp_word_t first, ...)                                                               \
+    {                                                                                                                  \
+        ompp_region_ref_t region = enter_mutex(OMPP_CONSTRUCT_ORDERED, OMPP_GOMP_HERE);                                \
+        ompp_word_t w[15];                                                                                             \
+        __builtin_va_list more;                                                                                        \
+                                                                                                                       \
+        __builtin_va_start(more, first);                                                                               \
+        for (unsigned i = 0; i < sizeof w / sizeof w[0]; i++) w[i] = __builtin_va_arg(more, ompp_word_t);              \
+        __builtin_va_end(more);                                                                                        \
+        OMPP_REAL(wait_t *, "GOMP_" #name)                                                                             \
+        (first, w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12], w[13], w[14]);        \
+        ompp_event_exit(region, ompp_event_now());                                                                     \
+    }
+OMPP_GOMP_WAIT(doacross_wait)
+OMPP_GOMP_WAIT(doacross_ull_wait)
+
+/* ---- Cancellation ------------------------------------------------------------------------------------------------------ */
+
+enum { CANCEL_PARALLEL = 1, CANCEL_LOOP = 2, CANCEL_SECTIONS = 4 };
+
+/* This thread goes on at the end of the construct, whose own end is told. */
+static bool cancelled(int which, bool is)
+{
+    ompp_time_t t = ompp_event_now();
+
+    if (!is || !ompp_gomp_on()) return is;
+    if (which & CANCEL_PARALLEL) ompp_event_unwind(self.team, t);
+    if (which & CANCEL_LOOP) ompp_event_unwind(ompp_event_innermost(OMPP_CONSTRUCT_LOOP), t);
+    if (which & CANCEL_SECTIONS) {
+        ompp_event_unwind(sections_here(), t);
+        ompp_event_phase(sections_here(), OMPP_PHASE_MGMT, t);
+    }
+    return is;
+}
+
+OMPP_EXPORT bool GOMP_cancel(int which, bool does)
+{
+    return cancelled(which, OMPP_REAL(bool (*)(int, bool), "GOMP_cancel")(which, does));
+}
+
+OMPP_EXPORT bool GOMP_cancellation_point(int which)
+{
+    return cancelled(which, OMPP_REAL(bool (*)(int), "GOMP_cancellation_point")(which));
+}
+
+/* ---- Devices ----------------------------------------------------------------------------------------------------------- */
+
+#define OMPP_GOMP_TARGET(name, n)                                                                                      \
+    OMPP_EXPORT void GOMP_##name(OMPP_P##n)                                                                            \
+    {                                                                                                                  \
+        void (*real)(OMPP_P##n) = OMPP_REAL(void (*)(OMPP_P##n), "GOMP_" #name);                                       \
+        ompp_region_ref_t region = enter_mutex(OMPP_CONSTRUCT_TARGET, OMPP_GOMP_HERE);                                 \
+                                                                                                                       \
+        real(OMPP_A##n);                                                                                               \
+        ompp_event_exit(region, ompp_event_now());                                                                     \
+    }
+#include "gomp/ompp_gomp.def"
+
+OMPP_EXPORT void GOMP_target_data(OMPP_P6)
+{
+    enter_mutex(OMPP_CONSTRUCT_TARGET, OMPP_GOMP_HERE);
+    OMPP_REAL(void (*)(OMPP_P6), "GOMP_target_data")(OMPP_A6);
+}
+
+OMPP_EXPORT void GOMP_target_data_ext(OMPP_P5)
+{
+    enter_mutex(OMPP_CONSTRUCT_TARGET, OMPP_GOMP_HERE);
+    OMPP_REAL(void (*)(OMPP_P5), "GOMP_target_data_ext")(OMPP_A5);
+}
+
+OMPP_EXPORT void GOMP_target_end_data(void)
+{
+    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_TARGET, OMPP_GOMP_HERE);
+
+    OMPP_REAL(void (*)(void), "GOMP_target_end_data")();
+    ompp_event_exit(region, ompp_event_now());
+}

@@ -1,0 +1,134 @@
+/*
+ * OpenMP's locks in programs on libgomp: for C, and for Fortran with an underscore, in the two versions that libgomp has of each (locks
+ * made by compilers before GCC 4.4 are of another size).
+ */
+#include "gomp/ompp_gomp_priv.h"
+
+typedef struct {
+    void (*set)(void *), (*unset)(void *);
+    int (*test)(void *);
+} functions_t;
+
+static inline void set_lock(const functions_t *real, void *lock)
+{
+    ompp_region_ref_t region = ompp_gomp_on() ? ompp_region_lock(lock) : 0;
+
+    ompp_event_enter(region, ompp_event_now());
+    real->set(lock);
+    ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
+}
+
+static inline void unset_lock(const functions_t *real, void *lock)
+{
+    ompp_region_ref_t region = ompp_gomp_on() ? ompp_region_lock(lock) : 0;
+
+    ompp_event_phase(region, OMPP_PHASE_EXIT, ompp_event_now());
+    real->unset(lock);
+    ompp_event_release(region, ompp_event_now());
+}
+
+static inline int test_lock(const functions_t *real, void *lock)
+{
+    ompp_region_ref_t region = ompp_gomp_on() ? ompp_region_lock(lock) : 0;
+    int taken;
+
+    ompp_event_enter(region, ompp_event_now());
+    taken = real->test(lock);
+    if (taken)
+        ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
+    else
+        ompp_event_exit(region, ompp_event_now());
+    return taken;
+}
+
+/* Of a nest of sets only the outermost is a wait. Testing tells which it is: 0 = another has it, 1 = outermost, more = inner. */
+static inline void set_nest_lock(const functions_t *real, void *lock)
+{
+    ompp_time_t t = ompp_event_now();
+    ompp_region_ref_t region;
+    int depth;
+
+    if (!ompp_gomp_on()) {
+        real->set(lock);
+        return;
+    }
+    depth = real->test(lock);
+    if (depth > 1) return;
+    region = ompp_region_lock(lock);
+    ompp_event_enter(region, t);
+    if (depth == 0) real->set(lock);
+    ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
+}
+
+static inline void unset_nest_lock(const functions_t *real, void *lock)
+{
+    ompp_region_ref_t region = 0;
+    int depth = ompp_gomp_on() ? real->test(lock) - 1 : -1;
+
+    if (depth >= 0) real->unset(lock);
+    if (depth == 1) region = ompp_region_lock(lock);
+    ompp_event_phase(region, OMPP_PHASE_EXIT, ompp_event_now());
+    real->unset(lock);
+    ompp_event_release(region, ompp_event_now());
+}
+
+static inline int test_nest_lock(const functions_t *real, void *lock)
+{
+    ompp_time_t t = ompp_event_now();
+    int depth = real->test(lock);
+
+    if (depth > 1 || !ompp_gomp_on()) return depth;
+    ompp_region_ref_t region = ompp_region_lock(lock);
+    ompp_event_enter(region, t);
+    if (depth == 1)
+        ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
+    else
+        ompp_event_exit(region, ompp_event_now());
+    return depth;
+}
+
+/* ---- The functions, by kind of lock, language and version --------------------------------------------------------------- */
+
+/* The real functions of one kind, looked up at the first call. */
+#define REAL(kind, tail, id, version)                                                                                  \
+    static const functions_t *real_##kind##_##id(void)                                                                 \
+    {                                                                                                                  \
+        static functions_t real;                                                                                       \
+        if (__builtin_expect(!__atomic_load_n(&real.unset, __ATOMIC_ACQUIRE), 0)) {                                    \
+            real.set = (void (*)(void *))ompp_gomp_find_slow("omp_set_" #kind tail, version);                          \
+            real.test = (int (*)(void *))ompp_gomp_find_slow("omp_test_" #kind tail, version);                         \
+            __atomic_store_n(&real.unset, (void (*)(void *))ompp_gomp_find_slow("omp_unset_" #kind tail, version),     \
+                             __ATOMIC_RELEASE);                                                                        \
+        }                                                                                                              \
+        return &real;                                                                                                  \
+    }
+
+#define VERSIONED(operation, kind, tail, id, at)                                                                       \
+    __asm__(".symver ompp_gomp_" #operation "_" #kind "_" #id ", omp_" #operation "_" #kind tail at);
+
+#define FUNCTIONS(kind, tail, id, at, version)                                                                         \
+    REAL(kind, tail, id, version)                                                                                      \
+    OMPP_EXPORT void ompp_gomp_set_##kind##_##id(void *lock)                                                           \
+    {                                                                                                                  \
+        set_##kind(real_##kind##_##id(), lock);                                                                        \
+    }                                                                                                                  \
+    OMPP_EXPORT void ompp_gomp_unset_##kind##_##id(void *lock)                                                         \
+    {                                                                                                                  \
+        unset_##kind(real_##kind##_##id(), lock);                                                                      \
+    }                                                                                                                  \
+    OMPP_EXPORT int ompp_gomp_test_##kind##_##id(void *lock)                                                           \
+    {                                                                                                                  \
+        return test_##kind(real_##kind##_##id(), lock);                                                                \
+    }                                                                                                                  \
+    VERSIONED(set, kind, tail, id, at version)                                                                         \
+    VERSIONED(unset, kind, tail, id, at version)                                                                       \
+    VERSIONED(test, kind, tail, id, at version)
+
+FUNCTIONS(lock, "", c3, "@@", "OMP_3.0")
+FUNCTIONS(lock, "", c1, "@", "OMP_1.0")
+FUNCTIONS(lock, "_", f3, "@@", "OMP_3.0")
+FUNCTIONS(lock, "_", f1, "@", "OMP_1.0")
+FUNCTIONS(nest_lock, "", c3, "@@", "OMP_3.0")
+FUNCTIONS(nest_lock, "", c1, "@", "OMP_1.0")
+FUNCTIONS(nest_lock, "_", f3, "@@", "OMP_3.0")
+FUNCTIONS(nest_lock, "_", f1, "@", "OMP_1.0")
