@@ -132,6 +132,7 @@ static void put_header(const ompp_text_t *t)
     put_line(t, "ompP Build Date", ompp_profile_text(p, p->build_date));
     put_line(t, "PAPI Support", ompp_text_has_counters(t) ? "available" : "not available");
     if (ompp_text_has_counters(t)) ompp_text_counter_csv_lines(t);
+    ompp_text_data_csv_lines(t);
     if (p->mpi) put_mpi_lines(t);
     fputs("##END header\n", t->out);
 }
@@ -407,6 +408,7 @@ int ompp_report_csv(const ompp_profile_t *profile, FILE *out)
         put_callgraph_profiles(&t);
         rc = put_overheads(&t);
         if (rc == 0) rc = put_properties(&t);
+        if (rc == 0) rc = ompp_text_data_csv(&t);
         if (rc == 0) put_coverage(&t);
     }
     ompp_text_release(&t);

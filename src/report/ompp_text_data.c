@@ -197,6 +197,7 @@ static void print_legend(const ompp_text_t *t, const set_t *s)
 
 static void print_set(ompp_text_t *t, set_t *s)
 {
+    ompp_layout_title(t->out, "ompp Data");
     print_legend(t, s);
     print_objects(t, s);
     fputs("By region, without the regions inside it:\n", t->out);
@@ -206,7 +207,8 @@ static void print_set(ompp_text_t *t, set_t *s)
     putc('\n', t->out);
 }
 
-int ompp_text_data(ompp_text_t *t)
+/* Each set of metrics that tells structures apart. */
+static int each_set(ompp_text_t *t, void (*print)(ompp_text_t *t, set_t *s))
 {
     const ompp_profile_t *p = t->profile;
     set_t s;
@@ -216,9 +218,85 @@ int ompp_text_data(ompp_text_t *t)
         fill_set(&s, p, p->metrics[i].set);
         s.sums = calloc((p->nobjects + 1) * s.n, sizeof *s.sums);
         if (!s.sums) return -OMPP_E_NOMEM;
-        ompp_layout_title(t->out, "ompp Data");
-        print_set(t, &s);
+        print(t, &s);
         free(s.sums);
     }
     return 0;
+}
+
+int ompp_text_data(ompp_text_t *t)
+{
+    return each_set(t, print_set);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------------------------------ */
+
+/* Readers split at every comma. */
+static void put_name(const ompp_text_t *t, uint32_t object)
+{
+    char *name = object ? object_name(t, object, false) : NULL;
+
+    for (char *c = name; c && *c; c++) putc(*c == ',' ? ';' : *c, t->out);
+    if (!object) fputs("(all data)", t->out);
+    free(name);
+}
+
+static void put_offset(const ompp_text_t *t, const char *key, uint64_t value)
+{
+    fprintf(t->out, "%s,%" PRIu64 "\n", key, value);
+}
+
+void ompp_text_data_csv_lines(const ompp_text_t *t)
+{
+    for (uint32_t i = 1; i <= t->profile->nobjects; i++) {
+        const ompp_object_t *o = &t->profile->objects[i - 1];
+        fprintf(t->out, "Data Address,0x%" PRIx64 "\n", o->address);
+        put_offset(t, "Data Size", o->size);
+        fputs("Data Name,", t->out);
+        put_name(t, i);
+        putc('\n', t->out);
+        put_offset(t, "Data Start Offs.", o->start_offset);
+        put_offset(t, "Data End   Offs.", o->end_offset);
+        if (o->nranges > 1) put_offset(t, "Data Ranges", o->nranges);
+    }
+}
+
+/* A line per structure that the sums are not all zero for, last the one of all data. */
+static void put_sums(const ompp_text_t *t, const set_t *s, const char *where)
+{
+    for (uint32_t k = 1; k <= t->profile->nobjects + 1; k++) {
+        uint32_t object = k <= t->profile->nobjects ? k : 0;
+        const uint64_t *values = &s->sums[object * s->n];
+        if (!any(values, s->n) || (object && !is_counted(t->profile, s, object))) continue;
+        fprintf(t->out, "%s,", where);
+        put_name(t, object);
+        for (size_t i = 0; i < s->n; i++) fprintf(t->out, ",%" PRIu64, values[i]);
+        putc('\n', t->out);
+    }
+}
+
+static void put_set(ompp_text_t *t, set_t *s)
+{
+    const ompp_profile_t *p = t->profile;
+    char number[32];
+
+    fprintf(t->out, "##BEG ompp data\nCounted by,%s,%s\nRegion,Structure", ompp_profile_text(p, s->metric[0]->source),
+            quality_words[s->metric[0]->quality]);
+    for (size_t i = 0; i < s->n; i++) fprintf(t->out, ",%s", ompp_profile_text(p, s->metric[i]->name));
+    putc('\n', t->out);
+    sum_region(s, p, true, 0);
+    put_sums(t, s, "all");
+    sum_region(s, p, false, OMPP_NONE);
+    put_sums(t, s, "outside regions");
+    for (size_t i = 0; i < t->nexecuted; i++) {
+        snprintf(number, sizeof number, "R%05" PRIu32, p->regions[t->regions[i]].number);
+        sum_region(s, p, false, t->regions[i]);
+        put_sums(t, s, number);
+    }
+    fputs("##END ompp data\n\n", t->out);
+}
+
+int ompp_text_data_csv(ompp_text_t *t)
+{
+    return each_set(t, put_set);
 }

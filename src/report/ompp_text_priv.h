@@ -145,6 +145,12 @@ void ompp_text_hosts(const ompp_text_t *t, const char *between);
 /** \brief Lines of General Information about named data structures; none when there are none. */
 void ompp_text_data_lines(ompp_text_t *t);
 
+/** \brief The same for the header of the CSV report. */
+void ompp_text_data_csv_lines(const ompp_text_t *t);
+
+/** \brief The section ompp Data as a block of the CSV report: exclusive values, per region and structure. \return 0, -OMPP_E_NOMEM. */
+int ompp_text_data_csv(ompp_text_t *t);
+
 /** \brief Columns of a construct's table. columns: [OMPP_TEXT_COLUMNS]. \return their number. */
 size_t ompp_text_columns(const ompp_text_t *t, unsigned construct, bool split, ompp_text_column_t *columns);
 
