@@ -67,6 +67,26 @@ static void join_region(ompp_region_t *into, const ompp_region_t *from)
     if (into->addr_end == 0 && into->addr == from->addr) into->addr_end = from->addr_end;
 }
 
+/* Records of regions that have become one are joined. One that has gone into another goes with it. */
+static void renumber_whatif(ompp_whatif_t *whatif, size_t nregions, const uint32_t *map)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < whatif->nregions; i++) {
+        ompp_whatif_region_t *region = &whatif->regions[i];
+        size_t same = 0;
+        if (region->region >= nregions) continue;
+        region->region = map[region->region];
+        if (region->region == OMPP_NONE) continue;
+        while (same < used && whatif->regions[same].region != region->region) same++;
+        if (same < used) ompp_whatif_join_parts(&whatif->regions[same], region);
+        else whatif->regions[used++] = *region;
+    }
+    whatif->nregions = used;
+    for (size_t i = 0; i < whatif->npoints; i++)
+        if (whatif->points[i].region < nregions) whatif->points[i].region = map[whatif->points[i].region];
+}
+
 /* Removes the regions with map[i] != i and renumbers the others in nodes; map[i] is at most i. */
 static void compact_regions(ompp_profile_t *profile, uint32_t *map)
 {
@@ -82,6 +102,7 @@ static void compact_regions(ompp_profile_t *profile, uint32_t *map)
     }
     for (size_t i = 0; i < profile->nnodes; i++)
         if (profile->nodes[i].region < profile->nregions) profile->nodes[i].region = map[profile->nodes[i].region];
+    renumber_whatif(&profile->whatif, profile->nregions, map);
     profile->nregions = used;
 }
 

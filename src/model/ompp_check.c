@@ -225,9 +225,32 @@ static int check_notes(check_t *c)
     return 0;
 }
 
+static int check_whatif(check_t *c)
+{
+    const ompp_whatif_t *w = &c->p->whatif;
+
+    if (w->mode >= OMPP_WHATIF_MODE_NUM || !is_string(c, w->why)) return wrong(c, "causal profile of unknown mode");
+    for (size_t i = 0; i < w->nregions; i++) {
+        if (w->regions[i].region >= c->p->nregions) return wrong(c, "causal profile, region %zu: it does not exist", i);
+        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
+            const ompp_whatif_clock_t *clock = &w->regions[i].clocks[k];
+            if (clock->nblocks > OMPP_WHATIF_BLOCKS || clock->permille > 1000 || clock->saved_ns > clock->time_ns ||
+                clock->paid_ns > clock->time_ns)
+                return wrong(c, "causal profile, region %zu: clock %u says what cannot be", i, k);
+        }
+    }
+    for (size_t i = 0; i < w->npoints; i++) {
+        const ompp_whatif_point_t *p = &w->points[i];
+        if (!is_string(c, p->name) || p->kind > OMPP_WHATIF_LATENCY || (p->region != OMPP_NONE && p->region >= c->p->nregions))
+            return wrong(c, "progress point %zu names what does not exist", i);
+    }
+    return 0;
+}
+
 /* Later ones rely on what earlier ones have found right. */
 static int (*const checks[])(check_t *) = {check_run,     check_ranks, check_locations, check_regions,
-                                           check_metrics, check_objects, check_nodes, check_notes};
+                                           check_metrics, check_objects, check_nodes, check_notes,
+                                           check_whatif};
 
 int ompp_profile_check(const ompp_profile_t *profile, char *why, size_t n)
 {

@@ -177,6 +177,59 @@ static void copy_settings(collect_t *c, ompp_off_t first)
     }
 }
 
+/* ---- Causal profile ------------------------------------------------------------------------------------------------- */
+
+/* A region's results as they were at one moment, if the thread that writes them lets us. */
+static void copy_whatif_region(collect_t *c, const ompp_a_whatif_region_t *w)
+{
+    const ompp_a_region_t *r = record(c, w->region, sizeof *r);
+    ompp_whatif_region_t result;
+
+    for (unsigned tries = 0; tries < 1000; tries++) {
+        const uint32_t before = atomic_load_explicit(&w->sequence, memory_order_acquire);
+        result = w->result;
+        atomic_thread_fence(memory_order_acquire);
+        if (!(before & 1) && before == atomic_load_explicit(&w->sequence, memory_order_relaxed)) break;
+    }
+    result.region = r && r->index < c->nregions ? c->region_of[r->index] : OMPP_NONE;
+    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
+        if (result.clocks[k].nblocks > OMPP_WHATIF_BLOCKS) result.clocks[k].nblocks = OMPP_WHATIF_BLOCKS;
+    if (result.region != OMPP_NONE) ompp_profile_add_whatif_region(c->profile, &result);
+}
+
+static void copy_whatif_point(collect_t *c, const ompp_a_whatif_point_t *w)
+{
+    const ompp_a_region_t *r = record(c, w->region, sizeof *r);
+    ompp_whatif_point_t point = {.name = string(c, w->name),
+                                 .kind = w->kind,
+                                 .automatic = w->automatic,
+                                 .region = r && r->index < c->nregions ? c->region_of[r->index] : OMPP_NONE,
+                                 .visits = load(&w->visits),
+                                 .begins = load(&w->begins),
+                                 .in_flight_ns = load(&w->in_flight_ns)};
+
+    if (point.kind <= OMPP_WHATIF_LATENCY) ompp_profile_add_whatif_point(c->profile, &point);
+}
+
+static void copy_whatif(collect_t *c, ompp_off_t off, uint64_t duration_ns)
+{
+    const ompp_a_whatif_t *w = record(c, off, sizeof *w);
+    ompp_whatif_t *to = &c->profile->whatif;
+
+    if (!w || w->mode >= OMPP_WHATIF_MODE_NUM) return;
+    to->mode = w->mode;
+    to->why = string(c, atomic_load_explicit(&w->why, memory_order_acquire));
+    to->time_ns = duration_ns;
+    to->paid_ns = load(&w->paid_ns);
+    to->events = load(&w->events);
+    to->cost_ns = load(&w->cost_ns);
+    to->lost = load(&w->lost);
+    const ompp_a_whatif_region_t *r = record(c, follow(&w->regions), sizeof *r);
+    for (uint32_t n = 0; r && n < MAX_RECORDS; n++, r = record(c, r->next, sizeof *r)) copy_whatif_region(c, r);
+    const ompp_a_whatif_point_t *p = record(c, follow(&w->points), sizeof *p);
+    for (uint32_t n = 0; p && n < MAX_RECORDS; n++, p = record(c, p->next, sizeof *p)) copy_whatif_point(c, p);
+}
+
 /* ---- Trees ---------------------------------------------------------------------------------------------------------- */
 
 static uint32_t hash(uint32_t a, uint32_t b)
@@ -486,6 +539,7 @@ static bool copy_all(collect_t *c, const ompp_a_header_t *header, ompp_end_t end
     copy_objects(c, follow(&header->objects), rank);
     if (!copy_threads(c, follow(&header->threads), rank, &r.nthreads)) return false;
     copy_coverage(c, follow(&header->coverage));
+    copy_whatif(c, follow(&header->whatif), r.duration_ns);
     p->nslots = r.nthreads;
     ompp_profile_add_rank(p, &r);
     return !p->failed;

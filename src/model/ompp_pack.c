@@ -180,6 +180,55 @@ static void put_regions(writer_t *w, const ompp_profile_t *p)
     }
 }
 
+static void put_whatif_clock(writer_t *w, const ompp_whatif_clock_t *clock)
+{
+    put(w, clock->permille);
+    if (!clock->permille) return;
+    put(w, clock->time_ns);
+    put(w, clock->saved_ns);
+    put(w, clock->paid_ns);
+    put(w, clock->observations);
+    put(w, clock->nblocks);
+    for (uint32_t i = 0; i < clock->nblocks; i++) {
+        const ompp_whatif_block_t *b = &clock->blocks[i];
+        put(w, b->number);
+        put(w, b->visits);
+        put(w, b->time_ns);
+        put(w, b->paid_ns);
+        put(w, (uint64_t)b->saved_ns << 1 ^ (uint64_t)(b->saved_ns >> 63)); /* small numbers of either sign are short */
+    }
+}
+
+static void put_whatif(writer_t *w, const ompp_whatif_t *x)
+{
+    put(w, x->mode);
+    if (x->mode == OMPP_WHATIF_OFF) return;
+    put(w, x->why);
+    put(w, x->time_ns);
+    put(w, x->paid_ns);
+    put(w, x->events);
+    put(w, x->cost_ns);
+    put(w, x->lost);
+    put(w, x->nregions);
+    for (size_t i = 0; i < x->nregions; i++) {
+        put(w, x->regions[i].region);
+        put(w, x->regions[i].flags);
+        put(w, x->regions[i].work_ns);
+        put(w, x->regions[i].followed_ns);
+        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) put_whatif_clock(w, &x->regions[i].clocks[k]);
+    }
+    put(w, x->npoints);
+    for (size_t i = 0; i < x->npoints; i++) {
+        put(w, x->points[i].name);
+        put(w, x->points[i].kind);
+        put(w, x->points[i].automatic);
+        put_index(w, x->points[i].region);
+        put(w, x->points[i].visits);
+        put(w, x->points[i].begins);
+        put(w, x->points[i].in_flight_ns);
+    }
+}
+
 static void put_notes(writer_t *w, const ompp_profile_t *p)
 {
     put(w, p->nmetrics);
@@ -221,6 +270,7 @@ static void put_notes(writer_t *w, const ompp_profile_t *p)
         put(w, p->settings[i].name);
         put(w, p->settings[i].value);
     }
+    put_whatif(w, &p->whatif);
 }
 
 static void put_spread(writer_t *w, const ompp_spread_t *s)

@@ -201,6 +201,63 @@ static void get_coverage(reader_t *r, ompp_profile_t *p)
     }
 }
 
+static void get_whatif_clock(reader_t *r, ompp_whatif_clock_t *clock)
+{
+    clock->permille = get32(r);
+    if (!clock->permille) return;
+    clock->time_ns = get(r);
+    clock->saved_ns = get(r);
+    clock->paid_ns = get(r);
+    clock->observations = get(r);
+    clock->nblocks = get32(r);
+    if (clock->nblocks > OMPP_WHATIF_BLOCKS) fail(r);
+    for (uint32_t i = 0; !r->bad && i < clock->nblocks; i++) {
+        ompp_whatif_block_t *b = &clock->blocks[i];
+        b->number = get32(r);
+        b->visits = get32(r);
+        b->time_ns = get(r);
+        b->paid_ns = get(r);
+        const uint64_t saved = get(r);
+        b->saved_ns = (int64_t)(saved >> 1) ^ -(int64_t)(saved & 1);
+    }
+}
+
+static void get_whatif(reader_t *r, ompp_profile_t *p)
+{
+    ompp_whatif_t *x = &p->whatif;
+
+    x->mode = get32(r);
+    if (x->mode == OMPP_WHATIF_OFF) return;
+    x->why = get32(r);
+    x->time_ns = get(r);
+    x->paid_ns = get(r);
+    x->events = get(r);
+    x->cost_ns = get(r);
+    x->lost = get(r);
+    size_t n = get_count(r, 4);
+    for (size_t i = 0; i < n && !r->bad; i++) {
+        ompp_whatif_region_t region = {0};
+        region.region = get32(r);
+        region.flags = get32(r);
+        region.work_ns = get(r);
+        region.followed_ns = get(r);
+        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) get_whatif_clock(r, &region.clocks[k]);
+        ompp_profile_add_whatif_region(p, &region);
+    }
+    n = get_count(r, 7);
+    for (size_t i = 0; i < n && !r->bad; i++) {
+        ompp_whatif_point_t point = {0};
+        point.name = get32(r);
+        point.kind = get32(r);
+        point.automatic = get32(r);
+        point.region = get_index(r);
+        point.visits = get(r);
+        point.begins = get(r);
+        point.in_flight_ns = get(r);
+        ompp_profile_add_whatif_point(p, &point);
+    }
+}
+
 static void get_notes(reader_t *r, ompp_profile_t *p)
 {
     size_t n = get_count(r, 10);
@@ -239,6 +296,7 @@ static void get_notes(reader_t *r, ompp_profile_t *p)
         if (name >= p->nstrings || value >= p->nstrings) fail(r);
         if (!r->bad) ompp_profile_add_setting(p, p->strings[name], p->strings[value]);
     }
+    get_whatif(r, p);
 }
 
 static void get_spread(reader_t *r, ompp_spread_t *s)

@@ -33,6 +33,8 @@ enum {
 #undef OMPP_WHATIF_FLAG
 };
 
+#define OMPP_WHATIF_MERGED (1u << 31) /* of flags, while two profiles are merged */
+
 typedef struct {
     const char *name, *sentence;
 } ompp_whatif_flag_t;
@@ -55,7 +57,7 @@ typedef struct {
     uint32_t permille; /* speed-up of the region, 1000 = it takes no time; 0 = this clock was not used */
     uint32_t nblocks;
     uint64_t time_ns, saved_ns, paid_ns;
-    uint64_t observations; /* synchronisations (virtual) or experiments (delay) it rests on */
+    uint64_t observations; /* virtual: spans between synchronisations with work in the region, all threads; delay: experiments */
     ompp_whatif_block_t blocks[OMPP_WHATIF_BLOCKS];
 } ompp_whatif_clock_t;
 
@@ -65,7 +67,6 @@ typedef struct {
     uint32_t flags;        /* OMPP_WHATIF_F_* */
     uint64_t work_ns;      /* work done in it and below it, all threads and ranks, while it was followed */
     uint64_t followed_ns;  /* part of the run */
-    uint64_t visits;       /* while it was followed */
     ompp_whatif_clock_t clocks[OMPP_WHATIF_SPEEDUPS];
 } ompp_whatif_region_t;
 
@@ -95,5 +96,21 @@ typedef struct {
     size_t npoints, apoints;
     ompp_whatif_point_t *points;   /* owned */
 } ompp_whatif_t;
+
+/**
+ * \brief Joins what two ranks, or two records of one rank, say of the same region over the same time. A clock that one of them does not
+ *        have saved it nothing: it took its whole time.
+ * \param[in] into_ns, from_ns  time of the ranks that each stands for.
+ */
+void ompp_whatif_join_region(ompp_whatif_region_t *into, uint64_t into_ns, const ompp_whatif_region_t *from, uint64_t from_ns);
+
+/**
+ * \brief Joins what one rank says of two parts of a region that were followed by themselves over the same time: what both save adds up, as
+ *        long as the critical path stays the same. Blocks are those of into.
+ */
+void ompp_whatif_join_parts(ompp_whatif_region_t *into, const ompp_whatif_region_t *from);
+
+/** \brief Adds up the counts of equal progress points. */
+void ompp_whatif_join_point(ompp_whatif_point_t *into, const ompp_whatif_point_t *from);
 
 #endif

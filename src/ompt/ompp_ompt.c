@@ -373,6 +373,22 @@ static void plain_sync(ompp_construct_t construct, bool begin, const void *code,
  * libomp 14 has one kind for the barriers at the end of a team and of a worksharing construct. The team's has the address of the
  * parallel region on the thread that forked it, and none on the others.
  */
+/* All threads of the team wait for one another. That of the team's end is told by ompp_event_member_barrier(). */
+static void wait_for_team(bool begin, ompp_time_t t)
+{
+    const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
+
+    if (!team) return;
+    if (begin) ompp_sync_arrive(team, t);
+    else ompp_sync_resume(OMPP_SYNC_BARRIER, team, t);
+}
+
+static void work_barrier(bool begin, ompp_time_t t)
+{
+    ompp_event_barrier_phase(begin, t);
+    wait_for_team(begin, t);
+}
+
 static void implicit_barrier(bool begin, const void *code, ompp_time_t t)
 {
     bool of_team = !code || (self.nforks > 0 && self.nforks <= MAX_FORKS && self.forks[self.nforks - 1].code == code);
@@ -380,7 +396,7 @@ static void implicit_barrier(bool begin, const void *code, ompp_time_t t)
     if (of_team)
         member_barrier(begin, t);
     else
-        ompp_event_barrier_phase(begin, t);
+        work_barrier(begin, t);
 }
 
 static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task,
@@ -401,7 +417,7 @@ static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoi
         break;
     case ompt_sync_region_barrier_implicit_workshare:
     case ompt_sync_region_barrier_implementation:
-        ompp_event_barrier_phase(begin, t);
+        work_barrier(begin, t);
         break;
     case ompt_sync_region_barrier_implicit:
         implicit_barrier(begin, code, t);
@@ -409,18 +425,30 @@ static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoi
     case ompt_sync_region_barrier:
     case ompt_sync_region_barrier_explicit:
         plain_sync(OMPP_CONSTRUCT_BARRIER, begin, code, t);
+        wait_for_team(begin, t);
         break;
     case ompt_sync_region_taskwait:
         plain_sync(OMPP_CONSTRUCT_TASKWAIT, begin, code, t);
+        ompp_sync_task(begin ? OMPP_SYNC_TASK_WAIT : OMPP_SYNC_TASK_WAITED, 0, 0, t);
         break;
     case ompt_sync_region_taskgroup:
         if (begin) code = user_code(code);
         self.group_code = begin ? code : NULL;
         plain_sync(OMPP_CONSTRUCT_TASKGROUP, begin, code, t);
+        ompp_sync_task(begin ? OMPP_SYNC_TASK_GROUP : OMPP_SYNC_TASK_GROUP_END, 0, 0, t);
         break;
     default:
         break;
     }
+}
+
+/* The wait inside such a region. Told only to those who follow waiting. */
+static void on_sync_region_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task,
+                                const void *code)
+{
+    (void)parallel, (void)task, (void)code;
+    if (kind == ompt_sync_region_taskgroup && endpoint == ompt_scope_begin)
+        ompp_sync_task(OMPP_SYNC_TASK_GROUP_WAIT, 0, 0, ompp_event_now());
 }
 
 /* ---- Cancellation ----------------------------------------------------------------------------------------------------- */
@@ -462,6 +490,11 @@ static ompp_construct_t mutex_construct(ompt_mutex_t kind)
     }
 }
 
+static ompp_sync_object_t mutex_kind(ompt_mutex_t kind)
+{
+    return kind == ompt_mutex_ordered ? OMPP_SYNC_ORDERED : OMPP_SYNC_MUTEX;
+}
+
 static void on_mutex_acquire(ompt_mutex_t kind, unsigned hint, unsigned impl, ompt_wait_id_t wait, const void *code)
 {
     ompp_construct_t construct = mutex_construct(kind);
@@ -475,6 +508,7 @@ static void on_mutex_acquire(ompt_mutex_t kind, unsigned hint, unsigned impl, om
     } else {
         ompp_region_ref_t region = ompp_region_at(construct, code, NULL);
         ompp_event_enter(region, ompp_event_now());
+        ompp_sync_wait(mutex_kind(kind), wait, ompp_event_now());
     }
 }
 
@@ -482,8 +516,9 @@ static void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t wait, const void
 {
     ompp_construct_t construct = mutex_construct(kind);
 
-    (void)wait;
     (void)code;
+    if (construct == OMPP_CONSTRUCT_LOCK) ompp_sync_wait(OMPP_SYNC_MUTEX, wait, self.lock_since);
+    ompp_sync_resume(mutex_kind(kind), wait, ompp_event_now());
     if (construct != OMPP_CONSTRUCT_LOCK) {
         ompp_event_phase(ompp_event_innermost(construct), OMPP_PHASE_BODY, ompp_event_now());
     } else if (self.lock) {
@@ -508,6 +543,7 @@ static void on_mutex_released(ompt_mutex_t kind, ompt_wait_id_t wait, const void
     ompp_region_ref_t region;
 
     flush_failed_lock();
+    ompp_sync_publish(mutex_kind(kind), wait, t);
     if (construct == OMPP_CONSTRUCT_LOCK) {
         region = ompp_region_lock((const void *)(uintptr_t)wait);
     } else {
@@ -530,6 +566,20 @@ static ompp_region_ref_t task_region(int flags, const void *code)
     /* libomp splits long taskloops by tasks of its own, which make the others, on any thread. */
     ompp_region_ref_t same = ompp_event_task_region();
     return same ? same : region_at(construct, code);
+}
+
+static void on_task_dependence(ompt_data_t *before, ompt_data_t *after)
+{
+    if (handle_of(before) && handle_of(after))
+        ompp_sync_task(OMPP_SYNC_TASK_DEPEND, after->value, before->value, ompp_event_now());
+}
+
+/* Iterations of a loop are handed out, with any schedule. */
+static void on_dispatch(ompt_data_t *parallel, ompt_data_t *task, ompt_dispatch_t kind, ompt_data_t instance)
+{
+    (void)parallel, (void)task, (void)instance;
+    if (kind != ompt_dispatch_section)
+        ompp_sync_resume(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(), ompp_event_now());
 }
 
 static void on_task_create(ompt_data_t *encountering, const ompt_frame_t *frame, ompt_data_t *task, int flags, int dependences,
@@ -588,20 +638,24 @@ static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt
 
 /* ---- Registration ----------------------------------------------------------------------------------------------------- */
 
-#define ROW(name) {ompt_callback_##name, (ompt_callback_t)on_##name, #name, false}
-#define MUTEX(name) {ompt_callback_##name, (ompt_callback_t)on_##name, #name, true}
+#define ROW(name) {ompt_callback_##name, (ompt_callback_t)on_##name, #name, false, false}
+#define MUTEX(name) {ompt_callback_##name, (ompt_callback_t)on_##name, #name, true, false}
+#define SYNC(name) {ompt_callback_##name, (ompt_callback_t)on_##name, #name, false, true}
 static const struct {
     ompt_callbacks_t event;
     ompt_callback_t function;
     const char *name;
     bool is_mutex;
+    bool is_sync; /* asked for only when waiting is followed */
 } callbacks[] = {
     ROW(parallel_begin),   ROW(parallel_end),   ROW(implicit_task), ROW(work),
     ROW(masked),           ROW(sync_region),    MUTEX(mutex_acquire), MUTEX(mutex_acquired),
     MUTEX(mutex_released), MUTEX(nest_lock), ROW(task_create),      ROW(task_schedule),    ROW(cancel),
+    SYNC(sync_region_wait), SYNC(dispatch),     SYNC(task_dependence),
 };
 #undef ROW
 #undef MUTEX
+#undef SYNC
 
 static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *tool)
 {
@@ -620,6 +674,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *to
     bool safe_mutexes = syscall(SYS_gettid) == getpid();
     for (size_t i = 0; i < sizeof callbacks / sizeof callbacks[0]; i++) {
         if (callbacks[i].is_mutex && !safe_mutexes) continue;
+        if (callbacks[i].is_sync && !ompp_sync_wanted()) continue;
         ompt_set_result_t result = set_callback(callbacks[i].event, callbacks[i].function);
         if (result == ompt_set_always || result == ompt_set_sometimes || result == ompt_set_sometimes_paired) continue;
         ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "this OpenMP runtime's OMPT", callbacks[i].name);

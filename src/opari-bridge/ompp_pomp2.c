@@ -165,6 +165,16 @@ static void define(ompp_pomp2_region_t *region, const ompp_ctc_t *ctc, unsigned 
     __atomic_store_n(&region->ref, ompp_region_define(&def), __ATOMIC_RELEASE);
 }
 
+/* All critical constructs of one name, and all without, exclude one another. */
+static uint64_t mutex_of(const ompp_pomp2_region_t *region, const ompp_ctc_t *ctc)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    if (ctc->construct != OMPP_CONSTRUCT_CRITICAL) return (uint64_t)(uintptr_t)region;
+    for (size_t i = 0; i < ctc->name.length; i++) hash = (hash ^ (unsigned char)ctc->name.text[i]) * 0x100000001b3u;
+    return hash;
+}
+
 static ompp_pomp2_region_t *make(POMP2_Region_handle *handle, const ompp_ctc_t *ctc)
 {
     static ompp_pomp2_region_t nothing = {.construct = OMPP_CONSTRUCT_NUM};
@@ -175,6 +185,7 @@ static ompp_pomp2_region_t *make(POMP2_Region_handle *handle, const ompp_ctc_t *
     memset(region, 0, sizeof *region);
     region->construct = ctc->construct;
     region->forks = ctc->construct != OMPP_CONSTRUCT_NUM && ompp_construct_forks(ctc->construct);
+    region->mutex = mutex_of(region, ctc);
     define(region, ctc, 0);
     if (__atomic_compare_exchange_n(handle, &empty, region, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return region;
     free(region); /* another thread was faster */

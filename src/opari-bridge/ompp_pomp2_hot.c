@@ -45,6 +45,17 @@ static inline void leave(POMP2_Region_handle *handle)
     if (!region->forks) ompp_event_exit(region->ref, ompp_event_now());
 }
 
+/* All threads of the team wait for one another. */
+static inline void arrive(void)
+{
+    if (ompp_sync_follower()) ompp_sync_arrive((uint64_t)(uintptr_t)ompp_event_team(), ompp_event_now());
+}
+
+static inline void go_on(void)
+{
+    if (ompp_sync_follower()) ompp_sync_resume(OMPP_SYNC_BARRIER, (uint64_t)(uintptr_t)ompp_event_team(), ompp_event_now());
+}
+
 static inline void phase(POMP2_Region_handle *handle, ompp_phase_t next)
 {
     ompp_event_phase(known(handle)->ref, next, ompp_event_now());
@@ -163,15 +174,18 @@ OMPP_EXPORT void POMP2_Flush_exit(POMP2_Region_handle *handle)
 OMPP_EXPORT void POMP2_Critical_enter(POMP2_Region_handle *handle, const char ctc[])
 {
     enter(handle, ctc);
+    ompp_sync_wait(OMPP_SYNC_MUTEX, known(handle)->mutex, ompp_event_now());
 }
 
 OMPP_EXPORT void POMP2_Critical_begin(POMP2_Region_handle *handle)
 {
+    ompp_sync_resume(OMPP_SYNC_MUTEX, known(handle)->mutex, ompp_event_now());
     phase(handle, OMPP_PHASE_BODY);
 }
 
 OMPP_EXPORT void POMP2_Critical_end(POMP2_Region_handle *handle)
 {
+    ompp_sync_publish(OMPP_SYNC_MUTEX, known(handle)->mutex, ompp_event_now());
     phase(handle, OMPP_PHASE_EXIT);
 }
 
@@ -183,15 +197,18 @@ OMPP_EXPORT void POMP2_Critical_exit(POMP2_Region_handle *handle)
 OMPP_EXPORT void POMP2_Ordered_enter(POMP2_Region_handle *handle, const char ctc[])
 {
     enter(handle, ctc);
+    ompp_sync_wait(OMPP_SYNC_ORDERED, known(handle)->mutex, ompp_event_now());
 }
 
 OMPP_EXPORT void POMP2_Ordered_begin(POMP2_Region_handle *handle)
 {
+    ompp_sync_resume(OMPP_SYNC_ORDERED, known(handle)->mutex, ompp_event_now());
     phase(handle, OMPP_PHASE_BODY);
 }
 
 OMPP_EXPORT void POMP2_Ordered_end(POMP2_Region_handle *handle)
 {
+    ompp_sync_publish(OMPP_SYNC_ORDERED, known(handle)->mutex, ompp_event_now());
     phase(handle, OMPP_PHASE_EXIT);
 }
 
@@ -204,11 +221,13 @@ OMPP_EXPORT void POMP2_Barrier_enter(POMP2_Region_handle *handle, POMP2_Task_han
 {
     *old_task = 0;
     enter(handle, ctc);
+    arrive();
 }
 
 OMPP_EXPORT void POMP2_Barrier_exit(POMP2_Region_handle *handle, POMP2_Task_handle old_task)
 {
     (void)old_task;
+    go_on();
     leave(handle);
 }
 
@@ -216,11 +235,13 @@ OMPP_EXPORT void POMP2_Taskwait_begin(POMP2_Region_handle *handle, POMP2_Task_ha
 {
     *old_task = 0;
     enter(handle, ctc);
+    ompp_sync_task(OMPP_SYNC_TASK_WAIT, 0, 0, ompp_event_now());
 }
 
 OMPP_EXPORT void POMP2_Taskwait_end(POMP2_Region_handle *handle, POMP2_Task_handle old_task)
 {
     (void)old_task;
+    ompp_sync_task(OMPP_SYNC_TASK_WAITED, 0, 0, ompp_event_now());
     leave(handle);
 }
 
@@ -230,9 +251,10 @@ OMPP_EXPORT void POMP2_Implicit_barrier_enter(POMP2_Region_handle *handle, POMP2
     ompp_pomp2_region_t *region = known(handle);
 
     *old_task = 0;
-    if (!region->forks)
+    if (!region->forks) {
         ompp_event_phase(region->ref, OMPP_PHASE_EXITBAR, ompp_event_now());
-    else
+        arrive();
+    } else
         ompp_event_member_barrier(true, ompp_event_now());
 }
 
@@ -240,6 +262,7 @@ OMPP_EXPORT void POMP2_Implicit_barrier_exit(POMP2_Region_handle *handle, POMP2_
 {
     (void)old_task;
     if (known(handle)->forks) ompp_event_member_barrier(false, ompp_event_now());
+    else go_on();
 }
 
 /* ---- Teams ---------------------------------------------------------------------------------------------------------- */

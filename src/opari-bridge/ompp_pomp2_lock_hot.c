@@ -18,13 +18,20 @@ static inline void destroy_lock(const ompp_pomp2_locks_t *omp, void *lock)
     omp->destroy_lock(lock);
 }
 
+static inline uint64_t number_of(const void *lock)
+{
+    return (uint64_t)(uintptr_t)lock;
+}
+
 static inline void set_lock(const ompp_pomp2_locks_t *omp, void *lock)
 {
     ompp_region_ref_t ref = ompp_region_lock(lock);
 
     ompp_pomp2_omp_find();
     ompp_event_enter(ref, ompp_event_now());
+    ompp_sync_wait(OMPP_SYNC_MUTEX, number_of(lock), ompp_event_now());
     omp->set_lock(lock);
+    ompp_sync_resume(OMPP_SYNC_MUTEX, number_of(lock), ompp_event_now());
     ompp_event_phase(ref, OMPP_PHASE_BODY, ompp_event_now());
 }
 
@@ -34,6 +41,7 @@ static inline void unset_lock(const ompp_pomp2_locks_t *omp, void *lock)
     ompp_region_ref_t ref = ompp_region_lock(lock);
 
     ompp_pomp2_omp_find();
+    ompp_sync_publish(OMPP_SYNC_MUTEX, number_of(lock), ompp_event_now());
     ompp_event_phase(ref, OMPP_PHASE_EXIT, ompp_event_now());
     omp->unset_lock(lock);
     ompp_event_release(ref, ompp_event_now());
@@ -47,6 +55,7 @@ static inline int test_lock(const ompp_pomp2_locks_t *omp, void *lock)
     ompp_pomp2_omp_find();
     ompp_event_enter(ref, ompp_event_now());
     taken = omp->test_lock(lock);
+    if (taken) ompp_sync_resume(OMPP_SYNC_MUTEX, number_of(lock), ompp_event_now());
     if (taken)
         ompp_event_phase(ref, OMPP_PHASE_BODY, ompp_event_now());
     else
@@ -79,7 +88,11 @@ static inline void set_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
     if (depth > 1) return;
     ref = ompp_region_lock(lock);
     ompp_event_enter(ref, t);
-    if (depth == 0) omp->set_nest_lock(lock);
+    if (depth == 0) {
+        ompp_sync_wait(OMPP_SYNC_MUTEX, number_of(lock), t);
+        omp->set_nest_lock(lock);
+    }
+    ompp_sync_resume(OMPP_SYNC_MUTEX, number_of(lock), ompp_event_now());
     ompp_event_phase(ref, OMPP_PHASE_BODY, ompp_event_now());
 }
 
@@ -91,7 +104,10 @@ static inline void unset_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
     ompp_pomp2_omp_find();
     depth = omp->test_nest_lock(lock) - 1;
     if (depth >= 0) omp->unset_nest_lock(lock);
-    if (depth == 1) ref = ompp_region_lock(lock);
+    if (depth == 1) {
+        ref = ompp_region_lock(lock);
+        ompp_sync_publish(OMPP_SYNC_MUTEX, number_of(lock), ompp_event_now());
+    }
     ompp_event_phase(ref, OMPP_PHASE_EXIT, ompp_event_now());
     omp->unset_nest_lock(lock);
     ompp_event_release(ref, ompp_event_now());
@@ -108,6 +124,7 @@ static inline int test_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
     if (depth > 1) return depth;
     ref = ompp_region_lock(lock);
     ompp_event_enter(ref, t);
+    if (depth == 1) ompp_sync_resume(OMPP_SYNC_MUTEX, number_of(lock), ompp_event_now());
     if (depth == 1)
         ompp_event_phase(ref, OMPP_PHASE_BODY, ompp_event_now());
     else

@@ -171,6 +171,21 @@ uint64_t *ompp_meter_values(ompp_off_t node, unsigned set, unsigned object, unsi
     return thread && thread->record && node ? ompp_values_at(thread, node, set, object, n) : NULL;
 }
 
+static const ompp_a_node_t *node_at(ompp_off_t node)
+{
+    return (const ompp_a_node_t *)(ompp_process.arena.base + node);
+}
+
+ompp_off_t ompp_meter_parent(ompp_off_t node)
+{
+    return node ? node_at(node)->parent : 0;
+}
+
+ompp_region_ref_t ompp_meter_region(ompp_off_t node)
+{
+    return node ? node_at(node)->region : 0;
+}
+
 ompp_place_now_t ompp_meter_place(void)
 {
     ompp_thread_t *thread = ompp_thread_get();

@@ -57,6 +57,12 @@ bool ompp_meter_add(const ompp_meter_t *meter);
  */
 uint64_t *ompp_meter_values(ompp_off_t node, unsigned set, unsigned object, unsigned n);
 
+/** \return the node's parent; 0 for a root. */
+ompp_off_t ompp_meter_parent(ompp_off_t node);
+
+/** \return the node's region; 0 for a root. */
+ompp_region_ref_t ompp_meter_region(ompp_off_t node);
+
 /** \brief The place the calling thread is in, without counting a change; node 0 when it is not measured. */
 ompp_place_now_t ompp_meter_place(void);
 

@@ -60,6 +60,7 @@ static void start_all(void)
 {
     char path[4200];
 
+    for (ompp_plugin_start_t *const *start = ompp_builtin_parts; *start; start++) (*start)();
     for (size_t i = 0; i < sizeof plugins / sizeof plugins[0]; i++) {
         if (!plugins[i].wanted()) continue;
         ompp_library_path(path, sizeof path, plugins[i].library);

@@ -22,4 +22,7 @@ void ompp_plugins_start(void);
  */
 typedef void ompp_plugin_start_t(void);
 
+/** Parts that are in libompp itself and begin like plug-ins; each asks the environment whether it is wanted. Ends with NULL. In src/lib. */
+extern ompp_plugin_start_t *const ompp_builtin_parts[];
+
 #endif

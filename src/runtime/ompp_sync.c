@@ -1,6 +1,16 @@
 #include "runtime/ompp_sync.h"
 
+#include "base/ompp_env.h"
+
+#include <string.h>
+
 const ompp_sync_subscriber_t *ompp_sync_subscriber;
+
+bool ompp_sync_wanted(void)
+{
+    ompp_env_read();
+    return strcmp(ompp_env.causal, "off") != 0;
+}
 
 /* Nanoseconds from the reference's time 0 to this process's, by the counter that both read: t + that is common time. */
 bool ompp_sync_clock_on_node(const ompp_clock_t *reference, ompp_sync_clock_t *clock)

@@ -35,12 +35,25 @@ typedef enum {
     OMPP_SYNC_BARRIER,  /* object: team, pthread_barrier_t. publish + wait: a thread arrives. resume: it goes on; all have arrived */
     OMPP_SYNC_MUTEX,    /* object: lock. wait: before locking. resume: it has it. publish: before (if need be: after) unlocking */
     OMPP_SYNC_ORDERED,  /* the same, but the order is fixed by the program: ordered */
-    OMPP_SYNC_TASK,     /* object: task, until it has begun. publish: created, or a task it depends on is complete. resume: begins */
-    OMPP_SYNC_CHILDREN, /* object: task, taskgroup. publish: a child is complete. wait, resume: taskwait, end of taskgroup */
     OMPP_SYNC_EVENT,    /* object: condition variable, semaphore, thread that ends. publish: signal. wait, resume: who waits for it */
     OMPP_SYNC_CHUNK,    /* object: team. resume: this thread is handed out iterations of a loop with a dynamic schedule */
     OMPP_SYNC_NUM
 } ompp_sync_object_t;
+
+/** What explicit tasks do. task, other: handles of runtime/ompp_event.h, created or running; 0 = none. */
+typedef enum {
+    OMPP_SYNC_TASK_CREATE,   /* task: created */
+    OMPP_SYNC_TASK_DEPEND,   /* task: created; cannot begin before other, created or running, is complete */
+    OMPP_SYNC_TASK_BEGIN,    /* task: created; other: the same task, running from now on */
+    OMPP_SYNC_TASK_END,      /* task: running; other: created form of it, when the runtime knows it */
+    OMPP_SYNC_TASK_SUSPEND,  /* task: running */
+    OMPP_SYNC_TASK_CONTINUE, /* task: running, maybe on another thread */
+    OMPP_SYNC_TASK_WAIT,     /* the current task begins to wait for its children: taskwait */
+    OMPP_SYNC_TASK_WAITED,   /* it goes on */
+    OMPP_SYNC_TASK_GROUP,    /* the current task begins a taskgroup */
+    OMPP_SYNC_TASK_GROUP_WAIT, /* it begins to wait for the group; may be missing */
+    OMPP_SYNC_TASK_GROUP_END /* it goes on */
+} ompp_sync_task_t;
 
 /** What a stamp that came from another process was. */
 typedef enum {
@@ -105,6 +118,7 @@ typedef struct {
     void (*publish)(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
     void (*wait)(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
     void (*resume)(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
+    void (*task)(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t);
 } ompp_sync_subscriber_t;
 
 extern const ompp_sync_subscriber_t *ompp_sync_subscriber; /* NULL = nobody; set once, before the first thread is measured */
@@ -113,6 +127,9 @@ static inline const ompp_sync_subscriber_t *ompp_sync_follower(void)
 {
     return __atomic_load_n(&ompp_sync_subscriber, __ATOMIC_RELAXED);
 }
+
+/** \brief Whether there is, or will be, somebody who follows; for sources that can save themselves calls. Reads the environment. */
+bool ompp_sync_wanted(void);
 
 /* ---- Inside the process --------------------------------------------------------------------------------------------- */
 
@@ -135,6 +152,13 @@ static inline void ompp_sync_resume(ompp_sync_object_t kind, uint64_t object, om
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
     if (__builtin_expect(s != 0, 0)) s->resume(kind, object, t);
+}
+
+static inline void ompp_sync_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    if (__builtin_expect(s != 0, 0)) s->task(what, task, other, t);
 }
 
 /** \brief A thread arrives at a barrier: publishes, and waits. */

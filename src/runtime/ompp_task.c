@@ -33,7 +33,9 @@ ompp_task_t ompp_event_task_create(ompp_region_ref_t exec, ompp_time_t t)
 {
     if (exec <= OMPP_REGION_SKIPPED) return 0;
     if (__builtin_expect(!atomic_load_explicit(&end_set, memory_order_relaxed), 0)) pthread_once(&sets_once, register_sets);
-    return (t / TICK & TICKS_MASK) << TIME_SHIFT | (ompp_task_t)(exec >> 4) << 1 | 1;
+    ompp_task_t task = (t / TICK & TICKS_MASK) << TIME_SHIFT | (ompp_task_t)(exec >> 4) << 1 | 1;
+    ompp_sync_task(OMPP_SYNC_TASK_CREATE, task, 0, t);
+    return task;
 }
 
 static ompp_region_ref_t region_of(ompp_task_t created)
@@ -136,6 +138,7 @@ void ompp_event_task_begin(ompp_task_t *task, ompp_time_t t)
         book_start(thread, node, wait_of(created, t));
         push_stack(thread, stack, t);
         *task = off;
+        ompp_sync_task(OMPP_SYNC_TASK_BEGIN, created, off, t);
     } else {
         thread->record->dropped++;
     }
@@ -260,6 +263,7 @@ static void suspend_top(ompp_thread_t *thread, ompp_time_t t)
     ompp_settled_top(thread, t);
     book_all(thread, stack, t);
     pop_stack(thread, t);
+    ompp_sync_task(OMPP_SYNC_TASK_SUSPEND, ompp_off(thread, stack), 0, t);
     atomic_store(&stack->suspended, t);
     if (claim_end(stack, atomic_load(&stack->over)) && resume(thread, stack, t)) {
         close_top(thread, t);
@@ -273,6 +277,7 @@ void ompp_event_task_end(ompp_task_t task, ompp_time_t t)
     ompp_a_stack_t *stack = thread ? stack_of(thread, task) : NULL;
 
     if (!stack || !ompp_guard_enter(thread)) return;
+    ompp_sync_task(OMPP_SYNC_TASK_END, task, 0, t);
     if (is_in_chain(thread, stack)) {
         unwind_to(thread, stack, t);
         thread->skipped = 0;
@@ -299,7 +304,7 @@ void ompp_event_task_resume(ompp_task_t task, ompp_time_t t)
 
     if (!thread || thread->skipped || !ompp_guard_enter(thread)) return;
     ompp_a_stack_t *stack = stack_of(thread, task);
-    if (stack) resume(thread, stack, t);
+    if (stack && resume(thread, stack, t)) ompp_sync_task(OMPP_SYNC_TASK_CONTINUE, task, 0, t);
     ompp_guard_leave(thread);
 }
 

@@ -23,6 +23,11 @@ static ompp_team_t *team_new(ompp_thread_t *thread)
     return (ompp_team_t *)team;
 }
 
+static uint64_t number_of(const ompp_team_t *team)
+{
+    return (uint64_t)(uintptr_t)team;
+}
+
 ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
@@ -47,6 +52,7 @@ ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
         atomic_store_explicit(&team->a.release, 0, memory_order_relaxed);
         atomic_store_explicit(&team->a.join, 0, memory_order_relaxed);
         atomic_store_explicit(&team->a.refs, 1, memory_order_release);
+        ompp_sync_publish(OMPP_SYNC_FORK, number_of(team), t);
     }
     ompp_guard_leave(thread);
     return team;
@@ -113,7 +119,10 @@ void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, omp
         thread->skipped_team = thread->skipped;
     }
     ompp_a_frame_t *frame = ompp_top(thread);
-    if (!thread->skipped && frame->flags & OMPP_FRAME_F_TEAM && frame->slot == 0) begin_body(thread, t);
+    if (!thread->skipped && frame->flags & OMPP_FRAME_F_TEAM && frame->slot == 0) {
+        if (team) ompp_sync_resume(OMPP_SYNC_FORK, number_of(team), t);
+        begin_body(thread, t);
+    }
     ompp_guard_leave(thread);
 }
 
@@ -163,6 +172,8 @@ void ompp_event_member_barrier(bool begin, ompp_time_t t)
         }
         ompp_frame_book(thread, frame, t);
         ompp_frame_to(thread, frame, slot);
+        if (begin) ompp_sync_arrive(number_of((ompp_team_t *)team), t);
+        else ompp_sync_resume(OMPP_SYNC_BARRIER, number_of((ompp_team_t *)team), t);
     }
     ompp_guard_leave(thread);
 }

@@ -1,0 +1,163 @@
+/*
+ * Threads that are followed, and the start of it all. A thread's place in the call tree comes from the runtime as to any other meter.
+ */
+#define _GNU_SOURCE
+#include "causal/ompp_causal.h"
+
+#include "base/ompp_env.h"
+#include "causal/ompp_causal_priv.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+ompp_causal_t ompp_causal;
+__thread ompp_causal_thread_t *ompp_causal_self __attribute__((tls_model("initial-exec")));
+
+#define SPINS 200u
+
+void ompp_causal_lock(_Atomic uint32_t *lock)
+{
+    unsigned spins = 0;
+    int saved_errno = errno;
+
+    while (atomic_exchange_explicit(lock, 1, memory_order_acquire)) {
+        while (atomic_load_explicit(lock, memory_order_relaxed))
+            if (++spins % SPINS == 0) sched_yield();
+    }
+    errno = saved_errno;
+}
+
+/* ---- Threads ---------------------------------------------------------------------------------------------------------- */
+
+static ompp_causal_thread_t *find_unused(void)
+{
+    for (ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next) {
+        bool used = false;
+        if (atomic_compare_exchange_strong(&t->used, &used, true)) return t;
+    }
+    return NULL;
+}
+
+static ompp_causal_thread_t *make_thread(void)
+{
+    ompp_causal_thread_t *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (t == MAP_FAILED) return NULL;
+    atomic_store(&t->used, true);
+    t->next = atomic_load(&ompp_causal.threads);
+    while (!atomic_compare_exchange_weak(&ompp_causal.threads, &t->next, t)) continue;
+    return t;
+}
+
+/* What the one before has left that no other thread may go on with. Its sums stay. */
+static void begin_anew(ompp_causal_thread_t *self)
+{
+    const uint64_t set = atomic_load(&ompp_causal.set);
+
+    if (self->clocks.set != set) ompp_clocks_reset(&self->clocks, set, 0);
+    memset(self->clocks.o, 0, sizeof self->clocks.o);
+    memset(self->barriers, 0, sizeof self->barriers);
+    self->clocks.waiting = 0;
+    self->clocks.mask = 0;
+    self->clocks.since = ompp_event_now();
+    self->depth = self->task = self->group = 0;
+    self->node = 0;
+    self->main = syscall(SYS_gettid) == getpid();
+    self->busy = false;
+}
+
+static void *begin(void)
+{
+    int saved_errno = errno;
+    ompp_causal_thread_t *self = find_unused();
+
+    if (!self) self = make_thread();
+    if (self) begin_anew(self);
+    ompp_causal_self = self;
+    errno = saved_errno;
+    return self;
+}
+
+static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
+{
+    ompp_causal_thread_t *self = state;
+    const ompp_time_t t = ompp_event_now();
+
+    if (self->busy) return;
+    self->busy = true;
+    self->node = to.node;
+    ompp_causal_settle(self, t);
+    self->moves++;
+    ompp_clocks_move(&self->clocks, to.waits ? 0 : ompp_causal_mask(self, to.node), to.waits, t);
+    if (from.node == to.node && from.waits == to.waits) ompp_causal_result(self, t);
+    ompp_causal_leave(self);
+}
+
+/* The thread is over, or measurement is. */
+static void end(void *state)
+{
+    ompp_causal_thread_t *self = state;
+
+    self->busy = true;
+    if (self->main) {
+        ompp_causal_result(self, ompp_event_now());
+        __atomic_store_n(&ompp_sync_subscriber, NULL, __ATOMIC_RELAXED);
+    }
+    ompp_causal_self = NULL;
+    atomic_store(&self->used, false);
+}
+
+static const ompp_meter_t meter = {.begin = begin, .move = move, .end = end};
+
+ompp_causal_thread_t *ompp_causal_enter(void)
+{
+    ompp_causal_thread_t *self = ompp_causal_self;
+
+    if (__builtin_expect(!self, 0)) {
+        ompp_meter_place(); /* makes the thread known */
+        self = ompp_causal_self;
+    }
+    if (!self || self->busy) return NULL;
+    self->busy = true;
+    __asm__ volatile("" ::: "memory");
+    return self;
+}
+
+/* ---- Start ------------------------------------------------------------------------------------------------------------ */
+
+static ompp_sync_subscriber_t subscriber = {
+    .combine = ompp_causal_combine,
+    .stamp = ompp_causal_stamp,
+    .adopt = ompp_causal_adopt,
+    .pay = ompp_causal_pay,
+    .clock = ompp_causal_clock,
+    .publish = ompp_causal_publish,
+    .wait = ompp_causal_wait,
+    .resume = ompp_causal_resume,
+    .task = ompp_causal_task,
+};
+
+static void in_child(void)
+{
+    __atomic_store_n(&ompp_sync_subscriber, NULL, __ATOMIC_RELAXED);
+    ompp_causal_self = NULL;
+}
+
+void ompp_causal_start(void)
+{
+    ompp_causal.mode = strcmp(ompp_env.causal, "virtual") == 0 ? OMPP_WHATIF_VIRTUAL
+                       : strcmp(ompp_env.causal, "delay") == 0 ? OMPP_WHATIF_DELAY
+                                                               : OMPP_WHATIF_OFF;
+    if (ompp_causal.mode == OMPP_WHATIF_OFF) return;
+    atomic_store(&ompp_causal.set, 1);
+    ompp_causal.rule = (ompp_clocks_rule_t){.percent = {25, 50, 75, 100}};
+    subscriber.stamp_size = ompp_causal_stamp_size();
+    if (!ompp_causal_result_open() || !ompp_meter_add(&meter)) return;
+    pthread_atfork(NULL, NULL, in_child);
+    __atomic_store_n(&ompp_sync_subscriber, &subscriber, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,298 @@
+/*
+ * What threads of the process wait for: teams, locks, condition variables. A record holds what was published last. Records are kept
+ * in a table of fixed size, four in a row; when a row is full, the one that has not been used for longest is given up.
+ */
+#include "causal/ompp_causal_priv.h"
+
+#include <sys/mman.h>
+
+#define WAYS 4u
+
+typedef struct {
+    _Atomic uint32_t lock;
+    uint32_t kind;
+    uint64_t object; /* 0 = free */
+    uint64_t used;   /* when it was, ns */
+    uint32_t generation[2];
+    ompp_causal_thread_t *holder; /* of a lock, until it has published */
+    ompp_stamp_t stamp[2]; /* BARRIER: by generation. MUTEX: [1] when those that had it began to wait for it, combined */
+} object_t;
+
+static struct {
+    _Atomic uint32_t lock; /* of giving records to objects */
+    _Atomic(object_t *) objects;
+} table;
+
+static object_t *table_of_objects(void)
+{
+    object_t *objects = atomic_load_explicit(&table.objects, memory_order_acquire);
+
+    if (objects) return objects;
+    ompp_causal_lock(&table.lock);
+    objects = atomic_load_explicit(&table.objects, memory_order_acquire);
+    if (!objects) {
+        objects = mmap(NULL, OMPP_CAUSAL_OBJECTS * sizeof *objects, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (objects == MAP_FAILED) objects = NULL;
+        atomic_store_explicit(&table.objects, objects, memory_order_release);
+    }
+    ompp_causal_unlock(&table.lock);
+    return objects;
+}
+
+static object_t *row_of(ompp_sync_object_t kind, uint64_t object)
+{
+    object_t *objects = table_of_objects();
+    const uint64_t hash = (object + kind) * 0x9e3779b97f4a7c15u >> 32;
+
+    return objects ? &objects[hash % (OMPP_CAUSAL_OBJECTS / WAYS) * WAYS] : NULL;
+}
+
+static bool is_it(const object_t *o, ompp_sync_object_t kind, uint64_t object)
+{
+    return __atomic_load_n(&o->object, __ATOMIC_ACQUIRE) == object && o->kind == kind;
+}
+
+/* Gives the record to the object, with its lock held. */
+static void renew(object_t *o, ompp_sync_object_t kind, uint64_t object)
+{
+    o->stamp[0].t = o->stamp[1].t = 0;
+    o->generation[0] = o->generation[1] = 0;
+    o->holder = NULL;
+    o->kind = kind;
+    __atomic_store_n(&o->object, object, __ATOMIC_RELEASE);
+}
+
+/* The object's record, locked; NULL when there is none, or when it is unknown and not to be made. */
+static object_t *take(ompp_sync_object_t kind, uint64_t object, bool make)
+{
+    object_t *row = row_of(kind, object), *oldest = row;
+
+    for (unsigned i = 0; row && i < WAYS; i++) {
+        object_t *o = &row[i];
+        if (is_it(o, kind, object)) {
+            ompp_causal_lock(&o->lock);
+            if (is_it(o, kind, object)) return o;
+            ompp_causal_unlock(&o->lock);
+        }
+        if (o->used < oldest->used) oldest = o;
+    }
+    if (!row || !make) return NULL;
+    ompp_causal_lock(&table.lock);
+    for (unsigned i = 0; i < WAYS; i++)
+        if (is_it(&row[i], kind, object)) oldest = &row[i];
+    ompp_causal_lock(&oldest->lock);
+    if (!is_it(oldest, kind, object)) renew(oldest, kind, object);
+    ompp_causal_unlock(&table.lock);
+    return oldest;
+}
+
+/* ---- Barriers --------------------------------------------------------------------------------------------------------- */
+
+/* The thread's count of barriers of a team. */
+static uint32_t *generation_of(ompp_causal_thread_t *self, uint64_t team)
+{
+    unsigned i = 0;
+
+    while (i < OMPP_CAUSAL_BARRIERS && self->barriers[i].team != team) i++;
+    if (i == OMPP_CAUSAL_BARRIERS) {
+        i = self->next_barrier++ % OMPP_CAUSAL_BARRIERS;
+        self->barriers[i].team = team;
+        self->barriers[i].generation = 0;
+    }
+    return &self->barriers[i].generation;
+}
+
+/*
+ * Two generations are enough: who arrives at the next but one knows that all have left this one, but for workers whose leaving is
+ * told when they begin with another team, which gives them its clocks.
+ */
+static void arrive(ompp_causal_thread_t *self, uint64_t team, uint32_t generation, ompp_time_t t)
+{
+    object_t *o = take(OMPP_SYNC_BARRIER, team, true);
+    const unsigned side = generation & 1;
+
+    if (!o) return;
+    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
+    if (o->generation[side] != generation) o->stamp[side].t = 0;
+    o->generation[side] = generation;
+    ompp_clocks_combine(&o->stamp[side], &self->own);
+    o->used = t;
+    ompp_causal_unlock(&o->lock);
+}
+
+void ompp_causal_arrive_again(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    arrive(self, self->wait.object, self->wait.generation, t);
+}
+
+static bool left_barrier(ompp_causal_thread_t *self, uint64_t team)
+{
+    const uint32_t generation = self->wait.generation;
+    object_t *o = take(OMPP_SYNC_BARRIER, team, false);
+    bool found = o && o->generation[generation & 1] == generation && o->stamp[generation & 1].t > 0;
+
+    if (found) self->other = o->stamp[generation & 1];
+    if (o) ompp_causal_unlock(&o->lock);
+    return found;
+}
+
+/* ---- Locks ------------------------------------------------------------------------------------------------------------ */
+
+/* The holder of before has unlocked, and not told yet: its clocks as they are now. It may be at work, which is seen too. */
+static void stamp_of_holder(const ompp_causal_thread_t *holder, ompp_stamp_t *stamp, ompp_time_t t)
+{
+    const ompp_clocks_t *c = &holder->clocks;
+    const ompp_time_t since = c->since, more = t > since && !c->waiting && !c->idle ? t - since : 0;
+
+    stamp->t = (ompp_fine_t)(int64_t)t * OMPP_FINE;
+    stamp->set = c->set;
+    for (unsigned i = 0; i < OMPP_CLOCKS; i++) {
+        const bool in_it = c->mask >> (i / OMPP_WHATIF_SPEEDUPS) & 1;
+        stamp->v[i] = stamp->t - ompp_clocks_offset(&ompp_causal.rule, c, i) -
+                      (in_it ? ompp_causal.rule.percent[i % OMPP_WHATIF_SPEEDUPS] * (ompp_fine_t)more : 0);
+    }
+    stamp->debt = stamp->t - stamp->v[OMPP_CLOCKS_EXPERIMENT];
+}
+
+/* What the new owner goes on with, in self->other. */
+static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t mutex, ompp_time_t t)
+{
+    object_t *o = take(kind, mutex, true);
+    bool found;
+
+    if (!o) return false;
+    if (o->holder && o->holder != self) stamp_of_holder(o->holder, &o->stamp[0], t);
+    found = o->stamp[0].t > 0;
+    self->other = o->stamp[0];
+    if (kind == OMPP_SYNC_MUTEX) {
+        const ompp_time_t begin = self->clocks.waiting ? self->clocks.waiting : t;
+        ompp_causal_watch(OMPP_WHATIF_BIT_LOCK,
+                          ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &o->stamp[1], OMPP_CAUSAL_TOLERANCE));
+        ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, begin);
+        ompp_clocks_combine(&o->stamp[1], &self->own);
+    }
+    o->holder = self;
+    o->used = t;
+    ompp_causal_unlock(&o->lock);
+    return found;
+}
+
+/* ---- All -------------------------------------------------------------------------------------------------------------- */
+
+static void put(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+{
+    object_t *o = take(kind, object, true);
+
+    if (!o) return;
+    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
+    if (kind == OMPP_SYNC_EVENT)
+        ompp_clocks_combine(&o->stamp[0], &self->own);
+    else
+        o->stamp[0] = self->own;
+    if (kind == OMPP_SYNC_FORK) {
+        o->holder = self;
+        o->generation[0]++;
+    } else if (o->holder == self) {
+        o->holder = NULL;
+    }
+    o->used = t;
+    ompp_causal_unlock(&o->lock);
+}
+
+void ompp_causal_publish(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+{
+    ompp_causal_thread_t *self = object ? ompp_causal_enter() : NULL;
+
+    if (!self) return;
+    ompp_causal_settle(self, t);
+    self->syncs++;
+    if (kind == OMPP_SYNC_BARRIER)
+        arrive(self, object, (*generation_of(self, object))++, t);
+    else
+        put(self, kind, object, t);
+    ompp_causal_leave(self);
+}
+
+void ompp_causal_wait(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+{
+    ompp_causal_thread_t *self = object ? ompp_causal_enter() : NULL;
+
+    if (!self) return;
+    ompp_causal_settle(self, t);
+    ompp_clocks_wait(&self->clocks, t);
+    self->wait = (ompp_causal_wait_t){kind, object, 0};
+    if (kind == OMPP_SYNC_BARRIER) self->wait.generation = *generation_of(self, object) - 1;
+    ompp_causal_leave(self);
+}
+
+/* A member of the team begins; the one that forked it goes on as it is. Generations of all teams are told apart by the fork's number. */
+static void begin_member(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
+{
+    object_t *o = take(OMPP_SYNC_FORK, team, false);
+
+    if (!o) {
+        self->lost++;
+        return;
+    }
+    *generation_of(self, team) = o->generation[0] << 16;
+    if (o->holder != self && o->stamp[0].t > 0) {
+        self->other = o->stamp[0];
+        self->depth = 0;
+        if (self->other.set == self->clocks.set) ompp_clocks_start(&ompp_causal.rule, &self->clocks, &self->other, t);
+        else ompp_clocks_reset(&self->clocks, self->clocks.set, t);
+        self->clocks.waiting = 0;
+    }
+    ompp_causal_unlock(&o->lock);
+}
+
+static bool found_stamp(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+{
+    bool found = false;
+    object_t *o;
+
+    switch (kind) {
+    case OMPP_SYNC_BARRIER:
+        return left_barrier(self, object);
+    case OMPP_SYNC_MUTEX:
+    case OMPP_SYNC_ORDERED:
+        return locked(self, kind, object, t);
+    default:
+        o = take(kind, object, false);
+        found = o && o->stamp[0].t > 0;
+        if (found) self->other = o->stamp[0];
+        if (o) ompp_causal_unlock(&o->lock);
+        if (!found && kind == OMPP_SYNC_EVENT) self->lost++;
+        return found;
+    }
+}
+
+/* Iterations are handed out in the order in which threads come for them: who would come before one that was here already? */
+static void hand_out(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
+{
+    object_t *o = take(OMPP_SYNC_CHUNK, team, true);
+
+    if (!o) return;
+    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_causal_watch(OMPP_WHATIF_BIT_DYNAMIC,
+                      ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &o->stamp[0], OMPP_CAUSAL_TOLERANCE));
+    ompp_clocks_combine(&o->stamp[0], &self->own);
+    o->used = t;
+    ompp_causal_unlock(&o->lock);
+}
+
+void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+{
+    ompp_causal_thread_t *self = object ? ompp_causal_enter() : NULL;
+
+    if (!self) return;
+    ompp_causal_settle(self, t);
+    self->syncs++;
+    if (kind == OMPP_SYNC_FORK)
+        begin_member(self, object, t);
+    else if (kind == OMPP_SYNC_CHUNK)
+        hand_out(self, object, t);
+    else
+        ompp_causal_go_on(self, found_stamp(self, kind, object, t) ? &self->other : NULL, 0, t);
+    ompp_causal_leave(self);
+}

@@ -1,0 +1,160 @@
+/**
+ * \file
+ * Shared by the files of src/causal: threads, objects they wait for, tasks, regions that are followed, results.
+ */
+#ifndef OMPP_CAUSAL_PRIV_H
+#define OMPP_CAUSAL_PRIV_H
+
+#include "causal/ompp_clocks.h"
+#include "runtime/ompp_event.h"
+#include "runtime/ompp_meter.h"
+#include "runtime/ompp_sync.h"
+
+#include <stdatomic.h>
+
+#define OMPP_CAUSAL_NODES 256u    /* entries of a thread's cache of call tree nodes; power of two */
+#define OMPP_CAUSAL_LEVELS 64u    /* tasks inside one another on a thread */
+#define OMPP_CAUSAL_BARRIERS 8u   /* teams inside one another */
+#define OMPP_CAUSAL_OBJECTS 1024u /* threads are known to wait for at a time; power of two */
+#define OMPP_CAUSAL_TASKS 4096u   /* explicit tasks that are known at a time */
+#define OMPP_CAUSAL_TOLERANCE 2000u /* ns by which an order has to change before it counts as another one */
+
+/** What a thread waits for. */
+typedef struct {
+    ompp_sync_object_t kind;
+    uint64_t object;
+    uint32_t generation; /* of a barrier */
+} ompp_causal_wait_t;
+
+/** A task that lies on a thread above another one, and what that one was doing. */
+typedef struct {
+    uint32_t task, group; /* of the interrupted one */
+    bool waited;
+    ompp_causal_wait_t wait;
+} ompp_causal_level_t;
+
+/** A thread. Written by it alone, but for what is marked. Never freed; used again. */
+typedef struct ompp_causal_thread {
+    ompp_clocks_t clocks;
+    ompp_stamp_t own;  /* scratch */
+    ompp_stamp_t other;
+    ompp_causal_wait_t wait; /* while clocks.waiting */
+    struct {
+        ompp_off_t node;
+        uint16_t mask;
+    } nodes[OMPP_CAUSAL_NODES];
+    uint64_t nodes_set; /* set of regions that the cache is about */
+    struct {
+        uint64_t team;
+        uint32_t generation; /* of its next barrier */
+    } barriers[OMPP_CAUSAL_BARRIERS];
+    unsigned next_barrier; /* to be given up next */
+    ompp_causal_level_t levels[OMPP_CAUSAL_LEVELS];
+    unsigned depth;
+    uint32_t task;           /* index of the task it runs; 0 = its implicit one */
+    uint32_t implicit;       /* index of the record of its implicit task; 0 = none yet */
+    uint32_t group;          /* index of the innermost taskgroup; 0 = none */
+    ompp_off_t node;         /* place, again when another set of regions is followed */
+    bool main;               /* initial thread of the process */
+    bool busy;               /* inside of causal: what a signal handler does is left out */
+    uint64_t moves, syncs, lost;
+    _Atomic bool used;
+    struct ompp_causal_thread *next;
+} ompp_causal_thread_t;
+
+/** The process. */
+typedef struct {
+    ompp_whatif_mode_t mode;
+    ompp_clocks_rule_t rule;
+    _Atomic uint64_t set;     /* number of the present set of regions, from 1 */
+    _Atomic(ompp_causal_thread_t *) threads;
+    _Atomic uint64_t overtaken[OMPP_WHATIF_FLAG_NUM][OMPP_CLOCKS_SLOTS]; /* times that the order would have changed, since the set */
+    _Atomic uint64_t watched[OMPP_WHATIF_FLAG_NUM]; /* times that it was looked at */
+    _Atomic uint32_t flags;   /* OMPP_WHATIF_F_* of all regions */
+    ompp_sync_clock_t clock;
+} ompp_causal_t;
+
+extern ompp_causal_t ompp_causal;
+extern __thread ompp_causal_thread_t *ompp_causal_self __attribute__((tls_model("initial-exec")));
+
+/* ---- Threads (ompp_causal.c) ------------------------------------------------------------------------------------------ */
+
+/** \brief Goes inside for the calling thread. \return NULL when it is not followed, or is inside already. */
+ompp_causal_thread_t *ompp_causal_enter(void);
+
+static inline void ompp_causal_leave(ompp_causal_thread_t *self)
+{
+    __asm__ volatile("" ::: "memory");
+    self->busy = false;
+}
+
+/** \brief A short lock; others are never held for long, but their thread may be preempted. */
+void ompp_causal_lock(_Atomic uint32_t *lock);
+
+static inline void ompp_causal_unlock(_Atomic uint32_t *lock)
+{
+    atomic_store_explicit(lock, 0, memory_order_release);
+}
+
+/* ---- Regions (ompp_causal_slots.c) ------------------------------------------------------------------------------------ */
+
+/** \brief Slots of the regions that a call tree node lies in; regions that come first get free ones. */
+uint16_t ompp_causal_mask(ompp_causal_thread_t *self, ompp_off_t node);
+
+/** \brief Region of a slot in the present set; 0 = free. */
+ompp_region_ref_t ompp_causal_region(unsigned slot);
+
+/** \brief Key of a slot; 0 = free. */
+uint64_t ompp_causal_key(unsigned slot);
+
+/** \brief Slot of a key, given to it when it is unknown and one is free. \return -1 when there is none. */
+int ompp_causal_slot_of(uint64_t key);
+
+/** \brief The thread goes on with the present set of regions, if it was with an older one. */
+void ompp_causal_settle(ompp_causal_thread_t *self, ompp_time_t t);
+
+/* ---- Objects (ompp_causal_objects.c) ---------------------------------------------------------------------------------- */
+
+void ompp_causal_publish(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
+void ompp_causal_wait(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
+void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
+
+/** \brief The thread, which waits at a barrier, has been working there until t: the barrier waits for that, too. */
+void ompp_causal_arrive_again(ompp_causal_thread_t *self, ompp_time_t t);
+
+/* ---- Tasks (ompp_causal_tasks.c) -------------------------------------------------------------------------------------- */
+
+void ompp_causal_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t);
+
+/* ---- Other processes (ompp_causal_remote.c) --------------------------------------------------------------------------- */
+
+size_t ompp_causal_stamp_size(void);
+void ompp_causal_stamp(void *stamp, ompp_time_t t);
+void ompp_causal_combine(void *into, const void *other);
+ompp_time_t ompp_causal_adopt(const void *stamp, const ompp_sync_wait_t *wait);
+void ompp_causal_clock(const ompp_sync_clock_t *clock);
+
+/* ---- Delays (ompp_causal_delay.c) ------------------------------------------------------------------------------------- */
+
+/** \brief The thread goes on with what it has waited for, and is delayed by what it owes, on the spot. */
+void ompp_causal_go_on(ompp_causal_thread_t *self, const ompp_stamp_t *stamp, ompp_time_t cost, ompp_time_t t);
+
+void ompp_causal_pay(ompp_time_t until);
+
+/* ---- Results (ompp_causal_result.c) ----------------------------------------------------------------------------------- */
+
+/** \brief Makes the records. \return false when there is no room. */
+bool ompp_causal_result_open(void);
+
+/** \brief Writes what the clocks of this thread say now. */
+void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t);
+
+/** \brief Notes an observation of order; see ompp_clocks_overtaken(). */
+static inline void ompp_causal_watch(unsigned flag_bit, unsigned slots)
+{
+    atomic_fetch_add_explicit(&ompp_causal.watched[flag_bit], 1, memory_order_relaxed);
+    for (; slots; slots &= slots - 1)
+        atomic_fetch_add_explicit(&ompp_causal.overtaken[flag_bit][__builtin_ctz(slots)], 1, memory_order_relaxed);
+}
+
+#endif

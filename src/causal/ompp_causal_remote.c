@@ -1,0 +1,179 @@
+/*
+ * Stamps for other processes: the clocks by the keys of their regions, in terms of the common clock. What a stamp does not name has
+ * never been made faster on the way here: its virtual time is the real one.
+ */
+#include "causal/ompp_causal_priv.h"
+
+#include <string.h>
+
+#define SPEEDUPS OMPP_WHATIF_SPEEDUPS
+
+/* Aligned to 8 only: it lies in buffers of MPI. All zero bytes: nothing. */
+typedef struct {
+    ompp_fine_t t, debt;
+    uint64_t experiment; /* with delays: its number; stamps of two experiments say nothing to each other */
+    uint64_t keys[OMPP_CLOCKS_SLOTS]; /* 0 = free */
+    ompp_fine_t v[OMPP_CLOCKS];
+} remote_t;
+
+size_t ompp_causal_stamp_size(void)
+{
+    return sizeof(remote_t);
+}
+
+void ompp_causal_clock(const ompp_sync_clock_t *clock)
+{
+    ompp_causal.clock = *clock;
+    if (clock->error_ns) atomic_fetch_or(&ompp_causal.flags, OMPP_WHATIF_F_CLOCK);
+}
+
+/* Common time less the process's own at t, 1/100 ns. */
+static ompp_fine_t shift_at(ompp_fine_t t)
+{
+    const double shift = (double)ompp_causal.clock.offset_ns * OMPP_FINE + t * ompp_causal.clock.drift;
+
+    return (ompp_fine_t)(int64_t)shift;
+}
+
+static uint64_t experiment_number(void)
+{
+    return ompp_causal.rule.delays ? atomic_load_explicit(&ompp_causal.set, memory_order_relaxed) : 0;
+}
+
+void ompp_causal_stamp(void *stamp, ompp_time_t t)
+{
+    ompp_causal_thread_t *self = ompp_causal_enter();
+    remote_t *remote = stamp;
+
+    memset(remote, 0, sizeof *remote);
+    if (!self) return;
+    ompp_causal_settle(self, t);
+    self->syncs++;
+    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
+    const ompp_fine_t shift = shift_at(self->own.t);
+    remote->t = self->own.t + shift;
+    remote->debt = self->own.debt;
+    remote->experiment = experiment_number();
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) remote->keys[s] = ompp_causal_key(s);
+    for (unsigned i = 0; i < OMPP_CLOCKS; i++) remote->v[i] = self->own.v[i] + shift;
+    ompp_causal_leave(self);
+}
+
+static int position(const remote_t *stamp, uint64_t key)
+{
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
+        if (stamp->keys[s] == key) return (int)s;
+    return -1;
+}
+
+static ompp_fine_t later(ompp_fine_t a, ompp_fine_t b)
+{
+    return a > b ? a : b;
+}
+
+/* into has the keys of other, too, as far as there is room. */
+static void join_keys(remote_t *into, const remote_t *other)
+{
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        int to = other->keys[s] && position(into, other->keys[s]) < 0 ? position(into, 0) : -1;
+        if (to < 0) continue;
+        into->keys[to] = other->keys[s];
+        for (unsigned k = 0; k < SPEEDUPS; k++) into->v[(unsigned)to * SPEEDUPS + k] = into->t;
+    }
+}
+
+static void combine_by_key(remote_t *into, const remote_t *other)
+{
+    join_keys(into, other);
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        const int from = into->keys[s] ? position(other, into->keys[s]) : -1;
+        for (unsigned k = 0; k < SPEEDUPS; k++) {
+            ompp_fine_t *v = &into->v[s * SPEEDUPS + k];
+            *v = later(*v, from < 0 ? other->t : other->v[(unsigned)from * SPEEDUPS + k]);
+        }
+    }
+}
+
+void ompp_causal_combine(void *into_bytes, const void *other_bytes)
+{
+    remote_t *into = into_bytes;
+    const remote_t *other = other_bytes;
+
+    if (other->t == 0) return;
+    if (into->t == 0) {
+        *into = *other;
+        return;
+    }
+    if (into->experiment < other->experiment) {
+        const ompp_fine_t t = into->t;
+        *into = *other;
+        for (unsigned i = 0; i < OMPP_CLOCKS; i++) into->v[i] = later(into->v[i], t);
+        into->t = later(into->t, t);
+        return;
+    }
+    if (other->experiment < into->experiment) {
+        for (unsigned i = 0; i < OMPP_CLOCKS; i++) into->v[i] = later(into->v[i], other->t);
+    } else {
+        if (memcmp(into->keys, other->keys, sizeof into->keys) == 0)
+            for (unsigned i = 0; i < OMPP_CLOCKS; i++) into->v[i] = later(into->v[i], other->v[i]);
+        else
+            combine_by_key(into, other);
+        into->debt = later(into->debt, other->debt);
+    }
+    into->t = later(into->t, other->t);
+}
+
+/* The stamp in terms of this process: its clock, its slots. */
+static void translate(const ompp_causal_thread_t *self, const remote_t *remote, ompp_stamp_t *stamp)
+{
+    const ompp_fine_t about = remote->t - (ompp_fine_t)ompp_causal.clock.offset_ns * OMPP_FINE;
+    const ompp_fine_t shift = shift_at(about);
+
+    stamp->t = remote->t - shift;
+    stamp->debt = remote->debt;
+    stamp->set = remote->experiment == experiment_number() ? self->clocks.set : 0;
+    for (unsigned i = 0; i < OMPP_CLOCKS; i++) stamp->v[i] = stamp->t;
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        const int to = remote->keys[s] ? ompp_causal_slot_of(remote->keys[s]) : -1;
+        if (to < 0) continue;
+        for (unsigned k = 0; k < SPEEDUPS; k++) stamp->v[(unsigned)to * SPEEDUPS + k] = remote->v[s * SPEEDUPS + k] - shift;
+    }
+}
+
+/* What happens first is open, and a region matters if it moves the two against each other. */
+static void watch_flags(const ompp_causal_thread_t *self, unsigned flags)
+{
+    const ompp_stamp_t *other = &self->other;
+    unsigned slots = 0;
+
+    for (unsigned i = 0; i < OMPP_CLOCKS && other->t > 0; i++) {
+        const ompp_fine_t more = other->t - other->v[i] - ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i);
+        if (more > OMPP_CAUSAL_TOLERANCE * OMPP_FINE || more < -(OMPP_CAUSAL_TOLERANCE * OMPP_FINE)) slots |= 1u << i / SPEEDUPS;
+    }
+    for (; flags; flags &= flags - 1) ompp_causal_watch((unsigned)__builtin_ctz(flags), slots);
+}
+
+ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
+{
+    ompp_causal_thread_t *self = ompp_causal_enter();
+    const remote_t *remote = bytes;
+    ompp_time_t pause;
+
+    if (!self) return 0;
+    ompp_causal_settle(self, wait->end);
+    self->syncs++;
+    self->other.t = 0;
+    if (remote && remote->t > 0) translate(self, remote, &self->other);
+    else self->lost++;
+    ompp_clocks_wait(&self->clocks, wait->begin);
+    if (wait->flags) watch_flags(self, wait->flags);
+    /* It waited until what it waited for was there; the rest of the call is work. */
+    pause = ompp_clocks_adopt(&ompp_causal.rule, &self->clocks, &self->other, wait->cost, wait->end);
+    const ompp_fine_t arrived = self->other.t / OMPP_FINE + (ompp_fine_t)wait->cost;
+    if (self->other.t > 0 && arrived < (ompp_fine_t)wait->end) {
+        self->clocks.since = arrived > (ompp_fine_t)wait->begin ? (ompp_time_t)arrived : wait->begin;
+        ompp_clocks_count(&self->clocks, wait->end);
+    }
+    ompp_causal_leave(self);
+    return pause ? wait->end + pause : 0;
+}

@@ -1,0 +1,98 @@
+/*
+ * Results: what the clocks of the thread that stands for the process say, at progress points and at the end, into the arena.
+ */
+#include "causal/ompp_causal_priv.h"
+
+#include "runtime/ompp_whatif_record.h"
+
+#include <unistd.h>
+
+#define SPEEDUPS OMPP_WHATIF_SPEEDUPS
+#define SIGNIFICANT 100u /* an order that changes once in so many times is another order */
+
+static struct {
+    _Atomic uint32_t lock;
+    ompp_a_whatif_t *whatif;
+    ompp_a_whatif_region_t *records[OMPP_CLOCKS_SLOTS]; /* of the present set; NULL = none yet */
+    ompp_time_t begin;
+    int nprocessors;
+} result;
+
+bool ompp_causal_result_open(void)
+{
+    result.whatif = ompp_whatif_record(ompp_causal.mode);
+    result.begin = ompp_event_now();
+    result.nprocessors = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    return result.whatif != NULL;
+}
+
+/* Sums over all threads; those that are at work now are read as they are. */
+static void sum_threads(unsigned slot, uint64_t *work, uint64_t *spans)
+{
+    *work = *spans = 0;
+    for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next) {
+        if (t->clocks.set != atomic_load(&ompp_causal.set)) continue;
+        *work += t->clocks.total[slot] + t->clocks.work[slot];
+        *spans += t->clocks.spans[slot] + (t->clocks.work[slot] > 0);
+    }
+}
+
+static uint32_t flags_of(unsigned slot)
+{
+    uint32_t flags = atomic_load(&ompp_causal.flags);
+    int nthreads = 0;
+
+    for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) {
+        const uint64_t times = atomic_load(&ompp_causal.overtaken[f][slot]);
+        if (times && times * SIGNIFICANT >= atomic_load(&ompp_causal.watched[f])) flags |= 1u << f;
+    }
+    for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next) nthreads++;
+    if (result.nprocessors > 0 && nthreads > result.nprocessors) flags |= OMPP_WHATIF_F_OVERSUBSCRIBED;
+    return flags;
+}
+
+static uint64_t whole_ns(ompp_fine_t o)
+{
+    return o > 0 ? (uint64_t)(o / OMPP_FINE + 0.5) : 0;
+}
+
+static void write_region(const ompp_causal_thread_t *self, unsigned slot, ompp_time_t t)
+{
+    ompp_a_whatif_region_t *record = result.records[slot];
+    const ompp_clocks_rule_t *rule = &ompp_causal.rule;
+    uint64_t spans;
+
+    if (!record) record = result.records[slot] = ompp_whatif_region_new(ompp_causal_region(slot));
+    if (!record) return;
+    atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
+    sum_threads(slot, &record->result.work_ns, &spans);
+    record->result.flags = flags_of(slot);
+    record->result.followed_ns = t - result.begin;
+    for (unsigned k = 0; k < SPEEDUPS; k++) {
+        ompp_whatif_clock_t *clock = &record->result.clocks[k];
+        if (rule->percent[k] == 0) continue;
+        clock->permille = (uint32_t)(rule->percent[k] * 10);
+        clock->time_ns = t - result.begin;
+        clock->saved_ns = whole_ns(ompp_clocks_offset(rule, &self->clocks, slot * SPEEDUPS + k));
+        clock->observations = spans;
+    }
+    atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
+}
+
+void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    uint64_t moves = 0, syncs = 0, lost = 0;
+
+    ompp_clocks_count(&self->clocks, t);
+    ompp_causal_lock(&result.lock);
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
+        if (ompp_causal_region(s)) write_region(self, s, t);
+    for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) {
+        moves += p->moves;
+        syncs += p->syncs;
+        lost += p->lost;
+    }
+    atomic_store(&result.whatif->events, moves + syncs);
+    atomic_store(&result.whatif->lost, lost);
+    ompp_causal_unlock(&result.lock);
+}

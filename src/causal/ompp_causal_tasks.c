@@ -1,0 +1,365 @@
+/*
+ * Explicit tasks. A task begins when a thread is free and it has been created (and what it depends on is complete); who waits for
+ * tasks goes on when the last of them is complete. A thread that runs tasks while it waits is free again when they are over.
+ *
+ * Records come from a pool of fixed size and are found by the task's handle. A task that finds no room begins when its thread is free.
+ */
+#include "causal/ompp_causal_priv.h"
+
+#include <sys/mman.h>
+
+#define BUCKETS 4096u /* power of two */
+#define SUCCESSORS 6u
+
+typedef struct {
+    uint64_t handle;        /* created, then running; 0 = of an implicit task or a group */
+    uint32_t next;          /* in its bucket, or of the free ones */
+    uint32_t parent, group; /* indices; 0 = none. Of a group: the one outside of it */
+    uint32_t refs;          /* tasks that name it as parent or group, and itself until it is over */
+    uint32_t nsuccessors;
+    uint64_t successors[SUCCESSORS]; /* created tasks that wait for this one */
+    ompp_stamp_t ready;     /* created, predecessors complete; while suspended: as it was left */
+    ompp_stamp_t complete;  /* children, or members of the group */
+} task_t;
+
+/* All under one lock: what is done with it is short. */
+static struct {
+    _Atomic uint32_t lock;
+    task_t *tasks; /* [OMPP_CAUSAL_TASKS], index 0 is none */
+    uint32_t used, free;
+    uint32_t buckets[BUCKETS];
+    ompp_stamp_t begun; /* tasks that have begun, combined */
+} pool;
+
+static bool open_pool(void)
+{
+    void *tasks;
+
+    if (pool.tasks) return true;
+    tasks = mmap(NULL, OMPP_CAUSAL_TASKS * sizeof *pool.tasks, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (tasks == MAP_FAILED) return false;
+    pool.tasks = tasks;
+    pool.used = 1;
+    return true;
+}
+
+static uint32_t *bucket_of(uint64_t handle)
+{
+    return &pool.buckets[handle * 0x9e3779b97f4a7c15u >> 52 & (BUCKETS - 1)];
+}
+
+static uint32_t find(uint64_t handle)
+{
+    uint32_t i = handle ? *bucket_of(handle) : 0;
+
+    while (i && pool.tasks[i].handle != handle) i = pool.tasks[i].next;
+    return i;
+}
+
+static void unlink_task(uint32_t index)
+{
+    uint32_t *link = bucket_of(pool.tasks[index].handle);
+
+    while (*link && *link != index) link = &pool.tasks[*link].next;
+    if (*link) *link = pool.tasks[index].next;
+    pool.tasks[index].handle = 0;
+}
+
+static void link_task(uint32_t index, uint64_t handle)
+{
+    uint32_t *bucket = bucket_of(handle);
+
+    pool.tasks[index].handle = handle;
+    pool.tasks[index].next = *bucket;
+    *bucket = index;
+}
+
+static uint32_t new_task(uint64_t handle)
+{
+    uint32_t index;
+
+    if (!open_pool()) return 0;
+    index = pool.free;
+    if (index) pool.free = pool.tasks[index].next;
+    else if (pool.used < OMPP_CAUSAL_TASKS) index = pool.used++;
+    if (!index) return 0;
+    task_t *task = &pool.tasks[index];
+    task->parent = task->group = task->nsuccessors = 0;
+    task->refs = 1;
+    task->ready.t = task->complete.t = 0;
+    task->handle = 0;
+    if (handle) link_task(index, handle);
+    return index;
+}
+
+static void drop(uint32_t index)
+{
+    if (!index || --pool.tasks[index].refs > 0) return;
+    if (pool.tasks[index].handle) unlink_task(index);
+    pool.tasks[index].next = pool.free;
+    pool.free = index;
+}
+
+static uint32_t hold(uint32_t index)
+{
+    if (index) pool.tasks[index].refs++;
+    return index;
+}
+
+/* The record of what the thread runs; an implicit task gets one when it has something to do with tasks. */
+static uint32_t current(ompp_causal_thread_t *self)
+{
+    if (self->task) return self->task;
+    if (!self->implicit) self->implicit = new_task(0);
+    return self->implicit;
+}
+
+/* ---- What tasks do ---------------------------------------------------------------------------------------------------- */
+
+static void create(ompp_causal_thread_t *self, uint64_t handle)
+{
+    uint32_t same = find(handle), index = same ? same : new_task(handle);
+
+    if (!index) {
+        self->lost++;
+        return;
+    }
+    if (!same) {
+        pool.tasks[index].parent = hold(current(self));
+        pool.tasks[index].group = hold(self->group);
+    }
+    ompp_clocks_combine(&pool.tasks[index].ready, &self->own);
+}
+
+static void depend(uint64_t successor, uint64_t predecessor)
+{
+    uint32_t index = find(predecessor);
+    task_t *task = index ? &pool.tasks[index] : NULL;
+
+    if (task && task->nsuccessors < SUCCESSORS) task->successors[task->nsuccessors++] = successor;
+}
+
+/* The thread turns to a task, from what it was doing. */
+static void push(ompp_causal_thread_t *self, uint32_t index)
+{
+    if (self->depth < OMPP_CAUSAL_LEVELS)
+        self->levels[self->depth] = (ompp_causal_level_t){self->task, self->group, self->clocks.waiting != 0, self->wait};
+    self->depth++;
+    self->task = index;
+    self->group = index ? pool.tasks[index].group : 0;
+}
+
+/* The thread turns back. \return true when it goes on waiting there. */
+static bool pop(ompp_causal_thread_t *self)
+{
+    if (self->depth == 0) return false;
+    if (--self->depth >= OMPP_CAUSAL_LEVELS) return false;
+    const ompp_causal_level_t *level = &self->levels[self->depth];
+    self->task = level->task;
+    self->group = level->group;
+    self->wait = level->wait;
+    return level->waited;
+}
+
+static void begin(ompp_causal_thread_t *self, uint64_t created, uint64_t running)
+{
+    uint32_t index = find(created);
+
+    ompp_causal_watch(OMPP_WHATIF_BIT_TASK,
+                      ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &pool.begun, OMPP_CAUSAL_TOLERANCE));
+    self->other.t = 0;
+    if (index) {
+        self->other = pool.tasks[index].ready;
+        unlink_task(index);
+        link_task(index, running);
+    } else {
+        self->lost++;
+    }
+    push(self, index);
+}
+
+static void note_begun(ompp_causal_thread_t *self)
+{
+    ompp_clocks_combine(&pool.begun, &self->own);
+}
+
+static void end(uint64_t running, const ompp_stamp_t *now)
+{
+    uint32_t index = find(running);
+    task_t *task = &pool.tasks[index];
+
+    if (!index) return;
+    if (task->parent) ompp_clocks_combine(&pool.tasks[task->parent].complete, now);
+    if (task->group) ompp_clocks_combine(&pool.tasks[task->group].complete, now);
+    for (uint32_t i = 0; i < task->nsuccessors; i++) {
+        uint32_t successor = find(task->successors[i]);
+        if (successor) ompp_clocks_combine(&pool.tasks[successor].ready, now);
+    }
+    drop(task->parent);
+    drop(task->group);
+    task->parent = task->group = 0;
+    unlink_task(index);
+    drop(index);
+}
+
+/* What a waiting task goes on with: all of its children, or members of its group, that are complete. */
+static void take_complete(ompp_causal_thread_t *self, uint32_t index)
+{
+    self->other.t = 0;
+    if (!index) return;
+    self->other = pool.tasks[index].complete;
+    pool.tasks[index].complete.t = 0;
+}
+
+/* ---- Events ----------------------------------------------------------------------------------------------------------- */
+
+/* The thread is free again: it goes on with what it was doing before, which may be waiting. */
+static void turn_back(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    if (!pop(self)) return;
+    ompp_clocks_wait(&self->clocks, t);
+    if (self->wait.kind == OMPP_SYNC_BARRIER) ompp_causal_arrive_again(self, t);
+}
+
+static void lock_pool(void)
+{
+    ompp_causal_lock(&pool.lock);
+}
+
+static void unlock_pool(void)
+{
+    ompp_causal_unlock(&pool.lock);
+}
+
+static void do_create(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
+{
+    (void)other;
+    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
+    lock_pool();
+    create(self, task);
+    unlock_pool();
+}
+
+static void do_depend(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
+{
+    (void)self, (void)t;
+    lock_pool();
+    depend(task, other);
+    unlock_pool();
+}
+
+static void do_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
+{
+    lock_pool();
+    begin(self, task, other);
+    unlock_pool();
+    ompp_causal_go_on(self, &self->other, 0, t);
+    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
+    lock_pool();
+    note_begun(self);
+    unlock_pool();
+}
+
+static void do_end(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
+{
+    (void)other;
+    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
+    lock_pool();
+    const bool here = find(task) == self->task; /* not one that lies on another thread, which is told later */
+    end(task, &self->own);
+    unlock_pool();
+    if (here) turn_back(self, t);
+}
+
+static void do_suspend(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
+{
+    (void)other;
+    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
+    lock_pool();
+    uint32_t index = find(task);
+    if (index) pool.tasks[index].ready = self->own;
+    unlock_pool();
+    turn_back(self, t);
+}
+
+static void do_continue(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
+{
+    (void)other;
+    lock_pool();
+    uint32_t index = find(task);
+    self->other.t = 0;
+    if (index) self->other = pool.tasks[index].ready;
+    push(self, index);
+    unlock_pool();
+    ompp_causal_go_on(self, &self->other, 0, t);
+}
+
+static void do_wait(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
+{
+    (void)task, (void)other;
+    ompp_clocks_wait(&self->clocks, t);
+    self->wait = (ompp_causal_wait_t){OMPP_SYNC_NUM, 0, 0};
+}
+
+static void do_waited(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
+{
+    (void)task, (void)other;
+    lock_pool();
+    take_complete(self, self->task ? self->task : self->implicit);
+    unlock_pool();
+    ompp_causal_go_on(self, &self->other, 0, t);
+}
+
+static void do_group(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
+{
+    (void)task, (void)other, (void)t;
+    lock_pool();
+    uint32_t group = new_task(0);
+    if (group) {
+        pool.tasks[group].group = self->group;
+        self->group = group;
+    } else {
+        self->lost++;
+    }
+    unlock_pool();
+}
+
+static void do_group_end(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
+{
+    (void)task, (void)other;
+    lock_pool();
+    const uint32_t group = self->group;
+    take_complete(self, group);
+    if (group) {
+        self->group = pool.tasks[group].group;
+        pool.tasks[group].group = 0;
+        drop(group);
+    }
+    unlock_pool();
+    ompp_causal_go_on(self, &self->other, 0, t);
+}
+
+static void (*const actions[])(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t) = {
+    [OMPP_SYNC_TASK_CREATE] = do_create,
+    [OMPP_SYNC_TASK_DEPEND] = do_depend,
+    [OMPP_SYNC_TASK_BEGIN] = do_begin,
+    [OMPP_SYNC_TASK_END] = do_end,
+    [OMPP_SYNC_TASK_SUSPEND] = do_suspend,
+    [OMPP_SYNC_TASK_CONTINUE] = do_continue,
+    [OMPP_SYNC_TASK_WAIT] = do_wait,
+    [OMPP_SYNC_TASK_WAITED] = do_waited,
+    [OMPP_SYNC_TASK_GROUP] = do_group,
+    [OMPP_SYNC_TASK_GROUP_WAIT] = do_wait,
+    [OMPP_SYNC_TASK_GROUP_END] = do_group_end,
+};
+
+void ompp_causal_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t)
+{
+    ompp_causal_thread_t *self = ompp_causal_enter();
+
+    if (!self) return;
+    ompp_causal_settle(self, t);
+    self->syncs++;
+    actions[what](self, task, other, t);
+    ompp_causal_leave(self);
+}

@@ -1,0 +1,118 @@
+#include "runtime/ompp_whatif_record.h"
+
+#include "runtime/ompp_thread_priv.h"
+
+#include <string.h>
+
+static void *at(ompp_off_t off)
+{
+    return ompp_process.arena.base + off;
+}
+
+static ompp_a_whatif_t *existing(void)
+{
+    ompp_off_t off = 0;
+
+    if (atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING)
+        off = atomic_load_explicit(&ompp_process.header->whatif, memory_order_acquire);
+    return off ? at(off) : NULL;
+}
+
+ompp_a_whatif_t *ompp_whatif_record(ompp_whatif_mode_t mode)
+{
+    if (existing() || atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return existing();
+    const ompp_held_t held = ompp_lock();
+    ompp_off_t off = existing() ? 0 : ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_whatif_t));
+    if (off) {
+        ((ompp_a_whatif_t *)at(off))->mode = mode;
+        atomic_store_explicit(&ompp_process.header->whatif, off, memory_order_release);
+    }
+    ompp_unlock(held);
+    return existing();
+}
+
+void ompp_whatif_say_why(const char *why)
+{
+    ompp_a_whatif_t *whatif = existing();
+
+    if (!whatif) return;
+    const ompp_held_t held = ompp_lock();
+    ompp_off_t off = why ? ompp_string_take(why) : 0;
+    atomic_store_explicit(&whatif->why, off, memory_order_release);
+    ompp_unlock(held);
+}
+
+ompp_a_whatif_region_t *ompp_whatif_region_new(ompp_region_ref_t region)
+{
+    ompp_a_whatif_t *whatif = existing();
+    ompp_a_whatif_region_t *record = NULL;
+
+    if (!whatif) return NULL;
+    const ompp_held_t held = ompp_lock();
+    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof *record);
+    if (off) {
+        record = at(off);
+        record->region = region;
+        record->next = atomic_load_explicit(&whatif->regions, memory_order_relaxed);
+        atomic_store_explicit(&whatif->regions, off, memory_order_release);
+    }
+    ompp_unlock(held);
+    return record;
+}
+
+ompp_a_whatif_point_t *ompp_whatif_point_new(const char *name, uint32_t kind, bool automatic, ompp_region_ref_t region)
+{
+    ompp_a_whatif_t *whatif = existing();
+    ompp_a_whatif_point_t *record = NULL;
+
+    if (!whatif) return NULL;
+    const ompp_held_t held = ompp_lock();
+    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof *record);
+    if (off) {
+        record = at(off);
+        record->name = ompp_string_take(name);
+        record->region = region;
+        record->kind = kind;
+        record->automatic = automatic;
+        record->next = atomic_load_explicit(&whatif->points, memory_order_relaxed);
+        atomic_store_explicit(&whatif->points, off, memory_order_release);
+    }
+    ompp_unlock(held);
+    return record;
+}
+
+/* FNV-1a (Fowler, Noll, Vo). */
+static uint64_t mix(uint64_t hash, const void *data, size_t n)
+{
+    const unsigned char *bytes = data;
+
+    for (size_t i = 0; i < n; i++) hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static uint64_t mix_text(uint64_t hash, ompp_off_t text)
+{
+    const ompp_a_string_t *s = text ? at(text) : NULL;
+
+    return s ? mix(hash, s->text, s->length + 1) : mix(hash, "", 1);
+}
+
+uint64_t ompp_whatif_region_key(ompp_region_ref_t region)
+{
+    const ompp_a_region_t *r = region ? at(region) : NULL;
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    if (!r) return 0;
+    hash = mix(hash, &r->construct, sizeof r->construct);
+    hash = mix(hash, &r->key, sizeof r->key);
+    hash = mix_text(hash, r->name);
+    if (r->key) return hash; /* a lock on the heap: its address differs from rank to rank */
+    if (r->begin) {
+        hash = mix_text(hash, r->file);
+        hash = mix(hash, &r->begin, sizeof r->begin);
+        return mix(hash, &r->end, sizeof r->end);
+    }
+    const ompp_a_module_t *m = r->module ? at(r->module) : NULL;
+    if (m) hash = mix_text(hash, m->id);
+    return mix(hash, &r->addr, sizeof r->addr);
+}

@@ -1,0 +1,32 @@
+/**
+ * \file
+ * Records of the causal profile in the arena (model/ompp_layout.h): made here, under the process's lock; filled by src/causal.
+ * Pointers are good until the end of the process.
+ */
+#ifndef OMPP_WHATIF_RECORD_H
+#define OMPP_WHATIF_RECORD_H
+
+#include "model/ompp_layout.h"
+#include "runtime/ompp_event.h"
+
+/* Seen by the other libraries in the process. */
+#pragma GCC visibility push(default)
+
+/** \brief The process's causal profile, made at the first call. \return NULL when there is no room or measurement does not run. */
+ompp_a_whatif_t *ompp_whatif_record(ompp_whatif_mode_t mode);
+
+/** \brief Says why there is no result. The last one is kept. */
+void ompp_whatif_say_why(const char *why);
+
+/** \brief A further region that is followed, linked, all zero. \return NULL when off or full. Slow. */
+ompp_a_whatif_region_t *ompp_whatif_region_new(ompp_region_ref_t region);
+
+/** \brief A further progress point, linked, zero counts. \param[in] region  of an automatic one. \return NULL when off or full. Slow. */
+ompp_a_whatif_point_t *ompp_whatif_point_new(const char *name, uint32_t kind, bool automatic, ompp_region_ref_t region);
+
+/** \brief Number that is equal on all ranks for equal regions, as far as the process knows it: by source place, or module and offset. */
+uint64_t ompp_whatif_region_key(ompp_region_ref_t region);
+
+#pragma GCC visibility pop
+
+#endif
