@@ -93,7 +93,7 @@ static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
     self->node = to.node;
     ompp_causal_settle(self, t);
     self->moves++;
-    ompp_clocks_move(&self->clocks, to.waits ? 0 : ompp_causal_mask(self, to.node), to.waits, t);
+    ompp_clocks_move(&self->clocks, ompp_causal_mask(self, to.node), to.waits, t);
     if (from.node == to.node && from.waits == to.waits) ompp_causal_result(self, t);
     ompp_causal_leave(self);
 }

@@ -146,6 +146,9 @@ void ompp_causal_pay(ompp_time_t until);
 /** \brief Makes the records. \return false when there is no room. */
 bool ompp_causal_result_open(void);
 
+/** \brief Makes the record of a slot whose region is new. */
+void ompp_causal_result_new(unsigned slot);
+
 /** \brief Writes what the clocks of this thread say now. */
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t);
 

@@ -13,7 +13,7 @@
 static struct {
     _Atomic uint32_t lock;
     ompp_a_whatif_t *whatif;
-    ompp_a_whatif_region_t *records[OMPP_CLOCKS_SLOTS]; /* of the present set; NULL = none yet */
+    _Atomic(ompp_a_whatif_region_t *) records[OMPP_CLOCKS_SLOTS]; /* of the present set; NULL = none yet */
     ompp_time_t begin;
     int nprocessors;
 } result;
@@ -26,15 +26,24 @@ bool ompp_causal_result_open(void)
     return result.whatif != NULL;
 }
 
-/* Sums over all threads; those that are at work now are read as they are. */
-static void sum_threads(unsigned slot, uint64_t *work, uint64_t *spans)
+void ompp_causal_result_new(unsigned slot)
 {
-    *work = *spans = 0;
+    atomic_store(&result.records[slot], ompp_whatif_region_new(ompp_causal_region(slot)));
+}
+
+/* Sums over all threads; those that are at work now are read as they are. */
+static uint64_t sum_threads(unsigned slot, ompp_whatif_region_t *to)
+{
+    uint64_t spans = 0;
+
+    to->work_ns = to->visits = 0;
     for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next) {
         if (t->clocks.set != atomic_load(&ompp_causal.set)) continue;
-        *work += t->clocks.total[slot] + t->clocks.work[slot];
-        *spans += t->clocks.spans[slot] + (t->clocks.work[slot] > 0);
+        to->work_ns += t->clocks.total[slot] + t->clocks.work[slot];
+        to->visits += t->clocks.visits[slot];
+        spans += t->clocks.spans[slot] + (t->clocks.work[slot] > 0);
     }
+    return spans;
 }
 
 static uint32_t flags_of(unsigned slot)
@@ -62,10 +71,9 @@ static void write_region(const ompp_causal_thread_t *self, unsigned slot, ompp_t
     const ompp_clocks_rule_t *rule = &ompp_causal.rule;
     uint64_t spans;
 
-    if (!record) record = result.records[slot] = ompp_whatif_region_new(ompp_causal_region(slot));
     if (!record) return;
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
-    sum_threads(slot, &record->result.work_ns, &spans);
+    spans = sum_threads(slot, &record->result);
     record->result.flags = flags_of(slot);
     record->result.followed_ns = t - result.begin;
     for (unsigned k = 0; k < SPEEDUPS; k++) {

@@ -66,10 +66,15 @@ static unsigned bit_of(ompp_region_ref_t region)
         if (ompp_causal_region(s) == region) return 1u << s;
     if (!has_work(region)) return 0;
     const uint64_t key = ompp_whatif_region_key(region);
+    bool is_new = false;
     ompp_causal_lock(&slots.lock);
     int slot = find(key, true);
-    if (slot >= 0 && !ompp_causal_region((unsigned)slot)) atomic_store_explicit(&slots.region[slot], region, memory_order_release);
+    if (slot >= 0 && !ompp_causal_region((unsigned)slot)) {
+        atomic_store_explicit(&slots.region[slot], region, memory_order_release);
+        is_new = true;
+    }
     ompp_causal_unlock(&slots.lock);
+    if (is_new) ompp_causal_result_new((unsigned)slot);
     /* Two regions with one key are one to us (a macro expanded twice in a line). */
     return slot < 0 ? 0 : 1u << slot;
 }

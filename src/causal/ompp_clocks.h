@@ -59,6 +59,7 @@ typedef struct {
     ompp_time_t work[OMPP_CLOCKS_SLOTS]; /* ns, not yet in o */
     ompp_time_t total[OMPP_CLOCKS_SLOTS]; /* ns booked since the set was chosen */
     uint64_t spans[OMPP_CLOCKS_SLOTS];    /* times that work was booked */
+    uint64_t visits[OMPP_CLOCKS_SLOTS];   /* times that the context came into the region */
     uint64_t set;
     ompp_time_t since;   /* work is counted until then */
     ompp_time_t waiting; /* it waits since then; 0 = it works */
@@ -84,6 +85,7 @@ static inline void ompp_clocks_count(ompp_clocks_t *c, ompp_time_t t)
 static inline void ompp_clocks_move(ompp_clocks_t *c, uint16_t mask, bool idle, ompp_time_t t)
 {
     ompp_clocks_count(c, t);
+    for (unsigned m = mask & ~(unsigned)c->mask; m; m &= m - 1) c->visits[__builtin_ctz(m)]++;
     c->mask = mask;
     c->idle = idle;
 }

@@ -39,6 +39,7 @@ void ompp_clocks_reset(ompp_clocks_t *c, uint64_t set, ompp_time_t t)
     memset(c->work, 0, sizeof c->work);
     memset(c->total, 0, sizeof c->total);
     memset(c->spans, 0, sizeof c->spans);
+    memset(c->visits, 0, sizeof c->visits);
     c->set = set;
     c->mask = 0;
     if (t > c->since) c->since = t;

@@ -653,66 +653,9 @@ static int merge_ranks(merge_t *m)
     return into->failed ? -OMPP_E_NOMEM : 0;
 }
 
-/* ---- Causal profile ------------------------------------------------------------------------------------------------- */
-
-static ompp_whatif_region_t *whatif_region(ompp_whatif_t *w, uint32_t region)
-{
-    for (size_t i = 0; i < w->nregions; i++)
-        if (w->regions[i].region == region) return &w->regions[i];
-    return NULL;
-}
-
-static ompp_whatif_point_t *whatif_point(ompp_whatif_t *w, const ompp_whatif_point_t *wanted)
-{
-    for (size_t i = 0; i < w->npoints; i++)
-        if (w->points[i].name == wanted->name && w->points[i].kind == wanted->kind && w->points[i].region == wanted->region)
-            return &w->points[i];
-    return NULL;
-}
-
-/* What one of the two does not know took its time there, and was not made faster. */
 static int merge_whatif(merge_t *m)
 {
-    ompp_whatif_t *into = &m->into->whatif;
-    const ompp_whatif_t *from = &m->from->whatif;
-    const ompp_whatif_region_t nothing = {0};
-
-    if (from->mode == OMPP_WHATIF_OFF) return 0;
-    if (into->mode == OMPP_WHATIF_OFF) into->mode = from->mode;
-    for (size_t i = 0; i < into->nregions; i++) into->regions[i].flags &= ~(uint32_t)OMPP_WHATIF_MERGED;
-    for (size_t i = 0; i < from->nregions; i++) {
-        ompp_whatif_region_t region = from->regions[i];
-        region.region = m->regions[region.region];
-        ompp_whatif_region_t *same = whatif_region(into, region.region);
-        if (!same) {
-            ompp_whatif_join_region(&region, from->time_ns, &nothing, into->time_ns);
-            ompp_profile_add_whatif_region(m->into, &region);
-            same = into->nregions ? &into->regions[into->nregions - 1] : NULL;
-        } else {
-            ompp_whatif_join_region(same, into->time_ns, &region, from->time_ns);
-        }
-        if (same) same->flags |= OMPP_WHATIF_MERGED;
-    }
-    for (size_t i = 0; i < into->nregions; i++) {
-        if (!(into->regions[i].flags & OMPP_WHATIF_MERGED))
-            ompp_whatif_join_region(&into->regions[i], into->time_ns, &nothing, from->time_ns);
-        into->regions[i].flags &= ~(uint32_t)OMPP_WHATIF_MERGED;
-    }
-    for (size_t i = 0; i < from->npoints; i++) {
-        ompp_whatif_point_t point = from->points[i];
-        point.name = m->strings[point.name];
-        point.region = mapped(m->regions, point.region);
-        ompp_whatif_point_t *same = whatif_point(into, &point);
-        if (same) ompp_whatif_join_point(same, &point);
-        else ompp_profile_add_whatif_point(m->into, &point);
-    }
-    if (!into->why || m->from_leads) into->why = m->strings[from->why];
-    into->time_ns = MAX(into->time_ns, from->time_ns);
-    into->paid_ns = MAX(into->paid_ns, from->paid_ns);
-    into->events += from->events;
-    into->cost_ns += from->cost_ns;
-    into->lost += from->lost;
-    return m->into->failed ? -OMPP_E_NOMEM : 0;
+    return ompp_whatif_merge(m->into, m->from, m->strings, m->regions, m->from_leads);
 }
 
 static int merge_settings(merge_t *m)

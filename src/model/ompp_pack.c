@@ -215,6 +215,7 @@ static void put_whatif(writer_t *w, const ompp_whatif_t *x)
         put(w, x->regions[i].flags);
         put(w, x->regions[i].work_ns);
         put(w, x->regions[i].followed_ns);
+        put(w, x->regions[i].visits);
         for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) put_whatif_clock(w, &x->regions[i].clocks[k]);
     }
     put(w, x->npoints);

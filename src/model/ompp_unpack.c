@@ -241,6 +241,7 @@ static void get_whatif(reader_t *r, ompp_profile_t *p)
         region.flags = get32(r);
         region.work_ns = get(r);
         region.followed_ns = get(r);
+        region.visits = get(r);
         for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) get_whatif_clock(r, &region.clocks[k]);
         ompp_profile_add_whatif_region(p, &region);
     }

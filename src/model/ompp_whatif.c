@@ -1,5 +1,8 @@
 #include "model/ompp_whatif.h"
 
+#include "base/ompp_error.h"
+#include "model/ompp_combine_priv.h"
+
 const ompp_whatif_flag_t ompp_whatif_flags[OMPP_WHATIF_FLAG_NUM] = {
 #define OMPP_WHATIF_FLAG(id, name, sentence) [OMPP_WHATIF_BIT_##id] = {name, sentence},
 #include "model/ompp_whatif_flag.def"
@@ -43,6 +46,7 @@ void ompp_whatif_join_region(ompp_whatif_region_t *into, uint64_t into_ns, const
     into->flags |= from->flags;
     into->work_ns += from->work_ns;
     into->followed_ns = larger(into->followed_ns, from->followed_ns);
+    into->visits += from->visits;
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
         if (into->clocks[k].permille || from->clocks[k].permille)
             join_clock(&into->clocks[k], into_ns, &from->clocks[k], from_ns);
@@ -53,6 +57,7 @@ void ompp_whatif_join_parts(ompp_whatif_region_t *into, const ompp_whatif_region
     into->flags |= from->flags;
     into->work_ns += from->work_ns;
     into->followed_ns = larger(into->followed_ns, from->followed_ns);
+    into->visits += from->visits;
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
         ompp_whatif_clock_t *a = &into->clocks[k];
         const ompp_whatif_clock_t *b = &from->clocks[k];
@@ -74,4 +79,65 @@ void ompp_whatif_join_point(ompp_whatif_point_t *into, const ompp_whatif_point_t
     into->visits += from->visits;
     into->begins += from->begins;
     into->in_flight_ns += from->in_flight_ns;
+}
+
+static ompp_whatif_region_t *whatif_region(ompp_whatif_t *w, uint32_t region)
+{
+    for (size_t i = 0; i < w->nregions; i++)
+        if (w->regions[i].region == region) return &w->regions[i];
+    return NULL;
+}
+
+static ompp_whatif_point_t *whatif_point(ompp_whatif_t *w, const ompp_whatif_point_t *wanted)
+{
+    for (size_t i = 0; i < w->npoints; i++)
+        if (w->points[i].name == wanted->name && w->points[i].kind == wanted->kind && w->points[i].region == wanted->region)
+            return &w->points[i];
+    return NULL;
+}
+
+/* What one of the two does not know took its time there, and was not made faster. */
+int ompp_whatif_merge(ompp_profile_t *into_profile, const ompp_profile_t *from_profile, const uint32_t *strings, const uint32_t *regions,
+                      bool from_leads)
+{
+    ompp_whatif_t *into = &into_profile->whatif;
+    const ompp_whatif_t *from = &from_profile->whatif;
+    const ompp_whatif_region_t nothing = {0};
+
+    if (from->mode == OMPP_WHATIF_OFF) return 0;
+    if (into->mode == OMPP_WHATIF_OFF) into->mode = from->mode;
+    for (size_t i = 0; i < into->nregions; i++) into->regions[i].flags &= ~(uint32_t)OMPP_WHATIF_MERGED;
+    for (size_t i = 0; i < from->nregions; i++) {
+        ompp_whatif_region_t region = from->regions[i];
+        region.region = regions[region.region];
+        ompp_whatif_region_t *same = whatif_region(into, region.region);
+        if (!same) {
+            ompp_whatif_join_region(&region, from->time_ns, &nothing, into->time_ns);
+            ompp_profile_add_whatif_region(into_profile, &region);
+            same = into->nregions ? &into->regions[into->nregions - 1] : NULL;
+        } else {
+            ompp_whatif_join_region(same, into->time_ns, &region, from->time_ns);
+        }
+        if (same) same->flags |= OMPP_WHATIF_MERGED;
+    }
+    for (size_t i = 0; i < into->nregions; i++) {
+        if (!(into->regions[i].flags & OMPP_WHATIF_MERGED))
+            ompp_whatif_join_region(&into->regions[i], into->time_ns, &nothing, from->time_ns);
+        into->regions[i].flags &= ~(uint32_t)OMPP_WHATIF_MERGED;
+    }
+    for (size_t i = 0; i < from->npoints; i++) {
+        ompp_whatif_point_t point = from->points[i];
+        point.name = strings[point.name];
+        point.region = point.region == OMPP_NONE ? OMPP_NONE : regions[point.region];
+        ompp_whatif_point_t *same = whatif_point(into, &point);
+        if (same) ompp_whatif_join_point(same, &point);
+        else ompp_profile_add_whatif_point(into_profile, &point);
+    }
+    if (!into->why || from_leads) into->why = strings[from->why];
+    into->time_ns = larger(into->time_ns, from->time_ns);
+    into->paid_ns = larger(into->paid_ns, from->paid_ns);
+    into->events += from->events;
+    into->cost_ns += from->cost_ns;
+    into->lost += from->lost;
+    return into_profile->failed ? -OMPP_E_NOMEM : 0;
 }

@@ -45,6 +45,9 @@ static const struct {
     {"data structures (OMPP_DATA_BACKEND)", wants_perf, "libompp-perf.so", "ompp_perf_start"},
 };
 
+/* Of programs that have the runtime without src/lib: tests. */
+__attribute__((weak)) ompp_plugin_start_t *const ompp_builtin_parts[] = {NULL};
+
 void ompp_library_path(char *path, size_t n, const char *name)
 {
     Dl_info self;

@@ -9,9 +9,6 @@
 #include "model/ompp_layout.h"
 #include "runtime/ompp_event.h"
 
-/* Seen by the other libraries in the process. */
-#pragma GCC visibility push(default)
-
 /** \brief The process's causal profile, made at the first call. \return NULL when there is no room or measurement does not run. */
 ompp_a_whatif_t *ompp_whatif_record(ompp_whatif_mode_t mode);
 
@@ -26,7 +23,5 @@ ompp_a_whatif_point_t *ompp_whatif_point_new(const char *name, uint32_t kind, bo
 
 /** \brief Number that is equal on all ranks for equal regions, as far as the process knows it: by source place, or module and offset. */
 uint64_t ompp_whatif_region_key(ompp_region_ref_t region);
-
-#pragma GCC visibility pop
 
 #endif
