@@ -136,14 +136,16 @@ static int run_with_hooks(const kinst_command_t *c, const how_t *how, const kins
         else if (c->kinds[i] != KINST_WORD_DEPENDENCY)
             kinst_add(&argv, c->words.v[i]);
     }
-    return kinst_memory_run(&argv, how->err);
+    return kinst_memory_run(&argv, NULL, how->err);
 }
 
 static int run(const kinst_command_t *c, const how_t *how);
 
-/* The options for hooks differ by language: objects of Fortran and others in one command are made one by one. */
+/* The options for hooks differ by language: objects of Fortran and others in one command are made one by one. So are
+ * those of clang, which makes them in two steps. */
 static bool is_mixed(const kinst_command_t *c)
 {
+    if (kinst_inline_fits(c)) return c->nsources > 1;
     for (size_t i = 1; i < c->nsources; i++)
         if ((c->sources[i].lang == KINST_LANG_FORTRAN) != (c->sources[0].lang == KINST_LANG_FORTRAN)) return true;
     return false;
@@ -188,7 +190,7 @@ static int run_each(const kinst_command_t *c, const how_t *how)
 static int run(const kinst_command_t *c, const how_t *how)
 {
     kinst_list_t argv = {0};
-    bool replaced = false, hooks = kinst_own.memory && how->link == LINK_OMPP && c->nsources > 0;
+    bool replaced = false, hooks = kinst_own.memory && c->step == KINST_STEP_LINK && how->link == LINK_OMPP && c->nsources > 0;
 
     if (kinst_own.memory && c->step != KINST_STEP_LINK && is_mixed(c)) return run_each(c, how);
     for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
@@ -211,16 +213,17 @@ static int run(const kinst_command_t *c, const how_t *how)
             add_text(&argv, c, &c->sources[source++], inputs > 0);
         else if (c->kinds[i] == KINST_WORD_SOURCE)
             kinst_add(&argv, original_of(&c->sources[source++]));
-        else if (notes && strcmp(c->words.v[i], "-pipe") == 0)
-            continue; /* the assembler would read the notes alone */
+        else if ((notes || kinst_own.memory) && strcmp(c->words.v[i], "-pipe") == 0)
+            continue; /* the assembler would read the notes or the hooks alone */
         else if (!dropped || !replaced)
             kinst_add(&argv, c->words.v[i]);
     }
     if (c->step == KINST_STEP_LINK && how->link == LINK_NULL) kinst_addf(&argv, "%s/libompp-null.a", ompp_place_find()->lib);
     if (kinst_own.memory && c->step != KINST_STEP_LINK && c->nsources > 0) kinst_memory_compile(&argv, c, c->sources[0].lang);
     if (how->silent) kinst_add(&argv, "-w");
-    if (how->err && how->added) return kinst_memory_run(&argv, how->err);
-    return kinst_run(argv.v, &(kinst_run_t){.err = how->err, .dependencies = !replaced});
+    const kinst_command_t *hooked = kinst_own.memory && c->step == KINST_STEP_COMPILE && c->nsources == 1 ? c : NULL;
+    if (how->err && how->added) return kinst_memory_run(&argv, hooked, how->err);
+    return kinst_inline_run(&argv, hooked, &(kinst_run_t){.err = how->err, .dependencies = !replaced});
 }
 
 /* The dependency files, from the user's own sources: exactly what the compiler would have written. False when it does not. */

@@ -92,6 +92,7 @@ void kinst_memory_compile(kinst_list_t *argv, const kinst_command_t *c, kinst_la
     if (!c->debug) kinst_add(argv, "-g");
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
         if ((options[i].compilers & compiler) && (options[i].languages & language)) kinst_add(argv, options[i].option);
+    if (!c->clang) kinst_inline_assembler(argv, c);
     if (lang != KINST_LANG_FORTRAN) kinst_memory_preprocess(argv, c);
 }
 
@@ -168,11 +169,11 @@ static char *object_of(size_t source)
 }
 
 /* Runs one of several commands whose messages go to one file. */
-int kinst_memory_run(const kinst_list_t *argv, const char *err)
+int kinst_memory_run(const kinst_list_t *argv, const kinst_command_t *c, const char *err)
 {
     size_t before_size = 0, size = 0;
     char *before = err ? kinst_file_read(err, &before_size) : NULL;
-    int status = kinst_run(argv->v, &(kinst_run_t){.err = err});
+    int status = kinst_inline_run(argv, c, &(kinst_run_t){.err = err});
     char *text = err && before_size ? kinst_file_read(err, &size) : NULL;
 
     if (text) {
@@ -198,7 +199,7 @@ int kinst_memory_object(const kinst_command_t *c, size_t source, const kinst_lis
     kinst_add(&argv, "-o");
     kinst_add(&argv, object_of(source));
     for (size_t i = 0; i < text->n; i++) kinst_add(&argv, text->v[i]);
-    return kinst_memory_run(&argv, err);
+    return kinst_memory_run(&argv, c, err);
 }
 
 void kinst_memory_add_object(kinst_list_t *argv, size_t source)

@@ -2,7 +2,8 @@
  * \file
  * kinst-ompp: compile and link wrapper. Parts: kinst-ompp.c (own options, usage), -options.c (reading the compiler's command),
  * -source.c (making the instrumented text; its parts are named in kinst-ompp-source.h, those for Fortran in kinst-ompp-fortran.h),
- * -text.c (how C is written), -run.c (processes, private directory), -build.c (what is run in which order).
+ * -text.c (how C is written), -memory.c and -inline.c (hooks at loads and stores), -run.c (processes, private directory), -build.c
+ * (what is run in which order).
  *
  * The rule above all: a build that works without the wrapper works with it, with the compiler's messages and status.
  * Memory is not given back: the process is short.
@@ -158,8 +159,25 @@ int kinst_memory_object(const kinst_command_t *command, size_t source, const kin
 /** \brief Adds that object to a command that links. */
 void kinst_memory_add_object(kinst_list_t *argv, size_t source);
 
-/** \brief Runs one of several commands whose messages go to one file. \return wait status. */
-int kinst_memory_run(const kinst_list_t *argv, const char *err);
+/** \brief Runs one of several commands, as kinst_inline_run() does, whose messages go to one file. \return wait status. */
+int kinst_memory_run(const kinst_list_t *argv, const kinst_command_t *command, const char *err);
+
+/* ---- Hooks that are not called but inlined ---------------------------------------------------------------------------- */
+
+/** \brief Adds the option that has gcc's assembler inline them, where it can. */
+void kinst_inline_assembler(kinst_list_t *argv, const kinst_command_t *command);
+
+/** \brief Does a command of clang make objects that kinst_inline_run() can make? Then it is run for each source. */
+bool kinst_inline_fits(const kinst_command_t *command);
+
+typedef struct kinst_run kinst_run_t;
+
+/**
+ * \brief Runs a command that makes an object with hooks of one source, with clang in steps that inline them where it can; any other
+ *        command as it is, for which command is NULL.
+ * \return wait status.
+ */
+int kinst_inline_run(const kinst_list_t *argv, const kinst_command_t *command, const kinst_run_t *how);
 
 /**
  * \brief Which file of a source, itself or a header of the user's, asks clang whether ThreadSanitizer is on: its hooks say yes.
@@ -169,13 +187,13 @@ char *kinst_memory_asks(const kinst_command_t *command, const kinst_source_t *so
 
 /* ---- Processes ------------------------------------------------------------------------------------------------------- */
 
-typedef struct {
+struct kinst_run {
     const char *cwd;          /* NULL = stay */
     const char *out, *err;    /* files for stdout and stderr, NULL = the wrapper's own */
     double seconds;           /* 0 = no limit; with a limit the process gets a group of its own */
     bool always;              /* also with --dry-run: it makes what other commands need */
     bool dependencies;        /* the compiler may add to the files that DEPENDENCIES_OUTPUT and SUNPRO_DEPENDENCIES name */
-} kinst_run_t;
+};
 
 enum { KINST_TIMED_OUT = -2 };
 

@@ -37,7 +37,7 @@ _Static_assert(sizeof rows / sizeof rows[0] == VALUES, "a row per value");
 /* What threads count into that are not measured, and that have not been seen yet. */
 static uint32_t no_page;
 static ompp_counter_t unread = {.pages = &no_page};
-static ompp_counter_t unseen = {.tag = 1ull << 40, .pages = &no_page};
+static ompp_counter_t unseen = {.tag = ~OMPP_MAP_LOW, .pages = &no_page};
 __thread ompp_counter_t *ompp_counter_self = &unseen;
 unsigned ompp_counter_files[OMPP_FILES_NUM];
 
@@ -90,7 +90,7 @@ static ompp_counter_t *new_counter(void)
     return counter == MAP_FAILED ? NULL : counter;
 }
 
-/* Numbers of threads are 16 bits: what comes behind them shares the last one. */
+/* Numbers of threads have a limit: what comes behind it shares the last one. */
 static void *begin(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -99,7 +99,7 @@ static void *begin(void)
     if (!counter) return NULL;
     pthread_once(&once, register_metrics);
     uint32_t number = ++nthreads;
-    counter->tag = (uint64_t)(number < 0xffffu ? number : 0xffffu) << OMPP_MAP_OWNER_SHIFT;
+    counter->tag = (number < OMPP_MAP_OWNERS ? number : OMPP_MAP_OWNERS - 1) << OMPP_MAP_OWNER_SHIFT;
     counter->pages = ompp_map_page;
     counter->mask = ompp_map_mask;
     return ompp_counter_self = counter;
@@ -176,44 +176,44 @@ ompp_counter_t *ompp_counter_get(void)
     return __builtin_expect(counter != &unseen, 1) ? counter : first_access();
 }
 
-/* A page that this thread does not own: takes it when nobody does. \return whether it is another's. */
-__attribute__((noinline)) static bool is_foreign(const ompp_counter_t *counter, uint32_t *entry, uint32_t value)
+/* Gives an entry without an owner this one; none changes nothing. \return the entry as it is then. */
+static uint32_t own(uint32_t *entry, uint32_t owner)
 {
-    while (!(value >> OMPP_MAP_OWNER_SHIFT))
-        if (__atomic_compare_exchange_n(entry, &value, value | (uint32_t)counter->tag, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-            return false;
-    return (value & 0xffff0000u) != counter->tag;
+    uint32_t value = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
+
+    while (!(value & ~OMPP_MAP_LOW) && owner)
+        if (__atomic_compare_exchange_n(entry, &value, value | owner, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) return value | owner;
+    return value;
 }
 
-static bool foreign_of(const ompp_counter_t *counter, uint32_t *entry, uint32_t value)
+/* The entry of a page that may be another thread's: the first entry of the system's page says whose all of it is. */
+static uint32_t touch(const ompp_counter_t *counter, uintptr_t address)
 {
-    uint32_t owner = value & 0xffff0000u;
+    uint32_t *entry = ompp_map_entry(address), *first = ompp_map_entry(address >> OMPP_MAP_TOUCH_BITS << OMPP_MAP_TOUCH_BITS);
+    uint32_t value = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
 
-    if (owner == counter->tag) return false;
-    return owner ? true : is_foreign(counter, entry, value);
+    return value & ~OMPP_MAP_LOW ? value : own(entry, own(first, counter->tag) & ~OMPP_MAP_LOW);
 }
 
-void ompp_count_other(uintptr_t address, size_t size, unsigned kind)
+ompp_found_t ompp_count_find_slow(uintptr_t address, unsigned kind)
 {
     ompp_counter_t *counter = ompp_counter_get();
-    uint32_t *entry = ompp_map_entry(address), value = __atomic_load_n(entry, __ATOMIC_ACQUIRE), object = value & 0xffffu;
+    uint32_t entry = touch(counter, address), object = ompp_map_in_page(entry, address);
 
-    if (object & OMPP_MAP_LEADS) object = ompp_map_in_edge(object, address);
-    ompp_count_t *c = &counter->count[object];
-    c->foreign[kind] += foreign_of(counter, entry, value);
-    c->scalars[kind][__builtin_ctzl(size)]++;
+    counter->count[object].foreign[kind] += (entry & ~OMPP_MAP_LOW) != counter->tag;
+    return (ompp_found_t){counter, (uint64_t)object << OMPP_INLINE_COUNT_BITS};
 }
 
 /* ---- Blocks --------------------------------------------------------------------------------------------------------- */
 
 /* Bytes from address on, within the page, that belong to the same object. */
-static size_t run_length(uintptr_t address, size_t size, uint32_t value, uint32_t object)
+static size_t run_length(uintptr_t address, size_t size, uint32_t entry, uint32_t object)
 {
     size_t in_page = (1ul << OMPP_MAP_PAGE_BITS) - (address & ((1ul << OMPP_MAP_PAGE_BITS) - 1));
     size_t limit = size < in_page ? size : in_page, n = 1;
 
-    if (!(value & OMPP_MAP_LEADS)) return limit;
-    while (n < limit && ompp_map_in_edge(value, address + n) == object) n++;
+    if (!(entry & OMPP_MAP_PAGE_LEADS)) return limit;
+    while (n < limit && ompp_map_in_edge(entry, address + n) == object) n++;
     return n;
 }
 
@@ -224,16 +224,14 @@ void ompp_count_block(uintptr_t address, size_t size, unsigned kind)
     bool block = size > OMPP_COUNT_SCALAR;
 
     for (size_t n; size > 0; address += n, size -= n) {
-        uint32_t *entry = ompp_map_entry(address), value = __atomic_load_n(entry, __ATOMIC_ACQUIRE), object = value & 0xffffu;
-        if (object & OMPP_MAP_LEADS) object = ompp_map_in_edge(object, address);
-        bool foreign = foreign_of(counter, entry, value);
+        uint32_t entry = touch(counter, address), object = ompp_map_in_page(entry, address);
         ompp_count_t *c = &counter->count[object];
-        n = run_length(address, size, value, object);
+        n = run_length(address, size, entry, object);
         c->other_bytes[kind] += n;
         if (object == last) continue;
         c->others[kind]++;
         counter->blocks[kind][object] += block;
-        c->foreign[kind] += foreign;
+        c->foreign[kind] += (entry & ~OMPP_MAP_LOW) != counter->tag;
         last = object;
     }
 }

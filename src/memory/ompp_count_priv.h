@@ -29,17 +29,25 @@ typedef struct {
 } __attribute__((aligned(128))) ompp_count_t;
 
 typedef struct {
-    uint64_t tag;          /* number of the thread << OMPP_MAP_OWNER_SHIFT, from 1, as in the map; beyond all of them: no thread */
+    uint32_t tag;          /* number of the thread, from 1, << OMPP_MAP_OWNER_SHIFT, as in the map; nobody's number: not seen yet */
     const uint32_t *pages; /* the map's, here to be near */
     uint64_t mask;
-    uint64_t blocks[2][OMPP_DATA_MAX + 1]; /* of the others, those that are larger than OMPP_COUNT_SCALAR */
     uintptr_t told;        /* address of the last access that was told of by -fsanitize-coverage; 0 = counted already */
     uintptr_t block[2][2]; /* the last block hook of each kind, for calls that the compiler makes of it: address, size */
-    uintptr_t block_code[2];               /* where it was called */
-    ompp_count_t count[OMPP_DATA_MAX + 1]; /* [0]: data that belongs to no structure */
+    uintptr_t block_code[2];                /* where it was called */
+    ompp_count_t count[OMPP_DATA_MAX + 1];  /* [0]: data that belongs to no structure */
+    uint64_t blocks[2][OMPP_DATA_MAX + 1];  /* of the others, those that are larger than OMPP_COUNT_SCALAR */
 } ompp_counter_t;
 
 enum { OMPP_LOAD, OMPP_STORE };
+
+_Static_assert(offsetof(ompp_counter_t, tag) == OMPP_INLINE_TAG, "as inlined");
+_Static_assert(offsetof(ompp_counter_t, pages) == OMPP_INLINE_PAGES, "as inlined");
+_Static_assert(offsetof(ompp_counter_t, mask) == OMPP_INLINE_MASK, "as inlined");
+_Static_assert(offsetof(ompp_counter_t, count) == OMPP_INLINE_COUNT, "as inlined");
+_Static_assert(sizeof(ompp_count_t) == 1u << OMPP_INLINE_COUNT_BITS, "as inlined");
+_Static_assert(offsetof(ompp_count_t, scalars[OMPP_STORE]) == OMPP_INLINE_KIND, "as inlined");
+_Static_assert(OMPP_DATA_MAX << OMPP_INLINE_COUNT_BITS < OMPP_INLINE_LEADS, "room for the number of each structure");
 
 /** Object files with hooks: all of them, and those that clang made. */
 enum { OMPP_FILES_ALL, OMPP_FILES_CLANG, OMPP_FILES_NUM };
@@ -48,8 +56,30 @@ extern unsigned ompp_counter_files[OMPP_FILES_NUM];
 /** \brief An object file with hooks is there: before main, or before dlopen() returns. */
 void ompp_counter_file(unsigned compiler);
 
+/* Seen by the objects of the program. */
+#pragma GCC visibility push(default)
+#define OMPP_COUNT_TEXT(name) #name
+#define OMPP_COUNT_NAMED(name) __asm__(OMPP_COUNT_TEXT(name))
+
 /** Never NULL. */
-extern __thread ompp_counter_t *ompp_counter_self __attribute__((tls_model("initial-exec")));
+extern __thread ompp_counter_t *ompp_counter_self OMPP_COUNT_NAMED(OMPP_INLINE_SELF) __attribute__((tls_model("initial-exec")));
+
+/** Where an access is counted: a counter, and the bytes from its count[0] to the structure's. */
+typedef struct {
+    ompp_counter_t *counter;
+    uint64_t at;
+} ompp_found_t;
+
+/**
+ * \brief Finds the structure at an address of any page, and counts when the page is another thread's. Makes the counter of a new
+ *        thread; keeps errno.
+ */
+ompp_found_t ompp_count_find_load(uintptr_t address) OMPP_COUNT_NAMED(OMPP_INLINE_LOAD);
+ompp_found_t ompp_count_find_store(uintptr_t address) OMPP_COUNT_NAMED(OMPP_INLINE_STORE);
+#pragma GCC visibility pop
+
+/** \brief The same for pages that nobody has touched, or when the thread is new. */
+ompp_found_t ompp_count_find_slow(uintptr_t address, unsigned kind);
 
 /** \brief The counter of this thread, made at its first access; one that nobody reads when it is not measured. Keeps errno. */
 ompp_counter_t *ompp_counter_get(void);
@@ -60,34 +90,54 @@ bool ompp_counter_no_objects(void);
 /** \brief Opens the map and joins the runtime, once. */
 void ompp_counter_start(void);
 
-/** \brief ompp_count() for pages that are not this thread's, not one structure's alone, or when the thread is new. */
-void ompp_count_other(uintptr_t address, size_t size, unsigned kind);
+static inline ompp_count_t *ompp_count_at(ompp_counter_t *counter, uint64_t at)
+{
+    return (ompp_count_t *)((char *)counter->count + at);
+}
 
 /**
  * \brief One access of size bytes, 1, 2, 4, 8 or 16; kind is OMPP_LOAD or OMPP_STORE. It belongs to the structure that its first
  *        byte is in.
- * Budget: 14 instructions for a page that this thread touched first and that belongs to one structure as a whole, or to none.
+ * Budget: 11 instructions for a page that this thread touched first and that belongs to one structure as a whole, or to none.
+ * ompp_inline.S does the same.
  */
 static inline void ompp_count(uintptr_t address, size_t size, unsigned kind)
 {
     ompp_counter_t *counter = ompp_counter_self;
     uint64_t page = (address >> OMPP_MAP_PAGE_BITS) & counter->mask;
-    uint64_t object = __atomic_load_n(&counter->pages[page], __ATOMIC_ACQUIRE) ^ counter->tag;
+    uint64_t at = __atomic_load_n(&counter->pages[page], __ATOMIC_ACQUIRE) ^ counter->tag;
 
-    if (__builtin_expect(object >= OMPP_MAP_LEADS, 0)) {
-        ompp_count_other(address, size, kind);
-        return;
+    if (__builtin_expect(at >= OMPP_INLINE_LEADS, 0)) {
+        ompp_found_t found = kind == OMPP_LOAD ? ompp_count_find_load(address) : ompp_count_find_store(address);
+        counter = found.counter;
+        at = found.at;
     }
-    counter->count[object].scalars[kind][__builtin_ctzl(size)]++;
+    ompp_count_at(counter, at)->scalars[kind][__builtin_ctzl(size)]++;
 }
 
-/** \brief An atomic load or store: clang tells of it twice, first as of any other. */
+/**
+ * \brief An atomic load or store: clang tells of it twice, first as of any other, with ompp_count_told(). Objects that count by
+ *        themselves are clang's, and have no need to remember.
+ */
 static inline void ompp_count_atomic(uintptr_t address, size_t size, unsigned kind)
 {
+#ifdef OMPP_INLINED
+    (void)address, (void)size, (void)kind;
+#else
     ompp_counter_t *counter = ompp_counter_get();
 
     if (counter->told != address) ompp_count(address, size, kind);
     counter->told = 0;
+#endif
+}
+
+static inline void ompp_count_told(uintptr_t address)
+{
+#ifdef OMPP_INLINED
+    (void)address;
+#else
+    ompp_counter_self->told = address;
+#endif
 }
 
 /** \brief A block: one access for each structure that it touches, with the bytes that lie there. */

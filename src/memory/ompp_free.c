@@ -41,9 +41,9 @@ static bool in_grain(uint32_t entry, uintptr_t grain)
 /* Within one page. May say yes when a structure only shares a grain with the bytes. */
 static bool in_page(uintptr_t begin, uintptr_t end)
 {
-    uint32_t entry = __atomic_load_n(ompp_map_entry(begin), __ATOMIC_ACQUIRE) & 0xffffu;
+    uint32_t entry = __atomic_load_n(ompp_map_entry(begin), __ATOMIC_ACQUIRE) & OMPP_MAP_LOW;
 
-    if (!(entry & OMPP_MAP_LEADS)) return entry != 0;
+    if (!(entry & OMPP_MAP_PAGE_LEADS)) return entry != 0;
     for (uintptr_t grain = begin & ~(GRAIN - 1); grain < end; grain += GRAIN)
         if (in_grain(entry, grain)) return true;
     return false;
@@ -128,7 +128,7 @@ static void disown(uintptr_t begin, uintptr_t end)
 {
     for (; ompp_map_mask && begin < end; begin += PAGE) {
         uint32_t *entry = ompp_map_entry(begin);
-        if (__atomic_load_n(entry, __ATOMIC_RELAXED) >> OMPP_MAP_OWNER_SHIFT) __atomic_fetch_and(entry, 0xffffu, __ATOMIC_RELAXED);
+        if (__atomic_load_n(entry, __ATOMIC_RELAXED) >> OMPP_MAP_OWNER_SHIFT) __atomic_fetch_and(entry, OMPP_MAP_LOW, __ATOMIC_RELAXED);
     }
 }
 

@@ -5,41 +5,17 @@
  */
 #include "memory/ompp_count_priv.h"
 
+/* Objects that count by themselves have hooks of their own: ompp_inline.c. */
+#ifdef OMPP_INLINED
+#define HOOK __attribute__((always_inline)) void
+#else
 #define HOOK __attribute__((visibility("default"))) void
+#endif
 
 #define AT ((uintptr_t)address)
 
-/* One hook for a load, one for a store, one for both, of size bytes. */
-#define SCALAR(load, store, both, size)                                                                                \
-    HOOK load(void *address);                                                                                          \
-    HOOK load(void *address)                                                                                           \
-    {                                                                                                                  \
-        ompp_count(AT, size, OMPP_LOAD);                                                                               \
-    }                                                                                                                  \
-    HOOK store(void *address);                                                                                         \
-    HOOK store(void *address)                                                                                          \
-    {                                                                                                                  \
-        ompp_count(AT, size, OMPP_STORE);                                                                              \
-    }                                                                                                                  \
-    HOOK both(void *address);                                                                                          \
-    HOOK both(void *address)                                                                                           \
-    {                                                                                                                  \
-        ompp_count(AT, size, OMPP_LOAD);                                                                               \
-        ompp_count(AT, size, OMPP_STORE);                                                                              \
-    }
-
-#define ALL_SCALARS(n)                                                                                                 \
-    SCALAR(__tsan_read##n, __tsan_write##n, __tsan_read_write##n, n)                                                   \
-    SCALAR(__tsan_unaligned_read##n, __tsan_unaligned_write##n, __tsan_unaligned_read_write##n, n)
-
-ALL_SCALARS(1)
-ALL_SCALARS(2)
-ALL_SCALARS(4)
-ALL_SCALARS(8)
-ALL_SCALARS(16)
-
-/* clang has further names for accesses through volatile, on request. */
-#define VOLATILE(load, store, size)                                                                                    \
+/* One hook for a load, one for a store, of size bytes. */
+#define SCALAR(load, store, size)                                                                                      \
     HOOK load(void *address);                                                                                          \
     HOOK load(void *address)                                                                                           \
     {                                                                                                                  \
@@ -51,36 +27,82 @@ ALL_SCALARS(16)
         ompp_count(AT, size, OMPP_STORE);                                                                              \
     }
 
-#define ALL_VOLATILES(n)                                                                                               \
-    VOLATILE(__tsan_volatile_read##n, __tsan_volatile_write##n, n)                                                     \
-    VOLATILE(__tsan_unaligned_volatile_read##n, __tsan_unaligned_volatile_write##n, n)
-
-ALL_VOLATILES(1)
-ALL_VOLATILES(2)
-ALL_VOLATILES(4)
-ALL_VOLATILES(8)
-ALL_VOLATILES(16)
+/* One for both. */
+#define BOTH(hook, size)                                                                                               \
+    HOOK hook(void *address);                                                                                          \
+    HOOK hook(void *address)                                                                                           \
+    {                                                                                                                  \
+        ompp_count(AT, size, OMPP_LOAD);                                                                               \
+        ompp_count(AT, size, OMPP_STORE);                                                                              \
+    }
 
 /* Of -fsanitize-coverage. They come before atomic operations, too, which are handed over as a whole then: see ompp_atomic_hot.c. */
-#define COVERAGE(n)                                                                                                    \
-    HOOK __sanitizer_cov_load##n(void *address);                                                                       \
-    HOOK __sanitizer_cov_load##n(void *address)                                                                        \
+#define COVERAGE(hook, size, kind)                                                                                     \
+    HOOK hook(void *address);                                                                                          \
+    HOOK hook(void *address)                                                                                           \
     {                                                                                                                  \
-        ompp_counter_self->told = AT;                                                                                  \
-        ompp_count(AT, n, OMPP_LOAD);                                                                                  \
-    }                                                                                                                  \
-    HOOK __sanitizer_cov_store##n(void *address);                                                                      \
-    HOOK __sanitizer_cov_store##n(void *address)                                                                       \
-    {                                                                                                                  \
-        ompp_counter_self->told = AT;                                                                                  \
-        ompp_count(AT, n, OMPP_STORE);                                                                                 \
+        ompp_count_told(AT);                                                                                           \
+        ompp_count(AT, size, kind);                                                                                    \
     }
 
-COVERAGE(1)
-COVERAGE(2)
-COVERAGE(4)
-COVERAGE(8)
-COVERAGE(16)
+/* clang has further names for accesses through volatile, on request. */
+#define ALL(n)                                                                                                         \
+    SCALAR(__tsan_read##n, __tsan_write##n, n)                                                                         \
+    SCALAR(__tsan_unaligned_read##n, __tsan_unaligned_write##n, n)                                                     \
+    SCALAR(__tsan_volatile_read##n, __tsan_volatile_write##n, n)                                                       \
+    SCALAR(__tsan_unaligned_volatile_read##n, __tsan_unaligned_volatile_write##n, n)                                   \
+    BOTH(__tsan_read_write##n, n)                                                                                      \
+    BOTH(__tsan_unaligned_read_write##n, n)                                                                            \
+    COVERAGE(__sanitizer_cov_load##n, n, OMPP_LOAD)                                                                    \
+    COVERAGE(__sanitizer_cov_store##n, n, OMPP_STORE)
+
+ALL(1)
+ALL(2)
+ALL(4)
+ALL(8)
+ALL(16)
+
+/* ---- Of no interest here -------------------------------------------------------------------------------------------- */
+
+#define NOTHING(name, parameters)                                                                                      \
+    HOOK name parameters;                                                                                              \
+    HOOK name parameters                                                                                               \
+    {                                                                                                                  \
+    }
+
+NOTHING(__tsan_func_entry, (void *code __attribute__((unused))))
+NOTHING(__tsan_func_exit, (void))
+NOTHING(__sanitizer_cov_trace_pc_guard, (uint32_t * guard __attribute__((unused))))
+NOTHING(__sanitizer_cov_trace_pc_indir, (uintptr_t callee __attribute__((unused))))
+
+#ifndef OMPP_INLINED
+NOTHING(__tsan_ignore_thread_begin, (void))
+NOTHING(__tsan_ignore_thread_end, (void))
+
+/* ---- Pages that are not this thread's, or not one structure's alone ----------------------------------------------------- */
+
+static inline ompp_found_t find(uintptr_t address, unsigned kind)
+{
+    ompp_counter_t *counter = ompp_counter_self;
+    uint64_t page = (address >> OMPP_MAP_PAGE_BITS) & counter->mask;
+    uint32_t entry = __atomic_load_n(&counter->pages[page], __ATOMIC_ACQUIRE), owner = entry & ~OMPP_MAP_LOW;
+    uint64_t at = entry & OMPP_MAP_LOW;
+
+    if (__builtin_expect(!owner, 0)) return ompp_count_find_slow(address, kind);
+    if (at & OMPP_MAP_PAGE_LEADS) at = (uint64_t)ompp_map_in_edge(entry, address) << OMPP_INLINE_COUNT_BITS;
+    if (owner != counter->tag) ompp_count_at(counter, at)->foreign[kind]++;
+    return (ompp_found_t){counter, at};
+}
+
+ompp_found_t ompp_count_find_load(uintptr_t address)
+{
+    return find(address, OMPP_LOAD);
+}
+
+ompp_found_t ompp_count_find_store(uintptr_t address)
+{
+    return find(address, OMPP_STORE);
+}
 
 /* ---- Blocks --------------------------------------------------------------------------------------------------------- */
 
@@ -122,21 +144,6 @@ HOOK __tsan_vptr_update(void **address, void *value)
     ompp_count(AT, sizeof *address, OMPP_STORE);
 }
 
-/* ---- Of no interest here -------------------------------------------------------------------------------------------- */
-
-#define NOTHING(name, parameters)                                                                                      \
-    HOOK name parameters;                                                                                              \
-    HOOK name parameters                                                                                               \
-    {                                                                                                                  \
-    }
-
-NOTHING(__tsan_func_entry, (void *code __attribute__((unused))))
-NOTHING(__tsan_func_exit, (void))
-NOTHING(__tsan_ignore_thread_begin, (void))
-NOTHING(__tsan_ignore_thread_end, (void))
-NOTHING(__sanitizer_cov_trace_pc_guard, (uint32_t * guard __attribute__((unused))))
-NOTHING(__sanitizer_cov_trace_pc_indir, (uintptr_t callee __attribute__((unused))))
-
 /* ---- Once per object file, before main ------------------------------------------------------------------------------ */
 
 HOOK __tsan_init(void);
@@ -151,3 +158,4 @@ HOOK __sanitizer_cov_trace_pc_guard_init(uint32_t *begin, uint32_t *end)
     (void)begin, (void)end;
     ompp_counter_file(OMPP_FILES_CLANG);
 }
+#endif

@@ -41,34 +41,34 @@ bool ompp_map_open(void)
 
 /* ---- One page ------------------------------------------------------------------------------------------------------- */
 
-/* The low half of a page's entry; the high half is written by the thread that touches it first. */
+/* The low bits of a page's entry; the high ones are written by the thread that touches it first. */
 static void publish(uint32_t *entry, uint32_t low)
 {
     uint32_t old = __atomic_load_n(entry, __ATOMIC_RELAXED);
 
-    while (!__atomic_compare_exchange_n(entry, &old, low | (old & 0xffff0000u), false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) continue;
+    while (!__atomic_compare_exchange_n(entry, &old, low | (old & ~OMPP_MAP_LOW), false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) continue;
 }
 
 /* The table of a page that is shared, made with what the page was. */
 static uint16_t *edge_of(uint32_t *entry)
 {
-    uint32_t low = *entry & 0xffffu;
+    uint32_t low = *entry & OMPP_MAP_LOW;
 
-    if (low & OMPP_MAP_LEADS) return ompp_map_edge[low & (OMPP_MAP_LEADS - 1)];
+    if (low & OMPP_MAP_PAGE_LEADS) return ompp_map_edge[low & (OMPP_MAP_TABLES - 1)];
     if (nedges == OMPP_MAP_TABLES) return NULL;
     uint16_t *table = ompp_map_edge[nedges];
-    for (unsigned i = 0; i < OMPP_MAP_GRAINS; i++) table[i] = (uint16_t)low;
-    publish(entry, OMPP_MAP_LEADS | nedges++);
+    for (unsigned i = 0; i < OMPP_MAP_GRAINS; i++) table[i] = (uint16_t)(low >> OMPP_INLINE_COUNT_BITS);
+    publish(entry, OMPP_MAP_PAGE_LEADS | nedges++);
     return table;
 }
 
 static uint16_t *bytes_of(uint16_t *grain)
 {
-    if (*grain & OMPP_MAP_LEADS) return ompp_map_byte[*grain & (OMPP_MAP_LEADS - 1)];
+    if (*grain & OMPP_MAP_GRAIN_LEADS) return ompp_map_byte[*grain & (OMPP_MAP_TABLES - 1)];
     if (nbytes == OMPP_MAP_TABLES) return NULL;
     uint16_t *table = ompp_map_byte[nbytes];
     for (unsigned i = 0; i < OMPP_MAP_BYTES; i++) table[i] = *grain;
-    __atomic_store_n(grain, (uint16_t)(OMPP_MAP_LEADS | nbytes++), __ATOMIC_RELEASE);
+    __atomic_store_n(grain, (uint16_t)(OMPP_MAP_GRAIN_LEADS | nbytes++), __ATOMIC_RELEASE);
     return table;
 }
 
@@ -77,7 +77,7 @@ static bool put_grain(uint16_t *grain, uint32_t object, unsigned from, unsigned 
 {
     uint16_t *bytes;
 
-    if (from == 0 && to == OMPP_MAP_BYTES && !(*grain & OMPP_MAP_LEADS)) {
+    if (from == 0 && to == OMPP_MAP_BYTES && !(*grain & OMPP_MAP_GRAIN_LEADS)) {
         __atomic_store_n(grain, (uint16_t)object, __ATOMIC_RELEASE);
         return true;
     }
@@ -92,8 +92,8 @@ static bool put_page(uint32_t *entry, uint32_t object, unsigned from, unsigned t
     uint16_t *table;
     bool done = true;
 
-    if (from == 0 && to == PAGE && !(*entry & OMPP_MAP_LEADS)) {
-        publish(entry, object);
+    if (from == 0 && to == PAGE && !(*entry & OMPP_MAP_PAGE_LEADS)) {
+        publish(entry, object << OMPP_INLINE_COUNT_BITS);
         return true;
     }
     table = edge_of(entry);

@@ -3,9 +3,10 @@
  * Address map: which data structure an address belongs to, in constant time and exact to the byte, for any number of structures.
  * Private to src/memory.
  *
- * One entry per 4 KiB page of the whole address space (reserved once, backed where it is used). A page that belongs to one
- * structure as a whole says so; an edge page leads to a table with an entry per 16 bytes; 16 bytes that several share lead to
- * a table with an entry per byte. A page also says which thread touched it first, as far as hooks have seen.
+ * One entry per 512 bytes of the whole address space, a page here (reserved once, backed where it is used): an eighth of the system's
+ * pages, so that few accesses to a small array are near its edges. A page that belongs to one structure as a whole says so; an edge
+ * page leads to a table with an entry per 16 bytes; 16 bytes that several share lead to a table with an entry per byte. A page also
+ * says which thread touched the system's page first, as far as hooks have seen.
  *
  * Readers take no lock: an entry is published by one store after what it leads to is complete. Tables of a page stay with it for
  * ever, so that a reader never looks into another page's table.
@@ -13,19 +14,29 @@
 #ifndef OMPP_MAP_PRIV_H
 #define OMPP_MAP_PRIV_H
 
+#include "memory/ompp_inline_priv.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-#define OMPP_MAP_PAGE_BITS 12
+#define OMPP_MAP_PAGE_BITS OMPP_INLINE_PAGE_BITS
+#define OMPP_MAP_TOUCH_BITS 12 /* pages of the system: a thread that touches one is first in all of it */
 #define OMPP_MAP_PAGES (1ull << (47 - OMPP_MAP_PAGE_BITS))
 #define OMPP_MAP_GRAIN_BITS 4
 #define OMPP_MAP_GRAINS (1u << (OMPP_MAP_PAGE_BITS - OMPP_MAP_GRAIN_BITS))
 #define OMPP_MAP_BYTES (1u << OMPP_MAP_GRAIN_BITS)
-#define OMPP_MAP_LEADS 0x8000u /* the low 15 bits are the number of a table, not an object */
 #define OMPP_MAP_TABLES 0x8000u
-#define OMPP_MAP_OWNER_SHIFT 16
+#define OMPP_MAP_OWNERS (1u << (32 - OMPP_MAP_OWNER_SHIFT))
+#define OMPP_MAP_OWNER_SHIFT 18
+#define OMPP_MAP_LOW ((1u << OMPP_MAP_OWNER_SHIFT) - 1)
+#define OMPP_MAP_PAGE_LEADS ((uint32_t)OMPP_INLINE_LEADS)
+#define OMPP_MAP_GRAIN_LEADS 0x8000u
 
-/** Entries of pages: low 16 bits object or table; high 16 bits the first thread that touched it, 0 = none yet. */
+/**
+ * Entries of pages: the high 14 bits are the first thread that touched it, 0 = none yet. The low 18 are its object, times the size of
+ * an object's counts, which hooks need; or PAGE_LEADS and the number of its table. Entries of tables: an object, or GRAIN_LEADS and the
+ * number of a table of bytes.
+ */
 extern uint32_t *ompp_map_page;
 extern uint64_t ompp_map_mask; /* OMPP_MAP_PAGES - 1; 0 while there is no room for the map: one entry stands for all pages */
 extern uint16_t (*ompp_map_edge)[OMPP_MAP_GRAINS];
@@ -49,18 +60,22 @@ static inline uint32_t *ompp_map_entry(uintptr_t address)
 static inline uint32_t ompp_map_in_edge(uint32_t entry, uintptr_t address)
 {
     uint32_t grain = __atomic_load_n(
-        &ompp_map_edge[entry & (OMPP_MAP_LEADS - 1)][(address >> OMPP_MAP_GRAIN_BITS) & (OMPP_MAP_GRAINS - 1)], __ATOMIC_RELAXED);
+        &ompp_map_edge[entry & (OMPP_MAP_TABLES - 1)][(address >> OMPP_MAP_GRAIN_BITS) & (OMPP_MAP_GRAINS - 1)], __ATOMIC_RELAXED);
 
-    if (__builtin_expect(!(grain & OMPP_MAP_LEADS), 1)) return grain;
-    return __atomic_load_n(&ompp_map_byte[grain & (OMPP_MAP_LEADS - 1)][address & (OMPP_MAP_BYTES - 1)], __ATOMIC_RELAXED);
+    if (__builtin_expect(!(grain & OMPP_MAP_GRAIN_LEADS), 1)) return grain;
+    return __atomic_load_n(&ompp_map_byte[grain & (OMPP_MAP_TABLES - 1)][address & (OMPP_MAP_BYTES - 1)], __ATOMIC_RELAXED);
+}
+
+/** \brief The object at an address whose page has this entry, 0 = none. */
+static inline uint32_t ompp_map_in_page(uint32_t entry, uintptr_t address)
+{
+    return entry & OMPP_MAP_PAGE_LEADS ? ompp_map_in_edge(entry, address) : (entry & OMPP_MAP_LOW) >> OMPP_INLINE_COUNT_BITS;
 }
 
 /** \brief The object at an address, 0 = none. */
 static inline uint32_t ompp_map_object(uintptr_t address)
 {
-    uint32_t entry = __atomic_load_n(ompp_map_entry(address), __ATOMIC_ACQUIRE) & 0xffffu;
-
-    return entry & OMPP_MAP_LEADS ? ompp_map_in_edge(entry, address) : entry;
+    return ompp_map_in_page(__atomic_load_n(ompp_map_entry(address), __ATOMIC_ACQUIRE), address);
 }
 
 #endif

@@ -1,0 +1,27 @@
+/**
+ * \file
+ * What code that counts by itself knows of a thread's counter: numbers alone, for assembly and C. Private to src/memory.
+ *
+ * Objects of the user's program hold such code (ompp_inline.S, ompp_inline.c). When anything here changes, the number behind the
+ * names changes with it: an object of before is refused by the linker then, and does not count into the wrong place.
+ */
+#ifndef OMPP_INLINE_PRIV_H
+#define OMPP_INLINE_PRIV_H
+
+#define OMPP_INLINE_SELF ompp_memory_self_1   /* thread-local: address of the counter */
+#define OMPP_INLINE_LOAD ompp_memory_load_1   /* ompp_count_find_load() */
+#define OMPP_INLINE_STORE ompp_memory_store_1 /* ompp_count_find_store() */
+
+/* Offsets in the counter, in bytes. */
+#define OMPP_INLINE_TAG 0
+#define OMPP_INLINE_PAGES 8
+#define OMPP_INLINE_MASK 16
+#define OMPP_INLINE_COUNT 128 /* of structure 0; of structure n: n << OMPP_INLINE_COUNT_BITS further */
+#define OMPP_INLINE_COUNT_BITS 7
+#define OMPP_INLINE_KIND 40 /* from loads to stores of a structure; 8 from size to size */
+
+/* The map. */
+#define OMPP_INLINE_PAGE_BITS 9
+#define OMPP_INLINE_LEADS 0x20000 /* less: the page is this thread's and one structure's, whose counts are so far from COUNT */
+
+#endif

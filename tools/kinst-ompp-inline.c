@@ -1,0 +1,185 @@
+/**
+ * \file
+ * --memory: hooks that count where they stand, instead of being called. The calls that the compiler has put in become the hooks' code
+ * when the object is made: by the GNU assembler for what gcc makes, by clang itself in a second step. Objects stay ordinary ones, for
+ * any linker and archive. Where it cannot be, hooks are called: counts are the same, and the program is slower. See docs/data.md.
+ */
+#include "tools/kinst-ompp.h"
+
+#include "base/ompp_env.h"
+#include "tools/ompp-place.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool begins(const char *word, const char *with)
+{
+    return strncmp(word, with, strlen(with)) == 0;
+}
+
+static bool begins_with_one_of(const char *word, const char *const beginnings[])
+{
+    for (; *beginnings; beginnings++)
+        if (begins(word, *beginnings)) return true;
+    return false;
+}
+
+static bool has_one_of(const kinst_command_t *c, const char *const beginnings[])
+{
+    for (size_t i = c->ncompiler; i < c->words.n; i++)
+        if (begins_with_one_of(c->words.v[i], beginnings)) return true;
+    return false;
+}
+
+/* What the build made, beside the library; NULL = not there. */
+static const char *part(const char *name)
+{
+    const char *path = kinst_text("%s/ompp/%s", ompp_place_find()->lib, name);
+
+    return access(path, R_OK) == 0 ? path : NULL;
+}
+
+/* ---- gcc ------------------------------------------------------------------------------------------------------------- */
+
+void kinst_inline_assembler(kinst_list_t *argv, const kinst_command_t *c)
+{
+#if defined(__x86_64__)
+    static const char *const others[] = {"-m32", "-mx32", "-m16", "-masm=intel", NULL}; /* not the assembly that the hooks know */
+    const char *hooks = part("memory-hooks.s");
+
+    if (hooks && c->step != KINST_STEP_ASSEMBLE && !has_one_of(c, others)) kinst_addf(argv, "-Wa,%s", hooks);
+#else
+    (void)argv, (void)c;
+#endif
+}
+
+/* ---- clang ----------------------------------------------------------------------------------------------------------- */
+
+/* With these the object is not made of one piece of bitcode, or something else is made of it, too. */
+static const char *const unfit[] = {"-flto",        "-fprofile",        "-fcoverage", "-fcs-profile", "-fplugin", "-fpass-plugin",
+                                    "-ftime-trace", "-fembed-bitcode",  "-gsplit",    "-emit-llvm",   "-Xclang",  "-fopenmp-targets",
+                                    "--offload",    "-fsave-opt",       "-m32",       "-mx32",        NULL};
+
+/* What the second step needs to know of the first, and what hooks must agree in; "-target x" beside these. */
+static const char *const code[] = {"-O", "-f", "-g", "-m", "--target=", NULL}, *const machine[] = {"-m", "--target=", NULL};
+
+bool kinst_inline_fits(const kinst_command_t *c)
+{
+    if (!c->clang || c->step == KINST_STEP_ASSEMBLE || has_one_of(c, unfit)) return false;
+    for (size_t i = c->ncompiler; i < c->words.n; i++)
+        if (kinst_keeps_temporaries(c->words.v[i])) return false;
+    return !ompp_env_foreign("DEPENDENCIES_OUTPUT") && !ompp_env_foreign("SUNPRO_DEPENDENCIES");
+}
+
+static void add_compiler(kinst_list_t *argv, const kinst_command_t *c, const kinst_list_t *command, const char *const kept[])
+{
+    for (size_t i = 0; i < c->ncompiler; i++) kinst_add(argv, command->v[i]);
+    for (size_t i = c->ncompiler; i < command->n; i++) {
+        const char *word = command->v[i];
+        bool pair = strcmp(word, "-target") == 0 && i + 1 < command->n;
+        if (strcmp(word, "-mllvm") == 0)
+            i++; /* it has been done in the first step, as what sanitizers do */
+        else if (pair || (begins_with_one_of(word, kept) && !begins(word, "-fsanitize")))
+            kinst_add(argv, word);
+        if (pair) kinst_add(argv, command->v[++i]);
+    }
+    kinst_add(argv, "-w");
+    kinst_add(argv, "-Wno-unused-command-line-argument");
+    kinst_add(argv, "-c");
+}
+
+static int silent_run(const kinst_list_t *argv)
+{
+    return kinst_run(argv->v, &(kinst_run_t){.out = "/dev/null", .err = "/dev/null"});
+}
+
+/* The hooks as bitcode of the user's clang, made once. */
+static const char *hooks_of(const kinst_command_t *c, const kinst_list_t *command)
+{
+    static const char *bitcode;
+    const char *source = part("memory-hooks.c"), *to = kinst_private();
+    kinst_list_t argv = {0};
+
+    if (bitcode || !source || !to) return bitcode;
+    add_compiler(&argv, c, command, machine);
+    kinst_add(&argv, "-O2");
+    kinst_add(&argv, "-fPIC"); /* they refer to a library */
+    kinst_add(&argv, "-emit-llvm");
+    kinst_add(&argv, "-x");
+    kinst_add(&argv, "c");
+    kinst_add(&argv, source);
+    kinst_add(&argv, "-o");
+    kinst_addf(&argv, "%s/memory-hooks.bc", to);
+    if (silent_run(&argv) == 0) bitcode = kinst_text("%s/memory-hooks.bc", to);
+    return bitcode;
+}
+
+/* Dependency files name the object that the user gets. */
+static void add_dependencies(kinst_list_t *argv, const kinst_list_t *command, const char *object)
+{
+    static const char *const target[] = {"-MT", "-MQ", NULL}, *const made[] = {"-MD", "-MMD", "-Wp,-MD", "-Wp,-MMD", NULL};
+    bool makes = false, file = false, names = false;
+
+    for (size_t i = 0; i < command->n; i++) {
+        makes = makes || begins_with_one_of(command->v[i], made);
+        file = file || begins(command->v[i], "-MF") || begins(command->v[i], "-Wp,-M");
+        names = names || begins_with_one_of(command->v[i], target);
+    }
+    const char *dot = strrchr(object, '.'), *slash = strrchr(object, '/');
+    int stem = dot && (!slash || dot > slash) ? (int)(dot - object) : (int)strlen(object);
+    if (makes && !file) kinst_addf(argv, "-MF%.*s.d", stem, object);
+    if (makes && !names) kinst_addf(argv, "-MQ%s", object);
+}
+
+static bool is_output(const char *word)
+{
+    return begins(word, "-o") && !begins(word, "-objc"); /* as clang reads it */
+}
+
+/* The object that a command makes: what -o says, else in the working directory. */
+static const char *object_of(const kinst_command_t *c, const kinst_list_t *command)
+{
+    const char *path = c->sources[0].path, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+
+    for (size_t i = command->n; i-- > c->ncompiler;) {
+        if (i + 1 < command->n && strcmp(command->v[i], "-o") == 0) return command->v[i + 1];
+        if (is_output(command->v[i]) && command->v[i][2]) return command->v[i] + 2;
+    }
+    return kinst_text("%.*s.o", dot ? (int)(dot - name) : (int)strlen(name), name);
+}
+
+int kinst_inline_run(const kinst_list_t *command, const kinst_command_t *c, const kinst_run_t *how)
+{
+    const char *hooks = c && kinst_inline_fits(c) ? hooks_of(c, command) : NULL, *object = hooks ? object_of(c, command) : NULL;
+    kinst_list_t first = {0}, second = {0};
+
+    if (!hooks) return kinst_run(command->v, how);
+    const char *bitcode = kinst_text("%s/memory.bc", kinst_private());
+    for (size_t i = 0; i < command->n; i++)
+        if (i >= c->ncompiler && is_output(command->v[i]))
+            i += !command->v[i][2];
+        else
+            kinst_add(&first, command->v[i]);
+    kinst_add(&first, "-emit-llvm");
+    kinst_add(&first, "-o");
+    kinst_add(&first, bitcode);
+    add_dependencies(&first, command, object);
+    int status = kinst_run(first.v, how);
+    if (status != 0) return how->err ? kinst_run(command->v, how) : status;
+
+    add_compiler(&second, c, command, code);
+    kinst_add(&second, "-Xclang");
+    kinst_add(&second, "-mlink-builtin-bitcode");
+    kinst_add(&second, "-Xclang");
+    kinst_add(&second, hooks);
+    kinst_add(&second, "-x");
+    kinst_add(&second, "ir");
+    kinst_add(&second, bitcode);
+    kinst_add(&second, "-o");
+    kinst_add(&second, object);
+    if (silent_run(&second) == 0) return 0;
+    kinst_say("this clang does not inline the hooks of --memory: they are called");
+    return kinst_run(command->v, how);
+}
