@@ -449,11 +449,12 @@ static bool stop(void)
     return true;
 }
 
-static bool local_report(ompp_time_t t, ompp_end_t end, const char *why)
+/* running: other threads are at work, and go on. */
+static bool local_report(ompp_time_t t, ompp_end_t end, bool running, const char *why)
 {
     int rank = ompp_process.header->rank;
     char text[16];
-    ompp_profile_t *profile = end == OMPP_END_DUMP ? ompp_dump_profile(end) : collect(t, end);
+    ompp_profile_t *profile = running ? ompp_dump_profile(end) : collect(t, end);
 
     if (!profile) {
         warn_of_report(end == OMPP_END_DUMP, "no report: ", "out of memory");
@@ -478,14 +479,41 @@ void ompp_runtime_leave(void)
 }
 
 /* An end that was not good: what all ranks have left can be joined, if this one leaves its part. */
-static void end_badly(ompp_time_t t, const char *why)
+static atomic_bool ended_badly;
+
+static void note_why(const char *why)
 {
     const ompp_held_t held = ompp_lock();
-    ompp_process.header->end_ns = t;
     atomic_store_explicit(&ompp_process.header->why, ompp_string_take(why), memory_order_release);
     ompp_unlock(held);
-    bool written = local_report(t, OMPP_END_INCOMPLETE, why);
-    if (written && ompp_process.header->size <= 1) ompp_arena_unlink(&ompp_process.arena);
+}
+
+/* Others have their part of the profile in files, too. */
+static bool is_file_of_run(void)
+{
+    return ompp_process.arena.path[0] && ompp_process.header->size > 1;
+}
+
+/* Measurement is over. */
+static void end_badly(ompp_time_t t, const char *why)
+{
+    ompp_process.header->end_ns = t;
+    note_why(why);
+    bool written = local_report(t, OMPP_END_INCOMPLETE, false, why);
+    if (written && !is_file_of_run()) ompp_arena_unlink(&ompp_process.arena);
+}
+
+/* Ends the measurement, badly. */
+static void end_now(ompp_time_t t, const char *why)
+{
+    int saved_errno = errno;
+
+    if (atomic_load(&ended_badly) || !stop()) return;
+    if (ompp_thread_self) ompp_meter_flush(ompp_thread_self);
+    missed_threads = ompp_meter_take_over(ompp_thread_self);
+    ompp_thread_self = &ompp_thread_none;
+    end_badly(t, why);
+    errno = saved_errno;
 }
 
 /* ---- Ends, continued ------------------------------------------------------------------------------------------------- */
@@ -558,26 +586,38 @@ void ompp_runtime_finalize(const ompp_reduce_t *reduce)
         ompp_arena_unlink(&ompp_process.arena);
 }
 
+/*
+ * The process is about to end although MPI is not finalized (MPI_Abort): a report of what there is by now. Other threads are at work
+ * until it ends; the file that stays has that, too.
+ */
+static void foretell_end(ompp_time_t t, const char *why)
+{
+    if (atomic_exchange(&ended_badly, true)) return;
+    note_why(why);
+    local_report(t, OMPP_END_INCOMPLETE, true, why);
+}
+
+static pthread_mutex_t dumping = PTHREAD_MUTEX_INITIALIZER;
+
 void ompp_runtime_dump(bool final, const char *why)
 {
-    static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
     ompp_thread_t *self = ompp_thread_self;
     ompp_time_t t = ompp_clock_now();
     int saved_errno = errno;
 
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
-    if (final && !stop()) return;
-    pthread_mutex_lock(&busy);
+    if (final && !is_file_of_run()) {
+        end_now(t, why);
+        return;
+    }
+    pthread_mutex_lock(&dumping);
     if (self) ompp_meter_flush(self);
-    if (final) missed_threads = ompp_meter_take_over(self);
     ompp_thread_self = &ompp_thread_none; /* what the writing of the report does is no event */
-    if (final)
-        end_badly(t, why);
-    else
-        local_report(t, OMPP_END_DUMP, NULL);
-    pthread_mutex_unlock(&busy);
+    if (final) foretell_end(t, why);
+    else local_report(t, OMPP_END_DUMP, true, NULL);
+    pthread_mutex_unlock(&dumping);
     errno = saved_errno;
-    if (!final) ompp_thread_self = self;
+    ompp_thread_self = self;
 }
 
 /* A program with an OpenMP library that told nothing: somebody expects a report. Others (a shell, preloaded) end in silence. */
@@ -602,5 +642,5 @@ void ompp_finish_at_exit(void)
     if (ompp_process.header->rank < 0)
         ompp_runtime_finalize(NULL);
     else
-        ompp_runtime_dump(true, "ended without MPI_Finalize");
+        end_now(ompp_clock_now(), "ended without MPI_Finalize");
 }

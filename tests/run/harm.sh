@@ -123,6 +123,49 @@ claim "a program that is killed: exit status" same $? 137
 claim "what it left becomes a report" grep -q "^Type of Report  : incomplete" crash.1-0.ompp.txt
 claim "with the regions that ended" grep -q '^ SUM .* 3$' crash.1-0.ompp.txt
 claim "and the one that was open" grep -q "('last')" crash.1-0.ompp.txt
+cat >crash-later.c <<'C'
+#include "ompp.h"
+#include <signal.h>
+#include <time.h>
+int main(void)
+{
+    struct timespec t = {0, 50000000};
+    for (int i = 0; i < 3; i++) {
+        ompp_region_begin("step");
+        nanosleep(&t, NULL);
+        ompp_region_end("step");
+    }
+    nanosleep(&t, NULL);
+    raise(SIGKILL);
+    return 0;
+}
+C
+build crash-later.c -o crash-later
+OMPP_JOB_DIR=job2 ./crash-later
+"$abs_top_builddir/ompp-report" merge --digits=3 --remove job2 >/dev/null
+claim "the end of a region is the last event" grep -Eq "last event was 0\.(1[5-9]|[2-9]).* s after" crash-later.1-0.ompp.txt
+claim "the directory is made, and what was read is removed" same "$(ls job2)" ""
+
+cat >again.c <<'C'
+#include "ompp.h"
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    (void)argc;
+    ompp_region_begin("step");
+    ompp_region_end("step");
+    if (getenv("AGAIN")) return 0;
+    setenv("AGAIN", "1", 1);
+    execv(argv[0], argv);
+    return 1;
+}
+C
+build again.c -o again
+OMPP_JOB_DIR=job2 ./again 2>/dev/null
+claim "a program that executes itself: a report of what came last" test -f again.1-0.ompp.txt
+claim "and no file of what was before" same "$(ls job2)" ""
+
 OMPP_JOB_DIR=job ./threads
 
 cat >metric.c <<'C'
