@@ -1,5 +1,5 @@
 /*
- * Reports while the program runs: on request (OMPP_Dump, MPI_Pcontrol) and every OMPP_DUMP_INTERVAL seconds by a thread of ours. Not
+ * Reports, and copies of the profile, while the program runs: on request (OMPP_Dump, MPI_Pcontrol) and every OMPP_DUMP_INTERVAL seconds by a thread of ours. Not
  * collective: each process writes its own.
  *
  * The arena is copied first, thread by thread, so that each thread's numbers are those of one moment and add up. A thread is copied
@@ -288,23 +288,50 @@ static bool sleep_until(const struct timespec *then)
     return go_on;
 }
 
-static void *write_reports(void *unused)
+static void dump(void)
 {
-    uint64_t interval = (uint64_t)(1e9 * ompp_env.dump_interval);
+    ompp_runtime_dump(false, "OMPP_DUMP_INTERVAL");
+}
+
+/* What is done by the clock. */
+typedef struct {
+    void (*run)(void);
+    uint64_t interval_ns; /* 0 = never */
     struct timespec next;
+} duty_t;
+
+static void do_duties(duty_t *duty, const duty_t *end)
+{
+    for (struct timespec now; duty < end; duty++) {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (!duty->interval_ns || is_before(&now, &duty->next)) continue;
+        duty->run();
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        /* What takes longer than the interval leaves some out. */
+        while (!is_before(&now, &duty->next)) add_ns(&duty->next, duty->interval_ns);
+    }
+}
+
+static void *do_by_the_clock(void *unused)
+{
+    duty_t duties[] = {{.run = dump, .interval_ns = (uint64_t)(1e9 * ompp_env.dump_interval)},
+                       {.run = ompp_finish_checkpoint, .interval_ns = (uint64_t)(1e9 * ompp_env.checkpoint)}};
+    enum { N = sizeof duties / sizeof duties[0] };
+    const struct timespec *first;
 
     (void)unused;
     ompp_thread_self = &ompp_thread_none;
     pthread_setname_np(pthread_self(), "ompp-dump");
-    clock_gettime(CLOCK_MONOTONIC, &next);
-    add_ns(&next, interval);
-    while (sleep_until(&next)) {
-        struct timespec now;
-        ompp_runtime_dump(false, "OMPP_DUMP_INTERVAL");
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        /* A report that takes longer than the interval leaves some out. */
-        while (!is_before(&now, &next)) add_ns(&next, interval);
+    for (unsigned i = 0; i < N; i++) {
+        clock_gettime(CLOCK_MONOTONIC, &duties[i].next);
+        add_ns(&duties[i].next, duties[i].interval_ns);
     }
+    do {
+        do_duties(duties, duties + N);
+        first = NULL;
+        for (unsigned i = 0; i < N; i++)
+            if (duties[i].interval_ns && (!first || is_before(&duties[i].next, first))) first = &duties[i].next;
+    } while (first && sleep_until(first));
     return NULL;
 }
 
@@ -320,7 +347,7 @@ static int create_quietly(pthread_t *thread)
     sigfillset(&all);
     error = pthread_sigmask(SIG_SETMASK, &all, &before);
     if (!error) {
-        error = pthread_create(thread, &attributes, write_reports, NULL);
+        error = pthread_create(thread, &attributes, do_by_the_clock, NULL);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
     pthread_attr_destroy(&attributes);
@@ -332,7 +359,7 @@ void ompp_dump_start(void)
     pthread_condattr_t attributes;
     int saved_errno = errno, error;
 
-    if (ompp_env.dump_interval <= 0) return;
+    if (ompp_env.dump_interval <= 0 && ompp_env.checkpoint <= 0) return;
     tzset(); /* reads TZ once, here: our thread must not read the environment while the program changes it */
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -340,7 +367,7 @@ void ompp_dump_start(void)
     pthread_condattr_destroy(&attributes);
     error = create_quietly(&timer.thread);
     timer.running = !error;
-    if (error) ompp_warn_common("no incremental reports: no thread for them (%s)", strerror(error));
+    if (error) ompp_warn_common("no incremental reports nor copies: no thread for them (%s)", strerror(error));
     errno = saved_errno;
 }
 

@@ -14,6 +14,7 @@
 #include "model/ompp_merge.h"
 #include "model/ompp_pack.h"
 #include "runtime/ompp_data.h"
+#include "runtime/ompp_checkpoint.h"
 #include "runtime/ompp_dump_priv.h"
 #include "runtime/ompp_lifecycle.h"
 #include "runtime/ompp_meter_priv.h"
@@ -29,6 +30,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define HOLD_SECONDS 2 /* longest wait of a fork for a report that is being written */
 
 /* ---- The profile of this process ------------------------------------------------------------------------------------- */
 
@@ -117,8 +120,7 @@ static void report_library(char *path, size_t n)
         ompp_library_path(path, n, "libompp-report.so");
 }
 
-/* The directory for reports: as the user wrote it, seen from where the program started. */
-static void report_dir(char *dir, size_t n)
+void ompp_finish_report_dir(char *dir, size_t n)
 {
     if (!*ompp_env.outdir)
         snprintf(dir, n, "%s", ompp_program_dir());
@@ -232,7 +234,7 @@ static bool write_here(ompp_profile_t *profile, int local_rank, const char *why)
                       .resolve_seconds = ompp_env.resolve_seconds,
                       .resolve_live = true};
 
-    report_dir(dir, sizeof dir);
+    ompp_finish_report_dir(dir, sizeof dir);
     report_library(library, sizeof library);
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (handle) run = (ompp_job_run_t *)dlsym(handle, OMPP_JOB_FUNCTION);
@@ -470,12 +472,19 @@ static bool local_report(ompp_time_t t, ompp_end_t end, bool running, const char
 
 /* ---- The file that holds the profile while the program runs ---------------------------------------------------------- */
 
+/* There is a report: what would have told of this process without one goes. */
+static void remove_files(void)
+{
+    ompp_arena_unlink(&ompp_process.arena);
+    ompp_checkpoint_remove();
+}
+
 /* Its profile went to rank 0, which may yet die before there is a report: the file goes when MPI is finalized, or at exit. */
 static atomic_bool leaves_later;
 
 void ompp_runtime_leave(void)
 {
-    if (atomic_exchange(&leaves_later, false)) ompp_arena_unlink(&ompp_process.arena);
+    if (atomic_exchange(&leaves_later, false)) remove_files();
 }
 
 /* An end that was not good: what all ranks have left can be joined, if this one leaves its part. */
@@ -500,7 +509,7 @@ static void end_badly(ompp_time_t t, const char *why)
     ompp_process.header->end_ns = t;
     note_why(why);
     bool written = local_report(t, OMPP_END_INCOMPLETE, false, why);
-    if (written && !is_file_of_run()) ompp_arena_unlink(&ompp_process.arena);
+    if (written && !is_file_of_run()) remove_files();
 }
 
 /* Ends the measurement, badly. */
@@ -583,7 +592,7 @@ void ompp_runtime_finalize(const ompp_reduce_t *reduce)
     else if (reduce && reduce->rank > 0)
         atomic_store(&leaves_later, true);
     else if (done)
-        ompp_arena_unlink(&ompp_process.arena);
+        remove_files();
 }
 
 /*
@@ -618,6 +627,32 @@ void ompp_runtime_dump(bool final, const char *why)
     pthread_mutex_unlock(&dumping);
     errno = saved_errno;
     ompp_thread_self = self;
+}
+
+void ompp_finish_checkpoint(void)
+{
+    ompp_thread_t *self = ompp_thread_self;
+
+    if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
+    pthread_mutex_lock(&dumping);
+    ompp_thread_self = &ompp_thread_none;
+    ompp_checkpoint_write();
+    ompp_thread_self = self;
+    pthread_mutex_unlock(&dumping);
+}
+
+bool ompp_finish_hold(void)
+{
+    struct timespec limit;
+
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += HOLD_SECONDS;
+    return pthread_mutex_timedlock(&dumping, &limit) == 0;
+}
+
+void ompp_finish_release(void)
+{
+    pthread_mutex_unlock(&dumping);
 }
 
 /* A program with an OpenMP library that told nothing: somebody expects a report. Others (a shell, preloaded) end in silence. */

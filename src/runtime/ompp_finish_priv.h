@@ -8,10 +8,26 @@
 #include "base/ompp_clock.h"
 #include "model/ompp_profile.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /** \brief Exit handler of the process: the report of a program without MPI, or what there is of one that did not finalize. */
 void ompp_finish_at_exit(void);
+
+/** \brief The directory for reports: as the user wrote it, seen from where the program started. */
+void ompp_finish_report_dir(char *dir, size_t n);
+
+/** \brief A copy of the profile now (OMPP_CHECKPOINT), if measurement runs. */
+void ompp_finish_checkpoint(void);
+
+/**
+ * \brief Waits until no report or copy is being written, for a limited time, and lets none begin until ompp_finish_release():
+ *        a child forked meanwhile would inherit locks of libc that nobody in it holds.
+ * \return whether there is something to release.
+ */
+bool ompp_finish_hold(void);
+void ompp_finish_release(void);
 
 /** \brief CPU time of the process since the first event, ns. */
 void ompp_process_cpu(uint64_t *user_ns, uint64_t *system_ns);

@@ -236,10 +236,21 @@ static bool write_header(void)
 
 /* ---- Fork ----------------------------------------------------------------------------------------------------------- */
 
+/* Of the thread that forks. */
+static __thread bool held_reports;
+
 static void before_fork(void)
 {
     if (atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING)
         ompp_event_coverage(OMPP_COVERAGE_FORKED, NULL, NULL);
+    held_reports = ompp_thread_self != &ompp_thread_none && ompp_finish_hold();
+}
+
+static void in_parent(void)
+{
+    if (!held_reports) return;
+    held_reports = false;
+    ompp_finish_release();
 }
 
 /* A child is not measured: it must not write into its parent's profile, and must not write a report. */
@@ -332,7 +343,7 @@ static void start_now(void)
         atomic_store(&ompp_process.state, OMPP_STATE_DEAD);
         return;
     }
-    pthread_atfork(before_fork, NULL, in_child);
+    pthread_atfork(before_fork, in_parent, in_child);
     atomic_store(&ompp_process.state, OMPP_STATE_RUNNING);
     note_early_ones();
     ompp_data_from_environment();

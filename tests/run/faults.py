@@ -219,7 +219,8 @@ def try_once(verdict, scratch, number, case, group):
     if case["way"] == "good":
         check_good(verdict, title, folder, case, *ended)
     else:
-        verdict.check(ended[0] != 0, title + ": a good status")
+        # A launcher that is told to end may call that good.
+        verdict.check(ended[0] != 0 or case["way"] == "walltime", title + ": a good status")
         check_left(verdict, title, folder, case)
     if len(verdict.failed) == before:
         shutil.rmtree(folder)

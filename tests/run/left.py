@@ -84,6 +84,25 @@ def test_collect(verdict, folder):
         check_counts(verdict, profile, "two nodes", False)
 
 
+def test_checkpoint(verdict, scratch, program):
+    """All files of a node vanish: the copies in the output directory have what was done some tenths of a second before."""
+    folder = scratch.file("vanish", "x")[:-2]
+    run(program, folder, "vanish", OMPP_CHECKPOINT="0.2")
+    for path in left(folder):
+        os.remove(path)
+    copies = glob.glob(os.path.join(folder, "left:*.checkpoint-*.ompp.bin"))
+    verdict.equal(len(copies), RANKS, "vanished: copies: %s" % os.listdir(folder))
+    profile = merged(verdict, folder, "vanished", ".")
+    if profile:
+        steps = profile.total("execC", profile.find("USER REGION", name="step"))
+        verdict.equal(steps, {(rank, 0): STEP for rank in range(RANKS)}, "vanished: steps")
+        told = [c for c in profile.coverage if "OMPP_CHECKPOINT" in c.get("reason", "")]
+        verdict.equal(len(told), RANKS, "vanished: ranks that are known from copies")
+    folder = scratch.file("stays", "x")[:-2]
+    outcome = run(program, folder, "good", OMPP_CHECKPOINT="0.1")
+    verdict.equal((outcome.status, outcome.messages(), glob.glob(os.path.join(folder, "*.bin*"))), (0, [], []), "copies after a good end")
+
+
 def test_stale(verdict, scratch, program):
     """What two runs have left in one directory is not mixed up; a file stands for its run."""
     folder = scratch.file("stale", "x")[:-2]
@@ -138,6 +157,7 @@ def main():
         folders = [test_way(verdict, scratch, program, way) for way in sys.argv[1:] or WAYS]
         if not sys.argv[1:]:
             test_collect(verdict, folders[0])
+            test_checkpoint(verdict, scratch, program)
             test_stale(verdict, scratch, program)
             test_reports_of_ranks(verdict, scratch, program)
     except harness.Failure as failure:
