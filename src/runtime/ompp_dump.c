@@ -1,6 +1,6 @@
 /*
- * Reports, and copies of the profile, while the program runs: on request (OMPP_Dump, MPI_Pcontrol) and every OMPP_DUMP_INTERVAL seconds by a thread of ours. Not
- * collective: each process writes its own.
+ * Reports and copies of the profile while the program runs: on request (OMPP_Dump, MPI_Pcontrol), and every OMPP_DUMP_INTERVAL or
+ * OMPP_CHECKPOINT seconds by a thread of ours. Not collective: each process writes its own.
  *
  * The arena is copied first, thread by thread, so that each thread's numbers are those of one moment and add up. A thread is copied
  * between two of its events: either the reader sees an even guard before and the same after, or a thread that is too busy for that
