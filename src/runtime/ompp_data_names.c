@@ -30,7 +30,8 @@ typedef enum { MISSING, FOUND, SEVERAL } state_t;
 typedef struct {
     char *text;
     state_t state;
-    bool said;           /* that it is missing */
+    bool said;           /* what there is to say about it */
+    bool once;           /* found, perhaps in a library that is closed again */
     uintptr_t address;   /* when found */
     uintptr_t module;    /* the bias of its module */
     char why[400];       /* of one that is missing */
@@ -191,11 +192,12 @@ static void take_answer(name_t *name, const ompp_locate_t *answer, const modules
         say(name, why, true);
     } else if (answer->found == 1 && answer->size > 0) {
         name->state = FOUND;
+        name->once = true;
         name->address = answer->address;
         name->module = modules->items[answer->module].bias;
         ompp_data_add((const void *)answer->address, answer->size, name->text, "OMPP_DATA");
         if (*answer->text) say(name, answer->text, true);
-    } else {
+    } else if (!name->once) {
         bool nearest = !answer->no_part && *answer->text;
         snprintf(why, sizeof why, "%s%s%s", answer->no_part ? "" : "no variable of this name and a fixed address",
                  nearest ? "; there is " : "", answer->text);
@@ -268,6 +270,6 @@ void ompp_data_note_missing(void)
 {
     if (!*ompp_env.data || atomic_flag_test_and_set(&busy)) return;
     for (size_t i = 0; i < nnames; i++)
-        if (names[i].state == MISSING) say(&names[i], names[i].why, true);
+        if (names[i].state == MISSING && !names[i].once) say(&names[i], names[i].why, true);
     atomic_flag_clear(&busy);
 }

@@ -52,7 +52,7 @@ def without_hooks(verdict, scratch, compiler):
     program = scratch.file("plain")
     harness.execute([harness.command("kinst-ompp"), compiler, "-fopenmp", os.path.join(memory.HERE, "names.cc"), "-o", program],
                     scratch.path)
-    _, profile = run(program, scratch.file("without"), "plain")
+    _, profile = run(program, scratch.file("without"), "plain", OMPP_DATA_BACKEND="hooks")
     verdict.check(any("nothing counts" in c.get("subject", "") for c in profile.coverage), "without hooks: no Coverage line")
     verdict.equal(memory.memory_set(profile), None, "without hooks: metrics")
 
