@@ -18,6 +18,14 @@ function fail(message) { print "mpi_gen.awk: " message > "/dev/stderr"; failed =
 
 FNR == 1 { file++ }
 
+BEGIN {
+    n = split("comm peer tag source recvtag root number win group", list, " ")
+    for (i = 1; i <= n; i++) stamp_by_value[list[i]] = 1
+    n = split("status flag index indices outcount made", list, " ")
+    for (i = 1; i <= n; i++) stamp_by_address[list[i]] = list[i]
+    stamp_by_address["request"] = stamp_by_address["requests"] = "requests"
+}
+
 # ---- mpi_calls.def
 file == 1 && (/^[ \t]*#/ || NF == 0) { next }
 file == 1 {
@@ -37,9 +45,10 @@ file == 2 && (/^[ \t]*#/ || NF == 0) { next }
 file == 2 && $1 == "rule" { # NAME role, role, ...
     name = $2; sub(/^rule [^ ]+ */, ""); rule_args[name] = $0; next
 }
-file == 2 { # class NAME template sends recvs colls sync
+file == 2 && $1 == "order" { order_of[$2] = $3; next } # RULE KIND
+file == 2 { # class NAME template sends recvs colls stamp
     if ($1 != "class" || NF != 7) fail(FILENAME ":" FNR ": neither a class nor a rule")
-    class_template[$2] = $3; class_sends[$2] = $4; class_recvs[$2] = $5; class_colls[$2] = $6; class_sync[$2] = $7; next
+    class_template[$2] = $3; class_sends[$2] = $4; class_recvs[$2] = $5; class_colls[$2] = $6; class_stamp[$2] = $7; next
 }
 
 # ---- mpi_wrap.c.in
@@ -136,11 +145,27 @@ function expression(role) {
     return fortran ? fortran_value(role) : role_param[role]
 }
 
+# What a call tells the clocks' stamps: initial values of an ompp_mpi_stamp_t. Handles and numbers by value, the rest by address.
+function stamp_values(op,   s, i, role) {
+    s = ".op = OMPP_MPI_STAMP_" op ", .order = OMPP_MPI_ORDER_" (rule in order_of ? order_of[rule] : "ALL")
+    s = s ", .fortran = " (fortran ? "true" : "false")
+    for (i in stamp_by_value) if (i in role_param) s = s ", ." i " = " expression(i)
+    for (i in stamp_by_address) if (i in role_param) s = s ", ." stamp_by_address[i] " = " role_param[i]
+    if ("comm" in role_param) s = s ", .commed = true"
+    if ("request" in role_param) s = s ", .number = 1"
+    for (i = 1; op ~ /SEND/ && i <= 2; i++) {
+        role = i == 1 ? "" : "send"
+        if ((role "count") in role_param && (role "type") in role_param)
+            s = s ", .typed = true, .count = " expression(role "count") ", .type = " expression(role "type")
+    }
+    return s
+}
+
 function role_or(role, otherwise) { return (role in role_param) ? role_param[role] : otherwise }
 function value_or(role, otherwise) { return (role in role_param) ? expression(role) : otherwise }
 
 # Wrapper of a call. symbol: its name for the linker; form: which binding, "" = C.
-function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args, decl, code, sync, watch) {
+function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args, decl, code, stamp) {
     call = name
     binding = form
     n = parameters(name)
@@ -171,14 +196,9 @@ function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args
     code = code ")"
     if (rule == "none") body = without_lines(body, "@rule@")
     if (!("message" in role_param)) body = without_lines(body, "@message@")
-    sync = class_sync[class]
-    if (sync == "none" || !("comm" in role_param)) body = without_lines(body, "ompp_mpi_watched")
-    if (sync == "BOTH")
-        watch = value_or("comm") ", " value_or("peer") ", " value_or("tag") ", " value_or("source") ", " value_or("recvtag")
-    else if (sync == "COLLECTIVE")
-        watch = "OMPP_SYNC_COLLECTIVE, " value_or("comm") ", " value_or("root", "MPI_PROC_NULL") ", MPI_ANY_TAG"
-    else
-        watch = "OMPP_SYNC_" sync ", " value_or("comm") ", " value_or("peer") ", " value_or("tag")
+    stamp = class_stamp[class]
+    if (stamp == "" || stamp == "none") body = without_lines(body, "ompp_stamp")
+    if (!("status" in role_param)) body = without_lines(body, "@status@")
 
     # Longest lines are wrapped by nobody: the file is generated, the template is what people read.
     gsub(/@type@/, fortran && ret[name] == "int" ? "void" : ret[name], body)
@@ -188,12 +208,12 @@ function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args
     gsub(/@args@/, args, body)
     gsub(/@rule@/, code, body)
     gsub(/@message@/, role_or("message"), body)
-    gsub(/@comm@/, role_or("comm"), body)
     gsub(/@request@/, role_or("request"), body)
     gsub(/@number@/, value_or("number", "1"), body)
     gsub(/@requests@/, role_or("requests", role_or("request")), body)
-    gsub(/@sync@/, sync == "BOTH" ? "both" : "one", body)
-    gsub(/@watch@/, watch, body)
+    gsub(/@stamped@/, stamp == "" || stamp == "none" ? "false" : "ompp_stamped", body)
+    if (body ~ /@stamp@/) gsub(/@stamp@/, stamp_values(stamp), body)
+    gsub(/@status@/, role_or("status"), body)
     gsub(/@sends@/, class_sends[class], body)
     gsub(/@recvs@/, class_recvs[class], body)
     gsub(/@colls@/, class_colls[class], body)

@@ -225,6 +225,7 @@ void ompp_mpi_started(void)
     if (self.comm == MPI_COMM_NULL && !several_programs()) duplicate_world();
     if (ompp_mpi_runs()) learn_rank();
     if (self.comm != MPI_COMM_NULL) agree_on_name();
+    if (self.comm != MPI_COMM_NULL) ompp_mpi_stamp_start(self.comm);
     errno = saved;
 }
 
@@ -270,6 +271,7 @@ void ompp_mpi_finish(void)
         if (!self.known) learn_rank();
         const ompp_reduce_t transport = transport_begin();
         ompp_mpi_coverage();
+        ompp_mpi_stamp_finish(ompp_env.finalize_timeout);
         ompp_runtime_finalize(&transport);
         transport_end();
         if (self.comm != MPI_COMM_NULL && !self.gave_up) PMPI_Comm_free(&self.comm);

@@ -208,27 +208,126 @@ void ompp_mpi_request_keep(MPI_Request request, const ompp_mpi_values_t values);
 /** \brief Adds what starting these requests counts; unknown ones count nothing. Takes a lock. */
 void ompp_mpi_request_add(int number, const MPI_Request requests[], ompp_mpi_values_t values);
 
-/* ---- Synchronisation events ----------------------------------------------------------------------------------------- */
+/* ---- Stamps of clocks ----------------------------------------------------------------------------------------------- */
 
-/** \brief Somebody wants synchronisation events. One relaxed load. */
-static inline bool ompp_mpi_watched(void)
+/** What is to be done for a call that its threads' clocks travel with it; see the classes of mpi_rules.def. */
+typedef enum {
+    OMPP_MPI_STAMP_SEND,
+    OMPP_MPI_STAMP_SSEND,
+    OMPP_MPI_STAMP_ISEND,
+    OMPP_MPI_STAMP_ISSEND,
+    OMPP_MPI_STAMP_RECV,
+    OMPP_MPI_STAMP_IRECV,
+    OMPP_MPI_STAMP_SENDRECV,
+    OMPP_MPI_STAMP_ISENDRECV,
+    OMPP_MPI_STAMP_COLL,
+    OMPP_MPI_STAMP_ICOLL,
+    OMPP_MPI_STAMP_SEND_INIT,
+    OMPP_MPI_STAMP_SSEND_INIT,
+    OMPP_MPI_STAMP_RECV_INIT,
+    OMPP_MPI_STAMP_START,
+    OMPP_MPI_STAMP_WAIT,
+    OMPP_MPI_STAMP_WAITALL,
+    OMPP_MPI_STAMP_WAITANY,
+    OMPP_MPI_STAMP_WAITSOME,
+    OMPP_MPI_STAMP_TEST,
+    OMPP_MPI_STAMP_TESTALL,
+    OMPP_MPI_STAMP_TESTANY,
+    OMPP_MPI_STAMP_TESTSOME,
+    OMPP_MPI_STAMP_PROBE,
+    OMPP_MPI_STAMP_IPROBE,
+    OMPP_MPI_STAMP_MPROBE,
+    OMPP_MPI_STAMP_IMPROBE,
+    OMPP_MPI_STAMP_CANCEL,
+    OMPP_MPI_STAMP_FORGET,  /* a request is freed */
+    OMPP_MPI_STAMP_CREATED, /* a communicator is made */
+    OMPP_MPI_STAMP_FREED,
+    OMPP_MPI_STAMP_WIN_CREATED,
+    OMPP_MPI_STAMP_WIN_FREED,
+    OMPP_MPI_STAMP_FENCE,
+    OMPP_MPI_STAMP_POST,
+    OMPP_MPI_STAMP_WIN_START,
+    OMPP_MPI_STAMP_COMPLETE,
+    OMPP_MPI_STAMP_WIN_WAIT,
+    OMPP_MPI_STAMP_WIN_TEST,
+    OMPP_MPI_STAMP_PASSIVE,   /* one-sided calls that nobody at the target knows of */
+    OMPP_MPI_STAMP_UNFOLLOWED /* calls that carry no clocks */
+} ompp_mpi_stamp_op_t;
+
+/** Who waits for whom in a collective call. */
+typedef enum {
+    OMPP_MPI_ORDER_ALL,
+    OMPP_MPI_ORDER_CHAIN, /* a rank for those before it */
+    OMPP_MPI_ORDER_FROM_ROOT,
+    OMPP_MPI_ORDER_TO_ROOT,
+    OMPP_MPI_ORDER_NEIGHBOR
+} ompp_mpi_order_t;
+
+/**
+ * A call that carries clocks: its arguments, as far as it has them, and what is kept between its begin and its end. Arguments are
+ * the user's and not checked by MPI yet: handles are compared with known ones before MPI sees them. Those given by address are C's
+ * or Fortran's.
+ */
+typedef struct {
+    ompp_mpi_stamp_op_t op;
+    ompp_mpi_order_t order;
+    bool fortran; /* what is given by address is Fortran's */
+    bool typed;   /* count and type are there */
+    bool commed;  /* comm is */
+    MPI_Comm comm;
+    MPI_Win win;
+    MPI_Group group;
+    MPI_Datatype type;
+    MPI_Count count;
+    int peer, tag;       /* of a send; of a receive in calls that only receive */
+    int source, recvtag; /* of the receive in calls that do both */
+    int root, number;
+    void *requests;      /* [number]; one when the call has no number */
+    void *status;        /* [number]; in: the user's; out: what MPI gets */
+    int *flag, *index, *indices, *outcount;
+    void *made;          /* communicator or window that the call makes or frees */
+    /* Own. */
+    struct ompp_mpi_channel *channel;
+    struct ompp_mpi_request **pending; /* [number] taken out of the table; NULL = none of them is followed */
+    struct ompp_mpi_request *started;  /* non-blocking collective call */
+    struct ompp_mpi_window *window;
+    struct ompp_mpi_receipt *receipt;
+    unsigned char *stamp;
+    ompp_time_t begin;
+    bool held;           /* the guard, by us */
+    bool substituted;    /* status is ours */
+} ompp_mpi_stamp_t;
+
+extern unsigned ompp_mpi_stamps; /* 1 = clocks are carried: somebody follows them, on all ranks alike */
+
+/**
+ * rief Clocks travel with this call: it is not made inside another one. One relaxed load when there are none.
+ * \param[in] measured  result of ompp_mpi_begin().
+ */
+static inline bool ompp_mpi_stamping(bool measured)
 {
-    return __builtin_expect(__atomic_load_n(&ompp_sync_subscriber, __ATOMIC_RELAXED) != NULL, 0);
+    return __builtin_expect(__atomic_load_n(&ompp_mpi_stamps, __ATOMIC_RELAXED), 0) && (measured || ompp_mpi_guard.frame == 0);
 }
 
-/*
- * Announce a call to the subscriber, and wait when it says so. At the begin the communicator has not been accepted by MPI yet:
- * ranks are translated only in communicators that this process has used with success before; else peer is -1 until the end event.
- * Bytes are in the end event.
- */
-void ompp_mpi_sync_begin_one(ompp_sync_kind_t kind, MPI_Comm comm, int peer, int tag);
-void ompp_mpi_sync_end_one(ompp_sync_kind_t kind, MPI_Comm comm, int peer, int tag, const ompp_mpi_values_t values);
-/** \brief A send and a receive in one call. */
-void ompp_mpi_sync_begin_both(MPI_Comm comm, int dest, int tag, int source, int recvtag);
-void ompp_mpi_sync_end_both(MPI_Comm comm, int dest, int tag, int source, int recvtag, const ompp_mpi_values_t values);
+/** rief Before MPI's function: sends the clocks of this thread where others wait for it. May replace stamp->status. */
+void ompp_mpi_stamp_before(ompp_mpi_stamp_t *stamp, const void *code, uintptr_t frame);
 
-/** \brief The program is about to free *comm: its handle may be given to another one. comm may be NULL. */
-void ompp_mpi_sync_forget(const MPI_Comm *comm);
+/**
+ * rief After it: this thread goes on with the clocks of those that it has waited for. In experiments with delays it waits.
+ * \param[in] good  the call succeeded.
+ * 
+eturn the end of the call.
+ */
+ompp_time_t ompp_mpi_stamp_after(ompp_mpi_stamp_t *stamp, bool good);
+
+/**
+ * rief After MPI_Init, when all ranks of the world communicator are here: settles whether clocks are carried.
+ * \param[in] own  our communicator with the ranks of the world.
+ */
+void ompp_mpi_stamp_start(MPI_Comm own);
+
+/** rief On entering MPI_Finalize: the ranks agree on the end of the run; no clocks travel any more. Waits so long at most. */
+void ompp_mpi_stamp_finish(double limit_seconds);
 
 /* ---- Start and end -------------------------------------------------------------------------------------------------- */
 

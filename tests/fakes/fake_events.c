@@ -112,15 +112,89 @@ FAKE_API void ompp_event_coverage(unsigned kind, const char *subject, const char
     fprintf(stderr, "fake: coverage %u %s %s\n", kind, subject ? subject : "-", reason ? reason : "-");
 }
 
+/* ---- Clocks: stamps that tell who made them, and a number that the program gave -------------------------------------- */
+
+typedef struct {
+    int64_t mark;   /* the greatest of those combined */
+    uint64_t ranks; /* bit per rank of the world */
+} fake_stamp_t;
+
+/* As in tests/mpi/stamps.c. */
+typedef struct {
+    fake_stamp_t stamp; /* all adopted */
+    uint64_t adopted, unknown, flags;
+} fake_adopted_t;
+
+static int my_rank;
+static __thread int64_t my_mark;
+static __thread fake_adopted_t adopted;
+
+static void make_stamp(void *stamp, ompp_time_t t)
+{
+    (void)t;
+    *(fake_stamp_t *)stamp = (fake_stamp_t){my_mark, UINT64_C(1) << my_rank};
+}
+
+static void combine_stamps(void *into, const void *other)
+{
+    fake_stamp_t *a = into;
+    const fake_stamp_t *b = other;
+
+    if (b->mark > a->mark) a->mark = b->mark;
+    a->ranks |= b->ranks;
+}
+
+static ompp_time_t adopt_stamp(const void *stamp, const ompp_sync_wait_t *wait)
+{
+    adopted.flags |= wait->flags;
+    if (wait->end < wait->begin) fprintf(stderr, "fake: a wait ends before it begins\n");
+    if (!stamp) adopted.unknown++;
+    else combine_stamps(&adopted.stamp, stamp), adopted.adopted++;
+    return 0;
+}
+
+static void pay(ompp_time_t until)
+{
+    (void)until;
+}
+
+static void set_clock(const ompp_sync_clock_t *clock)
+{
+    if (clock->error_ns) fprintf(stderr, "fake: clocks of one node differ\n");
+}
+
+static void in_process(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+{
+    (void)kind, (void)object, (void)t;
+}
+
+static const ompp_sync_subscriber_t clocks = {sizeof(fake_stamp_t), make_stamp, combine_stamps, adopt_stamp, pay,
+                                              set_clock,            in_process, in_process,     in_process};
+
+FAKE_API void fake_mark(int64_t mark)
+{
+    my_mark = mark;
+}
+
+/* What this thread has adopted since it asked last. */
+FAKE_API void fake_adopted(fake_adopted_t *result)
+{
+    *result = adopted;
+    memset(&adopted, 0, sizeof adopted);
+}
+
 FAKE_API bool ompp_runtime_start(void)
 {
     ompp_env_read();
+    ompp_clock_start("auto");
+    if (ompp_env_foreign("FAKE_STAMPS")) ompp_sync_subscriber = &clocks;
     return true;
 }
 
 FAKE_API void ompp_runtime_mpi(int rank, int size)
 {
-    (void)rank, (void)size;
+    (void)size;
+    my_rank = rank;
 }
 
 /* Sends something of every kind through the transport: nothing, a little, and more than one rank can buffer. */

@@ -1,0 +1,319 @@
+/**
+ * \file
+ * What a call of MPI does for the clocks of its thread, before and after MPI's function. Every row of mpi_calls.def comes here, by its
+ * class; the transport is in the other files (mpi_stamp_priv.h).
+ */
+#include "mpi-wrap/mpi_stamp_priv.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* A program that only asks, again and again, is waiting; one that is away for longer works in between. */
+#define ASKING_GAP_NS 20000u
+
+/* ---- Waits ---------------------------------------------------------------------------------------------------------- */
+
+void ompp_mpi_adopt(const unsigned char *sum, ompp_time_t begin, ompp_sync_remote_t kind, unsigned flags)
+{
+    const ompp_sync_wait_t wait = {.begin = begin, .end = ompp_event_now(), .kind = kind, .flags = flags};
+
+    ompp_sync_pay(ompp_sync_adopt(sum, &wait));
+}
+
+ompp_time_t ompp_mpi_polled(ompp_time_t begin, bool success)
+{
+    static __thread struct {
+        ompp_time_t since, end;
+    } asking;
+    ompp_time_t since;
+
+    if (!asking.since || begin - asking.end > ASKING_GAP_NS) asking.since = begin;
+    since = asking.since;
+    asking.end = ompp_event_now();
+    if (success) asking.since = 0;
+    return since;
+}
+
+/* Adds up what one call has waited for, and adopts it. */
+static void adopt_claim(ompp_mpi_stamp_t *s, int source, int tag, bool good, unsigned flags)
+{
+    unsigned char *message = ompp_mpi_stamp_new();
+    bool claimed;
+
+    if (!message) return;
+    memset(ompp_mpi_stamp_of(message), 0, ompp_mpi_stamping_state.bytes);
+    claimed = ompp_mpi_stamp_claim(s->channel, source, tag, s->begin, good ? OMPP_MPI_STAMP_LIMIT_S : 0, ompp_mpi_stamp_of(message));
+    if (good) ompp_mpi_adopt(claimed ? ompp_mpi_stamp_of(message) : NULL, s->begin, OMPP_SYNC_MESSAGE, flags);
+    ompp_mpi_stamp_free(message);
+}
+
+/* ---- Sends ---------------------------------------------------------------------------------------------------------- */
+
+static bool waits_for_receiver(const ompp_mpi_stamp_t *s)
+{
+    int size = 0;
+
+    if (s->op == OMPP_MPI_STAMP_SSEND || s->op == OMPP_MPI_STAMP_ISSEND || s->op == OMPP_MPI_STAMP_SSEND_INIT) return true;
+    PMPI_Type_size(s->type, &size);
+    return size > 0 && s->count > OMPP_MPI_EAGER_BYTES / size;
+}
+
+static bool can_send(const ompp_mpi_stamp_t *s)
+{
+    return s->channel && s->count >= 0 && s->type != MPI_DATATYPE_NULL && ompp_mpi_sends_to(s->channel, s->peer, s->tag);
+}
+
+static void send_before(ompp_mpi_stamp_t *s)
+{
+    if (can_send(s)) s->receipt = ompp_mpi_stamp_send(s->channel, s->peer, s->tag, waits_for_receiver(s), s->begin);
+}
+
+/* A blocking send is over. */
+static void send_after(ompp_mpi_stamp_t *s, bool good)
+{
+    const ompp_time_t end = ompp_event_now();
+    unsigned char *message = s->receipt && good ? ompp_mpi_stamp_new() : NULL;
+
+    if (!message) {
+        ompp_mpi_receipt_drop(s->receipt);
+        return;
+    }
+    memset(ompp_mpi_stamp_of(message), 0, ompp_mpi_stamping_state.bytes);
+    if (ompp_mpi_receipt_take(s->receipt, s->begin, end, ompp_mpi_stamp_of(message)))
+        ompp_mpi_adopt(ompp_mpi_stamp_of(message), s->begin, OMPP_SYNC_MESSAGE, 0);
+    ompp_mpi_stamp_free(message);
+}
+
+/* ---- Receives and probes -------------------------------------------------------------------------------------------- */
+
+static int source_of(const ompp_mpi_stamp_t *s)
+{
+    return s->op == OMPP_MPI_STAMP_SENDRECV || s->op == OMPP_MPI_STAMP_ISENDRECV ? s->source : s->peer;
+}
+
+static int tag_of(const ompp_mpi_stamp_t *s)
+{
+    return s->op == OMPP_MPI_STAMP_SENDRECV || s->op == OMPP_MPI_STAMP_ISENDRECV ? s->recvtag : s->tag;
+}
+
+static void receive_before(ompp_mpi_stamp_t *s)
+{
+    if (s->channel && (source_of(s) == MPI_ANY_SOURCE || tag_of(s) == MPI_ANY_TAG)) ompp_mpi_substitute(s, 1);
+}
+
+/* Whose message it was; false = nobody's. */
+static bool matched(const ompp_mpi_stamp_t *s, int *source, int *tag, unsigned *flags)
+{
+    MPI_Status room;
+    const MPI_Status *status = NULL;
+
+    *source = source_of(s);
+    *tag = tag_of(s);
+    *flags = *source == MPI_ANY_SOURCE && s->channel->peers > 1 ? OMPP_WHATIF_F_WILDCARD : 0;
+    if (*source == MPI_ANY_SOURCE || *tag == MPI_ANY_TAG) {
+        status = ompp_mpi_status(s, 0, &room);
+        if (!status) return false;
+        *source = status->MPI_SOURCE;
+        *tag = status->MPI_TAG;
+    }
+    return *source != MPI_PROC_NULL;
+}
+
+static void receive_after(ompp_mpi_stamp_t *s, bool good)
+{
+    unsigned flags;
+    int source, tag;
+
+    if (s->channel && matched(s, &source, &tag, &flags)) adopt_claim(s, source, tag, good, flags);
+}
+
+static void probe_after(ompp_mpi_stamp_t *s, bool good)
+{
+    const bool asks = s->flag != NULL, matches = s->op == OMPP_MPI_STAMP_MPROBE || s->op == OMPP_MPI_STAMP_IMPROBE;
+    const bool success = good && (!asks || *s->flag);
+    const ompp_time_t begin = asks ? ompp_mpi_polled(s->begin, success) : s->begin;
+    unsigned char *message;
+    unsigned flags;
+    int source, tag;
+    bool got;
+
+    if (!success || !s->channel || !matched(s, &source, &tag, &flags)) return;
+    message = ompp_mpi_stamp_new();
+    if (!message) return;
+    memset(ompp_mpi_stamp_of(message), 0, ompp_mpi_stamping_state.bytes);
+    got = matches ? ompp_mpi_stamp_claim(s->channel, source, tag, s->begin, OMPP_MPI_STAMP_LIMIT_S, ompp_mpi_stamp_of(message))
+                  : ompp_mpi_stamp_peek(s->channel, source, tag, s->begin, ompp_mpi_stamp_of(message));
+    ompp_mpi_adopt(got ? ompp_mpi_stamp_of(message) : NULL, begin, OMPP_SYNC_MESSAGE, flags | (asks ? OMPP_WHATIF_F_POLLING : 0));
+    ompp_mpi_stamp_free(message);
+}
+
+/* ---- Requests ------------------------------------------------------------------------------------------------------- */
+
+static void keep(ompp_mpi_stamp_t *s, ompp_mpi_pending_t kind, int peer, int tag)
+{
+    const MPI_Request handle = ompp_mpi_handle(s, 0);
+    ompp_mpi_request_t *r = handle == MPI_REQUEST_NULL ? NULL : ompp_mpi_request_new(kind, s->channel);
+
+    if (!r) {
+        ompp_mpi_receipt_drop(s->receipt);
+        return;
+    }
+    r->peer = peer;
+    r->tag = tag;
+    r->begin = s->begin;
+    r->receipt = s->receipt;
+    r->persistent = s->op == OMPP_MPI_STAMP_SEND_INIT || s->op == OMPP_MPI_STAMP_SSEND_INIT || s->op == OMPP_MPI_STAMP_RECV_INIT;
+    r->active = !r->persistent;
+    r->synchronous = kind == OMPP_MPI_PENDING_SEND && s->typed && waits_for_receiver(s);
+    ompp_mpi_request_put(r, handle);
+}
+
+static void isend_after(ompp_mpi_stamp_t *s, bool good)
+{
+    if (good && s->receipt) keep(s, OMPP_MPI_PENDING_SEND, s->peer, s->tag);
+    else ompp_mpi_receipt_drop(s->receipt);
+}
+
+static void irecv_after(ompp_mpi_stamp_t *s, bool good)
+{
+    if (good && s->channel && source_of(s) != MPI_PROC_NULL) keep(s, OMPP_MPI_PENDING_RECEIVE, source_of(s), tag_of(s));
+}
+
+static void init_after(ompp_mpi_stamp_t *s, bool good)
+{
+    const bool receives = s->op == OMPP_MPI_STAMP_RECV_INIT;
+
+    if (good && (receives ? s->channel && s->peer != MPI_PROC_NULL : can_send(s)))
+        keep(s, receives ? OMPP_MPI_PENDING_RECEIVE : OMPP_MPI_PENDING_SEND, s->peer, s->tag);
+}
+
+static void cancel_before(ompp_mpi_stamp_t *s)
+{
+    ompp_mpi_request_t *r = ompp_mpi_request_peek(ompp_mpi_handle(s, 0));
+
+    if (r) r->cancelled = true;
+}
+
+/* The program will not learn when it is complete. */
+static void forget_before(ompp_mpi_stamp_t *s)
+{
+    ompp_mpi_request_t *r = ompp_mpi_request_take(ompp_mpi_handle(s, 0));
+
+    if (!r) return;
+    if (r->kind == OMPP_MPI_PENDING_RECEIVE && r->active) {
+        if (r->peer >= 0 && r->tag >= 0) ompp_mpi_stamp_skip(r->channel, r->peer, r->tag);
+        else ompp_mpi_unfollowed("receives from any source whose requests are freed while they are active");
+    }
+    ompp_mpi_request_delete(r);
+}
+
+/* ---- Communicators -------------------------------------------------------------------------------------------------- */
+
+static MPI_Comm made_of(const ompp_mpi_stamp_t *s)
+{
+    return s->fortran ? PMPI_Comm_f2c(*(MPI_Fint *)s->made) : *(MPI_Comm *)s->made;
+}
+
+/* ---- All ------------------------------------------------------------------------------------------------------------ */
+
+static void before(ompp_mpi_stamp_t *s)
+{
+    switch (s->op) {
+    case OMPP_MPI_STAMP_SEND:
+    case OMPP_MPI_STAMP_SSEND:
+    case OMPP_MPI_STAMP_ISEND:
+    case OMPP_MPI_STAMP_ISSEND: send_before(s); break;
+    case OMPP_MPI_STAMP_SENDRECV:
+    case OMPP_MPI_STAMP_ISENDRECV: send_before(s); /* fall through */
+    case OMPP_MPI_STAMP_RECV:
+    case OMPP_MPI_STAMP_PROBE:
+    case OMPP_MPI_STAMP_IPROBE:
+    case OMPP_MPI_STAMP_MPROBE:
+    case OMPP_MPI_STAMP_IMPROBE:
+        if (s->op != OMPP_MPI_STAMP_ISENDRECV) receive_before(s);
+        break;
+    case OMPP_MPI_STAMP_COLL:
+    case OMPP_MPI_STAMP_ICOLL: ompp_mpi_collective_before(s); break;
+    case OMPP_MPI_STAMP_START: ompp_mpi_start_before(s); break;
+    case OMPP_MPI_STAMP_WAIT:
+    case OMPP_MPI_STAMP_WAITALL:
+    case OMPP_MPI_STAMP_WAITANY:
+    case OMPP_MPI_STAMP_WAITSOME:
+    case OMPP_MPI_STAMP_TEST:
+    case OMPP_MPI_STAMP_TESTALL:
+    case OMPP_MPI_STAMP_TESTANY:
+    case OMPP_MPI_STAMP_TESTSOME: ompp_mpi_wait_before(s); break;
+    case OMPP_MPI_STAMP_CANCEL: cancel_before(s); break;
+    case OMPP_MPI_STAMP_FORGET: forget_before(s); break;
+    case OMPP_MPI_STAMP_FREED:
+        if (s->made) s->channel = ompp_mpi_channel_forget(made_of(s));
+        break;
+    default: ompp_mpi_window_before(s); break;
+    }
+}
+
+static void after(ompp_mpi_stamp_t *s, bool good)
+{
+    switch (s->op) {
+    case OMPP_MPI_STAMP_SEND:
+    case OMPP_MPI_STAMP_SSEND: send_after(s, good); break;
+    case OMPP_MPI_STAMP_ISEND:
+    case OMPP_MPI_STAMP_ISSEND: isend_after(s, good); break;
+    case OMPP_MPI_STAMP_RECV: receive_after(s, good); break;
+    case OMPP_MPI_STAMP_SENDRECV:
+        receive_after(s, good); /* gives the receipt that the other side may wait for */
+        send_after(s, good);
+        break;
+    case OMPP_MPI_STAMP_ISENDRECV:
+    case OMPP_MPI_STAMP_IRECV: irecv_after(s, good); break;
+    case OMPP_MPI_STAMP_PROBE:
+    case OMPP_MPI_STAMP_IPROBE:
+    case OMPP_MPI_STAMP_MPROBE:
+    case OMPP_MPI_STAMP_IMPROBE: probe_after(s, good); break;
+    case OMPP_MPI_STAMP_COLL:
+    case OMPP_MPI_STAMP_ICOLL: ompp_mpi_collective_after(s, good); break;
+    case OMPP_MPI_STAMP_SEND_INIT:
+    case OMPP_MPI_STAMP_SSEND_INIT:
+    case OMPP_MPI_STAMP_RECV_INIT: init_after(s, good); break;
+    case OMPP_MPI_STAMP_WAIT:
+    case OMPP_MPI_STAMP_WAITALL:
+    case OMPP_MPI_STAMP_WAITANY:
+    case OMPP_MPI_STAMP_WAITSOME:
+    case OMPP_MPI_STAMP_TEST:
+    case OMPP_MPI_STAMP_TESTALL:
+    case OMPP_MPI_STAMP_TESTANY:
+    case OMPP_MPI_STAMP_TESTSOME: ompp_mpi_wait_after(s, good); break;
+    case OMPP_MPI_STAMP_CREATED:
+        if (good) ompp_mpi_channel_made(made_of(s));
+        break;
+    case OMPP_MPI_STAMP_UNFOLLOWED:
+        if (good) ompp_mpi_unfollowed("partitioned and persistent collective operations, MPI_Comm_idup, and other jobs");
+        break;
+    default: ompp_mpi_window_after(s, good); break;
+    }
+}
+
+void ompp_mpi_stamp_before(ompp_mpi_stamp_t *stamp, const void *code, uintptr_t frame)
+{
+    const int saved = errno;
+
+    if (ompp_mpi_guard.frame == 0) {
+        ompp_mpi_guard = (ompp_mpi_guard_t){frame, code};
+        stamp->held = true;
+    }
+    stamp->begin = ompp_event_now();
+    if (stamp->commed) stamp->channel = ompp_mpi_channel_find(stamp->comm);
+    before(stamp);
+    errno = saved;
+}
+
+ompp_time_t ompp_mpi_stamp_after(ompp_mpi_stamp_t *stamp, bool good)
+{
+    const int saved = errno;
+
+    after(stamp, good);
+    ompp_mpi_channel_release(stamp->channel);
+    if (stamp->held) ompp_mpi_guard.frame = 0;
+    errno = saved;
+    return ompp_event_now();
+}

@@ -1,0 +1,164 @@
+/**
+ * \file
+ * Stamps of collective calls: a small collective call of the same kind on our communicator, just before the user's, so that nobody
+ * waits for anybody that the user's call does not wait for. Non-blocking ones are started with the user's, and end with it.
+ *
+ * All ranks of the communicator make the user's call; one with a wrong root, which MPI refuses, has none of ours.
+ */
+#include "mpi-wrap/mpi_stamp_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    ompp_mpi_order_t order;
+    int root;
+    MPI_Comm comm;
+    unsigned char *mine, *others;
+    int stamps;     /* in others */
+    bool adopts;    /* this rank waits for others */
+} exchange_t;
+
+/* This rank is the root: of an intercommunicator's own group, too. */
+static bool is_root(const ompp_mpi_channel_t *c, int root)
+{
+    return c->inter ? root == MPI_ROOT : root == c->rank;
+}
+
+static bool good_root(const ompp_mpi_channel_t *c, int root)
+{
+    if (c->inter && (root == MPI_ROOT || root == MPI_PROC_NULL)) return true;
+    return root >= 0 && root < c->peers;
+}
+
+static bool plan(const ompp_mpi_channel_t *c, ompp_mpi_order_t order, int root, exchange_t *x)
+{
+    const bool rooted = order == OMPP_MPI_ORDER_FROM_ROOT || order == OMPP_MPI_ORDER_TO_ROOT;
+
+    *x = (exchange_t){.order = order, .root = root, .comm = c->shadow, .stamps = 1, .adopts = true};
+    if (rooted && !good_root(c, root)) return false;
+    if (order == OMPP_MPI_ORDER_NEIGHBOR) {
+        if (!c->topology) return false;
+        x->stamps = c->sources;
+        x->adopts = c->sources > 0;
+    }
+    if (order == OMPP_MPI_ORDER_FROM_ROOT) x->adopts = !is_root(c, root) && root != MPI_PROC_NULL;
+    if (order == OMPP_MPI_ORDER_TO_ROOT) x->adopts = is_root(c, root);
+    return true;
+}
+
+/* Room for the own stamp and those of others; zeroed stamps say nothing. */
+static bool make_room(exchange_t *x, ompp_time_t t)
+{
+    const size_t bytes = ompp_mpi_stamping_state.bytes;
+
+    x->mine = calloc((size_t)x->stamps + 1, bytes);
+    if (!x->mine) return false;
+    x->others = x->mine + bytes;
+    ompp_sync_stamp(x->mine, t);
+    return true;
+}
+
+static int run(const exchange_t *x)
+{
+    const struct ompp_mpi_stamping *s = &ompp_mpi_stamping_state;
+
+    switch (x->order) {
+    case OMPP_MPI_ORDER_CHAIN: return PMPI_Scan(x->mine, x->others, 1, s->type, s->op, x->comm);
+    case OMPP_MPI_ORDER_FROM_ROOT: return PMPI_Bcast(x->adopts ? x->others : x->mine, 1, s->type, x->root, x->comm);
+    case OMPP_MPI_ORDER_TO_ROOT: return PMPI_Reduce(x->mine, x->others, 1, s->type, s->op, x->root, x->comm);
+    case OMPP_MPI_ORDER_NEIGHBOR: return PMPI_Neighbor_allgather(x->mine, 1, s->type, x->others, 1, s->type, x->comm);
+    default: return PMPI_Allreduce(x->mine, x->others, 1, s->type, s->op, x->comm);
+    }
+}
+
+static int start(const exchange_t *x, MPI_Request *request)
+{
+    const struct ompp_mpi_stamping *s = &ompp_mpi_stamping_state;
+
+    switch (x->order) {
+    case OMPP_MPI_ORDER_CHAIN: return PMPI_Iscan(x->mine, x->others, 1, s->type, s->op, x->comm, request);
+    case OMPP_MPI_ORDER_FROM_ROOT: return PMPI_Ibcast(x->adopts ? x->others : x->mine, 1, s->type, x->root, x->comm, request);
+    case OMPP_MPI_ORDER_TO_ROOT: return PMPI_Ireduce(x->mine, x->others, 1, s->type, s->op, x->root, x->comm, request);
+    case OMPP_MPI_ORDER_NEIGHBOR: return PMPI_Ineighbor_allgather(x->mine, 1, s->type, x->others, 1, s->type, x->comm, request);
+    default: return PMPI_Iallreduce(x->mine, x->others, 1, s->type, s->op, x->comm, request);
+    }
+}
+
+static void add_all(const unsigned char *stamps, int number, unsigned char *sum)
+{
+    for (int i = 0; i < number; i++) ompp_sync_combine(sum, stamps + (size_t)i * ompp_mpi_stamping_state.bytes);
+}
+
+/* ---- The call ------------------------------------------------------------------------------------------------------- */
+
+void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp)
+{
+    exchange_t x;
+    ompp_mpi_request_t *r;
+
+    if (!stamp->channel || !plan(stamp->channel, stamp->order, stamp->root, &x) || !make_room(&x, stamp->begin)) return;
+    if (stamp->op == OMPP_MPI_STAMP_COLL) {
+        if (run(&x) == MPI_SUCCESS && x.adopts) {
+            for (int i = 1; i < x.stamps; i++) add_all(x.others + (size_t)i * ompp_mpi_stamping_state.bytes, 1, x.others);
+            stamp->stamp = ompp_mpi_stamp_new();
+            if (stamp->stamp) memcpy(ompp_mpi_stamp_of(stamp->stamp), x.others, ompp_mpi_stamping_state.bytes);
+        }
+        free(x.mine);
+        return;
+    }
+    r = ompp_mpi_request_new(OMPP_MPI_PENDING_COLLECTIVE, stamp->channel);
+    if (!r || start(&x, &r->exchange) != MPI_SUCCESS) {
+        ompp_mpi_request_delete(r);
+        free(x.mine);
+        return;
+    }
+    r->sent = x.mine;
+    r->stamp = x.others;
+    r->stamps = x.stamps;
+    r->adopts = x.adopts;
+    r->begin = stamp->begin;
+    stamp->started = r;
+}
+
+/* The user's call did not begin, or nobody can complete it: the buffers are left to the exchange. */
+static void leave(ompp_mpi_request_t *r)
+{
+    if (r->exchange != MPI_REQUEST_NULL) PMPI_Request_free(&r->exchange);
+    r->sent = r->stamp = NULL;
+}
+
+void ompp_mpi_collective_after(ompp_mpi_stamp_t *stamp, bool good)
+{
+    ompp_mpi_request_t *r = stamp->started;
+
+    if (stamp->op == OMPP_MPI_STAMP_COLL) {
+        if (good && stamp->stamp)
+            ompp_mpi_adopt(ompp_mpi_stamp_of(stamp->stamp), stamp->begin,
+                           stamp->order == OMPP_MPI_ORDER_ALL ? OMPP_SYNC_ALL : OMPP_SYNC_ROOTED, 0);
+        ompp_mpi_stamp_free(stamp->stamp);
+        return;
+    }
+    if (!r) return;
+    if (good && ompp_mpi_handle(stamp, 0) != MPI_REQUEST_NULL) {
+        ompp_mpi_request_put(r, ompp_mpi_handle(stamp, 0));
+        return;
+    }
+    leave(r);
+    ompp_mpi_request_delete(r);
+}
+
+bool ompp_mpi_collective_done(ompp_mpi_request_t *r, unsigned char *sum)
+{
+    /* A rank that nobody keeps waiting has only to have sent. */
+    const bool complete = ompp_mpi_stamp_complete(&r->exchange, r->adopts ? OMPP_MPI_STAMP_LIMIT_S : 0);
+
+    if (!complete) {
+        leave(r);
+        return false;
+    }
+    if (r->adopts) add_all(r->stamp, r->stamps, sum);
+    free(r->sent);
+    r->sent = r->stamp = NULL;
+    return r->adopts;
+}

@@ -1,0 +1,341 @@
+/**
+ * \file
+ * Channels: beside every communicator of the user one of ours with the same ranks, made in the calls that make communicators, which
+ * are collective anyway. It is made by MPI_Comm_create and not duplicated: the user's attribute callbacks must not notice.
+ *
+ * Ranks of another MPI_COMM_WORLD (spawned, connected) may not be measured: communicators with such ranks have no channel. Whether
+ * clocks travel at all is agreed on once, among all ranks of MPI_COMM_WORLD.
+ */
+#define _GNU_SOURCE
+#include "mpi-wrap/mpi_stamp_priv.h"
+
+#include "model/ompp_profile.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Communicators of MPI are a bounded resource: beyond these the user's carry no clocks. */
+#define MAX_CHANNELS 200
+#define BUCKETS 64u
+enum { VERSION = 1 };
+
+unsigned ompp_mpi_stamps;
+struct ompp_mpi_stamping ompp_mpi_stamping_state = {.receipts = MPI_COMM_NULL};
+
+static struct {
+    pthread_mutex_t lock;
+    ompp_mpi_channel_t *buckets[BUCKETS];
+    unsigned count;
+    MPI_Group world;
+    MPI_Comm own; /* the world's ranks: for what all ranks settle together */
+} channels = {.lock = PTHREAD_MUTEX_INITIALIZER, .own = MPI_COMM_NULL};
+
+/* ---- Table ---------------------------------------------------------------------------------------------------------- */
+
+static ompp_mpi_channel_t **bucket_of(MPI_Comm comm)
+{
+    return &channels.buckets[(uint64_t)(uintptr_t)comm * 0x9e3779b97f4a7c15ull >> 58];
+}
+
+ompp_mpi_channel_t *ompp_mpi_channel_find(MPI_Comm comm)
+{
+    ompp_mpi_channel_t *c;
+
+    pthread_mutex_lock(&channels.lock);
+    for (c = *bucket_of(comm); c && c->comm != comm;) c = c->next;
+    if (c) __atomic_add_fetch(&c->references, 1, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&channels.lock);
+    return c;
+}
+
+static void add(ompp_mpi_channel_t *channel)
+{
+    ompp_mpi_channel_t **bucket = bucket_of(channel->comm);
+
+    pthread_mutex_lock(&channels.lock);
+    channel->next = *bucket;
+    *bucket = channel;
+    channels.count++;
+    pthread_mutex_unlock(&channels.lock);
+}
+
+ompp_mpi_channel_t *ompp_mpi_channel_forget(MPI_Comm comm)
+{
+    ompp_mpi_channel_t **link = bucket_of(comm), *c;
+
+    pthread_mutex_lock(&channels.lock);
+    while (*link && (*link)->comm != comm) link = &(*link)->next;
+    c = *link;
+    if (c) {
+        *link = c->next;
+        channels.count--;
+    }
+    pthread_mutex_unlock(&channels.lock);
+    return c;
+}
+
+void ompp_mpi_channel_release(ompp_mpi_channel_t *channel)
+{
+    if (!channel || __atomic_sub_fetch(&channel->references, 1, __ATOMIC_ACQ_REL) > 0) return;
+    PMPI_Comm_free(&channel->shadow);
+    pthread_mutex_destroy(&channel->lock);
+    free(channel->world);
+    free(channel);
+}
+
+/* ---- Making one ----------------------------------------------------------------------------------------------------- */
+
+/* Ranks in the world of those that messages go to; fails when one of them is not of this world. */
+static int *world_ranks(MPI_Comm comm, bool inter, int *size)
+{
+    MPI_Group group;
+    int *numbers = NULL, *ranks = NULL;
+
+    if ((inter ? PMPI_Comm_remote_group(comm, &group) : PMPI_Comm_group(comm, &group)) != MPI_SUCCESS) return NULL;
+    PMPI_Group_size(group, size);
+    numbers = malloc((size_t)(*size + 1) * sizeof *numbers);
+    ranks = malloc((size_t)(*size + 1) * sizeof *ranks);
+    for (int i = 0; numbers && i < *size; i++) numbers[i] = i;
+    if (numbers && ranks) PMPI_Group_translate_ranks(group, *size, numbers, channels.world, ranks);
+    for (int i = 0; numbers && ranks && i < *size; i++) {
+        if (ranks[i] != MPI_UNDEFINED) continue;
+        free(ranks);
+        ranks = NULL;
+    }
+    free(numbers);
+    PMPI_Group_free(&group);
+    return ranks;
+}
+
+typedef struct {
+    int nin, nout;
+    int *in, *out;
+} neighbors_t;
+
+static void add_cart(MPI_Comm comm, neighbors_t *n)
+{
+    int dimensions = 0, low, high;
+
+    PMPI_Cartdim_get(comm, &dimensions);
+    n->in = malloc((size_t)(2 * dimensions + 1) * sizeof *n->in);
+    for (int d = 0; n->in && d < dimensions; d++) {
+        PMPI_Cart_shift(comm, d, 1, &low, &high);
+        if (low != MPI_PROC_NULL) n->in[n->nin++] = low;
+        if (high != MPI_PROC_NULL) n->in[n->nin++] = high;
+    }
+    n->out = n->in;
+    n->nout = n->nin;
+}
+
+static void add_graph(MPI_Comm comm, neighbors_t *n)
+{
+    int rank;
+
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Graph_neighbors_count(comm, rank, &n->nin);
+    n->in = malloc((size_t)(n->nin + 1) * sizeof *n->in);
+    if (n->in) PMPI_Graph_neighbors(comm, rank, n->nin, n->in);
+    n->out = n->in;
+    n->nout = n->nin;
+}
+
+static void add_dist_graph(MPI_Comm comm, neighbors_t *n)
+{
+    int weighted, *weights;
+
+    PMPI_Dist_graph_neighbors_count(comm, &n->nin, &n->nout, &weighted);
+    n->in = malloc((size_t)(n->nin + 1) * sizeof *n->in);
+    n->out = malloc((size_t)(n->nout + 1) * sizeof *n->out);
+    weights = malloc((size_t)(n->nin + n->nout + 1) * sizeof *weights);
+    if (n->in && n->out && weights) PMPI_Dist_graph_neighbors(comm, n->nin, n->in, weights, n->nout, n->out, weights + n->nin);
+    free(weights);
+}
+
+/* The same neighbours, without attributes. */
+static int copy_topology(MPI_Comm comm, int kind, ompp_mpi_channel_t *channel)
+{
+    neighbors_t n = {0};
+    int error = MPI_ERR_OTHER;
+
+    if (kind == MPI_CART) add_cart(comm, &n);
+    else if (kind == MPI_GRAPH) add_graph(comm, &n);
+    else add_dist_graph(comm, &n);
+    if (n.in && n.out)
+        /* Weights are of no use here; any numbers do. */
+        error = PMPI_Dist_graph_create_adjacent(comm, n.nin, n.in, n.in, n.nout, n.out, n.out, MPI_INFO_NULL, 0, &channel->shadow);
+    channel->sources = n.nin;
+    channel->topology = true;
+    if (n.out != n.in) free(n.out);
+    free(n.in);
+    return error;
+}
+
+static int copy_group(MPI_Comm comm, MPI_Comm *copy)
+{
+    MPI_Group group;
+    int error = PMPI_Comm_group(comm, &group);
+
+    if (error != MPI_SUCCESS) return error;
+    error = PMPI_Comm_create(comm, group, copy);
+    PMPI_Group_free(&group);
+    return error;
+}
+
+/* All ranks of a new communicator have the same to say: nobody else knows it yet, so that it can be used for that. */
+static bool all_want(MPI_Comm comm, bool want, bool inter)
+{
+    int mine = want, all = want;
+
+    return inter ? want : PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all;
+}
+
+/* Errors come back to us while this runs. */
+static ompp_mpi_channel_t *make(MPI_Comm comm)
+{
+    ompp_mpi_channel_t *c = calloc(1, sizeof *c);
+    int inter = 0, kind = MPI_UNDEFINED, error = MPI_ERR_OTHER;
+
+    PMPI_Comm_test_inter(comm, &inter);
+    if (c) {
+        *c = (ompp_mpi_channel_t){.comm = comm, .shadow = MPI_COMM_NULL, .inter = inter, .references = 1};
+        pthread_mutex_init(&c->lock, NULL);
+        c->world = world_ranks(comm, inter, &c->peers);
+    }
+    if (!all_want(comm, c && c->world && channels.count < MAX_CHANNELS, inter)) goto fail;
+    PMPI_Comm_rank(comm, &c->rank);
+    PMPI_Comm_size(comm, &c->size);
+    if (!inter) PMPI_Topo_test(comm, &kind);
+    error = kind == MPI_UNDEFINED ? copy_group(comm, &c->shadow) : copy_topology(comm, kind, c);
+    if (error == MPI_SUCCESS && c->shadow != MPI_COMM_NULL) {
+        PMPI_Comm_set_errhandler(c->shadow, MPI_ERRORS_RETURN);
+        return c;
+    }
+fail:
+    if (c) free(c->world);
+    free(c);
+    return NULL;
+}
+
+void ompp_mpi_channel_made(MPI_Comm comm)
+{
+    MPI_Errhandler users;
+    ompp_mpi_channel_t *c;
+
+    if (comm == MPI_COMM_NULL || PMPI_Comm_get_errhandler(comm, &users) != MPI_SUCCESS) return;
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    c = make(comm);
+    PMPI_Comm_set_errhandler(comm, users);
+    PMPI_Errhandler_free(&users);
+    if (c) add(c);
+    else ompp_mpi_unfollowed("communicators with ranks of another job, or too many at once");
+}
+
+MPI_Comm ompp_mpi_channel_copy(MPI_Comm own)
+{
+    MPI_Comm copy = MPI_COMM_NULL;
+
+    if (PMPI_Comm_dup(own, &copy) != MPI_SUCCESS) return MPI_COMM_NULL;
+    PMPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
+    return copy;
+}
+
+void ompp_mpi_unfollowed(const char *what)
+{
+    ompp_event_coverage(OMPP_COVERAGE_NOTE, "virtual clocks do not travel with", what);
+}
+
+/* ---- Start and end -------------------------------------------------------------------------------------------------- */
+
+static void combine(void *in, void *inout, int *length, MPI_Datatype *type)
+{
+    unsigned char *from = in, *into = inout;
+
+    (void)type;
+    for (int i = 0; i < *length; i++)
+        ompp_sync_combine(into + (size_t)i * ompp_mpi_stamping_state.bytes, from + (size_t)i * ompp_mpi_stamping_state.bytes);
+}
+
+/* Whether a status of Fortran may be read as one of C. */
+static bool statuses_are_alike(void)
+{
+    MPI_Fint fortran[2 * sizeof(MPI_Status) / sizeof(MPI_Fint)];
+    MPI_Status status;
+    const size_t words = sizeof status / sizeof *fortran;
+
+    memset(&status, 0, sizeof status);
+    memset(fortran, 0x5a, sizeof fortran);
+    status.MPI_SOURCE = 3;
+    status.MPI_TAG = 77;
+    status.MPI_ERROR = MPI_SUCCESS;
+    if (PMPI_Status_c2f(&status, fortran) != MPI_SUCCESS || memcmp(fortran, &status, sizeof status)) return false;
+    return fortran[words] == (MPI_Fint)0x5a5a5a5a;
+}
+
+/* All ranks follow clocks, in the same way. */
+static bool agreed(MPI_Comm own, size_t bytes)
+{
+    const long long version = bytes ? VERSION : 0;
+    long long mine[4] = {(long long)bytes, -(long long)bytes, version, -version}, least[4] = {0};
+
+    if (PMPI_Allreduce(mine, least, 4, MPI_LONG_LONG, MPI_MIN, own) != MPI_SUCCESS) return false;
+    if (least[0] == -least[1] && least[2] == -least[3]) return bytes > 0;
+    if (bytes) ompp_event_coverage(OMPP_COVERAGE_REFUSED, "causal profile across ranks", "not all ranks were started with the same OMPP_CAUSAL");
+    return false;
+}
+
+static bool prepare(MPI_Comm own, size_t bytes)
+{
+    struct ompp_mpi_stamping *s = &ompp_mpi_stamping_state;
+    int *limit = NULL, found = 0;
+
+    s->bytes = bytes;
+    s->statuses_are_alike = statuses_are_alike();
+    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &found);
+    s->tag_limit = found ? *limit : 32767;
+    channels.own = own;
+    s->receipts = ompp_mpi_channel_copy(own);
+    return s->receipts != MPI_COMM_NULL && PMPI_Comm_group(MPI_COMM_WORLD, &channels.world) == MPI_SUCCESS &&
+           PMPI_Type_contiguous((int)bytes, MPI_BYTE, &s->type) == MPI_SUCCESS && PMPI_Type_commit(&s->type) == MPI_SUCCESS &&
+           PMPI_Op_create(combine, 1, &s->op) == MPI_SUCCESS;
+}
+
+void ompp_mpi_stamp_start(MPI_Comm own)
+{
+    const size_t bytes = ompp_mpi_mode & (OMPP_MPI_ASK | OMPP_MPI_OFF) ? 0 : ompp_sync_stamp_size();
+
+    if (!agreed(own, bytes)) return;
+    if (!all_want(own, prepare(own, bytes), false)) return;
+    ompp_mpi_clock_start(own);
+    ompp_mpi_channel_made(MPI_COMM_WORLD);
+    ompp_mpi_channel_made(MPI_COMM_SELF);
+    __atomic_store_n(&ompp_mpi_stamps, 1, __ATOMIC_RELEASE);
+}
+
+/* A last wait of all for all, whose end is the end of the run. */
+void ompp_mpi_stamp_finish(double limit_seconds)
+{
+    struct ompp_mpi_stamping *s = &ompp_mpi_stamping_state;
+    const ompp_time_t begin = ompp_event_now();
+    unsigned char *mine, *all;
+    MPI_Request request;
+
+    if (!__atomic_exchange_n(&ompp_mpi_stamps, 0, __ATOMIC_ACQ_REL)) return;
+    mine = ompp_mpi_stamp_new();
+    all = ompp_mpi_stamp_new();
+    if (mine && all) {
+        ompp_sync_stamp(ompp_mpi_stamp_of(mine), begin);
+        if (PMPI_Iallreduce(ompp_mpi_stamp_of(mine), ompp_mpi_stamp_of(all), 1, s->type, s->op, channels.own, &request) == MPI_SUCCESS) {
+            /* Buffers of an operation that goes on are left to it. */
+            if (!ompp_mpi_stamp_complete(&request, limit_seconds)) return;
+            ompp_mpi_adopt(ompp_mpi_stamp_of(all), begin, OMPP_SYNC_ALL, 0);
+            ompp_mpi_clock_finish(channels.own);
+        }
+    }
+    ompp_mpi_stamp_free(mine);
+    ompp_mpi_stamp_free(all);
+    ompp_mpi_stamp_clean();
+    PMPI_Op_free(&s->op);
+    PMPI_Type_free(&s->type);
+}

@@ -1,0 +1,432 @@
+/**
+ * \file
+ * Stamps of messages: sent before the message, received after it; and receipts, by which a sender that had to wait for its receiver
+ * (rendezvous, MPI_Ssend) learns the receiver's clocks.
+ *
+ * Whether a send waited is told by time alone: the receiver began to receive after the send had begun and before it ended. The
+ * receipt is sent when the receive is complete, that is, at about the time when the send is. A sender that has waited gives it a
+ * little time to come; one that has not takes it back into the pool whenever it comes.
+ */
+#define OMPP_LOG_DOMAIN "mpi"
+#include "mpi-wrap/mpi_stamp_priv.h"
+
+#include "base/ompp_log.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MAX_RECEIPTS 1024u        /* waited for at once; further sends ask for none */
+#define RECEIPT_TAGS 0x7fffu      /* numbers of receipts; every MPI has tags up to here */
+#define SHORT_SEND_NS 10000u      /* has not waited for anybody */
+#define RECEIPT_SHORT_S 0.00005   /* how long to wait for a receipt, and for how large a part of the time that the send took */
+#define RECEIPT_PART 0.02
+#define RECEIPT_LONG_S 0.002
+
+struct ompp_mpi_held {
+    ompp_mpi_held_t *next;
+    int source, tag;
+    unsigned char *message; /* NULL: the stamp of a message that nobody asks for */
+};
+
+/* ---- Pool ----------------------------------------------------------------------------------------------------------- */
+
+typedef union block {
+    union block *next;
+    long long align;
+} block_t;
+
+static struct {
+    pthread_mutex_t lock;
+    block_t *free;
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static size_t message_bytes(void)
+{
+    return sizeof(ompp_mpi_header_t) + ompp_mpi_stamping_state.bytes;
+}
+
+unsigned char *ompp_mpi_stamp_new(void)
+{
+    block_t *b;
+
+    pthread_mutex_lock(&pool.lock);
+    b = pool.free;
+    if (b) pool.free = b->next;
+    pthread_mutex_unlock(&pool.lock);
+    return b ? (unsigned char *)b : malloc(message_bytes());
+}
+
+void ompp_mpi_stamp_free(unsigned char *stamp)
+{
+    block_t *b = (block_t *)(void *)stamp;
+
+    if (!b) return;
+    pthread_mutex_lock(&pool.lock);
+    b->next = pool.free;
+    pool.free = b;
+    pthread_mutex_unlock(&pool.lock);
+}
+
+/* ---- Waiting with a limit ------------------------------------------------------------------------------------------- */
+
+static double seconds_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+bool ompp_mpi_stamp_complete(MPI_Request *request, double limit_seconds)
+{
+    const struct timespec nap = {0, 100000};
+    double start = 0, waited = 0;
+    int done = 0;
+
+    for (;;) {
+        if (PMPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+        if (done) return true;
+        if (start == 0) start = seconds_now();
+        waited = seconds_now() - start;
+        if (waited >= limit_seconds) return false;
+        if (waited < 0.002) sched_yield();
+        else nanosleep(&nap, NULL);
+    }
+}
+
+bool ompp_mpi_stamp_fetch(MPI_Comm own, int source, int tag, double limit_seconds, unsigned char *message)
+{
+    MPI_Request request;
+    MPI_Status status;
+    int there = limit_seconds > 0, cancelled = 0;
+
+    if (!there && PMPI_Iprobe(source, tag, own, &there, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+    if (!there || PMPI_Irecv(message, (int)message_bytes(), MPI_BYTE, source, tag, own, &request) != MPI_SUCCESS) return false;
+    if (ompp_mpi_stamp_complete(&request, limit_seconds > 0 ? limit_seconds : 1)) return true;
+    if (PMPI_Cancel(&request) != MPI_SUCCESS || PMPI_Wait(&request, &status) != MPI_SUCCESS) return false;
+    PMPI_Test_cancelled(&status, &cancelled);
+    return !cancelled;
+}
+
+/* ---- Sending -------------------------------------------------------------------------------------------------------- */
+
+typedef struct sent {
+    struct sent *next;
+    MPI_Request request;
+    unsigned char *message;
+} sent_t;
+
+static struct {
+    pthread_mutex_t lock;
+    sent_t *first, **end; /* on their way, oldest first */
+} sent = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = &sent.first};
+
+static sent_t *take_oldest(void)
+{
+    sent_t *s;
+
+    pthread_mutex_lock(&sent.lock);
+    s = sent.first;
+    if (s) sent.first = s->next;
+    if (!sent.first) sent.end = &sent.first;
+    pthread_mutex_unlock(&sent.lock);
+    return s;
+}
+
+static void put(sent_t *s)
+{
+    s->next = NULL;
+    pthread_mutex_lock(&sent.lock);
+    *sent.end = s;
+    sent.end = &s->next;
+    pthread_mutex_unlock(&sent.lock);
+}
+
+/* Small messages have left at once; of the others a few are asked with each new one. */
+static void reclaim(void)
+{
+    for (int i = 0; i < 2; i++) {
+        sent_t *s = take_oldest();
+        if (!s) return;
+        if (!ompp_mpi_stamp_complete(&s->request, 0)) {
+            put(s);
+            continue;
+        }
+        ompp_mpi_stamp_free(s->message);
+        free(s);
+    }
+}
+
+/* Owns message. */
+static void send_message(MPI_Comm own, int dest, int tag, unsigned char *message)
+{
+    MPI_Request request;
+    sent_t *s;
+
+    if (sent.first) reclaim();
+    if (PMPI_Isend(message, (int)message_bytes(), MPI_BYTE, dest, tag, own, &request) != MPI_SUCCESS ||
+        ompp_mpi_stamp_complete(&request, 0)) {
+        ompp_mpi_stamp_free(message);
+        return;
+    }
+    s = malloc(sizeof *s);
+    if (!s) return; /* the message must stay; so it is lost to us */
+    s->request = request;
+    s->message = message;
+    put(s);
+}
+
+static unsigned char *new_message(unsigned receipt, ompp_time_t t)
+{
+    unsigned char *message = ompp_mpi_stamp_new();
+
+    if (!message) return NULL;
+    *(ompp_mpi_header_t *)(void *)message = (ompp_mpi_header_t){.time_ns = ompp_mpi_clock_common(t), .receipt = receipt};
+    ompp_sync_stamp(ompp_mpi_stamp_of(message), t);
+    return message;
+}
+
+void ompp_mpi_stamp_post(MPI_Comm own, int dest, int tag, ompp_time_t t)
+{
+    unsigned char *message = new_message(0, t);
+
+    if (message) send_message(own, dest, tag, message);
+}
+
+/* ---- Receipts ------------------------------------------------------------------------------------------------------- */
+
+static struct {
+    pthread_mutex_t lock;
+    ompp_mpi_receipt_t *first, **end; /* nobody waits for them, oldest first; may still come */
+    unsigned count, number;
+} receipts = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = &receipts.first};
+
+static int world_rank(const ompp_mpi_channel_t *channel, int rank)
+{
+    return channel->world ? channel->world[rank] : rank;
+}
+
+void ompp_mpi_receipt_drop(ompp_mpi_receipt_t *receipt)
+{
+    if (!receipt) return;
+    receipt->next = NULL;
+    pthread_mutex_lock(&receipts.lock);
+    *receipts.end = receipt;
+    receipts.end = &receipt->next;
+    pthread_mutex_unlock(&receipts.lock);
+}
+
+static ompp_mpi_receipt_t *oldest_receipt(void)
+{
+    ompp_mpi_receipt_t *r;
+
+    pthread_mutex_lock(&receipts.lock);
+    r = receipts.first;
+    if (r) receipts.first = r->next;
+    if (!receipts.first) receipts.end = &receipts.first;
+    pthread_mutex_unlock(&receipts.lock);
+    return r;
+}
+
+/* One that has come, or a new one. */
+static ompp_mpi_receipt_t *free_receipt(void)
+{
+    ompp_mpi_receipt_t *r = oldest_receipt();
+
+    if (r && ompp_mpi_stamp_complete(&r->request, 0)) return r;
+    ompp_mpi_receipt_drop(r);
+    if (__atomic_load_n(&receipts.count, __ATOMIC_RELAXED) >= MAX_RECEIPTS) return NULL;
+    __atomic_add_fetch(&receipts.count, 1, __ATOMIC_RELAXED);
+    r = calloc(1, sizeof *r);
+    if (r) r->message = ompp_mpi_stamp_new();
+    return r;
+}
+
+static ompp_mpi_receipt_t *new_receipt(const ompp_mpi_channel_t *channel, int dest)
+{
+    ompp_mpi_receipt_t *r = free_receipt();
+
+    if (!r) return NULL;
+    r->number = __atomic_fetch_add(&receipts.number, 1, __ATOMIC_RELAXED) % RECEIPT_TAGS;
+    if (r->message && PMPI_Irecv(r->message, (int)message_bytes(), MPI_BYTE, world_rank(channel, dest), (int)r->number,
+                                 ompp_mpi_stamping_state.receipts, &r->request) == MPI_SUCCESS)
+        return r;
+    ompp_mpi_stamp_free(r->message);
+    free(r);
+    return NULL;
+}
+
+bool ompp_mpi_receipt_take(ompp_mpi_receipt_t *receipt, ompp_time_t begin, ompp_time_t end, unsigned char *sum)
+{
+    const double took = end > begin ? (double)(end - begin) * 1e-9 : 0;
+    double limit = RECEIPT_SHORT_S + RECEIPT_PART * took;
+    bool waited = false;
+
+    if (!receipt) return false;
+    if (limit > RECEIPT_LONG_S) limit = RECEIPT_LONG_S;
+    if (end - begin >= SHORT_SEND_NS && ompp_mpi_stamp_complete(&receipt->request, limit)) {
+        const int64_t t = ((ompp_mpi_header_t *)(void *)receipt->message)->time_ns;
+        waited = t > ompp_mpi_clock_common(begin) && t <= ompp_mpi_clock_common(end);
+        if (waited) ompp_sync_combine(sum, ompp_mpi_stamp_of(receipt->message));
+    }
+    ompp_mpi_receipt_drop(receipt);
+    return waited;
+}
+
+static void give_receipt(ompp_mpi_channel_t *channel, int source, const unsigned char *message, ompp_time_t begin)
+{
+    const unsigned number = ((const ompp_mpi_header_t *)(const void *)message)->receipt;
+    unsigned char *reply = number ? new_message(0, begin) : NULL;
+
+    if (reply) send_message(ompp_mpi_stamping_state.receipts, world_rank(channel, source), (int)number - 1, reply);
+}
+
+/* ---- Messages of the user ------------------------------------------------------------------------------------------- */
+
+bool ompp_mpi_sends_to(const ompp_mpi_channel_t *channel, int dest, int tag)
+{
+    return dest >= 0 && dest < channel->peers && tag >= 0 && tag <= ompp_mpi_stamping_state.tag_limit;
+}
+
+ompp_mpi_receipt_t *ompp_mpi_stamp_send(ompp_mpi_channel_t *channel, int dest, int tag, bool wants_receipt, ompp_time_t t)
+{
+    ompp_mpi_receipt_t *receipt;
+    unsigned char *message;
+
+    if (__atomic_load_n(&ompp_mpi_stamping_state.lost, __ATOMIC_RELAXED)) return NULL;
+    receipt = wants_receipt ? new_receipt(channel, dest) : NULL;
+    message = new_message(receipt ? receipt->number + 1 : 0, t);
+    if (message) send_message(channel->shadow, dest, tag, message);
+    return receipt;
+}
+
+static unsigned char *take_held(ompp_mpi_channel_t *channel, int source, int tag)
+{
+    ompp_mpi_held_t **link = &channel->held, *h;
+    unsigned char *message = NULL;
+
+    pthread_mutex_lock(&channel->lock);
+    while (*link && !((*link)->message && (*link)->source == source && (*link)->tag == tag)) link = &(*link)->next;
+    h = *link;
+    if (h) {
+        *link = h->next;
+        message = h->message;
+    }
+    pthread_mutex_unlock(&channel->lock);
+    free(h);
+    return message;
+}
+
+static void hold(ompp_mpi_channel_t *channel, int source, int tag, unsigned char *message)
+{
+    ompp_mpi_held_t *h = malloc(sizeof *h), **link = &channel->held;
+
+    if (!h) {
+        ompp_mpi_stamp_free(message);
+        return;
+    }
+    *h = (ompp_mpi_held_t){.source = source, .tag = tag, .message = message};
+    pthread_mutex_lock(&channel->lock);
+    while (*link) link = &(*link)->next;
+    *link = h;
+    pthread_mutex_unlock(&channel->lock);
+}
+
+void ompp_mpi_stamp_skip(ompp_mpi_channel_t *channel, int source, int tag)
+{
+    hold(channel, source, tag, NULL);
+}
+
+/* The stamp in message may be that of a message nobody asked for: then the next one is there, too. */
+static void pass_over(ompp_mpi_channel_t *channel, int source, int tag, unsigned char *message)
+{
+    ompp_mpi_held_t **link, *h;
+    unsigned char *next = ompp_mpi_stamp_new();
+
+    if (!next || !ompp_mpi_stamp_fetch(channel->shadow, source, tag, 0, next)) {
+        ompp_mpi_stamp_free(next);
+        return;
+    }
+    memcpy(message, next, message_bytes());
+    ompp_mpi_stamp_free(next);
+    pthread_mutex_lock(&channel->lock);
+    for (link = &channel->held; *link && ((*link)->message || (*link)->source != source || (*link)->tag != tag);) link = &(*link)->next;
+    h = *link;
+    if (h) *link = h->next;
+    pthread_mutex_unlock(&channel->lock);
+    free(h);
+}
+
+static bool must_skip(ompp_mpi_channel_t *channel, int source, int tag)
+{
+    bool found = false;
+
+    if (!channel->held) return false;
+    pthread_mutex_lock(&channel->lock);
+    for (const ompp_mpi_held_t *h = channel->held; h && !found; h = h->next)
+        found = !h->message && h->source == source && h->tag == tag;
+    pthread_mutex_unlock(&channel->lock);
+    return found;
+}
+
+/* A message without a stamp: its sender does not take part as we do. Nothing is sent or awaited from now on. */
+static void lose(void)
+{
+    if (__atomic_exchange_n(&ompp_mpi_stamping_state.lost, 1, __ATOMIC_RELAXED)) return;
+    ompp_mpi_unfollowed("messages after one that came without them");
+}
+
+static unsigned char *next_message(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, double limit_seconds)
+{
+    unsigned char *message = ompp_mpi_stamp_new();
+
+    if (!message || !ompp_mpi_stamp_fetch(channel->shadow, source, tag, limit_seconds, message)) {
+        ompp_mpi_stamp_free(message);
+        if (limit_seconds > 0) lose();
+        return NULL;
+    }
+    if (must_skip(channel, source, tag)) pass_over(channel, source, tag, message);
+    give_receipt(channel, source, message, begin);
+    return message;
+}
+
+bool ompp_mpi_stamp_claim(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, double limit_seconds,
+                          unsigned char *sum)
+{
+    unsigned char *message;
+
+    if (source < 0 || source >= channel->peers || tag < 0) return false;
+    if (__atomic_load_n(&ompp_mpi_stamping_state.lost, __ATOMIC_RELAXED)) return false;
+    message = channel->held ? take_held(channel, source, tag) : NULL;
+    if (!message) message = next_message(channel, source, tag, begin, limit_seconds);
+    if (!message) return false;
+    ompp_sync_combine(sum, ompp_mpi_stamp_of(message));
+    ompp_mpi_stamp_free(message);
+    return true;
+}
+
+bool ompp_mpi_stamp_peek(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, unsigned char *sum)
+{
+    unsigned char *message;
+
+    if (source < 0 || source >= channel->peers || tag < 0) return false;
+    if (__atomic_load_n(&ompp_mpi_stamping_state.lost, __ATOMIC_RELAXED)) return false;
+    message = channel->held ? take_held(channel, source, tag) : NULL;
+    /* A probed message may not have all of its companions here yet. */
+    if (!message) message = next_message(channel, source, tag, begin, OMPP_MPI_STAMP_LIMIT_S);
+    if (!message) return false;
+    ompp_sync_combine(sum, ompp_mpi_stamp_of(message));
+    hold(channel, source, tag, message);
+    return true;
+}
+
+void ompp_mpi_stamp_clean(void)
+{
+    for (sent_t *s = take_oldest(); s; s = take_oldest())
+        if (!ompp_mpi_stamp_complete(&s->request, 0)) PMPI_Request_free(&s->request);
+    for (ompp_mpi_receipt_t *r = receipts.first; r; r = r->next)
+        if (r->message && !ompp_mpi_stamp_complete(&r->request, 0) && PMPI_Cancel(&r->request) == MPI_SUCCESS)
+            PMPI_Wait(&r->request, MPI_STATUS_IGNORE);
+}

@@ -1,0 +1,220 @@
+/**
+ * \file
+ * How the stamps of clocks travel (runtime/ompp_sync.h), among mpi_stamp*.c.
+ *
+ * A stamp goes through MPI itself, with a message of its own on a communicator of ours with the same ranks ("channel"), before the
+ * user's message and with its destination and tag. Messages with equal source, tag and communicator do not overtake each other, so
+ * that the n-th stamp belongs to the n-th message. It is received when the user's receive is complete, by the source and tag that
+ * the message had: wildcards, probes and cancelled receives then need no further thought, and it is certain that the stamp has been
+ * sent. Nothing here waits for another rank without limit but collective calls in the user's own collective calls.
+ *
+ * Ranks of a node use the same way: MPI's own transport between them is shared memory already, and order and matching come for free.
+ */
+#ifndef OMPP_MPI_STAMP_PRIV_H
+#define OMPP_MPI_STAMP_PRIV_H
+
+#include "mpi-wrap/mpi_wrap_priv.h"
+
+#include "model/ompp_whatif.h"
+
+#include <pthread.h>
+
+/** How long a stamp may be waited for whose message is there; it was sent before. */
+#define OMPP_MPI_STAMP_LIMIT_S 2.0
+
+/** Larger sends may have to wait for the receiver (rendezvous); every MPI sends smaller messages at once. */
+#define OMPP_MPI_EAGER_BYTES 4000
+
+/** What stands before a stamp in a message. */
+typedef struct {
+    int64_t time_ns;  /* when it was made, by the clock common to all ranks */
+    uint32_t receipt; /* number + 1 of the receipt that the sender waits for; 0 = none */
+    uint32_t spare;
+} ompp_mpi_header_t;
+
+/* ---- Settled at the start (mpi_stamp_comm.c) ------------------------------------------------------------------------ */
+
+extern struct ompp_mpi_stamping {
+    size_t bytes;           /* of a stamp */
+    MPI_Datatype type;      /* one stamp */
+    MPI_Op op;              /* ompp_sync_combine */
+    MPI_Comm receipts;      /* the world's ranks */
+    int tag_limit;
+    bool statuses_are_alike; /* a status of Fortran lies in memory as one of C */
+    unsigned lost;          /* atomic: a stamp did not come: none are sent with messages any more */
+} ompp_mpi_stamping_state;
+
+/* ---- Channels (mpi_stamp_comm.c) ------------------------------------------------------------------------------------ */
+
+typedef struct ompp_mpi_held ompp_mpi_held_t;
+
+/** A communicator of the user and ours beside it. */
+typedef struct ompp_mpi_channel {
+    struct ompp_mpi_channel *next;
+    MPI_Comm comm, shadow;
+    int rank, size;       /* in the local group */
+    int peers;            /* size of the group that messages go to */
+    int *world;           /* [peers] ranks in the world; NULL = the same */
+    int sources;          /* topologies: neighbours that send to this rank */
+    bool inter, topology;
+    int references;       /* atomic: table, requests */
+    ompp_mpi_held_t *held; /* stamps of messages that were probed and not received yet, oldest first; under its lock */
+    pthread_mutex_t lock;
+} ompp_mpi_channel_t;
+
+/** \return the channel of a communicator, with a reference taken; NULL when there is none: unknown handle, or not followed. */
+ompp_mpi_channel_t *ompp_mpi_channel_find(MPI_Comm comm);
+void ompp_mpi_channel_release(ompp_mpi_channel_t *channel);
+
+/** \brief A communicator was made; collective over it. */
+void ompp_mpi_channel_made(MPI_Comm comm);
+
+/** \brief Before a communicator is freed: forgets it. \return its channel, to be released afterwards; NULL = none. */
+ompp_mpi_channel_t *ompp_mpi_channel_forget(MPI_Comm comm);
+
+/** \brief A communicator of ours with the ranks of one of ours; MPI_COMM_NULL when that fails. Collective. */
+MPI_Comm ompp_mpi_channel_copy(MPI_Comm own);
+
+/** \brief Says once in the report that calls like this one carry no clocks. */
+void ompp_mpi_unfollowed(const char *what);
+
+/* ---- Clocks of ranks (mpi_stamp_clock.c) ---------------------------------------------------------------------------- */
+
+/** \brief Learns how this rank's clock relates to that of rank 0. Collective. */
+void ompp_mpi_clock_start(MPI_Comm own);
+
+/** \brief Measures it again, and says in the report when clocks drifted apart. Collective. */
+void ompp_mpi_clock_finish(MPI_Comm own);
+
+/** \return t in the time common to all ranks, ns. */
+int64_t ompp_mpi_clock_common(ompp_time_t t);
+
+/* ---- Stamps of messages (mpi_stamp_message.c) ----------------------------------------------------------------------- */
+
+/** Room for a header and a stamp; from a pool. */
+unsigned char *ompp_mpi_stamp_new(void);
+void ompp_mpi_stamp_free(unsigned char *stamp);
+static inline unsigned char *ompp_mpi_stamp_of(unsigned char *message)
+{
+    return message + sizeof(ompp_mpi_header_t);
+}
+
+/** What the receiver of a message says to its sender, who may have to wait for it: its clocks when it began to receive. */
+typedef struct ompp_mpi_receipt {
+    struct ompp_mpi_receipt *next;
+    unsigned number;
+    bool abandoned; /* nobody waits for it */
+    MPI_Request request;
+    unsigned char *message;
+} ompp_mpi_receipt_t;
+
+bool ompp_mpi_sends_to(const ompp_mpi_channel_t *channel, int dest, int tag);
+
+/**
+ * \brief Sends the calling thread's stamp before a message.
+ * \param[in] wants_receipt  the send may have to wait for the receiver.
+ * \return the receipt, for ompp_mpi_receipt_take(); NULL = none.
+ */
+ompp_mpi_receipt_t *ompp_mpi_stamp_send(ompp_mpi_channel_t *channel, int dest, int tag, bool wants_receipt, ompp_time_t t);
+
+/** \brief Sends a stamp without its calling itself a message of the user: own tags. */
+void ompp_mpi_stamp_post(MPI_Comm own, int dest, int tag, ompp_time_t t);
+
+/**
+ * \brief The stamp of a message that has been received: adds it to sum (a stamp), and gives the receipt.
+ * \param[in] begin  when this thread began to wait for it.
+ * \param[in] limit_seconds  0 = only when it is there.
+ * \return false when it did not come.
+ */
+bool ompp_mpi_stamp_claim(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, double limit_seconds,
+                          unsigned char *sum);
+
+/** \brief The stamp of a message that is there and stays: the receive will claim the same. */
+bool ompp_mpi_stamp_peek(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, unsigned char *sum);
+
+/** \brief One message of ours into buffer, within a limit. */
+bool ompp_mpi_stamp_fetch(MPI_Comm own, int source, int tag, double limit_seconds, unsigned char *message);
+
+/** \brief A receive was freed while active: its stamp is not to be taken for that of a later message. */
+void ompp_mpi_stamp_skip(ompp_mpi_channel_t *channel, int source, int tag);
+
+/** \brief The send ended at end: adds the receiver's stamp to sum when it waited for it. Frees the receipt. \return true = added. */
+bool ompp_mpi_receipt_take(ompp_mpi_receipt_t *receipt, ompp_time_t begin, ompp_time_t end, unsigned char *sum);
+
+/** \brief Nobody waits for it. */
+void ompp_mpi_receipt_drop(ompp_mpi_receipt_t *receipt);
+
+/** \brief Waits for a request of ours. \return false when the limit was reached: the request is still active. */
+bool ompp_mpi_stamp_complete(MPI_Request *request, double limit_seconds);
+
+/** \brief Takes back what was sent and nobody received. */
+void ompp_mpi_stamp_clean(void);
+
+/* ---- Requests (mpi_stamp_request.c) --------------------------------------------------------------------------------- */
+
+typedef enum { OMPP_MPI_PENDING_SEND, OMPP_MPI_PENDING_RECEIVE, OMPP_MPI_PENDING_COLLECTIVE } ompp_mpi_pending_t;
+
+/** A request of the user that clocks travel with. */
+typedef struct ompp_mpi_request {
+    struct ompp_mpi_request *next;
+    MPI_Request handle;
+    ompp_mpi_pending_t kind;
+    bool persistent, active;
+    bool synchronous;     /* persistent send: may wait for the receiver */
+    bool cancelled;       /* it was tried */
+    bool adopts;          /* collective: this rank waits for others */
+    ompp_mpi_channel_t *channel; /* a reference of its own */
+    int peer, tag;
+    ompp_time_t begin;    /* started */
+    ompp_mpi_receipt_t *receipt;
+    MPI_Request exchange; /* collective: of the stamps */
+    unsigned char *sent, *stamp; /* collective: [size of a stamp] each, neighbourhood: [sources] */
+    int stamps;
+} ompp_mpi_request_t;
+
+ompp_mpi_request_t *ompp_mpi_request_new(ompp_mpi_pending_t kind, ompp_mpi_channel_t *channel);
+void ompp_mpi_request_delete(ompp_mpi_request_t *request);
+
+/** \brief Keeps it under its handle. */
+void ompp_mpi_request_put(ompp_mpi_request_t *request, MPI_Request handle);
+/** \brief Takes it out of the table. \return NULL = none. */
+ompp_mpi_request_t *ompp_mpi_request_take(MPI_Request handle);
+ompp_mpi_request_t *ompp_mpi_request_peek(MPI_Request handle);
+
+/** \return handle number i of the call, whatever language it is in. */
+MPI_Request ompp_mpi_handle(const ompp_mpi_stamp_t *stamp, int i);
+
+/* Calls on requests. */
+void ompp_mpi_wait_before(ompp_mpi_stamp_t *stamp);
+void ompp_mpi_wait_after(ompp_mpi_stamp_t *stamp, bool good);
+void ompp_mpi_start_before(ompp_mpi_stamp_t *stamp);
+
+/** \return the status number i of the call in C's form; MPI_STATUS_IGNORE when there is none. \param[out] room for one. */
+const MPI_Status *ompp_mpi_status(const ompp_mpi_stamp_t *stamp, int i, MPI_Status *room);
+/** \brief Gives MPI a status of ours where the user wants none. */
+void ompp_mpi_substitute(ompp_mpi_stamp_t *stamp, int number);
+
+/* ---- Waits (mpi_stamp.c) -------------------------------------------------------------------------------------------- */
+
+/** \brief The thread waited since begin for what sum says; NULL = for something unknown. Waits in experiments. */
+void ompp_mpi_adopt(const unsigned char *sum, ompp_time_t begin, ompp_sync_remote_t kind, unsigned flags);
+
+/**
+ * \brief A call that asks whether something has happened was made from begin until now.
+ * \return since when the thread does nothing else than ask.
+ */
+ompp_time_t ompp_mpi_polled(ompp_time_t begin, bool success);
+
+/* ---- Collective calls (mpi_stamp_collective.c) ---------------------------------------------------------------------- */
+
+void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp);
+void ompp_mpi_collective_after(ompp_mpi_stamp_t *stamp, bool good);
+/** \brief A non-blocking one is complete: adds what it waited for to sum. */
+bool ompp_mpi_collective_done(ompp_mpi_request_t *request, unsigned char *sum);
+
+/* ---- Windows (mpi_stamp_window.c) ----------------------------------------------------------------------------------- */
+
+void ompp_mpi_window_before(ompp_mpi_stamp_t *stamp);
+void ompp_mpi_window_after(ompp_mpi_stamp_t *stamp, bool good);
+
+#endif

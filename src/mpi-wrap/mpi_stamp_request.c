@@ -1,0 +1,323 @@
+/**
+ * \file
+ * Requests that clocks travel with, and the calls that complete them.
+ *
+ * MPI may give a handle to another request, on another thread, as soon as the call that completes one has freed it. So requests are
+ * taken out of the table before such a call, and those that are still active put back after it.
+ */
+#include "mpi-wrap/mpi_stamp_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKETS 1024u
+
+static struct {
+    pthread_mutex_t lock;
+    ompp_mpi_request_t *buckets[BUCKETS], *free;
+} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- Table ---------------------------------------------------------------------------------------------------------- */
+
+static ompp_mpi_request_t **bucket_of(MPI_Request handle)
+{
+    return &table.buckets[(uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15ull >> 54];
+}
+
+ompp_mpi_request_t *ompp_mpi_request_new(ompp_mpi_pending_t kind, ompp_mpi_channel_t *channel)
+{
+    ompp_mpi_request_t *r;
+
+    pthread_mutex_lock(&table.lock);
+    r = table.free;
+    if (r) table.free = r->next;
+    pthread_mutex_unlock(&table.lock);
+    if (!r) r = malloc(sizeof *r);
+    if (!r) return NULL;
+    *r = (ompp_mpi_request_t){.kind = kind, .active = true, .channel = channel, .exchange = MPI_REQUEST_NULL};
+    __atomic_add_fetch(&channel->references, 1, __ATOMIC_RELAXED);
+    return r;
+}
+
+void ompp_mpi_request_delete(ompp_mpi_request_t *request)
+{
+    if (!request) return;
+    ompp_mpi_channel_release(request->channel);
+    ompp_mpi_receipt_drop(request->receipt);
+    pthread_mutex_lock(&table.lock);
+    request->next = table.free;
+    table.free = request;
+    pthread_mutex_unlock(&table.lock);
+}
+
+void ompp_mpi_request_put(ompp_mpi_request_t *request, MPI_Request handle)
+{
+    ompp_mpi_request_t **bucket = bucket_of(handle);
+
+    request->handle = handle;
+    pthread_mutex_lock(&table.lock);
+    request->next = *bucket;
+    *bucket = request;
+    pthread_mutex_unlock(&table.lock);
+}
+
+ompp_mpi_request_t *ompp_mpi_request_take(MPI_Request handle)
+{
+    ompp_mpi_request_t **link = bucket_of(handle), *r;
+
+    pthread_mutex_lock(&table.lock);
+    while (*link && (*link)->handle != handle) link = &(*link)->next;
+    r = *link;
+    if (r) *link = r->next;
+    pthread_mutex_unlock(&table.lock);
+    return r;
+}
+
+ompp_mpi_request_t *ompp_mpi_request_peek(MPI_Request handle)
+{
+    ompp_mpi_request_t *r;
+
+    pthread_mutex_lock(&table.lock);
+    for (r = *bucket_of(handle); r && r->handle != handle;) r = r->next;
+    pthread_mutex_unlock(&table.lock);
+    return r;
+}
+
+MPI_Request ompp_mpi_handle(const ompp_mpi_stamp_t *stamp, int i)
+{
+    return stamp->fortran ? PMPI_Request_f2c(((MPI_Fint *)stamp->requests)[i]) : ((MPI_Request *)stamp->requests)[i];
+}
+
+/* ---- Statuses ------------------------------------------------------------------------------------------------------- */
+
+static bool is_ignored(const ompp_mpi_stamp_t *stamp)
+{
+    const void *s = stamp->status;
+
+    if (!s) return true;
+    if (!stamp->fortran) return s == (const void *)MPI_STATUS_IGNORE || s == (const void *)MPI_STATUSES_IGNORE;
+#if !defined(OPEN_MPI) /* there both are one */
+    if (s == (const void *)MPI_F08_STATUS_IGNORE || s == (const void *)MPI_F08_STATUSES_IGNORE) return true;
+#endif
+    return s == (const void *)MPI_F_STATUS_IGNORE || s == (const void *)MPI_F_STATUSES_IGNORE;
+}
+
+void ompp_mpi_substitute(ompp_mpi_stamp_t *stamp, int number)
+{
+    static __thread struct {
+        MPI_Status *statuses;
+        int size;
+    } own;
+
+    if (!is_ignored(stamp) || (stamp->fortran && !ompp_mpi_stamping_state.statuses_are_alike)) return;
+    if (own.size < number) {
+        MPI_Status *more = realloc(own.statuses, (size_t)number * sizeof *more);
+        if (!more) return;
+        own.statuses = more;
+        own.size = number;
+    }
+    stamp->status = own.statuses;
+    stamp->substituted = true;
+}
+
+const MPI_Status *ompp_mpi_status(const ompp_mpi_stamp_t *stamp, int i, MPI_Status *room)
+{
+    if (is_ignored(stamp)) return NULL;
+    if (!stamp->fortran || ompp_mpi_stamping_state.statuses_are_alike) {
+        memcpy(room, (const char *)stamp->status + (size_t)i * sizeof *room, sizeof *room);
+        return room;
+    }
+    return i == 0 && PMPI_Status_f2c(stamp->status, room) == MPI_SUCCESS ? room : NULL;
+}
+
+/* ---- Completion ----------------------------------------------------------------------------------------------------- */
+
+static bool is_polling(ompp_mpi_stamp_op_t op)
+{
+    return op == OMPP_MPI_STAMP_TEST || op == OMPP_MPI_STAMP_TESTALL || op == OMPP_MPI_STAMP_TESTANY ||
+           op == OMPP_MPI_STAMP_TESTSOME;
+}
+
+static bool takes_any(ompp_mpi_stamp_op_t op)
+{
+    return op == OMPP_MPI_STAMP_WAITANY || op == OMPP_MPI_STAMP_WAITSOME || op == OMPP_MPI_STAMP_TESTANY ||
+           op == OMPP_MPI_STAMP_TESTSOME;
+}
+
+static bool has_statuses(ompp_mpi_stamp_op_t op)
+{
+    return op == OMPP_MPI_STAMP_WAITALL || op == OMPP_MPI_STAMP_WAITSOME || op == OMPP_MPI_STAMP_TESTALL ||
+           op == OMPP_MPI_STAMP_TESTSOME;
+}
+
+static bool is_wild(const ompp_mpi_request_t *r)
+{
+    return r->kind == OMPP_MPI_PENDING_RECEIVE && (r->peer == MPI_ANY_SOURCE || r->tag == MPI_ANY_TAG);
+}
+
+/* The thread's room for requests taken out of the table; calls do not nest. */
+static ompp_mpi_request_t **room_for(int number)
+{
+    static __thread struct {
+        ompp_mpi_request_t **requests;
+        int size;
+    } own;
+
+    if (own.size < number) {
+        ompp_mpi_request_t **more = realloc(own.requests, (size_t)number * sizeof(*more));
+        if (!more) return NULL;
+        own.requests = more;
+        own.size = number;
+    }
+    return own.requests;
+}
+
+void ompp_mpi_wait_before(ompp_mpi_stamp_t *stamp)
+{
+    bool any = false, needs_status = false;
+
+    stamp->pending = stamp->requests && stamp->number > 0 ? room_for(stamp->number) : NULL;
+    for (int i = 0; stamp->pending && i < stamp->number; i++) {
+        const MPI_Request handle = ompp_mpi_handle(stamp, i);
+        ompp_mpi_request_t *r = handle == MPI_REQUEST_NULL ? NULL : ompp_mpi_request_take(handle);
+        stamp->pending[i] = r;
+        any |= r != NULL;
+        needs_status |= r && (is_wild(r) || r->cancelled);
+    }
+    if (!any) stamp->pending = NULL;
+    if (needs_status) ompp_mpi_substitute(stamp, has_statuses(stamp->op) ? stamp->number : 1);
+}
+
+/* What the requests taken by one call have waited for. */
+typedef struct {
+    int sends;             /* 0: now all but sends; 1: now sends */
+    unsigned char *sum;
+    bool any;              /* something was added to sum */
+    bool unknown;          /* something was waited for that is not known */
+    unsigned flags;
+    ompp_sync_remote_t kind;
+    ompp_time_t begin, end;
+} done_t;
+
+static void receive_done(ompp_mpi_request_t *r, const MPI_Status *status, bool good, done_t *done)
+{
+    int source = r->peer, tag = r->tag, cancelled = 0;
+
+    if (r->cancelled && status) PMPI_Test_cancelled(status, &cancelled);
+    if (cancelled) return;
+    if (status) {
+        source = status->MPI_SOURCE;
+        tag = status->MPI_TAG;
+    }
+    if (r->peer == MPI_ANY_SOURCE && r->channel->peers > 1) done->flags |= OMPP_WHATIF_F_WILDCARD;
+    if (ompp_mpi_stamp_claim(r->channel, source, tag, done->begin, good ? OMPP_MPI_STAMP_LIMIT_S : 0, done->sum)) done->any = true;
+    else done->unknown = true;
+}
+
+static void request_done(ompp_mpi_request_t *r, const MPI_Status *status, bool good, done_t *done)
+{
+    if (r->kind == OMPP_MPI_PENDING_RECEIVE) receive_done(r, status, good, done);
+    if (r->kind == OMPP_MPI_PENDING_SEND && r->receipt) {
+        done->any |= ompp_mpi_receipt_take(r->receipt, done->begin, done->end, done->sum);
+        r->receipt = NULL;
+    }
+    if (r->kind == OMPP_MPI_PENDING_COLLECTIVE) {
+        const bool adopts = r->adopts;
+        if (ompp_mpi_collective_done(r, done->sum)) done->any = true;
+        else done->unknown |= adopts;
+        done->kind = OMPP_SYNC_ALL;
+    }
+    if (!r->persistent) {
+        ompp_mpi_request_delete(r);
+        return;
+    }
+    r->active = false;
+    ompp_mpi_request_put(r, r->handle);
+}
+
+/* Takes request i as complete; k is the number of its status. */
+static void take(ompp_mpi_stamp_t *stamp, int i, int k, bool good, done_t *done)
+{
+    ompp_mpi_request_t *r = i >= 0 && i < stamp->number ? stamp->pending[i] : NULL;
+    MPI_Status room;
+
+    if (!r || (r->persistent && !r->active) || (r->kind == OMPP_MPI_PENDING_SEND) != done->sends) return;
+    stamp->pending[i] = NULL;
+    request_done(r, ompp_mpi_status(stamp, k, &room), good, done);
+}
+
+/* The call failed: those whose handles are gone are complete, one of them with an error. */
+static void take_after_error(ompp_mpi_stamp_t *stamp, done_t *done)
+{
+    for (int i = 0; i < stamp->number; i++) {
+        ompp_mpi_request_t *r = stamp->pending[i];
+        if (r && !r->persistent && ompp_mpi_handle(stamp, i) == MPI_REQUEST_NULL)
+            take(stamp, i, has_statuses(stamp->op) ? (takes_any(stamp->op) ? 0 : i) : 0, false, done);
+    }
+}
+
+static void take_done(ompp_mpi_stamp_t *stamp, done_t *done)
+{
+    const int base = stamp->fortran ? 1 : 0;
+
+    if (stamp->flag && !*stamp->flag) return;
+    if (stamp->outcount) {
+        for (int k = 0; *stamp->outcount != MPI_UNDEFINED && k < *stamp->outcount; k++)
+            take(stamp, stamp->indices[k] - base, k, true, done);
+    } else if (stamp->index) {
+        if (*stamp->index != MPI_UNDEFINED) take(stamp, *stamp->index - base, 0, true, done);
+    } else {
+        for (int i = 0; i < stamp->number; i++) take(stamp, i, i, true, done);
+    }
+}
+
+/* What others wait for is told before waiting for them: receives give receipts, sends take them. */
+static void take_in_order(ompp_mpi_stamp_t *stamp, bool good, done_t *done)
+{
+    for (done->sends = 0; done->sends < 2; done->sends++) {
+        if (good) take_done(stamp, done);
+        else take_after_error(stamp, done);
+    }
+}
+
+void ompp_mpi_wait_after(ompp_mpi_stamp_t *stamp, bool good)
+{
+    done_t done = {.begin = stamp->begin, .end = ompp_event_now(), .kind = OMPP_SYNC_MESSAGE};
+    unsigned char *message = stamp->pending ? ompp_mpi_stamp_new() : NULL;
+    int left = 0;
+
+    if (!message) return;
+    done.sum = ompp_mpi_stamp_of(message);
+    memset(done.sum, 0, ompp_mpi_stamping_state.bytes);
+    take_in_order(stamp, good, &done);
+    for (int i = 0; i < stamp->number; i++) {
+        ompp_mpi_request_t *r = stamp->pending[i];
+        if (!r) continue;
+        left += r->active;
+        ompp_mpi_request_put(r, r->handle);
+    }
+    if (is_polling(stamp->op)) {
+        done.begin = ompp_mpi_polled(done.begin, done.any);
+        done.flags |= OMPP_WHATIF_F_POLLING;
+    }
+    /* Which of several comes first may decide what the program does. */
+    if (takes_any(stamp->op) && left > 0) done.flags |= OMPP_WHATIF_F_WILDCARD;
+    if (done.any || done.unknown) ompp_mpi_adopt(done.any ? done.sum : NULL, done.begin, done.kind, done.flags);
+    ompp_mpi_stamp_free(message);
+}
+
+/* ---- Start ---------------------------------------------------------------------------------------------------------- */
+
+void ompp_mpi_start_before(ompp_mpi_stamp_t *stamp)
+{
+    for (int i = 0; stamp->requests && i < stamp->number; i++) {
+        const MPI_Request handle = ompp_mpi_handle(stamp, i);
+        ompp_mpi_request_t *r = handle == MPI_REQUEST_NULL ? NULL : ompp_mpi_request_peek(handle);
+        if (!r || !r->persistent || r->active) continue;
+        r->active = true;
+        r->begin = stamp->begin;
+        r->cancelled = false;
+        if (r->kind == OMPP_MPI_PENDING_SEND)
+            r->receipt = ompp_mpi_stamp_send(r->channel, r->peer, r->tag, r->synchronous, stamp->begin);
+    }
+}

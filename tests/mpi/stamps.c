@@ -1,0 +1,672 @@
+/*
+ * Stamps of clocks: the same results, statuses, order and error codes as without, and every message brings the stamp of its own sender,
+ * every collective call those of the ranks it waits for. Messages carry numbers; before each send the fake clocks get the number as mark.
+ */
+#include "check.h"
+
+#include <stdbool.h>
+#include <unistd.h>
+
+typedef struct {
+    int64_t mark;
+    uint64_t ranks, adopted, unknown, flags;
+} adopted_t;
+
+enum { LARGE = 1 << 18, WILDCARD = 1 << 3, POLLING = 1 << 4, LATE_US = 20000 };
+
+static MPI_Comm world;
+static int next_rank, last_rank;
+static double large[LARGE / sizeof(double)], room[LARGE / sizeof(double)];
+
+static void mark(int64_t number)
+{
+    static void (*set)(int64_t);
+    static int known;
+
+    if (!known++) set = (void (*)(int64_t))dlsym(RTLD_DEFAULT, "fake_mark");
+    if (set) set(number);
+}
+
+/* \return false when there are no clocks. */
+static bool take(adopted_t *a)
+{
+    void (*adopted)(adopted_t *) = (void (*)(adopted_t *))dlsym(RTLD_DEFAULT, "fake_adopted");
+
+    memset(a, 0, sizeof *a);
+    if (adopted) adopted(a);
+    return adopted != NULL && getenv("FAKE_STAMPS");
+}
+
+static void adopted_at(int line, int64_t number, uint64_t ranks)
+{
+    adopted_t a;
+
+    if (!take(&a) || (a.mark == number && a.ranks == ranks && a.unknown == 0)) return;
+    failures++;
+    printf("line %d: rank %d of %d: mark %lld of ranks %llx, %llu unknown; expected %lld of %llx\n", line, rank, size, (long long)a.mark,
+           (unsigned long long)a.ranks, (unsigned long long)a.unknown, (long long)number, (unsigned long long)ranks);
+}
+
+#define ADOPTED(number, ranks) adopted_at(__LINE__, number, ranks)
+#define BIT(r) (UINT64_C(1) << (r))
+#define ALL (BIT(size) - 1)
+
+static int number_of(int from, int i)
+{
+    return 1000 * (from + 1) + i;
+}
+
+static MPI_Request isend(const int *number, int to, int tag)
+{
+    MPI_Request r;
+
+    mark(*number);
+    MPI_Isend(number, 1, MPI_INT, to, tag, world, &r);
+    return r;
+}
+
+/* Everybody sends to the next, and has received from the last; nobody waits for a receive. */
+static void send_ring(int i, int tag)
+{
+    static int numbers[64];
+
+    numbers[i % 64] = number_of(rank, i);
+    MPI_Request r = isend(&numbers[i % 64], next_rank, tag);
+    MPI_Request_free(&r);
+}
+
+static void blocking(void)
+{
+    MPI_Status s;
+    int got, count;
+
+    send_ring(1, 5);
+    MPI_Recv(&got, 1, MPI_INT, last_rank, 5, world, MPI_STATUS_IGNORE);
+    CHECK(got == number_of(last_rank, 1));
+    ADOPTED(got, BIT(last_rank));
+    send_ring(2, 6);
+    MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 6, world, MPI_STATUS_IGNORE);
+    ADOPTED(number_of(last_rank, 2), BIT(last_rank));
+    send_ring(3, 7);
+    s.MPI_ERROR = 12345;
+    MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, world, &s);
+    MPI_Get_count(&s, MPI_INT, &count);
+    CHECK(s.MPI_SOURCE == last_rank && s.MPI_TAG == 7 && count == 1 && s.MPI_ERROR == 12345 && got == number_of(last_rank, 3));
+    ADOPTED(got, BIT(last_rank));
+    /* Order of two tags. */
+    send_ring(4, 1);
+    send_ring(5, 2);
+    MPI_Recv(&got, 1, MPI_INT, last_rank, 2, world, &s);
+    ADOPTED(number_of(last_rank, 5), BIT(last_rank));
+    MPI_Recv(&got, 1, MPI_INT, last_rank, MPI_ANY_TAG, world, &s);
+    CHECK(s.MPI_TAG == 1);
+    ADOPTED(number_of(last_rank, 4), BIT(last_rank));
+    /* Nobody. */
+    MPI_Recv(&got, 1, MPI_INT, MPI_PROC_NULL, 3, world, &s);
+    CHECK(s.MPI_SOURCE == MPI_PROC_NULL && s.MPI_TAG == MPI_ANY_TAG);
+    MPI_Send(&got, 1, MPI_INT, MPI_PROC_NULL, 3, world);
+    ADOPTED(0, 0);
+    /* Oneself. */
+    MPI_Request r;
+    int mine = number_of(rank, 6);
+    r = isend(&mine, rank, 3);
+    MPI_Recv(&got, 1, MPI_INT, rank, 3, world, &s);
+    ADOPTED(mine, BIT(rank));
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    ADOPTED(0, 0);
+}
+
+static void both_ways(void)
+{
+    MPI_Status s;
+    int number = number_of(rank, 1), got = 0;
+
+    mark(number);
+    MPI_Sendrecv(&number, 1, MPI_INT, next_rank, 4, &got, 1, MPI_INT, last_rank, 4, world, &s);
+    CHECK(got == number_of(last_rank, 1) && s.MPI_SOURCE == last_rank);
+    ADOPTED(got, BIT(last_rank));
+    number = number_of(rank, 2);
+    mark(number);
+    got = number;
+    MPI_Sendrecv_replace(&got, 1, MPI_INT, next_rank, 4, MPI_ANY_SOURCE, MPI_ANY_TAG, world, MPI_STATUS_IGNORE);
+    ADOPTED(number_of(last_rank, 2), BIT(last_rank));
+    /* A chain: the first receives from nobody. */
+    got = -1;
+    mark(number_of(rank, 3));
+    MPI_Sendrecv(&number, 1, MPI_INT, rank + 1 < size ? rank + 1 : MPI_PROC_NULL, 4, &got, 1, MPI_INT,
+                 rank > 0 ? rank - 1 : MPI_PROC_NULL, 4, world, &s);
+    CHECK(rank > 0 || got == -1);
+    if (rank > 0) ADOPTED(number_of(rank - 1, 3), BIT(rank - 1));
+    else ADOPTED(0, 0);
+}
+
+static void non_blocking(void)
+{
+    MPI_Request r[6];
+    MPI_Status s[6];
+    int got[6], n, index[6], flag, i;
+    adopted_t a;
+
+    /* Equal tags, one after the other. */
+    for (i = 0; i < 3; i++) MPI_Irecv(&got[i], 1, MPI_INT, last_rank, 5, world, &r[i]);
+    for (i = 0; i < 3; i++) send_ring(i, 5);
+    for (i = 0; i < 3; i++) {
+        MPI_Wait(&r[i], MPI_STATUS_IGNORE);
+        CHECK(r[i] == MPI_REQUEST_NULL && got[i] == number_of(last_rank, i));
+        ADOPTED(got[i], BIT(last_rank));
+    }
+    MPI_Wait(&r[0], &s[0]);
+    MPI_Test(&r[0], &flag, &s[0]);
+    CHECK(flag && s[0].MPI_SOURCE == MPI_ANY_SOURCE);
+    /* All at once, with a wildcard, a send and a null request among them. */
+    MPI_Irecv(&got[0], 1, MPI_INT, MPI_ANY_SOURCE, 6, world, &r[0]);
+    MPI_Irecv(&got[1], 1, MPI_INT, last_rank, 7, world, &r[1]);
+    r[2] = MPI_REQUEST_NULL;
+    int number = number_of(rank, 9);
+    r[3] = isend(&number, next_rank, 7);
+    send_ring(8, 6);
+    MPI_Waitall(4, r, MPI_STATUSES_IGNORE);
+    CHECK(got[0] == number_of(last_rank, 8) && got[1] == number_of(last_rank, 9));
+    ADOPTED(number_of(last_rank, 9), BIT(last_rank));
+    /* Any of them. */
+    for (i = 0; i < 4; i++) MPI_Irecv(&got[i], 1, MPI_INT, last_rank, 10 + i, world, &r[i]);
+    for (i = 3; i >= 0; i--) send_ring(20 + i, 10 + i);
+    for (n = 0; n < 4; n++) {
+        MPI_Waitany(4, r, &i, &s[0]);
+        CHECK(i >= 0 && i < 4 && s[0].MPI_TAG == 10 + i && r[i] == MPI_REQUEST_NULL && got[i] == number_of(last_rank, 20 + i));
+        ADOPTED(number_of(last_rank, 20 + i), BIT(last_rank));
+    }
+    MPI_Waitany(4, r, &i, MPI_STATUS_IGNORE);
+    CHECK(i == MPI_UNDEFINED);
+    for (i = 0; i < 4; i++) MPI_Irecv(&got[i], 1, MPI_INT, MPI_ANY_SOURCE, 10 + i, world, &r[i]);
+    for (i = 0; i < 4; i++) send_ring(30 + i, 10 + i);
+    for (n = 0; n < 4;) {
+        int done, highest = -1;
+        MPI_Waitsome(4, r, &done, index, s);
+        CHECK(done > 0);
+        for (i = 0; i < done; i++) {
+            CHECK(s[i].MPI_TAG == 10 + index[i] && s[i].MPI_SOURCE == last_rank);
+            if (index[i] > highest) highest = index[i];
+        }
+        ADOPTED(number_of(last_rank, 30 + highest), BIT(last_rank));
+        n += done;
+    }
+    MPI_Waitsome(4, r, &n, index, s);
+    CHECK(n == MPI_UNDEFINED);
+    /* Asking. */
+    MPI_Barrier(world);
+    take(&a);
+    MPI_Irecv(&got[0], 1, MPI_INT, last_rank, 6, world, &r[0]);
+    if (size > 1) {
+        MPI_Test(&r[0], &flag, &s[0]);
+        CHECK(!flag && r[0] != MPI_REQUEST_NULL);
+        ADOPTED(0, 0);
+    }
+    MPI_Barrier(world);
+    take(&a);
+    send_ring(40, 6);
+    do MPI_Test(&r[0], &flag, &s[0]);
+    while (!flag);
+    CHECK(s[0].MPI_SOURCE == last_rank && s[0].MPI_TAG == 6);
+    CHECK(!take(&a) || (a.mark == number_of(last_rank, 40) && (a.flags & POLLING)));
+    for (i = 0; i < 2; i++) MPI_Irecv(&got[i], 1, MPI_INT, MPI_ANY_SOURCE, 10 + i, world, &r[i]);
+    for (i = 0; i < 2; i++) send_ring(50 + i, 10 + i);
+    do MPI_Testall(2, r, &flag, MPI_STATUSES_IGNORE);
+    while (!flag);
+    ADOPTED(number_of(last_rank, 51), BIT(last_rank));
+    for (i = 0; i < 2; i++) MPI_Irecv(&got[i], 1, MPI_INT, MPI_ANY_SOURCE, 10 + i, world, &r[i]);
+    for (i = 0; i < 2; i++) send_ring(52 + i, 10 + i);
+    for (n = 0; n < 2; n += flag) {
+        MPI_Testany(2, r, &i, &flag, MPI_STATUS_IGNORE);
+        if (flag) ADOPTED(number_of(last_rank, 52 + i), BIT(last_rank));
+    }
+    for (i = 0; i < 2; i++) MPI_Irecv(&got[i], 1, MPI_INT, MPI_ANY_SOURCE, 10 + i, world, &r[i]);
+    for (i = 0; i < 2; i++) send_ring(54 + i, 10 + i);
+    for (int total = 0; total < 2; total += n) MPI_Testsome(2, r, &n, index, MPI_STATUSES_IGNORE);
+    ADOPTED(number_of(last_rank, 55), BIT(last_rank));
+}
+
+static void probes(void)
+{
+    MPI_Message m;
+    MPI_Status s;
+    MPI_Request r;
+    int flag, got, count;
+    adopted_t a;
+
+    send_ring(1, 5);
+    send_ring(2, 5);
+    MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, world, &s);
+    MPI_Get_count(&s, MPI_INT, &count);
+    CHECK(s.MPI_SOURCE == last_rank && s.MPI_TAG == 5 && count == 1);
+    ADOPTED(number_of(last_rank, 1), BIT(last_rank));
+    MPI_Probe(last_rank, 5, world, MPI_STATUS_IGNORE);
+    ADOPTED(number_of(last_rank, 1), BIT(last_rank));
+    for (int i = 0; i < 3; i++) {
+        MPI_Iprobe(last_rank, MPI_ANY_TAG, world, &flag, MPI_STATUS_IGNORE);
+        CHECK(flag);
+        ADOPTED(number_of(last_rank, 1), BIT(last_rank));
+    }
+    for (int i = 1; i <= 2; i++) {
+        MPI_Recv(&got, 1, MPI_INT, s.MPI_SOURCE, s.MPI_TAG, world, MPI_STATUS_IGNORE);
+        CHECK(got == number_of(last_rank, i));
+        ADOPTED(got, BIT(last_rank));
+    }
+    MPI_Barrier(world);
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, world, &flag, &s);
+    CHECK(!flag);
+    MPI_Probe(MPI_PROC_NULL, 1, world, &s);
+    CHECK(s.MPI_SOURCE == MPI_PROC_NULL);
+    MPI_Barrier(world);
+    take(&a);
+    send_ring(3, 6);
+    send_ring(4, 6);
+    do MPI_Iprobe(MPI_ANY_SOURCE, 6, world, &flag, &s);
+    while (!flag);
+    ADOPTED(number_of(last_rank, 3), BIT(last_rank));
+    MPI_Mprobe(last_rank, 6, world, &m, &s);
+    ADOPTED(number_of(last_rank, 3), BIT(last_rank));
+    /* The first one is no longer among those that can be received. */
+    MPI_Recv(&got, 1, MPI_INT, last_rank, 6, world, &s);
+    CHECK(got == number_of(last_rank, 4));
+    ADOPTED(got, BIT(last_rank));
+    MPI_Mrecv(&got, 1, MPI_INT, &m, &s);
+    CHECK(got == number_of(last_rank, 3) && m == MPI_MESSAGE_NULL);
+    send_ring(5, 7);
+    do MPI_Improbe(MPI_ANY_SOURCE, 7, world, &flag, &m, MPI_STATUS_IGNORE);
+    while (!flag);
+    ADOPTED(number_of(last_rank, 5), BIT(last_rank));
+    MPI_Imrecv(&got, 1, MPI_INT, &m, &r);
+    MPI_Wait(&r, &s);
+    CHECK(got == number_of(last_rank, 5));
+    send_ring(6, 7);
+    MPI_Recv(&got, 1, MPI_INT, last_rank, 7, world, &s);
+    ADOPTED(number_of(last_rank, 6), BIT(last_rank));
+}
+
+/* What is taken back does not shift the stamps of what follows. */
+static void withdrawn(void)
+{
+    MPI_Request r;
+    MPI_Status s;
+    int got = 0, flag = 0;
+    adopted_t a;
+
+    MPI_Irecv(&got, 1, MPI_INT, last_rank, 5, world, &r);
+    MPI_Cancel(&r);
+    MPI_Wait(&r, &s);
+    MPI_Test_cancelled(&s, &flag);
+    CHECK(flag);
+    MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, world, &r);
+    MPI_Cancel(&r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    ADOPTED(0, 0);
+    MPI_Barrier(world);
+    take(&a);
+    send_ring(1, 5);
+    MPI_Recv(&got, 1, MPI_INT, last_rank, 5, world, &s);
+    ADOPTED(number_of(last_rank, 1), BIT(last_rank));
+    /* A receive that nobody waits for. */
+    int lost = 0;
+    MPI_Irecv(&lost, 1, MPI_INT, last_rank, 5, world, &r);
+    MPI_Request_free(&r);
+    send_ring(2, 5);
+    send_ring(3, 5);
+    MPI_Recv(&got, 1, MPI_INT, last_rank, 5, world, &s);
+    CHECK(got == number_of(last_rank, 3) && lost == number_of(last_rank, 2));
+    ADOPTED(number_of(last_rank, 3), BIT(last_rank));
+    send_ring(4, 5);
+    MPI_Recv(&got, 1, MPI_INT, last_rank, 5, world, &s);
+    ADOPTED(number_of(last_rank, 4), BIT(last_rank));
+}
+
+static void persistent(void)
+{
+    MPI_Request r[2];
+    int number = 0, got;
+
+    MPI_Send_init(&number, 1, MPI_INT, next_rank, 5, world, &r[0]);
+    MPI_Recv_init(&got, 1, MPI_INT, MPI_ANY_SOURCE, 5, world, &r[1]);
+    for (int i = 0; i < 5; i++) {
+        number = number_of(rank, i);
+        mark(number);
+        if (i % 2) MPI_Startall(2, r);
+        else MPI_Start(&r[1]), MPI_Start(&r[0]);
+        if (i == 3) MPI_Wait(&r[1], MPI_STATUS_IGNORE), MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+        else MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+        CHECK(got == number_of(last_rank, i) && r[0] != MPI_REQUEST_NULL && r[1] != MPI_REQUEST_NULL);
+        ADOPTED(got, BIT(last_rank));
+    }
+    MPI_Wait(&r[1], MPI_STATUS_IGNORE); /* not active */
+    ADOPTED(0, 0);
+    MPI_Request_free(&r[0]);
+    MPI_Request_free(&r[1]);
+    CHECK(r[1] == MPI_REQUEST_NULL);
+}
+
+/* Senders learn of receivers that they had to wait for, and of no others. */
+static void receipts(void)
+{
+    const int even = rank % 2 == 0, other = even ? rank + 1 : rank - 1;
+    MPI_Request r;
+    adopted_t a;
+
+    for (int round = 0; round < 4 && other < size; round++) {
+        const bool late = round % 2, synchronous = round < 2;
+        MPI_Barrier(MPI_COMM_SELF);
+        if (even == late) usleep(LATE_US);
+        take(&a);
+        mark(number_of(rank, round));
+        if (even) {
+            if (synchronous) MPI_Ssend(large, 1, MPI_DOUBLE, other, 5, world);
+            else MPI_Isend(large, LARGE / 8, MPI_DOUBLE, other, 5, world, &r), MPI_Wait(&r, MPI_STATUS_IGNORE);
+            /* late: the sender; else the receiver, who has begun to wait when the sender came. */
+            if (late) ADOPTED(0, 0);
+            else ADOPTED(number_of(other, round), BIT(other));
+        } else {
+            MPI_Recv(room, LARGE / 8, MPI_DOUBLE, other, 5, world, MPI_STATUS_IGNORE);
+            ADOPTED(number_of(other, round), BIT(other));
+        }
+    }
+    MPI_Barrier(world);
+    take(&a);
+    /* Both sides at once: nobody waits for a receipt that the other gives later. */
+    mark(number_of(rank, 9));
+    MPI_Sendrecv(large, LARGE / 8, MPI_DOUBLE, next_rank, 6, room, LARGE / 8, MPI_DOUBLE, last_rank, 6, world, MPI_STATUS_IGNORE);
+    CHECK(!take(&a) || (a.ranks & BIT(last_rank)));
+}
+
+static void collectives_on(MPI_Comm comm, uint64_t ranks, int i)
+{
+    int me, n, x = 1, y[64], z[64] = {0}, ones[64], zeros[64] = {0};
+    uint64_t before, first;
+
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_size(comm, &n);
+    /* The members in order of their ranks in the world: split and dup keep it. */
+    for (first = 1; !(first & ranks);) first <<= 1;
+    before = 0;
+    for (int k = 0, seen = 0; seen <= me; k++)
+        if (ranks & BIT(k)) before |= BIT(k), seen++;
+    for (int k = 0; k < 64; k++) ones[k] = 1;
+    mark(1000 + i);
+#define EVERYBODY(call) (call, ADOPTED(1000 + i, ranks))
+#define FROM_ROOT(call) (call, me == 0 ? ADOPTED(0, 0) : ADOPTED(1000 + i, first))
+#define TO_ROOT(call) (call, me == 0 ? ADOPTED(1000 + i, ranks) : ADOPTED(0, 0))
+#define CHAIN(call) (call, ADOPTED(1000 + i, before))
+    EVERYBODY(MPI_Barrier(comm));
+    EVERYBODY(MPI_Allreduce(&x, y, 1, MPI_INT, MPI_SUM, comm));
+    CHECK(y[0] == n);
+    EVERYBODY(MPI_Allgather(&x, 1, MPI_INT, y, 1, MPI_INT, comm));
+    EVERYBODY(MPI_Allgatherv(&x, 1, MPI_INT, y, ones, zeros, MPI_INT, comm));
+    EVERYBODY(MPI_Alltoall(z, 1, MPI_INT, y, 1, MPI_INT, comm));
+    EVERYBODY(MPI_Reduce_scatter_block(z, y, 1, MPI_INT, MPI_SUM, comm));
+    EVERYBODY(MPI_Reduce_scatter(z, y, ones, MPI_INT, MPI_SUM, comm));
+    CHAIN(MPI_Scan(&x, y, 1, MPI_INT, MPI_SUM, comm));
+    CHECK(y[0] == me + 1);
+    CHAIN(MPI_Exscan(&x, y, 1, MPI_INT, MPI_SUM, comm));
+    y[0] = me == 0 ? 77 : 0;
+    FROM_ROOT(MPI_Bcast(y, 1, MPI_INT, 0, comm));
+    CHECK(y[0] == 77);
+    FROM_ROOT(MPI_Scatter(z, 1, MPI_INT, y, 1, MPI_INT, 0, comm));
+    TO_ROOT(MPI_Reduce(&x, y, 1, MPI_INT, MPI_SUM, 0, comm));
+    CHECK(me != 0 || y[0] == n);
+    TO_ROOT(MPI_Gather(&x, 1, MPI_INT, y, 1, MPI_INT, 0, comm));
+
+    MPI_Request r[3];
+    MPI_Iallreduce(&x, &y[0], 1, MPI_INT, MPI_SUM, comm, &r[0]);
+    MPI_Ibarrier(comm, &r[1]);
+    MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+    CHECK(y[0] == n);
+    ADOPTED(1000 + i, ranks);
+    FROM_ROOT((MPI_Ibcast(y, 1, MPI_INT, 0, comm, r), MPI_Wait(r, MPI_STATUS_IGNORE)));
+    TO_ROOT((MPI_Ireduce(&x, y, 1, MPI_INT, MPI_SUM, 0, comm, r), MPI_Wait(r, MPI_STATUS_IGNORE)));
+    CHAIN((MPI_Iscan(&x, y, 1, MPI_INT, MPI_SUM, comm, r), MPI_Wait(r, MPI_STATUS_IGNORE)));
+    MPI_Ialltoall(z, 1, MPI_INT, y, 1, MPI_INT, comm, r);
+    for (int flag = 0; !flag;) MPI_Test(r, &flag, MPI_STATUS_IGNORE);
+    ADOPTED(1000 + i, ranks);
+}
+
+static int copies;
+
+static int copied(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag)
+{
+    (void)comm, (void)key, (void)extra;
+    *(void **)out = in;
+    *flag = 1;
+    copies++;
+    return MPI_SUCCESS;
+}
+
+static void communicators(void)
+{
+    MPI_Comm comm, half, ring, inter, merged;
+    MPI_Group group;
+    MPI_Request r;
+    adopted_t a;
+    int key, got, number, one[1] = {size}, yes[1] = {1}, neighbor[2];
+
+    MPI_Comm_create_keyval(copied, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    MPI_Comm_set_attr(world, key, &key);
+    take(&a);
+    MPI_Comm_dup(world, &comm);
+    CHECK(copies == 1);
+    MPI_Comm_delete_attr(world, key);
+    MPI_Comm_free_keyval(&key);
+    collectives_on(comm, ALL, 1);
+    /* Free what still has a receive. */
+    MPI_Irecv(&got, 1, MPI_INT, last_rank, 3, comm, &r);
+    number = number_of(rank, 3);
+    mark(number);
+    MPI_Send(&number, 1, MPI_INT, next_rank, 3, comm);
+    MPI_Comm_free(&comm);
+    take(&a);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    CHECK(got == number_of(last_rank, 3));
+    ADOPTED(got, BIT(last_rank));
+
+    MPI_Comm_split(world, rank % 2, rank, &half);
+    uint64_t members = 0;
+    for (int i = rank % 2; i < size; i += 2) members |= BIT(i);
+    take(&a);
+    collectives_on(half, members, 2);
+    if (size > 1) {
+        MPI_Intercomm_create(half, 0, world, 1 - rank % 2, 9, &inter);
+        int other, x = rank, y = -1;
+        MPI_Comm_remote_size(inter, &other);
+        take(&a);
+        mark(7);
+        MPI_Allreduce(&x, &y, 1, MPI_INT, MPI_MIN, inter);
+        CHECK(y == 1 - rank % 2);
+        ADOPTED(7, ALL & ~members);
+        MPI_Bcast(&x, 1, MPI_INT, rank % 2 ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL, inter);
+        if (rank % 2) ADOPTED(7, 1);
+        else ADOPTED(0, 0);
+        if (size % 2 == 0) {
+            int me;
+            MPI_Comm_rank(inter, &me);
+            MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, 4, inter, &r);
+            MPI_Send(&x, 1, MPI_INT, me, 4, inter);
+            MPI_Wait(&r, MPI_STATUS_IGNORE);
+            ADOPTED(7, BIT(rank ^ 1));
+        }
+        MPI_Intercomm_merge(inter, rank % 2, &merged);
+        MPI_Barrier(merged);
+        take(&a);
+        MPI_Barrier(merged);
+        ADOPTED(7, ALL);
+        MPI_Comm_free(&merged);
+        MPI_Comm_free(&inter);
+    }
+    MPI_Comm_free(&half);
+
+    MPI_Cart_create(world, 1, one, yes, 0, &ring);
+    MPI_Barrier(ring);
+    take(&a);
+    mark(8);
+    MPI_Neighbor_allgather(&rank, 1, MPI_INT, neighbor, 1, MPI_INT, ring);
+    CHECK(neighbor[0] == last_rank && neighbor[1] == next_rank);
+    ADOPTED(8, BIT(last_rank) | BIT(next_rank));
+    MPI_Ineighbor_allgather(&rank, 1, MPI_INT, neighbor, 1, MPI_INT, ring, &r);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    ADOPTED(8, BIT(last_rank) | BIT(next_rank));
+    collectives_on(ring, ALL, 3);
+    MPI_Comm_free(&ring);
+    CHECK(ring == MPI_COMM_NULL);
+
+    MPI_Comm_group(world, &group);
+    MPI_Group_incl(group, 1, (int[]){0}, &group);
+    MPI_Comm_create(world, group, &comm);
+    CHECK((comm == MPI_COMM_NULL) == (rank != 0));
+    if (comm != MPI_COMM_NULL) collectives_on(comm, 1, 4), MPI_Comm_free(&comm);
+    collectives_on(MPI_COMM_SELF, BIT(rank), 5);
+}
+
+static void windows(void)
+{
+    MPI_Win win;
+    MPI_Group all, from, to;
+    adopted_t a;
+    int *base, x = rank;
+
+    MPI_Win_allocate(sizeof *base, sizeof *base, MPI_INFO_NULL, world, &base, &win);
+    MPI_Win_fence(0, win);
+    take(&a);
+    mark(11);
+    MPI_Put(&x, 1, MPI_INT, next_rank, 0, 1, MPI_INT, win);
+    MPI_Win_fence(0, win);
+    CHECK(*base == last_rank);
+    CHECK(!take(&a) || a.ranks == ALL);
+    MPI_Comm_group(world, &all);
+    MPI_Group_incl(all, 1, &last_rank, &from);
+    MPI_Group_incl(all, 1, &next_rank, &to);
+    mark(12);
+    MPI_Win_post(from, 0, win);
+    MPI_Win_start(to, 0, win);
+    MPI_Put(&x, 1, MPI_INT, next_rank, 0, 1, MPI_INT, win);
+    take(&a);
+    MPI_Win_complete(win);
+    ADOPTED(12, BIT(next_rank));
+    MPI_Win_wait(win);
+    ADOPTED(12, BIT(last_rank));
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next_rank, 0, win);
+    MPI_Win_unlock(next_rank, win);
+    take(&a);
+    MPI_Win_free(&win);
+    MPI_Group_free(&all);
+    MPI_Group_free(&from);
+    MPI_Group_free(&to);
+}
+
+static int handled;
+
+static void handler(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm, (void)code;
+    handled++;
+}
+
+/* The user's handler sees the user's errors, once each; what follows is not mixed up. */
+static void errors(void)
+{
+    MPI_Errhandler mine;
+    MPI_Request r;
+    MPI_Status s[2];
+    int two[2], x = 0, code, class;
+    adopted_t a;
+
+    MPI_Comm_create_errhandler(handler, &mine);
+    MPI_Comm_set_errhandler(world, mine);
+    CHECK(MPI_Send(&x, 1, MPI_INT, size + 5, 1, world) != MPI_SUCCESS);
+    CHECK(MPI_Send(&x, 1, MPI_INT, next_rank, -7, world) != MPI_SUCCESS);
+    CHECK(MPI_Send(&x, -1, MPI_INT, next_rank, 1, world) != MPI_SUCCESS);
+    CHECK(MPI_Send(&x, 1, MPI_DATATYPE_NULL, next_rank, 1, world) != MPI_SUCCESS);
+    CHECK(MPI_Bcast(&x, 1, MPI_INT, size + 1, world) != MPI_SUCCESS);
+    CHECK(handled == 5);
+    MPI_Barrier(world);
+    send_ring(1, 1);
+    MPI_Recv(&x, 1, MPI_INT, last_rank, 1, world, MPI_STATUS_IGNORE);
+    CHECK(!take(&a) || a.mark == number_of(last_rank, 1));
+    /* Too long a message. */
+    two[0] = number_of(rank, 2);
+    mark(two[0]);
+    MPI_Isend(two, 2, MPI_INT, next_rank, 1, world, &r);
+    code = MPI_Recv(&x, 1, MPI_INT, last_rank, 1, world, MPI_STATUS_IGNORE);
+    MPI_Error_class(code, &class);
+    CHECK(class == MPI_ERR_TRUNCATE && handled == 6);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    take(&a);
+    mark(number_of(rank, 3));
+    MPI_Isend(two, 2, MPI_INT, next_rank, 1, world, &r);
+    MPI_Request q;
+    MPI_Irecv(&x, 1, MPI_INT, last_rank, 1, world, &q);
+    MPI_Request pair[2] = {q, r};
+    code = MPI_Waitall(2, pair, s);
+    MPI_Error_class(code, &class);
+    CHECK(class == MPI_ERR_IN_STATUS || class == MPI_ERR_TRUNCATE);
+    MPI_Barrier(world);
+    take(&a);
+    send_ring(4, 1);
+    MPI_Recv(&x, 1, MPI_INT, last_rank, 1, world, MPI_STATUS_IGNORE);
+    CHECK(x == number_of(last_rank, 4));
+    ADOPTED(number_of(last_rank, 4), BIT(last_rank));
+    MPI_Comm_set_errhandler(world, MPI_ERRORS_ARE_FATAL);
+    MPI_Errhandler_free(&mine);
+}
+
+/* Switched off on one rank: its clocks still travel. */
+static void paused(void)
+{
+    int got;
+    adopted_t a;
+
+    if (rank == 0) MPI_Pcontrol(0);
+    MPI_Barrier(world);
+    take(&a);
+    send_ring(1, 1);
+    MPI_Recv(&got, 1, MPI_INT, last_rank, 1, world, MPI_STATUS_IGNORE);
+    ADOPTED(number_of(last_rank, 1), BIT(last_rank));
+    MPI_Barrier(world);
+    if (rank == 0) MPI_Pcontrol(1);
+}
+
+/* Many small messages, far ahead of their receiver. */
+static void flood(void)
+{
+    enum { MANY = 3000 };
+    int x;
+    adopted_t a;
+
+    MPI_Barrier(world);
+    take(&a);
+    for (int i = 0; rank == 0 && size > 1 && i < MANY; i++) {
+        mark(i + 1);
+        MPI_Send(&i, 1, MPI_INT, 1, 2, world);
+    }
+    for (int i = 0; rank == 1 && i < MANY; i++) {
+        MPI_Recv(&x, 1, MPI_INT, i % 2 ? 0 : MPI_ANY_SOURCE, 2, world, MPI_STATUS_IGNORE);
+        CHECK(x == i);
+        ADOPTED(i + 1, 1);
+    }
+    MPI_Barrier(world);
+}
+
+int main(int argc, char **argv)
+{
+    adopted_t a;
+
+    start(&argc, &argv);
+    world = MPI_COMM_WORLD;
+    next_rank = (rank + 1) % size;
+    last_rank = (rank + size - 1) % size;
+    void (*const parts[])(void) = {blocking, both_ways, non_blocking, probes, withdrawn, persistent, receipts,
+                                   communicators, windows, errors, paused, flood};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const int before = failures;
+        take(&a);
+        parts[i]();
+        MPI_Barrier(world);
+        if (failures > before) printf("rank %d of %d: part %zu failed\n", rank, size, i);
+    }
+    return finish();
+}
