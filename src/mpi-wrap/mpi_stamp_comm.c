@@ -281,7 +281,8 @@ static bool agreed(MPI_Comm own, size_t bytes)
 
     if (PMPI_Allreduce(mine, least, 4, MPI_LONG_LONG, MPI_MIN, own) != MPI_SUCCESS) return false;
     if (least[0] == -least[1] && least[2] == -least[3]) return bytes > 0;
-    if (bytes) ompp_event_coverage(OMPP_COVERAGE_REFUSED, "causal profile across ranks", "not all ranks were started with the same OMPP_CAUSAL");
+    if (bytes)
+        ompp_event_coverage(OMPP_COVERAGE_REFUSED, "causal profile across ranks", "not all ranks were started with the same OMPP_CAUSAL");
     return false;
 }
 

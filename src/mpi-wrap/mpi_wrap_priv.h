@@ -315,7 +315,7 @@ void ompp_mpi_stamp_before(ompp_mpi_stamp_t *stamp, const void *code, uintptr_t 
 /**
  * rief After it: this thread goes on with the clocks of those that it has waited for. In experiments with delays it waits.
  * \param[in] good  the call succeeded.
- * 
+ *
 eturn the end of the call.
  */
 ompp_time_t ompp_mpi_stamp_after(ompp_mpi_stamp_t *stamp, bool good);
