@@ -301,7 +301,7 @@ typedef struct {
 extern unsigned ompp_mpi_stamps; /* 1 = clocks are carried: somebody follows them, on all ranks alike */
 
 /**
- * rief Clocks travel with this call: it is not made inside another one. One relaxed load when there are none.
+ * \brief Clocks travel with this call: it is not made inside another one. One relaxed load when there are none.
  * \param[in] measured  result of ompp_mpi_begin().
  */
 static inline bool ompp_mpi_stamping(bool measured)
@@ -309,24 +309,23 @@ static inline bool ompp_mpi_stamping(bool measured)
     return __builtin_expect(__atomic_load_n(&ompp_mpi_stamps, __ATOMIC_RELAXED), 0) && (measured || ompp_mpi_guard.frame == 0);
 }
 
-/** rief Before MPI's function: sends the clocks of this thread where others wait for it. May replace stamp->status. */
+/** \brief Before MPI's function: sends the clocks of this thread where others wait for it. May replace stamp->status. */
 void ompp_mpi_stamp_before(ompp_mpi_stamp_t *stamp, const void *code, uintptr_t frame);
 
 /**
- * rief After it: this thread goes on with the clocks of those that it has waited for. In experiments with delays it waits.
+ * \brief After it: this thread goes on with the clocks of those that it has waited for. In experiments with delays it waits.
  * \param[in] good  the call succeeded.
- *
-eturn the end of the call.
+ * \return the end of the call.
  */
 ompp_time_t ompp_mpi_stamp_after(ompp_mpi_stamp_t *stamp, bool good);
 
 /**
- * rief After MPI_Init, when all ranks of the world communicator are here: settles whether clocks are carried.
+ * \brief After MPI_Init, when all ranks of the world communicator are here: settles whether clocks are carried.
  * \param[in] own  our communicator with the ranks of the world.
  */
 void ompp_mpi_stamp_start(MPI_Comm own);
 
-/** rief On entering MPI_Finalize: the ranks agree on the end of the run; no clocks travel any more. Waits so long at most. */
+/** \brief On entering MPI_Finalize: the ranks agree on the end of the run; no clocks travel any more. Waits so long at most. */
 void ompp_mpi_stamp_finish(double limit_seconds);
 
 /* ---- Start and end -------------------------------------------------------------------------------------------------- */

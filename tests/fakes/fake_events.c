@@ -168,8 +168,14 @@ static void in_process(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
     (void)kind, (void)object, (void)t;
 }
 
-static const ompp_sync_subscriber_t clocks = {sizeof(fake_stamp_t), make_stamp, combine_stamps, adopt_stamp, pay,
-                                              set_clock,            in_process, in_process,     in_process};
+static void task(ompp_sync_task_t what, uint64_t which, uint64_t other, ompp_time_t t)
+{
+    (void)what, (void)which, (void)other, (void)t;
+}
+
+static const ompp_sync_subscriber_t clocks = {
+    .stamp_size = sizeof(fake_stamp_t), .stamp = make_stamp, .combine = combine_stamps, .adopt = adopt_stamp, .pay = pay,
+    .clock = set_clock, .publish = in_process, .wait = in_process, .resume = in_process, .task = task};
 
 FAKE_API void fake_mark(int64_t mark)
 {
@@ -195,6 +201,11 @@ FAKE_API void ompp_runtime_mpi(int rank, int size)
 {
     (void)size;
     my_rank = rank;
+}
+
+FAKE_API void ompp_runtime_job(const char *name)
+{
+    (void)name;
 }
 
 /* Sends something of every kind through the transport: nothing, a little, and more than one rank can buffer. */
