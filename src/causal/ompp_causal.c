@@ -62,6 +62,9 @@ static void begin_anew(ompp_causal_thread_t *self)
     if (self->clocks.set != set) ompp_clocks_reset(&self->clocks, set, 0);
     memset(self->clocks.o, 0, sizeof self->clocks.o);
     memset(self->barriers, 0, sizeof self->barriers);
+    self->seen_until = ompp_event_now();
+    self->regions = 0;
+    self->chases = false;
     self->clocks.waiting = 0;
     self->clocks.mask = 0;
     self->clocks.since = ompp_event_now();
@@ -83,6 +86,23 @@ static void *begin(void)
     return self;
 }
 
+/* Work per region, whatever is being tried. */
+static void count_seen(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    const ompp_time_t passed = t > self->seen_until ? t - self->seen_until : 0;
+
+    self->seen_until = t;
+    if (self->clocks.idle || self->clocks.waiting) return;
+    for (unsigned m = self->regions; m; m &= m - 1) self->seen[__builtin_ctz(m)] += passed;
+}
+
+static bool forks(ompp_off_t node)
+{
+    const ompp_construct_t construct = ompp_region_construct(ompp_meter_region(node));
+
+    return construct != OMPP_CONSTRUCT_NUM && ompp_construct_forks(construct);
+}
+
 static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
 {
     ompp_causal_thread_t *self = state;
@@ -90,11 +110,17 @@ static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
 
     if (self->busy) return;
     self->busy = true;
+    ompp_causal_settle(self);
     self->node = to.node;
-    ompp_causal_settle(self, t);
     self->moves++;
-    ompp_clocks_move(&self->clocks, ompp_causal_mask(self, to.node), to.waits, t);
+    if (ompp_causal.rule.delays) count_seen(self, t);
+    self->regions = ompp_causal_mask(self, to.node);
+    ompp_clocks_move(&self->clocks, ompp_causal_counted(self->regions), to.waits, t);
     if (from.node == to.node && from.waits == to.waits) ompp_causal_result(self, t);
+    if (ompp_causal.rule.delays) {
+        if (self->chases && !to.waits) ompp_causal_chase(self);
+        if (self->main && forks(from.node) && ompp_meter_parent(from.node) == to.node) ompp_causal_may_end(self, t);
+    }
     ompp_causal_leave(self);
 }
 
@@ -156,6 +182,8 @@ void ompp_causal_start(void)
     if (ompp_causal.mode == OMPP_WHATIF_OFF) return;
     atomic_store(&ompp_causal.set, 1);
     ompp_causal.rule = (ompp_clocks_rule_t){.percent = {25, 50, 75, 100}};
+    if (ompp_causal.mode == OMPP_WHATIF_DELAY) ompp_causal.rule = (ompp_clocks_rule_t){.delays = true};
+    ompp_causal_limit_slots((unsigned)ompp_env.causal_clocks / OMPP_WHATIF_SPEEDUPS);
     subscriber.stamp_size = ompp_causal_stamp_size();
     if (!ompp_causal_result_open() || !ompp_meter_add(&meter)) return;
     pthread_atfork(NULL, NULL, in_child);

@@ -165,7 +165,7 @@ static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t
     if (o->holder && o->holder != self) stamp_of_holder(o->holder, &o->stamp[0], t);
     found = o->stamp[0].t > 0;
     self->other = o->stamp[0];
-    if (kind == OMPP_SYNC_MUTEX) {
+    if (kind == OMPP_SYNC_MUTEX && !ompp_causal.rule.delays) {
         const ompp_time_t begin = self->clocks.waiting ? self->clocks.waiting : t;
         ompp_causal_watch(OMPP_WHATIF_BIT_LOCK,
                           ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &o->stamp[1], OMPP_CAUSAL_TOLERANCE));
@@ -205,7 +205,7 @@ void ompp_causal_publish(ompp_sync_object_t kind, uint64_t object, ompp_time_t t
     ompp_causal_thread_t *self = object ? ompp_causal_enter() : NULL;
 
     if (!self) return;
-    ompp_causal_settle(self, t);
+    ompp_causal_settle(self);
     self->syncs++;
     if (kind == OMPP_SYNC_BARRIER)
         arrive(self, object, (*generation_of(self, object))++, t);
@@ -219,7 +219,7 @@ void ompp_causal_wait(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
     ompp_causal_thread_t *self = object ? ompp_causal_enter() : NULL;
 
     if (!self) return;
-    ompp_causal_settle(self, t);
+    ompp_causal_settle(self);
     ompp_clocks_wait(&self->clocks, t);
     self->wait = (ompp_causal_wait_t){kind, object, 0};
     if (kind == OMPP_SYNC_BARRIER) self->wait.generation = *generation_of(self, object) - 1;
@@ -239,9 +239,7 @@ static void begin_member(ompp_causal_thread_t *self, uint64_t team, ompp_time_t 
     if (o->holder != self && o->stamp[0].t > 0) {
         self->other = o->stamp[0];
         self->depth = 0;
-        if (self->other.set == self->clocks.set) ompp_clocks_start(&ompp_causal.rule, &self->clocks, &self->other, t);
-        else ompp_clocks_reset(&self->clocks, self->clocks.set, t);
-        self->clocks.waiting = 0;
+        ompp_clocks_start(&ompp_causal.rule, &self->clocks, &self->other, t);
     }
     ompp_causal_unlock(&o->lock);
 }
@@ -270,8 +268,11 @@ static bool found_stamp(ompp_causal_thread_t *self, ompp_sync_object_t kind, uin
 /* Iterations are handed out in the order in which threads come for them: who would come before one that was here already? */
 static void hand_out(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
 {
+    if (ompp_causal.rule.delays) {
+        ompp_causal_chase(self);
+        return;
+    }
     object_t *o = take(OMPP_SYNC_CHUNK, team, true);
-
     if (!o) return;
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
     ompp_causal_watch(OMPP_WHATIF_BIT_DYNAMIC,
@@ -286,7 +287,8 @@ void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
     ompp_causal_thread_t *self = object ? ompp_causal_enter() : NULL;
 
     if (!self) return;
-    ompp_causal_settle(self, t);
+    /* What was waited for belongs to the set of regions of before. */
+    if (kind == OMPP_SYNC_FORK) ompp_causal_settle(self);
     self->syncs++;
     if (kind == OMPP_SYNC_FORK)
         begin_member(self, object, t);
@@ -294,5 +296,7 @@ void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
         hand_out(self, object, t);
     else
         ompp_causal_go_on(self, found_stamp(self, kind, object, t) ? &self->other : NULL, 0, t);
+    ompp_causal_settle(self);
+    if (kind == OMPP_SYNC_BARRIER && self->main && ompp_causal.rule.delays) ompp_causal_may_end(self, self->clocks.since);
     ompp_causal_leave(self);
 }

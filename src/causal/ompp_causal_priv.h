@@ -55,6 +55,10 @@ typedef struct ompp_causal_thread {
     uint32_t implicit;       /* index of the record of its implicit task; 0 = none yet */
     uint32_t group;          /* index of the innermost taskgroup; 0 = none */
     ompp_off_t node;         /* place, again when another set of regions is followed */
+    uint16_t regions;        /* slots of the regions it is in; of clocks.mask only the experiment's, with delays */
+    bool chases;             /* with delays: it is where order is decided as it goes, and keeps up with the others */
+    ompp_time_t seen[OMPP_CLOCKS_SLOTS]; /* with delays: ns of work, to choose regions by */
+    ompp_time_t seen_until;
     bool main;               /* initial thread of the process */
     bool busy;               /* inside of causal: what a signal handler does is left out */
     uint64_t moves, syncs, lost;
@@ -67,6 +71,7 @@ typedef struct {
     ompp_whatif_mode_t mode;
     ompp_clocks_rule_t rule;
     _Atomic uint64_t set;     /* number of the present set of regions, from 1 */
+    _Atomic ompp_time_t set_begin;
     _Atomic(ompp_causal_thread_t *) threads;
     _Atomic uint64_t overtaken[OMPP_WHATIF_FLAG_NUM][OMPP_CLOCKS_SLOTS]; /* times that the order would have changed, since the set */
     _Atomic uint64_t watched[OMPP_WHATIF_FLAG_NUM]; /* times that it was looked at */
@@ -104,14 +109,27 @@ uint16_t ompp_causal_mask(ompp_causal_thread_t *self, ompp_off_t node);
 /** \brief Region of a slot in the present set; 0 = free. */
 ompp_region_ref_t ompp_causal_region(unsigned slot);
 
+/** \brief At most so many slots are used. */
+void ompp_causal_limit_slots(unsigned limit);
+
 /** \brief Key of a slot; 0 = free. */
 uint64_t ompp_causal_key(unsigned slot);
 
 /** \brief Slot of a key, given to it when it is unknown and one is free. \return -1 when there is none. */
 int ompp_causal_slot_of(uint64_t key);
 
-/** \brief The thread goes on with the present set of regions, if it was with an older one. */
-void ompp_causal_settle(ompp_causal_thread_t *self, ompp_time_t t);
+void ompp_causal_settle_slow(ompp_causal_thread_t *self, uint64_t set);
+
+/**
+ * \brief The thread goes on with the present set of regions, if it was with an older one. What it has done since the new one began, unseen
+ *        by us, is counted in it.
+ */
+static inline void ompp_causal_settle(ompp_causal_thread_t *self)
+{
+    const uint64_t set = atomic_load_explicit(&ompp_causal.set, memory_order_acquire);
+
+    if (__builtin_expect(self->clocks.set != set, 0)) ompp_causal_settle_slow(self, set);
+}
 
 /* ---- Objects (ompp_causal_objects.c) ---------------------------------------------------------------------------------- */
 
@@ -141,6 +159,32 @@ void ompp_causal_go_on(ompp_causal_thread_t *self, const ompp_stamp_t *stamp, om
 
 void ompp_causal_pay(ompp_time_t until);
 
+/** \brief With delays: waits until the thread has had as much delay as the one with the most, where order is decided by who comes first. */
+void ompp_causal_chase(ompp_causal_thread_t *self);
+
+/* ---- Experiments (ompp_causal_experiment.c) --------------------------------------------------------------------------- */
+
+/** What is being tried. */
+typedef struct {
+    int slot;         /* -1 = nothing: a rest between experiments */
+    unsigned percent;
+} ompp_causal_experiment_t;
+
+extern ompp_causal_experiment_t ompp_causal_experiment; /* of the present set; changed by one thread at a time */
+
+/** \brief The slots that count for a thread in the regions of mask. */
+static inline uint16_t ompp_causal_counted(uint16_t mask)
+{
+    if (!ompp_causal.rule.delays) return mask;
+    return ompp_causal_experiment.slot >= 0 ? mask >> ompp_causal_experiment.slot & 1 : 0;
+}
+
+/** \brief A moment at which an experiment may end, on the thread that leads. \param[in] t  now. */
+void ompp_causal_may_end(ompp_causal_thread_t *self, ompp_time_t t);
+
+/** \brief A pause would be too long: the experiment is worth nothing. */
+void ompp_causal_spoil(void);
+
 /* ---- Results (ompp_causal_result.c) ----------------------------------------------------------------------------------- */
 
 /** \brief Makes the records. \return false when there is no room. */
@@ -148,6 +192,9 @@ bool ompp_causal_result_open(void);
 
 /** \brief Makes the record of a slot whose region is new. */
 void ompp_causal_result_new(unsigned slot);
+
+/** \brief Takes over an experiment that is over. */
+void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block);
 
 /** \brief Writes what the clocks of this thread say now. */
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t);

@@ -47,7 +47,7 @@ void ompp_causal_stamp(void *stamp, ompp_time_t t)
 
     memset(remote, 0, sizeof *remote);
     if (!self) return;
-    ompp_causal_settle(self, t);
+    ompp_causal_settle(self);
     self->syncs++;
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
     const ompp_fine_t shift = shift_at(self->own.t);
@@ -160,7 +160,7 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
     ompp_time_t pause;
 
     if (!self) return 0;
-    ompp_causal_settle(self, wait->end);
+    ompp_causal_settle(self);
     self->syncs++;
     self->other.t = 0;
     if (remote && remote->t > 0) translate(self, remote, &self->other);

@@ -67,7 +67,7 @@ static uint64_t whole_ns(ompp_fine_t o)
 
 static void write_region(const ompp_causal_thread_t *self, unsigned slot, ompp_time_t t)
 {
-    ompp_a_whatif_region_t *record = result.records[slot];
+    ompp_a_whatif_region_t *record = atomic_load(&result.records[slot]);
     const ompp_clocks_rule_t *rule = &ompp_causal.rule;
     uint64_t spans;
 
@@ -87,6 +87,66 @@ static void write_region(const ompp_causal_thread_t *self, unsigned slot, ompp_t
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
 }
 
+/* A clock's own place for a speed-up; the first free one otherwise. */
+static ompp_whatif_clock_t *clock_of(ompp_a_whatif_region_t *record, unsigned percent)
+{
+    for (unsigned k = 0; k < SPEEDUPS; k++) {
+        ompp_whatif_clock_t *clock = &record->result.clocks[k];
+        const unsigned usual = (unsigned)(25 * (k + 1));
+        if (clock->permille == percent * 10) return clock;
+        if (!clock->permille && (percent == usual || percent % 25)) {
+            clock->permille = percent * 10;
+            return clock;
+        }
+    }
+    return NULL;
+}
+
+static void join_blocks(ompp_whatif_block_t *into, const ompp_whatif_block_t *from)
+{
+    into->visits += from->visits;
+    into->time_ns += from->time_ns;
+    into->saved_ns += from->saved_ns;
+    into->paid_ns += from->paid_ns;
+}
+
+/* Neighbours become one when there is no room. */
+static ompp_whatif_block_t *next_block(ompp_whatif_clock_t *clock)
+{
+    if (clock->nblocks == OMPP_WHATIF_BLOCKS) {
+        clock->nblocks /= 2;
+        for (unsigned i = 0; i < clock->nblocks; i++) {
+            clock->blocks[i] = clock->blocks[2 * i];
+            join_blocks(&clock->blocks[i], &clock->blocks[2 * i + 1]);
+        }
+    }
+    return &clock->blocks[clock->nblocks++];
+}
+
+void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block)
+{
+    ompp_a_whatif_region_t *record = atomic_load(&result.records[experiment->slot]);
+    ompp_whatif_clock_t *clock = record ? clock_of(record, experiment->percent) : NULL;
+    ompp_whatif_region_t seen;
+
+    if (!clock) return;
+    ompp_causal_lock(&result.lock);
+    atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
+    clock->time_ns += block->time_ns;
+    clock->saved_ns += (uint64_t)block->saved_ns;
+    clock->paid_ns += block->paid_ns;
+    clock->observations++;
+    *next_block(clock) = *block;
+    sum_threads(0, &seen);
+    record->result.work_ns += seen.work_ns;
+    record->result.visits += seen.visits;
+    record->result.followed_ns += block->time_ns;
+    record->result.flags = flags_of((unsigned)experiment->slot);
+    atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
+    atomic_fetch_add(&result.whatif->paid_ns, block->paid_ns);
+    ompp_causal_unlock(&result.lock);
+}
+
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
 {
     uint64_t moves = 0, syncs = 0, lost = 0;
@@ -94,7 +154,7 @@ void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
     ompp_clocks_count(&self->clocks, t);
     ompp_causal_lock(&result.lock);
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
-        if (ompp_causal_region(s)) write_region(self, s, t);
+        if (ompp_causal_region(s) && !ompp_causal.rule.delays) write_region(self, s, t);
     for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) {
         moves += p->moves;
         syncs += p->syncs;

@@ -20,6 +20,11 @@ ompp_region_ref_t ompp_causal_region(unsigned slot)
     return atomic_load_explicit(&slots.region[slot], memory_order_acquire);
 }
 
+void ompp_causal_limit_slots(unsigned limit)
+{
+    slots.limit = limit < 1 ? 1 : limit > OMPP_CLOCKS_SLOTS ? OMPP_CLOCKS_SLOTS : limit;
+}
+
 uint64_t ompp_causal_key(unsigned slot)
 {
     return atomic_load_explicit(&slots.key[slot], memory_order_acquire);
@@ -103,11 +108,9 @@ uint16_t ompp_causal_mask(ompp_causal_thread_t *self, ompp_off_t node)
     return (uint16_t)mask_of(self, node, 0);
 }
 
-void ompp_causal_settle(ompp_causal_thread_t *self, ompp_time_t t)
+void ompp_causal_settle_slow(ompp_causal_thread_t *self, uint64_t set)
 {
-    const uint64_t set = atomic_load_explicit(&ompp_causal.set, memory_order_acquire);
-
-    if (__builtin_expect(self->clocks.set == set, 1)) return;
-    ompp_clocks_reset(&self->clocks, set, t);
-    self->clocks.mask = ompp_causal_mask(self, self->node);
+    ompp_clocks_reset(&self->clocks, set, atomic_load(&ompp_causal.set_begin));
+    self->regions = ompp_causal_mask(self, self->node);
+    self->clocks.mask = ompp_causal_counted(self->regions);
 }

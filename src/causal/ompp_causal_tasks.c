@@ -165,8 +165,9 @@ static void begin(ompp_causal_thread_t *self, uint64_t created, uint64_t running
 {
     uint32_t index = find(created);
 
-    ompp_causal_watch(OMPP_WHATIF_BIT_TASK,
-                      ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &pool.begun, OMPP_CAUSAL_TOLERANCE));
+    if (!ompp_causal.rule.delays)
+        ompp_causal_watch(OMPP_WHATIF_BIT_TASK,
+                          ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &pool.begun, OMPP_CAUSAL_TOLERANCE));
     self->other.t = 0;
     if (index) {
         self->other = pool.tasks[index].ready;
@@ -254,6 +255,7 @@ static void do_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t other, 
     begin(self, task, other);
     unlock_pool();
     ompp_causal_go_on(self, &self->other, 0, t);
+    if (ompp_causal.rule.delays) ompp_causal_chase(self);
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
     lock_pool();
     note_begun(self);
@@ -358,7 +360,7 @@ void ompp_causal_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp
     ompp_causal_thread_t *self = ompp_causal_enter();
 
     if (!self) return;
-    ompp_causal_settle(self, t);
+    ompp_causal_settle(self);
     self->syncs++;
     actions[what](self, task, other, t);
     ompp_causal_leave(self);

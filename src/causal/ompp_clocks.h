@@ -90,7 +90,7 @@ static inline void ompp_clocks_move(ompp_clocks_t *c, uint16_t mask, bool idle, 
     c->idle = idle;
 }
 
-/** \brief Another set of regions from now on: all offsets are 0. */
+/** \brief Another set of regions from t on, which may be in the past: all offsets are 0, work since t is still to be counted. */
 void ompp_clocks_reset(ompp_clocks_t *c, uint64_t set, ompp_time_t t);
 
 /** \brief Publishes: stamp is the context at t. */

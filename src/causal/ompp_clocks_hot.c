@@ -42,7 +42,7 @@ void ompp_clocks_reset(ompp_clocks_t *c, uint64_t set, ompp_time_t t)
     memset(c->visits, 0, sizeof c->visits);
     c->set = set;
     c->mask = 0;
-    if (t > c->since) c->since = t;
+    c->since = t;
 }
 
 void ompp_clocks_stamp(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, ompp_stamp_t *stamp, ompp_time_t t)
@@ -122,7 +122,8 @@ void ompp_clocks_start(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const o
 {
     ompp_clocks_count(c, t);
     book(rule, c);
-    for (unsigned i = 0; i < OMPP_CLOCKS; i++) c->o[i] = stamp->t - stamp->v[i];
+    const ompp_fine_t known = stamp->set == c->set;
+    for (unsigned i = 0; i < OMPP_CLOCKS; i++) c->o[i] = (stamp->t - stamp->v[i]) * known;
     c->since = t;
     c->waiting = 0;
     c->debt = 0;

@@ -2,6 +2,7 @@
 
 #include "runtime/ompp_thread_priv.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void *at(ompp_off_t off)
@@ -115,4 +116,18 @@ uint64_t ompp_whatif_region_key(ompp_region_ref_t region)
     const ompp_a_module_t *m = r->module ? at(r->module) : NULL;
     if (m) hash = mix_text(hash, m->id);
     return mix(hash, &r->addr, sizeof r->addr);
+}
+
+static void copy_text(char *to, size_t n, ompp_off_t text)
+{
+    snprintf(to, n, "%s", text ? ((const ompp_a_string_t *)at(text))->text : "");
+}
+
+void ompp_whatif_region_place(ompp_region_ref_t region, char *file, size_t nfile, uint32_t *line, char *name, size_t nname)
+{
+    const ompp_a_region_t *r = region ? at(region) : NULL;
+
+    copy_text(file, nfile, r ? r->file : 0);
+    copy_text(name, nname, r ? r->name : 0);
+    *line = r ? r->begin : 0;
 }

@@ -21,6 +21,9 @@ ompp_a_whatif_region_t *ompp_whatif_region_new(ompp_region_ref_t region);
 /** \brief A further progress point, linked, zero counts. \param[in] region  of an automatic one. \return NULL when off or full. Slow. */
 ompp_a_whatif_point_t *ompp_whatif_point_new(const char *name, uint32_t kind, bool automatic, ompp_region_ref_t region);
 
+/** \brief Where a region is, as far as the process knows. Texts are cut to fit. \param[out] line  of its begin, 0 = not known. */
+void ompp_whatif_region_place(ompp_region_ref_t region, char *file, size_t nfile, uint32_t *line, char *name, size_t nname);
+
 /** \brief Number that is equal on all ranks for equal regions, as far as the process knows it: by source place, or module and offset. */
 uint64_t ompp_whatif_region_key(ompp_region_ref_t region);
 

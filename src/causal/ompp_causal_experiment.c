@@ -1,0 +1,135 @@
+/*
+ * Experiments: which region is made faster, by how much, from when to when. The n-th experiment is chosen by a hash of (seed, n, key of
+ * the region), not by a generator with a state, so that ranks that know the same regions try the same without asking one another.
+ * Experiments follow each other without a gap; each has a set number of its own, and all offsets begin at 0 with it.
+ *
+ * An experiment ends where a unit of work does: at a progress point; where the program has none, when the initial thread leaves an
+ * outermost parallel region or a barrier.
+ */
+#include "base/ompp_env.h"
+#include "causal/ompp_causal_priv.h"
+
+#include "model/ompp_layout.h"
+#include "runtime/ompp_whatif_record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHORTEST_NS 20000000u /* of an experiment */
+#define SHARE 50u             /* regions with less than one part in so many of all work are not tried */
+#define BUDGET 0.3            /* part of the run that delays may take */
+
+ompp_causal_experiment_t ompp_causal_experiment = {.slot = -1};
+
+static struct {
+    _Atomic uint32_t lock;
+    uint64_t number;     /* of the present one; 0 = none yet */
+    ompp_time_t first;   /* begin of all, and of the present one */
+    ompp_time_t begin;
+    ompp_time_t paid;    /* of those that are over */
+    _Atomic bool spoilt;
+} run;
+
+void ompp_causal_spoil(void)
+{
+    atomic_store_explicit(&run.spoilt, true, memory_order_relaxed);
+}
+
+/* splitmix64 (Steele, Lea, Flood 2014): a number is as good as a draw. */
+static uint64_t draw(uint64_t n, uint64_t key)
+{
+    uint64_t x = (uint64_t)ompp_env.causal_seed * 0x9e3779b97f4a7c15u + n * 0xbf58476d1ce4e5b9u + key;
+
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* Work of all threads in a region until now, and in the one with the most. */
+static void shares(ompp_time_t work[OMPP_CLOCKS_SLOTS], ompp_time_t *largest)
+{
+    *largest = 0;
+    memset(work, 0, OMPP_CLOCKS_SLOTS * sizeof *work);
+    for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next)
+        for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) work[s] += t->seen[s];
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
+        if (work[s] > *largest) *largest = work[s];
+}
+
+/* Whether the user's text names the region: its name, or file:line. */
+static bool is_wanted(unsigned slot)
+{
+    char file[512], name[512], place[600];
+    uint32_t line;
+
+    if (!*ompp_env.causal_region) return true;
+    ompp_whatif_region_place(ompp_causal_region(slot), file, sizeof file, &line, name, sizeof name);
+    const char *slash = strrchr(file, '/');
+    snprintf(place, sizeof place, "%s:%u", slash ? slash + 1 : file, line);
+    return strcmp(name, ompp_env.causal_region) == 0 || strcmp(place, ompp_env.causal_region) == 0;
+}
+
+static ompp_causal_experiment_t choose(uint64_t n)
+{
+    static const unsigned percents[] = {25, 50, 75, 100};
+    ompp_time_t work[OMPP_CLOCKS_SLOTS], largest;
+    ompp_causal_experiment_t chosen = {.slot = -1};
+    uint64_t best = 0;
+
+    shares(work, &largest);
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        const uint64_t ticket = draw(n, ompp_causal_key(s));
+        if (!ompp_causal_region(s) || work[s] == 0 || work[s] < largest / SHARE || !is_wanted(s)) continue;
+        if (chosen.slot >= 0 && ticket <= best) continue;
+        best = ticket;
+        chosen.slot = (int)s;
+    }
+    chosen.percent = ompp_env.causal_speedup ? (unsigned)ompp_env.causal_speedup : percents[draw(n, 1) % 4];
+    return chosen;
+}
+
+/* From now on another set: threads go over to it at their next event. */
+static void begin(ompp_time_t t)
+{
+    const bool rest = run.first && (double)run.paid > BUDGET * (double)(t - run.first);
+
+    if (!run.first) run.first = t;
+    run.begin = t;
+    atomic_store(&run.spoilt, false);
+    ompp_causal_experiment = rest ? (ompp_causal_experiment_t){.slot = -1} : choose(run.number + 1);
+    if (!rest) run.number++;
+    ompp_causal.rule.percent[0] = ompp_causal_experiment.percent;
+    atomic_store(&ompp_causal.set_begin, t);
+    atomic_fetch_add(&ompp_causal.set, 1);
+}
+
+static uint64_t whole_ns(ompp_fine_t o)
+{
+    return o > 0 ? (uint64_t)(o / OMPP_FINE + 0.5) : 0;
+}
+
+static void finish(const ompp_causal_thread_t *self, ompp_time_t t)
+{
+    const ompp_clocks_t *c = &self->clocks;
+    ompp_whatif_block_t block = {.number = (uint32_t)run.number, .visits = 1, .time_ns = t - run.begin};
+
+    block.saved_ns = (int64_t)whole_ns(ompp_clocks_offset(&ompp_causal.rule, c, OMPP_CLOCKS_EXPERIMENT));
+    block.paid_ns = whole_ns(c->o[OMPP_CLOCKS_BASELINE]);
+    run.paid += block.paid_ns;
+    if (!atomic_load(&run.spoilt) && block.paid_ns < block.time_ns && block.saved_ns <= (int64_t)block.time_ns)
+        ompp_causal_result_add(&ompp_causal_experiment, &block);
+}
+
+void ompp_causal_may_end(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    uint32_t free_lock = 0;
+
+    if (t < run.begin + SHORTEST_NS) return;
+    if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return; /* another thread is ending it */
+    ompp_clocks_count(&self->clocks, t);
+    if (ompp_causal_experiment.slot >= 0 && self->clocks.set == atomic_load(&ompp_causal.set)) finish(self, t);
+    begin(t);
+    ompp_causal_unlock(&run.lock);
+    ompp_causal_settle(self);
+}
