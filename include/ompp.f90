@@ -45,6 +45,25 @@ module ompp
     end subroutine ompp_f_release_drange
   end interface ompp_release_drange
 
+  ! The program has done a unit of work of this kind (causal profiling, OMPP_CAUSAL); a unit begins, and ends, on any thread.
+  interface ompp_progress
+    subroutine ompp_f_progress(name)
+      character(len=*), intent(in) :: name
+    end subroutine ompp_f_progress
+  end interface ompp_progress
+
+  interface ompp_progress_begin
+    subroutine ompp_f_progress_begin(name)
+      character(len=*), intent(in) :: name
+    end subroutine ompp_f_progress_begin
+  end interface ompp_progress_begin
+
+  interface ompp_progress_end
+    subroutine ompp_f_progress_end(name)
+      character(len=*), intent(in) :: name
+    end subroutine ompp_f_progress_end
+  end interface ompp_progress_end
+
   interface
     ! Starts measurement (optional: the first event does it).
     subroutine pomp_init()

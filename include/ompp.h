@@ -44,6 +44,9 @@ struct ompregdescr {
 #define POMP_Begin(region) ((void)0)
 #define POMP_End(region) ((void)0)
 #define OMPP_Dump() ((void)0)
+#define ompp_progress(name) ((void)0)
+#define ompp_progress_begin(name) ((void)0)
+#define ompp_progress_end(name) ((void)0)
 
 #else
 
@@ -90,6 +93,17 @@ void OMPP_papi_set_drange(void *address, size_t size, const char *name) OMPP_WEA
 /** \brief The range that begins at address belongs to no structure any more: call it before the memory is freed. */
 void ompp_release_drange(void *address) OMPP_WEAK;
 
+/**
+ * \brief The program has done a unit of work of this kind: an iteration, a request. What causal profiling (OMPP_CAUSAL, docs/causal.md)
+ *        predicts is the gain in such units per second. Without it this costs a comparison. OMPP_PROGRESS is the same.
+ * \param[in] name  copied; NULL is ignored.
+ */
+void ompp_progress(const char *name) OMPP_WEAK;
+
+/** \brief A unit of this kind begins, and ends, on any thread: how many are under way, and for how long each. OMPP_BEGIN, OMPP_END. */
+void ompp_progress_begin(const char *name) OMPP_WEAK;
+void ompp_progress_end(const char *name) OMPP_WEAK;
+
 #ifndef OMPP_IMPLEMENTATION
 
 #define ompp_region_begin(name) (ompp_region_begin ? ompp_region_begin(name) : (void)0)
@@ -106,6 +120,10 @@ void ompp_release_drange(void *address) OMPP_WEAK;
 #define ompp_papi_set_drange(address, size, name) (ompp_papi_set_drange ? ompp_papi_set_drange(address, size, name) : (void)0)
 #define OMPP_papi_set_drange(address, size, name) (OMPP_papi_set_drange ? OMPP_papi_set_drange(address, size, name) : (void)0)
 #define ompp_release_drange(address) (ompp_release_drange ? ompp_release_drange(address) : (void)0)
+
+#define ompp_progress(name) (ompp_progress ? ompp_progress(name) : (void)0)
+#define ompp_progress_begin(name) (ompp_progress_begin ? ompp_progress_begin(name) : (void)0)
+#define ompp_progress_end(name) (ompp_progress_end ? ompp_progress_end(name) : (void)0)
 
 #define OMPP_JOIN2(a, b) a##b
 #define OMPP_JOIN(a, b) OMPP_JOIN2(a, b)
@@ -135,6 +153,13 @@ static __inline__ __attribute__((__unused__)) void ompp_region_leave(const char 
 
 #endif /* OMPP_IMPLEMENTATION */
 #endif /* OMPP_OFF */
+
+#ifndef OMPP_IMPLEMENTATION
+/* Progress points, as of coz.h. */
+#define OMPP_PROGRESS(name) ompp_progress(name)
+#define OMPP_BEGIN(name) ompp_progress_begin(name)
+#define OMPP_END(name) ompp_progress_end(name)
+#endif
 
 #ifdef __cplusplus
 }

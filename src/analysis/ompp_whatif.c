@@ -80,7 +80,7 @@ static void find_gain(const ompp_whatif_clock_t *clock, double correction, ompp_
 {
     *gain = (ompp_gain_t){.permille = clock->permille, .observations = clock->observations};
     if (!clock->permille) return;
-    gain->gain = gain_of((double)clock->time_ns, (double)(int64_t)clock->saved_ns, (double)clock->paid_ns);
+    gain->gain = gain_of((double)clock->time_ns, (double)clock->saved_ns, (double)clock->paid_ns);
     find_interval(clock, gain);
     gain->gain *= correction;
     gain->low *= correction;

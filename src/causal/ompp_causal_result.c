@@ -2,6 +2,7 @@
  * Results: what the clocks of the thread that stands for the process say, at progress points and at the end, into the arena.
  */
 #include "causal/ompp_causal_priv.h"
+#include "causal/ompp_progress_priv.h"
 
 #include "runtime/ompp_whatif_record.h"
 
@@ -151,6 +152,7 @@ void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
 {
     uint64_t moves = 0, syncs = 0, lost = 0;
 
+    ompp_progress_finish(t);
     ompp_clocks_count(&self->clocks, t);
     ompp_causal_lock(&result.lock);
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)

@@ -81,6 +81,33 @@ OMPP_FORTRAN_NAMES(ompp_f_region_end, OMPP_F_REGION_END, void, (const char *name
     ompp_named_end(string, __builtin_return_address(0));
 }
 
+OMPP_FORTRAN_ALIASES(ompp_progress, OMPP_PROGRESS, ompp_f_progress_, void, (const char *name, size_t length))
+OMPP_FORTRAN_NAMES(ompp_f_progress, OMPP_F_PROGRESS, void, (const char *name, size_t length))
+{
+    char string[1024];
+
+    copy(string, sizeof string, name, length);
+    ompp_progress(string);
+}
+
+OMPP_FORTRAN_ALIASES(ompp_progress_begin, OMPP_PROGRESS_BEGIN, ompp_f_progress_begin_, void, (const char *name, size_t length))
+OMPP_FORTRAN_NAMES(ompp_f_progress_begin, OMPP_F_PROGRESS_BEGIN, void, (const char *name, size_t length))
+{
+    char string[1024];
+
+    copy(string, sizeof string, name, length);
+    ompp_progress_begin(string);
+}
+
+OMPP_FORTRAN_ALIASES(ompp_progress_end, OMPP_PROGRESS_END, ompp_f_progress_end_, void, (const char *name, size_t length))
+OMPP_FORTRAN_NAMES(ompp_f_progress_end, OMPP_F_PROGRESS_END, void, (const char *name, size_t length))
+{
+    char string[1024];
+
+    copy(string, sizeof string, name, length);
+    ompp_progress_end(string);
+}
+
 /* ompP's: a number of a table that OPARI 1 wrote. Without that table the number is the name. */
 OMPP_FORTRAN_NAMES(pomp_begin, POMP_BEGIN, void, (const int *id))
 {

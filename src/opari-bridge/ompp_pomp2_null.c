@@ -104,6 +104,9 @@ SWITCH(POMP_Off)
 SWITCH(OMPP_Dump)
 NAME(ompp_region_begin)
 NAME(ompp_region_end)
+NAME(ompp_progress)
+NAME(ompp_progress_begin)
+NAME(ompp_progress_end)
 
 void ompp_region_begin_at(const char *name, const char *file, unsigned line)
 {

@@ -93,6 +93,24 @@ OMPP_FORTRAN_NAMES(ompp_f_region_begin, OMPP_F_REGION_BEGIN, void, (const char *
     (void)name, (void)length;
 }
 
+OMPP_FORTRAN_ALIASES(ompp_progress, OMPP_PROGRESS, ompp_f_progress_, void, (const char *name, size_t length))
+OMPP_FORTRAN_NAMES(ompp_f_progress, OMPP_F_PROGRESS, void, (const char *name, size_t length))
+{
+    (void)name, (void)length;
+}
+
+OMPP_FORTRAN_ALIASES(ompp_progress_begin, OMPP_PROGRESS_BEGIN, ompp_f_progress_begin_, void, (const char *name, size_t length))
+OMPP_FORTRAN_NAMES(ompp_f_progress_begin, OMPP_F_PROGRESS_BEGIN, void, (const char *name, size_t length))
+{
+    (void)name, (void)length;
+}
+
+OMPP_FORTRAN_ALIASES(ompp_progress_end, OMPP_PROGRESS_END, ompp_f_progress_end_, void, (const char *name, size_t length))
+OMPP_FORTRAN_NAMES(ompp_f_progress_end, OMPP_F_PROGRESS_END, void, (const char *name, size_t length))
+{
+    (void)name, (void)length;
+}
+
 OMPP_FORTRAN_ALIASES(ompp_region_end, OMPP_REGION_END, ompp_f_region_end_, void, (const char *name, size_t length))
 OMPP_FORTRAN_NAMES(ompp_f_region_end, OMPP_F_REGION_END, void, (const char *name, size_t length))
 {

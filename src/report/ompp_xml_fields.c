@@ -177,7 +177,7 @@ RECORD(followed, "followed", FIELD("region", U32, MUST, ompp_whatif_region_t, re
        FIELD("followed-ns", U64, MUST, ompp_whatif_region_t, followed_ns), FIELD("visits", U64, MAY, ompp_whatif_region_t, visits));
 
 RECORD(clock, "clock", FIELD("permille", U32, MUST, ompp_whatif_clock_t, permille),
-       FIELD("time-ns", U64, MUST, ompp_whatif_clock_t, time_ns), FIELD("saved-ns", I64, MUST, ompp_whatif_clock_t, saved_ns),
+       FIELD("time-ns", U64, MUST, ompp_whatif_clock_t, time_ns), FIELD("saved-ns", U64, MUST, ompp_whatif_clock_t, saved_ns),
        FIELD("paid-ns", U64, MAY, ompp_whatif_clock_t, paid_ns), FIELD("observations", U64, MAY, ompp_whatif_clock_t, observations));
 
 RECORD(block, "block", FIELD("number", U32, MUST, ompp_whatif_block_t, number), FIELD("visits", U32, MAY, ompp_whatif_block_t, visits),

@@ -325,7 +325,7 @@ def followed(region, flags, work, share, blocks=10, paid=None, part=10000):
 
 
 def whatif():
-    """Virtual clocks over 10 s: every kind of shape, flag and verdict; a region in another; one followed for half of the run."""
+    """10 s: every kind of shape, flag and verdict; a region in another; one followed for half of the run."""
     p = Profile('whatif', threads=4)
     par = p.node(p.region('PARALLEL', 1, begin=10, end=90), 0, 100)
     steps = [('a', 12, (4990, 0, 0, 0)), ('b', 20, (0, 4700, 0, 0)), ('spin', 30, (0, 0, 3000, 0)), ('half', 40, (500, 500, 500, 500))]
@@ -342,13 +342,13 @@ def whatif():
         p.time(critical, (0, t), 100, enter=20 * t, body=90, exit=10)
         p.time(loop, (0, t), 100, body=2000 + 100 * t, exitbar=400 - 100 * t)
         p.time(par, (0, t), 1, startup=10, body=(9000, below + 2400), exitbar=980, shutdown=10)
-    o = [' <whatif%s>' % attributes([('mode', 'virtual'), ('time-ns', 10000 * MS), ('events', 123456), ('cost-ns', 40 * MS), ('lost', 3)])]
+    o = [' <whatif%s>' % attributes([('mode', 'delay'), ('time-ns', 10000 * MS), ('paid-ns', 800 * MS), ('events', 123456), ('cost-ns', 40 * MS), ('lost', 3)])]
     o.append('  <point kind="throughput" name="step" visits="100"/>')
     o.append('  <point kind="throughput" automatic="1" region="6" visits="100"/>')
     o.append('  <point kind="latency" name="request" visits="98" begins="100" in-flight-ns="%d"/>' % (25000 * MS))
     o += followed(1, None, 4990, (0.047, 0.048, 0.048, 0.048))
     o += followed(2, None, 4700, (0, 0, 0, 0))
-    o += followed(3, 'polling', 3000, (-0.01, -0.02, -0.03, -0.04))
+    o += followed(3, 'polling', 2760, (-0.01, -0.02, -0.03, -0.04), paid=(200, 400, 600, 800), part=9200)
     o += followed(4, 'lock', 2000, (0.05, 0.10, 0.15, 0.20))
     o += followed(5, 'lock', 360, (0.03, 0.06, 0.09, 0.12))
     o += followed(6, 'dynamic partly', 8600 // 4, (0.06, 0.12, 0.18, 0.24), blocks=3, part=5000)

@@ -5,12 +5,17 @@
     p.nodes      list of Node: id, parent, region (None for the root), times, values
     p.column("execT", node, (rank, tid))        ns, bytes or count
     p.total("execC", p.find("LOOP", line=12))   {(rank, tid): value} over all nodes of these regions
+    p.whatif     None, or Whatif: mode, why, points, clocks {(region id, permille): Clock}, gains {(region id, permille): Gain}
 """
 
 import collections
 import os
 import xml.etree.ElementTree as ElementTree
 
+Point = collections.namedtuple("Point", "kind name automatic visits begins in_flight")
+Clock = collections.namedtuple("Clock", "time saved paid observations blocks")
+Gain = collections.namedtuple("Gain", "gain low high")  # low, high: None where there is no interval
+Result = collections.namedtuple("Result", "share followed correction slope knee contention inside verdict flags")
 Region = collections.namedtuple("Region", "id number type file begin end name function flags")
 Phase = collections.namedtuple("Phase", "time child task count")
 NO_PHASE = Phase(0, 0, 0, 0)
@@ -39,6 +44,52 @@ class Node:
         return set(self.phases) | {place for place, _ in self.values}
 
 
+class Whatif:
+    """What causal profiling has found: what was observed, and what the writer of the file made of it."""
+
+    def __init__(self, element, results):
+        self.mode, self.why, self.time = element.get("mode"), element.get("why", ""), number(element, "time-ns")
+        self.paid, self.lost, self.events = (number(element, key) for key in ("paid-ns", "lost", "events"))
+        self.points = [Point(e.get("kind"), e.get("name", ""), number(e, "automatic"), number(e, "visits"), number(e, "begins"),
+                             number(e, "in-flight-ns")) for e in element.findall("point")]
+        self.clocks, self.gains, self.results, self.flags = {}, {}, {}, {}
+        for followed in element.findall("followed"):
+            region = number(followed, "region")
+            self.flags[region] = set(followed.get("flags", "").split())
+            for e in followed.findall("clock"):
+                blocks = [tuple(number(b, key) for key in ("time-ns", "saved-ns", "paid-ns", "visits")) for b in e.findall("block")]
+                self.clocks[region, number(e, "permille")] = Clock(
+                    *(number(e, key) for key in ("time-ns", "saved-ns", "paid-ns", "observations")), blocks)
+        for e in results if results is not None else ():
+            region = number(e, "region")
+            self.results[region] = Result(*(float(e.get(key)) for key in ("share", "followed", "correction", "slope")), number(e, "knee"),
+                                          e.get("contention") == "true", number(e, "inside", -1), e.get("verdict"), self.flags[region])
+            for g in e.findall("gain"):
+                known = g.get("interval") == "true"
+                self.gains[region, number(g, "permille")] = Gain(float(g.get("gain")), float(g.get("low", 0)) if known else None,
+                                                                 float(g.get("high", 0)) if known else None)
+
+    def defects(self):
+        """Gains follow from the clocks; parts are not larger than the whole."""
+        for (region, permille), clock in self.clocks.items():
+            where = "what-if of region %d at %d permille" % (region, permille)
+            if clock.time > self.time:
+                yield "%s: observed for %d of %d ns" % (where, clock.time, self.time)
+            if sum(b[0] for b in clock.blocks) > clock.time:
+                yield "%s: blocks are longer than all of it" % where
+            if clock.saved > clock.time:
+                yield "%s: %d ns saved of %d" % (where, clock.saved, clock.time)
+            gain, alone = self.gains[region, permille], clock.time - clock.paid
+            wanted = (clock.saved - clock.paid) / alone * self.results[region].correction if alone > 0 else 0
+            if abs(gain.gain - wanted) > 1e-9:
+                yield "%s: gain %r, its clock says %r" % (where, gain.gain, wanted)
+            if gain.low is not None and not gain.low <= gain.high:
+                yield "%s: interval from %r to %r" % (where, gain.low, gain.high)
+        for region, result in self.results.items():
+            if not 0 <= result.share <= 1 or not 0 <= result.followed <= 1:
+                yield "what-if of region %d: share %r, followed %r" % (region, result.share, result.followed)
+
+
 class Profile:
     def __init__(self, path):
         self.path = path
@@ -51,6 +102,8 @@ class Profile:
         self.locations = [(number(e, "rank", -1), number(e, "tid")) for e in root.iter("location")]
         self.regions = [read_region(e) for e in root.iter("region")]
         self.metrics = {e.get("name"): (number(e, "set"), number(e, "index")) for e in root.iter("metric")}
+        whatif = root.find("whatif")
+        self.whatif = None if whatif is None else Whatif(whatif, root.find("results"))
         self.nodes = []
         for element in root.find("nodes"):
             self._read_node(element)
@@ -120,7 +173,8 @@ class Profile:
 
     def defects(self):
         """Broken rules, as text: sums must be exact, parts not larger than the whole."""
-        return [text for check in (self._phases_sane, self._children_exact, self._threads_exact) for text in check()]
+        checks = [self._phases_sane, self._children_exact, self._threads_exact] + ([self.whatif.defects] if self.whatif else [])
+        return [text for check in checks for text in check()]
 
     def _phases_sane(self):
         for node in self.nodes:

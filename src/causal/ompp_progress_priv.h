@@ -1,0 +1,39 @@
+/**
+ * \file
+ * Progress points: where the program says, or where it can be seen, that it has done a unit of work. Blocks and experiments end at
+ * them. Named by coz.h's macros, by OMPP_PROGRESS, OMPP_BEGIN and OMPP_END of ompp.h, or found: the most regular one of the outermost
+ * parallel regions and collective calls. Private to src/causal.
+ */
+#ifndef OMPP_PROGRESS_PRIV_H
+#define OMPP_PROGRESS_PRIV_H
+
+#include "runtime/ompp_event.h"
+
+/**
+ * \brief Visits of the leading progress point until now: of the one the program names, the one most visited; else of the most
+ *        regular automatic one. May change to another point; never falls.
+ *
+ * Call it where a block may end: it also samples how many units are between the begin and the end of a latency point that coz.h's
+ * macros count, for these cannot call us.
+ * \param[in] t  now.
+ * \note Threads: any. A few loads per point.
+ */
+uint64_t ompp_progress_visits(ompp_time_t t);
+
+/**
+ * \brief A region that could serve as a progress point has been left: an outermost parallel region, or a collective call.
+ * \param[in] region  0 is ignored.
+ * \note Threads: any; two at the same time: one is not counted. No lock is waited for, no allocation but at the first visit.
+ */
+void ompp_progress_candidate(ompp_region_ref_t region, ompp_time_t t);
+
+/**
+ * \brief Has a function called on the visiting thread whenever a throughput point is visited that can tell us (not those of coz.h).
+ * \note One function in the process; NULL = none.
+ */
+void ompp_progress_on_visit(void (*visited)(ompp_time_t t));
+
+/** \brief Latency points up to now, with units that are still under way: before the records are read. Again is no harm. */
+void ompp_progress_finish(ompp_time_t t);
+
+#endif

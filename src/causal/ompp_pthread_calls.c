@@ -1,0 +1,463 @@
+/**
+ * \file
+ * What the program's calls of POSIX threads are replaced by: tell who waits for what, and call the real function. The table stands at
+ * the end. Functions of this file are called by the program; results, errno and cancellation are those of the real ones.
+ *
+ * Events (runtime/ompp_sync.h): a mutex is MUTEX; condition variables, semaphores, signals and ends of threads are EVENT. A
+ * reader-writer lock is two objects: a MUTEX that writers leave behind for all, and an EVENT that readers leave behind for writers.
+ */
+#define _GNU_SOURCE
+#include "causal/ompp_pthread_priv.h"
+
+#include "runtime/ompp_meter.h"
+#include "runtime/ompp_sync.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+enum { WRITES_HELD = 16 }; /* reader-writer locks that a thread may hold for writing at a time and be known for it */
+
+static __thread bool inside __attribute__((tls_model("initial-exec"))); /* an allocator of the program may lock in what we call */
+static __thread const void *writes[WRITES_HELD] __attribute__((tls_model("initial-exec")));
+
+/* ---- Events --------------------------------------------------------------------------------------------------------- */
+
+static uint64_t number(const void *object)
+{
+    return (uint64_t)(uintptr_t)object;
+}
+
+/* Threads only have a part in it while somebody follows. */
+static bool enter(void)
+{
+    if (inside || !ompp_sync_follower()) return false;
+    inside = true;
+    return true;
+}
+
+static void leave(void)
+{
+    inside = false;
+}
+
+static void publish(ompp_sync_object_t kind, uint64_t object)
+{
+    if (!enter()) return;
+    ompp_sync_publish(kind, object, ompp_clock_now());
+    leave();
+}
+
+static ompp_time_t wait(ompp_sync_object_t kind, uint64_t object)
+{
+    ompp_time_t t;
+
+    if (!enter()) return 0;
+    t = ompp_clock_now();
+    ompp_sync_wait(kind, object, t);
+    leave();
+    return t;
+}
+
+static void resume(ompp_sync_object_t kind, uint64_t object)
+{
+    if (!enter()) return;
+    ompp_sync_resume(kind, object, ompp_clock_now());
+    leave();
+}
+
+/* The wait is over, and nobody ended it: a limit of time, a signal. */
+static void in_vain(ompp_time_t begin)
+{
+    const ompp_sync_wait_t over = {.begin = begin, .end = ompp_clock_now()};
+
+    if (!begin || !enter()) return;
+    ompp_sync_pay(ompp_sync_adopt(NULL, &over));
+    leave();
+}
+
+static void waited(bool well, ompp_sync_object_t kind, uint64_t object, ompp_time_t begin)
+{
+    if (well) resume(kind, object);
+    else in_vain(begin);
+}
+
+/* ---- Mutexes -------------------------------------------------------------------------------------------------------- */
+
+/* Also when its owner has died: then it is ours. */
+static bool taken(int error)
+{
+    return error == 0 || error == EOWNERDEAD;
+}
+
+#define LOCK(name, kind, parameters, ...)                                                                              \
+    static int name parameters                                                                                         \
+    {                                                                                                                  \
+        const ompp_time_t begin = wait(kind, number(lock));                                                            \
+        const int error = pthread_##name(__VA_ARGS__);                                                                 \
+        waited(taken(error), kind, number(lock), begin);                                                               \
+        return error;                                                                                                  \
+    }
+
+/* One that is not to be had is not waited for. */
+static void got(bool well, ompp_sync_object_t kind, uint64_t object)
+{
+    if (!well) return;
+    wait(kind, object);
+    resume(kind, object);
+}
+
+#define TRY(name, kind, parameters, ...)                                                                               \
+    static int name parameters                                                                                         \
+    {                                                                                                                  \
+        const int error = pthread_##name(__VA_ARGS__);                                                                 \
+        got(taken(error), kind, number(lock));                                                                         \
+        return error;                                                                                                  \
+    }
+
+LOCK(mutex_lock, OMPP_SYNC_MUTEX, (pthread_mutex_t * lock), lock)
+TRY(mutex_trylock, OMPP_SYNC_MUTEX, (pthread_mutex_t * lock), lock)
+LOCK(mutex_timedlock, OMPP_SYNC_MUTEX, (pthread_mutex_t * lock, const struct timespec *until), lock, until)
+LOCK(mutex_clocklock, OMPP_SYNC_MUTEX, (pthread_mutex_t * lock, clockid_t clock, const struct timespec *until), lock, clock, until)
+
+static int spin_lock(pthread_spinlock_t *lock)
+{
+    const ompp_time_t begin = wait(OMPP_SYNC_MUTEX, number((void *)lock));
+    const int error = pthread_spin_lock(lock);
+
+    waited(taken(error), OMPP_SYNC_MUTEX, number((void *)lock), begin);
+    return error;
+}
+
+static int spin_trylock(pthread_spinlock_t *lock)
+{
+    const int error = pthread_spin_trylock(lock);
+
+    got(taken(error), OMPP_SYNC_MUTEX, number((void *)lock));
+    return error;
+}
+
+static int spin_unlock(pthread_spinlock_t *lock)
+{
+    publish(OMPP_SYNC_MUTEX, number((void *)lock));
+    return pthread_spin_unlock(lock);
+}
+
+static int mutex_unlock(pthread_mutex_t *lock)
+{
+    publish(OMPP_SYNC_MUTEX, number(lock));
+    return pthread_mutex_unlock(lock);
+}
+
+/* ---- Reader-writer locks -------------------------------------------------------------------------------------------- */
+
+static uint64_t readers_of(const void *lock)
+{
+    return number(lock) + 1;
+}
+
+static void note_write(const void *lock)
+{
+    for (unsigned i = 0; i < WRITES_HELD; i++)
+        if (!writes[i]) {
+            writes[i] = lock;
+            return;
+        }
+}
+
+static bool end_write(const void *lock)
+{
+    for (unsigned i = 0; i < WRITES_HELD; i++)
+        if (writes[i] == lock) {
+            writes[i] = NULL;
+            return true;
+        }
+    return false;
+}
+
+/* The writer waits for the last writer, and for all readers since. */
+static int written(const void *lock, int error, ompp_time_t begin)
+{
+    waited(taken(error), OMPP_SYNC_MUTEX, number(lock), begin);
+    if (!taken(error)) return error;
+    wait(OMPP_SYNC_EVENT, readers_of(lock));
+    resume(OMPP_SYNC_EVENT, readers_of(lock));
+    note_write(lock);
+    return error;
+}
+
+#define WRITE(name, parameters, ...)                                                                                   \
+    static int name parameters                                                                                         \
+    {                                                                                                                  \
+        const ompp_time_t begin = wait(OMPP_SYNC_MUTEX, number(lock));                                                 \
+        return written(lock, pthread_##name(__VA_ARGS__), begin);                                                      \
+    }
+
+LOCK(rwlock_rdlock, OMPP_SYNC_MUTEX, (pthread_rwlock_t * lock), lock)
+TRY(rwlock_tryrdlock, OMPP_SYNC_MUTEX, (pthread_rwlock_t * lock), lock)
+LOCK(rwlock_timedrdlock, OMPP_SYNC_MUTEX, (pthread_rwlock_t * lock, const struct timespec *until), lock, until)
+LOCK(rwlock_clockrdlock, OMPP_SYNC_MUTEX, (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until), lock, clock, until)
+WRITE(rwlock_wrlock, (pthread_rwlock_t * lock), lock)
+WRITE(rwlock_timedwrlock, (pthread_rwlock_t * lock, const struct timespec *until), lock, until)
+WRITE(rwlock_clockwrlock, (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until), lock, clock, until)
+
+static int rwlock_trywrlock(pthread_rwlock_t *lock)
+{
+    const int error = pthread_rwlock_trywrlock(lock);
+
+    return taken(error) ? written(lock, error, wait(OMPP_SYNC_MUTEX, number(lock))) : error;
+}
+
+static int rwlock_unlock(pthread_rwlock_t *lock)
+{
+    if (end_write(lock)) publish(OMPP_SYNC_MUTEX, number(lock));
+    else publish(OMPP_SYNC_EVENT, readers_of(lock));
+    return pthread_rwlock_unlock(lock);
+}
+
+/* ---- Condition variables -------------------------------------------------------------------------------------------- */
+
+/* The mutex is given up before, and is there again after. A wait that was cancelled ends in the program's clean-up, with the mutex. */
+static int woken(pthread_cond_t *cond, pthread_mutex_t *lock, int error, ompp_time_t begin)
+{
+    waited(error == 0, OMPP_SYNC_EVENT, number(cond), begin);
+    wait(OMPP_SYNC_MUTEX, number(lock));
+    resume(OMPP_SYNC_MUTEX, number(lock));
+    return error;
+}
+
+static ompp_time_t give_up(pthread_cond_t *cond, pthread_mutex_t *lock)
+{
+    publish(OMPP_SYNC_MUTEX, number(lock));
+    return wait(OMPP_SYNC_EVENT, number(cond));
+}
+
+static int cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock)
+{
+    const ompp_time_t begin = give_up(cond, lock);
+
+    return woken(cond, lock, pthread_cond_wait(cond, lock), begin);
+}
+
+static int cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock, const struct timespec *until)
+{
+    const ompp_time_t begin = give_up(cond, lock);
+
+    return woken(cond, lock, pthread_cond_timedwait(cond, lock, until), begin);
+}
+
+static int cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *lock, clockid_t clock, const struct timespec *until)
+{
+    const ompp_time_t begin = give_up(cond, lock);
+
+    return woken(cond, lock, pthread_cond_clockwait(cond, lock, clock, until), begin);
+}
+
+static int cond_signal(pthread_cond_t *cond)
+{
+    publish(OMPP_SYNC_EVENT, number(cond));
+    return pthread_cond_signal(cond);
+}
+
+static int cond_broadcast(pthread_cond_t *cond)
+{
+    publish(OMPP_SYNC_EVENT, number(cond));
+    return pthread_cond_broadcast(cond);
+}
+
+/* ---- Barriers, semaphores, signals ---------------------------------------------------------------------------------- */
+
+static int barrier_wait(pthread_barrier_t *barrier)
+{
+    int result;
+
+    publish(OMPP_SYNC_BARRIER, number(barrier));
+    wait(OMPP_SYNC_BARRIER, number(barrier));
+    result = pthread_barrier_wait(barrier);
+    resume(OMPP_SYNC_BARRIER, number(barrier));
+    return result;
+}
+
+#define SEMAPHORE(name, parameters, ...)                                                                               \
+    static int semaphore_##name parameters                                                                             \
+    {                                                                                                                  \
+        const ompp_time_t begin = wait(OMPP_SYNC_EVENT, number(sem));                                                  \
+        const int result = sem_##name(__VA_ARGS__);                                                                    \
+        waited(result == 0, OMPP_SYNC_EVENT, number(sem), begin);                                                      \
+        return result;                                                                                                 \
+    }
+
+SEMAPHORE(wait, (sem_t * sem), sem)
+SEMAPHORE(timedwait, (sem_t * sem, const struct timespec *until), sem, until)
+SEMAPHORE(clockwait, (sem_t * sem, clockid_t clock, const struct timespec *until), sem, clock, until)
+
+static int semaphore_trywait(sem_t *sem)
+{
+    const int result = sem_trywait(sem);
+
+    got(result == 0, OMPP_SYNC_EVENT, number(sem));
+    return result;
+}
+
+static int semaphore_post(sem_t *sem)
+{
+    publish(OMPP_SYNC_EVENT, number(sem));
+    return sem_post(sem);
+}
+
+/* Signals by their number: no object has an address that small. */
+static int kill_thread(pthread_t thread, int signal)
+{
+    if (signal > 0) publish(OMPP_SYNC_EVENT, (uint64_t)signal);
+    return pthread_kill(thread, signal);
+}
+
+static int signal_wait(const sigset_t *set, int *signal)
+{
+    const ompp_time_t begin = wait(OMPP_SYNC_EVENT, 0);
+    const int error = sigwait(set, signal);
+
+    waited(error == 0, OMPP_SYNC_EVENT, error ? 0 : (uint64_t)*signal, begin);
+    return error;
+}
+
+static int signal_waitinfo(const sigset_t *set, siginfo_t *info)
+{
+    const ompp_time_t begin = wait(OMPP_SYNC_EVENT, 0);
+    const int signal = sigwaitinfo(set, info);
+
+    waited(signal > 0, OMPP_SYNC_EVENT, (uint64_t)signal, begin);
+    return signal;
+}
+
+static int signal_timedwait(const sigset_t *set, siginfo_t *info, const struct timespec *limit)
+{
+    const ompp_time_t begin = wait(OMPP_SYNC_EVENT, 0);
+    const int signal = sigtimedwait(set, info, limit);
+
+    waited(signal > 0, OMPP_SYNC_EVENT, (uint64_t)signal, begin);
+    return signal;
+}
+
+static int signal_suspend(const sigset_t *set)
+{
+    const ompp_time_t begin = wait(OMPP_SYNC_EVENT, 0);
+    const int result = sigsuspend(set);
+
+    in_vain(begin);
+    return result;
+}
+
+/* ---- Threads -------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    void *(*function)(void *);
+    void *argument;
+} start_t;
+
+/* Also by pthread_exit() and cancellation. */
+static void ends(void *nothing)
+{
+    (void)nothing;
+    publish(OMPP_SYNC_EVENT, (uint64_t)pthread_self());
+}
+
+static void *begins(void *data)
+{
+    const start_t start = *(start_t *)data;
+    void *result;
+
+    resume(OMPP_SYNC_FORK, number(data));
+    free(data);
+    pthread_cleanup_push(ends, NULL);
+    result = start.function(start.argument);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+static int create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *), void *argument)
+{
+    start_t *start;
+    int error, saved = errno;
+
+    ompp_pthread_follow(); /* libraries that have been loaded since */
+    ompp_meter_place();    /* measurement runs from here on */
+    start = ompp_sync_follower() ? malloc(sizeof *start) : NULL;
+    errno = saved;
+    if (!start) return pthread_create(thread, attributes, function, argument);
+    *start = (start_t){function, argument};
+    publish(OMPP_SYNC_FORK, number(start));
+    error = pthread_create(thread, attributes, begins, start);
+    if (error) free(start);
+    return error;
+}
+
+#define JOIN(name, parameters, ...)                                                                                    \
+    static int name parameters                                                                                         \
+    {                                                                                                                  \
+        const ompp_time_t begin = wait(OMPP_SYNC_EVENT, (uint64_t)thread);                                             \
+        const int error = pthread_##name(__VA_ARGS__);                                                                 \
+        waited(error == 0, OMPP_SYNC_EVENT, (uint64_t)thread, begin);                                                  \
+        return error;                                                                                                  \
+    }
+
+JOIN(join, (pthread_t thread, void **result), thread, result)
+JOIN(timedjoin_np, (pthread_t thread, void **result, const struct timespec *until), thread, result, until)
+JOIN(clockjoin_np, (pthread_t thread, void **result, clockid_t clock, const struct timespec *until), thread, result, clock, until)
+
+static int tryjoin_np(pthread_t thread, void **result)
+{
+    const int error = pthread_tryjoin_np(thread, result);
+
+    got(error == 0, OMPP_SYNC_EVENT, (uint64_t)thread);
+    return error;
+}
+
+/* ---- The table ------------------------------------------------------------------------------------------------------ */
+
+const ompp_intercept_t ompp_pthread_functions[] = {
+    {"pthread_barrier_wait", barrier_wait},
+    {"pthread_clockjoin_np", clockjoin_np},
+    {"pthread_cond_broadcast", cond_broadcast},
+    {"pthread_cond_clockwait", cond_clockwait},
+    {"pthread_cond_signal", cond_signal},
+    {"pthread_cond_timedwait", cond_timedwait},
+    {"pthread_cond_wait", cond_wait},
+    {"pthread_create", create},
+    {"pthread_join", join},
+    {"pthread_kill", kill_thread},
+    {"pthread_mutex_clocklock", mutex_clocklock},
+    {"pthread_mutex_lock", mutex_lock},
+    {"pthread_mutex_timedlock", mutex_timedlock},
+    {"pthread_mutex_trylock", mutex_trylock},
+    {"pthread_mutex_unlock", mutex_unlock},
+    {"pthread_rwlock_clockrdlock", rwlock_clockrdlock},
+    {"pthread_rwlock_clockwrlock", rwlock_clockwrlock},
+    {"pthread_rwlock_rdlock", rwlock_rdlock},
+    {"pthread_rwlock_timedrdlock", rwlock_timedrdlock},
+    {"pthread_rwlock_timedwrlock", rwlock_timedwrlock},
+    {"pthread_rwlock_tryrdlock", rwlock_tryrdlock},
+    {"pthread_rwlock_trywrlock", rwlock_trywrlock},
+    {"pthread_rwlock_unlock", rwlock_unlock},
+    {"pthread_rwlock_wrlock", rwlock_wrlock},
+    {"pthread_spin_lock", spin_lock},
+    {"pthread_spin_trylock", spin_trylock},
+    {"pthread_spin_unlock", spin_unlock},
+    {"pthread_timedjoin_np", timedjoin_np},
+    {"pthread_tryjoin_np", tryjoin_np},
+    {"sem_clockwait", semaphore_clockwait},
+    {"sem_post", semaphore_post},
+    {"sem_timedwait", semaphore_timedwait},
+    {"sem_trywait", semaphore_trywait},
+    {"sem_wait", semaphore_wait},
+    {"sigsuspend", signal_suspend},
+    {"sigtimedwait", signal_timedwait},
+    {"sigwait", signal_wait},
+    {"sigwaitinfo", signal_waitinfo},
+    /* End of functions; ascending */
+};
+const size_t ompp_npthread_functions = sizeof ompp_pthread_functions / sizeof ompp_pthread_functions[0];

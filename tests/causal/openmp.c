@@ -1,0 +1,179 @@
+/* OpenMP programs whose regions can be made faster (work.h). Four threads, unless the case says so. */
+#include "work.h"
+
+#include <omp.h>
+
+static void balanced(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < run.rounds; i++) {
+        region("a", 6);
+        region("b", 3);
+#pragma omp barrier
+    }
+}
+
+/* One waits for the slowest of a, then for thread 0 or the others. */
+static void imbalanced(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < run.rounds; i++) {
+        region("a", 2 + 1.5 * omp_get_thread_num());
+        region("b", 2);
+#pragma omp barrier
+        if (omp_get_thread_num() == 0) region("c", 5);
+        else region("d", 4);
+#pragma omp barrier
+    }
+}
+
+/* The region stands at the end of the longest thread: those who came before it must not be counted as savings. */
+static void early(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < run.rounds; i++) {
+        if (omp_get_thread_num() == 0) {
+            work(2);
+            region("a", 8);
+        } else {
+            work(4 + 1.5 * omp_get_thread_num());
+        }
+#pragma omp barrier
+    }
+}
+
+static void critical(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < run.rounds; i++) {
+        for (int j = 0; j < 4; j++) {
+            region("a", 4);
+#pragma omp critical
+            region("b", 2);
+        }
+#pragma omp barrier
+    }
+}
+
+static void lock(void)
+{
+    omp_lock_t locks[2];
+
+    omp_init_lock(&locks[0]);
+    omp_init_lock(&locks[1]);
+#pragma omp parallel
+    for (int i = 0; i < run.rounds; i++) {
+        for (int j = 0; j < 4; j++) {
+            region("a", 3);
+            omp_set_lock(&locks[j % 2]);
+            region("b", 2);
+            omp_unset_lock(&locks[j % 2]);
+        }
+#pragma omp barrier
+    }
+    omp_destroy_lock(&locks[0]);
+    omp_destroy_lock(&locks[1]);
+}
+
+static void dynamic(void)
+{
+    for (int i = 0; i < run.rounds; i++) {
+#pragma omp parallel for schedule(dynamic, 1)
+        for (int j = 0; j < 24; j++) {
+            if (j % 3 == 0) region("a", 5);
+            else region("b", 2);
+        }
+    }
+}
+
+static void guided(void)
+{
+    for (int i = 0; i < run.rounds; i++) {
+#pragma omp parallel for schedule(guided)
+        for (int j = 0; j < 48; j++) {
+            if (j < 12) region("a", 2);
+            else region("b", 1);
+        }
+    }
+}
+
+static void tasks(void)
+{
+    for (int i = 0; i < run.rounds; i++) {
+#pragma omp parallel
+#pragma omp single
+        {
+            for (int j = 0; j < 24; j++) {
+#pragma omp task firstprivate(j)
+                {
+                    if (j % 3 == 0) region("a", 5);
+                    else region("b", 2);
+                }
+            }
+#pragma omp taskwait
+        }
+    }
+}
+
+/* Two threads, each with a team of two: the outer one waits for the slower team. */
+static void nested(void)
+{
+    omp_set_max_active_levels(2);
+    for (int i = 0; i < run.rounds; i++) {
+#pragma omp parallel num_threads(2)
+        {
+            const int outer = omp_get_thread_num();
+#pragma omp parallel num_threads(2)
+            {
+                if (outer == 0) region("a", 6 + 2 * omp_get_thread_num());
+                else region("b", 5);
+            }
+            if (outer == 1) region("c", 1);
+        }
+    }
+}
+
+static void serial(void)
+{
+    for (int i = 0; i < run.rounds; i++) {
+        region("a", 4);
+#pragma omp parallel
+        region("b", 2 + 0.5 * omp_get_thread_num());
+    }
+}
+
+/* Two threads; COZ's Figure 1. */
+static void figure1(void)
+{
+    for (int i = 0; i < run.rounds; i++) {
+#pragma omp parallel num_threads(2)
+        {
+            if (omp_get_thread_num() == 0) region("a", 20);
+            else region("b", 19);
+        }
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*function)(void);
+} cases[] = {
+    {"balanced", balanced}, {"imbalanced", imbalanced}, {"early", early},   {"critical", critical}, {"lock", lock},     {"dynamic", dynamic},
+    {"guided", guided},     {"tasks", tasks},           {"nested", nested}, {"serial", serial},     {"figure1", figure1},
+};
+
+int main(int argc, char **argv)
+{
+    omp_set_dynamic(0);
+    if (!getenv("OMP_NUM_THREADS")) omp_set_num_threads(4);
+    read_options(argc, argv);
+    for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof cases[0]; i++) {
+        if (strcmp(cases[i].name, argv[1]) != 0) continue;
+        begin_run();
+        cases[i].function();
+        end_run();
+        return 0;
+    }
+    fprintf(stderr, "usage: %s CASE [rounds=N] [ms=X] [fast=NAME:0.5] [work=cpu]\n", argv[0]);
+    return 2;
+}

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Progress points: coz.h unchanged, ompp.h in C, C++ and Fortran, automatic ones; exact counts, and latency by Little's law."""
+
+import os
+import shutil
+
+import validation
+from validation import harness
+
+HERE = validation.HERE
+ROUNDS = 30
+
+
+def build(scratch, compiler, source, name):
+    output = scratch.file("bin", name)
+    flags = ["-I" + os.path.join(harness.SOURCE, "include"), "-I" + HERE]
+    if os.path.exists("/usr/include/coz.h"):
+        flags.append("-DHAVE_COZ")
+    words = [harness.command("kinst-ompp"), compiler, "-g", "-O1", *flags, os.path.join(HERE, source), "-o", output]
+    if name == "cxx":
+        words[4:4] = ["-x", "c++"]
+    done = harness.execute(words, os.path.dirname(output))
+    if done.status != 0:
+        raise harness.Failure("cannot build %s: %s" % (source, done.err[-800:]))
+    return output
+
+
+def check_c(verdict, profile, title):
+    points = {(p.kind, p.name): p for p in profile.whatif.points}
+    for name in ("step", "coz step"):
+        verdict.equal(points["throughput", name].visits, ROUNDS, "%s: visits of %s" % (title, name))
+    verdict.equal(points["throughput", "third"].visits, ROUNDS // 3, "%s: visits of third" % title)
+    unit, coz = points["latency", "unit"], points["latency", "coz unit"]
+    verdict.equal((unit.begins, unit.visits), (ROUNDS + 1, ROUNDS), "%s: unit" % title)
+    verdict.equal((coz.begins, coz.visits), (ROUNDS, ROUNDS), "%s: coz unit" % title)
+    # Each took 1 ms at least, the last is under way for a moment; however busy the machine, not longer than the run.
+    verdict.check(ROUNDS * 1e6 <= unit.in_flight <= profile.whatif.time, "%s: %d ns under way" % (title, unit.in_flight))
+    verdict.check(coz.in_flight <= profile.whatif.time, "%s: %d ns of coz's units under way" % (title, coz.in_flight))
+
+
+def check_fortran(verdict, profile, title):
+    found = {p.name: (p.begins, p.visits) for p in profile.whatif.points}
+    verdict.equal(found, {"unit": (30, 30), "step": (0, 30), "other": (0, 30)}, "%s: points" % title)
+
+
+def languages():
+    for name, compiler, source, check in (("c", "gcc", "points.c", check_c), ("cxx", "g++", "points.c", check_c),
+                                          ("fortran", "gfortran", "points.f90", check_fortran)):
+        if shutil.which(compiler):
+            yield name, compiler, source, check
+
+
+def main():
+    verdict, scratch = harness.Verdict("points"), harness.Scratch("points")
+    for name, compiler, source, check in languages():
+        try:
+            program = build(scratch, compiler, source, name)
+            outcome = harness.run(program, scratch.file(name), 1, args=["points"], OMPP_CAUSAL="virtual")
+            verdict.equal(outcome.status, 0, "%s: status" % name)
+            profile = outcome.profile()
+            verdict.profile(profile, name)
+            check(verdict, profile, name)
+            verdict.equal(len(outcome.reports("coz")), 1, "%s: profiles for Coz's viewer" % name)
+            # Without OMPP_CAUSAL nothing is counted, and nothing is said.
+            plain = harness.run(program, scratch.file(name + "-plain"), 1, args=["points"])
+            verdict.check(plain.profile().whatif is None and not plain.reports("coz"), "%s: what-if part without OMPP_CAUSAL" % name)
+        except harness.Failure as failure:
+            verdict.check(False, "%s: %s" % (name, failure))
+    verdict.finish(scratch)
+
+
+main()

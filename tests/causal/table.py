@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""
+The table of predicted and really optimised programs: for each region and speed-up the real gain, what virtual clocks and experiments
+with delays predict, in percent of the run time, and the differences. A report, not a test: takes some minutes, wants an idle machine.
+
+usage: table.py [--how=opari|ompt] [--cpu] [--repetitions=N] [--no-delay] [CASE...]
+"""
+
+import statistics
+import sys
+
+import validation
+from validation import harness
+
+ROW = "%-20s %-6s %5s | %7s | %7s %5s %-17s | %7s %5s %9s | %s"
+
+
+def cell(prediction):
+    return ("-", "") if prediction is None else ("%.1f" % (100 * prediction.gain),)
+
+
+def difference(prediction, real):
+    return "-" if prediction is None else "%+.1f" % (100 * (prediction.gain - real))
+
+
+def interval(prediction):
+    known = prediction is not None and prediction.low is not None
+    return "%.1f to %.1f" % (100 * prediction.low, 100 * prediction.high) if known else "-"
+
+
+def rows_of(scratch, program, case, options, args):
+    """One printed line per region and speed-up; yields (difference of virtual, of delay, flagged)."""
+    base, real = validation.real_gains(scratch, program, case, options["repetitions"], args)
+    virtual = validation.virtual(scratch, program, case, options["repetitions"], args)
+    for (region, permille), gain in real.items():
+        predicted = virtual.get((region, permille))
+        experiment = None
+        if options["delay"]:
+            experiment = validation.delay(scratch, program, case, region, permille, 1, args)
+        title = "%s %s" % (case.source, case.name)
+        inflation = "x%.2f" % (experiment.seconds / base) if experiment else "-"
+        flags = ",".join(sorted(predicted.flags)) if predicted else ""
+        print(ROW % (title, region, "%g" % (permille / 10), "%.1f" % (100 * gain), cell(predicted)[0], difference(predicted, gain),
+                     interval(predicted), cell(experiment)[0], difference(experiment, gain), inflation, flags), flush=True)
+        yield (predicted and abs(predicted.gain - gain), experiment and abs(experiment.gain - gain), flags)
+    seconds = [p.seconds for p in virtual.values()]
+    if seconds:
+        print("%-20s run time %.3f s, with virtual clocks %+.2f %%" % (title, base, 100 * (seconds[0] / base - 1)), flush=True)
+
+
+# Flags that say that another order of events would give another result; the others say how well it is known.
+ORDER = {"lock", "dynamic", "task", "wildcard", "polling", "one-sided"}
+
+
+def summary(differences):
+    for which, name in ((0, "virtual"), (1, "delay")):
+        for flagged in (False, True):
+            values = [100 * d[which] for d in differences if d[which] is not None and bool(ORDER & set(d[2].split(","))) == flagged]
+            if values:
+                print("%s, %s: %d compared, difference %.1f points in the middle, %.1f at most, %d within %d" % (
+                    name, "flagged" if flagged else "not flagged", len(values), statistics.median(values), max(values),
+                    sum(v <= (5 if flagged else 2) for v in values), 5 if flagged else 2))
+
+
+def main():
+    options = {"repetitions": 3, "delay": True, "how": None, "cpu": False}
+    names = []
+    for word in sys.argv[1:]:
+        if word.startswith("--how="):
+            options["how"] = word[6:]
+        elif word.startswith("--repetitions="):
+            options["repetitions"] = int(word[14:])
+        elif word == "--no-delay":
+            options["delay"] = False
+        elif word == "--cpu":
+            options["cpu"] = True
+        elif word.startswith("-"):
+            sys.exit(__doc__)
+        else:
+            names.append(word)
+    scratch = harness.Scratch("whatif-table")
+    args = ["work=cpu"] if options["cpu"] else []
+    differences = []
+    for how in [options["how"]] if options["how"] else harness.sources():
+        print("\nBuilt with %s%s, %d repetitions" % (harness.COMPILERS[how], ", CPU-bound" if args else "", options["repetitions"]))
+        print(ROW % ("program", "region", "%", "real", "virtual", "diff", "95 % interval", "delay", "diff", "run time", "flags"))
+        for case in validation.CASES:
+            if names and case.name not in names:
+                continue
+            program = validation.build(scratch, case.source, how)
+            if not program:
+                continue
+            try:
+                differences += rows_of(scratch, program, case, options, args)
+            except harness.Failure as failure:
+                print("%s %s: %s" % (case.source, case.name, failure))
+    print()
+    summary(differences)
+    scratch.done(True)
+
+
+main()

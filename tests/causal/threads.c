@@ -1,0 +1,193 @@
+/* Programs with POSIX threads whose regions can be made faster (work.h): what they wait for is told by no OpenMP. */
+#define _GNU_SOURCE
+#include "work.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+
+enum { MANY = 4 };
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_barrier_t barrier;
+static sem_t free_places, filled_places;
+static int queue;
+
+/* Threads 0 .. n - 1 run the function; the caller waits for all. */
+static void in_threads(int n, void *(*function)(void *))
+{
+    pthread_t threads[MANY];
+
+    for (long i = 0; i < n; i++) pthread_create(&threads[i], NULL, function, (void *)i);
+    for (int i = 0; i < n; i++) pthread_join(threads[i], NULL);
+}
+
+/* ---- join: COZ's Figure 1, a thread each time ---- */
+
+static void *join_thread(void *number)
+{
+    if (number) region("b", 19);
+    else region("a", 20);
+    return NULL;
+}
+
+static void join(void)
+{
+    for (int i = 0; i < run.rounds; i++) {
+        in_threads(2, join_thread);
+        OMPP_PROGRESS("round");
+    }
+}
+
+/* ---- barrier ---- */
+
+static void *barrier_thread(void *number)
+{
+    for (int i = 0; i < run.rounds; i++) {
+        region("a", 4 + (double)(long)number);
+        pthread_barrier_wait(&barrier);
+        if (!number) OMPP_PROGRESS("round");
+        if (number) region("b", 5);
+        else region("c", 3);
+        pthread_barrier_wait(&barrier);
+    }
+    return NULL;
+}
+
+static void barriers(void)
+{
+    pthread_barrier_init(&barrier, NULL, 3);
+    in_threads(3, barrier_thread);
+    pthread_barrier_destroy(&barrier);
+}
+
+/* ---- mutex ---- */
+
+static void *mutex_thread(void *number)
+{
+    (void)number;
+    for (int i = 0; i < 4 * run.rounds; i++) {
+        region("a", 4);
+        pthread_mutex_lock(&mutex);
+        region("b", 2);
+        pthread_mutex_unlock(&mutex);
+        OMPP_PROGRESS("item");
+    }
+    return NULL;
+}
+
+static void mutexes(void)
+{
+    in_threads(4, mutex_thread);
+}
+
+/* ---- queue: one makes, one takes; a queue of at most four ---- */
+
+static void *make_thread(void *nothing)
+{
+    (void)nothing;
+    for (int i = 0; i < 4 * run.rounds; i++) {
+        region("make", 3);
+        pthread_mutex_lock(&mutex);
+        while (queue == 4) pthread_cond_wait(&cond, &mutex);
+        queue++;
+        pthread_cond_broadcast(&cond);
+        pthread_mutex_unlock(&mutex);
+    }
+    return NULL;
+}
+
+static void *take_thread(void *nothing)
+{
+    (void)nothing;
+    for (int i = 0; i < 4 * run.rounds; i++) {
+        pthread_mutex_lock(&mutex);
+        while (queue == 0) pthread_cond_wait(&cond, &mutex);
+        queue--;
+        pthread_cond_broadcast(&cond);
+        pthread_mutex_unlock(&mutex);
+        region("take", 4);
+        OMPP_PROGRESS("item");
+    }
+    return NULL;
+}
+
+static void *queue_thread(void *number)
+{
+    return number ? take_thread(NULL) : make_thread(NULL);
+}
+
+static void queues(void)
+{
+    in_threads(2, queue_thread);
+}
+
+/* ---- semaphores: the same with places ---- */
+
+static void *semaphore_thread(void *number)
+{
+    for (int i = 0; i < 4 * run.rounds; i++) {
+        if (!number) {
+            region("make", 4);
+            sem_wait(&free_places);
+            sem_post(&filled_places);
+        } else {
+            sem_wait(&filled_places);
+            region("take", 3);
+            sem_post(&free_places);
+            OMPP_PROGRESS("item");
+        }
+    }
+    return NULL;
+}
+
+static void semaphores(void)
+{
+    sem_init(&free_places, 0, 2);
+    sem_init(&filled_places, 0, 0);
+    in_threads(2, semaphore_thread);
+}
+
+/* ---- readers and a writer ---- */
+
+static void *rwlock_thread(void *number)
+{
+    for (int i = 0; i < 2 * run.rounds; i++) {
+        if (!number) pthread_rwlock_wrlock(&rwlock);
+        else pthread_rwlock_rdlock(&rwlock);
+        if (!number) region("write", 2);
+        else region("read", 3);
+        pthread_rwlock_unlock(&rwlock);
+        work(1);
+        OMPP_PROGRESS("turn");
+    }
+    return NULL;
+}
+
+static void readers(void)
+{
+    in_threads(3, rwlock_thread);
+}
+
+static const struct {
+    const char *name;
+    void (*function)(void);
+} cases[] = {
+    {"join", join}, {"barrier", barriers}, {"mutex", mutexes}, {"queue", queues}, {"semaphore", semaphores}, {"rwlock", readers},
+};
+
+int main(int argc, char **argv)
+{
+    read_options(argc, argv);
+    for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof cases[0]; i++) {
+        if (strcmp(cases[i].name, argv[1]) != 0) continue;
+        begin_run();
+        cases[i].function();
+        end_run();
+        return 0;
+    }
+    fprintf(stderr, "usage: %s CASE [rounds=N] [ms=X] [fast=NAME:0.5] [work=cpu]\n", argv[0]);
+    return 2;
+}

@@ -1,0 +1,116 @@
+"""
+Predicted against really optimised: what the test and the table share. A case is a program of this folder, one of its cases, and the
+regions whose work can be made smaller (work.h).
+"""
+
+import collections
+import os
+import re
+import statistics
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "run"))
+import harness  # noqa: E402
+
+# regions: name -> speed-ups in permille that are compared. how: as built by kinst-ompp, or "plain" for programs that the launcher
+# measures. kind: what may be wrong with it, for reading the table.
+Case = collections.namedtuple("Case", "source name regions ranks rounds")
+CASES = [
+    Case("openmp", "balanced", {"a": (500, 1000), "b": (500,)}, 0, 40),
+    Case("openmp", "imbalanced", {"a": (500, 1000), "b": (500,), "c": (500, 1000)}, 0, 30),
+    Case("openmp", "early", {"a": (250, 500, 1000)}, 0, 40),
+    Case("openmp", "critical", {"a": (500, 1000), "b": (500, 1000)}, 0, 10),
+    Case("openmp", "lock", {"a": (500,), "b": (500, 1000)}, 0, 10),
+    Case("openmp", "dynamic", {"a": (500, 1000), "b": (500,)}, 0, 20),
+    Case("openmp", "guided", {"a": (500,), "b": (500,)}, 0, 20),
+    Case("openmp", "tasks", {"a": (500, 1000), "b": (500,)}, 0, 20),
+    Case("openmp", "nested", {"a": (500,), "b": (500,), "c": (1000,)}, 0, 40),
+    Case("openmp", "serial", {"a": (500, 1000), "b": (500,)}, 0, 40),
+    Case("openmp", "figure1", {"a": (250, 1000), "b": (1000,)}, 0, 20),
+    Case("threads", "join", {"a": (250, 1000), "b": (1000,)}, 0, 20),
+    Case("threads", "barrier", {"a": (500,), "b": (500, 1000), "c": (1000,)}, 0, 30),
+    Case("threads", "mutex", {"a": (500,), "b": (500,)}, 0, 10),
+    Case("threads", "queue", {"make": (500, 1000), "take": (500,)}, 0, 30),
+    Case("threads", "semaphore", {"make": (500,), "take": (1000,)}, 0, 30),
+    Case("threads", "rwlock", {"write": (1000,), "read": (500,)}, 0, 30),
+    Case("mpi", "bulk", {"a": (500, 1000), "b": (1000,)}, 4, 30),
+    Case("mpi", "pipeline", {"a": (500,), "b": (500, 1000)}, 4, 30),
+    Case("mpi", "halo", {"a": (500, 1000), "b": (1000,)}, 4, 30),
+    Case("mpi", "workers", {"a": (500,), "b": (500,)}, 4, 30),
+    Case("mpi", "subcomm", {"a": (500,), "b": (500,)}, 4, 30),
+    Case("hybrid", "hybrid", {"a": (500,), "b": (500,)}, 2, 30),
+]
+
+Prediction = collections.namedtuple("Prediction", "gain low high flags seconds")
+
+
+def build(scratch, source, how):
+    """Path of a program, built once; None when there is no source for it yet or no compiler."""
+    path = os.path.join(HERE, source + ".c")
+    output = scratch.file(how, source)
+    if os.path.exists(path) and not os.path.exists(output):
+        harness.build(path, output, how, mpi=source in ("mpi", "hybrid"),
+                      flags=("-O1", "-g", "-I" + os.path.join(harness.SOURCE, "include")))
+    return output if os.path.exists(output) else None
+
+
+def execute(scratch, program, case, args=(), **environment):
+    """One run; (seconds that the program tells, outcome)."""
+    folder = scratch.file("runs", "r%d" % len(os.listdir(os.path.dirname(scratch.file("runs", "r")))))
+    outcome = harness.run(program, folder, 4, case.ranks, [case.name, "rounds=%d" % case.rounds, *args], **environment)
+    told = re.search(r"^seconds ([0-9.]+)$", outcome.out, re.MULTILINE)
+    if outcome.status != 0 or not told:
+        raise harness.Failure("%s %s: status %s: %s" % (program, case.name, outcome.status, (outcome.out + outcome.err)[-800:]))
+    return float(told.group(1)), outcome
+
+
+def real_gains(scratch, program, case, repetitions, args=()):
+    """{(region, permille): gain} by really making the region faster; runs take turns, so that a slow minute hurts all the same."""
+    times = collections.defaultdict(list)
+    wanted = [(None, 0)] + [(name, x) for name, permilles in case.regions.items() for x in permilles]
+    for _ in range(repetitions):
+        for name, x in wanted:
+            fast = ["fast=%s:%g" % (name, x / 1000)] if name else []
+            times[name, x].append(execute(scratch, program, case, fast + list(args))[0])
+    best = {key: statistics.median(values) for key, values in times.items()}
+    base = best[None, 0]
+    return base, {key: (base - best[key]) / base for key in wanted[1:]}
+
+
+def predictions(profile, seconds):
+    """{(region, permille): Prediction} of a run."""
+    if not profile.whatif:
+        raise harness.Failure("%s: no what-if part" % profile.path)
+    names = {r.id: r.name for r in profile.regions}
+    found = {}
+    for (region, permille), gain in profile.whatif.gains.items():
+        found[names[region], permille] = Prediction(gain.gain, gain.low, gain.high, profile.whatif.flags[region], seconds)
+    return found
+
+
+def median_predictions(runs):
+    """Of several runs, for each region and speed-up the prediction in the middle."""
+    merged = collections.defaultdict(list)
+    for run in runs:
+        for key, prediction in run.items():
+            merged[key].append(prediction)
+    return {key: sorted(all_of)[len(all_of) // 2] for key, all_of in merged.items()}
+
+
+def virtual(scratch, program, case, repetitions=1, args=()):
+    runs = []
+    for _ in range(repetitions):
+        seconds, outcome = execute(scratch, program, case, args, OMPP_CAUSAL="virtual")
+        runs.append(predictions(outcome.profile(), seconds))
+    return median_predictions(runs)
+
+
+def delay(scratch, program, case, region, permille, repetitions=1, args=()):
+    """The same by experiments with one region and speed-up."""
+    runs = []
+    for _ in range(repetitions):
+        seconds, outcome = execute(scratch, program, case, args, OMPP_CAUSAL="delay", OMPP_CAUSAL_REGION=region,
+                                   OMPP_CAUSAL_SPEEDUP="%g" % (permille / 10))
+        runs.append(predictions(outcome.profile(), seconds))
+    return median_predictions(runs).get((region, permille))

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""
+Predictions against what is known of the same run: oracle.c notes when each thread came where it waits for the others, and computes what
+the run would have been shorter by. That holds on a machine that is busy with other things, too; programs that are really made
+faster need a quiet one: table.py.
+"""
+
+import os
+import re
+import shutil
+
+import validation
+from validation import harness
+
+NEAR = 0.02  # of the run time: a thread may lose the processor between the oracle's look at the clock and ours
+
+
+def build_oracle(scratch, name, compiler, flags):
+    output = scratch.file("oracle", name)
+    words = [harness.command("kinst-ompp"), compiler, "-g", "-O1", *flags, "-I" + os.path.join(harness.SOURCE, "include"),
+             os.path.join(validation.HERE, "oracle.c"), "-o", output]
+    done = harness.execute(words, os.path.dirname(output))
+    if done.status != 0:
+        raise harness.Failure("cannot build %s: %s" % (name, done.err[-800:]))
+    return output
+
+
+def compare(verdict, scratch, name, program):
+    """Each prediction with what the program itself knows of this run. Returns what is off, and how many were compared."""
+    folder = scratch.file("runs-" + name, "r%d" % len(os.listdir(os.path.dirname(scratch.file("runs-" + name, "r")))))
+    off, compared = [], 0
+    outcome = harness.run(program, folder, 3, args=["oracle", "rounds=25"], OMPP_CAUSAL="virtual")
+    verdict.equal(outcome.status, 0, "%s: status, %s" % (name, outcome.err[-300:]))
+    profile = outcome.profile()
+    verdict.profile(profile, name)
+    names = {r.id: r.name for r in profile.regions}
+    found = {(names[region], permille): clock for (region, permille), clock in profile.whatif.clocks.items()}
+    for region, permille, ns in re.findall(r"^saved (\w) (\d+) (\d+)$", outcome.out, re.MULTILINE):
+        clock = found.get((region, int(permille)))
+        if verdict.check(clock is not None, "%s: region %s at %s permille is not there" % (name, region, permille)):
+            compared += 1
+            if abs(clock.saved - int(ns)) > NEAR * clock.time:
+                off.append("%s: region %s faster by %s permille saves %d of %d ns, predicted %d" % (
+                    name, region, permille, int(ns), clock.time, clock.saved))
+    flags = set().union(*profile.whatif.flags.values())
+    verdict.check(not flags & {"lock", "dynamic", "task", "wildcard", "polling", "one-sided"}, "%s: flags %s" % (name, flags))
+    verdict.equal([(p.name, p.visits) for p in profile.whatif.points if not p.automatic], [("round", 25)], "%s: progress" % name)
+    return off, compared
+
+
+def check_reports(verdict, scratch, program, case):
+    """Text and XML agree with themselves, and read again they are the same."""
+    _, outcome = validation.execute(scratch, program, case, OMPP_CAUSAL="virtual")
+    profile = outcome.profile()
+    verdict.profile(profile, case.name)
+    text = open(outcome.reports("txt")[0]).read()
+    verdict.check("ompp What-if" in text and "Fix these first" in text, "%s: no what-if section" % case.name)
+    again = harness.execute([harness.command("ompp-report"), profile.path], outcome.folder)
+    verdict.check(again.out == text, "%s: the report of the XML differs" % case.name)
+    coz = harness.execute([harness.command("ompp-report"), "coz", profile.path], outcome.folder)
+    verdict.check(coz.out == open(outcome.reports("coz")[0]).read(), "%s: the profile of Coz from the XML differs" % case.name)
+    kinds = {line.split("\t")[0] for line in coz.out.splitlines()}
+    verdict.equal(kinds, {"startup", "experiment", "throughput-point", "runtime"}, "%s: records for Coz's viewer" % case.name)
+
+
+def unmodified(verdict, scratch):
+    """A program that nobody rebuilt, with functions as regions, behind the launcher."""
+    source, program = os.path.join(validation.HERE, "threads.c"), scratch.file("plain", "threads")
+    words = ["gcc", "-O1", "-g", "-finstrument-functions", "-DOMPP_OFF", "-I" + os.path.join(harness.SOURCE, "include"), source, "-o",
+             program, "-pthread"]
+    done = harness.execute(words, scratch.path)
+    if not verdict.equal(done.status, 0, "plain program: " + done.err[-300:]):
+        return
+    folder = scratch.file("launched")
+    os.makedirs(folder)
+    done = harness.execute([harness.command("ompp"), "--causal=virtual", "--", program, "join", "rounds=10"], folder)
+    verdict.equal(done.status, 0, "launched: status, " + done.err[-300:])
+    whatif = done.profile().whatif
+    if not verdict.check(whatif is not None and whatif.gains, "launched: no what-if results"):
+        return
+    names = {r.id: r.name for r in done.profile().regions}
+    most = {names[region]: gain.gain for (region, permille), gain in whatif.gains.items() if permille == 1000}
+    # All that join_thread() does is a or b: it is worth the whole run, but the creation of threads.
+    verdict.check(most.get("join_thread", 0) > 0.5, "launched: gains are %s" % most)
+
+
+def main():
+    verdict, scratch = harness.Verdict("whatif"), harness.Scratch("whatif")
+    programs = [(how, harness.COMPILERS[how], ["-fopenmp"]) for how in harness.sources()]
+    if shutil.which("gcc"):
+        programs.append(("threads", "gcc", ["-pthread"]))
+    for name, compiler, flags in programs:
+        try:
+            program = build_oracle(scratch, name, compiler, flags)
+            verdict.timed(lambda name=name, program=program: compare(verdict, scratch, name, program))
+        except harness.Failure as failure:
+            verdict.check(False, "%s: %s" % (name, failure))
+    how = harness.sources()[0]
+    check_reports(verdict, scratch, validation.build(scratch, "openmp", how), validation.CASES[0]._replace(rounds=5))
+    if shutil.which("gcc"):
+        unmodified(verdict, scratch)
+    verdict.finish(scratch)
+
+
+main()
