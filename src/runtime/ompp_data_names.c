@@ -184,7 +184,7 @@ static void say(name_t *name, const char *why, bool final)
 
 static void take_answer(name_t *name, const ompp_locate_t *answer, const modules_t *modules)
 {
-    char why[700];
+    char why[760];
 
     if (answer->found > 1) {
         name->state = SEVERAL;
@@ -200,7 +200,8 @@ static void take_answer(name_t *name, const ompp_locate_t *answer, const modules
     } else if (!name->once) {
         bool nearest = !answer->no_part && *answer->text;
         snprintf(why, sizeof why, "%s%s%s", answer->no_part ? "" : "no variable of this name and a fixed address",
-                 nearest ? "; there is " : "", answer->text);
+                 nearest ? "; there is " : answer->no_part ? "" : " (local ones, heap blocks, those of threads: name them in the source)",
+                 answer->text);
         say(name, why, false);
     }
 }
