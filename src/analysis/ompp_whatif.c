@@ -255,6 +255,34 @@ static double find_share(const ompp_profile_t *p, const work_t *work, const ompp
     return work->all > 0 ? fmin((double)r->work_ns * scale * correction / work->all, 1) : 0;
 }
 
+/*
+ * own[i]: part of the work of results[i] in nodes of its own, and in nodes below that belong to no other result. Regions that have no work
+ * to tell (MPI calls) are all their own.
+ */
+static bool find_own(const ompp_profile_t *p, const work_t *work, ompp_whatif_result_t *results, size_t n)
+{
+    uint32_t *of_region = malloc((p->nregions + 1) * sizeof *of_region), *of_node = malloc(p->nnodes * sizeof *of_node);
+    double *sum = calloc(n + 1, sizeof *sum);
+    const bool memory = of_region && of_node && sum;
+
+    for (size_t r = 0; memory && r < p->nregions; r++) of_region[r] = OMPP_NONE;
+    for (uint32_t i = 0; memory && i < n; i++) of_region[results[i].region] = i;
+    if (memory) of_node[0] = OMPP_NONE;
+    for (size_t i = 1; memory && i < p->nnodes; i++) {
+        const ompp_node_t *node = &p->nodes[i];
+        of_node[i] = of_region[node->region] != OMPP_NONE ? of_region[node->region] : of_node[node->parent];
+        if (of_node[i] != OMPP_NONE) sum[of_node[i]] += own_work(p, node);
+    }
+    for (size_t i = 0; memory && i < n; i++) {
+        const double total = region_work(p, work, results[i].region);
+        results[i].own = total > 0 ? fmin(fmax(sum[i] / total, 0), 1) : 1;
+    }
+    free(of_region);
+    free(of_node);
+    free(sum);
+    return memory;
+}
+
 /* ---- Regions in others ---------------------------------------------------------------------------------------------- */
 
 static bool always_in(const ompp_profile_t *p, uint32_t inner, uint32_t outer)
@@ -310,7 +338,9 @@ static int compare_gains(double a, double b)
 static int compare_results(const void *a, const void *b)
 {
     const ompp_whatif_result_t *x = a, *y = b;
-    int order = compare_gains(ompp_whatif_main(x)->gain, ompp_whatif_main(y)->gain);
+    int order = (x->own < OMPP_WHATIF_OWN) - (y->own < OMPP_WHATIF_OWN);
+
+    if (order == 0) order = compare_gains(ompp_whatif_main(x)->gain, ompp_whatif_main(y)->gain);
 
     if (order == 0) order = compare_gains(ompp_whatif_most(x)->gain, ompp_whatif_most(y)->gain);
     return order ? order : x->region < y->region ? -1 : x->region > y->region;
@@ -331,10 +361,11 @@ int ompp_analysis_whatif(const ompp_profile_t *p, ompp_whatif_result_t **results
     }
     for (size_t i = 0; i < p->whatif.nregions; i++)
         if (p->whatif.regions[i].region < p->nregions) find_result(p, &work, &p->whatif.regions[i], &(*results)[(*n)++]);
+    bool memory = find_own(p, &work, *results, *n);
     free(work.below);
     find_inside(p, *results, *n);
     qsort(*results, *n, sizeof **results, compare_results);
-    return 0;
+    return memory ? 0 : -OMPP_E_NOMEM;
 }
 
 bool ompp_whatif_latency(const ompp_whatif_point_t *point, double *ns)

@@ -31,6 +31,7 @@ typedef struct {
     uint32_t flags;    /* OMPP_WHATIF_F_* */
     double share;      /* part of the time in which threads worked that was spent in it and below it */
     double followed;   /* part of the run */
+    double own;        /* part of its work that is in no other region listed: little in one that only holds others together */
     double correction; /* factor that gains have been multiplied with: COZ's equation 8; 1 = none */
     double slope;      /* gain of the program per gain of the region, least squares through the origin */
     uint32_t knee;     /* permille: the program gains (almost) nothing more above it; 0 = it does up to the end, or gains nothing */
@@ -40,8 +41,12 @@ typedef struct {
     ompp_gain_t gains[OMPP_WHATIF_SPEEDUPS];
 } ompp_whatif_result_t;
 
+/** A region is worth looking at by itself when so much of its work is its own; below it, it is the sum of others. */
+#define OMPP_WHATIF_OWN 0.25
+
 /**
- * \brief Results of all regions that were followed, by what the program gains: of half their time first, then of all of it.
+ * \brief Results of all regions that were followed, by what the program gains: of half their time first, then of all of it. Those that
+ *        are little more than others together (OMPP_WHATIF_OWN) come after the rest.
  * \param[out] results  owned by the caller, free(); shape [*n]; NULL and 0 when there is none.
  * \return 0 or -OMPP_E_NOMEM.
  */

@@ -171,24 +171,53 @@ static void print_table(ompp_text_t *t, const ompp_whatif_result_t *results, siz
 
 /* ---- In words ------------------------------------------------------------------------------------------------------- */
 
-static void print_first(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
+/* A line of a list; number 0: without one. */
+static void print_item(ompp_text_t *t, size_t number, const ompp_whatif_result_t *r)
+{
+    char *subject = ompp_text_subject(t, r->region);
+
+    if (number) fprintf(t->out, "%3zu.", number);
+    else fputs("    ", t->out);
+    fprintf(t->out, " %5.1f %%, at most %5.1f %%, share %5.1f %%  %s", percent(ompp_whatif_main(r)->gain), percent(ompp_whatif_most(r)->gain),
+            percent(r->share), subject ? subject : "");
+    if (number && r->inside != OMPP_NONE) fprintf(t->out, " (in R%05" PRIu32 ")", t->profile->regions[r->inside].number);
+    putc('\n', t->out);
+    free(subject);
+}
+
+static bool is_sum(const ompp_whatif_result_t *r)
+{
+    return r->own < OMPP_WHATIF_OWN;
+}
+
+/* Regions that are worth it: those of their own by number, or those that consist of others. \return how many. */
+static size_t print_items(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n, bool sums)
 {
     size_t listed = 0;
 
-    fputs("Fix these first: gain of the program if a region takes half its time, and if it takes none.\n", t->out);
     for (size_t i = 0; i < n && listed < LISTED; i++) {
-        const ompp_whatif_result_t *r = &results[i];
-        double half = ompp_whatif_main(r)->gain, all = ompp_whatif_most(r)->gain;
-        if (half < WORTH_IT) continue;
-        char *subject = ompp_text_subject(t, r->region);
-        fprintf(t->out, "%3zu. %5.1f %%, at most %5.1f %%, share %5.1f %%  %s", ++listed, percent(half), percent(all), percent(r->share),
-                subject ? subject : "");
-        if (r->inside != OMPP_NONE)
-            fprintf(t->out, " (part of R%05" PRIu32 ": do not add them up)", t->profile->regions[r->inside].number);
-        putc('\n', t->out);
-        free(subject);
+        if (is_sum(&results[i]) != sums || ompp_whatif_main(&results[i])->gain < WORTH_IT) continue;
+        listed++;
+        print_item(t, sums ? 0 : listed, &results[i]);
     }
-    if (!listed) fputs("     None: the program gains less than 0.5 % from any one region.\n", t->out);
+    return listed;
+}
+
+static bool has_sums(const ompp_whatif_result_t *results, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_sum(&results[i]) && ompp_whatif_main(&results[i])->gain >= WORTH_IT) return true;
+    return false;
+}
+
+static void print_first(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
+{
+    fputs("Fix these first: gain of the program if a region takes half its time, and if it takes none. Gains do not add up.\n", t->out);
+    if (!print_items(t, results, n, false)) fputs("     None: the program gains less than 0.5 % from any one of them.\n", t->out);
+    if (has_sums(results, n)) {
+        fputs("Regions that are little more than others together, if all in them is faster:\n", t->out);
+        print_items(t, results, n, true);
+    }
     putc('\n', t->out);
 }
 

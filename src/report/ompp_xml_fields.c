@@ -185,7 +185,8 @@ RECORD(block, "block", FIELD("number", U32, MUST, ompp_whatif_block_t, number), 
        FIELD("paid-ns", U64, MAY, ompp_whatif_block_t, paid_ns));
 
 RECORD(result, "result", FIELD("region", U32, MUST, ompp_xml_result_t, region), FIELD("share", REAL, MUST, ompp_xml_result_t, share),
-       FIELD("followed", REAL, MUST, ompp_xml_result_t, followed), FIELD("correction", REAL, MUST, ompp_xml_result_t, correction),
+       FIELD("followed", REAL, MUST, ompp_xml_result_t, followed), FIELD("own", REAL, MUST, ompp_xml_result_t, own),
+       FIELD("correction", REAL, MUST, ompp_xml_result_t, correction),
        FIELD("slope", REAL, MUST, ompp_xml_result_t, slope), FIELD("knee", U32, MAY, ompp_xml_result_t, knee),
        FIELD("contention", BOOL, MUST, ompp_xml_result_t, contention), FIELD("inside", INDEX, MAY, ompp_xml_result_t, inside),
        NAMED("verdict", verdicts, MUST, ompp_xml_result_t, verdict));

@@ -74,7 +74,7 @@ typedef struct {
 typedef struct {
     uint32_t region, knee, inside, verdict;
     bool contention;
-    double share, followed, correction, slope;
+    double share, followed, own, correction, slope;
 } ompp_xml_result_t;
 
 extern const ompp_xml_record_t ompp_xml_whatif, ompp_xml_point, ompp_xml_followed, ompp_xml_clock, ompp_xml_block, ompp_xml_result,

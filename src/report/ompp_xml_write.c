@@ -305,7 +305,7 @@ static void put_whatif(xml_out_t *x)
 static void put_result(xml_out_t *x, const ompp_whatif_result_t *r)
 {
     ompp_xml_result_t result = {.region = r->region, .knee = r->knee, .inside = r->inside, .verdict = r->verdict,
-                                .contention = r->contention, .share = r->share, .followed = r->followed,
+                                .contention = r->contention, .share = r->share, .followed = r->followed, .own = r->own,
                                 .correction = r->correction, .slope = r->slope};
 
     open_record(x, &ompp_xml_result, &result);

@@ -15,7 +15,7 @@ import xml.etree.ElementTree as ElementTree
 Point = collections.namedtuple("Point", "kind name automatic visits begins in_flight")
 Clock = collections.namedtuple("Clock", "time saved paid observations blocks")
 Gain = collections.namedtuple("Gain", "gain low high")  # low, high: None where there is no interval
-Result = collections.namedtuple("Result", "share followed correction slope knee contention inside verdict flags")
+Result = collections.namedtuple("Result", "share followed own correction slope knee contention inside verdict flags")
 Region = collections.namedtuple("Region", "id number type file begin end name function flags")
 Phase = collections.namedtuple("Phase", "time child task count")
 NO_PHASE = Phase(0, 0, 0, 0)
@@ -62,7 +62,7 @@ class Whatif:
                     *(number(e, key) for key in ("time-ns", "saved-ns", "paid-ns", "observations")), blocks)
         for e in results if results is not None else ():
             region = number(e, "region")
-            self.results[region] = Result(*(float(e.get(key)) for key in ("share", "followed", "correction", "slope")), number(e, "knee"),
+            self.results[region] = Result(*(float(e.get(key)) for key in ("share", "followed", "own", "correction", "slope")), number(e, "knee"),
                                           e.get("contention") == "true", number(e, "inside", -1), e.get("verdict"), self.flags[region])
             for g in e.findall("gain"):
                 known = g.get("interval") == "true"
