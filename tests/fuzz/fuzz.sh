@@ -6,7 +6,7 @@ src=${abs_top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
 here=$src/tests/fuzz
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
-targets=${*:-document xml left}
+targets=${*:-document xml left perf}
 CLANG=${TEST_CLANG:-clang-19}
 reports=${OMPP_TEST_REPORTS:-$src/../shared/ompp-reports}
 flags="-std=gnu11 -D_GNU_SOURCE -g -O1 -fno-omit-frame-pointer -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined"

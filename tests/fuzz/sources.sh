@@ -13,6 +13,7 @@ fuzz_sources() {
         "$1"/src/base/ompp_error.c ;;
     xml) echo "$1"/src/report/*.c "$1"/src/analysis/*.c "$1"/src/structure/*.c "$1"/src/model/*.c "$1"/src/base/*.c ;;
     left) echo "$1"/src/model/*.c "$1"/src/base/*.c ;;
+    perf) echo "$1"/src/memory/ompp_perf_record.c ;;
     esac
 }
 
