@@ -154,8 +154,8 @@ static void all_lines(const ompp_text_t *t, line_fn *line)
     size_t papi = 0;
 
     for (size_t i = 0; i < t->profile->nmetrics; i++)
-        papi += t->profile->metrics[i].use == OMPP_USE_COLUMN &&
-                strcmp(ompp_profile_text(t->profile, t->profile->metrics[i].source), "PAPI") == 0;
+        papi += (t->profile->metrics[i].use == OMPP_USE_COLUMN || t->profile->metrics[i].use == OMPP_USE_SELECTED) &&
+                strncmp(ompp_profile_text(t->profile, t->profile->metrics[i].source), "PAPI", 4) == 0;
     family(t, line, "Counters", "OMPP_CTR", papi, true);
     family(t, line, "Evaluators", "OMPP_EVAL", t->nused, false);
     char text[1000] = "";

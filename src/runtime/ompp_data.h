@@ -42,6 +42,9 @@ bool ompp_data_subscribe(const ompp_data_backend_t *backend);
 /** \brief Whether the user wants this back end: it is named in OMPP_DATA_BACKEND, or that says auto. */
 bool ompp_data_wants(const char *backend);
 
+/** \brief Whether it may be started now: it is named, or nothing counts yet for structures that are named from outside. */
+bool ompp_data_may_choose(const char *backend);
+
 /** \brief A back end that could count, borrowed for ever; the order of offers is of no importance. \return false: no room. */
 bool ompp_data_offer(const ompp_data_backend_t *backend);
 

@@ -54,6 +54,13 @@ bool ompp_data_wants(const char *backend)
     return is_auto() || listed(ompp_env.data_backend, backend);
 }
 
+bool ompp_data_may_choose(const char *backend)
+{
+    ompp_env_read();
+    if (!is_auto()) return listed(ompp_env.data_backend, backend);
+    return (*ompp_env.data || *ompp_env.data_addr) && !ompp_data_has("hooks");
+}
+
 static const ompp_data_backend_t *offered(const char *name)
 {
     for (unsigned i = 0; i < noffers; i++)
@@ -70,6 +77,13 @@ static void refuse(const char *name, const char *why)
     ompp_event_coverage(OMPP_COVERAGE_REFUSED, subject, why);
 }
 
+static const char *why_not_offered(const char *name)
+{
+    if (strcmp(name, "hooks") == 0) return "the program was not built with kinst-ompp --memory";
+    if (strcmp(name, "papi") == 0 && ompp_env.counters.n == 0) return "no counters are asked for (OMPP_CTR1=PAPI_LD_INS)";
+    return "this ompp was built without it, or its library is missing";
+}
+
 /* \return whether it counts now. */
 static bool start(const char *name)
 {
@@ -78,8 +92,7 @@ static bool start(const char *name)
 
     if (ompp_data_has(name)) return true;
     if (!backend) {
-        refuse(name, strcmp(name, "hooks") == 0 ? "the program was not built with kinst-ompp --memory" :
-                                                  "this ompp was built without it, or its library is missing");
+        refuse(name, why_not_offered(name));
         return false;
     }
     if (ompp_data_subscribe(backend) && backend->start(why, sizeof why)) return true;

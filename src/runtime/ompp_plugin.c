@@ -21,19 +21,9 @@ static bool wants_counters(void)
     return ompp_env.counters.n > 0;
 }
 
-static bool names_data(void)
-{
-    return *ompp_env.data || *ompp_env.data_addr;
-}
-
-/* Named by the user, or chosen where structures are named from outside and no hooks count. */
 static bool wants_perf(void)
 {
-    static const char *const backends[] = {"samples", "breakpoints", "page-faults"};
-
-    for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++)
-        if (strstr(ompp_env.data_backend, backends[i])) return true;
-    return ompp_data_wants("page-faults") && names_data() && !ompp_data_has("hooks");
+    return ompp_data_may_choose("samples") || ompp_data_may_choose("breakpoints") || ompp_data_may_choose("page-faults");
 }
 
 static const struct {

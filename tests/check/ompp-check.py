@@ -213,7 +213,9 @@ class Report:
         if int(self.general.get('Used Counters', 0)) != len(names):
             names = []
         if any(line.startswith('----     ompp Data ') for line in self.lines):
-            names = names + self.data_columns()[:32 - len(names)]
+            data = self.data_columns()  # counters that are restricted to a structure are no columns of their own
+            names = [n for n in names if not any(c.startswith(n + '(') for c in data)]
+            names = names + data[:32 - len(names)]
         counters = [n + s for n in names for s in (('/I', '/E') if split else ('',))]
         return counters + self.evaluators() + (MPI_COLUMNS if 'MPI num procs' in self.general else [])
 
