@@ -142,8 +142,10 @@ static void family(const ompp_text_t *t, line_fn *line, const char *what, const 
 
 bool ompp_text_has_counters(const ompp_text_t *t)
 {
-    for (size_t i = 0; i < t->profile->nsettings; i++)
-        if (number_of(ompp_profile_text(t->profile, t->profile->settings[i].name), "OMPP_CTR")) return true;
+    for (size_t i = 0; i < t->profile->nsettings; i++) {
+        const char *name = ompp_profile_text(t->profile, t->profile->settings[i].name);
+        if (number_of(name, "OMPP_CTR") || strcmp(name, "PAPI") == 0) return true;
+    }
     for (size_t i = 0; i < t->ncounters; i++)
         if (t->counters[i].object == 0) return true;
     return t->nevaluators > 0;

@@ -13,6 +13,7 @@
 #include "runtime/ompp_data.h"
 #include "runtime/ompp_dump_priv.h"
 #include "runtime/ompp_finish_priv.h"
+#include "runtime/ompp_plugin.h"
 #include "runtime/ompp_process_priv.h"
 #include "runtime/ompp_thread_priv.h"
 
@@ -119,6 +120,7 @@ static void keep_settings(void)
         }
         keep_setting(row->name, ompp_env_text(row));
     }
+    if (ompp_plugin_has_counters()) keep_setting("PAPI", "available");
 }
 
 static const char *base_name(const char *path)

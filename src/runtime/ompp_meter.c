@@ -108,13 +108,6 @@ void ompp_meter_end(ompp_thread_t *thread)
 #define READABLE_PAUSE_NS 100000 /* longer than a processor keeps a store to itself */
 #define READABLE_PAUSES 100      /* that we wait for threads that are inside an event, all together */
 
-static bool any_readable(void)
-{
-    for (unsigned i = 0; i < atomic_load(&nmeters); i++)
-        if (meters[i]->readable) return true;
-    return false;
-}
-
 /* Not inside an event: then it is not in its meters either, and cannot come into them, for it has none any more. */
 static bool comes_outside(const ompp_thread_t *thread, unsigned *pauses)
 {
@@ -128,18 +121,26 @@ static bool comes_outside(const ompp_thread_t *thread, unsigned *pauses)
     return true;
 }
 
-/* As the thread, but with a piece of the arena of its own, so that nothing is taken from under the thread's hands. */
-static void move_for(const ompp_thread_t *thread, unsigned n)
+/*
+ * As the thread, but with a piece of the arena of its own, so that nothing is taken from under the thread's hands.
+ * \return whether all of its meters could be read.
+ */
+static bool move_for(const ompp_thread_t *thread, unsigned n)
 {
     static ompp_thread_t stand_in;
+    bool all = true;
     ompp_place_now_t here = {thread->meter_node, thread->meter_waits};
 
     stand_in.base = thread->base;
     stand_in.record = thread->record;
     stand_in.guard = 1;
     ompp_thread_self = &stand_in;
-    for (unsigned i = 0; i < n; i++)
-        if (meters[i]->readable && thread->meter_states[i]) meters[i]->move(thread->meter_states[i], here, here);
+    for (unsigned i = 0; i < n; i++) {
+        if (!thread->meter_states[i]) continue;
+        if (meters[i]->readable) meters[i]->move(thread->meter_states[i], here, here);
+        all &= meters[i]->readable;
+    }
+    return all;
 }
 
 unsigned ompp_meter_take_over(const ompp_thread_t *self)
@@ -148,16 +149,13 @@ unsigned ompp_meter_take_over(const ompp_thread_t *self)
     ompp_thread_t *first = atomic_load(&ompp_process.threads);
     unsigned pauses = READABLE_PAUSES, missed = 0;
 
-    if (!any_readable()) return 0;
+    if (atomic_load(&nmeters) == 0) return 0;
     for (ompp_thread_t *thread = first; thread; thread = thread->next_all)
         if (thread != self) thread->nmeters_at_end = __atomic_exchange_n(&thread->nmeters, 0, __ATOMIC_SEQ_CST);
     nanosleep(&pause, NULL);
     for (ompp_thread_t *thread = first; thread; thread = thread->next_all) {
         if (thread == self || thread->nmeters_at_end == 0) continue;
-        if (comes_outside(thread, &pauses))
-            move_for(thread, thread->nmeters_at_end);
-        else
-            missed++;
+        missed += !comes_outside(thread, &pauses) || !move_for(thread, thread->nmeters_at_end);
     }
     return missed;
 }

@@ -15,6 +15,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#define PAPI_LIBRARY "libompp-papi.so"
 
 static bool wants_counters(void)
 {
@@ -31,7 +34,7 @@ static const struct {
     bool (*wanted)(void);
     const char *library, *start;
 } plugins[] = {
-    {"counters (OMPP_CTR)", wants_counters, "libompp-papi.so", "ompp_papi_start"},
+    {"counters (OMPP_CTR)", wants_counters, PAPI_LIBRARY, "ompp_papi_start"},
     {"data structures (OMPP_DATA_BACKEND)", wants_perf, "libompp-perf.so", "ompp_perf_start"},
 };
 
@@ -47,6 +50,14 @@ void ompp_library_path(char *path, size_t n, const char *name)
         snprintf(path, n, "%.*s/%s", (int)(slash - self.dli_fname), self.dli_fname, name);
     else
         snprintf(path, n, "%s", name);
+}
+
+bool ompp_plugin_has_counters(void)
+{
+    char path[4200];
+
+    ompp_library_path(path, sizeof path, PAPI_LIBRARY);
+    return access(path, R_OK) == 0;
 }
 
 static void start_all(void)

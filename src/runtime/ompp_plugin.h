@@ -5,6 +5,7 @@
 #ifndef OMPP_PLUGIN_H
 #define OMPP_PLUGIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /** \brief Path of one of our libraries: beside the library this code is in. \param[out] path  shape [n]. */
@@ -15,6 +16,9 @@ void ompp_library_path(char *path, size_t n, const char *name);
  *        thread is measured. What cannot be opened is said once and stands in the Coverage section.
  */
 void ompp_plugins_start(void);
+
+/** \brief Whether counters could be asked for: this ompp was built with PAPI, and the library is there. */
+bool ompp_plugin_has_counters(void);
 
 /**
  * What every plug-in exports under the name its row gives: starts it, adds its meter.

@@ -69,6 +69,20 @@ def check_after(verdict, scratch, how):
     near(verdict, of(profile, "PARALLEL"), 1000, how + ": after the loops")
 
 
+def check_alive(verdict, scratch, how):
+    """A thread that waits in a region when the program ends: what it has counted there is in the report, or said to be missing."""
+    program = scratch.file("alive-" + how)
+    harness.build(os.path.join(harness.SOURCE, "tests", "counter", "alive.c"), program, how)
+    for title, setting in (("counters", {"OMPP_CTR1": FAULTS}), ("page faults", {"OMPP_DATA_BACKEND": "page-faults"})):
+        outcome = harness.run(program, scratch.file("alive-%s-%s" % (how, title[:4])), 1, **setting)
+        verdict.equal(outcome.status, 0, "%s: %s of a thread that lives: exit status" % (how, title))
+        profile = outcome.profile()
+        if any("last counts are missing" in c.get("subject", "") for c in profile.coverage):
+            print("note: threads that live cannot be read here")
+            continue
+        near(verdict, of(profile, "USER REGION"), 700, "%s: %s of a thread that lives" % (how, title))
+
+
 def main():
     if not os.path.exists(os.path.join(harness.BUILD, ".libs", "libompp-papi.so")):
         harness.skip("built without PAPI (Debian package: libpapi-dev)")
@@ -86,6 +100,7 @@ def main():
             verdict.equal(outcome.status, 0, "%s: exit status" % how)
             check(verdict, outcome, threads, "%s T=%d" % (how, threads))
         check_after(verdict, scratch, how)
+        check_alive(verdict, scratch, how)
     check_refusals(verdict, program, scratch)
     verdict.finish(scratch)
 
