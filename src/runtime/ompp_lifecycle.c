@@ -15,6 +15,7 @@
 #include "runtime/ompp_finish_priv.h"
 #include "runtime/ompp_plugin.h"
 #include "runtime/ompp_process_priv.h"
+#include "runtime/ompp_plugin.h"
 #include "runtime/ompp_thread_priv.h"
 
 #include <stdio.h>
@@ -385,6 +386,7 @@ __attribute__((constructor)) static void at_load(void)
     guess_rank();
     ompp_env_restore();
     atexit(ompp_finish_at_exit);
+    ompp_plugins_at_load();
 }
 
 void ompp_runtime_mpi(int rank, int size)

@@ -10,8 +10,10 @@
 #include "model/ompp_profile.h"
 #include "runtime/ompp_data_priv.h"
 #include "runtime/ompp_event.h"
+#include "runtime/ompp_meter.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,6 +54,13 @@ void ompp_library_path(char *path, size_t n, const char *name)
         snprintf(path, n, "%s", name);
 }
 
+/* Programs that are meant to be measured, and no shell or tool that inherits the environment; by what their libraries begin with. */
+static const char *const parallel[] = {"libgomp.so", "libomp.so", "libiomp5.so", "libmpi.so", "libmpich.so", "libompp-mpi"};
+
+typedef struct {
+    bool parallel, hooks;
+} loaded_t;
+
 bool ompp_plugin_has_counters(void)
 {
     char path[4200];
@@ -78,6 +87,26 @@ static void start_all(void)
         ompp_event_coverage(OMPP_COVERAGE_REFUSED, plugins[i].what, "this ompp was built without them, or the library is missing");
     }
     ompp_data_choose();
+}
+
+static int note_library(struct dl_phdr_info *info, size_t size, void *loaded)
+{
+    const char *slash = strrchr(info->dlpi_name, '/'), *name = slash ? slash + 1 : info->dlpi_name;
+    loaded_t *l = loaded;
+
+    (void)size;
+    for (size_t i = 0; i < sizeof parallel / sizeof parallel[0]; i++) l->parallel |= strncmp(name, parallel[i], strlen(parallel[i])) == 0;
+    l->hooks |= strncmp(name, "libompp-memory.so", 17) == 0;
+    return 0;
+}
+
+void ompp_plugins_at_load(void)
+{
+    loaded_t loaded = {false, false};
+
+    if (!wants_perf()) return;
+    dl_iterate_phdr(note_library, &loaded);
+    if (loaded.parallel && !loaded.hooks) ompp_meter_place();
 }
 
 void ompp_plugins_start(void)

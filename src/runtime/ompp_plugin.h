@@ -17,6 +17,12 @@ void ompp_library_path(char *path, size_t n, const char *name);
  */
 void ompp_plugins_start(void);
 
+/**
+ * \brief Begins measuring the calling thread where a back end for data structures has to see what comes before the first event: who
+ *        touches the data first is mostly the master, long before the first parallel region. Programs with hooks begin by themselves.
+ */
+void ompp_plugins_at_load(void);
+
 /** \brief Whether counters could be asked for: this ompp was built with PAPI, and the library is there. */
 bool ompp_plugin_has_counters(void);
 
