@@ -15,7 +15,6 @@
 #include "runtime/ompp_finish_priv.h"
 #include "runtime/ompp_plugin.h"
 #include "runtime/ompp_process_priv.h"
-#include "runtime/ompp_plugin.h"
 #include "runtime/ompp_thread_priv.h"
 
 #include <stdio.h>
