@@ -23,10 +23,13 @@ def set_of(profile, source):
     return next((m.get("set") for m in profile.root.find("metrics") if m.get("source") == source), None)
 
 
+TABLE = 2048  # pages of serial.c
+
+
 def counts(profile, source, name, kind=None, tid=None):
     """Sums of a structure's values, of all regions of a type, in the tree of a thread."""
     wanted, number, total = memory.objects(profile)[name].get("id"), set_of(profile, source), [0, 0]
-    regions = {r.get("id") for r in profile.root.find("regions") if kind in (None, r.get("type"))}
+    regions = {r.get("id") for r in profile.root.find("regions") if kind is None or r.get("type") in kind.split("|")}
     for node in profile.root.find("nodes"):
         if kind is not None and node.get("region") not in regions:
             continue
@@ -111,6 +114,47 @@ def check_breakpoints(verdict, program, folder, threads, title):
     verdict.equal(len(notes), 1, title + ": what does not fit is named in Coverage")
 
 
+def check_named(verdict, scratch, how, launched):
+    """Structures named from outside: what the master touches before the first region is seen; auto takes what works."""
+    title, program = "%s%s" % (how, " unmodified" if launched else ""), scratch.file("serial-%s-%d" % (how, launched))
+    harness.build(os.path.join(memory.HERE, "serial.c"), program, how, flags=("-O1", "-g"), instrument=not launched)
+    words = [harness.command("ompp"), "--", program] if launched else [program]
+
+    def run(name, **settings):
+        folder = os.path.dirname(scratch.file("serial-%s-%d-%s" % (how, launched, name), "x"))
+        return harness.execute(words, folder, OMP_NUM_THREADS=2, **settings)
+
+    outcome = run("faults", OMPP_DATA="table", OMPP_DATA_BACKEND="page-faults")
+    if is_refused(outcome, "page-faults"):
+        return
+    verdict.equal(outcome.out, "%d 1000\n" % TABLE, title + ": the program's output")
+    profile = profile_of(verdict, outcome, title)
+    large = table_in_large_pages(profile)
+    verdict.check(large or counts(profile, "page faults", "table", None, 0)[TOUCHES] == TABLE, title + ": the master touched the table")
+    verdict.equal(counts(profile, "page faults", "table", "PARALLEL|PARALLEL LOOP")[TOUCHES], 0, title + ": and nobody else did")
+    outcome = run("both", OMPP_DATA="table,counter", OMPP_DATA_BACKEND="page-faults,breakpoints")
+    if not is_refused(outcome, "breakpoints"):
+        profile = profile_of(verdict, outcome, title)
+        found = counts(profile, "breakpoints", "counter", "CRITICAL")
+        verdict.check(found[WRITES] == 1000 and found[ACCESSES] in (1000, 2000), "%s: counter: %s" % (title, found))
+        verdict.equal(has(profile, "breakpoints", "table"), False, title + ": breakpoints do not fit the table")
+    outcome = run("auto", OMPP_DATA="table")
+    profile = profile_of(verdict, outcome, title)
+    verdict.check(set_of(profile, "memory samples") or set_of(profile, "page faults"), title + ": auto finds one that works")
+    refusals = [c.get("subject", "") for c in profile.coverage if c["kind"] == "refused"]
+    for better in ("hooks", "papi"):
+        verdict.check(any(better in r for r in refusals), "%s: auto: why not %s: %s" % (title, better, refusals))
+    verdict.equal(outcome.messages(), [], title + ": auto says nothing on stderr")
+    outcome = run("auto-scalar", OMPP_DATA="counter")
+    profile = profile_of(verdict, outcome, title)
+    verdict.check(set_of(profile, "memory samples") or set_of(profile, "breakpoints") or set_of(profile, "page faults"),
+                  title + ": auto for a scalar")
+
+
+def table_in_large_pages(profile):
+    return counts(profile, "page faults", "table")[TOUCHES] < TABLE // 100
+
+
 def check_samples(verdict, program, folder):
     outcome = harness.run(program, folder, 2, OMPP_DATA_BACKEND="samples")
     if is_refused(outcome, "samples"):
@@ -132,6 +176,8 @@ def main():
             title = "%s T=%d" % (how, threads)
             check_faults(verdict, program, scratch.file("faults-%s-%d" % (how, threads)), threads, title + ": page faults")
             check_breakpoints(verdict, program, scratch.file("break-%s-%d" % (how, threads)), threads, title + ": breakpoints")
+        for launched in (False, True):
+            check_named(verdict, scratch, how, launched)
     check_samples(verdict, program, scratch.file("samples"))
     outcome = harness.run(program, scratch.file("hooks"), 1, OMPP_DATA_BACKEND="hooks")
     verdict.check("not built with kinst-ompp --memory" in refused(verdict, outcome, "hooks", "hooks"), "hooks: why")
