@@ -109,7 +109,7 @@ static bool take_apart(wanted_t *w, const char *text)
         w->places[w->nplaces++] = rest;
         rest = end + 1;
     }
-    w->name = rest;
+    w->name = strncmp(rest, "::", 2) == 0 ? rest + 2 : rest; /* C++'s global scope */
     return true;
 }
 

@@ -116,7 +116,7 @@ def in_c(verdict, scratch, name, compiler):
     verdict.equal(len([m for m in said if "no variable" in m]), 2, name + ": the late ones are missing at first")
     verdict.check(not any("OMPP_DATA" in c.get("subject", "") for c in profile.coverage), name + ": no Coverage line in the end")
 
-    wanted = {"grid[2]": 5, "grid[0][1:3]": 3, "cells[3]": 5, "cells[4].value": 4, "cells[5].value[1:2]": 2}
+    wanted = {"::grid[2]": 5, "grid[0][1:3]": 3, "cells[3]": 5, "cells[4].value": 4, "cells[5].value[1:2]": 2}
     profile, said = run(verdict, scratch, program, name + " parts", ",".join(wanted))
     verdict.equal((stores(profile), said), (wanted, []), name + ": stores by part")
 
