@@ -178,8 +178,8 @@ static void print_item(ompp_text_t *t, size_t number, const ompp_whatif_result_t
 
     if (number) fprintf(t->out, "%3zu.", number);
     else fputs("    ", t->out);
-    fprintf(t->out, " %5.1f %%, at most %5.1f %%, share %5.1f %%  %s", percent(ompp_whatif_main(r)->gain), percent(ompp_whatif_most(r)->gain),
-            percent(r->share), subject ? subject : "");
+    fprintf(t->out, " %5.1f %%, at most %5.1f %%, share %5.1f %%  %s", percent(ompp_whatif_main(r)->gain),
+            percent(ompp_whatif_most(r)->gain), percent(r->share), subject ? subject : "");
     if (number && r->inside != OMPP_NONE) fprintf(t->out, " (in R%05" PRIu32 ")", t->profile->regions[r->inside].number);
     putc('\n', t->out);
     free(subject);
