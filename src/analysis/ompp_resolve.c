@@ -2,6 +2,7 @@
 #include "analysis/ompp_analysis.h"
 
 #include "analysis/ompp_calls.h"
+#include "analysis/ompp_directives.h"
 #include "base/ompp_error.h"
 #include "structure/ompp_name.h"
 #include "structure/ompp_source.h"
@@ -211,14 +212,26 @@ static int resolve_module(ompp_profile_t *profile, item_t *items, size_t n, doub
     return rc;
 }
 
-/* Whether a word is among words parted by single blanks. */
-static bool has_word(const char *words, const char *word)
+/* Loops with a static schedule are not seen there, also where they are combined with the region. */
+static bool is_gomp(const ompp_profile_t *profile)
 {
-    size_t n = strlen(word);
+    return strncmp(ompp_profile_text(profile, profile->source), "GOMP", 4) == 0;
+}
 
-    for (const char *at = words; (at = strstr(at, word)); at += n)
-        if ((at == words || at[-1] == ' ') && (at[n] == '\0' || at[n] == ' ')) return true;
-    return false;
+static bool is_loop(const ompp_directive_t *directive)
+{
+    return ompp_directive_has(directive->words, "for") || ompp_directive_has(directive->words, "loop");
+}
+
+/* A parallel region whose loop is not seen, so that the two are not joined later on. */
+static bool is_loop_alone(const ompp_profile_t *profile, const ompp_region_t *region)
+{
+    if (region->construct != OMPP_CONSTRUCT_PARALLEL) return false;
+    for (size_t i = 0; i < profile->nregions; i++) {
+        const ompp_region_t *r = &profile->regions[i];
+        if (r->construct == OMPP_CONSTRUCT_LOOP && r->begin == region->begin && r->file == region->file) return false;
+    }
+    return true;
 }
 
 /* The source text knows the last line of what the compiler leaves no trace of, and the name of a critical section. */
@@ -228,10 +241,12 @@ static void refine(ompp_profile_t *profile, ompp_region_t *region, const ompp_so
     ompp_directive_t directive;
 
     if (!words[0] || ompp_source_directive(source, region->begin, &directive) != 0) return;
-    if (!has_word(directive.words, words[0]) && !(words[1] && has_word(directive.words, words[1]))) return;
+    if (!ompp_directive_has(directive.words, words[0]) && !(words[1] && ompp_directive_has(directive.words, words[1]))) return;
     if (directive.last >= region->begin) region->end = directive.last;
     if (ompp_constructs[region->construct].place == OMPP_PLACE_NAMED && region->name == 0 && directive.name[0])
         region->name = ompp_profile_string(profile, directive.name);
+    if (is_gomp(profile) && is_loop(&directive) && is_loop_alone(profile, region))
+        region->construct = OMPP_CONSTRUCT_PARLOOP;
 }
 
 /* Calls (of MPI) in one file of Fortran: items[0 .. n). */
@@ -253,6 +268,22 @@ static void refine_calls(ompp_profile_t *profile, const item_t *items, size_t n,
     free(calls);
 }
 
+/* Constructs in one file: items[0 .. n), in the order of their code. */
+static void refine_lines(ompp_profile_t *profile, const item_t *items, size_t n, const ompp_source_t *source)
+{
+    uint32_t *regions = calloc(n, sizeof *regions);
+
+    for (size_t i = 0; regions && i < n; i++) regions[i] = items[i].region;
+    for (size_t i = 1; regions && i < n; i++) /* few, and nearly in order */
+        for (size_t k = i; k > 0 && profile->regions[regions[k]].addr < profile->regions[regions[k - 1]].addr; k--) {
+            uint32_t other = regions[k];
+            regions[k] = regions[k - 1];
+            regions[k - 1] = other;
+        }
+    if (regions) ompp_directives_mend(profile, regions, n, source);
+    free(regions);
+}
+
 static void refine_all(ompp_profile_t *profile, item_t *items, size_t n, double deadline)
 {
     qsort(items, n, sizeof *items, compare_file);
@@ -260,6 +291,7 @@ static void refine_all(ompp_profile_t *profile, item_t *items, size_t n, double 
         for (next = i + 1; next < n && items[next].file == items[i].file;) next++;
         if (items[i].file == 0) continue;
         ompp_source_t *source = ompp_source_open(ompp_profile_text(profile, items[i].file), items[i].newest);
+        if (source && is_gomp(profile)) refine_lines(profile, items + i, next - i, source);
         for (size_t k = i; source && k < next; k++) refine(profile, &profile->regions[items[k].region], source);
         if (source) refine_calls(profile, items + i, next - i, source);
         ompp_source_close(source);

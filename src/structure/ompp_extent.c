@@ -150,6 +150,31 @@ uint32_t ompp_extent_outlined(const ompp_unit_t *unit, const ompp_row_t *begin)
     return body ? max(last, body_end(unit, begin->file, body)) : last;
 }
 
+/* File of the first row that is a function's own. */
+static uint32_t own_file(const ompp_unit_t *unit, uint32_t f)
+{
+    const ompp_range_t *range = &unit->ranges.items[unit->functions[f].first_range];
+
+    for (size_t i = ompp_unit_row_from(unit, range->low); i < unit->nrows && unit->rows[i].address < range->high; i++)
+        if (!unit->rows[i].end && unit->rows[i].line && is_own(unit, f, unit->rows[i].address)) return unit->rows[i].file;
+    return UINT32_MAX;
+}
+
+bool ompp_extent_entry(const ompp_unit_t *unit, uint64_t addr, uint32_t *file, uint32_t *first, uint32_t *last)
+{
+    for (uint32_t i = 0; i < unit->nfunctions; i++) {
+        const ompp_function_t *f = &unit->functions[i];
+        size_t mark = f->inlined || f->nranges == 0 ? NOUTLINED : mark_of(f);
+        if (mark == NOUTLINED || outlined[mark].declared || unit->ranges.items[f->first_range].low != addr) continue;
+        *file = own_file(unit, i);
+        lines_t lines = own_lines(unit, i, *file);
+        *first = lines.first;
+        *last = lines.last;
+        return *file < unit->nfiles && lines.first != 0;
+    }
+    return false;
+}
+
 /*
  * Line of the directive whose body is a function: the last one that stands above the body or on its line. Between a directive and
  * the loop it is combined with there is no other directive.

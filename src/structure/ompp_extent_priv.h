@@ -15,6 +15,13 @@
 uint32_t ompp_extent_outlined(const ompp_unit_t *unit, const ompp_row_t *begin);
 
 /**
+ * \brief Lines of a region that is known by the first address of the function made of it (gcc).
+ * \param[out] file  number of the file, as in rows.
+ * \return false when no such function begins there.
+ */
+bool ompp_extent_entry(const ompp_unit_t *unit, uint64_t addr, uint32_t *file, uint32_t *first, uint32_t *last);
+
+/**
  * \brief Line of the directive of a combined construct ("parallel for"), for code of the loop in it.
  * \return 0 when the code at this address is not that of such a loop, or nothing says so.
  */

@@ -243,6 +243,13 @@ static void answer(ompp_structure_t *structure, const ompp_unit_t *unit, ompp_qu
         query->line_before = neighbour(unit, row, function, -1);
         query->line_after = neighbour(unit, row, function, 1);
     }
+    uint32_t own, from, to;
+    if (query->extent == OMPP_EXTENT_OUTLINED && ompp_extent_entry(unit, query->addr, &own, &from, &to)) {
+        query->file = unit->files[own];
+        query->line = from;
+        query->line_end = to;
+        return;
+    }
     uint32_t last = last_line(unit, query, row);
     query->file = file;
     query->line = first_line(structure, unit, query, row);

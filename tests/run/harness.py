@@ -49,6 +49,11 @@ def sources():
     return found or skip("neither gcc with opari2 nor clang")
 
 
+def plain_sources():
+    """Sources for programs that nobody rebuilt."""
+    return ["gomp"] if shutil.which(COMPILERS["opari"]) else []
+
+
 def mpirun():
     runner = os.environ.get("MPIRUN", "mpirun")
     return runner if shutil.which(runner) else skip("no mpirun")

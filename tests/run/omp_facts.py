@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """
-Builds every program of tests/omp through kinst-ompp, by OPARI2 (gcc) and by OMPT (clang), runs it with 1, 2 and 4 threads, and
-checks two things: the report against the program's facts, and the two reports against each other.
+Builds every program of tests/omp through kinst-ompp, by OPARI2 (gcc) and by OMPT (clang), and plain, to be measured by ompp (gcc, GOMP),
+runs it with 1, 2 and 4 threads, and checks two things: the report against the program's facts, and the reports against each other.
 
 A line of NAME.facts:   LABEL KIND COLUMN WHERE VALUE [source]
     LABEL   of the comment above the construct; - = any place        KIND    region type, _ for blank, several with |
     COLUMN  of the report, or name of a metric in the XML, or: regions, nodes (how many there are)   WHERE   each (of T threads), sum, tidN
-    VALUE   expression in T, or LOW..[HIGH]                          source  opari or ompt: only there
+    VALUE   expression in T, or LOW..[HIGH]                          source  opari, ompt or gomp: only there; -gomp: not there
 or  result EXPRESSION   what the program prints.
 or  env NAME=VALUE      the program's environment.        or  threads N...   run with these numbers of threads
 or  sources NAME...     only these; or  apart: the sources differ in more than the facts say, and are not compared.
@@ -24,9 +24,15 @@ END_LINES = {"PARALLEL", "SINGLE", "MASTER", "CRITICAL"}
 ANY_THREAD = {"TASK", "TASKEXEC", "UTASK", "UTASKEXEC", "TASKWAIT", "MASTER", "LOCK"}
 SAME_TYPE = {"UTASK": "TASK", "UTASKEXEC": "TASKEXEC"}  # OPARI2 makes untied tasks tied
 # Threads that take part are not the program's first team, so their numbers depend on the OpenMP library.
-OTHER_TEAMS = {"nested", "pthreads", "recursion"}
+OTHER_TEAMS = {"nested", "pthreads", "recursion", "target"}
 # Tasks that OPARI2 does not see: of taskloop.
 TASKS_UNSEEN = {"taskgroup"}
+# What libgomp is not called for: no fact about these holds there. A barrier of a static loop counts as BARRIER, on the loop's line.
+UNSEEN_BY_GOMP = {"MASTER", "ATOMIC", "FLUSH", "DISTRIBUTE", "SCOPE", "USER_REGION"}
+# What OMPT does not tell. And tasks that libgomp makes for itself.
+ONLY_GOMP = {"doacross": {"ORDERED"}, "target": {"TARGET"}, "pthreads": {"CRITICAL"}}
+NOWAIT_TARGETS = {"target"}
+STATIC_LOOPS = {"LOOP", "PARALLEL LOOP"}
 SPECIAL = ("result", "env", "threads", "sources", "apart")
 # OpenMP is started by another thread than the initial one: OMPT leaves mutexes alone there (src/ompt/ompp_ompt.c says why).
 MUTEXES_UNSEEN = {"pthreads"}
@@ -57,11 +63,16 @@ def check_fact(verdict, words, profile, begin, threads, title):
         verdict.check(matches(found, wanted, threads), "%s: thread %d has %d, wanted %s" % (title, tid, found, wanted))
 
 
+def holds_for(words, how):
+    only = words.pop() if len(words) == 6 else how
+    return only != "-" + how and (only == how or only[0] == "-") and not (how == "gomp" and words[1] in UNSEEN_BY_GOMP)
+
+
 def check_program(verdict, facts, profile, source, how, threads, title):
     begin, end = harness.labels(source)
     for line in facts:
         words = line.split()
-        if len(words) == 6 and words.pop() != how:
+        if not holds_for(words, how):
             continue
         check_fact(verdict, words, profile, begin, threads, title)
     for label, line in end.items():
@@ -102,10 +113,28 @@ def compare(verdict, name, profiles, title):
         verdict.equal(one.get(key), other.get(key), "%s: OPARI2 against OMPT: %s line %s-%s" % ((title,) + key))
 
 
+def compare_gomp(verdict, name, gomp, other, title):
+    """Counts are equal where both see the construct; what only one sees is what libgomp is known not to be called for."""
+    one, both = comparable(gomp, name), comparable(other, name)
+    loops = {key[1]: counts for key, counts in both.items() if key[0] in STATIC_LOOPS}
+    taskloops = {region.begin for region in other.find("TASKLOOP")}  # makes its tasks in libgomp
+    for key in sorted(set(one) | set(both), key=str):
+        text = "%s: GOMP against another source: %s line %s-%s" % ((title,) + key)
+        if key in one and key in both:
+            verdict.equal(one[key], both[key], text)
+        elif key in one:
+            known = key[0] in ONLY_GOMP.get(name, ()) or key[0] == "BARRIER" and one[key] == loops.get(key[1])
+            verdict.check(known, text + ": only GOMP has it, %s" % one[key])
+        else:
+            known = key[0] in UNSEEN_BY_GOMP | {"LOOP"} or key[0] == "TASK" and key[1] in taskloops or name in NOWAIT_TARGETS
+            verdict.check(known, text + ": GOMP does not have it, %s" % both[key])
+
+
 def run_one(verdict, scratch, name, source, how, program, threads, facts, special):
     title = "%s %s T=%d" % (name, how, threads)
     environment = dict(text.split("=") for text in special["env"])
-    outcome = harness.run(program, scratch.file(name, "%s-%d" % (how, threads)), threads, **environment)
+    words = (harness.command("ompp"), ("--", program)) if how == "gomp" else (program, ())
+    outcome = harness.run(words[0], scratch.file(name, "%s-%d" % (how, threads)), threads, args=words[1], **environment)
     verdict.equal((outcome.status, outcome.out.strip()), (0, str(eval(special["result"][0], {"T": threads}))), title + ": result")
     verdict.equal(outcome.messages(), [], title + ": messages")
     profile = outcome.profile()
@@ -123,7 +152,7 @@ def test(verdict, scratch, name, hows):
     programs = {}
     for how in hows:
         programs[how] = scratch.file(name, how, name)
-        harness.build(source, programs[how], how)
+        harness.build(source, programs[how], "opari" if how == "gomp" else how, instrument=how != "gomp")
     for threads in map(int, special["threads"][0].split()) if special["threads"] else THREADS:
         profiles = {}
         for how in hows:
@@ -131,12 +160,15 @@ def test(verdict, scratch, name, hows):
                 profiles[how] = run_one(verdict, scratch, name, source, how, programs[how], threads, facts, special)
             except (harness.Failure, harness.subprocess.TimeoutExpired) as failure:
                 verdict.check(False, "%s %s T=%d: %s" % (name, how, threads, failure))
-        if len(profiles) == 2 and not special["apart"]:
+        if "opari" in profiles and "ompt" in profiles and not special["apart"]:
             compare(verdict, name, profiles, "%s T=%d" % (name, threads))
+        others = [profiles[how] for how in ("ompt", "opari") if how in profiles]
+        if "gomp" in profiles and others and not special["apart"]:
+            compare_gomp(verdict, name, profiles["gomp"], others[0], "%s T=%d" % (name, threads))
 
 
 def main():
-    hows = harness.sources()
+    hows = harness.sources() + harness.plain_sources()
     harness.over_programs("omp_facts", os.path.join(harness.SOURCE, "tests", "omp"),
                           lambda verdict, scratch, name: test(verdict, scratch, name, hows))
 

@@ -1,0 +1,29 @@
+/**
+ * \file
+ * Directives for constructs whose code the compiler gives another line. Called by ompp_resolve.c.
+ */
+#ifndef OMPP_DIRECTIVES_H
+#define OMPP_DIRECTIVES_H
+
+#include "model/ompp_profile.h"
+#include "structure/ompp_source.h"
+
+/**
+ * \brief Finds the lines of worksharing constructs and barriers in the text of their file. For profiles from GOMP interposition: GCC gives
+ *        the call that begins a loop, single or sections often the line of the code in front of it, and calls may be tail calls.
+ *
+ * A construct on the line of a fitting directive is right. Of the others, one that ends in the block of a directive is that one's, then one
+ * that begins in it; what is left belongs to the next fitting directive, in the same block, that nothing else belongs to. One with nowait
+ * fits regions that nobody has waited at the end of, and the others fit the others. A barrier
+ * in a loop's block is the loop's, and gets the line of its directive; one on the line of a parallel region is the last thing in it.
+ * A region for which there is no fitting directive stays as it is.
+ *
+ * \param[in] regions  numbers of regions of this file, shape [n].
+ * \param[in] source   its text; borrowed.
+ */
+void ompp_directives_mend(ompp_profile_t *profile, const uint32_t *regions, size_t n, const ompp_source_t *source);
+
+/** \brief Whether a word is among words with single blanks between. */
+bool ompp_directive_has(const char *words, const char *word);
+
+#endif
