@@ -551,6 +551,23 @@ static bool report_of_rank(ompp_time_t t, int rank)
     return written;
 }
 
+/* It has called MPI and not MPI_Init: MPI's sessions, where there is nothing that holds the ranks together. */
+static bool has_sessions(const ompp_profile_t *profile)
+{
+    for (size_t r = 0; r < profile->nregions; r++)
+        if (profile->regions[r].construct == OMPP_CONSTRUCT_MPI) return true;
+    return false;
+}
+
+static bool write_of_process(ompp_profile_t *profile)
+{
+    const bool sessions = ompp_launcher_rank() >= 0 && has_sessions(profile);
+
+    if (sessions)
+        ompp_profile_add_coverage(profile, OMPP_COVERAGE_NOTE, "MPI without MPI_Init (sessions)", "one report per process", 1);
+    return write_report(profile, sessions ? ompp_launcher_rank() : -1, NULL);
+}
+
 /* The report of the run, on rank 0; collective when there is more than one rank. \return whether this process's part is done. */
 static bool report_of_run(ompp_time_t t, const ompp_reduce_t *reduce)
 {
@@ -565,7 +582,8 @@ static bool report_of_run(ompp_time_t t, const ompp_reduce_t *reduce)
         else
             send_profile(reduce, taker_of(reduce), NULL);
     }
-    if (!reduce || reduce->rank == 0) done = profile && write_report(profile, -1, NULL);
+    if (!reduce) done = profile && write_of_process(profile);
+    else if (reduce->rank == 0) done = profile && write_report(profile, -1, NULL);
     ompp_profile_free(profile);
     return done;
 }

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""
+Ways of beginning and ending MPI, with each MPI that is here: thread levels, MPI_Finalize on another thread, ranks that come late or not
+at all, MPI that is gone already, parts of the world, spawned processes, sessions, callbacks that call MPI. Output and status are those
+of the plain program, nothing hangs, and there are the reports that should be, with the counts of all ranks.
+"""
+
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import harness
+
+SOURCE = os.path.join(harness.HERE, "ends.c")
+RANKS = 2
+ROUNDS = 10
+
+
+class Way:
+    """reports: names of the text reports; allreduce: per rank of the first; settings: of the run; only: MPI family."""
+
+    def __init__(self, name, reports=("ends.2x1-0",), messages=0, allreduce=ROUNDS, only=None, **settings):
+        self.name, self.reports, self.messages, self.allreduce, self.only = name, reports, messages, allreduce, only
+        self.settings = settings
+
+
+EACH = ("ends:0.1-0", "ends:1.1-0")
+WAYS = (
+    Way("plain"), Way("single"), Way("funneled"), Way("serialized"), Way("multiple"), Way("parts"),
+    Way("thread", reports=("ends.2x2-0",)),
+    Way("callbacks", allreduce=ROUNDS + 1), Way("apart"),
+    Way("late", reports=EACH, messages=RANKS, OMPP_FINALIZE_TIMEOUT="1"),
+    Way("hidden", reports=EACH, messages=RANKS),
+    Way("spawn", reports=("ends.2x1-0", "ends.2x1-1")),
+    Way("session", reports=EACH, only="mpich"),
+)
+
+
+def builds(scratch):
+    found = []
+    for name in ("openmpi", "mpich"):
+        launcher, compiler = "mpirun." + name, "mpicc." + name
+        if not shutil.which(launcher) or not shutil.which(compiler):
+            print("note: not tested with %s" % name)
+            continue
+        os.environ["MPICC"] = compiler
+        programs = {}
+        for kind in ("plain", "measured"):
+            programs[kind] = scratch.file(name, kind, "ends")
+            harness.build(SOURCE, programs[kind], harness.sources()[0], mpi=True, instrument=kind == "measured",
+                          flags=("-O0", "-g", "-I" + os.path.join(harness.SOURCE, "include")))
+        found.append((name, launcher, programs))
+    return found or harness.skip("no MPI here")
+
+
+def launch(name, launcher, program, way, folder, **settings):
+    os.makedirs(os.path.join(folder, "job"), exist_ok=True)
+    options = ["--oversubscribe", "--allow-run-as-root"] if name == "openmpi" else []
+    words = [launcher, *options, "-n", str(RANKS), program, way.name]
+    return harness.execute(words, folder, OMP_NUM_THREADS=1, OMPP_JOB_DIR=os.path.join(folder, "job"), **settings)
+
+
+def check_reports(verdict, title, way, outcome):
+    names = [os.path.basename(path)[:-len(".ompp.txt")] for path in outcome.reports("txt")]
+    verdict.equal(sorted(names), sorted(way.reports), title + ": reports")
+    for path in outcome.reports():
+        profile = harness.ompp_profile.Profile(path)
+        verdict.profile(profile, title)
+        calls = profile.total("execC", profile.find("MPI", name="MPI_Allreduce"))
+        wanted = {rank for rank, _ in profile.locations}
+        verdict.equal({rank: n for (rank, _), n in calls.items()}, {rank: way.allreduce for rank in wanted}, title + ": MPI_Allreduce")
+
+
+def check_rest(verdict, title, way, folder):
+    """Whose profile is in a report of all ranks has left no file; the others' make one."""
+    kept = os.listdir(os.path.join(folder, "job"))
+    incomplete = way.name in ("late", "hidden")
+    verdict.equal(len(kept), RANKS if incomplete else 0, title + ": files left: %s" % kept)
+    if incomplete:
+        check_merged(verdict, title, folder)
+
+
+def check_merged(verdict, title, folder):
+    to = os.path.join(folder, "merged")
+    os.mkdir(to)
+    done = harness.execute([harness.command("ompp-report"), "merge", "--to=" + to, "job"], folder)
+    verdict.equal((done.status, len(glob.glob(to + "/*.xml"))), (0, 1), title + ": merge: " + done.err)
+    for path in glob.glob(to + "/*.xml"):
+        profile = harness.ompp_profile.Profile(path)
+        verdict.profile(profile, title)
+        calls = profile.total("execC", profile.find("MPI", name="MPI_Allreduce"))
+        verdict.equal(calls, {(rank, 0): ROUNDS for rank in range(RANKS)}, title + ": MPI_Allreduce, merged")
+
+
+def check_apart(verdict, title, outcome):
+    """The wait of the rank that came first is not in its time."""
+    durations = [int(r["duration-ns"]) * 1e-9 for r in outcome.profile().ranks]
+    verdict.check(durations[1] - durations[0] > 1.5, "%s: ranks last %s s, and were 2 s apart" % (title, durations))
+
+
+def test(verdict, scratch, way, name, launcher, programs):
+    title, folder = "%s (%s)" % (way.name, name), scratch.file(name, way.name, "x")[:-2]
+    try:
+        plain = launch(name, launcher, programs["plain"], way, folder + "-plain")
+        outcome = launch(name, launcher, programs["measured"], way, folder, **way.settings)
+    except subprocess.TimeoutExpired:
+        verdict.check(False, title + ": hangs")
+        return
+    lines = sorted(re.findall(r"^%s.*$" % ("spawn" if way.name == "spawn" else way.name), plain.out, re.M))
+    if way.name == "spawn" and plain.status:
+        print("note: %s does not spawn here, without measurement either" % name)
+        return
+    verdict.check(lines, "%s: the plain program does not run: %s" % (title, plain.err[-300:]))
+    found = sorted(re.findall(r"^%s.*$" % ("spawn" if way.name == "spawn" else way.name), outcome.out, re.M))
+    verdict.equal((outcome.status, found), (plain.status, lines), title + ": status and output: " + outcome.err[-500:])
+    verdict.equal(len(outcome.messages()), way.messages, "%s: messages: %s" % (title, outcome.messages()))
+    check_reports(verdict, title, way, outcome)
+    check_rest(verdict, title, way, folder)
+    if way.name == "apart":
+        check_apart(verdict, title, outcome)
+
+
+def test_gone(verdict, scratch, name, launcher, programs):
+    """
+    A rank is gone, and MPI does not end the others (MPICH can be told so): after the time for it, we have given up, and said so. What
+    MPI_Finalize itself does then is not our affair: MPICH's waits for ever.
+    """
+    title, folder = "gone (%s)" % name, scratch.file(name, "gone", "x")[:-2]
+    os.makedirs(os.path.join(folder, "job"))
+    changes = {"OMPP_JOB_DIR": os.path.join(folder, "job"), "OMPP_FINALIZE_TIMEOUT": 1, "OMP_NUM_THREADS": 1}
+    words = [launcher, "-disable-auto-cleanup", "-n", str(RANKS), programs["measured"], "gone"]
+    with open(os.path.join(folder, "err"), "w") as err:
+        process = subprocess.Popen(words, cwd=folder, env=harness.environment(**changes), stdout=err, stderr=err, start_new_session=True)
+        end = time.time() + 30
+        while "not all ranks" not in open(err.name).read() and time.time() < end:
+            time.sleep(0.1)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    verdict.check("not all ranks" in open(err.name).read(), title + ": nothing said")
+    check_merged(verdict, title, folder)
+
+
+def main():
+    verdict, scratch = harness.Verdict("ends"), harness.Scratch("ends")
+    try:
+        for name, launcher, programs in builds(scratch):
+            for way in WAYS:
+                if (not way.only or way.only == name) and (len(sys.argv) == 1 or way.name in sys.argv):
+                    test(verdict, scratch, way, name, launcher, programs)
+            if name == "mpich" and (len(sys.argv) == 1 or "gone" in sys.argv):
+                test_gone(verdict, scratch, name, launcher, programs)
+    except harness.Failure as failure:
+        verdict.check(False, str(failure))
+    verdict.finish(scratch)
+
+
+main()
