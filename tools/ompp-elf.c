@@ -91,6 +91,52 @@ ompp_elf_kind_t ompp_elf_kind(const char *path)
     return kind;
 }
 
+/* The section of a name; NULL when there is none. */
+static const ElfW(Shdr) *find_section(const image_t *image, const char *name)
+{
+    const ElfW(Ehdr) *h = (const void *)image->data;
+    const ElfW(Shdr) *s = (const void *)(image->data + h->e_shoff);
+
+    if (!h->e_shnum || h->e_shentsize != sizeof *s || h->e_shoff > image->size || h->e_shstrndx >= h->e_shnum ||
+        h->e_shnum > (image->size - h->e_shoff) / sizeof *s || s[h->e_shstrndx].sh_offset > image->size)
+        return NULL;
+    const char *names = (const char *)image->data + s[h->e_shstrndx].sh_offset;
+    size_t size = image->size - s[h->e_shstrndx].sh_offset, length = strlen(name) + 1;
+    for (unsigned i = 0; i < h->e_shnum; i++)
+        if (s[i].sh_name < size && length <= size - s[i].sh_name && memcmp(names + s[i].sh_name, name, length) == 0) return &s[i];
+    return NULL;
+}
+
+/* Debug information that a package puts aside: /usr/lib/debug/.build-id/ab/cdef....debug */
+static bool has_separate(const image_t *image)
+{
+    const ElfW(Shdr) *note = find_section(image, ".note.gnu.build-id");
+    char path[200] = "/usr/lib/debug/.build-id/";
+    size_t n = strlen(path), head = sizeof(ElfW(Nhdr)) + 4;
+
+    if (!note || note->sh_size <= head || note->sh_size > head + 64 || note->sh_offset > image->size ||
+        note->sh_size > image->size - note->sh_offset)
+        return false;
+    for (size_t i = head; i < note->sh_size; i++)
+        n += (size_t)snprintf(path + n, sizeof path - n, i == head ? "%02x/" : "%02x", image->data[note->sh_offset + i]);
+    snprintf(path + n, sizeof path - n, ".debug");
+    return access(path, R_OK) == 0;
+}
+
+ompp_elf_debug_t ompp_elf_debug(const char *path)
+{
+    ompp_elf_debug_t found = OMPP_ELF_NO_LINES;
+    image_t image;
+
+    if (!map_file(path, &image)) return found;
+    if (is_elf_here(&image) && (find_section(&image, ".debug_line") || find_section(&image, ".zdebug_line")))
+        found = OMPP_ELF_LINES;
+    else if (is_elf_here(&image) && has_separate(&image))
+        found = OMPP_ELF_SEPARATE;
+    munmap((void *)image.data, image.size);
+    return found;
+}
+
 /* Offset in the file of an address, or 0. */
 static size_t file_offset(const image_t *image, ElfW(Addr) address)
 {

@@ -19,6 +19,16 @@ typedef enum {
 /** \brief Kind of a file. */
 ompp_elf_kind_t ompp_elf_kind(const char *path);
 
+/** Where the source lines of a program's addresses are to be had. */
+typedef enum {
+    OMPP_ELF_LINES,    /* in the file */
+    OMPP_ELF_SEPARATE, /* in a file of /usr/lib/debug, by build id */
+    OMPP_ELF_NO_LINES
+} ompp_elf_debug_t;
+
+/** \brief Debug information of a program. */
+ompp_elf_debug_t ompp_elf_debug(const char *path);
+
 /** \brief One shared library that a file needs, directly or through others. \param[in] soname  borrowed for the call. */
 typedef void (*ompp_elf_visit_t)(const char *soname, void *data);
 

@@ -4,6 +4,7 @@
  * by the program, so process id and signals are the program's. See docs/launcher.md.
  */
 #include "base/ompp_env.h"
+#include "tools/ompp-doctor.h"
 #include "tools/ompp-place.h"
 #include "tools/ompp-program.h"
 
@@ -84,6 +85,7 @@ static char *option_name(const ompp_env_row_t *row)
 static void help(void)
 {
     printf("usage: ompp [options] -- program [arguments]\n"
+           "       ompp doctor mpirun -n 4 program [arguments]    says what would work, and with which command\n"
            "Runs a dynamic program under measurement. With MPI: mpirun -n 4 ompp [options] -- program [arguments]\n\n"
            "  -n                     print the environment that would be set, for pasting into a shell\n"
            "  --version, --help\n");
@@ -237,6 +239,7 @@ int main(int argc, char **argv)
     int first = read_options(argc, argv);
     static ompp_program_t program;
 
+    if (first < argc && first == 1 && strcmp(argv[1], "doctor") == 0) return ompp_doctor(argv + 2);
     if (first >= argc) {
         fprintf(stderr, "usage: ompp [options] -- program [arguments]\n");
         return WRONG_USAGE;

@@ -129,16 +129,31 @@ static const struct {
     {"strace", false}, {"perf", false},    {"make", false},
 };
 
+/* Row of the table, or its end. */
+static size_t find_starter(const char *base)
+{
+    size_t i = 0;
+
+    for (; i < sizeof starters / sizeof starters[0]; i++) {
+        size_t n = strlen(starters[i].name);
+        if (strncmp(base, starters[i].name, n) == 0 && (!base[n] || base[n] == '.')) break;
+    }
+    return i;
+}
+
+bool ompp_program_starts_others(const char *name)
+{
+    return find_starter(base_name(name)) < sizeof starters / sizeof starters[0];
+}
+
 static void check_starter(ompp_program_t *program, const char *name)
 {
     const char *base = base_name(name);
+    size_t i = find_starter(base);
 
-    for (size_t i = 0; i < sizeof starters / sizeof starters[0]; i++) {
-        size_t n = strlen(starters[i].name);
-        if (strncmp(base, starters[i].name, n) != 0 || (base[n] && base[n] != '.')) continue;
-        cannot(program, "starts what is to be measured: put ompp behind %s: %s%s ompp -- ./app", base, base,
-               starters[i].ranks ? " -n 2" : " ...");
-    }
+    if (i == sizeof starters / sizeof starters[0]) return;
+    cannot(program, "starts what is to be measured: put ompp behind %s: %s%s ompp -- ./app", base, base,
+           starters[i].ranks ? " -n 2" : " ...");
 }
 
 static bool is_shell(const char *name)

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""
+ompp doctor on launch lines that work and on broken ones: no debug information, the mpirun of another MPI, perf refused, a directory
+that cannot be written, a static program, a line that starts nothing, ranks bound to one processor. What it says, and what to do; the
+program itself is never run. The command that it proposes works.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+
+import harness
+
+PROGRAM = """
+#include <stdio.h>
+#ifdef MPI
+#include <mpi.h>
+#endif
+int main(int argc, char **argv)
+{
+    int sum = 0;
+#ifdef MPI
+    MPI_Init(&argc, &argv);
+#endif
+    fclose(fopen("was-run", "w"));
+#pragma omp parallel
+#pragma omp critical
+    sum++;
+#ifdef MPI
+    MPI_Finalize();
+#endif
+    return sum == 0;
+}
+"""
+# A kernel that does not permit performance counters.
+REFUSE = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+long syscall(long number, ...)
+{
+    static long (*real)(long, ...);
+    va_list args;
+    long a[6];
+    va_start(args, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(args, long);
+    va_end(args);
+    if (number == SYS_perf_event_open) {
+        errno = EACCES;
+        return -1;
+    }
+    if (!real)
+        real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+    return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+"""
+GCC = os.environ.get("TEST_GCC", "gcc")
+
+
+class Doctor:
+    def __init__(self, verdict, folder):
+        self.verdict, self.folder = verdict, folder
+
+    def ask(self, title, words, status, lines, **changes):
+        """lines: {topic: (verdict, word that is in its line or advice)}"""
+        done = harness.execute([harness.command("ompp"), "doctor", *words], self.folder, **changes)
+        self.verdict.equal((done.status, done.err), (status, ""), "%s: status and stderr\n%s" % (title, done.out))
+        for topic, (verdict, *patterns) in lines.items():
+            found = re.search(r"^%-4s  %-12s .*\n(?: +-> .*\n)*" % (verdict, topic), done.out, re.M)
+            self.verdict.check(found, "%s: no line %s %s in\n%s" % (title, verdict, topic, done.out))
+            for pattern in patterns:
+                self.verdict.check(found and re.search(pattern, found[0]), "%s: %s does not say '%s':\n%s"
+                                   % (title, topic, pattern, done.out))
+        return done.out
+
+
+def compile_(folder, name, source, *words, compiler=None):
+    with open(os.path.join(folder, name + ".c"), "w") as file:
+        file.write(source)
+    done = harness.execute([compiler or GCC, *words, name + ".c", "-o", name], folder)
+    if done.status:
+        raise harness.Failure("cannot build %s: %s" % (name, done.err[-500:]))
+    return "./" + name
+
+
+def launcher(family):
+    """[mpirun and options], compiler; None when this family is not here."""
+    run, compiler = "mpirun." + family, "mpicc." + family
+    if not shutil.which(run) or not shutil.which(compiler):
+        print("note: not tested with %s" % family)
+        return None
+    return [run] + (["--allow-run-as-root", "--oversubscribe"] if family == "openmpi" else []), compiler
+
+
+def test_alone(doctor):
+    folder = doctor.folder
+    good = compile_(folder, "good", PROGRAM, "-g", "-fopenmp")
+    out = doctor.ask("good", [good, "a b"], 0, {"program": ("ok",), "lines": ("ok",), "MPI": ("ok", "none"), "libraries": ("ok",),
+                                                "affinity": ("ok",), "reports": ("ok", folder), "survival": ("ok",)})
+    doctor.verdict.check(not os.path.exists(os.path.join(folder, "was-run")), "good: the program was run")
+    command = re.search(r"^Measure with:\n  (.*)$", out, re.M)
+    if doctor.verdict.check(command, "good: no command in\n" + out):
+        words = shlex.split(command[1])
+        doctor.verdict.equal(words, ["ompp", "--", "./good", "a b"], "good: command")
+        done = harness.execute([harness.command("ompp")] + words[1:], folder)
+        doctor.verdict.equal((done.status, len(done.reports())), (0, 1), "good: the command makes a report")
+    bare = compile_(folder, "bare", PROGRAM, "-fopenmp")
+    doctor.ask("no -g", [bare], 0, {"lines": ("note", "no debug information", "compile with -g")})
+    static = compile_(folder, "fixed", PROGRAM, "-static", "-g")
+    doctor.ask("static", [static], 1, {"program": ("BAD", "statically linked", "kinst-ompp")})
+    doctor.ask("static, with a launcher", ["env", "A=1", static], 1, {"program": ("BAD", "statically linked")})
+    compile_(folder, "refuse.so", REFUSE, "-shared", "-fPIC", "-ldl")
+    doctor.ask("perf refused", [good], 0, {"counters": ("note", "Permission denied", "perf_event_paranoid")},
+               LD_PRELOAD=os.path.join(folder, "refuse.so"))
+    doctor.ask("limits", ["sh", "-c", "exit"], 1, {"OpenMP": ("BAD", "nothing to measure")})
+    doctor.ask("OMP_TOOL", [good], 0, {"OpenMP": ("note", "libgomp")}, OMP_TOOL="disabled")
+    doctor.ask("one processor", ["taskset", "-c", "0", good], 0, {"processors": ("note", "4 threads on 1 processor")}, OMP_NUM_THREADS=4)
+    doctor.ask("not there", ["./nothing"], 1, {"program": ("BAD", "not found")})
+    return good
+
+
+def test_directories(doctor, good):
+    """Read-only: a file system without rights to write, where we may mount one; else one where no file can be made."""
+    folder = os.path.join(doctor.folder, "fixed-fs")
+    os.mkdir(folder)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "ompp-test", folder], stderr=subprocess.DEVNULL).returncode == 0
+    try:
+        where = folder if mounted else "/proc"
+        reason = "Read-only file system" if mounted else "/proc"
+        doctor.ask("read-only directory", [good], 1, {"reports": ("BAD", reason, "OMPP_OUTDIR")}, OMPP_OUTDIR=where)
+        doctor.ask("read-only job directory", [good], 0, {"survival": ("note", reason, "OMPP_JOB_DIR")}, OMPP_JOB_DIR=where)
+    finally:
+        if mounted:
+            subprocess.run(["umount", folder])
+
+
+def test_mpi(doctor):
+    families = {name: launcher(name) for name in ("openmpi", "mpich")}
+    families = {name: found for name, found in families.items() if found}
+    programs = {name: compile_(doctor.folder, name, PROGRAM, "-g", "-DMPI", "-fopenmp", compiler=compiler)
+                for name, (_, compiler) in families.items()}
+    config = harness.execute([harness.command("ompp"), "--help"], doctor.folder)
+    for name, (run, _) in families.items():
+        out = doctor.ask(name, [*run, "-n", "2", programs[name]], 0, {"MPI": ("ok",), "launch": ("ok", "2 processes on 1 node")})
+        doctor.verdict.check(out.endswith("-n 2 ompp -- %s \n" % programs[name]), "%s: command in\n%s" % (name, out))
+        doctor.ask(name + ", with ompp", [*run, "-n", "2", harness.command("ompp"), "--overwrite", "--", programs[name]], 0,
+                   {"launch": ("ok", "2 processes")})
+        for other in families:
+            if other != name:
+                doctor.ask("%s by %s" % (name, other), [*families[other][0], "-n", "2", programs[name]], 1,
+                           {"launch": ("BAD", "rank 0 of 1", "mpirun." + name)})
+        doctor.ask(name + ": nothing is started", [*run, "-n", "2", "--no-such-option", programs[name]], 1, {"launch": ("BAD",)})
+    doctor.verdict.check("ompp doctor" in config.out, "ompp --help does not name doctor")
+
+
+def main():
+    verdict, scratch = harness.Verdict("doctor"), harness.Scratch("doctor")
+    doctor = Doctor(verdict, scratch.path)
+    try:
+        good = test_alone(doctor)
+        test_directories(doctor, good)
+        test_mpi(doctor)
+    except harness.Failure as failure:
+        verdict.check(False, str(failure))
+    verdict.finish(scratch)
+
+
+main()

@@ -1,0 +1,181 @@
+#include "tools/ompp-doctor.h"
+
+#include "base/ompp_env.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MARK "ompp-probe"
+#define MAX_CPUS 4096
+
+static const struct {
+    const char *name;
+    size_t offset, size;
+} fields[] = {
+#define FIELD(name) {#name, offsetof(ompp_probe_t, name), sizeof((ompp_probe_t *)0)->name}
+    FIELD(rank),     FIELD(size),     FIELD(launcher), FIELD(host),       FIELD(cpus),        FIELD(ncpus),
+    FIELD(threads),  FIELD(outdir),   FIELD(outdir_why), FIELD(jobdir),   FIELD(jobdir_why),  FIELD(free_mib),
+    FIELD(paranoid), FIELD(software), FIELD(hardware), FIELD(address_mib), FIELD(file_kib),   FIELD(loaded),
+#undef FIELD
+};
+#define NFIELDS (sizeof fields / sizeof fields[0])
+
+/* ---- What it finds --------------------------------------------------------------------------------------------------- */
+
+static void take(char *to, size_t n, const char *name)
+{
+    const char *text = ompp_env_foreign(name);
+
+    if (text) snprintf(to, n, "%s", text);
+}
+
+static void find_rank(ompp_probe_t *p)
+{
+    static const struct {
+        const char *launcher, *rank, *size;
+    } launchers[] = {{"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                     {"mpich", "PMI_RANK", "PMI_SIZE"},
+                     {"slurm", "SLURM_PROCID", "SLURM_NTASKS"}};
+
+    for (size_t i = 0; i < sizeof launchers / sizeof launchers[0] && !*p->rank; i++) {
+        take(p->rank, sizeof p->rank, launchers[i].rank);
+        take(p->size, sizeof p->size, launchers[i].size);
+        if (*p->rank) snprintf(p->launcher, sizeof p->launcher, "%s", launchers[i].launcher);
+    }
+}
+
+/* Processors as a list: 0-3,8 */
+static void find_cpus(ompp_probe_t *p)
+{
+    cpu_set_t *set = CPU_ALLOC(MAX_CPUS);
+    size_t bytes = CPU_ALLOC_SIZE(MAX_CPUS), n = 0;
+
+    if (!set || sched_getaffinity(0, bytes, set) != 0) {
+        CPU_FREE(set);
+        return;
+    }
+    snprintf(p->ncpus, sizeof p->ncpus, "%d", CPU_COUNT_S(bytes, set));
+    for (int first = 0; first < MAX_CPUS; first++) {
+        int last = first;
+        if (!CPU_ISSET_S(first, bytes, set)) continue;
+        while (last + 1 < MAX_CPUS && CPU_ISSET_S(last + 1, bytes, set)) last++;
+        if (n + 24 < sizeof p->cpus)
+            n += (size_t)snprintf(p->cpus + n, sizeof p->cpus - n, last > first ? "%s%d-%d" : "%s%d", n ? "," : "", first, last);
+        first = last;
+    }
+    CPU_FREE(set);
+}
+
+/* A directory is where a file can be made: rights, read-only file systems and quotas are asked all at once. */
+static bool can_write(const char *dir, char *why, size_t n)
+{
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/.ompp-doctor-XXXXXX", *dir ? dir : ".");
+    int fd = mkstemp(path), error = fd < 0 ? errno : posix_fallocate(fd, 0, 1 << 18);
+    if (fd >= 0) {
+        unlink(path);
+        close(fd);
+    }
+    snprintf(why, n, "%s", error ? strerror(error) : "");
+    return !error;
+}
+
+static void find_directories(ompp_probe_t *p)
+{
+    const char *outdir = ompp_env_foreign("OMPP_OUTDIR"), *jobdir = ompp_env_foreign("OMPP_JOB_DIR"), *tmpdir = ompp_env_foreign("TMPDIR");
+    const char *const usual[] = {"/dev/shm", tmpdir && *tmpdir ? tmpdir : "/tmp", "/tmp"};
+    struct statvfs fs;
+
+    if (outdir && *outdir) snprintf(p->outdir, sizeof p->outdir, "%s", outdir);
+    else if (!getcwd(p->outdir, sizeof p->outdir)) snprintf(p->outdir, sizeof p->outdir, ".");
+    can_write(p->outdir, p->outdir_why, sizeof p->outdir_why);
+    for (int i = 0; i < 3; i++) {
+        snprintf(p->jobdir, sizeof p->jobdir, "%s", jobdir && *jobdir ? jobdir : usual[i]);
+        if (can_write(p->jobdir, p->jobdir_why, sizeof p->jobdir_why) || (jobdir && *jobdir)) break;
+    }
+    if (statvfs(p->jobdir, &fs) == 0)
+        snprintf(p->free_mib, sizeof p->free_mib, "%llu", (unsigned long long)fs.f_bavail * fs.f_frsize >> 20);
+}
+
+/* An event is permitted when it opens and counts; the query of a library says nothing. */
+static void try_event(unsigned type, unsigned long long config, char *why, size_t n)
+{
+    struct perf_event_attr attr = {.type = type, .size = sizeof attr, .config = config, .exclude_kernel = 1, .exclude_hv = 1};
+    long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0UL);
+    unsigned long long count;
+
+    if (fd < 0 || read((int)fd, &count, sizeof count) != sizeof count) snprintf(why, n, "%s", strerror(errno));
+    if (fd >= 0) close((int)fd);
+}
+
+static void find_counters(ompp_probe_t *p)
+{
+    FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+
+    if (file && fscanf(file, "%15s", p->paranoid) != 1) p->paranoid[0] = '\0';
+    if (file) fclose(file);
+    try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, p->software, sizeof p->software);
+    try_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, p->hardware, sizeof p->hardware);
+}
+
+static void find_limits(ompp_probe_t *p)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        snprintf(p->address_mib, sizeof p->address_mib, "%llu", (unsigned long long)limit.rlim_cur >> 20);
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        snprintf(p->file_kib, sizeof p->file_kib, "%llu", (unsigned long long)limit.rlim_cur >> 10);
+}
+
+int ompp_doctor_probe(void)
+{
+    static ompp_probe_t p;
+    char line[PIPE_BUF];
+    size_t n = (size_t)snprintf(line, sizeof line, MARK);
+
+    find_rank(&p);
+    gethostname(p.host, sizeof p.host - 1);
+    find_cpus(&p);
+    take(p.threads, sizeof p.threads, "OMP_NUM_THREADS");
+    find_directories(&p);
+    find_counters(&p);
+    find_limits(&p);
+    snprintf(p.loaded, sizeof p.loaded, "%s", dlsym(RTLD_DEFAULT, "ompp_runtime_start") ? "yes" : "no");
+    for (size_t i = 0; i < NFIELDS && n < sizeof line; i++)
+        n += (size_t)snprintf(line + n, sizeof line - n, "\t%s=%s", fields[i].name, (const char *)&p + fields[i].offset);
+    if (n > sizeof line - 2) n = sizeof line - 2;
+    line[n++] = '\n';
+    return write(STDOUT_FILENO, line, n) == (ssize_t)n ? 0 : 1; /* one piece, so that lines of ranks do not mix */
+}
+
+/* ---- Reading it ------------------------------------------------------------------------------------------------------ */
+
+bool ompp_doctor_read(const char *line, ompp_probe_t *probe)
+{
+    const char *at = strstr(line, MARK "\t"); /* launchers may put something in front of a line */
+
+    if (!at) return false;
+    *probe = (ompp_probe_t){0};
+    for (at += strlen(MARK); *at == '\t';) {
+        size_t name = strcspn(++at, "="), value = strcspn(at, "\t\n");
+        for (size_t i = 0; i < NFIELDS && name < value; i++)
+            if (strlen(fields[i].name) == name && strncmp(fields[i].name, at, name) == 0)
+                snprintf((char *)probe + fields[i].offset, fields[i].size, "%.*s", (int)(value - name - 1), at + name + 1);
+        at += value;
+    }
+    return true;
+}

@@ -1,0 +1,201 @@
+#include "tools/ompp-doctor.h"
+
+#include "tools/ompp-program.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE_S 60
+
+/* ---- The launch line --------------------------------------------------------------------------------------------------- */
+
+/* Options of launchers whose values are words of their own: how many. Those that are not named have none, or have them behind "=". */
+static const struct {
+    const char *name;
+    size_t values;
+} options[] = {
+    {"n", 1}, {"np", 1}, {"c", 1}, {"N", 1}, {"ppn", 1}, {"npernode", 1}, {"npersocket", 1}, {"H", 1}, {"host", 1}, {"hosts", 1},
+    {"hostfile", 1}, {"machinefile", 1}, {"default-hostfile", 1}, {"f", 1}, {"map-by", 1}, {"bind-to", 1}, {"rank-by", 1}, {"x", 1},
+    {"wdir", 1}, {"wd", 1}, {"mca", 2}, {"gmca", 2}, {"pmixmca", 2}, {"prtemca", 2}, {"env", 2}, {"genv", 2}, {"envlist", 1},
+    {"genvlist", 1}, {"launcher", 1}, {"rf", 1}, {"rankfile", 1}, {"path", 1}, {"prefix", 1}, {"output-filename", 1}, {"timeout", 1},
+    {"p", 1}, {"t", 1}, {"A", 1}, {"J", 1}, {"w", 1}, {"ntasks", 1}, {"ntasks-per-node", 1}, {"cpus-per-task", 1}, {"nodes", 1},
+    {"partition", 1}, {"time", 1}, {"account", 1}, {"mpi", 1}, {"s", 1}, {"k", 1}, {"u", 1}, {"C", 1}, {"m", 1}, {"o", 1}, {"e", 1},
+};
+
+static size_t values_of(const char *option)
+{
+    const char *name = option + strspn(option, "-");
+
+    if (strchr(name, '=')) return 0;
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        if (strcmp(options[i].name, name) == 0) return options[i].values;
+    return 0;
+}
+
+static size_t skip_options(char **argv, size_t i)
+{
+    while (argv[i] && argv[i][0] == '-') {
+        if (strcmp(argv[i], "--") == 0) return i + 1;
+        for (size_t n = 1 + values_of(argv[i]); n > 0 && argv[i]; n--) i++;
+    }
+    return i;
+}
+
+/* NAME=value of env, a number of seconds, a mask of processors: what stands between a command and the one it starts. */
+static bool is_operand(const char *word)
+{
+    const char *equals = strchr(word, '=');
+
+    return (equals && !memchr(word, '/', (size_t)(equals - word))) || (isdigit((unsigned char)word[0]) && !strchr(word, '/'));
+}
+
+static bool is_ompp(const char *word)
+{
+    const char *slash = strrchr(word, '/');
+
+    return strcmp(slash ? slash + 1 : word, "ompp") == 0;
+}
+
+bool ompp_doctor_parse(char **argv, ompp_launch_t *launch)
+{
+    size_t i = 0;
+
+    while (argv[i] && ompp_program_starts_others(argv[i])) {
+        i = skip_options(argv, i + 1);
+        while (argv[i] && is_operand(argv[i])) i++;
+    }
+    *launch = (ompp_launch_t){argv, i, i};
+    if (argv[i] && is_ompp(argv[i])) {
+        for (i++; argv[i] && argv[i][0] == '-' && strcmp(argv[i], "--") != 0;) i++;
+        launch->program = argv[i] && strcmp(argv[i], "--") == 0 ? i + 1 : i;
+    }
+    return argv[launch->program] != NULL;
+}
+
+/* ---- Starting it ------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    int fd;
+    char *text;
+    size_t n, allocated;
+} stream_t;
+
+static bool read_some(stream_t *s)
+{
+    char *bigger = s->n + 4096 > s->allocated ? realloc(s->text, s->allocated = 2 * s->allocated + 8192) : s->text;
+
+    if (!bigger) return false;
+    s->text = bigger;
+    ssize_t n = read(s->fd, s->text + s->n, 4095);
+    if (n > 0) s->n += (size_t)n;
+    s->text[s->n] = '\0';
+    return n > 0;
+}
+
+/* Until both ends are closed, or the time is over. \return whether they were closed. */
+static bool read_all(stream_t *out, stream_t *err)
+{
+    const time_t end = time(NULL) + PATIENCE_S;
+    struct pollfd fds[2] = {{out->fd, POLLIN, 0}, {err->fd, POLLIN, 0}};
+
+    while ((fds[0].fd >= 0 || fds[1].fd >= 0) && time(NULL) < end) {
+        if (poll(fds, 2, 1000) < 0 && errno != EINTR) break;
+        if (fds[0].revents && !read_some(out)) fds[0].fd = -1;
+        if (fds[1].revents && !read_some(err)) fds[1].fd = -1;
+        fds[0].revents = fds[1].revents = 0;
+    }
+    return fds[0].fd < 0 && fds[1].fd < 0;
+}
+
+static pid_t start(char **argv, int out, int err)
+{
+    pid_t pid = fork();
+
+    if (pid != 0) return pid;
+    setsid();
+    dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    execvp(argv[0], argv);
+    dprintf(STDERR_FILENO, "%s: %s\n", argv[0], strerror(errno));
+    _exit(127);
+}
+
+static void keep_line(const char *text, const char *word, char *line, size_t n)
+{
+    for (; text && *text; text = strchr(text, '\n') ? strchr(text, '\n') + 1 : "") {
+        size_t length = strcspn(text, "\n");
+        if (length < 2 || strspn(text, "-= ") == length) continue; /* rules around the messages of launchers */
+        snprintf(line, n, "%.*s", (int)length, text);
+        if (!word || strstr(line, word)) return;
+    }
+    line[0] = '\0';
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    return atoi(((const ompp_probe_t *)a)->rank) - atoi(((const ompp_probe_t *)b)->rank);
+}
+
+static void take_ranks(const char *text, ompp_started_t *started)
+{
+    ompp_probe_t probe;
+
+    for (; text && *text; text = strchr(text, '\n') ? strchr(text, '\n') + 1 : "") {
+        char *line = strndup(text, strcspn(text, "\n") + 1);
+        if (line && ompp_doctor_read(line, &probe)) {
+            ompp_probe_t *bigger = realloc(started->rank, (started->n + 1) * sizeof *bigger);
+            if (bigger) started->rank = bigger, started->rank[started->n++] = probe;
+        }
+        free(line);
+    }
+    if (started->n) qsort(started->rank, started->n, sizeof *started->rank, by_rank);
+}
+
+static char **make_line(const ompp_launch_t *launch, char *const *words)
+{
+    size_t n = 0;
+    char **argv;
+
+    while (words[n]) n++;
+    argv = calloc(launch->front + n + 1, sizeof *argv);
+    if (!argv) abort();
+    memcpy(argv, launch->argv, launch->front * sizeof *argv);
+    memcpy(argv + launch->front, words, n * sizeof *argv);
+    return argv;
+}
+
+void ompp_doctor_start(const ompp_launch_t *launch, char *const *words, ompp_started_t *started)
+{
+    char **argv = make_line(launch, words);
+    int out[2], err[2], status = -1;
+    pid_t pid = -1;
+
+    *started = (ompp_started_t){.status = -1};
+    if (pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0) pid = start(argv, out[1], err[1]);
+    if (pid > 0) {
+        stream_t from = {.fd = out[0]}, errors = {.fd = err[0]};
+        close(out[1]);
+        close(err[1]);
+        started->late = !read_all(&from, &errors);
+        if (started->late) kill(-pid, SIGKILL);
+        if (waitpid(pid, &status, 0) == pid && WIFEXITED(status)) started->status = WEXITSTATUS(status);
+        take_ranks(from.text, started);
+        keep_line(errors.text, NULL, started->said, sizeof started->said);
+        keep_line(errors.text, "cannot be preloaded", started->unloaded, sizeof started->unloaded);
+        free(from.text);
+        free(errors.text);
+        close(out[0]);
+        close(err[0]);
+    }
+    free(argv);
+}

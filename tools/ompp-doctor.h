@@ -1,0 +1,65 @@
+/**
+ * \file
+ * ompp doctor: what a measurement of the user's own launch line would meet. Facts of a rank are gathered by a probe, which that line
+ * starts in place of the program.
+ */
+#ifndef OMPP_DOCTOR_H
+#define OMPP_DOCTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** What the probe says of one rank; all of it text. "" = nothing to say. */
+typedef struct {
+    char rank[16], size[16]; /* as the launcher tells; rank "" = nobody launched */
+    char launcher[24];       /* openmpi, mpich (and relatives), slurm */
+    char host[100];
+    char cpus[400];          /* list of processors it may use */
+    char ncpus[16];
+    char threads[16];        /* OMP_NUM_THREADS */
+    char outdir[300];        /* directory for reports, and why nothing can be written there */
+    char outdir_why[100];
+    char jobdir[300];        /* directory that holds the profile while the program runs; why none */
+    char jobdir_why[100];
+    char free_mib[24];       /* there */
+    char paranoid[16];       /* kernel.perf_event_paranoid */
+    char software[100];      /* why software events cannot be had */
+    char hardware[100];      /* why hardware events cannot be had */
+    char address_mib[24];    /* limit of the address space; "" = none */
+    char file_kib[24];       /* limit of file size; "" = none */
+    char loaded[8];          /* yes: libompp is in the process */
+} ompp_probe_t;
+
+/** \brief The probe: prints what it finds as one line. \return exit status. */
+int ompp_doctor_probe(void);
+
+/** \brief Reads such a line. \return false when it is another. */
+bool ompp_doctor_read(const char *line, ompp_probe_t *probe);
+
+/** The user's launch line, taken apart. */
+typedef struct {
+    char **argv;
+    size_t program; /* index of the program's name */
+    size_t front;   /* index of what stands in front of it and is ours (ompp and its options); = program when nothing */
+} ompp_launch_t;
+
+/** \brief Finds the program in a launch line. \return false when there is none. */
+bool ompp_doctor_parse(char **argv, ompp_launch_t *launch);
+
+/** What came of starting the line with something else in place of the program. */
+typedef struct {
+    ompp_probe_t *rank; /* [n], owned, free() */
+    size_t n;
+    int status;         /* exit status; -1: ended by a signal, or it took too long */
+    bool late;          /* it took too long */
+    char said[600];     /* first line on stderr; "" = none */
+    char unloaded[600]; /* line of the dynamic linker about what it could not preload; "" = none */
+} ompp_started_t;
+
+/** \brief Starts the launch line with other words in place of the program, for a limited time. */
+void ompp_doctor_start(const ompp_launch_t *launch, char *const *words, ompp_started_t *started);
+
+/** \brief The command. \param[in] argv launch line, NULL-terminated. \return 0: can be measured; 1: not, or badly; 2: wrong usage. */
+int ompp_doctor(char **argv);
+
+#endif
