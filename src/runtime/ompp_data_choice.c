@@ -9,6 +9,7 @@
 #include "base/ompp_log.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_event.h"
+#include "runtime/ompp_lifecycle.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,13 +51,13 @@ static bool is_auto(void)
 
 bool ompp_data_wants(const char *backend)
 {
-    ompp_env_read();
+    ompp_runtime_start(); /* reads the environment, knowing which rank this is: one rank alone complains about it */
     return is_auto() || listed(ompp_env.data_backend, backend);
 }
 
 bool ompp_data_may_choose(const char *backend)
 {
-    ompp_env_read();
+    ompp_runtime_start();
     if (!is_auto()) return listed(ompp_env.data_backend, backend);
     return (*ompp_env.data || *ompp_env.data_addr) && !ompp_data_has("hooks");
 }

@@ -102,11 +102,17 @@ static int note_library(struct dl_phdr_info *info, size_t size, void *loaded)
 
 void ompp_plugins_at_load(void)
 {
+    static const char *const asked_by[] = {"OMPP_DATA", "OMPP_DATA_ADDR", "OMPP_DATA_BACKEND"};
     loaded_t loaded = {false, false};
+    bool asked = false;
 
-    if (!wants_perf()) return;
-    dl_iterate_phdr(note_library, &loaded);
-    if (loaded.parallel && !loaded.hooks) ompp_meter_place();
+    /* Most programs are not asked for, and are left alone: measurement does not start in them here. */
+    for (size_t i = 0; i < sizeof asked_by / sizeof asked_by[0]; i++) {
+        const char *text = ompp_env_foreign(asked_by[i]);
+        asked |= text && *text;
+    }
+    if (asked) dl_iterate_phdr(note_library, &loaded);
+    if (loaded.parallel && !loaded.hooks && wants_perf()) ompp_meter_place();
 }
 
 void ompp_plugins_start(void)
