@@ -117,10 +117,9 @@ static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
     self->regions = ompp_causal_mask(self, to.node);
     ompp_clocks_move(&self->clocks, ompp_causal_counted(self->regions), to.waits, t);
     if (from.node == to.node && from.waits == to.waits) ompp_causal_result(self, t);
-    if (ompp_causal.rule.delays) {
-        if (self->chases && !to.waits) ompp_causal_chase(self);
-        if (self->main && forks(from.node) && ompp_meter_parent(from.node) == to.node) ompp_causal_may_end(self, t);
-    }
+    if (ompp_causal.rule.delays && self->chases && !to.waits) ompp_causal_chase(self);
+    if (self->main && from.waits && ompp_meter_parent(from.node) == to.node && forks(from.node))
+        ompp_causal_at_join(self, ompp_meter_region(from.node), t);
     ompp_causal_leave(self);
 }
 
@@ -136,6 +135,31 @@ static void end(void *state)
     }
     ompp_causal_self = NULL;
     atomic_store(&self->used, false);
+}
+
+/* ---- Progress --------------------------------------------------------------------------------------------------------- */
+
+static void may_end(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
+{
+    if (ompp_causal.rule.delays) ompp_causal_may_end(self, visits, t);
+    else if (visits) ompp_causal_result_block(self, visits, t);
+}
+
+void ompp_causal_at_progress(uint64_t visits, ompp_time_t t)
+{
+    ompp_causal_thread_t *self = ompp_causal_enter();
+
+    if (!self) return;
+    ompp_causal_settle(self);
+    ompp_clocks_count(&self->clocks, t);
+    may_end(self, visits, t);
+    ompp_causal_leave(self);
+}
+
+void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, ompp_time_t t)
+{
+    (void)region;
+    may_end(self, 0, t);
 }
 
 static const ompp_meter_t meter = {.begin = begin, .move = move, .end = end};

@@ -28,6 +28,7 @@ static struct {
     ompp_time_t first;   /* begin of all, and of the present one */
     ompp_time_t begin;
     ompp_time_t paid;    /* of those that are over */
+    uint64_t visits;     /* at the begin of the present one */
     _Atomic bool spoilt;
 } run;
 
@@ -90,12 +91,13 @@ static ompp_causal_experiment_t choose(uint64_t n)
 }
 
 /* From now on another set: threads go over to it at their next event. */
-static void begin(ompp_time_t t)
+static void begin(uint64_t visits, ompp_time_t t)
 {
     const bool rest = run.first && (double)run.paid > BUDGET * (double)(t - run.first);
 
     if (!run.first) run.first = t;
     run.begin = t;
+    run.visits = visits;
     atomic_store(&run.spoilt, false);
     ompp_causal_experiment = rest ? (ompp_causal_experiment_t){.slot = -1} : choose(run.number + 1);
     if (!rest) run.number++;
@@ -109,10 +111,10 @@ static uint64_t whole_ns(ompp_fine_t o)
     return o > 0 ? (uint64_t)(o / OMPP_FINE + 0.5) : 0;
 }
 
-static void finish(const ompp_causal_thread_t *self, ompp_time_t t)
+static void finish(const ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
 {
     const ompp_clocks_t *c = &self->clocks;
-    ompp_whatif_block_t block = {.number = (uint32_t)run.number, .visits = 1, .time_ns = t - run.begin};
+    ompp_whatif_block_t block = {.number = (uint32_t)run.number, .visits = (uint32_t)(visits - run.visits), .time_ns = t - run.begin};
 
     block.saved_ns = (int64_t)whole_ns(ompp_clocks_offset(&ompp_causal.rule, c, OMPP_CLOCKS_EXPERIMENT));
     block.paid_ns = whole_ns(c->o[OMPP_CLOCKS_BASELINE]);
@@ -121,15 +123,16 @@ static void finish(const ompp_causal_thread_t *self, ompp_time_t t)
         ompp_causal_result_add(&ompp_causal_experiment, &block);
 }
 
-void ompp_causal_may_end(ompp_causal_thread_t *self, ompp_time_t t)
+void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
 {
     uint32_t free_lock = 0;
 
-    if (t < run.begin + SHORTEST_NS) return;
+    if (t < run.begin + SHORTEST_NS || visits < run.visits) return;
+    if (visits == run.visits && run.visits) return; /* only where the program has done something */
     if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return; /* another thread is ending it */
     ompp_clocks_count(&self->clocks, t);
-    if (ompp_causal_experiment.slot >= 0 && self->clocks.set == atomic_load(&ompp_causal.set)) finish(self, t);
-    begin(t);
+    if (ompp_causal_experiment.slot >= 0 && self->clocks.set == atomic_load(&ompp_causal.set)) finish(self, visits, t);
+    begin(visits, t);
     ompp_causal_unlock(&run.lock);
     ompp_causal_settle(self);
 }

@@ -297,6 +297,6 @@ void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
     else
         ompp_causal_go_on(self, found_stamp(self, kind, object, t) ? &self->other : NULL, 0, t);
     ompp_causal_settle(self);
-    if (kind == OMPP_SYNC_BARRIER && self->main && ompp_causal.rule.delays) ompp_causal_may_end(self, self->clocks.since);
+    if (kind == OMPP_SYNC_BARRIER && self->main) ompp_causal_at_join(self, 0, self->clocks.since);
     ompp_causal_leave(self);
 }

@@ -179,8 +179,25 @@ static inline uint16_t ompp_causal_counted(uint16_t mask)
     return ompp_causal_experiment.slot >= 0 ? mask >> ompp_causal_experiment.slot & 1 : 0;
 }
 
-/** \brief A moment at which an experiment may end, on the thread that leads. \param[in] t  now. */
-void ompp_causal_may_end(ompp_causal_thread_t *self, ompp_time_t t);
+/**
+ * \brief A moment at which an experiment may end, on a thread that leads.
+ * \param[in] visits  of progress points until now; 0 = the program has none so far. \param[in] t  now.
+ */
+void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t);
+
+/* ---- Progress --------------------------------------------------------------------------------------------------------- */
+
+/**
+ * \brief A progress point has been visited, on the calling thread: a block, or an experiment, may end here.
+ * \param[in] visits  of the leading progress point until now, this one included. \param[in] t  now.
+ */
+void ompp_causal_at_progress(uint64_t visits, ompp_time_t t);
+
+/**
+ * \brief The initial thread has left a barrier of an outermost team, or the team.
+ * \param[in] region  the parallel region that it has left; 0 = a barrier.
+ */
+void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, ompp_time_t t);
 
 /** \brief A pause would be too long: the experiment is worth nothing. */
 void ompp_causal_spoil(void);
@@ -195,6 +212,9 @@ void ompp_causal_result_new(unsigned slot);
 
 /** \brief Takes over an experiment that is over. */
 void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block);
+
+/** \brief Without delays: a block ends at t, as the clocks of this thread say. \param[in] visits  of progress points until now. */
+void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t);
 
 /** \brief Writes what the clocks of this thread say now. */
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t);

@@ -11,9 +11,19 @@
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
 #define SIGNIFICANT 100u /* an order that changes once in so many times is another order */
 
+/* Blocks until now, of all regions alike. */
+typedef struct {
+    uint32_t n, number; /* number: of the next */
+    uint64_t visits;    /* at the end of the last one */
+    ompp_time_t end;    /* of the last one; 0 = none yet */
+    ompp_fine_t o[OMPP_CLOCKS];
+    ompp_whatif_block_t blocks[OMPP_WHATIF_BLOCKS]; /* nothing saved */
+} blocks_t;
+
 static struct {
     _Atomic uint32_t lock;
     ompp_a_whatif_t *whatif;
+    blocks_t blocks;
     _Atomic(ompp_a_whatif_region_t *) records[OMPP_CLOCKS_SLOTS]; /* of the present set; NULL = none yet */
     ompp_time_t begin;
     int nprocessors;
@@ -111,15 +121,20 @@ static void join_blocks(ompp_whatif_block_t *into, const ompp_whatif_block_t *fr
     into->paid_ns += from->paid_ns;
 }
 
+static void halve(ompp_whatif_block_t *blocks)
+{
+    for (unsigned i = 0; i < OMPP_WHATIF_BLOCKS / 2; i++) {
+        blocks[i] = blocks[2 * i];
+        join_blocks(&blocks[i], &blocks[2 * i + 1]);
+    }
+}
+
 /* Neighbours become one when there is no room. */
 static ompp_whatif_block_t *next_block(ompp_whatif_clock_t *clock)
 {
     if (clock->nblocks == OMPP_WHATIF_BLOCKS) {
+        halve(clock->blocks);
         clock->nblocks /= 2;
-        for (unsigned i = 0; i < clock->nblocks; i++) {
-            clock->blocks[i] = clock->blocks[2 * i];
-            join_blocks(&clock->blocks[i], &clock->blocks[2 * i + 1]);
-        }
     }
     return &clock->blocks[clock->nblocks++];
 }
@@ -147,6 +162,77 @@ void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const om
     atomic_fetch_add(&result.whatif->paid_ns, block->paid_ns);
     ompp_causal_unlock(&result.lock);
 }
+
+/* ---- Blocks ----------------------------------------------------------------------------------------------------------- */
+
+/* The newest block of a clock. A region that came later has the earlier blocks, too: nothing was saved there. */
+static void write_block(ompp_whatif_clock_t *clock, const blocks_t *b, ompp_fine_t saved)
+{
+    while (clock->nblocks < b->n - 1) {
+        clock->blocks[clock->nblocks] = b->blocks[clock->nblocks];
+        clock->nblocks++;
+    }
+    clock->blocks[b->n - 1] = b->blocks[b->n - 1];
+    clock->blocks[b->n - 1].saved_ns = (int64_t)(saved / OMPP_FINE);
+    clock->nblocks = b->n;
+}
+
+static void halve_all(blocks_t *b)
+{
+    halve(b->blocks);
+    b->n /= 2;
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        ompp_a_whatif_region_t *record = atomic_load(&result.records[s]);
+        for (unsigned k = 0; record && k < SPEEDUPS; k++) {
+            if (record->result.clocks[k].nblocks < OMPP_WHATIF_BLOCKS) continue;
+            halve(record->result.clocks[k].blocks);
+            record->result.clocks[k].nblocks = b->n;
+        }
+    }
+}
+
+static void add_block(const ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
+{
+    blocks_t *b = &result.blocks;
+
+    if (b->n == OMPP_WHATIF_BLOCKS) halve_all(b);
+    b->blocks[b->n++] = (ompp_whatif_block_t){.number = b->number++, .visits = (uint32_t)(visits - b->visits), .time_ns = t - b->end};
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        ompp_a_whatif_region_t *record = atomic_load(&result.records[s]);
+        if (!record) continue;
+        atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
+        for (unsigned k = 0; k < SPEEDUPS; k++) {
+            const unsigned i = s * SPEEDUPS + k;
+            const ompp_fine_t o = ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i);
+            write_block(&record->result.clocks[k], b, o - b->o[i]);
+            b->o[i] = o;
+        }
+        atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
+    }
+}
+
+/* So long at least that the number of blocks grows slowly once there are enough. */
+static bool is_long_enough(const blocks_t *b, ompp_time_t t)
+{
+    return t > b->end && (t - b->end) * 2 * OMPP_WHATIF_BLOCKS >= t - result.begin;
+}
+
+void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
+{
+    blocks_t *b = &result.blocks;
+
+    if (visits <= b->visits || !is_long_enough(b, t)) return;
+    ompp_causal_lock(&result.lock);
+    if (visits > b->visits && is_long_enough(b, t)) {
+        if (!b->end) b->end = result.begin;
+        add_block(self, visits, t);
+        b->visits = visits;
+        b->end = t;
+    }
+    ompp_causal_unlock(&result.lock);
+}
+
+/* ---- All -------------------------------------------------------------------------------------------------------------- */
 
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
 {

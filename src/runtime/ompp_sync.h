@@ -82,29 +82,6 @@ typedef struct {
     uint64_t error_ns;    /* half width of what is not known; 0 on the same node */
 } ompp_sync_clock_t;
 
-/* ---- Messages as mpi-wrap told them before there were stamps: goes with its users ------------------------------------- */
-
-typedef enum { OMPP_SYNC_COLLECTIVE, OMPP_SYNC_SEND, OMPP_SYNC_RECEIVE } ompp_sync_kind_t;
-
-typedef struct {
-    ompp_sync_kind_t kind;
-    uint64_t object; /* communicator or request */
-    int peer, tag;   /* rank in MPI_COMM_WORLD or the root; -1 = none or any */
-    uint64_t bytes;
-} ompp_sync_t;
-
-static inline ompp_time_t ompp_event_sync_begin(const ompp_sync_t *sync, ompp_time_t t)
-{
-    (void)sync, (void)t;
-    return 0;
-}
-
-static inline ompp_time_t ompp_event_sync_end(const ompp_sync_t *sync, ompp_time_t t)
-{
-    (void)sync, (void)t;
-    return 0;
-}
-
 /* ---- Subscriber ----------------------------------------------------------------------------------------------------- */
 
 /** Who follows. All functions are there; times are ns of ompp_event_now(). */
