@@ -6,6 +6,7 @@
 
 #include "base/ompp_env.h"
 #include "causal/ompp_causal_priv.h"
+#include "causal/ompp_progress_priv.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -116,7 +117,10 @@ static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
     if (ompp_causal.rule.delays) count_seen(self, t);
     self->regions = ompp_causal_mask(self, to.node);
     ompp_clocks_move(&self->clocks, ompp_causal_counted(self->regions), to.waits, t);
-    if (from.node == to.node && from.waits == to.waits) ompp_causal_result(self, t);
+    if (from.node == to.node && from.waits == to.waits) {
+        ompp_progress_finish(t);
+        ompp_causal_result(self, t);
+    }
     if (ompp_causal.rule.delays && self->chases && !to.waits) ompp_causal_chase(self);
     if (self->main && from.waits && ompp_meter_parent(from.node) == to.node && forks(from.node))
         ompp_causal_at_join(self, ompp_meter_region(from.node), t);
@@ -130,6 +134,7 @@ static void end(void *state)
 
     self->busy = true;
     if (self->main) {
+        ompp_progress_finish(ompp_event_now());
         ompp_causal_result(self, ompp_event_now());
         __atomic_store_n(&ompp_sync_subscriber, NULL, __ATOMIC_RELAXED);
     }
@@ -145,21 +150,22 @@ static void may_end(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
     else if (visits) ompp_causal_result_block(self, visits, t);
 }
 
-void ompp_causal_at_progress(uint64_t visits, ompp_time_t t)
+/* A progress point that can tell us is visited on this thread. */
+static void at_progress(ompp_time_t t)
 {
     ompp_causal_thread_t *self = ompp_causal_enter();
 
     if (!self) return;
     ompp_causal_settle(self);
     ompp_clocks_count(&self->clocks, t);
-    may_end(self, visits, t);
+    may_end(self, ompp_progress_visits(t), t);
     ompp_causal_leave(self);
 }
 
 void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, ompp_time_t t)
 {
-    (void)region;
-    may_end(self, 0, t);
+    if (region) ompp_progress_candidate(region, t);
+    may_end(self, ompp_progress_visits(t), t);
 }
 
 static const ompp_meter_t meter = {.begin = begin, .move = move, .end = end};
@@ -210,6 +216,7 @@ void ompp_causal_start(void)
     ompp_causal_limit_slots((unsigned)ompp_env.causal_clocks / OMPP_WHATIF_SPEEDUPS);
     subscriber.stamp_size = ompp_causal_stamp_size();
     if (!ompp_causal_result_open() || !ompp_meter_add(&meter)) return;
+    ompp_progress_on_visit(at_progress);
     pthread_atfork(NULL, NULL, in_child);
     __atomic_store_n(&ompp_sync_subscriber, &subscriber, __ATOMIC_RELEASE);
 }

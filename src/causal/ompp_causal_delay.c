@@ -63,6 +63,7 @@ void ompp_causal_pay(ompp_time_t until)
 
     if (!self) return;
     if (self->clocks.debt > 0) pay(self, until);
+    ompp_causal_met(self, self->clocks.since);
     ompp_causal_leave(self);
 }
 

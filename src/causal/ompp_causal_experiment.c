@@ -24,7 +24,6 @@ ompp_causal_experiment_t ompp_causal_experiment = {.slot = -1};
 
 static struct {
     _Atomic uint32_t lock;
-    uint64_t number;     /* of the present one; 0 = none yet */
     ompp_time_t first;   /* begin of all, and of the present one */
     ompp_time_t begin;
     ompp_time_t paid;    /* of those that are over */
@@ -75,7 +74,7 @@ static ompp_causal_experiment_t choose(uint64_t n)
 {
     static const unsigned percents[] = {25, 50, 75, 100};
     ompp_time_t work[OMPP_CLOCKS_SLOTS], largest;
-    ompp_causal_experiment_t chosen = {.slot = -1};
+    ompp_causal_experiment_t chosen = {.number = n, .slot = -1};
     uint64_t best = 0;
 
     shares(work, &largest);
@@ -91,19 +90,24 @@ static ompp_causal_experiment_t choose(uint64_t n)
 }
 
 /* From now on another set: threads go over to it at their next event. */
-static void begin(uint64_t visits, ompp_time_t t)
+static void begin(ompp_causal_experiment_t next, uint64_t visits, ompp_time_t t)
 {
-    const bool rest = run.first && (double)run.paid > BUDGET * (double)(t - run.first);
-
     if (!run.first) run.first = t;
     run.begin = t;
     run.visits = visits;
     atomic_store(&run.spoilt, false);
-    ompp_causal_experiment = rest ? (ompp_causal_experiment_t){.slot = -1} : choose(run.number + 1);
-    if (!rest) run.number++;
-    ompp_causal.rule.percent[0] = ompp_causal_experiment.percent;
+    ompp_causal_experiment = next;
+    ompp_causal.rule.percent[0] = next.slot >= 0 ? next.percent : 0;
     atomic_store(&ompp_causal.set_begin, t);
-    atomic_fetch_add(&ompp_causal.set, 1);
+    atomic_store(&ompp_causal.set, next.number + 1);
+}
+
+static ompp_causal_experiment_t next_one(ompp_time_t t)
+{
+    const uint64_t number = ompp_causal_experiment.number + 1;
+    const bool rest = run.first && (double)run.paid > BUDGET * (double)(t - run.first);
+
+    return rest ? (ompp_causal_experiment_t){.number = number, .slot = -1} : choose(number);
 }
 
 static uint64_t whole_ns(ompp_fine_t o)
@@ -111,28 +115,52 @@ static uint64_t whole_ns(ompp_fine_t o)
     return o > 0 ? (uint64_t)(o / OMPP_FINE + 0.5) : 0;
 }
 
-static void finish(const ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
+/* The present experiment is over: between its begin and t, so much was saved and paid. */
+static void finish(uint64_t visits, ompp_time_t t, ompp_fine_t saved, ompp_fine_t paid)
 {
-    const ompp_clocks_t *c = &self->clocks;
-    ompp_whatif_block_t block = {.number = (uint32_t)run.number, .visits = (uint32_t)(visits - run.visits), .time_ns = t - run.begin};
+    ompp_whatif_block_t block = {.number = (uint32_t)ompp_causal_experiment.number,
+                                 .visits = (uint32_t)(visits - run.visits),
+                                 .time_ns = t > run.begin ? t - run.begin : 0,
+                                 .saved_ns = (int64_t)whole_ns(saved),
+                                 .paid_ns = whole_ns(paid)};
 
-    block.saved_ns = (int64_t)whole_ns(ompp_clocks_offset(&ompp_causal.rule, c, OMPP_CLOCKS_EXPERIMENT));
-    block.paid_ns = whole_ns(c->o[OMPP_CLOCKS_BASELINE]);
     run.paid += block.paid_ns;
     if (!atomic_load(&run.spoilt) && block.paid_ns < block.time_ns && block.saved_ns <= (int64_t)block.time_ns)
         ompp_causal_result_add(&ompp_causal_experiment, &block);
 }
 
+static bool is_in_it(const ompp_causal_thread_t *self)
+{
+    return ompp_causal_experiment.slot >= 0 && self->clocks.set == atomic_load(&ompp_causal.set);
+}
+
 void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
 {
+    const ompp_clocks_t *c = &self->clocks;
     uint32_t free_lock = 0;
 
+    if (ompp_whatif_rank() > 0) return; /* rank 0 leads */
     if (t < run.begin + SHORTEST_NS || visits < run.visits) return;
     if (visits == run.visits && run.visits) return; /* only where the program has done something */
     if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return; /* another thread is ending it */
     ompp_clocks_count(&self->clocks, t);
-    if (ompp_causal_experiment.slot >= 0 && self->clocks.set == atomic_load(&ompp_causal.set)) finish(self, visits, t);
-    begin(visits, t);
+    if (is_in_it(self))
+        finish(visits, t, ompp_clocks_offset(&ompp_causal.rule, c, OMPP_CLOCKS_EXPERIMENT), c->o[OMPP_CLOCKS_BASELINE]);
+    begin(next_one(t), visits, t);
+    ompp_causal_unlock(&run.lock);
+    ompp_causal_settle(self);
+}
+
+/* What this rank has seen of the experiment before ended when it met the others last: there all had the same. */
+void ompp_causal_follow(ompp_causal_thread_t *self, uint64_t number, uint64_t key, unsigned percent, ompp_time_t t)
+{
+    ompp_causal_experiment_t next = {.number = number, .slot = key ? ompp_causal_slot_of(key) : -1, .percent = percent};
+    uint32_t free_lock = 0;
+
+    if (number <= ompp_causal_experiment.number || percent > 100) return;
+    if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return;
+    if (is_in_it(self) && self->met.t > run.begin) finish(run.visits + 1, self->met.t, self->met.saved, self->met.paid);
+    begin(next, run.visits, t);
     ompp_causal_unlock(&run.lock);
     ompp_causal_settle(self);
 }

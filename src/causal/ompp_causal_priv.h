@@ -59,6 +59,11 @@ typedef struct ompp_causal_thread {
     bool chases;             /* with delays: it is where order is decided as it goes, and keeps up with the others */
     ompp_time_t seen[OMPP_CLOCKS_SLOTS]; /* with delays: ns of work, to choose regions by */
     ompp_time_t seen_until;
+    struct {
+        ompp_time_t t;
+        ompp_fine_t saved, paid;
+    } met;                   /* with delays: the clocks when it met other processes last */
+    bool met_all;            /* it is about to go on with all other processes of a communicator */
     bool main;               /* initial thread of the process */
     bool busy;               /* inside of causal: what a signal handler does is left out */
     uint64_t moves, syncs, lost;
@@ -152,6 +157,9 @@ void ompp_causal_combine(void *into, const void *other);
 ompp_time_t ompp_causal_adopt(const void *stamp, const ompp_sync_wait_t *wait);
 void ompp_causal_clock(const ompp_sync_clock_t *clock);
 
+/** \brief The thread goes on at t after it has met other processes, with nothing left to pay. */
+void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t);
+
 /* ---- Delays (ompp_causal_delay.c) ------------------------------------------------------------------------------------- */
 
 /** \brief The thread goes on with what it has waited for, and is delayed by what it owes, on the spot. */
@@ -166,6 +174,7 @@ void ompp_causal_chase(ompp_causal_thread_t *self);
 
 /** What is being tried. */
 typedef struct {
+    uint64_t number;  /* the same on all ranks */
     int slot;         /* -1 = nothing: a rest between experiments */
     unsigned percent;
 } ompp_causal_experiment_t;
@@ -188,16 +197,21 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, ompp_time_
 /* ---- Progress --------------------------------------------------------------------------------------------------------- */
 
 /**
- * \brief A progress point has been visited, on the calling thread: a block, or an experiment, may end here.
- * \param[in] visits  of the leading progress point until now, this one included. \param[in] t  now.
- */
-void ompp_causal_at_progress(uint64_t visits, ompp_time_t t);
-
-/**
- * \brief The initial thread has left a barrier of an outermost team, or the team.
- * \param[in] region  the parallel region that it has left; 0 = a barrier.
+ * \brief A moment that may end a block or an experiment: the initial thread has left a barrier, a team; any has left a collective call.
+ * \param[in] region  the parallel region or call, which may serve as progress point; 0 = a barrier.
  */
 void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, ompp_time_t t);
+
+/** \brief Another rank has begun an experiment: this one goes over to it. \param[in] key  of the region; 0 = a rest. */
+void ompp_causal_follow(ompp_causal_thread_t *self, uint64_t number, uint64_t key, unsigned percent, ompp_time_t t);
+
+/** \brief The thread has met others, and is as far as they are. */
+static inline void ompp_causal_note_met(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    self->met.t = t;
+    self->met.saved = self->clocks.o[OMPP_CLOCKS_EXPERIMENT];
+    self->met.paid = self->clocks.o[OMPP_CLOCKS_BASELINE];
+}
 
 /** \brief A pause would be too long: the experiment is worth nothing. */
 void ompp_causal_spoil(void);

@@ -11,7 +11,7 @@
 /* Aligned to 8 only: it lies in buffers of MPI. All zero bytes: nothing. */
 typedef struct {
     ompp_fine_t t, debt;
-    uint64_t experiment; /* with delays: its number; stamps of two experiments say nothing to each other */
+    uint64_t experiment, key, percent; /* with delays: its number, region and speed-up; two experiments say nothing to each other */
     uint64_t keys[OMPP_CLOCKS_SLOTS]; /* 0 = free */
     ompp_fine_t v[OMPP_CLOCKS];
 } remote_t;
@@ -37,7 +37,14 @@ static ompp_fine_t shift_at(ompp_fine_t t)
 
 static uint64_t experiment_number(void)
 {
-    return ompp_causal.rule.delays ? atomic_load_explicit(&ompp_causal.set, memory_order_relaxed) : 0;
+    return ompp_causal.rule.delays ? ompp_causal_experiment.number : 0;
+}
+
+static void put_experiment(remote_t *remote)
+{
+    remote->experiment = experiment_number();
+    remote->key = ompp_causal_experiment.slot >= 0 ? ompp_causal_key((unsigned)ompp_causal_experiment.slot) : 0;
+    remote->percent = ompp_causal_experiment.percent;
 }
 
 void ompp_causal_stamp(void *stamp, ompp_time_t t)
@@ -53,7 +60,7 @@ void ompp_causal_stamp(void *stamp, ompp_time_t t)
     const ompp_fine_t shift = shift_at(self->own.t);
     remote->t = self->own.t + shift;
     remote->debt = self->own.debt;
-    remote->experiment = experiment_number();
+    if (ompp_causal.rule.delays) put_experiment(remote);
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) remote->keys[s] = ompp_causal_key(s);
     for (unsigned i = 0; i < OMPP_CLOCKS; i++) remote->v[i] = self->own.v[i] + shift;
     ompp_causal_leave(self);
@@ -114,7 +121,7 @@ void ompp_causal_combine(void *into_bytes, const void *other_bytes)
     if (other->experiment < into->experiment) {
         for (unsigned i = 0; i < OMPP_CLOCKS; i++) into->v[i] = later(into->v[i], other->t);
     } else {
-        if (memcmp(into->keys, other->keys, sizeof into->keys) == 0)
+        if (ompp_causal.rule.delays || memcmp(into->keys, other->keys, sizeof into->keys) == 0)
             for (unsigned i = 0; i < OMPP_CLOCKS; i++) into->v[i] = later(into->v[i], other->v[i]);
         else
             combine_by_key(into, other);
@@ -133,6 +140,11 @@ static void translate(const ompp_causal_thread_t *self, const remote_t *remote, 
     stamp->debt = remote->debt;
     stamp->set = remote->experiment == experiment_number() ? self->clocks.set : 0;
     for (unsigned i = 0; i < OMPP_CLOCKS; i++) stamp->v[i] = stamp->t;
+    if (ompp_causal.rule.delays) {
+        stamp->v[OMPP_CLOCKS_EXPERIMENT] = remote->v[OMPP_CLOCKS_EXPERIMENT] - shift;
+        stamp->v[OMPP_CLOCKS_BASELINE] = remote->v[OMPP_CLOCKS_BASELINE] - shift;
+        return;
+    }
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         const int to = remote->keys[s] ? ompp_causal_slot_of(remote->keys[s]) : -1;
         if (to < 0) continue;
@@ -153,6 +165,13 @@ static void watch_flags(const ompp_causal_thread_t *self, unsigned flags)
     for (; flags; flags &= flags - 1) ompp_causal_watch((unsigned)__builtin_ctz(flags), slots);
 }
 
+void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    ompp_causal_note_met(self, t);
+    if (self->met_all) ompp_causal_at_join(self, ompp_meter_region(self->node), t);
+    self->met_all = false;
+}
+
 ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
 {
     ompp_causal_thread_t *self = ompp_causal_enter();
@@ -163,6 +182,8 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
     ompp_causal_settle(self);
     self->syncs++;
     self->other.t = 0;
+    if (remote && remote->experiment > experiment_number() && ompp_causal.rule.delays)
+        ompp_causal_follow(self, remote->experiment, remote->key, (unsigned)remote->percent, wait->begin);
     if (remote && remote->t > 0) translate(self, remote, &self->other);
     else self->lost++;
     ompp_clocks_wait(&self->clocks, wait->begin);
@@ -174,6 +195,8 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
         self->clocks.since = arrived > (ompp_fine_t)wait->begin ? (ompp_time_t)arrived : wait->begin;
         ompp_clocks_count(&self->clocks, wait->end);
     }
+    self->met_all = wait->kind == OMPP_SYNC_ALL;
+    if (!pause) ompp_causal_met(self, wait->end);
     ompp_causal_leave(self);
     return pause ? wait->end + pause : 0;
 }

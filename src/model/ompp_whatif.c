@@ -81,6 +81,17 @@ void ompp_whatif_join_point(ompp_whatif_point_t *into, const ompp_whatif_point_t
     into->in_flight_ns += from->in_flight_ns;
 }
 
+/* Experiments are the same on all ranks, and each that knows the region has seen them whole: one of them is enough. */
+static void take_experiments(ompp_whatif_region_t *into, const ompp_whatif_region_t *from, bool from_leads)
+{
+    into->flags |= from->flags;
+    into->work_ns += from->work_ns;
+    into->visits += from->visits;
+    into->followed_ns = larger(into->followed_ns, from->followed_ns);
+    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
+        if (from->clocks[k].permille && (from_leads || !into->clocks[k].permille)) into->clocks[k] = from->clocks[k];
+}
+
 static ompp_whatif_region_t *whatif_region(ompp_whatif_t *w, uint32_t region)
 {
     for (size_t i = 0; i < w->nregions; i++)
@@ -111,6 +122,14 @@ int ompp_whatif_merge(ompp_profile_t *into_profile, const ompp_profile_t *from_p
         ompp_whatif_region_t region = from->regions[i];
         region.region = regions[region.region];
         ompp_whatif_region_t *same = whatif_region(into, region.region);
+        if (same && into->mode == OMPP_WHATIF_DELAY) {
+            take_experiments(same, &region, from_leads);
+            continue;
+        }
+        if (!same && into->mode == OMPP_WHATIF_DELAY) {
+            ompp_profile_add_whatif_region(into_profile, &region);
+            continue;
+        }
         if (!same) {
             ompp_whatif_join_region(&region, from->time_ns, &nothing, into->time_ns);
             ompp_profile_add_whatif_region(into_profile, &region);
@@ -121,7 +140,7 @@ int ompp_whatif_merge(ompp_profile_t *into_profile, const ompp_profile_t *from_p
         if (same) same->flags |= OMPP_WHATIF_MERGED;
     }
     for (size_t i = 0; i < into->nregions; i++) {
-        if (!(into->regions[i].flags & OMPP_WHATIF_MERGED))
+        if (!(into->regions[i].flags & OMPP_WHATIF_MERGED) && into->mode == OMPP_WHATIF_VIRTUAL)
             ompp_whatif_join_region(&into->regions[i], into->time_ns, &nothing, from->time_ns);
         into->regions[i].flags &= ~(uint32_t)OMPP_WHATIF_MERGED;
     }

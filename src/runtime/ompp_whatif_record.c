@@ -131,3 +131,8 @@ void ompp_whatif_region_place(ompp_region_ref_t region, char *file, size_t nfile
     copy_text(name, nname, r ? r->name : 0);
     *line = r ? r->begin : 0;
 }
+
+int ompp_whatif_rank(void)
+{
+    return atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING ? ompp_process.header->rank : -1;
+}
