@@ -105,7 +105,7 @@ static inline void ompp_count(uintptr_t address, size_t size, unsigned kind)
 {
     ompp_counter_t *counter = ompp_counter_self;
     uint64_t page = (address >> OMPP_MAP_PAGE_BITS) & counter->mask;
-    uint64_t at = __atomic_load_n(&counter->pages[page], __ATOMIC_ACQUIRE) ^ counter->tag;
+    uint64_t at = __atomic_load_n(&counter->pages[page], __ATOMIC_RELAXED) ^ counter->tag; /* nothing that it leads to is read here */
 
     if (__builtin_expect(at >= OMPP_INLINE_LEADS, 0)) {
         ompp_found_t found = kind == OMPP_LOAD ? ompp_count_find_load(address) : ompp_count_find_store(address);
