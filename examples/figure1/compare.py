@@ -21,8 +21,8 @@ import xml.etree.ElementTree as ElementTree
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.join(HERE, "figure1.cc")
 CXX = os.environ.get("CXX", "g++")
-REPETITIONS = 5
-ROW = "%-10s %-3s %12s %22s %14s"
+REPETITIONS = 3
+ROW = "%-12s %-3s %12s %22s %14s"
 
 
 def run(words, folder, **environment):
@@ -47,8 +47,11 @@ def of_ompp(report):
     root = ElementTree.parse(report).getroot()
     names = {e.get("id"): e.get("name") for e in root.find("regions")}
     found = {}
-    for result in root.find("results"):
-        most = max(result.findall("gain"), key=lambda g: int(g.get("permille")))
+    for result in root.iter("result"):
+        gains = result.findall("gain")
+        if not gains:
+            continue  # no experiment with it
+        most = max(gains, key=lambda g: int(g.get("permille")))
         known = most.get("interval") == "true"
         found[names[result.get("region")]] = (float(most.get("gain")), float(most.get("low", 0)) if known else None,
                                               float(most.get("high", 0)) if known else None)
@@ -100,7 +103,7 @@ def show(tool, found, ratio):
 
 
 def main():
-    arguments = sys.argv[1:] or ["40"]
+    arguments = sys.argv[1:] or ["400", "1000"]  # 400 rounds of some 30 ms: Coz needs many experiments
     folder = tempfile.mkdtemp(prefix="figure1-")
     include = os.environ.get("OMPP_INCLUDE")
     common = ["-O1", "-g", SOURCE, "-pthread"] + (["-I" + include] if include else [])
@@ -121,7 +124,7 @@ def main():
         took = seconds(["./with-ompp", *arguments], folder, OMPP_CAUSAL=mode, OMPP_OUTDIR=out, OMPP_QUIET="1")
         report = glob.glob(os.path.join(out, "*.ompp.xml"))
         if report:
-            show("ompp " + mode[:5], of_ompp(report[0]), "x %.2f" % (took / base))
+            show("ompp " + mode, of_ompp(report[0]), "x %.2f" % (took / base))
     if shutil.which("coz"):
         run([CXX, "-gdwarf-3", *[word for word in common if word != "-g"], "-ldl", "-o", "with-coz"], folder)
         took = seconds(["coz", "run", "-o", "figure1.coz", "-s", "%figure1.cc", "---", "./with-coz", *arguments], folder)

@@ -14,6 +14,7 @@
 #define FEW_OF_SHARE 0.2         /* gains below this part of the share: busy for nothing */
 #define MANY_OF_SHARE 2.0
 #define CRITICAL_GAIN 0.02
+#define TOO_SHORT_NS 10000000u  /* shorter runs tell nothing, whatever they did */
 #define WHOLE_RUN 0.99           /* followed for so much of it: no correction */
 
 /* ---- Intervals ------------------------------------------------------------------------------------------------------ */
@@ -309,6 +310,14 @@ static void find_inside(const ompp_profile_t *p, ompp_whatif_result_t *results, 
     }
 }
 
+/* Of a region that no experiment was made with nothing is known but its share. */
+static bool is_observed(const ompp_whatif_region_t *r)
+{
+    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
+        if (r->clocks[k].permille) return true;
+    return false;
+}
+
 /* ---- All of it ------------------------------------------------------------------------------------------------------ */
 
 static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *from, ompp_whatif_result_t *r)
@@ -360,7 +369,8 @@ int ompp_analysis_whatif(const ompp_profile_t *p, ompp_whatif_result_t **results
         return -OMPP_E_NOMEM;
     }
     for (size_t i = 0; i < p->whatif.nregions; i++)
-        if (p->whatif.regions[i].region < p->nregions) find_result(p, &work, &p->whatif.regions[i], &(*results)[(*n)++]);
+        if (p->whatif.regions[i].region < p->nregions && is_observed(&p->whatif.regions[i]))
+            find_result(p, &work, &p->whatif.regions[i], &(*results)[(*n)++]);
     bool memory = find_own(p, &work, *results, *n);
     free(work.below);
     find_inside(p, *results, *n);
@@ -375,9 +385,33 @@ bool ompp_whatif_latency(const ompp_whatif_point_t *point, double *ns)
     return true;
 }
 
+static bool any_observed(const ompp_whatif_t *w)
+{
+    for (size_t i = 0; i < w->nregions; i++)
+        if (is_observed(&w->regions[i])) return true;
+    return false;
+}
+
 const char *ompp_whatif_why(const ompp_profile_t *p)
 {
-    if (p->whatif.why) return ompp_profile_text(p, p->whatif.why);
-    if (p->whatif.nregions) return NULL;
-    return "no region was followed: the program has no regions, or none that worked long enough";
+    const ompp_whatif_t *w = &p->whatif;
+
+    if (w->why) return ompp_profile_text(p, w->why);
+    if (any_observed(w)) return NULL;
+    if (w->time_ns < TOO_SHORT_NS) return "the run is too short";
+    if (!w->nregions) return "no region was followed: the program has no regions, or none that worked long enough";
+    return "no experiment came to its end: the run is too short, or does not come to a progress point (OMPP_PROGRESS)";
+}
+
+const char *ompp_whatif_no_interval(const ompp_profile_t *p, const ompp_whatif_result_t *results, size_t n)
+{
+    const ompp_whatif_t *w = &p->whatif;
+    bool points = false;
+
+    if (!any_observed(w)) return NULL;
+    for (size_t i = 0; i < n; i++)
+        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
+            if (results[i].gains[k].interval) return NULL;
+    for (size_t i = 0; i < w->npoints; i++) points = points || w->points[i].kind == OMPP_WHATIF_THROUGHPUT;
+    return points ? "too short: too few visits of progress points" : "no progress point was named (OMPP_PROGRESS), and none is regular";
 }

@@ -67,4 +67,11 @@ bool ompp_whatif_latency(const ompp_whatif_point_t *point, double *ns);
  */
 const char *ompp_whatif_why(const ompp_profile_t *profile);
 
+/**
+ * \brief Why no gain has an interval, in words.
+ * \param[in] results, n  of ompp_analysis_whatif().
+ * \return NULL when one has, or when there are no gains.
+ */
+const char *ompp_whatif_no_interval(const ompp_profile_t *profile, const ompp_whatif_result_t *results, size_t n);
+
 #endif

@@ -13,6 +13,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #define LISTED 10       /* regions to fix first */
 #define WORTH_IT 0.005  /* gain of a region that is listed there */
@@ -65,8 +67,19 @@ static void print_point(ompp_text_t *t, const ompp_whatif_point_t *point)
     free(name);
 }
 
-static void print_run(ompp_text_t *t)
+static bool waits_actively(const ompp_text_t *t)
 {
+    for (size_t i = 0; i < t->profile->nsettings; i++) {
+        const ompp_setting_t *s = &t->profile->settings[i];
+        if (strcmp(ompp_profile_text(t->profile, s->name), "OMP_WAIT_POLICY") == 0)
+            return strcasecmp(ompp_profile_text(t->profile, s->value), "active") == 0;
+    }
+    return false;
+}
+
+static void print_run(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
+{
+    const char *no_interval = ompp_whatif_no_interval(t->profile, results, n);
     const ompp_whatif_t *w = &t->profile->whatif;
 
     if (w->mode == OMPP_WHATIF_DELAY)
@@ -74,13 +87,15 @@ static void print_run(ompp_text_t *t)
     else
         fputs("Mode           : virtual; a clock for each region and speed-up, no delays\n", t->out);
     for (size_t i = 0; i < w->npoints; i++) print_point(t, &w->points[i]);
-    if (!w->npoints) fputs("Progress Point : none; gains are those of the whole run, and no interval can be told\n", t->out);
+    if (no_interval) fprintf(t->out, "No Interval    : %s\n", no_interval);
     if (w->paid_ns && w->time_ns > w->paid_ns)
         fprintf(t->out, "Inflation      : the program took %.1f %% longer because of delays\n",
                 100.0 * (double)w->paid_ns / (double)(w->time_ns - w->paid_ns));
     if (w->cost_ns && t->profile->nslots)
         fprintf(t->out, "Overhead       : about %.2f %% of the threads' time, for %" PRIu64 " events\n",
                 100.0 * (double)w->cost_ns / ((double)w->time_ns * (double)t->profile->nslots), w->events);
+    if (waits_actively(t))
+        fputs("Caution        : OMP_WAIT_POLICY=active: waiting threads keep processors busy that others may need\n", t->out);
     if (w->lost) fprintf(t->out, "Not Followed   : %" PRIu64 " waits for other threads or ranks\n", w->lost);
     putc('\n', t->out);
 }
@@ -277,7 +292,7 @@ int ompp_text_whatif(ompp_text_t *t)
     rc = ompp_analysis_whatif(t->profile, &results, &n);
     if (rc) return rc;
     ompp_layout_title(t->out, "ompp What-if");
-    print_run(t);
+    print_run(t, results, n);
     if (why) fprintf(t->out, "No result: %s.\n\n", why);
     if (n) {
         print_table(t, results, n);

@@ -101,7 +101,8 @@ class Failure(Exception):
 
 def environment(**changes):
     keep = {k: v for k, v in os.environ.items() if not k.startswith(("OMPP_", "OMP_", "KMP_", "GOMP_"))}
-    keep.update(OMP_WAIT_POLICY="passive", OMP_DYNAMIC="false", LC_ALL="C", **{k: str(v) for k, v in changes.items()})
+    keep.update(OMP_WAIT_POLICY="passive", OMP_DYNAMIC="false", LC_ALL="C")
+    keep.update({k: str(v) for k, v in changes.items()})
     return keep
 
 

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""
+What can go wrong leaves the program unharmed and is said in a clear word: no regions, a run that is too short, more threads than
+processors, active waiting, no room for signals, bad values; and the functions of POSIX threads do what they do without us.
+"""
+
+import os
+import re
+import resource
+import shutil
+import subprocess
+
+import validation
+from validation import harness
+
+MODES = ("virtual", "delay")
+
+
+def build(scratch, source, name, *flags):
+    output = scratch.file("bin", name)
+    words = [harness.command("kinst-ompp"), "gcc", "-O1", "-g", "-pthread", "-I" + os.path.join(harness.SOURCE, "include"), *flags,
+             os.path.join(validation.HERE, source), "-o", output]
+    done = harness.execute(words, os.path.dirname(output))
+    if done.status != 0:
+        raise harness.Failure("cannot build %s: %s" % (source, done.err[-800:]))
+    return output
+
+
+def section(outcome):
+    text = open(outcome.reports("txt")[0]).read()
+    return text[text.index("ompp What-if"):] if "ompp What-if" in text else ""
+
+
+def run(scratch, program, args=(), **changes):
+    folder = scratch.file("runs", "r%d" % len(os.listdir(os.path.dirname(scratch.file("runs", "r")))))
+    return harness.run(program, folder, 4, args=args, **changes)
+
+
+def unharmed(verdict, scratch):
+    """Every result of the replaced functions, with and without."""
+    program = build(scratch, "harm.c", "harm")
+    plain = run(scratch, program)
+    verdict.equal(plain.status, 3, "harm: status without, " + plain.err[-300:])
+    for mode in MODES:
+        outcome = run(scratch, program, OMPP_CAUSAL=mode)
+        verdict.equal((outcome.status, outcome.out), (plain.status, plain.out), "harm, %s" % mode)
+        verdict.equal(outcome.messages(), [], "harm, %s: messages" % mode)
+        verdict.profile(outcome.profile(), "harm, %s" % mode)
+
+
+def words(verdict, scratch):
+    program = build(scratch, "threads.c", "threads")
+    for mode in MODES:
+        short = run(scratch, program, ["join", "rounds=1", "ms=0.001"], OMPP_CAUSAL=mode)
+        verdict.equal(short.status, 0, "short, %s: status" % mode)
+        verdict.check("too short" in section(short), "short, %s: says %s" % (mode, section(short)[:600]))
+    none = run(scratch, build(scratch, "harm.c", "nothing", "-DOMPP_OFF"), OMPP_CAUSAL="virtual")
+    verdict.equal(none.status, 3, "no regions: status")
+    if none.reports("txt"):  # without any event there may be no report at all
+        verdict.check("No result:" in section(none), "no regions: says %s" % section(none)[:600])
+    wrong = run(scratch, program, ["join", "rounds=2"], OMPP_CAUSAL="fast")
+    verdict.check(any("OMPP_CAUSAL" in line and "virtual" in line for line in wrong.messages()), "bad value: says %s" % wrong.messages())
+    verdict.equal(wrong.status, 0, "bad value: status")
+
+
+def no_signals():
+    resource.setrlimit(resource.RLIMIT_SIGPENDING, (0, 0))
+
+
+def limits(verdict, scratch):
+    """No signal can be queued, no timer be made: neither is needed."""
+    program = build(scratch, "threads.c", "threads")
+    for mode in MODES:
+        folder = scratch.file("signals", mode)
+        os.makedirs(folder)
+        done = subprocess.run([program, "barrier", "rounds=5"], cwd=folder, env=harness.environment(OMPP_CAUSAL=mode), preexec_fn=no_signals,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=harness.LIMIT)
+        outcome = harness.Outcome(done.returncode, done.stdout, done.stderr, folder)
+        verdict.equal((outcome.status, outcome.messages()), (0, []), "no signals, %s" % mode)
+        verdict.check(outcome.profile().whatif is not None, "no signals, %s: no what-if part" % mode)
+
+
+def oversubscribed(verdict, scratch):
+    program = validation.build(scratch, "openmp", harness.sources()[0])
+    threads = 2 * os.cpu_count() + 1
+    for mode in MODES:
+        folder = scratch.file("many", mode)
+        outcome = harness.run(program, folder, threads, args=["balanced", "rounds=3", "ms=0.3"], OMPP_CAUSAL=mode, OMP_WAIT_POLICY="active")
+        verdict.equal(outcome.status, 0, "oversubscribed, %s: status" % mode)
+        text = section(outcome)
+        verdict.check("Caution        : OMP_WAIT_POLICY=active" in text, "oversubscribed, %s: active waiting is not named" % mode)
+        if mode == "virtual":
+            verdict.check(re.search(r"^ +oversubscribed +more threads", text, re.MULTILINE), "oversubscribed: not named")
+
+
+def main():
+    verdict, scratch = harness.Verdict("failures"), harness.Scratch("failures")
+    if not shutil.which("gcc"):
+        harness.skip("no gcc")
+    for test in (unharmed, words, limits, oversubscribed):
+        try:
+            test(verdict, scratch)
+        except (harness.Failure, subprocess.TimeoutExpired) as failure:
+            verdict.check(False, "%s: %s" % (test.__name__, failure))
+    verdict.finish(scratch)
+
+
+main()
