@@ -107,42 +107,25 @@ static ompp_whatif_point_t *whatif_point(ompp_whatif_t *w, const ompp_whatif_poi
     return NULL;
 }
 
-/* What one of the two does not know took its time there, and was not made faster. */
+/*
+ * Ranks have told each other when they would have ended (MPI_Finalize): who knows a region says what the whole program gains, and a rank
+ * that never met it has nothing to add.
+ */
 int ompp_whatif_merge(ompp_profile_t *into_profile, const ompp_profile_t *from_profile, const uint32_t *strings, const uint32_t *regions,
                       bool from_leads)
 {
     ompp_whatif_t *into = &into_profile->whatif;
     const ompp_whatif_t *from = &from_profile->whatif;
-    const ompp_whatif_region_t nothing = {0};
 
     if (from->mode == OMPP_WHATIF_OFF) return 0;
     if (into->mode == OMPP_WHATIF_OFF) into->mode = from->mode;
-    for (size_t i = 0; i < into->nregions; i++) into->regions[i].flags &= ~(uint32_t)OMPP_WHATIF_MERGED;
     for (size_t i = 0; i < from->nregions; i++) {
         ompp_whatif_region_t region = from->regions[i];
         region.region = regions[region.region];
         ompp_whatif_region_t *same = whatif_region(into, region.region);
-        if (same && into->mode == OMPP_WHATIF_DELAY) {
-            take_experiments(same, &region, from_leads);
-            continue;
-        }
-        if (!same && into->mode == OMPP_WHATIF_DELAY) {
-            ompp_profile_add_whatif_region(into_profile, &region);
-            continue;
-        }
-        if (!same) {
-            ompp_whatif_join_region(&region, from->time_ns, &nothing, into->time_ns);
-            ompp_profile_add_whatif_region(into_profile, &region);
-            same = into->nregions ? &into->regions[into->nregions - 1] : NULL;
-        } else {
-            ompp_whatif_join_region(same, into->time_ns, &region, from->time_ns);
-        }
-        if (same) same->flags |= OMPP_WHATIF_MERGED;
-    }
-    for (size_t i = 0; i < into->nregions; i++) {
-        if (!(into->regions[i].flags & OMPP_WHATIF_MERGED) && into->mode == OMPP_WHATIF_VIRTUAL)
-            ompp_whatif_join_region(&into->regions[i], into->time_ns, &nothing, from->time_ns);
-        into->regions[i].flags &= ~(uint32_t)OMPP_WHATIF_MERGED;
+        if (!same) ompp_profile_add_whatif_region(into_profile, &region);
+        else if (into->mode == OMPP_WHATIF_DELAY) take_experiments(same, &region, from_leads);
+        else ompp_whatif_join_region(same, into->time_ns, &region, from->time_ns);
     }
     for (size_t i = 0; i < from->npoints; i++) {
         ompp_whatif_point_t point = from->points[i];

@@ -33,8 +33,6 @@ enum {
 #undef OMPP_WHATIF_FLAG
 };
 
-#define OMPP_WHATIF_MERGED (1u << 31) /* of flags, while two profiles are merged */
-
 typedef struct {
     const char *name, *sentence;
 } ompp_whatif_flag_t;

@@ -1,0 +1,38 @@
+/* MPI with OpenMP: two ranks of two threads whose regions can be made faster (work.h). */
+#include <mpi.h>
+
+#include "work.h"
+
+#include <omp.h>
+
+/* Threads wait for each other in the rank, the ranks in the sum: a holds up rank 0, b rank 1. */
+static void hybrid(int rank)
+{
+    double x = rank, sum;
+
+    for (int i = 0; i < run.rounds; i++) {
+#pragma omp parallel num_threads(2)
+        {
+            if (omp_get_thread_num() == 0) work(1);
+            else region(rank == 0 ? "a" : "b", rank == 0 ? 5 : 4);
+        }
+        work(rank == 0 ? 0.5 : 1);
+        MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int rank, provided;
+
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    read_options(argc, argv);
+    MPI_Barrier(MPI_COMM_WORLD);
+    begin_run();
+    hybrid(rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) end_run();
+    MPI_Finalize();
+    return 0;
+}

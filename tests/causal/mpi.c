@@ -1,0 +1,233 @@
+/* MPI programs whose regions can be made faster (work.h). Four ranks. */
+#include <mpi.h>
+
+#include "work.h"
+
+static int rank, size;
+
+/* All wait for the slowest, twice a round. */
+static void bulk(void)
+{
+    double x = rank, sum;
+
+    for (int i = 0; i < run.rounds; i++) {
+        region("a", 2 + 1.5 * rank);
+        region("c", 2);
+        MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        if (rank == 0) region("b", 5);
+        else region("d", 4);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+/* The region stands at the end of the longest rank: the ranks that came before it must not be counted as savings. */
+static void early(void)
+{
+    double x = rank, sum;
+
+    for (int i = 0; i < run.rounds; i++) {
+        if (rank == 0) {
+            work(2);
+            region("a", 8);
+        } else {
+            work(4 + 1.5 * rank);
+        }
+        MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+}
+
+/* Stages of 3.5, 4, 2.5 and 3: what b, the slowest, gains is bounded by a, its producer. */
+static void stages(int (*send)(const void *, int, MPI_Datatype, int, int, MPI_Comm), double *data, int count)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+    static const double ms[] = {3.5, 4, 2.5, 3};
+
+    for (int i = 0; i < run.rounds; i++) {
+        if (rank > 0) MPI_Recv(data, count, MPI_DOUBLE, rank - 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        region(names[rank % 4], ms[rank % 4]);
+        if (rank < size - 1) send(data, count, MPI_DOUBLE, rank + 1, 7, MPI_COMM_WORLD);
+    }
+}
+
+static void pipeline(void)
+{
+    double x = 0;
+
+    stages(MPI_Send, &x, 1);
+}
+
+/* The sender waits for the receiver, too: a gains as well where b is slower. */
+static void synchronous(void)
+{
+    double x = 0;
+
+    stages(MPI_Ssend, &x, 1);
+}
+
+static void rendezvous(void)
+{
+    static double data[1 << 17];
+
+    stages(MPI_Send, data, 1 << 17);
+}
+
+/* Rank 1 is slower than its neighbours. */
+static void halo(void)
+{
+    const int left = (rank + size - 1) % size, right = (rank + 1) % size;
+    double x = rank, ghost[2];
+    MPI_Request r[4];
+
+    for (int i = 0; i < run.rounds; i++) {
+        MPI_Irecv(&ghost[0], 1, MPI_DOUBLE, left, 1, MPI_COMM_WORLD, &r[0]);
+        MPI_Irecv(&ghost[1], 1, MPI_DOUBLE, right, 2, MPI_COMM_WORLD, &r[1]);
+        MPI_Isend(&x, 1, MPI_DOUBLE, right, 1, MPI_COMM_WORLD, &r[2]);
+        MPI_Isend(&x, 1, MPI_DOUBLE, left, 2, MPI_COMM_WORLD, &r[3]);
+        region("c", 1.5); /* the inner part, meanwhile */
+        MPI_Waitall(4, r, MPI_STATUSES_IGNORE);
+        if (rank == 1) region("a", 6);
+        else region("b", 3 + (i + rank) % 3);
+    }
+}
+
+/* The same with persistent requests, completed one by one. */
+static void persistent(void)
+{
+    const int left = (rank + size - 1) % size, right = (rank + 1) % size;
+    double x = rank, ghost[2];
+    MPI_Request r[4];
+
+    MPI_Recv_init(&ghost[0], 1, MPI_DOUBLE, left, 1, MPI_COMM_WORLD, &r[0]);
+    MPI_Recv_init(&ghost[1], 1, MPI_DOUBLE, right, 2, MPI_COMM_WORLD, &r[1]);
+    MPI_Send_init(&x, 1, MPI_DOUBLE, right, 1, MPI_COMM_WORLD, &r[2]);
+    MPI_Send_init(&x, 1, MPI_DOUBLE, left, 2, MPI_COMM_WORLD, &r[3]);
+    for (int i = 0; i < run.rounds; i++) {
+        MPI_Startall(4, r);
+        region("c", 1.5);
+        for (int k = 0; k < 4; k++) MPI_Wait(&r[k], MPI_STATUS_IGNORE);
+        if (rank == 1) region("a", 6);
+        else region("b", 3 + (i + rank) % 3);
+    }
+    for (int k = 0; k < 4; k++) MPI_Request_free(&r[k]);
+}
+
+/* Rank 0 hands out tasks, a third of them long, to whoever asks. */
+static void give_tasks(void)
+{
+    int sent = 0, x, end = -1;
+    MPI_Status s;
+
+    for (int w = 1; w < size; w++, sent++) MPI_Send(&sent, 1, MPI_INT, w, 1, MPI_COMM_WORLD);
+    for (int done = 0; done < sent; done++) {
+        MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &s);
+        region("c", 0.15);
+        if (sent < 6 * run.rounds) MPI_Send(&sent, 1, MPI_INT, s.MPI_SOURCE, 1, MPI_COMM_WORLD), sent++;
+    }
+    for (int w = 1; w < size; w++) MPI_Send(&end, 1, MPI_INT, w, 1, MPI_COMM_WORLD);
+}
+
+static void workers(void)
+{
+    int x;
+
+    if (rank == 0) {
+        give_tasks();
+        return;
+    }
+    for (;;) {
+        MPI_Recv(&x, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (x < 0) return;
+        if (x % 3 == 0) region("a", 5);
+        else region("b", 2);
+        MPI_Send(&x, 1, MPI_INT, 0, 2, MPI_COMM_WORLD);
+    }
+}
+
+/* Rows and columns of 2 x 2 ranks; all together now and then. */
+static void subcomm(void)
+{
+    double x = rank, sum;
+    MPI_Comm row, column;
+
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &row);
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &column);
+    for (int i = 0; i < run.rounds; i++) {
+        region("a", rank == 0 ? 4 : 2);
+        MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, row);
+        region("b", rank == 3 ? 4 : 1);
+        MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, column);
+        if (i % 5 == 4) MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Comm_free(&row);
+    MPI_Comm_free(&column);
+}
+
+/* The root works ahead of the others, and collects what they have done a while ago: none of these calls makes all wait for all. */
+static void rooted(void)
+{
+    double x = rank, sum;
+
+    for (int i = 0; i < run.rounds; i++) {
+        if (rank == 0) region("a", 3);
+        MPI_Bcast(&x, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        if (rank > 0) region("b", 4 - 0.5 * rank);
+        MPI_Reduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    }
+}
+
+/* Something else is done while a reduction is on its way. */
+static void overlap(void)
+{
+    double x = rank, sum;
+    MPI_Request r;
+
+    for (int i = 0; i < run.rounds; i++) {
+        region("a", 1 + rank);
+        MPI_Iallreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &r);
+        region("b", 2);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    }
+}
+
+/* A token goes round; who has not got it looks for it now and then, between pieces of work. */
+static void polling(void)
+{
+    const int next = (rank + 1) % size, last = (rank + size - 1) % size;
+    int token = 0, there;
+
+    for (int i = 0; i < run.rounds; i++) {
+        if (rank == 0) {
+            region("a", 2);
+            MPI_Send(&token, 1, MPI_INT, next, 3, MPI_COMM_WORLD);
+        }
+        do MPI_Iprobe(last, 3, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+        while (!there);
+        MPI_Recv(&token, 1, MPI_INT, last, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank == 0) continue;
+        region("b", 1);
+        MPI_Send(&token, 1, MPI_INT, next, 3, MPI_COMM_WORLD);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } cases[] = {{"bulk", bulk}, {"early", early}, {"pipeline", pipeline}, {"synchronous", synchronous}, {"rendezvous", rendezvous},
+                 {"halo", halo}, {"persistent", persistent}, {"workers", workers}, {"subcomm", subcomm}, {"rooted", rooted},
+                 {"overlap", overlap}, {"polling", polling}};
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    read_options(argc, argv);
+    MPI_Barrier(MPI_COMM_WORLD);
+    begin_run();
+    for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)
+        if (!strcmp(cases[i].name, argv[1])) cases[i].run();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) end_run();
+    MPI_Finalize();
+    return 0;
+}
