@@ -104,14 +104,22 @@ static bool forks(ompp_off_t node)
     return construct != OMPP_CONSTRUCT_NUM && ompp_construct_forks(construct);
 }
 
+/* It keeps up with the others before it goes into a region, which nobody is to take for work there. */
+static ompp_time_t chase_first(ompp_causal_thread_t *self)
+{
+    if (ompp_causal.rule.delays) ompp_causal_chase(self);
+    return ompp_event_now();
+}
+
 static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
 {
     ompp_causal_thread_t *self = state;
-    const ompp_time_t t = ompp_event_now();
+    ompp_time_t t = ompp_event_now();
 
     if (self->busy) return;
     self->busy = true;
     ompp_causal_settle(self);
+    if (self->chases && ompp_meter_parent(to.node) == from.node) t = chase_first(self);
     self->node = to.node;
     self->moves++;
     if (ompp_causal.rule.delays) count_seen(self, t);
@@ -121,7 +129,6 @@ static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
         ompp_progress_finish(t);
         ompp_causal_result(self, t);
     }
-    if (ompp_causal.rule.delays && self->chases && !to.waits) ompp_causal_chase(self);
     if (self->main && from.waits && ompp_meter_parent(from.node) == to.node && forks(from.node))
         ompp_causal_at_join(self, ompp_meter_region(from.node), t);
     ompp_causal_leave(self);

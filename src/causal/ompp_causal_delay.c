@@ -46,7 +46,9 @@ static void pay(ompp_causal_thread_t *self, ompp_time_t until)
         until = t + LONGEST_NS;
         ompp_causal_spoil();
     }
+    self->pauses = true;
     wait_until(until);
+    self->pauses = false;
     ompp_clocks_paid(&self->clocks, ompp_event_now());
 }
 
@@ -77,7 +79,7 @@ static ompp_fine_t offset_at(const ompp_causal_thread_t *thread, ompp_time_t t)
 {
     const ompp_clocks_t *c = &thread->clocks;
     const ompp_time_t since = c->since;
-    const bool works = c->mask & 1 && !c->idle && !c->waiting;
+    const bool works = c->mask & 1 && !c->idle && !c->waiting && !thread->pauses;
 
     return ompp_clocks_offset(&ompp_causal.rule, c, OMPP_CLOCKS_EXPERIMENT) +
            (works && t > since ? ompp_causal.rule.percent[0] * (ompp_fine_t)(t - since) : 0);

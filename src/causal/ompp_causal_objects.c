@@ -220,6 +220,11 @@ void ompp_causal_wait(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 
     if (!self) return;
     ompp_causal_settle(self);
+    if (kind == OMPP_SYNC_CHUNK) {
+        self->chases = true;
+        ompp_causal_leave(self);
+        return;
+    }
     ompp_clocks_wait(&self->clocks, t);
     self->wait = (ompp_causal_wait_t){kind, object, 0};
     if (kind == OMPP_SYNC_BARRIER) self->wait.generation = *generation_of(self, object) - 1;
@@ -268,6 +273,7 @@ static bool found_stamp(ompp_causal_thread_t *self, ompp_sync_object_t kind, uin
 /* Iterations are handed out in the order in which threads come for them: who would come before one that was here already? */
 static void hand_out(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
 {
+    self->chases = false;
     if (ompp_causal.rule.delays) {
         ompp_causal_chase(self);
         return;

@@ -63,6 +63,7 @@ typedef struct ompp_causal_thread {
         ompp_time_t t;
         ompp_fine_t saved, paid;
     } met;                   /* with delays: the clocks when it met other processes last */
+    bool pauses;             /* it does no work, whatever its clocks say */
     bool met_all;            /* it is about to go on with all other processes of a communicator */
     bool main;               /* initial thread of the process */
     bool busy;               /* inside of causal: what a signal handler does is left out */

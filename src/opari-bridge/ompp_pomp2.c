@@ -186,6 +186,7 @@ static ompp_pomp2_region_t *make(POMP2_Region_handle *handle, const ompp_ctc_t *
     region->construct = ctc->construct;
     region->forks = ctc->construct != OMPP_CONSTRUCT_NUM && ompp_construct_forks(ctc->construct);
     region->mutex = mutex_of(region, ctc);
+    region->dynamic = ctc->dynamic;
     define(region, ctc, 0);
     if (__atomic_compare_exchange_n(handle, &empty, region, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return region;
     free(region); /* another thread was faster */

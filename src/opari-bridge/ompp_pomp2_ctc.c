@@ -89,6 +89,16 @@ static ompp_construct_t construct_of(ompp_span_t type, bool untied)
     return OMPP_CONSTRUCT_NUM;
 }
 
+/* dynamic, guided, runtime and auto, perhaps with a modifier and a chunk size. */
+static bool is_dynamic(ompp_span_t schedule)
+{
+    static const char statically[] = "static";
+
+    for (size_t i = 0; i + sizeof statically - 1 <= schedule.length; i++)
+        if (strncmp(schedule.text + i, statically, sizeof statically - 1) == 0) return false;
+    return schedule.length > 0;
+}
+
 bool ompp_ctc_read(const char *text, ompp_ctc_t *ctc)
 {
     ompp_span_t start, end, unused;
@@ -104,5 +114,6 @@ bool ompp_ctc_read(const char *text, ompp_ctc_t *ctc)
     if (end.text) read_place(end, &unused, &line, &ctc->end);
     if (ctc->construct == OMPP_CONSTRUCT_CRITICAL) ctc->name = find(text, "criticalName", false);
     if (ctc->construct == OMPP_CONSTRUCT_USER_REGION) ctc->name = find(text, "userRegionName", false);
+    ctc->dynamic = is_dynamic(find(text, "hasSchedule", false));
     return ctc->construct != OMPP_CONSTRUCT_NUM;
 }

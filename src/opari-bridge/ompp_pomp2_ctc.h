@@ -21,6 +21,7 @@ typedef struct {
 typedef struct {
     ompp_construct_t construct;
     ompp_span_t file, name; /* name: of a critical or a user region; length 0 = none */
+    bool dynamic;           /* a loop whose iterations are handed out as it goes, or may be */
     uint32_t begin, end;    /* first line of the construct's begin and last of its end; 0 = unknown */
 } ompp_ctc_t;
 

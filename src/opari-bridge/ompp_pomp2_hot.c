@@ -78,9 +78,17 @@ OMPP_EXPORT POMP2_Task_handle POMP2_Get_new_task_handle(void)
 
 /* ---- Worksharing ---------------------------------------------------------------------------------------------------- */
 
+/* Which iterations are handed out to whom, and when, cannot be seen here; that it is done, and until when, can. */
+static inline void chunks(POMP2_Region_handle *handle, bool begin)
+{
+    if (__builtin_expect(ompp_sync_follower() != NULL, 0) && known(handle)->dynamic)
+        (begin ? ompp_sync_wait : ompp_sync_resume)(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(), ompp_event_now());
+}
+
 OMPP_EXPORT void POMP2_For_enter(POMP2_Region_handle *handle, const char ctc[])
 {
     enter(handle, ctc);
+    chunks(handle, true);
 }
 
 OMPP_EXPORT void POMP2_For_exit(POMP2_Region_handle *handle)
@@ -251,6 +259,7 @@ OMPP_EXPORT void POMP2_Implicit_barrier_enter(POMP2_Region_handle *handle, POMP2
     ompp_pomp2_region_t *region = known(handle);
 
     *old_task = 0;
+    chunks(handle, false);
     if (!region->forks) {
         ompp_event_phase(region->ref, OMPP_PHASE_EXITBAR, ompp_event_now());
         arrive();

@@ -26,6 +26,7 @@ typedef struct {
     ompp_region_ref_t ref;      /* 0 while the runtime gives none */
     ompp_construct_t construct;
     bool forks;
+    bool dynamic;               /* iterations are handed out as it goes */
     uint64_t mutex;             /* critical: equal for those of one name. ordered: its own */
     ompp_time_t retry_at;       /* next attempt to define it, when ref is 0 */
     ompp_pomp2_slot_t *slots __attribute__((aligned(64))); /* written by other threads */
