@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "causal/ompp_intercept_priv.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
@@ -81,7 +82,7 @@ static void look_at(module_t *m, const ElfW(Rela) *relocations, size_t bytes)
         const ompp_intercept_t *row = bsearch(m->strings + symbol->st_name, m->rows, m->n, sizeof *m->rows, by_name);
         void **slot = (void **)(m->info->dlpi_addr + r->r_offset);
         /* A weak reference that is empty asks whether the function is there at all. */
-        if (!row || !*slot || *slot == row->replacement) continue;
+        if (!row || !*slot || *slot == row->replacement || (row->real && !*row->real)) continue;
         m->replaced += write_slot(m, slot, row->replacement);
     }
 }
@@ -141,6 +142,13 @@ static int count_loads(struct dl_phdr_info *info, size_t size, void *loads)
     return 1;
 }
 
+/* Not while the loader's list of modules is held. */
+static void find_real(const ompp_intercept_t *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].real && !*rows[i].real) *rows[i].real = dlsym(RTLD_DEFAULT, rows[i].name);
+}
+
 unsigned ompp_intercept(const ompp_intercept_t *rows, size_t n)
 {
     static atomic_flag busy = ATOMIC_FLAG_INIT;
@@ -151,7 +159,10 @@ unsigned ompp_intercept(const ompp_intercept_t *rows, size_t n)
 
     if (atomic_flag_test_and_set(&busy)) return 0;
     dl_iterate_phdr(count_loads, &loads);
-    if (loads != seen) dl_iterate_phdr(visit, &m);
+    if (loads != seen) {
+        find_real(rows, n);
+        dl_iterate_phdr(visit, &m);
+    }
     seen = loads;
     atomic_flag_clear(&busy);
     errno = saved;

@@ -12,6 +12,7 @@
 typedef struct {
     const char *name;
     void *replacement;
+    void **real; /* gets the function itself; one that is not to be found is not replaced. NULL = the replacement knows it by its name */
 } ompp_intercept_t;
 
 /**

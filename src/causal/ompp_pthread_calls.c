@@ -417,47 +417,92 @@ static int tryjoin_np(pthread_t thread, void **result)
     return error;
 }
 
+/* ---- Loops of libgomp ----------------------------------------------------------------------------------------------- */
+
+/*
+ * OPARI2 does not see how iterations of a loop with a dynamic or guided schedule are handed out: which thread comes for them next. These are
+ * libgomp's functions for it: the bounds of the next iterations, false = there are none.
+ */
+#define CHUNK(name, type)                                                                                              \
+    static bool (*real_##name)(type *, type *);                                                                        \
+    static bool name(type *first, type *last)                                                                          \
+    {                                                                                                                  \
+        const bool more = real_##name(first, last);                                                                    \
+        if (more) resume(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team());                                     \
+        return more;                                                                                                   \
+    }
+#define ROW(name) {"GOMP_" #name, (void *)name, (void **)&real_##name}
+
+CHUNK(loop_dynamic_next, long)
+CHUNK(loop_guided_next, long)
+CHUNK(loop_maybe_nonmonotonic_runtime_next, long)
+CHUNK(loop_nonmonotonic_dynamic_next, long)
+CHUNK(loop_nonmonotonic_guided_next, long)
+CHUNK(loop_nonmonotonic_runtime_next, long)
+CHUNK(loop_runtime_next, long)
+CHUNK(loop_ull_dynamic_next, unsigned long long)
+CHUNK(loop_ull_guided_next, unsigned long long)
+CHUNK(loop_ull_maybe_nonmonotonic_runtime_next, unsigned long long)
+CHUNK(loop_ull_nonmonotonic_dynamic_next, unsigned long long)
+CHUNK(loop_ull_nonmonotonic_guided_next, unsigned long long)
+CHUNK(loop_ull_nonmonotonic_runtime_next, unsigned long long)
+CHUNK(loop_ull_runtime_next, unsigned long long)
+
 /* ---- The table ------------------------------------------------------------------------------------------------------ */
 
 const ompp_intercept_t ompp_pthread_functions[] = {
-    {"pthread_barrier_wait", barrier_wait},
-    {"pthread_clockjoin_np", clockjoin_np},
-    {"pthread_cond_broadcast", cond_broadcast},
-    {"pthread_cond_clockwait", cond_clockwait},
-    {"pthread_cond_signal", cond_signal},
-    {"pthread_cond_timedwait", cond_timedwait},
-    {"pthread_cond_wait", cond_wait},
-    {"pthread_create", create},
-    {"pthread_join", join},
-    {"pthread_kill", kill_thread},
-    {"pthread_mutex_clocklock", mutex_clocklock},
-    {"pthread_mutex_lock", mutex_lock},
-    {"pthread_mutex_timedlock", mutex_timedlock},
-    {"pthread_mutex_trylock", mutex_trylock},
-    {"pthread_mutex_unlock", mutex_unlock},
-    {"pthread_rwlock_clockrdlock", rwlock_clockrdlock},
-    {"pthread_rwlock_clockwrlock", rwlock_clockwrlock},
-    {"pthread_rwlock_rdlock", rwlock_rdlock},
-    {"pthread_rwlock_timedrdlock", rwlock_timedrdlock},
-    {"pthread_rwlock_timedwrlock", rwlock_timedwrlock},
-    {"pthread_rwlock_tryrdlock", rwlock_tryrdlock},
-    {"pthread_rwlock_trywrlock", rwlock_trywrlock},
-    {"pthread_rwlock_unlock", rwlock_unlock},
-    {"pthread_rwlock_wrlock", rwlock_wrlock},
-    {"pthread_spin_lock", spin_lock},
-    {"pthread_spin_trylock", spin_trylock},
-    {"pthread_spin_unlock", spin_unlock},
-    {"pthread_timedjoin_np", timedjoin_np},
-    {"pthread_tryjoin_np", tryjoin_np},
-    {"sem_clockwait", semaphore_clockwait},
-    {"sem_post", semaphore_post},
-    {"sem_timedwait", semaphore_timedwait},
-    {"sem_trywait", semaphore_trywait},
-    {"sem_wait", semaphore_wait},
-    {"sigsuspend", signal_suspend},
-    {"sigtimedwait", signal_timedwait},
-    {"sigwait", signal_wait},
-    {"sigwaitinfo", signal_waitinfo},
+    ROW(loop_dynamic_next),
+    ROW(loop_guided_next),
+    ROW(loop_maybe_nonmonotonic_runtime_next),
+    ROW(loop_nonmonotonic_dynamic_next),
+    ROW(loop_nonmonotonic_guided_next),
+    ROW(loop_nonmonotonic_runtime_next),
+    ROW(loop_runtime_next),
+    ROW(loop_ull_dynamic_next),
+    ROW(loop_ull_guided_next),
+    ROW(loop_ull_maybe_nonmonotonic_runtime_next),
+    ROW(loop_ull_nonmonotonic_dynamic_next),
+    ROW(loop_ull_nonmonotonic_guided_next),
+    ROW(loop_ull_nonmonotonic_runtime_next),
+    ROW(loop_ull_runtime_next),
+    {"pthread_barrier_wait", barrier_wait, NULL},
+    {"pthread_clockjoin_np", clockjoin_np, NULL},
+    {"pthread_cond_broadcast", cond_broadcast, NULL},
+    {"pthread_cond_clockwait", cond_clockwait, NULL},
+    {"pthread_cond_signal", cond_signal, NULL},
+    {"pthread_cond_timedwait", cond_timedwait, NULL},
+    {"pthread_cond_wait", cond_wait, NULL},
+    {"pthread_create", create, NULL},
+    {"pthread_join", join, NULL},
+    {"pthread_kill", kill_thread, NULL},
+    {"pthread_mutex_clocklock", mutex_clocklock, NULL},
+    {"pthread_mutex_lock", mutex_lock, NULL},
+    {"pthread_mutex_timedlock", mutex_timedlock, NULL},
+    {"pthread_mutex_trylock", mutex_trylock, NULL},
+    {"pthread_mutex_unlock", mutex_unlock, NULL},
+    {"pthread_rwlock_clockrdlock", rwlock_clockrdlock, NULL},
+    {"pthread_rwlock_clockwrlock", rwlock_clockwrlock, NULL},
+    {"pthread_rwlock_rdlock", rwlock_rdlock, NULL},
+    {"pthread_rwlock_timedrdlock", rwlock_timedrdlock, NULL},
+    {"pthread_rwlock_timedwrlock", rwlock_timedwrlock, NULL},
+    {"pthread_rwlock_tryrdlock", rwlock_tryrdlock, NULL},
+    {"pthread_rwlock_trywrlock", rwlock_trywrlock, NULL},
+    {"pthread_rwlock_unlock", rwlock_unlock, NULL},
+    {"pthread_rwlock_wrlock", rwlock_wrlock, NULL},
+    {"pthread_spin_lock", spin_lock, NULL},
+    {"pthread_spin_trylock", spin_trylock, NULL},
+    {"pthread_spin_unlock", spin_unlock, NULL},
+    {"pthread_timedjoin_np", timedjoin_np, NULL},
+    {"pthread_tryjoin_np", tryjoin_np, NULL},
+    {"sem_clockwait", semaphore_clockwait, NULL},
+    {"sem_post", semaphore_post, NULL},
+    {"sem_timedwait", semaphore_timedwait, NULL},
+    {"sem_trywait", semaphore_trywait, NULL},
+    {"sem_wait", semaphore_wait, NULL},
+    {"sigsuspend", signal_suspend, NULL},
+    {"sigtimedwait", signal_timedwait, NULL},
+    {"sigwait", signal_wait, NULL},
+    {"sigwaitinfo", signal_waitinfo, NULL},
     /* End of functions; ascending */
 };
 const size_t ompp_npthread_functions = sizeof ompp_pthread_functions / sizeof ompp_pthread_functions[0];

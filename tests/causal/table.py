@@ -3,7 +3,8 @@
 The table of predicted and really optimised programs: for each region and speed-up the real gain, what virtual clocks and experiments
 with delays predict, in percent of the run time, and the differences. A report, not a test: takes some minutes, wants an idle machine.
 
-usage: table.py [--how=opari|ompt] [--cpu] [--repetitions=N] [--no-delay] [CASE...]
+usage: table.py [--how=opari|ompt] [--cpu] [--least] [--repetitions=N] [--no-delay] [CASE...]
+    --least   on a machine that is busy: of all repetitions the one that was disturbed least, instead of the one in the middle
 """
 
 import statistics
@@ -30,13 +31,14 @@ def interval(prediction):
 
 def rows_of(scratch, program, case, options, args):
     """One printed line per region and speed-up; yields (difference of virtual, of delay, flagged)."""
-    base, real = validation.real_gains(scratch, program, case, options["repetitions"], args)
-    virtual = validation.virtual(scratch, program, case, options["repetitions"], args)
+    choose = validation.LEAST if options["least"] else validation.MIDDLE
+    base, real = validation.real_gains(scratch, program, case, options["repetitions"], args, choose)
+    virtual = validation.virtual(scratch, program, case, options["repetitions"], args, choose)
     for (region, permille), gain in real.items():
         predicted = virtual.get((region, permille))
         experiment = None
         if options["delay"]:
-            experiment = validation.delay(scratch, program, case, region, permille, 1, args)
+            experiment = validation.delay(scratch, program, case, region, permille, options["repetitions"], args, choose)
         title = "%s %s" % (case.source, case.name)
         inflation = "x%.2f" % (experiment.seconds / base) if experiment else "-"
         flags = ",".join(sorted(predicted.flags)) if predicted else ""
@@ -63,7 +65,7 @@ def summary(differences):
 
 
 def main():
-    options = {"repetitions": 3, "delay": True, "how": None, "cpu": False}
+    options = {"repetitions": 3, "delay": True, "how": None, "cpu": False, "least": False}
     names = []
     for word in sys.argv[1:]:
         if word.startswith("--how="):
@@ -72,8 +74,8 @@ def main():
             options["repetitions"] = int(word[14:])
         elif word == "--no-delay":
             options["delay"] = False
-        elif word == "--cpu":
-            options["cpu"] = True
+        elif word in ("--cpu", "--least"):
+            options[word[2:]] = True
         elif word.startswith("-"):
             sys.exit(__doc__)
         else:
