@@ -37,5 +37,5 @@ OMPP_HOOK void __cyg_profile_func_exit(void *code, void *site)
     ompp_region_ref_t region = region_of(code);
 
     (void)site;
-    if (region) ompp_event_exit(region, t);
+    if (region) ompp_event_exit_function(region, OMPP_CALLERS_STACK, t);
 }

@@ -104,6 +104,9 @@ void ompp_event_caught(const void *stack, ompp_time_t t);
 /** \brief The open region moves to this phase (ignored when its construct has no such phase or it is not the top frame). */
 void ompp_event_phase(ompp_region_ref_t region, ompp_phase_t phase, ompp_time_t t);
 
+/** \brief Leaves a function. stack: as at its entry, where that is known. */
+void ompp_event_exit_function(ompp_region_ref_t region, const void *stack, ompp_time_t t);
+
 /** \brief Leaves a region. */
 void ompp_event_exit(ompp_region_ref_t region, ompp_time_t t);
 

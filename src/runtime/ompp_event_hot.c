@@ -88,6 +88,19 @@ void ompp_event_exit(ompp_region_ref_t region, ompp_time_t t)
     ompp_guard_leave(thread);
 }
 
+void ompp_event_exit_function(ompp_region_ref_t region, const void *stack, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || !region || !ompp_guard_enter(thread)) return;
+    ompp_a_frame_t *frame = ompp_top(thread);
+    if (__builtin_expect(thread->skipped || frame->flags || ompp_node(thread, frame->node)->region != region, 0))
+        ompp_exit_function_slow(thread, region, (uint64_t)(uintptr_t)stack, t);
+    else
+        ompp_pop(thread, frame, t);
+    ompp_guard_leave(thread);
+}
+
 /* ---- Calls ---------------------------------------------------------------------------------------------------------- */
 
 /*

@@ -65,6 +65,8 @@ bool ompp_may_push_slow(ompp_thread_t *thread)
 
     if (on & OMPP_ON_COPY) ompp_dump_self_slow(thread);
     if (!thread->skipped && on & OMPP_ON_ENTER) return true;
+    if (!thread->skipped) thread->lost = NULL;
+    if (thread->lost) ++*thread->lost;
     thread->skipped++;
     return false;
 }
@@ -84,12 +86,14 @@ void ompp_push_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t
         return;
     }
     if (thread->top == thread->last && !ompp_stack_grow_slow(thread)) {
-        thread->record->deep++;
+        thread->lost = &thread->record->deep;
+        ++*thread->lost;
         thread->skipped++;
         return;
     }
     node = ompp_child(thread, parent, region, t);
     if (!node) {
+        thread->lost = &thread->record->dropped; /* which has counted this one */
         thread->skipped++;
         return;
     }
@@ -153,6 +157,26 @@ void ompp_note_unclosed_slow(ompp_thread_t *thread, uint32_t index)
             if (!record->first_unclosed) record->first_unclosed = region;
         }
     }
+}
+
+/*
+ * The inner executions of a function that calls itself have no frames of their own. When it is the outermost one that ends, by its place
+ * on the stack, those that are still open have been left (longjmp to it).
+ */
+static void leave_inner(ompp_thread_t *thread, ompp_a_frame_t *frame)
+{
+    ompp_node(thread, frame->node)->visits += frame->again;
+    thread->record->left += frame->again;
+    frame->again = 0;
+    frame->flags &= (uint16_t)~OMPP_FRAME_F_RECURSIVE;
+}
+
+void ompp_exit_function_slow(ompp_thread_t *thread, ompp_region_ref_t region, uint64_t stack, ompp_time_t t)
+{
+    if (!thread->skipped && ompp_settled_top(thread, t)->flags & OMPP_FRAME_F_RECURSIVE && ompp_top(thread)->stack == stack &&
+        ompp_node(thread, ompp_top(thread)->node)->region == region)
+        leave_inner(thread, ompp_top(thread));
+    ompp_exit_slow(thread, region, t);
 }
 
 void ompp_exit_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t)

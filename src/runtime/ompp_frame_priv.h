@@ -19,6 +19,9 @@ void ompp_settle_slow(ompp_thread_t *thread, ompp_time_t t);
 /** \brief Exit of a region that is not plainly the top frame. */
 void ompp_exit_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t);
 
+/** \brief The same of a function that works on a part of the stack below this address. */
+void ompp_exit_function_slow(ompp_thread_t *thread, ompp_region_ref_t region, uint64_t stack, ompp_time_t t);
+
 /** \brief Notes that the frames above number index are closed by an end that is not theirs. */
 void ompp_note_unclosed_slow(ompp_thread_t *thread, uint32_t index);
 

@@ -38,7 +38,8 @@ ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
     ompp_a_frame_t *frame = team ? ompp_push(thread, region, t) : NULL;
     if (!team) {
         /* No room: nothing inside is measured until the join. */
-        thread->record->dropped++;
+        thread->lost = &thread->record->dropped;
+        ++*thread->lost;
         thread->skipped++;
     } else if (!frame) {
         team = NULL; /* skipped by the push */
@@ -78,6 +79,7 @@ static void worker_begin(ompp_thread_t *thread, ompp_team_t *team, ompp_time_t t
 
     if (thread->top == thread->last && !ompp_stack_grow_slow(thread)) node = 0;
     if (!node) {
+        thread->lost = NULL;
         thread->skipped++;
         return;
     }
@@ -115,7 +117,7 @@ void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, omp
         if (team)
             worker_begin(thread, team, t);
         else
-            thread->skipped = 1;
+            thread->skipped = 1, thread->lost = NULL;
         thread->skipped_team = thread->skipped;
     }
     ompp_a_frame_t *frame = ompp_top(thread);

@@ -43,6 +43,7 @@ typedef struct ompp_thread {
     ompp_a_frame_t *last;  /* = the last frame the stack has room for */
     unsigned guard;        /* odd: inside the runtime, further events on this thread are ignored; counts up at each end of one */
     unsigned skipped;      /* open regions that are not measured; while > 0 nothing is */
+    uint64_t *lost;        /* while regions are skipped for want of room: counter of them; else NULL */
     unsigned skipped_team; /* 1: this worker skips a whole team's part */
     ompp_off_t base_node; /* where TASKEXEC nodes hang: innermost team's node, else the root */
     ompp_team_t *team;

@@ -194,6 +194,57 @@ claim "a metric registered at run time: exit status" same $? 0
 claim "it is described in the profile" grep -q pears metric.1-0.ompp.xml
 claim "its values are in the profile" grep -q '0 3000' metric.1-0.ompp.xml
 
+cat >deep.c <<'C'
+#include "ompp.h"
+static void nest(int n)
+{
+    if (n == 0) return;
+    ompp_region_begin("odd");
+    ompp_region_begin("even");
+    nest(n - 1);
+    ompp_region_end("even");
+    ompp_region_end("odd");
+}
+int main(void)
+{
+    nest(500);
+    nest(500);
+    return 0;
+}
+C
+build deep.c -o deep
+./deep 2>/dev/null
+measured=$(sed -n 's/.*name="\(odd\|even\)".*/&/p' deep.1-0.ompp.xml | wc -l)
+claim "regions nested too deeply: two regions" same "$measured" 2
+entered=$("$abs_top_builddir/ompp-report" csv deep.1-0.ompp.xml | awk -F, '/^##BEG flat/ {on = 1} on && $1 == "SUM" {n += $3} /^##END flat/ {on = 0} END {print n}')
+dropped=$(sed -n 's/^region entries dropped: \([0-9]*\) (nested too deeply)$/\1/p' deep.1-0.ompp.txt)
+claim "each entry is measured or counted as dropped" same "$((${entered:-0} + ${dropped:-0}))" 2000
+
+cat >back.c <<'C'
+#include <setjmp.h>
+static jmp_buf place;
+static volatile int sink;
+void after(void) { sink++; }
+void again(int n)
+{
+    if (n == 3 && setjmp(place)) return;
+    if (n == 0) longjmp(place, 1);
+    again(n - 1);
+    sink++;
+}
+int main(void)
+{
+    again(3);
+    after();
+    return 0;
+}
+C
+build -O0 -finstrument-functions back.c -o back
+./back 2>/dev/null
+claim "longjmp to the outer level of a recursive function: it has ended" \
+    sh -c "! grep -A1 \"|-.*'again'\" back.1-0.ompp.txt | grep -q \"|  .*'after'\""
+claim "the levels that were left are counted" grep -q '^functions that ended without saying so (longjmp, exceptions): 3$' back.1-0.ompp.txt
+
 cat >cancel.c <<'C'
 /* A thread with a pending cancel runs to its end when the program has no cancellation point: ours must not be one. */
 #include "ompp.h"
