@@ -420,8 +420,8 @@ static int tryjoin_np(pthread_t thread, void **result)
 /* ---- Loops of libgomp ----------------------------------------------------------------------------------------------- */
 
 /*
- * OPARI2 does not see how iterations of a loop with a dynamic or guided schedule are handed out: which thread comes for them next. These are
- * libgomp's functions for it: the bounds of the next iterations, false = there are none.
+ * OPARI2 does not see how iterations of a loop with a dynamic or guided schedule are handed out: which thread comes for them next.
+ * These are libgomp's functions for it: the bounds of the next iterations, false = there are none.
  */
 #define CHUNK(name, type)                                                                                              \
     static bool (*real_##name)(type *, type *);                                                                        \

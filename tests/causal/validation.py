@@ -94,13 +94,12 @@ def predictions(profile, seconds):
     if not profile.whatif:
         raise harness.Failure("%s: no what-if part" % profile.path)
     names = {r.id: r.name for r in profile.regions}
+    # Gains are of the measured run, from before MPI_Init on; the program tells the time of what it repeats.
+    whole = (profile.whatif.time - profile.whatif.paid) / (1e9 * seconds - profile.whatif.paid)
     found = {}
     for (region, permille), gain in profile.whatif.gains.items():
-        clock = profile.whatif.clocks[region, permille]
-        if gain.low is None: # of the whole run, MPI_Init and all: the program tells the time of what it is about
-            part = seconds - clock.paid * 1e-9
-            gain = gain._replace(gain=(clock.saved - clock.paid) * 1e-9 / part)
-        found[names[region], permille] = Prediction(gain.gain, gain.low, gain.high, profile.whatif.flags[region], seconds)
+        scaled = [None if value is None else value * whole for value in gain]
+        found[names[region], permille] = Prediction(*scaled, profile.whatif.flags[region], seconds)
     return found
 
 
