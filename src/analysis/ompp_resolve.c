@@ -143,7 +143,9 @@ static bool apply(ompp_profile_t *profile, item_t *item, const ompp_query_t *que
         region->end = query->line_end;
         region->flags &= ~(uint32_t)OMPP_REGION_F_ADDRESS;
     } else if (query->function) {
-        snprintf(symbol, sizeof symbol, "%s+0x%llx", query->function, (unsigned long long)query->offset);
+        char *name = ompp_name_of_symbol(query->function, true);
+        snprintf(symbol, sizeof symbol, "%s+0x%llx", name ? name : query->function, (unsigned long long)query->offset);
+        free(name);
         region->function = ompp_profile_string(profile, symbol);
     }
     if (is_function(region)) name_function(profile, region, query);
@@ -284,6 +286,23 @@ static void refine_lines(ompp_profile_t *profile, const item_t *items, size_t n,
     free(regions);
 }
 
+/*
+ * A worksharing construct whose call has the line of the code in front of it (GCC), and whose directive is not found: it gets the line of
+ * the code behind the call, so that it is not taken for one that is combined with the parallel region on that line.
+ */
+static void refine_unfound(ompp_region_t *region, const item_t *item, const ompp_source_t *source)
+{
+    const char *word = ways[region->construct].words[0];
+    bool workshare = region->construct == OMPP_CONSTRUCT_LOOP || region->construct == OMPP_CONSTRUCT_SECTIONS ||
+                     region->construct == OMPP_CONSTRUCT_SINGLE;
+    ompp_directive_t directive;
+
+    if (!workshare || item->after <= region->begin) return;
+    if (source && ompp_source_directive(source, region->begin, &directive) == 0 && ompp_directive_has(directive.words, word)) return;
+    region->begin = item->after;
+    if (region->end < region->begin) region->end = region->begin;
+}
+
 static void refine_all(ompp_profile_t *profile, item_t *items, size_t n, double deadline)
 {
     qsort(items, n, sizeof *items, compare_file);
@@ -292,6 +311,7 @@ static void refine_all(ompp_profile_t *profile, item_t *items, size_t n, double 
         if (items[i].file == 0) continue;
         ompp_source_t *source = ompp_source_open(ompp_profile_text(profile, items[i].file), items[i].newest);
         if (source && is_gomp(profile)) refine_lines(profile, items + i, next - i, source);
+        for (size_t k = i; is_gomp(profile) && k < next; k++) refine_unfound(&profile->regions[items[k].region], &items[k], source);
         for (size_t k = i; source && k < next; k++) refine(profile, &profile->regions[items[k].region], source);
         if (source) refine_calls(profile, items + i, next - i, source);
         ompp_source_close(source);

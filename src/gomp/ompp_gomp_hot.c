@@ -30,13 +30,14 @@ static int thread_number(void)
     return OMPP_REAL(int (*)(void), "omp_get_thread_num")();
 }
 
-static void fork_team(team_t *w, ompp_construct_t construct, ompp_gomp_body_t body, void *data)
+static void fork_team(team_t *w, ompp_construct_t construct, ompp_gomp_body_t body, void *data, const void *code)
 {
     w->reductions = NULL;
     w->body = body;
     w->data = data;
     w->nested = OMPP_REAL(int (*)(void), "omp_get_active_level")() > 0;
     w->region = ompp_gomp_region_of(construct, body);
+    ompp_region_ends_at(w->region, code); /* the call: of a stripped library it may have a name where the region's function has none */
     w->team = ompp_event_fork(w->region, ompp_event_now());
 }
 
@@ -105,14 +106,14 @@ static void join_team(const team_t *w)
         team_t w;                                                                                                      \
                                                                                                                        \
         if (!ompp_gomp_on()) return real(body, data, OMPP_A##n);                                                       \
-        fork_team(&w, OMPP_CONSTRUCT_##construct, body, data);                                                         \
+        fork_team(&w, OMPP_CONSTRUCT_##construct, body, data, OMPP_GOMP_HERE);                                                         \
         result = real(member, &w, OMPP_A##n);                                                                          \
         join_team(&w);                                                                                                 \
         return result;                                                                                                 \
     }
 
 /* The caller runs the region's function itself, and calls GOMP_parallel_end. */
-static team_t *start_team(ompp_construct_t construct, ompp_gomp_body_t body, void *data)
+static team_t *start_team(ompp_construct_t construct, ompp_gomp_body_t body, void *data, const void *code)
 {
     unsigned n = self.nstarted++;
 
@@ -120,7 +121,7 @@ static team_t *start_team(ompp_construct_t construct, ompp_gomp_body_t body, voi
     self.started[n].team = NULL;
     self.started[n].region = 0;
     if (!ompp_gomp_on()) return NULL;
-    fork_team(&self.started[n], construct, body, data);
+    fork_team(&self.started[n], construct, body, data, code);
     return &self.started[n];
 }
 
@@ -129,7 +130,7 @@ static team_t *start_team(ompp_construct_t construct, ompp_gomp_body_t body, voi
     {                                                                                                                  \
         void (*real)(ompp_gomp_body_t, void *, OMPP_P##n) =                                                            \
             OMPP_REAL(void (*)(ompp_gomp_body_t, void *, OMPP_P##n), "GOMP_" #name);                                   \
-        team_t *w = start_team(OMPP_CONSTRUCT_##construct, body, data);                                                \
+        team_t *w = start_team(OMPP_CONSTRUCT_##construct, body, data, OMPP_GOMP_HERE);                                                \
                                                                                                                        \
         real(w ? member : body, w ? w : data, OMPP_A##n);                                                              \
         if (w) member_begin(w);                                                                                        \
@@ -146,7 +147,7 @@ OMPP_EXPORT unsigned GOMP_parallel_reductions(ompp_gomp_body_t body, void *data,
     team_t w;
 
     if (!ompp_gomp_on() || !data) return real(body, data, threads, flags);
-    fork_team(&w, OMPP_CONSTRUCT_PARALLEL, body, data);
+    fork_team(&w, OMPP_CONSTRUCT_PARALLEL, body, data, OMPP_GOMP_HERE);
     w.reductions = *(void **)data;
     result = real(member, &w, threads, flags);
     join_team(&w);
@@ -177,7 +178,7 @@ OMPP_EXPORT void GOMP_teams_reg(ompp_gomp_body_t body, void *data, ompp_word_t t
         real(body, data, teams, limit, flags);
         return;
     }
-    fork_team(&w, OMPP_CONSTRUCT_TEAMS, body, data);
+    fork_team(&w, OMPP_CONSTRUCT_TEAMS, body, data, OMPP_GOMP_HERE);
     ompp_event_member_begin(w.team, 0, false, ompp_event_now());
     real(body, data, teams, limit, flags);
     member_barrier();

@@ -105,6 +105,19 @@ static void lines_of(const ompp_profile_t *profile, const ompp_region_t *region,
         snprintf(out, size, "%" PRIu32 "-%" PRIu32, region->begin, region->end);
 }
 
+/* "a.c"; of code without lines, the module and the function, "libsolver.so:Domain::sweep+0x1f". */
+static char *file_of(const ompp_profile_t *profile, const ompp_region_t *region)
+{
+    const char *file = ompp_text_file(profile, region), *function = ompp_profile_text(profile, region->function);
+    char *both = NULL, *text;
+
+    if (region->file || !*function || strpbrk(function, "() ")) return ompp_text_printable(file, true);
+    if (asprintf(&both, "%s:%s", file, function) < 0) return NULL;
+    text = ompp_text_printable(both, true);
+    free(both);
+    return text;
+}
+
 char *ompp_text_place(const ompp_profile_t *profile, uint32_t region)
 {
     const ompp_region_t *r = &profile->regions[region];
@@ -114,7 +127,7 @@ char *ompp_text_place(const ompp_profile_t *profile, uint32_t region)
     const char *unnamed = construct->place == OMPP_PLACE_NAMED ? " (unnamed)" : "";
     bool named = construct->place != OMPP_PLACE_RANGE && construct->place != OMPP_PLACE_LINE;
 
-    file = ompp_text_printable(address ? construct->full : ompp_text_file(profile, r), true);
+    file = address ? ompp_text_printable(construct->full, true) : file_of(profile, r);
     name = ompp_text_printable(ompp_profile_text(profile, r->name), true);
     lines_of(profile, r, construct->place, lines, sizeof lines);
     if (file && name && named && *name) {

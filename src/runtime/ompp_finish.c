@@ -682,7 +682,7 @@ static void say_nothing_measured(void)
     if (!runtime) return;
     ompp_env_read();
     ompp_warn("nothing was measured, no report: the program has %s, and %s", runtime,
-              strncmp(runtime, "libgomp", 7) == 0 ? "no parallel region built with kinst-ompp was run"
+              strncmp(runtime, "libgomp", 7) == 0 ? "no parallel region was run that is built with kinst-ompp or measured by ompp --"
                                                   : "used no OpenMP, or not with OMPT");
 }
 

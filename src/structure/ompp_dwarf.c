@@ -567,7 +567,7 @@ uint32_t ompp_unit_innermost(const ompp_unit_t *unit, uint64_t address, uint32_t
             found = i;
             last = unit->functions[i++].last;
         } else {
-            i = unit->functions[i].last + 1;
+            i++; /* not those inside it either, but for what gcc moves out of it: functions of parallel regions */
         }
     }
     return found;

@@ -165,6 +165,11 @@ static void answer_symbol(ompp_structure_t *structure, ompp_query_t *query)
 {
     const ompp_elf_symbol_t *symbol = symbol_at(structure, query->addr);
 
+    if (!symbol && query->extent == OMPP_EXTENT_OUTLINED && query->addr_end) { /* of the call, where the code of the region has no name */
+        symbol = symbol_at(structure, query->addr_end);
+        if (symbol) query->function = symbol->name, query->offset = query->addr_end - symbol->low;
+        return;
+    }
     if (!symbol) return;
     if (query->extent == OMPP_EXTENT_FUNCTION && symbol->low == query->addr) query->symbol = symbol->name;
     query->function = symbol->name;

@@ -121,13 +121,17 @@ def build(source, output, how, mpi=False, flags=("-O0", "-g"), instrument=True):
         raise Failure("cannot build: %s\n%s" % (" ".join(words), done.err[-1500:]))
 
 
+def launcher_options(launcher):
+    """What an MPI launcher needs on a small machine, in a container."""
+    return ["--oversubscribe", "--allow-run-as-root"] if re.search("Open ?MPI|OpenRTE", version_of(launcher)) else []
+
+
 def run(program, folder, threads, ranks=0, args=(), **changes):
     """Runs in a fresh folder; ranks 0: without mpirun."""
     os.makedirs(folder, exist_ok=True)
     words = [program, *args]
     if ranks:
-        open_mpi = re.search("Open ?MPI|OpenRTE", version_of(mpirun()))
-        options = ["--oversubscribe", "--allow-run-as-root"] if open_mpi else []
+        options = launcher_options(mpirun())
         words = [mpirun(), *options, "-n", str(ranks)] + words
     return execute(words, folder, OMP_NUM_THREADS=threads, **changes)
 
