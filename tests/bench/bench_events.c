@@ -126,6 +126,35 @@ static void count(unsigned i)
     ompp_event_count(mpi);
 }
 
+/* What virtual clocks add where threads and ranks wait for one another; nothing without OMPP_CAUSAL. */
+static void barrier(unsigned i)
+{
+    (void)i;
+    ompp_sync_arrive(1, ompp_event_now());
+    ompp_sync_resume(OMPP_SYNC_BARRIER, 1, ompp_event_now());
+}
+
+static void mutex(unsigned i)
+{
+    (void)i;
+    ompp_sync_wait(OMPP_SYNC_MUTEX, 1, ompp_event_now());
+    ompp_sync_resume(OMPP_SYNC_MUTEX, 1, ompp_event_now());
+    ompp_sync_publish(OMPP_SYNC_MUTEX, 1, ompp_event_now());
+}
+
+static void message(unsigned i)
+{
+    static uint64_t stamp[4096 / sizeof(uint64_t)], all[4096 / sizeof(uint64_t)];
+    const ompp_time_t t = ompp_event_now();
+    const ompp_sync_wait_t wait = {.begin = t, .end = t};
+
+    (void)i;
+    if (ompp_sync_stamp_size() > sizeof stamp) return;
+    ompp_sync_stamp(stamp, t);
+    ompp_sync_combine(all, stamp);
+    ompp_sync_adopt(all, &wait);
+}
+
 static const struct {
     const char *name, *what;
     void (*run)(unsigned i);
@@ -144,6 +173,9 @@ static const struct {
     {"count", "counted call", count},
     {"function", "instrumented function: enter + exit", function},
     {"named", "user region by name: begin + end", named},
+    {"barrier", "clocks: arrive at a barrier, go on", barrier},
+    {"mutex", "clocks: wait, lock, unlock", mutex},
+    {"message", "clocks: stamp, combine, adopt", message},
 };
 #define NCASES (sizeof cases / sizeof cases[0])
 
