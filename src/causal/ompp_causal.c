@@ -155,6 +155,7 @@ static void may_end(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
 {
     if (ompp_causal.rule.delays) ompp_causal_may_end(self, visits, t);
     else if (visits) ompp_causal_result_block(self, visits, t);
+    if (!ompp_causal.rule.delays) ompp_causal_may_turn(self, t);
 }
 
 /* A progress point that can tell us is visited on this thread. */

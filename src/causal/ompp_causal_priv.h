@@ -17,6 +17,7 @@
 #define OMPP_CAUSAL_BARRIERS 8u   /* teams inside one another */
 #define OMPP_CAUSAL_OBJECTS 1024u /* threads are known to wait for at a time; power of two */
 #define OMPP_CAUSAL_TASKS 4096u   /* explicit tasks that are known at a time */
+#define OMPP_CAUSAL_KNOWN 512u    /* regions; further ones are not followed; power of two */
 #define OMPP_CAUSAL_TOLERANCE 2000u /* ns by which an order has to change before it counts as another one */
 
 /** What a thread waits for. */
@@ -121,6 +122,24 @@ void ompp_causal_limit_slots(unsigned limit);
 /** \brief Key of a slot; 0 = free. */
 uint64_t ompp_causal_key(unsigned slot);
 
+/** \brief Slots that are used; regions that are known; the first one of a slot, -1 = none here; key of one, 0 = never followed. */
+unsigned ompp_causal_nslots(void);
+unsigned ompp_causal_nknown(void);
+int ompp_causal_known(unsigned slot);
+uint64_t ompp_causal_known_key(unsigned index);
+
+/** \return index of a region among those known; -1 = not known. */
+int ompp_causal_find(ompp_region_ref_t region);
+
+/** \brief The slots belong to these keys from now on, 0 = free. The caller changes the number of the set. */
+void ompp_causal_choose(const uint64_t keys[OMPP_CLOCKS_SLOTS]);
+
+/** \brief Without delays, where a unit of work ends: other regions may have their turn. */
+void ompp_causal_may_turn(ompp_causal_thread_t *self, ompp_time_t t);
+
+/** \brief Rank 0 has chosen other regions: this one follows them, too. \param[in] t  until then the thread knows what it has saved. */
+void ompp_causal_follow_set(ompp_causal_thread_t *self, uint64_t set, const uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t);
+
 /** \brief Slot of a key, given to it when it is unknown and one is free. \return -1 when there is none. */
 int ompp_causal_slot_of(uint64_t key);
 
@@ -222,8 +241,17 @@ void ompp_causal_spoil(void);
 /** \brief Makes the records. \return false when there is no room. */
 bool ompp_causal_result_open(void);
 
-/** \brief Makes the record of a slot whose region is new. */
-void ompp_causal_result_new(unsigned slot);
+/** \brief Makes the record of a known region. */
+void ompp_causal_result_new(unsigned known, ompp_region_ref_t region);
+
+/** \brief The slot is that of a known region; -1 = of none here. */
+void ompp_causal_result_slot(unsigned slot, int known);
+
+/** \brief A turn ends at t: what the clocks of this thread say is kept. */
+void ompp_causal_result_turn(ompp_causal_thread_t *self, ompp_time_t t);
+
+/** \return ns that a known region has been followed in turns that are over. */
+ompp_time_t ompp_causal_result_followed(unsigned known);
 
 /** \brief Takes over an experiment that is over. */
 void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block);

@@ -11,7 +11,8 @@
 /* Aligned to 8 only: it lies in buffers of MPI. All zero bytes: nothing. */
 typedef struct {
     ompp_fine_t t, debt;
-    uint64_t experiment, key, percent; /* with delays: its number, region and speed-up; two experiments say nothing to each other */
+    uint64_t experiment;   /* number of the set of regions, or of the experiment; two of them say nothing to each other */
+    uint64_t key, percent; /* with delays: its region and speed-up */
     uint64_t keys[OMPP_CLOCKS_SLOTS]; /* 0 = free */
     ompp_fine_t v[OMPP_CLOCKS];
 } remote_t;
@@ -37,12 +38,11 @@ static ompp_fine_t shift_at(ompp_fine_t t)
 
 static uint64_t experiment_number(void)
 {
-    return ompp_causal.rule.delays ? ompp_causal_experiment.number : 0;
+    return ompp_causal.rule.delays ? ompp_causal_experiment.number : atomic_load_explicit(&ompp_causal.set, memory_order_relaxed);
 }
 
 static void put_experiment(remote_t *remote)
 {
-    remote->experiment = experiment_number();
     remote->key = ompp_causal_experiment.slot >= 0 ? ompp_causal_key((unsigned)ompp_causal_experiment.slot) : 0;
     remote->percent = ompp_causal_experiment.percent;
 }
@@ -60,6 +60,7 @@ void ompp_causal_stamp(void *stamp, ompp_time_t t)
     const ompp_fine_t shift = shift_at(self->own.t);
     remote->t = self->own.t + shift;
     remote->debt = self->own.debt;
+    remote->experiment = experiment_number();
     if (ompp_causal.rule.delays) put_experiment(remote);
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) remote->keys[s] = ompp_causal_key(s);
     for (unsigned i = 0; i < OMPP_CLOCKS; i++) remote->v[i] = self->own.v[i] + shift;
@@ -182,7 +183,9 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
     ompp_causal_settle(self);
     self->syncs++;
     self->other.t = 0;
-    if (remote && remote->experiment > experiment_number() && ompp_causal.rule.delays)
+    if (remote && remote->experiment > experiment_number() && !ompp_causal.rule.delays)
+        ompp_causal_follow_set(self, remote->experiment, remote->keys, wait->begin);
+    else if (remote && remote->experiment > experiment_number())
         ompp_causal_follow(self, remote->experiment, remote->key, (unsigned)remote->percent, wait->begin);
     if (remote && remote->t > 0) translate(self, remote, &self->other);
     else self->lost++;

@@ -11,20 +11,28 @@
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
 #define SIGNIFICANT 100u /* an order that changes once in so many times is another order */
 
-/* Blocks until now, of all regions alike. */
+/* Where the present block of the present set of regions has begun. */
 typedef struct {
-    uint32_t n, number; /* number: of the next */
-    uint64_t visits;    /* at the end of the last one */
-    ompp_time_t end;    /* of the last one; 0 = none yet */
+    uint32_t number; /* of the next block */
+    uint64_t visits;
+    ompp_time_t begin; /* 0 = it was no progress point, so that what follows is no whole block */
+    uint64_t set;
     ompp_fine_t o[OMPP_CLOCKS];
-    ompp_whatif_block_t blocks[OMPP_WHATIF_BLOCKS]; /* nothing saved */
 } blocks_t;
+
+/* What a region has had in turns that are over. */
+typedef struct {
+    ompp_a_whatif_region_t *record;
+    uint64_t time_ns, work_ns, visits, spans, saved_ns[SPEEDUPS];
+    uint32_t flags;
+} past_t;
 
 static struct {
     _Atomic uint32_t lock;
     ompp_a_whatif_t *whatif;
     blocks_t blocks;
     _Atomic(ompp_a_whatif_region_t *) records[OMPP_CLOCKS_SLOTS]; /* of the present set; NULL = none yet */
+    past_t past[OMPP_CAUSAL_KNOWN];
     ompp_time_t begin;
     int nprocessors;
 } result;
@@ -37,9 +45,25 @@ bool ompp_causal_result_open(void)
     return result.whatif != NULL;
 }
 
-void ompp_causal_result_new(unsigned slot)
+void ompp_causal_result_new(unsigned known, ompp_region_ref_t region)
 {
-    atomic_store(&result.records[slot], ompp_whatif_region_new(ompp_causal_region(slot)));
+    result.past[known].record = ompp_whatif_region_new(region);
+}
+
+void ompp_causal_result_slot(unsigned slot, int known)
+{
+    atomic_store(&result.records[slot], known < 0 ? NULL : result.past[known].record);
+}
+
+ompp_time_t ompp_causal_result_followed(unsigned known)
+{
+    return result.past[known].time_ns;
+}
+
+/* The part of the run that the present set is about: from the begin of the run for the first one. */
+static ompp_time_t set_begin(void)
+{
+    return atomic_load(&ompp_causal.set) == 1 ? result.begin : atomic_load(&ompp_causal.set_begin);
 }
 
 /* Sums over all threads; those that are at work now are read as they are. */
@@ -76,26 +100,62 @@ static uint64_t whole_ns(ompp_fine_t o)
     return o > 0 ? (uint64_t)(o / OMPP_FINE + 0.5) : 0;
 }
 
+/* Followed for less than this part of the run is followed partly. */
+#define NEARLY_ALL 0.95
+
 static void write_region(const ompp_causal_thread_t *self, unsigned slot, ompp_time_t t)
 {
     ompp_a_whatif_region_t *record = atomic_load(&result.records[slot]);
     const ompp_clocks_rule_t *rule = &ompp_causal.rule;
-    uint64_t spans;
+    const int known = ompp_causal_known(slot);
 
-    if (!record) return;
+    if (!record || known < 0) return;
+    const past_t *past = &result.past[known];
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
-    spans = sum_threads(slot, &record->result);
-    record->result.flags = flags_of(slot);
-    record->result.followed_ns = t - result.begin;
+    const uint64_t spans = sum_threads(slot, &record->result), time = past->time_ns + t - set_begin();
+    record->result.work_ns += past->work_ns;
+    record->result.visits += past->visits;
+    record->result.followed_ns = time;
+    record->result.flags = flags_of(slot) | past->flags;
+    if ((double)time < NEARLY_ALL * (double)(t - result.begin)) record->result.flags |= OMPP_WHATIF_F_PARTLY;
     for (unsigned k = 0; k < SPEEDUPS; k++) {
         ompp_whatif_clock_t *clock = &record->result.clocks[k];
         if (rule->percent[k] == 0) continue;
         clock->permille = (uint32_t)(rule->percent[k] * 10);
-        clock->time_ns = t - result.begin;
-        clock->saved_ns = whole_ns(ompp_clocks_offset(rule, &self->clocks, slot * SPEEDUPS + k));
-        clock->observations = spans;
+        clock->time_ns = time;
+        clock->saved_ns = past->saved_ns[k] + whole_ns(ompp_clocks_offset(rule, &self->clocks, slot * SPEEDUPS + k));
+        clock->observations = past->spans + spans;
     }
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
+}
+
+static void keep(unsigned slot)
+{
+    const ompp_a_whatif_region_t *record = atomic_load(&result.records[slot]);
+    const int known = ompp_causal_known(slot);
+
+    if (!record || known < 0) return;
+    past_t *past = &result.past[known];
+    const ompp_whatif_region_t *now = &record->result;
+    past->time_ns = now->followed_ns;
+    past->work_ns = now->work_ns;
+    past->visits = now->visits;
+    past->spans = now->clocks[0].observations;
+    past->flags = now->flags & ~(unsigned)OMPP_WHATIF_F_PARTLY;
+    for (unsigned k = 0; k < SPEEDUPS; k++) past->saved_ns[k] = now->clocks[k].saved_ns;
+}
+
+void ompp_causal_result_turn(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    ompp_clocks_count(&self->clocks, t);
+    ompp_causal_lock(&result.lock);
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        write_region(self, s, t);
+        keep(s);
+        for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) atomic_store(&ompp_causal.overtaken[f][s], 0);
+    }
+    for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) atomic_store(&ompp_causal.watched[f], 0);
+    ompp_causal_unlock(&result.lock);
 }
 
 /* A clock's own place for a speed-up; the first free one otherwise. */
@@ -165,47 +225,19 @@ void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const om
 
 /* ---- Blocks ----------------------------------------------------------------------------------------------------------- */
 
-/* The newest block of a clock. A region that came later has the earlier blocks, too: nothing was saved there. */
-static void write_block(ompp_whatif_clock_t *clock, const blocks_t *b, ompp_fine_t saved)
-{
-    while (clock->nblocks < b->n - 1) {
-        clock->blocks[clock->nblocks] = b->blocks[clock->nblocks];
-        clock->nblocks++;
-    }
-    clock->blocks[b->n - 1] = b->blocks[b->n - 1];
-    clock->blocks[b->n - 1].saved_ns = (int64_t)(saved / OMPP_FINE);
-    clock->nblocks = b->n;
-}
-
-static void halve_all(blocks_t *b)
-{
-    halve(b->blocks);
-    b->n /= 2;
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
-        ompp_a_whatif_region_t *record = atomic_load(&result.records[s]);
-        for (unsigned k = 0; record && k < SPEEDUPS; k++) {
-            if (record->result.clocks[k].nblocks < OMPP_WHATIF_BLOCKS) continue;
-            halve(record->result.clocks[k].blocks);
-            record->result.clocks[k].nblocks = b->n;
-        }
-    }
-}
-
 static void add_block(const ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
 {
     blocks_t *b = &result.blocks;
+    ompp_whatif_block_t block = {.number = b->number++, .visits = (uint32_t)(visits - b->visits), .time_ns = t - b->begin};
 
-    if (b->n == OMPP_WHATIF_BLOCKS) halve_all(b);
-    b->blocks[b->n++] = (ompp_whatif_block_t){.number = b->number++, .visits = (uint32_t)(visits - b->visits), .time_ns = t - b->end};
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         ompp_a_whatif_region_t *record = atomic_load(&result.records[s]);
         if (!record) continue;
         atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
         for (unsigned k = 0; k < SPEEDUPS; k++) {
             const unsigned i = s * SPEEDUPS + k;
-            const ompp_fine_t o = ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i);
-            write_block(&record->result.clocks[k], b, o - b->o[i]);
-            b->o[i] = o;
+            block.saved_ns = (int64_t)((ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i) - b->o[i]) / OMPP_FINE);
+            *next_block(&record->result.clocks[k]) = block;
         }
         atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
     }
@@ -214,21 +246,22 @@ static void add_block(const ompp_causal_thread_t *self, uint64_t visits, ompp_ti
 /* So long at least that the number of blocks grows slowly once there are enough. */
 static bool is_long_enough(const blocks_t *b, ompp_time_t t)
 {
-    return t > b->end && (t - b->end) * 2 * OMPP_WHATIF_BLOCKS >= t - result.begin;
+    return t > b->begin && (t - b->begin) * 2 * OMPP_WHATIF_BLOCKS >= t - result.begin;
 }
 
 void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
 {
     blocks_t *b = &result.blocks;
+    const bool same_set = b->set == self->clocks.set;
 
-    if (visits <= b->visits || !is_long_enough(b, t)) return;
+    if (same_set && (visits <= b->visits || !is_long_enough(b, t))) return;
     ompp_causal_lock(&result.lock);
-    if (visits > b->visits && is_long_enough(b, t)) {
-        if (!b->end) b->end = result.begin;
-        add_block(self, visits, t);
-        b->visits = visits;
-        b->end = t;
-    }
+    if (!b->set) b->begin = result.begin; /* the first block begins with the run */
+    if (same_set || !b->set) add_block(self, visits, t);
+    b->set = self->clocks.set;
+    b->visits = visits;
+    b->begin = t;
+    for (unsigned i = 0; i < OMPP_CLOCKS; i++) b->o[i] = ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i);
     ompp_causal_unlock(&result.lock);
 }
 

@@ -1,6 +1,8 @@
 /*
- * Which regions are followed. A region gets a slot when a thread comes into it for the first time and one is free; the mask of a call
- * tree node, cached by each thread, says in which of them work at the node is done.
+ * Which regions are followed. Every region in which there can be work is known, with its key; those that come first get a slot. The mask
+ * of a call tree node, cached by each thread, says in which of the slots' regions work at the node is done.
+ *
+ * When there are more regions than slots they take turns (ompp_causal_turns.c): another set of regions, with another number.
  */
 #include "causal/ompp_causal_priv.h"
 
@@ -8,21 +10,30 @@
 
 #include <string.h>
 
+#define ROWS (2 * OMPP_CAUSAL_KNOWN) /* of the table by region; power of two */
+
 static struct {
     _Atomic uint32_t lock;
-    _Atomic(ompp_region_ref_t) region[OMPP_CLOCKS_SLOTS]; /* 0 = free, or known by its key only */
-    _Atomic uint64_t key[OMPP_CLOCKS_SLOTS];              /* 0 = free */
-    unsigned limit;                                       /* slots that are used */
+    unsigned limit;                              /* slots that are used */
+    _Atomic uint64_t key[OMPP_CLOCKS_SLOTS];     /* 0 = free */
+    _Atomic int known[OMPP_CLOCKS_SLOTS];        /* first region with the key + 1; 0 = only other ranks know it */
+    _Atomic unsigned nknown;
+    struct {
+        ompp_region_ref_t region;
+        uint64_t key;
+        _Atomic int slot; /* -1 = not followed now */
+    } regions[OMPP_CAUSAL_KNOWN];
+    _Atomic uint16_t row[ROWS];                  /* index of a region + 1; 0 = free */
 } slots = {.limit = OMPP_CLOCKS_SLOTS};
-
-ompp_region_ref_t ompp_causal_region(unsigned slot)
-{
-    return atomic_load_explicit(&slots.region[slot], memory_order_acquire);
-}
 
 void ompp_causal_limit_slots(unsigned limit)
 {
     slots.limit = limit < 1 ? 1 : limit > OMPP_CLOCKS_SLOTS ? OMPP_CLOCKS_SLOTS : limit;
+}
+
+unsigned ompp_causal_nslots(void)
+{
+    return slots.limit;
 }
 
 uint64_t ompp_causal_key(unsigned slot)
@@ -30,57 +41,151 @@ uint64_t ompp_causal_key(unsigned slot)
     return atomic_load_explicit(&slots.key[slot], memory_order_acquire);
 }
 
-/* Regions in which nobody works: they wait, or are over at once. */
+int ompp_causal_known(unsigned slot)
+{
+    return atomic_load_explicit(&slots.known[slot], memory_order_acquire) - 1;
+}
+
+unsigned ompp_causal_nknown(void)
+{
+    return atomic_load_explicit(&slots.nknown, memory_order_acquire);
+}
+
+uint64_t ompp_causal_known_key(unsigned index)
+{
+    return slots.regions[index].key;
+}
+
+ompp_region_ref_t ompp_causal_region(unsigned slot)
+{
+    const int known = ompp_causal_known(slot);
+
+    return known < 0 ? 0 : slots.regions[known].region;
+}
+
+/* Regions in which nobody works: they wait, are over at once, or lie outside of what ranks can tell each other. */
 static bool has_work(ompp_region_ref_t region)
 {
+    char file[8], name[16];
+    uint32_t line;
+
     switch (ompp_region_construct(region)) {
     case OMPP_CONSTRUCT_BARRIER:
     case OMPP_CONSTRUCT_FLUSH:
     case OMPP_CONSTRUCT_TASKWAIT:
     case OMPP_CONSTRUCT_NUM:
         return false;
+    case OMPP_CONSTRUCT_MPI:
+        ompp_whatif_region_place(region, file, sizeof file, &line, name, sizeof name);
+        return strncmp(name, "MPI_Init", 8) != 0 && strncmp(name, "MPI_Finalize", 12) != 0;
     default:
         return true;
     }
 }
 
-/* The key's slot, or the first free one for it; with the lock held. */
-static int find(uint64_t key, bool take)
+static int slot_with(uint64_t key)
 {
     for (unsigned s = 0; s < slots.limit; s++)
         if (ompp_causal_key(s) == key) return (int)s;
-    for (unsigned s = 0; s < slots.limit && take; s++) {
-        if (ompp_causal_key(s)) continue;
-        atomic_store_explicit(&slots.key[s], key, memory_order_release);
-        return (int)s;
-    }
     return -1;
+}
+
+/* The slot belongs to the key from now on; regions with it that are known go there. With the lock held. */
+static void give(unsigned slot, uint64_t key)
+{
+    int first = -1;
+
+    for (unsigned i = 0; key && i < ompp_causal_nknown(); i++) {
+        if (slots.regions[i].key != key) continue;
+        if (first < 0) first = (int)i;
+        atomic_store_explicit(&slots.regions[i].slot, (int)slot, memory_order_release);
+    }
+    atomic_store_explicit(&slots.known[slot], first + 1, memory_order_release);
+    atomic_store_explicit(&slots.key[slot], key, memory_order_release);
+    ompp_causal_result_slot(slot, first);
+}
+
+static int take(uint64_t key)
+{
+    int slot = slot_with(key);
+
+    if (slot < 0 && (slot = slot_with(0)) >= 0) give((unsigned)slot, key);
+    return slot;
 }
 
 int ompp_causal_slot_of(uint64_t key)
 {
     ompp_causal_lock(&slots.lock);
-    int slot = find(key, true);
+    int slot = take(key);
     ompp_causal_unlock(&slots.lock);
     return slot;
 }
 
-static unsigned bit_of(ompp_region_ref_t region)
+void ompp_causal_choose(const uint64_t keys[OMPP_CLOCKS_SLOTS])
 {
-    for (unsigned s = 0; s < slots.limit; s++)
-        if (ompp_causal_region(s) == region) return 1u << s;
-    if (!has_work(region)) return 0;
-    const uint64_t key = ompp_whatif_region_key(region);
-    bool is_new = false;
     ompp_causal_lock(&slots.lock);
-    int slot = find(key, true);
-    if (slot >= 0 && !ompp_causal_region((unsigned)slot)) {
-        atomic_store_explicit(&slots.region[slot], region, memory_order_release);
-        is_new = true;
+    for (unsigned i = 0; i < ompp_causal_nknown(); i++) atomic_store_explicit(&slots.regions[i].slot, -1, memory_order_relaxed);
+    for (unsigned s = 0; s < slots.limit; s++) give(s, keys[s]);
+    ompp_causal_unlock(&slots.lock);
+}
+
+/* ---- Regions that are known ------------------------------------------------------------------------------------------- */
+
+static uint32_t row_of(ompp_region_ref_t region)
+{
+    return (region >> 4) * 0x9e3779b1u >> 16;
+}
+
+int ompp_causal_find(ompp_region_ref_t region)
+{
+    for (uint32_t i = row_of(region);; i++) {
+        const unsigned index = atomic_load_explicit(&slots.row[i % ROWS], memory_order_acquire);
+        if (index == 0) return -1;
+        if (slots.regions[index - 1].region == region) return (int)index - 1;
+    }
+}
+
+/* A region that is met first. \return its index; -1 when there are too many. */
+static int add(ompp_region_ref_t region)
+{
+    const uint64_t key = has_work(region) ? ompp_whatif_region_key(region) : 0;
+    int index = -1;
+    bool is_new = false;
+
+    ompp_causal_lock(&slots.lock);
+    index = ompp_causal_find(region);
+    if (index < 0 && slots.nknown < OMPP_CAUSAL_KNOWN) {
+        uint32_t i = row_of(region);
+        index = (int)slots.nknown;
+        slots.regions[index].region = region;
+        slots.regions[index].key = key;
+        atomic_store(&slots.regions[index].slot, -1);
+        atomic_store_explicit(&slots.nknown, (unsigned)index + 1, memory_order_release);
+        while (atomic_load(&slots.row[i % ROWS])) i++;
+        atomic_store_explicit(&slots.row[i % ROWS], (uint16_t)(index + 1), memory_order_release);
+        is_new = key != 0;
     }
     ompp_causal_unlock(&slots.lock);
-    if (is_new) ompp_causal_result_new((unsigned)slot);
-    /* Two regions with one key are one to us (a macro expanded twice in a line). */
+    if (is_new) ompp_causal_result_new((unsigned)index, region);
+    if (is_new) {
+        ompp_causal_lock(&slots.lock);
+        const int slot = take(key);
+        if (slot >= 0) {
+            atomic_store_explicit(&slots.regions[index].slot, slot, memory_order_release);
+            if (ompp_causal_known((unsigned)slot) < 0) give((unsigned)slot, key);
+            else ompp_causal_result_slot((unsigned)slot, ompp_causal_known((unsigned)slot)); /* whose record may not have been there */
+        }
+        ompp_causal_unlock(&slots.lock);
+    }
+    return index;
+}
+
+static unsigned bit_of(ompp_region_ref_t region)
+{
+    int index = ompp_causal_find(region);
+
+    if (index < 0) index = add(region);
+    const int slot = index < 0 ? -1 : atomic_load_explicit(&slots.regions[index].slot, memory_order_acquire);
     return slot < 0 ? 0 : 1u << slot;
 }
 

@@ -136,3 +136,25 @@ int ompp_whatif_rank(void)
 {
     return atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING ? ompp_process.header->rank : -1;
 }
+
+static uint64_t work_of(const ompp_a_node_t *node)
+{
+    uint64_t ns = 0;
+
+    for (unsigned i = 0; node->construct < OMPP_CONSTRUCT_NUM && i < node->nphases; i++)
+        if (ompp_phase_is_work[ompp_constructs[node->construct].phases[i]]) ns += node->slot[i].time;
+    return ns;
+}
+
+void ompp_whatif_region_times(void (*each)(ompp_region_ref_t region, uint64_t ns, void *argument), void *argument)
+{
+    for (ompp_off_t t = atomic_load_explicit(&ompp_process.header->threads, memory_order_acquire); t;) {
+        const ompp_a_thread_t *thread = at(t);
+        for (ompp_off_t n = atomic_load_explicit(&thread->nodes, memory_order_acquire); n;) {
+            const ompp_a_node_t *node = at(n);
+            if (node->region) each(node->region, work_of(node), argument);
+            n = node->next;
+        }
+        t = thread->next;
+    }
+}

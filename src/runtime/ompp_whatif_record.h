@@ -27,6 +27,12 @@ void ompp_whatif_region_place(ompp_region_ref_t region, char *file, size_t nfile
 /** \return rank in MPI_COMM_WORLD; -1 before MPI_Init and without MPI. */
 int ompp_whatif_rank(void);
 
+/**
+ * \brief Calls each for every call tree node of all threads, with the time spent at it until now in phases that are work, below it included.
+ * Nodes are read while their threads go on.
+ */
+void ompp_whatif_region_times(void (*each)(ompp_region_ref_t region, uint64_t ns, void *argument), void *argument);
+
 /** \brief Number that is equal on all ranks for equal regions, as far as the process knows it: by source place, or module and offset. */
 uint64_t ompp_whatif_region_key(ompp_region_ref_t region);
 
