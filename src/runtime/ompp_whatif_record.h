@@ -28,8 +28,8 @@ void ompp_whatif_region_place(ompp_region_ref_t region, char *file, size_t nfile
 int ompp_whatif_rank(void);
 
 /**
- * \brief Calls each for every call tree node of all threads, with the time spent at it until now in phases that are work, below it included.
- * Nodes are read while their threads go on.
+ * \brief Calls each for every call tree node of all threads, with the time spent at it until now in phases that are work, what is
+ *        below it included. Nodes are read while their threads go on.
  */
 void ompp_whatif_region_times(void (*each)(ompp_region_ref_t region, uint64_t ns, void *argument), void *argument);
 
