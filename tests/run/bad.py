@@ -71,10 +71,11 @@ def cases(scratch, full):
 
 def start(case, program, folder):
     os.makedirs(folder, exist_ok=True)
+    settings = {"OMPP_JOB_DIR": folder + "-job", **case.settings} # what is left by those that die is not to stay on this machine
     words = [program, case.argument]
     if case.limit: # the shell sets the limit, so that the program gets the default action of SIGXFSZ
         words = ["sh", "-c", 'ulimit -f %d; exec "$0" "$@"' % (case.limit // 512)] + words
-    return harness.run(words[0], folder, THREADS, RANKS if case.mpi else 0, words[1:], **case.settings)
+    return harness.run(words[0], folder, THREADS, RANKS if case.mpi else 0, words[1:], **settings)
 
 
 def check(verdict, case, how, measured, plain):

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""
+What the Coverage section says comes with numbers that are right: share of thread time outside measured regions, MPI functions that are
+imported and not wrapped, counters that are refused, entries that found no room.
+"""
+
+import os
+import re
+
+import harness
+
+OUTSIDE = """
+#include <ompp.h>
+#include <unistd.h>
+int main(void)
+{
+    ompp_region_begin("inside");
+    usleep(100000);
+    ompp_region_end("inside");
+    usleep(300000);
+    ompp_region_begin("inside");
+    ompp_region_end("inside");
+    return 0;
+}
+"""
+MANY = """
+#include <ompp.h>
+#include <stdio.h>
+int main(void)
+{
+    char name[32];
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < 5000; i++) {
+            sprintf(name, "region %d", i);
+            ompp_region_begin(name);
+            ompp_region_end(name);
+        }
+    return 0;
+}
+"""
+IMPORTS = """
+#include <mpi.h>
+int MPIX_Of_another_library(void);
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPIX_Of_another_library();
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def build(folder, name, source, *words, compiler=None):
+    with open(os.path.join(folder, name + ".c"), "w") as file:
+        file.write(source)
+    compiler = compiler or harness.COMPILERS[harness.sources()[0]]
+    front = [] if "-shared" in words else [harness.command("kinst-ompp")]
+    done = harness.execute(front + [compiler, "-g", name + ".c", "-o", name, *words], folder, OMPI_CC=harness.COMPILERS["opari"])
+    if done.status:
+        raise harness.Failure("cannot build %s: %s" % (name, done.err[-500:]))
+    return os.path.join(folder, name)
+
+
+def lines(profile, kind):
+    return [c for c in profile.coverage if c["kind"] == kind]
+
+
+def test_outside(verdict, folder):
+    """By the profile's own times: what the regions at the top do not have of the threads' time."""
+    outcome = harness.run(build(folder, "outside", OUTSIDE), os.path.join(folder, "run-outside"), 1)
+    profile = outcome.profile()
+    inside = sum(profile.total("execT", profile.find("USER REGION", name="inside")).values())
+    share = 1 - inside / int(profile.ranks[0]["duration-ns"])
+    told = re.search(r"^share of thread time outside any measured region: +([\d.]+) %$", open(outcome.reports("txt")[0]).read(), re.M)
+    verdict.check(told and abs(float(told[1]) - 100 * share) < 0.11 and share > 0.5, "outside: %.2f %% by the times, the report says %s"
+                  % (100 * share, told and told[1]))
+
+
+def test_room(verdict, folder):
+    """Every entry is counted: in a region, or as dropped."""
+    outcome = harness.run(build(folder, "many", MANY), os.path.join(folder, "run-many"), 1, OMPP_MEMORY="256k")
+    profile = outcome.profile()
+    measured = sum(profile.total("execC", profile.find("USER REGION")).values())
+    dropped = sum(int(c["count"]) for c in lines(profile, "dropped") if c["subject"] == "region entries")
+    verdict.equal(measured + dropped, 10000, "no room: %d measured and %d dropped" % (measured, dropped))
+    verdict.check(measured > 100 and dropped > 100, "no room: %d measured and %d dropped" % (measured, dropped))
+
+
+def test_counters(verdict, folder):
+    outcome = harness.run(os.path.join(folder, "outside"), os.path.join(folder, "run-counter"), 1, OMPP_CTR1="no::SUCH_EVENT")
+    refused = lines(outcome.profile(), "refused")
+    verdict.check(any("no::SUCH_EVENT" in c["subject"] and len(c.get("reason", "")) > 3 for c in refused),
+                  "a counter that does not exist: %s; %s" % (refused, outcome.err[-300:]))
+
+
+def test_imports(verdict, folder):
+    harness.mpirun()
+    extra = build(folder, "libextra.so", "int MPIX_Of_another_library(void) { return 0; }", "-shared", "-fPIC")
+    program = build(folder, "imports", IMPORTS, extra, compiler=os.environ.get("MPICC", "mpicc"))
+    for ranks in (1, 2):
+        profile = harness.run(program, os.path.join(folder, "run-imports-%d" % ranks), 1, ranks).profile()
+        found = [c["subject"] for c in lines(profile, "mpi-unwrapped")]
+        verdict.equal(found, ["MPIX_Of_another_library"], "%d ranks: imported and not wrapped" % ranks)
+
+
+def main():
+    verdict, scratch = harness.Verdict("coverage"), harness.Scratch("coverage")
+    try:
+        for test in (test_outside, test_room, test_counters, test_imports):
+            test(verdict, scratch.path)
+    except harness.Failure as failure:
+        verdict.check(False, str(failure))
+    verdict.finish(scratch)
+
+
+main()
