@@ -16,17 +16,19 @@ def traces(folder, ranks):
 
 
 def same_results(verdict, program, scratch, binding, ranks, title):
-    """Runs without and with; returns the profile."""
+    """Runs without, with, and with clocks that travel with the messages; returns the profile of the second."""
     outcomes = []
-    for measured in (False, True):
-        folder = os.path.join(scratch.path, "%s-%d-%s" % (binding, ranks, "with" if measured else "without"))
-        outcome = fharness.run(program, folder, ranks, measured)
+    for how in ("without", "with", "clocks"):
+        folder = os.path.join(scratch.path, "%s-%d-%s" % (binding, ranks, how))
+        measured = how != "without"
+        outcome = fharness.run(program, folder, ranks, measured, **({"OMPP_CAUSAL": "virtual"} if how == "clocks" else {}))
         if not verdict.equal((outcome.status, outcome.out), (0, "ok\n"), "%s %s: status, output"
-                             % (title, "measured" if measured else "unmeasured")):
+                             % (title, how)):
             print(outcome.err[-1500:])
         outcomes.append(outcome)
-    verdict.equal(outcomes[1].messages(), [], title + ": messages")
-    same_traces(verdict, *outcomes, ranks, title)
+    for measured in outcomes[1:]:
+        verdict.equal(measured.messages(), [], title + ": messages")
+        same_traces(verdict, outcomes[0], measured, ranks, title)
     return outcomes[1].profile()
 
 
