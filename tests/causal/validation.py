@@ -56,7 +56,7 @@ def build(scratch, source, how):
     path = os.path.join(HERE, source + ".c")
     output = scratch.file(how, source)
     if os.path.exists(path) and not os.path.exists(output):
-        harness.build(path, output, how, mpi=source in ("mpi", "hybrid"),
+        harness.build(path, output, how, mpi=source.startswith(("mpi", "hybrid")),
                       flags=("-O1", "-g", "-I" + os.path.join(harness.SOURCE, "include")))
     return output if os.path.exists(output) else None
 
