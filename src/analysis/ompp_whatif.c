@@ -202,9 +202,27 @@ static double outside_work(const ompp_profile_t *p)
     return fmax(sum, 0);
 }
 
+/* Work of a region in the whole run, by that of the part for which it was followed. */
+static double whole_work(const ompp_profile_t *p, const ompp_whatif_region_t *r)
+{
+    return r->followed_ns ? (double)r->work_ns * ((double)p->whatif.time_ns / (double)r->followed_ns) : 0;
+}
+
+/* What calls of MPI do besides waiting: only the clocks can tell, for those that were followed. */
+static double mpi_work(const ompp_profile_t *p)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < p->whatif.nregions; i++) {
+        const ompp_whatif_region_t *r = &p->whatif.regions[i];
+        if (waits_all_the_time(p->regions[r->region].construct)) sum += whole_work(p, r);
+    }
+    return sum;
+}
+
 static bool find_work(const ompp_profile_t *p, work_t *work)
 {
-    work->all = outside_work(p);
+    work->all = outside_work(p) + mpi_work(p);
     work->below = calloc(p->nnodes, sizeof *work->below);
     if (!work->below) return false;
     for (size_t i = 1; i < p->nnodes; i++) {
@@ -251,9 +269,7 @@ static double find_correction(const ompp_profile_t *p, const work_t *work, const
 
 static double find_share(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *r, double correction)
 {
-    double scale = r->followed_ns ? (double)p->whatif.time_ns / (double)r->followed_ns : 0;
-
-    return work->all > 0 ? fmin((double)r->work_ns * scale * correction / work->all, 1) : 0;
+    return work->all > 0 ? fmin(whole_work(p, r) * correction / work->all, 1) : 0;
 }
 
 /*
