@@ -11,6 +11,7 @@ static void bulk(void)
     double x = rank, sum;
 
     for (int i = 0; i < run.rounds; i++) {
+        OMPP_PROGRESS("round");
         region("a", 2 + 1.5 * rank);
         region("c", 2);
         MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -26,6 +27,7 @@ static void early(void)
     double x = rank, sum;
 
     for (int i = 0; i < run.rounds; i++) {
+        OMPP_PROGRESS("round");
         if (rank == 0) {
             work(2);
             region("a", 8);
@@ -43,6 +45,7 @@ static void stages(int (*send)(const void *, int, MPI_Datatype, int, int, MPI_Co
     static const double ms[] = {3.5, 4, 2.5, 3};
 
     for (int i = 0; i < run.rounds; i++) {
+        OMPP_PROGRESS("round");
         if (rank > 0) MPI_Recv(data, count, MPI_DOUBLE, rank - 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         region(names[rank % 4], ms[rank % 4]);
         if (rank < size - 1) send(data, count, MPI_DOUBLE, rank + 1, 7, MPI_COMM_WORLD);
@@ -79,6 +82,7 @@ static void halo(void)
     MPI_Request r[4];
 
     for (int i = 0; i < run.rounds; i++) {
+        OMPP_PROGRESS("round");
         MPI_Irecv(&ghost[0], 1, MPI_DOUBLE, left, 1, MPI_COMM_WORLD, &r[0]);
         MPI_Irecv(&ghost[1], 1, MPI_DOUBLE, right, 2, MPI_COMM_WORLD, &r[1]);
         MPI_Isend(&x, 1, MPI_DOUBLE, right, 1, MPI_COMM_WORLD, &r[2]);
@@ -102,6 +106,7 @@ static void persistent(void)
     MPI_Send_init(&x, 1, MPI_DOUBLE, right, 1, MPI_COMM_WORLD, &r[2]);
     MPI_Send_init(&x, 1, MPI_DOUBLE, left, 2, MPI_COMM_WORLD, &r[3]);
     for (int i = 0; i < run.rounds; i++) {
+        OMPP_PROGRESS("round");
         MPI_Startall(4, r);
         region("c", 1.5);
         for (int k = 0; k < 4; k++) MPI_Wait(&r[k], MPI_STATUS_IGNORE);
@@ -121,6 +126,7 @@ static void give_tasks(void)
     for (int done = 0; done < sent; done++) {
         MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &s);
         region("c", 0.15);
+        OMPP_PROGRESS("task");
         if (sent < 6 * run.rounds) MPI_Send(&sent, 1, MPI_INT, s.MPI_SOURCE, 1, MPI_COMM_WORLD), sent++;
     }
     for (int w = 1; w < size; w++) MPI_Send(&end, 1, MPI_INT, w, 1, MPI_COMM_WORLD);
@@ -152,6 +158,7 @@ static void subcomm(void)
     MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &row);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &column);
     for (int i = 0; i < run.rounds; i++) {
+        OMPP_PROGRESS("round");
         region("a", rank == 0 ? 4 : 2);
         MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, row);
         region("b", rank == 3 ? 4 : 1);
@@ -168,6 +175,7 @@ static void rooted(void)
     double x = rank, sum;
 
     for (int i = 0; i < run.rounds; i++) {
+        OMPP_PROGRESS("round");
         if (rank == 0) region("a", 3);
         MPI_Bcast(&x, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
         if (rank > 0) region("b", 4 - 0.5 * rank);
@@ -182,6 +190,7 @@ static void overlap(void)
     MPI_Request r;
 
     for (int i = 0; i < run.rounds; i++) {
+        OMPP_PROGRESS("round");
         region("a", 1 + rank);
         MPI_Iallreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &r);
         region("b", 2);
@@ -196,6 +205,7 @@ static void polling(void)
     int token = 0, there;
 
     for (int i = 0; i < run.rounds; i++) {
+        OMPP_PROGRESS("round");
         if (rank == 0) {
             region("a", 2);
             MPI_Send(&token, 1, MPI_INT, next, 3, MPI_COMM_WORLD);
