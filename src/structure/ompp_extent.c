@@ -160,13 +160,26 @@ static uint32_t own_file(const ompp_unit_t *unit, uint32_t f)
     return UINT32_MAX;
 }
 
+/* File of the function that this one is made of, when it has lines there: its own first rows may be of others, inlined into it. */
+static uint32_t file_of_outer(const ompp_unit_t *unit, uint32_t f)
+{
+    for (uint32_t i = f; i-- > 0;) {
+        const ompp_function_t *outer = &unit->functions[i];
+        uint32_t file = ompp_unit_file(unit, outer->decl_file);
+        if (outer->inlined || outer->last < f || mark_of(outer) < NOUTLINED) continue;
+        return file != UINT32_MAX && own_lines(unit, f, file).first ? file : UINT32_MAX;
+    }
+    return UINT32_MAX;
+}
+
 bool ompp_extent_entry(const ompp_unit_t *unit, uint64_t addr, uint32_t *file, uint32_t *first, uint32_t *last)
 {
     for (uint32_t i = 0; i < unit->nfunctions; i++) {
         const ompp_function_t *f = &unit->functions[i];
         size_t mark = f->inlined || f->nranges == 0 ? NOUTLINED : mark_of(f);
         if (mark == NOUTLINED || outlined[mark].declared || unit->ranges.items[f->first_range].low != addr) continue;
-        *file = own_file(unit, i);
+        *file = file_of_outer(unit, i);
+        if (*file == UINT32_MAX) *file = own_file(unit, i);
         lines_t lines = own_lines(unit, i, *file);
         *first = lines.first;
         *last = lines.last;

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""What libgomp does with the data of regions, behind the functions that stand in front of it: tasks of C++, and calls of old compilers."""
+
+import os
+import shutil
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, os.pardir, "run"))
+
+import harness  # noqa: E402
+
+# Source, compiler, what the report must hold: type and executions by all threads.
+PROGRAMS = (
+    ("tasks.cpp", "g++", {"PARALLEL": 4, "SINGLE": 4, "TASK": 100, "TASKLOOP": 3}),
+    ("old.c", "gcc", {"PARALLEL": 15, "PARALLEL LOOP": 3}),
+)
+
+
+def main():
+    verdict, scratch = harness.Verdict("blocks"), harness.Scratch("blocks")
+    for source, compiler, counts in PROGRAMS:
+        if not shutil.which(compiler):
+            print("note: not tested without %s: %s" % (compiler, source))
+            continue
+        program = scratch.file(source, "program")
+        done = harness.execute([compiler, "-fopenmp", "-O1", "-g", os.path.join(HERE, source), "-o", program], scratch.path)
+        if not verdict.equal(done.status, 0, "%s: build: %s" % (source, done.err[-500:])):
+            continue
+        plain = harness.run(program, scratch.path, 4)
+        measured = harness.run(harness.command("ompp"), scratch.file(source, "x")[:-2], 4, args=("--", program))
+        verdict.equal((measured.status, measured.out), (plain.status, plain.out), source + ": result")
+        profile = measured.profile()
+        verdict.profile(profile, source)
+        for kind, count in counts.items():
+            regions = [r for r in profile.find(kind) if r.type == kind]
+            verdict.equal(sum(profile.total("execC", regions).values()), count, "%s: %s" % (source, kind))
+            for region in regions:
+                verdict.check(kind == "PARALLEL LOOP" or os.path.basename(region.file) == source, "%s: place of %s" % (source, region))
+    verdict.finish(scratch)
+
+
+main()
