@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define SHORTEST_NS 20000000u /* of an experiment */
+#define OVERDUE 4u            /* times the shortest one, without a place where a unit of work ends */
 #define SHARE 50u             /* regions with less than one part in so many of all work are not tried */
 #define BUDGET 0.3            /* part of the run that delays may take */
 
@@ -134,6 +135,17 @@ static bool is_in_it(const ompp_causal_thread_t *self)
     return ompp_causal_experiment.slot >= 0 && self->clocks.set == atomic_load(&ompp_causal.set);
 }
 
+/* A rank that has received nothing knows how fast it is itself, not how fast the program is. */
+static bool has_met_others(const ompp_causal_thread_t *self)
+{
+    return ompp_whatif_ranks() <= 1 || self->met.t > run.begin;
+}
+
+bool ompp_causal_is_overdue(ompp_time_t t)
+{
+    return ompp_causal.rule.delays && t > run.begin + OVERDUE * SHORTEST_NS;
+}
+
 void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
 {
     const ompp_clocks_t *c = &self->clocks;
@@ -144,7 +156,7 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, ompp_time_
     if (visits == run.visits && run.visits) return; /* only where the program has done something */
     if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return; /* another thread is ending it */
     ompp_clocks_count(&self->clocks, t);
-    if (is_in_it(self))
+    if (is_in_it(self) && has_met_others(self))
         finish(visits, t, ompp_clocks_offset(&ompp_causal.rule, c, OMPP_CLOCKS_EXPERIMENT), c->o[OMPP_CLOCKS_BASELINE]);
     begin(next_one(t), visits, t);
     ompp_causal_unlock(&run.lock);

@@ -222,6 +222,9 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, ompp_time_
  */
 void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, ompp_time_t t);
 
+/** \brief With delays: no better moment has come for long (a program with messages alone), so that one between two messages will do. */
+bool ompp_causal_is_overdue(ompp_time_t t);
+
 /** \brief Another rank has begun an experiment: this one goes over to it. \param[in] key  of the region; 0 = a rest. */
 void ompp_causal_follow(ompp_causal_thread_t *self, uint64_t number, uint64_t key, unsigned percent, ompp_time_t t);
 

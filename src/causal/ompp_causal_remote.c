@@ -56,6 +56,7 @@ void ompp_causal_stamp(void *stamp, ompp_time_t t)
     if (!self) return;
     ompp_causal_settle(self);
     self->syncs++;
+    if (ompp_causal_is_overdue(t)) ompp_causal_at_join(self, 0, t);
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
     const ompp_fine_t shift = shift_at(self->own.t);
     remote->t = self->own.t + shift;
@@ -170,6 +171,7 @@ void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t)
 {
     ompp_causal_note_met(self, t);
     if (self->met_all) ompp_causal_at_join(self, ompp_meter_region(self->node), t);
+    else if (ompp_causal_is_overdue(t)) ompp_causal_at_join(self, 0, t);
     self->met_all = false;
 }
 

@@ -81,15 +81,37 @@ void ompp_whatif_join_point(ompp_whatif_point_t *into, const ompp_whatif_point_t
     into->in_flight_ns += from->in_flight_ns;
 }
 
-/* Experiments are the same on all ranks, and each that knows the region has seen them whole: one of them is enough. */
-static void take_experiments(ompp_whatif_region_t *into, const ompp_whatif_region_t *from, bool from_leads)
+static uint64_t own_time(const ompp_whatif_clock_t *clock)
+{
+    return less(clock->time_ns, clock->saved_ns);
+}
+
+/*
+ * Experiments are the same on all ranks. The program is as fast as the rank that is last: its blocks are kept. A clock that only one
+ * of the two has is taken as it is.
+ */
+static void take_experiments(ompp_whatif_region_t *into, const ompp_whatif_region_t *from)
 {
     into->flags |= from->flags;
     into->work_ns += from->work_ns;
     into->visits += from->visits;
     into->followed_ns = larger(into->followed_ns, from->followed_ns);
-    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
-        if (from->clocks[k].permille && (from_leads || !into->clocks[k].permille)) into->clocks[k] = from->clocks[k];
+    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
+        ompp_whatif_clock_t *a = &into->clocks[k];
+        const ompp_whatif_clock_t *b = &from->clocks[k];
+        const uint64_t observations = larger(a->observations, b->observations);
+        if (!b->permille) continue;
+        if (!a->permille) {
+            *a = *b;
+            continue;
+        }
+        if (own_time(b) > own_time(a)) {
+            a->nblocks = b->nblocks;
+            for (uint32_t i = 0; i < b->nblocks; i++) a->blocks[i] = b->blocks[i];
+        }
+        join_clock(a, 0, b, 0);
+        a->observations = observations;
+    }
 }
 
 static ompp_whatif_region_t *whatif_region(ompp_whatif_t *w, uint32_t region)
@@ -124,7 +146,7 @@ int ompp_whatif_merge(ompp_profile_t *into_profile, const ompp_profile_t *from_p
         region.region = regions[region.region];
         ompp_whatif_region_t *same = whatif_region(into, region.region);
         if (!same) ompp_profile_add_whatif_region(into_profile, &region);
-        else if (into->mode == OMPP_WHATIF_DELAY) take_experiments(same, &region, from_leads);
+        else if (into->mode == OMPP_WHATIF_DELAY) take_experiments(same, &region);
         else ompp_whatif_join_region(same, into->time_ns, &region, from->time_ns);
     }
     for (size_t i = 0; i < from->npoints; i++) {

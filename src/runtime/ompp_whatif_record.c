@@ -158,3 +158,8 @@ void ompp_whatif_region_times(void (*each)(ompp_region_ref_t region, uint64_t ns
         t = thread->next;
     }
 }
+
+unsigned ompp_whatif_ranks(void)
+{
+    return atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING ? ompp_process.header->size : 1;
+}

@@ -27,6 +27,9 @@ void ompp_whatif_region_place(ompp_region_ref_t region, char *file, size_t nfile
 /** \return rank in MPI_COMM_WORLD; -1 before MPI_Init and without MPI. */
 int ompp_whatif_rank(void);
 
+/** \return size of MPI_COMM_WORLD; 1 before MPI_Init and without MPI. */
+unsigned ompp_whatif_ranks(void);
+
 /**
  * \brief Calls each for every call tree node of all threads, with the time spent at it until now in phases that are work, what is
  *        below it included. Nodes are read while their threads go on.
