@@ -178,14 +178,19 @@ static double own_work(const ompp_profile_t *p, const ompp_node_t *node)
     return sum;
 }
 
-/* Time of a thread that is nobody's worker outside all regions: that is work, too. */
+/*
+ * Time of the initial thread outside all regions: that is work, too. In programs with threads of their own it may as well wait for them
+ * there (pthread_join), and counts for nothing.
+ */
 static double outside_work(const ompp_profile_t *p)
 {
     double sum = 0;
 
+    for (size_t i = 0; i < p->nlocations; i++)
+        if (p->locations[i].kind == OMPP_THREAD_OTHER && p->locations[i].rank != OMPP_NONE) return 0;
     for (size_t i = 0; i < p->nlocations; i++) {
         const ompp_location_t *l = &p->locations[i];
-        if (l->rank == OMPP_NONE || (l->kind != OMPP_THREAD_INITIAL && l->kind != OMPP_THREAD_OTHER)) continue;
+        if (l->rank == OMPP_NONE || l->kind != OMPP_THREAD_INITIAL) continue;
         sum += (double)l->end_ns - (double)l->begin_ns;
     }
     for (size_t i = 1; i < p->nnodes; i++) {
@@ -194,7 +199,7 @@ static double outside_work(const ompp_profile_t *p)
         for (uint32_t b = 0; b < node->nblocks; b++) {
             const ompp_location_t *l = &p->locations[node->blocks[b].location];
             if (node->blocks[b].set != OMPP_SET_PHASES || node->blocks[b].object != 0) continue;
-            if (l->rank == OMPP_NONE || (l->kind != OMPP_THREAD_INITIAL && l->kind != OMPP_THREAD_OTHER)) continue;
+            if (l->rank == OMPP_NONE || l->kind != OMPP_THREAD_INITIAL) continue;
             for (unsigned s = 0; ompp_value_index(s, OMPP_SLOT_TIME) < node->blocks[b].nvalues; s++)
                 sum -= (double)node->blocks[b].values[ompp_value_index(s, OMPP_SLOT_TIME)];
         }

@@ -239,6 +239,15 @@ uint64_t ompp_progress_visits(ompp_time_t t)
     return visits > before ? visits : before;
 }
 
+void ompp_progress_look(ompp_time_t t)
+{
+    static _Atomic uint64_t looked;
+    void (*call)(ompp_time_t) = atomic_load_explicit(&on_visit, memory_order_acquire);
+    const uint64_t visits = ompp_progress_visits(t);
+
+    if (atomic_exchange_explicit(&looked, visits, memory_order_relaxed) != visits && call) call(t);
+}
+
 void ompp_progress_finish(ompp_time_t t)
 {
     unsigned n = atomic_load_explicit(&npoints, memory_order_acquire);

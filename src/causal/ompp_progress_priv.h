@@ -33,6 +33,12 @@ void ompp_progress_candidate(ompp_region_ref_t region, ompp_time_t t);
  */
 void ompp_progress_on_visit(void (*visited)(ompp_time_t t));
 
+/**
+ * \brief Calls the function of ompp_progress_on_visit() when the leading point has been visited since the last look: for programs whose
+ *        points only count (coz.h), where threads wait for one another.
+ */
+void ompp_progress_look(ompp_time_t t);
+
 /** \brief Latency points up to now, with units that are still under way: before the records are read. Again is no harm. */
 void ompp_progress_finish(ompp_time_t t);
 

@@ -7,6 +7,7 @@
  * reader-writer lock is two objects: a MUTEX that writers leave behind for all, and an EVENT that readers leave behind for writers.
  */
 #define _GNU_SOURCE
+#include "causal/ompp_progress_priv.h"
 #include "causal/ompp_pthread_priv.h"
 
 #include "runtime/ompp_meter.h"
@@ -67,6 +68,7 @@ static void resume(ompp_sync_object_t kind, uint64_t object)
 {
     if (!enter()) return;
     ompp_sync_resume(kind, object, ompp_clock_now());
+    if (kind == OMPP_SYNC_EVENT || kind == OMPP_SYNC_BARRIER) ompp_progress_look(ompp_clock_now());
     leave();
 }
 
