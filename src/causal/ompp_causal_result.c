@@ -35,6 +35,7 @@ static struct {
     past_t past[OMPP_CAUSAL_KNOWN];
     ompp_time_t begin;
     int nprocessors;
+    bool much_lost; /* of the waits, too many to trust the rest */
 } result;
 
 /* What one change of place, and one synchronisation, cost here, in ns. */
@@ -114,6 +115,7 @@ static uint32_t flags_of(unsigned slot)
         if (times && times * SIGNIFICANT >= atomic_load(&ompp_causal.watched[f])) flags |= 1u << f;
     }
     for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next) nthreads++;
+    if (result.much_lost) flags |= OMPP_WHATIF_F_LOST;
     if (result.nprocessors > 0 && nthreads > result.nprocessors) flags |= OMPP_WHATIF_F_OVERSUBSCRIBED;
     return flags;
 }
@@ -297,13 +299,14 @@ void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
     ompp_progress_finish(t);
     ompp_clocks_count(&self->clocks, t);
     ompp_causal_lock(&result.lock);
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
-        if (ompp_causal_region(s) && !ompp_causal.rule.delays) write_region(self, s, t);
     for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) {
         moves += p->moves;
         syncs += p->syncs;
         lost += p->lost;
     }
+    result.much_lost = lost * SIGNIFICANT > syncs;
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
+        if (ompp_causal_region(s) && !ompp_causal.rule.delays) write_region(self, s, t);
     atomic_store(&result.whatif->events, moves + syncs);
     atomic_store(&result.whatif->lost, lost);
     atomic_store(&result.whatif->cost_ns, (uint64_t)((double)moves * move_ns + (double)syncs * sync_ns));
