@@ -46,9 +46,16 @@ static void leave(void)
     inside = false;
 }
 
+/* Before anything else: what comes now belongs to the next unit of work. */
+static void look(ompp_sync_object_t kind)
+{
+    if (kind != OMPP_SYNC_MUTEX) ompp_progress_look(ompp_clock_now());
+}
+
 static void publish(ompp_sync_object_t kind, uint64_t object)
 {
     if (!enter()) return;
+    look(kind);
     ompp_sync_publish(kind, object, ompp_clock_now());
     leave();
 }
@@ -58,6 +65,7 @@ static ompp_time_t wait(ompp_sync_object_t kind, uint64_t object)
     ompp_time_t t;
 
     if (!enter()) return 0;
+    look(kind);
     t = ompp_clock_now();
     ompp_sync_wait(kind, object, t);
     leave();
@@ -68,7 +76,6 @@ static void resume(ompp_sync_object_t kind, uint64_t object)
 {
     if (!enter()) return;
     ompp_sync_resume(kind, object, ompp_clock_now());
-    if (kind == OMPP_SYNC_EVENT || kind == OMPP_SYNC_BARRIER) ompp_progress_look(ompp_clock_now());
     leave();
 }
 
