@@ -10,6 +10,7 @@
 #include "memory/ompp_free_priv.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -18,6 +19,8 @@
 #define PAGE (1ul << OMPP_MAP_PAGE_BITS)
 #define GRAIN ((uintptr_t)OMPP_MAP_BYTES)
 #define MAX_PIECES 32 /* of structures that move with a block */
+#define LARGE (64ul << 20) /* bytes: the register is sooner asked than the map walked */
+#define SYSTEM_PAGE (1ul << OMPP_MAP_TOUCH_BITS)
 
 static bool sizes_known; /* malloc_usable_size() is about the blocks of the allocator that the program has */
 
@@ -52,6 +55,7 @@ static bool in_page(uintptr_t begin, uintptr_t end)
 static bool holds_structure(uintptr_t begin, uintptr_t end)
 {
     if (ompp_map_mask == 0 || ompp_counter_no_objects()) return false;
+    if (end - begin >= LARGE) return ompp_data_overlaps((const void *)begin, end - begin);
     for (uintptr_t next; begin < end; begin = next) {
         next = (begin & ~(PAGE - 1)) + PAGE;
         if (in_page(begin, next < end ? next : end)) return true;
@@ -123,21 +127,35 @@ OMPP_EXPORT void *__wrap_reallocarray(void *old, size_t count, size_t size)
 
 /* ---- Mappings ------------------------------------------------------------------------------------------------------- */
 
-/* The pages are gone: the next thread that touches one is the first. */
+static void disown_each(uint32_t *entry, const uint32_t *end)
+{
+    for (; entry < end; entry++)
+        if (__atomic_load_n(entry, __ATOMIC_RELAXED) >> OMPP_MAP_OWNER_SHIFT) __atomic_fetch_and(entry, OMPP_MAP_LOW, __ATOMIC_RELAXED);
+}
+
+/*
+ * The pages are gone: the next thread that touches one is the first. No structure is there any more, so whole pages of the map are
+ * given back: a program may reserve and release more addresses than could be walked over.
+ */
 static void disown(uintptr_t begin, uintptr_t end)
 {
-    for (; ompp_map_mask && begin < end; begin += PAGE) {
-        uint32_t *entry = ompp_map_entry(begin);
-        if (__atomic_load_n(entry, __ATOMIC_RELAXED) >> OMPP_MAP_OWNER_SHIFT) __atomic_fetch_and(entry, OMPP_MAP_LOW, __ATOMIC_RELAXED);
-    }
+    if (ompp_map_mask == 0) return;
+    uint32_t *from = ompp_map_entry(begin), *to = from + (end - begin) / PAGE;
+    uintptr_t first = ((uintptr_t)from + SYSTEM_PAGE - 1) & ~(SYSTEM_PAGE - 1), last = (uintptr_t)to & ~(SYSTEM_PAGE - 1);
+    int saved = errno;
+
+    if (first >= last || madvise((void *)first, last - first, MADV_DONTNEED) != 0) first = last = (uintptr_t)to;
+    disown_each(from, (uint32_t *)first);
+    disown_each((uint32_t *)last, to);
+    errno = saved;
 }
 
 OMPP_EXPORT int __wrap_munmap(void *address, size_t size);
 OMPP_EXPORT int __wrap_munmap(void *address, size_t size)
 {
     ompp_data_piece_t pieces[MAX_PIECES];
-    uintptr_t begin = (uintptr_t)address, end = (begin + size + PAGE - 1) & ~(PAGE - 1);
-    bool sound = begin % PAGE == 0 && size > 0 && end > begin; /* else the system refuses it */
+    uintptr_t begin = (uintptr_t)address, end = (begin + size + SYSTEM_PAGE - 1) & ~(SYSTEM_PAGE - 1);
+    bool sound = begin % SYSTEM_PAGE == 0 && begin < end && end <= OMPP_MAP_PAGES << OMPP_MAP_PAGE_BITS; /* else the system refuses it */
     size_t n = sound && holds_structure(begin, end) ? ompp_data_forget(address, end - begin, pieces, MAX_PIECES) : 0;
 
     if (sound) disown(begin, end);

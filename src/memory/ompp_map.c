@@ -11,7 +11,7 @@
 static uint32_t nothing;
 uint32_t *ompp_map_page = &nothing;
 uint64_t ompp_map_mask;
-uint16_t (*ompp_map_edge)[OMPP_MAP_GRAINS];
+uint32_t (*ompp_map_edge)[OMPP_MAP_GRAINS];
 uint16_t (*ompp_map_byte)[OMPP_MAP_BYTES];
 
 /* Tables handed out; number 0 is not used, so that a zeroed entry never leads anywhere. */
@@ -30,8 +30,8 @@ static void *reserve(size_t size)
 
 bool ompp_map_open(void)
 {
-    ompp_map_edge = reserve(OMPP_MAP_TABLES * sizeof *ompp_map_edge);
-    ompp_map_byte = reserve(OMPP_MAP_TABLES * sizeof *ompp_map_byte);
+    ompp_map_edge = reserve(OMPP_MAP_EDGES * sizeof *ompp_map_edge);
+    ompp_map_byte = reserve(OMPP_MAP_GRAINS_SHARED * sizeof *ompp_map_byte);
     uint32_t *pages = ompp_map_edge && ompp_map_byte ? reserve(OMPP_MAP_PAGES * sizeof *pages) : NULL;
     if (!pages) return false;
     ompp_map_page = pages;
@@ -50,35 +50,36 @@ static void publish(uint32_t *entry, uint32_t low)
 }
 
 /* The table of a page that is shared, made with what the page was. */
-static uint16_t *edge_of(uint32_t *entry)
+static uint32_t *edge_of(uint32_t *entry)
 {
     uint32_t low = *entry & OMPP_MAP_LOW;
 
-    if (low & OMPP_MAP_PAGE_LEADS) return ompp_map_edge[low & (OMPP_MAP_TABLES - 1)];
-    if (nedges == OMPP_MAP_TABLES) return NULL;
-    uint16_t *table = ompp_map_edge[nedges];
-    for (unsigned i = 0; i < OMPP_MAP_GRAINS; i++) table[i] = (uint16_t)(low >> OMPP_INLINE_COUNT_BITS);
+    if (low & OMPP_MAP_PAGE_LEADS) return ompp_map_edge[low & (OMPP_MAP_EDGES - 1)];
+    if (nedges == OMPP_MAP_EDGES) return NULL;
+    uint32_t *table = ompp_map_edge[nedges];
+    for (unsigned i = 0; i < OMPP_MAP_GRAINS; i++) table[i] = low >> OMPP_INLINE_COUNT_BITS;
     publish(entry, OMPP_MAP_PAGE_LEADS | nedges++);
     return table;
 }
 
-static uint16_t *bytes_of(uint16_t *grain)
+static uint16_t *bytes_of(uint32_t *grain)
 {
-    if (*grain & OMPP_MAP_GRAIN_LEADS) return ompp_map_byte[*grain & (OMPP_MAP_TABLES - 1)];
-    if (nbytes == OMPP_MAP_TABLES) return NULL;
+    if (*grain & OMPP_MAP_GRAIN_LEADS) return ompp_map_byte[*grain & (OMPP_MAP_GRAINS_SHARED - 1)];
+    if (nbytes == OMPP_MAP_GRAINS_SHARED) return NULL;
     uint16_t *table = ompp_map_byte[nbytes];
-    for (unsigned i = 0; i < OMPP_MAP_BYTES; i++) table[i] = *grain;
-    __atomic_store_n(grain, (uint16_t)(OMPP_MAP_GRAIN_LEADS | nbytes++), __ATOMIC_RELEASE);
+    for (unsigned i = 0; i < OMPP_MAP_BYTES; i++) table[i] = (uint16_t)*grain;
+    __atomic_store_n(grain, OMPP_MAP_GRAIN_LEADS | nbytes++, __ATOMIC_RELEASE);
     return table;
 }
 
 /* Bytes from..to of a grain; a whole grain that has a table keeps it. */
-static bool put_grain(uint16_t *grain, uint32_t object, unsigned from, unsigned to)
+static bool put_grain(uint32_t *grain, uint32_t object, unsigned from, unsigned to)
 {
     uint16_t *bytes;
 
+    if (*grain == object) return true;
     if (from == 0 && to == OMPP_MAP_BYTES && !(*grain & OMPP_MAP_GRAIN_LEADS)) {
-        __atomic_store_n(grain, (uint16_t)object, __ATOMIC_RELEASE);
+        __atomic_store_n(grain, object, __ATOMIC_RELEASE);
         return true;
     }
     bytes = bytes_of(grain);
@@ -89,9 +90,10 @@ static bool put_grain(uint16_t *grain, uint32_t object, unsigned from, unsigned 
 /* Bytes from..to of a page. */
 static bool put_page(uint32_t *entry, uint32_t object, unsigned from, unsigned to)
 {
-    uint16_t *table;
+    uint32_t *table;
     bool done = true;
 
+    if ((*entry & OMPP_MAP_LOW) == object << OMPP_INLINE_COUNT_BITS) return true; /* no table for what is so already */
     if (from == 0 && to == PAGE && !(*entry & OMPP_MAP_PAGE_LEADS)) {
         publish(entry, object << OMPP_INLINE_COUNT_BITS);
         return true;

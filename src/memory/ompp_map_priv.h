@@ -25,12 +25,13 @@
 #define OMPP_MAP_GRAIN_BITS 4
 #define OMPP_MAP_GRAINS (1u << (OMPP_MAP_PAGE_BITS - OMPP_MAP_GRAIN_BITS))
 #define OMPP_MAP_BYTES (1u << OMPP_MAP_GRAIN_BITS)
-#define OMPP_MAP_TABLES 0x8000u
+#define OMPP_MAP_EDGES OMPP_MAP_PAGE_LEADS /* tables of pages */
+#define OMPP_MAP_GRAINS_SHARED (1u << 22)  /* tables of 16 bytes */
 #define OMPP_MAP_OWNERS (1u << (32 - OMPP_MAP_OWNER_SHIFT))
 #define OMPP_MAP_OWNER_SHIFT 18
 #define OMPP_MAP_LOW ((1u << OMPP_MAP_OWNER_SHIFT) - 1)
 #define OMPP_MAP_PAGE_LEADS ((uint32_t)OMPP_INLINE_LEADS)
-#define OMPP_MAP_GRAIN_LEADS 0x8000u
+#define OMPP_MAP_GRAIN_LEADS 0x80000000u
 
 /**
  * Entries of pages: the high 14 bits are the first thread that touched it, 0 = none yet. The low 18 are its object, times the size of
@@ -39,7 +40,7 @@
  */
 extern uint32_t *ompp_map_page;
 extern uint64_t ompp_map_mask; /* OMPP_MAP_PAGES - 1; 0 while there is no room for the map: one entry stands for all pages */
-extern uint16_t (*ompp_map_edge)[OMPP_MAP_GRAINS];
+extern uint32_t (*ompp_map_edge)[OMPP_MAP_GRAINS];
 extern uint16_t (*ompp_map_byte)[OMPP_MAP_BYTES];
 
 /** \brief Reserves the tables. \return false: the system gives no addresses; then every address belongs to no structure. */
@@ -60,10 +61,10 @@ static inline uint32_t *ompp_map_entry(uintptr_t address)
 static inline uint32_t ompp_map_in_edge(uint32_t entry, uintptr_t address)
 {
     uint32_t grain = __atomic_load_n(
-        &ompp_map_edge[entry & (OMPP_MAP_TABLES - 1)][(address >> OMPP_MAP_GRAIN_BITS) & (OMPP_MAP_GRAINS - 1)], __ATOMIC_RELAXED);
+        &ompp_map_edge[entry & (OMPP_MAP_EDGES - 1)][(address >> OMPP_MAP_GRAIN_BITS) & (OMPP_MAP_GRAINS - 1)], __ATOMIC_RELAXED);
 
     if (__builtin_expect(!(grain & OMPP_MAP_GRAIN_LEADS), 1)) return grain;
-    return __atomic_load_n(&ompp_map_byte[grain & (OMPP_MAP_TABLES - 1)][address & (OMPP_MAP_BYTES - 1)], __ATOMIC_RELAXED);
+    return __atomic_load_n(&ompp_map_byte[grain & (OMPP_MAP_GRAINS_SHARED - 1)][address & (OMPP_MAP_BYTES - 1)], __ATOMIC_RELAXED);
 }
 
 /** \brief The object at an address whose page has this entry, 0 = none. */

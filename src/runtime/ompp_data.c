@@ -140,14 +140,22 @@ static bool room_for_range(void)
     return true;
 }
 
-/* The same range of the same structure, still the last word on its bytes. */
-static bool known(uint32_t object, uintptr_t begin, uintptr_t end)
+static bool overlaps(ompp_data_range_t range, uintptr_t begin, uintptr_t end)
 {
-    for (size_t i = nranges; i-- > 0;) {
-        if (ranges[i].object == object && ranges[i].begin == begin && ranges[i].end == end) return true;
-        if (ranges[i].begin < end && ranges[i].end > begin) return false;
-    }
-    return false;
+    return range.begin < end && range.end > begin;
+}
+
+/* The range that was registered last of those that share bytes with begin..end; NULL = none does. */
+static const ompp_data_range_t *newest(uintptr_t begin, uintptr_t end)
+{
+    for (size_t i = nranges; i-- > 0;)
+        if (overlaps(ranges[i], begin, end)) return &ranges[i];
+    return NULL;
+}
+
+static bool is_same(const ompp_data_range_t *range, uint32_t object, uintptr_t begin, uintptr_t end)
+{
+    return range && range->object == object && range->begin == begin && range->end == end;
 }
 
 /* Ranges of the structure that begin there and end no later: they say nothing beside a newer one, and would be released with it. */
@@ -165,9 +173,11 @@ static uint32_t add_locked(const void *address, size_t size, const char *name, c
     uintptr_t begin = (uintptr_t)address, end = begin + size;
     uint32_t object = find_name(name);
 
-    if (object && known(object, begin, end)) return object;
+    const ompp_data_range_t *last = newest(begin, end);
+
+    if (object && is_same(last, object, begin, end)) return object;
+    if (object && last) drop_covered(object, begin, end);
     if (!room_for_range()) return 0;
-    if (object) drop_covered(object, begin, end);
     if (!object) object = make_object(name, origin, address, size);
     if (!object) return 0;
     ranges[nranges++] = (ompp_data_range_t){object, begin, end};
@@ -224,9 +234,16 @@ static size_t rest_of(ompp_data_range_t range, uintptr_t begin, uintptr_t end, o
     return n;
 }
 
-static bool overlaps(ompp_data_range_t range, uintptr_t begin, uintptr_t end)
+bool ompp_data_overlaps(const void *address, size_t size)
 {
-    return range.begin < end && range.end > begin;
+    uintptr_t begin = (uintptr_t)address;
+    bool some = false;
+
+    if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return false;
+    pthread_mutex_lock(&data_lock);
+    some = newest(begin, begin + size);
+    pthread_mutex_unlock(&data_lock);
+    return some;
 }
 
 static ompp_data_piece_t piece_of(ompp_data_range_t range, uintptr_t begin, uintptr_t end)

@@ -60,6 +60,9 @@ uint32_t ompp_data_add(const void *address, size_t size, const char *name, const
 /** \brief The ranges that begin at this address belong to no structure any more. \return false when there are none. */
 bool ompp_data_release(const void *address);
 
+/** \brief Whether any of the bytes belongs to a structure; size > 0. */
+bool ompp_data_overlaps(const void *address, size_t size);
+
 /** Part of a block of memory that belonged to a structure. */
 typedef struct {
     uint32_t object;

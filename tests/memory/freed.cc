@@ -1,5 +1,6 @@
 // Memory that is given back while it is named, and other data in its place: new and delete, vectors, malloc and realloc, mappings;
 // on several threads. Prints "+name loads stores".
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -85,6 +86,34 @@ static void mapped()
     expect("mapped", 2048 + 1024 + 512);
 }
 
+// Addresses that are only reserved, more than could be looked at one by one; and what the system refuses.
+static void reserved()
+{
+    const size_t size = (size_t)1 << 42;
+    void *at = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at != MAP_FAILED) {
+        ompp_papi_set_drange((char *)at + size / 2, 8, "reserved");
+        munmap(at, size);
+        char *again = (char *)mmap((char *)at + size / 2, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        fill((double *)again, 1);
+        munmap(again, 4096);
+        expect("reserved", 0);
+    }
+    errno = 0;
+    if (munmap((char *)4096, (size_t)1 << 62) != -1 || errno != EINVAL) std::puts("munmap of what is no address is not refused");
+}
+
+// Small blocks that share 16 bytes with what is around them, many.
+static void nodes()
+{
+    const int n = 34000; // more than fit into 15 bits
+    std::vector<double *> at(n);
+    for (auto &p : at) ompp_papi_set_drange(p = (double *)std::malloc(24), 24, "nodes");
+    for (auto &p : at) fill(p, 3);
+    expect("nodes", 3 * n);
+    for (int i = n; i-- > 0;) std::free(at[i]);
+}
+
 int main()
 {
 #pragma omp parallel num_threads(4)
@@ -103,5 +132,7 @@ int main()
     vectors();
     grown();
     mapped();
+    reserved();
+    nodes();
     return 0;
 }
