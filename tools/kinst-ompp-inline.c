@@ -26,11 +26,21 @@ static bool begins_with_one_of(const char *word, const char *const beginnings[])
     return false;
 }
 
-static bool has_one_of(const kinst_command_t *c, const char *const beginnings[])
+/* The first word of the command that begins with one of these, NULL = none. */
+static const char *one_of(const kinst_command_t *c, const char *const beginnings[])
 {
     for (size_t i = c->ncompiler; i < c->words.n; i++)
-        if (begins_with_one_of(c->words.v[i], beginnings)) return true;
-    return false;
+        if (begins_with_one_of(c->words.v[i], beginnings)) return c->words.v[i];
+    return NULL;
+}
+
+/* Once for a command, whatever the number of its sources. */
+static void say_called(const char *why)
+{
+    static bool said;
+
+    if (!said) kinst_say("the hooks of --memory are called, not inlined: %s", why);
+    said = true;
 }
 
 /* What the build made, beside the library; NULL = not there. */
@@ -43,15 +53,21 @@ static const char *part(const char *name)
 
 /* ---- gcc ------------------------------------------------------------------------------------------------------------- */
 
-void kinst_inline_assembler(kinst_list_t *argv, const kinst_command_t *c)
+static void add_assembler(kinst_list_t *argv, const kinst_command_t *c)
 {
 #if defined(__x86_64__)
-    static const char *const others[] = {"-m32", "-mx32", "-m16", "-masm=intel", NULL}; /* not the assembly that the hooks know */
-    const char *hooks = part("memory-hooks.s");
+    static const char *const others[] = {"-m32", "-mx32", "-m16", "-masm=intel", "-mcmodel=large", NULL}; /* other assembly */
+    const char *hooks = part("memory-hooks.s"), *why = one_of(c, others);
 
-    if (hooks && c->step != KINST_STEP_ASSEMBLE && !has_one_of(c, others)) kinst_addf(argv, "-Wa,%s", hooks);
+    if (c->step == KINST_STEP_ASSEMBLE) why = "-S";
+    if (!hooks) why = "memory-hooks.s is missing";
+    if (why)
+        say_called(why);
+    else
+        kinst_addf(argv, "-Wa,%s", hooks);
 #else
     (void)argv, (void)c;
+    say_called("not for this processor with gcc");
 #endif
 }
 
@@ -65,12 +81,27 @@ static const char *const unfit[] = {"-flto",        "-fprofile",        "-fcover
 /* What the second step needs to know of the first, and what hooks must agree in; "-target x" beside these. */
 static const char *const code[] = {"-O", "-f", "-g", "-m", "--target=", NULL}, *const machine[] = {"-m", "--target=", NULL};
 
+/* What of a command keeps clang from it, NULL = nothing. */
+static const char *obstacle(const kinst_command_t *c)
+{
+    if (c->step == KINST_STEP_ASSEMBLE) return "-S";
+    for (size_t i = c->ncompiler; i < c->words.n; i++)
+        if (kinst_keeps_temporaries(c->words.v[i])) return c->words.v[i];
+    if (ompp_env_foreign("DEPENDENCIES_OUTPUT") || ompp_env_foreign("SUNPRO_DEPENDENCIES")) return "DEPENDENCIES_OUTPUT is set";
+    return one_of(c, unfit);
+}
+
 bool kinst_inline_fits(const kinst_command_t *c)
 {
-    if (!c->clang || c->step == KINST_STEP_ASSEMBLE || has_one_of(c, unfit)) return false;
-    for (size_t i = c->ncompiler; i < c->words.n; i++)
-        if (kinst_keeps_temporaries(c->words.v[i])) return false;
-    return !ompp_env_foreign("DEPENDENCIES_OUTPUT") && !ompp_env_foreign("SUNPRO_DEPENDENCIES");
+    return c->clang && !obstacle(c);
+}
+
+void kinst_inline_prepare(kinst_list_t *argv, const kinst_command_t *c)
+{
+    if (!c->clang)
+        add_assembler(argv, c);
+    else if (obstacle(c))
+        say_called(obstacle(c));
 }
 
 static void add_compiler(kinst_list_t *argv, const kinst_command_t *c, const kinst_list_t *command, const char *const kept[])
@@ -155,6 +186,7 @@ int kinst_inline_run(const kinst_list_t *command, const kinst_command_t *c, cons
     const char *hooks = c && kinst_inline_fits(c) ? hooks_of(c, command) : NULL, *object = hooks ? object_of(c, command) : NULL;
     kinst_list_t first = {0}, second = {0};
 
+    if (c && kinst_inline_fits(c) && !hooks) say_called("this clang makes no bitcode of memory-hooks.c");
     if (!hooks) return kinst_run(command->v, how);
     const char *bitcode = kinst_text("%s/memory.bc", kinst_private());
     for (size_t i = 0; i < command->n; i++)
@@ -180,6 +212,6 @@ int kinst_inline_run(const kinst_list_t *command, const kinst_command_t *c, cons
     kinst_add(&second, "-o");
     kinst_add(&second, object);
     if (silent_run(&second) == 0) return 0;
-    kinst_say("this clang does not inline the hooks of --memory: they are called");
+    say_called("this clang cannot link them into what it has made");
     return kinst_run(command->v, how);
 }

@@ -92,7 +92,7 @@ void kinst_memory_compile(kinst_list_t *argv, const kinst_command_t *c, kinst_la
     if (!c->debug) kinst_add(argv, "-g");
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
         if ((options[i].compilers & compiler) && (options[i].languages & language)) kinst_add(argv, options[i].option);
-    if (!c->clang) kinst_inline_assembler(argv, c);
+    kinst_inline_prepare(argv, c);
     if (lang != KINST_LANG_FORTRAN) kinst_memory_preprocess(argv, c);
 }
 

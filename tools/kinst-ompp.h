@@ -164,8 +164,8 @@ int kinst_memory_run(const kinst_list_t *argv, const kinst_command_t *command, c
 
 /* ---- Hooks that are not called but inlined ---------------------------------------------------------------------------- */
 
-/** \brief Adds the option that has gcc's assembler inline them, where it can. */
-void kinst_inline_assembler(kinst_list_t *argv, const kinst_command_t *command);
+/** \brief Adds the option that has gcc's assembler inline them, where it can; says, on request, why hooks are going to be called. */
+void kinst_inline_prepare(kinst_list_t *argv, const kinst_command_t *command);
 
 /** \brief Does a command of clang make objects that kinst_inline_run() can make? Then it is run for each source. */
 bool kinst_inline_fits(const kinst_command_t *command);

@@ -28,12 +28,15 @@
     .exitm;                                                                                                                          \
     .endif;
 
-    /* With position-independent code and without. */
-#define BOTH(function, ...) INLINE(function@PLT, __VA_ARGS__) INLINE(function, __VA_ARGS__)
+    /* With position-independent code, without, and with -fno-plt. */
+#define EACH(function, ...)                                                                                                          \
+    INLINE(function@PLT, __VA_ARGS__)                                                                                                \
+    INLINE(function, __VA_ARGS__)                                                                                                    \
+    INLINE(*function@GOTPCREL(%rip), __VA_ARGS__)
 
 #define SIZE(bytes, log2)                                                                                                            \
-    BOTH(__tsan_read##bytes, ompp_count 8*log2, OMPP_INLINE_LOAD@PLT)                                                               \
-    BOTH(__tsan_write##bytes, ompp_count OMPP_INLINE_KIND+8*log2, OMPP_INLINE_STORE@PLT)
+    EACH(__tsan_read##bytes, ompp_count 8*log2, OMPP_INLINE_LOAD@PLT)                                                               \
+    EACH(__tsan_write##bytes, ompp_count OMPP_INLINE_KIND+8*log2, OMPP_INLINE_STORE@PLT)
 
     .macro call target:vararg
     SIZE(8, 3)
@@ -41,7 +44,7 @@
     SIZE(1, 0)
     SIZE(2, 1)
     SIZE(16, 4)
-    BOTH(__tsan_func_entry,)
-    BOTH(__tsan_func_exit,)
+    EACH(__tsan_func_entry,)
+    EACH(__tsan_func_exit,)
     {load} call \target
     .endm

@@ -97,6 +97,20 @@ def refused(verdict, scratch, compiler):
         verdict.equal((done.status, done.err), (0, ""), option + ": not refused")
 
 
+def called(verdict, scratch, name, compiler):
+    """Why hooks are not inlined is said, on request."""
+    folder = os.path.dirname(scratch.file("called-" + name, "x"))
+    os.makedirs(folder, exist_ok=True)
+    for source in ("a.c", "b.c"):
+        with open(os.path.join(folder, source), "w") as f:
+            f.write("int %s;\n" % source[0])
+    for option in (None, "-S", "-masm=intel" if name == "gcc" else "-flto"):
+        words = [harness.command("kinst-ompp"), "--verbose", "--memory", compiler, option or "-O1", *([] if option == "-S" else ["-c"]), "a.c", "b.c"]
+        said = [line for line in harness.execute(words, folder).err.splitlines() if line.startswith("kinst-ompp:") and "called" in line]
+        wanted = [] if option is None else ["kinst-ompp: the hooks of --memory are called, not inlined: " + option]
+        verdict.equal(said, wanted, "%s %s: whether hooks are called" % (name, option))
+
+
 def main():
     scratch, verdict = harness.Scratch("commands"), harness.Verdict("commands")
     c, f = {"a.c": "int main(void) { return 0; }\n"}, {"f.f90": "subroutine f\nend subroutine\n", "c.c": "int c;\n"}
@@ -108,6 +122,8 @@ def main():
             check(verdict, scratch, name + order[0], [compiler, "-Werror", "-c", *order], f, None)
     for name, compiler in memory.compilers("gcc", "g++", "clang", "clang++"):
         macros(verdict, scratch, name, compiler)
+    for name, compiler in memory.compilers("gcc", "clang"):
+        called(verdict, scratch, name, compiler)
     refused(verdict, scratch, memory.compilers("gcc", "clang")[0][1])
     verdict.finish(scratch)
 

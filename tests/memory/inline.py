@@ -20,10 +20,10 @@ def compile_one(folder, *words):
 
 
 def build(folder, compiler, flags):
-    """Two objects, one of them made with -pipe and a dependency file, and a shared library."""
+    """Two objects, one of them made with -pipe and -fno-plt and a dependency file, and a shared library."""
     flags = ["-fopenmp", "-g", "-I", os.path.join(harness.SOURCE, "include"), *flags]
     compile_one(folder, compiler, *flags, "-c", SOURCE, "-o", "main.o")
-    compile_one(folder, compiler, *flags, "-pipe", "-MD", "-DPART=part", "-c", SOURCE, "-o", "part.o")
+    compile_one(folder, compiler, *flags, "-pipe", "-fno-plt", "-MD", "-DPART=part", "-c", SOURCE, "-o", "part.o")
     compile_one(folder, compiler, *flags, "-fPIC", "-shared", "-DPART=library", SOURCE, "-o", "liblibrary.so")
     compile_one(folder, compiler, *flags, "main.o", "part.o", "-L.", "-llibrary", "-Wl,-rpath," + folder, "-o", "program")
 
