@@ -227,6 +227,37 @@ void ompp_left_group(ompp_left_list_t *list)
                                 rank_of(&list->piece[i])->rank != rank_of(&list->piece[i - 1])->rank;
 }
 
+/* "MPI_Abort" of "MPI_Abort; its last event was ..." */
+static void note_end(const ompp_left_t *piece, ompp_left_run_t *known)
+{
+    const ompp_profile_t *profile = piece->profile;
+
+    for (size_t i = 0; i < profile->ncoverage && !known->end; i++) {
+        if (profile->coverage[i].kind != OMPP_COVERAGE_INCOMPLETE) continue;
+        known->end = ompp_profile_text(profile, profile->coverage[i].reason);
+        known->length = strcspn(known->end, ";");
+    }
+}
+
+ompp_left_run_t ompp_left_run(const ompp_left_list_t *list, size_t run)
+{
+    ompp_left_run_t known = {.begin_epoch_ns = UINT64_MAX};
+
+    for (size_t i = 0; i < list->n; i++) {
+        const ompp_left_t *piece = &list->piece[i];
+        if (piece->run != run || !piece->chosen) continue;
+        if (!known.found++) {
+            known.app = ompp_profile_text(piece->profile, piece->profile->app);
+            known.path = piece->path;
+        }
+        known.living += piece->lives;
+        if (piece->profile->nranks > known.nranks) known.nranks = piece->profile->nranks;
+        if (rank_of(piece)->begin_epoch_ns < known.begin_epoch_ns) known.begin_epoch_ns = rank_of(piece)->begin_epoch_ns;
+        if (!piece->lives) note_end(piece, &known);
+    }
+    return known;
+}
+
 /* ---- Joining -------------------------------------------------------------------------------------------------------- */
 
 static void note_missing(ompp_profile_t *profile, uint32_t first, uint32_t end)

@@ -49,6 +49,20 @@ void ompp_left_group(ompp_left_list_t *list);
  */
 ompp_profile_t *ompp_left_join(const ompp_left_list_t *list, size_t run, bool running);
 
+/** What is known of a run without joining it. */
+typedef struct {
+    const char *app;           /* borrowed from the list */
+    const char *path;          /* of its first piece; borrowed */
+    const char *end;           /* how the first rank ended that is known to have; borrowed */
+    size_t length;             /* of end, characters */
+    size_t found, living;      /* ranks that have left something; of them, those that still run */
+    uint32_t nranks;           /* size of MPI_COMM_WORLD, 1 without MPI */
+    uint64_t begin_epoch_ns;   /* when its first process started */
+} ompp_left_run_t;
+
+/** \brief Describes a run of a list that is grouped. */
+ompp_left_run_t ompp_left_run(const ompp_left_list_t *list, size_t run);
+
 void ompp_left_free(ompp_left_list_t *list);
 
 #endif

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PATIENCE_MS 2000u
@@ -138,6 +139,104 @@ static void drop_doubles(ompp_left_list_t *list)
     list->n = n;
 }
 
+/* ---- Which runs ------------------------------------------------------------------------------------------------------ */
+
+static void describe(const ompp_left_run_t *run, char *text, size_t n)
+{
+    time_t seconds = (time_t)(run->begin_epoch_ns / 1000000000u);
+    struct tm tm;
+    char when[40] = "";
+
+    if (localtime_r(&seconds, &tm)) strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
+    snprintf(text, n, "%s  %s, %u %s", when, *run->app ? run->app : "(no name)", (unsigned)run->nranks,
+             run->nranks == 1 ? "process" : "ranks");
+}
+
+/* A line for a run: when, program, ranks, end, and the file that stands for it. */
+static void list_run(const ompp_left_run_t *run)
+{
+    char text[400];
+
+    describe(run, text, sizeof text);
+    printf("%s", text);
+    if (run->found < run->nranks) printf(" (%zu of them found)", run->found);
+    if (run->end) printf("; %.*s", (int)run->length, run->end);
+    if (run->living) printf("; %zu still %s", run->living, run->living == 1 ? "runs" : "run");
+    printf("; %s\n", run->path);
+}
+
+/* The newest run of which there is something to take; list->nruns when there is none. */
+static size_t find_newest(const ompp_left_list_t *list, bool running)
+{
+    size_t newest = list->nruns;
+    uint64_t begin = 0;
+
+    for (size_t run = 0; run < list->nruns; run++) {
+        ompp_left_run_t known = ompp_left_run(list, run);
+        if ((known.found == known.living && !running) || (newest < list->nruns && known.begin_epoch_ns <= begin)) continue;
+        newest = run;
+        begin = known.begin_epoch_ns;
+    }
+    return newest;
+}
+
+/* Nothing is named: of runs that may have nothing to do with each other, the newest is meant. */
+static int merge_newest(const ompp_left_list_t *list, const request_t *request)
+{
+    size_t newest = find_newest(list, request->running);
+    ompp_left_run_t known;
+    char text[400], message[600];
+
+    if (newest == list->nruns) return ompp_report_complain("all that is there is of runs that still run; --running takes them in");
+    if (list->nruns > 1) {
+        known = ompp_left_run(list, newest);
+        describe(&known, text, sizeof text);
+        snprintf(message, sizeof message, "the newest of %zu runs: %s; --list lists them, --all takes all", list->nruns, text);
+        ompp_report_complain(message);
+    }
+    return merge_run(list, newest, request);
+}
+
+static int merge_named(const ompp_left_list_t *list, const request_t *request, char **files, int n)
+{
+    int worst = EXIT_GOOD;
+
+    for (size_t run = 0; run < list->nruns; run++) {
+        int rc = is_wanted(list, run, files, n) ? merge_run(list, run, request) : EXIT_GOOD;
+        if (rc > worst) worst = rc;
+    }
+    return worst;
+}
+
+static int compare_begin(const void *a, const void *b)
+{
+    const ompp_left_run_t *x = a, *y = b;
+
+    return x->begin_epoch_ns < y->begin_epoch_ns ? -1 : x->begin_epoch_ns > y->begin_epoch_ns;
+}
+
+/* Oldest first, as the last line is the one that is seen. */
+static int list_runs(const ompp_left_list_t *list, char **files, int n)
+{
+    ompp_left_run_t *known = calloc(list->nruns + 1, sizeof *known);
+    size_t wanted = 0;
+
+    if (!known) return ompp_report_complain(strerror(errno));
+    for (size_t run = 0; run < list->nruns; run++)
+        if (is_wanted(list, run, files, n)) known[wanted++] = ompp_left_run(list, run);
+    qsort(known, wanted, sizeof *known, compare_begin);
+    for (size_t i = 0; i < wanted; i++) list_run(&known[i]);
+    free(known);
+    return EXIT_GOOD;
+}
+
+static int merge_wanted(const ompp_left_list_t *list, const request_t *request, char **files, int n)
+{
+    if (request->list) return list_runs(list, files, n);
+    if (n == 0 && !request->all) return merge_newest(list, request);
+    return merge_named(list, request, files, n);
+}
+
 int ompp_report_merge(const request_t *request, char **files, int n)
 {
     ompp_left_list_t list = {.patience_ms = request->running ? 0 : PATIENCE_MS};
@@ -147,8 +246,8 @@ int ompp_report_merge(const request_t *request, char **files, int n)
     drop_doubles(&list);
     ompp_left_group(&list);
     if (!list.n && worst == EXIT_GOOD) worst = ompp_report_complain("nothing there that a run has left behind");
-    for (size_t run = 0; run < list.nruns; run++) {
-        int rc = is_wanted(&list, run, files, n) ? merge_run(&list, run, request) : EXIT_GOOD;
+    if (list.n) {
+        int rc = merge_wanted(&list, request, files, n);
         if (rc > worst) worst = rc;
     }
     ompp_left_free(&list);

@@ -239,7 +239,7 @@ static int convert(const request_t *request)
 /* ---- Command line --------------------------------------------------------------------------------------------------- */
 
 /* Options of a command, beside --help and --version. */
-enum { TAKES_DIGITS = 1, TAKES_TO = 2, TAKES_REMOVE = 4, TAKES_RUNNING = 8 };
+enum { TAKES_DIGITS = 1, TAKES_TO = 2, TAKES_REMOVE = 4, TAKES_RUNNING = 8, TAKES_LIST = 16, TAKES_ALL = 32 };
 
 static const struct {
     const char *name;
@@ -265,11 +265,12 @@ static const struct {
     {"convert", convert, NULL, 1, INT_MAX, TAKES_DIGITS, "[--digits=N] FILE...", "write text and XML of what a run left",
      "Writes text and XML of what a run left that could not write its report: FILE.ompp.bin, beside it; /dev/shm/ompp-* of a\n"
      "process that died, in the working directory.\n"},
-    {"merge", NULL, ompp_report_merge, 0, INT_MAX, TAKES_DIGITS | TAKES_TO | TAKES_REMOVE | TAKES_RUNNING, "[OPTION...] [DIR|FILE]...",
-     "one report of all ranks of a run that died",
+    {"merge", NULL, ompp_report_merge, 0, INT_MAX, TAKES_DIGITS | TAKES_TO | TAKES_REMOVE | TAKES_RUNNING | TAKES_LIST | TAKES_ALL,
+     "[OPTION...] [DIR|FILE]...", "one report of all ranks of a run that died",
      "Joins what the ranks of a run have left behind that did not end well, and writes text and XML of it, marked incomplete. DIR is\n"
-     "OMPP_JOB_DIR, or where ompp-report collect has put things; FILE is what one rank has left, and stands for its run. None: the\n"
-     "directories that are used when OMPP_JOB_DIR is not set. Several runs make several reports.\n"},
+     "OMPP_JOB_DIR, or where ompp-report collect has put things; FILE is what one rank has left, and stands for its run; each run\n"
+     "makes a report. None of them: the newest run alone that this user has left on this node, in OMPP_JOB_DIR or, when that is not\n"
+     "set, where a run puts things then.\n"},
     {"collect", NULL, ompp_report_collect, 0, INT_MAX, TAKES_TO | TAKES_REMOVE | TAKES_RUNNING, "[OPTION...] [DIR|FILE]...",
      "copy what ranks of this node have left",
      "Copies what the processes of this node have left behind, in compact form, to where the other nodes see it; ompp-report merge\n"
@@ -288,6 +289,8 @@ static int help(void)
            "  --to=DIR    merge, collect: where to write (default: the working directory)\n"
            "  --remove    merge, collect: remove what was read, when all was written\n"
            "  --running   merge, collect: take in processes that still run\n"
+           "  --list      merge: list the runs that have left something, and write nothing\n"
+           "  --all       merge: all of them, where no file is named, not the newest alone\n"
            "  --help      this text; after a command: about the command\n"
            "  --version   version\n"
            "\nExit status: 0 good, 1 a file cannot be read or is not in order, 2 wrong usage.\n");
@@ -302,6 +305,8 @@ static int help_of(size_t verb)
     if (verbs[verb].options & TAKES_TO) printf("  --to=DIR    where to write (default: the working directory)\n");
     if (verbs[verb].options & TAKES_REMOVE) printf("  --remove    remove what was read, when all was written\n");
     if (verbs[verb].options & TAKES_RUNNING) printf("  --running   take in processes that still run\n");
+    if (verbs[verb].options & TAKES_LIST) printf("  --list      list the runs that have left something, and write nothing\n");
+    if (verbs[verb].options & TAKES_ALL) printf("  --all       all of them, where no file is named, not the newest alone\n");
     return ompp_report_finish();
 }
 
@@ -349,6 +354,12 @@ static int parse_option(char **argv, int *i, request_t *request, unsigned *used)
     } else if (strcmp(word, "--running") == 0) {
         *used |= TAKES_RUNNING;
         request->running = true;
+    } else if (strcmp(word, "--list") == 0) {
+        *used |= TAKES_LIST;
+        request->list = true;
+    } else if (strcmp(word, "--all") == 0) {
+        *used |= TAKES_ALL;
+        request->all = true;
     } else {
         return wrong("unknown option", word);
     }
@@ -358,7 +369,8 @@ static int parse_option(char **argv, int *i, request_t *request, unsigned *used)
 /* Are options and number of files those of the command? */
 static int check_usage(size_t verb, unsigned used, char **files, int nfiles)
 {
-    static const char *const names[] = {"--digits is not for", "--to is not for", "--remove is not for", "--running is not for"};
+    static const char *const names[] = {"--digits is not for", "--to is not for", "--remove is not for",
+                                        "--running is not for", "--list is not for", "--all is not for"};
 
     for (unsigned bit = 0; bit < sizeof names / sizeof names[0]; bit++)
         if (used & ~verbs[verb].options & 1u << bit) return wrong(names[bit], verbs[verb].name);

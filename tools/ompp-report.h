@@ -16,6 +16,8 @@ typedef struct {
     const char *to; /* directory for what is written; NULL: not said */
     bool remove;    /* what was read goes, when all was written */
     bool running;   /* also processes that still run */
+    bool list;      /* say which runs there are, and do nothing */
+    bool all;       /* every run, where none is named */
 } request_t;
 
 /** \brief Says a line on stderr. \return EXIT_BAD. */

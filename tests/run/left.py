@@ -125,6 +125,42 @@ def test_stale(verdict, scratch, program):
     verdict.check(done.status == 1 and len(done.err.splitlines()) == 1, "nothing to merge: %s" % done.err)
 
 
+def test_newest(verdict, scratch, program):
+    """Without names only the newest run makes a report, and only its files are removed; --list writes nothing; --all is all."""
+    folder = scratch.file("newest", "x")[:-2]
+    job = os.path.join(folder, "job")
+    os.makedirs(job)
+    before, runs = [], []
+    for _ in range(3):
+        harness.run(program, folder, THREADS, RANKS, ("kill",), OMPP_JOB_DIR=job)
+        runs.append(sorted(set(left(folder)) - set(before)))
+        before = left(folder)
+    settings = dict(OMPP_JOB_DIR=job, TMPDIR=job)
+
+    def merge(*words):
+        to = os.path.join(folder, "to-%d" % len(glob.glob(os.path.join(folder, "to-*"))))
+        os.mkdir(to)
+        done = harness.execute([harness.command("ompp-report"), "merge", "--to=" + to, *words], folder, **settings)
+        return done, glob.glob(os.path.join(to, "*.xml"))
+
+    done, reports = merge("--list")
+    mine = [line for line in done.out.splitlines() if job in line]
+    verdict.equal((done.status, done.err, len(mine), reports), (0, "", 3, []), "--list: " + done.out)
+    for line, files in zip(mine, runs):
+        verdict.check(re.match(r"[-0-9]+ [:0-9]+  left, %d ranks; the process died; " % RANKS, line), "--list: " + line)
+        verdict.check(any(line.endswith("; " + path) for path in files), "--list: file and order: " + line)
+    verdict.equal(left(folder), before, "--list: files")
+    done, reports = merge("--remove")
+    verdict.equal((done.status, len(reports), len(done.err.splitlines())), (0, 1, 1), "newest: " + done.err)
+    verdict.check(re.search(r"newest of \d+ runs: .* left, %d ranks; --list .*--all" % RANKS, done.err), "newest: " + done.err)
+    verdict.equal(left(folder), sorted(runs[0] + runs[1]), "newest: what is removed is the newest")
+    done, reports = merge("--list", runs[0][0])
+    verdict.equal((done.status, len(done.out.splitlines())), (0, 1), "--list of a file: " + done.out)
+    done, reports = merge("--all")
+    verdict.check(done.status == 0 and len(reports) >= 2 and done.err == "", "--all: %s %s" % (reports, done.err))
+    verdict.equal(left(folder), sorted(runs[0] + runs[1]), "--all without --remove: files")
+
+
 def test_reports_of_ranks(verdict, scratch, program):
     wanted = {"merged": 1, "ranks": RANKS, "both": RANKS + 1}
     for what, number in wanted.items():
@@ -159,6 +195,7 @@ def main():
             test_collect(verdict, folders[0])
             test_checkpoint(verdict, scratch, program)
             test_stale(verdict, scratch, program)
+            test_newest(verdict, scratch, program)
             test_reports_of_ranks(verdict, scratch, program)
     except harness.Failure as failure:
         verdict.check(False, str(failure))
