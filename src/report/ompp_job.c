@@ -103,8 +103,8 @@ static int write_somewhere(const ompp_profile_t *profile, ompp_job_t *job)
         if (!dirs[i] || (i > 0 && !strcmp(dirs[i], dirs[0])) || (i > 1 && !*dirs[i])) continue;
         rc = try_directory(profile, job, dirs[i], i == 0);
         if (rc == 0 && i > 0)
-            snprintf(job->message, sizeof job->message, "cannot write the report %s%s %s (%s); it is in %s", name, to, first, why,
-                     *dirs[i] ? dirs[i] : "the working directory");
+            snprintf(job->message, sizeof job->message, "cannot write the report %s%s %s (%s); it is %.400s%s", name, to, first, why,
+                     job->path, *dirs[i] ? "" : " in the working directory");
         if (rc == 0) return 0;
         if (!*why) snprintf(why, sizeof why, "%s", reason(rc, errno));
     }

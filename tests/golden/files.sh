@@ -86,7 +86,7 @@ exec 4<&-
 tail -n +2 "$work/read" | grep -q Coverage || bad "read from the pipe: $(head -3 "$work/read")"
 timeout 20 "$tool" job "$here/serial.xml" "$work/d" file=pipe > "$work/out" 2> "$work/err" || bad "a pipe without reader: status $?"
 special pipe fifo
-grep -q 'cannot write the report to pipe (No such device or address); it is in the working directory' "$work/err" ||
+grep -q 'cannot write the report to pipe (No such device or address); it is pipe in the working directory' "$work/err" ||
     bad "a pipe without reader: said $(cat "$work/err")"
 there "$work/here" pipe pipe.xml
 rm "$work/d"/* "$work/here"/*
@@ -149,7 +149,7 @@ rm "$work/d"/*
 # A directory that is not there: the working directory, one line.
 job "$here/serial.xml" "$work/none" || bad "fallback"
 there "$work/here" serial.1-0.ompp.txt serial.1-0.ompp.xml
-[ "$(wc -l < "$work/err")" = 1 ] && grep -q "$work/none (No such file.*working directory" "$work/err" || bad "said: $(cat "$work/err")"
+[ "$(wc -l < "$work/err")" = 1 ] && grep -q "$work/none (No such file.*); it is serial.1-0.ompp.txt in the working directory" "$work/err" || bad "said: $(cat "$work/err")"
 rm "$work/here"/*
 
 # A full disk, as a limit on file size (1 block), everywhere: refused with one line, nothing left, the program lives.
