@@ -285,7 +285,7 @@ double ompp_eval_value(const ompp_eval_t *e, const ompp_row_t *row)
         else if (s->op == COLUMN)
             stack[n++] = scaled(row->value[s->index], ompp_columns[s->index].unit);
         else if (s->op == COUNTER)
-            stack[n++] = scaled(row->counter[s->index], e->counters[s->index].unit);
+            stack[n++] = (double)row->counter[s->index]; /* in the unit of the table, ns too */
         else if (s->op == NEGATE)
             stack[n - 1] = -stack[n - 1];
         else if (s->op == CALL1)
