@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_PLACES 18
@@ -48,6 +49,18 @@ size_t ompp_decimal_parse(const char *text, ompp_decimal_t *number)
         number->places++;
     }
     return (size_t)(p - text);
+}
+
+size_t ompp_decimal_parse_scientific(const char *text, ompp_decimal_t *number)
+{
+    size_t n = ompp_decimal_parse(text, number), sign, digits;
+
+    if (!n || text[n] != 'e') return n;
+    sign = text[n + 1] == '-' || text[n + 1] == '+';
+    digits = strspn(text + n + 1 + sign, "0123456789");
+    if (digits == 0 || digits > 3) return 0;
+    number->exponent = (int16_t)strtol(text + n + 1, NULL, 10);
+    return n + 1 + sign + digits;
 }
 
 size_t ompp_decimal_parse_grouped(const char *text, ompp_decimal_t *number)
@@ -111,6 +124,10 @@ ompp_decimal_text_t ompp_decimal_format(const ompp_decimal_t *number, int digits
         places = digits;
     }
     snprintf(t.text, sizeof t.text, "%s%.40s", sign, print_units(buffer + sizeof buffer - 1, units, places));
+    if (number->exponent) {
+        size_t n = strlen(t.text);
+        snprintf(t.text + n, sizeof t.text - n, "e%+03d", number->exponent);
+    }
     return t;
 }
 
@@ -152,6 +169,7 @@ double ompp_decimal_value(const ompp_decimal_t *number)
 
     if (number->kind == OMPP_DECIMAL_NAN || number->kind == OMPP_DECIMAL_NONE) return NAN;
     if (number->kind == OMPP_DECIMAL_INF) size = INFINITY;
+    if (number->exponent) size *= pow(10, number->exponent);
     return number->negative ? -size : size;
 }
 

@@ -19,6 +19,7 @@ typedef struct {
     uint8_t places; /* how many of them stand after the point, 0-18 */
     uint8_t kind;   /* ompp_decimal_kind_t: printf writes "nan" and "inf", too */
     bool negative;  /* also of "-0.00" and "-nan" */
+    int16_t exponent; /* of 10, which the rest is times; 0 = written without */
 } ompp_decimal_t;
 
 /** Buffer for a number as text. */
@@ -31,6 +32,9 @@ typedef struct {
  * \return bytes taken; 0 when there is no number, or one with more than 18 digits after the point or beyond 64 bits.
  */
 size_t ompp_decimal_parse(const char *text, ompp_decimal_t *number);
+
+/** \brief The same, with an exponent perhaps: "1.51e-04", as evaluators are written. */
+size_t ompp_decimal_parse_scientific(const char *text, ompp_decimal_t *number);
 
 /** \brief The same for a whole number with a dot between groups of three digits, as ompP prints
  * counters: 1.874.605.256. */

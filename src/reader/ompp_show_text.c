@@ -29,6 +29,15 @@ static ompp_decimal_text_t percent(const show_t *s, const ompp_decimal_t *value)
     return ompp_decimal_format(value, s->percent);
 }
 
+/* From CSV, as each program rounds it. */
+static ompp_decimal_text_t evaluated(const show_t *s, const ompp_decimal_t *value)
+{
+    ompp_decimal_text_t t = percent(s, value);
+
+    if (s->percent >= 0 && s->doc->ours) ompp_layout_evaluator(ompp_decimal_value(value), t.text, sizeof t.text);
+    return t;
+}
+
 /* ---- Sections before the tables -------------------------------------------------------------------------------------
  */
 
@@ -200,7 +209,7 @@ static void show_value(const show_t *s, const ompp_doc_column_t *c, const ompp_d
     if (c->kind == OMPP_CELL_COUNTER)
         ompp_layout_cell(s->out, counter_width(s, c) + (c->part ? 2 : 0), ompp_decimal_format_grouped(value).text);
     else if (c->kind == OMPP_CELL_EVALUATOR)
-        fprintf(s->out, " %*s ", OMPP_WIDTH_EVALUATOR, missing ? "-" : percent(s, value).text);
+        fprintf(s->out, " %*s ", OMPP_WIDTH_EVALUATOR, missing ? "-" : evaluated(s, value).text);
     else if (c->kind == OMPP_CELL_TIME)
         ompp_layout_cell(s->out, OMPP_WIDTH_VALUE + s->extra, seconds(s, value).text);
     else

@@ -5,6 +5,7 @@
 #include "report/ompp_layout.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* How ompP writes the titles of the classes, by position: each takes 16 columns. */
@@ -117,6 +118,18 @@ void ompp_layout_row_label(FILE *out, bool ranked, ompp_row_kind_t kind, uint32_
 void ompp_layout_cell(FILE *out, int width, const char *text)
 {
     fprintf(out, " %*s", width, text);
+}
+
+void ompp_layout_evaluator(double value, char *text, size_t n)
+{
+    double size = fabs(value);
+
+    if (isnan(value))
+        snprintf(text, n, "-");
+    else if (size != 0 && (size < 1e-3 || size >= 1e9))
+        snprintf(text, n, "%.2e", value);
+    else
+        snprintf(text, n, "%.*f", size == 0 || size >= 1 ? 2 : size >= 0.1 ? 4 : 6, value);
 }
 
 /* ---- Overheads ------------------------------------------------------------------------------------------------------ */

@@ -72,6 +72,14 @@ void ompp_layout_row_label(FILE *out, bool ranked, ompp_row_kind_t kind, uint32_
 /** \brief A blank and the text, right-aligned in width bytes. */
 void ompp_layout_cell(FILE *out, int width, const char *text);
 
+/**
+ * \brief What evaluators give, with three significant digits or more: 2, 4 or 6 behind the point, else in exponent form. Never 3,
+ *        which would read as a counter's group.
+ * \param[in] value  NaN: "-".
+ * \param[out] text  shape [n].
+ */
+void ompp_layout_evaluator(double value, char *text, size_t n);
+
 /** \brief First lines of the overhead section. */
 void ompp_layout_overheads(FILE *out, const char *duration, uint64_t nthreads, uint64_t nregions, const char *coverage,
                            const char *percent);

@@ -223,7 +223,7 @@ void ompp_text_counter_cell(const ompp_text_t *t, const ompp_text_column_t *colu
 
     if (column->kind == OMPP_TEXT_EVALUATOR) {
         double value = ompp_eval_value(t->evaluators[column->id].eval, row);
-        snprintf(text, sizeof text, isnan(value) ? "-" : "%.2f", value);
+        ompp_layout_evaluator(value, text, sizeof text);
         ompp_layout_cell(t->out, OMPP_WIDTH_EVALUATOR, text);
         putc(' ', t->out);
         return;
@@ -285,7 +285,9 @@ void ompp_text_counter_csv(const ompp_text_t *t, const ompp_text_column_t *colum
 {
     if (column->kind == OMPP_TEXT_EVALUATOR) {
         double value = ompp_eval_value(t->evaluators[column->id].eval, row);
-        fprintf(t->out, isnan(value) ? "," : ",%f", value);
+        double size = fabs(value);
+        bool plain = size == 0 || (size >= 1e-3 && size < 1e12);
+        fprintf(t->out, isnan(value) ? "," : plain ? ",%f" : ",%.6e", value);
     } else {
         fprintf(t->out, ",%" PRIu64, ompp_text_value(column, row));
     }

@@ -5,6 +5,7 @@ columns, evaluators and derived metrics in the text; refusals that say why.
 """
 
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "run"))
@@ -61,6 +62,27 @@ def check_refusals(verdict, program, scratch):
     verdict.check(any("at character 5" in m for m in outcome.messages()), "a bad expression: %s" % outcome.messages())
 
 
+def check_digits(verdict, program, scratch):
+    """A counter in ns has the value of its column; small and large values keep digits, also when the report is read again."""
+    outcome = harness.run(program, scratch.file("digits"), 2, OMPP_CTR1=FAULTS, OMPP_CTR2="perf::TASK-CLOCK",
+                          OMPP_EVAL1="perf::TASK-CLOCK-2", OMPP_EVAL2="1e-6*" + FAULTS, OMPP_EVAL3="1e15*" + FAULTS, OMPP_OUTFORMAT="text,csv")
+    again = scratch.file("digits-again.txt")
+    for path in outcome.reports("txt") + outcome.reports("csv"):
+        shown = harness.execute([harness.command("ompp-report"), "show", path], scratch.path)
+        with open(again, "w") as out:
+            out.write(shown.out)
+        for name in (path, again):
+            rows = [re.split("[, ]+", line.strip()) for line in open(name)]
+            head = next((r for r in rows if r[0] == "TID"), [])
+            row = next((r for r in rows if r[0] == "SUM" and len(r) == len(head)), None)
+            verdict.check(row, "%s: no table" % name)
+            of_row = dict(zip(head, row or []))
+            faults, clock = (int(of_row.get(c, "0").replace(".", "")) for c in (FAULTS, "perf::TASK-CLOCK"))
+            for n, wanted in ((1, clock - 2), (2, 1e-6 * faults), (3, 1e15 * faults)):
+                found = float(of_row.get("OMPP_EVAL%d" % n, "nan"))
+                verdict.check(wanted and abs(found / wanted - 1) < 0.006, "%s: OMPP_EVAL%d: %g, wanted %g" % (name, n, found, wanted))
+
+
 def check_after(verdict, scratch, how):
     """What follows a loop in the body is the parallel region's."""
     program = scratch.file("after-" + how)
@@ -102,6 +124,7 @@ def main():
         check_after(verdict, scratch, how)
         check_alive(verdict, scratch, how)
     check_refusals(verdict, program, scratch)
+    check_digits(verdict, program, scratch)
     verdict.finish(scratch)
 
 
