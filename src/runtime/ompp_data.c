@@ -168,13 +168,83 @@ static void drop_covered(uint32_t object, uintptr_t begin, uintptr_t end)
     nranges = kept;
 }
 
+/* Named from outside the source. */
+static bool is_outside(const char *origin)
+{
+    return strncmp(origin, "OMPP_DATA", 9) == 0;
+}
+
+static bool contains(ompp_data_range_t outer, ompp_data_range_t inner)
+{
+    return outer.begin <= inner.begin && inner.end <= outer.end;
+}
+
+static void note_hidden(uint32_t object, uint32_t by)
+{
+    char subject[MAX_NAME + 40], why[MAX_NAME + 80];
+
+    snprintf(subject, sizeof subject, "data structure %s", text_of(objects[object]->name));
+    snprintf(why, sizeof why, "its bytes were named %s later, and count for that from then on", text_of(objects[by]->name));
+    ompp_event_coverage(OMPP_COVERAGE_NOTE, subject, why);
+}
+
+/* The newest range takes its bytes from older ones, but not from parts of it that were named from outside: these stay on top. */
+static void settle_newest(void)
+{
+    const ompp_data_range_t range = ranges[nranges - 1];
+
+    for (size_t i = 0, n = nranges - 1; i < n;) {
+        const ompp_data_range_t older = ranges[i];
+        bool inside = older.object != range.object && contains(range, older);
+        if (inside && !contains(older, range) && is_outside(text_of(objects[older.object]->origin))) {
+            memmove(&ranges[i], &ranges[i + 1], (nranges - 1 - i) * sizeof *ranges);
+            ranges[nranges - 1] = older;
+            tell(older.object, older.begin, older.end);
+            n--;
+            continue;
+        }
+        if (inside && atomic_load(&objects[older.object]->nranges) == 1) note_hidden(older.object, range.object);
+        i++;
+    }
+}
+
+static void rename_outside(uint32_t object, const char *name)
+{
+    const ompp_held_t held = ompp_lock();
+    ompp_off_t off = ompp_string_take(name);
+    if (off) objects[object]->name = off;
+    ompp_unlock(held);
+}
+
+/*
+ * What the source calls by a name and what that names from outside may be unlike things (a pointer, and what it points to): they are
+ * not summed, and the name is the source's. \return the structure, 0 = a new one. apart: the name of the one from outside.
+ */
+static uint32_t find_or_part(const char *name, const char *origin, ompp_data_range_t range, char apart[MAX_NAME + 16])
+{
+    uint32_t object = find_name(name);
+    bool mine = is_outside(origin), other = object && is_outside(text_of(objects[object]->origin)), same = false;
+
+    *apart = '\0';
+    if (!object || mine == other) return object;
+    for (size_t i = 0; i < nranges && !same; i++) same = is_same(&ranges[i], object, range.begin, range.end);
+    if (same) return object;
+    snprintf(apart, MAX_NAME + 16, "OMPP_DATA:%s", name);
+    ompp_event_coverage(OMPP_COVERAGE_NOTE, apart, "the source calls other bytes by this name, too: those have it alone");
+    if (mine) return find_name(apart);
+    rename_outside(object, apart);
+    return 0;
+}
+
 static uint32_t add_locked(const void *address, size_t size, const char *name, const char *origin)
 {
     uintptr_t begin = (uintptr_t)address, end = begin + size;
-    uint32_t object = find_name(name);
+    char apart[MAX_NAME + 16];
+    uint32_t object = find_or_part(name, origin, (ompp_data_range_t){0, begin, end}, apart);
 
     const ompp_data_range_t *last = newest(begin, end);
 
+    if (*apart && is_outside(origin)) name = apart;
     if (object && is_same(last, object, begin, end)) return object;
     if (object && last) drop_covered(object, begin, end);
     if (!room_for_range()) return 0;
@@ -183,6 +253,7 @@ static uint32_t add_locked(const void *address, size_t size, const char *name, c
     ranges[nranges++] = (ompp_data_range_t){object, begin, end};
     atomic_fetch_add_explicit(&objects[object]->nranges, 1, memory_order_relaxed);
     tell(object, begin, end);
+    settle_newest();
     return object;
 }
 

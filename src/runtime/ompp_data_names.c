@@ -33,6 +33,7 @@ typedef struct {
     bool said;           /* what there is to say about it */
     bool once;           /* found, perhaps in a library that is closed again */
     uintptr_t address;   /* when found */
+    uint64_t size;       /* bytes */
     uintptr_t module;    /* the bias of its module */
     char why[400];       /* of one that is missing */
 } name_t;
@@ -176,10 +177,37 @@ static void say(name_t *name, const char *why, bool final)
 
     if (!name->said) ompp_warn_common("OMPP_DATA: %s: %s", name->text, why);
     name->said = true;
-    snprintf(name->why, sizeof name->why, "%s", why);
+    if (why != name->why) snprintf(name->why, sizeof name->why, "%s", why);
     if (!final) return;
     snprintf(subject, sizeof subject, "OMPP_DATA: %s", name->text);
     ompp_event_coverage(OMPP_COVERAGE_NOTE, subject, why);
+}
+
+/* Another name that means the same bytes, and was written before it. */
+static const name_t *twin_of(const name_t *name)
+{
+    for (const name_t *other = names; other < name; other++)
+        if (other->state == FOUND && other->address == name->address && other->size == name->size) return other;
+    return NULL;
+}
+
+static void take_found(name_t *name, const ompp_locate_t *answer, const modules_t *modules)
+{
+    char why[320];
+
+    name->state = FOUND;
+    name->once = true;
+    name->address = answer->address;
+    name->size = answer->size;
+    name->module = modules->items[answer->module].bias;
+    const name_t *twin = twin_of(name);
+    if (twin) {
+        snprintf(why, sizeof why, "the same as %s, which is counted", twin->text);
+        if (strcmp(twin->text, name->text) != 0) say(name, why, true);
+        return;
+    }
+    ompp_data_add((const void *)answer->address, answer->size, name->text, "OMPP_DATA");
+    if (*answer->text) say(name, answer->text, true);
 }
 
 static void take_answer(name_t *name, const ompp_locate_t *answer, const modules_t *modules)
@@ -191,12 +219,7 @@ static void take_answer(name_t *name, const ompp_locate_t *answer, const modules
         snprintf(why, sizeof why, "there are %zu, name one: %s", answer->found, answer->text);
         say(name, why, true);
     } else if (answer->found == 1 && answer->size > 0) {
-        name->state = FOUND;
-        name->once = true;
-        name->address = answer->address;
-        name->module = modules->items[answer->module].bias;
-        ompp_data_add((const void *)answer->address, answer->size, name->text, "OMPP_DATA");
-        if (*answer->text) say(name, answer->text, true);
+        take_found(name, answer, modules);
     } else if (!name->once) {
         bool nearest = !answer->no_part && *answer->text;
         snprintf(why, sizeof why, "%s%s%s", answer->no_part ? "" : "no variable of this name and a fixed address",
