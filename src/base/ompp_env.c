@@ -26,6 +26,7 @@ const size_t ompp_env_nrows = sizeof ompp_env_rows / sizeof ompp_env_rows[0];
  * then could meet a setenv() of the program.
  */
 static char *texts[sizeof ompp_env_rows / sizeof ompp_env_rows[0]];
+static bool misread[sizeof ompp_env_rows / sizeof ompp_env_rows[0]];
 static bool was_read;
 
 static const char *const type_accepts[] = {
@@ -255,6 +256,7 @@ static void read_row(const ompp_env_row_t *row, const char *text)
         bool words = row->type == OMPP_ENV_WORDS || row->type == OMPP_ENV_WORD;
         ompp_warn_common("%s='%s' is not understood (%s%s%s); using %s", row->name, text, type_accepts[row->type],
                          !*row->unit ? "" : words ? ", of " : ", in ", row->unit, row->def);
+        misread[row - ompp_env_rows] = true;
         store(row, row->def);
     } else if ((nearest = beyond(row, text, buffer))) {
         ompp_warn_common("%s='%s' is out of range (%s); using %s", row->name, text, row->unit, nearest);
@@ -308,6 +310,11 @@ const char *ompp_env_text(const ompp_env_row_t *row)
     const char *text = was_read ? texts[row - ompp_env_rows] : getenv(row->name);
 
     return text ? text : "";
+}
+
+bool ompp_env_is_misread(const ompp_env_row_t *row)
+{
+    return misread[row - ompp_env_rows];
 }
 
 const char *ompp_env_foreign(const char *name)

@@ -100,6 +100,9 @@ const char *ompp_env_foreign(const char *name);
  */
 void ompp_env_restore(void);
 
+/** \brief Whether the value of a row was not understood, so that its default is used. */
+bool ompp_env_is_misread(const ompp_env_row_t *row);
+
 /** \return whether word is one of the words of a value of a WORDS row. */
 bool ompp_env_has_word(const char *words, const char *word);
 

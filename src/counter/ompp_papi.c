@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define MAX_COMPONENTS 8u
@@ -142,6 +143,21 @@ static bool add_counter(unsigned number, const char *name)
     }
     ompp_papi_why(name, error, part && part->n > 0, reason, sizeof reason);
     refuse(number, name, reason);
+    return false;
+}
+
+/* \return whether a counter before it has the same name; that is said. */
+static bool is_again(unsigned index)
+{
+    const ompp_env_list_t *list = &ompp_env.counters;
+    char reason[40];
+
+    for (unsigned i = 0; i < index; i++) {
+        if (strcasecmp(list->text[i], list->text[index]) != 0) continue;
+        snprintf(reason, sizeof reason, "it is already OMPP_CTR%u", list->number[i]);
+        refuse(list->number[index], list->text[index], reason);
+        return true;
+    }
     return false;
 }
 
@@ -355,7 +371,7 @@ void ompp_papi_start(void)
 
     if (!start_library()) return;
     for (unsigned i = 0; i < ompp_env.counters.n; i++)
-        if (add_counter(ompp_env.counters.number[i], ompp_env.counters.text[i])) names[ncolumns++] = ompp_env.counters.text[i];
+        if (!is_again(i) && add_counter(ompp_env.counters.number[i], ompp_env.counters.text[i])) names[ncolumns++] = ompp_env.counters.text[i];
     if (!ncolumns) return;
     ompp_papi_range_start(parts, nparts, restricted);
     register_columns(names);

@@ -219,10 +219,12 @@ void ompp_text_coverage(ompp_text_t *t)
     const ompp_profile_t *p = t->profile;
 
     ompp_layout_title(t->out, "ompp Coverage");
-    if (!p->ncoverage) fputs("everything was measured\n", t->out);
-    for (uint32_t kind = 0; kind < OMPP_COVERAGE_NUM; kind++)
+    if (!p->ncoverage && !t->refused) fputs("everything was measured\n", t->out);
+    for (uint32_t kind = 0; kind < OMPP_COVERAGE_NUM; kind++) {
         for (size_t i = 0; i < p->ncoverage; i++)
             if (p->coverage[i].kind == kind) coverage_line(t, &p->coverage[i]);
+        if (kind == OMPP_COVERAGE_REFUSED && t->refused) fputs(t->refused, t->out); /* expressions are the report's matter */
+    }
     putc('\n', t->out);
 }
 

@@ -2,6 +2,7 @@
  * \file
  * Columns of counters and evaluators, and their lines in General Information, as ompP prints them.
  */
+#define _GNU_SOURCE
 #include "report/ompp_text_priv.h"
 
 #include "base/ompp_log.h"
@@ -23,12 +24,23 @@ static unsigned number_of(const char *name, const char *stem)
     return strncmp(name, stem, n) == 0 && name[n] >= '0' && name[n] <= '9' ? (unsigned)strtoul(name + n, NULL, 10) : 0;
 }
 
+static void refuse(ompp_text_t *t, const char *who, const char *expression, const char *error)
+{
+    char *before = t->refused;
+
+    ompp_warn("%s='%s': %s", who, expression, error);
+    if (asprintf(&t->refused, "%snot available: %s='%s' (%s)\n", before ? before : "", who, expression, error) < 0)
+        t->refused = before;
+    else
+        free(before);
+}
+
 static bool add(ompp_text_t *t, const char *title, const char *unit, const char *expression, const char *who)
 {
     char error[200];
     ompp_eval_t *eval = ompp_eval_new(expression, t->values, error, sizeof error);
 
-    if (!eval && who) ompp_warn("%s='%s': %s", who, expression, error);
+    if (!eval && who) refuse(t, who, expression, error);
     if (!eval || t->nevaluators == OMPP_TEXT_EVALUATORS) {
         ompp_eval_free(eval);
         return false;
@@ -63,6 +75,7 @@ void ompp_text_counters_prepare(ompp_text_t *t)
 void ompp_text_counters_release(ompp_text_t *t)
 {
     for (size_t i = 0; i < t->nevaluators; i++) ompp_eval_free(t->evaluators[i].eval);
+    free(t->refused);
 }
 
 size_t ompp_text_counter_columns(const ompp_text_t *t, bool split, ompp_text_column_t *columns)

@@ -52,6 +52,7 @@ typedef struct {
     size_t ncounters;
     ompp_text_evaluator_t evaluators[OMPP_TEXT_EVALUATORS]; /* the user's, then the derived metrics */
     size_t nevaluators, nused; /* nused: of the user's that are understood */
+    char *refused;             /* owned: a line for Coverage per evaluator of the user's that is not; NULL = none */
 } ompp_text_t;
 
 typedef enum { OMPP_TEXT_COLUMN, OMPP_TEXT_COUNTER, OMPP_TEXT_EVALUATOR } ompp_text_kind_t;

@@ -332,6 +332,19 @@ static void note_program(void)
     if (!getcwd(program_dir, sizeof program_dir)) program_dir[0] = '\0';
 }
 
+static void note_misread(void)
+{
+    char subject[200], why[120];
+
+    for (size_t i = 0; i < ompp_env_nrows; i++) {
+        const ompp_env_row_t *row = &ompp_env_rows[i];
+        if (!ompp_env_is_misread(row)) continue;
+        snprintf(subject, sizeof subject, "%s=%s", row->name, ompp_env_text(row));
+        snprintf(why, sizeof why, "not understood; '%s' was used", row->def);
+        ompp_event_coverage(OMPP_COVERAGE_REFUSED, subject, why);
+    }
+}
+
 static void start_now(void)
 {
     note_program();
@@ -348,6 +361,7 @@ static void start_now(void)
     pthread_atfork(before_fork, in_parent, in_child);
     atomic_store(&ompp_process.state, OMPP_STATE_RUNNING);
     note_early_ones();
+    note_misread();
     ompp_data_from_environment();
     for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++)
         if (ompp_process.disabled[c]) ompp_event_coverage(OMPP_COVERAGE_DISABLED, ompp_constructs[c].full, ompp_constructs[c].env);

@@ -58,8 +58,13 @@ def check_refusals(verdict, program, scratch):
         kinds = [c for c in outcome.profile().coverage if c["kind"] == "refused"]
         verdict.equal(len(kinds), 1, "%s: lines in Coverage" % event)
         near(verdict, of(outcome.profile(), "SINGLE"), 500, event + ": the other counter goes on")
-    outcome = harness.run(program, scratch.file("bad-eval"), 2, OMPP_CTR1=FAULTS, OMPP_EVAL1="2 * / 3")
+    outcome = harness.run(program, scratch.file("bad-eval"), 2, OMPP_CTR1=FAULTS, OMPP_EVAL1="2 * / 3", OMPP_DATA_BACKEND="hoks")
     verdict.check(any("at character 5" in m for m in outcome.messages()), "a bad expression: %s" % outcome.messages())
+    coverage = open(outcome.reports("txt")[0]).read().partition("ompp Coverage")[2]
+    verdict.check("OMPP_EVAL1='2 * / 3' (" in coverage, "a bad expression is not in Coverage")
+    verdict.check("OMPP_DATA_BACKEND=hoks (not understood" in coverage, "a wrong word is not in Coverage")
+    outcome = harness.run(program, scratch.file("twice"), 2, OMPP_CTR1=FAULTS, OMPP_CTR5=FAULTS)
+    verdict.check(any("already OMPP_CTR1" in m for m in outcome.messages()), "a counter twice: %s" % outcome.messages())
 
 
 def check_digits(verdict, program, scratch):
