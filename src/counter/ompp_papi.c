@@ -371,7 +371,8 @@ void ompp_papi_start(void)
 
     if (!start_library()) return;
     for (unsigned i = 0; i < ompp_env.counters.n; i++)
-        if (!is_again(i) && add_counter(ompp_env.counters.number[i], ompp_env.counters.text[i])) names[ncolumns++] = ompp_env.counters.text[i];
+        if (!is_again(i) && add_counter(ompp_env.counters.number[i], ompp_env.counters.text[i]))
+            names[ncolumns++] = ompp_env.counters.text[i];
     if (!ncolumns) return;
     ompp_papi_range_start(parts, nparts, restricted);
     register_columns(names);

@@ -56,7 +56,8 @@ static void computes(void **state)
     } cases[] = {
         {"1", 1}, {" 1 + 2*3 ", 7}, {"(1+2)*3", 9}, {"2^3^2", 512}, {"-2^2", -4}, {"10-4-3", 3}, {"16/4/2", 2}, {"1e3", 1000},
         {"PAPI_TOT_INS", 100}, {"PAPI_TOT_INS2", 7}, {"perf::PAGE-FAULTS-2", 10}, {"perf::PAGE-FAULTS-perf::PAGE-FAULTS", 0},
-        {"perf::TASK-CLOCK-2", 2499999998}, {"EXECT", 0.5}, {"EXECC*2", 8}, {"PAPI_TOT_INS/EXECT", 200}, {"max(1,EXECC)", 4}, {"min(3,2)", 2},
+        {"perf::TASK-CLOCK-2", 2499999998}, {"EXECT", 0.5}, {"EXECC*2", 8}, {"PAPI_TOT_INS/EXECT", 200}, {"max(1,EXECC)", 4},
+        {"min(3,2)", 2},
         {"sqrt(4)+abs(-3)", 5}, {"+5", 5}, {"--5", 5}, {"BODYT", 0},
     };
 
