@@ -83,9 +83,9 @@ static void find_gain(const ompp_whatif_clock_t *clock, double correction, ompp_
     if (!clock->permille) return;
     gain->gain = gain_of((double)clock->time_ns, (double)clock->saved_ns, (double)clock->paid_ns);
     find_interval(clock, gain);
-    gain->gain *= correction;
-    gain->low *= correction;
-    gain->high *= correction;
+    gain->gain = fmin(gain->gain * correction, 1);
+    gain->low = fmin(gain->low * correction, 1);
+    gain->high = fmin(gain->high * correction, 1);
 }
 
 /* ---- Shape ---------------------------------------------------------------------------------------------------------- */
@@ -207,10 +207,26 @@ static double outside_work(const ompp_profile_t *p)
     return fmax(sum, 0);
 }
 
+/* Without delays, ns: the run, and the part for which a region was followed. */
+static double time_of_run(const ompp_profile_t *p)
+{
+    return fmax((double)p->whatif.time_ns - (double)p->whatif.paid_ns, 0);
+}
+
+static double time_followed(const ompp_whatif_region_t *r)
+{
+    double followed = (double)r->followed_ns;
+
+    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) followed -= (double)r->clocks[k].paid_ns;
+    return fmax(followed, 0);
+}
+
 /* Work of a region in the whole run, by that of the part for which it was followed. */
 static double whole_work(const ompp_profile_t *p, const ompp_whatif_region_t *r)
 {
-    return r->followed_ns ? (double)r->work_ns * ((double)p->whatif.time_ns / (double)r->followed_ns) : 0;
+    const double followed = time_followed(r);
+
+    return followed > 0 ? (double)r->work_ns * (time_of_run(p) / followed) : 0;
 }
 
 /* What calls of MPI do besides waiting: only the clocks can tell, for those that were followed. */
@@ -264,12 +280,12 @@ static double region_work(const ompp_profile_t *p, const work_t *work, uint32_t 
  */
 static double find_correction(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *r)
 {
-    const ompp_whatif_t *w = &p->whatif;
-    double total = region_work(p, work, r->region), seen = (double)r->work_ns;
+    const double total = region_work(p, work, r->region), seen = (double)r->work_ns;
+    const double run = time_of_run(p), followed = time_followed(r);
 
-    if (w->time_ns == 0 || r->followed_ns == 0 || total <= 0 || seen <= 0) return 1;
-    if ((double)r->followed_ns >= WHOLE_RUN * (double)w->time_ns || waits_all_the_time(p->regions[r->region].construct)) return 1;
-    return total / (double)w->time_ns / (seen / (double)r->followed_ns);
+    if (run <= 0 || followed <= 0 || total <= 0 || seen <= 0) return 1;
+    if (followed >= WHOLE_RUN * run || waits_all_the_time(p->regions[r->region].construct)) return 1;
+    return total / run / (seen / followed);
 }
 
 static double find_share(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *r, double correction)

@@ -151,9 +151,9 @@ static void end(void *state)
 
 /* ---- Progress --------------------------------------------------------------------------------------------------------- */
 
-static void may_end(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
+static void may_end(ompp_causal_thread_t *self, uint64_t visits, bool together, ompp_time_t t)
 {
-    if (ompp_causal.rule.delays) ompp_causal_may_end(self, visits, t);
+    if (ompp_causal.rule.delays) ompp_causal_may_end(self, visits, together, t);
     else if (visits) ompp_causal_result_block(self, visits, t);
     if (!ompp_causal.rule.delays) ompp_causal_may_turn(self, t);
 }
@@ -166,14 +166,14 @@ static void at_progress(ompp_time_t t)
     if (!self) return;
     ompp_causal_settle(self);
     ompp_clocks_count(&self->clocks, t);
-    may_end(self, ompp_progress_visits(t), t);
+    may_end(self, ompp_progress_visits(t), false, t);
     ompp_causal_leave(self);
 }
 
 void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, ompp_time_t t)
 {
     if (region) ompp_progress_candidate(region, t);
-    may_end(self, ompp_progress_visits(t), t);
+    may_end(self, ompp_progress_visits(t), true, t);
 }
 
 static const ompp_meter_t meter = {.begin = begin, .move = move, .end = end};

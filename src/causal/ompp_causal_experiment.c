@@ -5,6 +5,10 @@
  *
  * An experiment ends where a unit of work does: at a progress point; where the program has none, when the initial thread leaves an
  * outermost parallel region or a barrier.
+ *
+ * Where threads do not meet, but pass each other at locks, each is at another place when an experiment begins and ends, and has saved
+ * another time. So a thread waits until it has passed its progress point some times, when all have got into step, and looks from there to
+ * one of its later passes: at both the others are where they always are then.
  */
 #include "base/ompp_env.h"
 #include "causal/ompp_causal_priv.h"
@@ -19,6 +23,9 @@
 #define SHORTEST_NS 20000000u /* of an experiment */
 #define OVERDUE 4u            /* times the shortest one, without a place where a unit of work ends */
 #define SHARE 50u             /* regions with less than one part in so many of all work are not tried */
+#define WARM 3u               /* passes of a thread until the experiment is in its stride, when threads do not meet */
+#define MEASURED 6u           /* passes from then on, at least */
+#define FOREVER_NS 2000000000u /* without so many passes of one thread */
 #define BUDGET 0.3            /* part of the run that delays may take */
 
 ompp_causal_experiment_t ompp_causal_experiment = {.slot = -1};
@@ -116,18 +123,48 @@ static uint64_t whole_ns(ompp_fine_t o)
     return o > 0 ? (uint64_t)(o / OMPP_FINE + 0.5) : 0;
 }
 
-/* The present experiment is over: between its begin and t, so much was saved and paid. */
-static void finish(uint64_t visits, ompp_time_t t, ompp_fine_t saved, ompp_fine_t paid)
+/* The present experiment is over: between what was noted at its begin, or when it was warm, and t, so much was saved and paid. */
+static void finish(const ompp_causal_thread_t *self, bool warm, uint64_t visits, ompp_time_t t, ompp_fine_t saved, ompp_fine_t paid)
 {
+    const ompp_time_t begin = warm ? self->warm.begin : run.begin;
+    const ompp_time_t work = ompp_causal_result_work();
     ompp_whatif_block_t block = {.number = (uint32_t)ompp_causal_experiment.number,
-                                 .visits = (uint32_t)(visits - run.visits),
-                                 .time_ns = t > run.begin ? t - run.begin : 0,
-                                 .saved_ns = (int64_t)whole_ns(saved),
-                                 .paid_ns = whole_ns(paid)};
+                                 .visits = (uint32_t)(visits - (warm ? self->warm.visits : run.visits)),
+                                 .time_ns = t > begin ? t - begin : 0,
+                                 .saved_ns = (int64_t)whole_ns(warm ? saved - self->warm.saved : saved),
+                                 .paid_ns = whole_ns(warm ? paid - self->warm.paid : paid)};
 
-    run.paid += block.paid_ns;
+    run.paid += whole_ns(paid);
+    ompp_causal_result_paid(whole_ns(paid));
     if (!atomic_load(&run.spoilt) && block.paid_ns < block.time_ns && block.saved_ns <= (int64_t)block.time_ns)
-        ompp_causal_result_add(&ompp_causal_experiment, &block);
+        ompp_causal_result_add(&ompp_causal_experiment, &block, warm && work > self->warm.work ? work - self->warm.work : work);
+}
+
+/* No other thread is on its way: all are done, or wait at a barrier. */
+static bool is_alone(const ompp_causal_thread_t *self)
+{
+    for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) {
+        if (p == self || !atomic_load_explicit(&p->used, memory_order_relaxed)) continue;
+        if (!p->clocks.waiting || p->wait.kind != OMPP_SYNC_BARRIER) return false;
+    }
+    return true;
+}
+
+/* The thread passes its progress point. \return whether it has been there often enough for an experiment. */
+static bool passes_enough(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
+{
+    if (self->warm.set != self->clocks.set) {
+        memset(&self->warm, 0, sizeof self->warm);
+        self->warm.set = self->clocks.set;
+    }
+    if (++self->warm.passes == WARM) {
+        self->warm.begin = t;
+        self->warm.visits = visits;
+        self->warm.work = ompp_causal_result_work();
+        self->warm.saved = ompp_clocks_offset(&ompp_causal.rule, &self->clocks, OMPP_CLOCKS_EXPERIMENT);
+        self->warm.paid = self->clocks.o[OMPP_CLOCKS_BASELINE];
+    }
+    return self->warm.passes >= WARM + MEASURED && t >= self->warm.begin + SHORTEST_NS;
 }
 
 static bool is_in_it(const ompp_causal_thread_t *self)
@@ -146,18 +183,21 @@ bool ompp_causal_is_overdue(ompp_time_t t)
     return ompp_causal.rule.delays && t > run.begin + OVERDUE * SHORTEST_NS;
 }
 
-void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
+void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool together, ompp_time_t t)
 {
     const ompp_clocks_t *c = &self->clocks;
     uint32_t free_lock = 0;
 
     if (ompp_whatif_rank() > 0) return; /* rank 0 leads */
+    const bool warm = !together && ompp_whatif_ranks() <= 1 && is_in_it(self) && !is_alone(self);
+    if (warm && !passes_enough(self, visits, t) && t < run.begin + FOREVER_NS) return;
     if (t < run.begin + SHORTEST_NS || visits < run.visits) return;
     if (visits == run.visits && run.visits) return; /* only where the program has done something */
     if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return; /* another thread is ending it */
     ompp_clocks_count(&self->clocks, t);
     if (is_in_it(self) && has_met_others(self))
-        finish(visits, t, ompp_clocks_offset(&ompp_causal.rule, c, OMPP_CLOCKS_EXPERIMENT), c->o[OMPP_CLOCKS_BASELINE]);
+        finish(self, warm && self->warm.passes > WARM, visits, t,
+               ompp_clocks_offset(&ompp_causal.rule, c, OMPP_CLOCKS_EXPERIMENT), c->o[OMPP_CLOCKS_BASELINE]);
     begin(next_one(t), visits, t);
     ompp_causal_unlock(&run.lock);
     ompp_causal_settle(self);
@@ -171,7 +211,8 @@ void ompp_causal_follow(ompp_causal_thread_t *self, uint64_t number, uint64_t ke
 
     if (number <= ompp_causal_experiment.number || percent > 100) return;
     if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return;
-    if (is_in_it(self) && self->met.t > run.begin) finish(run.visits + 1, self->met.t, self->met.saved, self->met.paid);
+    if (is_in_it(self) && self->met.t > run.begin) 
+        finish(self, false, run.visits + 1, self->met.t, self->met.saved, self->met.paid);
     begin(next, run.visits, t);
     ompp_causal_unlock(&run.lock);
     ompp_causal_settle(self);

@@ -64,6 +64,13 @@ typedef struct ompp_causal_thread {
         ompp_time_t t;
         ompp_fine_t saved, paid;
     } met;                   /* with delays: the clocks when it met other processes last */
+    struct {
+        uint64_t set;
+        unsigned passes;      /* progress points it came to in this experiment */
+        ompp_time_t begin, work;
+        ompp_fine_t saved, paid;
+        uint64_t visits;
+    } warm;                  /* with delays: its clocks when it and the others had got into step, in the experiment */
     bool pauses;             /* it does no work, whatever its clocks say */
     bool met_all;            /* it is about to go on with all other processes of a communicator */
     bool main;               /* initial thread of the process */
@@ -211,8 +218,9 @@ static inline uint16_t ompp_causal_counted(uint16_t mask)
 /**
  * \brief A moment at which an experiment may end, on a thread that leads.
  * \param[in] visits  of progress points until now; 0 = the program has none so far. \param[in] t  now.
+ * \param[in] together  all others have the same offset: they have just met, or wait for this one to go on.
  */
-void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t);
+void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool together, ompp_time_t t);
 
 /* ---- Progress --------------------------------------------------------------------------------------------------------- */
 
@@ -256,8 +264,17 @@ void ompp_causal_result_turn(ompp_causal_thread_t *self, ompp_time_t t);
 /** \return ns that a known region has been followed in turns that are over. */
 ompp_time_t ompp_causal_result_followed(unsigned known);
 
-/** \brief Takes over an experiment that is over. */
-void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block);
+/** \brief ns of work of all threads in the region of the experiment since it began. */
+ompp_time_t ompp_causal_result_work(void);
+
+/**
+ * \brief Takes over an experiment that is over.
+ * \param[in] work  ns of all threads in the region, during the block.
+ */
+void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block, ompp_time_t work);
+
+/** \brief An experiment has taken so many ns of pauses, whether it was worth anything or not. */
+void ompp_causal_result_paid(ompp_time_t paid);
 
 /** \brief Without delays: a block ends at t, as the clocks of this thread say. \param[in] visits  of progress points until now. */
 void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t);

@@ -224,7 +224,20 @@ static ompp_whatif_block_t *next_block(ompp_whatif_clock_t *clock)
     return &clock->blocks[clock->nblocks++];
 }
 
-void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block)
+ompp_time_t ompp_causal_result_work(void)
+{
+    ompp_whatif_region_t seen;
+
+    sum_threads(0, &seen);
+    return seen.work_ns;
+}
+
+void ompp_causal_result_paid(ompp_time_t paid)
+{
+    atomic_fetch_add(&result.whatif->paid_ns, paid);
+}
+
+void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block, ompp_time_t work)
 {
     ompp_a_whatif_region_t *record = atomic_load(&result.records[experiment->slot]);
     ompp_whatif_clock_t *clock = record ? clock_of(record, experiment->percent) : NULL;
@@ -239,12 +252,11 @@ void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const om
     clock->observations++;
     *next_block(clock) = *block;
     sum_threads(0, &seen);
-    record->result.work_ns += seen.work_ns;
+    record->result.work_ns += work;
     record->result.visits += seen.visits;
     record->result.followed_ns += block->time_ns;
     record->result.flags = flags_of((unsigned)experiment->slot);
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
-    atomic_fetch_add(&result.whatif->paid_ns, block->paid_ns);
     ompp_causal_unlock(&result.lock);
 }
 

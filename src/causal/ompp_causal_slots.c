@@ -215,7 +215,10 @@ uint16_t ompp_causal_mask(ompp_causal_thread_t *self, ompp_off_t node)
 
 void ompp_causal_settle_slow(ompp_causal_thread_t *self, uint64_t set)
 {
-    ompp_clocks_reset(&self->clocks, set, atomic_load(&ompp_causal.set_begin));
+    const ompp_time_t begin = atomic_load(&ompp_causal.set_begin);
+
+    /* It has waited or paused until later than that: no work. */
+    ompp_clocks_reset(&self->clocks, set, self->clocks.since > begin ? self->clocks.since : begin);
     self->regions = ompp_causal_mask(self, self->node);
     self->clocks.mask = ompp_causal_counted(self->regions);
 }

@@ -14,6 +14,7 @@ static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_barrier_t barrier;
 static sem_t free_places, filled_places;
 static int queue;
+static double times[] = {3, 4}; /* to make and to take, of queue */
 
 /* Threads 0 .. n - 1 run the function; the caller waits for all. */
 static void in_threads(int n, void *(*function)(void *))
@@ -83,13 +84,33 @@ static void mutexes(void)
     in_threads(4, mutex_thread);
 }
 
+/* ---- pair: two that hold a lock for most of the time ---- */
+
+static void *pair_thread(void *number)
+{
+    (void)number;
+    for (int i = 0; i < run.rounds; i++) {
+        pthread_mutex_lock(&mutex);
+        region("in", 10);
+        pthread_mutex_unlock(&mutex);
+        region("out", 5);
+        OMPP_PROGRESS("item");
+    }
+    return NULL;
+}
+
+static void pair(void)
+{
+    in_threads(2, pair_thread);
+}
+
 /* ---- queue: one makes, one takes; a queue of at most four ---- */
 
 static void *make_thread(void *nothing)
 {
     (void)nothing;
     for (int i = 0; i < 4 * run.rounds; i++) {
-        region("make", 3);
+        region("make", times[0]);
         pthread_mutex_lock(&mutex);
         while (queue == 4) pthread_cond_wait(&cond, &mutex);
         queue++;
@@ -108,7 +129,7 @@ static void *take_thread(void *nothing)
         queue--;
         pthread_cond_broadcast(&cond);
         pthread_mutex_unlock(&mutex);
-        region("take", 4);
+        region("take", times[1]);
         OMPP_PROGRESS("item");
     }
     return NULL;
@@ -121,6 +142,14 @@ static void *queue_thread(void *number)
 
 static void queues(void)
 {
+    in_threads(2, queue_thread);
+}
+
+/* One takes so long that the other waits for a place. */
+static void feeder(void)
+{
+    times[0] = 10;
+    times[1] = 25;
     in_threads(2, queue_thread);
 }
 
@@ -176,6 +205,7 @@ static const struct {
     void (*function)(void);
 } cases[] = {
     {"join", join}, {"barrier", barriers}, {"mutex", mutexes}, {"queue", queues}, {"semaphore", semaphores}, {"rwlock", readers},
+    {"pair", pair}, {"feeder", feeder},
 };
 
 int main(int argc, char **argv)

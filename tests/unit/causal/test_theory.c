@@ -99,6 +99,25 @@ static void make_messages(program_t *p)
     }
 }
 
+/* Locks: who takes one waits for the last one that gave it back, and pauses with it in its hand. */
+static void make_locks(program_t *p)
+{
+    unsigned given_back[2] = {IDS, IDS};
+
+    for (unsigned k = 0; k < 350; k++) {
+        unsigned c = below(CONTEXTS), lock = below(2);
+        add_work(p, c);
+        if (given_back[lock] < IDS) {
+            step_t *s = add(p, WAIT, c);
+            s->n = 1;
+            s->ids[0] = given_back[lock];
+        }
+        add_work(p, c);
+        if (below(2)) add_work(p, c);
+        given_back[lock] = add_publish(p, c);
+    }
+}
+
 /* All of it: messages, several awaited at once, locks and tasks in the order they came, barriers of some, teams begun anew. */
 static void make_mixed(program_t *p)
 {
@@ -413,6 +432,12 @@ static void messages(void **state)
     judge(make_messages, "messages");
 }
 
+static void locks(void **state)
+{
+    (void)state;
+    judge(make_locks, "locks");
+}
+
 static void mixed(void **state)
 {
     (void)state;
@@ -421,7 +446,8 @@ static void mixed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(fork_join), cmocka_unit_test(messages), cmocka_unit_test(mixed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(fork_join), cmocka_unit_test(messages), cmocka_unit_test(locks),
+                                       cmocka_unit_test(mixed)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""
+Experiments with delays where threads pass each other at locks. What the regions are worth follows from their times, which are sleeps: of
+two threads that hold a lock for 10 and do 5 without, the lock is all there is to wait for until it takes less than the rest.
+"""
+
+import os
+import shutil
+
+import validation
+from validation import harness
+
+# case, rounds, region, speed-up, gain. Relations are wide: the machine may be busy.
+EXPECTED = [
+    ("pair", 60, "in", 50, 0.50),
+    ("pair", 60, "in", 100, 0.75),
+    ("pair", 60, "out", 100, 0.00),
+    ("feeder", 10, "take", 100, 0.60),
+]
+NEAR = 0.12
+IN_TURN = [("pair", 150)]  # all regions and speed-ups of one run
+
+
+def run(verdict, scratch, program, case, rounds, **environment):
+    folder = scratch.file("runs", "r%d" % len(os.listdir(os.path.dirname(scratch.file("runs", "r")))))
+    outcome = harness.run(program, folder, 2, args=[case, "rounds=%d" % rounds], OMPP_CAUSAL="delay", **environment)
+    verdict.equal(outcome.status, 0, "%s: status, %s" % (case, outcome.err[-300:]))
+    profile = outcome.profile()
+    verdict.profile(profile, case)
+    names = {r.id: r.name for r in profile.regions}
+    gains = {(names[region], permille): gain.gain for (region, permille), gain in profile.whatif.gains.items()}
+    for key, gain in gains.items():
+        verdict.check(gain <= 1, "%s: %s gains %.3f, more than all" % (case, key, gain))
+    return profile, gains
+
+
+def one_region(verdict, scratch, program):
+    for case, rounds, region, percent, expected in EXPECTED:
+        def compare():
+            _, gains = run(verdict, scratch, program, case, rounds, OMPP_CAUSAL_REGION=region, OMPP_CAUSAL_SPEEDUP=str(percent))
+            gain = gains.get((region, 10 * percent))
+            off = gain is None or abs(gain - expected) > NEAR
+            return ["%s: %s faster by %d %% gains %s, not %.2f" % (case, region, percent, gain, expected)] if off else [], 1
+        verdict.timed(compare)
+
+
+def in_turn(verdict, scratch, program):
+    """Pauses under the lock are counted, and gains with all the regions in one run agree with those alone."""
+    for case, rounds in IN_TURN:
+        def compare():
+            profile, gains = run(verdict, scratch, program, case, rounds)
+            off = []
+            if not profile.whatif.paid > 0.02 * profile.whatif.time:
+                off.append("%s: pauses of %d ns in %d" % (case, profile.whatif.paid, profile.whatif.time))
+            for key, expected in ((("in", 500), 0.5), (("in", 1000), 0.75), (("out", 1000), 0)):
+                if key in gains and abs(gains[key] - expected) > NEAR:
+                    off.append("%s, in turn: %s gains %.3f, not %.2f" % (case, key, gains[key], expected))
+            return off, 3
+        verdict.timed(compare)
+
+
+def main():
+    verdict, scratch = harness.Verdict("delay"), harness.Scratch("delay")
+    if not shutil.which("gcc"):
+        harness.skip("no gcc")
+    program = scratch.file("bin", "threads")
+    words = [harness.command("kinst-ompp"), "gcc", "-O1", "-g", "-pthread", "-I" + os.path.join(harness.SOURCE, "include"),
+             os.path.join(validation.HERE, "threads.c"), "-o", program]
+    done = harness.execute(words, os.path.dirname(program))
+    if verdict.equal(done.status, 0, "build: " + done.err[-300:]):
+        one_region(verdict, scratch, program)
+        in_turn(verdict, scratch, program)
+    verdict.finish(scratch)
+
+
+main()
