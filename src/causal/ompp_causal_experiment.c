@@ -211,7 +211,7 @@ void ompp_causal_follow(ompp_causal_thread_t *self, uint64_t number, uint64_t ke
 
     if (number <= ompp_causal_experiment.number || percent > 100) return;
     if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return;
-    if (is_in_it(self) && self->met.t > run.begin) 
+    if (is_in_it(self) && self->met.t > run.begin)
         finish(self, false, run.visits + 1, self->met.t, self->met.saved, self->met.paid);
     begin(next, run.visits, t);
     ompp_causal_unlock(&run.lock);
