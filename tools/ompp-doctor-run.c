@@ -125,6 +125,8 @@ static pid_t start(char **argv, int out, int err)
     dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
+    unsetenv("OMPP_QUIET"); /* its warnings are what we want, and nothing but warnings */
+    unsetenv("OMPP_VERBOSE");
     execvp(argv[0], argv);
     dprintf(STDERR_FILENO, "%s: %s\n", argv[0], strerror(errno));
     _exit(127);
@@ -139,6 +141,24 @@ static void keep_line(const char *text, const char *word, char *line, size_t n)
         if (!word || strstr(line, word)) return;
     }
     line[0] = '\0';
+}
+
+/* Lines of ompp. Launchers may put something in front of them, and of a rank's own trouble the first is enough. */
+static void keep_warnings(const char *text, ompp_started_t *started)
+{
+    for (; text && *text; text = strchr(text, '\n') ? strchr(text, '\n') + 1 : "") {
+        size_t length = strcspn(text, "\n"), seen = 0;
+        const char *at = memmem(text, length, "ompp: ", 6);
+        char *line = started->warnings[started->nwarnings];
+        int rank, behind = 0;
+
+        if (!at || started->nwarnings + 1 == sizeof started->warnings / sizeof started->warnings[0]) continue;
+        at += 6;
+        if (sscanf(at, "rank %d: %n", &rank, &behind) == 1) at += behind;
+        snprintf(line, sizeof started->warnings[0], "%.*s", (int)(text + length - at), at);
+        while (seen < started->nwarnings && strcmp(started->warnings[seen], line) != 0) seen++;
+        started->nwarnings += seen == started->nwarnings;
+    }
 }
 
 static int by_rank(const void *a, const void *b)
@@ -192,6 +212,7 @@ void ompp_doctor_start(const ompp_launch_t *launch, char *const *words, ompp_sta
         take_ranks(from.text, started);
         keep_line(errors.text, NULL, started->said, sizeof started->said);
         keep_line(errors.text, "cannot be preloaded", started->unloaded, sizeof started->unloaded);
+        keep_warnings(errors.text, started);
         free(from.text);
         free(errors.text);
         close(out[0]);

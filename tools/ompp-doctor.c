@@ -288,6 +288,32 @@ static void check_counters(doctor_t *d)
     }
 }
 
+/* Of the directory for the profile the survival line speaks; names and hooks of data are the program's, which the probe is not. */
+static bool is_of_probe(const char *line)
+{
+    static const char *const begins[] = {"profile is kept in memory", "OMPP_DATA: ", "loads and stores are not counted"};
+
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
+        if (strncmp(line, begins[i], strlen(begins[i])) == 0) return true;
+    return strncmp(line, "OMPP_DATA_BACKEND=", 18) == 0 && line[18] != '\'';
+}
+
+/* What the run would say, in its words. */
+static void check_settings(doctor_t *d)
+{
+    const ompp_started_t *m = &d->measured;
+    bool fine = true;
+
+    for (size_t i = 0; i < m->nwarnings; i++) {
+        const char *line = m->warnings[i];
+        bool counters = strncmp(line, "OMPP_CTR", 8) == 0 || strncmp(line, "no counters", 11) == 0;
+        if (is_of_probe(line)) continue;
+        say(d, BAD, counters ? "counters" : "settings", "%s", line);
+        fine = fine && counters;
+    }
+    if (fine) say(d, FINE, "settings", "the OMPP_* variables that are set are understood");
+}
+
 static void check_limits(doctor_t *d)
 {
     const ompp_probe_t *p = FIRST_WITH(d, address_mib), *q = FIRST_WITH(d, file_kib);
@@ -333,7 +359,7 @@ int ompp_doctor(char **argv)
 {
     static doctor_t d;
 
-    if (argv[0] && strcmp(argv[0], "--probe") == 0) return ompp_doctor_probe();
+    if (argv[0] && strcmp(argv[0], "--probe") == 0) ompp_doctor_probe();
     if (!argv[0] || argv[0][0] == '-' || !ompp_doctor_parse(argv, &d.launch)) {
         fprintf(stderr, "usage: ompp doctor LAUNCH LINE, as in: ompp doctor mpirun -n 4 ./app arguments\n");
         return argv[0] && strcmp(argv[0], "--help") == 0 ? 0 : WRONG_USAGE;
@@ -349,6 +375,7 @@ int ompp_doctor(char **argv)
         check_measured(&d);
         check_directories(&d);
         check_counters(&d);
+        check_settings(&d);
         check_limits(&d);
     }
     print_command(&d);

@@ -30,8 +30,8 @@ typedef struct {
     char loaded[8];          /* yes: libompp is in the process */
 } ompp_probe_t;
 
-/** \brief The probe: prints what it finds as one line. \return exit status. */
-int ompp_doctor_probe(void);
+/** \brief The probe: prints what it finds as one line, and ends the process. */
+_Noreturn void ompp_doctor_probe(void);
 
 /** \brief Reads such a line. \return false when it is another. */
 bool ompp_doctor_read(const char *line, ompp_probe_t *probe);
@@ -52,6 +52,8 @@ typedef struct {
     size_t n;
     int status;         /* exit status; -1: ended by a signal, or it took too long */
     bool late;          /* it took too long */
+    size_t nwarnings;
+    char warnings[16][500]; /* what ompp said, each line once, without "ompp: " and a rank in front */
     char said[600];     /* first line on stderr; "" = none */
     char unloaded[600]; /* line of the dynamic linker about what it could not preload; "" = none */
 } ompp_started_t;

@@ -119,6 +119,14 @@ def test_alone(doctor):
                LD_PRELOAD=os.path.join(folder, "refuse.so"))
     doctor.ask("limits", ["sh", "-c", "exit"], 1, {"OpenMP": ("BAD", "nothing to measure")})
     doctor.ask("OMP_TOOL", [good], 0, {"OpenMP": ("note", "libgomp")}, OMP_TOOL="disabled")
+    doctor.ask("settings", [good], 0, {"settings": ("ok",)}, OMPP_QUIET=1, OMPP_VERBOSE=2)
+    doctor.ask("another counter", [good], 1, {"counters": ("BAD", "OMPP_CTR1=PAPI_FOO is not counted")}, OMPP_CTR1="PAPI_FOO")
+    bad = {"OMPP_CAUSAL": "virtul", "OMPP_TIME_DIGITS": "12", "OMPP_NOTHING": "1"}
+    out = doctor.ask("bad settings", [good], 1, {"settings": ("BAD",)}, OMPP_QUIET=1, **bad)
+    done = harness.execute([harness.command("ompp"), "--", good], doctor.folder, **bad)
+    said = [line[6:] for line in done.messages()]
+    doctor.verdict.equal(len(said), len(bad), "bad settings: the run says: %s" % said)
+    doctor.verdict.equal(re.findall(r"^BAD   settings     (.*)", out, re.M), said, "bad settings: the words of the run")
     doctor.ask("one processor", ["taskset", "-c", "0", good], 0, {"processors": ("note", "4 threads on 1 processor")}, OMP_NUM_THREADS=4)
     doctor.ask("not there", ["./nothing"], 1, {"program": ("BAD", "not found")})
     return good
