@@ -418,9 +418,12 @@ static void read_output(work_t *w, const kinst_lines_t *in, const char *out, con
 
 /* ---- Declarations ---------------------------------------------------------------------------------------------------- */
 
+/* Statements are read without their blanks. */
+static const char data_call[] = "callompp_f_inst_data";
+
 static bool is_ours(const char *name)
 {
-    return strncmp(name, "opari2_", 7) == 0 || strncmp(name, "pomp2_", 6) == 0 || strncmp(name, "ompp_f_", 7) == 0 ||
+    return strcmp(name, data_call) == 0 || strncmp(name, "opari2_", 7) == 0 || strncmp(name, "pomp2_", 6) == 0 || strncmp(name, "ompp_f_", 7) == 0 ||
            (strncmp(name, "ompp_", 5) == 0 && strlen(name) > 9 && strcmp(name + strlen(name) - 4, "lock") == 0);
 }
 
@@ -439,6 +442,15 @@ static void put_constant(FILE *out, bool fixed, size_t number, const char *text)
     } while (*p);
     fputs(")\n", out);
 }
+
+/* A variable of any type and rank, of which its descriptor is passed. */
+static const char data_interface[] = "      interface\n"
+                                     "      subroutine ompp_f_inst_data(name, nbytes, data)\n"
+                                     "      character(len=*), intent(in) :: name\n"
+                                     "      integer(kind=8), intent(in) :: nbytes\n"
+                                     "      type(*), dimension(..), intent(in) :: data\n"
+                                     "      end subroutine ompp_f_inst_data\n"
+                                     "      end interface\n";
 
 static void put_declaration(const work_t *w, FILE *out, const char *name)
 {
@@ -461,6 +473,10 @@ static void put_declaration(const work_t *w, FILE *out, const char *name)
     }
     if (strcmp(name, "opari2_h") == 0) {
         fprintf(out, "      integer(kind=8) opari2_h(%zu)\n      common %s opari2_h\n", texts->n, w->block);
+        return;
+    }
+    if (strcmp(name, data_call) == 0) {
+        fputs(data_interface, out);
         return;
     }
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)

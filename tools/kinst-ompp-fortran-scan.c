@@ -122,18 +122,34 @@ size_t kinst_fortran_region(kinst_fortran_t *f, const char *type, char *name, un
     return f->nregions;
 }
 
+/* Why a variable of any type cannot be an argument: the standard that the user wants; NULL = it can. */
+static const char *no_descriptors(const kinst_fortran_t *f)
+{
+    static const char *const older[] = {"-std=f95", "-std=f2003", "-std=f2008"};
+    const char *standard = "";
+
+    for (size_t i = 0; i < f->compiler->words.n; i++)
+        if (strncmp(f->compiler->words.v[i], "-std=", 5) == 0) standard = f->compiler->words.v[i];
+    for (size_t i = 0; i < sizeof older / sizeof older[0]; i++)
+        if (strcmp(standard, older[i]) == 0) return "it needs -std=gnu or f2018; call ompp_papi_set_drange instead";
+    return NULL;
+}
+
 /* data(variable, bytes, name); why_not: the pragma's place does not fit. */
 static char *translate_data(kinst_fortran_t *f, const char *p, unsigned line, const char *why_not)
 {
     char *inside = in_parentheses(p), *arguments[3];
     bool good = kinst_three_arguments(inside, inside + strlen(inside), arguments);
 
-    if (!good || why_not) {
-        ignore(f, "data", line, why_not ? why_not : "it needs a variable, a number of bytes and a name");
+    if (!why_not && !good) why_not = "it needs a variable, a number of bytes and a name";
+    if (!why_not) why_not = no_descriptors(f);
+    if (why_not) {
+        ignore(f, "data", line, why_not);
         return kinst_text("%s", "");
     }
     f->has_calls = true;
-    return kinst_text("      call ompp_f_data(loc(%s), int(%s, 8), %s)", arguments[0], arguments[1], arguments[2]);
+    /* No intrinsic function: the program may have a variable of its name. */
+    return kinst_text("      call ompp_f_inst_data(%s, (%s)+0_8, %s)", arguments[2], arguments[1], arguments[0]);
 }
 
 /* The line that stands for a pragma; p stands behind "inst". */
@@ -172,6 +188,21 @@ static char *translate(kinst_fortran_t *f, const char *p, unsigned line, bool fi
         ignore(f, "end", line, "no begin before it in this file");
     }
     return kinst_text("%s", "");
+}
+
+/* What stands for a pragma, in as many lines as it takes. Both forms may be broken anywhere, in text constants too. */
+static void add_pragma(kinst_fortran_t *f, char *line, unsigned number)
+{
+    const bool fixed = f->form.fixed;
+    const char *begin = fixed ? "     &" : "      &";
+    const size_t width = fixed ? f->form.width : 130;
+
+    while (width && strlen(line) > width) {
+        kinst_lines_add(&f->lines, kinst_text("%.*s%s", (int)width, line, fixed ? "" : "&"), number);
+        line = kinst_text("%s%s", begin, line + width);
+        number = 0;
+    }
+    kinst_lines_add(&f->lines, line, number);
 }
 
 /* ---- The walk -------------------------------------------------------------------------------------------------------- */
@@ -227,7 +258,10 @@ void kinst_fortran_scan(kinst_fortran_t *f, const char *text)
             wanting = false;
             before = NULL;
         }
-        kinst_lines_add(&f->lines, line, number);
+        if (pragma)
+            add_pragma(f, line, number);
+        else
+            kinst_lines_add(&f->lines, line, number);
     }
     kinst_read_end(&reader, look_at_statement, f);
     f->nuser = f->nregions;

@@ -152,12 +152,16 @@ OMPP_FORTRAN_NAMES(ompp_f_release_drange, OMPP_F_RELEASE_DRANGE, void, (const vo
     ompp_data_release(data);
 }
 
-/* What kinst-ompp makes of !$POMP INST DATA: the address as a number, so that all calls have arguments of the same types. */
-OMPP_FORTRAN_NAMES(ompp_f_data, OMPP_F_DATA, void,
-                   (const int64_t *address, const int64_t *nbytes, const char *name, size_t length))
+/*
+ * What kinst-ompp makes of !$POMP INST DATA. The variable comes as a descriptor (type(*), dimension(..)), which begins with its
+ * address: so it may have any type, the compiler makes no copy of a section, and one that is not allocated is NULL. It comes last,
+ * for a text has its length behind all arguments.
+ */
+OMPP_FORTRAN_NAMES(ompp_f_inst_data, OMPP_F_INST_DATA, void,
+                   (const char *name, const int64_t *nbytes, const void *const *data, size_t length))
 {
     char string[1024];
 
     copy(string, sizeof string, name, length);
-    if (*nbytes > 0) ompp_data_add((const void *)(uintptr_t)*address, (size_t)*nbytes, string, "pragma inst data");
+    if (*nbytes > 0) ompp_data_add(*data, (size_t)*nbytes, string, "pragma inst data");
 }

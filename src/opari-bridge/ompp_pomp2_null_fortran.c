@@ -147,8 +147,8 @@ OMPP_FORTRAN_NAMES(ompp_f_release_drange, OMPP_F_RELEASE_DRANGE, void, (const vo
     (void)data;
 }
 
-OMPP_FORTRAN_NAMES(ompp_f_data, OMPP_F_DATA, void,
-                   (const long long *address, const long long *nbytes, const char *name, size_t length))
+OMPP_FORTRAN_NAMES(ompp_f_inst_data, OMPP_F_INST_DATA, void,
+                   (const char *name, const long long *nbytes, const void *const *data, size_t length))
 {
-    (void)address, (void)nbytes, (void)name, (void)length;
+    (void)name, (void)nbytes, (void)data, (void)length;
 }

@@ -13,6 +13,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 
 #define MAX_BACKENDS 8
 #define MAX_NAME 256
+#define LOWEST_ADDRESS 0x10000u
 
 static pthread_mutex_t data_lock = PTHREAD_MUTEX_INITIALIZER;
 static const ompp_data_backend_t *backends[MAX_BACKENDS];
@@ -257,6 +259,16 @@ static uint32_t add_locked(const void *address, size_t size, const char *name, c
     return object;
 }
 
+/* The first pages of a process, which systems leave unmapped (vm.mmap_min_addr): no variable lies there, but NULL and small numbers. */
+static void refuse_address(const void *address, const char *name, const char *origin)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+
+    if (!atomic_flag_test_and_set(&said))
+        ompp_warn("%s: %s has the address %#lx, where no data can be; it is not counted", origin, name, (unsigned long)address);
+    ompp_event_coverage(OMPP_COVERAGE_REFUSED, name, "data was named whose address is NULL, or too small to be one");
+}
+
 uint32_t ompp_data_add(const void *address, size_t size, const char *name, const char *origin)
 {
     int saved = errno;
@@ -265,6 +277,11 @@ uint32_t ompp_data_add(const void *address, size_t size, const char *name, const
 
     if (size == 0 || (uintptr_t)address + size < (uintptr_t)address || !ompp_runtime_start()) return 0;
     clean_name(clean, name, address);
+    if ((uintptr_t)address < LOWEST_ADDRESS) {
+        refuse_address(address, clean, origin);
+        errno = saved;
+        return 0;
+    }
     pthread_mutex_lock(&data_lock);
     object = add_locked(address, size, clean, origin);
     pthread_mutex_unlock(&data_lock);
