@@ -285,12 +285,12 @@ void ompp_env_read(void)
         ompp_log_set_level(ompp_env.verbose > 1 ? OMPP_LOG_DEBUG : OMPP_LOG_INFO);
 }
 
-void ompp_env_restore(void)
+bool ompp_env_restore(void)
 {
     const char *noted = getenv(OMPP_ENV_RESTORE);
     char *names = noted ? strdup(noted) : NULL, *rest = names, *name, note[256];
 
-    if (!names) return;
+    if (!names) return false;
     ompp_env_read();
     while ((name = strsep(&rest, ","))) {
         snprintf(note, sizeof note, OMPP_ENV_WAS "%s", name);
@@ -303,6 +303,7 @@ void ompp_env_restore(void)
     }
     unsetenv(OMPP_ENV_RESTORE);
     free(names);
+    return true;
 }
 
 const char *ompp_env_text(const ompp_env_row_t *row)
@@ -315,6 +316,24 @@ const char *ompp_env_text(const ompp_env_row_t *row)
 bool ompp_env_is_misread(const ompp_env_row_t *row)
 {
     return misread[row - ompp_env_rows];
+}
+
+static bool has_member(const ompp_env_row_t *row)
+{
+    if (was_read) return ((const ompp_env_list_t *)((const char *)&ompp_env + row->offset))->n > 0;
+    for (char **e = environ; e && *e; e++) {
+        const char *equals = strchr(*e, '=');
+        if (equals && equals[1] && number_in(row, *e, equals - *e)) return true;
+    }
+    return false;
+}
+
+bool ompp_env_is_set(const char *name)
+{
+    for (size_t i = 0; i < ompp_env_nrows; i++)
+        if (strcmp(ompp_env_rows[i].name, name) == 0)
+            return ompp_env_rows[i].type == OMPP_ENV_LIST ? has_member(&ompp_env_rows[i]) : *ompp_env_text(&ompp_env_rows[i]);
+    return false;
 }
 
 const char *ompp_env_foreign(const char *name)

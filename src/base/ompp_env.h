@@ -82,6 +82,12 @@ void ompp_env_read(void);
 const char *ompp_env_text(const ompp_env_row_t *row);
 
 /**
+ * \brief Has a variable of ours, or a member of a numbered family ("OMPP_CTR"), a value that is not empty? As ompp_env_text, before and
+ *        after the environment is read.
+ */
+bool ompp_env_is_set(const char *name);
+
+/**
  * \brief Any other variable of other software (job environment); the one way for the rest of the code to ask for it.
  * \return borrowed text, or NULL.
  */
@@ -96,9 +102,10 @@ const char *ompp_env_foreign(const char *name);
 /**
  * \brief In a program that the launcher has started: reads all variables, and makes the environment what it was without the
  *        launcher, so that the program's children get that. Otherwise does nothing.
+ * \return whether it was.
  * \note Threads: at load, before there are others.
  */
-void ompp_env_restore(void);
+bool ompp_env_restore(void);
 
 /** \brief Whether the value of a row was not understood, so that its default is used. */
 bool ompp_env_is_misread(const ompp_env_row_t *row);

@@ -673,14 +673,19 @@ void ompp_finish_release(void)
     pthread_mutex_unlock(&dumping);
 }
 
-/* A program with an OpenMP library that told nothing: somebody expects a report. Others (a shell, preloaded) end in silence. */
+/* A program with an OpenMP library that told nothing, or that was launched: somebody expects a report. Others (a shell, preloaded) end in silence. */
 static void say_nothing_measured(void)
 {
     const char *runtime = NULL;
 
     dl_iterate_phdr(find_openmp, &runtime);
-    if (!runtime) return;
+    if (!runtime && !ompp_is_launched()) return;
     ompp_env_read();
+    if (!runtime) {
+        ompp_warn("nothing was measured, no report: the program has no OpenMP library, and did not begin MPI; counters (--ctr1=...) and "
+                  "data (--data=...) can be measured in it");
+        return;
+    }
     ompp_warn("nothing was measured, no report: the program has %s, and %s", runtime,
               strncmp(runtime, "libgomp", 7) == 0 ? "no parallel region was run that is built with kinst-ompp or measured by ompp --"
                                                   : "used no OpenMP, or not with OMPT");

@@ -42,6 +42,7 @@ static uint64_t early_lost;
 static char program_path[4096], program_dir[4096];
 static char openmp_source[64];
 static int launcher_rank = -1;
+static bool is_launched;
 
 const char *ompp_program_path(void)
 {
@@ -56,6 +57,11 @@ const char *ompp_program_dir(void)
 int ompp_launcher_rank(void)
 {
     return launcher_rank;
+}
+
+bool ompp_is_launched(void)
+{
+    return is_launched;
 }
 
 /* The rank as the launcher tells it, so that messages before MPI_Init are said once. */
@@ -397,7 +403,7 @@ __attribute__((constructor)) static void at_load(void)
 {
     note_program();
     guess_rank();
-    ompp_env_restore();
+    is_launched = ompp_env_restore();
     atexit(ompp_finish_at_exit);
     ompp_plugins_at_load();
 }

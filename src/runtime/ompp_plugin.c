@@ -11,6 +11,7 @@
 #include "runtime/ompp_data_priv.h"
 #include "runtime/ompp_event.h"
 #include "runtime/ompp_meter.h"
+#include "runtime/ompp_process_priv.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -100,19 +101,26 @@ static int note_library(struct dl_phdr_info *info, size_t size, void *loaded)
     return 0;
 }
 
+/* Was this program alone asked for, by its link or by "ompp --", and not every program that inherits an environment? */
+static bool is_meant(void)
+{
+    const char *preload = ompp_env_foreign("LD_PRELOAD");
+
+    return ompp_is_launched() || !preload || !strstr(preload, "libompp");
+}
+
 void ompp_plugins_at_load(void)
 {
-    static const char *const asked_by[] = {"OMPP_DATA", "OMPP_DATA_ADDR", "OMPP_DATA_BACKEND"};
+    const bool data = ompp_env_is_set("OMPP_DATA") || ompp_env_is_set("OMPP_DATA_ADDR") || ompp_env_is_set("OMPP_DATA_BACKEND");
+    const bool counters = ompp_env_is_set("OMPP_CTR");
     loaded_t loaded = {false, false};
-    bool asked = false;
 
     /* Most programs are not asked for, and are left alone: measurement does not start in them here. */
-    for (size_t i = 0; i < sizeof asked_by / sizeof asked_by[0]; i++) {
-        const char *text = ompp_env_foreign(asked_by[i]);
-        asked |= text && *text;
-    }
-    if (asked) dl_iterate_phdr(note_library, &loaded);
-    if (loaded.parallel && !loaded.hooks && wants_perf()) ompp_meter_place();
+    if (!data && !counters) return;
+    dl_iterate_phdr(note_library, &loaded);
+    const bool early = loaded.parallel && data && !loaded.hooks && wants_perf();
+    const bool serial = !loaded.parallel && !loaded.hooks && is_meant(); /* no event may ever come */
+    if (early || serial) ompp_meter_place();
 }
 
 void ompp_plugins_start(void)

@@ -20,6 +20,7 @@ void ompp_plugins_start(void);
 /**
  * \brief Begins measuring the calling thread where a back end for data structures has to see what comes before the first event: who
  *        touches the data first is mostly the master, long before the first parallel region. Programs with hooks begin by themselves.
+ *        So do programs here that use neither OpenMP nor MPI, when counters or counts for data are asked for.
  */
 void ompp_plugins_at_load(void);
 

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""
+What a program does before its first parallel region, and in a program that has none, is counted where the user asked for it: with options
+of "ompp --", which the program's environment does not have, and in programs that kinst-ompp has linked. Without a report there is a line.
+"""
+
+import os
+import shutil
+import sys
+import xml.etree.ElementTree as ElementTree
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "run"))
+import harness  # noqa: E402
+import memory  # noqa: E402
+
+SOURCE = os.path.join(memory.HERE, "lone.c")
+FAULTS, WATCHED = "page faults", "breakpoints"
+
+
+def build(scratch, title, compiler, *flags, before=()):
+    program = scratch.file(title.replace(" ", "-"))
+    done = harness.execute([*before, compiler, "-g", "-O1", *flags, SOURCE, "-o", program], scratch.path)
+    if done.status != 0:
+        raise harness.Failure("cannot build %s: %s" % (program, done.err[-1500:]))
+    return program
+
+
+def outside(profile, source, name):
+    """The first two values of a structure at the root of thread 0."""
+    number = next((m.get("set") for m in profile.root.find("metrics") if m.get("source") == source), None)
+    wanted, roots = memory.objects(profile)[name].get("id"), {n.get("id") for n in profile.root.find("nodes") if n.get("region") is None}
+    for node in profile.root.find("nodes"):
+        for values in node.findall("values"):
+            if node.get("id") in roots and (values.get("set"), values.get("object"), values.get("location")) == (number, wanted, "0"):
+                return [int(v) for v in values.text.split()[:2]]
+    return None
+
+
+def check(verdict, scratch, title, words, writes=11, **settings):
+    """A run with two back ends; one that is not permitted here is left out."""
+    folder = scratch.file("run-" + title.replace(" ", "-"), "x")
+    outcome = harness.execute(words, os.path.dirname(folder), OMP_NUM_THREADS=2, **settings)
+    verdict.equal((outcome.status, outcome.out), (3, "done\n"), title + ": the program's status and output")
+    profile = outcome.profile()
+    verdict.profile(profile, title)
+    profile.root = ElementTree.parse(profile.path).getroot()
+    refused = [m for m in outcome.messages() if "OMPP_DATA_BACKEND=" in m]
+    for source, backend, name, wanted in ((FAULTS, "page-faults", "pages", [10, 0]), (WATCHED, "breakpoints", "flag", [writes, writes])):
+        if any("=" + backend in m for m in refused):
+            print("note: %s: %s" % (title, refused))
+        else:
+            verdict.equal(outside(profile, source, name), wanted, "%s: %s outside regions" % (title, name))
+
+
+def main():
+    scratch, verdict = harness.Scratch("lone"), harness.Verdict("lone")
+    ompp, data = harness.command("ompp"), {"OMPP_DATA": "flag,pages", "OMPP_DATA_BACKEND": "page-faults,breakpoints"}
+    options = ["--data=flag,pages", "--data-backend=page-faults,breakpoints"]
+    for compiler in [c for c in harness.COMPILERS.values() if shutil.which(c)] or harness.skip("no compiler"):
+        program = build(scratch, compiler + " openmp", compiler, "-fopenmp")
+        check(verdict, scratch, compiler + " openmp options", [ompp, *options, "--", program], 10)
+        check(verdict, scratch, compiler + " openmp environment", [ompp, "--", program], 10, **data)
+    program = build(scratch, "serial", compiler)
+    check(verdict, scratch, "serial options", [ompp, *options, "--", program])
+    check(verdict, scratch, "serial environment", [ompp, "--", program], **data)
+    linked = build(scratch, "linked", compiler, before=[harness.command("kinst-ompp")])
+    check(verdict, scratch, "serial linked", [linked], **data)
+
+    def lines(title, words, **settings):
+        outcome = harness.execute(words, os.path.dirname(scratch.file(title.replace(" ", "-") + "-run", "x")), **settings)
+        verdict.equal((outcome.status, outcome.out), (3, "done\n"), title + ": the program's status and output")
+        return outcome.messages(), len(outcome.reports("txt"))
+
+    said, reports = lines("nothing asked", [ompp, "--", program])
+    verdict.check(len(said) == 1 and "no report" in said[0] and reports == 0, "nothing asked: %s, %d reports" % (said, reports))
+    verdict.equal(lines("linked, nothing asked", [linked]), ([], 0), "linked, nothing asked: silence")
+    verdict.equal(lines("a counter", [linked], OMPP_CTR1="none_such")[1], 1, "a counter is asked for: a report")
+    library = os.path.join(harness.BUILD, ".libs", "libompp.so")
+    if os.path.exists(library):
+        verdict.equal(lines("inherited", [program], LD_PRELOAD=library, **data), ([], 0), "what inherits the environment is left alone")
+    verdict.finish(scratch)
+
+
+main()
