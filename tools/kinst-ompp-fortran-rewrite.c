@@ -423,7 +423,8 @@ static const char data_call[] = "callompp_f_inst_data";
 
 static bool is_ours(const char *name)
 {
-    return strcmp(name, data_call) == 0 || strncmp(name, "opari2_", 7) == 0 || strncmp(name, "pomp2_", 6) == 0 || strncmp(name, "ompp_f_", 7) == 0 ||
+    return strcmp(name, data_call) == 0 || strncmp(name, "opari2_", 7) == 0 || strncmp(name, "pomp2_", 6) == 0 ||
+           strncmp(name, "ompp_f_", 7) == 0 ||
            (strncmp(name, "ompp_", 5) == 0 && strlen(name) > 9 && strcmp(name + strlen(name) - 4, "lock") == 0);
 }
 

@@ -52,8 +52,8 @@ bool ompp_data_offer(const ompp_data_backend_t *backend);
  * \brief Registers a range under a name. The same range and name again changes nothing.
  * \param[in] name    copied; blanks around it are cut off; NULL or "" becomes the address.
  * \param[in] origin  who named it, for the report; copied.
- * \return the object, or 0: measurement does not run, the range is empty or wraps around, begins below 64 KiB (NULL; one line says it), or there
- *         is no room.
+ * \return the object, or 0: measurement does not run, the range is empty, wraps around or begins below 64 KiB (NULL; one line
+ *         says it), or there is no room.
  * \note Threads: any. Slow: takes a lock.
  */
 uint32_t ompp_data_add(const void *address, size_t size, const char *name, const char *origin);

@@ -673,7 +673,10 @@ void ompp_finish_release(void)
     pthread_mutex_unlock(&dumping);
 }
 
-/* A program with an OpenMP library that told nothing, or that was launched: somebody expects a report. Others (a shell, preloaded) end in silence. */
+/*
+ * A program with an OpenMP library that told nothing, or that was launched: somebody expects a report. Others (a shell, preloaded)
+ * end in silence.
+ */
 static void say_nothing_measured(void)
 {
     const char *runtime = NULL;
