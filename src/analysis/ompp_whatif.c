@@ -166,7 +166,7 @@ static double own_work(const ompp_profile_t *p, const ompp_node_t *node)
     const ompp_construct_row_t *row = &ompp_constructs[construct];
     double sum = 0;
 
-    if (waits_all_the_time(construct)) return 0;
+    if (waits_all_the_time(construct) || construct == OMPP_CONSTRUCT_BARRIER || construct == OMPP_CONSTRUCT_TASKWAIT) return 0;
     for (uint32_t b = 0; b < node->nblocks; b++) {
         if (node->blocks[b].set != OMPP_SET_PHASES || node->blocks[b].object != 0) continue;
         const uint64_t *v = node->blocks[b].values;
@@ -178,6 +178,14 @@ static double own_work(const ompp_profile_t *p, const ompp_node_t *node)
     return sum;
 }
 
+/* Threads of its own wait for each other inside of regions (locks, joins): the profile takes that for work, the clocks do not. */
+static bool has_own_threads(const ompp_profile_t *p)
+{
+    for (size_t i = 0; i < p->nlocations; i++)
+        if (p->locations[i].kind == OMPP_THREAD_OTHER && p->locations[i].rank != OMPP_NONE) return true;
+    return false;
+}
+
 /*
  * Time of the initial thread outside all regions: that is work, too. In programs with threads of their own it may as well wait for them
  * there (pthread_join), and counts for nothing.
@@ -186,8 +194,7 @@ static double outside_work(const ompp_profile_t *p)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < p->nlocations; i++)
-        if (p->locations[i].kind == OMPP_THREAD_OTHER && p->locations[i].rank != OMPP_NONE) return 0;
+    if (has_own_threads(p)) return 0;
     for (size_t i = 0; i < p->nlocations; i++) {
         const ompp_location_t *l = &p->locations[i];
         if (l->rank == OMPP_NONE || l->kind != OMPP_THREAD_INITIAL) continue;
@@ -276,14 +283,14 @@ static double region_work(const ompp_profile_t *p, const work_t *work, uint32_t 
 
 /*
  * COZ's equation 8: what was seen while the region ran more, or less, than on average of the run is brought to that average. A region
- * that was followed all the time needs none.
+ * that was followed all the time needs none; where the profile does not know what was work there can be none.
  */
 static double find_correction(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *r)
 {
     const double total = region_work(p, work, r->region), seen = (double)r->work_ns;
     const double run = time_of_run(p), followed = time_followed(r);
 
-    if (run <= 0 || followed <= 0 || total <= 0 || seen <= 0) return 1;
+    if (has_own_threads(p) || run <= 0 || followed <= 0 || total <= 0 || seen <= 0) return 1;
     if (followed >= WHOLE_RUN * run || waits_all_the_time(p->regions[r->region].construct)) return 1;
     return total / run / (seen / followed);
 }

@@ -90,9 +90,11 @@ static void *pair_thread(void *number)
 {
     (void)number;
     for (int i = 0; i < run.rounds; i++) {
+        ompp_region_begin("around");
         pthread_mutex_lock(&mutex);
         region("in", 10);
         pthread_mutex_unlock(&mutex);
+        ompp_region_end("around");
         region("out", 5);
         OMPP_PROGRESS("item");
     }
