@@ -80,7 +80,7 @@ class Whatif:
             if clock.saved > clock.time:
                 yield "%s: %d ns saved of %d" % (where, clock.saved, clock.time)
             gain, alone = self.gains[region, permille], clock.time - clock.paid
-            wanted = (clock.saved - clock.paid) / alone * self.results[region].correction if alone > 0 else 0
+            wanted = min((clock.saved - clock.paid) / alone * self.results[region].correction, 1) if alone > 0 else 0
             if abs(gain.gain - wanted) > 1e-9:
                 yield "%s: gain %r, its clock says %r" % (where, gain.gain, wanted)
             if gain.low is not None and not gain.low <= gain.high:
