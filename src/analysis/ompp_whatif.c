@@ -137,11 +137,15 @@ static uint32_t find_knee(const ompp_whatif_result_t *r)
     return knee == last ? 0 : knee;
 }
 
+/*
+ * Nothing comes of it: less than its part of the threads' time would bring if that were all needed, the least one can expect. Much comes
+ * of it: more than its share of the work, the most one can expect where threads work side by side.
+ */
 static ompp_whatif_verdict_t judge(const ompp_whatif_result_t *r)
 {
     double gain = ompp_whatif_most(r)->gain;
 
-    if (r->share >= MUCH_SHARE && gain < FEW_OF_SHARE * r->share) return OMPP_WHATIF_BUSY_FOR_NOTHING;
+    if (r->of_threads >= MUCH_SHARE && gain < FEW_OF_SHARE * r->of_threads) return OMPP_WHATIF_BUSY_FOR_NOTHING;
     if (gain >= CRITICAL_GAIN && gain > MANY_OF_SHARE * r->share) return OMPP_WHATIF_SMALL_BUT_CRITICAL;
     return OMPP_WHATIF_AGREES;
 }
@@ -248,14 +252,44 @@ static double mpi_work(const ompp_profile_t *p)
     return sum;
 }
 
+/* As the clocks have seen it, without what was waited for; by phases, in which threads may wait unseen, when that is not known. */
+static double all_work(const ompp_profile_t *p)
+{
+    double sum = mpi_work(p);
+
+    if (p->whatif.worked_ns) return sum + (double)p->whatif.worked_ns;
+    for (size_t i = 1; i < p->nnodes; i++) sum += own_work(p, &p->nodes[i]);
+    return sum + outside_work(p);
+}
+
+static double threads_time(const ompp_profile_t *p)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < p->nlocations; i++)
+        if (p->locations[i].rank != OMPP_NONE && p->locations[i].end_ns > p->locations[i].begin_ns)
+            sum += (double)(p->locations[i].end_ns - p->locations[i].begin_ns);
+    return sum > 0 ? sum : (double)p->whatif.time_ns * (double)p->nslots;
+}
+
+ompp_whatif_work_t ompp_whatif_work(const ompp_profile_t *p)
+{
+    const double all = all_work(p), threads = threads_time(p);
+    ompp_whatif_work_t work = {0, 0};
+
+    if (p->whatif.mode == OMPP_WHATIF_OFF || all <= 0 || threads <= 0) return work;
+    work.of_threads = fmin(all / threads, 1);
+    work.outside = fmin((p->whatif.worked_ns ? (double)p->whatif.outside_ns : outside_work(p)) / all, 1);
+    return work;
+}
+
 static bool find_work(const ompp_profile_t *p, work_t *work)
 {
-    work->all = outside_work(p) + mpi_work(p);
+    work->all = all_work(p);
     work->below = calloc(p->nnodes, sizeof *work->below);
     if (!work->below) return false;
     for (size_t i = 1; i < p->nnodes; i++) {
         work->below[i] = own_work(p, &p->nodes[i]);
-        work->all += work->below[i];
     }
     for (size_t i = p->nnodes; i-- > 1;) work->below[p->nodes[i].parent] += work->below[i];
     return true;
@@ -371,6 +405,7 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
     *r = (ompp_whatif_result_t){.region = from->region, .flags = from->flags, .inside = OMPP_NONE};
     r->correction = find_correction(p, work, from);
     r->share = find_share(p, work, from, r->correction);
+    r->of_threads = r->share * ompp_whatif_work(p).of_threads;
     r->followed = p->whatif.time_ns ? fmin((double)from->followed_ns / (double)p->whatif.time_ns, 1) : 0;
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++) find_gain(&from->clocks[i], r->correction, &r->gains[i]);
     r->slope = find_slope(r);
@@ -422,6 +457,23 @@ int ompp_analysis_whatif(const ompp_profile_t *p, ompp_whatif_result_t **results
     return memory ? 0 : -OMPP_E_NOMEM;
 }
 
+#define ENOUGH_VISITS 5 /* of a named point, as src/causal wants it */
+
+uint32_t ompp_whatif_leader(const ompp_whatif_t *w)
+{
+    uint64_t most = ENOUGH_VISITS - 1;
+    uint32_t leader = OMPP_NONE;
+
+    for (uint32_t i = 0; i < w->npoints; i++) {
+        if (w->points[i].kind != OMPP_WHATIF_THROUGHPUT || w->points[i].automatic || w->points[i].visits <= most) continue;
+        most = w->points[i].visits;
+        leader = i;
+    }
+    for (uint32_t i = 0; leader == OMPP_NONE && i < w->npoints; i++)
+        if (w->points[i].automatic == 2) return i;
+    return leader;
+}
+
 bool ompp_whatif_latency(const ompp_whatif_point_t *point, double *ns)
 {
     if (point->kind != OMPP_WHATIF_LATENCY || point->begins == 0) return false;
@@ -457,5 +509,6 @@ const char *ompp_whatif_no_interval(const ompp_profile_t *p, const ompp_whatif_r
         for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
             if (results[i].gains[k].interval) return NULL;
     for (size_t i = 0; i < w->npoints; i++) points = points || w->points[i].kind == OMPP_WHATIF_THROUGHPUT;
-    return points ? "too short: too few visits of progress points" : "no progress point was named (OMPP_PROGRESS), and none is regular";
+    if (points) return "too short: fewer than 4 blocks between visits of progress points";
+    return "no progress point was named (OMPP_PROGRESS), and none is regular";
 }

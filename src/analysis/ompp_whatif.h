@@ -30,6 +30,7 @@ typedef struct {
     uint32_t region;   /* index */
     uint32_t flags;    /* OMPP_WHATIF_F_* */
     double share;      /* part of the time in which threads worked that was spent in it and below it */
+    double of_threads; /* the same time, as part of the time that threads were there: to be compared with gains */
     double followed;   /* part of the run */
     double own;        /* part of its work that is in no other region listed: little in one that only holds others together */
     double correction; /* factor that gains have been multiplied with: COZ's equation 8; 1 = none */
@@ -57,6 +58,18 @@ const ompp_gain_t *ompp_whatif_main(const ompp_whatif_result_t *result);
 
 /** \brief The largest speed-up that was observed. Never NULL. */
 const ompp_gain_t *ompp_whatif_most(const ompp_whatif_result_t *result);
+
+/** The work of the whole program. */
+typedef struct {
+    double of_threads; /* part of the time of all threads; the rest is waiting and the runtime's management. 0 = not known */
+    double outside;    /* part of the work that lies outside of all regions, and in none of the results */
+} ompp_whatif_work_t;
+
+/** \return what is known of it; all 0 without causal profiling. */
+ompp_whatif_work_t ompp_whatif_work(const ompp_profile_t *profile);
+
+/** \brief The throughput point that blocks and experiments end at. \return index; OMPP_NONE when there is none, or it is not known. */
+uint32_t ompp_whatif_leader(const ompp_whatif_t *whatif);
 
 /** \brief Mean time between begin and end of a latency point, ns, by Little's law: L / lambda. \return false when there was no end. */
 bool ompp_whatif_latency(const ompp_whatif_point_t *point, double *ns);

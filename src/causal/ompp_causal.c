@@ -68,6 +68,8 @@ static void begin_anew(ompp_causal_thread_t *self)
     self->chases = false;
     self->clocks.waiting = 0;
     self->clocks.mask = 0;
+    self->clocks.where = OMPP_CLOCKS_OUTSIDE;
+    self->clocks.idle = false;
     self->clocks.since = ompp_event_now();
     self->depth = self->task = self->group = 0;
     self->node = 0;
@@ -111,12 +113,20 @@ static ompp_time_t chase_first(ompp_causal_thread_t *self)
     return ompp_event_now();
 }
 
+static ompp_clocks_where_t where(ompp_off_t node)
+{
+    const ompp_region_ref_t region = ompp_meter_region(node);
+
+    if (!region) return OMPP_CLOCKS_OUTSIDE;
+    return ompp_region_construct(region) == OMPP_CONSTRUCT_MPI ? OMPP_CLOCKS_UNKNOWN : OMPP_CLOCKS_INSIDE;
+}
+
 static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
 {
     ompp_causal_thread_t *self = state;
     ompp_time_t t = ompp_event_now();
 
-    if (self->busy) return;
+    if (self->busy || self != ompp_causal_self) return; /* the latter: at the end, by who ends it, when all has been told */
     self->busy = true;
     ompp_causal_settle(self);
     if (self->chases && ompp_meter_parent(to.node) == from.node) t = chase_first(self);
@@ -125,6 +135,7 @@ static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
     if (ompp_causal.rule.delays) count_seen(self, t);
     self->regions = ompp_causal_mask(self, to.node);
     ompp_clocks_move(&self->clocks, ompp_causal_counted(self->regions), to.waits, t);
+    self->clocks.where = where(to.node);
     if (from.node == to.node && from.waits == to.waits) {
         ompp_progress_finish(t);
         ompp_causal_result(self, t);
@@ -176,7 +187,7 @@ void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, o
     may_end(self, ompp_progress_visits(t), true, t);
 }
 
-static const ompp_meter_t meter = {.begin = begin, .move = move, .end = end};
+static const ompp_meter_t meter = {.begin = begin, .move = move, .end = end, .readable = true};
 
 ompp_causal_thread_t *ompp_causal_enter(void)
 {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
+#define MUCH 4u          /* a thread that does less than one part in so many of what another one does hardly counts */
 #define SIGNIFICANT 100u /* an order that changes once in so many times is another order */
 
 /* Where the present block of the present set of regions has begun. */
@@ -35,6 +36,7 @@ static struct {
     past_t past[OMPP_CAUSAL_KNOWN];
     ompp_time_t begin;
     int nprocessors;
+    bool oversubscribed; /* more threads than processors were at work */
     bool much_lost; /* of the waits, too many to trust the rest */
 } result;
 
@@ -105,18 +107,41 @@ static uint64_t sum_threads(unsigned slot, ompp_whatif_region_t *to)
     return spans;
 }
 
+/* Work of a thread in the present set, or with delays in all experiments. */
+static ompp_time_t work_of(const ompp_causal_thread_t *t, unsigned slot)
+{
+    return ompp_causal.rule.delays ? t->seen[slot] : t->clocks.total[slot] + t->clocks.work[slot];
+}
+
+/* Threads that share the work in a region; one that waits for them, or does little there, is none. */
+static int threads_in(unsigned slot)
+{
+    ompp_time_t most = 0;
+    int n = 0;
+
+    for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next)
+        if (work_of(t, slot) > most) most = work_of(t, slot);
+    for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next)
+        n += most > 0 && work_of(t, slot) >= most / MUCH;
+    return n;
+}
+
+static void look_for_oversubscription(void)
+{
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS && result.nprocessors > 0; s++)
+        if (threads_in(s) > result.nprocessors) result.oversubscribed = true;
+}
+
 static uint32_t flags_of(unsigned slot)
 {
     uint32_t flags = atomic_load(&ompp_causal.flags);
-    int nthreads = 0;
 
     for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) {
         const uint64_t times = atomic_load(&ompp_causal.overtaken[f][slot]);
         if (times && times * SIGNIFICANT >= atomic_load(&ompp_causal.watched[f])) flags |= 1u << f;
     }
-    for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next) nthreads++;
     if (result.much_lost) flags |= OMPP_WHATIF_F_LOST;
-    if (result.nprocessors > 0 && nthreads > result.nprocessors) flags |= OMPP_WHATIF_F_OVERSUBSCRIBED;
+    if (result.oversubscribed) flags |= OMPP_WHATIF_F_OVERSUBSCRIBED;
     return flags;
 }
 
@@ -174,6 +199,7 @@ void ompp_causal_result_turn(ompp_causal_thread_t *self, ompp_time_t t)
 {
     ompp_clocks_count(&self->clocks, t);
     ompp_causal_lock(&result.lock);
+    look_for_oversubscription();
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         write_region(self, s, t);
         keep(s);
@@ -306,7 +332,7 @@ void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_
 
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
 {
-    uint64_t moves = 0, syncs = 0, lost = 0;
+    uint64_t moves = 0, syncs = 0, lost = 0, worked = 0, outside = 0;
 
     ompp_progress_finish(t);
     ompp_clocks_count(&self->clocks, t);
@@ -315,12 +341,17 @@ void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
         moves += p->moves;
         syncs += p->syncs;
         lost += p->lost;
+        worked += p->clocks.worked[OMPP_CLOCKS_OUTSIDE] + p->clocks.worked[OMPP_CLOCKS_INSIDE];
+        outside += p->clocks.worked[OMPP_CLOCKS_OUTSIDE];
     }
+    look_for_oversubscription();
     result.much_lost = lost * SIGNIFICANT > syncs;
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
         if (ompp_causal_region(s) && !ompp_causal.rule.delays) write_region(self, s, t);
     atomic_store(&result.whatif->events, moves + syncs);
     atomic_store(&result.whatif->lost, lost);
+    atomic_store(&result.whatif->worked_ns, worked);
+    atomic_store(&result.whatif->outside_ns, outside);
     atomic_store(&result.whatif->cost_ns, (uint64_t)((double)moves * move_ns + (double)syncs * sync_ns));
     ompp_causal_unlock(&result.lock);
 }

@@ -53,6 +53,9 @@ typedef struct {
     _Alignas(64) ompp_fine_t v[OMPP_CLOCKS];
 } ompp_stamp_t;
 
+/** Where work is done: outside of all regions, in one that can be told from waiting, in one that cannot (calls of MPI). */
+typedef enum { OMPP_CLOCKS_OUTSIDE, OMPP_CLOCKS_INSIDE, OMPP_CLOCKS_UNKNOWN, OMPP_CLOCKS_WHERE_NUM } ompp_clocks_where_t;
+
 /** A context. One thread uses it at a time. */
 typedef struct {
     _Alignas(64) ompp_fine_t o[OMPP_CLOCKS];
@@ -65,6 +68,8 @@ typedef struct {
     ompp_time_t waiting; /* it waits since then; 0 = it works */
     ompp_fine_t debt;    /* with delays: to be waited, set by ompp_clocks_adopt() */
     uint16_t mask;       /* slots whose region it is in */
+    uint8_t where;       /* ompp_clocks_where_t */
+    ompp_time_t worked[OMPP_CLOCKS_WHERE_NUM]; /* ns, in whatever region, over all sets */
     bool idle;           /* it does no work although it is in them (phases that wait) */
 } ompp_clocks_t;
 
@@ -78,6 +83,7 @@ static inline void ompp_clocks_count(ompp_clocks_t *c, ompp_time_t t)
     const ompp_time_t passed = t - c->since;
     c->since = t;
     if (c->idle || c->waiting) return;
+    c->worked[c->where] += passed;
     for (unsigned m = c->mask; m; m &= m - 1) c->work[__builtin_ctz(m)] += passed;
 }
 

@@ -33,8 +33,18 @@ static inline void book(const ompp_clocks_rule_t *rule, ompp_clocks_t *c)
     }
 }
 
+/* It will be counted again from t on. */
+static void uncount(ompp_clocks_t *c, ompp_time_t t)
+{
+    const ompp_time_t again = t && t < c->since && !c->idle && !c->waiting ? c->since - t : 0;
+
+    c->worked[c->where] -= again < c->worked[c->where] ? again : c->worked[c->where];
+}
+
 void ompp_clocks_reset(ompp_clocks_t *c, uint64_t set, ompp_time_t t)
 {
+    uncount(c, t);
+    if (c->where != OMPP_CLOCKS_OUTSIDE) ompp_clocks_count(c, t);
     memset(c->o, 0, sizeof c->o);
     memset(c->work, 0, sizeof c->work);
     memset(c->total, 0, sizeof c->total);
@@ -120,7 +130,7 @@ void ompp_clocks_paid(ompp_clocks_t *c, ompp_time_t t)
 
 void ompp_clocks_start(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t t)
 {
-    ompp_clocks_count(c, t);
+    if (c->where != OMPP_CLOCKS_OUTSIDE) ompp_clocks_count(c, t); /* outside, it was waiting to be begun */
     book(rule, c);
     const ompp_fine_t known = stamp->set == c->set;
     for (unsigned i = 0; i < OMPP_CLOCKS; i++) c->o[i] = (stamp->t - stamp->v[i]) * known;

@@ -300,7 +300,10 @@ static void judge(candidate_t *c)
     if (c->visits <= ENOUGH_PERIODS) return;
     if (!c->record && better(c, best)) c->record = ompp_whatif_point_new(NULL, OMPP_WHATIF_THROUGHPUT, true, c->region);
     if (!c->record) return;
-    if (better(c, best)) atomic_store_explicit(&leader, c, memory_order_release);
+    if (!better(c, best)) return;
+    if (best) best->record->automatic = 1;
+    c->record->automatic = 2;
+    atomic_store_explicit(&leader, c, memory_order_release);
 }
 
 void ompp_progress_candidate(ompp_region_ref_t region, ompp_time_t t)

@@ -224,6 +224,8 @@ static void copy_whatif(collect_t *c, ompp_off_t off, uint64_t duration_ns)
     to->events = load(&w->events);
     to->cost_ns = load(&w->cost_ns);
     to->lost = load(&w->lost);
+    to->worked_ns = load(&w->worked_ns);
+    to->outside_ns = load(&w->outside_ns);
     const ompp_a_whatif_region_t *r = record(c, follow(&w->regions), sizeof *r);
     for (uint32_t n = 0; r && n < MAX_RECORDS; n++, r = record(c, r->next, sizeof *r)) copy_whatif_region(c, r);
     const ompp_a_whatif_point_t *p = record(c, follow(&w->points), sizeof *p);

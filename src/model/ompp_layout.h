@@ -208,7 +208,7 @@ typedef struct {
 typedef struct {
     uint32_t mode;
     _Atomic ompp_off_t why;      /* string */
-    _Atomic uint64_t paid_ns, events, cost_ns, lost;
+    _Atomic uint64_t paid_ns, events, cost_ns, lost, worked_ns, outside_ns;
     ompp_link_t regions, points;
 } ompp_a_whatif_t;
 

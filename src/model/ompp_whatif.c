@@ -163,5 +163,7 @@ int ompp_whatif_merge(ompp_profile_t *into_profile, const ompp_profile_t *from_p
     into->events += from->events;
     into->cost_ns += from->cost_ns;
     into->lost += from->lost;
+    into->worked_ns += from->worked_ns;
+    into->outside_ns += from->outside_ns;
     return into_profile->failed ? -OMPP_E_NOMEM : 0;
 }

@@ -74,7 +74,7 @@ typedef enum { OMPP_WHATIF_THROUGHPUT, OMPP_WHATIF_LATENCY } ompp_whatif_point_k
 /** A progress point, equal on all ranks by name and kind. */
 typedef struct {
     uint32_t name, kind;        /* string; ompp_whatif_point_kind_t */
-    uint32_t automatic;         /* 1: found by ompp, not named by the program */
+    uint32_t automatic;         /* found by ompp, not named by the program; 2: of these, the one that blocks end at */
     uint32_t region;            /* of an automatic one; OMPP_NONE otherwise */
     uint64_t visits;            /* throughput: visits; latency: ends */
     uint64_t begins;            /* latency: begins */
@@ -90,6 +90,8 @@ typedef struct {
     uint64_t events;            /* synchronisations and changes of place that clocks were moved at, all threads and ranks */
     uint64_t cost_ns;           /* of these, estimated: number x measured cost of one, all threads and ranks */
     uint64_t lost;              /* waits that could not be followed */
+    uint64_t worked_ns;         /* work of all threads and ranks, waiting left out, without that in calls of MPI; 0 = not known */
+    uint64_t outside_ns;        /* of that, outside of all regions */
     size_t nregions, aregions;
     ompp_whatif_region_t *regions; /* owned */
     size_t npoints, apoints;

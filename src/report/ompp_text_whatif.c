@@ -19,6 +19,7 @@
 #define LISTED 10       /* regions to fix first */
 #define WORTH_IT 0.005  /* gain of a region that is listed there */
 #define WIDTH 9
+#define MUCH_OUTSIDE 0.05 /* of the work: the thing to fix may not be in the table */
 
 /* ---- Numbers -------------------------------------------------------------------------------------------------------- */
 
@@ -47,7 +48,7 @@ static const ompp_gain_t *gain_at(const ompp_whatif_result_t *r, uint32_t permil
 
 /* ---- The run -------------------------------------------------------------------------------------------------------- */
 
-static void print_point(ompp_text_t *t, const ompp_whatif_point_t *point)
+static void print_point(ompp_text_t *t, const ompp_whatif_point_t *point, bool leads)
 {
     char *name = point->region < t->profile->nregions && t->places[point->region]
                      ? ompp_text_subject(t, point->region)
@@ -62,9 +63,32 @@ static void print_point(ompp_text_t *t, const ompp_whatif_point_t *point)
     } else {
         fprintf(t->out, "Progress Point : %s%s, %" PRIu64 " visits", name ? name : "", point->automatic ? " (found)" : "", point->visits);
         if (seconds > 0) fprintf(t->out, ", %.2f per sec", (double)point->visits / seconds);
+        if (leads) fputs(t->profile->whatif.mode == OMPP_WHATIF_DELAY ? "; experiments end at it" : "; blocks end at it", t->out);
     }
     putc('\n', t->out);
     free(name);
+}
+
+/* Of those that were found, only the one that counts; all when that is not known. */
+static void print_points(ompp_text_t *t)
+{
+    const ompp_whatif_t *w = &t->profile->whatif;
+    const uint32_t leader = ompp_whatif_leader(w);
+
+    for (uint32_t i = 0; i < w->npoints; i++)
+        if (!w->points[i].automatic || leader == OMPP_NONE || leader == i) print_point(t, &w->points[i], leader == i);
+}
+
+static void print_work(ompp_text_t *t)
+{
+    const ompp_whatif_work_t work = ompp_whatif_work(t->profile);
+
+    if (work.of_threads > 0)
+        fprintf(t->out, "Work           : %.1f %% of the threads' time; the rest is waiting and the runtime's management\n",
+                percent(work.of_threads));
+    if (work.outside >= MUCH_OUTSIDE)
+        fprintf(t->out, "Not in Table   : %.1f %% of the work is in code outside of all regions (OMPP_REGION makes it one)\n",
+                percent(work.outside));
 }
 
 static bool waits_actively(const ompp_text_t *t)
@@ -86,7 +110,8 @@ static void print_run(ompp_text_t *t, const ompp_whatif_result_t *results, size_
         fputs("Mode           : delay; experiments with one region and speed-up at a time, other threads and ranks are delayed\n", t->out);
     else
         fputs("Mode           : virtual; a clock for each region and speed-up, no delays\n", t->out);
-    for (size_t i = 0; i < w->npoints; i++) print_point(t, &w->points[i]);
+    print_points(t);
+    print_work(t);
     if (no_interval) fprintf(t->out, "No Interval    : %s\n", no_interval);
     if (w->paid_ns && w->time_ns > w->paid_ns)
         fprintf(t->out, "Inflation      : the program took %.1f %% longer because of delays\n",
@@ -176,7 +201,8 @@ static void print_row(ompp_text_t *t, const ompp_whatif_result_t *r)
 static void print_table(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
 {
     fputs("What the program gains, in percent of its run time, when a region is faster by 25, 50, 75 and 100 percent (takes no time).\n"
-          "share: of the time in which threads worked, spent in the region and in what it calls. 95 % interval: of the gain at 100 %.\n"
+          "share: of the time in which threads worked (Work above), spent in the region and in what it calls.\n"
+          "95 % interval: of the gain at 100 %; - when the region had fewer than 4 blocks (experiments). - for a gain: not tried.\n"
           "slope: gain of the program per gain of the region. knee: more speed-up than that brings (almost) nothing. n: observations.\n\n",
           t->out);
     print_titles(t);
@@ -193,8 +219,9 @@ static void print_item(ompp_text_t *t, size_t number, const ompp_whatif_result_t
 
     if (number) fprintf(t->out, "%3zu.", number);
     else fputs("    ", t->out);
-    fprintf(t->out, " %5.1f %%, at most %5.1f %%, share %5.1f %%  %s", percent(ompp_whatif_main(r)->gain),
-            percent(ompp_whatif_most(r)->gain), percent(r->share), subject ? subject : "");
+    fprintf(t->out, " %5.1f %% (%u), %5.1f %% (%u), share %5.1f %%  %s", percent(ompp_whatif_main(r)->gain),
+            (unsigned)(ompp_whatif_main(r)->permille / 10), percent(ompp_whatif_most(r)->gain),
+            (unsigned)(ompp_whatif_most(r)->permille / 10), percent(r->share), subject ? subject : "");
     if (number && r->inside != OMPP_NONE) fprintf(t->out, " (in R%05" PRIu32 ")", t->profile->regions[r->inside].number);
     putc('\n', t->out);
     free(subject);
@@ -227,7 +254,8 @@ static bool has_sums(const ompp_whatif_result_t *results, size_t n)
 
 static void print_first(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
 {
-    fputs("Fix these first: gain of the program if a region takes half its time, and if it takes none. Gains do not add up.\n", t->out);
+    fputs("Fix these first: gain of the program if a region is faster by 50 %, and by as much as was tried (percent in brackets).\n"
+          "Gains do not add up.\n", t->out);
     if (!print_items(t, results, n, false)) fputs("     None: the program gains less than 0.5 % from any one of them.\n", t->out);
     if (has_sums(results, n)) {
         fputs("Regions that are little more than others together, if all in them is faster:\n", t->out);
@@ -245,10 +273,12 @@ static void print_verdict(ompp_text_t *t, const ompp_whatif_result_t *r)
     if (r->contention)
         fprintf(t->out, "     %s: the faster it is, the slower the program becomes: it gets in the way of others (contention).\n", name);
     else if (r->verdict == OMPP_WHATIF_BUSY_FOR_NOTHING)
-        fprintf(t->out, "     %s: takes %.1f %% of the time, and the program would gain %.1f %% at most: something else is waited for.\n",
-                name, percent(r->share), percent(fmax(all, 0)));
+        fprintf(t->out,
+                "     %s: takes %.1f %% of the threads' time, and the program would gain %.1f %% if it were %u %% faster: "
+                "something else is waited for.\n",
+                name, percent(r->of_threads), percent(fmax(all, 0)), (unsigned)(ompp_whatif_most(r)->permille / 10));
     else if (r->verdict == OMPP_WHATIF_SMALL_BUT_CRITICAL)
-        fprintf(t->out, "     %s: takes %.1f %% of the time only, and the program would gain up to %.1f %%: others wait for it.\n", name,
+        fprintf(t->out, "     %s: takes %.1f %% of the work only, and the program would gain up to %.1f %%: others wait for it.\n", name,
                 percent(r->share), percent(all));
     free(subject);
 }

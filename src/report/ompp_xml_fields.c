@@ -165,7 +165,8 @@ RECORD(property, "property", NAMED("name", properties, MUST, ompp_finding_t, pro
 RECORD(whatif, "whatif", NAMED("mode", modes, MUST, ompp_whatif_t, mode), FIELD("why", TEXT, MAY, ompp_whatif_t, why),
        FIELD("time-ns", U64, MUST, ompp_whatif_t, time_ns), FIELD("paid-ns", U64, MAY, ompp_whatif_t, paid_ns),
        FIELD("events", U64, MAY, ompp_whatif_t, events), FIELD("cost-ns", U64, MAY, ompp_whatif_t, cost_ns),
-       FIELD("lost", U64, MAY, ompp_whatif_t, lost));
+       FIELD("lost", U64, MAY, ompp_whatif_t, lost), FIELD("worked-ns", U64, MAY, ompp_whatif_t, worked_ns),
+       FIELD("outside-ns", U64, MAY, ompp_whatif_t, outside_ns));
 
 RECORD(point, "point", NAMED("kind", point_kinds, MUST, ompp_whatif_point_t, kind),
        FIELD("name", TEXT, MAY, ompp_whatif_point_t, name), FIELD("automatic", U32, MAY, ompp_whatif_point_t, automatic),
