@@ -10,6 +10,7 @@
 
 #include "base/ompp_env.h"
 #include "base/ompp_error.h"
+#include "base/ompp_log.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_lifecycle.h"
 
@@ -169,12 +170,44 @@ static bool mpi_is_alive(void)
     return begun && !ended;
 }
 
+/*
+ * A launcher of another MPI starts processes of which each takes itself for the only one. Of launchers in one another, the inner one
+ * may rightly have started one.
+ */
+static void note_alien_launcher(void)
+{
+    static const struct {
+        const char *size, *rank;
+    } launchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, {"PMI_SIZE", "PMI_RANK"}};
+    const char *variable = NULL, *rank = NULL;
+    int started = 1;
+    char reason[80];
+
+    for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
+        const char *text = ompp_env_foreign(launchers[i].size);
+        if (text && atoi(text) <= 1) return;
+        if (!text) continue;
+        started = atoi(text);
+        variable = launchers[i].size;
+        rank = ompp_env_foreign(launchers[i].rank);
+    }
+    if (!variable) return;
+    snprintf(reason, sizeof reason, "its launcher started %d processes (%s)", started, variable);
+    ompp_event_coverage(OMPP_COVERAGE_NOTE, "MPI_COMM_WORLD has one rank", reason);
+    if (rank && atoi(rank) > 0) return; /* each is rank 0: the first of them says it */
+    ompp_warn_common("the launcher started %d processes (%s), but each is rank 0 of 1 and writes its own report: the "
+                     "launcher is of another MPI than the program; 'ompp doctor' before the line says which", started, variable);
+}
+
 static void learn_rank(void)
 {
+    const bool again = self.known;
+
     if (PMPI_Comm_rank(MPI_COMM_WORLD, &self.rank) != MPI_SUCCESS) return;
     if (PMPI_Comm_size(MPI_COMM_WORLD, &self.size) != MPI_SUCCESS) return;
     self.known = true;
     ompp_runtime_mpi(self.rank, self.size);
+    if (self.size == 1 && !again) note_alien_launcher();
 }
 
 /* A failure must come back to us and not end the program: the world's own error handler is put aside for the call. */

@@ -147,6 +147,18 @@ def test_directories(doctor, good):
             subprocess.run(["umount", folder])
 
 
+def test_alien(doctor, name, other, words, program):
+    """Without the doctor: one line from the first of the processes, and in the report of each."""
+    folder = os.path.join(doctor.folder, "%s-by-%s" % (name, other))
+    os.mkdir(folder)
+    done = harness.execute([*words, os.path.abspath(os.path.join(doctor.folder, program))], folder, OMP_NUM_THREADS=1)
+    said = [line for line in done.messages() if "of another MPI" in line]
+    doctor.verdict.equal(len(said), 1, "%s by %s, measured: %s" % (name, other, done.err))
+    texts = [open(path).read() for path in done.reports("txt")]
+    doctor.verdict.equal([len(re.findall("its launcher started 2 processes", text)) for text in texts], [1, 1],
+                         "%s by %s: Coverage" % (name, other))
+
+
 def test_mpi(doctor):
     families = {name: launcher(name) for name in ("openmpi", "mpich")}
     families = {name: found for name, found in families.items() if found}
@@ -162,6 +174,10 @@ def test_mpi(doctor):
             if other != name:
                 doctor.ask("%s by %s" % (name, other), [*families[other][0], "-n", "2", programs[name]], 1,
                            {"launch": ("BAD", "rank 0 of 1", "mpirun." + name)})
+                test_alien(doctor, name, other, [*families[other][0], "-n", "2", harness.command("ompp"), "--"], programs[name])
+        for words in ([], [*run, "-n", "1"], [*run, "-n", "2"]):
+            done = harness.execute([*words, harness.command("ompp"), "--", programs[name]], doctor.folder)
+            doctor.verdict.check("of another MPI" not in done.err, "%s: %s: %s" % (name, words, done.err))
         doctor.ask(name + ": nothing is started", [*run, "-n", "2", "--no-such-option", programs[name]], 1, {"launch": ("BAD",)})
     doctor.verdict.check("ompp doctor" in config.out, "ompp --help does not name doctor")
 
