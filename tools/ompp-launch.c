@@ -96,8 +96,21 @@ static void help(void)
     }
 }
 
-/* --name=value, or --name for a flag; --ctr1=value of a numbered family. */
-static bool set_variable(const char *option)
+/* Value of an option that has none behind '=': the next argument. */
+static const char *next_value(const char *option, char **next)
+{
+    if (!next[0] || strcmp(next[0], "--") == 0) {
+        fprintf(stderr, "ompp: --%s needs a value: --%s=...\n", option, option);
+        exit(WRONG_USAGE);
+    }
+    return next[0];
+}
+
+/*
+ * --name=value, --name value, or --name for a flag; --ctr1=value of a numbered family.
+ * \return how many arguments it is; 0 = unknown.
+ */
+static int set_variable(const char *option, char **next)
 {
     size_t length = strcspn(option, "=");
     char *variable = NULL;
@@ -109,12 +122,13 @@ static bool set_variable(const char *option)
         if (!name || stem > length || strncmp(name, option, stem) != 0) continue;
         size_t digits = row->type == OMPP_ENV_LIST ? strspn(option + stem, "0123456789") : 0;
         if (stem + digits != length || (row->type == OMPP_ENV_LIST && digits == 0)) continue;
-        if (option[length] == '\0' && row->type != OMPP_ENV_FLAG) return false;
+        const bool apart = option[length] == '\0' && row->type != OMPP_ENV_FLAG;
+        const char *value = apart ? next_value(option, next) : option[length] ? option + length + 1 : "1";
         if (asprintf(&variable, "%s%.*s", row->name, (int)digits, option + stem) < 0) abort();
-        set(variable, option[length] ? option + length + 1 : "1");
-        return true;
+        set(variable, value);
+        return 1 + apart;
     }
-    return false;
+    return 0;
 }
 
 /* \return index of the program's name in argv. */
@@ -129,7 +143,10 @@ static int read_options(int argc, char **argv)
             only_print = true;
     for (i = 1; i < argc && argv[i][0] == '-'; i++) {
         if (strcmp(argv[i], "--") == 0) return i + 1;
-        if (strcmp(argv[i], "-n") == 0) continue;
+        if (strcmp(argv[i], "-n") == 0) {
+            only_print = true;
+            continue;
+        }
         if (strcmp(argv[i], "--help") == 0) {
             help();
             exit(0);
@@ -138,12 +155,21 @@ static int read_options(int argc, char **argv)
             printf("ompp %s\n", OMPP_VERSION);
             exit(0);
         }
-        if (strcmp(argv[i], "--app") == 0 || strncmp(argv[i], "--app=", 6) == 0) {
-            set("OMPP_APPNAME", argv[i] + 5 + (argv[i][5] == '='));
-        } else if (strncmp(argv[i], "--", 2) != 0 || !set_variable(argv[i] + 2)) {
+        if (strcmp(argv[i], "--app") == 0) {
+            set("OMPP_APPNAME", next_value("app", argv + i + 1));
+            i++;
+            continue;
+        }
+        if (strncmp(argv[i], "--app=", 6) == 0) {
+            set("OMPP_APPNAME", argv[i] + 6);
+            continue;
+        }
+        const int used = strncmp(argv[i], "--", 2) == 0 ? set_variable(argv[i] + 2, argv + i + 1) : 0;
+        if (!used) {
             fprintf(stderr, "ompp: unknown option %s; see ompp --help\n", argv[i]);
             exit(WRONG_USAGE);
         }
+        i += used - 1;
     }
     return i;
 }

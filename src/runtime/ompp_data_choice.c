@@ -10,6 +10,7 @@
 #include "model/ompp_profile.h"
 #include "runtime/ompp_event.h"
 #include "runtime/ompp_lifecycle.h"
+#include "runtime/ompp_plugin.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -82,6 +83,8 @@ static const char *why_not_offered(const char *name)
 {
     if (strcmp(name, "hooks") == 0) return "the program was not built with kinst-ompp --memory";
     if (strcmp(name, "papi") == 0 && ompp_env.counters.n == 0) return "no counters are asked for (OMPP_CTR1=PAPI_LD_INS)";
+    if (strcmp(name, "papi") == 0 && ompp_plugin_has_counters())
+        return "no counter of OMPP_CTR is available here that PAPI could restrict to addresses";
     return "this ompp was built without it, or its library is missing";
 }
 

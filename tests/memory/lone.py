@@ -59,6 +59,7 @@ def main():
     for compiler in [c for c in harness.COMPILERS.values() if shutil.which(c)] or harness.skip("no compiler"):
         program = build(scratch, compiler + " openmp", compiler, "-fopenmp")
         check(verdict, scratch, compiler + " openmp options", [ompp, *options, "--", program], 10)
+        check(verdict, scratch, compiler + " openmp apart", [ompp, *[w for o in options for w in o.split("=")], "--", program], 10)
         check(verdict, scratch, compiler + " openmp environment", [ompp, "--", program], 10, **data)
     program = build(scratch, "serial", compiler)
     check(verdict, scratch, "serial options", [ompp, *options, "--", program])
@@ -75,6 +76,10 @@ def main():
     verdict.check(len(said) == 1 and "no report" in said[0] and reports == 0, "nothing asked: %s, %d reports" % (said, reports))
     verdict.equal(lines("linked, nothing asked", [linked]), ([], 0), "linked, nothing asked: silence")
     verdict.equal(lines("a counter", [linked], OMPP_CTR1="none_such")[1], 1, "a counter is asked for: a report")
+    said = lines("papi", [linked], OMPP_DATA="flag", OMPP_DATA_BACKEND="papi", OMPP_CTR1="none_such")[0]
+    present = os.path.exists(os.path.join(harness.BUILD, ".libs", "libompp-papi.so"))
+    verdict.check(not present or any("restrict to addresses" in m for m in said), "papi: why its back end is not there: %s" % said)
+    verdict.equal(harness.execute([ompp, "--data", "--", program], scratch.path).status, 2, "an option without its value")
     library = os.path.join(harness.BUILD, ".libs", "libompp.so")
     if os.path.exists(library):
         verdict.equal(lines("inherited", [program], LD_PRELOAD=library, **data), ([], 0), "what inherits the environment is left alone")
