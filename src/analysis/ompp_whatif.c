@@ -488,6 +488,14 @@ static bool any_observed(const ompp_whatif_t *w)
     return false;
 }
 
+static bool names_region(const ompp_profile_t *p)
+{
+    for (size_t i = 0; i < p->nsettings; i++)
+        if (strcmp(ompp_profile_text(p, p->settings[i].name), "OMPP_CAUSAL_REGION") == 0)
+            return *ompp_profile_text(p, p->settings[i].value) != 0;
+    return false;
+}
+
 const char *ompp_whatif_why(const ompp_profile_t *p)
 {
     const ompp_whatif_t *w = &p->whatif;
@@ -496,6 +504,9 @@ const char *ompp_whatif_why(const ompp_profile_t *p)
     if (any_observed(w)) return NULL;
     if (w->time_ns < TOO_SHORT_NS) return "the run is too short";
     if (!w->nregions) return "no region was followed: the program has no regions, or none that worked long enough";
+    if (w->mode == OMPP_WHATIF_DELAY && names_region(p))
+        return "no experiment with the region that OMPP_CAUSAL_REGION names (it has to be the name of a user region, or file:line as "
+               "OPARI2 knows it; see the names in Region Overview), or the run is too short";
     return "no experiment came to its end: the run is too short, or does not come to a progress point (OMPP_PROGRESS)";
 }
 
