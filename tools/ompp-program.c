@@ -81,21 +81,23 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* As execvp finds it. */
+/* As execvp finds it: without PATH in the places of the system's commands; an empty place is where we are. */
 static bool search_path(const char *name, char path[PATH_MAX])
 {
     const char *list = ompp_env_foreign("PATH");
+    bool more = true;
     struct stat st;
 
     if (strchr(name, '/')) {
         snprintf(path, PATH_MAX, "%s", name);
         return access(path, F_OK) == 0;
     }
-    while (list && *list) {
+    for (list = list ? list : "/bin:/usr/bin"; more; list++) {
         size_t length = strcspn(list, ":");
         snprintf(path, PATH_MAX, "%.*s/%s", (int)(length ? length : 1), length ? list : ".", name);
         if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0) return true;
-        list += length + (list[length] == ':');
+        list += length;
+        more = *list == ':';
     }
     return false;
 }

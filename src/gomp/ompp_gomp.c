@@ -8,6 +8,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,16 +42,65 @@ static void *find(void *where, const char *name, const char *version)
     return version ? dlvsym(where, name, version) : dlsym(where, name);
 }
 
-/* A library that was opened by a name is not in the search order: it is asked by its own name. */
+typedef struct {
+    size_t wanted; /* place among the loaded objects */
+    size_t seen;
+    char name[4096]; /* "" = the wanted one is the program, or not a file */
+} object_t;
+
+static int take_name(struct dl_phdr_info *info, size_t size, void *data)
+{
+    object_t *object = data;
+    size_t length = strlen(info->dlpi_name);
+
+    (void)size;
+    if (object->seen++ < object->wanted) return 0;
+    if (length < sizeof object->name) memcpy(object->name, info->dlpi_name, length + 1);
+    return 1;
+}
+
+/* Defined by this object, and not by one that it needs, or by us. */
+static bool is_of(const char *object, const void *function)
+{
+    Dl_info found, own;
+
+    return dladdr(function, &found) && found.dli_fname && strcmp(found.dli_fname, object) == 0 && dladdr(&ompp_gomp_mode, &own) &&
+           found.dli_fbase != own.dli_fbase;
+}
+
+/*
+ * A library that was opened by a name is not in the search order: every loaded object is asked. Packages of Python, for one, bring
+ * a libgomp of their own, whose name is another (libgomp-a34b3233.so.1.0.0).
+ */
+static void *find_anywhere(const char *name, const char *version)
+{
+    static object_t object; /* the callers' stacks may be small; called in turn */
+    void *found = NULL;
+
+    for (object.wanted = 0; !found; object.wanted++) {
+        object.seen = 0;
+        object.name[0] = '\0';
+        if (!dl_iterate_phdr(take_name, &object)) break;
+        void *library = object.name[0] ? dlopen(object.name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+        if (!library) continue;
+        found = find(library, name, version);
+        if (found && !is_of(object.name, found)) found = NULL;
+        if (!found) dlclose(library); /* the one that is used stays */
+    }
+    return found;
+}
+
 void *ompp_gomp_find_slow(const char *name, const char *version)
 {
     static const char why[] = ": needed by the program, and found in no library\n";
+    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
     int saved = errno;
     void *found = find(RTLD_NEXT, name, version);
 
     if (!found) {
-        void *library = dlopen("libgomp.so.1", RTLD_LAZY | RTLD_NOLOAD);
-        if (library) found = find(library, name, version);
+        pthread_mutex_lock(&one);
+        found = find_anywhere(name, version);
+        pthread_mutex_unlock(&one);
     }
     if (!found) {
         if (write(2, name, strlen(name)) > 0 && write(2, why, sizeof why - 1) > 0) _exit(127);
