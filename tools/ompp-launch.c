@@ -204,22 +204,24 @@ static char *add_mpi(char *preload, const char *dir, const ompp_needs_t *needs)
     return preload;
 }
 
-static bool use_gomp(const ompp_needs_t *needs)
+static bool use_gomp(const char *runtime, const ompp_needs_t *needs)
 {
-    const char *runtime = word_of("OMPP_OMP_RUNTIME");
-
     return strcmp(runtime, "gomp") == 0 || (strcmp(runtime, "auto") == 0 && needs->openmp == OMPP_OPENMP_GOMP);
 }
 
-/* LLVM's library has the functions of libgomp as well: in front of it, it serves programs that GCC has compiled. */
-static char *add_libomp(char *preload)
+/*
+ * LLVM's library has the functions of libgomp as well: in front of it, it serves programs that GCC has compiled.
+ * \return the runtime to measure, OMPP_OMP_RUNTIME but for LLVM's that is not there; *libomp: its file, else "".
+ */
+static const char *find_runtime(char libomp[PATH_MAX])
 {
-    char path[PATH_MAX];
+    const char *runtime = word_of("OMPP_OMP_RUNTIME");
 
-    if (strcmp(word_of("OMPP_OMP_RUNTIME"), "llvm") != 0) return preload;
-    if (ompp_program_find_libomp(path)) return joined(preload, ":", path);
-    fprintf(stderr, "ompp: libomp.so.5 is not found (Debian package: libomp5-19): the program uses its own OpenMP library\n");
-    return preload;
+    *libomp = '\0';
+    if (strcmp(runtime, "llvm") != 0 || ompp_program_find_libomp(libomp)) return runtime;
+    *libomp = '\0';
+    fprintf(stderr, "ompp: libomp.so.5 is not found (Debian package: libomp5-19): measured as with --omp-runtime=auto\n");
+    return "auto";
 }
 
 static void say_what(const ompp_needs_t *needs)
@@ -234,7 +236,8 @@ static void say_what(const ompp_needs_t *needs)
 static void set_up(const char *program)
 {
     const char *dir = ompp_place_find()->lib, *before = ompp_env_foreign("LD_PRELOAD");
-    char *library = joined(dir, "/", "libompp.so"), *preload = NULL;
+    char *library = joined(dir, "/", "libompp.so"), *preload = NULL, libomp[PATH_MAX];
+    const char *runtime;
     ompp_needs_t needs;
 
     if (access(library, R_OK) != 0 || strpbrk(dir, ": ")) {
@@ -246,8 +249,10 @@ static void set_up(const char *program)
     ompp_program_needs(program, &needs);
     if (only_print) say_what(&needs);
     preload = add_mpi(preload, dir, &needs);
-    if (use_gomp(&needs)) preload = joined(preload, ":", joined(dir, "/", "libompp-gomp.so"));
-    preload = add_libomp(joined(preload, ":", library));
+    runtime = find_runtime(libomp);
+    if (use_gomp(runtime, &needs)) preload = joined(preload, ":", joined(dir, "/", "libompp-gomp.so"));
+    preload = joined(preload, ":", library);
+    if (*libomp) preload = joined(preload, ":", libomp);
     set("LD_PRELOAD", before && *before ? joined(preload, ":", before) : preload);
     if (is_set("OMPP_CHILDREN")) keep_for_children();
 }
