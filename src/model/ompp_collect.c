@@ -42,7 +42,15 @@ typedef struct {
 /* A record of at least size bytes at off; NULL when it does not lie in the arena. */
 static const void *record(const collect_t *c, ompp_off_t off, uint64_t size)
 {
-    return off && off % 8 == 0 && off + size <= c->size ? c->base + off : NULL;
+    return off && off % 8 == 0 && off <= c->size && size <= c->size - off ? c->base + off : NULL;
+}
+
+/* More a list cannot have: one that runs in a circle ends. */
+static uint32_t most_records(const collect_t *c)
+{
+    uint64_t most = c->size / (2 * sizeof(uint64_t));
+
+    return most < MAX_RECORDS ? (uint32_t)most : MAX_RECORDS;
 }
 
 static const char *text(const collect_t *c, ompp_off_t off)
@@ -159,7 +167,7 @@ static void copy_coverage(collect_t *c, ompp_off_t first)
 {
     const ompp_a_coverage_t *v = record(c, first, sizeof *v);
 
-    for (uint32_t n = 0; v && n < MAX_RECORDS; n++, v = record(c, v->next, sizeof *v))
+    for (uint32_t n = 0; v && n < most_records(c); n++, v = record(c, v->next, sizeof *v))
         if (v->kind < OMPP_COVERAGE_NUM)
             ompp_profile_add_coverage(c->profile, v->kind, text(c, v->subject), text(c, v->reason), v->count);
 }
@@ -227,9 +235,9 @@ static void copy_whatif(collect_t *c, ompp_off_t off, uint64_t duration_ns)
     to->worked_ns = load(&w->worked_ns);
     to->outside_ns = load(&w->outside_ns);
     const ompp_a_whatif_region_t *r = record(c, follow(&w->regions), sizeof *r);
-    for (uint32_t n = 0; r && n < MAX_RECORDS; n++, r = record(c, r->next, sizeof *r)) copy_whatif_region(c, r);
+    for (uint32_t n = 0; r && n < most_records(c); n++, r = record(c, r->next, sizeof *r)) copy_whatif_region(c, r);
     const ompp_a_whatif_point_t *p = record(c, follow(&w->points), sizeof *p);
-    for (uint32_t n = 0; p && n < MAX_RECORDS; n++, p = record(c, p->next, sizeof *p)) copy_whatif_point(c, p);
+    for (uint32_t n = 0; p && n < most_records(c); n++, p = record(c, p->next, sizeof *p)) copy_whatif_point(c, p);
 }
 
 /* ---- Trees ---------------------------------------------------------------------------------------------------------- */
@@ -303,7 +311,7 @@ static void set_mapped(collect_t *c, ompp_off_t off, uint32_t node)
 static bool make_map(collect_t *c, uint32_t nnodes)
 {
     c->map_size = 64;
-    while (c->map_size < 2 * nnodes) c->map_size *= 2;
+    while (c->map_size < 2 * (size_t)nnodes) c->map_size *= 2;
     free(c->map);
     c->map = calloc(c->map_size, sizeof *c->map);
     return c->map != NULL;
@@ -321,7 +329,7 @@ static void copy_values(collect_t *c, const ompp_a_node_t *n, uint32_t node, uin
         uint64_t *to = any ? ompp_profile_block(c->profile, node, location, OMPP_SET_PHASES, 0, nvalues) : NULL;
         if (to) memcpy(to, from, nvalues * sizeof *to);
     }
-    for (uint32_t k = 0; b && k < MAX_RECORDS; k++, b = record(c, b->next, sizeof *b)) {
+    for (uint32_t k = 0; b && k < most_records(c); k++, b = record(c, b->next, sizeof *b)) {
         if (b->nvalues > 1024 || !record(c, (ompp_off_t)((const char *)b - c->base), sizeof *b + b->nvalues * sizeof b->values[0]))
             return;
         if (b->object > c->profile->nobjects) continue;
@@ -336,7 +344,7 @@ static bool copy_tree(collect_t *c, const ompp_a_thread_t *thread, uint32_t loca
     ompp_off_t *nodes = NULL;
     uint32_t n = 0, allocated = 0;
 
-    for (ompp_off_t off = follow(&thread->nodes); off && n < MAX_RECORDS;) {
+    for (ompp_off_t off = follow(&thread->nodes); off && n < most_records(c);) {
         const ompp_a_node_t *node = record(c, off, sizeof *node);
         if (!node || !record(c, off, sizeof *node + node->nphases * sizeof node->slot[0])) break;
         if (n == allocated) {
@@ -359,6 +367,7 @@ static bool copy_tree(collect_t *c, const ompp_a_thread_t *thread, uint32_t loca
         const ompp_a_node_t *a = (const ompp_a_node_t *)(c->base + nodes[--n]);
         const ompp_a_region_t *r = record(c, a->region, sizeof *r);
         uint32_t parent = mapped(c, a->parent), node = OMPP_NONE;
+        if (mapped(c, nodes[n]) != OMPP_NONE) continue; /* a damaged list that runs in a circle */
         if (a->region == 0)
             node = 0;
         else if (r && r->index < c->nregions && c->region_of[r->index] != OMPP_NONE && parent != OMPP_NONE)
@@ -433,7 +442,7 @@ static void close_frames(collect_t *c, const ompp_a_thread_t *thread, uint32_t l
     ompp_off_t off = follow(&thread->stack);
     uint64_t task_begin = 0, task_end = limit;
 
-    for (uint32_t n = 0; off && n < MAX_RECORDS; n++) {
+    for (uint32_t n = 0; off && n < most_records(c); n++) {
         const ompp_a_stack_t *stack = record(c, off, sizeof *stack);
         uint32_t top = stack ? __atomic_load_n(&stack->top, __ATOMIC_ACQUIRE) : 0;
         if (!stack || top >= stack->capacity || !record(c, off, sizeof *stack + (top + 1ull) * sizeof stack->frames[0])) return;
@@ -583,8 +592,8 @@ static uint64_t last_of(const collect_t *c, const ompp_a_thread_t *thread)
     const ompp_a_node_t *node = record(c, follow(&thread->nodes), sizeof *node);
     ompp_off_t off = follow(&thread->stack);
 
-    for (uint32_t n = 0; node && n < MAX_RECORDS; n++, node = record(c, node->next, sizeof *node)) last = latest(last, node->first_ns);
-    for (uint32_t n = 0; off && n < MAX_RECORDS; n++) {
+    for (uint32_t n = 0; node && n < most_records(c); n++, node = record(c, node->next, sizeof *node)) last = latest(last, node->first_ns);
+    for (uint32_t n = 0; off && n < most_records(c); n++) {
         const ompp_a_stack_t *stack = record(c, off, sizeof *stack);
         if (!stack || stack->top >= stack->capacity || !record(c, off, sizeof *stack + (stack->top + 1ull) * sizeof stack->frames[0]))
             break;
@@ -601,7 +610,7 @@ static uint64_t last_event(const collect_t *c, const ompp_a_header_t *header)
     uint64_t last = latest(header->begin_ns, header->end_ns);
     const ompp_a_thread_t *t = record(c, follow(&header->threads), sizeof *t);
 
-    for (uint32_t n = 0; t && n < MAX_RECORDS; n++, t = record(c, t->next, sizeof *t)) last = latest(last, last_of(c, t));
+    for (uint32_t n = 0; t && n < most_records(c); n++, t = record(c, t->next, sizeof *t)) last = latest(last, last_of(c, t));
     return last;
 }
 
