@@ -112,6 +112,7 @@ typedef struct {
     const ompp_region_t *region;
     bool called_last; /* the call is the last thing in the function of a parallel region or task, whose address it has */
     bool waits;
+    const ompp_region_t *around; /* the one that it was always met in, on the call path; NULL = several, or none */
     bool exact; /* waiting tells it: one that nobody has waited for has nowait. Else, it may also be the last thing in its block */
 } sought_t;
 
@@ -182,7 +183,20 @@ static entry_t *of_standalone(const text_t *text, const sought_t *sought)
     return found && fits(found, region->construct) ? found : NULL;
 }
 
-enum { EXACT, ENDS_IN, BEGINS_IN, NEXT, BEGINS_IN_LAST, NEXT_LAST, NSTEPS };
+/*
+ * What the directive around makes as well: "parallel for" is, for some schedules and reductions, a team and a loop in it. Its first line
+ * may be that of a function inlined in the loop.
+ */
+static entry_t *combined(const text_t *text, const sought_t *sought)
+{
+    const ompp_region_t *around = sought->around;
+    bool here = around && is_outlined(around->construct) && around->file == sought->region->file;
+    entry_t *entry = here ? on_line(text, around->begin) : NULL;
+
+    return entry && ompp_directive_has(entry->d.words, "parallel") && names(entry, sought->region->construct) ? entry : NULL;
+}
+
+enum { EXACT, COMBINED, ENDS_IN, BEGINS_IN, NEXT, BEGINS_IN_LAST, COMBINED_LAST, NEXT_LAST, NSTEPS };
 
 static entry_t *find(const text_t *text, const sought_t *sought, int step)
 {
@@ -192,6 +206,9 @@ static entry_t *find(const text_t *text, const sought_t *sought, int step)
 
     switch (step) {
     case EXACT: entry = on_line(text, region->begin); return entry && names(entry, construct) ? entry : NULL;
+    case COMBINED:
+    case COMBINED_LAST: /* the team may have got its line only now */
+        return construct == OMPP_CONSTRUCT_LOOP || construct == OMPP_CONSTRUCT_SECTIONS ? combined(text, sought) : NULL;
     case ENDS_IN:
         if (is_standalone(construct)) return of_standalone(text, sought);
         return region->end > region->begin && !is_outlined(construct) ? around(text, sought, region->end) : NULL;
@@ -273,6 +290,20 @@ static bool *read_waits(const ompp_profile_t *profile)
     return waits;
 }
 
+/* The region around this one on all call paths that it is on; NULL = several, or none. */
+static const ompp_region_t *find_around(const ompp_profile_t *profile, uint32_t region)
+{
+    uint32_t around = OMPP_NONE;
+
+    for (size_t i = 1; i < profile->nnodes; i++) {
+        if (profile->nodes[i].region != region) continue;
+        uint32_t parent = profile->nodes[profile->nodes[i].parent].region;
+        if (parent >= profile->nregions || (around != OMPP_NONE && parent != around)) return NULL;
+        around = parent;
+    }
+    return around == OMPP_NONE ? NULL : &profile->regions[around];
+}
+
 void ompp_directives_mend(ompp_profile_t *profile, const uint32_t *regions, size_t n, const ompp_source_t *source)
 {
     text_t text = read_directives(source);
@@ -281,7 +312,8 @@ void ompp_directives_mend(ompp_profile_t *profile, const uint32_t *regions, size
     for (int step = EXACT; done && waits && step < NSTEPS; step++) {
         for (size_t i = 0; i < n; i++) {
             ompp_region_t *region = &profile->regions[regions[i]];
-            const sought_t sought = {region, is_called_last(profile, region), waits[regions[i]], step <= NEXT};
+            const sought_t sought = {region, is_called_last(profile, region), waits[regions[i]],
+                                     find_around(profile, regions[i]), step <= NEXT};
             entry_t *entry = !done[i] && region->begin && is_sought(region->construct) ? find(&text, &sought, step) : NULL;
             if (!entry) continue;
             take(region, entry);

@@ -8,12 +8,20 @@
 
 int sum(int n);
 
+/* Inlined in the loop below, whose call into libgomp may get a line from here. */
+static inline int next(int seed)
+{
+    for (int n = seed % 7; n > 0; n--)
+        if (n % 2) seed = seed * 17 + 1;
+    return seed & 7;
+}
+
 int sum(int n)
 {
-    int s = 0;
+    int s = 0, start = 5;
 
 #pragma omp parallel for reduction(+ : s) schedule(dynamic) num_threads(2)
-    for (int i = 0; i < n; i++) s += i;
+    for (int i = 0; i < n; i++) s += i + next(start) + next(i);
     return s;
 }
 
