@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 
     if (!sum) return 1;
     printf("%d\n", sum(1000));
-    return dlclose(library);
+    return 0; /* not closed: threads of libgomp may still be in its code */
 }
 
 #else
