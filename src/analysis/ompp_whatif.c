@@ -440,7 +440,7 @@ int ompp_analysis_whatif(const ompp_profile_t *p, ompp_whatif_result_t **results
 
     *results = NULL;
     *n = 0;
-    if (!p->whatif.nregions) return 0;
+    if (!p->whatif.nregions || p->whatif.why) return 0;
     *results = calloc(p->whatif.nregions, sizeof **results);
     if (!*results || !find_work(p, &work)) {
         free(*results);
@@ -515,7 +515,7 @@ const char *ompp_whatif_no_interval(const ompp_profile_t *p, const ompp_whatif_r
     const ompp_whatif_t *w = &p->whatif;
     bool points = false;
 
-    if (!any_observed(w)) return NULL;
+    if (!any_observed(w) || w->why) return NULL;
     for (size_t i = 0; i < n; i++)
         for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
             if (results[i].gains[k].interval) return NULL;

@@ -47,7 +47,7 @@ typedef struct {
 
 /**
  * \brief Results of all regions that were followed, by what the program gains: of half their time first, then of all of it. Those that
- *        are little more than others together (OMPP_WHATIF_OWN) come after the rest.
+ *        are little more than others together (OMPP_WHATIF_OWN) come after the rest. None when the profile says why there is none.
  * \param[out] results  owned by the caller, free(); shape [*n]; NULL and 0 when there is none.
  * \return 0 or -OMPP_E_NOMEM.
  */

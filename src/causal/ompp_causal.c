@@ -7,6 +7,7 @@
 #include "base/ompp_env.h"
 #include "causal/ompp_causal_priv.h"
 #include "causal/ompp_progress_priv.h"
+#include "runtime/ompp_whatif_record.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -109,7 +110,7 @@ static bool forks(ompp_off_t node)
 /* It keeps up with the others before it goes into a region, which nobody is to take for work there. */
 static ompp_time_t chase_first(ompp_causal_thread_t *self)
 {
-    if (ompp_causal.rule.delays) ompp_causal_chase(self);
+    if (ompp_causal.rule.delays) ompp_causal_chase(self, OMPP_WHATIF_BIT_DYNAMIC);
     return ompp_event_now();
 }
 
@@ -211,6 +212,7 @@ static ompp_sync_subscriber_t subscriber = {
     .adopt = ompp_causal_adopt,
     .pay = ompp_causal_pay,
     .clock = ompp_causal_clock,
+    .alone = ompp_whatif_say_why,
     .publish = ompp_causal_publish,
     .wait = ompp_causal_wait,
     .resume = ompp_causal_resume,

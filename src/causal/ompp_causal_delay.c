@@ -98,13 +98,24 @@ static ompp_fine_t most(uint64_t set, ompp_time_t t)
     return most;
 }
 
-void ompp_causal_chase(ompp_causal_thread_t *self)
+/* More than that moves much from thread to thread: it was seen to be good up to here. */
+#define GOOD_PERCENT 50u
+
+static void watch_order(unsigned flag_bit)
+{
+    const ompp_causal_experiment_t now = ompp_causal_experiment;
+
+    if (now.slot >= 0 && now.percent > GOOD_PERCENT) ompp_causal_watch(flag_bit, 1u << now.slot);
+}
+
+void ompp_causal_chase(ompp_causal_thread_t *self, unsigned flag_bit)
 {
     for (unsigned i = 0; i < ROUNDS && ompp_causal_experiment.slot >= 0; i++) {
         const ompp_time_t t = ompp_event_now();
         ompp_clocks_count(&self->clocks, t);
         const ompp_fine_t owes = most(self->clocks.set, t) - offset_at(self, t);
         if (owes < CLOSE_NS * OMPP_FINE) return;
+        watch_order(flag_bit);
         pay(self, t + (ompp_time_t)(owes / OMPP_FINE));
         if (atomic_load_explicit(&ompp_causal.set, memory_order_relaxed) != self->clocks.set) return;
     }

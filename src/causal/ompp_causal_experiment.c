@@ -9,9 +9,14 @@
  * Where threads do not meet, but pass each other at locks, each is at another place when an experiment begins and ends, and has saved
  * another time. So a thread waits until it has passed its progress point some times, when all have got into step, and looks from there to
  * one of its later passes: at both the others are where they always are then.
+ *
+ * With several ranks it ends in a collective call in which all wait for all: rank 0 says in its stamp what is next, and all go over to
+ * it as they leave. When there is none for long it ends anywhere on rank 0, others go over with the first message that says so, and
+ * results are flagged: what was under way between the two moments is not counted.
  */
 #include "base/ompp_env.h"
 #include "causal/ompp_causal_priv.h"
+#include "causal/ompp_progress_priv.h"
 
 #include "model/ompp_layout.h"
 #include "runtime/ompp_whatif_record.h"
@@ -36,7 +41,10 @@ static struct {
     ompp_time_t begin;
     ompp_time_t paid;    /* of those that are over */
     uint64_t visits;     /* at the begin of the present one */
+    bool apart;          /* ranks have begun the present one at different moments */
     _Atomic bool spoilt;
+    _Atomic uint64_t heard[OMPP_CLOCKS_SLOTS]; /* ns of work, most of another rank */
+    _Atomic char wanted[OMPP_CLOCKS_SLOTS];    /* 0 = not looked at yet, or 'y', 'n' */
 } run;
 
 void ompp_causal_spoil(void)
@@ -54,41 +62,57 @@ static uint64_t draw(uint64_t n, uint64_t key)
     return x ^ x >> 31;
 }
 
-/* Work of all threads in a region until now, and in the one with the most. */
-static void shares(ompp_time_t work[OMPP_CLOCKS_SLOTS], ompp_time_t *largest)
-{
-    *largest = 0;
-    memset(work, 0, OMPP_CLOCKS_SLOTS * sizeof *work);
-    for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next)
-        for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) work[s] += t->seen[s];
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
-        if (work[s] > *largest) *largest = work[s];
-}
-
 /* Whether the user's text names the region: its name, or file:line. */
-static bool is_wanted(unsigned slot)
+static bool is_named(unsigned slot)
 {
     char file[512], name[512], place[600];
     uint32_t line;
 
-    if (!*ompp_env.causal_region) return true;
     ompp_whatif_region_place(ompp_causal_region(slot), file, sizeof file, &line, name, sizeof name);
     const char *slash = strrchr(file, '/');
     snprintf(place, sizeof place, "%s:%u", slash ? slash + 1 : file, line);
     return strcmp(name, ompp_env.causal_region) == 0 || strcmp(place, ompp_env.causal_region) == 0;
 }
 
+static bool is_wanted(unsigned slot)
+{
+    if (!ompp_causal_region(slot)) return false;
+    if (!*ompp_env.causal_region) return true;
+    if (!run.wanted[slot]) run.wanted[slot] = is_named(slot) ? 'y' : 'n';
+    return run.wanted[slot] == 'y';
+}
+
+/* A region that only other ranks know is here because one of them wants it. */
+uint64_t ompp_causal_work(unsigned slot)
+{
+    const uint64_t heard = atomic_load_explicit(&run.heard[slot], memory_order_relaxed);
+    uint64_t work = 0;
+
+    if (is_wanted(slot))
+        for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next) work += t->seen[slot];
+    return work > heard ? work : heard;
+}
+
+void ompp_causal_heard_of(unsigned slot, uint64_t work)
+{
+    if (work > atomic_load_explicit(&run.heard[slot], memory_order_relaxed))
+        atomic_store_explicit(&run.heard[slot], work, memory_order_relaxed);
+}
+
 static ompp_causal_experiment_t choose(uint64_t n)
 {
     static const unsigned percents[] = {25, 50, 75, 100};
-    ompp_time_t work[OMPP_CLOCKS_SLOTS], largest;
+    uint64_t work[OMPP_CLOCKS_SLOTS], largest = 0;
     ompp_causal_experiment_t chosen = {.number = n, .slot = -1};
     uint64_t best = 0;
 
-    shares(work, &largest);
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        work[s] = ompp_causal_work(s);
+        if (work[s] > largest) largest = work[s];
+    }
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         const uint64_t ticket = draw(n, ompp_causal_key(s));
-        if (!ompp_causal_region(s) || work[s] == 0 || work[s] < largest / SHARE || !is_wanted(s)) continue;
+        if (work[s] == 0 || work[s] < largest / SHARE) continue;
         if (chosen.slot >= 0 && ticket <= best) continue;
         best = ticket;
         chosen.slot = (int)s;
@@ -98,11 +122,12 @@ static ompp_causal_experiment_t choose(uint64_t n)
 }
 
 /* From now on another set: threads go over to it at their next event. */
-static void begin(ompp_causal_experiment_t next, uint64_t visits, ompp_time_t t)
+static void begin(ompp_causal_experiment_t next, uint64_t visits, ompp_time_t t, bool apart)
 {
     if (!run.first) run.first = t;
     run.begin = t;
     run.visits = visits;
+    run.apart = apart;
     atomic_store(&run.spoilt, false);
     ompp_causal_experiment = next;
     ompp_causal.rule.percent[0] = next.slot >= 0 ? next.percent : 0;
@@ -136,6 +161,7 @@ static void finish(const ompp_causal_thread_t *self, bool warm, uint64_t visits,
 
     run.paid += whole_ns(paid);
     ompp_causal_result_paid(whole_ns(paid));
+    if (run.apart) ompp_causal_watch(OMPP_WHATIF_BIT_APART, 1u << ompp_causal_experiment.slot);
     if (!atomic_load(&run.spoilt) && block.paid_ns < block.time_ns && block.saved_ns <= (int64_t)block.time_ns)
         ompp_causal_result_add(&ompp_causal_experiment, &block, warm && work > self->warm.work ? work - self->warm.work : work);
 }
@@ -180,7 +206,23 @@ static bool has_met_others(const ompp_causal_thread_t *self)
 
 bool ompp_causal_is_overdue(ompp_time_t t)
 {
+    if (!run.begin) run.begin = t; /* the first one begins where ranks meet */
     return ompp_causal.rule.delays && t > run.begin + OVERDUE * SHORTEST_NS;
+}
+
+/* So long, and with so much done, that it may end. */
+static bool is_due(uint64_t visits, ompp_time_t t)
+{
+    if (t < run.begin + SHORTEST_NS || visits < run.visits) return false;
+    return visits > run.visits || !run.visits;
+}
+
+bool ompp_causal_propose(ompp_time_t t, ompp_causal_experiment_t *next)
+{
+    if (ompp_whatif_rank() != 0 || ompp_whatif_ranks() <= 1 || t < run.begin + SHORTEST_NS) return false;
+    if (!is_due(ompp_progress_visits(t), t)) return false;
+    *next = next_one(t);
+    return true;
 }
 
 void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool together, ompp_time_t t)
@@ -188,17 +230,19 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool toget
     const ompp_clocks_t *c = &self->clocks;
     uint32_t free_lock = 0;
 
-    if (ompp_whatif_rank() > 0) return; /* rank 0 leads */
-    const bool warm = !together && ompp_whatif_ranks() <= 1 && is_in_it(self) && !is_alone(self);
+    const bool apart = ompp_whatif_ranks() > 1;
+
+    if (ompp_whatif_rank() > 0 || (apart && !ompp_causal_is_overdue(t))) return; /* rank 0 leads */
+    const bool warm = !together && !apart && is_in_it(self) && !is_alone(self);
     if (warm && !passes_enough(self, visits, t) && t < run.begin + FOREVER_NS) return;
-    if (t < run.begin + SHORTEST_NS || visits < run.visits) return;
-    if (visits == run.visits && run.visits) return; /* only where the program has done something */
+    if (!is_due(visits, t)) return;
     if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return; /* another thread is ending it */
     ompp_clocks_count(&self->clocks, t);
+    run.apart |= apart;
     if (is_in_it(self) && has_met_others(self))
         finish(self, warm && self->warm.passes > WARM, visits, t,
                ompp_clocks_offset(&ompp_causal.rule, c, OMPP_CLOCKS_EXPERIMENT), c->o[OMPP_CLOCKS_BASELINE]);
-    begin(next_one(t), visits, t);
+    begin(next_one(t), visits, t, apart);
     ompp_causal_unlock(&run.lock);
     ompp_causal_settle(self);
 }
@@ -211,9 +255,25 @@ void ompp_causal_follow(ompp_causal_thread_t *self, uint64_t number, uint64_t ke
 
     if (number <= ompp_causal_experiment.number || percent > 100) return;
     if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return;
+    run.apart = true;
     if (is_in_it(self) && self->met.t > run.begin)
         finish(self, false, run.visits + 1, self->met.t, self->met.saved, self->met.paid);
-    begin(next, run.visits, t);
+    begin(next, run.visits, t, true);
+    ompp_causal_unlock(&run.lock);
+    ompp_causal_settle(self);
+}
+
+void ompp_causal_follow_together(ompp_causal_thread_t *self, uint64_t number, uint64_t key, unsigned percent, ompp_time_t t)
+{
+    ompp_causal_experiment_t next = {.number = number, .slot = key ? ompp_causal_slot_of(key) : -1, .percent = percent};
+    const uint64_t visits = ompp_progress_visits(t);
+    uint32_t free_lock = 0;
+
+    if (number <= ompp_causal_experiment.number || percent > 100) return;
+    if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return;
+    if (is_in_it(self))
+        finish(self, false, visits > run.visits ? visits : run.visits + 1, t, self->met.saved, self->met.paid);
+    begin(next, visits, t, false);
     ompp_causal_unlock(&run.lock);
     ompp_causal_settle(self);
 }

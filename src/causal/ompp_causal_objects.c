@@ -275,7 +275,7 @@ static void hand_out(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
 {
     self->chases = false;
     if (ompp_causal.rule.delays) {
-        ompp_causal_chase(self);
+        ompp_causal_chase(self, OMPP_WHATIF_BIT_DYNAMIC);
         return;
     }
     object_t *o = take(OMPP_SYNC_CHUNK, team, true);

@@ -71,6 +71,9 @@ typedef struct ompp_causal_thread {
         ompp_fine_t saved, paid;
         uint64_t visits;
     } warm;                  /* with delays: its clocks when it and the others had got into step, in the experiment */
+    struct {
+        uint64_t number, key, percent;
+    } proposed;              /* with delays: experiment that rank 0 begins where all meet that it has met; number 0 = none */
     bool pauses;             /* it does no work, whatever its clocks say */
     bool met_all;            /* it is about to go on with all other processes of a communicator */
     bool main;               /* initial thread of the process */
@@ -194,8 +197,10 @@ void ompp_causal_go_on(ompp_causal_thread_t *self, const ompp_stamp_t *stamp, om
 
 void ompp_causal_pay(ompp_time_t until);
 
-/** \brief With delays: waits until the thread has had as much delay as the one with the most, where order is decided by who comes first. */
-void ompp_causal_chase(ompp_causal_thread_t *self);
+/** \brief With delays: waits until the thread has had as much delay as the one with the most, where order is decided by who comes first.
+ *  What a large speed-up gains there is flagged: the program without the delays would not have had the order they made.
+ *  \param[in] flag_bit  OMPP_WHATIF_BIT_*: what decides. */
+void ompp_causal_chase(ompp_causal_thread_t *self, unsigned flag_bit);
 
 /* ---- Experiments (ompp_causal_experiment.c) --------------------------------------------------------------------------- */
 
@@ -235,6 +240,21 @@ bool ompp_causal_is_overdue(ompp_time_t t);
 
 /** \brief Another rank has begun an experiment: this one goes over to it. \param[in] key  of the region; 0 = a rest. */
 void ompp_causal_follow(ompp_causal_thread_t *self, uint64_t number, uint64_t key, unsigned percent, ompp_time_t t);
+
+/** \brief The same, at a moment at which all ranks do: they have just met. */
+void ompp_causal_follow_together(ompp_causal_thread_t *self, uint64_t number, uint64_t key, unsigned percent, ompp_time_t t);
+
+/**
+ * \brief On rank 0: what begins when this thread has met all, if the present experiment has lasted long enough by then.
+ * \return false when nothing is to begin.
+ */
+bool ompp_causal_propose(ompp_time_t t, ompp_causal_experiment_t *next);
+
+/** \brief ns of work in the region of a slot, of the rank that has most of it, as far as it is known here; 0 = not wanted. */
+uint64_t ompp_causal_work(unsigned slot);
+
+/** \brief Another rank has, or knows of one that has, so much work in the region of a slot. */
+void ompp_causal_heard_of(unsigned slot, uint64_t work);
 
 /** \brief The thread has met others, and is as far as they are. */
 static inline void ompp_causal_note_met(ompp_causal_thread_t *self, ompp_time_t t)

@@ -14,12 +14,22 @@ typedef struct {
     uint64_t experiment;   /* number of the set of regions, or of the experiment; two of them say nothing to each other */
     uint64_t key, percent; /* with delays: its region and speed-up */
     uint64_t keys[OMPP_CLOCKS_SLOTS]; /* 0 = free */
-    ompp_fine_t v[OMPP_CLOCKS];
+    union {
+        ompp_fine_t v[OMPP_CLOCKS];
+        struct {
+            ompp_fine_t v[2];                 /* EXPERIMENT, BASELINE */
+            uint64_t work[OMPP_CLOCKS_SLOTS]; /* ns in each region, of the rank with the most: rank 0 chooses by that */
+            struct {
+                uint64_t number, key, percent;
+            } next;                           /* begins where this stamp comes to all; number 0 = nothing */
+        } delays;
+    };
 } remote_t;
 
+/* Of another size in the other mode: so ranks notice that they have not the same. */
 size_t ompp_causal_stamp_size(void)
 {
-    return sizeof(remote_t);
+    return sizeof(remote_t) + (ompp_causal.rule.delays ? sizeof(uint64_t) : 0);
 }
 
 void ompp_causal_clock(const ompp_sync_clock_t *clock)
@@ -47,12 +57,25 @@ static void put_experiment(remote_t *remote)
     remote->percent = ompp_causal_experiment.percent;
 }
 
+static void put_delays(remote_t *remote, const ompp_stamp_t *own, ompp_fine_t shift, ompp_time_t t)
+{
+    ompp_causal_experiment_t next;
+
+    put_experiment(remote);
+    for (unsigned i = 0; i < 2; i++) remote->delays.v[i] = own->v[i] + shift;
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) remote->delays.work[s] = remote->keys[s] ? ompp_causal_work(s) : 0;
+    if (!ompp_causal_propose(t, &next)) return;
+    remote->delays.next.number = next.number;
+    remote->delays.next.key = next.slot >= 0 ? ompp_causal_key((unsigned)next.slot) : 0;
+    remote->delays.next.percent = next.percent;
+}
+
 void ompp_causal_stamp(void *stamp, ompp_time_t t)
 {
     ompp_causal_thread_t *self = ompp_causal_enter();
     remote_t *remote = stamp;
 
-    memset(remote, 0, sizeof *remote);
+    memset(remote, 0, ompp_causal_stamp_size());
     if (!self) return;
     ompp_causal_settle(self);
     self->syncs++;
@@ -62,9 +85,9 @@ void ompp_causal_stamp(void *stamp, ompp_time_t t)
     remote->t = self->own.t + shift;
     remote->debt = self->own.debt;
     remote->experiment = experiment_number();
-    if (ompp_causal.rule.delays) put_experiment(remote);
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) remote->keys[s] = ompp_causal_key(s);
-    for (unsigned i = 0; i < OMPP_CLOCKS; i++) remote->v[i] = self->own.v[i] + shift;
+    if (ompp_causal.rule.delays) put_delays(remote, &self->own, shift, t);
+    for (unsigned i = 0; i < OMPP_CLOCKS && !ompp_causal.rule.delays; i++) remote->v[i] = self->own.v[i] + shift;
     ompp_causal_leave(self);
 }
 
@@ -103,6 +126,35 @@ static void combine_by_key(remote_t *into, const remote_t *other)
     }
 }
 
+static void combine_work(remote_t *into, const remote_t *other)
+{
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        int to = other->keys[s] ? position(into, other->keys[s]) : -1;
+        if (to < 0 && other->keys[s]) to = position(into, 0);
+        if (to < 0) continue;
+        into->keys[to] = other->keys[s];
+        if (other->delays.work[s] > into->delays.work[to]) into->delays.work[to] = other->delays.work[s];
+    }
+}
+
+/* Of an earlier experiment only the time is of use. */
+static void combine_delays(remote_t *into, const remote_t *other)
+{
+    remote_t before;
+
+    if (other->experiment > into->experiment) {
+        before = *into;
+        *into = *other;
+        other = &before;
+    }
+    const bool same = other->experiment == into->experiment;
+    for (unsigned i = 0; i < 2; i++) into->delays.v[i] = later(into->delays.v[i], same ? other->delays.v[i] : other->t);
+    if (same) into->debt = later(into->debt, other->debt);
+    into->t = later(into->t, other->t);
+    if (other->delays.next.number > into->delays.next.number) into->delays.next = other->delays.next;
+    combine_work(into, other);
+}
+
 void ompp_causal_combine(void *into_bytes, const void *other_bytes)
 {
     remote_t *into = into_bytes;
@@ -111,6 +163,10 @@ void ompp_causal_combine(void *into_bytes, const void *other_bytes)
     if (other->t == 0) return;
     if (into->t == 0) {
         *into = *other;
+        return;
+    }
+    if (ompp_causal.rule.delays) {
+        combine_delays(into, other);
         return;
     }
     if (into->experiment < other->experiment) {
@@ -123,7 +179,7 @@ void ompp_causal_combine(void *into_bytes, const void *other_bytes)
     if (other->experiment < into->experiment) {
         for (unsigned i = 0; i < OMPP_CLOCKS; i++) into->v[i] = later(into->v[i], other->t);
     } else {
-        if (ompp_causal.rule.delays || memcmp(into->keys, other->keys, sizeof into->keys) == 0)
+        if (memcmp(into->keys, other->keys, sizeof into->keys) == 0)
             for (unsigned i = 0; i < OMPP_CLOCKS; i++) into->v[i] = later(into->v[i], other->v[i]);
         else
             combine_by_key(into, other);
@@ -143,8 +199,8 @@ static void translate(const ompp_causal_thread_t *self, const remote_t *remote, 
     stamp->set = remote->experiment == experiment_number() ? self->clocks.set : 0;
     for (unsigned i = 0; i < OMPP_CLOCKS; i++) stamp->v[i] = stamp->t;
     if (ompp_causal.rule.delays) {
-        stamp->v[OMPP_CLOCKS_EXPERIMENT] = remote->v[OMPP_CLOCKS_EXPERIMENT] - shift;
-        stamp->v[OMPP_CLOCKS_BASELINE] = remote->v[OMPP_CLOCKS_BASELINE] - shift;
+        stamp->v[OMPP_CLOCKS_EXPERIMENT] = remote->delays.v[OMPP_CLOCKS_EXPERIMENT] - shift;
+        stamp->v[OMPP_CLOCKS_BASELINE] = remote->delays.v[OMPP_CLOCKS_BASELINE] - shift;
         return;
     }
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
@@ -167,9 +223,23 @@ static void watch_flags(const ompp_causal_thread_t *self, unsigned flags)
     for (; flags; flags &= flags - 1) ompp_causal_watch((unsigned)__builtin_ctz(flags), slots);
 }
 
+static void learn(ompp_causal_thread_t *self, const remote_t *remote)
+{
+    self->proposed.number = remote->delays.next.number;
+    self->proposed.key = remote->delays.next.key;
+    self->proposed.percent = remote->delays.next.percent;
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        const int slot = remote->keys[s] && remote->delays.work[s] ? ompp_causal_slot_of(remote->keys[s]) : -1;
+        if (slot >= 0) ompp_causal_heard_of((unsigned)slot, remote->delays.work[s]);
+    }
+}
+
 void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t)
 {
     ompp_causal_note_met(self, t);
+    if (self->met_all && ompp_causal.rule.delays && self->proposed.number)
+        ompp_causal_follow_together(self, self->proposed.number, self->proposed.key, (unsigned)self->proposed.percent, t);
+    self->proposed.number = 0;
     if (self->met_all) ompp_causal_at_join(self, ompp_meter_region(self->node), t);
     else if (ompp_causal_is_overdue(t)) ompp_causal_at_join(self, 0, t);
     self->met_all = false;
@@ -189,6 +259,7 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
         ompp_causal_follow_set(self, remote->experiment, remote->keys, wait->begin);
     else if (remote && remote->experiment > experiment_number())
         ompp_causal_follow(self, remote->experiment, remote->key, (unsigned)remote->percent, wait->begin);
+    if (remote && remote->t > 0 && ompp_causal.rule.delays) learn(self, remote);
     if (remote && remote->t > 0) translate(self, remote, &self->other);
     else self->lost++;
     ompp_clocks_wait(&self->clocks, wait->begin);

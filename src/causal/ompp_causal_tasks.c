@@ -255,7 +255,7 @@ static void do_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t other, 
     begin(self, task, other);
     unlock_pool();
     ompp_causal_go_on(self, &self->other, 0, t);
-    if (ompp_causal.rule.delays) ompp_causal_chase(self);
+    if (ompp_causal.rule.delays) ompp_causal_chase(self, OMPP_WHATIF_BIT_TASK);
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
     lock_pool();
     note_begun(self);

@@ -157,7 +157,7 @@ int ompp_whatif_merge(ompp_profile_t *into_profile, const ompp_profile_t *from_p
         if (same) ompp_whatif_join_point(same, &point);
         else ompp_profile_add_whatif_point(into_profile, &point);
     }
-    if (!into->why || from_leads) into->why = strings[from->why];
+    if (from->why && (!into->why || from_leads)) into->why = strings[from->why];
     into->time_ns = larger(into->time_ns, from->time_ns);
     into->paid_ns = larger(into->paid_ns, from->paid_ns);
     into->events += from->events;

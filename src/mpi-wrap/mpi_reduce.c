@@ -247,6 +247,7 @@ static bool several_programs(void)
 
     if (!n || atoi(n) <= 1) return false;
     ompp_event_coverage(OMPP_COVERAGE_NOTE, "several programs in one job", "one report per rank");
+    ompp_sync_alone("several programs in one job, whose ranks cannot tell each other of their clocks");
     return true;
 }
 

@@ -281,8 +281,10 @@ static bool agreed(MPI_Comm own, size_t bytes)
 
     if (PMPI_Allreduce(mine, least, 4, MPI_LONG_LONG, MPI_MIN, own) != MPI_SUCCESS) return false;
     if (least[0] == -least[1] && least[2] == -least[3]) return bytes > 0;
-    if (bytes)
+    if (bytes) {
         ompp_event_coverage(OMPP_COVERAGE_REFUSED, "causal profile across ranks", "not all ranks were started with the same OMPP_CAUSAL");
+        ompp_sync_alone("not all ranks were started with the same OMPP_CAUSAL");
+    }
     return false;
 }
 
@@ -306,8 +308,15 @@ void ompp_mpi_stamp_start(MPI_Comm own)
 {
     const size_t bytes = ompp_mpi_mode & (OMPP_MPI_ASK | OMPP_MPI_OFF) ? 0 : ompp_sync_stamp_size();
 
+    int size = 1;
+
+    PMPI_Comm_size(own, &size);
+    if (!bytes && size > 1) ompp_sync_alone("MPI is not measured, so that ranks cannot tell each other of their clocks");
     if (!agreed(own, bytes)) return;
-    if (!all_want(own, prepare(own, bytes), false)) return;
+    if (!all_want(own, prepare(own, bytes), false)) {
+        ompp_sync_alone("MPI refused what the clocks of ranks need to travel");
+        return;
+    }
     ompp_mpi_clock_start(own);
     ompp_mpi_channel_made(MPI_COMM_WORLD);
     ompp_mpi_channel_made(MPI_COMM_SELF);

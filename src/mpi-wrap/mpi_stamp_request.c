@@ -214,8 +214,19 @@ static void receive_done(ompp_mpi_request_t *r, const MPI_Status *status, bool g
     else done->unknown = true;
 }
 
+/* Work while an operation is under way that needs the other ranks: it may only have gone on in calls of MPI. */
+#define OVERLAP_NS 20000u
+
+static bool overlaps_work(const ompp_mpi_request_t *r, const done_t *done)
+{
+    const bool needs_others = r->kind == OMPP_MPI_PENDING_COLLECTIVE || r->receipt;
+
+    return needs_others && r->begin && done->begin > r->begin + OVERLAP_NS;
+}
+
 static void request_done(ompp_mpi_request_t *r, const MPI_Status *status, bool good, done_t *done)
 {
+    if (overlaps_work(r, done)) done->flags |= OMPP_WHATIF_F_OVERLAP;
     if (r->kind == OMPP_MPI_PENDING_RECEIVE) receive_done(r, status, good, done);
     if (r->kind == OMPP_MPI_PENDING_SEND && r->receipt) {
         done->any |= ompp_mpi_receipt_take(r->receipt, done->begin, done->end, done->sum);

@@ -93,6 +93,7 @@ typedef struct {
     ompp_time_t (*adopt)(const void *stamp, const ompp_sync_wait_t *wait);
     void (*pay)(ompp_time_t until);
     void (*clock)(const ompp_sync_clock_t *clock);
+    void (*alone)(const char *why);
     void (*publish)(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
     void (*wait)(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
     void (*resume)(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
@@ -205,6 +206,14 @@ static inline void ompp_sync_clock(const ompp_sync_clock_t *clock)
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
     if (__builtin_expect(s != 0, 0)) s->clock(clock);
+}
+
+/** \brief No clocks travel between the ranks of this run: what one knows by itself is no result. \param[in] why  for the report; copied. */
+static inline void ompp_sync_alone(const char *why)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    if (__builtin_expect(s != 0, 0)) s->alone(why);
 }
 
 /**

@@ -163,6 +163,11 @@ static void set_clock(const ompp_sync_clock_t *clock)
     if (clock->error_ns) fprintf(stderr, "fake: clocks of one node differ\n");
 }
 
+static void say_nothing(const char *why)
+{
+    (void)why;
+}
+
 static void in_process(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 {
     (void)kind, (void)object, (void)t;
@@ -175,7 +180,7 @@ static void task(ompp_sync_task_t what, uint64_t which, uint64_t other, ompp_tim
 
 static const ompp_sync_subscriber_t clocks = {
     .stamp_size = sizeof(fake_stamp_t), .stamp = make_stamp, .combine = combine_stamps, .adopt = adopt_stamp, .pay = pay,
-    .clock = set_clock, .publish = in_process, .wait = in_process, .resume = in_process, .task = task};
+    .clock = set_clock, .alone = say_nothing, .publish = in_process, .wait = in_process, .resume = in_process, .task = task};
 
 FAKE_API void fake_mark(int64_t mark)
 {
