@@ -28,7 +28,7 @@
 #define SHORTEST_NS 20000000u /* of an experiment */
 #define OVERDUE 4u            /* times the shortest one, without a place where a unit of work ends */
 #define SHARE 50u             /* regions with less than one part in so many of all work are not tried */
-#define WARM 3u               /* passes of a thread until the experiment is in its stride, when threads do not meet */
+#define WARM 5u               /* passes of a thread until the experiment is in its stride, when threads do not meet */
 #define MEASURED 6u           /* passes from then on, at least */
 #define FOREVER_NS 2000000000u /* without so many passes of one thread */
 #define BUDGET 0.3            /* part of the run that delays may take */
