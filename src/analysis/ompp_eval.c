@@ -164,7 +164,10 @@ static void name(reader_t *r)
 
     while (is_name(r->at[n])) n++;
     if (counter(r) || column(r, n) || call(r, n)) return;
-    fail(r, "neither a counter in use nor a column (EXECT, EXECC, BODYT, ...) nor a function");
+    if (r->at[n] == '(')
+        fail(r, "no function; of data structures there are the columns that the tables have, as loads(name) and stores(name)");
+    else
+        fail(r, "neither a counter in use nor a column (EXECT, EXECC, BODYT, ...) nor a function");
 }
 
 static void number(reader_t *r)

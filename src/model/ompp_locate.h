@@ -25,7 +25,7 @@ typedef struct {
     uintptr_t address; /* in the process */
     uint64_t size;     /* bytes; 0 = not known */
     size_t module;     /* index */
-    int no_part;       /* found 0: the variable is there, but not the part of it: text says why */
+    int no_part;       /* found 0: the variable is there, but not the part of it, or it is a function: text says why */
     char text[600];    /* found > 1: how to name each of them; 0: the nearest names; 1: a remark; may be "" */
 } ompp_locate_t;
 

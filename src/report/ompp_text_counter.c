@@ -92,6 +92,19 @@ size_t ompp_text_counter_columns(const ompp_text_t *t, bool split, ompp_text_col
 
 /* ---- General Information -------------------------------------------------------------------------------------------- */
 
+/* A dot between groups of three digits. */
+static void grouped(uint64_t value, char *out, size_t n)
+{
+    char digits[24];
+    size_t length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, value), used = 0;
+
+    for (size_t i = 0; i < length && used + 2 < n; i++) {
+        if (i > 0 && (length - i) % 3 == 0) out[used++] = '.';
+        out[used++] = digits[i];
+    }
+    out[used] = '\0';
+}
+
 typedef void line_fn(const ompp_text_t *t, const char *name, const char *text);
 
 static void text_line(const ompp_text_t *t, const char *name, const char *text)
@@ -164,6 +177,33 @@ bool ompp_text_has_counters(const ompp_text_t *t)
     return t->nevaluators > 0;
 }
 
+/* Of the root: what no table has, so that those and this make up all that was counted. */
+static uint64_t outside_regions(const ompp_text_t *t, const ompp_counter_t *counter)
+{
+    const ompp_node_t *root = t->profile->nodes;
+    uint64_t sum = 0;
+
+    for (uint32_t b = 0; t->profile->nnodes && b < root->nblocks; b++) {
+        const ompp_block_t *block = &root->blocks[b];
+        if (block->set != counter->set || block->object != counter->object) continue;
+        if (counter->index < block->nvalues) sum += block->values[counter->index];
+        if (counter->waits < block->nvalues) sum += block->values[counter->waits];
+    }
+    return sum;
+}
+
+static void outside_line(const ompp_text_t *t, line_fn *line)
+{
+    char text[1000] = "", value[40];
+    size_t length = 0;
+
+    for (size_t i = 0; i < t->ncounters && length < sizeof text; i++) {
+        grouped(outside_regions(t, &t->counters[i]), value, sizeof value);
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s %s", length ? "; " : "", t->counters[i].name, value);
+    }
+    if (length) line(t, "Outside Regions", text);
+}
+
 static void all_lines(const ompp_text_t *t, line_fn *line)
 {
     size_t papi = 0;
@@ -179,6 +219,7 @@ static void all_lines(const ompp_text_t *t, line_fn *line)
         length += (size_t)snprintf(text + length, sizeof text - length, "%s%s [%s]", length ? "; " : "", t->evaluators[i].title,
                                    t->evaluators[i].unit);
     if (length) line(t, "Derived", text);
+    outside_line(t, line);
 }
 
 void ompp_text_counter_lines(const ompp_text_t *t)
@@ -192,19 +233,6 @@ void ompp_text_counter_csv_lines(const ompp_text_t *t)
 }
 
 /* ---- Cells ---------------------------------------------------------------------------------------------------------- */
-
-/* A dot between groups of three digits. */
-static void grouped(uint64_t value, char *out, size_t n)
-{
-    char digits[24];
-    size_t length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, value), used = 0;
-
-    for (size_t i = 0; i < length && used + 2 < n; i++) {
-        if (i > 0 && (length - i) % 3 == 0) out[used++] = '.';
-        out[used++] = digits[i];
-    }
-    out[used] = '\0';
-}
 
 /* Long names make their column wider. */
 static int width_of(const ompp_text_t *t, const ompp_text_column_t *column)

@@ -339,6 +339,12 @@ const ompp_elf_symbol_t *ompp_elf_object(ompp_elf_t *elf, uint64_t address)
     return symbol_at(&elf->objects, address);
 }
 
+const ompp_elf_symbols_t *ompp_elf_functions(ompp_elf_t *elf)
+{
+    read_symbols(elf, is_function, &elf->functions);
+    return &elf->functions;
+}
+
 const ompp_elf_symbols_t *ompp_elf_objects(ompp_elf_t *elf)
 {
     read_symbols(elf, is_object, &elf->objects);

@@ -87,4 +87,7 @@ const ompp_elf_symbol_t *ompp_elf_object(ompp_elf_t *elf, uint64_t address);
 /** \brief All variables, ascending by address. */
 const ompp_elf_symbols_t *ompp_elf_objects(ompp_elf_t *elf);
 
+/** \brief All function symbols, ascending by address. */
+const ompp_elf_symbols_t *ompp_elf_functions(ompp_elf_t *elf);
+
 #endif

@@ -140,6 +140,14 @@ static const char *function_of(const ompp_variable_t *v)
     return v->name[0] == '/' ? NULL : v->function;
 }
 
+/* "K::hits" for geo::K::hits. */
+static bool ends_scope(const ompp_variable_t *v, const char *name, size_t n)
+{
+    size_t m = strlen(v->name);
+
+    return m > n + 2 && n > 0 && strncmp(v->name + m - n - 2, "::", 2) == 0 && same(v->name + m - n, name, n, v->fortran);
+}
+
 static int fits(ompp_structure_t *structure, const ompp_variable_t *v, const char *name, size_t n)
 {
     uint64_t size;
@@ -149,7 +157,7 @@ static int fits(ompp_structure_t *structure, const ompp_variable_t *v, const cha
     if (is_of_function(v, name, n)) return BY_FUNCTION;
     symbol = ompp_variable_symbol(structure, v->addr, &size);
     if (symbol && same(symbol, name, n, false)) return BY_NAME;
-    return same(ompp_variable_last_part(v->name), name, n, v->fortran) ? BY_LAST_PART : NO;
+    return same(ompp_variable_last_part(v->name), name, n, v->fortran) || ends_scope(v, name, n) ? BY_LAST_PART : NO;
 }
 
 /* "/work/x" is a member of the common block that is called "work" or "/work/"; of a blank one "//". */
@@ -337,6 +345,13 @@ static void list_nearest(search_t *s, const char *name, ompp_locate_t *answer)
     }
 }
 
+static bool is_function(const search_t *s, const char *name)
+{
+    for (size_t m = 0; m < s->nmodules; m++)
+        if (s->structures[m] && ompp_variable_is_function(s->structures[m], name)) return true;
+    return false;
+}
+
 /* ---- One ------------------------------------------------------------------------------------------------------------ */
 
 static void remark(ompp_structure_t *structure, const ompp_variable_t *v, ompp_locate_t *answer)
@@ -344,6 +359,7 @@ static void remark(ompp_structure_t *structure, const ompp_variable_t *v, ompp_l
     static const char *const texts[] = {
         [OMPP_VARIABLE_DATA] = "",
         [OMPP_VARIABLE_POINTER] = "a pointer: it is counted itself, not what it points to",
+        [OMPP_VARIABLE_CONTAINER] = "a container: it is counted itself, not its elements, which lie elsewhere",
         [OMPP_VARIABLE_DESCRIPTOR] = "an allocatable array or pointer: its description is counted, not its elements",
     };
 
@@ -397,6 +413,9 @@ static void locate(search_t *s, ompp_locate_t *answer)
     else if (s->n > 0 && w.number == 0) {
         answer->found = s->n;
         list_candidates(s, answer->name, answer);
+    } else if (is_function(s, w.name)) {
+        answer->no_part = 1;
+        snprintf(answer->text, sizeof answer->text, "it is a function, not a variable");
     } else
         list_nearest(s, w.name, answer);
     free(w.text);

@@ -292,6 +292,19 @@ bool ompp_type_is_descriptor(ompp_dwarf_t *dwarf, uint64_t type)
     return has != 0;
 }
 
+bool ompp_type_is_container(ompp_dwarf_t *dwarf, uint64_t type)
+{
+    static const char *const names[] = {"vector<", "deque<", "list<", "forward_list<", "map<", "multimap<", "set<", "multiset<",
+                                        "unordered_", "basic_string<", "valarray<", "unique_ptr<", "shared_ptr<"};
+    Dwarf_Die die = open_die(dwarf, without_aliases(dwarf, type));
+    const char *name = die ? name_of(dwarf, die) : NULL;
+    bool is = false;
+
+    for (size_t i = 0; name && i < sizeof names / sizeof names[0]; i++) is |= strncmp(name, names[i], strlen(names[i])) == 0;
+    if (die) dwarf_dealloc_die(die);
+    return is;
+}
+
 /* A member by its name, also one of a base class, or of a structure or union that has no name. */
 typedef struct {
     const char *name;
@@ -341,7 +354,8 @@ static void select_member(select_t *s)
 
     while (w.name[w.length] && !strchr(".%[( ", w.name[w.length])) w.length++;
     if (tag != DW_TAG_structure_type && tag != DW_TAG_class_type && tag != DW_TAG_union_type) {
-        s->error = "it has no members";
+        s->error = tag != DW_TAG_array_type ? "it has no members" :
+                   s->fortran ? "it is an array: a member needs an index, a(i)%x" : "it is an array: a member needs an index, a[i].x";
         return;
     }
     Dwarf_Die die = open_die(s->dwarf, s->type);

@@ -26,4 +26,7 @@ bool ompp_type_is_pointer(ompp_dwarf_t *dwarf, uint64_t type);
 /** \brief Arrays whose data lie elsewhere: allocatable ones and pointers of Fortran. */
 bool ompp_type_is_descriptor(ompp_dwarf_t *dwarf, uint64_t type);
 
+/** \brief Classes of the C++ library whose elements lie elsewhere, by their names ("vector<double>"). */
+bool ompp_type_is_container(ompp_dwarf_t *dwarf, uint64_t type);
+
 #endif

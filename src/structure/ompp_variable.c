@@ -439,6 +439,29 @@ const ompp_variable_t *ompp_variable_all(ompp_structure_t *structure, double dea
     return all ? all->items : NULL;
 }
 
+/* "solve", "solve_" of Fortran, "_ZN3geo5solveEv" for "geo::solve". */
+static bool is_symbol_of(const char *symbol, const char *name)
+{
+    size_t n = strlen(name);
+
+    if (strncmp(symbol, name, n) == 0 && (!symbol[n] || strcmp(symbol + n, "_") == 0 || symbol[n] == '@')) return true;
+    if (strncmp(symbol, "_Z", 2) != 0 || !strstr(symbol, ompp_variable_last_part(name))) return false;
+    char *whole = ompp_name_of_symbol(symbol, true);
+    const char *last = whole ? ompp_variable_last_part(whole) : NULL;
+    bool is = whole && (strcmp(whole, name) == 0 || strcmp(last, name) == 0);
+    free(whole);
+    return is;
+}
+
+bool ompp_variable_is_function(ompp_structure_t *structure, const char *name)
+{
+    const ompp_elf_symbols_t *all = ompp_elf_functions(&structure->elf);
+
+    for (size_t i = 0; *name && i < all->n; i++)
+        if (is_symbol_of(all->items[i].name, name)) return true;
+    return false;
+}
+
 const char *ompp_variable_symbol(ompp_structure_t *structure, uint64_t addr, uint64_t *size)
 {
     const ompp_elf_symbol_t *symbol = ompp_elf_object(&structure->elf, addr);
@@ -458,5 +481,6 @@ const char *ompp_variable_select(ompp_structure_t *structure, const ompp_variabl
 ompp_variable_kind_t ompp_variable_kind(ompp_structure_t *structure, const ompp_variable_t *variable)
 {
     if (ompp_type_is_pointer(&structure->dwarf, variable->type)) return OMPP_VARIABLE_POINTER;
-    return ompp_type_is_descriptor(&structure->dwarf, variable->type) ? OMPP_VARIABLE_DESCRIPTOR : OMPP_VARIABLE_DATA;
+    if (ompp_type_is_descriptor(&structure->dwarf, variable->type)) return OMPP_VARIABLE_DESCRIPTOR;
+    return ompp_type_is_container(&structure->dwarf, variable->type) ? OMPP_VARIABLE_CONTAINER : OMPP_VARIABLE_DATA;
 }

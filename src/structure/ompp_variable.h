@@ -46,6 +46,9 @@ void ompp_variable_part(ompp_structure_t *structure, const ompp_variable_t *vari
 /** \brief All variables, ascending by address. \param[out] n  their number. \return borrowed, shape [n]. */
 const ompp_variable_t *ompp_variable_all(ompp_structure_t *structure, double deadline, size_t *n);
 
+/** \brief Whether a function has this name, as its symbol or as in the source. */
+bool ompp_variable_is_function(ompp_structure_t *structure, const char *name);
+
 /** \brief The symbol that begins at an address. \return its name, borrowed; NULL = none. \param[out] size  bytes. */
 const char *ompp_variable_symbol(ompp_structure_t *structure, uint64_t addr, uint64_t *size);
 
@@ -61,9 +64,9 @@ const char *ompp_variable_last_part(const char *name);
 const char *ompp_variable_select(ompp_structure_t *structure, const ompp_variable_t *variable, const char *part, uint64_t *offset,
                                  uint64_t *size);
 
-typedef enum { OMPP_VARIABLE_DATA, OMPP_VARIABLE_POINTER, OMPP_VARIABLE_DESCRIPTOR } ompp_variable_kind_t;
+typedef enum { OMPP_VARIABLE_DATA, OMPP_VARIABLE_POINTER, OMPP_VARIABLE_DESCRIPTOR, OMPP_VARIABLE_CONTAINER } ompp_variable_kind_t;
 
-/** \brief Whether a variable holds the user's data, or says where they lie: a pointer or reference, an allocatable array. */
+/** \brief Whether a variable holds the user's data, or says where they lie: a pointer or reference, an allocatable array, a container. */
 ompp_variable_kind_t ompp_variable_kind(ompp_structure_t *structure, const ompp_variable_t *variable);
 
 #endif

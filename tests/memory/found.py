@@ -123,7 +123,7 @@ def in_c(verdict, scratch, name, compiler):
     wanted = ["table", "memo", "gird", "grid[9]", "cells.id", "cells[1].x", "heap", "grid[1:2][1:2]"]
     words = ["there are 2, name one: main.c:table (80 bytes), other.c:table (80 bytes)",
              "there are 2, name one: first::memo (24 bytes), second::memo (24 bytes)", "no variable of this name and a fixed address; there is grid",
-             "out of bounds", "no members", "no such member", "not what it points to", "one piece"]
+             "out of bounds", "needs an index", "no such member", "not what it points to", "one piece"]
     profile, said = run(verdict, scratch, program, name + " wrong", ",".join(wanted))
     for text, word in zip(wanted, words):
         verdict.check(any("OMPP_DATA: %s: " % text in m and word in m for m in said), "%s: %s: not '%s' but %s" % (name, text, word, said))

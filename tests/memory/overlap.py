@@ -74,10 +74,23 @@ def shared_name(verdict, scratch, program):
 
 
 def refused(verdict, scratch, program):
-    wanted = {"nothing": "no variable", "cells[60]": "out of bounds", "main": "no variable"}
-    _, _, coverage = run(scratch, program, "refused", ",".join(wanted))
+    wanted = {"nothing": "no variable", "cells[60]": "out of bounds", "main": "is a function", "printf": "is a function",
+              "cells.id": "needs an index", "gv": "a container"}
+    _, stores, coverage = run(scratch, program, "refused", ",".join(wanted))
     for name, word in wanted.items():
         verdict.check(word in coverage.get("OMPP_DATA: " + name, ""), "%s: the reason is not in Coverage: %s" % (name, coverage))
+
+
+def counted(verdict, scratch, program):
+    """Names by their last parts; columns of structures in evaluators; what was counted outside regions."""
+    outcome, stores, _ = run(scratch, program, "counted", "K::hits", OMPP_EVAL1="stores(K::hits)+1", OMPP_EVAL2="bytes(K::hits)")
+    verdict.equal(stores["K::hits"], 6, "a name by its last parts")
+    verdict.check(any("OMPP_EVAL2" in m and "stores(name)" in m for m in outcome.messages()), "bytes(): %s" % outcome.messages())
+    text = open(outcome.reports("txt")[0]).read()
+    sums = [line.split() for line in text.split("\n") if line.startswith(" SUM")]
+    verdict.equal(sums[0][-1] if sums else None, "1.00", "a structure in an evaluator")
+    outside = next((line for line in text.split("\n") if line.startswith("Outside Regions")), "")
+    verdict.check("stores(K::hits) 6" in outside and "stores(dyn) 10" in outside, "outside regions: '%s'" % outside)
 
 
 def main():
@@ -87,7 +100,7 @@ def main():
         with open(source, "w") as f:
             f.write(SOURCE)
         memory.build(compiler, source, program, "-O1")
-        for test in (parts, twice, shared_name, refused):
+        for test in (parts, twice, shared_name, refused, counted):
             test(verdict, harness.Scratch("overlap-" + name), program)
     verdict.finish(scratch)
 
