@@ -4,12 +4,15 @@
  */
 #include "reader/ompp_decimal.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_PLACES 18
+#define EXACT ((uint64_t)1 << 53) /* whole numbers below it are doubles */
+#define MAX_DIGITS 350 /* of an evaluator: what a double can have */
 
 static const char *const words[] = {[OMPP_DECIMAL_NAN] = "nan", [OMPP_DECIMAL_INF] = "inf", [OMPP_DECIMAL_NONE] = ""};
 
@@ -51,11 +54,40 @@ size_t ompp_decimal_parse(const char *text, ompp_decimal_t *number)
     return (size_t)(p - text);
 }
 
-size_t ompp_decimal_parse_scientific(const char *text, ompp_decimal_t *number)
+/* Zeros are counted until another digit follows, so that only what stands between them must go into 64 bits. */
+static bool add_long(ompp_decimal_t *number, char digit)
+{
+    if (digit == '0') {
+        number->zeros += number->units != 0;
+        return true;
+    }
+    for (; number->zeros > 0; number->zeros--)
+        if (!add_digit(&number->units, '0')) return false;
+    return add_digit(&number->units, digit);
+}
+
+static size_t parse_long(const char *text, ompp_decimal_t *number)
+{
+    const char *p = text, *begin;
+
+    *number = (ompp_decimal_t){.negative = *p == '-'};
+    p += number->negative;
+    for (begin = p; is_digit(*p) || (*p == '.' && number->places == 0 && is_digit(p[1])); p++) {
+        if (p - begin > MAX_DIGITS) return 0;
+        if (*p == '.')
+            number->places = (uint16_t)strspn(p + 1, "0123456789");
+        else if (!add_long(number, *p))
+            return 0;
+    }
+    return p == begin ? 0 : (size_t)(p - text);
+}
+
+size_t ompp_decimal_parse_evaluator(const char *text, ompp_decimal_t *number)
 {
     size_t n = ompp_decimal_parse(text, number), sign, digits;
 
-    if (!n || text[n] != 'e') return n;
+    if (!n) return parse_long(text, number);
+    if (text[n] != 'e') return n;
     sign = text[n + 1] == '-' || text[n + 1] == '+';
     digits = strspn(text + n + 1 + sign, "0123456789");
     if (digits == 0 || digits > 3) return 0;
@@ -92,16 +124,16 @@ static uint64_t power_of_10(int power)
     return value;
 }
 
-/* The digits of units from the right, with the point where it belongs and at least one digit before it. \return their
- * begin. */
-static char *print_units(char *end, uint64_t units, int places)
+/* The digits from the right, with the point where it belongs and at least one digit before it. \return their begin. */
+static char *print_units(char *end, uint64_t units, int zeros, int places)
 {
     char *to = end;
 
     *to = 0;
-    for (int i = 0; i <= places || units; i++, units /= 10) {
+    for (int i = 0; i <= places || units; i++) {
         if (i == places && i > 0) *--to = '.';
-        *--to = (char)('0' + units % 10);
+        *--to = i < zeros ? '0' : (char)('0' + units % 10);
+        if (i >= zeros) units /= 10;
     }
     return to;
 }
@@ -109,21 +141,21 @@ static char *print_units(char *end, uint64_t units, int places)
 ompp_decimal_text_t ompp_decimal_format(const ompp_decimal_t *number, int digits)
 {
     ompp_decimal_text_t t;
-    char buffer[48];
+    char buffer[OMPP_LAYOUT_EVALUATOR];
     const char *sign = number->negative ? "-" : "";
     uint64_t units = number->units;
-    int places = number->places < MAX_PLACES ? number->places : MAX_PLACES;
+    int places = number->places < MAX_DIGITS ? number->places : MAX_DIGITS;
 
     if (number->kind != OMPP_DECIMAL_FINITE) {
         snprintf(t.text, sizeof t.text, "%s%s", sign, words[number->kind]);
         return t;
     }
-    if (digits >= 0 && digits < places) {
+    if (digits >= 0 && digits < places && places <= MAX_PLACES && number->zeros == 0) {
         uint64_t unit = power_of_10(places - digits);
         units = units / unit + (units % unit >= unit / 2);
         places = digits;
     }
-    snprintf(t.text, sizeof t.text, "%s%.40s", sign, print_units(buffer + sizeof buffer - 1, units, places));
+    snprintf(t.text, sizeof t.text, "%s%s", sign, print_units(buffer + sizeof buffer - 1, units, number->zeros, places));
     if (number->exponent) {
         size_t n = strlen(t.text);
         snprintf(t.text + n, sizeof t.text - n, "e%+03d", number->exponent);
@@ -165,15 +197,22 @@ ompp_decimal_t ompp_decimal_shift(const ompp_decimal_t *number, int power)
 
 double ompp_decimal_value(const ompp_decimal_t *number)
 {
-    double size = (double)number->units / (double)power_of_10(number->places);
+    double size;
+    char text[64];
 
     if (number->kind == OMPP_DECIMAL_NAN || number->kind == OMPP_DECIMAL_NONE) return NAN;
-    if (number->kind == OMPP_DECIMAL_INF) size = INFINITY;
-    if (number->exponent) size *= pow(10, number->exponent);
+    if (number->kind == OMPP_DECIMAL_INF) {
+        size = INFINITY;
+    } else if (number->units < EXACT && number->places <= MAX_PLACES && !number->zeros && !number->exponent) {
+        size = (double)number->units / (double)power_of_10(number->places); /* both exact: rounded once */
+    } else {
+        snprintf(text, sizeof text, "%" PRIu64 "e%d", number->units, number->zeros + number->exponent - number->places);
+        size = strtod(text, NULL);
+    }
     return number->negative ? -size : size;
 }
 
 double ompp_decimal_slack(const ompp_decimal_t *number)
 {
-    return number->places ? 0.5 / (double)power_of_10(number->places) : 0.0;
+    return number->places ? 0.5 / pow(10, number->places) : 0.0;
 }

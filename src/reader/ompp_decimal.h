@@ -1,10 +1,12 @@
 /**
  * \file
  * Numbers as reports print them: what was written with six digits is written again with six digits, and nothing goes
- * through floating point. Needs nothing.
+ * through floating point. Needs the layout of reports.
  */
 #ifndef OMPP_DECIMAL_H
 #define OMPP_DECIMAL_H
+
+#include "report/ompp_layout.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,16 +17,17 @@ typedef enum { OMPP_DECIMAL_FINITE, OMPP_DECIMAL_NAN, OMPP_DECIMAL_INF, OMPP_DEC
 
 /** A decimal number; {0} is "0". */
 typedef struct {
-    uint64_t units; /* all digits, without the point */
-    uint8_t places; /* how many of them stand after the point, 0-18 */
-    uint8_t kind;   /* ompp_decimal_kind_t: printf writes "nan" and "inf", too */
-    bool negative;  /* also of "-0.00" and "-nan" */
+    uint64_t units;   /* all digits, without the point */
+    uint16_t zeros;   /* zeros behind them; 0, but for evaluators, where they would not go into units */
+    uint16_t places;  /* how many digits stand after the point, 0-18; of evaluators up to 400 */
+    uint8_t kind;     /* ompp_decimal_kind_t: printf writes "nan" and "inf", too */
+    bool negative;    /* also of "-0.00" and "-nan" */
     int16_t exponent; /* of 10, which the rest is times; 0 = written without */
 } ompp_decimal_t;
 
 /** Buffer for a number as text. */
 typedef struct {
-    char text[48];
+    char text[OMPP_LAYOUT_EVALUATOR];
 } ompp_decimal_text_t;
 
 /**
@@ -33,8 +36,11 @@ typedef struct {
  */
 size_t ompp_decimal_parse(const char *text, ompp_decimal_t *number);
 
-/** \brief The same, with an exponent perhaps: "1.51e-04", as evaluators are written. */
-size_t ompp_decimal_parse_scientific(const char *text, ompp_decimal_t *number);
+/**
+ * \brief The same for what an evaluator gives: with many zeros before or behind at most 19 digits, or with an exponent ("1.51e-04",
+ *        as reports of early versions have it).
+ */
+size_t ompp_decimal_parse_evaluator(const char *text, ompp_decimal_t *number);
 
 /** \brief The same for a whole number with a dot between groups of three digits, as ompP prints
  * counters: 1.874.605.256. */

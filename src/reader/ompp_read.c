@@ -255,7 +255,7 @@ static bool take_value(ompp_cell_kind_t kind, ompp_doc_form_t form, const char *
 {
     bool counter = kind == OMPP_CELL_COUNTER, grouped = counter && form == OMPP_DOC_TEXT;
     size_t n = grouped ? ompp_decimal_parse_grouped(cell, value) :
-               kind == OMPP_CELL_EVALUATOR ? ompp_decimal_parse_scientific(cell, value) : ompp_decimal_parse(cell, value);
+               kind == OMPP_CELL_EVALUATOR ? ompp_decimal_parse_evaluator(cell, value) : ompp_decimal_parse(cell, value);
 
     if ((counter || kind == OMPP_CELL_COUNT) && (value->places || value->kind != OMPP_DECIMAL_FINITE)) return false;
     return n && cell_ends(form, cell + n);

@@ -34,7 +34,7 @@ static ompp_decimal_text_t evaluated(const show_t *s, const ompp_decimal_t *valu
 {
     ompp_decimal_text_t t = percent(s, value);
 
-    if (s->percent >= 0 && s->doc->ours) ompp_layout_evaluator(ompp_decimal_value(value), t.text, sizeof t.text);
+    if (s->percent >= 0 && s->doc->ours) ompp_layout_evaluator(ompp_decimal_value(value), t.text);
     return t;
 }
 

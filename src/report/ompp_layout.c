@@ -6,7 +6,11 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define LARGE 1e13      /* evaluators from there on have ... */
+#define LARGE_DIGITS 13 /* significant digits: with six more behind the point they are still 64 bits */
 
 /* How ompP writes the titles of the classes, by position: each takes 16 columns. */
 static const char *const class_layout[] = {"  =   %s  (%%)", "  +  %s   (%%)", "  +   %s (%%)", "   +    %s (%%)",
@@ -120,16 +124,54 @@ void ompp_layout_cell(FILE *out, int width, const char *text)
     fprintf(out, " %*s", width, text);
 }
 
-void ompp_layout_evaluator(double value, char *text, size_t n)
+/* Of 10, when the value is written with so many digits behind the first. */
+static int exponent_of(double value, int digits)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "%.*e", digits, value);
+    return atoi(strchr(text, 'e') + 1);
+}
+
+/* What a double does not hold is zeros, for its own digits there would be chance. */
+static void print_large(double value, int places, char *text)
+{
+    char digits[64];
+    int exponent = exponent_of(value, LARGE_DIGITS - 1);
+
+    snprintf(digits, sizeof digits, "%.*e", LARGE_DIGITS - 1, fabs(value));
+    snprintf(text, OMPP_LAYOUT_EVALUATOR, "%s%c%.*s%0*d.%0*d", value < 0 ? "-" : "", digits[0], LARGE_DIGITS - 1, digits + 2,
+             exponent - LARGE_DIGITS + 1, 0, places, 0);
+}
+
+/* small: digits behind the point of what is below 1e-3. */
+static void print_evaluator(double value, int places, int small, char *text)
 {
     double size = fabs(value);
 
-    if (isnan(value))
-        snprintf(text, n, "-");
-    else if (size != 0 && (size < 1e-3 || size >= 1e9))
-        snprintf(text, n, "%.2e", value);
+    if (size >= LARGE)
+        print_large(value, places, text);
     else
-        snprintf(text, n, "%.*f", size == 0 || size >= 1 ? 2 : size >= 0.1 ? 4 : 6, value);
+        snprintf(text, OMPP_LAYOUT_EVALUATOR, "%.*f", size == 0 || size >= 1e-3 ? places : small, value);
+}
+
+void ompp_layout_evaluator_csv(double value, char *text)
+{
+    if (isnan(value))
+        *text = '\0';
+    else
+        print_evaluator(value, 6, 6 - exponent_of(value, 6), text);
+}
+
+void ompp_layout_evaluator(double value, char *text)
+{
+    ompp_layout_evaluator_csv(value, text);
+    value = strtod(text, NULL);
+    double size = fabs(value);
+    if (!*text)
+        snprintf(text, OMPP_LAYOUT_EVALUATOR, "-");
+    else
+        print_evaluator(value, size == 0 || size >= 1 ? 2 : size >= 0.1 ? 4 : 6, 2 - exponent_of(value, 2), text);
 }
 
 /* ---- Overheads ------------------------------------------------------------------------------------------------------ */

@@ -72,13 +72,19 @@ void ompp_layout_row_label(FILE *out, bool ranked, ompp_row_kind_t kind, uint32_
 /** \brief A blank and the text, right-aligned in width bytes. */
 void ompp_layout_cell(FILE *out, int width, const char *text);
 
+#define OMPP_LAYOUT_EVALUATOR 400 /* bytes that hold any number in the two forms below */
+
 /**
- * \brief What evaluators give, with three significant digits or more: 2, 4 or 6 behind the point, else in exponent form. Never 3,
- *        which would read as a counter's group.
- * \param[in] value  NaN: "-".
- * \param[out] text  shape [n].
+ * \brief What evaluators give, with three significant digits or more: 2, 4, 6 or more behind the point, never an exponent, and never
+ *        3, which would read as a counter's group. From 1e13 on, zeros stand behind 13 significant digits. It is made from the form
+ *        that CSV has, so that text made from CSV is the same.
+ * \param[in] value  finite, or NaN: "-".
+ * \param[out] text  shape [OMPP_LAYOUT_EVALUATOR].
  */
-void ompp_layout_evaluator(double value, char *text, size_t n);
+void ompp_layout_evaluator(double value, char *text);
+
+/** \brief The same for CSV: 6 digits behind the point, or as many as 7 significant digits need; "" for NaN. */
+void ompp_layout_evaluator_csv(double value, char *text);
 
 /** \brief First lines of the overhead section. */
 void ompp_layout_overheads(FILE *out, const char *duration, uint64_t nthreads, uint64_t nregions, const char *coverage,

@@ -260,11 +260,10 @@ void ompp_text_counter_title(const ompp_text_t *t, const ompp_text_column_t *col
 
 void ompp_text_counter_cell(const ompp_text_t *t, const ompp_text_column_t *column, const ompp_row_t *row)
 {
-    char text[400];
+    char text[OMPP_LAYOUT_EVALUATOR];
 
     if (column->kind == OMPP_TEXT_EVALUATOR) {
-        double value = ompp_eval_value(t->evaluators[column->id].eval, row);
-        ompp_layout_evaluator(value, text, sizeof text);
+        ompp_layout_evaluator(ompp_eval_value(t->evaluators[column->id].eval, row), text);
         ompp_layout_cell(t->out, OMPP_WIDTH_EVALUATOR, text);
         putc(' ', t->out);
         return;
@@ -325,10 +324,9 @@ void ompp_text_counter_csv_title(const ompp_text_t *t, const ompp_text_column_t 
 void ompp_text_counter_csv(const ompp_text_t *t, const ompp_text_column_t *column, const ompp_row_t *row)
 {
     if (column->kind == OMPP_TEXT_EVALUATOR) {
-        double value = ompp_eval_value(t->evaluators[column->id].eval, row);
-        double size = fabs(value);
-        bool plain = size == 0 || (size >= 1e-3 && size < 1e12);
-        fprintf(t->out, isnan(value) ? "," : plain ? ",%f" : ",%.6e", value);
+        char text[OMPP_LAYOUT_EVALUATOR];
+        ompp_layout_evaluator_csv(ompp_eval_value(t->evaluators[column->id].eval, row), text);
+        fprintf(t->out, ",%s", text);
     } else {
         fprintf(t->out, ",%" PRIu64, ompp_text_value(column, row));
     }

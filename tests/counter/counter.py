@@ -67,25 +67,36 @@ def check_refusals(verdict, program, scratch):
     verdict.check(any("already OMPP_CTR1" in m for m in outcome.messages()), "a counter twice: %s" % outcome.messages())
 
 
+def of_sum(name):
+    """The first SUM row of a report: title -> cell."""
+    rows = [re.split("[, ]+", line.strip()) for line in open(name)]
+    head = next((r for r in rows if r[0] == "TID"), [])
+    return dict(zip(head, next((r for r in rows if r[0] == "SUM" and len(r) == len(head)), [])))
+
+
+DIGITS = {1: "perf::TASK-CLOCK-2", 2: "1e-6*" + FAULTS, 3: "1e15*" + FAULTS, 4: "-1e-300*" + FAULTS, 5: "1e300*" + FAULTS,
+          6: "1e8/3*" + FAULTS}
+
+
 def check_digits(verdict, program, scratch):
     """A counter in ns has the value of its column; small and large values keep digits, also when the report is read again."""
-    outcome = harness.run(program, scratch.file("digits"), 2, OMPP_CTR1=FAULTS, OMPP_CTR2="perf::TASK-CLOCK",
-                          OMPP_EVAL1="perf::TASK-CLOCK-2", OMPP_EVAL2="1e-6*" + FAULTS, OMPP_EVAL3="1e15*" + FAULTS, OMPP_OUTFORMAT="text,csv")
+    outcome = harness.run(program, scratch.file("digits"), 2, OMPP_CTR1=FAULTS, OMPP_CTR2="perf::TASK-CLOCK", OMPP_OUTFORMAT="text,csv",
+                          **{"OMPP_EVAL%d" % n: expression for n, expression in DIGITS.items()})
     again = scratch.file("digits-again.txt")
+    first = of_sum(outcome.reports("txt")[0])
     for path in outcome.reports("txt") + outcome.reports("csv"):
         shown = harness.execute([harness.command("ompp-report"), "show", path], scratch.path)
         with open(again, "w") as out:
             out.write(shown.out)
+        verdict.equal(of_sum(again), first, "%s: shown" % path)
         for name in (path, again):
-            rows = [re.split("[, ]+", line.strip()) for line in open(name)]
-            head = next((r for r in rows if r[0] == "TID"), [])
-            row = next((r for r in rows if r[0] == "SUM" and len(r) == len(head)), None)
+            row = of_sum(name)
             verdict.check(row, "%s: no table" % name)
-            of_row = dict(zip(head, row or []))
-            faults, clock = (int(of_row.get(c, "0").replace(".", "")) for c in (FAULTS, "perf::TASK-CLOCK"))
-            for n, wanted in ((1, clock - 2), (2, 1e-6 * faults), (3, 1e15 * faults)):
-                found = float(of_row.get("OMPP_EVAL%d" % n, "nan"))
-                verdict.check(wanted and abs(found / wanted - 1) < 0.006, "%s: OMPP_EVAL%d: %g, wanted %g" % (name, n, found, wanted))
+            faults, clock = (int(row.get(c, "0").replace(".", "")) for c in (FAULTS, "perf::TASK-CLOCK"))
+            for n, factor in ((1, 0), (2, 1e-6), (3, 1e15), (4, -1e-300), (5, 1e300), (6, 1e8 / 3)):
+                found, wanted = row.get("OMPP_EVAL%d" % n, "nan"), factor * faults or clock - 2
+                verdict.check(abs(float(found) / wanted - 1) < 0.006, "%s: OMPP_EVAL%d: %s, wanted %g" % (name, n, found, wanted))
+                verdict.check("e" not in found, "%s: OMPP_EVAL%d has an exponent: %s" % (name, n, found))
 
 
 def check_after(verdict, scratch, how):
