@@ -317,6 +317,12 @@ static bool make_map(collect_t *c, uint32_t nnodes)
     return c->map != NULL;
 }
 
+/* Records of one place add up (copy_threads). */
+static void add(uint64_t *to, const uint64_t *from, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) to[i] += from[i];
+}
+
 static void copy_values(collect_t *c, const ompp_a_node_t *n, uint32_t node, uint32_t location)
 {
     const ompp_a_block_t *b = record(c, follow(&n->sets), sizeof *b);
@@ -327,14 +333,14 @@ static void copy_values(collect_t *c, const ompp_a_node_t *n, uint32_t node, uin
         const uint64_t *from = &n->visits;
         for (uint32_t i = 0; i < nvalues; i++) any |= from[i] != 0;
         uint64_t *to = any ? ompp_profile_block(c->profile, node, location, OMPP_SET_PHASES, 0, nvalues) : NULL;
-        if (to) memcpy(to, from, nvalues * sizeof *to);
+        if (to) add(to, from, nvalues);
     }
     for (uint32_t k = 0; b && k < most_records(c); k++, b = record(c, b->next, sizeof *b)) {
         if (b->nvalues > 1024 || !record(c, (ompp_off_t)((const char *)b - c->base), sizeof *b + b->nvalues * sizeof b->values[0]))
             return;
         if (b->object > c->profile->nobjects) continue;
         uint64_t *to = ompp_profile_block(c->profile, node, location, b->set, b->object, b->nvalues);
-        if (to) memcpy(to, b->values, b->nvalues * sizeof *to);
+        if (to) add(to, b->values, b->nvalues);
     }
 }
 
@@ -496,6 +502,37 @@ static void note_losses(collect_t *c, const ompp_a_thread_t *t)
     if (t->left) ompp_profile_add_coverage(c->profile, OMPP_COVERAGE_LEFT, NULL, NULL, t->left);
 }
 
+/* The next place's first record. A place has several where a dismissed thread had not ended when its successor came: one row. */
+static uint32_t next_place(const ompp_a_thread_t *const *threads, uint32_t n, uint32_t i)
+{
+    uint32_t end = i + 1;
+    bool beside = load(&threads[i]->beside) != 0;
+
+    if (threads[i]->kind != OMPP_THREAD_TEAM) return end;
+    for (; end < n && threads[end]->kind == OMPP_THREAD_TEAM && threads[end]->index == threads[i]->index; end++)
+        beside |= load(&threads[end]->beside) != 0;
+    return beside ? i + 1 : end;
+}
+
+static bool copy_place(collect_t *c, const ompp_a_thread_t *const *records, uint32_t n, uint32_t rank, uint32_t tid)
+{
+    ompp_location_t location = {rank, tid, records[0]->kind, UINT64_MAX, 0};
+    bool ok = true;
+
+    for (uint32_t i = 0; i < n; i++) {
+        const uint64_t end = records[i]->end_ns ? records[i]->end_ns : c->t;
+        if (records[i]->begin_ns < location.begin_ns) location.begin_ns = records[i]->begin_ns;
+        if (end > location.end_ns) location.end_ns = end;
+    }
+    const uint32_t index = ompp_profile_add_location(c->profile, &location);
+    for (uint32_t i = 0; i < n && ok; i++) {
+        ok = copy_tree(c, records[i], index, rank);
+        if (ok) close_frames(c, records[i], index);
+        note_losses(c, records[i]);
+    }
+    return ok;
+}
+
 static bool copy_threads(collect_t *c, ompp_off_t first, uint32_t rank, uint32_t *nthreads)
 {
     const ompp_a_thread_t *t = record(c, first, sizeof *t);
@@ -509,16 +546,11 @@ static bool copy_threads(collect_t *c, ompp_off_t first, uint32_t rank, uint32_t
     for (; t && allocated-- > 0; t = record(c, t->next, sizeof *t))
         if (t->kind <= OMPP_THREAD_OTHER) threads[n++] = t;
     qsort(threads, n, sizeof *threads, by_role);
-    for (uint32_t i = 0; i < n && ok; i++) {
-        ompp_location_t location = {rank, i, threads[i]->kind, threads[i]->begin_ns,
-                                    threads[i]->end_ns ? threads[i]->end_ns : c->t};
-        uint32_t index = ompp_profile_add_location(c->profile, &location);
-        ok = copy_tree(c, threads[i], index, rank);
-        if (ok) close_frames(c, threads[i], index);
-        note_losses(c, threads[i]);
+    for (uint32_t i = 0, next; i < n && ok; i = next) {
+        next = next_place(threads, n, i);
+        ok = copy_place(c, &threads[i], next - i, rank, (*nthreads)++);
     }
     free(threads);
-    *nthreads = n;
     return ok;
 }
 

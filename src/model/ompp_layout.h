@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define OMPP_LAYOUT_MAGIC "OMPPARNA"
-#define OMPP_LAYOUT_VERSION 4u
+#define OMPP_LAYOUT_VERSION 5u
 #define OMPP_LAYOUT_ENDIAN 0x01020304u
 #define OMPP_LAYOUT_HEADER 16u /* offset of the header: the first record of the arena */
 
@@ -163,6 +163,7 @@ typedef struct {
     uint64_t unclosed, unopened; /* frames closed by an outer exit; exits of regions that were not open */
     uint64_t left;               /* of functions, closed by an outer exit (longjmp) */
     ompp_off_t first_unclosed, first_unopened; /* regions; 0 = none */
+    _Atomic uint64_t beside; /* not 0: was in a team while another record of its kind and index was, too */
 } ompp_a_thread_t;
 
 typedef struct {

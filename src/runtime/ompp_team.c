@@ -112,6 +112,10 @@ void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, omp
     ompp_settled_top(thread, t);
     bool forked_it = team && team->a.fork_thread == ompp_off(thread, record);
     if (!forked_it && index > 0) {
+        if (atomic_load_explicit(&thread->replaced, memory_order_relaxed)) {
+            atomic_store(&thread->replaced, false);
+            atomic_store(&record->beside, 1);
+        }
         /* A worker starts afresh: what it has left open or skipped belongs to an earlier team. */
         thread->skipped = 0;
         if (team)

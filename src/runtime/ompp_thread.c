@@ -260,6 +260,7 @@ static void occupy(ompp_thread_t *thread, ompp_time_t t)
 
     thread->guard |= 1;
     thread->skipped = thread->skipped_team = 0;
+    atomic_store(&thread->replaced, false);
     record->os_tid = (uint32_t)syscall(SYS_gettid);
     if (record->kind == OMPP_A_THREAD_UNUSED) record->begin_ns = t;
     record->end_ns = 0;
@@ -326,6 +327,38 @@ void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t)
     list_put(&ended_threads, thread);
 }
 
+/* Whether another thread is in a region that is not over: some sources tell a worker's end at its next begin. */
+static bool works(const ompp_thread_t *other, const ompp_a_stack_t *stack)
+{
+    for (uint32_t i = __atomic_load_n(&stack->top, __ATOMIC_ACQUIRE); i > 0; i--) {
+        const ompp_a_frame_t *frame = &stack->frames[i];
+        const uint16_t flags = __atomic_load_n(&frame->flags, __ATOMIC_ACQUIRE);
+        const ompp_a_team_t *team = flags & OMPP_FRAME_F_TEAM && frame->team ? ompp_at(other, frame->team) : NULL;
+        if (team && atomic_load_explicit(&team->join, memory_order_acquire)) return false;
+        if (!(flags & OMPP_FRAME_F_PENDING)) return true;
+    }
+    return false;
+}
+
+/*
+ * A thread comes for a place in outermost teams that others may have, too. A runtime that makes a team smaller dismisses threads, which
+ * end a little later; one that is in a team now, or will be again (ompp_team.c), is no such: threads fork teams independently.
+ */
+static void replace_others(const ompp_thread_t *place)
+{
+    for (ompp_thread_t *other = atomic_load(&ompp_process.threads); other; other = other->next_all) {
+        ompp_a_thread_t *record = other->record;
+        if (other == place || record->index != place->record->index || record->kind != OMPP_THREAD_TEAM ||
+            __atomic_load_n(&record->end_ns, __ATOMIC_ACQUIRE) != 0)
+            continue;
+        const ompp_a_stack_t *stack = ompp_at(other, atomic_load_explicit(&record->stack, memory_order_acquire));
+        if (works(other, stack))
+            atomic_store(&record->beside, 1);
+        else
+            atomic_store(&other->replaced, true);
+    }
+}
+
 ompp_thread_t *ompp_thread_take_place(ompp_thread_t *thread, ompp_thread_kind_t kind, unsigned index)
 {
     bool idle = thread->stack->top == 0 && thread->stack->under == 0, fresh = thread->children_used == 0;
@@ -337,11 +370,13 @@ ompp_thread_t *ompp_thread_take_place(ompp_thread_t *thread, ompp_thread_kind_t 
     if (!place) {
         thread->record->kind = kind;
         thread->record->index = index;
+        if (kind == OMPP_THREAD_TEAM) replace_others(thread);
         return thread;
     }
     occupy(place, t);
     place->record->kind = kind;
     place->record->index = index;
+    if (kind == OMPP_THREAD_TEAM) replace_others(place);
     ompp_meter_change(thread, place);
     if (fresh) {
         thread->record->kind = OMPP_A_THREAD_UNUSED;

@@ -45,6 +45,7 @@ typedef struct ompp_thread {
     unsigned skipped;      /* open regions that are not measured; while > 0 nothing is */
     uint64_t *lost;        /* while regions are skipped for want of room: counter of them; else NULL */
     unsigned skipped_team; /* 1: this worker skips a whole team's part */
+    _Atomic bool replaced; /* another thread has come for its place: it should end, and begin in no team any more */
     ompp_off_t base_node; /* where TASKEXEC nodes hang: innermost team's node, else the root */
     ompp_team_t *team;
     ompp_a_thread_t *record;
