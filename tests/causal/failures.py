@@ -51,9 +51,12 @@ def unharmed(verdict, scratch):
 def words(verdict, scratch):
     program = build(scratch, "threads.c", "threads")
     for mode in MODES:
-        short = run(scratch, program, ["join", "rounds=1", "ms=0.001"], OMPP_CAUSAL=mode)
-        verdict.equal(short.status, 0, "short, %s: status" % mode)
-        verdict.check("too short" in section(short), "short, %s: says %s" % (mode, section(short)[:600]))
+        def short(mode=mode):
+            outcome = run(scratch, program, ["join", "rounds=1", "ms=0.001"], OMPP_CAUSAL=mode)
+            verdict.equal(outcome.status, 0, "short, %s: status" % mode)
+            # On a busy machine it may last longer.
+            return [] if "too short" in section(outcome) else ["short, %s: says %s" % (mode, section(outcome)[:600])], 1
+        verdict.timed(short)
     none = run(scratch, build(scratch, "harm.c", "nothing", "-DOMPP_OFF"), OMPP_CAUSAL="virtual")
     verdict.equal(none.status, 3, "no regions: status")
     if none.reports("txt"):  # without any event there may be no report at all

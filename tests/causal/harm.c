@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -21,6 +22,8 @@ static pthread_barrier_t barrier;
 static sem_t sem;
 static volatile sig_atomic_t handled;
 static int cleaned, serials;
+static bool waiting; /* under the mutex */
+static _Atomic bool interrupted;
 
 static void say(const char *what, long value)
 {
@@ -48,9 +51,20 @@ static void *waits_for_ever(void *nothing)
 {
     pthread_mutex_lock(&mutex);
     pthread_cleanup_push(clean, &mutex);
+    waiting = true;
     for (;;) pthread_cond_wait(&cond, &mutex);
     pthread_cleanup_pop(0);
     return nothing;
+}
+
+/* The mutex is free again when it waits. */
+static void until_it_waits(void)
+{
+    for (bool now = false; !now; usleep(1000)) {
+        pthread_mutex_lock(&mutex);
+        now = waiting;
+        pthread_mutex_unlock(&mutex);
+    }
 }
 
 static void *exits(void *value)
@@ -90,6 +104,7 @@ static void *is_interrupted(void *result)
 {
     errno = 0;
     *(long *)result = sem_wait(&sem) == -1 ? errno : 0;
+    interrupted = true;
     return NULL;
 }
 
@@ -106,7 +121,7 @@ static void threads(void)
     int value = 7;
 
     pthread_create(&thread, NULL, waits_for_ever, NULL);
-    usleep(20000);
+    until_it_waits();
     say("cancel", pthread_cancel(thread));
     say("join", pthread_join(thread, &result));
     say("cancelled", result == PTHREAD_CANCELED);
@@ -168,11 +183,13 @@ static void waits(void)
     say("sem timedwait", sem_timedwait(&sem, &until) == -1 && errno == ETIMEDOUT);
     sigaction(SIGUSR2, &action, NULL);
     pthread_create(&other, NULL, is_interrupted, &error);
-    usleep(20000);
-    pthread_kill(other, SIGUSR2);
+    while (!interrupted) { /* it may come before the thread waits */
+        pthread_kill(other, SIGUSR2);
+        usleep(1000);
+    }
     pthread_join(other, NULL);
     say("interrupted", error == EINTR);
-    say("handled", handled);
+    say("handled", handled > 0);
     sigemptyset(&set);
     sigaddset(&set, SIGUSR1);
     pthread_sigmask(SIG_BLOCK, &set, &before);

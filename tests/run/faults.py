@@ -90,11 +90,19 @@ def launch(case, folder, group):
                             universal_newlines=True, errors="replace", start_new_session=True)
 
 
-def wait(process, case):
+def begun(folder, case):
+    """Waits until all threads of all ranks have an account."""
+    end = time.time() + PATIENCE
+    while len(read_accounts(folder)) < case["ranks"] * THREADS and time.time() < end:
+        time.sleep(0.05)
+
+
+def wait(process, folder, case):
     """(status, stderr), or None when it hangs; as a batch system does it when the time is over."""
     try:
         if case["way"] == "walltime":
-            time.sleep(0.5 + case["after"] / 1e6)
+            begun(folder, case)
+            time.sleep(0.1 + case["after"] / 1e6)
             process.send_signal(signal.SIGTERM)
             time.sleep(0.3)
             process.kill()
@@ -204,10 +212,10 @@ def try_once(verdict, scratch, number, case, group):
                                                              case["after"])
     folder = scratch.file("run-%d" % number, "x")[:-2]
     os.makedirs(os.path.join(folder, "job"))
-    ended = wait(launch(case, folder, group if case["way"] == "memory" else None), case)
+    ended = wait(launch(case, folder, group if case["way"] == "memory" else None), folder, case)
     if not verdict.check(ended, title + ": hangs"):
         return
-    for _ in range(100):
+    for _ in range(10 * PATIENCE):
         if not children_of(folder):
             break
         time.sleep(0.1)

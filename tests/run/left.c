@@ -1,12 +1,16 @@
 /* Hybrid program of which rank 1 ends in the middle, in the way that its argument says. Each step: a parallel region, a reduction. */
+#include <glob.h>
 #include <mpi.h>
 #include <ompp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define STEP 10
+#define PATIENCE 6000 /* naps of 10 ms */
 
 static void end(const char *way)
 {
@@ -32,6 +36,56 @@ static int launchers_rank(void)
     return atoi(open_mpi ? open_mpi : mpich ? mpich : "0");
 }
 
+static int launchers_size(void)
+{
+    const char *open_mpi = getenv("OMPI_COMM_WORLD_SIZE"), *mpich = getenv("PMI_SIZE");
+
+    return atoi(open_mpi ? open_mpi : mpich ? mpich : "1");
+}
+
+/* Each rank says that it is measured, and rank 1 waits until all have. */
+static void meet_without_mpi(void)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "early.%d", launchers_rank());
+    fclose(fopen(name, "w"));
+    for (int rank = 0, naps = 0; launchers_rank() == 1 && rank < launchers_size(); rank++) {
+        snprintf(name, sizeof name, "early.%d", rank);
+        while (access(name, F_OK) != 0 && naps++ < PATIENCE)
+            usleep(10000);
+    }
+}
+
+/* Which copy there is: each is a new file. */
+static ino_t newest_copy(void)
+{
+    struct stat st = {0};
+    char pattern[64];
+    glob_t found;
+
+    snprintf(pattern, sizeof pattern, "*.checkpoint-%d-*.ompp.bin", (int)getpid());
+    if (glob(pattern, 0, NULL, &found) == 0) {
+        if (stat(found.gl_pathv[0], &st) != 0)
+            st.st_ino = 0;
+        globfree(&found);
+    }
+    return st.st_ino;
+}
+
+/* Until a copy has been begun and made: the first that comes may have been under way. */
+static void wait_for_copy(void)
+{
+    ino_t last = newest_copy();
+
+    for (int copies = 0, naps = 0; copies < 2 && naps < PATIENCE; naps++) {
+        const ino_t now = newest_copy();
+        usleep(10000);
+        copies += now != last;
+        last = now;
+    }
+}
+
 static void work(int *sum)
 {
     ompp_region_begin("step");
@@ -50,10 +104,9 @@ int main(int argc, char **argv)
     if (strcmp(way, "early") == 0) {
 #pragma omp parallel
         sum += launchers_rank() < 0;
-        if (launchers_rank() == 1) {
-            usleep(500000);
+        meet_without_mpi();
+        if (launchers_rank() == 1)
             raise(SIGKILL);
-        }
     }
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -64,7 +117,8 @@ int main(int argc, char **argv)
         if (i == STEP && rank == 1)
             end(way);
         if (strcmp(way, "vanish") == 0 && i == STEP) {
-            usleep(900000); /* time for a copy */
+            wait_for_copy();
+            MPI_Barrier(MPI_COMM_WORLD); /* the launcher ends all when one has gone */
             raise(SIGKILL);
         }
         work(&sum);
