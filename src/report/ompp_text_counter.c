@@ -8,7 +8,6 @@
 #include "base/ompp_log.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,14 +193,16 @@ static uint64_t outside_regions(const ompp_text_t *t, const ompp_counter_t *coun
 
 static void outside_line(const ompp_text_t *t, line_fn *line)
 {
-    char text[1000] = "", value[40];
-    size_t length = 0;
+    char *text = NULL, value[40];
+    size_t length;
+    FILE *out = t->ncounters ? open_memstream(&text, &length) : NULL;
 
-    for (size_t i = 0; i < t->ncounters && length < sizeof text; i++) {
+    for (size_t i = 0; out && i < t->ncounters; i++) {
         grouped(outside_regions(t, &t->counters[i]), value, sizeof value);
-        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s %s", length ? "; " : "", t->counters[i].name, value);
+        fprintf(out, "%s%s %s", i ? "; " : "", t->counters[i].name, value);
     }
-    if (length) line(t, "Outside Regions", text);
+    if (out && fclose(out) == 0) line(t, "Outside Regions", text);
+    free(text);
 }
 
 static void all_lines(const ompp_text_t *t, line_fn *line)
