@@ -75,7 +75,8 @@ typedef struct ompp_causal_thread {
         uint64_t number, key, percent;
     } proposed;              /* with delays: experiment that rank 0 begins where all meet that it has met; number 0 = none */
     bool pauses;             /* it does no work, whatever its clocks say */
-    bool met_all;            /* it is about to go on with all other processes of a communicator */
+    bool met_all;            /* it is about to go on with all other processes of the run; without delays: of a communicator */
+    bool met_some;           /* of a communicator that has not all */
     bool main;               /* initial thread of the process */
     bool busy;               /* inside of causal: what a signal handler does is left out */
     uint64_t moves, syncs, lost;

@@ -3,6 +3,7 @@
  * never been made faster on the way here: its virtual time is the real one.
  */
 #include "causal/ompp_causal_priv.h"
+#include "causal/ompp_progress_priv.h"
 
 #include <string.h>
 
@@ -240,9 +241,10 @@ void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t)
     if (self->met_all && ompp_causal.rule.delays && self->proposed.number)
         ompp_causal_follow_together(self, self->proposed.number, self->proposed.key, (unsigned)self->proposed.percent, t);
     self->proposed.number = 0;
+    if (self->met_some && !self->met_all) ompp_progress_candidate(ompp_meter_region(self->node), t);
     if (self->met_all) ompp_causal_at_join(self, ompp_meter_region(self->node), t);
     else if (ompp_causal_is_overdue(t)) ompp_causal_at_join(self, 0, t);
-    self->met_all = false;
+    self->met_all = self->met_some = false;
 }
 
 ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
@@ -271,7 +273,8 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
         self->clocks.since = arrived > (ompp_fine_t)wait->begin ? (ompp_time_t)arrived : wait->begin;
         ompp_clocks_count(&self->clocks, wait->end);
     }
-    self->met_all = wait->kind == OMPP_SYNC_ALL;
+    self->met_all = wait->kind == OMPP_SYNC_ALL || (wait->kind == OMPP_SYNC_GROUP && !ompp_causal.rule.delays);
+    self->met_some = wait->kind == OMPP_SYNC_GROUP;
     if (!pause) ompp_causal_met(self, wait->end);
     ompp_causal_leave(self);
     return pause ? wait->end + pause : 0;

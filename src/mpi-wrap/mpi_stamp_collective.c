@@ -90,6 +90,12 @@ static void add_all(const unsigned char *stamps, int number, unsigned char *sum)
     for (int i = 0; i < number; i++) ompp_sync_combine(sum, stamps + (size_t)i * ompp_mpi_stamping_state.bytes);
 }
 
+ompp_sync_remote_t ompp_mpi_collective_kind(const ompp_mpi_channel_t *channel, ompp_mpi_order_t order)
+{
+    if (order != OMPP_MPI_ORDER_ALL) return OMPP_SYNC_ROOTED;
+    return channel->inter || channel->size < ompp_mpi_stamping_state.ranks ? OMPP_SYNC_GROUP : OMPP_SYNC_ALL;
+}
+
 /* ---- The call ------------------------------------------------------------------------------------------------------- */
 
 void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp)
@@ -117,6 +123,7 @@ void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp)
     r->stamp = x.others;
     r->stamps = x.stamps;
     r->adopts = x.adopts;
+    r->meets = ompp_mpi_collective_kind(stamp->channel, stamp->order);
     r->begin = stamp->begin;
     stamp->started = r;
 }
@@ -135,7 +142,7 @@ void ompp_mpi_collective_after(ompp_mpi_stamp_t *stamp, bool good)
     if (stamp->op == OMPP_MPI_STAMP_COLL) {
         if (good && stamp->stamp)
             ompp_mpi_adopt(ompp_mpi_stamp_of(stamp->stamp), stamp->begin,
-                           stamp->order == OMPP_MPI_ORDER_ALL ? OMPP_SYNC_ALL : OMPP_SYNC_ROOTED, 0);
+                           ompp_mpi_collective_kind(stamp->channel, stamp->order), 0);
         ompp_mpi_stamp_free(stamp->stamp);
         return;
     }

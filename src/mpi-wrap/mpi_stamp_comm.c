@@ -294,6 +294,7 @@ static bool prepare(MPI_Comm own, size_t bytes)
     int *limit = NULL, found = 0;
 
     s->bytes = bytes;
+    PMPI_Comm_size(own, &s->ranks);
     s->statuses_are_alike = statuses_are_alike();
     PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &found);
     s->tag_limit = found ? *limit : 32767;

@@ -40,6 +40,7 @@ extern struct ompp_mpi_stamping {
     MPI_Op op;              /* ompp_sync_combine */
     MPI_Comm receipts;      /* the world's ranks */
     int tag_limit;
+    int ranks;              /* of the run */
     bool statuses_are_alike; /* a status of Fortran lies in memory as one of C */
     unsigned lost;          /* atomic: a stamp did not come: none are sent with messages any more */
 } ompp_mpi_stamping_state;
@@ -163,6 +164,7 @@ typedef struct ompp_mpi_request {
     bool synchronous;     /* persistent send: may wait for the receiver */
     bool cancelled;       /* it was tried */
     bool adopts;          /* collective: this rank waits for others */
+    ompp_sync_remote_t meets; /* collective: who waits for whom */
     ompp_mpi_channel_t *channel; /* a reference of its own */
     int peer, tag;
     ompp_time_t begin;    /* started */
@@ -206,6 +208,9 @@ void ompp_mpi_adopt(const unsigned char *sum, ompp_time_t begin, ompp_sync_remot
 ompp_time_t ompp_mpi_polled(ompp_time_t begin, bool success);
 
 /* ---- Collective calls (mpi_stamp_collective.c) ---------------------------------------------------------------------- */
+
+/** \return who waits for whom in a collective operation on the channel. */
+ompp_sync_remote_t ompp_mpi_collective_kind(const ompp_mpi_channel_t *channel, ompp_mpi_order_t order);
 
 void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp);
 void ompp_mpi_collective_after(ompp_mpi_stamp_t *stamp, bool good);

@@ -236,7 +236,7 @@ static void request_done(ompp_mpi_request_t *r, const MPI_Status *status, bool g
         const bool adopts = r->adopts;
         if (ompp_mpi_collective_done(r, done->sum)) done->any = true;
         else done->unknown |= adopts;
-        done->kind = OMPP_SYNC_ALL;
+        done->kind = r->meets;
     }
     if (!r->persistent) {
         ompp_mpi_request_delete(r);

@@ -146,6 +146,7 @@ void ompp_mpi_window_before(ompp_mpi_stamp_t *s)
 void ompp_mpi_window_after(ompp_mpi_stamp_t *s, bool good)
 {
     window_t *w = s->window;
+    int size = 0;
 
     switch (s->op) {
     case OMPP_MPI_STAMP_WIN_CREATED:
@@ -163,7 +164,10 @@ void ompp_mpi_window_after(ompp_mpi_stamp_t *s, bool good)
     }
     switch (s->op) {
     case OMPP_MPI_STAMP_FENCE:
-        if (s->stamp) ompp_mpi_adopt(ompp_mpi_stamp_of(s->stamp), s->begin, OMPP_SYNC_ALL, 0);
+        PMPI_Comm_size(w->own, &size);
+        if (s->stamp)
+            ompp_mpi_adopt(ompp_mpi_stamp_of(s->stamp), s->begin,
+                           size < ompp_mpi_stamping_state.ranks ? OMPP_SYNC_GROUP : OMPP_SYNC_ALL, 0);
         ompp_mpi_stamp_free(s->stamp);
         break;
     case OMPP_MPI_STAMP_POST:

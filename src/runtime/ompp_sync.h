@@ -59,7 +59,8 @@ typedef enum {
 /** What a stamp that came from another process was. */
 typedef enum {
     OMPP_SYNC_MESSAGE,    /* point-to-point */
-    OMPP_SYNC_ALL,        /* a collective operation in which everybody waits for everybody */
+    OMPP_SYNC_ALL,        /* a collective operation of all ranks of the run, in which everybody waits for everybody */
+    OMPP_SYNC_GROUP,      /* the same among some of the ranks */
     OMPP_SYNC_ROOTED,     /* one that all wait for the root, or the root for all */
     OMPP_SYNC_ONE_SIDED   /* end of an epoch */
 } ompp_sync_remote_t;
