@@ -2,6 +2,7 @@
 
 #include "base/ompp_error.h"
 #include "base/ompp_proc.h"
+#include "model/ompp_combine_priv.h"
 #include "model/ompp_layout.h"
 #include "model/ompp_merge.h"
 
@@ -37,6 +38,7 @@ typedef struct {
         uint32_t node;
     } *map;
     uint32_t map_size;
+    ompp_metric_list_t metrics;
 } collect_t;
 
 /* A record of at least size bytes at off; NULL when it does not lie in the arena. */
@@ -317,10 +319,14 @@ static bool make_map(collect_t *c, uint32_t nnodes)
     return c->map != NULL;
 }
 
-/* Records of one place add up (copy_threads). */
-static void add(uint64_t *to, const uint64_t *from, uint32_t n)
+/* Records of one place become one (copy_threads), each metric by its reduction: the shortest task of both is no sum. */
+static void put_block(collect_t *c, uint32_t node, uint32_t location, uint32_t set, uint32_t object, const uint64_t *from, uint32_t n)
 {
-    for (uint32_t i = 0; i < n; i++) to[i] += from[i];
+    const bool another = ompp_profile_find_block(c->profile, node, location, set, object) != NULL;
+    uint64_t *to = ompp_profile_block(c->profile, node, location, set, object, n);
+
+    if (to && another) ompp_combine(&c->metrics, set, OMPP_OVER_THREADS, to, from, n);
+    else if (to) memcpy(to, from, n * sizeof *to);
 }
 
 static void copy_values(collect_t *c, const ompp_a_node_t *n, uint32_t node, uint32_t location)
@@ -332,15 +338,13 @@ static void copy_values(collect_t *c, const ompp_a_node_t *n, uint32_t node, uin
         bool any = false;
         const uint64_t *from = &n->visits;
         for (uint32_t i = 0; i < nvalues; i++) any |= from[i] != 0;
-        uint64_t *to = any ? ompp_profile_block(c->profile, node, location, OMPP_SET_PHASES, 0, nvalues) : NULL;
-        if (to) add(to, from, nvalues);
+        if (any) put_block(c, node, location, OMPP_SET_PHASES, 0, from, nvalues);
     }
     for (uint32_t k = 0; b && k < most_records(c); k++, b = record(c, b->next, sizeof *b)) {
         if (b->nvalues > 1024 || !record(c, (ompp_off_t)((const char *)b - c->base), sizeof *b + b->nvalues * sizeof b->values[0]))
             return;
         if (b->object > c->profile->nobjects) continue;
-        uint64_t *to = ompp_profile_block(c->profile, node, location, b->set, b->object, b->nvalues);
-        if (to) add(to, b->values, b->nvalues);
+        put_block(c, node, location, b->set, b->object, b->values, b->nvalues);
     }
 }
 
@@ -579,6 +583,7 @@ static bool copy_all(collect_t *c, const ompp_a_header_t *header, ompp_end_t end
     if (!copy_modules(c, follow(&header->modules)) || !copy_regions(c, follow(&header->regions))) return false;
     copy_settings(c, follow(&header->settings));
     copy_metrics(c, follow(&header->metrics));
+    if (ompp_metric_list_init(&c->metrics, p) != 0) return false;
     copy_objects(c, follow(&header->objects), rank);
     if (!copy_threads(c, follow(&header->threads), rank, &r.nthreads)) return false;
     copy_coverage(c, follow(&header->coverage));
@@ -602,6 +607,7 @@ ompp_profile_t *ompp_collect(const char *base, uint64_t size, uint64_t t, ompp_e
     free(c.region_of);
     free(c.tree);
     free(c.map);
+    ompp_metric_list_fini(&c.metrics);
     if (ok) return c.profile;
     ompp_profile_free(c.profile);
     return NULL;

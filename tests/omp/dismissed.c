@@ -34,6 +34,9 @@ int main(void)
 #pragma omp parallel reduction(+ : n)
         {
             linger_at_end();
+            /* @task */
+#pragma omp task
+            linger(NULL); /* the shortest of a place is that of all who had it */
             n++;
         }
         /* @part */

@@ -173,7 +173,7 @@ class Profile:
 
     def defects(self):
         """Broken rules, as text: sums must be exact, parts not larger than the whole."""
-        checks = [self._phases_sane, self._children_exact, self._threads_exact] + ([self.whatif.defects] if self.whatif else [])
+        checks = [self._phases_sane, self._tasks_sane, self._children_exact, self._threads_exact] + ([self.whatif.defects] if self.whatif else [])
         return [text for check in checks for text in check()]
 
     def _phases_sane(self):
@@ -182,6 +182,18 @@ class Profile:
                 for name, p in phases.items():
                     if p.time < p.child + p.task or min(p) < 0:
                         yield "%s %s: phase %s has %s" % (title_of(node), place, name, p)
+
+    def _tasks_sane(self):
+        """The mean of a thread's tasks lies between the shortest and the longest."""
+        if "task_run_min" not in self.metrics:
+            return
+        number_of, places = self.metrics["task_run"][0], [self.metrics["task_" + n][1] for n in ("ends", "run", "run_min", "run_max")]
+        for node in self.nodes:
+            for (place, which), values in node.values.items():
+                if which == number_of:
+                    ends, run, least, most = (values[i] for i in places)
+                    if not least * ends <= run <= most * ends:
+                        yield "%s %s: %d tasks took %d ns, from %d to %d each" % (title_of(node), place, ends, run, least, most)
 
     def _children_exact(self):
         """What a node says its children took is what they say they took. Locks need not nest, so not around them."""
