@@ -67,6 +67,7 @@ static void begin_anew(ompp_causal_thread_t *self)
     self->seen_until = ompp_event_now();
     self->regions = 0;
     self->chases = false;
+    self->part.team = 0;
     self->clocks.waiting = 0;
     self->clocks.mask = 0;
     self->clocks.where = OMPP_CLOCKS_OUTSIDE;

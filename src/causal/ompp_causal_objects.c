@@ -3,10 +3,13 @@
  * in a table of fixed size, four in a row; when a row is full, the one that has not been used for longest is given up.
  */
 #include "causal/ompp_causal_priv.h"
+#include "causal/ompp_replay.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 #define WAYS 4u
+#define REPLAYS 64u /* teams whose intervals can be gone through again */
 
 typedef struct {
     _Atomic uint32_t lock;
@@ -16,6 +19,12 @@ typedef struct {
     uint32_t generation[2];
     ompp_causal_thread_t *holder; /* of a lock, until it has published */
     ompp_stamp_t stamp[2]; /* BARRIER: by generation. MUTEX: [1] when those that had it began to wait for it, combined */
+    uint64_t team;         /* MUTEX: of the last holder */
+    /* BARRIER: what the team does before the barrier of one generation, when order is decided there as it goes. */
+    ompp_stamp_t rest[2];  /* those that take no part in that, by generation */
+    ompp_replay_t *replay; /* stays with the record; NULL = none was needed yet */
+    uint32_t replayed, spoiled; /* generations + 1: of replay, 0 = it is over; the last one in which it makes no sense */
+    uint16_t overtaken[OMPP_WHATIF_FLAG_NUM]; /* slots, in it */
 } object_t;
 
 static struct {
@@ -59,6 +68,9 @@ static void renew(object_t *o, ompp_sync_object_t kind, uint64_t object)
     o->stamp[0].t = o->stamp[1].t = 0;
     o->generation[0] = o->generation[1] = 0;
     o->holder = NULL;
+    o->team = 0;
+    o->rest[0].t = o->rest[1].t = 0;
+    o->replayed = o->spoiled = 0;
     o->kind = kind;
     __atomic_store_n(&o->object, object, __ATOMIC_RELEASE);
 }
@@ -103,6 +115,83 @@ static uint32_t *generation_of(ompp_causal_thread_t *self, uint64_t team)
     return &self->barriers[i].generation;
 }
 
+/* ---- Where order is decided as it goes --------------------------------------------------------------------------------- */
+
+static _Atomic unsigned nreplays;
+
+static ompp_replay_t *replay_of(object_t *o)
+{
+    if (o->replay || atomic_fetch_add(&nreplays, 1) >= REPLAYS) return o->replay;
+    void *replay = mmap(NULL, sizeof *o->replay, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    o->replay = replay == MAP_FAILED ? NULL : replay;
+    return o->replay;
+}
+
+static bool takes_part(const ompp_causal_thread_t *self, const object_t *o, uint32_t generation)
+{
+    return o->replayed == generation + 1 && self->part.team == o->object && self->part.generation == generation;
+}
+
+/* The interval before the team's next barrier, which this thread takes part in from now on. NULL = none. */
+static ompp_replay_t *interval_of(ompp_causal_thread_t *self, object_t *o, uint32_t generation)
+{
+    ompp_replay_t *r = replay_of(o);
+
+    if (!r) return NULL;
+    if (o->replayed != generation + 1) {
+        ompp_replay_reset(r, self->clocks.set);
+        memset(o->overtaken, 0, sizeof o->overtaken);
+        o->replayed = generation + 1;
+    }
+    if (!takes_part(self, o, generation)) {
+        const int member = ompp_replay_join(r, &self->own);
+        if (member < 0) return NULL;
+        self->part = (ompp_causal_part_t){o->object, generation, (unsigned)member, r, 0};
+    }
+    return r;
+}
+
+/*
+ * What the thread does, at the time of self->own. flag_bit: what would be another order, for these slots: that says something only when
+ * the interval cannot be gone through again.
+ */
+static void note(ompp_causal_thread_t *self, ompp_replay_op_t op, uint64_t object, unsigned flag_bit, uint16_t slots)
+{
+    const uint64_t team = self->task ? 0 : (uint64_t)(uintptr_t)ompp_event_team();
+    object_t *o = team ? take(OMPP_SYNC_BARRIER, team, true) : NULL;
+    const uint32_t generation = team ? *generation_of(self, team) : 0;
+    ompp_replay_t *r = o && o->spoiled != generation + 1 ? interval_of(self, o, generation) : NULL;
+
+    if (r) {
+        ompp_replay_note(r, self->part.member, op, object, &self->own);
+        o->overtaken[flag_bit] |= slots;
+    } else {
+        self->part.team = 0;
+    }
+    if (o) ompp_causal_unlock(&o->lock);
+    if (!r && op != OMPP_REPLAY_UNLOCK) ompp_causal_watch(flag_bit, slots);
+}
+
+void ompp_causal_spoil_order(ompp_causal_thread_t *self)
+{
+    const uint64_t team = ompp_causal.rule.delays ? 0 : (uint64_t)(uintptr_t)ompp_event_team();
+    object_t *o = team ? take(OMPP_SYNC_BARRIER, team, true) : NULL;
+
+    if (!o) return;
+    o->spoiled = *generation_of(self, team) + 1;
+    ompp_causal_unlock(&o->lock);
+}
+
+/* All have come, and this is the first one that goes on. */
+static void go_through(object_t *o, uint32_t generation)
+{
+    if (o->replayed != generation + 1) return;
+    o->replayed = 0;
+    const bool right = o->spoiled != generation + 1 && ompp_replay_run(o->replay, &o->stamp[generation & 1]);
+    for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++)
+        if (f == OMPP_WHATIF_BIT_LOCK || f == OMPP_WHATIF_BIT_DYNAMIC) ompp_causal_watch(f, right ? 0 : o->overtaken[f]);
+}
+
 /*
  * Two generations are enough: who arrives at the next but one knows that all have left this one, but for workers whose leaving is
  * told when they begin with another team, which gives them its clocks.
@@ -114,9 +203,12 @@ static void arrive(ompp_causal_thread_t *self, uint64_t team, uint32_t generatio
 
     if (!o) return;
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
-    if (o->generation[side] != generation) o->stamp[side].t = 0;
+    if (o->generation[side] != generation) o->stamp[side].t = o->rest[side].t = 0;
     o->generation[side] = generation;
-    ompp_clocks_combine(&o->stamp[side], &self->own);
+    const bool part = takes_part(self, o, generation);
+    if (part) ompp_replay_note(o->replay, self->part.member, OMPP_REPLAY_END, 0, &self->own);
+    self->part.team = 0;
+    ompp_clocks_combine(part ? &o->stamp[side] : &o->rest[side], &self->own);
     o->used = t;
     ompp_causal_unlock(&o->lock);
 }
@@ -130,11 +222,16 @@ static bool left_barrier(ompp_causal_thread_t *self, uint64_t team)
 {
     const uint32_t generation = self->wait.generation;
     object_t *o = take(OMPP_SYNC_BARRIER, team, false);
-    bool found = o && o->generation[generation & 1] == generation && o->stamp[generation & 1].t > 0;
+    const unsigned side = generation & 1;
+    const bool found = o && o->generation[side] == generation;
 
-    if (found) self->other = o->stamp[generation & 1];
+    if (found) {
+        go_through(o, generation);
+        self->other = o->stamp[side];
+        ompp_clocks_combine(&self->other, &o->rest[side]);
+    }
     if (o) ompp_causal_unlock(&o->lock);
-    return found;
+    return found && self->other.t > 0;
 }
 
 /* ---- Locks ------------------------------------------------------------------------------------------------------------ */
@@ -159,7 +256,9 @@ static void stamp_of_holder(const ompp_causal_thread_t *holder, ompp_stamp_t *st
 static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t mutex, ompp_time_t t)
 {
     object_t *o = take(kind, mutex, true);
-    bool found;
+    const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
+    uint16_t slots = 0;
+    bool found, foreign = false;
 
     if (!o) return false;
     if (o->holder && o->holder != self) stamp_of_holder(o->holder, &o->stamp[0], t);
@@ -167,15 +266,55 @@ static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t
     self->other = o->stamp[0];
     if (kind == OMPP_SYNC_MUTEX && !ompp_causal.rule.delays) {
         const ompp_time_t begin = self->clocks.waiting ? self->clocks.waiting : t;
-        ompp_causal_watch(OMPP_WHATIF_BIT_LOCK,
-                          ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &o->stamp[1], OMPP_CAUSAL_TOLERANCE));
+        slots = ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &o->stamp[1], OMPP_CAUSAL_TOLERANCE);
         ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, begin);
         ompp_clocks_combine(&o->stamp[1], &self->own);
     }
+    foreign = o->team && o->team != team;
+    o->team = team;
     o->holder = self;
     o->used = t;
     ompp_causal_unlock(&o->lock);
+    if (ompp_causal.rule.delays) return found;
+    if (foreign || kind == OMPP_SYNC_ORDERED) ompp_causal_spoil_order(self);
+    if (kind == OMPP_SYNC_MUTEX) note(self, OMPP_REPLAY_LOCK, mutex, OMPP_WHATIF_BIT_LOCK, slots);
     return found;
+}
+
+/* It has the lock: what it has waited for it is no work. */
+static void go_on_in_interval(ompp_causal_thread_t *self)
+{
+    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
+    ompp_replay_go_on(self->part.interval, self->part.member, &self->own);
+}
+
+/* ---- Iterations ------------------------------------------------------------------------------------------------------- */
+
+/* The thread comes to a loop, or for more iterations, or has found that there are none: would it come before one that was here already? */
+static void come_for_more(ompp_causal_thread_t *self, ompp_replay_op_t op, ompp_time_t t)
+{
+    const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
+    uint16_t slots = 0;
+
+    if (ompp_causal.rule.delays) return;
+    if (op == OMPP_REPLAY_CHUNK && self->part.team == team && t < self->part.unit + OMPP_REPLAY_GRAIN) return;
+    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
+    object_t *o = take(OMPP_SYNC_CHUNK, team, true);
+    if (o) {
+        slots = ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &o->stamp[0], OMPP_CAUSAL_TOLERANCE);
+        ompp_clocks_combine(&o->stamp[0], &self->own);
+        o->used = t;
+        ompp_causal_unlock(&o->lock);
+    }
+    note(self, op, 0, OMPP_WHATIF_BIT_DYNAMIC, slots);
+    self->part.unit = t;
+}
+
+static void hand_out(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    self->chases = false;
+    if (ompp_causal.rule.delays) ompp_causal_chase(self, OMPP_WHATIF_BIT_DYNAMIC);
+    else come_for_more(self, OMPP_REPLAY_CHUNK, t);
 }
 
 /* ---- All -------------------------------------------------------------------------------------------------------------- */
@@ -209,8 +348,11 @@ void ompp_causal_publish(ompp_sync_object_t kind, uint64_t object, ompp_time_t t
     self->syncs++;
     if (kind == OMPP_SYNC_BARRIER)
         arrive(self, object, (*generation_of(self, object))++, t);
+    else if (kind == OMPP_SYNC_CHUNK)
+        come_for_more(self, OMPP_REPLAY_LOOP_END, t);
     else
         put(self, kind, object, t);
+    if (kind == OMPP_SYNC_MUTEX && !ompp_causal.rule.delays) note(self, OMPP_REPLAY_UNLOCK, object, OMPP_WHATIF_BIT_LOCK, 0);
     ompp_causal_leave(self);
 }
 
@@ -221,7 +363,8 @@ void ompp_causal_wait(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
     if (!self) return;
     ompp_causal_settle(self);
     if (kind == OMPP_SYNC_CHUNK) {
-        self->chases = true;
+        self->chases = ompp_causal.rule.delays;
+        come_for_more(self, OMPP_REPLAY_LOOP, t);
         ompp_causal_leave(self);
         return;
     }
@@ -270,24 +413,6 @@ static bool found_stamp(ompp_causal_thread_t *self, ompp_sync_object_t kind, uin
     }
 }
 
-/* Iterations are handed out in the order in which threads come for them: who would come before one that was here already? */
-static void hand_out(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
-{
-    self->chases = false;
-    if (ompp_causal.rule.delays) {
-        ompp_causal_chase(self, OMPP_WHATIF_BIT_DYNAMIC);
-        return;
-    }
-    object_t *o = take(OMPP_SYNC_CHUNK, team, true);
-    if (!o) return;
-    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
-    ompp_causal_watch(OMPP_WHATIF_BIT_DYNAMIC,
-                      ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &o->stamp[0], OMPP_CAUSAL_TOLERANCE));
-    ompp_clocks_combine(&o->stamp[0], &self->own);
-    o->used = t;
-    ompp_causal_unlock(&o->lock);
-}
-
 void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 {
     ompp_causal_thread_t *self = object ? ompp_causal_enter() : NULL;
@@ -299,10 +424,11 @@ void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
     if (kind == OMPP_SYNC_FORK)
         begin_member(self, object, t);
     else if (kind == OMPP_SYNC_CHUNK)
-        hand_out(self, object, t);
+        hand_out(self, t);
     else
         ompp_causal_go_on(self, found_stamp(self, kind, object, t) ? &self->other : NULL, 0, t);
     ompp_causal_settle(self);
+    if (kind == OMPP_SYNC_MUTEX && self->part.team) go_on_in_interval(self);
     if (kind == OMPP_SYNC_BARRIER && self->main) ompp_causal_at_join(self, 0, self->clocks.since);
     ompp_causal_leave(self);
 }

@@ -34,6 +34,15 @@ typedef struct {
     ompp_causal_wait_t wait;
 } ompp_causal_level_t;
 
+/** The interval of a team that a thread takes part in; see ompp_replay.h. */
+typedef struct {
+    uint64_t team; /* 0 = none */
+    uint32_t generation;
+    unsigned member;
+    struct ompp_replay *interval;
+    ompp_time_t unit; /* when it came for iterations last */
+} ompp_causal_part_t;
+
 /** A thread. Written by it alone, but for what is marked. Never freed; used again. */
 typedef struct ompp_causal_thread {
     ompp_clocks_t clocks;
@@ -50,6 +59,7 @@ typedef struct ompp_causal_thread {
         uint32_t generation; /* of its next barrier */
     } barriers[OMPP_CAUSAL_BARRIERS];
     unsigned next_barrier; /* to be given up next */
+    ompp_causal_part_t part;
     ompp_causal_level_t levels[OMPP_CAUSAL_LEVELS];
     unsigned depth;
     uint32_t task;           /* index of the task it runs; 0 = its implicit one */
@@ -175,6 +185,9 @@ void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 
 /** \brief The thread, which waits at a barrier, has been working there until t: the barrier waits for that, too. */
 void ompp_causal_arrive_again(ompp_causal_thread_t *self, ompp_time_t t);
+
+/** \brief Without delays: what the thread's team does before its next barrier cannot be gone through again. */
+void ompp_causal_spoil_order(ompp_causal_thread_t *self);
 
 /* ---- Tasks (ompp_causal_tasks.c) -------------------------------------------------------------------------------------- */
 

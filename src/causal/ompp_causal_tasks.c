@@ -251,6 +251,7 @@ static void do_depend(ompp_causal_thread_t *self, uint64_t task, uint64_t other,
 
 static void do_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
 {
+    ompp_causal_spoil_order(self);
     lock_pool();
     begin(self, task, other);
     unlock_pool();

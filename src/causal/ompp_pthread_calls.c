@@ -437,7 +437,7 @@ static int tryjoin_np(pthread_t thread, void **result)
     static bool name(type *first, type *last)                                                                          \
     {                                                                                                                  \
         const bool more = real_##name(first, last);                                                                    \
-        if (more) resume(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team());                                     \
+        (more ? resume : publish)(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team());                            \
         return more;                                                                                                   \
     }
 #define ROW(name) {"GOMP_" #name, (void *)name, (void **)&real_##name}

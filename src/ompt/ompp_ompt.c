@@ -48,6 +48,7 @@ typedef struct {
     uint64_t own_teams;               /* of the implicit tasks it is in, innermost in bit 0: 1 = of libomp's own teams */
     const void *group_code;           /* where the last taskgroup began */
     const void *taskloop_code;        /* where the taskloop it is in begins */
+    bool dynamic_loop;                /* it is in a loop whose iterations are handed out as it goes */
     bool work_cancelled;              /* the worksharing construct it was in has been left already */
     ompp_region_ref_t lock;           /* lock it tries to acquire; 0 = none */
     ompp_time_t lock_since;
@@ -327,6 +328,16 @@ static void work_end(ompp_construct_t construct, work_style_t style, const void 
         ompp_event_exit_or_barrier(region, t);
 }
 
+/* Who gets which iterations is decided as the loop goes; of a static schedule it is not, although dispatch events come. */
+static void loop(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompp_time_t t)
+{
+    const bool dynamic = work != ompt_work_loop && work != ompt_work_loop_static;
+
+    if (dynamic && endpoint == ompt_scope_begin) ompp_sync_wait(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(), t);
+    if (dynamic && endpoint == ompt_scope_end) ompp_sync_publish(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(), t);
+    self.dynamic_loop = dynamic && endpoint == ompt_scope_begin;
+}
+
 static void on_work(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task, uint64_t count,
                     const void *code)
 {
@@ -335,6 +346,7 @@ static void on_work(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompt_data_
     (void)parallel;
     runs_now(task, t);
     if ((unsigned)work >= sizeof works / sizeof works[0] || works[work].style == WORK_NONE) return;
+    if (works[work].construct == OMPP_CONSTRUCT_LOOP) loop(work, endpoint, t);
     if (endpoint != ompt_scope_end) work_begin(works[work].construct, works[work].style, count, code, t);
     if (endpoint != ompt_scope_begin) work_end(works[work].construct, works[work].style, code, t);
 }
@@ -578,7 +590,7 @@ static void on_task_dependence(ompt_data_t *before, ompt_data_t *after)
 static void on_dispatch(ompt_data_t *parallel, ompt_data_t *task, ompt_dispatch_t kind, ompt_data_t instance)
 {
     (void)parallel, (void)task, (void)instance;
-    if (kind != ompt_dispatch_section)
+    if (kind != ompt_dispatch_section && self.dynamic_loop)
         ompp_sync_resume(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(), ompp_event_now());
 }
 
