@@ -23,6 +23,7 @@ typedef struct {
     /* BARRIER: what the team does before the barrier of one generation, when order is decided there as it goes. */
     ompp_stamp_t rest[2];  /* those that take no part in that, by generation */
     ompp_replay_t *replay; /* stays with the record; NULL = none was needed yet */
+    uint32_t settled;      /* generation + 1 whose stamp says what its members have come to, without their own clocks */
     uint32_t replayed, spoiled; /* generations + 1: of replay, 0 = it is over; the last one in which it makes no sense */
     uint16_t overtaken[OMPP_WHATIF_FLAG_NUM]; /* slots, in it */
 } object_t;
@@ -70,7 +71,7 @@ static void renew(object_t *o, ompp_sync_object_t kind, uint64_t object)
     o->holder = NULL;
     o->team = 0;
     o->rest[0].t = o->rest[1].t = 0;
-    o->replayed = o->spoiled = 0;
+    o->settled = o->replayed = o->spoiled = 0;
     o->kind = kind;
     __atomic_store_n(&o->object, object, __ATOMIC_RELEASE);
 }
@@ -188,6 +189,7 @@ static void go_through(object_t *o, uint32_t generation)
     if (o->replayed != generation + 1) return;
     o->replayed = 0;
     const bool right = o->spoiled != generation + 1 && ompp_replay_run(o->replay, &o->stamp[generation & 1]);
+    if (right) o->settled = generation + 1;
     for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++)
         if (f == OMPP_WHATIF_BIT_LOCK || f == OMPP_WHATIF_BIT_DYNAMIC) ompp_causal_watch(f, right ? 0 : o->overtaken[f]);
 }
@@ -229,6 +231,7 @@ static bool left_barrier(ompp_causal_thread_t *self, uint64_t team)
         go_through(o, generation);
         self->other = o->stamp[side];
         ompp_clocks_combine(&self->other, &o->rest[side]);
+        if (o->settled == generation + 1) ompp_clocks_yield(&self->clocks, &self->other);
     }
     if (o) ompp_causal_unlock(&o->lock);
     return found && self->other.t > 0;

@@ -121,6 +121,12 @@ static inline void ompp_clocks_wait(ompp_clocks_t *c, ompp_time_t t)
 ompp_time_t ompp_clocks_adopt(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t cost,
                               ompp_time_t t);
 
+/**
+ * \brief Before ompp_clocks_adopt() with this stamp: it says all that the context itself has come to, and better (ompp_replay.h). The
+ *        context's own clocks are not compared with it.
+ */
+void ompp_clocks_yield(ompp_clocks_t *c, const ompp_stamp_t *stamp);
+
 /** \brief The context has been delayed until t since it was last counted. */
 void ompp_clocks_paid(ompp_clocks_t *c, ompp_time_t t);
 

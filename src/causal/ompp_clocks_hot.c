@@ -119,6 +119,12 @@ ompp_time_t ompp_clocks_adopt(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, 
     return rule->delays && c->debt > 0 ? (ompp_time_t)(c->debt / OMPP_FINE) : 0;
 }
 
+void ompp_clocks_yield(ompp_clocks_t *c, const ompp_stamp_t *stamp)
+{
+    if (stamp->t == 0 || stamp->set != c->set) return;
+    for (unsigned i = 0; i < OMPP_CLOCKS; i++) c->o[i] = stamp->t; /* it is at 0 on all clocks */
+}
+
 void ompp_clocks_paid(ompp_clocks_t *c, ompp_time_t t)
 {
     if (t <= c->since) return;
