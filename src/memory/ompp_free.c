@@ -8,6 +8,8 @@
 #define _GNU_SOURCE
 #include "memory/ompp_count_priv.h"
 #include "memory/ompp_free_priv.h"
+#include "model/ompp_profile.h"
+#include "runtime/ompp_event.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,7 +20,7 @@
 #define OMPP_EXPORT __attribute__((visibility("default")))
 #define PAGE (1ul << OMPP_MAP_PAGE_BITS)
 #define GRAIN ((uintptr_t)OMPP_MAP_BYTES)
-#define MAX_PIECES 32 /* of structures that move with a block */
+#define MAX_PIECES 32 /* of structures that move with a block; one more tells that there are more */
 #define LARGE (64ul << 20) /* bytes: the register is sooner asked than the map walked */
 #define SYSTEM_PAGE (1ul << OMPP_MAP_TOUCH_BITS)
 
@@ -96,17 +98,26 @@ static void moved(void *old, void *block, size_t old_size, size_t size, const om
         ompp_data_restore(old, old_size, pieces, n);
 }
 
-static size_t take_along(void *block, size_t *size, ompp_data_piece_t pieces[MAX_PIECES])
+static size_t that_move(size_t n)
+{
+    if (n <= MAX_PIECES) return n;
+    ompp_event_coverage(OMPP_COVERAGE_DROPPED, "data structures in a block that realloc has moved",
+                        "it had more than 32: the others are lost");
+    return MAX_PIECES;
+}
+
+static size_t take_along(void *block, size_t *size, ompp_data_piece_t pieces[MAX_PIECES + 1])
 {
     *size = block && sizes_known ? malloc_usable_size(block) : 0;
     if (block && !sizes_known) block_given_back(block);
-    return holds_structure((uintptr_t)block, (uintptr_t)block + *size) ? ompp_data_forget(block, *size, pieces, MAX_PIECES) : 0;
+    if (!holds_structure((uintptr_t)block, (uintptr_t)block + *size)) return 0;
+    return that_move(ompp_data_forget(block, *size, pieces, MAX_PIECES + 1));
 }
 
 OMPP_EXPORT void *__wrap_realloc(void *old, size_t size);
 OMPP_EXPORT void *__wrap_realloc(void *old, size_t size)
 {
-    ompp_data_piece_t pieces[MAX_PIECES];
+    ompp_data_piece_t pieces[MAX_PIECES + 1];
     size_t old_size, n = take_along(old, &old_size, pieces);
     void *block = realloc(old, size);
 
@@ -117,7 +128,7 @@ OMPP_EXPORT void *__wrap_realloc(void *old, size_t size)
 OMPP_EXPORT void *__wrap_reallocarray(void *old, size_t count, size_t size);
 OMPP_EXPORT void *__wrap_reallocarray(void *old, size_t count, size_t size)
 {
-    ompp_data_piece_t pieces[MAX_PIECES];
+    ompp_data_piece_t pieces[MAX_PIECES + 1];
     size_t old_size, n = take_along(old, &old_size, pieces);
     void *block = reallocarray(old, count, size);
 

@@ -293,6 +293,7 @@ bool ompp_data_release(const void *address)
 {
     uintptr_t begin = (uintptr_t)address, end = begin;
     size_t kept = 0;
+    int saved = errno;
 
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return false;
     pthread_mutex_lock(&data_lock);
@@ -309,6 +310,7 @@ bool ompp_data_release(const void *address)
         if (from < to) tell(ranges[i].object, from, to);
     }
     pthread_mutex_unlock(&data_lock);
+    errno = saved;
     return end > begin;
 }
 
@@ -367,17 +369,20 @@ size_t ompp_data_forget(const void *address, size_t size, ompp_data_piece_t *pie
 {
     uintptr_t begin = (uintptr_t)address;
     size_t n = 0;
+    int saved = errno;
 
     if (size == 0 || atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return 0;
     pthread_mutex_lock(&data_lock);
     n = forget_locked(begin, begin + size, pieces, max);
     pthread_mutex_unlock(&data_lock);
+    errno = saved;
     return n;
 }
 
 void ompp_data_restore(const void *address, size_t size, const ompp_data_piece_t *pieces, size_t n)
 {
     uintptr_t begin = (uintptr_t)address;
+    int saved = errno;
 
     if (n == 0 || atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
     pthread_mutex_lock(&data_lock);
@@ -389,6 +394,7 @@ void ompp_data_restore(const void *address, size_t size, const ompp_data_piece_t
         tell(pieces[i].object, from, to);
     }
     pthread_mutex_unlock(&data_lock);
+    errno = saved;
 }
 
 size_t ompp_data_ranges(ompp_data_range_t *to, size_t max)

@@ -72,6 +72,20 @@ static void grown()
     expect("grown", 100 + 100 + 100 + 50);
 }
 
+// More structures in one block than realloc takes along; and what is taken and given back there leaves errno alone.
+static void many()
+{
+    const int n = 40;
+    double *at = (double *)std::malloc(n * 64);
+    errno = EDOM;
+    for (int i = 0; i < n; i++) ompp_papi_set_drange(at + 8 * i, 64, "many");
+    double *block = (double *)std::realloc(at, 1 << 20);
+    fill(block, 8 * n);
+    std::free(block);
+    if (errno != EDOM) std::puts("errno is changed");
+    expect("many", 8 * 32);
+}
+
 static void mapped()
 {
     char *at = (char *)mmap(nullptr, 4 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -131,6 +145,7 @@ int main()
     expect("unique", 64);
     vectors();
     grown();
+    many();
     mapped();
     reserved();
     nodes();

@@ -29,6 +29,8 @@ def check(verdict, scratch, source, name, compiler, level, args=()):
     profile.root = ElementTree.parse(profile.path).getroot()
     for structure, counts in wanted(run.out).items():
         verdict.equal(tuple(memory.counts(profile, structure)[:2]), counts, "%s: %s" % (title, structure))
+    if source == "freed.cc":
+        verdict.equal(len([c for c in profile.coverage if "more than 32" in " ".join(c.values())]), 1, title + ": more than realloc takes along")
     if source == "ranges.c":
         verdict.check("nothing" not in memory.objects(profile), title + ": an empty range is no structure")
         verdict.equal(memory.objects(profile)["blocks"].get("ranges"), "256", title + ": ranges of one name")
