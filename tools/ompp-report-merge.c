@@ -180,21 +180,29 @@ static size_t find_newest(const ompp_left_list_t *list, bool running)
     return newest;
 }
 
-/* Nothing is named: of runs that may have nothing to do with each other, the newest is meant. */
-static int merge_newest(const ompp_left_list_t *list, const request_t *request)
+/* Nothing is named: of runs that may have nothing to do with each other, the newest is meant. \return as find_newest(). */
+static size_t choose_newest(const ompp_left_list_t *list, const request_t *request)
 {
     size_t newest = find_newest(list, request->running);
     ompp_left_run_t known;
     char text[400], message[600];
 
-    if (newest == list->nruns) return ompp_report_complain("all that is there is of runs that still run; --running takes them in");
-    if (list->nruns > 1) {
+    if (newest == list->nruns) {
+        ompp_report_complain("all that is there is of runs that still run; --running takes them in");
+    } else if (list->nruns > 1) {
         known = ompp_left_run(list, newest);
         describe(&known, text, sizeof text);
         snprintf(message, sizeof message, "the newest of %zu runs: %s; --list lists them, --all takes all", list->nruns, text);
         ompp_report_complain(message);
     }
-    return merge_run(list, newest, request);
+    return newest;
+}
+
+static int merge_newest(const ompp_left_list_t *list, const request_t *request)
+{
+    size_t newest = choose_newest(list, request);
+
+    return newest < list->nruns ? merge_run(list, newest, request) : EXIT_BAD;
 }
 
 static int merge_named(const ompp_left_list_t *list, const request_t *request, char **files, int n)
@@ -273,21 +281,47 @@ static bool gather(const ompp_left_t *piece, const char *to)
     return false;
 }
 
+/*
+ * Collect takes the runs that merge would: the newest one, or those that are named. Finding out which files belong together changes
+ * what is known of them (ompp_left_group), and they are gathered as they are: for this they are found once more.
+ */
+static bool is_run_wanted(const ompp_left_list_t *runs, size_t newest, const request_t *request, char **files, int n, const char *path)
+{
+    for (size_t i = 0; i < runs->n; i++) {
+        if (strcmp(runs->piece[i].path, path) != 0) continue;
+        if (n == 0 && !request->all) return runs->piece[i].run == newest;
+        return is_wanted(runs, runs->piece[i].run, files, n);
+    }
+    return false;
+}
+
+static bool find_with_neighbours(ompp_left_list_t *list, char **files, int n)
+{
+    bool good = find_all(list, files, n);
+
+    good = find_neighbours(list, files, n) && good;
+    drop_doubles(list);
+    return good;
+}
+
 int ompp_report_collect(const request_t *request, char **files, int n)
 {
     const char *to = request->to ? request->to : ".";
-    ompp_left_list_t list = {.patience_ms = request->running ? 0 : PATIENCE_MS};
-    bool good = find_all(&list, files, n);
+    ompp_left_list_t list = {.patience_ms = request->running ? 0 : PATIENCE_MS}, runs = {0};
+    bool good = find_with_neighbours(&list, files, n) && find_with_neighbours(&runs, files, n);
+    size_t newest = 0;
 
-    drop_doubles(&list);
+    ompp_left_group(&runs);
+    if (runs.n && n == 0 && !request->all) newest = choose_newest(&runs, request);
     if (mkdir(to, 0777) != 0 && errno != EEXIST) good = false;
     for (size_t i = 0; i < list.n; i++) {
         const ompp_left_t *piece = &list.piece[i];
-        if (piece->lives && !request->running) continue;
+        if ((piece->lives && !request->running) || !is_run_wanted(&runs, newest, request, files, n, piece->path)) continue;
         bool done = gather(piece, to);
         if (done && request->remove && !piece->lives) unlink(piece->path);
         good = good && done;
     }
     ompp_left_free(&list);
+    ompp_left_free(&runs);
     return good ? ompp_report_finish() : EXIT_BAD;
 }

@@ -271,10 +271,10 @@ static const struct {
      "OMPP_JOB_DIR, or where ompp-report collect has put things; FILE is what one rank has left, and stands for its run; each run\n"
      "makes a report. None of them: the newest run alone that this user has left on this node, in OMPP_JOB_DIR or, when that is not\n"
      "set, where a run puts things then.\n"},
-    {"collect", NULL, ompp_report_collect, 0, INT_MAX, TAKES_TO | TAKES_REMOVE | TAKES_RUNNING, "[OPTION...] [DIR|FILE]...",
+    {"collect", NULL, ompp_report_collect, 0, INT_MAX, TAKES_TO | TAKES_REMOVE | TAKES_RUNNING | TAKES_ALL, "[OPTION...] [DIR|FILE]...",
      "copy what ranks of this node have left",
      "Copies what the processes of this node have left behind, in compact form, to where the other nodes see it; ompp-report merge\n"
-     "joins it there. DIR and FILE as for merge.\n"},
+     "joins it there. DIR and FILE as for merge; none of them: the newest run alone.\n"},
 };
 #define NVERBS (sizeof verbs / sizeof verbs[0])
 
@@ -290,7 +290,7 @@ static int help(void)
            "  --remove    merge, collect: remove what was read, when all was written\n"
            "  --running   merge, collect: take in processes that still run\n"
            "  --list      merge: list the runs that have left something, and write nothing\n"
-           "  --all       merge: all of them, where no file is named, not the newest alone\n"
+           "  --all       merge, collect: all of them, where no file is named, not the newest alone\n"
            "  --help      this text; after a command: about the command\n"
            "  --version   version\n"
            "\nExit status: 0 good, 1 a file cannot be read or is not in order, 2 wrong usage.\n");

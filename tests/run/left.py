@@ -125,6 +125,18 @@ def test_stale(verdict, scratch, program):
     verdict.check(done.status == 1 and len(done.err.splitlines()) == 1, "nothing to merge: %s" % done.err)
 
 
+def check_collected(verdict, folder, settings, runs):
+    """collect takes the runs that merge takes: the newest, all, or that of a file."""
+    for title, words, wanted in (("newest", (), runs[2]), ("all", ("--all",), sum(runs, [])), ("file", runs[0][:1], runs[0])):
+        to = os.path.join(folder, "collected-" + title)
+        done = harness.execute([harness.command("ompp-report"), "collect", "--to=" + to, *words], folder, **settings)
+        mine = {os.path.basename(path) for path in sum(runs, [])}
+        found = {name for name in mine for copy in os.listdir(to) if copy.startswith(name + ".")}
+        missing = {os.path.basename(path) for path in wanted} ^ (found & mine)
+        verdict.check(done.status == 0 and not missing, "collect, %s: %s differ: %s" % (title, missing, done.err))
+        verdict.equal("newest of" in done.err, title == "newest", "collect, %s: what is said: %s" % (title, done.err))
+
+
 def test_newest(verdict, scratch, program):
     """Without names only the newest run makes a report, and only its files are removed; --list writes nothing; --all is all."""
     folder = scratch.file("newest", "x")[:-2]
@@ -150,6 +162,7 @@ def test_newest(verdict, scratch, program):
         verdict.check(re.match(r"[-0-9]+ [:0-9]+  left, %d ranks; the process died; " % RANKS, line), "--list: " + line)
         verdict.check(any(line.endswith("; " + path) for path in files), "--list: file and order: " + line)
     verdict.equal(left(folder), before, "--list: files")
+    check_collected(verdict, folder, settings, runs)
     done, reports = merge("--remove")
     verdict.equal((done.status, len(reports), len(done.err.splitlines())), (0, 1, 1), "newest: " + done.err)
     verdict.check(re.search(r"newest of \d+ runs: .* left, %d ranks; --list .*--all" % RANKS, done.err), "newest: " + done.err)
