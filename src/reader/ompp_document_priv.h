@@ -64,6 +64,10 @@ bool ompp_take_whole(const char **p, uint64_t limit, uint64_t *number);
 /** \brief Takes "R00001". */
 bool ompp_take_region(const char **p, uint32_t *number);
 
+/** \brief The end of the line of the whole program, "name: 4 threads]": into the document. The name may have colons. \return false
+ * where it is no such thing, or out of memory. */
+bool ompp_reading_root(ompp_reading_t *r, const char *text);
+
 /** \brief Takes one part of a version and the dot after it. */
 bool ompp_take_version(const char **p, uint64_t *part);
 

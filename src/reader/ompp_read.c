@@ -172,6 +172,18 @@ bool ompp_take_region(const char **p, uint32_t *number)
     return true;
 }
 
+bool ompp_reading_root(ompp_reading_t *r, const char *text)
+{
+    const char *colon = NULL, *p;
+
+    for (p = strstr(text, ": "); p; p = strstr(p + 1, ": ")) colon = p;
+    p = colon ? colon + 2 : "";
+    if (!ompp_take_whole(&p, UINT32_MAX, &r->doc->nthreads) || strcmp(p, " threads]") != 0) return false;
+    r->doc->app = ompp_reading_keep(r, text, (size_t)(colon - text));
+    r->at++;
+    return r->doc->app != NULL;
+}
+
 ompp_construct_t ompp_construct_by_brief(const char *brief)
 {
     unsigned c = 0;

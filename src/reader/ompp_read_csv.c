@@ -212,20 +212,13 @@ static bool take_values(const cells_t *cells, ompp_decimal_t value[4])
 /* "[name: 4 threads]": the name may have commas and colons. */
 static bool read_root(ompp_reading_t *r)
 {
-    const char *line = ompp_reading_line(r), *name = strstr(line, ",0,["), *colon = NULL, *p;
+    const char *line = ompp_reading_line(r), *name = strstr(line, ",0,[");
     cells_t cells;
 
     split(line, &cells);
     r->doc->root_line = r->at + 1;
     if (!name || !take_values(&cells, r->doc->root)) return layout(r, "the line of the whole program");
-    name += 4;
-    for (p = strstr(name, ": "); p; p = strstr(p + 1, ": ")) colon = p;
-    p = colon ? colon + 2 : "";
-    if (!ompp_take_whole(&p, UINT32_MAX, &r->doc->nthreads) || strcmp(p, " threads]") != 0)
-        return layout(r, "\"[name: n threads]\"");
-    r->doc->app = ompp_reading_keep(r, name, (size_t)(colon - name));
-    r->at++;
-    return r->doc->app != NULL;
+    return ompp_reading_root(r, name + 4) || layout(r, "\"[name: n threads]\"");
 }
 
 static bool read_callgraph(ompp_reading_t *r)

@@ -200,19 +200,12 @@ static bool take_times(const char **p, ompp_decimal_t value[4])
 /* "[name: 4 threads]"; the name may have colons. */
 static bool read_root(ompp_reading_t *r)
 {
-    const char *p = ompp_reading_line(r), *name, *colon = NULL;
+    const char *p = ompp_reading_line(r);
 
     r->doc->root_line = r->at + 1;
     if (!take_times(&p, r->doc->root) || *(p = skip(p)) != '[')
         return layout(r, "the line of the whole program, with [name: n threads]");
-    name = p + 1;
-    for (p = strstr(p, ": "); p; p = strstr(p + 1, ": ")) colon = p;
-    p = colon ? colon + 2 : "";
-    if (!ompp_take_whole(&p, UINT32_MAX, &r->doc->nthreads) || strcmp(p, " threads]") != 0)
-        return layout(r, "\"[name: n threads]\"");
-    r->doc->app = ompp_reading_keep(r, name, (size_t)(colon - name));
-    r->at++;
-    return r->doc->app != NULL;
+    return ompp_reading_root(r, p + 1) || layout(r, "\"[name: n threads]\"");
 }
 
 /* Branches of the tree take three columns a level. */
