@@ -75,9 +75,8 @@ static void renumber_whatif(ompp_whatif_t *whatif, size_t nregions, const uint32
     for (size_t i = 0; i < whatif->nregions; i++) {
         ompp_whatif_region_t *region = &whatif->regions[i];
         size_t same = 0;
-        if (region->region >= nregions) continue;
-        region->region = map[region->region];
-        if (region->region == OMPP_NONE) continue;
+        if (region->region != OMPP_NONE && (region->region >= nregions || map[region->region] == OMPP_NONE)) continue;
+        if (region->region != OMPP_NONE) region->region = map[region->region];
         while (same < used && whatif->regions[same].region != region->region) same++;
         if (same < used) ompp_whatif_join_parts(&whatif->regions[same], region);
         else whatif->regions[used++] = *region;

@@ -240,6 +240,11 @@ static double whole_work(const ompp_profile_t *p, const ompp_whatif_region_t *r)
     return followed > 0 ? (double)r->work_ns * (time_of_run(p) / followed) : 0;
 }
 
+static bool is_mpi(const ompp_profile_t *p, uint32_t region)
+{
+    return region != OMPP_NONE && waits_all_the_time(p->regions[region].construct);
+}
+
 /* What calls of MPI do besides waiting: only the clocks can tell, for those that were followed. */
 static double mpi_work(const ompp_profile_t *p)
 {
@@ -247,7 +252,7 @@ static double mpi_work(const ompp_profile_t *p)
 
     for (size_t i = 0; i < p->whatif.nregions; i++) {
         const ompp_whatif_region_t *r = &p->whatif.regions[i];
-        if (waits_all_the_time(p->regions[r->region].construct)) sum += whole_work(p, r);
+        if (is_mpi(p, r->region)) sum += whole_work(p, r);
     }
     return sum;
 }
@@ -272,14 +277,59 @@ static double threads_time(const ompp_profile_t *p)
     return sum > 0 ? sum : (double)p->whatif.time_ns * (double)p->nslots;
 }
 
+/* As the clocks have seen it; by phases when that is not known. */
+static double all_outside(const ompp_profile_t *p)
+{
+    return p->whatif.worked_ns ? (double)p->whatif.outside_ns : outside_work(p);
+}
+
+/* Of a region that no experiment was made with nothing is known but its share. */
+static bool is_observed(const ompp_whatif_region_t *r)
+{
+    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
+        if (r->clocks[k].permille) return true;
+    return false;
+}
+
+/* What is outside of regions tells nothing by itself: it is the program. */
+static bool any_observed(const ompp_whatif_t *w)
+{
+    for (size_t i = 0; i < w->nregions; i++)
+        if (w->regions[i].region != OMPP_NONE && is_observed(&w->regions[i])) return true;
+    return false;
+}
+
+static bool is_in_table(const ompp_profile_t *p, uint32_t region)
+{
+    for (size_t i = 0; i < p->whatif.nregions; i++)
+        if (p->whatif.regions[i].region == region) return is_observed(&p->whatif.regions[i]);
+    return false;
+}
+
+/* In nodes that no region of the table is above of. Where threads wait unseen by the profile it cannot be told. */
+static double left_out_work(const ompp_profile_t *p)
+{
+    bool *covered = has_own_threads(p) ? NULL : calloc(p->nnodes + 1, sizeof *covered);
+    double sum = 0;
+
+    for (size_t i = 1; covered && i < p->nnodes; i++) {
+        const ompp_node_t *node = &p->nodes[i];
+        covered[i] = covered[node->parent] || is_in_table(p, node->region);
+        if (!covered[i]) sum += own_work(p, node);
+    }
+    free(covered);
+    return sum;
+}
+
 ompp_whatif_work_t ompp_whatif_work(const ompp_profile_t *p)
 {
     const double all = all_work(p), threads = threads_time(p);
-    ompp_whatif_work_t work = {0, 0};
+    ompp_whatif_work_t work = {0, 0, 0};
 
     if (p->whatif.mode == OMPP_WHATIF_OFF || all <= 0 || threads <= 0) return work;
     work.of_threads = fmin(all / threads, 1);
-    work.outside = fmin((p->whatif.worked_ns ? (double)p->whatif.outside_ns : outside_work(p)) / all, 1);
+    if (!is_in_table(p, OMPP_NONE)) work.outside = fmin(all_outside(p) / all, 1);
+    work.left_out = fmin(left_out_work(p) / all, 1);
     return work;
 }
 
@@ -310,6 +360,7 @@ static double region_work(const ompp_profile_t *p, const work_t *work, uint32_t 
 {
     double sum = 0;
 
+    if (region == OMPP_NONE) return all_outside(p);
     for (uint32_t i = 1; i < p->nnodes; i++)
         if (p->nodes[i].region == region && !lies_in(p, i, region)) sum += work->below[i];
     return sum;
@@ -325,7 +376,7 @@ static double find_correction(const ompp_profile_t *p, const work_t *work, const
     const double run = time_of_run(p), followed = time_followed(r);
 
     if (has_own_threads(p) || run <= 0 || followed <= 0 || total <= 0 || seen <= 0) return 1;
-    if (followed >= WHOLE_RUN * run || waits_all_the_time(p->regions[r->region].construct)) return 1;
+    if (followed >= WHOLE_RUN * run || is_mpi(p, r->region)) return 1;
     return total / run / (seen / followed);
 }
 
@@ -345,7 +396,8 @@ static bool find_own(const ompp_profile_t *p, const work_t *work, ompp_whatif_re
     const bool memory = of_region && of_node && sum;
 
     for (size_t r = 0; memory && r < p->nregions; r++) of_region[r] = OMPP_NONE;
-    for (uint32_t i = 0; memory && i < n; i++) of_region[results[i].region] = i;
+    for (uint32_t i = 0; memory && i < n; i++)
+        if (results[i].region != OMPP_NONE) of_region[results[i].region] = i;
     if (memory) of_node[0] = OMPP_NONE;
     for (size_t i = 1; memory && i < p->nnodes; i++) {
         const ompp_node_t *node = &p->nodes[i];
@@ -354,7 +406,7 @@ static bool find_own(const ompp_profile_t *p, const work_t *work, ompp_whatif_re
     }
     for (size_t i = 0; memory && i < n; i++) {
         const double total = region_work(p, work, results[i].region);
-        results[i].own = total > 0 ? fmin(fmax(sum[i] / total, 0), 1) : 1;
+        results[i].own = results[i].region == OMPP_NONE ? 1 : total > 0 ? fmin(fmax(sum[i] / total, 0), 1) : 1;
     }
     free(of_region);
     free(of_node);
@@ -381,19 +433,11 @@ static void find_inside(const ompp_profile_t *p, ompp_whatif_result_t *results, 
     for (size_t i = 0; i < n; i++) {
         results[i].inside = OMPP_NONE;
         for (size_t k = 0; k < n; k++) {
-            if (k == i || !always_in(p, results[i].region, results[k].region)) continue;
+            if (k == i || results[k].region == OMPP_NONE || !always_in(p, results[i].region, results[k].region)) continue;
             bool closer = results[i].inside == OMPP_NONE || always_in(p, results[k].region, results[i].inside);
             if (closer) results[i].inside = results[k].region;
         }
     }
-}
-
-/* Of a region that no experiment was made with nothing is known but its share. */
-static bool is_observed(const ompp_whatif_region_t *r)
-{
-    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
-        if (r->clocks[k].permille) return true;
-    return false;
 }
 
 /* ---- All of it ------------------------------------------------------------------------------------------------------ */
@@ -440,7 +484,7 @@ int ompp_analysis_whatif(const ompp_profile_t *p, ompp_whatif_result_t **results
 
     *results = NULL;
     *n = 0;
-    if (!p->whatif.nregions || p->whatif.why) return 0;
+    if (!any_observed(&p->whatif) || p->whatif.why) return 0;
     *results = calloc(p->whatif.nregions, sizeof **results);
     if (!*results || !find_work(p, &work)) {
         free(*results);
@@ -448,7 +492,7 @@ int ompp_analysis_whatif(const ompp_profile_t *p, ompp_whatif_result_t **results
         return -OMPP_E_NOMEM;
     }
     for (size_t i = 0; i < p->whatif.nregions; i++)
-        if (p->whatif.regions[i].region < p->nregions && is_observed(&p->whatif.regions[i]))
+        if ((p->whatif.regions[i].region == OMPP_NONE || p->whatif.regions[i].region < p->nregions) && is_observed(&p->whatif.regions[i]))
             find_result(p, &work, &p->whatif.regions[i], &(*results)[(*n)++]);
     bool memory = find_own(p, &work, *results, *n);
     free(work.below);
@@ -481,13 +525,6 @@ bool ompp_whatif_latency(const ompp_whatif_point_t *point, double *ns)
     return true;
 }
 
-static bool any_observed(const ompp_whatif_t *w)
-{
-    for (size_t i = 0; i < w->nregions; i++)
-        if (is_observed(&w->regions[i])) return true;
-    return false;
-}
-
 static bool names_region(const ompp_profile_t *p)
 {
     for (size_t i = 0; i < p->nsettings; i++)
@@ -503,7 +540,8 @@ const char *ompp_whatif_why(const ompp_profile_t *p)
     if (w->why) return ompp_profile_text(p, w->why);
     if (any_observed(w)) return NULL;
     if (w->time_ns < TOO_SHORT_NS) return "the run is too short";
-    if (!w->nregions) return "no region was followed: the program has no regions, or none that worked long enough";
+    if (w->nregions <= is_in_table(p, OMPP_NONE))
+        return "no region was followed: the program has no regions, or none that worked long enough";
     if (w->mode == OMPP_WHATIF_DELAY && names_region(p))
         return "no experiment with the region that OMPP_CAUSAL_REGION names (it has to be the name of a user region, or file:line as "
                "OPARI2 knows it; see the names in Region Overview), or the run is too short";

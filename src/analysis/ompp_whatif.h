@@ -18,6 +18,7 @@ typedef struct {
 } ompp_gain_t;
 
 #define OMPP_WHATIF_ENOUGH 4 /* blocks for an interval */
+#define OMPP_WHATIF_OUTSIDE "(outside regions)" /* how reports call the code outside of all regions */
 
 /** What stands out when a region's share of the time and the program's gain are compared. */
 typedef enum {
@@ -27,7 +28,7 @@ typedef enum {
 } ompp_whatif_verdict_t;
 
 typedef struct {
-    uint32_t region;   /* index */
+    uint32_t region;   /* index; OMPP_NONE: what is outside of all regions */
     uint32_t flags;    /* OMPP_WHATIF_F_* */
     double share;      /* part of the time in which threads worked that was spent in it and below it */
     double of_threads; /* the same time, as part of the time that threads were there: to be compared with gains */
@@ -59,10 +60,11 @@ const ompp_gain_t *ompp_whatif_main(const ompp_whatif_result_t *result);
 /** \brief The largest speed-up that was observed. Never NULL. */
 const ompp_gain_t *ompp_whatif_most(const ompp_whatif_result_t *result);
 
-/** The work of the whole program. */
+/** The work of the whole program, and what of it is in none of the results. */
 typedef struct {
     double of_threads; /* part of the time of all threads; the rest is waiting and the runtime's management. 0 = not known */
-    double outside;    /* part of the work that lies outside of all regions, and in none of the results */
+    double outside;    /* part of the work: outside of all regions, when that was not followed */
+    double left_out;   /* part of the work: in regions that were not followed, and in none that was */
 } ompp_whatif_work_t;
 
 /** \return what is known of it; all 0 without causal profiling. */

@@ -75,6 +75,7 @@ static void begin_anew(ompp_causal_thread_t *self)
     self->clocks.since = ompp_event_now();
     self->depth = self->task = self->group = 0;
     self->node = 0;
+    if (!ompp_causal.rule.delays) self->regions = self->clocks.mask = ompp_causal_mask(self, 0);
     self->main = syscall(SYS_gettid) == getpid();
     self->busy = false;
 }

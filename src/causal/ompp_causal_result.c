@@ -347,7 +347,7 @@ void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
     look_for_oversubscription();
     result.much_lost = lost * SIGNIFICANT > syncs;
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
-        if (ompp_causal_region(s) && !ompp_causal.rule.delays) write_region(self, s, t);
+        if (ompp_causal_known(s) >= 0 && !ompp_causal.rule.delays) write_region(self, s, t);
     atomic_store(&result.whatif->events, moves + syncs);
     atomic_store(&result.whatif->lost, lost);
     atomic_store(&result.whatif->worked_ns, worked);

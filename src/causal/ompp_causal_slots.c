@@ -63,6 +63,9 @@ ompp_region_ref_t ompp_causal_region(unsigned slot)
     return known < 0 ? 0 : slots.regions[known].region;
 }
 
+/* What is outside of all regions is one, too: the reference 0, with a key that is the same everywhere. */
+#define OUTSIDE_KEY 0x6f75747369646521u
+
 /* Regions in which nobody works: they wait, are over at once, or lie outside of what ranks can tell each other. */
 static bool has_work(ompp_region_ref_t region)
 {
@@ -148,7 +151,7 @@ int ompp_causal_find(ompp_region_ref_t region)
 /* A region that is met first. \return its index; -1 when there are too many. */
 static int add(ompp_region_ref_t region)
 {
-    const uint64_t key = has_work(region) ? ompp_whatif_region_key(region) : 0;
+    const uint64_t key = !region ? OUTSIDE_KEY : has_work(region) ? ompp_whatif_region_key(region) : 0;
     int index = -1;
     bool is_new = false;
 
@@ -210,6 +213,8 @@ uint16_t ompp_causal_mask(ompp_causal_thread_t *self, ompp_off_t node)
         memset(self->nodes, 0, sizeof self->nodes);
         self->nodes_set = set;
     }
+    /* At the root alone: what is below it is inside of something. With delays it is not tried. */
+    if (!ompp_meter_region(node)) return (uint16_t)(ompp_causal.rule.delays ? 0 : bit_of(0));
     return (uint16_t)mask_of(self, node, 0);
 }
 

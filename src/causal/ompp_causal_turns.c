@@ -35,6 +35,8 @@ static void choose(uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
     memset(&times, 0, sizeof times);
     memset(keys, 0, OMPP_CLOCKS_SLOTS * sizeof *keys);
     ompp_whatif_region_times(add_time, &times);
+    for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next)
+        add_time(0, p->clocks.worked[OMPP_CLOCKS_OUTSIDE], &times);
     for (unsigned s = 0; s < ompp_causal_nslots(); s++) {
         double most = 0;
         unsigned best = n;

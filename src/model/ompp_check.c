@@ -231,7 +231,8 @@ static int check_whatif(check_t *c)
 
     if (w->mode >= OMPP_WHATIF_MODE_NUM || !is_string(c, w->why)) return wrong(c, "causal profile of unknown mode");
     for (size_t i = 0; i < w->nregions; i++) {
-        if (w->regions[i].region >= c->p->nregions) return wrong(c, "causal profile, region %zu: it does not exist", i);
+        if (w->regions[i].region != OMPP_NONE && w->regions[i].region >= c->p->nregions)
+            return wrong(c, "causal profile, region %zu: it does not exist", i);
         for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
             const ompp_whatif_clock_t *clock = &w->regions[i].clocks[k];
             if (clock->nblocks > OMPP_WHATIF_BLOCKS || clock->permille > 1000 || clock->saved_ns > clock->time_ns ||

@@ -204,7 +204,7 @@ static void copy_whatif_region(collect_t *c, const ompp_a_whatif_region_t *w)
     result.region = r && r->index < c->nregions ? c->region_of[r->index] : OMPP_NONE;
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
         if (result.clocks[k].nblocks > OMPP_WHATIF_BLOCKS) result.clocks[k].nblocks = OMPP_WHATIF_BLOCKS;
-    if (result.region != OMPP_NONE) ompp_profile_add_whatif_region(c->profile, &result);
+    if (result.region != OMPP_NONE || !w->region) ompp_profile_add_whatif_region(c->profile, &result);
 }
 
 static void copy_whatif_point(collect_t *c, const ompp_a_whatif_point_t *w)

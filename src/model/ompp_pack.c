@@ -213,7 +213,7 @@ static void put_whatif(writer_t *w, const ompp_whatif_t *x)
     put(w, x->outside_ns);
     put(w, x->nregions);
     for (size_t i = 0; i < x->nregions; i++) {
-        put(w, x->regions[i].region);
+        put_index(w, x->regions[i].region);
         put(w, x->regions[i].flags);
         put(w, x->regions[i].work_ns);
         put(w, x->regions[i].followed_ns);

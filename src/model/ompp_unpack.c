@@ -239,7 +239,7 @@ static void get_whatif(reader_t *r, ompp_profile_t *p)
     size_t n = get_count(r, 4);
     for (size_t i = 0; i < n && !r->bad; i++) {
         ompp_whatif_region_t region = {0};
-        region.region = get32(r);
+        region.region = get_index(r);
         region.flags = get32(r);
         region.work_ns = get(r);
         region.followed_ns = get(r);

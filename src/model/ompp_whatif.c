@@ -143,7 +143,7 @@ int ompp_whatif_merge(ompp_profile_t *into_profile, const ompp_profile_t *from_p
     if (into->mode == OMPP_WHATIF_OFF) into->mode = from->mode;
     for (size_t i = 0; i < from->nregions; i++) {
         ompp_whatif_region_t region = from->regions[i];
-        region.region = regions[region.region];
+        if (region.region != OMPP_NONE) region.region = regions[region.region];
         ompp_whatif_region_t *same = whatif_region(into, region.region);
         if (!same) ompp_profile_add_whatif_region(into_profile, &region);
         else if (into->mode == OMPP_WHATIF_DELAY) take_experiments(same, &region);

@@ -61,7 +61,7 @@ typedef struct {
 
 /** A region that was followed. */
 typedef struct {
-    uint32_t region;       /* index; equal regions of ranks are joined */
+    uint32_t region;       /* index; equal regions of ranks are joined. OMPP_NONE: all that is outside of regions */
     uint32_t flags;        /* OMPP_WHATIF_F_* */
     uint64_t work_ns;      /* work done in it and below it, all threads and ranks, while it was followed */
     uint64_t followed_ns;  /* part of the run */

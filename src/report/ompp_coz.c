@@ -25,8 +25,12 @@ static void put_word(FILE *out, const char *text)
 /* "solve.c:12 LOOP": the viewer shows it as it is. */
 static void put_region(FILE *out, const ompp_profile_t *p, uint32_t region)
 {
-    const ompp_region_t *r = &p->regions[region];
+    const ompp_region_t *r = &p->regions[region < p->nregions ? region : 0];
 
+    if (region >= p->nregions) {
+        fputs(OMPP_WHATIF_OUTSIDE, out);
+        return;
+    }
     put_word(out, ompp_text_file(p, r));
     if (r->begin) fprintf(out, ":%" PRIu32, r->begin);
     else fprintf(out, ":0x%" PRIx64, r->addr);

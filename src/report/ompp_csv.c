@@ -6,6 +6,7 @@
 #include "report/ompp_text_priv.h"
 
 #include "analysis/ompp_properties.h"
+#include "analysis/ompp_whatif.h"
 
 #include <inttypes.h>
 #include <locale.h>
@@ -373,6 +374,55 @@ static int put_properties(const ompp_text_t *t)
     return 0;
 }
 
+/* "a b" of the bits. */
+static void put_flags(const ompp_text_t *t, const ompp_whatif_result_t *r)
+{
+    const char *between = "";
+
+    for (unsigned i = 0; i < OMPP_WHATIF_FLAG_NUM; i++) {
+        if (!(r->flags & 1u << i)) continue;
+        fprintf(t->out, "%s%s", between, ompp_whatif_flags[i].name);
+        between = " ";
+    }
+    fprintf(t->out, "%s", r->contention ? *between ? " contention" : "contention" : "");
+}
+
+/* A line per region and speed-up; gains are in percent, as in the text. Fields of what is not known are empty. */
+static void put_gain(const ompp_text_t *t, const ompp_whatif_result_t *r, const ompp_gain_t *g)
+{
+    fprintf(t->out, "%f,%f,%f,", g->permille / 10.0, 100 * r->share, 100 * g->gain);
+    if (g->interval) fprintf(t->out, "%f,%f", 100 * g->low, 100 * g->high);
+    else putc(',', t->out);
+    fprintf(t->out, ",%f,", r->slope);
+    if (r->knee) fprintf(t->out, "%f", r->knee / 10.0);
+    fprintf(t->out, ",%" PRIu64 ",", g->observations);
+    put_flags(t, r);
+    putc(',', t->out);
+    if (r->region != OMPP_NONE) put_region(t, r->region);
+    else fputs("," OMPP_WHATIF_OUTSIDE ",,,,\n", t->out);
+}
+
+static int put_whatif(const ompp_text_t *t)
+{
+    const char *why = ompp_whatif_why(t->profile);
+    ompp_whatif_result_t *results;
+    size_t n;
+    int rc;
+
+    if (t->profile->whatif.mode == OMPP_WHATIF_OFF) return 0;
+    rc = ompp_analysis_whatif(t->profile, &results, &n);
+    if (rc) return rc;
+    fprintf(t->out, "##BEG ompp what-if\nMode,%s\n", ompp_whatif_modes[t->profile->whatif.mode]);
+    if (why) put_line(t, "No result", why);
+    fputs("Speed-up,Share,Gain,Low,High,Slope,Knee,Observations,Flags,Region,Type,File,Begin,End,Name\n", t->out);
+    for (size_t i = 0; i < n; i++)
+        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
+            if (results[i].gains[k].permille) put_gain(t, &results[i], &results[i].gains[k]);
+    fputs("##END ompp what-if\n\n", t->out);
+    free(results);
+    return 0;
+}
+
 static void put_coverage(const ompp_text_t *t)
 {
     const ompp_profile_t *p = t->profile;
@@ -409,6 +459,7 @@ int ompp_report_csv(const ompp_profile_t *profile, FILE *out)
         rc = put_overheads(&t);
         if (rc == 0) rc = put_properties(&t);
         if (rc == 0) rc = ompp_text_data_csv(&t);
+        if (rc == 0) rc = put_whatif(&t);
         if (rc == 0) put_coverage(&t);
     }
     ompp_text_release(&t);

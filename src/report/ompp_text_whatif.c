@@ -89,6 +89,10 @@ static void print_work(ompp_text_t *t)
     if (work.outside >= MUCH_OUTSIDE)
         fprintf(t->out, "Not in Table   : %.1f %% of the work is in code outside of all regions (OMPP_REGION makes it one)\n",
                 percent(work.outside));
+    if (work.left_out >= MUCH_OUTSIDE)
+        fprintf(t->out,
+                "Not in Table   : %.1f %% of the work is in regions that had no clock, or no experiment (longer runs, fewer regions)\n",
+                percent(work.left_out));
 }
 
 static bool waits_actively(const ompp_text_t *t)
@@ -173,16 +177,24 @@ static void print_flags(ompp_text_t *t, const ompp_whatif_result_t *r)
     putc('\n', t->out);
 }
 
+/* What is outside of all regions has no number and no type. */
+static void print_region(ompp_text_t *t, uint32_t index)
+{
+    const bool outside = index == OMPP_NONE;
+    const char *place = outside ? OMPP_WHATIF_OUTSIDE : t->places[index] ? t->places[index] : "";
+    const size_t used = ompp_utf8_width(place);
+
+    if (outside) fprintf(t->out, "%6s", "");
+    else ompp_layout_number(t->out, t->profile->regions[index].number);
+    fprintf(t->out, "  %8s %*s%s", outside ? "" : ompp_constructs[t->profile->regions[index].construct].brief,
+            used < OMPP_WIDTH_PLACE ? OMPP_WIDTH_PLACE - (int)used : 0, "", place);
+}
+
 static void print_row(ompp_text_t *t, const ompp_whatif_result_t *r)
 {
-    const ompp_region_t *region = &t->profile->regions[r->region];
-    const char *place = t->places[r->region] ? t->places[r->region] : "";
-    size_t used = ompp_utf8_width(place);
     char text[32];
 
-    ompp_layout_number(t->out, region->number);
-    fprintf(t->out, "  %8s %*s%s", ompp_constructs[region->construct].brief,
-            used < OMPP_WIDTH_PLACE ? OMPP_WIDTH_PLACE - (int)used : 0, "", place);
+    print_region(t, r->region);
     put_percent(t, r->share);
     for (size_t i = 0; i < NSPEEDUPS; i++) {
         const ompp_gain_t *gain = gain_at(r, speedups[i]);
@@ -212,10 +224,15 @@ static void print_table(ompp_text_t *t, const ompp_whatif_result_t *results, siz
 
 /* ---- In words ------------------------------------------------------------------------------------------------------- */
 
+static char *subject_of(ompp_text_t *t, const ompp_whatif_result_t *r)
+{
+    return r->region == OMPP_NONE ? strdup(OMPP_WHATIF_OUTSIDE) : ompp_text_subject(t, r->region);
+}
+
 /* A line of a list; number 0: without one. */
 static void print_item(ompp_text_t *t, size_t number, const ompp_whatif_result_t *r)
 {
-    char *subject = ompp_text_subject(t, r->region);
+    char *subject = subject_of(t, r);
 
     if (number) fprintf(t->out, "%3zu.", number);
     else fputs("    ", t->out);
@@ -266,7 +283,7 @@ static void print_first(ompp_text_t *t, const ompp_whatif_result_t *results, siz
 
 static void print_verdict(ompp_text_t *t, const ompp_whatif_result_t *r)
 {
-    char *subject = ompp_text_subject(t, r->region);
+    char *subject = subject_of(t, r);
     const char *name = subject ? subject : "";
     double all = ompp_whatif_most(r)->gain;
 

@@ -173,7 +173,7 @@ RECORD(point, "point", NAMED("kind", point_kinds, MUST, ompp_whatif_point_t, kin
        FIELD("region", INDEX, MAY, ompp_whatif_point_t, region), FIELD("visits", U64, MUST, ompp_whatif_point_t, visits),
        FIELD("begins", U64, MAY, ompp_whatif_point_t, begins), FIELD("in-flight-ns", U64, MAY, ompp_whatif_point_t, in_flight_ns));
 
-RECORD(followed, "followed", FIELD("region", U32, MUST, ompp_whatif_region_t, region),
+RECORD(followed, "followed", FIELD("region", INDEX, MAY, ompp_whatif_region_t, region),
        BITS("flags", flags, ompp_whatif_region_t, flags), FIELD("work-ns", U64, MUST, ompp_whatif_region_t, work_ns),
        FIELD("followed-ns", U64, MUST, ompp_whatif_region_t, followed_ns), FIELD("visits", U64, MAY, ompp_whatif_region_t, visits));
 
@@ -185,7 +185,7 @@ RECORD(block, "block", FIELD("number", U32, MUST, ompp_whatif_block_t, number), 
        FIELD("time-ns", U64, MUST, ompp_whatif_block_t, time_ns), FIELD("saved-ns", I64, MUST, ompp_whatif_block_t, saved_ns),
        FIELD("paid-ns", U64, MAY, ompp_whatif_block_t, paid_ns));
 
-RECORD(result, "result", FIELD("region", U32, MUST, ompp_xml_result_t, region), FIELD("share", REAL, MUST, ompp_xml_result_t, share),
+RECORD(result, "result", FIELD("region", INDEX, MAY, ompp_xml_result_t, region), FIELD("share", REAL, MUST, ompp_xml_result_t, share),
        FIELD("followed", REAL, MUST, ompp_xml_result_t, followed), FIELD("own", REAL, MUST, ompp_xml_result_t, own),
        FIELD("correction", REAL, MUST, ompp_xml_result_t, correction),
        FIELD("slope", REAL, MUST, ompp_xml_result_t, slope), FIELD("knee", U32, MAY, ompp_xml_result_t, knee),

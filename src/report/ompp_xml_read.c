@@ -445,7 +445,8 @@ static void enter_followed(xml_in_t *x)
     if (!region) {
         fail(x, OMPP_E_NOMEM, "out of memory");
     } else if (read_record(x, &ompp_xml_followed, region, NULL)) {
-        if (region->region >= x->profile->nregions) fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, region->region);
+        if (region->region != OMPP_NONE && region->region >= x->profile->nregions)
+            fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, region->region);
         for (size_t i = 0; i < w->nregions; i++)
             if (w->regions[i].region == region->region) fail(x, OMPP_E_FORMAT, "region %" PRIu32 " followed twice", region->region);
         if (x->rc == 0) ompp_profile_add_whatif_region(x->profile, region);
@@ -498,7 +499,8 @@ static void enter_result(xml_in_t *x)
     ompp_xml_result_t result = {0};
 
     if (!read_record(x, &ompp_xml_result, &result, NULL)) return;
-    if (result.region >= x->profile->nregions) fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, result.region);
+    if (result.region != OMPP_NONE && result.region >= x->profile->nregions)
+        fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, result.region);
 }
 
 static void enter_gain(xml_in_t *x)

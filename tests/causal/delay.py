@@ -27,7 +27,7 @@ def run(verdict, scratch, program, case, rounds, what=None, **environment):
     verdict.equal(outcome.status, 0, "%s: status, %s" % (what or case, outcome.err[-300:]))
     profile = outcome.profile()
     verdict.profile(profile, case)
-    names = {r.id: r.name for r in profile.regions}
+    names = profile.names()
     gains = {(names[region], permille): gain.gain for (region, permille), gain in profile.whatif.gains.items()}
     for key, gain in gains.items():
         verdict.check(gain <= 1, "%s: %s gains %.3f, more than all" % (case, key, gain))

@@ -19,7 +19,7 @@ def compare(verdict, scratch, program, ranks):
     verdict.equal(outcome.status, 0, "%d ranks: status, %s" % (ranks, outcome.err[-300:]))
     profile = outcome.profile()
     verdict.profile(profile, "%d ranks" % ranks)
-    names = {r.id: r.name for r in profile.regions}
+    names = profile.names()
     found = {(names[region], permille): clock for (region, permille), clock in profile.whatif.clocks.items()}
     seconds = float(re.search(r"^seconds ([0-9.]+)$", outcome.out, re.MULTILINE).group(1))
     for region, permille, ns in re.findall(r"^saved (\w) (\d+) (-?\d+)$", outcome.out, re.MULTILINE):

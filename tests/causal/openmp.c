@@ -142,6 +142,16 @@ static void serial(void)
     }
 }
 
+/* Most of it is in no region. */
+static void outside(void)
+{
+    for (int i = 0; i < run.rounds; i++) {
+        work(scaled("(outside regions)", 6));
+#pragma omp parallel
+        region("a", 2);
+    }
+}
+
 /* Two threads; COZ's Figure 1. */
 static void figure1(void)
 {
@@ -154,26 +164,14 @@ static void figure1(void)
     }
 }
 
-static const struct {
-    const char *name;
-    void (*function)(void);
-} cases[] = {
+static const case_t cases[] = {
     {"balanced", balanced}, {"imbalanced", imbalanced}, {"early", early},   {"critical", critical}, {"lock", lock},     {"dynamic", dynamic},
-    {"guided", guided},     {"tasks", tasks},           {"nested", nested}, {"serial", serial},     {"figure1", figure1},
+    {"guided", guided},     {"tasks", tasks},           {"nested", nested}, {"serial", serial},     {"figure1", figure1}, {"outside", outside},
 };
 
 int main(int argc, char **argv)
 {
     omp_set_dynamic(0);
     if (!getenv("OMP_NUM_THREADS")) omp_set_num_threads(4);
-    read_options(argc, argv);
-    for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof cases[0]; i++) {
-        if (strcmp(cases[i].name, argv[1]) != 0) continue;
-        begin_run();
-        cases[i].function();
-        end_run();
-        return 0;
-    }
-    fprintf(stderr, "usage: %s CASE [rounds=N] [ms=X] [fast=NAME:0.5] [work=cpu]\n", argv[0]);
-    return 2;
+    return run_case(argc, argv, cases, sizeof cases / sizeof cases[0]);
 }

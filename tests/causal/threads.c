@@ -202,24 +202,12 @@ static void readers(void)
     in_threads(3, rwlock_thread);
 }
 
-static const struct {
-    const char *name;
-    void (*function)(void);
-} cases[] = {
+static const case_t cases[] = {
     {"join", join}, {"barrier", barriers}, {"mutex", mutexes}, {"queue", queues}, {"semaphore", semaphores}, {"rwlock", readers},
     {"pair", pair}, {"feeder", feeder},
 };
 
 int main(int argc, char **argv)
 {
-    read_options(argc, argv);
-    for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof cases[0]; i++) {
-        if (strcmp(cases[i].name, argv[1]) != 0) continue;
-        begin_run();
-        cases[i].function();
-        end_run();
-        return 0;
-    }
-    fprintf(stderr, "usage: %s CASE [rounds=N] [ms=X] [fast=NAME:0.5] [work=cpu]\n", argv[0]);
-    return 2;
+    return run_case(argc, argv, cases, sizeof cases / sizeof cases[0]);
 }

@@ -27,6 +27,7 @@ CASES = [
     Case("openmp", "tasks", {"a": (500, 1000), "b": (500,)}, 0, 20),
     Case("openmp", "nested", {"a": (500,), "b": (500,), "c": (1000,)}, 0, 40),
     Case("openmp", "serial", {"a": (500, 1000), "b": (500,)}, 0, 40),
+    Case("openmp", "outside", {"(outside regions)": (500, 1000), "a": (500,)}, 0, 40),
     Case("openmp", "figure1", {"a": (250, 1000), "b": (1000,)}, 0, 20),
     Case("threads", "join", {"a": (250, 1000), "b": (1000,)}, 0, 20),
     Case("threads", "barrier", {"a": (500,), "b": (500, 1000), "c": (1000,)}, 0, 30),
@@ -93,7 +94,7 @@ def predictions(profile, seconds):
     """{(region, permille): Prediction} of a run."""
     if not profile.whatif:
         raise harness.Failure("%s: no what-if part" % profile.path)
-    names = {r.id: r.name for r in profile.regions}
+    names = profile.names()
     # Gains are of the measured run, from before MPI_Init on; the program tells the time of what it repeats.
     whole = (profile.whatif.time - profile.whatif.paid) / (1e9 * seconds - profile.whatif.paid)
     found = {}

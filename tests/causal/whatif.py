@@ -10,15 +10,17 @@ import re
 import shutil
 
 import validation
+from ompp_profile import OUTSIDE
 from validation import harness
 
+SHARE = 0.1  # waiting taken for work makes more than twice of it
 NEAR = 0.02  # of the run time: a thread may lose the processor between the oracle's look at the clock and ours
 
 
-def build_oracle(scratch, name, compiler, flags):
-    output = scratch.file("oracle", name)
+def build_program(scratch, name, source, compiler, flags):
+    output = scratch.file(source[:-2], name)
     words = [harness.command("kinst-ompp"), compiler, "-g", "-O1", *flags, "-I" + os.path.join(harness.SOURCE, "include"),
-             os.path.join(validation.HERE, "oracle.c"), "-o", output]
+             os.path.join(validation.HERE, source), "-o", output]
     done = harness.execute(words, os.path.dirname(output))
     if done.status != 0:
         raise harness.Failure("cannot build %s: %s" % (name, done.err[-800:]))
@@ -33,7 +35,7 @@ def compare(verdict, scratch, name, program):
     verdict.equal(outcome.status, 0, "%s: status, %s" % (name, outcome.err[-300:]))
     profile = outcome.profile()
     verdict.profile(profile, name)
-    names = {r.id: r.name for r in profile.regions}
+    names = profile.names()
     found = {(names[region], permille): clock for (region, permille), clock in profile.whatif.clocks.items()}
     for region, permille, ns in re.findall(r"^saved (\w) (\d+) (\d+)$", outcome.out, re.MULTILINE):
         clock = found.get((region, int(permille)))
@@ -63,6 +65,33 @@ def check_reports(verdict, scratch, program, case):
     verdict.equal(kinds, {"startup", "experiment", "throughput-point", "runtime"}, "%s: records for Coz's viewer" % case.name)
 
 
+def outside(verdict, scratch, program):
+    """What is in no region is in the table, too. It is serial, so all that it does less of is saved."""
+    _, outcome = validation.execute(scratch, program, validation.Case("openmp", "outside", {}, 0, 10), OMPP_CAUSAL="virtual")
+    profile, text = outcome.profile(), open(outcome.reports("txt")[0]).read()
+    verdict.profile(profile, "outside")
+    found = profile.whatif.clocks.get((OUTSIDE, 1000))
+    if verdict.check(found is not None, "outside: no row"):
+        verdict.check(abs(found.saved - profile.whatif.outside) <= NEAR * found.time,
+                      "outside: %d ns of work, saves %d" % (profile.whatif.outside, found.saved))
+        verdict.check(profile.whatif.results[OUTSIDE].share > 0.2, "outside: share %r" % profile.whatif.results[OUTSIDE].share)
+    verdict.check("(outside regions)" in text and "Not in Table" not in text, "outside: the report says it is not in the table")
+    csv = harness.execute([harness.command("ompp-report"), "csv", profile.path], outcome.folder).out
+    verdict.check("##BEG ompp what-if\nMode,virtual\n" in csv and csv.count(",(outside regions),") == 4, "outside: not in the CSV")
+
+
+def shares(verdict, scratch, program):
+    """Waiting for a lock is no work of whoever waits: of each 6 ms, 4 are outside of the lock and 2 under it."""
+    def compare():
+        _, outcome = validation.execute(scratch, program, validation.Case("threads", "mutex", {}, 0, 5), OMPP_CAUSAL="virtual")
+        profile = outcome.profile()
+        names = profile.names()
+        share = {names[region]: result.share for region, result in profile.whatif.results.items()}
+        wrong = abs(share.get("a", 0) - 2 / 3) > SHARE or abs(share.get("b", 0) - 1 / 3) > SHARE
+        return ["mutex: shares are %s" % share] if wrong else [], 1
+    verdict.timed(compare)
+
+
 def unmodified(verdict, scratch):
     """A program that nobody rebuilt, with functions as regions, behind the launcher."""
     source, program = os.path.join(validation.HERE, "threads.c"), scratch.file("plain", "threads")
@@ -80,7 +109,7 @@ def unmodified(verdict, scratch):
         whatif = done.profile().whatif
         if not verdict.check(whatif is not None and whatif.gains, "launched: no what-if results"):
             return [], 0
-        names = {r.id: r.name for r in done.profile().regions}
+        names = done.profile().names()
         most = {names[region]: gain.gain for (region, permille), gain in whatif.gains.items() if permille == 1000}
         # All that join_thread() does is a or b: it is worth the whole run, but the creation of threads.
         return [] if most.get("join_thread", 0) > 0.5 else ["launched: gains are %s" % most], 1
@@ -94,13 +123,15 @@ def main():
         programs.append(("threads", "gcc", ["-pthread"]))
     for name, compiler, flags in programs:
         try:
-            program = build_oracle(scratch, name, compiler, flags)
+            program = build_program(scratch, name, "oracle.c", compiler, flags)
             verdict.timed(lambda name=name, program=program: compare(verdict, scratch, name, program))
         except harness.Failure as failure:
             verdict.check(False, "%s: %s" % (name, failure))
     how = harness.sources()[0]
+    outside(verdict, scratch, validation.build(scratch, "openmp", how))
     check_reports(verdict, scratch, validation.build(scratch, "openmp", how), validation.CASES[0]._replace(rounds=5))
     if shutil.which("gcc"):
+        shares(verdict, scratch, build_program(scratch, "threads", "threads.c", "gcc", ["-pthread"]))
         unmodified(verdict, scratch)
     verdict.finish(scratch)
 

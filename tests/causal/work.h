@@ -116,4 +116,25 @@ static void end_run(void)
     printf("seconds %.6f\n", 1e-9 * (double)(now_ns() - run.begin));
 }
 
+/* What a program can do, by name. */
+typedef struct {
+    const char *name;
+    void (*function)(void);
+} case_t;
+
+/* Runs the one that the command line names. \return exit status. */
+__attribute__((unused)) static int run_case(int argc, char **argv, const case_t *cases, size_t n)
+{
+    read_options(argc, argv);
+    for (size_t i = 0; argc > 1 && i < n; i++) {
+        if (strcmp(cases[i].name, argv[1]) != 0) continue;
+        begin_run();
+        cases[i].function();
+        end_run();
+        return 0;
+    }
+    fprintf(stderr, "usage: %s CASE [rounds=N] [ms=X] [fast=NAME:0.5] [work=cpu]\n", argv[0]);
+    return 2;
+}
+
 #endif

@@ -3,7 +3,7 @@
 # golden.sh --update writes the expected texts anew (make update-golden).
 here=$abs_top_srcdir/tests/golden
 report=$abs_top_builddir/ompp-report tool=$abs_top_builddir/tests/golden/report_tool
-csv="collapsed constructs mpi ranks20 unresolved" # their CSV is compared byte for byte; csv.py compares the numbers of all
+csv="collapsed constructs mpi ranks20 unresolved whatif" # their CSV is compared byte for byte; csv.py compares the numbers of all
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 export TZ=UTC0

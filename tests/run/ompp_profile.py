@@ -19,6 +19,7 @@ Result = collections.namedtuple("Result", "share followed own correction slope k
 Region = collections.namedtuple("Region", "id number type file begin end name function flags")
 Phase = collections.namedtuple("Phase", "time child task count")
 NO_PHASE = Phase(0, 0, 0, 0)
+OUTSIDE = -1  # in what-if results, for the region id: what is outside of all regions
 
 # Column -> (what, phase): the definitions of the report, written down a second time on purpose.
 COLUMNS = {
@@ -50,18 +51,19 @@ class Whatif:
     def __init__(self, element, results):
         self.mode, self.why, self.time = element.get("mode"), element.get("why", ""), number(element, "time-ns")
         self.paid, self.lost, self.events = (number(element, key) for key in ("paid-ns", "lost", "events"))
+        self.worked, self.outside = number(element, "worked-ns"), number(element, "outside-ns")
         self.points = [Point(e.get("kind"), e.get("name", ""), number(e, "automatic"), number(e, "visits"), number(e, "begins"),
                              number(e, "in-flight-ns")) for e in element.findall("point")]
         self.clocks, self.gains, self.results, self.flags = {}, {}, {}, {}
         for followed in element.findall("followed"):
-            region = number(followed, "region")
+            region = number(followed, "region", OUTSIDE)
             self.flags[region] = set(followed.get("flags", "").split())
             for e in followed.findall("clock"):
                 blocks = [tuple(number(b, key) for key in ("time-ns", "saved-ns", "paid-ns", "visits")) for b in e.findall("block")]
                 self.clocks[region, number(e, "permille")] = Clock(
                     *(number(e, key) for key in ("time-ns", "saved-ns", "paid-ns", "observations")), blocks)
         for e in results if results is not None else ():
-            region = number(e, "region")
+            region = number(e, "region", OUTSIDE)
             self.results[region] = Result(*(float(e.get(key)) for key in ("share", "followed", "own", "correction", "slope")), number(e, "knee"),
                                           e.get("contention") == "true", number(e, "inside", -1), e.get("verdict"), self.flags[region])
             for g in e.findall("gain"):
@@ -79,6 +81,8 @@ class Whatif:
                 yield "%s: blocks are longer than all of it" % where
             if clock.saved > clock.time:
                 yield "%s: %d ns saved of %d" % (where, clock.saved, clock.time)
+            if not self.results:
+                continue
             gain, alone = self.gains[region, permille], clock.time - clock.paid
             wanted = min((clock.saved - clock.paid) / alone * self.results[region].correction, 1) if alone > 0 else 0
             if abs(gain.gain - wanted) > 1e-9:
@@ -125,6 +129,10 @@ class Profile:
             place = self.locations[int(values.get("location"))]
             node.values[place, number(values, "set")] = [int(v) for v in (values.text or "").split()]
         self.nodes.append(node)
+
+    def names(self):
+        """{region id: name}, with that of what is outside of all regions."""
+        return {OUTSIDE: "(outside regions)", **{r.id: r.name for r in self.regions}}
 
     # ---- Values ----
 
