@@ -120,7 +120,7 @@ static bool may_be(const entry_t *entry, const sought_t *sought)
 {
     uint32_t construct = sought->region->construct;
 
-    if (!fits(entry, construct)) return false;
+    if (!fits(entry, construct) || (construct == OMPP_CONSTRUCT_BARRIER && entry->nowait)) return false;
     return ompp_phase_slot[construct][OMPP_PHASE_EXITBAR] == OMPP_NO_SLOT || is_outlined(construct) ||
            entry->nowait != sought->waits || (!sought->exact && !sought->waits);
 }
@@ -216,6 +216,9 @@ static entry_t *find(const text_t *text, const sought_t *sought, int step)
         if (is_outlined(construct)) return around(text, sought, region->end); /* its first lines may be of inlined code */
         /* fall through */
     case BEGINS_IN: return is_standalone(construct) ? NULL : around(text, sought, region->begin);
+    case NEXT_LAST: /* the barrier of a static loop, too, which nothing else is known of */
+        if (is_standalone(construct)) return next_free(text, sought, region->begin);
+        /* fall through */
     default: return is_standalone(construct) || is_outlined(construct) ? NULL : next_free(text, sought, region->begin);
     }
 }

@@ -169,6 +169,33 @@ static void name_lock(ompp_profile_t *profile, ompp_region_t *region, ompp_struc
     region->begin = region->end = variable->line;
 }
 
+/* Loops with a static schedule are not seen there, also where they are combined with the region. */
+static bool is_gomp(const ompp_profile_t *profile)
+{
+    return strncmp(ompp_profile_text(profile, profile->source), "GOMP", 4) == 0;
+}
+
+/* Who is called where a region begins, of calls that are events themselves: the compiler may have made a jump of such a call. */
+static const char *callee_of(const ompp_profile_t *profile, const ompp_region_t *region)
+{
+    if (ompp_constructs[region->construct].place == OMPP_PLACE_CALL) return ompp_profile_text(profile, region->name);
+    if (!is_gomp(profile)) return NULL;
+    if (region->construct == OMPP_CONSTRUCT_BARRIER) return "GOMP_barrier";
+    return region->construct == OMPP_CONSTRUCT_TASKWAIT ? "GOMP_taskwait" : NULL;
+}
+
+static ompp_query_t question(const ompp_profile_t *profile, const ompp_region_t *region)
+{
+    const ompp_extent_t extent = is_function(region) ? OMPP_EXTENT_FUNCTION : ways[region->construct].extent;
+    const bool calls = extent == OMPP_EXTENT_CALLS || extent == OMPP_EXTENT_LOOP;
+
+    return (ompp_query_t){.addr = region->addr,
+                          .addr_end = region->addr_end,
+                          .extent = extent,
+                          .callee = callee_of(profile, region),
+                          .callee_end = calls && is_gomp(profile) ? "GOMP" : NULL};
+}
+
 /* Code: all questions at once. */
 static int resolve_code(ompp_profile_t *profile, item_t *items, size_t n, ompp_structure_t *structure, double deadline)
 {
@@ -176,11 +203,7 @@ static int resolve_code(ompp_profile_t *profile, item_t *items, size_t n, ompp_s
     ompp_query_t *queries = calloc(n + 1, sizeof *queries);
 
     if (!queries) return -OMPP_E_NOMEM;
-    for (size_t i = 0; i < n; i++) {
-        const ompp_region_t *region = &profile->regions[items[i].region];
-        queries[i] = (ompp_query_t){.addr = region->addr, .addr_end = region->addr_end,
-                                    .extent = is_function(region) ? OMPP_EXTENT_FUNCTION : ways[region->construct].extent};
-    }
+    for (size_t i = 0; i < n; i++) queries[i] = question(profile, &profile->regions[items[i].region]);
     int rc = ompp_structure_lookup(structure, queries, n, deadline);
     for (size_t i = 0; i < n; i++) {
         items[i].newest = ompp_structure_mtime(structure);
@@ -212,12 +235,6 @@ static int resolve_module(ompp_profile_t *profile, item_t *items, size_t n, doub
     for (size_t i = ncode; i < n; i++) name_lock(profile, &profile->regions[items[i].region], structure, deadline);
     ompp_structure_close(structure);
     return rc;
-}
-
-/* Loops with a static schedule are not seen there, also where they are combined with the region. */
-static bool is_gomp(const ompp_profile_t *profile)
-{
-    return strncmp(ompp_profile_text(profile, profile->source), "GOMP", 4) == 0;
 }
 
 static bool is_loop(const ompp_directive_t *directive)

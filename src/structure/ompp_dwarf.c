@@ -119,6 +119,11 @@ Dwarf_Die ompp_die_referred(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half name)
     return referred(dwarf, die, name);
 }
 
+void ompp_die_describe(ompp_dwarf_t *dwarf, Dwarf_Die die, ompp_function_t *function)
+{
+    describe(dwarf, die, function, 0);
+}
+
 const char *ompp_die_linkage_name(ompp_dwarf_t *dwarf, Dwarf_Die die)
 {
     return linkage_name(dwarf, die);
@@ -275,6 +280,7 @@ static void free_unit(ompp_unit_t *unit)
     free(unit->files);
     free(unit->rows);
     free(unit->functions);
+    free(unit->calls);
     free(unit->ranges.items);
 }
 

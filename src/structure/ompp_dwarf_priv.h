@@ -1,7 +1,7 @@
 /**
  * \file
  * One compilation unit as ompp needs it: its line table and its functions, read with libdwarf (the interface of 20210528 and the
- * later one). Only ompp_structure.c and ompp_extent.c include this.
+ * later one). Only ompp_structure.c and its parts include this.
  *
  * A unit is read when an address of it is asked for, and kept until the file is closed.
  */
@@ -43,6 +43,13 @@ typedef struct {
     bool inlined, has_file;
 } ompp_function_t;
 
+/** A call in the code. */
+typedef struct {
+    uint64_t back;    /* where it returns to; of a jump: the address behind it */
+    Dwarf_Off origin; /* entry of who is called */
+    bool tail;        /* made as a jump */
+} ompp_unit_call_t;
+
 typedef struct {
     Dwarf_Off die;
     Dwarf_Half version;
@@ -52,6 +59,9 @@ typedef struct {
     size_t nfunctions, afunctions;
     ompp_function_t *functions;
     ompp_ranges_t ranges;
+    bool calls_read; /* ompp_tail.c */
+    size_t ncalls, acalls;
+    ompp_unit_call_t *calls;
     size_t nfiles;
     char **files; /* path by number; NULL = not known */
 } ompp_unit_t;
@@ -93,6 +103,9 @@ bool ompp_die_number(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half attribute, D
 
 /** \brief The entry that an attribute refers to. \return to be freed with dwarf_dealloc_die(); NULL = none. */
 Dwarf_Die ompp_die_referred(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half attribute);
+
+/** \brief Name and place of the declaration, from the entry or what it is an instance of; function is zero at first. */
+void ompp_die_describe(ompp_dwarf_t *dwarf, Dwarf_Die die, ompp_function_t *function);
 
 /** \return borrowed from libdwarf; NULL = none. */
 const char *ompp_die_linkage_name(ompp_dwarf_t *dwarf, Dwarf_Die die);

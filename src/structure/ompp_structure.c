@@ -3,6 +3,7 @@
 #include "base/ompp_error.h"
 #include "structure/ompp_extent_priv.h"
 #include "structure/ompp_structure_priv.h"
+#include "structure/ompp_tail.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -288,6 +289,15 @@ static int answer_all(ompp_structure_t *structure, ompp_query_t *queries, const 
     return 0;
 }
 
+static void find_jumps(ompp_structure_t *structure, ompp_query_t *queries, size_t n, double deadline)
+{
+    for (size_t i = 0; i < n && ompp_structure_now() < deadline; i++) {
+        ompp_query_t *q = &queries[i];
+        if (q->callee) q->addr = ompp_tail_find(structure, q->addr, q->callee);
+        if (q->callee_end && q->addr_end) q->addr_end = ompp_tail_find(structure, q->addr_end, q->callee_end);
+    }
+}
+
 int ompp_structure_lookup(ompp_structure_t *structure, ompp_query_t *queries, size_t n, double deadline)
 {
     order_t *order = malloc((n + 1) * sizeof *order);
@@ -299,6 +309,7 @@ int ompp_structure_lookup(ompp_structure_t *structure, ompp_query_t *queries, si
         queries[i].line = queries[i].line_end = queries[i].line_before = queries[i].line_after = 0;
     }
     if (!order) return -OMPP_E_NOMEM;
+    find_jumps(structure, queries, n, deadline);
     for (size_t i = 0; i < n; i++) {
         uint32_t unit = structure->has_lines ? ompp_dwarf_unit_of(&structure->dwarf, queries[i].addr) : OMPP_NO_FUNCTION;
         order[i] = (order_t){unit, (uint32_t)i};

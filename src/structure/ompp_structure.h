@@ -48,9 +48,11 @@ typedef enum {
 
 /** One question, and its answer. Strings are borrowed from the structure. */
 typedef struct {
-    uint64_t addr;        /* of the code that begins it */
-    uint64_t addr_end;    /* of the code that ends it; 0 = not known */
+    uint64_t addr;        /* of the code that begins it; of a call that is a jump, that jump's is put here */
+    uint64_t addr_end;    /* of the code that ends it; 0 = not known; the same */
     ompp_extent_t extent; /* how the last line is found */
+    const char *callee;   /* who is called at addr, when that may be by a jump: a name, or its begin; NULL = it is not asked */
+    const char *callee_end; /* the same at addr_end */
     bool done;            /* answered, if only with nothing; false: the time was over */
     const char *file;     /* NULL = not known */
     const char *function; /* as in the source; the symbol when there is no debug information; NULL = not known */

@@ -1,0 +1,219 @@
+#include "structure/ompp_tail.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { MAX_DEPTH = 64, MAX_JUMPS = 4 }; /* of nested scopes; of one function to the next */
+
+/* ---- Calls of a unit ------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    ompp_unit_t *unit;
+    int depth;
+} reading_t;
+
+static bool address_of(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half name, uint64_t *address)
+{
+    Dwarf_Attribute attribute = NULL;
+    Dwarf_Addr value = 0;
+
+    if (!ompp_die_ok(dwarf, dwarf_attr(die, name, &attribute, &dwarf->error))) return false;
+    bool found = ompp_die_ok(dwarf, dwarf_formaddr(attribute, &value, &dwarf->error));
+    dwarf_dealloc_attribute(attribute);
+    *address = value;
+    return found;
+}
+
+static bool has(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half name)
+{
+    Dwarf_Bool there = 0;
+
+    return ompp_die_ok(dwarf, dwarf_hasattr(die, name, &there, &dwarf->error)) && there;
+}
+
+static void add_call(ompp_dwarf_t *dwarf, Dwarf_Die die, ompp_unit_t *unit)
+{
+    ompp_unit_call_t call = {0};
+
+    if (!address_of(dwarf, die, DW_AT_call_return_pc, &call.back) && !address_of(dwarf, die, DW_AT_low_pc, &call.back)) return;
+    Dwarf_Die origin = ompp_die_referred(dwarf, die, DW_AT_call_origin);
+    if (!origin) origin = ompp_die_referred(dwarf, die, DW_AT_abstract_origin);
+    if (!origin) return; /* by a pointer */
+    bool good = ompp_die_ok(dwarf, dwarf_dieoffset(origin, &call.origin, &dwarf->error));
+    dwarf_dealloc_die(origin);
+    call.tail = has(dwarf, die, DW_AT_call_tail_call) || has(dwarf, die, DW_AT_GNU_tail_call);
+    if (!good) return;
+    if (unit->ncalls == unit->acalls) {
+        size_t n = unit->acalls ? 2 * unit->acalls : 64;
+        ompp_unit_call_t *bigger = realloc(unit->calls, n * sizeof *bigger);
+        if (!bigger) return;
+        unit->calls = bigger;
+        unit->acalls = n;
+    }
+    unit->calls[unit->ncalls++] = call;
+}
+
+static bool read_calls(ompp_dwarf_t *dwarf, Dwarf_Die die, void *context)
+{
+    reading_t *reading = context;
+    Dwarf_Half tag = 0;
+
+    if (!ompp_die_ok(dwarf, dwarf_tag(die, &tag, &dwarf->error))) return true;
+    switch (tag) {
+    case DW_TAG_call_site:
+    case DW_TAG_GNU_call_site: add_call(dwarf, die, reading->unit); break;
+    case DW_TAG_subprogram:
+    case DW_TAG_inlined_subroutine:
+    case DW_TAG_lexical_block:
+    case DW_TAG_namespace:
+    case DW_TAG_module:
+    case DW_TAG_try_block:
+    case DW_TAG_catch_block:
+        if (reading->depth == MAX_DEPTH) break;
+        reading->depth++;
+        ompp_die_each_child(dwarf, die, read_calls, reading);
+        reading->depth--;
+    }
+    return true;
+}
+
+static void read_unit(ompp_dwarf_t *dwarf, ompp_unit_t *unit)
+{
+    reading_t reading = {unit, 0};
+    Dwarf_Die die = NULL;
+
+    if (unit->calls_read) return;
+    unit->calls_read = true;
+    if (!ompp_die_ok(dwarf, dwarf_offdie_b(dwarf->debug, unit->die, 1, &die, &dwarf->error))) return;
+    ompp_die_each_child(dwarf, die, read_calls, &reading);
+    dwarf_dealloc_die(die);
+}
+
+/* ---- Who is called --------------------------------------------------------------------------------------------------- */
+
+/* The function that an address is in, not one inlined into it; the innermost, as gcc's functions of regions are in others. */
+static uint32_t function_of(const ompp_unit_t *unit, uint64_t address)
+{
+    uint32_t found = OMPP_NO_FUNCTION;
+
+    for (uint32_t i = 0; i < unit->nfunctions; i++)
+        if (!unit->functions[i].inlined && ompp_function_holds(unit, &unit->functions[i], address)) found = i;
+    return found;
+}
+
+/* What is known of who is called, for the time of a question. */
+typedef struct {
+    ompp_function_t function; /* name and place of its declaration */
+    const char *linkage;      /* NULL = as its name; gcc's own calls have __builtin_GOMP_... for a name */
+    Dwarf_Off die;
+} callee_t;
+
+static bool is_callee(const callee_t *called, const char *callee)
+{
+    const char *name = called->linkage ? called->linkage : called->function.name;
+    size_t n = strlen(callee);
+
+    return strncasecmp(name, callee, n) == 0 && (name[n] == '\0' || name[n] == '_');
+}
+
+static bool describe(ompp_dwarf_t *dwarf, Dwarf_Off offset, callee_t *callee)
+{
+    Dwarf_Die die = NULL;
+
+    *callee = (callee_t){.die = offset};
+    if (!ompp_die_ok(dwarf, dwarf_offdie_b(dwarf->debug, offset, 1, &die, &dwarf->error))) return false;
+    ompp_die_describe(dwarf, die, &callee->function);
+    callee->linkage = ompp_die_linkage_name(dwarf, die);
+    dwarf_dealloc_die(die);
+    return callee->function.name != NULL;
+}
+
+/* A place in the code: a function of a unit. */
+typedef struct {
+    ompp_unit_t *unit;
+    uint32_t function;
+} place_t;
+
+static place_t place_at(ompp_structure_t *structure, uint64_t address)
+{
+    uint32_t index = ompp_dwarf_unit_of(&structure->dwarf, address);
+    ompp_unit_t *unit = index == OMPP_NO_FUNCTION ? NULL : (ompp_unit_t *)ompp_dwarf_unit(&structure->dwarf, index);
+
+    return (place_t){unit, unit ? function_of(unit, address) : OMPP_NO_FUNCTION};
+}
+
+/* The code of who is called: in the same unit, or that of a symbol. */
+static place_t code_of(ompp_structure_t *structure, ompp_unit_t *unit, const callee_t *callee)
+{
+    const char *name = callee->linkage ? callee->linkage : callee->function.name;
+
+    for (uint32_t i = 0; i < unit->nfunctions; i++) {
+        const ompp_function_t *f = &unit->functions[i];
+        bool same = f->die == callee->die || (f->name && f->decl_line && f->decl_line == callee->function.decl_line &&
+                                              strcmp(f->name, callee->function.name) == 0);
+        if (same && !f->inlined) return (place_t){unit, i};
+    }
+    ompp_elf_symbol(&structure->elf, 0); /* reads them */
+    const ompp_elf_symbols_t *symbols = &structure->elf.functions;
+    for (size_t i = 0; i < symbols->n; i++)
+        if (strcmp(symbols->items[i].name, name) == 0) return place_at(structure, symbols->items[i].low);
+    return (place_t){NULL, OMPP_NO_FUNCTION};
+}
+
+/* ---- The jumps ------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *callee;
+    uint64_t found; /* 0 = none yet */
+    bool several;
+} search_t;
+
+/* A function may be there several times over, inlined into others or itself. */
+static bool is_same_line(const ompp_unit_t *unit, const search_t *search, uint64_t address)
+{
+    const ompp_row_t *row = ompp_unit_row(unit, address), *before = search->found ? ompp_unit_row(unit, search->found) : NULL;
+
+    return !search->found || (row && before && row->line == before->line && row->file == before->file);
+}
+
+static void search_jumps(ompp_structure_t *structure, place_t place, int depth, search_t *search)
+{
+    if (!place.unit || place.function == OMPP_NO_FUNCTION || depth == MAX_JUMPS) return;
+    read_unit(&structure->dwarf, place.unit);
+    for (size_t i = 0; i < place.unit->ncalls; i++) {
+        const ompp_unit_call_t call = place.unit->calls[i];
+        callee_t callee;
+        if (!call.tail || function_of(place.unit, call.back - 1) != place.function) continue;
+        if (!describe(&structure->dwarf, call.origin, &callee)) continue;
+        if (is_callee(&callee, search->callee)) {
+            search->several = search->several || !is_same_line(place.unit, search, call.back - 1);
+            search->found = call.back - 1;
+        } else {
+            search_jumps(structure, code_of(structure, place.unit, &callee), depth + 1, search);
+        }
+    }
+}
+
+uint64_t ompp_tail_find(ompp_structure_t *structure, uint64_t addr, const char *callee)
+{
+    search_t search = {.callee = callee};
+    callee_t called;
+
+    if (!structure->has_lines) return addr;
+    place_t place = place_at(structure, addr);
+    if (!place.unit || place.function == OMPP_NO_FUNCTION) return addr;
+    const ompp_function_t *function = &place.unit->functions[place.function];
+    if (place.unit->ranges.items[function->first_range].low == addr) {
+        search_jumps(structure, place, 0, &search); /* of a region's own function */
+        return search.found && !search.several ? search.found : addr;
+    }
+    read_unit(&structure->dwarf, place.unit);
+    for (size_t i = 0; i < place.unit->ncalls; i++) {
+        const ompp_unit_call_t call = place.unit->calls[i];
+        if (call.back != addr + 1 || call.tail || !describe(&structure->dwarf, call.origin, &called)) continue;
+        if (is_callee(&called, callee)) return addr;
+        search_jumps(structure, code_of(structure, place.unit, &called), 0, &search);
+    }
+    return search.found && !search.several ? search.found : addr;
+}
