@@ -184,7 +184,8 @@ static void search_jumps(ompp_structure_t *structure, place_t place, int depth, 
     for (size_t i = 0; i < place.unit->ncalls; i++) {
         const ompp_unit_call_t call = place.unit->calls[i];
         callee_t callee;
-        if (!call.tail || function_of(place.unit, call.back - 1) != place.function) continue;
+        if (!call.tail || !ompp_function_holds(place.unit, &place.unit->functions[place.function], call.back - 1)) continue;
+        if (function_of(place.unit, call.back - 1) != place.function) continue; /* of one that is inside it */
         if (!describe(&structure->dwarf, call.origin, &callee)) continue;
         if (is_callee(&callee, search->callee)) {
             search->several = search->several || !is_same_line(place.unit, search, call.back - 1);
