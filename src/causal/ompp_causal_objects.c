@@ -191,7 +191,7 @@ static void go_through(object_t *o, uint32_t generation)
     const bool right = o->spoiled != generation + 1 && ompp_replay_run(o->replay, &o->stamp[generation & 1]);
     if (right) o->settled = generation + 1;
     for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++)
-        if (f == OMPP_WHATIF_BIT_LOCK || f == OMPP_WHATIF_BIT_DYNAMIC) ompp_causal_watch(f, right ? 0 : o->overtaken[f]);
+        if (f == OMPP_WHATIF_BIT_LOCK || f == OMPP_WHATIF_BIT_DYNAMIC) ompp_causal_watch(f, right && o->replay->fits ? 0 : o->overtaken[f]);
 }
 
 /*

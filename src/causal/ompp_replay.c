@@ -323,6 +323,16 @@ static bool is_untouched(const ompp_replay_t *r, unsigned slot, ompp_fine_t o[OM
     return true;
 }
 
+/* Whether the model, which ends at end, makes of the measured program what it was: locks, too, may let others pass. */
+static bool fits(const ompp_replay_t *r, ompp_fine_t end, ompp_fine_t measured)
+{
+    ompp_fine_t begin = measured;
+
+    for (unsigned m = 0; m < r->nmembers; m++)
+        if (r->members[m].begin.t < begin) begin = r->members[m].begin.t;
+    return 50 * (end > measured ? end - measured : measured - end) <= measured - begin;
+}
+
 bool ompp_replay_run(ompp_replay_t *r, ompp_stamp_t *stamp)
 {
     ompp_fine_t o[OMPP_WHATIF_SPEEDUPS], saved[OMPP_CLOCKS];
@@ -330,6 +340,7 @@ bool ompp_replay_run(ompp_replay_t *r, ompp_stamp_t *stamp)
     if (r->spoiled || !r->nmembers || stamp->set != r->set || !prepare(r)) return false;
     const ompp_fine_t end = end_on(r, REAL);
     if (end < 0) return false;
+    r->fits = fits(r, end, stamp->t);
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         const bool untouched = is_untouched(r, s, o);
         for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
