@@ -4,7 +4,7 @@ TIME_MS = 5.0          # of every time column, plus
 TIME_SHARE = 0.02      # this share of the value
 DIAGNOSIS_SHARE = 0.05 # amounts found by a diagnosis against those built in
 DIAGNOSIS_PART = 0.90  # share of a class that the culprit must carry
-ATTEMPTS = 3           # times are measured again so often on a noisy machine; counts never
+ATTEMPTS = 8           # times are measured again so often on a noisy machine; counts never
 
 
 def near(measured_ms, true_ms, parts=1):
