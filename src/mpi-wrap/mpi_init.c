@@ -10,6 +10,7 @@ OMPP_MPI_API int MPI_Init(int *argc, char ***argv)
 {
     ompp_mpi_call_t call;
     const bool measured = ompp_mpi_begin(&call, OMPP_MPI_HERE, "MPI_Init");
+    ompp_mpi_starting();
     const int result = PMPI_Init(argc, argv);
 
     if (measured) ompp_mpi_end(&call, ompp_event_now());
@@ -21,6 +22,7 @@ OMPP_MPI_API int MPI_Init_thread(int *argc, char ***argv, int required, int *pro
 {
     ompp_mpi_call_t call;
     const bool measured = ompp_mpi_begin(&call, OMPP_MPI_HERE, "MPI_Init_thread");
+    ompp_mpi_starting();
     const int result = PMPI_Init_thread(argc, argv, required, provided);
 
     if (measured) ompp_mpi_end(&call, ompp_event_now());

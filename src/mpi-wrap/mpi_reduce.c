@@ -1,7 +1,7 @@
 /**
  * \file
  * How the runtime reaches the other ranks at the end of the run (ompp_reduce_t), over a communicator of its own that is
- * duplicated when MPI starts: the program's messages and collective calls cannot be mixed up with ours.
+ * made when MPI starts (mpi_own.c): the program's messages and collective calls cannot be mixed up with ours.
  *
  * All transfers are polled with a limit, so that a rank that does not come leaves the others with their local profiles and does
  * not make them wait for ever.
@@ -25,13 +25,13 @@ enum { TAG_SIZE = 1, TAG_DATA = 2 };
 #define PIECE_BYTES (1u << 30) /* counts of MPI calls are int */
 
 static struct {
-    MPI_Comm comm; /* MPI_COMM_NULL: MPI was there before us, or the duplicate failed */
-    bool known;    /* rank and size are */
-    bool gave_up;  /* a transfer ran into its limit: the communicator has loose ends */
-    int rank, size;
-    double limit_seconds;     /* of one transfer */
-    bool *sized;              /* [size] receive_size() has taken the size of the next message of this rank */
-} self = {.comm = MPI_COMM_NULL, .limit_seconds = 300};
+    ompp_mpi_own_t own;
+    bool known;           /* rank and size are */
+    bool gave_up;         /* a transfer ran into its limit: the communicator has loose ends */
+    int rank, size;       /* of the world */
+    double limit_seconds; /* of one transfer */
+    bool *sized;          /* [own.size] receive_size() has taken the size of the next message of this rank */
+} self = {.own.comm = MPI_COMM_NULL, .limit_seconds = 300};
 
 /* ---- Waiting with a limit ------------------------------------------------------------------------------------------- */
 
@@ -85,10 +85,10 @@ static int agree(double timeout_seconds)
 {
     MPI_Request request;
 
-    if (self.size == 1) return 0;
-    if (self.comm == MPI_COMM_NULL) return -OMPP_E_MPI;
+    if (self.own.size == 1) return 0;
+    if (self.own.comm == MPI_COMM_NULL) return -OMPP_E_MPI;
     self.limit_seconds = timeout_seconds;
-    if (PMPI_Ibarrier(self.comm, &request) != MPI_SUCCESS) return -OMPP_E_MPI;
+    if (PMPI_Ibarrier(self.own.comm, &request) != MPI_SUCCESS) return -OMPP_E_MPI;
     return complete(&request, timeout_seconds, false);
 }
 
@@ -96,7 +96,7 @@ static int send_piece(int to, int tag, const void *data, int bytes)
 {
     MPI_Request request;
 
-    if (PMPI_Isend(data, bytes, MPI_BYTE, to, tag, self.comm, &request) != MPI_SUCCESS) return -OMPP_E_MPI;
+    if (PMPI_Isend(data, bytes, MPI_BYTE, to, tag, self.own.comm, &request) != MPI_SUCCESS) return -OMPP_E_MPI;
     return complete(&request, self.limit_seconds, false);
 }
 
@@ -104,13 +104,13 @@ static int receive_piece(int from, int tag, void *data, int bytes)
 {
     MPI_Request request;
 
-    if (PMPI_Irecv(data, bytes, MPI_BYTE, from, tag, self.comm, &request) != MPI_SUCCESS) return -OMPP_E_MPI;
+    if (PMPI_Irecv(data, bytes, MPI_BYTE, from, tag, self.own.comm, &request) != MPI_SUCCESS) return -OMPP_E_MPI;
     return complete(&request, self.limit_seconds, true);
 }
 
 static bool is_peer(int rank)
 {
-    return self.comm != MPI_COMM_NULL && self.sized && rank >= 0 && rank < self.size;
+    return self.own.comm != MPI_COMM_NULL && self.sized && rank >= 0 && rank < self.own.size;
 }
 
 static int piece_bytes(uint64_t left)
@@ -210,21 +210,6 @@ static void learn_rank(void)
     if (self.size == 1 && !again) note_alien_launcher();
 }
 
-/* A failure must come back to us and not end the program: the world's own error handler is put aside for the call. */
-static void duplicate_world(void)
-{
-    MPI_Errhandler users;
-
-    if (PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &users) != MPI_SUCCESS) return;
-    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    if (PMPI_Comm_dup(MPI_COMM_WORLD, &self.comm) != MPI_SUCCESS) self.comm = MPI_COMM_NULL;
-    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, users);
-    PMPI_Errhandler_free(&users);
-    if (self.comm == MPI_COMM_NULL) return;
-    PMPI_Comm_set_errhandler(self.comm, MPI_ERRORS_RETURN);
-    PMPI_Comm_set_name(self.comm, "ompp");
-}
-
 /* A name for this run, the same on all ranks: rank 0 makes it. Collective over the own communicator. */
 static void agree_on_name(void)
 {
@@ -234,32 +219,18 @@ static void agree_on_name(void)
     gethostname(host, sizeof host - 1);
     clock_gettime(CLOCK_REALTIME, &t);
     snprintf(name, sizeof name, "%s/%d/%lld.%09ld", host, (int)getpid(), (long long)t.tv_sec, t.tv_nsec);
-    if (PMPI_Bcast(name, sizeof name, MPI_CHAR, 0, self.comm) == MPI_SUCCESS && ompp_mpi_runs()) ompp_runtime_job(name);
-}
-
-/*
- * Several programs in one job (mpirun A : B): only some may be measured, and the others do not take part in anything collective of
- * ours. Each measured rank leaves a report of its own.
- */
-static bool several_programs(void)
-{
-    const char *n = ompp_env_foreign("OMPI_NUM_APP_CTX");
-
-    if (!n || atoi(n) <= 1) return false;
-    ompp_event_coverage(OMPP_COVERAGE_NOTE, "several programs in one job", "one report per rank");
-    ompp_sync_alone("several programs in one job, whose ranks cannot tell each other of their clocks");
-    return true;
+    if (PMPI_Bcast(name, sizeof name, MPI_CHAR, 0, self.own.comm) == MPI_SUCCESS && ompp_mpi_runs()) ompp_runtime_job(name);
 }
 
 void ompp_mpi_started(void)
 {
     const int saved = errno;
 
-    /* Collective: a rank that is not measured takes part all the same. */
-    if (self.comm == MPI_COMM_NULL && !several_programs()) duplicate_world();
+    /* Collective: a rank that has the wrappers and is not measured takes part all the same. */
+    if (self.own.size == 0) ompp_mpi_own_make(&self.own);
     if (ompp_mpi_runs()) learn_rank();
-    if (self.comm != MPI_COMM_NULL) agree_on_name();
-    if (self.comm != MPI_COMM_NULL) ompp_mpi_stamp_start(self.comm);
+    if (self.own.comm != MPI_COMM_NULL) agree_on_name();
+    if (self.own.comm != MPI_COMM_NULL && self.own.all) ompp_mpi_stamp_start(self.own.comm);
     errno = saved;
 }
 
@@ -270,9 +241,11 @@ void ompp_mpi_found(void)
 
 static ompp_reduce_t transport_begin(void)
 {
-    self.sized = calloc((size_t)self.size, sizeof *self.sized);
-    return (ompp_reduce_t){.rank = self.rank,
-                           .size = self.size,
+    if (self.own.size == 0) self.own = (ompp_mpi_own_t){.comm = MPI_COMM_NULL, .rank = self.rank, .size = self.size};
+    self.sized = calloc((size_t)self.own.size, sizeof *self.sized);
+    return (ompp_reduce_t){.rank = self.own.rank,
+                           .size = self.own.size,
+                           .world = self.own.world,
                            .agree = agree,
                            .send = reduce_send,
                            .receive_size = reduce_receive_size,
@@ -288,8 +261,6 @@ static void transport_end(void)
 /* This rank has nothing to tell: it says so to the others, that they need not wait. */
 static void absent(void)
 {
-    PMPI_Comm_rank(self.comm, &self.rank);
-    PMPI_Comm_size(self.comm, &self.size);
     const ompp_reduce_t transport = transport_begin();
     ompp_runtime_absent(&transport);
     transport_end();
@@ -299,7 +270,7 @@ void ompp_mpi_finish(void)
 {
     const int saved = errno;
 
-    if (mpi_is_alive() && !ompp_mpi_runs() && self.comm != MPI_COMM_NULL) {
+    if (mpi_is_alive() && !ompp_mpi_runs() && self.own.comm != MPI_COMM_NULL) {
         absent();
     } else if (ompp_mpi_runs() && mpi_is_alive()) {
         if (!self.known) learn_rank();
@@ -308,7 +279,7 @@ void ompp_mpi_finish(void)
         ompp_mpi_stamp_finish(ompp_env.finalize_timeout);
         ompp_runtime_finalize(&transport);
         transport_end();
-        if (self.comm != MPI_COMM_NULL && !self.gave_up) PMPI_Comm_free(&self.comm);
+        if (self.own.comm != MPI_COMM_NULL && !self.gave_up) PMPI_Comm_free(&self.own.comm);
     }
     errno = saved;
 }

@@ -343,6 +343,20 @@ bool ompp_mpi_runs(void);
 /** \brief Before the first measured call: when MPI is initialised already (loaded late), learns rank and size; not collective. */
 void ompp_mpi_found(void);
 
+/** Our own communicator, and who is in it. */
+typedef struct {
+    MPI_Comm comm;    /* MPI_COMM_NULL: MPI was there before us, this rank is the only one that is measured, or MPI refused */
+    int rank, size;   /* in it; size 0 = not made yet */
+    const int *world; /* [size] ranks in MPI_COMM_WORLD; NULL = one */
+    bool all;         /* all ranks of MPI_COMM_WORLD */
+} ompp_mpi_own_t;
+
+/** \brief Makes it: finds out which ranks are measured. Collective over those; bounded. In MPI_Init. */
+void ompp_mpi_own_make(ompp_mpi_own_t *own);
+
+/** \brief Before MPI's own MPI_Init: this rank says that it is measured. */
+void ompp_mpi_starting(void);
+
 /** \brief After a successful MPI_Init: own communicator, rank and size known. Collective. */
 void ompp_mpi_started(void);
 

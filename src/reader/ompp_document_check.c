@@ -287,6 +287,20 @@ static void check_all(ompp_doc_check_t *c)
     ompp_doc_check_overheads(c);
 }
 
+/* Coverage tells of ranks of the run that have no part in its report. */
+static uint32_t ranks_elsewhere(const ompp_document_t *document)
+{
+    static const char said[] = "ranks of MPI_COMM_WORLD that are not measured";
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < document->nsections; i++)
+        for (size_t k = 0; k < document->sections[i].nlines; k++) {
+            const char *at = strstr(document->sections[i].lines[k], said), *colon = at ? strchr(at, ':') : NULL;
+            if (colon) n = (uint32_t)strtoul(colon + 1, NULL, 10);
+        }
+    return n;
+}
+
 size_t ompp_document_check(const ompp_document_t *document, const char *name, FILE *out, size_t *nchecked)
 {
     ompp_doc_check_t c = {.doc = document, .name = name, .out = out};
@@ -296,11 +310,14 @@ size_t ompp_document_check(const ompp_document_t *document, const char *name, FI
     c.first_path = calloc(n, sizeof *c.first_path);
     c.next_path = calloc(document->npaths + 1, sizeof *c.next_path);
     c.nranks = 1;
+    uint32_t last = 0;
     for (size_t i = 0; i < document->nflat; i++)
         for (size_t k = 0; k < document->flat[i].nrows; k++)
-            if (document->flat[i].rows[k].rank >= c.nranks) c.nranks = document->flat[i].rows[k].rank + 1;
+            if (document->flat[i].rows[k].rank > last) last = document->flat[i].rows[k].rank;
     const char *procs = ompp_document_field(document, "MPI num procs");
-    if (c.nranks > 1 && procs && atol(procs) > (long)c.nranks) c.nranks = (uint32_t)atol(procs);
+    const uint32_t known = procs ? (uint32_t)strtoul(procs, NULL, 10) : 0, absent = ranks_elsewhere(document);
+    if (last > 0) c.nranks = known > last ? known : last + 1;
+    if (absent < c.nranks) c.nranks -= absent;
     if (find_same(&c) && c.flat_of && c.first_path && c.next_path)
         check_all(&c);
     else

@@ -6,6 +6,8 @@
 #include "model/ompp_pack.h"
 #include "runtime/ompp_dump_priv.h"
 #include "runtime/ompp_finish_priv.h"
+#include "runtime/ompp_launch.h"
+#include "runtime/ompp_lifecycle.h"
 #include "runtime/ompp_process_priv.h"
 
 #include <errno.h>
@@ -20,10 +22,10 @@ static void choose_path(void)
 {
     const ompp_a_header_t *header = ompp_process.header;
     const char *app = header->app ? ((const ompp_a_string_t *)(ompp_process.arena.base + header->app))->text : "";
-    int rank = header->rank >= 0 ? header->rank : ompp_launcher_rank();
+    int rank = header->rank >= 0 ? header->rank : ompp_launch_rank();
     char dir[4200], number[16] = "";
 
-    ompp_finish_report_dir(dir, sizeof dir);
+    ompp_runtime_report_dir(dir, sizeof dir);
     if (rank >= 0) snprintf(number, sizeof number, ":%d", rank);
     snprintf(path, sizeof path, "%s/%.200s%s.checkpoint-%u-%llx.ompp.bin", dir, app, number, header->pid,
              (unsigned long long)header->origin_epoch);

@@ -16,6 +16,7 @@
 #include "runtime/ompp_data.h"
 #include "runtime/ompp_checkpoint.h"
 #include "runtime/ompp_dump_priv.h"
+#include "runtime/ompp_launch.h"
 #include "runtime/ompp_lifecycle.h"
 #include "runtime/ompp_meter_priv.h"
 #include "runtime/ompp_plugin.h"
@@ -120,7 +121,7 @@ static void report_library(char *path, size_t n)
         ompp_library_path(path, n, "libompp-report.so");
 }
 
-void ompp_finish_report_dir(char *dir, size_t n)
+void ompp_runtime_report_dir(char *dir, size_t n)
 {
     if (!*ompp_env.outdir)
         snprintf(dir, n, "%s", ompp_program_dir());
@@ -234,7 +235,7 @@ static bool write_here(ompp_profile_t *profile, int local_rank, const char *why)
                       .resolve_seconds = ompp_env.resolve_seconds,
                       .resolve_live = true};
 
-    ompp_finish_report_dir(dir, sizeof dir);
+    ompp_runtime_report_dir(dir, sizeof dir);
     report_library(library, sizeof library);
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (handle) run = (ompp_job_run_t *)dlsym(handle, OMPP_JOB_FUNCTION);
@@ -342,7 +343,7 @@ static void merge_from(const ompp_reduce_t *reduce, int from, ompp_profile_t *in
     int error = receive_into(reduce, from, into);
 
     if (!error) return;
-    snprintf(rank, sizeof rank, "%d", from);
+    snprintf(rank, sizeof rank, "%d", reduce->world ? reduce->world[from] : from);
     ompp_profile_add_coverage(into, OMPP_COVERAGE_INCOMPLETE, rank, ompp_error_message(error), 1);
 }
 
@@ -395,7 +396,7 @@ static void reduce_profiles(const ompp_reduce_t *reduce, ompp_profile_t *profile
     } else {
         for (int r = 1; r < first; r++) merge_from(reduce, r, profile);
         if (first < reduce->size) merge_from(reduce, first, profile);
-        profile->nranks = (uint32_t)reduce->size;
+        if (profile->nranks < (uint32_t)reduce->size) profile->nranks = (uint32_t)reduce->size;
     }
 }
 
@@ -425,6 +426,8 @@ static int meet(const ompp_reduce_t *reduce)
 
 void ompp_runtime_absent(const ompp_reduce_t *reduce)
 {
+    char rank[16];
+
     if (reduce->size < 2) return;
     int error = meet(reduce);
 
@@ -432,7 +435,8 @@ void ompp_runtime_absent(const ompp_reduce_t *reduce)
     if (reduce->rank == 0) {
         ompp_profile_t *profile = ompp_profile_new();
         if (!profile) return;
-        ompp_profile_add_coverage(profile, OMPP_COVERAGE_INCOMPLETE, "0", "not measured", 1);
+        snprintf(rank, sizeof rank, "%d", reduce->world ? reduce->world[0] : 0);
+        ompp_profile_add_coverage(profile, OMPP_COVERAGE_INCOMPLETE, rank, "not measured", 1);
         reduce_profiles(reduce, profile);
         write_report(profile, -1, NULL);
         ompp_profile_free(profile);
@@ -465,7 +469,7 @@ static bool local_report(ompp_time_t t, ompp_end_t end, bool running, const char
     snprintf(text, sizeof text, "%d", rank < 0 ? 0 : rank);
     if (why) ompp_profile_add_coverage(profile, OMPP_COVERAGE_INCOMPLETE, text, why, 1);
     /* Before MPI_Init has told it, too, reports of several ranks are to be told apart. */
-    const bool written = write_report(profile, rank < 0 && end == OMPP_END_DUMP ? ompp_launcher_rank() : rank, why);
+    const bool written = write_report(profile, rank < 0 && end == OMPP_END_DUMP ? ompp_launch_rank() : rank, why);
     ompp_profile_free(profile);
     return written;
 }
@@ -561,11 +565,11 @@ static bool has_sessions(const ompp_profile_t *profile)
 
 static bool write_of_process(ompp_profile_t *profile)
 {
-    const bool sessions = ompp_launcher_rank() >= 0 && has_sessions(profile);
+    const bool sessions = ompp_launch_rank() >= 0 && has_sessions(profile);
 
     if (sessions)
         ompp_profile_add_coverage(profile, OMPP_COVERAGE_NOTE, "MPI without MPI_Init (sessions)", "one report per process", 1);
-    return write_report(profile, sessions ? ompp_launcher_rank() : -1, NULL);
+    return write_report(profile, sessions ? ompp_launch_rank() : -1, NULL);
 }
 
 /* The report of the run, on rank 0; collective when there is more than one rank. \return whether this process's part is done. */
@@ -599,7 +603,7 @@ void ompp_runtime_finalize(const ompp_reduce_t *reduce)
     missed_threads = ompp_meter_take_over(ompp_thread_self);
     ompp_thread_self = &ompp_thread_none;
     ompp_process.header->end_ns = t;
-    if (reduce && wants_reports_of("ranks")) done = report_of_rank(t, reduce->rank);
+    if (reduce && wants_reports_of("ranks")) done = report_of_rank(t, ompp_process.header->rank);
     if (!reduce || wants_reports_of("merged")) {
         error = reduce && reduce->size > 1 ? meet(reduce) : 0;
         if (!error) done = report_of_run(t, reduce);

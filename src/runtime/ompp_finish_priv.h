@@ -15,9 +15,6 @@
 /** \brief Exit handler of the process: the report of a program without MPI, or what there is of one that did not finalize. */
 void ompp_finish_at_exit(void);
 
-/** \brief The directory for reports: as the user wrote it, seen from where the program started. */
-void ompp_finish_report_dir(char *dir, size_t n);
-
 /** \brief A copy of the profile now (OMPP_CHECKPOINT), if measurement runs. */
 void ompp_finish_checkpoint(void);
 

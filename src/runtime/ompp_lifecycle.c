@@ -13,6 +13,7 @@
 #include "runtime/ompp_data.h"
 #include "runtime/ompp_dump_priv.h"
 #include "runtime/ompp_finish_priv.h"
+#include "runtime/ompp_launch.h"
 #include "runtime/ompp_plugin.h"
 #include "runtime/ompp_process_priv.h"
 #include "runtime/ompp_thread_priv.h"
@@ -41,7 +42,6 @@ static uint64_t early_lost;
 
 static char program_path[4096], program_dir[4096];
 static char openmp_source[64];
-static int launcher_rank = -1;
 static bool is_launched;
 
 const char *ompp_program_path(void)
@@ -54,49 +54,9 @@ const char *ompp_program_dir(void)
     return program_dir;
 }
 
-int ompp_launcher_rank(void)
-{
-    return launcher_rank;
-}
-
 bool ompp_is_launched(void)
 {
     return is_launched;
-}
-
-/* The rank as the launcher tells it, so that messages before MPI_Init are said once. */
-static void guess_rank(void)
-{
-    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
-
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *text = ompp_env_foreign(names[i]);
-        if (text && *text) {
-            launcher_rank = atoi(text);
-            ompp_log_set_rank(launcher_rank);
-            return;
-        }
-    }
-}
-
-/*
- * What the launcher calls this job, the same on all its ranks of this node and, but for the last resort, of others. Joins what ranks
- * leave behind that die before MPI lets them agree upon a name. "" when nobody launched.
- */
-static const char *launch_name(void)
-{
-    static const char *const names[] = {"OMPI_MCA_orte_precondition_transports", "PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID",
-                                        "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"};
-    static char name[600];
-    size_t n = 0;
-
-    if (launcher_rank < 0) return "";
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *text = ompp_env_foreign(names[i]);
-        if (text && *text) n += (size_t)snprintf(name + n, sizeof name - n, "%s%.80s", n ? "/" : "", text);
-    }
-    if (!n) snprintf(name, sizeof name, "parent %d/%llu", (int)getppid(), (unsigned long long)ompp_proc_start(getppid()));
-    return name;
 }
 
 static void keep_setting(const char *name, const char *value)
@@ -167,13 +127,12 @@ static void remove_predecessor(const char *const *dirs, const char *name)
             unlink(path);
 }
 
-static void open_arena(void)
+void ompp_runtime_node_dirs(const char *dirs[4])
 {
     static char job_dir[5000], tmpdir[5000]; /* the first event may come on a small stack */
-    const char *dirs[4] = {NULL};
-    char name[64];
     unsigned n = 0;
 
+    dirs[0] = dirs[1] = dirs[2] = dirs[3] = NULL;
     if (*ompp_env.job_dir) {
         dirs[n++] = from_start(job_dir, sizeof job_dir, ompp_env.job_dir);
         mkdir(job_dir, 0700); /* it may be there */
@@ -182,6 +141,14 @@ static void open_arena(void)
         if (*ompp_env.tmpdir) dirs[n++] = from_start(tmpdir, sizeof tmpdir, ompp_env.tmpdir);
         dirs[n++] = "/tmp";
     }
+}
+
+static void open_arena(void)
+{
+    const char *dirs[4];
+    char name[64];
+
+    ompp_runtime_node_dirs(dirs);
     uint64_t start = ompp_proc_start(getpid());
     snprintf(name, sizeof name, "ompp-%u-%d-%llx", (unsigned)getuid(), (int)getpid(),
              (unsigned long long)(start ? start : ompp_clock.origin_epoch));
@@ -235,8 +202,8 @@ static bool write_header(void)
     header->version = ompp_string_take(OMPP_VERSION);
     header->built = ompp_string_take(__DATE__ " " __TIME__);
     header->start_ticks = ompp_proc_start(getpid());
-    header->launcher_rank = launcher_rank;
-    header->launch = ompp_string_take(launch_name());
+    header->launcher_rank = ompp_launch_rank();
+    header->launch = ompp_string_take(ompp_launch_rank() < 0 ? "" : ompp_launch_name());
     keep_settings();
     memcpy(header->magic, OMPP_LAYOUT_MAGIC, sizeof header->magic);
     return true;
@@ -354,7 +321,7 @@ static void note_misread(void)
 static void start_now(void)
 {
     note_program();
-    guess_rank();
+    ompp_log_set_rank(ompp_launch_rank()); /* messages before MPI_Init are said once */
     ompp_env_read();
     set_disabled();
     ompp_clock_start(ompp_env.clock);
@@ -402,7 +369,7 @@ void ompp_runtime_at_start(void (*callback)(void))
 __attribute__((constructor)) static void at_load(void)
 {
     note_program();
-    guess_rank();
+    ompp_log_set_rank(ompp_launch_rank()); /* messages before MPI_Init are said once */
     is_launched = ompp_env_restore();
     atexit(ompp_finish_at_exit);
     ompp_plugins_at_load();

@@ -8,6 +8,7 @@
 #define OMPP_LIFECYCLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Seen by the other libraries in the process. */
@@ -19,6 +20,7 @@
  */
 typedef struct {
     int rank, size;
+    const int *world; /* [size] their ranks in MPI_COMM_WORLD; NULL = the same */
     int (*agree)(double timeout_seconds); /* collective: all ranks are here */
     int (*send)(int to, const void *data, uint64_t bytes);
     int (*receive_size)(int from, uint64_t *bytes);
@@ -36,6 +38,12 @@ void ompp_runtime_at_start(void (*callback)(void));
 
 /** \brief MPI_Init is done: tells rank and size; from now on the report is made by ompp_runtime_finalize(). */
 void ompp_runtime_mpi(int rank, int size);
+
+/** \brief Directories of this node where files of a run may be, best first; NULL behind the last. The strings are not the caller's. */
+void ompp_runtime_node_dirs(const char *dirs[4]);
+
+/** \brief The directory for reports: as the user wrote it, seen from where the program started. */
+void ompp_runtime_report_dir(char *dir, size_t n);
 
 /** \brief Name of this run that all its ranks have agreed upon: joins what they leave behind when it does not end well. */
 void ompp_runtime_job(const char *name);

@@ -8,9 +8,6 @@
 /** \return path of the program, never NULL. */
 const char *ompp_program_path(void);
 
-/** \return rank that the launcher of the job gave this process, before MPI tells it; -1 = none. */
-int ompp_launcher_rank(void);
-
 /** \return whether "ompp --" started this program: somebody expects a report of it. */
 bool ompp_is_launched(void);
 

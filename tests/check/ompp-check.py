@@ -84,7 +84,7 @@ class Report:
         self.structures = []
         self.general, self.overview, self.nodes, self.flat, self.tables = {}, {}, [], [], []
         self.ours, self.root, self.run, self.wall, self.each, self.whole = False, None, {}, [], [], []
-        self.properties, self.ranks = [], []
+        self.properties, self.ranks, self.absent = [], [], 0
 
     def say(self, i, what):
         self.bad.append('%s:%d: %s\n    %r' % (self.name, i + 1, what, self.lines[i] if i < len(self.lines) else ''))
@@ -111,6 +111,8 @@ class Report:
                  self.read_overheads)[TITLES.index(title)](i, l, title)
             elif l and l != '-' * 70 and title in (PROPERTIES, OUTSIDE):
                 (self.read_property if title == PROPERTIES else self.read_rank)(i, l)
+            elif l.startswith('ranks of MPI_COMM_WORLD that are not measured'):
+                self.absent = int(re.search(r': (\d+) of', l)[1])
         if [t for t in seen if t in TITLES] != TITLES:
             self.say(0, 'sections are missing or out of order')
 
@@ -283,7 +285,7 @@ class Report:
                 self.say(0, 'not a whole report')
             return
         self.slots, self.duration = self.root[5], self.run['runtime'][1]
-        self.nranks = int(self.general.get('MPI num procs', 1)) if any(t.ranked for t in self.flat) else 1
+        self.nranks = int(self.general.get('MPI num procs', 1)) - self.absent if any(t.ranked for t in self.flat) else 1
         self.check_numbers()
         if self.bad:
             return

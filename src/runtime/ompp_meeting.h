@@ -1,0 +1,53 @@
+/**
+ * \file
+ * Which processes of a job are measured, found out without MPI: what is collective in MPI waits for ranks that are not measured, and
+ * messages to them would be received by the program. A directory is the place; its files are the processes that have come, and the first
+ * one who sees all of them, or whose patience ends, writes down who is there. That is one file, which appears as a whole and once, and is
+ * what everybody goes by: no two of those in it can think differently.
+ *
+ * All of it works on file systems of networks, too, and needs no locks.
+ */
+#ifndef OMPP_MEETING_H
+#define OMPP_MEETING_H
+
+#include <stdbool.h>
+
+#pragma GCC visibility push(default)
+
+/** A place for one meeting. Zero: there is none. */
+typedef struct {
+    char place[4400];
+} ompp_meeting_t;
+
+/** How long to wait. */
+typedef struct {
+    int all;           /* ranks that could come; when they are there, nobody waits */
+    double patience_s; /* for ranks that nobody has announced */
+    double limit_s;    /* for those that were announced */
+} ompp_meeting_limits_t;
+
+/**
+ * \brief Makes the place, or finds it made.
+ * \param[in] dirs  where it may be, best first, NULL behind the last.
+ * \param[in] name  of the meeting: the same for all who shall meet, and for nobody else; any text.
+ * \return false when it can be nowhere.
+ */
+bool ompp_meeting_open(ompp_meeting_t *meeting, const char *const *dirs, const char *name);
+
+/** \brief Says that this process will come: others wait for it. */
+void ompp_meeting_announce(ompp_meeting_t *meeting);
+
+/**
+ * \brief Comes with some ranks, and waits for others; bounded.
+ * \param[in]  ranks    n of them, ascending; n > 0.
+ * \param[out] met      owned, free(): those that have met, ascending, ranks among them; only ranks when this process came too late.
+ * \return their number; 0: out of memory, *met = NULL.
+ */
+int ompp_meeting_hold(ompp_meeting_t *meeting, const int *ranks, int n, const ompp_meeting_limits_t *limits, int **met);
+
+/** \brief Removes the place. By one of them, when all have come back from ompp_meeting_hold(). */
+void ompp_meeting_clear(ompp_meeting_t *meeting);
+
+#pragma GCC visibility pop
+
+#endif
