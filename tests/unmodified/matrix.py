@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """
-Every way to measure a program: {gcc, clang} x {Open MPI, MPICH, none} x {C, mpif.h, mpi, mpi_f08} x {preloaded, kinst-ompp}. OpenMP is in
-C, compiled by either compiler; MPI is in the main program. Each cell runs on two ranks, those of C and mpi_f08 that are preloaded on one and four as
-well. Output and status are those without measurement, and counts are exact: equal in all cells.
+Every way to measure a program: {gcc, clang} x {Open MPI, MPICH, none} x {C, mpif.h, mpi, mpi_f08} x {preloaded, preloaded and stripped,
+kinst-ompp}, each on one, two and four ranks. OpenMP is in C, compiled by either compiler; MPI is in the main program, in Fortran always by
+the compiler that the MPI's modules are made for. Without MPI the languages are C and Fortran. Output and status are those without
+measurement, and counts are exact: equal in all cells.
+
+By hand: matrix.py [CELL...], such as gcc-openmpi-F08
 """
 
 import concurrent.futures
@@ -17,7 +20,7 @@ import harness  # noqa: E402
 
 COMPILERS = {"gcc": harness.COMPILERS["opari"], "clang": harness.COMPILERS["ompt"]}
 LANGUAGES = ("C", "F77", "F90", "F08")
-WAYS = ("preload", "kinst")
+WAYS = ("preload", "stripped", "kinst")
 # Executions per thread of a team of two, and per rank.
 OPENMP = {"PARALLEL": 3, "LOOP": 3, "CRITICAL": 3, "BARRIER": 3, "SINGLE": 3}
 MPI = {"MPI_Allreduce": 3, "MPI_Sendrecv": 3, "MPI_Barrier": 1, "MPI_Comm_rank": 1, "MPI_Comm_size": 1}
@@ -32,13 +35,11 @@ class Cell:
 
     def main_compiler(self):
         if self.family == "none":
-            return COMPILERS[self.compiler]
+            return COMPILERS[self.compiler] if self.language == "C" else os.environ.get("FC", "gfortran")
         return os.environ.get(("mpicc_" if self.language == "C" else "mpifc_") + self.family, "no")
 
-    def ranks(self, way):
-        if self.family == "none":
-            return (0,)
-        return (1, 2, 4) if way == "preload" and self.language in ("C", "F08") else (2,)
+    def ranks(self):
+        return (0,) if self.family == "none" else (1, 2, 4)
 
 
 def families():
@@ -48,6 +49,7 @@ def families():
 def cells():
     for compiler in [c for c in COMPILERS if shutil.which(COMPILERS[c])]:
         yield Cell(compiler, "none", "C")
+        yield Cell(compiler, "none", "Fortran")
         for family in families():
             for language in LANGUAGES:
                 yield Cell(compiler, family, language)
@@ -98,18 +100,17 @@ def check_counts(verdict, cell, profile, ranks, title):
 
 def test(verdict, scratch, cell):
     folder = scratch.file(cell.name, "x")[:-2]
-    plain = os.path.join(folder, "plain")
-    build(cell, plain, False)
-    programs = {"preload": plain, "kinst": os.path.join(folder, "kinst")}
+    programs = {"preload": os.path.join(folder, "plain"), "stripped": os.path.join(folder, "stripped"), "kinst": os.path.join(folder, "kinst")}
+    build(cell, programs["preload"], False)
     build(cell, programs["kinst"], True)
-    without = {}
-    for way in WAYS:
-        for ranks in cell.ranks(way):
+    must(["strip", "-o", programs["stripped"], programs["preload"]], folder)
+    for ranks in cell.ranks():
+        without = run(cell, programs["preload"], os.path.join(folder, "without-%d" % ranks), ranks, False)
+        verdict.equal((without.status, without.out.split()[:1]), (0, [str(max(ranks, 1))]), "%s: unmeasured: %s" % (cell.name, without.err))
+        for way in WAYS:
             title = "%s, %s, %d ranks" % (cell.name, way, ranks)
-            if ranks not in without:
-                without[ranks] = run(cell, plain, os.path.join(folder, "without-%d" % ranks), ranks, False)
-            outcome = run(cell, programs[way], os.path.join(folder, "%s-%d" % (way, ranks)), ranks, way == "preload")
-            verdict.equal((outcome.status, outcome.out), (without[ranks].status, without[ranks].out), title + ": result")
+            outcome = run(cell, programs[way], os.path.join(folder, "%s-%d" % (way, ranks)), ranks, way != "kinst")
+            verdict.equal((outcome.status, outcome.out), (without.status, without.out), title + ": result")
             verdict.equal(outcome.messages(), [], title + ": messages")
             profile = outcome.profile()
             verdict.profile(profile, title)
