@@ -267,6 +267,7 @@ static void read_row(const ompp_env_row_t *row, const char *text)
 void ompp_env_read(void)
 {
     const char *quiet = getenv("OMPP_QUIET");
+    int saved_errno = errno;
 
     if (was_read) return;
     was_read = true;
@@ -283,6 +284,7 @@ void ompp_env_read(void)
     warn_unknown();
     if (ompp_env.verbose > 0 && !ompp_env.quiet)
         ompp_log_set_level(ompp_env.verbose > 1 ? OMPP_LOG_DEBUG : OMPP_LOG_INFO);
+    errno = saved_errno;
 }
 
 bool ompp_env_restore(void)

@@ -70,7 +70,7 @@ extern const size_t ompp_env_nrows;
  * \brief Reads all variables into ompp_env, once; later calls do nothing. Sets the log level from OMPP_QUIET and OMPP_VERBOSE.
  *
  * Bad values: one warning each, that names the variable, the value, what is accepted and what is used instead. Unknown names that
- * start with OMPP_: one warning each.
+ * start with OMPP_: one warning each. errno stays as it was.
  * \note Threads: call before the first thread is measured.
  */
 void ompp_env_read(void);

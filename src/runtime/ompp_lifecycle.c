@@ -18,6 +18,7 @@
 #include "runtime/ompp_process_priv.h"
 #include "runtime/ompp_thread_priv.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -343,19 +344,24 @@ static void start_now(void)
 
 static void (*_Atomic at_start)(void);
 
-bool ompp_runtime_start(void)
+/* The program's first event: it is not to see of it that files were looked for and opened. */
+static void start_once(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     void (*callback)(void);
-    int cancel;
+    int cancel, saved_errno = errno;
 
-    if (atomic_load_explicit(&ompp_process.state, memory_order_acquire) == OMPP_STATE_NEW) {
-        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-        pthread_once(&once, start_now);
-        pthread_setcancelstate(cancel, NULL);
-        callback = atomic_exchange(&at_start, NULL);
-        if (callback) callback();
-    }
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    pthread_once(&once, start_now);
+    pthread_setcancelstate(cancel, NULL);
+    callback = atomic_exchange(&at_start, NULL);
+    if (callback) callback();
+    errno = saved_errno;
+}
+
+bool ompp_runtime_start(void)
+{
+    if (atomic_load_explicit(&ompp_process.state, memory_order_acquire) == OMPP_STATE_NEW) start_once();
     return atomic_load_explicit(&ompp_process.state, memory_order_acquire) == OMPP_STATE_RUNNING;
 }
 
@@ -368,11 +374,14 @@ void ompp_runtime_at_start(void (*callback)(void))
 /* The exit handler is registered at load, so that it runs after those the program registers. */
 __attribute__((constructor)) static void at_load(void)
 {
+    int saved_errno = errno;
+
     note_program();
     ompp_log_set_rank(ompp_launch_rank()); /* messages before MPI_Init are said once */
     is_launched = ompp_env_restore();
     atexit(ompp_finish_at_exit);
     ompp_plugins_at_load();
+    errno = saved_errno;
 }
 
 void ompp_runtime_mpi(int rank, int size)
