@@ -48,8 +48,8 @@ static const struct {
 
 static const char *const wrapped[] = {
     "memcpy", "memmove", "mempcpy", "memset", "__memcpy_chk", "__memmove_chk", "__mempcpy_chk", "__memset_chk",
-    /* What gives memory back: src/memory/ompp_free.c; the last ones are C++'s delete and delete[]. */
-    "free", "realloc", "reallocarray", "munmap", "dlclose",
+    /* What gives memory back or moves it: src/memory/ompp_free.c, ompp_mappings.c; the last ones are C++'s delete and delete[]. */
+    "free", "realloc", "reallocarray", "munmap", "mmap", "mmap64", "mremap", "dlclose",
     "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm",
     "_ZdlPvSt11align_val_t", "_ZdaPvSt11align_val_t", "_ZdlPvmSt11align_val_t", "_ZdaPvmSt11align_val_t",
 };

@@ -6,6 +6,7 @@
 
 #include "base/ompp_log.h"
 #include "memory/ompp_free_priv.h"
+#include "memory/ompp_values_priv.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_lifecycle.h"
 #include "runtime/ompp_meter.h"
@@ -36,8 +37,9 @@ _Static_assert(sizeof rows / sizeof rows[0] == VALUES, "a row per value");
 
 /* What threads count into that are not measured, and that have not been seen yet. */
 static uint32_t no_page;
-static ompp_counter_t unread = {.pages = &no_page};
-static ompp_counter_t unseen = {.tag = ~OMPP_MAP_LOW, .pages = &no_page};
+static uint64_t no_blocks[1][2];
+static ompp_counter_t unread = {.pages = &no_page, .blocks = no_blocks};
+static ompp_counter_t unseen = {.tag = ~OMPP_MAP_LOW, .pages = &no_page, .blocks = no_blocks};
 __thread ompp_counter_t *ompp_counter_self = &unseen;
 unsigned ompp_counter_files[OMPP_FILES_NUM];
 
@@ -83,11 +85,32 @@ static void register_metrics(void)
                             "long double, OpenMP atomics and reductions, functions that never return");
 }
 
+/* A thread's counters, and what else its counts need: addresses for all, memory for what is used. */
+typedef struct {
+    ompp_used_t used;
+    ompp_values_cache_t cache;
+    uint64_t blocks[OMPP_DATA_MAX + 1][2];
+    ompp_counter_t counter; /* the last: its counts go on behind it */
+    ompp_count_t count[OMPP_DATA_MAX];
+} thread_t;
+
+_Static_assert(offsetof(thread_t, count) == offsetof(thread_t, counter) + sizeof(ompp_counter_t), "one array");
+
+static thread_t *thread_of(ompp_counter_t *counter)
+{
+    return (thread_t *)((char *)counter - offsetof(thread_t, counter));
+}
+
 static ompp_counter_t *new_counter(void)
 {
-    void *counter = mmap(NULL, sizeof(ompp_counter_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    thread_t *thread = mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    return counter == MAP_FAILED ? NULL : counter;
+    if (thread == MAP_FAILED) return NULL;
+    madvise(thread, sizeof *thread, MADV_NOHUGEPAGE);
+    thread->counter.limit = OMPP_DATA_MAX;
+    thread->counter.blocks = thread->blocks;
+    thread->counter.used = &thread->used;
+    return &thread->counter;
 }
 
 /* Numbers of threads have a limit: what comes behind it shares the last one. */
@@ -108,52 +131,63 @@ static void *begin(void)
 /* What was counted for an object, as values. \return false: nothing. */
 static bool take(ompp_counter_t *counter, uint32_t object, uint64_t values[VALUES])
 {
-    ompp_count_t *c = &counter->count[object];
+    ompp_count_t *c = ompp_count_at(counter, (uint64_t)object << OMPP_INLINE_COUNT_BITS);
 
     for (unsigned kind = 0; kind < 2; kind++) {
         values[LOADS + kind] = c->others[kind];
         values[LOADED + kind] = c->other_bytes[kind];
         values[FOREIGN + kind] = c->foreign[kind];
-        values[BLOCKS + kind] = counter->blocks[kind][object];
+        values[BLOCKS + kind] = counter->blocks[object][kind];
         for (unsigned n = 0; n < OMPP_COUNT_SIZES; n++) {
             values[LOADS + kind] += c->scalars[kind][n];
             values[LOADED + kind] += c->scalars[kind][n] << n;
         }
-        counter->blocks[kind][object] = 0;
     }
     if (values[LOADS] == 0 && values[LOADS + 1] == 0) return false;
     *c = (ompp_count_t){0};
+    counter->blocks[object][OMPP_LOAD] = counter->blocks[object][OMPP_STORE] = 0;
     return true;
 }
 
-static void add(ompp_off_t node, unsigned object, const uint64_t from[VALUES])
+static void add(ompp_counter_t *counter, ompp_off_t node, unsigned object, const uint64_t from[VALUES])
 {
-    uint64_t *values = ompp_meter_values(node, metrics, object, VALUES);
+    uint64_t *values = ompp_values_cached(&thread_of(counter)->cache, node, metrics, object, VALUES);
 
     for (unsigned i = 0; values && i < VALUES; i++) values[i] += from[i];
+}
+
+/* Hands over what was counted for an object. \return whether there was anything. */
+static bool hand_over(ompp_counter_t *counter, ompp_off_t node, uint32_t object, uint64_t total[VALUES])
+{
+    uint64_t values[VALUES];
+
+    if (!take(counter, object, values)) return false;
+    if (metrics && object) add(counter, node, object, values);
+    for (unsigned i = 0; i < VALUES; i++) total[i] += values[i];
+    return true;
 }
 
 static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
 {
     ompp_counter_t *counter = state;
-    uint64_t values[VALUES], total[VALUES] = {0};
-    uint32_t n = nobjects;
+    uint64_t total[VALUES] = {0};
+    uint32_t n = nobjects, near = n < OMPP_MAP_NEAR ? n : OMPP_MAP_NEAR, first;
     bool any = false;
 
     (void)to;
-    for (uint32_t object = 0; object <= n; object++) {
-        if (!take(counter, object, values)) continue;
-        if (metrics && object) add(from.node, object, values);
-        for (unsigned i = 0; i < VALUES; i++) total[i] += values[i];
-        any = true;
-    }
-    if (metrics && any) add(from.node, 0, total);
+    for (uint32_t object = 0; object <= near; object++) any |= hand_over(counter, from.node, object, total);
+    for (uint64_t bits; n > near && (bits = ompp_used_take(counter->used, n, &first));)
+        for (; bits; bits &= bits - 1) any |= hand_over(counter, from.node, first + (uint32_t)__builtin_ctzll(bits), total);
+    if (metrics && any) add(counter, from.node, 0, total);
 }
 
 static void end(void *state)
 {
+    thread_t *thread = thread_of(state);
+
     ompp_counter_self = &unread;
-    munmap(state, sizeof(ompp_counter_t));
+    ompp_values_cache_free(&thread->cache);
+    munmap(thread, sizeof *thread);
 }
 
 static const ompp_meter_t meter = {begin, move, end, .readable = true};
@@ -198,10 +232,11 @@ static uint32_t touch(const ompp_counter_t *counter, uintptr_t address)
 ompp_found_t ompp_count_find_slow(uintptr_t address, unsigned kind)
 {
     ompp_counter_t *counter = ompp_counter_get();
-    uint32_t entry = touch(counter, address), object = ompp_map_in_page(entry, address);
+    uint32_t entry = touch(counter, address);
+    uint64_t at = (uint64_t)ompp_count_note(counter, ompp_map_in_page(entry, address)) << OMPP_INLINE_COUNT_BITS;
 
-    counter->count[object].foreign[kind] += (entry & ~OMPP_MAP_LOW) != counter->tag;
-    return (ompp_found_t){counter, (uint64_t)object << OMPP_INLINE_COUNT_BITS};
+    ompp_count_at(counter, at)->foreign[kind] += (entry & ~OMPP_MAP_LOW) != counter->tag;
+    return (ompp_found_t){counter, at};
 }
 
 /* ---- Blocks --------------------------------------------------------------------------------------------------------- */
@@ -225,12 +260,13 @@ void ompp_count_block(uintptr_t address, size_t size, unsigned kind)
 
     for (size_t n; size > 0; address += n, size -= n) {
         uint32_t entry = touch(counter, address), object = ompp_map_in_page(entry, address);
-        ompp_count_t *c = &counter->count[object];
+        uint32_t slot = ompp_count_note(counter, object);
+        ompp_count_t *c = ompp_count_at(counter, (uint64_t)slot << OMPP_INLINE_COUNT_BITS);
         n = run_length(address, size, entry, object);
         c->other_bytes[kind] += n;
         if (object == last) continue;
         c->others[kind]++;
-        counter->blocks[kind][object] += block;
+        counter->blocks[slot][kind] += block;
         c->foreign[kind] += (entry & ~OMPP_MAP_LOW) != counter->tag;
         last = object;
     }

@@ -10,6 +10,7 @@
 #define OMPP_COUNT_PRIV_H
 
 #include "memory/ompp_map_priv.h"
+#include "memory/ompp_used_priv.h"
 #include "runtime/ompp_data.h"
 
 #include <stddef.h>
@@ -34,9 +35,11 @@ typedef struct {
     uint64_t mask;
     uintptr_t told;        /* address of the last access that was told of by -fsanitize-coverage; 0 = counted already */
     uintptr_t block[2][2]; /* the last block hook of each kind, for calls that the compiler makes of it: address, size */
-    uintptr_t block_code[2];                /* where it was called */
-    ompp_count_t count[OMPP_DATA_MAX + 1];  /* [0]: data that belongs to no structure */
-    uint64_t blocks[2][OMPP_DATA_MAX + 1];  /* of the others, those that are larger than OMPP_COUNT_SCALAR */
+    uintptr_t block_code[2]; /* where it was called */
+    uint32_t limit;          /* highest structure that there is room for */
+    uint64_t (*blocks)[2];   /* shape [limit + 1]: of the others, those that are larger than OMPP_COUNT_SCALAR */
+    ompp_used_t *used;       /* structures above OMPP_MAP_NEAR that were counted for; NULL with limit 0 */
+    ompp_count_t count[1];   /* shape [limit + 1]; [0]: data that belongs to no structure */
 } ompp_counter_t;
 
 enum { OMPP_LOAD, OMPP_STORE };
@@ -47,7 +50,7 @@ _Static_assert(offsetof(ompp_counter_t, mask) == OMPP_INLINE_MASK, "as inlined")
 _Static_assert(offsetof(ompp_counter_t, count) == OMPP_INLINE_COUNT, "as inlined");
 _Static_assert(sizeof(ompp_count_t) == 1u << OMPP_INLINE_COUNT_BITS, "as inlined");
 _Static_assert(offsetof(ompp_count_t, scalars[OMPP_STORE]) == OMPP_INLINE_KIND, "as inlined");
-_Static_assert(OMPP_DATA_MAX << OMPP_INLINE_COUNT_BITS < OMPP_INLINE_LEADS, "room for the number of each structure");
+_Static_assert(OMPP_MAP_NEAR << OMPP_INLINE_COUNT_BITS < OMPP_INLINE_LEADS, "room for the number of each structure");
 
 /** Object files with hooks: all of them, and those that clang made. */
 enum { OMPP_FILES_ALL, OMPP_FILES_CLANG, OMPP_FILES_NUM };
@@ -89,6 +92,17 @@ bool ompp_counter_no_objects(void);
 
 /** \brief Opens the map and joins the runtime, once. */
 void ompp_counter_start(void);
+
+/**
+ * \brief Structures above OMPP_MAP_NEAR are too many to be looked through for those that were counted for: notes that this one is.
+ * \return the structure, 0 when the counter has no room for it.
+ */
+static inline uint32_t ompp_count_note(ompp_counter_t *counter, uint32_t object)
+{
+    if (__builtin_expect(object > counter->limit, 0)) return 0;
+    if (object > OMPP_MAP_NEAR) ompp_used_mark(counter->used, object);
+    return object;
+}
 
 static inline ompp_count_t *ompp_count_at(ompp_counter_t *counter, uint64_t at)
 {

@@ -89,7 +89,8 @@ static inline ompp_found_t find(uintptr_t address, unsigned kind)
     uint64_t at = entry & OMPP_MAP_LOW;
 
     if (__builtin_expect(!owner, 0)) return ompp_count_find_slow(address, kind);
-    if (at & OMPP_MAP_PAGE_LEADS) at = (uint64_t)ompp_map_in_edge(entry, address) << OMPP_INLINE_COUNT_BITS;
+    if (at & OMPP_MAP_PAGE_LEADS)
+        at = (uint64_t)ompp_count_note(counter, ompp_map_in_edge(entry, address)) << OMPP_INLINE_COUNT_BITS;
     if (owner != counter->tag) ompp_count_at(counter, at)->foreign[kind]++;
     return (ompp_found_t){counter, at};
 }

@@ -6,6 +6,7 @@
 #include "memory/ompp_sampled_priv.h"
 
 #include "memory/ompp_map_priv.h"
+#include "memory/ompp_used_priv.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_data.h"
 #include "runtime/ompp_metric.h"
@@ -30,13 +31,13 @@ typedef struct state {
     _Atomic bool busy;
     bool any;             /* something waits in pending */
     struct state *next;   /* of all that live */
+    ompp_used_t used;     /* structures with something in pending */
     uint64_t pending[OMPP_DATA_MAX + 1][OMPP_SAMPLED_VALUES];
 } state_t;
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER; /* of threads that come and go, and of the collector */
 static state_t *states;
 static int watched = -1; /* epoll */
-static _Atomic uint32_t nobjects;
 static bool map_is_open;
 
 /* ---- Structures ----------------------------------------------------------------------------------------------------- */
@@ -51,7 +52,6 @@ bool ompp_sampled_map(void)
 void ompp_sampled_put(uint32_t object, uintptr_t begin, uintptr_t end)
 {
     if (!ompp_sampled_map()) return;
-    if (object > nobjects) nobjects = object;
     if (!ompp_map_put(object, begin, end))
         ompp_event_coverage(OMPP_COVERAGE_DROPPED, "edges of data structures", "too many structures that share a page");
 }
@@ -68,6 +68,7 @@ static void visit(void *data, const ompp_perf_record_t *record)
         const uint32_t object = record->addr <= LAST_ADDRESS ? ompp_map_object(record->addr) : ANYWHERE;
         backend->count(record, weight, state->pending[ANYWHERE]);
         if (object) backend->count(record, weight, state->pending[object]);
+        if (object) ompp_used_mark(&state->used, object);
         state->any = true;
     } else if (record->kind == OMPP_PERF_LOST || record->kind == OMPP_PERF_BROKEN) {
         state->pending[ANYWHERE][backend->nvalues - 1] += record->kind == OMPP_PERF_LOST ? record->lost : 1;
@@ -191,7 +192,7 @@ bool ompp_sampled_start(ompp_sampled_t *backend, const ompp_meter_t *meter)
 
 void *ompp_sampled_begin(ompp_sampled_t *backend)
 {
-    state_t *state = mmap(NULL, sizeof *state, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    state_t *state = mmap(NULL, sizeof *state, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     char why[300];
 
     if (state == MAP_FAILED) return NULL;
@@ -214,20 +215,26 @@ static bool has_any(const uint64_t *values, unsigned n)
     return false;
 }
 
-static void hand_over(state_t *state, ompp_off_t node)
+static void hand_over_object(state_t *state, ompp_off_t node, uint32_t object)
 {
     const unsigned n = state->backend->nvalues;
-    const uint32_t objects = nobjects;
+    uint64_t *pending = state->pending[object];
 
-    for (uint32_t object = 0; object <= objects; object++) {
-        uint64_t *pending = state->pending[object];
-        if (!has_any(pending, n)) continue;
-        uint64_t *values = ompp_meter_values(node, state->backend->metrics, object, n);
-        for (unsigned i = 0; i < n; i++) {
-            if (values) values[i] += pending[i];
-            pending[i] = 0;
-        }
+    if (!has_any(pending, n)) return;
+    uint64_t *values = ompp_meter_values(node, state->backend->metrics, object, n);
+    for (unsigned i = 0; i < n; i++) {
+        if (values) values[i] += pending[i];
+        pending[i] = 0;
     }
+}
+
+static void hand_over(state_t *state, ompp_off_t node)
+{
+    uint32_t first;
+
+    hand_over_object(state, node, ANYWHERE);
+    for (uint64_t bits; (bits = ompp_used_take(&state->used, OMPP_DATA_MAX, &first));)
+        for (; bits; bits &= bits - 1) hand_over_object(state, node, first + (uint32_t)__builtin_ctzll(bits));
     state->any = false;
 }
 

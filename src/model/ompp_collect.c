@@ -143,26 +143,31 @@ static void copy_metrics(collect_t *c, ompp_off_t first)
     }
 }
 
+static void copy_object(collect_t *c, const ompp_a_object_t *o, uint32_t rank)
+{
+    ompp_object_t object = {.name = string(c, o->name),
+                            .origin = string(c, o->origin),
+                            .address = o->address,
+                            .size = o->size,
+                            .start_offset = load(&o->start_offset),
+                            .end_offset = load(&o->end_offset),
+                            .nranges = atomic_load_explicit(&o->nranges, memory_order_relaxed),
+                            .rank = rank};
+
+    ompp_profile_add_object(c->profile, &object);
+}
+
 /* The list is newest first, ids count from 1 in order of registration; one that is missing (a damaged file) ends the table. */
 static void copy_objects(collect_t *c, ompp_off_t first, uint32_t rank)
 {
-    const ompp_a_object_t *newest = record(c, first, sizeof *newest), *o;
-    uint32_t n = newest && newest->id < MAX_RECORDS ? newest->id : 0;
+    const ompp_a_object_t *newest = record(c, first, sizeof *newest), *o = newest;
+    uint32_t n = newest && newest->id < most_records(c) ? newest->id : 0, steps = n;
+    const ompp_a_object_t **by_id = n ? calloc(n, sizeof *by_id) : NULL;
 
-    for (uint32_t id = 1; id <= n; id++) {
-        uint32_t steps = 0;
-        for (o = newest; o && o->id != id && steps++ < n;) o = record(c, o->next, sizeof *o);
-        if (!o || o->id != id) return;
-        ompp_object_t object = {.name = string(c, o->name),
-                                .origin = string(c, o->origin),
-                                .address = o->address,
-                                .size = o->size,
-                                .start_offset = load(&o->start_offset),
-                                .end_offset = load(&o->end_offset),
-                                .nranges = atomic_load_explicit(&o->nranges, memory_order_relaxed),
-                                .rank = rank};
-        ompp_profile_add_object(c->profile, &object);
-    }
+    for (; by_id && o && steps-- > 0; o = record(c, o->next, sizeof *o))
+        if (o->id - 1 < n) by_id[o->id - 1] = o;
+    for (uint32_t i = 0; by_id && i < n && by_id[i]; i++) copy_object(c, by_id[i], rank);
+    free(by_id);
 }
 
 static void copy_coverage(collect_t *c, ompp_off_t first)
@@ -329,6 +334,26 @@ static void put_block(collect_t *c, uint32_t node, uint32_t location, uint32_t s
     else if (to) memcpy(to, from, n * sizeof *to);
 }
 
+/* A chain is newest first; the first ones first are already nearly in the order that the profile has them in. */
+static void copy_blocks(collect_t *c, const ompp_a_block_t *newest, uint32_t node, uint32_t location)
+{
+    const ompp_a_block_t *b = newest, **blocks;
+    uint32_t n = 0, most = most_records(c);
+
+    while (b && n < most && b->nvalues <= 1024 &&
+           record(c, (ompp_off_t)((const char *)b - c->base), sizeof *b + b->nvalues * sizeof b->values[0])) {
+        n++;
+        b = record(c, b->next, sizeof *b);
+    }
+    blocks = n ? malloc(n * sizeof *blocks) : NULL;
+    b = newest;
+    for (uint32_t i = n; blocks && i-- > 0; b = record(c, b->next, sizeof *b)) blocks[i] = b;
+    for (uint32_t i = 0; blocks && i < n; i++)
+        if (blocks[i]->object <= c->profile->nobjects)
+            put_block(c, node, location, blocks[i]->set, blocks[i]->object, blocks[i]->values, blocks[i]->nvalues);
+    free(blocks);
+}
+
 static void copy_values(collect_t *c, const ompp_a_node_t *n, uint32_t node, uint32_t location)
 {
     const ompp_a_block_t *b = record(c, follow(&n->sets), sizeof *b);
@@ -340,12 +365,7 @@ static void copy_values(collect_t *c, const ompp_a_node_t *n, uint32_t node, uin
         for (uint32_t i = 0; i < nvalues; i++) any |= from[i] != 0;
         if (any) put_block(c, node, location, OMPP_SET_PHASES, 0, from, nvalues);
     }
-    for (uint32_t k = 0; b && k < most_records(c); k++, b = record(c, b->next, sizeof *b)) {
-        if (b->nvalues > 1024 || !record(c, (ompp_off_t)((const char *)b - c->base), sizeof *b + b->nvalues * sizeof b->values[0]))
-            return;
-        if (b->object > c->profile->nobjects) continue;
-        put_block(c, node, location, b->set, b->object, b->values, b->nvalues);
-    }
+    copy_blocks(c, b, node, location);
 }
 
 /* Copies the thread's nodes, parents first: the list is newest first, and a node is newer than its parent. */

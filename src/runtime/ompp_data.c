@@ -1,9 +1,10 @@
 /*
- * The register of data structures. Ranges are few (thousands at most) and change rarely, so they stand in one array in order of
- * registration; back ends keep whatever is fast for them.
+ * The register of data structures. Ranges stand in an index (ompp_data_ranges.c), structures in a table of names; back ends keep
+ * whatever is fast for them.
  */
 #define OMPP_LOG_DOMAIN "data"
 #include "runtime/ompp_data_priv.h"
+#include "runtime/ompp_data_ranges_priv.h"
 
 #include "base/ompp_env.h"
 #include "base/ompp_log.h"
@@ -26,10 +27,6 @@
 static pthread_mutex_t data_lock = PTHREAD_MUTEX_INITIALIZER;
 static const ompp_data_backend_t *backends[MAX_BACKENDS];
 static unsigned nbackends;
-static ompp_a_object_t *objects[OMPP_DATA_MAX + 1];
-static uint32_t nobjects;
-static ompp_data_range_t *ranges; /* in order of registration */
-static size_t nranges, aranges;
 
 static void tell(uint32_t object, uintptr_t begin, uintptr_t end)
 {
@@ -43,12 +40,14 @@ bool ompp_data_has_backend(void)
 
 bool ompp_data_subscribe(const ompp_data_backend_t *backend)
 {
+    const ompp_data_entry_t *found;
     bool room;
 
     pthread_mutex_lock(&data_lock);
     room = nbackends < MAX_BACKENDS;
     if (room) backends[nbackends++] = backend;
-    for (size_t i = 0; room && i < nranges; i++) backend->put(ranges[i].object, ranges[i].begin, ranges[i].end);
+    for (size_t i = 0, n = ompp_data_ranges_over(0, UINTPTR_MAX, &found); room && i < n; i++)
+        backend->put(found[i].range.object, found[i].range.begin, found[i].range.end);
     pthread_mutex_unlock(&data_lock);
     return room;
 }
@@ -91,83 +90,139 @@ static const char *text_of(ompp_off_t off)
     return off ? ((ompp_a_string_t *)(ompp_process.arena.base + off))->text : "";
 }
 
+/* Structures by their numbers, from 1; parts of the table stay where they are, for ompp_data_name() reads them without the lock. */
+#define PART 4096
+static ompp_a_object_t **parts[OMPP_DATA_MAX / PART + 1];
+static _Atomic uint32_t nobjects;
+
+/* By their names: numbers, 0 = free. One that was renamed stands under its former name, too. */
+static uint32_t *by_name;
+static size_t places, used_places; /* a power of two; at most half of it is used */
+
+static ompp_a_object_t *object_at(uint32_t object)
+{
+    return parts[object / PART][object % PART];
+}
+
+static const char *name_of(uint32_t object)
+{
+    return text_of(object_at(object)->name);
+}
+
+/* Not from malloc: this may be called where the program has the allocator in its hands. */
+static void *fresh(size_t size)
+{
+    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return at == MAP_FAILED ? NULL : at;
+}
+
+static size_t place_of_name(const char *name)
+{
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+
+    for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    return (size_t)(hash ^ hash >> 32) & (places - 1);
+}
+
 static uint32_t find_name(const char *name)
 {
-    for (uint32_t i = 1; i <= nobjects; i++)
-        if (strcmp(text_of(objects[i]->name), name) == 0) return i;
+    if (!places) return 0;
+    for (size_t at = place_of_name(name); by_name[at]; at = (at + 1) & (places - 1))
+        if (strcmp(name_of(by_name[at]), name) == 0) return by_name[at];
     return 0;
+}
+
+static void enter_name(uint32_t object)
+{
+    size_t at = place_of_name(name_of(object));
+
+    while (by_name[at]) at = (at + 1) & (places - 1);
+    by_name[at] = object;
+    used_places++;
+}
+
+static bool room_for_name(void)
+{
+    size_t old = places;
+    uint32_t *former = by_name, *bigger;
+
+    if (2 * (used_places + 1) <= places) return true;
+    bigger = fresh((old ? 2 * old : PART) * sizeof *bigger);
+    if (!bigger) return false;
+    by_name = bigger;
+    places = old ? 2 * old : PART;
+    used_places = 0;
+    for (uint32_t object = 1; object <= nobjects; object++) enter_name(object);
+    if (former) munmap(former, old * sizeof *former);
+    return true;
+}
+
+static bool room_for_object(uint32_t object)
+{
+    if (object > OMPP_DATA_MAX || !room_for_name()) return false;
+    if (!parts[object / PART]) parts[object / PART] = fresh(PART * sizeof *parts[0]);
+    return parts[object / PART] != NULL;
+}
+
+/* Many structures have one origin. */
+static ompp_off_t origin_text(const char *origin)
+{
+    static ompp_off_t last;
+
+    if (!last || strcmp(text_of(last), origin) != 0) last = ompp_string_take(origin);
+    return last;
 }
 
 static uint32_t make_object(const char *name, const char *origin, const void *address, size_t size)
 {
     ompp_a_header_t *header = ompp_process.header;
+    const uint32_t number = nobjects + 1;
 
-    if (nobjects == OMPP_DATA_MAX) {
-        ompp_event_coverage(OMPP_COVERAGE_DROPPED, "data structures", "there is room for 1023");
+    if (!room_for_object(number)) {
+        ompp_event_coverage(OMPP_COVERAGE_DROPPED, "data structures",
+                            number > OMPP_DATA_MAX ? "there is room for 1048575" : "out of memory");
         return 0;
     }
     const ompp_held_t held = ompp_lock();
-    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_object_t));
-    if (off) {
+    const bool room = ompp_process.arena.used < ompp_process.arena.reserved / 2; /* regions and counts need some, too */
+    ompp_off_t off = room ? ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_object_t)) : 0;
+    ompp_off_t text = off ? ompp_string_take(name) : 0;
+    if (text) {
         ompp_a_object_t *object = (ompp_a_object_t *)(ompp_process.arena.base + off);
         *object = (ompp_a_object_t){.next = atomic_load_explicit(&header->objects, memory_order_relaxed),
-                                    .id = nobjects + 1,
-                                    .name = ompp_string_take(name),
-                                    .origin = ompp_string_take(origin),
+                                    .id = number,
+                                    .name = text,
+                                    .origin = origin_text(origin),
                                     .address = (uintptr_t)address,
                                     .size = size};
-        objects[++nobjects] = object;
+        parts[number / PART][number % PART] = object;
+        atomic_store_explicit(&nobjects, number, memory_order_release);
         atomic_store_explicit(&header->objects, off, memory_order_release);
+        enter_name(number);
     }
     ompp_unlock(held);
-    if (!off) ompp_event_coverage(OMPP_COVERAGE_DROPPED, "data structures", "memory for the profile is full");
-    return off ? nobjects : 0;
+    if (!text)
+        ompp_event_coverage(OMPP_COVERAGE_DROPPED, "data structures",
+                            "half of the memory for the profile is taken (OMPP_MEMORY); these are counted as other data");
+    return text ? number : 0;
 }
 
 /* ---- Ranges --------------------------------------------------------------------------------------------------------- */
 
-/* Not from malloc: this may be called where the program has the allocator in its hands. */
-static bool room_for_range(void)
+static bool is_same(ompp_data_range_t range, uint32_t object, uintptr_t begin, uintptr_t end)
 {
-    size_t bigger = aranges ? 2 * aranges : 256;
-    ompp_data_range_t *more;
-
-    if (nranges < aranges) return true;
-    more = mmap(NULL, bigger * sizeof *more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (more == MAP_FAILED) return false;
-    if (ranges) memcpy(more, ranges, nranges * sizeof *more);
-    if (ranges) munmap(ranges, aranges * sizeof *ranges);
-    ranges = more;
-    aranges = bigger;
-    return true;
-}
-
-static bool overlaps(ompp_data_range_t range, uintptr_t begin, uintptr_t end)
-{
-    return range.begin < end && range.end > begin;
-}
-
-/* The range that was registered last of those that share bytes with begin..end; NULL = none does. */
-static const ompp_data_range_t *newest(uintptr_t begin, uintptr_t end)
-{
-    for (size_t i = nranges; i-- > 0;)
-        if (overlaps(ranges[i], begin, end)) return &ranges[i];
-    return NULL;
-}
-
-static bool is_same(const ompp_data_range_t *range, uint32_t object, uintptr_t begin, uintptr_t end)
-{
-    return range && range->object == object && range->begin == begin && range->end == end;
+    return range.object == object && range.begin == begin && range.end == end;
 }
 
 /* Ranges of the structure that begin there and end no later: they say nothing beside a newer one, and would be released with it. */
 static void drop_covered(uint32_t object, uintptr_t begin, uintptr_t end)
 {
-    size_t kept = 0;
+    const ompp_data_entry_t *found;
 
-    for (size_t i = 0; i < nranges; i++)
-        if (ranges[i].object != object || ranges[i].begin != begin || ranges[i].end > end) ranges[kept++] = ranges[i];
-    nranges = kept;
+    for (size_t i = 0, n = ompp_data_ranges_over(begin, begin + 1, &found); i < n; i++)
+        if (found[i].range.object == object && found[i].range.begin == begin && found[i].range.end <= end)
+            ompp_data_ranges_remove(found[i]);
 }
 
 /* Named from outside the source. */
@@ -185,28 +240,26 @@ static void note_hidden(uint32_t object, uint32_t by)
 {
     char subject[MAX_NAME + 40], why[MAX_NAME + 80];
 
-    snprintf(subject, sizeof subject, "data structure %s", text_of(objects[object]->name));
-    snprintf(why, sizeof why, "its bytes were named %s later, and count for that from then on", text_of(objects[by]->name));
+    snprintf(subject, sizeof subject, "data structure %s", name_of(object));
+    snprintf(why, sizeof why, "its bytes were named %s later, and count for that from then on", name_of(by));
     ompp_event_coverage(OMPP_COVERAGE_NOTE, subject, why);
 }
 
 /* The newest range takes its bytes from older ones, but not from parts of it that were named from outside: these stay on top. */
-static void settle_newest(void)
+static void settle_newest(ompp_data_range_t range)
 {
-    const ompp_data_range_t range = ranges[nranges - 1];
+    const ompp_data_entry_t *found;
 
-    for (size_t i = 0, n = nranges - 1; i < n;) {
-        const ompp_data_range_t older = ranges[i];
-        bool inside = older.object != range.object && contains(range, older);
-        if (inside && !contains(older, range) && is_outside(text_of(objects[older.object]->origin))) {
-            memmove(&ranges[i], &ranges[i + 1], (nranges - 1 - i) * sizeof *ranges);
-            ranges[nranges - 1] = older;
+    for (size_t i = 0, n = ompp_data_ranges_over(range.begin, range.end, &found); i < n; i++) {
+        const ompp_data_range_t older = found[i].range;
+        if (older.object == range.object || !contains(range, older)) continue;
+        if (!contains(older, range) && is_outside(text_of(object_at(older.object)->origin))) {
+            ompp_data_ranges_remove(found[i]);
+            ompp_data_ranges_add(older); /* in the place that is free now */
             tell(older.object, older.begin, older.end);
-            n--;
-            continue;
+        } else if (atomic_load(&object_at(older.object)->nranges) == 1) {
+            note_hidden(older.object, range.object);
         }
-        if (inside && atomic_load(&objects[older.object]->nranges) == 1) note_hidden(older.object, range.object);
-        i++;
     }
 }
 
@@ -214,7 +267,10 @@ static void rename_outside(uint32_t object, const char *name)
 {
     const ompp_held_t held = ompp_lock();
     ompp_off_t off = ompp_string_take(name);
-    if (off) objects[object]->name = off;
+    if (off && room_for_name()) {
+        object_at(object)->name = off;
+        enter_name(object);
+    }
     ompp_unlock(held);
 }
 
@@ -224,12 +280,14 @@ static void rename_outside(uint32_t object, const char *name)
  */
 static uint32_t find_or_part(const char *name, const char *origin, ompp_data_range_t range, char apart[MAX_NAME + 16])
 {
+    const ompp_data_entry_t *found;
     uint32_t object = find_name(name);
-    bool mine = is_outside(origin), other = object && is_outside(text_of(objects[object]->origin)), same = false;
+    bool mine = is_outside(origin), other = object && is_outside(text_of(object_at(object)->origin)), same = false;
 
     *apart = '\0';
     if (!object || mine == other) return object;
-    for (size_t i = 0; i < nranges && !same; i++) same = is_same(&ranges[i], object, range.begin, range.end);
+    for (size_t i = 0, n = ompp_data_ranges_over(range.begin, range.end, &found); i < n && !same; i++)
+        same = is_same(found[i].range, object, range.begin, range.end);
     if (same) return object;
     snprintf(apart, MAX_NAME + 16, "OMPP_DATA:%s", name);
     ompp_event_coverage(OMPP_COVERAGE_NOTE, apart, "the source calls other bytes by this name, too: those have it alone");
@@ -243,19 +301,22 @@ static uint32_t add_locked(const void *address, size_t size, const char *name, c
     uintptr_t begin = (uintptr_t)address, end = begin + size;
     char apart[MAX_NAME + 16];
     uint32_t object = find_or_part(name, origin, (ompp_data_range_t){0, begin, end}, apart);
-
-    const ompp_data_range_t *last = newest(begin, end);
+    ompp_data_range_t last;
+    bool covers = ompp_data_ranges_newest(begin, end, &last);
 
     if (*apart && is_outside(origin)) name = apart;
-    if (object && is_same(last, object, begin, end)) return object;
-    if (object && last) drop_covered(object, begin, end);
-    if (!room_for_range()) return 0;
+    if (object && covers && is_same(last, object, begin, end)) return object;
+    if (object && covers) drop_covered(object, begin, end);
     if (!object) object = make_object(name, origin, address, size);
     if (!object) return 0;
-    ranges[nranges++] = (ompp_data_range_t){object, begin, end};
-    atomic_fetch_add_explicit(&objects[object]->nranges, 1, memory_order_relaxed);
+    const ompp_data_range_t range = {object, begin, end};
+    if (!ompp_data_ranges_add(range)) {
+        ompp_event_coverage(OMPP_COVERAGE_DROPPED, "ranges of data structures", "out of memory");
+        return 0;
+    }
+    atomic_fetch_add_explicit(&object_at(object)->nranges, 1, memory_order_relaxed);
     tell(object, begin, end);
-    settle_newest();
+    if (covers) settle_newest(range);
     return object;
 }
 
@@ -289,26 +350,32 @@ uint32_t ompp_data_add(const void *address, size_t size, const char *name, const
     return object;
 }
 
+/* The bytes belong to whom they belonged to before a range was there. */
+static void tell_what_is_left(uintptr_t begin, uintptr_t end)
+{
+    const ompp_data_entry_t *found;
+
+    tell(0, begin, end);
+    for (size_t i = 0, n = ompp_data_ranges_over(begin, end, &found); i < n; i++) {
+        const ompp_data_range_t range = found[i].range;
+        tell(range.object, range.begin > begin ? range.begin : begin, range.end < end ? range.end : end);
+    }
+}
+
 bool ompp_data_release(const void *address)
 {
+    const ompp_data_entry_t *found;
     uintptr_t begin = (uintptr_t)address, end = begin;
-    size_t kept = 0;
     int saved = errno;
 
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return false;
     pthread_mutex_lock(&data_lock);
-    for (size_t i = 0; i < nranges; i++) {
-        if (ranges[i].begin != begin)
-            ranges[kept++] = ranges[i];
-        else if (ranges[i].end > end)
-            end = ranges[i].end;
+    for (size_t i = 0, n = ompp_data_ranges_over(begin, begin + 1, &found); i < n; i++) {
+        if (found[i].range.begin != begin) continue;
+        if (found[i].range.end > end) end = found[i].range.end;
+        ompp_data_ranges_remove(found[i]);
     }
-    nranges = kept;
-    if (end > begin) tell(0, begin, end);
-    for (size_t i = 0; i < nranges; i++) {
-        uintptr_t from = ranges[i].begin > begin ? ranges[i].begin : begin, to = ranges[i].end < end ? ranges[i].end : end;
-        if (from < to) tell(ranges[i].object, from, to);
-    }
+    if (end > begin) tell_what_is_left(begin, end);
     pthread_mutex_unlock(&data_lock);
     errno = saved;
     return end > begin;
@@ -326,12 +393,13 @@ static size_t rest_of(ompp_data_range_t range, uintptr_t begin, uintptr_t end, o
 
 bool ompp_data_overlaps(const void *address, size_t size)
 {
+    ompp_data_range_t newest;
     uintptr_t begin = (uintptr_t)address;
     bool some = false;
 
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return false;
     pthread_mutex_lock(&data_lock);
-    some = newest(begin, begin + size);
+    some = ompp_data_ranges_newest(begin, begin + size, &newest);
     pthread_mutex_unlock(&data_lock);
     return some;
 }
@@ -345,24 +413,19 @@ static ompp_data_piece_t piece_of(ompp_data_range_t range, uintptr_t begin, uint
 
 static size_t forget_locked(uintptr_t begin, uintptr_t end, ompp_data_piece_t *pieces, size_t max)
 {
+    const ompp_data_entry_t *found;
     ompp_data_range_t rest[2];
-    size_t n = 0;
+    const size_t n = ompp_data_ranges_over(begin, end, &found);
 
-    for (size_t i = 0; i < nranges;) {
-        if (!overlaps(ranges[i], begin, end)) {
-            i++;
-            continue;
-        }
-        if (n < max) pieces[n++] = piece_of(ranges[i], begin, end);
-        size_t kept = rest_of(ranges[i], begin, end, rest);
-        if (kept == 2 && !room_for_range()) kept = 1;
-        memmove(&ranges[i + kept], &ranges[i + 1], (nranges - i - 1) * sizeof *ranges);
-        memcpy(&ranges[i], rest, kept * sizeof *ranges);
-        nranges += kept - 1;
-        i += kept;
+    for (size_t i = 0; i < n; i++) {
+        const ompp_data_entry_t old = found[i];
+        const ompp_data_piece_t piece = piece_of(old.range, begin, end);
+        if (i < max) pieces[i] = piece;
+        tell(0, begin + piece.offset, begin + piece.offset + piece.size); /* what lies between may be more than can be walked over */
+        ompp_data_ranges_remove(old);
+        for (size_t k = rest_of(old.range, begin, end, rest); k-- > 0;) ompp_data_ranges_put((ompp_data_entry_t){rest[k], old.order});
     }
-    tell(0, begin, end);
-    return n;
+    return n < max ? n : max;
 }
 
 size_t ompp_data_forget(const void *address, size_t size, ompp_data_piece_t *pieces, size_t max)
@@ -386,12 +449,11 @@ void ompp_data_restore(const void *address, size_t size, const ompp_data_piece_t
 
     if (n == 0 || atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
     pthread_mutex_lock(&data_lock);
-    for (size_t i = 0; i < n && room_for_range(); i++) {
+    for (size_t i = 0; i < n; i++) {
         if (pieces[i].offset >= size) continue;
         size_t rest = size - pieces[i].offset;
         uintptr_t from = begin + pieces[i].offset, to = from + (pieces[i].size < rest ? pieces[i].size : rest);
-        ranges[nranges++] = (ompp_data_range_t){pieces[i].object, from, to};
-        tell(pieces[i].object, from, to);
+        if (ompp_data_ranges_add((ompp_data_range_t){pieces[i].object, from, to})) tell(pieces[i].object, from, to);
     }
     pthread_mutex_unlock(&data_lock);
     errno = saved;
@@ -399,29 +461,30 @@ void ompp_data_restore(const void *address, size_t size, const ompp_data_piece_t
 
 size_t ompp_data_ranges(ompp_data_range_t *to, size_t max)
 {
+    const ompp_data_entry_t *found;
     size_t n = 0;
 
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return 0;
     pthread_mutex_lock(&data_lock);
-    n = nranges;
-    if (n) memcpy(to, ranges, (n < max ? n : max) * sizeof *ranges);
+    n = ompp_data_ranges_over(0, UINTPTR_MAX, &found);
+    for (size_t i = 0; i < n && i < max; i++) to[i] = found[i].range;
     pthread_mutex_unlock(&data_lock);
     return n;
 }
 
 const char *ompp_data_name(uint32_t object)
 {
-    return object && object <= nobjects ? text_of(objects[object]->name) : "";
+    return object && object <= nobjects ? name_of(object) : "";
 }
 
 uint32_t ompp_data_find(uintptr_t address)
 {
+    ompp_data_range_t newest;
     uint32_t object = 0;
 
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return 0;
     pthread_mutex_lock(&data_lock);
-    for (size_t i = nranges; i-- > 0 && !object;)
-        if (ranges[i].begin <= address && address < ranges[i].end) object = ranges[i].object;
+    if (ompp_data_ranges_newest(address, address + 1, &newest)) object = newest.object;
     pthread_mutex_unlock(&data_lock);
     return object;
 }
@@ -436,8 +499,8 @@ static void keep_largest(_Atomic uint64_t *value, uint64_t candidate)
 void ompp_data_offsets(uint32_t object, uint64_t start, uint64_t end)
 {
     if (object == 0 || object > nobjects) return;
-    keep_largest(&objects[object]->start_offset, start);
-    keep_largest(&objects[object]->end_offset, end);
+    keep_largest(&object_at(object)->start_offset, start);
+    keep_largest(&object_at(object)->end_offset, end);
 }
 
 /* ---- The user's variables ------------------------------------------------------------------------------------------- */

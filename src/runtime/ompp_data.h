@@ -15,7 +15,7 @@
 /* Seen by the other libraries in the process. */
 #pragma GCC visibility push(default)
 
-#define OMPP_DATA_MAX 1023 /* structures; "object" of value blocks is 1..OMPP_DATA_MAX */
+#define OMPP_DATA_MAX 0xfffff /* structures; "object" of value blocks is 1..OMPP_DATA_MAX */
 
 /**
  * A back end: what can count for structures. It registers its metrics (ompp_metric.h), whose rows say who fills the columns and how

@@ -100,6 +100,67 @@ static void mapped()
     expect("mapped", 2048 + 1024 + 512);
 }
 
+static double *pages(int n, void *at = nullptr, int flags = 0)
+{
+    return (double *)mmap(at, n * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+}
+
+static void refused(const char *call, bool is, int why)
+{
+    if (!is || errno != why) std::printf("%s is not refused as it should\n", call);
+    errno = 0;
+}
+
+// Another mapping in the place of a part; what the system refuses changes nothing; a place that only is a wish is no other's.
+static void replaced()
+{
+    double *at = pages(4);
+    ompp_papi_set_drange(at, 4 * 4096, "replaced");
+    pages(2, at + 512, MAP_FIXED);
+    fill(at, 2048); // half of it
+    refused("mmap", mmap(at, 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED, -1, 0) == MAP_FAILED, EBADF);
+    refused("mmap", mmap(at, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == MAP_FAILED, EEXIST);
+    double *other = pages(1, at);
+    fill(other, 512);
+    fill(at, 2048);
+    munmap(other, 4096);
+    munmap(at, 4 * 4096);
+    expect("replaced", 2 * 1024);
+}
+
+// Grown, shrunk and moved to a fixed place that another structure had; the same pages twice.
+static void remapped()
+{
+    double *at = pages(2), *there = pages(8);
+    ompp_papi_set_drange(at + 256, 4096, "remapped");
+    ompp_papi_set_drange(there + 512, 8, "covered");
+    refused("mremap", mremap(at, 8192, 16384, MREMAP_MAYMOVE | MREMAP_FIXED, (char *)there + 1) == MAP_FAILED, EINVAL);
+    refused("mremap", mremap((char *)at + 1, 8192, 16384, MREMAP_MAYMOVE) == MAP_FAILED, EINVAL);
+    fill(at, 1024);
+    fill(there + 512, 1);
+    if (mremap(at, 8192, 4 * 4096, MREMAP_MAYMOVE | MREMAP_FIXED, there) != there) std::puts("mremap has not moved");
+    fill(there, 8 * 512);
+    at = pages(2, at, MAP_FIXED_NOREPLACE); // others now
+    fill(at, 1024);
+    there = (double *)mremap(there, 4 * 4096, 4096, 0); // its second half is left out
+    fill(there, 512);
+    there = (double *)mremap(there, 4096, 64 * 4096, MREMAP_MAYMOVE);
+    fill(there, 512);
+    munmap(there, 64 * 4096);
+    munmap(at, 8192);
+    expect("covered", 1);
+    expect("remapped", 512 + 512 + 256 + 256);
+    double *shared = (double *)mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ompp_papi_set_drange(shared, 4096, "shared");
+    double *again = (double *)mremap(shared, 0, 4096, MREMAP_MAYMOVE);
+    fill(shared, 512);
+    fill(again, 512); // the same memory under another address
+    munmap(shared, 4096);
+    munmap(again, 4096);
+    expect("shared", 512);
+    if (errno) std::puts("errno is changed");
+}
+
 // Addresses that are only reserved, more than could be looked at one by one; and what the system refuses.
 static void reserved()
 {
@@ -147,6 +208,8 @@ int main()
     grown();
     many();
     mapped();
+    replaced();
+    remapped();
     reserved();
     nodes();
     return 0;

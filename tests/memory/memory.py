@@ -60,6 +60,17 @@ def counts(profile, name, region=None, by_thread=False):
     return [sum(v[i] for v in per_thread.values()) for i in range(8)]
 
 
+def sums(profile):
+    """Eight sums by the number of the structure, of all threads and regions."""
+    number, found = str(memory_set(profile)), {}
+    for values in profile.root.iterfind("nodes/node/values"):
+        if values.get("set") == number:
+            old = found.setdefault(values.get("object"), [0] * 8)
+            for i, text in enumerate(values.text.split()):
+                old[i] += int(text)
+    return found
+
+
 def region_of(profile, kind, index=0):
     """Id of a region by type, in order of the file."""
     found = [r for r in profile.root.find("regions") if r.get("type") == kind]

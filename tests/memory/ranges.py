@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Structures exact at their edges, registered and released while threads run; tasks; threads, also living ones; assignments beside memcpy;
-C++ with exceptions; signals; memory that is given back while it is named."""
+C++ with exceptions; signals; memory that is given back while it is named; very many structures."""
 
 import os
 import xml.etree.ElementTree as ElementTree
@@ -38,6 +38,26 @@ def check(verdict, scratch, source, name, compiler, level, args=()):
         verdict.equal(inside[:2], [1000, 1000], title + ": accesses of tasks belong to the task")
 
 
+def check_many(verdict, scratch, name, compiler):
+    """66,000 structures; with room for fewer, the others are said to be missing, and those that are there are counted."""
+    title, program = "many " + name, scratch.file("many" + name)
+    memory.build(compiler, os.path.join(memory.HERE, "many.c"), program, "-O2")
+    for size, room in (("512M", True), ("2M", False)):
+        run = harness.run(program, scratch.file("many" + name + size), 4, OMPP_MEMORY=size)
+        if not verdict.equal(run.status, 0, title + ": exit status"):
+            continue
+        profile = run.profile()
+        profile.root = ElementTree.parse(profile.path).getroot()
+        named, lost = memory.objects(profile), [c for c in profile.coverage if c.get("subject") == "data structures"]
+        verdict.equal(len(lost), 0 if room else 1, "%s, %s: a line about those without room" % (title, size))
+        verdict.check(len(named) == 66000 if room else 1000 < len(named) < 66000, "%s, %s: %d structures" % (title, size, len(named)))
+        if room:
+            sums = memory.sums(profile)
+            wrong = [(n, sums.get(o.get("id"), [0, 0])[:2]) for n, o in named.items()
+                     if tuple(sums.get(o.get("id"), [0, 0])[:2]) != ((0, 1) if n[0] == "s" else (2, int(n[5:]) % 2))]
+            verdict.equal(wrong, [], title + ": loads and stores")
+
+
 def main():
     scratch, verdict = harness.Scratch("ranges"), harness.Verdict("ranges")
     for source, compilers in (("ranges.c", ("gcc", "clang")), ("signals.c", ("gcc", "clang")), ("throw.cc", ("g++", "clang++")),
@@ -46,6 +66,7 @@ def main():
             for level in ("-O0", "-O2"):
                 check(verdict, scratch, source, name, compiler, level)
     for name, compiler in memory.compilers("gcc", "clang"):
+        check_many(verdict, scratch, name, compiler)
         check(verdict, scratch, "alive.c", name, compiler, "-O2")
         check(verdict, scratch, "alive.c", name, compiler, "-O2", ("other",))
     for name, compiler in memory.compilers("gcc"):

@@ -1,0 +1,45 @@
+/**
+ * \file
+ * Which of many structures one thread has counted for since it last handed its counts over: a bit for each, and a bit for each word of
+ * these that is not 0. One writer, whose signal handlers may write, too. Private to src/memory.
+ */
+#ifndef OMPP_USED_PRIV_H
+#define OMPP_USED_PRIV_H
+
+#include "runtime/ompp_data.h"
+
+#define OMPP_USED_WORDS ((OMPP_DATA_MAX + 64) / 64)
+
+typedef struct {
+    uint64_t some[(OMPP_USED_WORDS + 63) / 64];
+    uint64_t word[OMPP_USED_WORDS];
+} ompp_used_t;
+
+static inline void ompp_used_mark(ompp_used_t *used, uint32_t object)
+{
+    uint64_t bit = 1ull << (object & 63), *word = &used->word[object >> 6];
+
+    if (*word & bit) return;
+    __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&used->some[object >> 12], 1ull << ((object >> 6) & 63), __ATOMIC_RELAXED);
+}
+
+/**
+ * \brief Takes out what is noted in one word.
+ * \param[out] first  the structure that the lowest bit stands for.  \return the bits; 0: nothing is noted.
+ */
+static inline uint64_t ompp_used_take(ompp_used_t *used, uint32_t most, uint32_t *first)
+{
+    for (uint32_t i = 0; i <= most >> 12; i++) {
+        while (used->some[i]) {
+            uint32_t at = (uint32_t)__builtin_ctzll(used->some[i]);
+            __atomic_fetch_and(&used->some[i], ~(1ull << at), __ATOMIC_RELAXED);
+            uint64_t bits = __atomic_exchange_n(&used->word[i * 64 + at], 0, __ATOMIC_RELAXED);
+            *first = (i * 64 + at) * 64;
+            if (bits) return bits;
+        }
+    }
+    return 0;
+}
+
+#endif
