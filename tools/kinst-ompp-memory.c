@@ -48,6 +48,10 @@ static const struct {
 
 static const char *const wrapped[] = {
     "memcpy", "memmove", "mempcpy", "memset", "__memcpy_chk", "__memmove_chk", "__mempcpy_chk", "__memset_chk",
+    /* What gets memory, which may be named by its line: src/memory/ompp_alloc.c; the last ones are C++'s new and new[]. */
+    "malloc", "calloc", "aligned_alloc", "memalign", "posix_memalign",
+    "_Znwm", "_Znam", "_ZnwmSt11align_val_t", "_ZnamSt11align_val_t",
+    "_ZnwmRKSt9nothrow_t", "_ZnamRKSt9nothrow_t", "_ZnwmSt11align_val_tRKSt9nothrow_t", "_ZnamSt11align_val_tRKSt9nothrow_t",
     /* What gives memory back or moves it: src/memory/ompp_free.c, ompp_mappings.c; the last ones are C++'s delete and delete[]. */
     "free", "realloc", "reallocarray", "munmap", "mmap", "mmap64", "mremap", "dlclose",
     "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm",

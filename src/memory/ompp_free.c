@@ -119,6 +119,7 @@ OMPP_EXPORT void *__wrap_realloc(void *old, size_t size)
     void *block = realloc(old, size);
 
     if (n) moved(old, block, old_size, size, pieces, n);
+    if (ompp_data_has_sites()) ompp_data_allocated(block, size, __builtin_return_address(0), n > 0);
     return block;
 }
 
@@ -130,6 +131,7 @@ OMPP_EXPORT void *__wrap_reallocarray(void *old, size_t count, size_t size)
     void *block = reallocarray(old, count, size);
 
     if (n) moved(old, block, old_size, count * size, pieces, n);
+    if (ompp_data_has_sites()) ompp_data_allocated(block, count * size, __builtin_return_address(0), n > 0);
     return block;
 }
 

@@ -90,7 +90,10 @@ OMPP_EXPORT int __wrap_munmap(void *address, size_t size)
                                                                                                                        \
         if (flags & MAP_FIXED) take(&taken, address, size);                                                            \
         void *result = name(address, size, protection, flags, file, offset);                                           \
-        if (result == MAP_FAILED) put_back(&taken);                                                                    \
+        if (result == MAP_FAILED)                                                                                      \
+            put_back(&taken);                                                                                          \
+        else if (ompp_data_has_sites())                                                                                \
+            ompp_data_allocated(result, size, __builtin_return_address(0), false);                                     \
         return result;                                                                                                 \
     }
 

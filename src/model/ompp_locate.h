@@ -7,16 +7,19 @@
 #ifndef OMPP_LOCATE_H
 #define OMPP_LOCATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define OMPP_LOCATE_FUNCTION "ompp_locate_1" /* the number changes with what stands here */
+#define OMPP_LOCATE_FUNCTION "ompp_locate_2" /* the number changes with what stands here */
 
 /** A module of the process. */
 typedef struct {
     const char *path;
     uintptr_t bias; /* dlpi_addr of dl_iterate_phdr */
 } ompp_locate_module_t;
+
+#define OMPP_LOCATE_CODES 128
 
 /** One name, and the answer. */
 typedef struct {
@@ -25,12 +28,17 @@ typedef struct {
     uintptr_t address; /* in the process */
     uint64_t size;     /* bytes; 0 = not known */
     size_t module;     /* index */
+    bool is_line;      /* "solve.c:42": found ranges of its code, in several modules; the first of them in code, in the process */
+    struct {
+        uintptr_t begin, end; /* begin <= address < end */
+        size_t module;
+    } code[OMPP_LOCATE_CODES];
     int no_part;       /* found 0: the variable is there, but not the part of it, or it is a function: text says why */
     char text[600];    /* found > 1: how to name each of them; 0: the nearest names; 1: a remark; may be "" */
 } ompp_locate_t;
 
 /**
- * \brief Looks each name up in module 0, and in all others when it is not there.
+ * \brief Looks each name up in module 0, and in all others when it is not there; the code of a line in all.
  * \param[in]     modules  shape [nmodules].
  * \param[in,out] names    shape [n].
  * \param[in]     seconds  longest time for reading debug information; symbols are always read.

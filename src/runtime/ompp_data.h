@@ -114,6 +114,18 @@ void ompp_data_from_environment(void);
  */
 void ompp_data_resolve(void);
 
+/** \brief Whether blocks are named by the line that allocates them ("solve.c:42" in OMPP_DATA). One load. */
+bool ompp_data_has_sites(void);
+
+/**
+ * \brief A block is there. It belongs to the structure of the innermost call that stands in a line which OMPP_DATA names; when there is
+ *        none, or only one that was given up without a word before, its bytes belong to nobody.
+ * \param[in] code  where the allocating call returns to.
+ * \param[in] kept  the block's former place may have had a name, which goes along (realloc).
+ * \note Threads: any. Keeps errno. Walks the stack when the line of the call itself has no name.
+ */
+void ompp_data_allocated(const void *block, size_t size, const void *code, bool kept);
+
 /** \brief Notes for Coverage at the end of measurement: names that were never found, structures that nothing counted for. */
 void ompp_data_finish(void);
 

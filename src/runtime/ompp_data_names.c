@@ -32,6 +32,7 @@ typedef struct {
     state_t state;
     bool said;           /* what there is to say about it */
     bool once;           /* found, perhaps in a library that is closed again */
+    bool is_line;        /* "solve.c:42": blocks that are allocated there */
     uintptr_t address;   /* when found */
     uint64_t size;       /* bytes */
     uintptr_t module;    /* the bias of its module */
@@ -164,7 +165,10 @@ static void forget_closed(const modules_t *now)
         bool there = names[i].state != FOUND;
         for (size_t k = 0; k < now->n && !there; k++) there = now->items[k].bias == names[i].module;
         if (there) continue;
-        ompp_data_release((const void *)names[i].address);
+        if (names[i].is_line)
+            ompp_data_site_forget(names[i].text, names[i].module);
+        else
+            ompp_data_release((const void *)names[i].address);
         names[i].state = MISSING;
     }
 }
@@ -210,11 +214,35 @@ static void take_found(name_t *name, const ompp_locate_t *answer, const modules_
     if (*answer->text) say(name, answer->text, true);
 }
 
+/* Blocks of a line: of all modules that have code of it. */
+static void take_line(name_t *name, const ompp_locate_t *answer, const modules_t *modules)
+{
+    char why[760];
+
+    name->is_line = true;
+    if (!ompp_data_has("hooks")) {
+        name->state = SEVERAL;
+        say(name, "blocks are followed in programs built with kinst-ompp --memory only", true);
+    } else if (answer->found > 0) {
+        name->state = FOUND;
+        name->once = true;
+        for (size_t i = 0; i < answer->found; i++) {
+            name->module = modules->items[answer->code[i].module].bias;
+            ompp_data_site_add(name->text, name->module, answer->code[i].begin, answer->code[i].end);
+        }
+    } else if (!name->once && (!*name->why || *answer->text)) {
+        snprintf(why, sizeof why, "no code of this line%s%s", *answer->text ? "; there is some of " : "", answer->text);
+        say(name, why, false);
+    }
+}
+
 static void take_answer(name_t *name, const ompp_locate_t *answer, const modules_t *modules)
 {
     char why[760];
 
-    if (answer->found > 1) {
+    if (answer->is_line) {
+        take_line(name, answer, modules);
+    } else if (answer->found > 1) {
         name->state = SEVERAL;
         snprintf(why, sizeof why, "there are %zu, name one: %s", answer->found, answer->text);
         say(name, why, true);
@@ -294,6 +322,9 @@ void ompp_data_resolve(void)
 void ompp_data_note_missing(void)
 {
     if (!*ompp_env.data || atomic_flag_test_and_set(&busy)) return;
+    for (size_t i = 0; i < nnames; i++)
+        if (names[i].is_line && names[i].once && !ompp_data_site_was_used(names[i].text))
+            say(&names[i], "no block was allocated there, or by what is called there", true);
     for (size_t i = 0; i < nnames; i++)
         if (names[i].state == MISSING && !names[i].once) say(&names[i], names[i].why, true);
     atomic_flag_clear(&busy);

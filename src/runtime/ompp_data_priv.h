@@ -28,4 +28,17 @@ bool ompp_data_has(const char *backend);
  */
 void ompp_data_choose(void);
 
+/**
+ * \brief Blocks that are allocated by code between begin and end, or by what that calls, are named so from now on.
+ * \param[in] name    borrowed for ever.
+ * \param[in] module  the bias of the module that the code is in.
+ */
+void ompp_data_site_add(const char *name, uintptr_t module, uintptr_t begin, uintptr_t end);
+
+/** \brief The module is closed. */
+void ompp_data_site_forget(const char *name, uintptr_t module);
+
+/** \brief Whether any block was allocated there so far. */
+bool ompp_data_site_was_used(const char *name);
+
 #endif

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "model/ompp_locate.h"
 
+#include "structure/ompp_code.h"
 #include "structure/ompp_variable.h"
 
 #include <stdio.h>
@@ -57,14 +58,6 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* "solve.c" and "src/solve.c" for /home/x/src/solve.c. */
-static bool ends_path(const char *path, const char *end)
-{
-    size_t n = strlen(path), m = strlen(end);
-
-    return m > 0 && m <= n && strcmp(path + n - m, end) == 0 && (m == n || path[n - m - 1] == '/');
-}
-
 /* "libx.so" for libx.so.1.2. */
 static bool is_module(const char *path, const char *name)
 {
@@ -77,7 +70,7 @@ static bool is_module(const char *path, const char *name)
 static bool is_in(const search_t *s, const candidate_t *c, const wanted_t *w)
 {
     for (size_t i = 0; i < w->nplaces; i++) {
-        bool file = c->variable->file && ends_path(c->variable->file, w->places[i]);
+        bool file = c->variable->file && ompp_code_ends_path(c->variable->file, w->places[i]);
         if (!file && !is_module(s->modules[c->module].path, w->places[i])) return false;
     }
     return true;
@@ -197,15 +190,18 @@ static candidate_t block_of(ompp_structure_t *structure, candidate_t c)
     return c;
 }
 
+static ompp_structure_t *structure_of(search_t *s, size_t module)
+{
+    if (!s->tried[module] && ompp_structure_open(s->modules[module].path, NULL, &s->structures[module]) != 0) s->structures[module] = NULL;
+    s->tried[module] = true;
+    return s->structures[module];
+}
+
 static void search_module(search_t *s, size_t module, const wanted_t *w, size_t length)
 {
-    ompp_structure_t *structure = s->structures[module];
+    ompp_structure_t *structure = structure_of(s, module);
     size_t n = 0;
 
-    if (!s->tried[module]) {
-        s->tried[module] = true;
-        if (ompp_structure_open(s->modules[module].path, NULL, &s->structures[module]) == 0) structure = s->structures[module];
-    }
     const ompp_variable_t *all = structure ? ompp_variable_all(structure, s->deadline, &n) : NULL;
     for (size_t i = 0; i < n; i++) {
         candidate_t c = {.variable = &all[i], .module = module, .addr = all[i].addr, .size = all[i].size};
@@ -393,6 +389,34 @@ static size_t shorter(const char *name, size_t length)
     return length;
 }
 
+/* ---- A line --------------------------------------------------------------------------------------------------------- */
+
+static bool is_line(const wanted_t *w)
+{
+    return w->nplaces > 0 && *w->name && w->name[strspn(w->name, "0123456789")] == '\0';
+}
+
+static void locate_line(search_t *s, const wanted_t *w, ompp_locate_t *answer)
+{
+    const char *file = w->places[w->nplaces - 1];
+    ompp_code_t code[OMPP_LOCATE_CODES];
+    uint32_t line = (uint32_t)strtoul(w->name, NULL, 10), nearest = 0;
+
+    answer->is_line = true;
+    for (size_t m = 0; m < s->nmodules; m++) {
+        if (w->nplaces > 1 && !is_module(s->modules[m].path, w->places[0])) continue;
+        ompp_structure_t *structure = structure_of(s, m);
+        size_t n = structure ? ompp_code_of_line(structure, file, line, s->deadline, code, OMPP_LOCATE_CODES, &nearest) : 0;
+        for (size_t i = 0; i < n && i < OMPP_LOCATE_CODES; i++) {
+            if (answer->found >= OMPP_LOCATE_CODES) break;
+            answer->code[answer->found].begin = s->modules[m].bias + code[i].begin;
+            answer->code[answer->found].end = s->modules[m].bias + code[i].end;
+            answer->code[answer->found++].module = m;
+        }
+    }
+    if (answer->found == 0 && nearest) snprintf(answer->text, sizeof answer->text, "%s:%u", file, (unsigned)nearest);
+}
+
 static void locate(search_t *s, ompp_locate_t *answer)
 {
     wanted_t w;
@@ -402,6 +426,11 @@ static void locate(search_t *s, ompp_locate_t *answer)
     answer->no_part = 0;
     answer->text[0] = '\0';
     if (!take_apart(&w, answer->name)) return;
+    if (is_line(&w)) {
+        locate_line(s, &w, answer);
+        free(w.text);
+        return;
+    }
     for (length = strlen(w.name); length > 0; length = shorter(w.name, length)) {
         search(s, &w, length);
         if (s->n > 0) break;
@@ -422,10 +451,10 @@ static void locate(search_t *s, ompp_locate_t *answer)
 }
 
 #pragma GCC visibility push(default)
-extern ompp_locate_run_t ompp_locate_1;
+extern ompp_locate_run_t ompp_locate_2;
 #pragma GCC visibility pop
 
-void ompp_locate_1(const ompp_locate_module_t *modules, size_t nmodules, ompp_locate_t *names, size_t n, double seconds)
+void ompp_locate_2(const ompp_locate_module_t *modules, size_t nmodules, ompp_locate_t *names, size_t n, double seconds)
 {
     search_t *s = calloc(1, sizeof *s);
     ompp_structure_t **structures = calloc(nmodules, sizeof *structures);

@@ -1,0 +1,29 @@
+/**
+ * \file
+ * From a line of the source to the code that was made of it, inlined calls that stand in the line included.
+ */
+#ifndef OMPP_CODE_H
+#define OMPP_CODE_H
+
+#include "structure/ompp_structure.h"
+
+/** begin <= address < end, in the module's own addresses. */
+typedef struct {
+    uint64_t begin, end;
+} ompp_code_t;
+
+/**
+ * \brief The code of a line.
+ * \param[in]     file      "solve.c", or the end of its path, "src/solve.c".
+ * \param[in]     deadline  CLOCK_MONOTONIC, s; checked before a compilation unit is read.
+ * \param[out]    code      shape [max].
+ * \param[in,out] nearest   the line behind it that is nearest and has code; 0 = none so far.
+ * \return how many ranges there are, which may be more than max.
+ */
+size_t ompp_code_of_line(ompp_structure_t *structure, const char *file, uint32_t line, double deadline, ompp_code_t *code, size_t max,
+                         uint32_t *nearest);
+
+/** \brief Whether a path is, or ends with, these parts: "solve.c" and "src/solve.c" for /home/x/src/solve.c. */
+bool ompp_code_ends_path(const char *path, const char *end);
+
+#endif
