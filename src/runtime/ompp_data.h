@@ -119,9 +119,9 @@ bool ompp_data_has_sites(void);
 
 /**
  * \brief A block is there. It belongs to the structure of the innermost call that stands in a line which OMPP_DATA names; when there is
- *        none, or only one that was given up without a word before, its bytes belong to nobody.
+ *        none, to nobody, for what was named there before has been given back without a word.
  * \param[in] code  where the allocating call returns to.
- * \param[in] kept  the block's former place may have had a name, which goes along (realloc).
+ * \param[in] kept  names have come along with the block's bytes (realloc): they stay when no line gives another one.
  * \note Threads: any. Keeps errno. Walks the stack when the line of the call itself has no name.
  */
 void ompp_data_allocated(const void *block, size_t size, const void *code, bool kept);

@@ -123,11 +123,11 @@ void ompp_data_allocated(const void *block, size_t size, const void *code, bool 
 
     if (!t || !block || size == 0 || walking) return;
     const char *name = name_on_path(t, code);
+    /* What is there has another name now, or somebody has given it back whom nobody hears. */
+    if ((name || !kept) && ompp_data_overlaps(block, size)) ompp_data_forget(block, size, NULL, 0);
     if (name) {
         ompp_data_add(block, size, name, "OMPP_DATA");
         note_used(name);
-    } else if (!kept && ompp_data_overlaps(block, size)) {
-        ompp_data_forget(block, size, NULL, 0); /* somebody has given it back whom nobody hears */
     }
     errno = saved;
 }
