@@ -252,7 +252,8 @@ static void take_answer(name_t *name, const ompp_locate_t *answer, const modules
         bool nearest = !answer->no_part && *answer->text;
         if (*name->why && !*answer->text) return; /* a later library knows less about it */
         snprintf(why, sizeof why, "%s%s%s", answer->no_part ? "" : "no variable of this name and a fixed address",
-                 nearest ? "; there is " : answer->no_part ? "" : " (heap blocks: name the line that allocates them; others: in the source)",
+                 nearest ? "; there is " :
+                 answer->no_part ? "" : " (heap blocks: name the line that allocates them; others: in the source)",
                  answer->text);
         say(name, why, false);
     }
