@@ -19,13 +19,13 @@
 #include "runtime/ompp_launch.h"
 #include "runtime/ompp_lifecycle.h"
 #include "runtime/ompp_meter_priv.h"
+#include "runtime/ompp_openmp.h"
 #include "runtime/ompp_plugin.h"
 #include "runtime/ompp_process_priv.h"
 #include "runtime/ompp_thread_priv.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,32 +35,6 @@
 #define HOLD_SECONDS 2 /* longest wait of a fork for a report that is being written */
 
 /* ---- The profile of this process ------------------------------------------------------------------------------------- */
-
-static int find_openmp(struct dl_phdr_info *info, size_t size, void *found)
-{
-    static const char *const names[] = {"/libgomp.so", "/libomp.so", "/libiomp5.so"};
-
-    (void)size;
-    for (size_t i = 0; info->dlpi_name && i < sizeof names / sizeof names[0]; i++)
-        if (strstr(info->dlpi_name, names[i])) {
-            *(const char **)found = names[i] + 1;
-            return 1;
-        }
-    return 0;
-}
-
-/* That no OpenMP events come, when the program has an OpenMP runtime. */
-static void add_no_source(ompp_profile_t *profile)
-{
-    const char *runtime = NULL;
-    char reason[100];
-
-    if (*ompp_profile_text(profile, profile->source)) return;
-    dl_iterate_phdr(find_openmp, &runtime);
-    if (!runtime) return;
-    snprintf(reason, sizeof reason, "the program has %s, and was not built with kinst-ompp", runtime);
-    ompp_profile_add_coverage(profile, OMPP_COVERAGE_SOURCE, "none", reason, 1);
-}
 
 /* Begins and ends that do not match are most often the user's mistake. */
 static void warn_of_mismatches(const ompp_profile_t *profile)
@@ -96,7 +70,7 @@ ompp_profile_t *ompp_finish_collect(const char *arena, uint64_t size, ompp_time_
 
     if (!profile) return NULL;
     if (profile->nranks_kept) ompp_process_cpu(&profile->ranks[0].user_ns, &profile->ranks[0].system_ns);
-    add_no_source(profile);
+    ompp_openmp_coverage(profile);
     add_missed(profile);
     if (ompp_process.arena.why[0]) ompp_profile_add_coverage(profile, OMPP_COVERAGE_ARENA, NULL, ompp_process.arena.why, 1);
     if (end == OMPP_END_FINAL) warn_of_mismatches(profile);
@@ -683,9 +657,8 @@ void ompp_finish_release(void)
  */
 static void say_nothing_measured(void)
 {
-    const char *runtime = NULL;
+    const char *runtime = ompp_openmp_loaded();
 
-    dl_iterate_phdr(find_openmp, &runtime);
     if (!runtime && !ompp_is_launched()) return;
     ompp_env_read();
     if (!runtime) {

@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
-"""Programs that come to libgomp in odd ways: from several threads, around a fork, late, in a library that brings one of its own."""
+"""
+Programs that come to libgomp in odd ways: from several threads, around a fork, late, in a library that brings one of its own, beside
+LLVM's library; and that are to come to LLVM's where there is none.
+"""
 
+import glob
 import os
 import shutil
 import sys
@@ -56,6 +60,87 @@ def path_search(verdict, scratch):
         verdict.equal((done.status, done.out), (0, "a  b \n"), "%s with %s" % (name, setting or "no PATH"))
 
 
+BOTH = """
+#include <omp.h>
+#include <stdio.h>
+int of_other(void);
+int NAME(void)
+{
+    int sum = 0;
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+    sum += 1;
+    return sum;
+}
+#ifdef MAIN
+int main(void)
+{
+    int mine = 0, theirs = 0;
+    for (int i = 0; i < 3; i++)
+        mine += of_main();
+    for (int i = 0; i < 5; i++)
+        theirs += of_other();
+    printf("%d %d\\n", mine, theirs);
+    return 0;
+}
+#endif
+"""
+
+
+def both(verdict, scratch):
+    """libgomp and libomp in one process, each as the first: what is measured, and what Coverage says."""
+    clang = os.environ.get("TEST_CLANG", "clang-19")
+    if not shutil.which(clang):
+        print("note: no %s for libgomp and libomp together" % clang)
+        return
+    folder = scratch.file("both", "x")[:-2]
+    with open(os.path.join(folder, "both.c"), "w") as file:
+        file.write(BOTH)
+    for first, second, calls, said in (("gcc", clang, 3, ["libomp.so"]), (clang, "gcc", 8, [])):
+        library = ["-shared", "-fPIC", "-fopenmp", "-g", "-O0"]
+        done = [harness.execute([second, *library, "-DNAME=of_other", "both.c", "-o", "libother.so"], folder),
+                harness.execute([first, "-fopenmp", "-g", "-O0", "-DMAIN", "-DNAME=of_main", "both.c", "-o", "both", "-Wl,--no-as-needed",
+                                 "-L.", "-lother", "-Wl,-rpath,$ORIGIN"], folder)]
+        if any(d.status for d in done):
+            raise harness.Failure("cannot build both: " + "".join(d.err for d in done)[-500:])
+        title = "libgomp and libomp, %s first" % first
+        plain = harness.execute(["./both"], folder)
+        verdict.equal((plain.status, plain.out), (0, "6 10\n"), title + ": plain")
+        for old in os.listdir(folder):
+            if ".ompp." in old:
+                os.unlink(os.path.join(folder, old))
+        measured = harness.execute([harness.command("ompp"), "--", "./both"], folder)
+        verdict.equal((measured.status, measured.out, measured.messages()), (0, plain.out, []), title + ": result")
+        profile = measured.profile()
+        verdict.profile(profile, title)
+        regions = [r for r in profile.find("PARALLEL") if r.type == "PARALLEL"]
+        verdict.equal(sum(profile.total("execC", regions).values()), 2 * calls, title + ": parallel regions, by two threads")
+        told = [note.get("reason", "") for note in profile.coverage if "in the process, too" in note.get("reason", "")]
+        verdict.equal([text.split()[4].rstrip(",") for text in told], said, title + ": Coverage: %s" % profile.coverage)
+
+
+def llvm_missing(verdict, scratch, program):
+    """--omp-runtime=llvm without LLVM's library: one line of all ranks, and libgomp is measured."""
+    places = [d for d in glob.glob("/usr/lib/llvm-*/lib") if glob.glob(d + "/libomp.so.5")]
+    hide = "".join("mount --bind '%s' '%s' && " % (scratch.file("empty", "x")[:-2], place) for place in places)
+    probe = harness.execute(["unshare", "-m", "sh", "-c", hide + "! ls /usr/lib/x86_64-linux-gnu/libomp.so.5 2>/dev/null >&2 || "
+                             "! cat /usr/lib/x86_64-linux-gnu/libomp.so.5 >/dev/null 2>&1"], scratch.path)
+    if probe.status or os.environ.get("LD_LIBRARY_PATH"):
+        print("note: libomp cannot be hidden here: --omp-runtime=llvm without it is not tested")
+        return
+    folder = scratch.file("missing", "x")[:-2]
+    plain = harness.execute([program], folder, OMP_NUM_THREADS=2)
+    for rank in range(2):
+        done = harness.execute(["unshare", "-m", "sh", "-c", hide + 'exec "$@"', "sh", harness.command("ompp"), "--omp-runtime=llvm", "--",
+                                program], folder, OMP_NUM_THREADS=2, PMI_RANK=rank, PMI_SIZE=2)
+        verdict.equal((done.status, done.out), (plain.status, plain.out), "libomp is missing: result: " + done.err)
+        said = [line for line in done.messages() if "libomp.so.5 is not found" in line]
+        verdict.equal((len(said), len(done.messages())), (1 - rank, 1 - rank), "libomp is missing, rank %d: %s" % (rank, done.messages()))
+    verdict.equal(len(glob.glob(folder + "/*.ompp.xml")), 2, "libomp is missing: reports of libgomp")
+    for path in glob.glob(folder + "/*.ompp.xml"):
+        profile = harness.ompp_profile.Profile(path)
+        verdict.check(any("GOMP" in note.get("subject", "") for note in profile.coverage), "libomp is missing: %s" % profile.coverage)
+
+
 def main():
     verdict, scratch = harness.Verdict("odd"), harness.Scratch("odd")
     if not shutil.which("gcc"):
@@ -73,6 +158,8 @@ def main():
         own = build(scratch.path, "own", "-DLIBRARY", "-fopenmp", "-shared", "-fPIC", "-Wl,--as-needed", other, "-Wl,-rpath,$ORIGIN")
         compare(verdict, scratch, "own", [opener, own], "--omp-runtime=gomp", counts={"PARALLEL LOOP": 2, "LOOP": 0})
     path_search(verdict, scratch)
+    both(verdict, scratch)
+    llvm_missing(verdict, scratch, program)
     verdict.finish(scratch)
 
 

@@ -1,0 +1,16 @@
+/**
+ * \file
+ * OpenMP libraries in the process, and which of them tells events. Private to src/runtime.
+ */
+#ifndef OMPP_OPENMP_H
+#define OMPP_OPENMP_H
+
+#include "model/ompp_profile.h"
+
+/** \return name of an OpenMP library that is loaded, as in libgomp.so; NULL = none. */
+const char *ompp_openmp_loaded(void);
+
+/** \brief Notes in Coverage what OpenMP libraries do that no events tell of. */
+void ompp_openmp_coverage(ompp_profile_t *profile);
+
+#endif
