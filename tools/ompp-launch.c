@@ -5,10 +5,10 @@
  */
 #include "base/ompp_env.h"
 #include "tools/ompp-doctor.h"
+#include "tools/ompp-option.h"
 #include "tools/ompp-place.h"
 #include "tools/ompp-program.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,19 +69,6 @@ static void keep_for_children(void)
 
 /* ---- Options ----------------------------------------------------------------------------------------------------------- */
 
-/* OMPP_TIME_DIGITS -> time-digits; NULL for variables of other software and for those without effect. */
-static char *option_name(const ompp_env_row_t *row)
-{
-    static char name[128];
-    size_t i;
-
-    if (row->type == OMPP_ENV_FOREIGN || row->type == OMPP_ENV_LATER) return NULL;
-    for (i = 0; row->name[i + 5] && i + 1 < sizeof name; i++)
-        name[i] = row->name[i + 5] == '_' ? '-' : (char)tolower((unsigned char)row->name[i + 5]);
-    name[i] = '\0';
-    return name;
-}
-
 static void help(void)
 {
     printf("usage: ompp [options] -- program [arguments]\n"
@@ -90,50 +77,24 @@ static void help(void)
            "  -n                     print the environment that would be set, for pasting into a shell\n"
            "  --version, --help\n");
     for (size_t i = 0; i < ompp_env_nrows; i++) {
-        const char *name = option_name(&ompp_env_rows[i]), *number = ompp_env_rows[i].type == OMPP_ENV_LIST ? "1" : "";
+        const char *name = ompp_option_name(&ompp_env_rows[i]), *number = ompp_env_rows[i].type == OMPP_ENV_LIST ? "1" : "";
         int used = name ? (int)(strlen(name) + strlen(number)) : 0;
         if (name) printf("  --%s%s=...%*s %s\n", name, number, used < 17 ? 17 - used : 0, "", ompp_env_rows[i].help);
     }
 }
 
-/* Value of an option that has none behind '=': the next argument. */
-static const char *next_value(const char *option, char **next)
+_Noreturn static void refuse(const char *option, int why)
 {
-    if (!next[0] || strcmp(next[0], "--") == 0) {
-        fprintf(stderr, "ompp: --%s needs a value: --%s=...\n", option, option);
-        exit(WRONG_USAGE);
-    }
-    return next[0];
-}
-
-/*
- * --name=value, --name value, or --name for a flag; --ctr1=value of a numbered family.
- * \return how many arguments it is; 0 = unknown.
- */
-static int set_variable(const char *option, char **next)
-{
-    size_t length = strcspn(option, "=");
-    char *variable = NULL;
-
-    for (size_t i = 0; i < ompp_env_nrows; i++) {
-        const ompp_env_row_t *row = &ompp_env_rows[i];
-        const char *name = option_name(row);
-        size_t stem = name ? strlen(name) : 0;
-        if (!name || stem > length || strncmp(name, option, stem) != 0) continue;
-        size_t digits = row->type == OMPP_ENV_LIST ? strspn(option + stem, "0123456789") : 0;
-        if (stem + digits != length || (row->type == OMPP_ENV_LIST && digits == 0)) continue;
-        const bool apart = option[length] == '\0' && row->type != OMPP_ENV_FLAG;
-        const char *value = apart ? next_value(option, next) : option[length] ? option + length + 1 : "1";
-        if (asprintf(&variable, "%s%.*s", row->name, (int)digits, option + stem) < 0) abort();
-        set(variable, value);
-        return 1 + apart;
-    }
-    return 0;
+    if (why == OMPP_OPTION_NO_VALUE) fprintf(stderr, "ompp: %s needs a value: %s=...\n", option, option);
+    else fprintf(stderr, "ompp: unknown option %s; see ompp --help\n", option);
+    exit(WRONG_USAGE);
 }
 
 /* \return index of the program's name in argv. */
 static int read_options(int argc, char **argv)
 {
+    const char *value = NULL;
+    char *variable;
     int i;
 
     for (i = 1; i < argc; i++) /* -n counts for options before it, too */
@@ -143,10 +104,6 @@ static int read_options(int argc, char **argv)
             only_print = true;
     for (i = 1; i < argc && argv[i][0] == '-'; i++) {
         if (strcmp(argv[i], "--") == 0) return i + 1;
-        if (strcmp(argv[i], "-n") == 0) {
-            only_print = true;
-            continue;
-        }
         if (strcmp(argv[i], "--help") == 0) {
             help();
             exit(0);
@@ -155,20 +112,10 @@ static int read_options(int argc, char **argv)
             printf("ompp %s\n", OMPP_VERSION);
             exit(0);
         }
-        if (strcmp(argv[i], "--app") == 0) {
-            set("OMPP_APPNAME", next_value("app", argv + i + 1));
-            i++;
-            continue;
-        }
-        if (strncmp(argv[i], "--app=", 6) == 0) {
-            set("OMPP_APPNAME", argv[i] + 6);
-            continue;
-        }
-        const int used = strncmp(argv[i], "--", 2) == 0 ? set_variable(argv[i] + 2, argv + i + 1) : 0;
-        if (!used) {
-            fprintf(stderr, "ompp: unknown option %s; see ompp --help\n", argv[i]);
-            exit(WRONG_USAGE);
-        }
+        const int used = ompp_option_read(argv + i, &variable, &value);
+        if (used <= 0) refuse(argv[i], used);
+        if (variable) set(variable, value);
+        only_print = only_print || strcmp(argv[i], "-n") == 0;
         i += used - 1;
     }
     return i;
@@ -189,6 +136,16 @@ static const char *word_of(const char *name)
     return text && *text ? text : "auto";
 }
 
+/* What holds for all ranks is said by the first. */
+static bool is_first(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+    const char *rank = NULL;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !rank; i++) rank = ompp_env_foreign(names[i]);
+    return !rank || atoi(rank) == 0;
+}
+
 /* ---- What is preloaded ------------------------------------------------------------------------------------------------- */
 
 static char *add_mpi(char *preload, const char *dir, const ompp_needs_t *needs)
@@ -199,8 +156,9 @@ static char *add_mpi(char *preload, const char *dir, const ompp_needs_t *needs)
 
     if (strcmp(family, "none") == 0 || (automatic && !*needs->mpi)) return preload;
     if (ompp_program_mpi_library(dir, automatic ? needs->mpi : NULL, automatic ? NULL : family, path)) return joined(preload, ":", path);
-    fprintf(stderr, "ompp: MPI is not measured: the program uses %s, ompp was built for %s\n", automatic ? needs->mpi : family,
-            OMPP_MPI_FAMILIES);
+    if (is_first())
+        fprintf(stderr, "ompp: MPI is not measured: the program uses %s, ompp was built for %s\n", automatic ? needs->mpi : family,
+                OMPP_MPI_FAMILIES);
     return preload;
 }
 
@@ -220,7 +178,8 @@ static const char *find_runtime(char libomp[PATH_MAX])
     *libomp = '\0';
     if (strcmp(runtime, "llvm") != 0 || ompp_program_find_libomp(libomp)) return runtime;
     *libomp = '\0';
-    fprintf(stderr, "ompp: libomp.so.5 is not found (Debian package: libomp5-19): measured as with --omp-runtime=auto\n");
+    if (is_first())
+        fprintf(stderr, "ompp: libomp.so.5 is not found (Debian package: libomp5-19): measured as with --omp-runtime=auto\n");
     return "auto";
 }
 
