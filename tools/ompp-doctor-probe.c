@@ -1,6 +1,7 @@
 #include "tools/ompp-doctor.h"
 
 #include "base/ompp_env.h"
+#include "tools/ompp-option.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,7 +27,7 @@ static const struct {
 } fields[] = {
 #define FIELD(name) {#name, offsetof(ompp_probe_t, name), sizeof((ompp_probe_t *)0)->name}
     FIELD(rank),     FIELD(size),     FIELD(launcher), FIELD(host),       FIELD(cpus),        FIELD(ncpus),
-    FIELD(threads),  FIELD(outdir),   FIELD(outdir_why), FIELD(jobdir),   FIELD(jobdir_why),  FIELD(free_mib),
+    FIELD(threads),  FIELD(outdir),   FIELD(outdir_why), FIELD(jobdir),   FIELD(jobdir_why),  FIELD(jobdir_new), FIELD(free_mib),
     FIELD(paranoid), FIELD(software), FIELD(hardware), FIELD(address_mib), FIELD(file_kib),   FIELD(loaded),
 #undef FIELD
 };
@@ -93,21 +94,57 @@ static bool can_write(const char *dir, char *why, size_t n)
     return !error;
 }
 
+/* The directory that it is in. */
+static void parent_of(const char *dir, char *parent, size_t n)
+{
+    size_t length = strlen(dir);
+
+    while (length > 1 && dir[length - 1] == '/') length--;
+    while (length > 0 && dir[length - 1] != '/') length--;
+    snprintf(parent, n, "%.*s", length ? (int)length : 1, length ? dir : ".");
+}
+
+/* The run makes it, if there is the directory that it is in. */
+static bool can_make(const char *dir, char *why, size_t n)
+{
+    char parent[PATH_MAX];
+
+    parent_of(dir, parent, sizeof parent);
+    return can_write(parent, why, n);
+}
+
+static void find_job_dir(ompp_probe_t *p, const char *dir)
+{
+    snprintf(p->jobdir, sizeof p->jobdir, "%s", dir);
+    if (access(dir, F_OK) == 0 || errno != ENOENT) can_write(dir, p->jobdir_why, sizeof p->jobdir_why);
+    else if (can_make(dir, p->jobdir_why, sizeof p->jobdir_why)) snprintf(p->jobdir_new, sizeof p->jobdir_new, "yes");
+}
+
+static void find_room(ompp_probe_t *p)
+{
+    char at[sizeof p->jobdir];
+    struct statvfs fs;
+
+    if (*p->jobdir_new) parent_of(p->jobdir, at, sizeof at);
+    else snprintf(at, sizeof at, "%s", p->jobdir);
+    if (statvfs(at, &fs) == 0)
+        snprintf(p->free_mib, sizeof p->free_mib, "%llu", (unsigned long long)fs.f_bavail * fs.f_frsize >> 20);
+}
+
 static void find_directories(ompp_probe_t *p)
 {
     const char *outdir = ompp_env_foreign("OMPP_OUTDIR"), *jobdir = ompp_env_foreign("OMPP_JOB_DIR"), *tmpdir = ompp_env_foreign("TMPDIR");
     const char *const usual[] = {"/dev/shm", tmpdir && *tmpdir ? tmpdir : "/tmp", "/tmp"};
-    struct statvfs fs;
 
     if (outdir && *outdir) snprintf(p->outdir, sizeof p->outdir, "%s", outdir);
     else if (!getcwd(p->outdir, sizeof p->outdir)) snprintf(p->outdir, sizeof p->outdir, ".");
     can_write(p->outdir, p->outdir_why, sizeof p->outdir_why);
-    for (int i = 0; i < 3; i++) {
-        snprintf(p->jobdir, sizeof p->jobdir, "%s", jobdir && *jobdir ? jobdir : usual[i]);
-        if (can_write(p->jobdir, p->jobdir_why, sizeof p->jobdir_why) || (jobdir && *jobdir)) break;
+    if (jobdir && *jobdir) find_job_dir(p, jobdir);
+    for (int i = 0; i < 3 && !(jobdir && *jobdir); i++) {
+        snprintf(p->jobdir, sizeof p->jobdir, "%s", usual[i]);
+        if (can_write(p->jobdir, p->jobdir_why, sizeof p->jobdir_why)) break;
     }
-    if (statvfs(p->jobdir, &fs) == 0)
-        snprintf(p->free_mib, sizeof p->free_mib, "%llu", (unsigned long long)fs.f_bavail * fs.f_frsize >> 20);
+    find_room(p);
 }
 
 /* An event is permitted when it opens and counts; the query of a library says nothing. */
@@ -158,12 +195,23 @@ static bool start_measurement(void)
     return true;
 }
 
-void ompp_doctor_probe(void)
+/* As ompp would set them: those of other nodes know of them by these words alone. */
+static void set_options(char *const *options)
+{
+    const char *value = NULL;
+    char *variable;
+
+    for (int used; *options && (used = ompp_option_read(options, &variable, &value)) > 0; options += used)
+        if (variable) setenv(variable, value, 1);
+}
+
+void ompp_doctor_probe(char *const *options)
 {
     static ompp_probe_t p;
     char line[PIPE_BUF];
     size_t n = (size_t)snprintf(line, sizeof line, MARK);
 
+    set_options(options);
     find_rank(&p);
     gethostname(p.host, sizeof p.host - 1);
     find_cpus(&p);

@@ -1,5 +1,6 @@
 #include "tools/ompp-doctor.h"
 
+#include "tools/ompp-option.h"
 #include "tools/ompp-program.h"
 
 #include <ctype.h>
@@ -65,20 +66,56 @@ static bool is_ompp(const char *word)
     return strcmp(slash ? slash + 1 : word, "ompp") == 0;
 }
 
-bool ompp_doctor_parse(char **argv, ompp_launch_t *launch)
+/* \return index behind ompp and its options. */
+static size_t take_options(ompp_launch_t *part, size_t i)
 {
-    size_t i = 0;
+    const char *value = NULL;
+    char *variable;
+
+    part->options = part->argv + i;
+    for (; part->argv[i] && part->argv[i][0] == '-' && strcmp(part->argv[i], "--") != 0; i++) {
+        const int used = ompp_option_read(part->argv + i, &variable, &value);
+        if (used <= 0 && !part->unknown) part->unknown = part->argv[i];
+        if (!part->unknown) part->noptions += (size_t)used;
+        free(variable);
+        if (used > 1) i++;
+    }
+    return part->argv[i] && strcmp(part->argv[i], "--") == 0 ? i + 1 : i;
+}
+
+/* The first has the launcher; of others the options of the launcher come at once. */
+static bool parse_part(ompp_launch_t *part, bool first)
+{
+    char **argv = part->argv;
+    size_t i = first ? 0 : skip_options(argv, 0);
 
     while (argv[i] && ompp_program_starts_others(argv[i])) {
         i = skip_options(argv, i + 1);
         while (argv[i] && is_operand(argv[i])) i++;
     }
-    *launch = (ompp_launch_t){argv, i, i};
-    if (argv[i] && is_ompp(argv[i])) {
-        for (i++; argv[i] && argv[i][0] == '-' && strcmp(argv[i], "--") != 0;) i++;
-        launch->program = argv[i] && strcmp(argv[i], "--") == 0 ? i + 1 : i;
+    part->front = part->program = i;
+    if (argv[i] && is_ompp(argv[i])) part->program = take_options(part, i + 1);
+    return argv[part->program] != NULL;
+}
+
+bool ompp_doctor_parse(char **argv, ompp_line_t *line)
+{
+    const bool several = argv[0] && ompp_program_starts_ranks(argv[0]);
+    bool good = true;
+
+    *line = (ompp_line_t){0};
+    for (bool more = true; more && line->n < OMPP_DOCTOR_PROGRAMS;) {
+        ompp_launch_t *part = &line->part[line->n];
+        size_t n = 0;
+        while (argv[n] && !(several && strcmp(argv[n], ":") == 0)) n++;
+        part->argv = calloc(n + 1, sizeof *argv);
+        if (!part->argv) abort();
+        memcpy(part->argv, argv, n * sizeof *argv);
+        good = parse_part(part, line->n++ == 0) && good;
+        more = argv[n] != NULL;
+        argv += n + more;
     }
-    return argv[launch->program] != NULL;
+    return good;
 }
 
 /* ---- Starting it ------------------------------------------------------------------------------------------------------- */
@@ -181,22 +218,30 @@ static void take_ranks(const char *text, ompp_started_t *started)
     if (started->n) qsort(started->rank, started->n, sizeof *started->rank, by_rank);
 }
 
-static char **make_line(const ompp_launch_t *launch, char *const *words)
+static char **make_line(const ompp_line_t *line, char *const *const *words)
 {
+    static char colon[] = ":";
     size_t n = 0;
     char **argv;
 
-    while (words[n]) n++;
-    argv = calloc(launch->front + n + 1, sizeof *argv);
+    for (size_t p = 0; p < line->n; p++) {
+        n += line->part[p].front + 1;
+        for (size_t i = 0; words[p][i]; i++) n++;
+    }
+    argv = calloc(n + 1, sizeof *argv);
     if (!argv) abort();
-    memcpy(argv, launch->argv, launch->front * sizeof *argv);
-    memcpy(argv + launch->front, words, n * sizeof *argv);
+    n = 0;
+    for (size_t p = 0; p < line->n; p++) {
+        if (p > 0) argv[n++] = colon;
+        for (size_t i = 0; i < line->part[p].front; i++) argv[n++] = line->part[p].argv[i];
+        for (size_t i = 0; words[p][i]; i++) argv[n++] = words[p][i];
+    }
     return argv;
 }
 
-void ompp_doctor_start(const ompp_launch_t *launch, char *const *words, ompp_started_t *started)
+void ompp_doctor_start(const ompp_line_t *line, char *const *const *words, ompp_started_t *started)
 {
-    char **argv = make_line(launch, words);
+    char **argv = make_line(line, words);
     int out[2], err[2], status = -1;
     pid_t pid = -1;
 

@@ -2,6 +2,7 @@
 
 #include "base/ompp_env.h"
 #include "tools/ompp-elf.h"
+#include "tools/ompp-option.h"
 #include "tools/ompp-place.h"
 #include "tools/ompp-program.h"
 
@@ -14,14 +15,21 @@
 
 enum { WRONG_USAGE = 2, SMALL_ADDRESS_MIB = 512, SMALL_FILE_KIB = 10240, SMALL_FREE_MIB = 64 };
 
-/* What is known of the user's line when the verdicts are spoken. */
+/* A program of the line. */
 typedef struct {
-    ompp_launch_t launch;
+    ompp_launch_t *line;
     ompp_program_t program;
     ompp_needs_t needs;
+    bool fits;                  /* can be measured */
     bool instrumented;          /* built with kinst-ompp */
     char mpi_library[PATH_MAX]; /* ours for the program's MPI; "" = none */
     const char *family;         /* of the program's MPI: openmpi, mpich, other; "" = none */
+} part_t;
+
+/* What is known of the user's line when the verdicts are spoken. */
+typedef struct {
+    ompp_line_t line;
+    part_t part[OMPP_DOCTOR_PROGRAMS];
     ompp_started_t plain, measured;
     bool bad;
 } doctor_t;
@@ -94,114 +102,213 @@ static const char *family_of(const char *soname)
     return strcmp(soname, "libmpi.so.40") == 0 || strcmp(soname, "libmpi.so.20") == 0 ? "openmpi" : "other";
 }
 
-static bool check_program(doctor_t *d)
+static bool check_program(doctor_t *d, part_t *p)
 {
-    char **argv = d->launch.argv + d->launch.program;
+    char **argv = p->line->argv + p->line->program;
 
-    ompp_program_find(argv, false, &d->program);
-    if (d->program.status) {
-        say(d, BAD, "program", "%s: %s", argv[0], d->program.why);
+    ompp_program_find(argv, false, &p->program);
+    if (p->program.status) {
+        say(d, BAD, "program", "%s: %s", argv[0], p->program.why);
         return false;
     }
-    if (*d->program.why) {
-        say(d, BAD, "program", "%s cannot be measured: it %s", argv[0], d->program.why);
+    if (*p->program.why) {
+        say(d, BAD, "program", "%s cannot be measured: it %s", argv[0], p->program.why);
         return false;
     }
-    ompp_program_needs(d->program.path, &d->needs);
-    ompp_elf_needed(d->program.path, see_ours, &d->instrumented);
-    d->family = family_of(d->needs.mpi);
-    say(d, FINE, "program", "%s: dynamic%s", d->program.path, d->instrumented ? ", built with kinst-ompp" : "");
+    ompp_program_needs(p->program.path, &p->needs);
+    ompp_elf_needed(p->program.path, see_ours, &p->instrumented);
+    p->family = family_of(p->needs.mpi);
+    say(d, FINE, "program", "%s: dynamic%s", p->program.path, p->instrumented ? ", built with kinst-ompp" : "");
     return true;
 }
 
-static void check_debug(doctor_t *d)
+static void check_options(doctor_t *d, const part_t *p)
 {
-    switch (ompp_elf_debug(d->program.path)) {
+    if (!p->line->unknown) return;
+    say(d, BAD, "options", "ompp does not know %s, or its value is missing", p->line->unknown);
+    advise("ompp --help lists them; -- stands between them and the program");
+}
+
+static void check_debug(doctor_t *d, const part_t *p)
+{
+    switch (ompp_elf_debug(p->program.path)) {
     case OMPP_ELF_LINES: say(d, FINE, "lines", "debug information is in the program: regions have file and line"); break;
-    case OMPP_ELF_SEPARATE: say(d, FINE, "lines", "debug information is in a file of its own, by build id"); break;
+    case OMPP_ELF_SEPARATE: say(d, FINE, "lines", "debug information is in a file of its own: regions have file and line"); break;
     case OMPP_ELF_NO_LINES:
         say(d, NOTE, "lines", "no debug information: regions that are known by address alone have no file and line");
         advise("compile with -g; it changes no code");
     }
 }
 
-static void check_mpi(doctor_t *d)
+static void check_mpi(doctor_t *d, part_t *p)
 {
-    const ompp_needs_t *needs = &d->needs;
+    const ompp_needs_t *needs = &p->needs;
 
     if (!*needs->mpi) {
         say(d, FINE, "MPI", "the program needs none");
         return;
     }
-    bool there = ompp_program_mpi_library(ompp_place_find()->lib, needs->mpi, NULL, d->mpi_library);
-    say(d, there ? FINE : BAD, "MPI", "%s (%s)%s%s%s%s", family_name(d->family), needs->mpi, needs->mpi_f77 ? ", Fortran mpif.h" : "",
+    bool there = ompp_program_mpi_library(ompp_place_find()->lib, needs->mpi, NULL, p->mpi_library);
+    say(d, there ? FINE : BAD, "MPI", "%s (%s)%s%s%s%s", family_name(p->family), needs->mpi, needs->mpi_f77 ? ", Fortran mpif.h" : "",
         needs->mpi_f90 ? ", use mpi" : "", needs->mpi_f08 ? ", use mpi_f08" : "", there ? "" : ": ompp was not built for it");
     if (!there) {
-        d->mpi_library[0] = '\0';
+        p->mpi_library[0] = '\0';
         advise("ompp has " OMPP_MPI_FAMILIES "; configure it with this MPI's mpicc in PATH, or OpenMP alone is measured");
     }
 }
 
-static void check_openmp(doctor_t *d)
+/* What the program's options and variables say: auto, gomp or llvm. */
+static bool wants_runtime(const char *name)
+{
+    const char *text = ompp_env_foreign("OMPP_OMP_RUNTIME");
+
+    return text && strcmp(text, name) == 0;
+}
+
+static bool serves_gcc(const part_t *p)
+{
+    char libomp[PATH_MAX];
+
+    return p->needs.openmp == OMPP_OPENMP_GOMP && wants_runtime("llvm") && ompp_program_find_libomp(libomp);
+}
+
+static void check_openmp(doctor_t *d, const part_t *p)
 {
     const char *tool = ompp_env_foreign("OMP_TOOL");
+    const bool replaced = serves_gcc(p), llvm = p->needs.openmp == OMPP_OPENMP_LLVM || replaced;
 
-    if (d->needs.openmp == OMPP_OPENMP_LLVM && tool && strcmp(tool, "disabled") == 0) {
+    if (llvm && tool && strcmp(tool, "disabled") == 0) {
         say(d, BAD, "OpenMP", "libomp tells nothing: OMP_TOOL=disabled is set");
         advise("unset OMP_TOOL");
-    } else if (d->needs.openmp == OMPP_OPENMP_LLVM) {
-        say(d, FINE, "OpenMP", "libomp: all constructs are told (OMPT)");
-    } else if (d->needs.openmp == OMPP_OPENMP_GOMP && d->instrumented) {
+    } else if (llvm) {
+        say(d, FINE, "OpenMP", "libomp%s: all constructs are told (OMPT)", replaced ? " in place of libgomp" : "");
+    } else if (p->needs.openmp == OMPP_OPENMP_GOMP && p->instrumented) {
         say(d, FINE, "OpenMP", "libgomp: constructs of files that were compiled with kinst-ompp");
-    } else if (d->needs.openmp == OMPP_OPENMP_GOMP) {
+    } else if (p->needs.openmp == OMPP_OPENMP_GOMP) {
         say(d, NOTE, "OpenMP", "libgomp: what is a call is seen; loops with a static schedule, master and atomic are not");
-        advise("to see them: CC=\"kinst-ompp gcc\" in the build, or ompp --omp-runtime=llvm -- ./app");
-    } else if (!*d->needs.mpi && !d->instrumented) {
+        advise("to see them: CC=\"kinst-ompp gcc\" in the build%s",
+               wants_runtime("llvm") ? "; for --omp-runtime=llvm, libomp.so.5 is missing (Debian package: libomp5-19)"
+                                     : ", or ompp --omp-runtime=llvm -- ./app");
+    } else if (!*p->needs.mpi && !p->instrumented && !wants_runtime("gomp")) {
         say(d, BAD, "OpenMP", "the program needs neither OpenMP nor MPI: there is nothing to measure");
         advise("if it loads them later (Python): ompp --omp-runtime=gomp --mpi-family=openmpi -- ./app; functions: kinst-ompp");
     } else {
         say(d, FINE, "OpenMP", "the program needs none");
     }
-    if (d->needs.both) say(d, NOTE, "OpenMP", "libgomp and libomp are both in the program: one of them is measured");
+    if (p->needs.both) say(d, NOTE, "OpenMP", "libgomp and libomp are both in the program: one of them is measured");
+}
+
+/* Options are variables for what follows, as ompp would have it. \param[in,out] was  [noptions] what they were before; owned texts. */
+static void set_options(const ompp_launch_t *line, char **was, bool back)
+{
+    const char *value = NULL;
+    char *variable;
+
+    for (size_t i = 0; i < line->noptions;) {
+        const int used = ompp_option_read(line->options + i, &variable, &value);
+        if (variable && !back) {
+            const char *text = ompp_env_foreign(variable);
+            was[i] = text ? strdup(text) : NULL;
+            setenv(variable, value, 1);
+        } else if (variable && was[i]) {
+            setenv(variable, was[i], 1);
+            free(was[i]);
+        } else if (variable) {
+            unsetenv(variable);
+        }
+        free(variable);
+        i += (size_t)(used > 0 ? used : 1);
+    }
+}
+
+static void check_part(doctor_t *d, part_t *p)
+{
+    char **was = calloc(p->line->noptions + 1, sizeof *was);
+
+    if (!was) abort();
+    set_options(p->line, was, false);
+    p->fits = check_program(d, p);
+    if (p->fits) {
+        check_debug(d, p);
+        check_mpi(d, p);
+        check_openmp(d, p);
+        check_options(d, p);
+    }
+    set_options(p->line, was, true);
+    free(was);
 }
 
 /* ---- The line ---------------------------------------------------------------------------------------------------------- */
 
-static bool check_launch(doctor_t *d)
+/* A program whose MPI is another one than the launcher's; NULL = none. */
+static const part_t *find_alien(const doctor_t *d, const ompp_probe_t *first)
 {
-    const ompp_started_t *s = &d->plain;
-    const ompp_probe_t *first = s->rank;
+    for (size_t i = 0; i < d->line.n; i++) {
+        const part_t *p = &d->part[i];
+        if (p->fits && *p->needs.mpi && *first->launcher && strcmp(first->launcher, "slurm") != 0 && strcmp(p->family, "other") != 0 &&
+            strcmp(first->launcher, p->family) != 0)
+            return p;
+    }
+    return NULL;
+}
+
+static bool any_needs_mpi(const doctor_t *d)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < d->line.n; i++) any = any || (d->part[i].fits && *d->part[i].needs.mpi);
+    return any;
+}
+
+static bool any_needs_openmp(const doctor_t *d)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < d->line.n; i++) any = any || (d->part[i].fits && d->part[i].needs.openmp != OMPP_OPENMP_NONE);
+    return any;
+}
+
+static size_t count_hosts(const ompp_started_t *s)
+{
     size_t hosts = 0;
 
-    if (s->n == 0) {
-        say(d, BAD, "launch", "the line starts nothing%s: %s", s->late ? " in a minute" : "", *s->said ? s->said : "no message");
-        advise("try it with another program: the same line with hostname in place of %s", d->launch.argv[d->launch.program]);
-        return false;
-    }
     for (size_t i = 0; i < s->n; i++) {
         bool seen = false;
         for (size_t k = 0; k < i && !seen; k++) seen = strcmp(s->rank[k].host, s->rank[i].host) == 0;
         hosts += !seen;
     }
-    bool mpi = *d->needs.mpi != '\0', alien = mpi && *first->launcher && strcmp(first->launcher, "slurm") != 0 &&
-                                              strcmp(d->family, "other") != 0 && strcmp(first->launcher, d->family) != 0;
-    if (alien) {
-        say(d, BAD, "launch", "%s starts it, the program is of %s: each of %zu processes would be rank 0 of 1",
-            family_name(first->launcher), family_name(d->family), s->n);
-        advise("start it with mpirun of %s (Debian: mpirun.%s), or build it with mpicc of %s", family_name(d->family), d->family,
-               family_name(first->launcher));
-    } else {
-        say(d, FINE, "launch", "%zu %s on %zu %s (%s%s)", s->n, s->n == 1 ? "process" : "processes", hosts, hosts == 1 ? "node" : "nodes",
-            first->host, hosts > 1 ? ", ..." : "");
-        if (!mpi && s->n > 1) say(d, NOTE, "launch", "the program has no MPI: each process writes a report of its own");
+    return hosts;
+}
+
+static bool check_launch(doctor_t *d)
+{
+    const ompp_started_t *s = &d->plain;
+    const ompp_probe_t *first = s->rank;
+    const size_t hosts = count_hosts(s);
+
+    if (s->n == 0) {
+        say(d, BAD, "launch", "the line starts nothing%s: %s", s->late ? " in a minute" : "", *s->said ? s->said : "no message");
+        advise("try it with another program: the same line with hostname in place of %s", d->line.part[0].argv[d->line.part[0].program]);
+        return false;
     }
+    const part_t *alien = find_alien(d, first);
+    if (alien) {
+        say(d, BAD, "launch", "mpirun of %s starts a program of %s: each of the %zu processes would be rank 0 of 1",
+            family_name(first->launcher), family_name(alien->family), s->n);
+        advise("start it with mpirun of %s (Debian: mpirun.%s), or build it with mpicc of %s", family_name(alien->family), alien->family,
+               family_name(first->launcher));
+        return true;
+    }
+    say(d, FINE, "launch", "%zu %s on %zu %s (%s%s)", s->n, s->n == 1 ? "process" : "processes", hosts, hosts == 1 ? "node" : "nodes",
+        first->host, hosts > 1 ? ", ..." : "");
+    if (!any_needs_mpi(d) && s->n > 1) say(d, NOTE, "launch", "the program has no MPI: each process writes a report of its own");
     return true;
 }
 
 /* Ranks that are bound to fewer processors than they have threads: the commonest slow hybrid run, with ompp or without. */
 static void check_cpus(doctor_t *d)
 {
-    for (size_t i = 0; i < d->plain.n && d->needs.openmp != OMPP_OPENMP_NONE; i++) {
+    for (size_t i = 0; i < d->plain.n && any_needs_openmp(d); i++) {
         const ompp_probe_t *p = &d->plain.rank[i];
         int threads = atoi(p->threads), cpus = atoi(p->ncpus);
         if (cpus <= 0 || (threads <= cpus && (threads > 0 || cpus > 1))) continue;
@@ -219,16 +326,34 @@ static const ompp_probe_t *same_rank(const ompp_started_t *s, const char *rank)
     return NULL;
 }
 
+/* Every rank tells whether ompp's library is in it; one that does not come back was not started with it. */
+static const ompp_probe_t *first_unloaded(const doctor_t *d, size_t *n)
+{
+    const ompp_probe_t *first = NULL;
+
+    *n = 0;
+    for (size_t i = 0; i < d->plain.n; i++) {
+        const ompp_probe_t *q = d->measured.n == d->plain.n ? &d->measured.rank[i] : same_rank(&d->measured, d->plain.rank[i].rank);
+        if (q && strcmp(q->loaded, "yes") == 0) continue;
+        if (!first) first = &d->plain.rank[i];
+        ++*n;
+    }
+    return first;
+}
+
 static void check_measured(doctor_t *d)
 {
     const ompp_started_t *m = &d->measured;
+    size_t n;
+    const ompp_probe_t *without = first_unloaded(d, &n);
 
-    if (m->n == 0 || *m->unloaded || strcmp(m->rank[0].loaded, "yes") != 0) {
-        say(d, BAD, "libraries", "ompp's libraries are not in the processes: %s", *m->unloaded ? m->unloaded : m->said);
+    if (without) {
+        say(d, BAD, "libraries", "ompp's libraries are not in %zu of %zu processes, first rank %s on %s: %s", n, d->plain.n,
+            *without->rank ? without->rank : "0", without->host, *m->unloaded ? m->unloaded : *m->said ? m->said : "no message");
         advise("%s must be the same on all nodes", ompp_place_find()->lib);
         return;
     }
-    say(d, FINE, "libraries", "%s is loaded on all nodes", ompp_place_find()->lib);
+    say(d, FINE, "libraries", "%s is loaded in all %zu processes", ompp_place_find()->lib, d->plain.n);
     for (size_t i = 0; i < d->plain.n; i++) {
         const ompp_probe_t *p = &d->plain.rank[i], *q = same_rank(m, p->rank);
         if (!q || strcmp(p->cpus, q->cpus) == 0) continue;
@@ -266,8 +391,9 @@ static void check_directories(doctor_t *d)
         return;
     }
     p = d->plain.rank;
-    say(d, atoll(p->free_mib) < SMALL_FREE_MIB ? NOTE : FINE, "survival", "%s, %s MiB free: what is left there by a run that dies becomes "
-        "a report by ompp-report merge", p->jobdir, p->free_mib);
+    say(d, atoll(p->free_mib) < SMALL_FREE_MIB ? NOTE : FINE, "survival",
+        "%s%s, %s MiB free: what is left there by a run that dies becomes a report by ompp-report merge", p->jobdir,
+        *p->jobdir_new ? " (the run makes it)" : "", p->free_mib);
 }
 
 static void check_counters(doctor_t *d)
@@ -329,45 +455,82 @@ static void check_limits(doctor_t *d)
     if (!p && !q) say(d, FINE, "limits", "address space and file size are not limited");
 }
 
+static size_t count_words(char **words)
+{
+    size_t n = 0;
+
+    while (words[n]) n++;
+    return n;
+}
+
 static void print_command(const doctor_t *d)
 {
-    size_t n = d->launch.program;
-
     printf("\n%s:\n  ", d->bad ? "When that is mended" : "Measure with");
-    print_words(d->launch.argv, 0, d->launch.front);
-    if (!d->instrumented && d->launch.front == n) printf("ompp -- ");
-    if (!d->instrumented) print_words(d->launch.argv, d->launch.front, n);
-    while (d->launch.argv[n]) n++;
-    print_words(d->launch.argv, d->launch.program, n);
+    for (size_t i = 0; i < d->line.n; i++) {
+        const part_t *p = &d->part[i];
+        const ompp_launch_t *line = p->line;
+        if (i > 0) printf(": ");
+        print_words(line->argv, 0, line->front);
+        if (!p->instrumented && line->front == line->program) printf("ompp -- ");
+        if (!p->instrumented) print_words(line->argv, line->front, line->program);
+        print_words(line->argv, line->program, count_words(line->argv));
+    }
     printf("\n");
 }
 
 /* ---- The command ------------------------------------------------------------------------------------------------------- */
 
+/* Words of the probe in place of a program, measured or not. */
+static char **probe_words(const part_t *p, char *self, bool measured)
+{
+    const ompp_launch_t *line = p->line;
+    char **words = calloc(2 * line->noptions + 8, sizeof *words), *option = NULL;
+    size_t n = 0;
+
+    if (!words || asprintf(&option, "--mpi-family=%s", *p->mpi_library ? p->family : "none") < 0) abort();
+    words[n++] = self;
+    if (measured) {
+        words[n++] = option;
+        for (size_t i = 0; i < line->noptions; i++) words[n++] = line->options[i];
+        words[n++] = "--";
+        words[n++] = self;
+    }
+    words[n++] = "doctor";
+    words[n++] = "--probe";
+    for (size_t i = 0; i < line->noptions && !measured; i++) words[n++] = line->options[i];
+    return words;
+}
+
 static void start_both(doctor_t *d)
 {
-    char self[PATH_MAX] = "ompp", option[64];
+    char self[PATH_MAX] = "ompp", *const *plain[OMPP_DOCTOR_PROGRAMS], *const *measured[OMPP_DOCTOR_PROGRAMS];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
     if (n > 0) self[n] = '\0';
-    snprintf(option, sizeof option, "--mpi-family=%s", *d->mpi_library ? d->family : "none");
-    ompp_doctor_start(&d->launch, (char *[]){self, "doctor", "--probe", NULL}, &d->plain);
-    if (d->plain.n) ompp_doctor_start(&d->launch, (char *[]){self, option, "--", self, "doctor", "--probe", NULL}, &d->measured);
+    for (size_t i = 0; i < d->line.n; i++) {
+        plain[i] = probe_words(&d->part[i], self, false);
+        measured[i] = probe_words(&d->part[i], self, true);
+    }
+    ompp_doctor_start(&d->line, plain, &d->plain);
+    if (d->plain.n) ompp_doctor_start(&d->line, measured, &d->measured);
 }
 
 int ompp_doctor(char **argv)
 {
     static doctor_t d;
+    bool any = false;
 
-    if (argv[0] && strcmp(argv[0], "--probe") == 0) ompp_doctor_probe();
-    if (!argv[0] || argv[0][0] == '-' || !ompp_doctor_parse(argv, &d.launch)) {
+    if (argv[0] && strcmp(argv[0], "--probe") == 0) ompp_doctor_probe(argv + 1);
+    if (!argv[0] || argv[0][0] == '-' || !ompp_doctor_parse(argv, &d.line)) {
         fprintf(stderr, "usage: ompp doctor LAUNCH LINE, as in: ompp doctor mpirun -n 4 ./app arguments\n");
         return argv[0] && strcmp(argv[0], "--help") == 0 ? 0 : WRONG_USAGE;
     }
-    if (!check_program(&d)) return 1;
-    check_debug(&d);
-    check_mpi(&d);
-    check_openmp(&d);
+    for (size_t i = 0; i < d.line.n; i++) {
+        d.part[i] = (part_t){.line = &d.line.part[i], .family = ""};
+        check_part(&d, &d.part[i]);
+        any = any || d.part[i].fits;
+    }
+    if (!any) return 1;
     fflush(stdout);
     start_both(&d);
     if (check_launch(&d)) {

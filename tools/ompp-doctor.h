@@ -21,6 +21,7 @@ typedef struct {
     char outdir_why[100];
     char jobdir[300];        /* directory that holds the profile while the program runs; why none */
     char jobdir_why[100];
+    char jobdir_new[8];      /* yes: the run would make it */
     char free_mib[24];       /* there */
     char paranoid[16];       /* kernel.perf_event_paranoid */
     char software[100];      /* why software events cannot be had */
@@ -30,21 +31,32 @@ typedef struct {
     char loaded[8];          /* yes: libompp is in the process */
 } ompp_probe_t;
 
-/** \brief The probe: prints what it finds as one line, and ends the process. */
-_Noreturn void ompp_doctor_probe(void);
+/** \brief The probe: prints what it finds as one line, and ends the process. \param[in] options  of ompp, NULL-terminated. */
+_Noreturn void ompp_doctor_probe(char *const *options);
 
 /** \brief Reads such a line. \return false when it is another. */
 bool ompp_doctor_read(const char *line, ompp_probe_t *probe);
 
-/** The user's launch line, taken apart. */
+/** One program of a launch line, and what stands in front of it: mpirun -n 1 ./a : -n 1 ./b has two. */
 typedef struct {
-    char **argv;
-    size_t program; /* index of the program's name */
-    size_t front;   /* index of what stands in front of it and is ours (ompp and its options); = program when nothing */
+    char **argv;        /* NULL-terminated; of the second and later ones without the launcher */
+    size_t program;     /* index of the program's name; of NULL when there is none */
+    size_t front;       /* index of what stands in front of it and is ours (ompp and its options); = program when nothing */
+    char **options;     /* [noptions] of ompp, those that it knows */
+    size_t noptions;
+    const char *unknown; /* first one that it does not know, or that has no value; NULL = none */
 } ompp_launch_t;
 
-/** \brief Finds the program in a launch line. \return false when there is none. */
-bool ompp_doctor_parse(char **argv, ompp_launch_t *launch);
+enum { OMPP_DOCTOR_PROGRAMS = 16 };
+
+/** The user's launch line, taken apart. */
+typedef struct {
+    ompp_launch_t part[OMPP_DOCTOR_PROGRAMS];
+    size_t n;
+} ompp_line_t;
+
+/** \brief Finds the programs in a launch line. \return false when one of its parts has none. */
+bool ompp_doctor_parse(char **argv, ompp_line_t *line);
 
 /** What came of starting the line with something else in place of the program. */
 typedef struct {
@@ -58,8 +70,11 @@ typedef struct {
     char unloaded[600]; /* line of the dynamic linker about what it could not preload; "" = none */
 } ompp_started_t;
 
-/** \brief Starts the launch line with other words in place of the program, for a limited time. */
-void ompp_doctor_start(const ompp_launch_t *launch, char *const *words, ompp_started_t *started);
+/**
+ * \brief Starts the launch line with other words in place of its programs, for a limited time.
+ * \param[in] words  [line->n] of each; NULL-terminated.
+ */
+void ompp_doctor_start(const ompp_line_t *line, char *const *const *words, ompp_started_t *started);
 
 /** \brief The command. \param[in] argv launch line, NULL-terminated. \return 0: can be measured; 1: not, or badly; 2: wrong usage. */
 int ompp_doctor(char **argv);

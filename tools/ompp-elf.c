@@ -123,6 +123,25 @@ static bool has_separate(const image_t *image)
     return access(path, R_OK) == 0;
 }
 
+/* Beside the program, in .debug there, or under /usr/lib/debug, by the name that the program gives it. */
+static bool has_linked(const image_t *image, const char *program)
+{
+    const ElfW(Shdr) *link = find_section(image, ".gnu_debuglink");
+    const char *const forms[] = {"%s/%s", "%s/.debug/%s", "/usr/lib/debug%s/%s"};
+    char dir[PATH_MAX], path[2 * PATH_MAX];
+    bool found = false;
+
+    if (!link || link->sh_offset > image->size || link->sh_size > image->size - link->sh_offset || !realpath(program, dir)) return false;
+    const char *name = (const char *)image->data + link->sh_offset;
+    if (!memchr(name, '\0', link->sh_size) || !*name || strchr(name, '/')) return false;
+    *strrchr(dir, '/') = '\0';
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0] && !found; i++) {
+        snprintf(path, sizeof path, forms[i], dir, name);
+        found = access(path, R_OK) == 0;
+    }
+    return found;
+}
+
 ompp_elf_debug_t ompp_elf_debug(const char *path)
 {
     ompp_elf_debug_t found = OMPP_ELF_NO_LINES;
@@ -131,7 +150,7 @@ ompp_elf_debug_t ompp_elf_debug(const char *path)
     if (!map_file(path, &image)) return found;
     if (is_elf_here(&image) && (find_section(&image, ".debug_line") || find_section(&image, ".zdebug_line")))
         found = OMPP_ELF_LINES;
-    else if (is_elf_here(&image) && has_separate(&image))
+    else if (is_elf_here(&image) && (has_separate(&image) || has_linked(&image, path)))
         found = OMPP_ELF_SEPARATE;
     munmap((void *)image.data, image.size);
     return found;

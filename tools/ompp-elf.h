@@ -22,7 +22,7 @@ ompp_elf_kind_t ompp_elf_kind(const char *path);
 /** Where the source lines of a program's addresses are to be had. */
 typedef enum {
     OMPP_ELF_LINES,    /* in the file */
-    OMPP_ELF_SEPARATE, /* in a file of /usr/lib/debug, by build id */
+    OMPP_ELF_SEPARATE, /* in a file of its own, found by build id or .gnu_debuglink */
     OMPP_ELF_NO_LINES
 } ompp_elf_debug_t;
 

@@ -148,6 +148,11 @@ bool ompp_program_starts_others(const char *name)
     return find_starter(base_name(name)) < sizeof starters / sizeof starters[0];
 }
 
+bool ompp_program_starts_ranks(const char *name)
+{
+    return ompp_program_starts_others(name) && starters[find_starter(base_name(name))].ranks;
+}
+
 static void check_starter(ompp_program_t *program, const char *name)
 {
     const char *base = base_name(name);

@@ -41,6 +41,9 @@ void ompp_program_find(char **argv, bool children, ompp_program_t *program);
 /** \brief Is this a command that starts what is to be measured (mpirun, env, taskset, ...)? By its name. */
 bool ompp_program_starts_others(const char *name);
 
+/** \brief Is it one that starts ranks of MPI (mpirun, srun, ...)? */
+bool ompp_program_starts_ranks(const char *name);
+
 /**
  * \brief The library of wrappers for an MPI library.
  * \param[in] dir     where our libraries are.

@@ -147,6 +147,64 @@ def test_directories(doctor, good):
             subprocess.run(["umount", folder])
 
 
+def test_debug_apart(doctor):
+    """Debug information in a file that the program names: present, and used by the report."""
+    if not shutil.which("objcopy"):
+        print("note: no objcopy")
+        return
+    linked = compile_(doctor.folder, "linked", PROGRAM, "-g", "-fopenmp")
+    for words in (["--only-keep-debug", "linked", "linked.debug"], ["--strip-all", "linked"], ["--add-gnu-debuglink=linked.debug", "linked"]):
+        doctor.verdict.equal(harness.execute(["objcopy", *words], doctor.folder).status, 0, "objcopy")
+    doctor.ask("debug information apart", [linked], 0, {"lines": ("ok", "in a file of its own")})
+    folder = os.path.join(doctor.folder, "apart")
+    os.mkdir(folder)
+    harness.execute([harness.command("ompp"), "--", "../linked"], folder)
+    texts = [open(os.path.join(folder, name)).read() for name in os.listdir(folder) if name.endswith(".txt")]
+    doctor.verdict.check(texts and re.search(r"linked\.c \(\d+-\d+\)", texts[0]), "debug information apart: no lines in the report")
+    os.unlink(os.path.join(doctor.folder, "linked.debug"))
+    doctor.ask("debug information lost", [linked], 0, {"lines": ("note", "no debug information")})
+
+
+def test_options(doctor, good):
+    """What the user's line has already is kept, understood and tried."""
+    ompp = harness.command("ompp")
+    new = os.path.join(doctor.folder, "new")
+    out = doctor.ask("options", [ompp, "--appname", "x", "--job-dir=" + new, "--", good, "a"], 0,
+                     {"program": ("ok", "./good"), "survival": ("ok", re.escape(new + " (the run makes it)"))})
+    doctor.verdict.check(out.endswith("\n  %s --appname x --job-dir=%s -- ./good a \n" % (ompp, new)), "options: command in\n" + out)
+    doctor.verdict.check(not os.path.exists(new), "options: made the directory")
+    doctor.ask("no parent", [good], 0, {"survival": ("note", "No such file or directory", "OMPP_JOB_DIR")}, OMPP_JOB_DIR=new + "/deeper")
+    doctor.ask("bad option", [ompp, "--causal=virtul", "--", good], 1, {"settings": ("BAD", "OMPP_CAUSAL")})
+    doctor.ask("bad directory", [ompp, "--outdir", "/proc", "--", good], 1, {"reports": ("BAD", "/proc")})
+    doctor.ask("unknown option", [ompp, "--dta", "--", good], 1, {"options": ("BAD", "--dta"), "program": ("ok", "./good")})
+    doctor.ask("no value", [ompp, "--outdir", "--", good], 1, {"options": ("BAD", "--outdir"), "program": ("ok", "./good")})
+
+
+# Stands between launcher and program as env does, and leaves ompp out on rank 1.
+FORGETS = """#!/bin/sh
+if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ]; then
+    case " $* " in *" -- "*) while [ "$1" != -- ]; do shift; done; shift;; esac
+fi
+exec "$@"
+"""
+
+
+def test_ranks(doctor, name, run, program, good):
+    """Every rank is asked; every program of a line is looked at."""
+    os.makedirs(os.path.join(doctor.folder, "bin"), exist_ok=True)
+    forgets = os.path.join(doctor.folder, "bin", "env")
+    with open(forgets, "w") as file:
+        file.write(FORGETS)
+    os.chmod(forgets, 0o755)
+    doctor.ask(name + ": one rank without", [*run, "-n", "3", forgets, program], 1, {"libraries": ("BAD", "not in 1 of 3 processes, first rank 1")})
+    out = doctor.ask(name + ": two programs", [*run, "-n", "1", program, ":", "-n", "2", good, "x"], 0, {"launch": ("ok", "3 processes"),
+                     "libraries": ("ok", "all 3 processes")})
+    doctor.verdict.equal(re.findall(r"^ok    program      (\S+):", out, re.M), [program, good], name + ": two programs")
+    doctor.verdict.check(out.endswith("-n 1 ompp -- %s : -n 2 ompp -- %s x \n" % (program, good)), name + ": command in\n" + out)
+    doctor.ask(name + ": second one is static", [*run, "-n", "1", program, ":", "-n", "1", "./fixed"], 1,
+               {"program": ("BAD", "./fixed", "statically"), "libraries": ("ok",)})
+
+
 def test_alien(doctor, name, other, words, program):
     """Without the doctor: one line from the first of the processes, and in the report of each."""
     folder = os.path.join(doctor.folder, "%s-by-%s" % (name, other))
@@ -159,7 +217,7 @@ def test_alien(doctor, name, other, words, program):
                          "%s by %s: Coverage" % (name, other))
 
 
-def test_mpi(doctor):
+def test_mpi(doctor, good):
     families = {name: launcher(name) for name in ("openmpi", "mpich")}
     families = {name: found for name, found in families.items() if found}
     programs = {name: compile_(doctor.folder, name, PROGRAM, "-g", "-DMPI", "-fopenmp", compiler=compiler)
@@ -170,6 +228,7 @@ def test_mpi(doctor):
         doctor.verdict.check(out.endswith("-n 2 ompp -- %s \n" % programs[name]), "%s: command in\n%s" % (name, out))
         doctor.ask(name + ", with ompp", [*run, "-n", "2", harness.command("ompp"), "--overwrite", "--", programs[name]], 0,
                    {"launch": ("ok", "2 processes")})
+        test_ranks(doctor, name, run, programs[name], good)
         for other in families:
             if other != name:
                 doctor.ask("%s by %s" % (name, other), [*families[other][0], "-n", "2", programs[name]], 1,
@@ -188,7 +247,9 @@ def main():
     try:
         good = test_alone(doctor)
         test_directories(doctor, good)
-        test_mpi(doctor)
+        test_debug_apart(doctor)
+        test_options(doctor, good)
+        test_mpi(doctor, good)
     except harness.Failure as failure:
         verdict.check(False, str(failure))
     verdict.finish(scratch)
