@@ -1,9 +1,10 @@
 #include "base/ompp_log.h"
 
+#include "base/ompp_write.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <unistd.h>
 
 ompp_log_level_t ompp_log_level = OMPP_LOG_WARN;
 
@@ -40,7 +41,6 @@ void ompp_log_write(const char *domain, ompp_log_level_t level, bool common, con
     va_end(args);
     n = more < (int)sizeof line - n - 1 ? n + more : (int)sizeof line - 2;
     line[n++] = '\n';
-    if (write(STDERR_FILENO, line, n) < 0) { /* nowhere left to say it */
-    }
+    ompp_write_stderr(line, (size_t)n);
     errno = saved_errno;
 }

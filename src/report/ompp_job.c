@@ -8,10 +8,10 @@
 #include "analysis/ompp_analysis.h"
 #include "analysis/ompp_values.h"
 #include "base/ompp_error.h"
+#include "base/ompp_write.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 
@@ -112,27 +112,14 @@ static int write_somewhere(const ompp_profile_t *profile, ompp_job_t *job)
     return rc;
 }
 
-/**
- * Neither a file size limit nor a pipe whose reader goes away may kill the program: SIGXFSZ and SIGPIPE are held back while
- * writing, and taken if they came. write() says EFBIG or EPIPE.
- */
+/* Neither a file size limit nor a pipe whose reader goes away may kill the program. */
 static int write_unharmed(const ompp_profile_t *profile, ompp_job_t *job)
 {
-    static const int signals[] = {SIGXFSZ, SIGPIPE};
-    sigset_t set, before, pending;
-    const struct timespec now = {0, 0};
-    int rc;
+    ompp_write_t writing;
 
-    sigemptyset(&set);
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) sigaddset(&set, signals[i]);
-    if (pthread_sigmask(SIG_BLOCK, &set, &before)) return write_somewhere(profile, job);
-    sigpending(&pending);
-    rc = write_somewhere(profile, job);
-    /* What was pending before is the program's. */
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-        if (sigismember(&pending, signals[i])) sigdelset(&set, signals[i]);
-    while (sigtimedwait(&set, NULL, &now) > 0 || errno == EINTR) continue;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    ompp_write_begin(&writing);
+    int rc = write_somewhere(profile, job);
+    ompp_write_end(&writing);
     return rc;
 }
 

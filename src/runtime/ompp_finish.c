@@ -9,6 +9,7 @@
 #include "base/ompp_env.h"
 #include "base/ompp_error.h"
 #include "base/ompp_log.h"
+#include "base/ompp_write.h"
 #include "model/ompp_collect.h"
 #include "model/ompp_job.h"
 #include "model/ompp_merge.h"
@@ -26,7 +27,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,36 +142,6 @@ static bool write_compact(const ompp_profile_t *profile, const ompp_job_t *job, 
     return written;
 }
 
-/*
- * Writing past RLIMIT_FSIZE raises SIGXFSZ, which would end the program. While we write it is blocked on this thread, and one that
- * came from us is taken back; the program's own disposition and mask stay as they are.
- */
-typedef struct {
-    sigset_t old;
-    bool blocked;
-} file_limit_t;
-
-static void file_limit_begin(file_limit_t *limit)
-{
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGXFSZ);
-    limit->blocked = pthread_sigmask(SIG_BLOCK, &set, &limit->old) == 0;
-}
-
-static void file_limit_end(const file_limit_t *limit)
-{
-    const struct timespec now = {0, 0};
-    sigset_t set;
-
-    if (!limit->blocked) return;
-    sigemptyset(&set);
-    sigaddset(&set, SIGXFSZ);
-    if (!sigismember(&limit->old, SIGXFSZ)) sigtimedwait(&set, NULL, &now);
-    pthread_sigmask(SIG_SETMASK, &limit->old, NULL);
-}
-
 static unsigned formats(void)
 {
     bool text = ompp_env_has_word(ompp_env.outformat, "text") || ompp_env_has_word(ompp_env.outformat, "plain");
@@ -194,7 +164,6 @@ static const char *advice(void)
 static bool write_here(ompp_profile_t *profile, int local_rank, const char *why)
 {
     bool incremental = profile->nranks_kept == 1 && profile->ranks[0].end == OMPP_END_DUMP;
-    file_limit_t limit;
     char dir[4200], library[4200];
     ompp_job_run_t *run = NULL;
     ompp_job_t job = {.version = OMPP_JOB_VERSION,
@@ -215,14 +184,13 @@ static bool write_here(ompp_profile_t *profile, int local_rank, const char *why)
     if (handle) run = (ompp_job_run_t *)dlsym(handle, OMPP_JOB_FUNCTION);
     if (!run) {
         const char *reason = dlerror();
-        file_limit_begin(&limit);
+        ompp_write_t writing;
+        ompp_write_begin(&writing);
         const bool written = write_compact(profile, &job, incremental, reason ? reason : "unknown error");
-        file_limit_end(&limit);
+        ompp_write_end(&writing);
         return written;
     }
-    file_limit_begin(&limit);
     int error = run(profile, &job);
-    file_limit_end(&limit);
     if (job.message[0])
         warn_of_report(incremental, "", job.message);
     else if (error)

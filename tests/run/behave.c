@@ -110,6 +110,29 @@ static void finish(const char *what, pid_t pid)
     fflush(stdout);
 }
 
+/* A thread as runtimes without the C library make it: no thread-local storage of its own, so it calls nobody. */
+static int on_a_thread(void *flag)
+{
+    __atomic_add_fetch((int *)flag, 1, __ATOMIC_RELEASE);
+    return 0;
+}
+
+static void clone_thread(void)
+{
+    const int shared = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_CHILD_CLEARTID;
+    static char stack[65536] __attribute__((aligned(64)));
+    static int done = 0, alive;
+
+    for (int i = 0; i < 20; i++) {
+        __atomic_store_n(&alive, 1, __ATOMIC_RELEASE);
+        clone(on_a_thread, stack + sizeof stack, shared, &done, NULL, NULL, &alive);
+        team();
+        while (__atomic_load_n(&alive, __ATOMIC_ACQUIRE))
+            sched_yield();
+    }
+    printf("threads of clone: %d\n", done);
+}
+
 static int on_a_clone(void *flag)
 {
     *(volatile int *)flag = 1;
@@ -150,6 +173,7 @@ static void children(void)
     if (pipe && fgets(line, sizeof line, pipe))
         printf("popen: %s", line);
     printf("pclose: %d\n", pipe ? pclose(pipe) : -1);
+    clone_thread();
     team();
 }
 
@@ -164,6 +188,24 @@ static void *work(void *how)
     if (how)
         pthread_exit((void *)(long)mine);
     return (void *)(long)mine;
+}
+
+/* With a pending cancel from its first moment or a later one; it may be taken in pause() alone. */
+static void *work_and_wait(void *unused)
+{
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    work(NULL);
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+    for (;;)
+        pause();
+    return unused;
+}
+
+static void *work_for_ever(void *unused)
+{
+    for (;;)
+        work(NULL);
+    return unused;
 }
 
 static void threads(void)
@@ -181,6 +223,16 @@ static void threads(void)
         }
     }
     printf("threads: %ld\n", all);
+    all = 0;
+    for (int i = 0; i < 20; i++) {
+        pthread_create(&thread[0], NULL, work_and_wait, NULL);
+        pthread_cancel(thread[0]);
+        pthread_join(thread[0], &result);
+        all += result == PTHREAD_CANCELED;
+    }
+    printf("cancelled: %ld\n", all);
+    pthread_create(&thread[0], NULL, work_for_ever, NULL); /* is in a region when the program ends */
+    pthread_detach(thread[0]);
     team();
 }
 
@@ -194,14 +246,14 @@ static void __attribute__((noinline)) deep(int n)
     deep(n - 1);
 }
 
-/* Out of a serialised region, which OpenMP does not allow and programs do, and out of plain functions. */
+/* Out of plain functions, and out of a serialised region and another in it, which OpenMP does not allow and programs do. */
 static void jumps(void)
 {
     volatile int came = 0;
 
     for (volatile int i = 0; i < 100; i++) {
         if (setjmp(place) == 0)
-            deep(0);
+            deep(i % 3);
         else
             came++;
     }
@@ -226,6 +278,16 @@ static void descriptors(void)
             printf("not ours: %d\n", fd);
     fclose(stdin);
     team();
+}
+
+/* Descriptor 2 becomes a file of the program's, open to the end: nobody else's text is to get there. */
+static void reuse(void)
+{
+    close(2);
+    int fd = open("data.out", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+    team();
+    printf("opened %d, written %zd\n", fd, write(fd, "data\n", 5));
 }
 
 static volatile sig_atomic_t seen;
@@ -299,6 +361,8 @@ int main(int argc, char **argv)
         jumps();
     if (strcmp(what, "descriptors") == 0)
         descriptors();
+    if (strcmp(what, "reuse") == 0)
+        reuse();
     if (strcmp(what, "signals") == 0)
         signals();
     if (strcmp(what, "library") == 0)

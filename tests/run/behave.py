@@ -26,7 +26,7 @@ int library_team(int n)
     return sum;
 }
 """
-WAYS = (["self"], ["children"], ["threads"], ["jumps"], ["descriptors"], ["signals"], ["status"], ["exec", "again"], ["rate", "2000"],
+WAYS = (["self"], ["children"], ["threads"], ["jumps"], ["descriptors"], ["reuse"], ["signals"], ["status"], ["exec", "again"], ["rate", "2000"],
         ["output", "16"])
 CXX = {"opari": os.environ.get("TEST_GXX", "g++"), "ompt": os.environ.get("TEST_CLANGXX", "clang++-19")}
 
@@ -40,7 +40,20 @@ def run(words, folder, **settings):
     return done.status, out if len(out) < 100000 else hashlib.sha256(done.out.encode()).hexdigest(), done
 
 
-def compare(verdict, title, plain, measured, report=True):
+def test_standard_files(verdict, title, words, folder):
+    """All three are closed from the start; or nobody reads what is written to stderr, which is no reason to be killed."""
+    os.makedirs(folder, exist_ok=True)
+    done = harness.execute(["sh", "-c", "exec \"$@\" <&- >&- 2>&-", "sh", *words, "reuse"], folder, OMP_NUM_THREADS=2)
+    with open(os.path.join(folder, "data.out")) as file: # descriptor 0, and the program's stdout is descriptor 1
+        verdict.equal((done.status, file.read()), (0, "data\n"), title + ": without stdin, stdout and stderr")
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([*words, "status"], cwd=folder, env=harness.environment(OMP_NUM_THREADS=2), stderr=writer, stdout=subprocess.DEVNULL)
+    os.close(writer)
+    verdict.equal(done.returncode, 77, title + ": stderr is a pipe without a reader: status")
+
+
+def compare(verdict, title, plain, measured, report=True, leaves=False):
     verdict.equal(measured[0], plain[0], title + ": status: " + measured[2].err[-300:])
     if measured[1] != plain[1]:
         a, b = plain[1].splitlines(), measured[1].splitlines()
@@ -49,7 +62,11 @@ def compare(verdict, title, plain, measured, report=True):
     if report:
         verdict.check(measured[2].reports(), "%s: no report: %s" % (title, measured[2].err[-300:]))
     left = os.listdir(measured[2].folder + "-job") if os.path.isdir(measured[2].folder + "-job") else []
-    verdict.equal(left, [], title + ": files left")
+    verdict.check(leaves or not left, "%s: files left: %s" % (title, left))
+    data = os.path.join(measured[2].folder, "data.out")
+    if os.path.exists(data):
+        with open(data) as file:
+            verdict.equal(file.read(), "data\n", title + ": what is in a file that has the descriptor of stderr")
 
 
 def cxx(how, words, folder):
@@ -87,9 +104,11 @@ def test(verdict, scratch, how, ways):
         plain = run(lines_of(folder, "plain", way), os.path.join(folder, "run-plain-" + name))
         report = way != ["status"]
         compare(verdict, name + ", kinst-ompp", plain, run(lines_of(folder, "kinst", way), os.path.join(folder, "run-kinst-" + name)), report)
-        if way[0] != "exec":  # the new program is not measured then, and the file of the old one stays for ompp-report merge
-            compare(verdict, name + ", ompp", plain, run(ompp + lines_of(folder, "plain", way), os.path.join(folder, "run-ompp-" + name)),
-                    report)
+        # With exec, the new program is not measured, and the file of the old one stays for ompp-report merge.
+        compare(verdict, name + ", ompp", plain, run(ompp + lines_of(folder, "plain", way), os.path.join(folder, "run-ompp-" + name)),
+                report and way[0] != "exec", way[0] == "exec")
+    for kind, front in (("plain", ompp), ("kinst", [])):
+        test_standard_files(verdict, "%s, %s" % (how, kind), front + [os.path.join(folder, kind, "behave")], os.path.join(folder, "closed-" + kind))
     if os.path.exists(os.path.join(folder, "kinst", "throw")):
         plain = run([os.path.join(folder, "plain", "throw")], os.path.join(folder, "run-plain-throw"))
         compare(verdict, how + "-throw, kinst-ompp", plain, run([os.path.join(folder, "kinst", "throw")], os.path.join(folder, "run-kinst-throw")))

@@ -1,0 +1,66 @@
+/* Writing that cannot kill the program, and messages that do not get into its files. */
+#include "base/ompp_write.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const int signals[] = {SIGPIPE, SIGXFSZ};
+#define NSIGNALS (sizeof signals / sizeof signals[0])
+
+static struct stat standard_error;
+static bool has_standard_error;
+
+void ompp_write_begin(ompp_write_t *state)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < NSIGNALS; i++) sigaddset(&set, signals[i]);
+    sigpending(&state->pending);
+    state->held = pthread_sigmask(SIG_BLOCK, &set, &state->mask) == 0;
+}
+
+void ompp_write_end(const ompp_write_t *state)
+{
+    const struct timespec now = {0, 0};
+    int saved_errno = errno;
+    sigset_t set;
+
+    if (!state->held) return;
+    sigemptyset(&set);
+    for (size_t i = 0; i < NSIGNALS; i++)
+        if (!sigismember(&state->pending, signals[i])) sigaddset(&set, signals[i]);
+    while (sigtimedwait(&set, NULL, &now) > 0 || errno == EINTR) continue;
+    pthread_sigmask(SIG_SETMASK, &state->mask, NULL);
+    errno = saved_errno;
+}
+
+__attribute__((constructor)) static void at_load(void)
+{
+    int saved_errno = errno;
+
+    has_standard_error = fstat(STDERR_FILENO, &standard_error) == 0;
+    errno = saved_errno;
+}
+
+static bool is_standard_error(void)
+{
+    struct stat now;
+
+    if (!has_standard_error || fstat(STDERR_FILENO, &now)) return false;
+    return now.st_dev == standard_error.st_dev && now.st_ino == standard_error.st_ino;
+}
+
+void ompp_write_stderr(const char *text, size_t n)
+{
+    int saved_errno = errno;
+    ompp_write_t state;
+
+    ompp_write_begin(&state);
+    if (is_standard_error() && write(STDERR_FILENO, text, n) < 0) { /* nowhere left to say it */
+    }
+    ompp_write_end(&state);
+    errno = saved_errno;
+}
