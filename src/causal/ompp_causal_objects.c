@@ -147,9 +147,40 @@ static ompp_replay_t *interval_of(ompp_causal_thread_t *self, object_t *o, uint3
     if (!takes_part(self, o, generation)) {
         const int member = ompp_replay_join(r, &self->own);
         if (member < 0) return NULL;
-        self->part = (ompp_causal_part_t){o->object, generation, (unsigned)member, r, 0};
+        self->part = (ompp_causal_part_t){o->object, generation, false, (unsigned)member, r, 0};
     }
     return r;
+}
+
+/* What the thread is in: the interval before its team's next barrier, or that of the task it runs, which may have made it wait there. */
+static bool place_of(ompp_causal_thread_t *self, uint64_t *team, uint32_t *generation)
+{
+    *team = (uint64_t)(uintptr_t)ompp_event_team();
+    if (!*team) return false;
+    *generation = self->task ? self->flow.generation : *generation_of(self, *team);
+    return !self->task || self->flow.team == *team;
+}
+
+/* The record of the interval, locked, and in *interval what is noted of it; NULL = nothing is. */
+static object_t *open_interval(ompp_causal_thread_t *self, ompp_replay_t **interval)
+{
+    uint64_t team;
+    uint32_t generation;
+    object_t *o = place_of(self, &team, &generation) ? take(OMPP_SYNC_BARRIER, team, true) : NULL;
+
+    *interval = o && o->spoiled != generation + 1 ? interval_of(self, o, generation) : NULL;
+    if (!*interval) self->part.team = 0;
+    return o;
+}
+
+static void close_interval(object_t *o)
+{
+    if (o) ompp_causal_unlock(&o->lock);
+}
+
+static unsigned flow_of(const ompp_causal_thread_t *self)
+{
+    return self->task ? self->flow.flow : self->part.member;
 }
 
 /*
@@ -158,30 +189,107 @@ static ompp_replay_t *interval_of(ompp_causal_thread_t *self, object_t *o, uint3
  */
 static void note(ompp_causal_thread_t *self, ompp_replay_op_t op, uint64_t object, unsigned flag_bit, uint16_t slots)
 {
-    const uint64_t team = self->task ? 0 : (uint64_t)(uintptr_t)ompp_event_team();
-    object_t *o = team ? take(OMPP_SYNC_BARRIER, team, true) : NULL;
-    const uint32_t generation = team ? *generation_of(self, team) : 0;
-    ompp_replay_t *r = o && o->spoiled != generation + 1 ? interval_of(self, o, generation) : NULL;
+    ompp_replay_t *r;
+    object_t *o = open_interval(self, &r);
 
     if (r) {
-        ompp_replay_note(r, self->part.member, op, object, &self->own);
+        ompp_replay_note(r, flow_of(self), op, object, &self->own);
         o->overtaken[flag_bit] |= slots;
-    } else {
-        self->part.team = 0;
     }
-    if (o) ompp_causal_unlock(&o->lock);
+    close_interval(o);
     if (!r && op != OMPP_REPLAY_UNLOCK) ompp_causal_watch(flag_bit, slots);
+}
+
+/* What it has waited for is no work. */
+static void go_on_in_interval(ompp_causal_thread_t *self)
+{
+    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
+    ompp_replay_go_on(self->part.interval, flow_of(self), &self->own);
 }
 
 void ompp_causal_spoil_order(ompp_causal_thread_t *self)
 {
-    const uint64_t team = ompp_causal.rule.delays ? 0 : (uint64_t)(uintptr_t)ompp_event_team();
-    object_t *o = team ? take(OMPP_SYNC_BARRIER, team, true) : NULL;
+    uint64_t team;
+    uint32_t generation;
+    object_t *o = !ompp_causal.rule.delays && place_of(self, &team, &generation) ? take(OMPP_SYNC_BARRIER, team, true) : NULL;
 
     if (!o) return;
-    o->spoiled = *generation_of(self, team) + 1;
+    o->spoiled = generation + 1;
     ompp_causal_unlock(&o->lock);
 }
+
+/* ---- Tasks ------------------------------------------------------------------------------------------------------------ */
+
+ompp_causal_flow_t ompp_causal_note_create(ompp_causal_thread_t *self)
+{
+    ompp_causal_flow_t made = {0, 0, 0};
+    ompp_replay_t *r;
+    object_t *o = open_interval(self, &r);
+    const int flow = r ? ompp_replay_create(r, flow_of(self), &self->own) : -1;
+
+    if (flow >= 0) made = (ompp_causal_flow_t){o->object, self->part.generation, (uint32_t)flow};
+    close_interval(o);
+    return made;
+}
+
+void ompp_causal_note_arrived(ompp_causal_thread_t *self, const ompp_causal_flow_t *task)
+{
+    object_t *o = task->team ? take(OMPP_SYNC_BARRIER, task->team, true) : NULL;
+
+    if (o && o->replayed == task->generation + 1 && !takes_part(self, o, task->generation)) {
+        const int member = ompp_replay_join(o->replay, &self->own);
+        if (member >= 0) {
+            self->part = (ompp_causal_part_t){o->object, task->generation, true, (unsigned)member, o->replay, 0};
+            ompp_replay_note(o->replay, (unsigned)member, OMPP_REPLAY_END, 0, &self->own);
+        }
+    }
+    close_interval(o);
+}
+
+void ompp_causal_note_begin(ompp_causal_thread_t *self, int waiting, uint16_t slots)
+{
+    object_t *o = self->flow.team ? take(OMPP_SYNC_BARRIER, self->flow.team, true) : NULL;
+    const bool noted = o && takes_part(self, o, self->flow.generation);
+
+    if (noted) {
+        ompp_replay_begin(o->replay, self->flow.flow, waiting, &self->own);
+        o->overtaken[OMPP_WHATIF_BIT_TASK] |= slots;
+    } else if (o) {
+        o->spoiled = self->flow.generation + 1;
+    }
+    close_interval(o);
+    if (noted) return;
+    ompp_causal_spoil_order(self);
+    ompp_causal_watch(OMPP_WHATIF_BIT_TASK, slots);
+}
+
+int ompp_causal_flow_of(const ompp_causal_thread_t *self)
+{
+    return (int)flow_of(self);
+}
+
+/* Nothing that does not belong to an interval begins one. */
+static bool is_noted(const ompp_causal_thread_t *self)
+{
+    return self->task ? self->flow.team != 0 : self->part.team && !self->part.arrived;
+}
+
+void ompp_causal_note_end(ompp_causal_thread_t *self)
+{
+    if (is_noted(self)) note(self, OMPP_REPLAY_END, 0, OMPP_WHATIF_BIT_TASK, 0);
+}
+
+void ompp_causal_note_wait(ompp_causal_thread_t *self)
+{
+    if (is_noted(self)) note(self, OMPP_REPLAY_WAIT, 0, OMPP_WHATIF_BIT_TASK, 0);
+}
+
+void ompp_causal_note_waited(ompp_causal_thread_t *self)
+{
+    if (is_noted(self) && self->part.team) go_on_in_interval(self);
+}
+
+/* ---- Barriers again ---------------------------------------------------------------------------------------------------- */
 
 /* All have come, and this is the first one that goes on. */
 static void go_through(object_t *o, uint32_t generation)
@@ -191,7 +299,8 @@ static void go_through(object_t *o, uint32_t generation)
     const bool right = o->spoiled != generation + 1 && ompp_replay_run(o->replay, &o->stamp[generation & 1]);
     if (right) o->settled = generation + 1;
     for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++)
-        if (f == OMPP_WHATIF_BIT_LOCK || f == OMPP_WHATIF_BIT_DYNAMIC) ompp_causal_watch(f, right && o->replay->fits ? 0 : o->overtaken[f]);
+        if (f == OMPP_WHATIF_BIT_LOCK || f == OMPP_WHATIF_BIT_DYNAMIC || f == OMPP_WHATIF_BIT_TASK)
+            ompp_causal_watch(f, right && o->replay->fits ? 0 : o->overtaken[f]);
 }
 
 /*
@@ -208,8 +317,9 @@ static void arrive(ompp_causal_thread_t *self, uint64_t team, uint32_t generatio
     if (o->generation[side] != generation) o->stamp[side].t = o->rest[side].t = 0;
     o->generation[side] = generation;
     const bool part = takes_part(self, o, generation);
-    if (part) ompp_replay_note(o->replay, self->part.member, OMPP_REPLAY_END, 0, &self->own);
-    self->part.team = 0;
+    if (part && !self->part.arrived) ompp_replay_note(o->replay, self->part.member, OMPP_REPLAY_END, 0, &self->own);
+    if (part) self->part.arrived = true;
+    else self->part.team = 0;
     ompp_clocks_combine(part ? &o->stamp[side] : &o->rest[side], &self->own);
     o->used = t;
     ompp_causal_unlock(&o->lock);
@@ -284,13 +394,6 @@ static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t
     return found;
 }
 
-/* It has the lock: what it has waited for it is no work. */
-static void go_on_in_interval(ompp_causal_thread_t *self)
-{
-    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
-    ompp_replay_go_on(self->part.interval, self->part.member, &self->own);
-}
-
 /* ---- Iterations ------------------------------------------------------------------------------------------------------- */
 
 /* The thread comes to a loop, or for more iterations, or has found that there are none: would it come before one that was here already? */
@@ -300,7 +403,7 @@ static void come_for_more(ompp_causal_thread_t *self, ompp_replay_op_t op, ompp_
     uint16_t slots = 0;
 
     if (ompp_causal.rule.delays) return;
-    if (op == OMPP_REPLAY_CHUNK && self->part.team == team && t < self->part.unit + OMPP_REPLAY_GRAIN) return;
+    if (op == OMPP_REPLAY_CHUNK && self->part.team == team && !self->part.arrived && t < self->part.unit + OMPP_REPLAY_GRAIN) return;
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
     object_t *o = take(OMPP_SYNC_CHUNK, team, true);
     if (o) {

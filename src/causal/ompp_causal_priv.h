@@ -27,17 +27,25 @@ typedef struct {
     uint32_t generation; /* of a barrier */
 } ompp_causal_wait_t;
 
+/** Where a task belongs to, of an interval that is noted. */
+typedef struct {
+    uint64_t team; /* 0 = to none */
+    uint32_t generation, flow;
+} ompp_causal_flow_t;
+
 /** A task that lies on a thread above another one, and what that one was doing. */
 typedef struct {
     uint32_t task, group; /* of the interrupted one */
     bool waited;
     ompp_causal_wait_t wait;
+    ompp_causal_flow_t flow;
 } ompp_causal_level_t;
 
 /** The interval of a team that a thread takes part in; see ompp_replay.h. */
 typedef struct {
     uint64_t team; /* 0 = none */
     uint32_t generation;
+    bool arrived;  /* at the barrier: it runs tasks at most */
     unsigned member;
     struct ompp_replay *interval;
     ompp_time_t unit; /* when it came for iterations last */
@@ -65,6 +73,7 @@ typedef struct ompp_causal_thread {
     uint32_t task;           /* index of the task it runs; 0 = its implicit one */
     uint32_t implicit;       /* index of the record of its implicit task; 0 = none yet */
     uint32_t group;          /* index of the innermost taskgroup; 0 = none */
+    ompp_causal_flow_t flow; /* of the task it runs */
     ompp_off_t node;         /* place, again when another set of regions is followed */
     uint16_t regions;        /* slots of the regions it is in; of clocks.mask only the experiment's, with delays */
     bool chases;             /* with delays: it is where order is decided as it goes, and keeps up with the others */
@@ -189,6 +198,26 @@ void ompp_causal_arrive_again(ompp_causal_thread_t *self, ompp_time_t t);
 /** \brief Without delays: what the thread's team does before its next barrier cannot be gone through again. */
 void ompp_causal_spoil_order(ompp_causal_thread_t *self);
 
+/* Without delays, what tasks do, for going through it again; the time is that of self->own. */
+
+/** \brief The thread has made a task. \return where that belongs to. */
+ompp_causal_flow_t ompp_causal_note_create(ompp_causal_thread_t *self);
+/** \brief The thread is about to turn to a task, from the barrier to which it came then. */
+void ompp_causal_note_arrived(ompp_causal_thread_t *self, const ompp_causal_flow_t *task);
+/** \return number of what the thread runs in its interval. */
+int ompp_causal_flow_of(const ompp_causal_thread_t *self);
+/**
+ * \brief The thread has turned to the task self->flow.
+ * \param[in] waiting  what waits on it for tasks, by its number; -1 = it comes from the barrier.
+ * \param[in] slots    in the program with these faster it would have begun before another one that has begun.
+ */
+void ompp_causal_note_begin(ompp_causal_thread_t *self, int waiting, uint16_t slots);
+/** \brief The task that the thread runs is over. */
+void ompp_causal_note_end(ompp_causal_thread_t *self);
+/** \brief It begins to wait for tasks; it goes on, at clocks.since. */
+void ompp_causal_note_wait(ompp_causal_thread_t *self);
+void ompp_causal_note_waited(ompp_causal_thread_t *self);
+
 /* ---- Tasks (ompp_causal_tasks.c) -------------------------------------------------------------------------------------- */
 
 void ompp_causal_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t);
@@ -306,6 +335,15 @@ ompp_time_t ompp_causal_result_work(void);
  * \param[in] work  ns of all threads in the region, during the block.
  */
 void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block, ompp_time_t work);
+
+/**
+ * \brief Flags of a slot that are to be told to other ranks. Who sees that order is open (the receiver of messages from any source) may
+ *        never be in the regions that move it; the report takes flags from ranks that are.
+ */
+uint32_t ompp_causal_result_flags(unsigned slot);
+
+/** \brief Another rank has seen these. */
+void ompp_causal_result_heard(unsigned slot, uint32_t flags);
 
 /** \brief An experiment has taken so many ns of pauses, whether it was worth anything or not. */
 void ompp_causal_result_paid(ompp_time_t paid);

@@ -18,6 +18,7 @@ typedef struct {
     uint32_t refs;          /* tasks that name it as parent or group, and itself until it is over */
     uint32_t nsuccessors;
     uint64_t successors[SUCCESSORS]; /* created tasks that wait for this one */
+    ompp_causal_flow_t flow; /* without delays: where it is noted (ompp_replay.h) */
     ompp_stamp_t ready;     /* created, predecessors complete; while suspended: as it was left */
     ompp_stamp_t complete;  /* children, or members of the group */
 } task_t;
@@ -116,19 +117,22 @@ static uint32_t current(ompp_causal_thread_t *self)
 
 /* ---- What tasks do ---------------------------------------------------------------------------------------------------- */
 
-static void create(ompp_causal_thread_t *self, uint64_t handle)
+/* \return its record; 0 = none of its own. */
+static uint32_t create(ompp_causal_thread_t *self, uint64_t handle)
 {
     uint32_t same = find(handle), index = same ? same : new_task(handle);
 
     if (!index) {
         self->lost++;
-        return;
+        return 0;
     }
     if (!same) {
         pool.tasks[index].parent = hold(current(self));
         pool.tasks[index].group = hold(self->group);
     }
     ompp_clocks_combine(&pool.tasks[index].ready, &self->own);
+    pool.tasks[index].flow.team = 0;
+    return same ? 0 : index;
 }
 
 static void depend(uint64_t successor, uint64_t predecessor)
@@ -143,10 +147,11 @@ static void depend(uint64_t successor, uint64_t predecessor)
 static void push(ompp_causal_thread_t *self, uint32_t index)
 {
     if (self->depth < OMPP_CAUSAL_LEVELS)
-        self->levels[self->depth] = (ompp_causal_level_t){self->task, self->group, self->clocks.waiting != 0, self->wait};
+        self->levels[self->depth] = (ompp_causal_level_t){self->task, self->group, self->clocks.waiting != 0, self->wait, self->flow};
     self->depth++;
     self->task = index;
     self->group = index ? pool.tasks[index].group : 0;
+    self->flow = index ? pool.tasks[index].flow : (ompp_causal_flow_t){0, 0, 0};
 }
 
 /* The thread turns back. \return true when it goes on waiting there. */
@@ -158,6 +163,7 @@ static bool pop(ompp_causal_thread_t *self)
     self->task = level->task;
     self->group = level->group;
     self->wait = level->wait;
+    self->flow = level->flow;
     return level->waited;
 }
 
@@ -165,9 +171,6 @@ static void begin(ompp_causal_thread_t *self, uint64_t created, uint64_t running
 {
     uint32_t index = find(created);
 
-    if (!ompp_causal.rule.delays)
-        ompp_causal_watch(OMPP_WHATIF_BIT_TASK,
-                          ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &pool.begun, OMPP_CAUSAL_TOLERANCE));
     self->other.t = 0;
     if (index) {
         self->other = pool.tasks[index].ready;
@@ -177,6 +180,15 @@ static void begin(ompp_causal_thread_t *self, uint64_t created, uint64_t running
         self->lost++;
     }
     push(self, index);
+}
+
+/* \return slots for which the thread would come for a task before one that has come already. */
+static uint16_t come_for_task(ompp_causal_thread_t *self, uint64_t created, ompp_causal_flow_t *flow)
+{
+    const uint32_t index = find(created);
+
+    *flow = index ? pool.tasks[index].flow : (ompp_causal_flow_t){0, 0, 0};
+    return ompp_causal.rule.delays ? 0 : ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &pool.begun, OMPP_CAUSAL_TOLERANCE);
 }
 
 static void note_begun(ompp_causal_thread_t *self)
@@ -237,13 +249,17 @@ static void do_create(ompp_causal_thread_t *self, uint64_t task, uint64_t other,
     (void)other;
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
     lock_pool();
-    create(self, task);
+    const uint32_t index = create(self, task);
     unlock_pool();
+    if (ompp_causal.rule.delays) return;
+    if (!index) ompp_causal_spoil_order(self);
+    else pool.tasks[index].flow = ompp_causal_note_create(self); /* nobody can begin it before we return */
 }
 
 static void do_depend(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
 {
-    (void)self, (void)t;
+    (void)t;
+    ompp_causal_spoil_order(self);
     lock_pool();
     depend(task, other);
     unlock_pool();
@@ -251,13 +267,25 @@ static void do_depend(ompp_causal_thread_t *self, uint64_t task, uint64_t other,
 
 static void do_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
 {
-    ompp_causal_spoil_order(self);
+    const bool waits = self->clocks.waiting != 0, at_barrier = waits && self->wait.kind == OMPP_SYNC_BARRIER;
+    ompp_causal_flow_t flow;
+
+    lock_pool();
+    const uint16_t slots = come_for_task(self, task, &flow);
+    unlock_pool();
+    if (at_barrier && flow.team) {
+        ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.waiting);
+        ompp_causal_note_arrived(self, &flow);
+    }
+    const int waiting = at_barrier ? -1 : ompp_causal_flow_of(self);
+    if (!waits) ompp_causal_spoil_order(self); /* it is one that its creator runs at once */
     lock_pool();
     begin(self, task, other);
     unlock_pool();
     ompp_causal_go_on(self, &self->other, 0, t);
     if (ompp_causal.rule.delays) ompp_causal_chase(self, OMPP_WHATIF_BIT_TASK);
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
+    if (!ompp_causal.rule.delays) ompp_causal_note_begin(self, waiting, slots);
     lock_pool();
     note_begun(self);
     unlock_pool();
@@ -271,6 +299,8 @@ static void do_end(ompp_causal_thread_t *self, uint64_t task, uint64_t other, om
     const bool here = find(task) == self->task; /* not one that lies on another thread, which is told later */
     end(task, &self->own);
     unlock_pool();
+    if (here) ompp_causal_note_end(self);
+    else ompp_causal_spoil_order(self);
     if (here) turn_back(self, t);
 }
 
@@ -282,6 +312,7 @@ static void do_suspend(ompp_causal_thread_t *self, uint64_t task, uint64_t other
     uint32_t index = find(task);
     if (index) pool.tasks[index].ready = self->own;
     unlock_pool();
+    ompp_causal_spoil_order(self);
     turn_back(self, t);
 }
 
@@ -302,6 +333,9 @@ static void do_wait(ompp_causal_thread_t *self, uint64_t task, uint64_t other, o
     (void)task, (void)other;
     ompp_clocks_wait(&self->clocks, t);
     self->wait = (ompp_causal_wait_t){OMPP_SYNC_NUM, 0, 0};
+    if (ompp_causal.rule.delays) return;
+    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_causal_note_wait(self);
 }
 
 static void do_waited(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
@@ -311,11 +345,13 @@ static void do_waited(ompp_causal_thread_t *self, uint64_t task, uint64_t other,
     take_complete(self, self->task ? self->task : self->implicit);
     unlock_pool();
     ompp_causal_go_on(self, &self->other, 0, t);
+    if (!ompp_causal.rule.delays) ompp_causal_note_waited(self);
 }
 
 static void do_group(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
 {
     (void)task, (void)other, (void)t;
+    ompp_causal_spoil_order(self);
     lock_pool();
     uint32_t group = new_task(0);
     if (group) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define REAL OMPP_CLOCKS /* number of the clock without speed-up */
+#define FEW 10u          /* one task in so many may begin in another place than measured */
 
 void ompp_replay_reset(ompp_replay_t *r, uint64_t set)
 {
@@ -22,43 +23,43 @@ int ompp_replay_join(ompp_replay_t *r, const ompp_stamp_t *now)
         return -1;
     }
     const unsigned m = r->nmembers++;
-    r->members[m].begin = r->members[m].since = *now;
-    r->members[m].first = r->members[m].last = 0;
+    r->members[m].begin = r->flows[m].since = *now;
     r->members[m].loops = 0;
-    r->members[m].in_loop = r->members[m].ended = false;
+    r->members[m].in_loop = r->flows[m].ended = false;
+    if (r->npieces + r->nmembers + r->nopen + 1 >= OMPP_REPLAY_PIECES) r->spoiled = true; /* no room for all ends */
     return (int)m;
 }
 
 /* ---- Noting ----------------------------------------------------------------------------------------------------------- */
 
-static void add(ompp_replay_t *r, unsigned m, ompp_replay_op_t op, uint64_t object, const ompp_stamp_t *now)
+static void add(ompp_replay_t *r, unsigned flow, ompp_replay_op_t op, uint64_t object, const ompp_stamp_t *now)
 {
-    const ompp_stamp_t *since = &r->members[m].since;
+    const ompp_stamp_t *since = &r->flows[flow].since;
     ompp_piece_t *p = &r->pieces[r->npieces++];
 
-    *p = (ompp_piece_t){.member = (uint16_t)m, .op = (uint16_t)op, .object = object, .real = now->t - since->t};
+    *p = (ompp_piece_t){.flow = (uint16_t)flow, .op = (uint16_t)op, .object = object, .real = now->t - since->t};
     for (unsigned i = 0; i < OMPP_CLOCKS; i++) p->v[i] = now->v[i] - since->v[i];
-    r->members[m].since = *now;
+    r->flows[flow].since = *now;
 }
 
 /* Two pieces of iterations that a member had one after the other become one. */
 static void coarsen(ompp_replay_t *r)
 {
-    uint16_t open[OMPP_REPLAY_MEMBERS] = {0}; /* a CHUNK that is to go, + 1 */
+    uint16_t open[OMPP_REPLAY_FLOWS] = {0}; /* a CHUNK that is to go, + 1 */
     bool gone[OMPP_REPLAY_PIECES] = {false};
     unsigned kept = 0;
 
     for (unsigned i = 0; i < r->npieces; i++) {
         ompp_piece_t *p = &r->pieces[i];
-        const unsigned before = open[p->member];
-        open[p->member] = 0;
+        const unsigned before = open[p->flow];
+        open[p->flow] = 0;
         if (before) {
             const ompp_piece_t *q = &r->pieces[before - 1];
             gone[before - 1] = true;
             p->real += q->real;
             for (unsigned k = 0; k < OMPP_CLOCKS; k++) p->v[k] += q->v[k];
         } else if (p->op == OMPP_REPLAY_CHUNK) {
-            open[p->member] = (uint16_t)(i + 1);
+            open[p->flow] = (uint16_t)(i + 1);
         }
     }
     for (unsigned i = 0; i < r->npieces; i++)
@@ -67,10 +68,13 @@ static void coarsen(ompp_replay_t *r)
     r->grain *= 2;
 }
 
+/* Also for the ends of all that has begun. */
 static bool has_room(ompp_replay_t *r)
 {
-    if (r->npieces + 2 * r->nmembers + 1 >= OMPP_REPLAY_PIECES) coarsen(r);
-    if (r->npieces + r->nmembers + 1 >= OMPP_REPLAY_PIECES) r->spoiled = true;
+    const unsigned ends = r->nmembers + r->nopen;
+
+    if (r->npieces + r->nmembers + ends + 1 >= OMPP_REPLAY_PIECES) coarsen(r);
+    if (r->npieces + ends + 1 >= OMPP_REPLAY_PIECES) r->spoiled = true;
     return !r->spoiled;
 }
 
@@ -79,53 +83,84 @@ static ompp_time_t whole(ompp_fine_t t)
     return (ompp_time_t)(t / OMPP_FINE);
 }
 
-void ompp_replay_note(ompp_replay_t *r, unsigned member, ompp_replay_op_t op, uint64_t object, const ompp_stamp_t *now)
+/* Loops are worked on by members alone. \return whether there is a piece to be noted. */
+static bool note_loop(ompp_replay_t *r, unsigned m, ompp_replay_op_t op, uint64_t *object, const ompp_stamp_t *now)
 {
     const ompp_time_t t = whole(now->t);
 
-    if (op == OMPP_REPLAY_CHUNK && !r->members[member].in_loop) op = OMPP_REPLAY_LOOP; /* nobody has told of the loop */
-    if (now->set != r->set) r->spoiled = true;
-    if (r->spoiled || (op != OMPP_REPLAY_END && !has_room(r))) return;
     switch (op) {
     case OMPP_REPLAY_LOOP:
-        if (r->members[member].in_loop) add(r, member, OMPP_REPLAY_LOOP_END, 0, now);
-        object = r->members[member].loops++;
-        r->members[member].in_loop = true;
-        r->members[member].unit = t;
-        break;
+        if (r->members[m].in_loop) add(r, m, OMPP_REPLAY_LOOP_END, 0, now);
+        *object = r->members[m].loops++;
+        r->members[m].in_loop = true;
+        r->members[m].unit = t;
+        return true;
     case OMPP_REPLAY_CHUNK:
-        if (t - r->members[member].unit < r->grain) return;
-        r->members[member].unit = t;
-        break;
-    case OMPP_REPLAY_LOOP_END:
-        if (!r->members[member].in_loop) add(r, member, OMPP_REPLAY_LOOP, r->members[member].loops++, now); /* it got none */
-        r->members[member].in_loop = false;
-        break;
-    case OMPP_REPLAY_END:
-        r->members[member].ended = true;
-        break;
+        if (t - r->members[m].unit < r->grain) return false;
+        r->members[m].unit = t;
+        return true;
     default:
-        break;
+        if (!r->members[m].in_loop) add(r, m, OMPP_REPLAY_LOOP, r->members[m].loops++, now); /* it got none */
+        r->members[m].in_loop = false;
+        return true;
     }
-    add(r, member, op, object, now);
 }
 
-void ompp_replay_go_on(ompp_replay_t *r, unsigned member, const ompp_stamp_t *now)
+void ompp_replay_note(ompp_replay_t *r, unsigned flow, ompp_replay_op_t op, uint64_t object, const ompp_stamp_t *now)
+{
+    const bool loops = op == OMPP_REPLAY_LOOP || op == OMPP_REPLAY_CHUNK || op == OMPP_REPLAY_LOOP_END;
+
+    if (loops && flow >= OMPP_REPLAY_MEMBERS) r->spoiled = true;
+    if (now->set != r->set) r->spoiled = true;
+    if (r->spoiled || (op != OMPP_REPLAY_END && !has_room(r))) return;
+    if (op == OMPP_REPLAY_CHUNK && !r->members[flow].in_loop) op = OMPP_REPLAY_LOOP; /* nobody has told of the loop */
+    if (loops && !note_loop(r, flow, op, &object, now)) return;
+    if (op == OMPP_REPLAY_END) {
+        r->flows[flow].ended = true;
+        r->nopen -= flow >= OMPP_REPLAY_MEMBERS;
+    }
+    add(r, flow, op, object, now);
+}
+
+void ompp_replay_go_on(ompp_replay_t *r, unsigned flow, const ompp_stamp_t *now)
 {
     if (now->set != r->set) r->spoiled = true;
-    r->members[member].since = *now;
+    r->flows[flow].since = *now;
+}
+
+int ompp_replay_create(ompp_replay_t *r, unsigned flow, const ompp_stamp_t *now)
+{
+    const unsigned task = OMPP_REPLAY_MEMBERS + r->ntasks;
+
+    if (r->ntasks == OMPP_REPLAY_TASKS) r->spoiled = true;
+    ompp_replay_note(r, flow, OMPP_REPLAY_CREATE, task, now);
+    if (r->spoiled) return -1;
+    r->ntasks++;
+    r->nopen++;
+    r->flows[task].parent = (uint16_t)flow;
+    r->flows[task].begun = 0;
+    r->flows[task].ended = false;
+    return (int)task;
+}
+
+void ompp_replay_begin(ompp_replay_t *r, unsigned task, int waiting, const ompp_stamp_t *now)
+{
+    if (now->set != r->set) r->spoiled = true;
+    if (waiting >= 0 && r->flows[task].parent != waiting) r->any_task = true;
+    r->flows[task].begun = (uint16_t)++r->nbegun;
+    r->flows[task].since = *now;
 }
 
 /* ---- What follows what ------------------------------------------------------------------------------------------------ */
 
 static void link_pieces(ompp_replay_t *r)
 {
-    for (unsigned m = 0; m < r->nmembers; m++) r->members[m].first = r->members[m].last = 0;
+    for (unsigned f = 0; f < OMPP_REPLAY_MEMBERS + r->ntasks; f++) r->flows[f].first = r->flows[f].last = 0;
     for (unsigned i = 0; i < r->npieces; i++) {
         ompp_piece_t *p = &r->pieces[i];
-        uint16_t *last = &r->members[p->member].last;
+        uint16_t *last = &r->flows[p->flow].last;
         if (*last) r->pieces[*last - 1].next = (uint16_t)(i + 1);
-        else r->members[p->member].first = (uint16_t)(i + 1);
+        else r->flows[p->flow].first = (uint16_t)(i + 1);
         *last = (uint16_t)(i + 1);
         p->next = p->after = 0;
     }
@@ -144,11 +179,12 @@ static void find_units(ompp_replay_t *r)
         r->loop_begin[loop] = n;
         for (unsigned i = 0; i < r->npieces; i++) {
             const ompp_piece_t *p = &r->pieces[i];
-            if (p->op == OMPP_REPLAY_LOOP && p->object == loop) in[p->member] = (uint16_t)(i + 1);
-            if (!in[p->member]) continue;
+            if (p->flow >= OMPP_REPLAY_MEMBERS) continue;
+            if (p->op == OMPP_REPLAY_LOOP && p->object == loop) in[p->flow] = (uint16_t)(i + 1);
+            if (!in[p->flow]) continue;
             if (p->op == OMPP_REPLAY_LOOP_END) {
-                r->pieces[in[p->member] - 1].after = p->next;
-                in[p->member] = 0;
+                r->pieces[in[p->flow] - 1].after = p->next;
+                in[p->flow] = 0;
             } else if ((p->op == OMPP_REPLAY_LOOP || p->op == OMPP_REPLAY_CHUNK) && p->next) {
                 r->units[n++] = p->next;
             }
@@ -184,7 +220,8 @@ static bool number_locks(ompp_replay_t *r)
 static bool prepare(ompp_replay_t *r)
 {
     for (unsigned m = 0; m < r->nmembers; m++)
-        if (!r->members[m].ended) return false;
+        if (!r->flows[m].ended) return false;
+    if (r->nopen) return false;
     link_pieces(r);
     find_units(r);
     return number_locks(r);
@@ -249,7 +286,125 @@ static void unlock(ompp_replay_t *r, unsigned member, const ompp_piece_t *p, uns
     go_to(r, m, p->next, clock);
 }
 
-static void act(ompp_replay_t *r, unsigned member, unsigned clock)
+/* ---- Tasks ------------------------------------------------------------------------------------------------------------ */
+
+/* Who waits for its tasks runs these, or any; who is at the barrier, any. */
+static bool may_run(const ompp_replay_t *r, const ompp_replayer_t *m, unsigned task)
+{
+    if (m->depth == 0 || r->any_task) return true;
+    return r->flows[task].parent == r->pieces[m->waiting[m->depth - 1] - 1].flow;
+}
+
+/* Whether the member takes a rather than b, which is older. */
+static bool prefers(const ompp_replay_t *r, unsigned member, unsigned a, unsigned b)
+{
+    switch (r->policy) {
+    case OMPP_REPLAY_OWN_NEWEST:
+        return r->states[a].maker == member;
+    case OMPP_REPLAY_AS_MEASURED:
+        return r->flows[a].begun < r->flows[b].begun;
+    default:
+        return false;
+    }
+}
+
+/* \return position among those that are ready; -1 = none that it may run. */
+static int choose(const ompp_replay_t *r, unsigned member)
+{
+    int best = -1;
+
+    for (unsigned i = 0; i < r->nready; i++)
+        if (may_run(r, &r->replayers[member], r->ready[i]) && (best < 0 || prefers(r, member, r->ready[i], r->ready[best]))) best = (int)i;
+    return best;
+}
+
+static bool waits_no_longer(const ompp_replay_t *r, const ompp_replayer_t *m)
+{
+    return m->depth > 0 && r->states[r->pieces[m->waiting[m->depth - 1] - 1].flow].children == 0;
+}
+
+/* The member, which is free, goes on with what it waited to do, or with a task. */
+static void find_work(ompp_replay_t *r, unsigned member, unsigned clock)
+{
+    ompp_replayer_t *m = &r->replayers[member];
+    int i;
+
+    if (waits_no_longer(r, m)) {
+        go_to(r, m, r->pieces[m->waiting[--m->depth] - 1].next, clock);
+        return;
+    }
+    i = choose(r, member);
+    if (i < 0) return;
+    const unsigned task = r->ready[i];
+    memmove(&r->ready[i], &r->ready[i + 1], (--r->nready - (unsigned)i) * sizeof r->ready[0]);
+    r->nswaps += r->flows[task].begun != ++r->nstarted;
+    go_to(r, m, r->flows[task].first, clock);
+}
+
+/* At the barrier, or waiting for tasks. */
+static bool is_free(const ompp_replayer_t *m)
+{
+    return !m->at;
+}
+
+static void wake(ompp_replay_t *r, unsigned member, ompp_fine_t now, unsigned clock)
+{
+    if (r->replayers[member].time < now) r->replayers[member].time = now;
+    find_work(r, member, clock);
+}
+
+/* Of those that are free and may run it, the one that has been for longest. */
+static void offer(ompp_replay_t *r, unsigned task, ompp_fine_t now, unsigned clock)
+{
+    int first = -1;
+
+    for (unsigned i = 0; i < r->nmembers; i++) {
+        const ompp_replayer_t *m = &r->replayers[i];
+        if (is_free(m) && may_run(r, m, task) && (first < 0 || m->time < r->replayers[first].time)) first = (int)i;
+    }
+    if (first >= 0) wake(r, (unsigned)first, now, clock);
+}
+
+static void create(ompp_replay_t *r, unsigned member, const ompp_piece_t *p, unsigned clock)
+{
+    ompp_replayer_t *m = &r->replayers[member];
+    const unsigned task = (unsigned)p->object;
+    const ompp_fine_t now = m->time;
+
+    r->states[task].maker = (uint16_t)member;
+    r->states[p->flow].children++;
+    r->ready[r->nready++] = (uint16_t)task;
+    go_to(r, m, p->next, clock);
+    offer(r, task, now, clock);
+}
+
+static bool wait_for_tasks(ompp_replay_t *r, unsigned member, unsigned clock)
+{
+    ompp_replayer_t *m = &r->replayers[member];
+
+    if (m->depth == OMPP_REPLAY_DEPTH) return false;
+    m->waiting[m->depth++] = m->at;
+    m->at = 0;
+    find_work(r, member, clock);
+    return true;
+}
+
+/* A task is over: whoever waited for it goes on, and the thread is free. */
+static void end_task(ompp_replay_t *r, unsigned member, const ompp_piece_t *p, unsigned clock)
+{
+    const ompp_fine_t now = r->replayers[member].time;
+
+    r->states[r->flows[p->flow].parent].children--;
+    r->replayers[member].at = 0;
+    for (unsigned i = 0; i < r->nmembers; i++)
+        if (i != member && is_free(&r->replayers[i]) && waits_no_longer(r, &r->replayers[i])) wake(r, i, now, clock);
+    find_work(r, member, clock);
+}
+
+/* ---- All together ------------------------------------------------------------------------------------------------------ */
+
+/* \return false when this cannot be gone through. */
+static bool act(ompp_replay_t *r, unsigned member, unsigned clock)
 {
     ompp_replayer_t *m = &r->replayers[member];
     const ompp_piece_t *p = &r->pieces[m->at - 1];
@@ -266,10 +421,22 @@ static void act(ompp_replay_t *r, unsigned member, unsigned clock)
         m->after = p->after;
         hand_out(r, m, clock);
         break;
-    default: /* the end of iterations, whoever had them in the measured program */
-        if (m->loop >= 0) hand_out(r, m, clock);
-        else m->at = 0;
+    case OMPP_REPLAY_CREATE:
+        create(r, member, p, clock);
+        break;
+    case OMPP_REPLAY_WAIT:
+        return wait_for_tasks(r, member, clock);
+    default: /* the end of a task, or of iterations, whoever had them in the measured program */
+        if (p->flow >= OMPP_REPLAY_MEMBERS) {
+            end_task(r, member, p, clock);
+        } else if (m->loop >= 0) {
+            hand_out(r, m, clock);
+        } else {
+            m->at = 0;
+            find_work(r, member, clock);
+        }
     }
+    return true;
 }
 
 static void start(ompp_replay_t *r, unsigned clock)
@@ -277,8 +444,10 @@ static void start(ompp_replay_t *r, unsigned clock)
     for (unsigned m = 0; m < r->nmembers; m++) {
         r->replayers[m] = (ompp_replayer_t){.loop = -1};
         r->replayers[m].time = clock == REAL ? r->members[m].begin.t : r->members[m].begin.v[clock];
-        go_to(r, &r->replayers[m], r->members[m].first, clock);
+        go_to(r, &r->replayers[m], r->flows[m].first, clock);
     }
+    for (unsigned f = 0; f < OMPP_REPLAY_MEMBERS + r->ntasks; f++) r->states[f].children = 0;
+    r->nready = r->nstarted = r->nswaps = 0;
     for (unsigned i = 0; i < r->nlocks; i++) {
         r->locks[i].holder = -1;
         r->locks[i].nqueue = 0;
@@ -286,7 +455,7 @@ static void start(ompp_replay_t *r, unsigned clock)
     memcpy(r->loop_next, r->loop_begin, sizeof r->loop_next);
 }
 
-/* \return when the last one is at the barrier; negative = some wait for locks that nobody gives back. */
+/* \return when all are at the barrier, and free; negative = some wait for locks that nobody gives back, or for tasks that nobody runs. */
 static ompp_fine_t end_on(ompp_replay_t *r, unsigned clock)
 {
     ompp_fine_t last = 0;
@@ -299,10 +468,11 @@ static ompp_fine_t end_on(ompp_replay_t *r, unsigned clock)
             if (p->at && !p->waits && (first < 0 || p->time < r->replayers[first].time)) first = (int)m;
         }
         if (first < 0) break;
-        act(r, (unsigned)first, clock);
+        if (!act(r, (unsigned)first, clock)) return -1;
     }
+    if (r->nready) return -1;
     for (unsigned m = 0; m < r->nmembers; m++) {
-        if (r->replayers[m].waits) return -1;
+        if (r->replayers[m].waits || r->replayers[m].depth) return -1;
         if (r->replayers[m].time > last) last = r->replayers[m].time;
     }
     return last;
@@ -323,14 +493,41 @@ static bool is_untouched(const ompp_replay_t *r, unsigned slot, ompp_fine_t o[OM
     return true;
 }
 
-/* Whether the model, which ends at end, makes of the measured program what it was: locks, too, may let others pass. */
-static bool fits(const ompp_replay_t *r, ompp_fine_t end, ompp_fine_t measured)
+static ompp_fine_t distance(ompp_fine_t a, ompp_fine_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+static ompp_fine_t length(const ompp_replay_t *r, ompp_fine_t measured)
 {
     ompp_fine_t begin = measured;
 
     for (unsigned m = 0; m < r->nmembers; m++)
         if (r->members[m].begin.t < begin) begin = r->members[m].begin.t;
-    return 50 * (end > measured ? end - measured : measured - end) <= measured - begin;
+    return measured - begin;
+}
+
+/*
+ * Goes through what was measured. Which task a thread takes is as most of them began then; if no rule gives that, as it comes nearest to
+ * the measured end. Whether it fits: locks and runtimes do other things, too. \return its end; negative = none.
+ */
+static ompp_fine_t end_of_model(ompp_replay_t *r, ompp_fine_t measured)
+{
+    ompp_fine_t ends[OMPP_REPLAY_POLICIES];
+    unsigned swaps[OMPP_REPLAY_POLICIES], best = 0;
+    const unsigned n = r->ntasks ? OMPP_REPLAY_POLICIES : 1;
+
+    for (unsigned i = 0; i < n; i++) {
+        r->policy = (ompp_replay_policy_t)i;
+        ends[i] = end_on(r, REAL);
+        swaps[i] = r->nswaps;
+    }
+    if (n > 1 && swaps[OMPP_REPLAY_OWN_NEWEST] < swaps[OMPP_REPLAY_OLDEST]) best = OMPP_REPLAY_OWN_NEWEST;
+    for (unsigned i = 0; i < n && FEW * swaps[best] > r->ntasks; i++)
+        if (ends[best] < 0 || (ends[i] >= 0 && distance(ends[i], measured) < distance(ends[best], measured))) best = i;
+    r->policy = (ompp_replay_policy_t)best;
+    r->fits = ends[best] >= 0 && 50 * distance(ends[best], measured) <= length(r, measured);
+    return ends[best];
 }
 
 bool ompp_replay_run(ompp_replay_t *r, ompp_stamp_t *stamp)
@@ -338,9 +535,8 @@ bool ompp_replay_run(ompp_replay_t *r, ompp_stamp_t *stamp)
     ompp_fine_t o[OMPP_WHATIF_SPEEDUPS], saved[OMPP_CLOCKS];
 
     if (r->spoiled || !r->nmembers || stamp->set != r->set || !prepare(r)) return false;
-    const ompp_fine_t end = end_on(r, REAL);
+    const ompp_fine_t end = end_of_model(r, stamp->t);
     if (end < 0) return false;
-    r->fits = fits(r, end, stamp->t);
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         const bool untouched = is_untouched(r, s, o);
         for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {

@@ -92,6 +92,15 @@ def shares(verdict, scratch, program):
     verdict.timed(compare)
 
 
+def tasks(verdict, scratch, program):
+    """Tasks go to who is free on each clock: with a in no time a round takes 8 of 18 ms; in the measured order 12 would be left."""
+    def compare():
+        seconds, outcome = validation.execute(scratch, program, validation.Case("openmp", "tasks", {}, 0, 10), OMPP_CAUSAL="virtual")
+        found = validation.predictions(outcome.profile(), seconds)["a", 1000]
+        return [] if 0.5 < found.gain < 0.64 and "task" not in found.flags else ["tasks, a takes no time: %s" % str(found)], 1
+    verdict.timed(compare)
+
+
 def unmodified(verdict, scratch):
     """A program that nobody rebuilt, with functions as regions, behind the launcher."""
     source, program = os.path.join(validation.HERE, "threads.c"), scratch.file("plain", "threads")
@@ -129,6 +138,7 @@ def main():
             verdict.check(False, "%s: %s" % (name, failure))
     how = harness.sources()[0]
     outside(verdict, scratch, validation.build(scratch, "openmp", how))
+    tasks(verdict, scratch, validation.build(scratch, "openmp", how))
     check_reports(verdict, scratch, validation.build(scratch, "openmp", how), validation.CASES[0]._replace(rounds=5))
     if shutil.which("gcc"):
         shares(verdict, scratch, build_program(scratch, "threads", "threads.c", "gcc", ["-pthread"]))

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "causal/ompp_clocks.h"
+#include "tests/unit/causal/random.h"
 
 #define PROGRAMS 200
 #define CONTEXTS 4u
@@ -38,14 +39,6 @@ typedef struct {
 } program_t;
 
 /* ---- Random programs ------------------------------------------------------------------------------------------------ */
-
-static uint64_t seed;
-
-static unsigned below(unsigned n)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)((seed >> 33) % n);
-}
 
 static step_t *add(program_t *p, op_t op, unsigned context)
 {
