@@ -15,6 +15,7 @@ typedef struct {
     uint64_t experiment;   /* number of the set of regions, or of the experiment; two of them say nothing to each other */
     uint64_t key, percent; /* with delays: its region and speed-up */
     uint64_t keys[OMPP_CLOCKS_SLOTS]; /* 0 = free */
+    uint32_t flags[OMPP_CLOCKS_SLOTS]; /* OMPP_WHATIF_F_*, seen where the region may never run */
     union {
         ompp_fine_t v[OMPP_CLOCKS];
         struct {
@@ -86,7 +87,10 @@ void ompp_causal_stamp(void *stamp, ompp_time_t t)
     remote->t = self->own.t + shift;
     remote->debt = self->own.debt;
     remote->experiment = experiment_number();
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) remote->keys[s] = ompp_causal_key(s);
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        remote->keys[s] = ompp_causal_key(s);
+        remote->flags[s] = remote->keys[s] ? ompp_causal_result_flags(s) : 0;
+    }
     if (ompp_causal.rule.delays) put_delays(remote, &self->own, shift, t);
     for (unsigned i = 0; i < OMPP_CLOCKS && !ompp_causal.rule.delays; i++) remote->v[i] = self->own.v[i] + shift;
     ompp_causal_leave(self);
@@ -102,6 +106,14 @@ static int position(const remote_t *stamp, uint64_t key)
 static ompp_fine_t later(ompp_fine_t a, ompp_fine_t b)
 {
     return a > b ? a : b;
+}
+
+static void combine_flags(remote_t *into, const remote_t *other)
+{
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        const int to = other->keys[s] && other->flags[s] ? position(into, other->keys[s]) : -1;
+        if (to >= 0) into->flags[to] |= other->flags[s];
+    }
 }
 
 /* into has the keys of other, too, as far as there is room. */
@@ -154,6 +166,7 @@ static void combine_delays(remote_t *into, const remote_t *other)
     into->t = later(into->t, other->t);
     if (other->delays.next.number > into->delays.next.number) into->delays.next = other->delays.next;
     combine_work(into, other);
+    combine_flags(into, other);
 }
 
 void ompp_causal_combine(void *into_bytes, const void *other_bytes)
@@ -184,6 +197,7 @@ void ompp_causal_combine(void *into_bytes, const void *other_bytes)
             for (unsigned i = 0; i < OMPP_CLOCKS; i++) into->v[i] = later(into->v[i], other->v[i]);
         else
             combine_by_key(into, other);
+        combine_flags(into, other);
         into->debt = later(into->debt, other->debt);
     }
     into->t = later(into->t, other->t);
@@ -224,6 +238,14 @@ static void watch_flags(const ompp_causal_thread_t *self, unsigned flags)
     for (; flags; flags &= flags - 1) ompp_causal_watch((unsigned)__builtin_ctz(flags), slots);
 }
 
+static void hear_flags(const remote_t *remote)
+{
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        const int slot = remote->keys[s] && remote->flags[s] ? ompp_causal_slot_of(remote->keys[s]) : -1;
+        if (slot >= 0) ompp_causal_result_heard((unsigned)slot, remote->flags[s]);
+    }
+}
+
 static void learn(ompp_causal_thread_t *self, const remote_t *remote)
 {
     self->proposed.number = remote->delays.next.number;
@@ -262,8 +284,12 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
     else if (remote && remote->experiment > experiment_number())
         ompp_causal_follow(self, remote->experiment, remote->key, (unsigned)remote->percent, wait->begin);
     if (remote && remote->t > 0 && ompp_causal.rule.delays) learn(self, remote);
-    if (remote && remote->t > 0) translate(self, remote, &self->other);
-    else self->lost++;
+    if (remote && remote->t > 0) {
+        translate(self, remote, &self->other);
+        hear_flags(remote);
+    } else {
+        self->lost++;
+    }
     ompp_clocks_wait(&self->clocks, wait->begin);
     if (wait->flags) watch_flags(self, wait->flags);
     /* It waited until what it waited for was there; the rest of the call is work. */

@@ -11,6 +11,7 @@
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
 #define MUCH 4u          /* a thread that does less than one part in so many of what another one does hardly counts */
 #define SIGNIFICANT 100u /* an order that changes once in so many times is another order */
+#define OFTEN 3u         /* so many times, before others are told */
 
 /* Where the present block of the present set of regions has begun. */
 typedef struct {
@@ -34,6 +35,7 @@ static struct {
     blocks_t blocks;
     _Atomic(ompp_a_whatif_region_t *) records[OMPP_CLOCKS_SLOTS]; /* of the present set; NULL = none yet */
     past_t past[OMPP_CAUSAL_KNOWN];
+    _Atomic uint32_t heard[OMPP_CLOCKS_SLOTS]; /* flags that other ranks have seen in the present set */
     ompp_time_t begin;
     int nprocessors;
     bool oversubscribed; /* more threads than processors were at work */
@@ -132,14 +134,32 @@ static void look_for_oversubscription(void)
         if (threads_in(s) > result.nprocessors) result.oversubscribed = true;
 }
 
-static uint32_t flags_of(unsigned slot)
+/* Of the slot: seen here so many times at least, and heard of. */
+static uint32_t order_flags(unsigned slot, uint64_t least)
 {
-    uint32_t flags = atomic_load(&ompp_causal.flags);
+    uint32_t flags = atomic_load_explicit(&result.heard[slot], memory_order_relaxed);
 
     for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) {
-        const uint64_t times = atomic_load(&ompp_causal.overtaken[f][slot]);
-        if (times && times * SIGNIFICANT >= atomic_load(&ompp_causal.watched[f])) flags |= 1u << f;
+        const uint64_t times = atomic_load_explicit(&ompp_causal.overtaken[f][slot], memory_order_relaxed);
+        if (times >= least && times * SIGNIFICANT >= atomic_load_explicit(&ompp_causal.watched[f], memory_order_relaxed)) flags |= 1u << f;
     }
+    return flags;
+}
+
+uint32_t ompp_causal_result_flags(unsigned slot)
+{
+    return order_flags(slot, OFTEN);
+}
+
+void ompp_causal_result_heard(unsigned slot, uint32_t flags)
+{
+    if (flags & ~atomic_load_explicit(&result.heard[slot], memory_order_relaxed)) atomic_fetch_or(&result.heard[slot], flags);
+}
+
+static uint32_t flags_of(unsigned slot)
+{
+    uint32_t flags = atomic_load(&ompp_causal.flags) | order_flags(slot, 1);
+
     if (result.much_lost) flags |= OMPP_WHATIF_F_LOST;
     if (result.oversubscribed) flags |= OMPP_WHATIF_F_OVERSUBSCRIBED;
     return flags;
@@ -203,6 +223,7 @@ void ompp_causal_result_turn(ompp_causal_thread_t *self, ompp_time_t t)
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         write_region(self, s, t);
         keep(s);
+        atomic_store(&result.heard[s], 0);
         for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) atomic_store(&ompp_causal.overtaken[f][s], 0);
     }
     for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) atomic_store(&ompp_causal.watched[f], 0);

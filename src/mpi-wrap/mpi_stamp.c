@@ -42,7 +42,8 @@ static void adopt_claim(ompp_mpi_stamp_t *s, int source, int tag, bool good, uns
 
     if (!message) return;
     memset(ompp_mpi_stamp_of(message), 0, ompp_mpi_stamping_state.bytes);
-    claimed = ompp_mpi_stamp_claim(s->channel, source, tag, s->begin, good ? OMPP_MPI_STAMP_LIMIT_S : 0, ompp_mpi_stamp_of(message));
+    claimed = ompp_mpi_stamp_claim(s->channel, source, tag, s->begin, good ? OMPP_MPI_STAMP_LIMIT_S : 0,
+                                   ompp_mpi_stamp_of(message), &flags);
     if (good) ompp_mpi_adopt(claimed ? ompp_mpi_stamp_of(message) : NULL, s->begin, OMPP_SYNC_MESSAGE, flags);
     ompp_mpi_stamp_free(message);
 }
@@ -65,7 +66,7 @@ static bool can_send(const ompp_mpi_stamp_t *s)
 
 static void send_before(ompp_mpi_stamp_t *s)
 {
-    if (can_send(s)) s->receipt = ompp_mpi_stamp_send(s->channel, s->peer, s->tag, waits_for_receiver(s), s->begin);
+    if (can_send(s)) s->receipt = ompp_mpi_stamp_send(s->channel, s->peer, s->tag, waits_for_receiver(s), 0, s->begin);
 }
 
 /* A blocking send is over. */
@@ -141,8 +142,8 @@ static void probe_after(ompp_mpi_stamp_t *s, bool good)
     message = ompp_mpi_stamp_new();
     if (!message) return;
     memset(ompp_mpi_stamp_of(message), 0, ompp_mpi_stamping_state.bytes);
-    got = matches ? ompp_mpi_stamp_claim(s->channel, source, tag, s->begin, OMPP_MPI_STAMP_LIMIT_S, ompp_mpi_stamp_of(message))
-                  : ompp_mpi_stamp_peek(s->channel, source, tag, s->begin, ompp_mpi_stamp_of(message));
+    got = matches ? ompp_mpi_stamp_claim(s->channel, source, tag, s->begin, OMPP_MPI_STAMP_LIMIT_S, ompp_mpi_stamp_of(message), &flags)
+                  : ompp_mpi_stamp_peek(s->channel, source, tag, s->begin, ompp_mpi_stamp_of(message), &flags);
     ompp_mpi_adopt(got ? ompp_mpi_stamp_of(message) : NULL, begin, OMPP_SYNC_MESSAGE, flags | (asks ? OMPP_WHATIF_F_POLLING : 0));
     ompp_mpi_stamp_free(message);
 }

@@ -178,19 +178,19 @@ static void send_message(MPI_Comm own, int dest, int tag, unsigned char *message
     put(s);
 }
 
-static unsigned char *new_message(unsigned receipt, ompp_time_t t)
+static unsigned char *new_message(unsigned receipt, unsigned flags, ompp_time_t t)
 {
     unsigned char *message = ompp_mpi_stamp_new();
 
     if (!message) return NULL;
-    *(ompp_mpi_header_t *)(void *)message = (ompp_mpi_header_t){.time_ns = ompp_mpi_clock_common(t), .receipt = receipt};
+    *(ompp_mpi_header_t *)(void *)message = (ompp_mpi_header_t){.time_ns = ompp_mpi_clock_common(t), .receipt = receipt, .flags = flags};
     ompp_sync_stamp(ompp_mpi_stamp_of(message), t);
     return message;
 }
 
 void ompp_mpi_stamp_post(MPI_Comm own, int dest, int tag, ompp_time_t t)
 {
-    unsigned char *message = new_message(0, t);
+    unsigned char *message = new_message(0, 0, t);
 
     if (message) send_message(own, dest, tag, message);
 }
@@ -278,7 +278,7 @@ bool ompp_mpi_receipt_take(ompp_mpi_receipt_t *receipt, ompp_time_t begin, ompp_
 static void give_receipt(ompp_mpi_channel_t *channel, int source, const unsigned char *message, ompp_time_t begin)
 {
     const unsigned number = ((const ompp_mpi_header_t *)(const void *)message)->receipt;
-    unsigned char *reply = number ? new_message(0, begin) : NULL;
+    unsigned char *reply = number ? new_message(0, 0, begin) : NULL;
 
     if (reply) send_message(ompp_mpi_stamping_state.receipts, world_rank(channel, source), (int)number - 1, reply);
 }
@@ -290,14 +290,15 @@ bool ompp_mpi_sends_to(const ompp_mpi_channel_t *channel, int dest, int tag)
     return dest >= 0 && dest < channel->peers && tag >= 0 && tag <= ompp_mpi_stamping_state.tag_limit;
 }
 
-ompp_mpi_receipt_t *ompp_mpi_stamp_send(ompp_mpi_channel_t *channel, int dest, int tag, bool wants_receipt, ompp_time_t t)
+ompp_mpi_receipt_t *ompp_mpi_stamp_send(ompp_mpi_channel_t *channel, int dest, int tag, bool wants_receipt, unsigned flags,
+                                         ompp_time_t t)
 {
     ompp_mpi_receipt_t *receipt;
     unsigned char *message;
 
     if (__atomic_load_n(&ompp_mpi_stamping_state.lost, __ATOMIC_RELAXED)) return NULL;
     receipt = wants_receipt ? new_receipt(channel, dest) : NULL;
-    message = new_message(receipt ? receipt->number + 1 : 0, t);
+    message = new_message(receipt ? receipt->number + 1 : 0, flags, t);
     if (message) send_message(channel->shadow, dest, tag, message);
     return receipt;
 }
@@ -392,8 +393,13 @@ static unsigned char *next_message(ompp_mpi_channel_t *channel, int source, int 
     return message;
 }
 
+static unsigned flags_of(const unsigned char *message)
+{
+    return ((const ompp_mpi_header_t *)(const void *)message)->flags;
+}
+
 bool ompp_mpi_stamp_claim(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, double limit_seconds,
-                          unsigned char *sum)
+                          unsigned char *sum, unsigned *flags)
 {
     unsigned char *message;
 
@@ -402,12 +408,13 @@ bool ompp_mpi_stamp_claim(ompp_mpi_channel_t *channel, int source, int tag, ompp
     message = channel->held ? take_held(channel, source, tag) : NULL;
     if (!message) message = next_message(channel, source, tag, begin, limit_seconds);
     if (!message) return false;
+    *flags |= flags_of(message);
     ompp_sync_combine(sum, ompp_mpi_stamp_of(message));
     ompp_mpi_stamp_free(message);
     return true;
 }
 
-bool ompp_mpi_stamp_peek(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, unsigned char *sum)
+bool ompp_mpi_stamp_peek(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, unsigned char *sum, unsigned *flags)
 {
     unsigned char *message;
 
@@ -417,6 +424,7 @@ bool ompp_mpi_stamp_peek(ompp_mpi_channel_t *channel, int source, int tag, ompp_
     /* A probed message may not have all of its companions here yet. */
     if (!message) message = next_message(channel, source, tag, begin, OMPP_MPI_STAMP_LIMIT_S);
     if (!message) return false;
+    *flags |= flags_of(message);
     ompp_sync_combine(sum, ompp_mpi_stamp_of(message));
     hold(channel, source, tag, message);
     return true;

@@ -29,7 +29,7 @@
 typedef struct {
     int64_t time_ns;  /* when it was made, by the clock common to all ranks */
     uint32_t receipt; /* number + 1 of the receipt that the sender waits for; 0 = none */
-    uint32_t spare;
+    uint32_t flags;   /* OMPP_WHATIF_F_*: the receiver is to know that the message may come at another time */
 } ompp_mpi_header_t;
 
 /* ---- Settled at the start (mpi_stamp_comm.c) ------------------------------------------------------------------------ */
@@ -113,10 +113,11 @@ bool ompp_mpi_sends_to(const ompp_mpi_channel_t *channel, int dest, int tag);
 
 /**
  * \brief Sends the calling thread's stamp before a message.
- * \param[in] wants_receipt  the send may have to wait for the receiver.
+ * \param[in] wants_receipt  the send may have to wait for the receiver. \param[in] flags  OMPP_WHATIF_F_*, for the receiver.
  * \return the receipt, for ompp_mpi_receipt_take(); NULL = none.
  */
-ompp_mpi_receipt_t *ompp_mpi_stamp_send(ompp_mpi_channel_t *channel, int dest, int tag, bool wants_receipt, ompp_time_t t);
+ompp_mpi_receipt_t *ompp_mpi_stamp_send(ompp_mpi_channel_t *channel, int dest, int tag, bool wants_receipt, unsigned flags,
+                                         ompp_time_t t);
 
 /** \brief Sends a stamp without its calling itself a message of the user: own tags. */
 void ompp_mpi_stamp_post(MPI_Comm own, int dest, int tag, ompp_time_t t);
@@ -125,13 +126,14 @@ void ompp_mpi_stamp_post(MPI_Comm own, int dest, int tag, ompp_time_t t);
  * \brief The stamp of a message that has been received: adds it to sum (a stamp), and gives the receipt.
  * \param[in] begin  when this thread began to wait for it.
  * \param[in] limit_seconds  0 = only when it is there.
+ * \param[in,out] flags  OMPP_WHATIF_F_*, those of the message are added.
  * \return false when it did not come.
  */
 bool ompp_mpi_stamp_claim(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, double limit_seconds,
-                          unsigned char *sum);
+                          unsigned char *sum, unsigned *flags);
 
 /** \brief The stamp of a message that is there and stays: the receive will claim the same. */
-bool ompp_mpi_stamp_peek(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, unsigned char *sum);
+bool ompp_mpi_stamp_peek(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, unsigned char *sum, unsigned *flags);
 
 /** \brief One message of ours into buffer, within a limit. */
 bool ompp_mpi_stamp_fetch(MPI_Comm own, int source, int tag, double limit_seconds, unsigned char *message);

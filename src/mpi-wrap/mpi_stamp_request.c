@@ -210,7 +210,8 @@ static void receive_done(ompp_mpi_request_t *r, const MPI_Status *status, bool g
         tag = status->MPI_TAG;
     }
     if (r->peer == MPI_ANY_SOURCE && r->channel->peers > 1) done->flags |= OMPP_WHATIF_F_WILDCARD;
-    if (ompp_mpi_stamp_claim(r->channel, source, tag, done->begin, good ? OMPP_MPI_STAMP_LIMIT_S : 0, done->sum)) done->any = true;
+    if (ompp_mpi_stamp_claim(r->channel, source, tag, done->begin, good ? OMPP_MPI_STAMP_LIMIT_S : 0, done->sum, &done->flags))
+        done->any = true;
     else done->unknown = true;
 }
 
@@ -328,7 +329,8 @@ void ompp_mpi_start_before(ompp_mpi_stamp_t *stamp)
         r->active = true;
         r->begin = stamp->begin;
         r->cancelled = false;
-        if (r->kind == OMPP_MPI_PENDING_SEND)
-            r->receipt = ompp_mpi_stamp_send(r->channel, r->peer, r->tag, r->synchronous, stamp->begin);
+        if (r->kind != OMPP_MPI_PENDING_SEND) continue;
+        /* Open MPI is done with it, however small, when the receiver has called MPI; and that it does earlier for our own messages. */
+        r->receipt = ompp_mpi_stamp_send(r->channel, r->peer, r->tag, r->synchronous, OMPP_WHATIF_F_OVERLAP, stamp->begin);
     }
 }

@@ -58,6 +58,15 @@ def overlap(verdict, scratch, program):
     verdict.check("overlap" in found["a", 1000].flags, "overlap: flags of a are %s" % found["a", 1000].flags)
 
 
+def open_order(verdict, scratch, program):
+    """Who sees that order is open need not be a rank that the region runs on: rank 0 of workers, the ranks beside a of persistent."""
+    for name, regions, flag in (("workers", "ab", "wildcard"), ("persistent", "a", "overlap")):
+        seconds, outcome = validation.execute(scratch, program, case(name, 8), OMPP_CAUSAL="virtual")
+        found = validation.predictions(outcome.profile(), seconds)
+        for region in regions:
+            verdict.check(flag in found[region, 1000].flags, "%s: flags of %s are %s" % (name, region, found[region, 1000].flags))
+
+
 def experiment(scratch, program, name, region):
     return validation.delay(scratch, program, case(name, 20), region, 1000)
 
@@ -86,6 +95,7 @@ def main():
     program = validation.build(scratch, "mpi", harness.sources()[0])
     disagree(verdict, scratch, program)
     overlap(verdict, scratch, program)
+    open_order(verdict, scratch, program)
     verdict.timed(lambda: experiments(scratch, program))
     verdict.finish(scratch)
 
