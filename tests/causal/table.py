@@ -51,7 +51,7 @@ def rows_of(scratch, program, case, options, args):
 
 
 # Flags that say that another order of events would give another result; the others say how well it is known.
-ORDER = {"lock", "dynamic", "task", "wildcard", "polling", "one-sided"}
+ORDER = {"lock", "dynamic", "task", "wildcard", "polling", "one-sided", "overlap"}
 
 
 def summary(differences):
