@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Programs give the same results with hooks as without: inline assembly, jumps, signals; C++ exceptions; OpenMP tasks; derived types
-and windows of each MPI library."""
+"""Programs give the same results with hooks as without: inline assembly, jumps, signals; C++ exceptions; OpenMP tasks; Fortran;
+derived types and windows of each MPI library, also from Fortran."""
 
 import os
 import shutil
@@ -9,7 +9,8 @@ import memory
 from memory import harness
 
 CASES = (("same_asm.c", ("gcc", "clang"), ("-O0", "-O2", "-O3")), ("same_cxx.cc", ("g++", "clang++"), ("-O0", "-O3")),
-         ("same_tasks.c", ("gcc", "clang"), ("-O0", "-O2")))
+         ("same_tasks.c", ("gcc", "clang"), ("-O0", "-O2")),
+         ("same_fortran.f90", ("gfortran",), ("-O0", "-O1", "-O2", "-O3")))
 
 
 def built(compiler, source, output, flags, changes, hooks):
@@ -41,7 +42,7 @@ def families():
     for family in ("openmpi", "mpich"):
         compiler, runner = os.environ.get("mpicc_" + family, "mpicc." + family), os.environ.get("mpirun_" + family, "mpirun." + family)
         if shutil.which(compiler) and shutil.which(runner):
-            yield family, compiler, runner
+            yield family, compiler, os.environ.get("mpifc_" + family, "mpifort." + family), runner
         else:
             print("note: not tested with %s: it is not here" % family)
 
@@ -53,11 +54,14 @@ def main():
             for level in levels:
                 flags = (level, "-std=c++17") if source.endswith(".cc") else (level,)
                 compare(verdict, scratch, source, compiler, flags, "%s %s %s" % (source, name, level))
-    for family, mpicc, runner in families():
+    for family, mpicc, mpifc, runner in families():
         os.environ["MPIRUN"] = runner
         for name, compiler in memory.compilers("gcc", "clang"):
             compare(verdict, scratch, "same_mpi.c", mpicc, ("-O2",), "%s %s" % (family, name),
                     (2, 4) if name == "gcc" else (2,), OMPI_CC=compiler, MPICH_CC=compiler)
+        if shutil.which(mpifc):
+            for level in ("-O0", "-O2"):
+                compare(verdict, scratch, "same_mpi.f90", mpifc, (level,), "%s Fortran %s" % (family, level), (2, 4))
     verdict.finish(scratch)
 
 
