@@ -134,6 +134,44 @@ static int spawn(char **argv)
     return 0;
 }
 
+/* Two jobs that were started apart: one leaves the name of its port in a file, where the other one finds it. */
+static int meet(const char *path)
+{
+    char port[MPI_MAX_PORT_NAME] = "", hidden[4096];
+    const int accepts = is_way("accept");
+    MPI_Comm other, all;
+    int sum = rank + 1, error;
+
+    if (rank == 0 && accepts) {
+        MPI_Open_port(MPI_INFO_NULL, port);
+        snprintf(hidden, sizeof hidden, "%s.new", path);
+        FILE *file = fopen(hidden, "w");
+        fputs(port, file);
+        fclose(file);
+        rename(hidden, path);
+    } else if (rank == 0) {
+        FILE *file;
+        for (int i = 0; !(file = fopen(path, "r")) && i < 1000; i++)
+            usleep(10000);
+        if (!file || !fgets(port, sizeof port, file))
+            return 1;
+        fclose(file);
+    }
+    error = accepts ? MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &other)
+                    : MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &other);
+    if (error != MPI_SUCCESS)
+        return 1;
+    MPI_Intercomm_merge(other, !accepts, &all);
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, all);
+    printf("%s: together %d\n", way, sum);
+    MPI_Comm_free(&all);
+    MPI_Comm_disconnect(&other);
+    if (rank == 0 && accepts)
+        MPI_Close_port(port);
+    work(MPI_COMM_WORLD);
+    return 0;
+}
+
 #if MPI_VERSION >= 4
 static int session(void)
 {
@@ -185,6 +223,9 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (is_way("spawn") || is_way("spawned")) {
         if (spawn(argv))
+            return 1;
+    } else if (is_way("accept") || is_way("connect")) {
+        if (meet(argv[2]))
             return 1;
     } else if (is_way("parts")) {
         part();

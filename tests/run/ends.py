@@ -125,6 +125,69 @@ def test(verdict, scratch, way, name, launcher, programs):
         check_apart(verdict, title, outcome)
 
 
+def both_jobs(name, launcher, program, folder, **settings):
+    """Two jobs, started apart: (status, what each rank printed) of both; None when they do not find each other in time."""
+    port = os.path.join(folder, "port")
+    options = ["--oversubscribe", "--allow-run-as-root", "--ompi-server", "file:" + port + "-server"] if name == "openmpi" else []
+    jobs = [subprocess.Popen([launcher, *options, "-n", str(RANKS), program, way, port], cwd=folder, env=harness.environment(**settings),
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, start_new_session=True)
+            for way in ("accept", "connect")]
+    try:
+        return [(out, job.returncode) for job, out in [(job, job.communicate(timeout=30)[0]) for job in jobs]]
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        for job in jobs:
+            if job.poll() is None:
+                os.killpg(job.pid, signal.SIGKILL)
+                job.communicate()
+
+
+def printed(out):
+    return sorted(re.findall("^(?:accept|connect): .*$", out, re.M))
+
+
+def test_connected(verdict, scratch, name, launcher, programs):
+    """Jobs that meet by MPI_Comm_accept and MPI_Comm_connect have a report each, of their own ranks."""
+    folders = [os.path.dirname(scratch.file(name, "connected-" + kind, "job", "x")) for kind in ("plain", "measured")]
+    folders = [os.path.dirname(folder) for folder in folders]
+    if name == "openmpi" and not shutil.which("ompi-server"):
+        print("note: no ompi-server: two jobs of Open MPI are not connected")
+        return
+    servers = [subprocess.Popen(["ompi-server", "--no-daemonize", "-r", os.path.join(folder, "port-server")], stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL) for folder in folders if name == "openmpi"]
+    end = time.time() + 10
+    while any(not os.path.exists(os.path.join(f, "port-server")) for f in folders) and servers and time.time() < end:
+        time.sleep(0.1)
+    try:
+        connect(verdict, name, launcher, programs, folders)
+    finally:
+        for server in servers:
+            server.kill()
+            server.wait()
+
+
+def connect(verdict, name, launcher, programs, folders):
+    plain = both_jobs(name, launcher, programs["plain"], folders[0])
+    if plain is None or any(status for _, status in plain):
+        print("note: two jobs of %s do not connect here, without measurement either: %s" % (name, plain and plain[0][0][-300:]))
+        return
+    measured = both_jobs(name, launcher, programs["measured"], folders[1], OMPP_JOB_DIR=os.path.join(folders[1], "job"), OMP_NUM_THREADS=1)
+    if not verdict.check(measured, "connected (%s): hangs" % name):
+        return
+    for (out, status), (wanted, good) in zip(measured, plain):
+        verdict.equal((status, printed(out)), (good, printed(wanted)), "connected (%s): status and output: %s" % (name, out))
+    reports = glob.glob(folders[1] + "/*.ompp.xml")
+    verdict.equal(len(reports), 2, "connected (%s): reports" % name)
+    for path in reports:
+        profile = harness.ompp_profile.Profile(path)
+        verdict.profile(profile, "connected (%s)" % name)
+        calls = profile.total("execC", profile.find("MPI", name="MPI_Allreduce"))
+        verdict.equal(calls, {(rank, 0): ROUNDS + 1 for rank in range(RANKS)}, "connected (%s): MPI_Allreduce" % name)
+        verdict.check(not any("not measured:" in c.get("subject", "") for c in profile.coverage), "connected: %s" % profile.coverage)
+    verdict.equal(os.listdir(os.path.join(folders[1], "job")), [], "connected (%s): files left" % name)
+
+
 def test_gone(verdict, scratch, name, launcher, programs):
     """
     A rank is gone, and MPI does not end the others (MPICH can be told so): after the time for it, we have given up, and said so. What
@@ -152,6 +215,8 @@ def main():
             for way in WAYS:
                 if (not way.only or way.only == name) and (len(sys.argv) == 1 or way.name in sys.argv):
                     test(verdict, scratch, way, name, launcher, programs)
+            if len(sys.argv) == 1 or "connected" in sys.argv:
+                test_connected(verdict, scratch, name, launcher, programs)
             if name == "mpich" and (len(sys.argv) == 1 or "gone" in sys.argv):
                 test_gone(verdict, scratch, name, launcher, programs)
     except harness.Failure as failure:

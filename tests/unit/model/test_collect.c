@@ -53,7 +53,8 @@ static ompp_off_t take_node(ompp_off_t next, ompp_off_t region, ompp_off_t paren
     const ompp_off_t off = take(sizeof(ompp_a_node_t) + sizeof(ompp_a_slot_t));
     ompp_a_node_t *n = at(off);
 
-    *n = (ompp_a_node_t){.next = next, .region = region, .parent = parent, .construct = OMPP_CONSTRUCT_USER_REGION, .nphases = 1, .visits = 1};
+    *n = (ompp_a_node_t){
+        .next = next, .region = region, .parent = parent, .construct = OMPP_CONSTRUCT_USER_REGION, .nphases = 1, .visits = 1};
     n->slot[0] = (ompp_a_slot_t){.time = 10, .count = 1};
     return off;
 }
