@@ -353,7 +353,7 @@ static void check_measured(doctor_t *d)
         advise("%s must be the same on all nodes", ompp_place_find()->lib);
         return;
     }
-    say(d, FINE, "libraries", "%s is loaded in all %zu processes", ompp_place_find()->lib, d->plain.n);
+    say(d, FINE, "libraries", d->plain.n == 1 ? "%s is loaded" : "%s is loaded in all %zu processes", ompp_place_find()->lib, d->plain.n);
     for (size_t i = 0; i < d->plain.n; i++) {
         const ompp_probe_t *p = &d->plain.rank[i], *q = same_rank(m, p->rank);
         if (!q || strcmp(p->cpus, q->cpus) == 0) continue;

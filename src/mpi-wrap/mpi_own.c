@@ -36,6 +36,12 @@ void ompp_mpi_starting(void)
     errno = saved;
 }
 
+/* MPI_Init has not come back: MPI ends a process in which it fails. */
+__attribute__((destructor)) static void leave_at_exit(void)
+{
+    ompp_meeting_leave(&here);
+}
+
 /* ---- Who is measured ---------------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -143,5 +149,6 @@ void ompp_mpi_own_make(ompp_mpi_own_t *own)
     if (own->comm != MPI_COMM_NULL) PMPI_Comm_set_name(own->comm, "ompp");
     /* It is made when all are there: the places are left. */
     if (first_here) ompp_meeting_clear(&here);
+    here.place[0] = '\0';
     if (own->rank == 0) ompp_meeting_clear(&everywhere);
 }

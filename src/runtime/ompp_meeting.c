@@ -73,14 +73,35 @@ static void take_away(const ompp_meeting_t *meeting, const char *name)
     unlink(path);
 }
 
+static void name_mark(char name[120])
+{
+    char host[64] = "";
+
+    gethostname(host, sizeof host - 1);
+    snprintf(name, 120, "coming.%d.%s", (int)getpid(), host);
+}
+
 void ompp_meeting_announce(ompp_meeting_t *meeting)
 {
     const int saved = errno;
-    char host[64] = "", name[120];
+    char name[120];
 
-    gethostname(host, sizeof host - 1);
-    snprintf(name, sizeof name, "coming.%d.%s", (int)getpid(), host);
+    name_mark(name);
     if (*meeting->place) put(meeting, name, "-");
+    errno = saved;
+}
+
+void ompp_meeting_leave(ompp_meeting_t *meeting)
+{
+    const int saved = errno;
+    char name[120];
+
+    name_mark(name);
+    if (*meeting->place) {
+        take_away(meeting, name);
+        rmdir(meeting->place); /* when it is empty */
+    }
+    meeting->place[0] = '\0';
     errno = saved;
 }
 

@@ -45,6 +45,9 @@ void ompp_meeting_announce(ompp_meeting_t *meeting);
  */
 int ompp_meeting_hold(ompp_meeting_t *meeting, const int *ranks, int n, const ompp_meeting_limits_t *limits, int **met);
 
+/** \brief This process will not come after all: takes back what it has announced, and the place when nobody else has. */
+void ompp_meeting_leave(ompp_meeting_t *meeting);
+
 /** \brief Removes the place. By one of them, when all have come back from ompp_meeting_hold(). */
 void ompp_meeting_clear(ompp_meeting_t *meeting);
 

@@ -120,6 +120,21 @@ static void too_late(void **state)
     clear("late");
 }
 
+/* A process that ends before it comes leaves nothing. */
+static void not_at_all(void **state)
+{
+    const char *dirs[] = {dir, NULL};
+    ompp_meeting_t meeting;
+    char place[sizeof meeting.place];
+
+    (void)state;
+    assert_true(ompp_meeting_open(&meeting, dirs, "not at all"));
+    strcpy(place, meeting.place);
+    ompp_meeting_announce(&meeting);
+    ompp_meeting_leave(&meeting);
+    assert_int_not_equal(access(place, F_OK), 0);
+}
+
 static void no_place(void **state)
 {
     const char *dirs[] = {"/proc", NULL};
@@ -156,7 +171,8 @@ static void no_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(all_come), cmocka_unit_test(some_come), cmocka_unit_test(several_ranks_each),
-                                       cmocka_unit_test(too_late), cmocka_unit_test(no_place),  cmocka_unit_test(no_files)};
+                                       cmocka_unit_test(too_late), cmocka_unit_test(not_at_all), cmocka_unit_test(no_place),
+                                       cmocka_unit_test(no_files)};
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
