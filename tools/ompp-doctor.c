@@ -463,8 +463,22 @@ static size_t count_words(char **words)
     return n;
 }
 
+/* mpirun of the program's MPI, where both are installed under names of their own and the line has the other one's. */
+static void use_own_launcher(const doctor_t *d)
+{
+    const part_t *alien = d->plain.n ? find_alien(d, d->plain.rank) : NULL;
+    static ompp_program_t program;
+    static char name[64];
+
+    if (!alien || !ompp_program_starts_ranks(d->line.part[0].argv[0])) return;
+    snprintf(name, sizeof name, "mpirun.%s", alien->family);
+    ompp_program_find((char *[]){name, NULL}, true, &program);
+    if (!program.status) d->line.part[0].argv[0] = name;
+}
+
 static void print_command(const doctor_t *d)
 {
+    use_own_launcher(d);
     printf("\n%s:\n  ", d->bad ? "When that is mended" : "Measure with");
     for (size_t i = 0; i < d->line.n; i++) {
         const part_t *p = &d->part[i];

@@ -60,6 +60,7 @@ long syscall(long number, ...)
 }
 """
 GCC = os.environ.get("TEST_GCC", "gcc")
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": 1, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 1, "OMPI_MCA_rmaps_base_oversubscribe": 1}
 
 
 class Doctor:
@@ -231,8 +232,10 @@ def test_mpi(doctor, good):
         test_ranks(doctor, name, run, programs[name], good)
         for other in families:
             if other != name:
-                doctor.ask("%s by %s" % (name, other), [*families[other][0], "-n", "2", programs[name]], 1,
-                           {"launch": ("BAD", "rank 0 of 1", "mpirun." + name)})
+                out = doctor.ask("%s by %s" % (name, other), ["mpirun." + other, "-n", "2", programs[name]], 1,
+                                 {"launch": ("BAD", "rank 0 of 1", "mpirun." + name)}, **AS_ROOT)
+                doctor.verdict.check(out.endswith("\n  mpirun.%s -n 2 ompp -- %s \n" % (name, programs[name])), "%s by %s: command in\n%s"
+                                     % (name, other, out))
                 test_alien(doctor, name, other, [*families[other][0], "-n", "2", harness.command("ompp"), "--"], programs[name])
         for words in ([], [*run, "-n", "1"], [*run, "-n", "2"]):
             done = harness.execute([*words, harness.command("ompp"), "--", programs[name]], doctor.folder)

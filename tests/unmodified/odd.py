@@ -141,6 +141,27 @@ def llvm_missing(verdict, scratch, program):
         verdict.check(any("GOMP" in note.get("subject", "") for note in profile.coverage), "libomp is missing: %s" % profile.coverage)
 
 
+CONFINED = {
+    "a user namespace": ["unshare", "-Ur"],
+    "read-only shared memory": ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o ro ompp-test /dev/shm && exec "$@"', "sh"],
+    "closed descriptors": ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh"],
+    "few descriptors": ["sh", "-c", 'ulimit -n 8 && exec "$@"', "sh"],
+}
+
+
+def confined(verdict, scratch, program):
+    """Where a container, or who starts it, gives a program less than it is used to."""
+    for name, words in CONFINED.items():
+        folder = scratch.file(name.replace(" ", "-"), "x")[:-2]
+        if harness.execute([*words, "true"], folder).status:
+            print("note: %s cannot be had here" % name)
+            continue
+        plain = harness.execute([*words, program], folder, OMP_NUM_THREADS=4)
+        measured = harness.execute([*words, harness.command("ompp"), "--", program], folder, OMP_NUM_THREADS=4)
+        verdict.equal((measured.status, measured.out, measured.messages()), (plain.status, plain.out, []), name + ": result")
+        verdict.profile(measured.profile(), name)
+
+
 def main():
     verdict, scratch = harness.Verdict("odd"), harness.Scratch("odd")
     if not shutil.which("gcc"):
@@ -160,6 +181,7 @@ def main():
     path_search(verdict, scratch)
     both(verdict, scratch)
     llvm_missing(verdict, scratch, program)
+    confined(verdict, scratch, program)
     verdict.finish(scratch)
 
 
