@@ -10,7 +10,7 @@ static const int signals[] = {SIGPIPE, SIGXFSZ};
 #define NSIGNALS (sizeof signals / sizeof signals[0])
 
 static struct stat standard_error;
-static bool has_standard_error;
+static bool has_standard_error, looked;
 
 void ompp_write_begin(ompp_write_t *state)
 {
@@ -37,11 +37,13 @@ void ompp_write_end(const ompp_write_t *state)
     errno = saved_errno;
 }
 
+/* At load; another constructor of ours may have something to say before this one has its turn. */
 __attribute__((constructor)) static void at_load(void)
 {
     int saved_errno = errno;
 
-    has_standard_error = fstat(STDERR_FILENO, &standard_error) == 0;
+    if (!looked) has_standard_error = fstat(STDERR_FILENO, &standard_error) == 0;
+    looked = true;
     errno = saved_errno;
 }
 
@@ -49,6 +51,7 @@ static bool is_standard_error(void)
 {
     struct stat now;
 
+    at_load();
     if (!has_standard_error || fstat(STDERR_FILENO, &now)) return false;
     return now.st_dev == standard_error.st_dev && now.st_ino == standard_error.st_ino;
 }
