@@ -2,6 +2,7 @@
  * the environment is read once. */
 #include "base/ompp_env.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,28 +13,48 @@
 
 #include <cmocka.h>
 
+/* Messages go to the standard error that a process came with: this one comes with a pipe, and gives the tests its own one back. */
+enum { PIPE_OUT = 20, PIPE_IN = 21, OWN_STDERR = 22 };
+
+static void come_with_pipe(char **argv)
+{
+    int ends[2];
+
+    if (getenv("TEST_ENV_PIPE")) {
+        dup2(OWN_STDERR, STDERR_FILENO);
+        unsetenv("TEST_ENV_PIPE");
+        return;
+    }
+    if (pipe(ends) != 0) exit(99);
+    dup2(STDERR_FILENO, OWN_STDERR);
+    dup2(ends[0], PIPE_OUT);
+    dup2(ends[1], PIPE_IN);
+    dup2(ends[1], STDERR_FILENO);
+    fcntl(PIPE_OUT, F_SETFL, O_NONBLOCK);
+    setenv("TEST_ENV_PIPE", "1", 1);
+    execv("/proc/self/exe", argv);
+    exit(99);
+}
+
 /* Sets "NAME=value", reads in a child and returns what it wrote to stderr; *right tells what the child's test said. */
 static char *said(const char *setting, bool (*test)(void), bool *right)
 {
     static char text[4096];
-    int ends[2], status;
+    int status;
     size_t n = 0;
     ssize_t got;
 
-    assert_int_equal(pipe(ends), 0);
     pid_t pid = fork();
     if (pid == 0) {
         char *copy = strdup(setting);
-        dup2(ends[1], STDERR_FILENO);
+        dup2(PIPE_IN, STDERR_FILENO);
         putenv(copy);
         ompp_env_read();
         _exit(test() ? 0 : 1);
     }
-    close(ends[1]);
-    while ((got = read(ends[0], text + n, sizeof text - 1 - n)) > 0) n += (size_t)got;
-    close(ends[0]);
-    text[n] = '\0';
     assert_int_equal(waitpid(pid, &status, 0), pid);
+    while ((got = read(PIPE_OUT, text + n, sizeof text - 1 - n)) > 0) n += (size_t)got;
+    text[n] = '\0';
     *right = status == 0;
     return text;
 }
@@ -153,8 +174,10 @@ static void rows_are_complete(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argc;
+    come_with_pipe(argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_and_warnings),
         cmocka_unit_test(quiet_says_nothing),
