@@ -543,8 +543,8 @@ const char *ompp_whatif_why(const ompp_profile_t *p)
     if (w->nregions <= is_in_table(p, OMPP_NONE))
         return "no region was followed: the program has no regions, or none that worked long enough";
     if (w->mode == OMPP_WHATIF_DELAY && names_region(p))
-        return "no experiment with the region that OMPP_CAUSAL_REGION names (it has to be the name of a user region, or file:line as "
-               "OPARI2 knows it; see the names in Region Overview), or the run is too short";
+        return "no experiment with the region that OMPP_CAUSAL_REGION names (the name of a user region, file:line as OPARI2 knows "
+               "it, or module+0xaddress as in the XML), or the run is too short";
     return "no experiment came to its end: the run is too short, or does not come to a progress point (OMPP_PROGRESS)";
 }
 

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "base/ompp_proc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,20 +12,26 @@
 #define FIELD_STATE 3
 #define FIELD_START 22
 
-uint64_t ompp_proc_start(pid_t pid)
+/* A small file as text; empty when it cannot be read. */
+static void read_text(const char *path, char *text, size_t size)
 {
-    char path[40], text[1024];
-    const int saved_errno = errno;
+    const int saved_errno = errno, fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = -1;
 
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0) {
-        n = read(fd, text, sizeof text - 1);
+        n = read(fd, text, size - 1);
         close(fd);
     }
     errno = saved_errno;
     text[n > 0 ? n : 0] = '\0';
+}
+
+uint64_t ompp_proc_start(pid_t pid)
+{
+    char path[40], text[1024];
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    read_text(path, text, sizeof text);
     const char *field = strrchr(text, ')'); /* the name before it may hold anything */
     if (field && field[1] && (field[2] == 'Z' || field[2] == 'X')) field = NULL;
     for (int i = FIELD_STATE - 1; field && i < FIELD_START; i++) {
@@ -32,4 +39,33 @@ uint64_t ompp_proc_start(pid_t pid)
         if (field) field++;
     }
     return field ? strtoull(field, NULL, 10) : 0;
+}
+
+static void add_queue(ompp_proc_queue_t *sum, const char *path)
+{
+    char text[100], *end;
+
+    read_text(path, text, sizeof text);
+    sum->ran_ns += strtoull(text, &end, 10);
+    sum->waited_ns += strtoull(end, NULL, 10);
+}
+
+void ompp_proc_queue_thread(ompp_proc_queue_t *sum)
+{
+    add_queue(sum, "/proc/thread-self/schedstat");
+}
+
+void ompp_proc_queue_process(ompp_proc_queue_t *sum)
+{
+    const int saved_errno = errno;
+    DIR *threads = opendir("/proc/self/task");
+    char path[300];
+
+    for (const struct dirent *e; threads && (e = readdir(threads));) {
+        if (*e->d_name == '.') continue;
+        snprintf(path, sizeof path, "/proc/self/task/%s/schedstat", e->d_name);
+        add_queue(sum, path);
+    }
+    if (threads) closedir(threads);
+    errno = saved_errno;
 }

@@ -15,4 +15,16 @@
  */
 uint64_t ompp_proc_start(pid_t pid);
 
+/** What a thread, or several, have had of processors, in ns since they began. */
+typedef struct {
+    uint64_t ran_ns;
+    uint64_t waited_ns; /* ready to run, but the processors were others' */
+} ompp_proc_queue_t;
+
+/** \brief Adds the calling thread. Nothing where the system does not say (/proc/thread-self/schedstat). Keeps errno. */
+void ompp_proc_queue_thread(ompp_proc_queue_t *sum);
+
+/** \brief Adds all threads of the process that are alive. Keeps errno. */
+void ompp_proc_queue_process(ompp_proc_queue_t *sum);
+
 #endif

@@ -62,16 +62,18 @@ static uint64_t draw(uint64_t n, uint64_t key)
     return x ^ x >> 31;
 }
 
-/* Whether the user's text names the region: its name, or file:line. */
+/* Whether the user's text names the region: its name, file:line, or where lines are not known yet module+0xoffset. */
 static bool is_named(unsigned slot)
 {
-    char file[512], name[512], place[600];
+    char file[512], name[512], place[600], address[600];
     uint32_t line;
 
     ompp_whatif_region_place(ompp_causal_region(slot), file, sizeof file, &line, name, sizeof name);
     const char *slash = strrchr(file, '/');
     snprintf(place, sizeof place, "%s:%u", slash ? slash + 1 : file, line);
-    return strcmp(name, ompp_env.causal_region) == 0 || strcmp(place, ompp_env.causal_region) == 0;
+    ompp_whatif_region_address(ompp_causal_region(slot), address, sizeof address);
+    return strcmp(name, ompp_env.causal_region) == 0 || strcmp(place, ompp_env.causal_region) == 0 ||
+           (*address && strcmp(address, ompp_env.causal_region) == 0);
 }
 
 static bool is_wanted(unsigned slot)

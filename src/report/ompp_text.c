@@ -187,7 +187,8 @@ static void clean_puts(ompp_text_t *t, const char *text)
     free(printable);
 }
 
-/* Fills the text of ompp_coverage.def: %s subject, %r reason, %n count, %p count as thousandths in percent, [only with a reason]. */
+/* Fills the text of ompp_coverage.def: %s subject, %r reason, %n count, %p count as thousandths in percent, %m that
+ * in the mean of the ranks that say it, [only with a reason]. */
 static void coverage_line(ompp_text_t *t, const ompp_coverage_t *c)
 {
     const char *reason = ompp_profile_text(t->profile, c->reason);
@@ -203,8 +204,9 @@ static void coverage_line(ompp_text_t *t, const ompp_coverage_t *c)
             clean_puts(t, ompp_profile_text(t->profile, c->subject));
         } else if (*f == 'r') {
             clean_puts(t, reason);
-        } else if (*f == 'p') {
-            fprintf(t->out, "%" PRIu64 ".%" PRIu64 " %%", c->count / 10, c->count % 10);
+        } else if (*f == 'p' || *f == 'm') {
+            const uint64_t permille = *f == 'm' ? ompp_text_mean(c->count, c->nranks ? c->nranks : 1) : c->count;
+            fprintf(t->out, "%" PRIu64 ".%" PRIu64 " %%", permille / 10, permille % 10);
         } else {
             fprintf(t->out, "%" PRIu64, c->count);
         }

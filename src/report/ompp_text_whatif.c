@@ -105,6 +105,17 @@ static bool waits_actively(const ompp_text_t *t)
     return false;
 }
 
+/* What threads worked, and what they waited for each other, cannot be told from what they waited for a processor. */
+static void print_starved(ompp_text_t *t)
+{
+    for (size_t i = 0; i < t->profile->ncoverage; i++) {
+        const ompp_coverage_t *c = &t->profile->coverage[i];
+        if (c->kind == OMPP_COVERAGE_STARVED)
+            fprintf(t->out, "Caution        : threads waited %.1f %% of the time for a processor: gains are not to be trusted\n",
+                    percent((double)ompp_text_mean(c->count, c->nranks ? c->nranks : 1) / 1000));
+    }
+}
+
 static void print_run(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
 {
     const char *no_interval = ompp_whatif_no_interval(t->profile, results, n);
@@ -125,6 +136,7 @@ static void print_run(ompp_text_t *t, const ompp_whatif_result_t *results, size_
                 100.0 * (double)w->cost_ns / ((double)w->time_ns * (double)t->profile->nslots), w->events);
     if (waits_actively(t))
         fputs("Caution        : OMP_WAIT_POLICY=active: waiting threads keep processors busy that others may need\n", t->out);
+    print_starved(t);
     if (w->lost) fprintf(t->out, "Not Followed   : %" PRIu64 " waits for other threads or ranks\n", w->lost);
     putc('\n', t->out);
 }

@@ -72,6 +72,7 @@ ompp_profile_t *ompp_finish_collect(const char *arena, uint64_t size, ompp_time_
     if (profile->nranks_kept) ompp_process_cpu(&profile->ranks[0].user_ns, &profile->ranks[0].system_ns);
     ompp_openmp_coverage(profile);
     add_missed(profile);
+    ompp_starved_add(profile);
     if (ompp_process.arena.why[0]) ompp_profile_add_coverage(profile, OMPP_COVERAGE_ARENA, NULL, ompp_process.arena.why, 1);
     if (end == OMPP_END_FINAL) warn_of_mismatches(profile);
     if (!profile->failed) return profile;

@@ -197,6 +197,7 @@ static bool write_header(void)
     header->origin_epoch = ompp_clock.origin_epoch;
     header->begin_ns = ompp_clock_now();
     cpu_time(&header->user0_ns, &header->system0_ns);
+    ompp_starved_begin();
     header->host = ompp_string_take(host);
     header->app = ompp_string_take(base_name(*ompp_env.appname ? ompp_env.appname : program_path));
     header->source = ompp_string_take(openmp_source);

@@ -33,6 +33,7 @@ static ompp_thread_t *ended_threads, *unused_threads;
 
 static void thread_is_over(void *thread)
 {
+    ompp_starved_thread_end();
     ompp_thread_end(thread, ompp_clock_now());
 }
 

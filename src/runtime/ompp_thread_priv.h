@@ -115,6 +115,10 @@ ompp_off_t ompp_stack_new_slow(ompp_thread_t *thread);
 /** \brief The thread is over: closes what it has open, keeps its state for a thread that takes its place. */
 void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t);
 
+/** \brief Waiting for processors (ompp_starved.c): measurement begins; the calling thread is over, as the system sees it. */
+void ompp_starved_begin(void);
+void ompp_starved_thread_end(void);
+
 /**
  * \brief This thread becomes number index of teams of its kind. When an earlier thread with that number has ended, it goes on with
  *        that one's record and tree: runtimes end and make threads as team sizes vary, rows are places in a team.

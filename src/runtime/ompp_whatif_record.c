@@ -132,6 +132,17 @@ void ompp_whatif_region_place(ompp_region_ref_t region, char *file, size_t nfile
     *line = r ? r->begin : 0;
 }
 
+void ompp_whatif_region_address(ompp_region_ref_t region, char *text, size_t size)
+{
+    const ompp_a_region_t *r = region ? at(region) : NULL;
+    const ompp_a_module_t *m = r && r->addr && r->module ? at(r->module) : NULL;
+    const char *path = m && m->path ? ((const ompp_a_string_t *)at(m->path))->text : "";
+    const char *slash = strrchr(path, '/');
+
+    *text = '\0';
+    if (m) snprintf(text, size, "%s+0x%llx", slash ? slash + 1 : path, (unsigned long long)r->addr);
+}
+
 int ompp_whatif_rank(void)
 {
     return atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING ? ompp_process.header->rank : -1;

@@ -24,6 +24,9 @@ ompp_a_whatif_point_t *ompp_whatif_point_new(const char *name, uint32_t kind, bo
 /** \brief Where a region is, as far as the process knows. Texts are cut to fit. \param[out] line  of its begin, 0 = not known. */
 void ompp_whatif_region_place(ompp_region_ref_t region, char *file, size_t nfile, uint32_t *line, char *name, size_t nname);
 
+/** \brief "module+0xoffset" of a region that is known by its address, as the XML report has it; "" for others. Cut to fit. */
+void ompp_whatif_region_address(ompp_region_ref_t region, char *text, size_t size);
+
 /** \return rank in MPI_COMM_WORLD; -1 before MPI_Init and without MPI. */
 int ompp_whatif_rank(void);
 

@@ -6,6 +6,7 @@ two threads that hold a lock for 10 and do 5 without, the lock is all there is t
 
 import os
 import shutil
+import xml.etree.ElementTree as ElementTree
 
 import validation
 from validation import harness
@@ -71,6 +72,32 @@ def correction(verdict, scratch):
     verdict.timed(compare)
 
 
+def by_address(verdict, scratch):
+    """Of a program that nobody rebuilt, one region alone: named as the XML of another run knows it."""
+    program, counter = scratch.file("plain", "openmp"), iter(range(100))
+    harness.build(os.path.join(validation.HERE, "openmp.c"), program, "opari", flags=("-O1", "-g", "-I" + os.path.join(harness.SOURCE, "include")),
+                  instrument=False)
+
+    def launch(mode, **environment):
+        folder = os.path.dirname(scratch.file("launched", "r%d" % next(counter), "x"))
+        outcome = harness.run(harness.command("ompp"), folder, 2, args=["--causal=" + mode, "--", program, "serial", "rounds=60"], **environment)
+        verdict.equal(outcome.status, 0, "by address: status, " + outcome.err[-300:])
+        return outcome.profile()
+
+    def compare():
+        root = ElementTree.parse(launch("virtual").path).getroot()
+        modules = {m.get("id"): os.path.basename(m.get("path")) for m in root.iter("module")}
+        places = {int(r.get("id")): modules[r.get("module")] + "+" + r.get("address") for r in root.iter("region")
+                  if r.get("module") and r.get("type") == "PARALLEL" and r.get("address")}
+        if not verdict.check(places, "by address: no region with an address"):
+            return [], 0
+        region, place = next(iter(places.items()))
+        whatif = launch("delay", OMPP_CAUSAL_REGION=place, OMPP_CAUSAL_SPEEDUP="50").whatif
+        tried = {r for (r, permille), clock in whatif.clocks.items() if clock.observations}
+        return [] if tried == {region} else ["by address: %s was named, tried were %s of %s" % (place, tried, places)], 1
+    verdict.timed(compare)
+
+
 def main():
     verdict, scratch = harness.Verdict("delay"), harness.Scratch("delay")
     if not shutil.which("gcc"):
@@ -83,6 +110,7 @@ def main():
         one_region(verdict, scratch, program)
         in_turn(verdict, scratch, program)
     correction(verdict, scratch)
+    by_address(verdict, scratch)
     verdict.finish(scratch)
 
 

@@ -96,11 +96,27 @@ def oversubscribed(verdict, scratch):
             verdict.check(re.search(r"^ +oversubscribed +more threads", text, re.MULTILINE), "oversubscribed: not named")
 
 
+def starved(verdict, scratch):
+    """Four threads that compute on one processor: each has it for a fourth of the time, and the report says so where it matters."""
+    program, cpu = validation.build(scratch, "openmp", harness.sources()[0]), min(os.sched_getaffinity(0))
+    if not shutil.which("taskset"):
+        return
+    for mode in MODES:
+        folder = os.path.dirname(scratch.file("starved", mode, "x"))
+        done = harness.execute(["taskset", "-c", str(cpu), program, "balanced", "rounds=5", "work=cpu"], folder, OMP_NUM_THREADS=4, OMPP_CAUSAL=mode)
+        verdict.equal(done.status, 0, "starved, %s: status" % mode)
+        text = open(done.reports("txt")[0]).read()
+        said = re.search(r"^threads waited ([0-9.]+) % of the time for a processor", text, re.MULTILINE)
+        verdict.check(said and float(said.group(1)) > 40, "starved, %s: Coverage says %s" % (mode, said and said.group(0)))
+        verdict.check("Caution        : threads waited %s %% of the time for a processor" % (said and said.group(1)) in section(done),
+                      "starved, %s: What-if does not say it" % mode)
+
+
 def main():
     verdict, scratch = harness.Verdict("failures"), harness.Scratch("failures")
     if not shutil.which("gcc"):
         harness.skip("no gcc")
-    for test in (unharmed, words, limits, oversubscribed):
+    for test in (unharmed, words, limits, oversubscribed, starved):
         try:
             test(verdict, scratch)
         except (harness.Failure, subprocess.TimeoutExpired) as failure:

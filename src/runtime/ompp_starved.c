@@ -1,0 +1,44 @@
+/*
+ * Threads that were ready to run while the processors were others': what is measured as work, and as waiting for one another, is then
+ * waiting for a processor too, and nobody can tell it apart. So how much of it there was is said in the report.
+ */
+#include "base/ompp_proc.h"
+#include "runtime/ompp_finish_priv.h"
+#include "runtime/ompp_thread_priv.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+#define WORTH_NS 1000000        /* of processor time: a thread with less is over sooner than it is asked */
+#define SHORTEST_NS 20000000u   /* of waiting */
+#define MANY_PERMILLE 50u       /* of the time in which threads ran or were ready to */
+
+static _Atomic uint64_t ended_ran, ended_waited; /* of threads that are over */
+static ompp_proc_queue_t before;                 /* of the process, until measurement began */
+
+void ompp_starved_begin(void)
+{
+    ompp_proc_queue_process(&before);
+}
+
+void ompp_starved_thread_end(void)
+{
+    ompp_proc_queue_t own = {0, 0};
+    struct timespec used = {0, 0};
+
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) != 0 || (used.tv_sec == 0 && used.tv_nsec < WORTH_NS)) return;
+    ompp_proc_queue_thread(&own);
+    atomic_fetch_add(&ended_ran, own.ran_ns);
+    atomic_fetch_add(&ended_waited, own.waited_ns);
+}
+
+void ompp_starved_add(ompp_profile_t *profile)
+{
+    ompp_proc_queue_t all = {atomic_load(&ended_ran), atomic_load(&ended_waited)};
+
+    ompp_proc_queue_process(&all);
+    const uint64_t waited = all.waited_ns > before.waited_ns ? all.waited_ns - before.waited_ns : 0;
+    const uint64_t ran = all.ran_ns > before.ran_ns ? all.ran_ns - before.ran_ns : 0;
+    if (waited < SHORTEST_NS || waited * 1000 < (ran + waited) * MANY_PERMILLE) return;
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_STARVED, NULL, NULL, waited * 1000 / (ran + waited));
+}
