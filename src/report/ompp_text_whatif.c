@@ -303,11 +303,11 @@ static void print_verdict(ompp_text_t *t, const ompp_whatif_result_t *r)
         fprintf(t->out, "     %s: the faster it is, the slower the program becomes: it gets in the way of others (contention).\n", name);
     else if (r->verdict == OMPP_WHATIF_BUSY_FOR_NOTHING)
         fprintf(t->out,
-                "     %s: takes %.1f %% of the threads' time, and the program would gain %.1f %% if it were %u %% faster: "
-                "something else is waited for.\n",
-                name, percent(r->of_threads), percent(fmax(all, 0)), (unsigned)(ompp_whatif_most(r)->permille / 10));
+                "     %s: has %.1f %% of the work (%.1f %% of the threads' time), and the program would gain %.1f %% if it were "
+                "%u %% faster: something else is waited for.\n",
+                name, percent(r->share), percent(r->of_threads), percent(fmax(all, 0)), (unsigned)(ompp_whatif_most(r)->permille / 10));
     else if (r->verdict == OMPP_WHATIF_SMALL_BUT_CRITICAL)
-        fprintf(t->out, "     %s: takes %.1f %% of the work only, and the program would gain up to %.1f %%: others wait for it.\n", name,
+        fprintf(t->out, "     %s: has %.1f %% of the work only, and the program would gain up to %.1f %%: others wait for it.\n", name,
                 percent(r->share), percent(all));
     free(subject);
 }
