@@ -38,6 +38,9 @@ int ompp_analysis_number(ompp_profile_t *profile);
  */
 int ompp_analysis_outside(ompp_profile_t *profile);
 
+/** \brief Adds the Coverage lines about counts: what back ends have lost (OMPP_USE_LOSS), and that no parallel region was run. */
+void ompp_analysis_counted(ompp_profile_t *profile);
+
 /** Values of the overhead classes of one parallel region, ns, summed over ranks and threads. */
 typedef struct {
     uint32_t region;          /* index */

@@ -24,7 +24,6 @@ const ompp_derived_t ompp_derived[] = {
 };
 const size_t ompp_nderived = sizeof ompp_derived / sizeof ompp_derived[0];
 
-#define MAX_STEPS 256
 #define MAX_DEPTH 64 /* of brackets, and of the stack */
 #define MAX_NAME 32  /* of a column in capitals */
 
@@ -44,7 +43,7 @@ struct ompp_eval {
     const ompp_counter_t *counters;
     size_t ncounters;
     size_t nsteps;
-    step_t steps[MAX_STEPS];
+    step_t steps[]; /* never more than the expression has characters */
 };
 
 static const struct {
@@ -93,8 +92,8 @@ static void emit(reader_t *r, step_t step, int grows)
 {
     if (r->problem) return;
     r->stack += (unsigned)grows;
-    if (r->eval->nsteps == MAX_STEPS || r->stack > MAX_DEPTH) {
-        fail(r, "the expression is too long");
+    if (r->stack > MAX_DEPTH) {
+        fail(r, "the expression is nested too deeply");
         return;
     }
     r->eval->steps[r->eval->nsteps++] = step;
@@ -231,7 +230,7 @@ static void sum(reader_t *r)
 
 ompp_eval_t *ompp_eval_new(const char *expression, const ompp_values_t *values, char *error, size_t n)
 {
-    ompp_eval_t *e = calloc(1, sizeof *e);
+    ompp_eval_t *e = calloc(1, sizeof *e + (strlen(expression) + 1) * sizeof e->steps[0]);
     reader_t r = {.eval = e, .text = expression, .at = expression};
 
     snprintf(error, n, "%s", e ? "" : "out of memory");

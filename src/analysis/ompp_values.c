@@ -17,8 +17,10 @@ struct ompp_values {
     uint64_t **below; /* [nnodes], NULL = nothing there; else shape [nlocations][width] */
     size_t width;     /* ompp_nmpi_columns + ncounters */
     size_t ncounters;
-    ompp_counter_t counters[OMPP_MAX_COUNTERS];
+    ompp_counter_t *counters;
 };
+
+#define MOST_FOR_OBJECTS 32 /* columns, with which no structure gets one any more: tables stay readable with a thousand structures */
 
 /* ---- One block ------------------------------------------------------------------------------------------------------ */
 
@@ -192,11 +194,13 @@ static char *name_of(const ompp_profile_t *p, const ompp_metric_t *m, uint32_t o
 
 static bool add_counter(ompp_values_t *values, const ompp_metric_t *m, uint32_t object)
 {
-    if (values->ncounters == OMPP_MAX_COUNTERS) return true;
-    char *name = name_of(values->profile, m, object);
+    ompp_counter_t *more = realloc(values->counters, (values->ncounters + 1) * sizeof *more);
+    char *name = more ? name_of(values->profile, m, object) : NULL;
+    if (!name) return false;
+    values->counters = more;
     values->counters[values->ncounters++] = (ompp_counter_t){
         name, m->unit, m->quality, m->set, m->index, object ? OMPP_NONE : find_waits(values->profile, m), object};
-    return name != NULL;
+    return true;
 }
 
 static bool is_counted(const ompp_profile_t *p, const ompp_metric_t *m, uint32_t object)
@@ -214,10 +218,10 @@ static bool find_counters(ompp_values_t *values)
         if (m->use == OMPP_USE_COLUMN) good &= add_counter(values, m, 0);
     }
     /* Structure by structure, so that the first ones have all their columns when there is not room for all. */
-    for (uint32_t object = 1; object <= p->nobjects && values->ncounters < OMPP_MAX_COUNTERS; object++)
-        for (size_t i = 0; i < p->nmetrics; i++)
+    for (uint32_t object = 1; object <= p->nobjects && values->ncounters < MOST_FOR_OBJECTS; object++)
+        for (size_t i = 0; i < p->nmetrics && values->ncounters < MOST_FOR_OBJECTS; i++)
             if (is_counted(p, &p->metrics[i], object)) good &= add_counter(values, &p->metrics[i], object);
-    qsort(values->counters, values->ncounters, sizeof values->counters[0], by_set);
+    if (values->ncounters) qsort(values->counters, values->ncounters, sizeof values->counters[0], by_set);
     return good;
 }
 
@@ -315,6 +319,7 @@ void ompp_values_free(ompp_values_t *values)
     if (!values) return;
     for (size_t n = 0; values->below && n < values->profile->nnodes; n++) free(values->below[n]);
     for (size_t c = 0; c < values->ncounters; c++) free((char *)values->counters[c].name);
+    free(values->counters);
     free(values->below);
     free(values);
 }
@@ -362,10 +367,32 @@ void ompp_values_add(const ompp_values_t *values, uint32_t node, ompp_row_t *row
     for (uint32_t b = 0; b < n->nblocks; b++) add_counters(values, &n->blocks[b], &rows[n->blocks[b].location]);
 }
 
-void ompp_row_add(ompp_row_t *into, const ompp_row_t *from)
+ompp_row_t *ompp_rows_new(const ompp_values_t *values, size_t n)
+{
+    const size_t counters = 2 * values->ncounters;
+    ompp_row_t *rows = calloc(n + 1, sizeof *rows + counters * sizeof(uint64_t));
+    uint64_t *room = (uint64_t *)(rows + n);
+
+    for (size_t i = 0; rows && i < n; i++, room += counters) {
+        rows[i].counter = room;
+        rows[i].counter_exclusive = room + values->ncounters;
+    }
+    return rows;
+}
+
+void ompp_rows_clear(const ompp_values_t *values, ompp_row_t *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        ompp_row_t *row = &rows[i];
+        *row = (ompp_row_t){.counter = row->counter, .counter_exclusive = row->counter_exclusive};
+        memset(row->counter, 0, 2 * values->ncounters * sizeof *row->counter);
+    }
+}
+
+void ompp_row_add(const ompp_values_t *values, ompp_row_t *into, const ompp_row_t *from)
 {
     for (unsigned c = 0; c < OMPP_COLUMN_NUM; c++) into->value[c] += from->value[c];
-    for (unsigned c = 0; c < OMPP_MAX_COUNTERS; c++) {
+    for (unsigned c = 0; c < values->ncounters; c++) {
         into->counter[c] += from->counter[c];
         into->counter_exclusive[c] += from->counter_exclusive[c];
     }

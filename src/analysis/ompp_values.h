@@ -8,8 +8,6 @@
 
 #include "model/ompp_profile.h"
 
-#define OMPP_MAX_COUNTERS 32 /* columns of registered metrics */
-
 /** A column of a registered metric (OMPP_USE_COLUMN, OMPP_USE_OBJECTS, OMPP_USE_SELECTED), in the order of the profile's sets. */
 typedef struct {
     const char *name; /* one word; borrowed from ompp_values_t: "PAPI_LD_INS", "loads(a)" */
@@ -18,12 +16,12 @@ typedef struct {
     uint32_t object;            /* data structure; 0 = all data */
 } ompp_counter_t;
 
-/** One row of a table: the values of a node (or of all nodes of a region) on one location, ns, bytes or counts. */
+/** One row of a table: the values of a node (or of all nodes of a region) on one location, ns, bytes or counts. From ompp_rows_new(). */
 typedef struct {
     uint64_t value[OMPP_COLUMN_NUM]; /* inclusive; 0 for columns that the construct does not have */
     uint64_t exclusive;              /* of the construct's SPLIT column */
-    uint64_t counter[OMPP_MAX_COUNTERS];           /* inclusive */
-    uint64_t counter_exclusive[OMPP_MAX_COUNTERS]; /* of the node alone, while the thread works */
+    uint64_t *counter;               /* [number of counters] inclusive */
+    uint64_t *counter_exclusive;     /* [number of counters] of the node alone, while the thread works */
     uint64_t below_ns;               /* of execT, in children and in tasks, over all phases */
 } ompp_row_t;
 
@@ -46,8 +44,14 @@ void ompp_values_add(const ompp_values_t *values, uint32_t node, ompp_row_t *row
 /** \brief Columns of registered metrics. \param[out] n  their number. \return borrowed, shape [n]. */
 const ompp_counter_t *ompp_values_counters(const ompp_values_t *values, size_t *n);
 
+/** \brief Rows with room for all counters, all zero. \return owned, free() frees all of it; NULL when out of memory. */
+ompp_row_t *ompp_rows_new(const ompp_values_t *values, size_t n);
+
+/** \brief Makes rows zero again. */
+void ompp_rows_clear(const ompp_values_t *values, ompp_row_t *rows, size_t n);
+
 /** \brief Adds a row to another. */
-void ompp_row_add(ompp_row_t *into, const ompp_row_t *from);
+void ompp_row_add(const ompp_values_t *values, ompp_row_t *into, const ompp_row_t *from);
 
 /** \brief By what the sum over threads is divided in the callgraph: slots inside a team, ranks outside and in ALONE constructs. */
 uint64_t ompp_analysis_divisor(const ompp_profile_t *profile, uint32_t node);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 extern char **environ;
 
@@ -190,7 +191,7 @@ static unsigned number_in(const ompp_env_row_t *row, const char *name, size_t le
 {
     size_t stem = strlen(row->name), digits = length > stem ? length - stem : 0;
 
-    if (row->type != OMPP_ENV_LIST || digits == 0 || digits > 4 || strncmp(name, row->name, stem) != 0) return 0;
+    if (row->type != OMPP_ENV_LIST || digits == 0 || digits > OMPP_ENV_DIGITS || strncmp(name, row->name, stem) != 0) return 0;
     return strspn(name + stem, "0123456789") >= digits ? (unsigned)atoi(name + stem) : 0;
 }
 
@@ -201,17 +202,30 @@ static bool is_numbered(const char *name, size_t length)
     return false;
 }
 
-static void insert(ompp_env_list_t *list, unsigned number, const char *text)
+/* Room for one more. */
+static bool grow(ompp_env_list_t *list)
+{
+    unsigned *number = realloc(list->number, (list->n + 1) * sizeof *number);
+    char **text = realloc(list->text, (list->n + 1) * sizeof *text);
+
+    if (number) list->number = number;
+    if (text) list->text = text;
+    return number && text;
+}
+
+static void insert(ompp_env_list_t *list, unsigned number, const char *value)
 {
     unsigned k = list->n;
+    char *text = grow(list) ? strdup(value) : NULL;
 
+    if (!text) return;
     for (; k > 0 && list->number[k - 1] > number; k--) {
         list->number[k] = list->number[k - 1];
         list->text[k] = list->text[k - 1];
     }
     list->number[k] = number;
-    list->text[k] = strdup(text);
-    list->n += list->text[k] != NULL;
+    list->text[k] = text;
+    list->n++;
 }
 
 static void read_list(const ompp_env_row_t *row)
@@ -221,12 +235,20 @@ static void read_list(const ompp_env_row_t *row)
     for (char **e = environ; e && *e; e++) {
         const char *equals = strchr(*e, '=');
         unsigned number = equals ? number_in(row, *e, equals - *e) : 0;
-        if (!number || !equals[1]) continue;
-        if (list->n < OMPP_ENV_LIST_MAX)
-            insert(list, number, equals + 1);
-        else
-            ompp_warn_common("%s%u is not used: at most %d of them", row->name, number, OMPP_ENV_LIST_MAX);
+        if (number && equals[1]) insert(list, number, equals + 1);
     }
+}
+
+/* "OMPP_CTR12345": a member whose number has too many digits. \return the family, or NULL. */
+static const ompp_env_row_t *beyond_family(const char *name, size_t length)
+{
+    for (size_t i = 0; i < ompp_env_nrows; i++) {
+        size_t stem = strlen(ompp_env_rows[i].name);
+        if (ompp_env_rows[i].type == OMPP_ENV_LIST && length > stem && strncmp(name, ompp_env_rows[i].name, stem) == 0 &&
+            stem + strspn(name + stem, "0123456789") >= length)
+            return &ompp_env_rows[i];
+    }
+    return NULL;
 }
 
 static void warn_unknown(void)
@@ -236,7 +258,12 @@ static void warn_unknown(void)
         if (!equals || strncmp(*e, "OMPP_", 5) != 0) continue;
         if (strncmp(*e, "OMPP_TEST_", 10) == 0) continue; /* of our own tests, and seen by the programs they run */
         size_t length = equals - *e;
-        if (!is_numbered(*e, length) && !find_row(*e, length))
+        const ompp_env_row_t *family = beyond_family(*e, length);
+        if (is_numbered(*e, length) || find_row(*e, length)) continue;
+        if (family)
+            ompp_warn_common("%.*s is not used: they are numbered from %s1 to %s%d", (int)length, *e, family->name, family->name,
+                             OMPP_ENV_NUMBER_MAX);
+        else
             ompp_warn_common("unknown variable %.*s; 'ompp-config --list-env' lists the known ones", (int)length, *e);
     }
 }
@@ -287,12 +314,20 @@ void ompp_env_read(void)
     errno = saved_errno;
 }
 
+/* The launcher has replaced itself by the program, and that perhaps by another: a shell by the last command of its script. */
+static bool is_launched_process(void)
+{
+    const char *process = getenv(OMPP_ENV_LAUNCHED);
+
+    return process && strtol(process, NULL, 10) == (long)getpid();
+}
+
 bool ompp_env_restore(void)
 {
     const char *noted = getenv(OMPP_ENV_RESTORE);
     char *names = noted ? strdup(noted) : NULL, *rest = names, *name, note[256];
 
-    if (!names) return false;
+    if (!names) return is_launched_process();
     ompp_env_read();
     while ((name = strsep(&rest, ","))) {
         snprintf(note, sizeof note, OMPP_ENV_WAS "%s", name);

@@ -22,13 +22,14 @@ typedef char *ompp_env_WORD_t;
 typedef char *ompp_env_FOREIGN_t;
 typedef char *ompp_env_LATER_t;
 
-#define OMPP_ENV_LIST_MAX 32
+#define OMPP_ENV_DIGITS 4          /* of the number of a member of a numbered family, "OMPP_CTR12" */
+#define OMPP_ENV_NUMBER_MAX 9999   /* which is the largest number that has so many */
 
-/** Values of a numbered family, ascending by number; empty ones are left out. */
+/** Values of a numbered family, ascending by number; empty ones are left out. Owned by the module, never freed. */
 typedef struct {
     unsigned n;
-    unsigned number[OMPP_ENV_LIST_MAX];
-    char *text[OMPP_ENV_LIST_MAX]; /* owned by the module, never freed */
+    unsigned *number; /* [n] */
+    char **text;      /* [n] */
 } ompp_env_list_t;
 typedef ompp_env_list_t ompp_env_LIST_t;
 
@@ -98,10 +99,12 @@ const char *ompp_env_foreign(const char *name);
 /** Notes of the launcher: the variables it has set, with commas between; and, with the name of one behind it, what that one was before. */
 #define OMPP_ENV_RESTORE "_OMPP_RESTORE"
 #define OMPP_ENV_WAS "_OMPP_WAS_"
+/** The process that the launcher became, where the environment stays for the program's children (--children). */
+#define OMPP_ENV_LAUNCHED "_OMPP_LAUNCHED"
 
 /**
  * \brief In a program that the launcher has started: reads all variables, and makes the environment what it was without the
- *        launcher, so that the program's children get that. Otherwise does nothing.
+ *        launcher, so that the program's children get that, unless they shall be measured too. Otherwise does nothing.
  * \return whether it was.
  * \note Threads: at load, before there are others.
  */

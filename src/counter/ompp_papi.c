@@ -26,26 +26,44 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define MAX_COMPONENTS 8u
+#define SOURCE "PAPI"
 #define READS 200 /* to measure what reading costs */
 
-/** Of one thread. */
+/* Metrics of reading, at the root of each thread; behind them, per counter that takes turns, those of its share. */
+enum { COST, READINGS, FIRST_SHARE };
+enum { WANTED, COUNTED, ERROR, OF_SHARE };
+
+/** Of one event set of a thread. */
+typedef struct {
+    int set; /* PAPI's; PAPI_NULL = could not be started on this thread */
+    ompp_papi_turns_t *turns; /* NULL = its events do not take turns, or nothing is known of that */
+    ompp_papi_share_t *told;  /* [number of its events] what is in the profile already */
+} running_t;
+
+/** Of one thread; the arrays stand behind it. */
 typedef struct {
     pid_t tid;
     unsigned generation; /* of the data range */
     uint32_t object;     /* whose range it is; 0 = all data */
-    int sets[MAX_COMPONENTS]; /* PAPI event sets; PAPI_NULL = could not be started on this thread */
-    long long last[OMPP_ENV_LIST_MAX];
+    uint64_t *reading;   /* values of the thread's root; NULL = not known yet */
+    running_t *parts;    /* [nparts] */
+    long long *last;     /* [ncolumns] */
+    long long *values;   /* [ncolumns] as PAPI gives them, of one event set */
+    uint64_t *counted;   /* [ncolumns] since they were read last */
 } counters_t;
 
-static ompp_papi_part_t parts[MAX_COMPONENTS];
+static ompp_papi_part_t *parts;
 static unsigned nparts, ncolumns;
 /*
  * Counters that count everything are columns; those that the processor restricts to a data structure are values of the structure.
  * A counter's place is the index in its set.
  */
-static bool restricted[OMPP_ENV_LIST_MAX];
-static unsigned place[OMPP_ENV_LIST_MAX], nplain, nranged, plain_set, range_set;
+static bool *restricted;
+static unsigned *place, nplain, nranged, plain_set, range_set, reading_set;
+static long long *trial; /* values of sets that are tried */
+static unsigned *share_at; /* [ncolumns] of the counter's share in the metrics of reading; 0 = it does not take turns */
+static unsigned nreading = FIRST_SHARE; /* number of those metrics */
+static uint64_t cost_ns; /* of reading all counters once */
 
 /* ---- Event sets ------------------------------------------------------------------------------------------------------ */
 
@@ -64,24 +82,19 @@ int ompp_papi_set_new(const ompp_papi_part_t *part, int *set)
     *set = PAPI_NULL;
     error = PAPI_create_eventset(set);
     if (error == PAPI_OK) error = PAPI_assign_eventset_component(*set, part->component);
-    if (error == PAPI_OK && ompp_env.multiplex) {
-        /* Components that cannot take turns count what fits. */
-        PAPI_set_multiplex(*set);
-    }
+    if (error == PAPI_OK && part->turns) error = PAPI_set_multiplex(*set);
     for (unsigned i = 0; i < part->n && error == PAPI_OK; i++) error = PAPI_add_named_event(*set, part->names[i]);
     if (error != PAPI_OK) ompp_papi_set_drop(set);
     return error;
 }
 
-/* Adds and starts, for a moment. */
-static int try_part(const ompp_papi_part_t *part)
+int ompp_papi_try(const ompp_papi_part_t *part)
 {
-    long long values[OMPP_ENV_LIST_MAX];
     int set, error = ompp_papi_set_new(part, &set);
 
     if (error != PAPI_OK) return error;
     error = PAPI_start(set);
-    if (error == PAPI_OK) error = PAPI_stop(set, values);
+    if (error == PAPI_OK) error = PAPI_stop(set, trial);
     ompp_papi_set_drop(&set);
     return error;
 }
@@ -90,29 +103,48 @@ static int try_part(const ompp_papi_part_t *part)
 static void choose_domain(const ompp_papi_part_t *part)
 {
     PAPI_set_cmp_domain(PAPI_DOM_ALL, part->component);
-    if (try_part(part) == PAPI_OK) return;
+    if (ompp_papi_try(part) == PAPI_OK) return;
     PAPI_set_cmp_domain(PAPI_DOM_USER, part->component);
 }
 
 bool ompp_papi_works(const char *name)
 {
-    ompp_papi_part_t alone = {.n = 1, .names = {name}};
+    ompp_papi_part_t alone = {.n = 1, .names = &name};
     int code;
 
     if (PAPI_event_name_to_code(name, &code) != PAPI_OK) return false;
     alone.component = PAPI_get_event_component(code);
-    return alone.component >= 0 && try_part(&alone) == PAPI_OK;
+    return alone.component >= 0 && ompp_papi_try(&alone) == PAPI_OK;
 }
 
 /* ---- The events of the environment ----------------------------------------------------------------------------------- */
+
+/* Components whose events cannot take turns count what fits. */
+static bool takes_turns(int component)
+{
+    const ompp_papi_part_t none = {.component = component};
+    const PAPI_component_info_t *info = PAPI_get_component_info(component);
+    char subject[200];
+    int set, error = ompp_papi_set_new(&none, &set);
+
+    if (error == PAPI_OK) error = PAPI_set_multiplex(set);
+    ompp_papi_set_drop(&set);
+    if (error == PAPI_OK) return true;
+    snprintf(subject, sizeof subject, "OMPP_MULTIPLEX for counters of PAPI's component %s", info ? info->name : "");
+    const char *why = ompp_papi_has_pmu() ? PAPI_strerror(error) : "PAPI needs a performance monitoring unit for it; there is none";
+    ompp_event_coverage(OMPP_COVERAGE_REFUSED, subject, why);
+    ompp_warn_common("%s has no effect: %s", subject, why);
+    return false;
+}
 
 static ompp_papi_part_t *part_of(int component)
 {
     for (unsigned p = 0; p < nparts; p++)
         if (parts[p].component == component) return &parts[p];
-    if (nparts == MAX_COMPONENTS) return NULL;
-    parts[nparts] = (ompp_papi_part_t){.component = component};
-    return &parts[nparts++];
+    ompp_papi_part_t *part = &parts[nparts];
+    *part = (ompp_papi_part_t){component, ompp_env.multiplex && takes_turns(component), 0, calloc(ompp_env.counters.n, sizeof *part->names),
+                               calloc(ompp_env.counters.n, sizeof *part->column)};
+    return part->names && part->column ? &parts[nparts++] : NULL;
 }
 
 static void refuse(unsigned number, const char *name, const char *reason)
@@ -131,13 +163,13 @@ static bool add_counter(unsigned number, const char *name)
     int code = 0, error = PAPI_event_name_to_code(name, &code);
     ompp_papi_part_t *part = error == PAPI_OK ? part_of(PAPI_get_event_component(code)) : NULL;
 
-    if (error == PAPI_OK && !part) error = PAPI_ECMP;
+    if (error == PAPI_OK && !part) error = PAPI_ENOMEM;
     if (error == PAPI_OK) {
         part->names[part->n] = name;
         part->column[part->n] = ncolumns;
         part->n++;
         if (part->n == 1) choose_domain(part);
-        error = try_part(part);
+        error = ompp_papi_try(part);
         if (error == PAPI_OK) return true;
         part->n--;
     }
@@ -166,16 +198,14 @@ static unsigned unit_of(const char *name)
     return strstr(name, "-CLOCK") ? OMPP_UNIT_NS : OMPP_UNIT_COUNT;
 }
 
-static void register_plain(const char *const names[])
+static void register_plain(const char *const names[], ompp_metric_row_t *rows)
 {
-    ompp_metric_row_t rows[2 * OMPP_ENV_LIST_MAX];
-    const ompp_quality_t quality = ompp_env.multiplex ? OMPP_QUALITY_SAMPLED : OMPP_QUALITY_HARDWARE;
-
     for (unsigned i = 0; i < ncolumns; i++) {
         if (restricted[i]) continue;
+        const bool estimated = share_at[i];
         ompp_metric_row_t *row = &rows[place[i]];
-        *row = (ompp_metric_row_t){names[i], unit_of(names[i]), quality, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, "PAPI",
-                                   ompp_env.multiplex ? "estimated: events take turns" : "counted in the user's code",
+        *row = (ompp_metric_row_t){names[i], unit_of(names[i]), estimated ? OMPP_QUALITY_SAMPLED : OMPP_QUALITY_HARDWARE, OMPP_REDUCE_SUM,
+                                   OMPP_REDUCE_SUM, SOURCE, estimated ? "estimated: events take turns" : "counted in the user's code",
                                    OMPP_USE_COLUMN};
         row[nplain] = *row;
         row[nplain].meaning = "counted while waiting and managing";
@@ -184,10 +214,8 @@ static void register_plain(const char *const names[])
     if (nplain) plain_set = ompp_metric_register(rows, 2 * nplain);
 }
 
-static void register_ranged(const char *const names[])
+static void register_ranged(const char *const names[], ompp_metric_row_t *rows)
 {
-    ompp_metric_row_t rows[OMPP_ENV_LIST_MAX];
-
     for (unsigned i = 0; i < ncolumns; i++)
         if (restricted[i])
             rows[place[i]] = (ompp_metric_row_t){names[i], OMPP_UNIT_COUNT, OMPP_QUALITY_HARDWARE, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM,
@@ -196,43 +224,98 @@ static void register_ranged(const char *const names[])
     if (nranged) range_set = ompp_metric_register(rows, nranged);
 }
 
-static void register_columns(const char *const names[])
+static void register_share(const char *name, ompp_metric_row_t *rows)
 {
-    for (unsigned i = 0; i < ncolumns; i++) place[i] = restricted[i] ? nranged++ : nplain++;
-    register_plain(names);
-    register_ranged(names);
+    const ompp_metric_row_t row = {name, OMPP_UNIT_NS, OMPP_QUALITY_EXACT, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, NULL, 0};
+
+    for (unsigned i = 0; i < OF_SHARE; i++) rows[i] = row;
+    rows[WANTED].meaning = "time that it was to be counted in, of all threads";
+    rows[WANTED].use = OMPP_USE_WANTED;
+    rows[COUNTED].meaning = "time that it was counted in: events take turns";
+    rows[COUNTED].use = OMPP_USE_COUNTED;
+    rows[ERROR].unit = unit_of(name);
+    rows[ERROR].quality = OMPP_QUALITY_SAMPLED;
+    rows[ERROR].meaning = "standard error of its value in the whole run; those of threads are added";
+    rows[ERROR].use = OMPP_USE_ERROR;
+}
+
+static void register_reading(const char *const names[], ompp_metric_row_t *rows)
+{
+    rows[COST] = (ompp_metric_row_t){"cost per read", OMPP_UNIT_NS, OMPP_QUALITY_SAMPLED, OMPP_REDUCE_MAX, OMPP_REDUCE_MAX, SOURCE,
+                                     "measured at the start: the mean of one reading of all counters", OMPP_USE_COST};
+    rows[READINGS] = (ompp_metric_row_t){"readings", OMPP_UNIT_COUNT, OMPP_QUALITY_EXACT, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE,
+                                         "times all counters were read", OMPP_USE_READINGS};
+    for (unsigned i = 0; i < ncolumns; i++)
+        if (share_at[i]) register_share(names[i], rows + share_at[i]);
+    reading_set = ompp_metric_register(rows, nreading);
+}
+
+static bool register_columns(const char *const names[])
+{
+    ompp_metric_row_t *rows = calloc(2 * ncolumns + nreading, sizeof *rows);
+
+    for (unsigned i = 0; rows && i < ncolumns; i++) place[i] = restricted[i] ? nranged++ : nplain++;
+    if (rows) {
+        register_plain(names, rows);
+        register_ranged(names, rows);
+        register_reading(names, rows);
+    }
+    free(rows);
+    return plain_set || range_set;
 }
 
 /* ---- The meter ------------------------------------------------------------------------------------------------------- */
 
-static void read_all(const counters_t *c, long long now[])
+/* A value that goes back, as estimates do, is caught up with: so the sum of all counts is the last value. */
+static void read_part(counters_t *c, unsigned p)
 {
-    long long values[OMPP_ENV_LIST_MAX];
+    const ompp_papi_part_t *part = &parts[p];
+    const bool good = c->parts[p].set != PAPI_NULL && PAPI_read(c->parts[p].set, c->values) == PAPI_OK;
 
-    for (unsigned p = 0; p < nparts; p++) {
-        if (c->sets[p] == PAPI_NULL || PAPI_read(c->sets[p], values) != PAPI_OK) continue;
-        for (unsigned i = 0; i < parts[p].n; i++) now[parts[p].column[i]] = values[i];
+    for (unsigned i = 0; i < part->n; i++) {
+        const unsigned k = part->column[i];
+        const long long last = c->last[k];
+        if (good && c->values[i] > last) c->last[k] = c->values[i];
+        c->counted[k] = (uint64_t)(c->last[k] - last);
     }
+}
+
+static void read_all(counters_t *c)
+{
+    for (unsigned p = 0; p < nparts; p++) read_part(c, p);
 }
 
 static void stop_part(counters_t *c, unsigned p)
 {
-    long long values[OMPP_ENV_LIST_MAX];
+    running_t *running = &c->parts[p];
 
-    if (c->sets[p] != PAPI_NULL) PAPI_stop(c->sets[p], values);
-    ompp_papi_set_drop(&c->sets[p]);
+    ompp_papi_turns_free(running->turns);
+    running->turns = NULL;
+    if (running->told) memset(running->told, 0, parts[p].n * sizeof *running->told);
+    if (running->set != PAPI_NULL) PAPI_stop(running->set, c->values);
+    ompp_papi_set_drop(&running->set);
+}
+
+static int start_set(counters_t *c, unsigned p)
+{
+    int *set = &c->parts[p].set, error = ompp_papi_set_new(&parts[p], set);
+
+    if (error == PAPI_OK && ompp_papi_range_of(parts[p].component)) c->object = ompp_papi_range_apply(*set);
+    if (error == PAPI_OK) error = PAPI_start(*set);
+    if (error != PAPI_OK) ompp_papi_set_drop(set);
+    return error;
 }
 
 /* \return whether the events of the part are counted on this thread, from 0 on. */
 static bool start_part(counters_t *c, unsigned p)
 {
-    int error = ompp_papi_set_new(&parts[p], &c->sets[p]);
+    int error;
 
-    if (error == PAPI_OK && ompp_papi_range_of(parts[p].component)) c->object = ompp_papi_range_apply(c->sets[p]);
-    if (error == PAPI_OK) error = PAPI_start(c->sets[p]);
+    if (parts[p].turns) ompp_papi_turns_before();
+    error = start_set(c, p);
+    if (parts[p].turns) c->parts[p].turns = ompp_papi_turns_after(parts[p].n);
     for (unsigned i = 0; i < parts[p].n; i++) c->last[parts[p].column[i]] = 0;
     if (error == PAPI_OK) return true;
-    ompp_papi_set_drop(&c->sets[p]);
     ompp_event_coverage(OMPP_COVERAGE_REFUSED, "counters of a thread", PAPI_strerror(error));
     return false;
 }
@@ -241,48 +324,112 @@ static void end_thread(void *state)
 {
     counters_t *c = state;
 
-    for (unsigned p = 0; p < nparts; p++) stop_part(c, p);
+    for (unsigned p = 0; p < nparts; p++) {
+        stop_part(c, p);
+        free(c->parts[p].told);
+    }
     PAPI_unregister_thread();
     free(c);
 }
 
+static counters_t *new_counters(void)
+{
+    counters_t *c = calloc(1, sizeof *c + 3 * ncolumns * sizeof(uint64_t) + nparts * sizeof(running_t));
+
+    if (!c) return NULL;
+    c->last = (long long *)(c + 1);
+    c->values = c->last + ncolumns;
+    c->counted = (uint64_t *)(c->values + ncolumns);
+    c->parts = (running_t *)(c->counted + ncolumns);
+    for (unsigned p = 0; p < nparts; p++) {
+        c->parts[p].set = PAPI_NULL;
+        if (parts[p].turns) c->parts[p].told = calloc(parts[p].n, sizeof *c->parts[p].told);
+    }
+    return c;
+}
+
 static void *begin_thread(void)
 {
-    counters_t *c = calloc(1, sizeof *c);
+    counters_t *c = new_counters();
     bool any = false;
 
     if (!c) return NULL;
     PAPI_register_thread();
     c->tid = gettid();
     c->generation = ompp_papi_range_generation();
-    for (unsigned p = 0; p < nparts; p++) {
-        c->sets[p] = PAPI_NULL;
+    for (unsigned p = 0; p < nparts; p++)
         if (parts[p].n > 0) any |= start_part(c, p);
-    }
     if (any) return c;
-    free(c);
+    end_thread(c);
     return NULL;
 }
 
+/* ---- Values of the root: what reading costs, and whose turn it was ---------------------------------------------------- */
+
+static void find_reading(counters_t *c, ompp_off_t node)
+{
+    ompp_off_t root = node;
+
+    for (ompp_off_t parent = root; parent; parent = ompp_meter_parent(root)) root = parent;
+    c->reading = ompp_meter_values(root, reading_set, 0, nreading);
+    if (c->reading) c->reading[COST] = cost_ns;
+}
+
+/* Adds what the share has become since it was told last; errors may become smaller. */
+static void tell_shares(counters_t *c)
+{
+    for (unsigned p = 0; p < nparts; p++) {
+        running_t *running = &c->parts[p];
+        for (unsigned i = 0; running->turns && running->told && i < parts[p].n; i++) {
+            const unsigned k = parts[p].column[i];
+            const ompp_papi_share_t now = ompp_papi_turns_share(running->turns, i, (uint64_t)c->last[k]);
+            uint64_t *share = c->reading + share_at[k];
+            share[WANTED] += now.wanted_ns - running->told[i].wanted_ns;
+            share[COUNTED] += now.counted_ns - running->told[i].counted_ns;
+            share[ERROR] += now.error - running->told[i].error;
+            running->told[i] = now;
+        }
+    }
+}
+
+static void see_turns(counters_t *c)
+{
+    for (unsigned p = 0; p < nparts; p++)
+        if (c->parts[p].turns) ompp_papi_turns_see(c->parts[p].turns);
+}
+
+/* The thread's place in the profile ends with its place in the program: the next one has values of its own. */
+static void count_reading(counters_t *c, ompp_off_t from, ompp_off_t to)
+{
+    if (!c->reading && from && reading_set) find_reading(c, from);
+    if (!c->reading) return;
+    c->reading[READINGS]++;
+    if (nreading > FIRST_SHARE) see_turns(c);
+    if (nreading > FIRST_SHARE && (to == 0 || to == from)) tell_shares(c);
+    if (to == 0) c->reading = NULL;
+}
+
+/* ---- The meter's movements ------------------------------------------------------------------------------------------- */
+
 /* Zeros, too, so that the report knows that it was counted. */
-static void add_ranged(const counters_t *c, ompp_off_t node, const uint64_t counted[])
+static void add_ranged(const counters_t *c, ompp_off_t node)
 {
     uint64_t *all = ompp_meter_values(node, range_set, 0, nranged);
     uint64_t *own = c->object ? ompp_meter_values(node, range_set, c->object, nranged) : NULL;
 
     for (unsigned i = 0; i < ncolumns; i++) {
         if (!restricted[i]) continue;
-        if (all) all[place[i]] += counted[i];
-        if (own) own[place[i]] += counted[i];
+        if (all) all[place[i]] += c->counted[i];
+        if (own) own[place[i]] += c->counted[i];
     }
 }
 
-static void add_plain(ompp_place_now_t from, const uint64_t counted[])
+static void add_plain(const counters_t *c, ompp_place_now_t from)
 {
     uint64_t *values = ompp_meter_values(from.node, plain_set, 0, 2 * nplain);
 
     for (unsigned i = 0; values && i < ncolumns; i++)
-        if (!restricted[i]) values[(from.waits ? nplain : 0) + place[i]] += counted[i];
+        if (!restricted[i]) values[(from.waits ? nplain : 0) + place[i]] += c->counted[i];
 }
 
 /* The range has changed: counting begins anew with the new one. Only on the thread itself. */
@@ -300,16 +447,11 @@ static void renew(counters_t *c)
 static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
 {
     counters_t *c = state;
-    long long now[OMPP_ENV_LIST_MAX];
-    uint64_t counted[OMPP_ENV_LIST_MAX];
 
-    (void)to;
-    memcpy(now, c->last, sizeof now);
-    read_all(c, now);
-    for (unsigned i = 0; i < ncolumns; i++) counted[i] = now[i] > c->last[i] ? (uint64_t)(now[i] - c->last[i]) : 0;
-    memcpy(c->last, now, sizeof now);
-    if (plain_set) add_plain(from, counted);
-    if (range_set) add_ranged(c, from.node, counted);
+    read_all(c);
+    if (plain_set) add_plain(c, from);
+    if (range_set) add_ranged(c, from.node);
+    count_reading(c, from.node, to.node);
     if (c->generation != ompp_papi_range_generation() && c->tid == gettid()) renew(c);
 }
 
@@ -331,17 +473,16 @@ static ompp_meter_t meter = {.begin = begin_thread, .move = move, .end = end_thr
 /* ---- Start ----------------------------------------------------------------------------------------------------------- */
 
 /* Cost of reading all counters once, ns. */
-static double read_cost(void)
+static uint64_t read_cost(void)
 {
-    long long now[OMPP_ENV_LIST_MAX] = {0};
     counters_t *c = begin_thread();
     ompp_time_t t = ompp_clock_now();
 
     if (!c) return 0;
-    for (int i = 0; i < READS; i++) read_all(c, now);
+    for (int i = 0; i < READS; i++) read_all(c);
     t = ompp_clock_now() - t;
     end_thread(c);
-    return (double)t / READS;
+    return (t + READS / 2) / READS;
 }
 
 static unsigned long thread_id(void)
@@ -364,20 +505,39 @@ static bool start_library(void)
 
 __attribute__((visibility("default"))) void ompp_papi_start(void);
 
+/* Room for as many counters as were asked for, in as many components as there are. */
+static const char **make_room(void)
+{
+    const unsigned most = ompp_env.counters.n;
+    const char **names = calloc(most, sizeof *names);
+
+    parts = calloc((size_t)PAPI_num_components() + 1, sizeof *parts);
+    restricted = calloc(most, sizeof *restricted);
+    place = calloc(most, sizeof *place);
+    share_at = calloc(most, sizeof *share_at);
+    trial = calloc(most, sizeof *trial);
+    return parts && restricted && place && share_at && trial ? names : NULL;
+}
+
+static void find_shares(void)
+{
+    for (unsigned p = 0; p < nparts; p++)
+        for (unsigned i = 0; parts[p].turns && i < parts[p].n; i++, nreading += OF_SHARE) share_at[parts[p].column[i]] = nreading;
+}
+
 void ompp_papi_start(void)
 {
-    const char *names[OMPP_ENV_LIST_MAX];
-    char cost[80];
+    const char **names = start_library() ? make_room() : NULL;
 
-    if (!start_library()) return;
+    if (!names) return;
     for (unsigned i = 0; i < ompp_env.counters.n; i++)
         if (!is_again(i) && add_counter(ompp_env.counters.number[i], ompp_env.counters.text[i]))
             names[ncolumns++] = ompp_env.counters.text[i];
     if (!ncolumns) return;
+    find_shares();
     ompp_papi_range_start(parts, nparts, restricted);
-    register_columns(names);
-    snprintf(cost, sizeof cost, "%.1f us, twice per region execution and at each of its phases", 1e-3 * read_cost());
-    ompp_event_coverage(OMPP_COVERAGE_NOTE, "one reading of the counters costs", cost);
+    cost_ns = read_cost();
     meter.readable = readable_by_others();
-    if (plain_set || range_set) ompp_meter_add(&meter);
+    if (register_columns(names)) ompp_meter_add(&meter);
+    free(names);
 }

@@ -14,9 +14,10 @@
 /** The events of one component, which can be counted together. */
 typedef struct {
     int component;
+    bool turns; /* they take turns: PAPI multiplexes */
     unsigned n;
-    const char *names[OMPP_ENV_LIST_MAX]; /* not codes: PAPI changes those of native events when events are enumerated */
-    unsigned column[OMPP_ENV_LIST_MAX]; /* of the value, in the order of the variables */
+    const char **names; /* [n] not codes: PAPI changes those of native events when events are enumerated */
+    unsigned *column;   /* [n] of the value, in the order of the variables */
 } ompp_papi_part_t;
 
 /** \brief An event set with the part's events, assigned to its component, not started. \return PAPI_OK; else *set is PAPI_NULL. */
@@ -25,8 +26,14 @@ int ompp_papi_set_new(const ompp_papi_part_t *part, int *set);
 /** \brief Frees a set that does not run; *set becomes PAPI_NULL. */
 void ompp_papi_set_drop(int *set);
 
+/** \brief Adds the events and starts them, for a moment. \return PAPI_OK, or why not. */
+int ompp_papi_try(const ompp_papi_part_t *part);
+
 /** \return true when the event alone can be added and started. */
 bool ompp_papi_works(const char *name);
+
+/** \return whether the system has a performance monitoring unit. */
+bool ompp_papi_has_pmu(void);
 
 /**
  * \brief Says why, and what could be counted instead.
@@ -34,6 +41,42 @@ bool ompp_papi_works(const char *name);
  * \param[out] reason    one line, shape [n].
  */
 void ompp_papi_why(const char *name, int error, bool beside, char *reason, size_t n);
+
+/* ---- Counters that take turns: ompp_papi_turns.c --------------------------------------------------------------------- */
+
+/** What the turns of one counter come to. */
+typedef struct {
+    uint64_t wanted_ns, counted_ns; /* it was to be counted, and was */
+    uint64_t error;                 /* standard error of its value, in its unit */
+} ompp_papi_share_t;
+
+/** The turns of an event set's counters on a thread. */
+typedef struct ompp_papi_turns ompp_papi_turns_t;
+
+/**
+ * \brief Around the start of an event set on this thread: before it, and after it has counted since a moment.
+ *
+ * PAPI does not tell how long an event was counted; the kernel does, in the files of perf events that PAPI has opened for the set. In
+ * between no other thread may open files of them: a lock is held.
+ */
+void ompp_papi_turns_before(void);
+
+/** \param[in] n  events of the set. \return owned, ompp_papi_turns_free(); NULL when the set's turns cannot be known. */
+ompp_papi_turns_t *ompp_papi_turns_after(unsigned n);
+
+/** \brief One more piece of time, if enough of it has passed since the last one. No lock, no allocation. */
+void ompp_papi_turns_see(ompp_papi_turns_t *turns);
+
+/**
+ * \brief What they come to until now.
+ * \param[in] value  of event i, as PAPI tells it.
+ */
+ompp_papi_share_t ompp_papi_turns_share(const ompp_papi_turns_t *turns, unsigned i, uint64_t value);
+
+/** \return whether the turns of event i are its own, and not those of the set's event that was counted least. */
+bool ompp_papi_turns_of_event(const ompp_papi_turns_t *turns);
+
+void ompp_papi_turns_free(ompp_papi_turns_t *turns);
 
 /* ---- Data address ranges: ompp_papi_range.c ------------------------------------------------------------------------- */
 

@@ -116,7 +116,7 @@ static void load_pages(const char *begin, size_t page)
 /* What an event counts while pages are read that nobody has read before. \return negative: error of PAPI. */
 static long long counted(const char *name, const memory_t *m, bool ranged, unsigned where)
 {
-    const ompp_papi_part_t alone = {.component = CPU, .n = 1, .names = {name}};
+    const ompp_papi_part_t alone = {.component = CPU, .n = 1, .names = &name};
     PAPI_option_t option;
     long long count = 0;
     int set, error = ompp_papi_set_new(&alone, &set);

@@ -100,7 +100,7 @@ static int paranoid(void)
     return level;
 }
 
-static bool has_pmu(void)
+bool ompp_papi_has_pmu(void)
 {
     return access("/sys/bus/event_source/devices/cpu", F_OK) == 0 || access("/sys/bus/event_source/devices/cpu_core", F_OK) == 0 ||
            access("/sys/bus/event_source/devices/armv8_pmuv3_0", F_OK) == 0;
@@ -119,11 +119,12 @@ void ompp_papi_why(const char *name, int error, bool beside, char *reason, size_
 
     if (!is_known(name))
         snprintf(why, sizeof why, "PAPI knows no event of this name");
-    else if (error == PAPI_EPERM || (error != PAPI_ECNFLCT && has_pmu() && paranoid() > 2))
+    else if (error == PAPI_EPERM || (error != PAPI_ECNFLCT && ompp_papi_has_pmu() && paranoid() > 2))
         snprintf(why, sizeof why, "not permitted (perf_event_paranoid is %d; 2 or less is needed)", paranoid());
     else if (error == PAPI_ECNFLCT || (beside && error == PAPI_ECOUNT))
-        snprintf(why, sizeof why, "it cannot be counted together with the counters before it (OMPP_MULTIPLEX=1 lets them take turns)");
-    else if (!has_pmu())
+        snprintf(why, sizeof why, "it cannot be counted together with the counters before it%s",
+                 ompp_env.multiplex ? "" : " (OMPP_MULTIPLEX=1 lets them take turns)");
+    else if (!ompp_papi_has_pmu())
         snprintf(why, sizeof why, "this machine has no performance monitoring unit (a virtual machine mostly has none)");
     else
         snprintf(why, sizeof why, "PAPI says: %s", PAPI_strerror(error));

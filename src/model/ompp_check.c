@@ -132,7 +132,7 @@ static int check_metrics(check_t *c)
         if (m->set < OMPP_SET_FIRST_FREE) return wrong(c, "a metric claims the built-in set %u", m->set);
         if (m->index != expected) return wrong(c, "set %u: metric %u where %u is due", m->set, m->index, expected);
         if (m->unit >= OMPP_UNIT_NUM || m->quality > OMPP_QUALITY_HARDWARE || m->reduce_threads > OMPP_REDUCE_MAX ||
-            m->reduce_ranks > OMPP_REDUCE_MAX || m->use > OMPP_USE_SELECTED)
+            m->reduce_ranks > OMPP_REDUCE_MAX || m->use >= OMPP_USE_NUM)
             return wrong(c, "set %u, metric %u: unknown unit, quality, reduction or use", m->set, m->index);
     }
     return 0;

@@ -14,8 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_METRICS 1024u     /* the newest of them */
-#define MAX_SETTINGS 512u
 #define MAX_RECORDS 10000000u /* of one list: a damaged file must not keep us for ever */
 
 /* What one call works on. */
@@ -128,19 +126,33 @@ static bool copy_regions(collect_t *c, ompp_off_t first)
     return true;
 }
 
-/* The list is newest first; the profile has the metrics of a set in the order of their indices. */
+/* Lists are newest first, and their records begin with the link. \return [n], oldest first, free(); NULL when there are none. */
+static const void **oldest_first(const collect_t *c, ompp_off_t first, size_t size, uint32_t *n)
+{
+    const ompp_off_t *r;
+    const void **sorted;
+    uint32_t k;
+
+    for (*n = 0, r = record(c, first, size); r && *n < most_records(c); r = record(c, *r, size)) ++*n;
+    sorted = *n ? malloc(*n * sizeof *sorted) : NULL;
+    if (!sorted) *n = 0;
+    for (k = *n, r = record(c, first, size); k > 0; r = record(c, *r, size)) sorted[--k] = r;
+    return sorted;
+}
+
+/* The profile has the metrics of a set in the order of their indices. */
 static void copy_metrics(collect_t *c, ompp_off_t first)
 {
-    const ompp_a_metric_t *sorted[MAX_METRICS], *m = record(c, first, sizeof *m);
-    uint32_t n = 0;
+    uint32_t n;
+    const void **sorted = oldest_first(c, first, sizeof(ompp_a_metric_t), &n);
 
-    for (; m && n < MAX_METRICS; m = record(c, m->next, sizeof *m)) sorted[n++] = m;
-    while (n > 0) {
-        m = sorted[--n];
+    for (uint32_t i = 0; i < n; i++) {
+        const ompp_a_metric_t *m = sorted[i];
         ompp_metric_t metric = {string(c, m->name), string(c, m->source), string(c, m->meaning), m->set,          m->index,
                                 m->unit,            m->quality,           m->reduce_threads,     m->reduce_ranks, m->use};
         ompp_profile_add_metric(c->profile, &metric);
     }
+    free(sorted);
 }
 
 static void copy_object(collect_t *c, const ompp_a_object_t *o, uint32_t rank)
@@ -182,14 +194,14 @@ static void copy_coverage(collect_t *c, ompp_off_t first)
 /* The list is newest first. */
 static void copy_settings(collect_t *c, ompp_off_t first)
 {
-    const ompp_a_setting_t *sorted[MAX_SETTINGS], *s = record(c, first, sizeof *s);
-    uint32_t n = 0;
+    uint32_t n;
+    const void **sorted = oldest_first(c, first, sizeof(ompp_a_setting_t), &n);
 
-    for (; s && n < MAX_SETTINGS; s = record(c, s->next, sizeof *s)) sorted[n++] = s;
-    while (n > 0) {
-        s = sorted[--n];
+    for (uint32_t i = 0; i < n; i++) {
+        const ompp_a_setting_t *s = sorted[i];
         ompp_profile_add_setting(c->profile, text(c, s->name), text(c, s->value));
     }
+    free(sorted);
 }
 
 /* ---- Causal profile ------------------------------------------------------------------------------------------------- */
@@ -340,7 +352,7 @@ static void copy_blocks(collect_t *c, const ompp_a_block_t *newest, uint32_t nod
     const ompp_a_block_t *b = newest, **blocks;
     uint32_t n = 0, most = most_records(c);
 
-    while (b && n < most && b->nvalues <= 1024 &&
+    while (b && n < most &&
            record(c, (ompp_off_t)((const char *)b - c->base), sizeof *b + b->nvalues * sizeof b->values[0])) {
         n++;
         b = record(c, b->next, sizeof *b);

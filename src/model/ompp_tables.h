@@ -32,8 +32,24 @@ typedef enum { OMPP_REDUCE_SUM, OMPP_REDUCE_MIN, OMPP_REDUCE_MAX } ompp_reductio
  * WAITS: the same while it waits; the metric after n others of the same set, n columns in all. Inclusive column of a node: its own
  * COLUMN value, and both of all nodes below. OBJECTS: a column for each data structure that is named, none when there is none.
  * SELECTED: the same for structures that have values of the set, zeros too; the others were not counted.
+ * COST, READINGS: ns that one reading of all counters takes, and how often they were read. WANTED, COUNTED: of counters that take
+ * turns, by the name of theirs: ns that one was to be counted, and ns that it was. ERROR: how far its value may be off, in its unit.
+ * All of them stand at the root. LOSS: what the set has lost; said in Coverage when it is not 0.
  */
-typedef enum { OMPP_USE_VALUE, OMPP_USE_COLUMN, OMPP_USE_WAITS, OMPP_USE_OBJECTS, OMPP_USE_SELECTED } ompp_metric_use_t;
+typedef enum {
+    OMPP_USE_VALUE,
+    OMPP_USE_COLUMN,
+    OMPP_USE_WAITS,
+    OMPP_USE_OBJECTS,
+    OMPP_USE_SELECTED,
+    OMPP_USE_COST,
+    OMPP_USE_READINGS,
+    OMPP_USE_WANTED,
+    OMPP_USE_COUNTED,
+    OMPP_USE_ERROR,
+    OMPP_USE_LOSS,
+    OMPP_USE_NUM
+} ompp_metric_use_t;
 
 /** Metrics of the set OMPP_SET_MPI, in order. */
 typedef enum {

@@ -203,8 +203,8 @@ static void put_row(const ompp_text_t *t, ompp_row_kind_t kind, uint32_t rank, u
 
 static void put_table(ompp_text_t *t, unsigned construct, bool split)
 {
-    ompp_text_column_t columns[OMPP_TEXT_COLUMNS];
-    size_t n = ompp_text_columns(t, construct, split, columns);
+    const ompp_text_column_t *columns = t->columns;
+    size_t n = ompp_text_columns(t, construct, split);
 
     fputs(t->show_ranks ? "RANK,TID" : "TID", t->out);
     for (size_t c = 0; c < n; c++)

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "report/ompp_text_priv.h"
 
+#include "base/ompp_env.h"
 #include "base/ompp_log.h"
 
 #include <inttypes.h>
@@ -40,10 +41,7 @@ static bool add(ompp_text_t *t, const char *title, const char *unit, const char 
     ompp_eval_t *eval = ompp_eval_new(expression, t->values, error, sizeof error);
 
     if (!eval && who) refuse(t, who, expression, error);
-    if (!eval || t->nevaluators == OMPP_TEXT_EVALUATORS) {
-        ompp_eval_free(eval);
-        return false;
-    }
+    if (!eval) return false;
     ompp_text_evaluator_t *e = &t->evaluators[t->nevaluators++];
     e->eval = eval;
     e->unit = unit;
@@ -51,12 +49,24 @@ static bool add(ompp_text_t *t, const char *title, const char *unit, const char 
     return true;
 }
 
-void ompp_text_counters_prepare(ompp_text_t *t)
+static size_t count_settings(const ompp_profile_t *p, const char *stem)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->nsettings; i++) n += number_of(ompp_profile_text(p, p->settings[i].name), stem) != 0;
+    return n;
+}
+
+bool ompp_text_counters_prepare(ompp_text_t *t)
 {
     const ompp_profile_t *p = t->profile;
+    const size_t most = count_settings(p, "OMPP_EVAL") + ompp_nderived;
     char title[32];
 
     t->counters = ompp_values_counters(t->values, &t->ncounters);
+    t->evaluators = calloc(most, sizeof *t->evaluators);
+    t->columns = calloc(2 * OMPP_MAX_COLUMNS + ompp_nmpi_columns + 2 * t->ncounters + most, sizeof *t->columns);
+    if (!t->evaluators || !t->columns) return false;
     for (size_t i = 0; i < p->nsettings; i++) {
         const char *name = ompp_profile_text(p, p->settings[i].name);
         unsigned number = number_of(name, "OMPP_EVAL");
@@ -69,11 +79,14 @@ void ompp_text_counters_prepare(ompp_text_t *t)
         snprintf(title, sizeof title, "%s", ompp_derived[i].name);
         add(t, title, ompp_derived[i].unit, ompp_derived[i].expression, NULL);
     }
+    return true;
 }
 
 void ompp_text_counters_release(ompp_text_t *t)
 {
     for (size_t i = 0; i < t->nevaluators; i++) ompp_eval_free(t->evaluators[i].eval);
+    free(t->evaluators);
+    free(t->columns);
     free(t->refused);
 }
 
@@ -103,8 +116,6 @@ static void grouped(uint64_t value, char *out, size_t n)
     }
     out[used] = '\0';
 }
-
-typedef void line_fn(const ompp_text_t *t, const char *name, const char *text);
 
 static void text_line(const ompp_text_t *t, const char *name, const char *text)
 {
@@ -144,14 +155,14 @@ static unsigned highest(const ompp_profile_t *p, const char *stem)
     return most;
 }
 
-static void family(const ompp_text_t *t, line_fn *line, const char *what, const char *stem, size_t used, bool counters)
+static void family(const ompp_text_t *t, ompp_text_line_fn *line, const char *what, const char *stem, size_t used, bool counters)
 {
     const ompp_profile_t *p = t->profile;
     unsigned last = highest(p, stem);
     char name[32], text[32];
 
     snprintf(name, sizeof name, "Max %s", what);
-    snprintf(text, sizeof text, "%d", OMPP_MAX_COUNTERS);
+    snprintf(text, sizeof text, "%d", OMPP_ENV_NUMBER_MAX);
     line(t, name, text);
     if (counters) line(t, "PAPI Active", used ? "yes" : "no");
     snprintf(name, sizeof name, "Used %s", what);
@@ -191,7 +202,7 @@ static uint64_t outside_regions(const ompp_text_t *t, const ompp_counter_t *coun
     return sum;
 }
 
-static void outside_line(const ompp_text_t *t, line_fn *line)
+static void outside_line(const ompp_text_t *t, ompp_text_line_fn *line)
 {
     char *text = NULL, value[40];
     size_t length;
@@ -205,7 +216,7 @@ static void outside_line(const ompp_text_t *t, line_fn *line)
     free(text);
 }
 
-static void all_lines(const ompp_text_t *t, line_fn *line)
+static void all_lines(const ompp_text_t *t, ompp_text_line_fn *line)
 {
     size_t papi = 0;
 
@@ -221,6 +232,7 @@ static void all_lines(const ompp_text_t *t, line_fn *line)
                                    t->evaluators[i].unit);
     if (length) line(t, "Derived", text);
     outside_line(t, line);
+    ompp_text_reading_lines(t, line);
 }
 
 void ompp_text_counter_lines(const ompp_text_t *t)
@@ -282,34 +294,32 @@ static bool is_inside_team(const ompp_profile_t *p, uint32_t node)
     return false;
 }
 
-static ompp_row_t region_sum(const ompp_text_t *t, uint32_t region)
+static const ompp_row_t *region_sum(const ompp_text_t *t, uint32_t region)
 {
     const ompp_profile_t *p = t->profile;
-    ompp_row_t sum = {0};
 
+    ompp_rows_clear(t->values, t->sums, 1);
     for (uint32_t n = 1; n < p->nnodes; n++) {
         bool all = region == OMPP_NONE && ompp_construct_forks(p->regions[p->nodes[n].region].construct) && !is_inside_team(p, n);
-        if (all || p->nodes[n].region == region) ompp_row_add(&sum, &t->totals[n]);
+        if (all || p->nodes[n].region == region) ompp_row_add(t->values, t->sums, &t->totals[n]);
     }
-    return sum;
+    return t->sums;
 }
 
 void ompp_text_counter_sums(const ompp_text_t *t, uint32_t region,
                             void (*put)(const ompp_text_t *, const ompp_text_column_t *, const ompp_row_t *))
 {
-    ompp_text_column_t columns[OMPP_TEXT_COLUMNS];
-    size_t n = ompp_text_counter_columns(t, false, columns);
-    ompp_row_t sum = n ? region_sum(t, region) : (ompp_row_t){0};
+    size_t n = ompp_text_counter_columns(t, false, t->columns);
+    const ompp_row_t *sum = n ? region_sum(t, region) : NULL;
 
-    for (size_t c = 0; c < n; c++) put(t, &columns[c], &sum);
+    for (size_t c = 0; c < n; c++) put(t, &t->columns[c], sum);
 }
 
 void ompp_text_counter_titles(const ompp_text_t *t, void (*put)(const ompp_text_t *, const ompp_text_column_t *))
 {
-    ompp_text_column_t columns[OMPP_TEXT_COLUMNS];
-    size_t n = ompp_text_counter_columns(t, false, columns);
+    size_t n = ompp_text_counter_columns(t, false, t->columns);
 
-    for (size_t c = 0; c < n; c++) put(t, &columns[c]);
+    for (size_t c = 0; c < n; c++) put(t, &t->columns[c]);
 }
 
 /* ---- The same as CSV ------------------------------------------------------------------------------------------------- */

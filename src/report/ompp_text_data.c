@@ -67,12 +67,12 @@ void ompp_text_data_lines(ompp_text_t *t)
 #define NAME_WIDTH 40
 #define LEGEND_WIDTH 18
 
-/* A set of metrics that tells structures apart: what its table shows. */
+/* A set of metrics that tells structures apart: what its table shows. What it has lost comes last, and is told in Coverage. */
 typedef struct {
-    const ompp_metric_t *metric[OMPP_MAX_COUNTERS];
+    const ompp_metric_t **metric; /* [n] */
     uint32_t set;
     size_t n;
-    uint64_t *sums; /* [nobjects + 1][n], of the rows being made */
+    uint64_t *sums; /* [nobjects + 2][n], of the rows being made; the last row is scratch */
 } set_t;
 
 static bool has_objects(const ompp_profile_t *p, uint32_t set)
@@ -88,12 +88,20 @@ static bool is_counted(const ompp_profile_t *p, const set_t *s, uint32_t object)
     return s->metric[0]->use != OMPP_USE_SELECTED || ompp_profile_has_object(p, s->set, object);
 }
 
-static void fill_set(set_t *s, const ompp_profile_t *p, uint32_t set)
+static bool fill_set(set_t *s, const ompp_profile_t *p, uint32_t set)
 {
-    s->set = set;
-    s->n = 0;
-    for (size_t i = 0; i < p->nmetrics && s->n < OMPP_MAX_COUNTERS; i++)
-        if (p->metrics[i].set == set && p->metrics[i].index == s->n) s->metric[s->n++] = &p->metrics[i];
+    *s = (set_t){.metric = calloc(p->nmetrics, sizeof *s->metric), .set = set};
+    for (size_t i = 0; s->metric && i < p->nmetrics; i++)
+        if (p->metrics[i].set == set && p->metrics[i].index == s->n && p->metrics[i].use != OMPP_USE_LOSS)
+            s->metric[s->n++] = &p->metrics[i];
+    s->sums = s->metric ? calloc((p->nobjects + 2) * s->n, sizeof *s->sums) : NULL;
+    return s->sums != NULL;
+}
+
+static void free_set(set_t *s)
+{
+    free(s->metric);
+    free(s->sums);
 }
 
 /* Sums over all threads of the nodes of a region; OMPP_NONE = outside regions, any other value that is no region = all. */
@@ -127,7 +135,7 @@ static void print_row(ompp_text_t *t, const set_t *s, const char *name, const ui
 /* Object 0 holds all data; what belongs to no structure is the rest of it. */
 static void print_rest(ompp_text_t *t, const set_t *s, const char *name)
 {
-    uint64_t rest[OMPP_MAX_COUNTERS];
+    uint64_t *rest = &s->sums[(t->profile->nobjects + 1) * s->n];
 
     for (size_t i = 0; i < s->n; i++) {
         rest[i] = s->sums[i];
@@ -189,9 +197,11 @@ static void print_legend(const ompp_text_t *t, const set_t *s)
 {
     fprintf(t->out, "Counted by %s, %s (docs/data.md). Columns; those with * stand in the tables of regions, too:\n",
             ompp_profile_text(t->profile, s->metric[0]->source), quality_words[s->metric[0]->quality]);
-    for (size_t i = 0; i < s->n; i++)
-        fprintf(t->out, " %c %-*s %s\n", s->metric[i]->use == OMPP_USE_VALUE ? ' ' : '*', LEGEND_WIDTH,
-                ompp_profile_text(t->profile, s->metric[i]->name), ompp_profile_text(t->profile, s->metric[i]->meaning));
+    for (size_t i = 0; i < s->n; i++) {
+        const bool column = s->metric[i]->use == OMPP_USE_OBJECTS || s->metric[i]->use == OMPP_USE_SELECTED;
+        fprintf(t->out, " %c %-*s %s\n", column ? '*' : ' ', LEGEND_WIDTH, ompp_profile_text(t->profile, s->metric[i]->name),
+                ompp_profile_text(t->profile, s->metric[i]->meaning));
+    }
     putc('\n', t->out);
 }
 
@@ -215,11 +225,10 @@ static int each_set(ompp_text_t *t, void (*print)(ompp_text_t *t, set_t *s))
 
     for (size_t i = 0; i < p->nmetrics; i++) {
         if (p->metrics[i].index != 0 || !has_objects(p, p->metrics[i].set)) continue;
-        fill_set(&s, p, p->metrics[i].set);
-        s.sums = calloc((p->nobjects + 1) * s.n, sizeof *s.sums);
-        if (!s.sums) return -OMPP_E_NOMEM;
-        print(t, &s);
-        free(s.sums);
+        const bool filled = fill_set(&s, p, p->metrics[i].set);
+        if (filled) print(t, &s);
+        free_set(&s);
+        if (!filled) return -OMPP_E_NOMEM;
     }
     return 0;
 }

@@ -130,9 +130,9 @@ static void sum_nodes(ompp_text_t *t)
     const ompp_profile_t *p = t->profile;
 
     for (uint32_t n = 0; n < p->nnodes; n++) {
-        for (size_t l = 0; l < p->nlocations; l++) t->rows[l] = (ompp_row_t){0};
+        ompp_rows_clear(t->values, t->rows, p->nlocations);
         ompp_values_add(t->values, n, t->rows);
-        for (size_t l = 0; l < p->nlocations; l++) ompp_row_add(&t->totals[n], &t->rows[l]);
+        for (size_t l = 0; l < p->nlocations; l++) ompp_row_add(t->values, &t->totals[n], &t->rows[l]);
     }
 }
 
@@ -148,14 +148,15 @@ static bool allocate(ompp_text_t *t)
     t->depth = calloc(p->nnodes, sizeof *t->depth);
     t->has_sibling = calloc(p->nnodes, sizeof *t->has_sibling);
     t->has_child = calloc(p->nnodes, sizeof *t->has_child);
-    t->rows = calloc(p->nlocations + 1, sizeof *t->rows);
-    t->totals = calloc(p->nnodes, sizeof *t->totals);
+    t->rows = t->values ? ompp_rows_new(t->values, p->nlocations) : NULL;
+    t->totals = t->values ? ompp_rows_new(t->values, p->nnodes) : NULL;
+    t->sums = t->values ? ompp_rows_new(t->values, 2) : NULL;
     t->path = calloc(p->nnodes, sizeof *t->path);
     t->rank_exec = calloc(p->nranks_kept + 1, sizeof *t->rank_exec);
     t->rank_sort = calloc(p->nranks_kept + 1, sizeof *t->rank_sort);
     t->rank_shown = calloc(p->nranks_kept + 1, sizeof *t->rank_shown);
     return t->values && t->places && t->regions && t->order && t->nodes && t->depth && t->has_sibling && t->has_child &&
-           t->rows && t->totals && t->path && t->rank_exec && t->rank_sort && t->rank_shown;
+           t->rows && t->totals && t->sums && t->path && t->rank_exec && t->rank_sort && t->rank_shown;
 }
 
 int ompp_text_prepare(ompp_text_t *t)
@@ -178,8 +179,7 @@ int ompp_text_prepare(ompp_text_t *t)
         order_locations(t, things);
         order_nodes(t, lists, lists + p->nnodes);
         sum_nodes(t);
-        ompp_text_counters_prepare(t);
-        rc = name_regions(t);
+        rc = ompp_text_counters_prepare(t) ? name_regions(t) : -OMPP_E_NOMEM;
     }
     free(things);
     free(lists);
@@ -201,6 +201,7 @@ void ompp_text_release(ompp_text_t *t)
     free(t->has_child);
     free(t->rows);
     free(t->totals);
+    free(t->sums);
     free(t->path);
     free(t->rank_exec);
     free(t->rank_sort);

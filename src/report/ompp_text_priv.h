@@ -13,14 +13,21 @@
 
 #include <stdio.h>
 
-#define OMPP_TEXT_EVALUATORS 48
-
 /** An evaluator as a column. */
 typedef struct {
     char title[32];
     const char *unit;
     ompp_eval_t *eval; /* owned */
 } ompp_text_evaluator_t;
+
+typedef enum { OMPP_TEXT_COLUMN, OMPP_TEXT_COUNTER, OMPP_TEXT_EVALUATOR } ompp_text_kind_t;
+
+/** One column as printed. */
+typedef struct {
+    unsigned id;        /* ompp_column_t, or index of the counter or evaluator */
+    const char *suffix; /* "", "/I" or "/E" */
+    ompp_text_kind_t kind;
+} ompp_text_column_t;
 
 /** One report being written. */
 typedef struct {
@@ -39,6 +46,8 @@ typedef struct {
     bool *has_child;    /* [nnodes] */
     ompp_row_t *rows;   /* [nlocations] scratch */
     ompp_row_t *totals; /* [nnodes] sums over locations; of the root: MPI columns only */
+    ompp_row_t *sums;   /* [2] scratch: SUM and the omitted ranks of a table */
+    ompp_text_column_t *columns; /* scratch: of the table that is being printed */
     uint32_t *path;     /* [nnodes] scratch */
     uint64_t *rank_exec;/* [nranks_kept] scratch: execT of a table per rank */
     uint32_t *rank_sort;/* [nranks_kept] scratch */
@@ -50,21 +59,10 @@ typedef struct {
     bool collapse;      /* one row for all threads in tables of locks */
     const ompp_counter_t *counters; /* borrowed from values */
     size_t ncounters;
-    ompp_text_evaluator_t evaluators[OMPP_TEXT_EVALUATORS]; /* the user's, then the derived metrics */
+    ompp_text_evaluator_t *evaluators; /* owned: the user's, then the derived metrics */
     size_t nevaluators, nused; /* nused: of the user's that are understood */
     char *refused;             /* owned: a line for Coverage per evaluator of the user's that is not; NULL = none */
 } ompp_text_t;
-
-typedef enum { OMPP_TEXT_COLUMN, OMPP_TEXT_COUNTER, OMPP_TEXT_EVALUATOR } ompp_text_kind_t;
-
-/** One column as printed. */
-typedef struct {
-    unsigned id;        /* ompp_column_t, or index of the counter or evaluator */
-    const char *suffix; /* "", "/I" or "/E" */
-    ompp_text_kind_t kind;
-} ompp_text_column_t;
-
-#define OMPP_TEXT_COLUMNS (2 * OMPP_MAX_COLUMNS + 8 + 2 * OMPP_MAX_COUNTERS + OMPP_TEXT_EVALUATORS) /* most columns of a table */
 
 /** One row of a table; rank and tid count for OMPP_ROW_THREAD only. */
 typedef void ompp_text_row_fn(const ompp_text_t *t, ompp_row_kind_t kind, uint32_t rank, uint32_t tid,
@@ -152,15 +150,24 @@ void ompp_text_data_csv_lines(const ompp_text_t *t);
 /** \brief The section ompp Data as a block of the CSV report: exclusive values, per region and structure. \return 0, -OMPP_E_NOMEM. */
 int ompp_text_data_csv(ompp_text_t *t);
 
-/** \brief Columns of a construct's table. columns: [OMPP_TEXT_COLUMNS]. \return their number. */
-size_t ompp_text_columns(const ompp_text_t *t, unsigned construct, bool split, ompp_text_column_t *columns);
+/** \brief Columns of a construct's table, to t->columns. \return their number. */
+size_t ompp_text_columns(const ompp_text_t *t, unsigned construct, bool split);
 
-/** \brief Counters and evaluators: compiled once per report; a bad expression is said in one line. */
-void ompp_text_counters_prepare(ompp_text_t *t);
+/**
+ * \brief Counters and evaluators: compiled once per report; a bad expression is said in one line. Room for the columns of a table.
+ * \return false when out of memory.
+ */
+bool ompp_text_counters_prepare(ompp_text_t *t);
 void ompp_text_counters_release(ompp_text_t *t);
 
 /** \return whether the report has anything to say about counters. */
 bool ompp_text_has_counters(const ompp_text_t *t);
+
+/** A line of a header, as text or as CSV. */
+typedef void ompp_text_line_fn(const ompp_text_t *t, const char *name, const char *text);
+
+/** \brief What reading the counters costs, and for which share of the time each was counted; nothing in profiles without that. */
+void ompp_text_reading_lines(const ompp_text_t *t, ompp_text_line_fn *line);
 
 /** \brief Their lines in General Information. */
 void ompp_text_counter_lines(const ompp_text_t *t);

@@ -15,8 +15,9 @@
 
 /* ---- Columns -------------------------------------------------------------------------------------------------------- */
 
-size_t ompp_text_columns(const ompp_text_t *t, unsigned construct, bool split, ompp_text_column_t *printed)
+size_t ompp_text_columns(const ompp_text_t *t, unsigned construct, bool split)
 {
+    ompp_text_column_t *printed = t->columns;
     const ompp_construct_row_t *c = &ompp_constructs[construct];
     size_t n = 0;
 
@@ -122,8 +123,8 @@ static void collapse_rows(ompp_text_t *t)
         if (l->tid == 0) {
             first = row;
         } else if (first) {
-            ompp_row_add(first, row);
-            *row = (ompp_row_t){0};
+            ompp_row_add(t->values, first, row);
+            ompp_rows_clear(t->values, row, 1);
         }
     }
 }
@@ -144,42 +145,41 @@ static void choose_by_exec(ompp_text_t *t)
 void ompp_text_rows(ompp_text_t *t, unsigned construct, bool split, ompp_text_row_fn *print)
 {
     const ompp_profile_t *p = t->profile;
-    ompp_text_column_t columns[OMPP_TEXT_COLUMNS];
-    size_t n = ompp_text_columns(t, construct, split, columns);
+    const ompp_text_column_t *columns = t->columns;
+    size_t n = ompp_text_columns(t, construct, split);
     bool collapsed = t->collapse && ompp_constructs[construct].place == OMPP_PLACE_ADDRESS;
     bool once = collapsed || ompp_constructs[construct].flags & OMPP_CONSTRUCT_F_ONCE, omitted = p->nrest > 0;
-    ompp_row_t sum = {0}, others = {0};
+    ompp_row_t *sum = &t->sums[0], *others = &t->sums[1];
 
+    ompp_rows_clear(t->values, t->sums, 2);
     if (collapsed) collapse_rows(t);
     choose_by_exec(t);
     for (size_t i = 0; i < p->nlocations; i++) {
         const ompp_location_t *l = &p->locations[t->order[i]];
         const ompp_row_t *row = &t->rows[t->order[i]];
         size_t r = ompp_analysis_rank_index(p, l->rank);
-        ompp_row_add(&sum, row);
+        ompp_row_add(t->values, sum, row);
         if (r == p->nranks_kept || !t->rank_shown[r]) {
-            ompp_row_add(&others, row);
+            ompp_row_add(t->values, others, row);
             omitted = true;
             continue;
         }
         if (once && l->tid != 0 && is_zero(columns, n, row)) continue;
         print(t, OMPP_ROW_THREAD, l->rank, l->tid, columns, n, row);
     }
-    if (omitted) print(t, OMPP_ROW_OTHERS, 0, 0, columns, n, &others);
-    print(t, OMPP_ROW_SUM, 0, 0, columns, n, &sum);
+    if (omitted) print(t, OMPP_ROW_OTHERS, 0, 0, columns, n, others);
+    print(t, OMPP_ROW_SUM, 0, 0, columns, n, sum);
 }
 
 static void print_table(ompp_text_t *t, unsigned construct, bool split)
 {
-    ompp_text_column_t columns[OMPP_TEXT_COLUMNS];
-
-    print_titles(t, columns, ompp_text_columns(t, construct, split, columns));
+    print_titles(t, t->columns, ompp_text_columns(t, construct, split));
     ompp_text_rows(t, construct, split, print_row);
 }
 
 static void clear_rows(ompp_text_t *t)
 {
-    memset(t->rows, 0, t->profile->nlocations * sizeof *t->rows);
+    ompp_rows_clear(t->values, t->rows, t->profile->nlocations);
 }
 
 void ompp_text_gather_region(ompp_text_t *t, uint32_t region)

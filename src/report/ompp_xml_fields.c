@@ -23,7 +23,9 @@ NAMES(quality, [OMPP_QUALITY_EXACT] = "exact", [OMPP_QUALITY_SAMPLED] = "sampled
       [OMPP_QUALITY_HARDWARE] = "hardware")
 NAMES(reduction, [OMPP_REDUCE_SUM] = "sum", [OMPP_REDUCE_MIN] = "min", [OMPP_REDUCE_MAX] = "max")
 NAMES(use, [OMPP_USE_VALUE] = "value", [OMPP_USE_COLUMN] = "column", [OMPP_USE_WAITS] = "waits",
-      [OMPP_USE_OBJECTS] = "objects", [OMPP_USE_SELECTED] = "selected")
+      [OMPP_USE_OBJECTS] = "objects", [OMPP_USE_SELECTED] = "selected", [OMPP_USE_COST] = "cost",
+      [OMPP_USE_READINGS] = "readings", [OMPP_USE_WANTED] = "wanted", [OMPP_USE_COUNTED] = "counted", [OMPP_USE_ERROR] = "error",
+      [OMPP_USE_LOSS] = "loss")
 NAMES(over, "threads", "ranks")
 NAMES(point_kind, [OMPP_WHATIF_THROUGHPUT] = "throughput", [OMPP_WHATIF_LATENCY] = "latency")
 NAMES(verdict, [OMPP_WHATIF_AGREES] = "agrees", [OMPP_WHATIF_BUSY_FOR_NOTHING] = "busy-for-nothing",
@@ -67,7 +69,7 @@ static const char *flag_name(unsigned value)
 static const ompp_xml_names_t ends = {OMPP_END_INCOMPLETE + 1, end_name}, kinds = {OMPP_THREAD_OTHER + 1, kind_name},
                               qualities = {OMPP_QUALITY_HARDWARE + 1, quality_name},
                               reductions = {OMPP_REDUCE_MAX + 1, reduction_name}, overs = {2, over_name},
-                              uses = {OMPP_USE_SELECTED + 1, use_name},
+                              uses = {OMPP_USE_NUM, use_name},
                               constructs = {OMPP_CONSTRUCT_NUM, construct_name}, phases = {OMPP_PHASE_NUM, phase_name},
                               units = {OMPP_UNIT_NUM, unit_name}, coverages = {OMPP_COVERAGE_NUM, coverage_name},
                               properties = {OMPP_PROPERTY_NUM, property_name}, modes = {OMPP_WHATIF_MODE_NUM, mode_name},

@@ -6,36 +6,15 @@ PAPI_OK and lie. The loads of that PAPI are page faults: see fake_papi.c.
 
 import os
 import re
-import shutil
 import sys
 import xml.etree.ElementTree as ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "run"))
+import fakepapi  # noqa: E402
 import harness  # noqa: E402
 
-HERE = os.path.join(harness.SOURCE, "tests", "counter")
 RANGE = "PAPI data address range"
 A, B = 1024, 256  # pages of tests/memory/touch.c
-
-
-def soname():
-    done = harness.execute(["readelf", "-d", os.path.join(harness.BUILD, ".libs", "libompp-papi.so")], ".")
-    found = re.search(r"\[(libpapi\.so[^]]*)\]", done.out)
-    return found.group(1) if found else harness.skip("libompp-papi.so does not say which PAPI it needs")
-
-
-def build_papi(scratch):
-    compiler, name = harness.COMPILERS["opari"], soname()
-    if not shutil.which(compiler) or not shutil.which("readelf"):
-        harness.skip("no %s or no readelf" % compiler)
-    source = os.path.join(harness.SOURCE, "src")
-    words = [compiler, "-std=gnu11", "-O1", "-w", "-shared", "-fPIC", "-I", source, os.path.join(HERE, "fake_papi.c"),
-             os.path.join(source, "memory", "ompp_perf.c"), os.path.join(source, "memory", "ompp_perf_record.c"),
-             "-Wl,-soname," + name, "-o", scratch.file("papi", name)]
-    done = harness.execute(words, scratch.path)
-    if done.status != 0:
-        raise harness.Failure("cannot build the fake: " + done.err[-1500:])
-    return os.path.dirname(scratch.file("papi", name))
 
 
 def run(program, folder, papi, mode, threads=2, **changes):
@@ -109,7 +88,7 @@ def main():
     if not os.path.exists(os.path.join(harness.BUILD, ".libs", "libompp-papi.so")):
         harness.skip("built without PAPI (Debian package: libpapi-dev)")
     scratch, verdict = harness.Scratch("ranges"), harness.Verdict("ranges of counters")
-    papi = build_papi(scratch)
+    papi = fakepapi.build(scratch)
     how = harness.sources()[0]
     program = scratch.file("touch")
     harness.build(os.path.join(harness.SOURCE, "tests", "memory", "touch.c"), program, how,

@@ -105,6 +105,7 @@ class Profile:
         self.coverage = [e.attrib for e in root.find("coverage")]
         self.locations = [(number(e, "rank", -1), number(e, "tid")) for e in root.iter("location")]
         self.regions = [read_region(e) for e in root.iter("region")]
+        self.metric_rows = [dict(e.attrib, set=number(e, "set"), index=number(e, "index")) for e in root.iter("metric")]
         self.metrics = {e.get("name"): (number(e, "set"), number(e, "index")) for e in root.iter("metric")}
         whatif = root.find("whatif")
         self.whatif = None if whatif is None else Whatif(whatif, root.find("results"))

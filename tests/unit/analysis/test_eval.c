@@ -4,6 +4,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -36,7 +37,8 @@ static int teardown(void **state)
 static double value_of(const char *expression)
 {
     char error[200];
-    ompp_row_t row = {.counter = {100, 7, 12, 2500000000u}};
+    uint64_t counters[] = {100, 7, 12, 2500000000u};
+    ompp_row_t row = {.counter = counters};
     ompp_eval_t *eval = ompp_eval_new(expression, values, error, sizeof error);
 
     row.value[OMPP_COLUMN_EXEC_T] = 500000000u;
@@ -111,6 +113,18 @@ static void survives_size(void **state)
     assert_null(ompp_eval_new(text, values, error, sizeof error));
 }
 
+/* As many terms as a user has counters. */
+static void is_long(void **state)
+{
+    enum { TERMS = 2000 };
+    static char text[TERMS * 16];
+    size_t n = 0;
+
+    (void)state;
+    for (int i = 0; i < TERMS; i++) n += (size_t)snprintf(text + n, sizeof text - n, "%sPAPI_TOT_INS", i ? "+" : "");
+    assert_true(value_of(text) == TERMS * 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -118,6 +132,7 @@ int main(void)
         cmocka_unit_test(is_undefined),
         cmocka_unit_test(names_the_place),
         cmocka_unit_test(survives_size),
+        cmocka_unit_test(is_long),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,0 +1,75 @@
+/* What Coverage says of counts: losses by their metrics, and where counters of a program without parallel regions are. */
+#include "analysis/ompp_analysis.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { VALUES = 4 };
+
+/* A profile with a region that has a value, 40 lost samples in two nodes, and 2 times throttled. */
+static ompp_profile_t *make(unsigned construct, unsigned first_use)
+{
+    static const char *const names[VALUES] = {"samples", "lost", "throttled", "unthrottled"};
+    ompp_profile_t *p = ompp_profile_new();
+    const ompp_region_t region = {.construct = construct, .module = OMPP_NONE};
+
+    assert_non_null(p);
+    ompp_profile_add_location(p, &(ompp_location_t){0});
+    for (unsigned i = 0; i < VALUES; i++)
+        ompp_profile_add_metric(p, &(ompp_metric_t){.set = OMPP_SET_FIRST_FREE, .index = i, .use = i ? OMPP_USE_LOSS : first_use,
+                                                    .name = ompp_profile_string(p, names[i]), .source = ompp_profile_string(p, "test")});
+    const uint32_t node = ompp_profile_add_node(p, ompp_profile_add_region(p, &region), 0, 0, 0);
+    memcpy(ompp_profile_block(p, 0, 0, OMPP_SET_FIRST_FREE, 0, VALUES), (uint64_t[VALUES]){1, 10, 0, 0}, VALUES * sizeof(uint64_t));
+    memcpy(ompp_profile_block(p, node, 0, OMPP_SET_FIRST_FREE, 0, VALUES), (uint64_t[VALUES]){1, 30, 2, 0}, VALUES * sizeof(uint64_t));
+    return p;
+}
+
+static uint64_t count_of(const ompp_profile_t *p, unsigned kind, const char *words)
+{
+    for (size_t i = 0; i < p->ncoverage; i++)
+        if (p->coverage[i].kind == kind && strstr(ompp_profile_text(p, p->coverage[i].subject), words)) return p->coverage[i].count;
+    return 0;
+}
+
+static void losses(void **state)
+{
+    ompp_profile_t *p = make(OMPP_CONSTRUCT_PARALLEL, OMPP_USE_OBJECTS);
+
+    (void)state;
+    ompp_analysis_counted(p);
+    assert_int_equal(p->ncoverage, 2); /* nothing of what did not happen */
+    assert_int_equal(count_of(p, OMPP_COVERAGE_LOSS, "test: lost"), 40);
+    assert_int_equal(count_of(p, OMPP_COVERAGE_LOSS, "test: throttled"), 2);
+    ompp_profile_free(p);
+}
+
+static void no_parallel_region(void **state)
+{
+    static const struct {
+        unsigned construct, use, notes;
+    } cases[] = {
+        {OMPP_CONSTRUCT_USER_REGION, OMPP_USE_COLUMN, 1},
+        {OMPP_CONSTRUCT_PARALLEL, OMPP_USE_COLUMN, 0},
+        {OMPP_CONSTRUCT_USER_REGION, OMPP_USE_OBJECTS, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ompp_profile_t *p = make(cases[i].construct, cases[i].use);
+        ompp_analysis_counted(p);
+        assert_int_equal(count_of(p, OMPP_COVERAGE_NOTE, "table of parallel regions"), cases[i].notes);
+        ompp_profile_free(p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(losses),
+        cmocka_unit_test(no_parallel_region),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
