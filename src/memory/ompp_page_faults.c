@@ -15,11 +15,11 @@
 #define ROW(name, use, meaning)                                                                                        \
     {name, OMPP_UNIT_COUNT, OMPP_QUALITY_EXACT, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, meaning, OMPP_USE_##use}
 
-enum { FAULTS, LOST, VALUES };
+enum { FAULTS, LOSSES, VALUES = LOSSES + OMPP_LOSS_NUM };
 
 static const ompp_metric_row_t rows[] = {
     ROW("touches", OBJECTS, "page faults: pages that this thread touched first, or first again after they were taken away"),
-    ROW("lost", VALUE, "page faults that came too fast to be told of: theirs are missing"),
+    OMPP_SAMPLED_LOSSES,
 };
 _Static_assert(sizeof rows / sizeof rows[0] == VALUES, "a row per value");
 

@@ -164,6 +164,7 @@ static ompp_perf_kind_t read_record(cursor_t c, unsigned type, uint64_t sample_t
         record->lost = take64(&c);
         return c.short_of ? OMPP_PERF_BROKEN : OMPP_PERF_LOST;
     case PERF_RECORD_THROTTLE: return OMPP_PERF_THROTTLE;
+    case PERF_RECORD_UNTHROTTLE: return OMPP_PERF_UNTHROTTLE;
     default: return OMPP_PERF_OTHER;
     }
 }
@@ -185,4 +186,15 @@ ompp_perf_kind_t ompp_perf_next(ompp_perf_ring_t *ring, ompp_perf_record_t *reco
     ring->tail += header.size;
     record->kind = read_record(body, header.type, ring->sample_type, record);
     return record->kind;
+}
+
+bool ompp_perf_count_loss(const ompp_perf_record_t *record, uint64_t *losses)
+{
+    switch (record->kind) {
+    case OMPP_PERF_LOST: losses[OMPP_LOSS_LOST] += record->lost; return true;
+    case OMPP_PERF_BROKEN: losses[OMPP_LOSS_LOST]++; return true;
+    case OMPP_PERF_THROTTLE: losses[OMPP_LOSS_THROTTLED]++; return true;
+    case OMPP_PERF_UNTHROTTLE: losses[OMPP_LOSS_UNTHROTTLED]++; return true;
+    default: return false;
+    }
 }

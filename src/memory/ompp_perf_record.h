@@ -26,6 +26,7 @@ typedef enum {
     OMPP_PERF_SAMPLE,
     OMPP_PERF_LOST,     /* the ring was full: so many records are missing */
     OMPP_PERF_THROTTLE, /* the kernel has switched the event off until the next tick of its clock */
+    OMPP_PERF_UNTHROTTLE, /* and on again */
     OMPP_PERF_OTHER,    /* of no interest here, or of a kind that is not known */
     OMPP_PERF_BROKEN    /* not a record: nothing behind it can be read, the ring is emptied */
 } ompp_perf_kind_t;
@@ -55,5 +56,15 @@ typedef struct {
  *         One whose data says nothing of load or store (load and store false) is a SAMPLE all the same.
  */
 ompp_perf_kind_t ompp_perf_next(ompp_perf_ring_t *ring, ompp_perf_record_t *record);
+
+/** What a stream tells of samples that are missing. */
+typedef enum { OMPP_LOSS_LOST, OMPP_LOSS_THROTTLED, OMPP_LOSS_UNTHROTTLED, OMPP_LOSS_NUM } ompp_perf_loss_t;
+
+/**
+ * \brief Adds what the record says of samples that are missing: their number, or times the event was switched off and on.
+ * \param[in,out] losses  shape [OMPP_LOSS_NUM].
+ * \return whether it said anything.
+ */
+bool ompp_perf_count_loss(const ompp_perf_record_t *record, uint64_t *losses);
 
 #endif

@@ -70,8 +70,7 @@ static void visit(void *data, const ompp_perf_record_t *record)
         if (object) backend->count(record, weight, state->pending[object]);
         if (object) ompp_used_mark(&state->used, object);
         state->any = true;
-    } else if (record->kind == OMPP_PERF_LOST || record->kind == OMPP_PERF_BROKEN) {
-        state->pending[ANYWHERE][backend->nvalues - 1] += record->kind == OMPP_PERF_LOST ? record->lost : 1;
+    } else if (ompp_perf_count_loss(record, &state->pending[ANYWHERE][backend->nvalues - OMPP_LOSS_NUM])) {
         state->any = true;
     }
 }

@@ -13,12 +13,20 @@
 #include "runtime/ompp_meter.h"
 
 #define OMPP_SAMPLED_EVENTS 2 /* of a back end */
-#define OMPP_SAMPLED_VALUES 8
+#define OMPP_SAMPLED_VALUES 9
+
+/** The last rows of a back end: what a stream tells of samples that are missing, in the order of ompp_perf_loss_t. */
+#define OMPP_SAMPLED_LOSS(name, meaning)                                                                               \
+    {name, OMPP_UNIT_COUNT, OMPP_QUALITY_EXACT, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, meaning, OMPP_USE_LOSS}
+#define OMPP_SAMPLED_LOSSES                                                                                            \
+    OMPP_SAMPLED_LOSS("lost", "came too fast to be told of: theirs are missing"),                                      \
+    OMPP_SAMPLED_LOSS("throttled", "times the kernel stopped sampling for a moment, because too many came"),           \
+    OMPP_SAMPLED_LOSS("unthrottled", "times it went on again")
 
 /** A back end; one of each lives in its file. */
 typedef struct {
     const char *what; /* for messages */
-    const ompp_metric_row_t *rows; /* shape [nvalues]; the last one counts lost samples */
+    const ompp_metric_row_t *rows; /* shape [nvalues]; the last ones are OMPP_SAMPLED_LOSSES */
     unsigned nvalues;
     /** Adds a sample that stands for weight events. \param[in,out] values  of its structure, shape [nvalues]. */
     void (*count)(const ompp_perf_record_t *record, uint64_t weight, uint64_t *values);

@@ -22,7 +22,7 @@
 #define ROW(name, use, meaning)                                                                                        \
     {name, OMPP_UNIT_COUNT, OMPP_QUALITY_SAMPLED, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, meaning, OMPP_USE_##use}
 
-enum { LOADS, STORES, L1_MISSES, FROM_MEMORY, LATENCY, SAMPLES, LOST, VALUES };
+enum { LOADS, STORES, L1_MISSES, FROM_MEMORY, LATENCY, SAMPLES, LOSSES, VALUES = LOSSES + OMPP_LOSS_NUM };
 
 static const ompp_metric_row_t rows[] = {
     [LOADS] = ROW("loads~", OBJECTS, "reads, estimated: samples times the accesses that each stands for"),
@@ -31,7 +31,7 @@ static const ompp_metric_row_t rows[] = {
     [FROM_MEMORY] = ROW("memory~", VALUE, "of the reads, those that no cache had, estimated"),
     [LATENCY] = ROW("cycles~", VALUE, "cycles the reads took until they had their data, added up, estimated"),
     [SAMPLES] = ROW("samples", VALUE, "samples that the estimates are made of: of n, one of about 1/sqrt(n) is by chance"),
-    [LOST] = ROW("lost", VALUE, "samples that came too fast to be told of"),
+    OMPP_SAMPLED_LOSSES,
 };
 _Static_assert(sizeof rows / sizeof rows[0] == VALUES, "a row per value");
 _Static_assert(VALUES <= OMPP_SAMPLED_VALUES, "room for them");

@@ -36,8 +36,8 @@ def counts(profile, source, name, kind=None, tid=None):
         for values in node.findall("values"):
             if (values.get("set"), values.get("object")) != (number, wanted) or tid not in (None, int(values.get("location"))):
                 continue
-            for i, text in enumerate(values.text.split()):
-                total[i] += int(text)
+            found = [int(text) for text in values.text.split()]
+            total = [a + b for a, b in zip(found, total + [0] * (len(found) - len(total)))]
     return total
 
 
@@ -77,6 +77,8 @@ def check_faults(verdict, program, folder, threads, title):
     verdict.equal(counts(profile, "page faults", "b")[TOUCHES], B - 1, title + ": b, all")
     large, whole = counts(profile, "page faults", "large")[TOUCHES], lost(profile)
     verdict.check(large == LARGE or large < LARGE and whole >= LARGE - large, "%s: large: %d and %d lost" % (title, large, whole))
+    said = [int(c["count"]) for c in profile.coverage if c["kind"] == "loss" and c.get("subject") == "page faults: lost"]
+    verdict.equal(sum(said), whole, title + ": what Coverage says of it")
     verdict.equal(counts(profile, "page faults", "shared")[LOST], 0, title + ": lost belongs to no structure")
 
 

@@ -263,13 +263,37 @@ static void other_records(void **state)
     assert_int_equal(ompp_perf_next(&s.ring, &r), OMPP_PERF_LOST);
     assert_int_equal(r.lost, 42);
     assert_int_equal(ompp_perf_next(&s.ring, &r), OMPP_PERF_THROTTLE);
-    assert_int_equal(ompp_perf_next(&s.ring, &r), OMPP_PERF_OTHER);
+    assert_int_equal(ompp_perf_next(&s.ring, &r), OMPP_PERF_UNTHROTTLE);
     assert_int_equal(ompp_perf_next(&s.ring, &r), OMPP_PERF_OTHER);
     assert_int_equal(ompp_perf_next(&s.ring, &r), OMPP_PERF_LOST);
     assert_int_equal(r.lost, 5);
     assert_int_equal(ompp_perf_next(&s.ring, &r), OMPP_PERF_SAMPLE);
     assert_int_equal(r.addr, 0x77);
     assert_false(r.load || r.store);
+}
+
+/* What a stream tells of samples that are missing adds up; samples say nothing of it. */
+static void losses(void **state)
+{
+    const uint64_t lost[2] = {3, 42}, lost_samples = 5, throttle[3] = {1, 2, 3};
+    uint64_t found[OMPP_LOSS_NUM] = {0};
+    stream_t s;
+    ompp_perf_record_t r;
+
+    (void)state;
+    begin(&s, INTEL, 0);
+    put_record(&s, PERF_RECORD_LOST, lost, sizeof lost);
+    put_record(&s, PERF_RECORD_THROTTLE, throttle, sizeof throttle);
+    put_intel(&s, 0x77, 0);
+    put_record(&s, PERF_RECORD_UNTHROTTLE, throttle, sizeof throttle);
+    put_record(&s, PERF_RECORD_THROTTLE, throttle, sizeof throttle);
+    put_record(&s, PERF_RECORD_LOST_SAMPLES, &lost_samples, sizeof lost_samples);
+    put_record(&s, PERF_RECORD_LOST, lost, 4); /* cut off: one record, of what cannot be read */
+    while (ompp_perf_next(&s.ring, &r) != OMPP_PERF_END)
+        assert_int_equal(ompp_perf_count_loss(&r, found), r.kind != OMPP_PERF_SAMPLE);
+    assert_int_equal(found[OMPP_LOSS_LOST], 48);
+    assert_int_equal(found[OMPP_LOSS_THROTTLED], 2);
+    assert_int_equal(found[OMPP_LOSS_UNTHROTTLED], 1);
 }
 
 /* A sample that is too short is none; those behind it are read. */
@@ -431,7 +455,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_of_intel), cmocka_unit_test(levels),        cmocka_unit_test(all_fields),
         cmocka_unit_test(raw_ibs),         cmocka_unit_test(ibs_of_newer_kernels),
-        cmocka_unit_test(wraps_around),    cmocka_unit_test(other_records), cmocka_unit_test(truncated_samples),
+        cmocka_unit_test(wraps_around),    cmocka_unit_test(other_records), cmocka_unit_test(losses),
+        cmocka_unit_test(truncated_samples),
         cmocka_unit_test(broken_streams),  cmocka_unit_test(events_of_intel), cmocka_unit_test(events_of_amd),
         cmocka_unit_test(judgement),
     };
