@@ -58,13 +58,15 @@ static void set(const char *name, const char *value)
 /* What it starts is measured, too: the environment is theirs as well. */
 static void keep_for_children(void)
 {
-    char *names = joined(ompp_env_foreign(OMPP_ENV_RESTORE), "", ""), *note = NULL;
+    char *names = joined(ompp_env_foreign(OMPP_ENV_RESTORE), "", ""), *note = NULL, process[24];
 
     for (char *name = strtok(names, ","); name; name = strtok(NULL, ",")) {
         if (asprintf(&note, OMPP_ENV_WAS "%s", name) < 0) abort();
         unsetenv(note);
     }
     unsetenv(OMPP_ENV_RESTORE);
+    snprintf(process, sizeof process, "%ld", (long)getpid());
+    setenv(OMPP_ENV_LAUNCHED, process, 1);
 }
 
 /* ---- Options ----------------------------------------------------------------------------------------------------------- */

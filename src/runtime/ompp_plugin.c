@@ -101,12 +101,12 @@ static int note_library(struct dl_phdr_info *info, size_t size, void *loaded)
     return 0;
 }
 
-/* Was this program alone asked for, by its link or by "ompp --", and not every program that inherits an environment? */
+/* Was this program asked for, by its link, by "ompp --" or by "ompp --children --", and not by an environment that it inherits? */
 static bool is_meant(void)
 {
-    const char *preload = ompp_env_foreign("LD_PRELOAD");
+    const char *preload = ompp_env_foreign("LD_PRELOAD"), *children = ompp_env_foreign("OMPP_CHILDREN");
 
-    return ompp_is_launched() || !preload || !strstr(preload, "libompp");
+    return ompp_is_launched() || (children && *children && strcmp(children, "0") != 0) || !preload || !strstr(preload, "libompp");
 }
 
 void ompp_plugins_at_load(void)

@@ -52,6 +52,18 @@ def check(verdict, scratch, title, words, writes=11, **settings):
             verdict.equal(outside(profile, source, name), wanted, "%s: %s outside regions" % (title, name))
 
 
+def check_children(verdict, lines, scratch, ompp, program):
+    """With --children the program itself is measured as without, and so is what it starts."""
+    said, reports = lines("children, nothing asked", [ompp, "--children", "--", program])
+    verdict.check(len(said) == 1 and "no report" in said[0] and reports == 0, "children, nothing asked: %s, %d reports" % (said, reports))
+    said, reports = lines("children", [ompp, "--children", "--ctr1=none_such", "--", program])
+    verdict.equal(reports, 1, "children: the program itself: %s" % said)
+    script = "%s >&2; %s; exit $?" % (program, program)
+    outcome = harness.execute([ompp, "--children", "--ctr1=none_such", "--", "sh", "-c", script], os.path.dirname(scratch.file("script", "x")))
+    names = sorted(os.path.basename(r).split(".")[0] for r in outcome.reports("txt"))
+    verdict.equal((outcome.status, names[-2:]), (3, [os.path.basename(program)] * 2), "children of a script: %s" % names)
+
+
 def main():
     scratch, verdict = harness.Scratch("lone"), harness.Verdict("lone")
     ompp, data = harness.command("ompp"), {"OMPP_DATA": "flag,pages", "OMPP_DATA_BACKEND": "page-faults,breakpoints"}
@@ -74,6 +86,7 @@ def main():
 
     said, reports = lines("nothing asked", [ompp, "--", program])
     verdict.check(len(said) == 1 and "no report" in said[0] and reports == 0, "nothing asked: %s, %d reports" % (said, reports))
+    check_children(verdict, lines, scratch, ompp, program)
     verdict.equal(lines("linked, nothing asked", [linked]), ([], 0), "linked, nothing asked: silence")
     verdict.equal(lines("a counter", [linked], OMPP_CTR1="none_such")[1], 1, "a counter is asked for: a report")
     said = lines("papi", [linked], OMPP_DATA="flag", OMPP_DATA_BACKEND="papi", OMPP_CTR1="none_such")[0]
