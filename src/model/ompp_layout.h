@@ -116,8 +116,18 @@ enum {
 };
 
 typedef struct {
-    ompp_off_t node;
-    uint16_t slot, flags;
+    union {
+        struct {
+            ompp_off_t node;
+            union {
+                struct {
+                    uint16_t slot, flags;
+                };
+                uint32_t state; /* both: 0 in the first phase of what needs no care */
+            };
+        };
+        uint64_t place; /* all three */
+    };
     uint64_t enter, stamp; /* entered; start of the current phase */
     uint64_t credited;     /* part of the time since enter that an earlier parent was given */
     uint64_t again;        /* RECURSIVE: how often, of those that are open */

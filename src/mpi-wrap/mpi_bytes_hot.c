@@ -9,6 +9,7 @@
 #include "mpi-wrap/mpi_wrap_priv.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 
 /*
  * Asking a type for its size or a communicator for its rank, sizes and kind reads a value in memory: errno is not touched by it, and
@@ -18,16 +19,57 @@
 /* ---- Sizes ---------------------------------------------------------------------------------------------------------- */
 
 /*
- * Bytes of count elements. A type is not looked at when there are none of it: it may then be MPI_DATATYPE_NULL, or, in Fortran, a
- * number that is no handle, of which Open MPI makes a null pointer.
+ * Sizes of named types (MPI_DOUBLE, ...), which keep their handles as long as the process lives, by handle. An entry is written once;
+ * type is set last. A type that finds its place taken is asked for its size each time, like all others.
  */
-static uint64_t bytes_of(MPI_Count count, MPI_Datatype type)
+enum { SIZES_BITS = 7, BUSY = 1, MAX_QUESTIONS = 1000 };
+static struct {
+    _Atomic uintptr_t type; /* 0 = free */
+    uint64_t bytes;
+} sizes[1 << SIZES_BITS];
+
+static size_t place_of(MPI_Datatype type)
+{
+    return (uint64_t)(uintptr_t)type * 0x9e3779b97f4a7c15u >> (64 - SIZES_BITS);
+}
+
+/* Keeps the size of a type if it is a named one. After a number of questions in vain, for programs with many others, no more. */
+static void keep_size(MPI_Datatype type, uint64_t bytes)
+{
+    static _Atomic unsigned questions;
+    const size_t i = place_of(type);
+    uintptr_t expected = 0;
+    int integers, addresses, types, combiner = MPI_COMBINER_DUP;
+
+    if (sizes[i].type || atomic_load_explicit(&questions, memory_order_relaxed) > MAX_QUESTIONS) return;
+    atomic_fetch_add_explicit(&questions, 1, memory_order_relaxed);
+    if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS || combiner != MPI_COMBINER_NAMED) return;
+    if (!atomic_compare_exchange_strong(&sizes[i].type, &expected, BUSY)) return;
+    sizes[i].bytes = bytes;
+    atomic_store_explicit(&sizes[i].type, (uintptr_t)type, memory_order_release);
+}
+
+/*
+ * A type is not looked at when there are none of it: it may then be MPI_DATATYPE_NULL, or, in Fortran, a number that is no handle, of
+ * which Open MPI makes a null pointer.
+ */
+static __attribute__((noinline)) uint64_t bytes_of_slow(MPI_Count count, MPI_Datatype type)
 {
     MPI_Count size = 0;
 
     if (count <= 0 || type == MPI_DATATYPE_NULL || type == (MPI_Datatype)0) return 0;
-    if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) size = 0;
+    if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return 0;
+    keep_size(type, (uint64_t)size);
     return (uint64_t)count * (uint64_t)size;
+}
+
+uint64_t ompp_mpi_bytes_of(MPI_Count count, MPI_Datatype type)
+{
+    const size_t i = place_of(type);
+
+    if (__builtin_expect(count <= 0 || atomic_load_explicit(&sizes[i].type, memory_order_acquire) != (uintptr_t)type, 0))
+        return bytes_of_slow(count, type);
+    return (uint64_t)count * sizes[i].bytes;
 }
 
 static MPI_Count count_at(ompp_mpi_counts_t counts, int i)
@@ -53,7 +95,7 @@ static uint64_t sum_of_types(ompp_mpi_counts_t counts, ompp_mpi_types_t types, i
     uint64_t bytes = 0;
 
     for (int i = 0; i < n; i++)
-        if (count_at(counts, i) > 0) bytes += bytes_of(count_at(counts, i), type_at(types, i));
+        if (count_at(counts, i) > 0) bytes += ompp_mpi_bytes_of(count_at(counts, i), type_at(types, i));
     return bytes;
 }
 
@@ -65,7 +107,7 @@ typedef struct {
     bool inter;
 } group_t;
 
-static group_t group_of(MPI_Comm comm)
+static group_t asked_group(MPI_Comm comm)
 {
     group_t g = {0, 0, 0, false};
     int inter = 0;
@@ -77,6 +119,24 @@ static group_t group_of(MPI_Comm comm)
     g.inter = inter;
     if (inter) PMPI_Comm_remote_size(comm, &g.others);
     return g;
+}
+
+/* The two communicators that are always there are the same as long as the process lives. */
+static group_t group_of(MPI_Comm comm)
+{
+    static group_t world;
+    static _Atomic bool known;
+
+    if (comm == MPI_COMM_SELF) return (group_t){.rank = 0, .size = 1, .others = 1, .inter = false};
+    if (comm != MPI_COMM_WORLD) return asked_group(comm);
+    if (!atomic_load_explicit(&known, memory_order_acquire)) {
+        const group_t asked = asked_group(comm);
+        static _Atomic bool taken;
+        if (atomic_exchange(&taken, true)) return asked;
+        world = asked;
+        atomic_store_explicit(&known, true, memory_order_release);
+    }
+    return world;
 }
 
 /* Number of processes data goes to or comes from when a rank's own part does not travel (broadcast, reductions). */
@@ -106,21 +166,6 @@ static void add_out(ompp_mpi_values_t values, uint64_t bytes)
 }
 
 /* ---- Messages ------------------------------------------------------------------------------------------------------- */
-
-void ompp_mpi_bytes_send(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int dest)
-{
-    if (dest != MPI_PROC_NULL) add_out(values, bytes_of(count, type));
-}
-
-void ompp_mpi_bytes_recv(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int source)
-{
-    if (source != MPI_PROC_NULL) add_in(values, bytes_of(count, type));
-}
-
-void ompp_mpi_bytes_matched(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, bool matched)
-{
-    if (matched) add_in(values, bytes_of(count, type));
-}
 
 void ompp_mpi_bytes_sendrecv(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
                              MPI_Count recvcount, MPI_Datatype recvtype, int source)
@@ -152,8 +197,8 @@ void ompp_mpi_bytes_bcast(ompp_mpi_values_t values, MPI_Count count, MPI_Datatyp
     const group_t g = group_of(comm);
 
     switch (role_of(root, &g)) {
-    case ROLE_ROOT: add_out(values, strangers(&g) * bytes_of(count, type)); break;
-    case ROLE_LEAF: add_in(values, bytes_of(count, type)); break;
+    case ROLE_ROOT: add_out(values, strangers(&g) * ompp_mpi_bytes_of(count, type)); break;
+    case ROLE_LEAF: add_in(values, ompp_mpi_bytes_of(count, type)); break;
     case ROLE_NONE: break;
     }
 }
@@ -163,8 +208,8 @@ void ompp_mpi_bytes_reduce(ompp_mpi_values_t values, MPI_Count count, MPI_Dataty
     const group_t g = group_of(comm);
 
     switch (role_of(root, &g)) {
-    case ROLE_ROOT: add_in(values, strangers(&g) * bytes_of(count, type)); break;
-    case ROLE_LEAF: add_out(values, bytes_of(count, type)); break;
+    case ROLE_ROOT: add_in(values, strangers(&g) * ompp_mpi_bytes_of(count, type)); break;
+    case ROLE_LEAF: add_out(values, ompp_mpi_bytes_of(count, type)); break;
     case ROLE_NONE: break;
     }
 }
@@ -172,7 +217,7 @@ void ompp_mpi_bytes_reduce(ompp_mpi_values_t values, MPI_Count count, MPI_Dataty
 void ompp_mpi_bytes_allreduce(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, MPI_Comm comm)
 {
     const group_t g = group_of(comm);
-    const uint64_t bytes = strangers(&g) * bytes_of(count, type);
+    const uint64_t bytes = strangers(&g) * ompp_mpi_bytes_of(count, type);
 
     add_out(values, bytes);
     add_in(values, bytes);
@@ -182,7 +227,7 @@ void ompp_mpi_bytes_allreduce(ompp_mpi_values_t values, MPI_Count count, MPI_Dat
 void ompp_mpi_bytes_scan(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, MPI_Comm comm)
 {
     const group_t g = group_of(comm);
-    const uint64_t bytes = bytes_of(count, type);
+    const uint64_t bytes = ompp_mpi_bytes_of(count, type);
 
     if (g.rank < g.size - 1) add_out(values, bytes);
     if (g.rank > 0) add_in(values, bytes);
@@ -194,14 +239,14 @@ void ompp_mpi_bytes_reduce_scatter(ompp_mpi_values_t values, ompp_mpi_counts_t r
     const group_t g = group_of(comm);
     const MPI_Count own = count_at(recvcounts, g.rank), all = sum_of(recvcounts, g.size);
 
-    add_out(values, bytes_of(g.inter ? all : all - own, type));
-    add_in(values, strangers(&g) * bytes_of(own, type));
+    add_out(values, ompp_mpi_bytes_of(g.inter ? all : all - own, type));
+    add_in(values, strangers(&g) * ompp_mpi_bytes_of(own, type));
 }
 
 void ompp_mpi_bytes_reduce_scatter_block(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, MPI_Comm comm)
 {
     const group_t g = group_of(comm);
-    const uint64_t bytes = bytes_of(count, type);
+    const uint64_t bytes = ompp_mpi_bytes_of(count, type);
 
     /* Both groups of an intercommunicator contribute the same vector: local size times count. */
     add_out(values, (g.inter ? (uint64_t)g.size : strangers(&g)) * bytes);
@@ -217,12 +262,12 @@ void ompp_mpi_bytes_gather(ompp_mpi_values_t values, const void *sendbuf, MPI_Co
 
     if (role == ROLE_NONE) return;
     if (role == ROLE_LEAF) {
-        add_out(values, bytes_of(sendcount, sendtype));
+        add_out(values, ompp_mpi_bytes_of(sendcount, sendtype));
         return;
     }
-    add_in(values, g.others * bytes_of(recvcount, recvtype));
+    add_in(values, g.others * ompp_mpi_bytes_of(recvcount, recvtype));
     if (g.inter) return;
-    add_out(values, sendbuf == MPI_IN_PLACE ? bytes_of(recvcount, recvtype) : bytes_of(sendcount, sendtype));
+    add_out(values, sendbuf == MPI_IN_PLACE ? ompp_mpi_bytes_of(recvcount, recvtype) : ompp_mpi_bytes_of(sendcount, sendtype));
 }
 
 void ompp_mpi_bytes_gatherv(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -233,13 +278,13 @@ void ompp_mpi_bytes_gatherv(ompp_mpi_values_t values, const void *sendbuf, MPI_C
 
     if (role == ROLE_NONE) return;
     if (role == ROLE_LEAF) {
-        add_out(values, bytes_of(sendcount, sendtype));
+        add_out(values, ompp_mpi_bytes_of(sendcount, sendtype));
         return;
     }
-    add_in(values, bytes_of(sum_of(recvcounts, g.others), recvtype));
+    add_in(values, ompp_mpi_bytes_of(sum_of(recvcounts, g.others), recvtype));
     if (g.inter) return;
-    add_out(values, sendbuf == MPI_IN_PLACE ? bytes_of(count_at(recvcounts, g.rank), recvtype)
-                                            : bytes_of(sendcount, sendtype));
+    add_out(values, sendbuf == MPI_IN_PLACE ? ompp_mpi_bytes_of(count_at(recvcounts, g.rank), recvtype)
+                                            : ompp_mpi_bytes_of(sendcount, sendtype));
 }
 
 void ompp_mpi_bytes_scatter(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf,
@@ -250,12 +295,12 @@ void ompp_mpi_bytes_scatter(ompp_mpi_values_t values, MPI_Count sendcount, MPI_D
 
     if (role == ROLE_NONE) return;
     if (role == ROLE_LEAF) {
-        add_in(values, bytes_of(recvcount, recvtype));
+        add_in(values, ompp_mpi_bytes_of(recvcount, recvtype));
         return;
     }
-    add_out(values, g.others * bytes_of(sendcount, sendtype));
+    add_out(values, g.others * ompp_mpi_bytes_of(sendcount, sendtype));
     if (g.inter) return;
-    add_in(values, recvbuf == MPI_IN_PLACE ? bytes_of(sendcount, sendtype) : bytes_of(recvcount, recvtype));
+    add_in(values, recvbuf == MPI_IN_PLACE ? ompp_mpi_bytes_of(sendcount, sendtype) : ompp_mpi_bytes_of(recvcount, recvtype));
 }
 
 void ompp_mpi_bytes_scatterv(ompp_mpi_values_t values, ompp_mpi_counts_t sendcounts, MPI_Datatype sendtype,
@@ -266,23 +311,23 @@ void ompp_mpi_bytes_scatterv(ompp_mpi_values_t values, ompp_mpi_counts_t sendcou
 
     if (role == ROLE_NONE) return;
     if (role == ROLE_LEAF) {
-        add_in(values, bytes_of(recvcount, recvtype));
+        add_in(values, ompp_mpi_bytes_of(recvcount, recvtype));
         return;
     }
-    add_out(values, bytes_of(sum_of(sendcounts, g.others), sendtype));
+    add_out(values, ompp_mpi_bytes_of(sum_of(sendcounts, g.others), sendtype));
     if (g.inter) return;
-    add_in(values, recvbuf == MPI_IN_PLACE ? bytes_of(count_at(sendcounts, g.rank), sendtype)
-                                           : bytes_of(recvcount, recvtype));
+    add_in(values, recvbuf == MPI_IN_PLACE ? ompp_mpi_bytes_of(count_at(sendcounts, g.rank), sendtype)
+                                           : ompp_mpi_bytes_of(recvcount, recvtype));
 }
 
 void ompp_mpi_bytes_allgather(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                               MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     const group_t g = group_of(comm);
-    const uint64_t in = bytes_of(recvcount, recvtype);
+    const uint64_t in = ompp_mpi_bytes_of(recvcount, recvtype);
 
     add_in(values, g.others * in);
-    add_out(values, g.others * (sendbuf == MPI_IN_PLACE ? in : bytes_of(sendcount, sendtype)));
+    add_out(values, g.others * (sendbuf == MPI_IN_PLACE ? in : ompp_mpi_bytes_of(sendcount, sendtype)));
 }
 
 void ompp_mpi_bytes_allgatherv(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -290,9 +335,9 @@ void ompp_mpi_bytes_allgatherv(ompp_mpi_values_t values, const void *sendbuf, MP
 {
     const group_t g = group_of(comm);
 
-    add_in(values, bytes_of(sum_of(recvcounts, g.others), recvtype));
-    add_out(values, g.others * (sendbuf == MPI_IN_PLACE ? bytes_of(count_at(recvcounts, g.rank), recvtype)
-                                                        : bytes_of(sendcount, sendtype)));
+    add_in(values, ompp_mpi_bytes_of(sum_of(recvcounts, g.others), recvtype));
+    add_out(values, g.others * (sendbuf == MPI_IN_PLACE ? ompp_mpi_bytes_of(count_at(recvcounts, g.rank), recvtype)
+                                                        : ompp_mpi_bytes_of(sendcount, sendtype)));
 }
 
 /* A block for each: what arrives in all is what goes out in all, as in an allgather. */
@@ -306,10 +351,10 @@ void ompp_mpi_bytes_alltoallv(ompp_mpi_values_t values, const void *sendbuf, omp
                               MPI_Datatype sendtype, ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype, MPI_Comm comm)
 {
     const group_t g = group_of(comm);
-    const uint64_t in = bytes_of(sum_of(recvcounts, g.others), recvtype);
+    const uint64_t in = ompp_mpi_bytes_of(sum_of(recvcounts, g.others), recvtype);
 
     add_in(values, in);
-    add_out(values, sendbuf == MPI_IN_PLACE ? in : bytes_of(sum_of(sendcounts, g.others), sendtype));
+    add_out(values, sendbuf == MPI_IN_PLACE ? in : ompp_mpi_bytes_of(sum_of(sendcounts, g.others), sendtype));
 }
 
 void ompp_mpi_bytes_alltoallw(ompp_mpi_values_t values, const void *sendbuf, ompp_mpi_counts_t sendcounts,
@@ -392,7 +437,7 @@ static uint64_t sum_present_types(ompp_mpi_counts_t counts, ompp_mpi_types_t typ
     uint64_t bytes = 0;
 
     for (int i = 0; i < places; i++)
-        if (!is_gap(gaps, i) && count_at(counts, i) > 0) bytes += bytes_of(count_at(counts, i), type_at(types, i));
+        if (!is_gap(gaps, i) && count_at(counts, i) > 0) bytes += ompp_mpi_bytes_of(count_at(counts, i), type_at(types, i));
     return bytes;
 }
 
@@ -401,8 +446,8 @@ void ompp_mpi_bytes_neighbor(ompp_mpi_values_t values, MPI_Count sendcount, MPI_
 {
     const neighbours_t n = neighbours_of(comm);
 
-    add_out(values, present(n.out, n.out_gap) * bytes_of(sendcount, sendtype));
-    add_in(values, present(n.in, n.in_gap) * bytes_of(recvcount, recvtype));
+    add_out(values, present(n.out, n.out_gap) * ompp_mpi_bytes_of(sendcount, sendtype));
+    add_in(values, present(n.in, n.in_gap) * ompp_mpi_bytes_of(recvcount, recvtype));
 }
 
 void ompp_mpi_bytes_neighbor_allgatherv(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -410,8 +455,8 @@ void ompp_mpi_bytes_neighbor_allgatherv(ompp_mpi_values_t values, MPI_Count send
 {
     const neighbours_t n = neighbours_of(comm);
 
-    add_out(values, present(n.out, n.out_gap) * bytes_of(sendcount, sendtype));
-    add_in(values, bytes_of(sum_present(recvcounts, n.in, n.in_gap), recvtype));
+    add_out(values, present(n.out, n.out_gap) * ompp_mpi_bytes_of(sendcount, sendtype));
+    add_in(values, ompp_mpi_bytes_of(sum_present(recvcounts, n.in, n.in_gap), recvtype));
 }
 
 void ompp_mpi_bytes_neighbor_alltoallv(ompp_mpi_values_t values, ompp_mpi_counts_t sendcounts, MPI_Datatype sendtype,
@@ -419,8 +464,8 @@ void ompp_mpi_bytes_neighbor_alltoallv(ompp_mpi_values_t values, ompp_mpi_counts
 {
     const neighbours_t n = neighbours_of(comm);
 
-    add_out(values, bytes_of(sum_present(sendcounts, n.out, n.out_gap), sendtype));
-    add_in(values, bytes_of(sum_present(recvcounts, n.in, n.in_gap), recvtype));
+    add_out(values, ompp_mpi_bytes_of(sum_present(sendcounts, n.out, n.out_gap), sendtype));
+    add_in(values, ompp_mpi_bytes_of(sum_present(recvcounts, n.in, n.in_gap), recvtype));
 }
 
 void ompp_mpi_bytes_neighbor_alltoallw(ompp_mpi_values_t values, ompp_mpi_counts_t sendcounts,

@@ -165,7 +165,7 @@ function role_or(role, otherwise) { return (role in role_param) ? role_param[rol
 function value_or(role, otherwise) { return (role in role_param) ? expression(role) : otherwise }
 
 # Wrapper of a call. symbol: its name for the linker; form: which binding, "" = C.
-function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args, decl, code, stamp) {
+function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args, decl, code, stamp, counter, keep) {
     call = name
     binding = form
     n = parameters(name)
@@ -200,12 +200,22 @@ function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args
     if (stamp == "" || stamp == "none") body = without_lines(body, "ompp_stamp")
     if (!("status" in role_param)) body = without_lines(body, "@status@")
 
+    # The one counter that a call of the class adds one to; OMPP_METRIC_MPI_NUM: none, or several.
+    counter = class_sends[class] + class_recvs[class] + class_colls[class] != 1 ? "MPI_NUM" : \
+              class_sends[class] ? "SENDS" : class_recvs[class] ? "RECVS" : "COLLS"
+    keep = ""
+    for (i = 1; i <= n; i++) keep = keep (i > 1 ? " " : "") "OMPP_MPI_KEEP(" pname[i] ");"
+
     # Longest lines are wrapped by nobody: the file is generated, the template is what people read.
     gsub(/@type@/, fortran && ret[name] == "int" ? "void" : ret[name], body)
     gsub(/@name@/, name, body)
+    gsub(/@keep@/, keep, body)
+    gsub(/@counter@/, "OMPP_METRIC_" counter, body)
     gsub(/@symbol@/, symbol, body)
     gsub(/@params@/, decl == "" ? "void" : decl, body)
     gsub(/@args@/, args, body)
+    gsub(/@more@/, decl == "" ? "" : ", " decl, body)
+    gsub(/@more_args@/, args == "" ? "" : ", " args, body)
     gsub(/@rule@/, code, body)
     gsub(/@message@/, role_or("message"), body)
     gsub(/@request@/, role_or("request"), body)

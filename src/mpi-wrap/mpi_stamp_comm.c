@@ -21,7 +21,6 @@
 #define BUCKETS 64u
 enum { VERSION = 1 };
 
-unsigned ompp_mpi_stamps;
 struct ompp_mpi_stamping ompp_mpi_stamping_state = {.receipts = MPI_COMM_NULL};
 
 static struct {
@@ -307,7 +306,7 @@ static bool prepare(MPI_Comm own, size_t bytes)
 
 void ompp_mpi_stamp_start(MPI_Comm own)
 {
-    const size_t bytes = ompp_mpi_mode & (OMPP_MPI_ASK | OMPP_MPI_OFF) ? 0 : ompp_sync_stamp_size();
+    const size_t bytes = ompp_mpi_unusual & (OMPP_MPI_ASK | OMPP_MPI_OFF) ? 0 : ompp_sync_stamp_size();
 
     int size = 1;
 
@@ -321,7 +320,7 @@ void ompp_mpi_stamp_start(MPI_Comm own)
     ompp_mpi_clock_start(own);
     ompp_mpi_channel_made(MPI_COMM_WORLD);
     ompp_mpi_channel_made(MPI_COMM_SELF);
-    __atomic_store_n(&ompp_mpi_stamps, 1, __ATOMIC_RELEASE);
+    __atomic_fetch_or(&ompp_mpi_unusual, OMPP_MPI_STAMPS, __ATOMIC_ACQ_REL);
 }
 
 /* A last wait of all for all, whose end is the end of the run. */
@@ -332,7 +331,7 @@ void ompp_mpi_stamp_finish(double limit_seconds)
     unsigned char *mine, *all;
     MPI_Request request;
 
-    if (!__atomic_exchange_n(&ompp_mpi_stamps, 0, __ATOMIC_ACQ_REL)) return;
+    if (!(__atomic_fetch_and(&ompp_mpi_unusual, ~(unsigned)OMPP_MPI_STAMPS, __ATOMIC_ACQ_REL) & OMPP_MPI_STAMPS)) return;
     mine = ompp_mpi_stamp_new();
     all = ompp_mpi_stamp_new();
     if (mine && all) {

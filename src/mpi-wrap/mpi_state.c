@@ -10,7 +10,8 @@
 
 #include <pthread.h>
 
-unsigned ompp_mpi_mode = OMPP_MPI_ASK;
+unsigned ompp_mpi_unusual = OMPP_MPI_ASK;
+unsigned ompp_mpi_mode;
 __thread ompp_mpi_guard_t ompp_mpi_guard __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 static bool runs;
@@ -22,22 +23,22 @@ bool ompp_mpi_runs(void)
 
 static void ask(void)
 {
-    unsigned mode = OMPP_MPI_OFF;
+    bool measures = false;
 
     runs = ompp_runtime_start();
     if (runs) {
-        mode = (ompp_env.disable_mpi ? OMPP_MPI_OFF : 0) | (ompp_env.mpi_bytes ? OMPP_MPI_BYTES : 0) |
-               (ompp_env.mpi_inquiry ? OMPP_MPI_INQUIRY : 0);
+        measures = !ompp_env.disable_mpi;
+        ompp_mpi_mode = (ompp_env.mpi_bytes ? OMPP_MPI_BYTES : 0) | (ompp_env.mpi_inquiry ? OMPP_MPI_INQUIRY : 0);
         if (ompp_env.disable_mpi) ompp_event_coverage(OMPP_COVERAGE_MPI_OFF, NULL, "OMPP_DISABLE_MPI is set");
         ompp_mpi_found();
     }
-    __atomic_store_n(&ompp_mpi_mode, mode, __ATOMIC_RELEASE);
+    __atomic_store_n(&ompp_mpi_unusual, measures ? 0 : OMPP_MPI_OFF, __ATOMIC_RELEASE);
 }
 
 bool ompp_mpi_ask_slow(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    if (__atomic_load_n(&ompp_mpi_mode, __ATOMIC_ACQUIRE) & OMPP_MPI_ASK) pthread_once(&once, ask);
-    return !(ompp_mpi_mode & OMPP_MPI_OFF);
+    if (__atomic_load_n(&ompp_mpi_unusual, __ATOMIC_ACQUIRE) & OMPP_MPI_ASK) pthread_once(&once, ask);
+    return !(ompp_mpi_unusual & OMPP_MPI_OFF);
 }

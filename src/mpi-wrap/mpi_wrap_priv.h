@@ -11,18 +11,29 @@
 
 #define OMPP_MPI_API __attribute__((visibility("default")))
 
+/** What a wrapper does when not all is as usual: apart, so that it costs the usual case nothing. */
+#define OMPP_MPI_SLOW __attribute__((noinline, cold))
+
 /* ---- Switches, settled before the first call is measured ------------------------------------------------------------ */
 
+/** What is not as usual; 0 = calls are measured, and carry no clocks. */
 enum {
-    OMPP_MPI_ASK = 1,      /* environment not read yet */
-    OMPP_MPI_OFF = 2,      /* OMPP_DISABLE_MPI */
-    OMPP_MPI_BYTES = 4,    /* OMPP_MPI_BYTES */
-    OMPP_MPI_INQUIRY = 8   /* OMPP_MPI_INQUIRY: time local calls, too */
+    OMPP_MPI_ASK = 1,   /* environment not read yet */
+    OMPP_MPI_OFF = 2,   /* OMPP_DISABLE_MPI */
+    OMPP_MPI_STAMPS = 4 /* clocks are carried: somebody follows them, on all ranks alike */
 };
 
-extern unsigned ompp_mpi_mode; /* OMPP_MPI_* */
+extern unsigned ompp_mpi_unusual __attribute__((visibility("hidden"))); /* OMPP_MPI_ASK, ... */
 
-/** \brief Starts measurement, reads the switches into ompp_mpi_mode. \return true when MPI calls are measured. */
+/** What is measured. */
+enum {
+    OMPP_MPI_BYTES = 1,  /* OMPP_MPI_BYTES */
+    OMPP_MPI_INQUIRY = 2 /* OMPP_MPI_INQUIRY: time local calls, too */
+};
+
+extern unsigned ompp_mpi_mode __attribute__((visibility("hidden"))); /* OMPP_MPI_BYTES, ... */
+
+/** \brief Starts measurement, reads the switches. \return true when MPI calls are measured. */
 bool ompp_mpi_ask_slow(void);
 
 static inline bool ompp_mpi_counts_bytes(void)
@@ -58,33 +69,56 @@ static inline bool ompp_mpi_outermost(const void *code, uintptr_t frame)
 
 typedef struct {
     ompp_region_ref_t region;
+    unsigned unusual; /* when it began */
 } ompp_mpi_call_t;
 
-/** Return address and frame of the wrapper that stands in a function of its own. */
-#define OMPP_MPI_HERE __builtin_return_address(0), (uintptr_t)__builtin_frame_address(0)
+/**
+ * Return address and frame of the wrapper that stands in a function of its own. The frame is what is just below its caller's: the
+ * compiler knows that without a register for it.
+ */
+#define OMPP_MPI_HERE __builtin_return_address(0), (uintptr_t)__builtin_dwarf_cfa() - 1
 
-/** \brief MPI calls are measured in this process. */
-static inline bool ompp_mpi_measures(void)
+/** An argument or a result lies in memory while others are called: one instruction to keep it and one to have it again. */
+#define OMPP_MPI_KEEP(variable) __asm__("" : "+m"(variable))
+
+/** \brief MPI calls are measured in this process. \param[in] unusual  ompp_mpi_unusual. */
+static inline bool ompp_mpi_measures(unsigned unusual)
 {
-    return __builtin_expect(!(ompp_mpi_mode & (OMPP_MPI_ASK | OMPP_MPI_OFF)), 1) || ompp_mpi_ask_slow();
+    return __builtin_expect(!(unusual & (OMPP_MPI_ASK | OMPP_MPI_OFF)), 1) || ompp_mpi_ask_slow();
 }
 
 /** \brief Counts a call, without time. \return false when it is not measured: nested in another MPI call, or switched off. */
 static inline bool ompp_mpi_count(const void *code, uintptr_t frame, const char *name)
 {
-    return ompp_mpi_measures() && ompp_mpi_outermost(code, frame) && ompp_event_count_call(OMPP_CONSTRUCT_MPI, code, name);
+    return ompp_mpi_measures(ompp_mpi_unusual) && ompp_mpi_outermost(code, frame) && ompp_event_count_call(OMPP_CONSTRUCT_MPI, code, name);
 }
 
 /** \brief Begins a call. \return false when it is not to be measured; then there is no end. */
 static inline __attribute__((always_inline)) bool ompp_mpi_begin(ompp_mpi_call_t *call, const void *code, uintptr_t frame,
                                                                  const char *name)
 {
-    if (!ompp_mpi_measures() || !ompp_mpi_outermost(code, frame)) return false;
+    call->unusual = __atomic_load_n(&ompp_mpi_unusual, __ATOMIC_RELAXED);
+    if (!ompp_mpi_measures(call->unusual) || !ompp_mpi_outermost(code, frame)) return false;
     ompp_mpi_guard = (ompp_mpi_guard_t){frame, code};
-    call->region = ompp_event_call(OMPP_CONSTRUCT_MPI, code, name);
+    call->region = ompp_event_call(code, name);
     if (__builtin_expect(call->region != 0, 1)) return true;
     ompp_mpi_guard.frame = 0;
     return false;
+}
+
+/** \brief The same, or else false, when all is as usual: no call of MPI is open on this thread, and none carries clocks. */
+static inline __attribute__((always_inline)) bool ompp_mpi_begin_usual(ompp_mpi_call_t *call, const void *code, uintptr_t frame,
+                                                                       const char *name)
+{
+    if (__builtin_expect(ompp_mpi_unusual || ompp_mpi_guard.frame, 0)) return false;
+    ompp_mpi_guard = (ompp_mpi_guard_t){frame, code};
+    call->region = ompp_event_call(code, name);
+    if (__builtin_expect(call->region == 0, 0)) {
+        ompp_mpi_guard.frame = 0;
+        return false;
+    }
+    OMPP_MPI_KEEP(call->region);
+    return true;
 }
 
 /** \brief The same for local calls: counts them; begins one only when they are to be timed. */
@@ -106,6 +140,24 @@ static inline void ompp_mpi_return(ompp_mpi_call_t *call, const uint64_t *values
 static inline void ompp_mpi_end(ompp_mpi_call_t *call, ompp_time_t t)
 {
     ompp_mpi_return(call, NULL, t);
+}
+
+/** \brief Ends a call now. */
+static inline void ompp_mpi_end_now(ompp_mpi_call_t *call)
+{
+    ompp_event_return_timed(call->region);
+    ompp_mpi_guard.frame = 0;
+}
+
+/** \brief Ends a call that succeeded at t. \param[in] counter  which of the values is 1, the others being 0; _NUM = they are anything. */
+static inline __attribute__((always_inline)) void ompp_mpi_return_counted(ompp_mpi_call_t *call, unsigned counter,
+                                                                          const uint64_t *values, ompp_time_t t)
+{
+    if (counter < OMPP_METRIC_MPI_NUM)
+        ompp_event_return_counted(call->region, counter, values[OMPP_METRIC_BYTES_IN], values[OMPP_METRIC_BYTES_OUT], t);
+    else
+        ompp_event_return(call->region, values, t);
+    ompp_mpi_guard.frame = 0;
 }
 
 /* ---- Bytes ---------------------------------------------------------------------------------------------------------- */
@@ -147,10 +199,25 @@ static inline ompp_mpi_types_t ompp_mpi_types_f(const MPI_Fint *array)
  */
 typedef uint64_t ompp_mpi_values_t[OMPP_METRIC_MPI_NUM];
 
-void ompp_mpi_bytes_send(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int dest);
-void ompp_mpi_bytes_recv(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int source);
+/** \brief Bytes of count elements. \param[in] type  may be no type at all where there are none of it. */
+uint64_t ompp_mpi_bytes_of(MPI_Count count, MPI_Datatype type);
+
+static inline void ompp_mpi_bytes_send(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int dest)
+{
+    if (dest != MPI_PROC_NULL) values[OMPP_METRIC_BYTES_OUT] += ompp_mpi_bytes_of(count, type);
+}
+
+static inline void ompp_mpi_bytes_recv(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int source)
+{
+    if (source != MPI_PROC_NULL) values[OMPP_METRIC_BYTES_IN] += ompp_mpi_bytes_of(count, type);
+}
+
 /** \param[in] matched  the message was not MPI_MESSAGE_NO_PROC. */
-void ompp_mpi_bytes_matched(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, bool matched);
+static inline void ompp_mpi_bytes_matched(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, bool matched)
+{
+    if (matched) values[OMPP_METRIC_BYTES_IN] += ompp_mpi_bytes_of(count, type);
+}
+
 void ompp_mpi_bytes_sendrecv(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
                              MPI_Count recvcount, MPI_Datatype recvtype, int source);
 void ompp_mpi_bytes_sendrecv_replace(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int dest, int source);
@@ -298,15 +365,13 @@ typedef struct {
     bool substituted;    /* status is ours */
 } ompp_mpi_stamp_t;
 
-extern unsigned ompp_mpi_stamps; /* 1 = clocks are carried: somebody follows them, on all ranks alike */
-
 /**
- * \brief Clocks travel with this call: it is not made inside another one. One relaxed load when there are none.
+ * \brief Clocks travel with this call: it is not made inside another one.
  * \param[in] measured  result of ompp_mpi_begin().
  */
-static inline bool ompp_mpi_stamping(bool measured)
+static inline bool ompp_mpi_stamping(const ompp_mpi_call_t *call, bool measured)
 {
-    return __builtin_expect(__atomic_load_n(&ompp_mpi_stamps, __ATOMIC_RELAXED), 0) && (measured || ompp_mpi_guard.frame == 0);
+    return __builtin_expect(call->unusual & OMPP_MPI_STAMPS, 0) && (measured || ompp_mpi_guard.frame == 0);
 }
 
 /** \brief Before MPI's function: sends the clocks of this thread where others wait for it. May replace stamp->status. */

@@ -153,16 +153,26 @@ void ompp_event_count(ompp_region_ref_t region);
 ompp_region_ref_t ompp_event_count_call(ompp_construct_t construct, const void *code, const char *name);
 
 /**
- * \brief ompp_region_at(), ompp_event_now() and ompp_event_enter() in one, for calls that are short (MPI); name is not NULL.
+ * \brief ompp_region_at(), ompp_event_now() and ompp_event_enter() in one, for MPI calls, which are often short; name is not NULL.
  * \return the region entered, for ompp_event_return(); 0 when nothing is measured.
  */
-ompp_region_ref_t ompp_event_call(ompp_construct_t construct, const void *code, const char *name);
+ompp_region_ref_t ompp_event_call(const void *code, const char *name);
 
 /**
  * \brief ompp_event_add_mpi() and ompp_event_exit() in one.
  * \param[in] values  [OMPP_METRIC_MPI_NUM] to add; NULL = none.
  */
 void ompp_event_return(ompp_region_ref_t region, const uint64_t *values, ompp_time_t t);
+
+/** \brief The same, quicker, of a call that ends now and has no values. */
+void ompp_event_return_timed(ompp_region_ref_t region);
+
+/**
+ * \brief The same, quicker, of a call that counts as one of its kind.
+ * \param[in] counter  OMPP_METRIC_SENDS, _RECVS or _COLLS.
+ * \param[in] in, out  bytes.
+ */
+void ompp_event_return_counted(ompp_region_ref_t region, unsigned counter, uint64_t in, uint64_t out, ompp_time_t t);
 
 /** \brief Adds to a value of the current top frame's node. \param[in] set, index  metric; set is not OMPP_SET_PHASES. */
 void ompp_event_add(unsigned set, unsigned index, uint64_t value);

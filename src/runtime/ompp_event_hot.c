@@ -2,12 +2,16 @@
  * Events that happen often: region enter, phase, exit, values. Called by every event source. No lock, no allocation, no system
  * call; what is rare is in the files without _hot.
  */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-tree-slp-vectorize") /* two sums that lie side by side are quicker one after the other */
+#endif
+
 #include "runtime/ompp_frame_priv.h"
 #include "runtime/ompp_region_priv.h"
 
 static inline ompp_site_t *site_of(ompp_thread_t *thread, const void *code, const void *key)
 {
-    return &thread->sites[((uintptr_t)code + (uintptr_t)key) * 0x9e3779b97f4a7c15u >> 56];
+    return &thread->sites[(uint32_t)((uintptr_t)code + (uintptr_t)key) * 0x9e3779b1u >> 24];
 }
 
 /* Region by address, or by lock, through the thread's cache. */
@@ -109,47 +113,52 @@ void ompp_event_exit_function(ompp_region_ref_t region, const void *stack, ompp_
  * now, one that a report or a meter is waiting for, a clock that is not the counter.
  */
 
-/* The usual state of a thread: in no event, nothing skipped, no meters; measurement on, and no copy wanted. */
+/* The usual state of a thread: in no event, nothing skipped, no meters. */
 static inline bool is_usual(const ompp_thread_t *thread)
 {
-    return !((thread->guard & 1) | thread->skipped | thread->nmeters) &&
-           atomic_load_explicit(&ompp_process.on, memory_order_relaxed) == OMPP_ON_ENTER;
+    return thread && !(thread->guard & 1) && !thread->unusual;
 }
 
-/* Notes the node below parent, for the next time. */
-static void keep_node(ompp_thread_t *thread, const void *code, const char *name, ompp_off_t parent, ompp_off_t node)
+/* Measurement is on, and no copy wanted. */
+static inline bool is_on(void)
+{
+    return *(const unsigned *)&ompp_process.on == OMPP_ON_ENTER; /* as a relaxed load, which compilers do not make part of a comparison */
+}
+
+/* Notes the node below a frame, for the next time. Without the counter no time is usual. */
+static void keep_node(ompp_thread_t *thread, const void *code, const char *name, const ompp_a_frame_t *parent, ompp_off_t node)
 {
     ompp_site_t *site = site_of(thread, code, name);
 
-    if (site->code != code || site->name != name || ompp_node(thread, node)->parent != parent) return;
-    site->parent = parent;
+    if (site->code != code || site->name != name || ompp_node(thread, node)->parent != parent->node) return;
+    if (parent->flags & OMPP_FRAME_F_PENDING || !ompp_clock.use_tsc) return;
+    site->place = parent->place;
     site->node = node;
 }
 
-static __attribute__((noinline)) ompp_region_ref_t call_slow(ompp_construct_t construct, const void *code, const char *name)
+static __attribute__((noinline)) ompp_region_ref_t call_slow(const void *code, const char *name)
 {
     ompp_thread_t *thread = ompp_thread_get();
-    ompp_region_ref_t region = thread ? region_at(thread, construct, code, name) : 0;
+    ompp_region_ref_t region = thread ? region_at(thread, OMPP_CONSTRUCT_MPI, code, name) : 0;
 
     if (!region || !ompp_guard_enter(thread)) return 0;
     const ompp_a_frame_t *frame = ompp_push(thread, region, ompp_clock_now());
-    if (frame && !(frame->flags & OMPP_FRAME_F_RECURSIVE)) keep_node(thread, code, name, frame[-1].node, frame->node);
+    if (frame && !(frame->flags & OMPP_FRAME_F_RECURSIVE)) keep_node(thread, code, name, frame - 1, frame->node);
     ompp_guard_leave(thread);
     return region;
 }
 
-ompp_region_ref_t ompp_event_call(ompp_construct_t construct, const void *code, const char *name)
+ompp_region_ref_t ompp_event_call(const void *code, const char *name)
 {
     ompp_thread_t *thread = ompp_thread_self;
 
-    if (__builtin_expect(!thread || !is_usual(thread), 0)) return call_slow(construct, code, name);
-    const unsigned guard = ompp_guard_take(thread);
+    if (__builtin_expect(!is_usual(thread) || !is_on(), 0)) return call_slow(code, name);
+    ompp_guard_take(thread);
     const ompp_site_t *site = site_of(thread, code, name);
     const ompp_a_frame_t *top = ompp_top(thread);
-    if (__builtin_expect(site->code != code || site->name != name || site->parent != top->node || top == thread->last ||
-                         top->flags & OMPP_FRAME_F_PENDING || !ompp_clock.use_tsc, 0)) {
-        ompp_guard_drop(thread, guard);
-        return call_slow(construct, code, name);
+    if (__builtin_expect(site->code != code || site->name != name || site->place != top->place || top == thread->last, 0)) {
+        ompp_guard_drop(thread);
+        return call_slow(code, name);
     }
     ompp_frame_fill(thread, site->node, 0, ompp_clock_tsc());
     ompp_step_top(thread, 1);
@@ -168,30 +177,91 @@ static __attribute__((noinline)) void return_slow(ompp_region_ref_t region, cons
     ompp_guard_leave(thread);
 }
 
-void ompp_event_return(ompp_region_ref_t region, const uint64_t *values, ompp_time_t t)
+/* The innermost frame is one of region as ompp_event_call() made it, in its first phase and without flags. */
+static inline bool is_plain(const ompp_thread_t *thread, const ompp_a_frame_t *frame, ompp_region_ref_t region)
+{
+    return frame->state == 0 && ompp_node(thread, frame->node)->region == region;
+}
+
+/* Where the MPI metrics of a node are summed up; NULL while it has none. Offset 0, no block, is zero bytes: of no set. */
+static inline uint64_t *mpi_sums(const ompp_thread_t *thread, const ompp_a_node_t *node)
+{
+    ompp_a_block_t *block = ompp_at(thread, atomic_load_explicit(&node->sets, memory_order_relaxed));
+
+    return block->set == OMPP_SET_MPI && block->object == 0 ? block->values : NULL;
+}
+
+/* Closes a frame that is_plain(), from inside. */
+static inline void pop_plain(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_t t)
+{
+    const ompp_a_frame_t *below = frame - 1;
+    ompp_a_node_t *node = ompp_node(thread, frame->node);
+
+    if (__builtin_expect(t < frame->stamp, 0)) t = frame->stamp;
+    ompp_step_top(thread, -1);
+    node->visits++;
+    node->slot[0].time += t - frame->stamp;
+    ompp_node(thread, below->node)->slot[below->slot].child += t - frame->enter - frame->credited;
+}
+
+static __attribute__((noinline)) void return_now_slow(ompp_region_ref_t region)
+{
+    return_slow(region, NULL, ompp_clock_now());
+}
+
+void ompp_event_return_timed(ompp_region_ref_t region)
 {
     ompp_thread_t *thread = ompp_thread_self;
 
-    if (__builtin_expect(!thread || !is_usual(thread), 0)) {
-        return_slow(region, values, t);
+    if (__builtin_expect(!is_usual(thread) || !ompp_clock.use_tsc, 0)) {
+        return_now_slow(region);
         return;
     }
-    const unsigned guard = ompp_guard_take(thread);
-    ompp_a_frame_t *frame = ompp_top(thread);
-    ompp_a_node_t *node = ompp_node(thread, frame->node);
-    ompp_a_block_t *block = ompp_at(thread, atomic_load_explicit(&node->sets, memory_order_relaxed));
-    /* Offset 0, no block, is zero bytes: of no set. */
-    if (__builtin_expect(frame->flags || node->region != region || (values && (block->set != OMPP_SET_MPI || block->object)), 0)) {
-        ompp_guard_drop(thread, guard);
-        return_slow(region, values, t);
+    ompp_guard_take(thread);
+    if (__builtin_expect(!is_plain(thread, ompp_top(thread), region), 0)) {
+        ompp_guard_drop(thread);
+        return_now_slow(region);
         return;
     }
-    if (values) add_values(block->values, values);
-    ompp_frame_book(thread, frame, t);
-    node->visits++;
-    ompp_step_top(thread, -1);
-    ompp_frame_credit(thread, frame);
+    pop_plain(thread, ompp_top(thread), ompp_clock_tsc());
     ompp_guard_leave(thread);
+}
+
+static __attribute__((noinline)) void return_counted_slow(ompp_region_ref_t region, unsigned counter, uint64_t in, uint64_t out,
+                                                          ompp_time_t t)
+{
+    uint64_t values[OMPP_METRIC_MPI_NUM] = {[OMPP_METRIC_BYTES_IN] = in, [OMPP_METRIC_BYTES_OUT] = out};
+
+    values[counter] = 1;
+    return_slow(region, values, t);
+}
+
+void ompp_event_return_counted(ompp_region_ref_t region, unsigned counter, uint64_t in, uint64_t out, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_self;
+
+    if (__builtin_expect(!is_usual(thread), 0)) {
+        return_counted_slow(region, counter, in, out, t);
+        return;
+    }
+    ompp_guard_take(thread);
+    ompp_a_frame_t *frame = ompp_top(thread);
+    uint64_t *sums = is_plain(thread, frame, region) ? mpi_sums(thread, ompp_node(thread, frame->node)) : NULL;
+    if (__builtin_expect(!sums, 0)) {
+        ompp_guard_drop(thread);
+        return_counted_slow(region, counter, in, out, t);
+        return;
+    }
+    sums[counter]++;
+    sums[OMPP_METRIC_BYTES_IN] += in;
+    sums[OMPP_METRIC_BYTES_OUT] += out;
+    pop_plain(thread, frame, t);
+    ompp_guard_leave(thread);
+}
+
+void ompp_event_return(ompp_region_ref_t region, const uint64_t *values, ompp_time_t t)
+{
+    return_slow(region, values, t);
 }
 
 void ompp_event_count(ompp_region_ref_t region)
@@ -217,7 +287,8 @@ static __attribute__((noinline)) ompp_region_ref_t count_call_slow(ompp_construc
 
     ompp_event_count(region);
     if (region && thread != &ompp_thread_none && ompp_guard_enter(thread)) {
-        const ompp_off_t parent = ompp_top(thread)->node, last = ompp_node(thread, parent)->last;
+        const ompp_a_frame_t *parent = ompp_top(thread);
+        const ompp_off_t last = ompp_node(thread, parent->node)->last;
         if (ompp_node(thread, last)->region == region) keep_node(thread, code, name, parent, last);
         ompp_guard_leave(thread);
     }
@@ -228,13 +299,11 @@ ompp_region_ref_t ompp_event_count_call(ompp_construct_t construct, const void *
 {
     ompp_thread_t *thread = ompp_thread_self;
 
-    if (__builtin_expect(!thread || !is_usual(thread), 0)) return count_call_slow(construct, code, name);
-    const unsigned guard = ompp_guard_take(thread);
+    if (__builtin_expect(!is_usual(thread) || !is_on(), 0)) return count_call_slow(construct, code, name);
+    ompp_guard_take(thread);
     const ompp_site_t *site = site_of(thread, code, name);
-    const ompp_a_frame_t *top = ompp_top(thread);
-    if (__builtin_expect(site->code != code || site->name != name || site->parent != top->node ||
-                         top->flags & OMPP_FRAME_F_PENDING, 0)) {
-        ompp_guard_drop(thread, guard);
+    if (__builtin_expect(site->code != code || site->name != name || site->place != ompp_top(thread)->place, 0)) {
+        ompp_guard_drop(thread);
         return count_call_slow(construct, code, name);
     }
     ompp_node(thread, site->node)->visits++;

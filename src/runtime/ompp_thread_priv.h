@@ -28,7 +28,8 @@ typedef struct {
 typedef struct {
     const void *code, *name; /* name: static text, or a small number for the construct */
     ompp_region_ref_t region;
-    ompp_off_t parent, node; /* calls: last node entered from here, and the one it lies below; 0 = none */
+    ompp_off_t node; /* calls: last node entered from here; 0 = none */
+    uint64_t place;  /* ompp_a_frame_t of the frame it lay below */
 } ompp_site_t;
 
 typedef struct {
@@ -41,8 +42,14 @@ typedef struct ompp_thread {
     ompp_a_stack_t *stack; /* set by ompp_use_stack() */
     ompp_a_frame_t *top;   /* = &stack->frames[stack->top] */
     ompp_a_frame_t *last;  /* = the last frame the stack has room for */
+    union {
+        struct {
+            unsigned skipped; /* open regions that are not measured; while > 0 nothing is */
+            unsigned nmeters;
+        };
+        uint64_t unusual; /* both: 0 on a thread that is measured without meters */
+    };
     unsigned guard;        /* odd: inside the runtime, further events on this thread are ignored; counts up at each end of one */
-    unsigned skipped;      /* open regions that are not measured; while > 0 nothing is */
     uint64_t *lost;        /* while regions are skipped for want of room: counter of them; else NULL */
     unsigned skipped_team; /* 1: this worker skips a whole team's part */
     _Atomic bool replaced; /* another thread has come for its place: it should end, and begin in no team any more */
@@ -57,7 +64,7 @@ typedef struct ompp_thread {
     struct ompp_thread *next_free, *next_all;
     ompp_off_t meter_node; /* the place meters were told last */
     bool meter_waits;
-    unsigned nmeters, nmeters_at_end; /* at_end: of a thread that lived when measurement ended, and has none since */
+    unsigned nmeters_at_end; /* nmeters of a thread that lived when measurement ended, and has none since */
     void *meter_states[OMPP_MAX_METERS];
     ompp_site_t sites[OMPP_SITES];
     ompp_path_t paths[OMPP_PATHS];
@@ -78,7 +85,7 @@ typedef struct {
     bool disabled[OMPP_CONSTRUCT_NUM];
 } ompp_process_t;
 
-extern ompp_process_t ompp_process;
+extern ompp_process_t ompp_process __attribute__((visibility("hidden")));
 extern __thread ompp_thread_t *ompp_thread_self __attribute__((tls_model("initial-exec")));
 
 /** The state of a thread that must not be measured (ended, or measurement is over): every event returns at once. */
@@ -200,22 +207,19 @@ static inline bool ompp_is_inside(const ompp_thread_t *thread)
     return thread->guard & 1;
 }
 
-/** \brief Goes inside; the thread is not. \return what ompp_guard_drop() wants. */
-static inline unsigned ompp_guard_take(ompp_thread_t *thread)
+/** \brief Goes inside; the thread is not. */
+static inline void ompp_guard_take(ompp_thread_t *thread)
 {
-    const unsigned before = thread->guard;
-
-    thread->guard = before + 1;
+    thread->guard++;
     __atomic_thread_fence(__ATOMIC_RELEASE); /* for readers of the arena (ompp_dump.c); no instruction on x86 */
     __asm__ volatile("" ::: "memory");
-    return before;
 }
 
 /** \brief Goes outside again without having done anything. */
-static inline void ompp_guard_drop(ompp_thread_t *thread, unsigned before)
+static inline void ompp_guard_drop(ompp_thread_t *thread)
 {
     __asm__ volatile("" ::: "memory");
-    thread->guard = before;
+    thread->guard--;
 }
 
 /** \brief First statement of every event: false when this thread is inside the runtime already. */

@@ -22,7 +22,7 @@ ours() {
     file=$(ls -S "$scratch"/out.* | head -1)
     # No name of an object is given for a function's inlined parts, so the cost lines are added up by object from the raw file.
     awk '/^c?ob=/ { o = k = $0; sub(/^c?ob=/, "", k); sub(/ .*/, "", k); if (sub(/^c?ob=[^ ]* /, "", o)) name[k] = o }
-         /^ob=/ { mine = name[k] ~ /libompp(-mpi)?\.so$/ }
+         /^ob=/ { mine = name[k] ~ /libompp(-mpi(-[a-z]+)?)?\.so$/ }
          /^calls=/ { skip = 1; next }
          /^[0-9+*-]/ { if (skip) skip = 0; else if (mine) sum += $2 }
          END { print sum + 0 }' "$file"

@@ -92,15 +92,15 @@ static void task(unsigned i)
 static void mpi_call(unsigned i)
 {
     (void)i;
-    ompp_region_ref_t region = ompp_event_call(OMPP_CONSTRUCT_MPI, (const void *)mpi_call, "MPI_Send");
-    ompp_event_return(region, bytes, ompp_event_now());
+    ompp_region_ref_t region = ompp_event_call((const void *)mpi_call, "MPI_Send");
+    ompp_event_return_counted(region, OMPP_METRIC_SENDS, 0, 8, ompp_event_now());
 }
 
 static void mpi_timed(unsigned i)
 {
     (void)i;
-    ompp_region_ref_t region = ompp_event_call(OMPP_CONSTRUCT_MPI, (const void *)mpi_timed, "MPI_Send");
-    ompp_event_return(region, NULL, ompp_event_now());
+    ompp_region_ref_t region = ompp_event_call((const void *)mpi_timed, "MPI_Send");
+    ompp_event_return_timed(region);
 }
 
 void __cyg_profile_func_enter(void *code, void *site);

@@ -87,9 +87,9 @@ FAKE_API void ompp_event_add_mpi(const uint64_t values[OMPP_METRIC_MPI_NUM])
         __atomic_add_fetch(&calls[stack[depth - 1] - 1].values[i], values[i], __ATOMIC_RELAXED);
 }
 
-FAKE_API ompp_region_ref_t ompp_event_call(ompp_construct_t construct, const void *code, const char *name)
+FAKE_API ompp_region_ref_t ompp_event_call(const void *code, const char *name)
 {
-    ompp_region_ref_t region = ompp_region_at(construct, code, name);
+    ompp_region_ref_t region = ompp_region_at(OMPP_CONSTRUCT_MPI, code, name);
 
     ompp_event_enter(region, 0);
     return region;
@@ -99,6 +99,19 @@ FAKE_API void ompp_event_return(ompp_region_ref_t region, const uint64_t *values
 {
     if (region && values) ompp_event_add_mpi(values);
     ompp_event_exit(region, t);
+}
+
+FAKE_API void ompp_event_return_timed(ompp_region_ref_t region)
+{
+    ompp_event_return(region, NULL, 0);
+}
+
+FAKE_API void ompp_event_return_counted(ompp_region_ref_t region, unsigned counter, uint64_t in, uint64_t out, ompp_time_t t)
+{
+    uint64_t values[OMPP_METRIC_MPI_NUM] = {[OMPP_METRIC_BYTES_IN] = in, [OMPP_METRIC_BYTES_OUT] = out};
+
+    values[counter] = 1;
+    ompp_event_return(region, values, t);
 }
 
 FAKE_API void ompp_event_switch(bool now, const char *who)

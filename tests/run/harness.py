@@ -136,6 +136,26 @@ def run(program, folder, threads, ranks=0, args=(), **changes):
     return execute(words, folder, OMP_NUM_THREADS=threads, **changes)
 
 
+def compare(verdict, scratch, title, words, *options, counts):
+    """
+    Runs words with four threads without ompp and under it: status and output are the same, the profile obeys the rules, and the regions
+    of each type in counts were executed that often by all threads. Returns the profile.
+    """
+    plain = run(words[0], scratch.path, 4, args=words[1:])
+    measured = run(command("ompp"), scratch.file(title, "x")[:-2], 4, args=(*options, "--", *words))
+    verdict.equal((measured.status, measured.out), (plain.status, plain.out), title + ": result")
+    profile = measured.profile()
+    verdict.profile(profile, title)
+    for kind, count in counts.items():
+        verdict.equal(sum(profile.total("execC", of_type(profile, kind)).values()), count, "%s: %s" % (title, kind))
+    return profile
+
+
+def of_type(profile, kind):
+    """Regions of exactly this type."""
+    return [r for r in profile.find(kind) if r.type == kind]
+
+
 _versions = {}
 
 

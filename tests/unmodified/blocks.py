@@ -27,15 +27,9 @@ def main():
         done = harness.execute([compiler, "-fopenmp", "-O1", "-g", os.path.join(HERE, source), "-o", program], scratch.path)
         if not verdict.equal(done.status, 0, "%s: build: %s" % (source, done.err[-500:])):
             continue
-        plain = harness.run(program, scratch.path, 4)
-        measured = harness.run(harness.command("ompp"), scratch.file(source, "x")[:-2], 4, args=("--", program))
-        verdict.equal((measured.status, measured.out), (plain.status, plain.out), source + ": result")
-        profile = measured.profile()
-        verdict.profile(profile, source)
-        for kind, count in counts.items():
-            regions = [r for r in profile.find(kind) if r.type == kind]
-            verdict.equal(sum(profile.total("execC", regions).values()), count, "%s: %s" % (source, kind))
-            for region in regions:
+        profile = harness.compare(verdict, scratch, source, [program], counts=counts)
+        for kind in counts:
+            for region in harness.of_type(profile, kind):
                 verdict.check(kind == "PARALLEL LOOP" or os.path.basename(region.file) == source, "%s: place of %s" % (source, region))
     verdict.finish(scratch)
 

@@ -25,17 +25,6 @@ def build(folder, name, *flags):
     return path
 
 
-def compare(verdict, scratch, title, words, *options, counts):
-    plain = harness.run(words[0], scratch.path, 4, args=words[1:])
-    measured = harness.run(harness.command("ompp"), scratch.file(title, "x")[:-2], 4, args=(*options, "--", *words))
-    verdict.equal((measured.status, measured.out), (plain.status, plain.out), title + ": result")
-    profile = measured.profile()
-    verdict.profile(profile, title)
-    for kind, count in counts.items():
-        regions = [r for r in profile.find(kind) if r.type == kind]
-        verdict.equal(sum(profile.total("execC", regions).values()), count, "%s: %s" % (title, kind))
-
-
 def bundled(scratch):
     """A libgomp under another name, as packages of Python bring one; None where it cannot be made."""
     found = harness.execute(["gcc", "-print-file-name=libgomp.so.1"], scratch.path).out.strip()
@@ -170,14 +159,14 @@ def main():
     program = build(scratch.path, "threads", "-fopenmp")
     # Teams of 1, 2, 3, 1, ... threads, on each of 4; nests of 2, and of 3 in each of these.
     members = 4 * sum(1 + i % 3 for i in range(25))
-    compare(verdict, scratch, "threads", [program], counts={"PARALLEL": members + 10 * (2 + 6), "LOOP": members, "CRITICAL": 4 * 250})
+    harness.compare(verdict, scratch, "threads", [program], counts={"PARALLEL": members + 10 * (2 + 6), "LOOP": members, "CRITICAL": 4 * 250})
     opener = build(scratch.path, "opener", "-DOPENER", "-ldl")
     late = build(scratch.path, "late", "-DLIBRARY", "-fopenmp", "-shared", "-fPIC")
-    compare(verdict, scratch, "late", [opener, late], "--omp-runtime=gomp", counts={"PARALLEL LOOP": 2, "LOOP": 0})
+    harness.compare(verdict, scratch, "late", [opener, late], "--omp-runtime=gomp", counts={"PARALLEL LOOP": 2, "LOOP": 0})
     other = bundled(scratch)
     if other:
         own = build(scratch.path, "own", "-DLIBRARY", "-fopenmp", "-shared", "-fPIC", "-Wl,--as-needed", other, "-Wl,-rpath,$ORIGIN")
-        compare(verdict, scratch, "own", [opener, own], "--omp-runtime=gomp", counts={"PARALLEL LOOP": 2, "LOOP": 0})
+        harness.compare(verdict, scratch, "own", [opener, own], "--omp-runtime=gomp", counts={"PARALLEL LOOP": 2, "LOOP": 0})
     path_search(verdict, scratch)
     both(verdict, scratch)
     llvm_missing(verdict, scratch, program)
