@@ -88,6 +88,24 @@ static void types(void)
     SEEN("MPI_Irecv", 1, 0, 40, 0, 1, 0, 0);
 }
 
+/* The handle of a type that was freed is given to another one. */
+static void handles(void)
+{
+    int a[8] = {0}, b[8];
+
+    for (int n = 1; n <= 8; n++) {
+        MPI_Datatype type;
+
+        MPI_Type_contiguous(n, MPI_INT, &type);
+        MPI_Type_commit(&type);
+        for (int i = 0; i < 2; i++) {
+            MPI_Sendrecv(a, 1, type, rank, 1, b, 1, type, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            SEEN("MPI_Sendrecv", 1, 0, n * sizeof(int), n * sizeof(int), 1, 1, 0);
+        }
+        MPI_Type_free(&type);
+    }
+}
+
 /* The user's error handler runs once, for the user's call; one that jumps leaves the next call measured as before. */
 static void errors(void)
 {
@@ -119,6 +137,7 @@ int main(int argc, char **argv)
     ring();
     nowhere();
     types();
+    handles();
     errors();
     return finish();
 }

@@ -159,7 +159,8 @@ def main():
     program = build(scratch.path, "threads", "-fopenmp")
     # Teams of 1, 2, 3, 1, ... threads, on each of 4; nests of 2, and of 3 in each of these.
     members = 4 * sum(1 + i % 3 for i in range(25))
-    harness.compare(verdict, scratch, "threads", [program], counts={"PARALLEL": members + 10 * (2 + 6), "LOOP": members, "CRITICAL": 4 * 250})
+    counts = {"PARALLEL": members + 10 * (2 + 6), "LOOP": members, "CRITICAL": 4 * 250}
+    harness.compare(verdict, scratch, "threads", [program], counts=counts)
     opener = build(scratch.path, "opener", "-DOPENER", "-ldl")
     late = build(scratch.path, "late", "-DLIBRARY", "-fopenmp", "-shared", "-fPIC")
     harness.compare(verdict, scratch, "late", [opener, late], "--omp-runtime=gomp", counts={"PARALLEL LOOP": 2, "LOOP": 0})
