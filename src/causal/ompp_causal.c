@@ -62,9 +62,12 @@ static void begin_anew(ompp_causal_thread_t *self)
     const uint64_t set = atomic_load(&ompp_causal.set);
 
     if (self->clocks.set != set) ompp_clocks_reset(&self->clocks, set, 0);
+    self->experiment = atomic_load(&ompp_causal.experiment);
+    self->percent = ompp_causal.rule.percent[0];
     memset(self->clocks.o, 0, sizeof self->clocks.o);
     memset(self->barriers, 0, sizeof self->barriers);
     self->seen_until = ompp_event_now();
+    self->paused = 0;
     self->regions = 0;
     self->chases = false;
     self->part.team = 0;
@@ -215,6 +218,7 @@ static ompp_sync_subscriber_t subscriber = {
     .pay = ompp_causal_pay,
     .clock = ompp_causal_clock,
     .alone = ompp_whatif_say_why,
+    .share = ompp_causal_node_open,
     .publish = ompp_causal_publish,
     .wait = ompp_causal_wait,
     .resume = ompp_causal_resume,
@@ -238,6 +242,7 @@ void ompp_causal_start(void)
     if (ompp_causal.mode == OMPP_WHATIF_DELAY) ompp_causal.rule = (ompp_clocks_rule_t){.delays = true};
     ompp_causal_limit_slots((unsigned)ompp_env.causal_clocks / OMPP_WHATIF_SPEEDUPS);
     subscriber.stamp_size = ompp_causal_stamp_size();
+    if (ompp_causal.rule.delays) subscriber.shared_size = ompp_causal_node_size();
     if (!ompp_causal_result_open() || !ompp_meter_add(&meter)) return;
     ompp_progress_on_visit(at_progress);
     pthread_atfork(NULL, NULL, in_child);

@@ -11,8 +11,12 @@
  * one of its later passes: at both the others are where they always are then.
  *
  * With several ranks it ends in a collective call in which all wait for all: rank 0 says in its stamp what is next, and all go over to
- * it as they leave. When there is none for long it ends anywhere on rank 0, others go over with the first message that says so, and
- * results are flagged: what was under way between the two moments is not counted.
+ * it as they leave. When there is none for long it ends anywhere on rank 0, and others go over with the first message that says so: all
+ * have sent each other the same messages by then. So that what is under way between these moments counts, offsets go on from experiment
+ * to experiment, and what one has saved is what has been added to them. At either end ranks are somewhere in their units of work; what one
+ * has saved, and the others do not know yet, is the same at both once they are in step. So a short part comes first that is not measured.
+ *
+ * What an experiment has brought is found from all ranks where they share memory (ompp_causal_node.c), and by each for itself otherwise.
  */
 #include "base/ompp_env.h"
 #include "causal/ompp_causal_priv.h"
@@ -27,6 +31,7 @@
 
 #define SHORTEST_NS 20000000u /* of an experiment */
 #define OVERDUE 4u            /* times the shortest one, without a place where a unit of work ends */
+#define FIRST_OVERDUE 2u      /* the first one, for which nothing has to end */
 #define SHARE 50u             /* regions with less than one part in so many of all work are not tried */
 #define WARM 5u               /* passes of a thread until the experiment is in its stride, when threads do not meet */
 #define MEASURED 6u           /* passes from then on, at least */
@@ -40,7 +45,11 @@ static struct {
     ompp_time_t first;   /* begin of all, and of the present one */
     ompp_time_t begin;
     ompp_time_t paid;    /* of those that are over */
-    uint64_t visits;     /* at the begin of the present one */
+    uint64_t visits;     /* at the begin of the present one, as what follows */
+    ompp_causal_seen_t seen;
+    ompp_fine_t saved, baseline;
+    _Atomic uint64_t origin; /* number of the one that offsets began with; 0 = ranks do not know each other yet */
+    _Atomic bool message; /* sent or received, in the present one */
     bool apart;          /* ranks have begun the present one at different moments */
     _Atomic bool spoilt;
     _Atomic uint64_t heard[OMPP_CLOCKS_SLOTS]; /* ns of work, most of another rank */
@@ -50,6 +59,12 @@ static struct {
 void ompp_causal_spoil(void)
 {
     atomic_store_explicit(&run.spoilt, true, memory_order_relaxed);
+    ompp_causal_node_spoil(ompp_causal_experiment.number);
+}
+
+ompp_time_t ompp_causal_budget(ompp_time_t t)
+{
+    return run.first && t > run.first ? (ompp_time_t)(BUDGET * (double)(t - run.first)) : 0;
 }
 
 /* splitmix64 (Steele, Lea, Flood 2014): a number is as good as a draw. */
@@ -108,6 +123,7 @@ static ompp_causal_experiment_t choose(uint64_t n)
     ompp_causal_experiment_t chosen = {.number = n, .slot = -1};
     uint64_t best = 0;
 
+    ompp_causal_node_listen();
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         work[s] = ompp_causal_work(s);
         if (work[s] > largest) largest = work[s];
@@ -123,49 +139,89 @@ static ompp_causal_experiment_t choose(uint64_t n)
     return chosen;
 }
 
-/* From now on another set: threads go over to it at their next event. */
-static void begin(ompp_causal_experiment_t next, uint64_t visits, ompp_time_t t, bool apart)
-{
-    if (!run.first) run.first = t;
-    run.begin = t;
-    run.visits = visits;
-    run.apart = apart;
-    atomic_store(&run.spoilt, false);
-    ompp_causal_experiment = next;
-    ompp_causal.rule.percent[0] = next.slot >= 0 ? next.percent : 0;
-    atomic_store(&ompp_causal.set_begin, t);
-    atomic_store(&ompp_causal.set, next.number + 1);
-}
-
-static ompp_causal_experiment_t next_one(ompp_time_t t)
-{
-    const uint64_t number = ompp_causal_experiment.number + 1;
-    const bool rest = run.first && (double)run.paid > BUDGET * (double)(t - run.first);
-
-    return rest ? (ompp_causal_experiment_t){.number = number, .slot = -1} : choose(number);
-}
-
 static uint64_t whole_ns(ompp_fine_t o)
 {
     return o > 0 ? (uint64_t)(o / OMPP_FINE + 0.5) : 0;
 }
 
-/* The present experiment is over: between what was noted at its begin, or when it was warm, and t, so much was saved and paid. */
-static void finish(const ompp_causal_thread_t *self, bool warm, uint64_t visits, ompp_time_t t, ompp_fine_t saved, ompp_fine_t paid)
+static ompp_fine_t later(ompp_fine_t a, ompp_fine_t b)
 {
-    const ompp_time_t begin = warm ? self->warm.begin : run.begin;
-    const ompp_time_t work = ompp_causal_result_work();
+    return a > b ? a : b;
+}
+
+/* Ranks take over from each other what they have saved in all experiments; in one process each begins at 0. */
+static bool goes_on(void)
+{
+    return ompp_whatif_ranks() > 1 && atomic_load_explicit(&run.origin, memory_order_relaxed);
+}
+
+/* Threads go over to it at their next event. */
+static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t next, uint64_t visits, ompp_time_t t, bool apart)
+{
+    const bool on = goes_on();
+
+    if (!run.first) run.first = t;
+    run.begin = t;
+    run.visits = visits;
+    run.seen = on ? ompp_causal_result_seen() : (ompp_causal_seen_t){0, 0};
+    run.saved = on ? ompp_clocks_offset(&ompp_causal.rule, &self->clocks, OMPP_CLOCKS_EXPERIMENT) : 0;
+    run.baseline = on ? later(run.baseline, self->clocks.o[OMPP_CLOCKS_BASELINE]) : 0;
+    ompp_causal_node_pass(next.number, visits, t, run.saved, on ? self->clocks.o[OMPP_CLOCKS_BASELINE] : 0);
+    ompp_causal_node_take(false);
+    run.apart = apart;
+    atomic_store(&run.message, false);
+    atomic_store(&run.spoilt, false);
+    ompp_causal_experiment = next;
+    ompp_causal.rule.percent[0] = next.slot >= 0 ? next.percent : 0;
+    atomic_store(&ompp_causal.set_begin, t);
+    atomic_store(&ompp_causal.experiment, next.number);
+    if (on) return;
+    if (ompp_whatif_ranks() > 1) atomic_store(&run.origin, next.number);
+    atomic_store(&ompp_causal.set, next.number + 1);
+}
+
+static ompp_causal_experiment_t next_one(ompp_time_t t, bool apart)
+{
+    const ompp_causal_experiment_t now = ompp_causal_experiment;
+    const bool rest = run.first && run.paid > ompp_causal_budget(t);
+    ompp_causal_experiment_t next = {.number = now.number + 1, .slot = -1};
+
+    if (now.settles) {
+        next.slot = now.slot;
+        next.percent = now.percent;
+    } else if (!rest) {
+        next = choose(next.number);
+        next.settles = apart && next.slot >= 0 && (next.slot != now.slot || next.percent != now.percent || !run.apart);
+    }
+    return next;
+}
+
+/*
+ * The present experiment is over: so much was saved and paid between what was noted at its begin, or when it was warm, and t. One that
+ * begins where ranks meet and ends apart, or the other way round, is better than nothing.
+ */
+static void finish(const ompp_causal_thread_t *self, bool warm, uint64_t visits, ompp_time_t t, bool apart)
+{
+    const ompp_fine_t saved = ompp_clocks_offset(&ompp_causal.rule, &self->clocks, OMPP_CLOCKS_EXPERIMENT);
+    const ompp_fine_t paid = self->clocks.o[OMPP_CLOCKS_BASELINE];
+    const ompp_time_t begin = warm ? self->warm.begin : run.begin, work_before = warm ? self->warm.work : run.seen.work;
+    ompp_causal_seen_t seen = ompp_causal_result_seen();
     ompp_whatif_block_t block = {.number = (uint32_t)ompp_causal_experiment.number,
                                  .visits = (uint32_t)(visits - (warm ? self->warm.visits : run.visits)),
                                  .time_ns = t > begin ? t - begin : 0,
-                                 .saved_ns = (int64_t)whole_ns(warm ? saved - self->warm.saved : saved),
-                                 .paid_ns = whole_ns(warm ? paid - self->warm.paid : paid)};
+                                 .saved_ns = (int64_t)whole_ns(saved - (warm ? self->warm.saved : run.saved)),
+                                 .paid_ns = whole_ns(paid - (warm ? self->warm.paid : run.baseline))};
 
-    run.paid += whole_ns(paid);
-    ompp_causal_result_paid(whole_ns(paid));
-    if (run.apart) ompp_causal_watch(OMPP_WHATIF_BIT_APART, 1u << ompp_causal_experiment.slot);
+    if (seen.work > work_before) seen.work -= work_before;
+    seen.visits -= run.seen.visits;
+    if (ompp_causal_node_is_there()) {
+        ompp_causal_result_worked(&ompp_causal_experiment, &seen);
+        return;
+    }
+    if (run.apart || apart) ompp_causal_watch(OMPP_WHATIF_BIT_APART, 1u << ompp_causal_experiment.slot);
+    if (ompp_causal_experiment.settles || (run.apart != apart && ompp_causal_result_has(&ompp_causal_experiment))) return;
     if (!atomic_load(&run.spoilt) && block.paid_ns < block.time_ns && block.saved_ns <= (int64_t)block.time_ns)
-        ompp_causal_result_add(&ompp_causal_experiment, &block, warm && work > self->warm.work ? work - self->warm.work : work);
+        ompp_causal_result_add(&ompp_causal_experiment, &block, &seen);
 }
 
 /* No other thread is on its way: all are done, or wait at a barrier. */
@@ -188,7 +244,7 @@ static bool passes_enough(ompp_causal_thread_t *self, uint64_t visits, ompp_time
     if (++self->warm.passes == WARM) {
         self->warm.begin = t;
         self->warm.visits = visits;
-        self->warm.work = ompp_causal_result_work();
+        self->warm.work = ompp_causal_result_seen().work;
         self->warm.saved = ompp_clocks_offset(&ompp_causal.rule, &self->clocks, OMPP_CLOCKS_EXPERIMENT);
         self->warm.paid = self->clocks.o[OMPP_CLOCKS_BASELINE];
     }
@@ -197,25 +253,56 @@ static bool passes_enough(ompp_causal_thread_t *self, uint64_t visits, ompp_time
 
 static bool is_in_it(const ompp_causal_thread_t *self)
 {
-    return ompp_causal_experiment.slot >= 0 && self->clocks.set == atomic_load(&ompp_causal.set);
+    return ompp_causal_experiment.slot >= 0 && self->clocks.set == atomic_load(&ompp_causal.set) &&
+           self->experiment == atomic_load(&ompp_causal.experiment);
 }
 
-/* A rank that has received nothing knows how fast it is itself, not how fast the program is. */
-static bool has_met_others(const ompp_causal_thread_t *self)
+/* A rank that has sent and received nothing knows how fast it is itself, not how fast the program is. */
+static bool has_met_others(void)
 {
-    return ompp_whatif_ranks() <= 1 || self->met.t > run.begin;
+    return ompp_whatif_ranks() <= 1 || atomic_load(&run.message);
+}
+
+void ompp_causal_note_message(void)
+{
+    if (!atomic_load_explicit(&run.message, memory_order_relaxed)) atomic_store_explicit(&run.message, true, memory_order_relaxed);
+}
+
+uint64_t ompp_causal_origin(void)
+{
+    return atomic_load_explicit(&run.origin, memory_order_relaxed);
+}
+
+/* What it has saved by itself is nothing that others are to wait for. */
+static void forget_alone(ompp_causal_thread_t *self)
+{
+    if (!goes_on() || has_met_others()) return;
+    ompp_clocks_book(&ompp_causal.rule, &self->clocks);
+    self->clocks.o[OMPP_CLOCKS_EXPERIMENT] = run.saved;
+}
+
+static void count_paid(const ompp_causal_thread_t *self)
+{
+    const uint64_t paid = whole_ns(self->clocks.o[OMPP_CLOCKS_BASELINE] - run.baseline);
+
+    if (self->clocks.set != atomic_load(&ompp_causal.set)) return;
+    run.paid += paid;
+    ompp_causal_result_paid(paid);
 }
 
 bool ompp_causal_is_overdue(ompp_time_t t)
 {
+    const unsigned times = !ompp_causal_experiment.number ? FIRST_OVERDUE : ompp_causal_experiment.settles ? 1 : OVERDUE;
+
     if (!run.begin) run.begin = t; /* the first one begins where ranks meet */
-    return ompp_causal.rule.delays && t > run.begin + OVERDUE * SHORTEST_NS;
+    return ompp_causal.rule.delays && t > run.begin + times * SHORTEST_NS;
 }
 
 /* So long, and with so much done, that it may end. */
 static bool is_due(uint64_t visits, ompp_time_t t)
 {
     if (t < run.begin + SHORTEST_NS || visits < run.visits) return false;
+    if (ompp_causal_experiment.settles) return true;
     return visits > run.visits || !run.visits;
 }
 
@@ -223,13 +310,13 @@ bool ompp_causal_propose(ompp_time_t t, ompp_causal_experiment_t *next)
 {
     if (ompp_whatif_rank() != 0 || ompp_whatif_ranks() <= 1 || t < run.begin + SHORTEST_NS) return false;
     if (!is_due(ompp_progress_visits(t), t)) return false;
-    *next = next_one(t);
+    *next = next_one(t, false);
+    ompp_causal_node_announce(next, false);
     return true;
 }
 
 void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool together, ompp_time_t t)
 {
-    const ompp_clocks_t *c = &self->clocks;
     uint32_t free_lock = 0;
 
     const bool apart = ompp_whatif_ranks() > 1;
@@ -240,42 +327,32 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool toget
     if (!is_due(visits, t)) return;
     if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return; /* another thread is ending it */
     ompp_clocks_count(&self->clocks, t);
-    run.apart |= apart;
-    if (is_in_it(self) && has_met_others(self))
-        finish(self, warm && self->warm.passes > WARM, visits, t,
-               ompp_clocks_offset(&ompp_causal.rule, c, OMPP_CLOCKS_EXPERIMENT), c->o[OMPP_CLOCKS_BASELINE]);
-    begin(next_one(t), visits, t, apart);
+    count_paid(self);
+    if (is_in_it(self) && has_met_others()) finish(self, warm && self->warm.passes > WARM, visits, t, apart);
+    forget_alone(self);
+    const ompp_causal_experiment_t next = next_one(t, apart);
+    ompp_causal_node_announce(&next, apart);
+    begin(self, next, visits, t, apart);
     ompp_causal_unlock(&run.lock);
     ompp_causal_settle(self);
 }
 
-/* What this rank has seen of the experiment before ended when it met the others last: there all had the same. */
-void ompp_causal_follow(ompp_causal_thread_t *self, uint64_t number, uint64_t key, unsigned percent, ompp_time_t t)
+void ompp_causal_follow(ompp_causal_thread_t *self, ompp_time_t t)
 {
-    ompp_causal_experiment_t next = {.number = number, .slot = key ? ompp_causal_slot_of(key) : -1, .percent = percent};
+    const uint64_t number = self->proposed.number, key = self->proposed.key, visits = ompp_progress_visits(t);
+    ompp_causal_experiment_t next = {.number = number, .slot = -1, .percent = (unsigned)self->proposed.percent,
+                                     .settles = self->proposed.settles};
+    const bool apart = self->proposed.apart;
     uint32_t free_lock = 0;
 
-    if (number <= ompp_causal_experiment.number || percent > 100) return;
+    self->proposed.number = 0;
+    if (number <= ompp_causal_experiment.number || next.percent > 100) return;
     if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return;
-    run.apart = true;
-    if (is_in_it(self) && self->met.t > run.begin)
-        finish(self, false, run.visits + 1, self->met.t, self->met.saved, self->met.paid);
-    begin(next, run.visits, t, true);
-    ompp_causal_unlock(&run.lock);
-    ompp_causal_settle(self);
-}
-
-void ompp_causal_follow_together(ompp_causal_thread_t *self, uint64_t number, uint64_t key, unsigned percent, ompp_time_t t)
-{
-    ompp_causal_experiment_t next = {.number = number, .slot = key ? ompp_causal_slot_of(key) : -1, .percent = percent};
-    const uint64_t visits = ompp_progress_visits(t);
-    uint32_t free_lock = 0;
-
-    if (number <= ompp_causal_experiment.number || percent > 100) return;
-    if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return;
-    if (is_in_it(self))
-        finish(self, false, visits > run.visits ? visits : run.visits + 1, t, self->met.saved, self->met.paid);
-    begin(next, visits, t, false);
+    if (key) next.slot = ompp_causal_slot_of(key);
+    ompp_clocks_count(&self->clocks, t);
+    count_paid(self);
+    if (is_in_it(self)) finish(self, false, visits > run.visits ? visits : run.visits + 1, t, apart);
+    begin(self, next, visits, t, apart);
     ompp_causal_unlock(&run.lock);
     ompp_causal_settle(self);
 }

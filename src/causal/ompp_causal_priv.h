@@ -56,6 +56,7 @@ typedef struct ompp_causal_thread {
     ompp_clocks_t clocks;
     ompp_stamp_t own;  /* scratch */
     ompp_stamp_t other;
+    ompp_stamp_t before; /* what it received before of which others could have come first */
     ompp_causal_wait_t wait; /* while clocks.waiting */
     struct {
         ompp_off_t node;
@@ -79,10 +80,8 @@ typedef struct ompp_causal_thread {
     bool chases;             /* with delays: it is where order is decided as it goes, and keeps up with the others */
     ompp_time_t seen[OMPP_CLOCKS_SLOTS]; /* with delays: ns of work, to choose regions by */
     ompp_time_t seen_until;
-    struct {
-        ompp_time_t t;
-        ompp_fine_t saved, paid;
-    } met;                   /* with delays: the clocks when it met other processes last */
+    uint64_t experiment;     /* with delays: number of the one it counts for */
+    ompp_fine_t percent;     /* of that one */
     struct {
         uint64_t set;
         unsigned passes;      /* progress points it came to in this experiment */
@@ -92,7 +91,9 @@ typedef struct ompp_causal_thread {
     } warm;                  /* with delays: its clocks when it and the others had got into step, in the experiment */
     struct {
         uint64_t number, key, percent;
-    } proposed;              /* with delays: experiment that rank 0 begins where all meet that it has met; number 0 = none */
+        bool settles, apart;           /* rank 0 is in it already */
+    } proposed;              /* with delays: experiment that it is to go over to when it has paid; number 0 = none */
+    ompp_time_t paused;      /* with delays: ns of all its pauses */
     bool pauses;             /* it does no work, whatever its clocks say */
     bool met_all;            /* it is about to go on with all other processes of the run; without delays: of a communicator */
     bool met_some;           /* of a communicator that has not all */
@@ -107,8 +108,9 @@ typedef struct ompp_causal_thread {
 typedef struct {
     ompp_whatif_mode_t mode;
     ompp_clocks_rule_t rule;
-    _Atomic uint64_t set;     /* number of the present set of regions, from 1 */
-    _Atomic ompp_time_t set_begin;
+    _Atomic uint64_t set;     /* number of the present set of regions, from 1; with delays: of that within which offsets go on */
+    _Atomic uint64_t experiment; /* with delays: number of the present one */
+    _Atomic ompp_time_t set_begin; /* of the later of both */
     _Atomic(ompp_causal_thread_t *) threads;
     _Atomic uint64_t overtaken[OMPP_WHATIF_FLAG_NUM][OMPP_CLOCKS_SLOTS]; /* times that the order would have changed, since the set */
     _Atomic uint64_t watched[OMPP_WHATIF_FLAG_NUM]; /* times that it was looked at */
@@ -182,8 +184,9 @@ void ompp_causal_settle_slow(ompp_causal_thread_t *self, uint64_t set);
 static inline void ompp_causal_settle(ompp_causal_thread_t *self)
 {
     const uint64_t set = atomic_load_explicit(&ompp_causal.set, memory_order_acquire);
+    const uint64_t experiment = atomic_load_explicit(&ompp_causal.experiment, memory_order_acquire);
 
-    if (__builtin_expect(self->clocks.set != set, 0)) ompp_causal_settle_slow(self, set);
+    if (__builtin_expect(self->clocks.set != set || self->experiment != experiment, 0)) ompp_causal_settle_slow(self, set);
 }
 
 /* ---- Objects (ompp_causal_objects.c) ---------------------------------------------------------------------------------- */
@@ -229,6 +232,8 @@ void ompp_causal_stamp(void *stamp, ompp_time_t t);
 void ompp_causal_combine(void *into, const void *other);
 ompp_time_t ompp_causal_adopt(const void *stamp, const ompp_sync_wait_t *wait);
 void ompp_causal_clock(const ompp_sync_clock_t *clock);
+/** \return t in the time common to all ranks, ns. */
+int64_t ompp_causal_common(ompp_time_t t);
 
 /** \brief The thread goes on at t after it has met other processes, with nothing left to pay. */
 void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t);
@@ -252,6 +257,9 @@ typedef struct {
     uint64_t number;  /* the same on all ranks */
     int slot;         /* -1 = nothing: a rest between experiments */
     unsigned percent;
+    bool apart;       /* a result: ranks have begun or ended it at different moments, ... */
+    bool drifts;      /* and more, or less, was queued between them at the end */
+    bool settles;     /* begun apart: until all ranks have got into step nothing is measured */
 } ompp_causal_experiment_t;
 
 extern ompp_causal_experiment_t ompp_causal_experiment; /* of the present set; changed by one thread at a time */
@@ -270,6 +278,27 @@ static inline uint16_t ompp_causal_counted(uint16_t mask)
  */
 void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool together, ompp_time_t t);
 
+/* ---- Ranks of a node (ompp_causal_node.c) ----------------------------------------------------------------------------- */
+
+size_t ompp_causal_node_size(void);
+/** \brief All ranks of the run share this memory, zero at first; NULL = no longer. */
+void ompp_causal_node_open(void *memory);
+bool ompp_causal_node_is_there(void);
+
+/** \brief This rank has so much work in the region with the key. */
+void ompp_causal_node_tell(uint64_t key, uint64_t work);
+/** \brief Hears of the work that others have told. */
+void ompp_causal_node_listen(void);
+
+/** \brief On rank 0, before anybody can know of it: this experiment is to begin. */
+void ompp_causal_node_announce(const ompp_causal_experiment_t *experiment, bool apart);
+/** \brief This rank goes over to the experiment at t, having saved and paid so much, 1/100 ns, in all experiments. */
+void ompp_causal_node_pass(uint64_t number, uint64_t visits, ompp_time_t t, ompp_fine_t saved, ompp_fine_t paid);
+/** \brief The experiment is worth nothing. */
+void ompp_causal_node_spoil(uint64_t number);
+/** \brief Takes over the results of experiments that are over on all ranks; finally, of all that are. */
+void ompp_causal_node_take(bool final);
+
 /* ---- Progress --------------------------------------------------------------------------------------------------------- */
 
 /**
@@ -281,11 +310,8 @@ void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, o
 /** \brief With delays: no better moment has come for long (a program with messages alone), so that one between two messages will do. */
 bool ompp_causal_is_overdue(ompp_time_t t);
 
-/** \brief Another rank has begun an experiment: this one goes over to it. \param[in] key  of the region; 0 = a rest. */
-void ompp_causal_follow(ompp_causal_thread_t *self, uint64_t number, uint64_t key, unsigned percent, ompp_time_t t);
-
-/** \brief The same, at a moment at which all ranks do: they have just met. */
-void ompp_causal_follow_together(ompp_causal_thread_t *self, uint64_t number, uint64_t key, unsigned percent, ompp_time_t t);
+/** \brief Goes over to the experiment that another rank has begun, or that all begin now: self->proposed. */
+void ompp_causal_follow(ompp_causal_thread_t *self, ompp_time_t t);
 
 /**
  * \brief On rank 0: what begins when this thread has met all, if the present experiment has lasted long enough by then.
@@ -299,13 +325,14 @@ uint64_t ompp_causal_work(unsigned slot);
 /** \brief Another rank has, or knows of one that has, so much work in the region of a slot. */
 void ompp_causal_heard_of(unsigned slot, uint64_t work);
 
-/** \brief The thread has met others, and is as far as they are. */
-static inline void ompp_causal_note_met(ompp_causal_thread_t *self, ompp_time_t t)
-{
-    self->met.t = t;
-    self->met.saved = self->clocks.o[OMPP_CLOCKS_EXPERIMENT];
-    self->met.paid = self->clocks.o[OMPP_CLOCKS_BASELINE];
-}
+/** \brief A message has been sent or received: what this rank sees is of use to others. */
+void ompp_causal_note_message(void);
+
+/** \brief Number of the experiment with which the offsets of all ranks began; those of another beginning say nothing to each other. */
+uint64_t ompp_causal_origin(void);
+
+/** \return ns that delays may have taken by t. */
+ompp_time_t ompp_causal_budget(ompp_time_t t);
 
 /** \brief A pause would be too long: the experiment is worth nothing. */
 void ompp_causal_spoil(void);
@@ -327,14 +354,26 @@ void ompp_causal_result_turn(ompp_causal_thread_t *self, ompp_time_t t);
 /** \return ns that a known region has been followed in turns that are over. */
 ompp_time_t ompp_causal_result_followed(unsigned known);
 
-/** \brief ns of work of all threads in the region of the experiment since it began. */
-ompp_time_t ompp_causal_result_work(void);
+/** What all threads have done in the region of the experiment: ns of work, times that they came into it. */
+typedef struct {
+    ompp_time_t work;
+    uint64_t visits;
+} ompp_causal_seen_t;
+
+/** \brief That since offsets began. */
+ompp_causal_seen_t ompp_causal_result_seen(void);
 
 /**
  * \brief Takes over an experiment that is over.
- * \param[in] work  ns of all threads in the region, during the block.
+ * \param[in] seen  during the block.
  */
-void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block, ompp_time_t work);
+void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block, const ompp_causal_seen_t *seen);
+
+/** \brief So much was done in an experiment whose result comes later. */
+void ompp_causal_result_worked(const ompp_causal_experiment_t *experiment, const ompp_causal_seen_t *seen);
+
+/** \return whether there is a result of this region and speed-up. */
+bool ompp_causal_result_has(const ompp_causal_experiment_t *experiment);
 
 /**
  * \brief Flags of a slot that are to be told to other ranks. Who sees that order is open (the receiver of messages from any source) may

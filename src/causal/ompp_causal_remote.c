@@ -12,8 +12,9 @@
 /* Aligned to 8 only: it lies in buffers of MPI. All zero bytes: nothing. */
 typedef struct {
     ompp_fine_t t, debt;
-    uint64_t experiment;   /* number of the set of regions, or of the experiment; two of them say nothing to each other */
-    uint64_t key, percent; /* with delays: its region and speed-up */
+    uint64_t set;          /* of regions; with delays: experiment that offsets began with. Two of them say nothing to each other */
+    uint64_t experiment;   /* with delays: number of the present one */
+    uint64_t key, percent, settles; /* with delays: its region and speed-up, ... */
     uint64_t keys[OMPP_CLOCKS_SLOTS]; /* 0 = free */
     uint32_t flags[OMPP_CLOCKS_SLOTS]; /* OMPP_WHATIF_F_*, seen where the region may never run */
     union {
@@ -48,15 +49,22 @@ static ompp_fine_t shift_at(ompp_fine_t t)
     return (ompp_fine_t)(int64_t)shift;
 }
 
-static uint64_t experiment_number(void)
+int64_t ompp_causal_common(ompp_time_t t)
 {
-    return ompp_causal.rule.delays ? ompp_causal_experiment.number : atomic_load_explicit(&ompp_causal.set, memory_order_relaxed);
+    return (int64_t)t + (int64_t)(shift_at((ompp_fine_t)t * OMPP_FINE) / OMPP_FINE);
+}
+
+static uint64_t present_set(void)
+{
+    return ompp_causal.rule.delays ? ompp_causal_origin() : atomic_load_explicit(&ompp_causal.set, memory_order_relaxed);
 }
 
 static void put_experiment(remote_t *remote)
 {
+    remote->experiment = ompp_causal_experiment.number;
     remote->key = ompp_causal_experiment.slot >= 0 ? ompp_causal_key((unsigned)ompp_causal_experiment.slot) : 0;
     remote->percent = ompp_causal_experiment.percent;
+    remote->settles = ompp_causal_experiment.settles;
 }
 
 static void put_delays(remote_t *remote, const ompp_stamp_t *own, ompp_fine_t shift, ompp_time_t t)
@@ -65,7 +73,10 @@ static void put_delays(remote_t *remote, const ompp_stamp_t *own, ompp_fine_t sh
 
     put_experiment(remote);
     for (unsigned i = 0; i < 2; i++) remote->delays.v[i] = own->v[i] + shift;
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) remote->delays.work[s] = remote->keys[s] ? ompp_causal_work(s) : 0;
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        remote->delays.work[s] = remote->keys[s] ? ompp_causal_work(s) : 0;
+        if (remote->delays.work[s]) ompp_causal_node_tell(remote->keys[s], remote->delays.work[s]);
+    }
     if (!ompp_causal_propose(t, &next)) return;
     remote->delays.next.number = next.number;
     remote->delays.next.key = next.slot >= 0 ? ompp_causal_key((unsigned)next.slot) : 0;
@@ -82,11 +93,12 @@ void ompp_causal_stamp(void *stamp, ompp_time_t t)
     ompp_causal_settle(self);
     self->syncs++;
     if (ompp_causal_is_overdue(t)) ompp_causal_at_join(self, 0, t);
+    if (ompp_causal.rule.delays) ompp_causal_note_message();
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
     const ompp_fine_t shift = shift_at(self->own.t);
     remote->t = self->own.t + shift;
     remote->debt = self->own.debt;
-    remote->experiment = experiment_number();
+    remote->set = present_set();
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         remote->keys[s] = ompp_causal_key(s);
         remote->flags[s] = remote->keys[s] ? ompp_causal_result_flags(s) : 0;
@@ -150,17 +162,17 @@ static void combine_work(remote_t *into, const remote_t *other)
     }
 }
 
-/* Of an earlier experiment only the time is of use. */
+/* Of earlier offsets only the time is of use. */
 static void combine_delays(remote_t *into, const remote_t *other)
 {
     remote_t before;
 
-    if (other->experiment > into->experiment) {
+    if (other->set > into->set || (other->set == into->set && other->experiment > into->experiment)) {
         before = *into;
         *into = *other;
         other = &before;
     }
-    const bool same = other->experiment == into->experiment;
+    const bool same = other->set == into->set;
     for (unsigned i = 0; i < 2; i++) into->delays.v[i] = later(into->delays.v[i], same ? other->delays.v[i] : other->t);
     if (same) into->debt = later(into->debt, other->debt);
     into->t = later(into->t, other->t);
@@ -183,14 +195,14 @@ void ompp_causal_combine(void *into_bytes, const void *other_bytes)
         combine_delays(into, other);
         return;
     }
-    if (into->experiment < other->experiment) {
+    if (into->set < other->set) {
         const ompp_fine_t t = into->t;
         *into = *other;
         for (unsigned i = 0; i < OMPP_CLOCKS; i++) into->v[i] = later(into->v[i], t);
         into->t = later(into->t, t);
         return;
     }
-    if (other->experiment < into->experiment) {
+    if (other->set < into->set) {
         for (unsigned i = 0; i < OMPP_CLOCKS; i++) into->v[i] = later(into->v[i], other->t);
     } else {
         if (memcmp(into->keys, other->keys, sizeof into->keys) == 0)
@@ -211,7 +223,7 @@ static void translate(const ompp_causal_thread_t *self, const remote_t *remote, 
 
     stamp->t = remote->t - shift;
     stamp->debt = remote->debt;
-    stamp->set = remote->experiment == experiment_number() ? self->clocks.set : 0;
+    stamp->set = remote->set && remote->set == present_set() ? self->clocks.set : 0;
     for (unsigned i = 0; i < OMPP_CLOCKS; i++) stamp->v[i] = stamp->t;
     if (ompp_causal.rule.delays) {
         stamp->v[OMPP_CLOCKS_EXPERIMENT] = remote->delays.v[OMPP_CLOCKS_EXPERIMENT] - shift;
@@ -225,16 +237,33 @@ static void translate(const ompp_causal_thread_t *self, const remote_t *remote, 
     }
 }
 
-/* What happens first is open, and a region matters if it moves the two against each other. */
-static void watch_flags(const ompp_causal_thread_t *self, unsigned flags)
+static bool differ(ompp_fine_t a, ompp_fine_t b)
+{
+    return a - b > OMPP_CAUSAL_TOLERANCE * OMPP_FINE || b - a > OMPP_CAUSAL_TOLERANCE * OMPP_FINE;
+}
+
+/* In the optimised program it would have come before the one that was received before it. */
+static bool overtakes(const ompp_stamp_t *before, const ompp_stamp_t *other, unsigned clock)
+{
+    return before->set == other->set && before->t > 0 && other->v[clock] + OMPP_CAUSAL_TOLERANCE * OMPP_FINE < before->v[clock];
+}
+
+/*
+ * What happens first is open, and a region matters if it moves the receiver and what it receives against each other, or that and what it
+ * received before.
+ */
+static void watch_flags(ompp_causal_thread_t *self, unsigned flags)
 {
     const ompp_stamp_t *other = &self->other;
+    const unsigned clocks = ompp_causal.rule.delays ? 1 : OMPP_CLOCKS;
     unsigned slots = 0;
 
-    for (unsigned i = 0; i < OMPP_CLOCKS && other->t > 0; i++) {
-        const ompp_fine_t more = other->t - other->v[i] - ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i);
-        if (more > OMPP_CAUSAL_TOLERANCE * OMPP_FINE || more < -(OMPP_CAUSAL_TOLERANCE * OMPP_FINE)) slots |= 1u << i / SPEEDUPS;
+    for (unsigned i = 0; i < clocks && other->t > 0; i++) {
+        const bool moves = differ(other->t - other->v[i], ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i));
+        if (moves || overtakes(&self->before, other, i)) slots |= 1u << i / SPEEDUPS;
     }
+    if (ompp_causal.rule.delays) slots = slots && ompp_causal_experiment.slot >= 0 ? 1u << ompp_causal_experiment.slot : 0;
+    if (other->t > 0) self->before = *other;
     for (; flags; flags &= flags - 1) ompp_causal_watch((unsigned)__builtin_ctz(flags), slots);
 }
 
@@ -246,11 +275,16 @@ static void hear_flags(const remote_t *remote)
     }
 }
 
-static void learn(ompp_causal_thread_t *self, const remote_t *remote)
+static void learn(ompp_causal_thread_t *self, const remote_t *remote, ompp_sync_remote_t kind)
 {
-    self->proposed.number = remote->delays.next.number;
-    self->proposed.key = remote->delays.next.key;
-    self->proposed.percent = remote->delays.next.percent;
+    const bool apart = kind != OMPP_SYNC_ALL || !remote->delays.next.number;
+
+    ompp_causal_note_message();
+    self->proposed.apart = apart;
+    self->proposed.number = apart ? remote->experiment : remote->delays.next.number;
+    self->proposed.key = apart ? remote->key : remote->delays.next.key;
+    self->proposed.settles = apart && remote->settles;
+    self->proposed.percent = apart ? remote->percent : remote->delays.next.percent;
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         const int slot = remote->keys[s] && remote->delays.work[s] ? ompp_causal_slot_of(remote->keys[s]) : -1;
         if (slot >= 0) ompp_causal_heard_of((unsigned)slot, remote->delays.work[s]);
@@ -259,10 +293,7 @@ static void learn(ompp_causal_thread_t *self, const remote_t *remote)
 
 void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t)
 {
-    ompp_causal_note_met(self, t);
-    if (self->met_all && ompp_causal.rule.delays && self->proposed.number)
-        ompp_causal_follow_together(self, self->proposed.number, self->proposed.key, (unsigned)self->proposed.percent, t);
-    self->proposed.number = 0;
+    if (ompp_causal.rule.delays) ompp_causal_follow(self, t);
     if (self->met_some && !self->met_all) ompp_progress_candidate(ompp_meter_region(self->node), t);
     if (self->met_all) ompp_causal_at_join(self, ompp_meter_region(self->node), t);
     else if (ompp_causal_is_overdue(t)) ompp_causal_at_join(self, 0, t);
@@ -279,11 +310,10 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
     ompp_causal_settle(self);
     self->syncs++;
     self->other.t = 0;
-    if (remote && remote->experiment > experiment_number() && !ompp_causal.rule.delays)
-        ompp_causal_follow_set(self, remote->experiment, remote->keys, wait->begin);
-    else if (remote && remote->experiment > experiment_number())
-        ompp_causal_follow(self, remote->experiment, remote->key, (unsigned)remote->percent, wait->begin);
-    if (remote && remote->t > 0 && ompp_causal.rule.delays) learn(self, remote);
+    self->proposed.number = 0;
+    if (remote && remote->set > present_set() && !ompp_causal.rule.delays)
+        ompp_causal_follow_set(self, remote->set, remote->keys, wait->begin);
+    if (remote && remote->t > 0 && ompp_causal.rule.delays) learn(self, remote, wait->kind);
     if (remote && remote->t > 0) {
         translate(self, remote, &self->other);
         hear_flags(remote);

@@ -10,6 +10,7 @@
 
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
 #define MUCH 4u          /* a thread that does less than one part in so many of what another one does hardly counts */
+#define ENOUGH_APART 4u  /* experiments in which ranks are not at the same place at begin and end: then that does not matter */
 #define SIGNIFICANT 100u /* an order that changes once in so many times is another order */
 #define OFTEN 3u         /* so many times, before others are told */
 
@@ -271,12 +272,12 @@ static ompp_whatif_block_t *next_block(ompp_whatif_clock_t *clock)
     return &clock->blocks[clock->nblocks++];
 }
 
-ompp_time_t ompp_causal_result_work(void)
+ompp_causal_seen_t ompp_causal_result_seen(void)
 {
     ompp_whatif_region_t seen;
 
     sum_threads(0, &seen);
-    return seen.work_ns;
+    return (ompp_causal_seen_t){seen.work_ns, seen.visits};
 }
 
 void ompp_causal_result_paid(ompp_time_t paid)
@@ -284,11 +285,31 @@ void ompp_causal_result_paid(ompp_time_t paid)
     atomic_fetch_add(&result.whatif->paid_ns, paid);
 }
 
-void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block, ompp_time_t work)
+void ompp_causal_result_worked(const ompp_causal_experiment_t *experiment, const ompp_causal_seen_t *seen)
+{
+    ompp_a_whatif_region_t *record = atomic_load(&result.records[experiment->slot]);
+
+    if (!record || experiment->settles) return;
+    ompp_causal_lock(&result.lock);
+    atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
+    record->result.work_ns += seen->work;
+    record->result.visits += seen->visits;
+    atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
+    ompp_causal_unlock(&result.lock);
+}
+
+bool ompp_causal_result_has(const ompp_causal_experiment_t *experiment)
+{
+    ompp_a_whatif_region_t *record = atomic_load(&result.records[experiment->slot]);
+    const ompp_whatif_clock_t *clock = record ? clock_of(record, experiment->percent) : NULL;
+
+    return clock && clock->observations > 0;
+}
+
+void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block, const ompp_causal_seen_t *seen)
 {
     ompp_a_whatif_region_t *record = atomic_load(&result.records[experiment->slot]);
     ompp_whatif_clock_t *clock = record ? clock_of(record, experiment->percent) : NULL;
-    ompp_whatif_region_t seen;
 
     if (!clock) return;
     ompp_causal_lock(&result.lock);
@@ -298,11 +319,11 @@ void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const om
     clock->paid_ns += block->paid_ns;
     clock->observations++;
     *next_block(clock) = *block;
-    sum_threads(0, &seen);
-    record->result.work_ns += work;
-    record->result.visits += seen.visits;
+    record->result.work_ns += seen->work;
+    record->result.visits += seen->visits;
     record->result.followed_ns += block->time_ns;
     record->result.flags = flags_of((unsigned)experiment->slot);
+    if (experiment->drifts || (experiment->apart && clock->observations < ENOUGH_APART)) record->result.flags |= OMPP_WHATIF_F_APART;
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
     ompp_causal_unlock(&result.lock);
 }
@@ -357,6 +378,7 @@ void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
 
     ompp_progress_finish(t);
     ompp_clocks_count(&self->clocks, t);
+    ompp_causal_node_take(true);
     ompp_causal_lock(&result.lock);
     for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) {
         moves += p->moves;

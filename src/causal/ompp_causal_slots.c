@@ -221,9 +221,18 @@ uint16_t ompp_causal_mask(ompp_causal_thread_t *self, ompp_off_t node)
 void ompp_causal_settle_slow(ompp_causal_thread_t *self, uint64_t set)
 {
     const ompp_time_t begin = atomic_load(&ompp_causal.set_begin);
+    const ompp_clocks_rule_t before = {.percent = {self->percent}, .delays = true};
 
-    /* It has waited or paused until later than that: no work. */
-    ompp_clocks_reset(&self->clocks, set, self->clocks.since > begin ? self->clocks.since : begin);
+    if (self->clocks.set == set) {
+        /* Another experiment, in which offsets go on: work until its begin is of the one before. */
+        ompp_clocks_count(&self->clocks, begin);
+        ompp_clocks_book(&before, &self->clocks);
+    } else {
+        /* It has waited or paused until later than that: no work. */
+        ompp_clocks_reset(&self->clocks, set, self->clocks.since > begin ? self->clocks.since : begin);
+    }
+    self->experiment = atomic_load(&ompp_causal.experiment);
+    self->percent = ompp_causal.rule.percent[0];
     self->regions = ompp_causal_mask(self, self->node);
     self->clocks.mask = ompp_causal_counted(self->regions);
 }

@@ -96,6 +96,9 @@ static inline void ompp_clocks_move(ompp_clocks_t *c, uint16_t mask, bool idle, 
     c->idle = idle;
 }
 
+/** \brief Work that was counted becomes offsets, by this rule. */
+void ompp_clocks_book(const ompp_clocks_rule_t *rule, ompp_clocks_t *c);
+
 /** \brief Another set of regions from t on, which may be in the past: all offsets are 0, work since t is still to be counted. */
 void ompp_clocks_reset(ompp_clocks_t *c, uint64_t set, ompp_time_t t);
 

@@ -20,8 +20,7 @@ ompp_fine_t ompp_clocks_offset(const ompp_clocks_rule_t *rule, const ompp_clocks
     return c->o[clock] + rule->percent[clock % OMPP_WHATIF_SPEEDUPS] * (ompp_fine_t)c->work[clock / OMPP_WHATIF_SPEEDUPS];
 }
 
-/* Work becomes offsets. */
-static inline void book(const ompp_clocks_rule_t *rule, ompp_clocks_t *c)
+void ompp_clocks_book(const ompp_clocks_rule_t *rule, ompp_clocks_t *c)
 {
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         if (!c->work[s]) continue;
@@ -58,7 +57,7 @@ void ompp_clocks_reset(ompp_clocks_t *c, uint64_t set, ompp_time_t t)
 void ompp_clocks_stamp(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, ompp_stamp_t *stamp, ompp_time_t t)
 {
     ompp_clocks_count(c, t);
-    book(rule, c);
+    ompp_clocks_book(rule, c);
     const ompp_fine_t now = fine(t);
     stamp->t = now;
     stamp->debt = c->o[OMPP_CLOCKS_EXPERIMENT];
@@ -103,7 +102,7 @@ ompp_time_t ompp_clocks_adopt(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, 
     const ompp_time_t begin = c->waiting ? c->waiting : t;
 
     ompp_clocks_count(c, begin);
-    book(rule, c);
+    ompp_clocks_book(rule, c);
     if (stamp && stamp->t > 0 && stamp->set == c->set) {
         const ompp_fine_t o = c->o[OMPP_CLOCKS_EXPERIMENT];
         ompp_fine_t extra = fine(cost);
@@ -137,7 +136,7 @@ void ompp_clocks_paid(ompp_clocks_t *c, ompp_time_t t)
 void ompp_clocks_start(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t t)
 {
     if (c->where != OMPP_CLOCKS_OUTSIDE) ompp_clocks_count(c, t); /* outside, it was waiting to be begun */
-    book(rule, c);
+    ompp_clocks_book(rule, c);
     const ompp_fine_t known = stamp->set == c->set;
     for (unsigned i = 0; i < OMPP_CLOCKS; i++) c->o[i] = (stamp->t - stamp->v[i]) * known;
     c->since = t;

@@ -116,6 +116,7 @@ void ompp_mpi_clock_start(MPI_Comm own)
     clock_now.offset_ns += between[0];
     clock_now.error_ns += (uint64_t)between[1];
     ompp_sync_clock(&clock_now);
+    ompp_mpi_share_start(own, node);
     PMPI_Comm_free(&node);
 }
 

@@ -90,6 +90,11 @@ void ompp_mpi_clock_finish(MPI_Comm own);
 /** \return t in the time common to all ranks, ns. */
 int64_t ompp_mpi_clock_common(ompp_time_t t);
 
+/* ---- Memory of all ranks (mpi_stamp_share.c) ------------------------------------------------------------------------ */
+
+/** \brief When all ranks are on one node and somebody wants it: memory that they share. Collective over both. */
+void ompp_mpi_share_start(MPI_Comm own, MPI_Comm node);
+
 /* ---- Stamps of messages (mpi_stamp_message.c) ----------------------------------------------------------------------- */
 
 /** Room for a header and a stamp; from a pool. */

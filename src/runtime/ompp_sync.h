@@ -89,12 +89,14 @@ typedef struct {
 /** Who follows. All functions are there; times are ns of ompp_event_now(). */
 typedef struct {
     size_t stamp_size;
+    size_t shared_size;
     void (*stamp)(void *stamp, ompp_time_t t);
     void (*combine)(void *into, const void *other);
     ompp_time_t (*adopt)(const void *stamp, const ompp_sync_wait_t *wait);
     void (*pay)(ompp_time_t until);
     void (*clock)(const ompp_sync_clock_t *clock);
     void (*alone)(const char *why);
+    void (*share)(void *memory);
     void (*publish)(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
     void (*wait)(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
     void (*resume)(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
@@ -215,6 +217,22 @@ static inline void ompp_sync_alone(const char *why)
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
     if (__builtin_expect(s != 0, 0)) s->alone(why);
+}
+
+/** \return bytes of memory that the follower wants to share with all processes of a run on one node; 0 = none. */
+static inline size_t ompp_sync_shared_size(void)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    return __builtin_expect(s != 0, 0) ? s->shared_size : 0;
+}
+
+/** \brief That memory, zero at first; it stays until the process ends. Without this call there is none. */
+static inline void ompp_sync_share(void *memory)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    if (__builtin_expect(s != 0, 0) && s->shared_size) s->share(memory);
 }
 
 /**

@@ -1,0 +1,227 @@
+/*
+ * What the ranks of a run on one node tell each other besides messages, in memory that they share (runtime/ompp_sync.h): which regions
+ * there are, for the rank that chooses and may never receive anything; and where each was on its clocks when it went over to an
+ * experiment. What an experiment has brought is told by the rank that was last at its begin and at its end, whichever that is: what
+ * others are ahead by saves nothing.
+ *
+ * Nothing here waits for another rank without limit. Without the memory all is as ranks see it themselves.
+ */
+#include "causal/ompp_causal_priv.h"
+
+#include "runtime/ompp_whatif_record.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+#define REGIONS 64u
+#define CUTS 256u /* changes of experiments that are remembered; power of two */
+#define DRIFT 12 /* less than one part in so many of the time of experiments is chance */
+#define PATIENCE_NS 5000000u
+
+/* What is known of a region. */
+typedef struct {
+    _Atomic uint64_t key; /* 0 = free */
+    _Atomic uint64_t work; /* ns, of the rank with the most */
+} region_t;
+
+/* Ranks go over to an experiment. Times are the latest of a rank, ns of common time. */
+typedef struct {
+    _Atomic uint64_t number; /* 0 = free */
+    _Atomic uint64_t key;    /* of the region; 0 = a rest, or not to be counted */
+    _Atomic uint32_t percent, apart, ranks, spoilt;
+    _Atomic int64_t t, faster, alone; /* real; in the program with the faster region; without delays */
+    _Atomic int64_t first_faster, first_alone; /* the same, of the rank that is first */
+    _Atomic int64_t visits;           /* of the progress point, the most of a rank */
+} cut_t;
+
+typedef struct {
+    region_t regions[REGIONS];
+    cut_t cuts[CUTS];
+} node_t;
+
+static struct {
+    _Atomic(node_t *) node;
+    _Atomic uint32_t lock;
+    uint64_t done[CUTS]; /* number of the experiment whose result is taken; under the lock */
+    _Atomic uint64_t last;
+    struct {
+        int64_t moved, time;
+    } drift[OMPP_CLOCKS_SLOTS]; /* ns, of all experiments with a region */
+} own;
+
+size_t ompp_causal_node_size(void)
+{
+    return sizeof(node_t);
+}
+
+void ompp_causal_node_open(void *memory)
+{
+    atomic_store(&own.node, (node_t *)memory);
+}
+
+bool ompp_causal_node_is_there(void)
+{
+    return atomic_load_explicit(&own.node, memory_order_relaxed) != NULL;
+}
+
+/* ---- Regions ---------------------------------------------------------------------------------------------------------- */
+
+/* NULL: there is no memory, or no room in it. */
+static region_t *region_of(uint64_t key)
+{
+    node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
+
+    for (unsigned i = 0; n && i < REGIONS; i++) {
+        uint64_t there = atomic_load_explicit(&n->regions[i].key, memory_order_relaxed);
+        if (!there && atomic_compare_exchange_strong(&n->regions[i].key, &there, key)) there = key;
+        if (there == key) return &n->regions[i];
+    }
+    return NULL;
+}
+
+void ompp_causal_node_tell(uint64_t key, uint64_t work)
+{
+    region_t *region = region_of(key);
+
+    if (region && work > atomic_load_explicit(&region->work, memory_order_relaxed)) atomic_store(&region->work, work);
+}
+
+void ompp_causal_node_listen(void)
+{
+    const node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
+
+    for (unsigned i = 0; n && i < REGIONS; i++) {
+        const uint64_t key = atomic_load(&n->regions[i].key), work = atomic_load(&n->regions[i].work);
+        if (!key) return;
+        const int slot = work ? ompp_causal_slot_of(key) : -1;
+        if (slot >= 0) ompp_causal_heard_of((unsigned)slot, work);
+    }
+}
+
+/* ---- Experiments ------------------------------------------------------------------------------------------------------ */
+
+static cut_t *cut_of(node_t *n, uint64_t number)
+{
+    return &n->cuts[number % CUTS];
+}
+
+void ompp_causal_node_announce(const ompp_causal_experiment_t *experiment, bool apart)
+{
+    node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
+    cut_t *cut = n ? cut_of(n, experiment->number) : NULL;
+
+    if (!cut) return;
+    if (atomic_load(&cut->number) != experiment->number) {
+        atomic_store(&cut->number, 0);
+        atomic_store(&cut->ranks, 0);
+        atomic_store(&cut->spoilt, 0);
+        atomic_store(&cut->t, 0);
+        atomic_store(&cut->faster, 0);
+        atomic_store(&cut->alone, 0);
+        atomic_store(&cut->first_faster, INT64_MAX);
+        atomic_store(&cut->first_alone, INT64_MAX);
+        atomic_store(&cut->visits, 0);
+    }
+    atomic_store(&cut->apart, apart);
+    atomic_store(&cut->percent, experiment->percent);
+    atomic_store(&cut->key, experiment->slot >= 0 && !experiment->settles ? ompp_causal_key((unsigned)experiment->slot) : 0);
+    atomic_store(&cut->number, experiment->number);
+}
+
+static void lift(_Atomic int64_t *value, int64_t to)
+{
+    int64_t is = atomic_load(value);
+
+    while (is < to && !atomic_compare_exchange_weak(value, &is, to)) continue;
+}
+
+static void lower(_Atomic int64_t *value, int64_t to)
+{
+    int64_t is = atomic_load(value);
+
+    while (is > to && !atomic_compare_exchange_weak(value, &is, to)) continue;
+}
+
+void ompp_causal_node_pass(uint64_t number, uint64_t visits, ompp_time_t t, ompp_fine_t saved, ompp_fine_t paid)
+{
+    node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
+    cut_t *cut = n ? cut_of(n, number) : NULL;
+    const int64_t now = ompp_causal_common(t);
+
+    own.last = number;
+    if (!cut || atomic_load(&cut->number) != number) return;
+    const int64_t faster = now - (int64_t)(saved / OMPP_FINE), alone = now - (int64_t)(paid / OMPP_FINE);
+    lift(&cut->visits, (int64_t)visits);
+    lift(&cut->t, now);
+    lift(&cut->faster, faster);
+    lift(&cut->alone, alone);
+    lower(&cut->first_faster, faster);
+    lower(&cut->first_alone, alone);
+    atomic_fetch_add(&cut->ranks, 1);
+}
+
+void ompp_causal_node_spoil(uint64_t number)
+{
+    node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
+    cut_t *cut = n ? cut_of(n, number) : NULL;
+
+    if (cut && atomic_load(&cut->number) == number) atomic_store(&cut->spoilt, 1);
+}
+
+/*
+ * By how much the first rank has got away from the last one, or the last one has caught up. What is queued between them is used up, or
+ * grows: what the experiment says holds while that lasts, not for the run.
+ */
+static bool drifts(const cut_t *from, const cut_t *to, unsigned slot)
+{
+    const int64_t faster = to->faster - to->first_faster - (from->faster - from->first_faster);
+    const int64_t alone = to->alone - to->first_alone - (from->alone - from->first_alone);
+
+    own.drift[slot].moved += llabs(faster) > llabs(alone) ? llabs(faster) : llabs(alone);
+    own.drift[slot].time += to->alone - from->alone;
+    return own.drift[slot].moved * DRIFT > own.drift[slot].time;
+}
+
+static void take(const cut_t *from, const cut_t *to)
+{
+    const int64_t time = to->t - from->t, faster = to->faster - from->faster, alone = to->alone - from->alone;
+    const uint64_t key = atomic_load(&from->key);
+    ompp_causal_experiment_t experiment = {.number = from->number, .slot = ompp_causal_slot_of(key), .percent = from->percent};
+
+    if (experiment.slot < 0 || atomic_load(&from->spoilt) || time <= 0 || alone <= 0 || faster < 0) return;
+    const ompp_whatif_block_t block = {.number = (uint32_t)experiment.number,
+                                       .visits = (uint32_t)(to->visits > from->visits ? to->visits - from->visits : 1),
+                                       .time_ns = (uint64_t)time,
+                                       .saved_ns = faster < time ? time - faster : 0,
+                                       .paid_ns = alone < time ? (uint64_t)(time - alone) : 0};
+    experiment.apart = from->apart || to->apart;
+    experiment.drifts = experiment.apart && drifts(from, to, (unsigned)experiment.slot);
+    ompp_causal_result_add(&experiment, &block, &(ompp_causal_seen_t){0, 0});
+}
+
+/* All that go over to an experiment have done so with the next. */
+static bool is_over(const cut_t *from, const cut_t *to, uint64_t number, bool final)
+{
+    const uint32_t ranks = atomic_load(&from->ranks);
+
+    if (atomic_load(&from->number) != number || atomic_load(&to->number) != number + 1) return false;
+    return atomic_load(&to->ranks) == ranks && (final ? ranks > 1 : ranks == ompp_whatif_ranks());
+}
+
+void ompp_causal_node_take(bool final)
+{
+    node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
+    const uint64_t last = own.last, first = last > CUTS ? last - CUTS + 1 : 1;
+    const ompp_time_t begin = ompp_event_now();
+
+    if (!n || !last) return;
+    /* Others may be about to tell. */
+    while (final && cut_of(n, last)->ranks < cut_of(n, last - 1)->ranks && ompp_event_now() < begin + PATIENCE_NS) sched_yield();
+    ompp_causal_lock(&own.lock);
+    for (uint64_t i = first; i < last; i++) {
+        if (own.done[i % CUTS] == i || !is_over(cut_of(n, i), cut_of(n, i + 1), i, final)) continue;
+        own.done[i % CUTS] = i;
+        if (atomic_load(&cut_of(n, i)->key)) take(cut_of(n, i), cut_of(n, i + 1));
+    }
+    ompp_causal_unlock(&own.lock);
+}
