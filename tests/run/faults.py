@@ -165,7 +165,9 @@ def last_events(profile):
 def check_times(verdict, title, profile, accounts):
     """Of one rank's report: begin of "all" and its time make the time of the last event."""
     ends, begins, sums = last_events(profile)
-    verdict.check(sums, title + ": nothing to be added up")
+    ranks = {int(rank["rank"]) for rank in profile.ranks}
+    verdict.check(sums or not any(sum(account.values()) for (rank, _), account in accounts.items() if rank in ranks),
+                  title + ": nothing to be added up")
     for rank, time_ns in sums.items():
         begin = min(begins.values())
         verdict.check(begin + time_ns == ends[rank], "%s: rank %d: begins at %d, takes %d ns, last event at %d"
