@@ -10,7 +10,7 @@
 
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
 #define MUCH 4u          /* a thread that does less than one part in so many of what another one does hardly counts */
-#define ENOUGH_APART 4u  /* experiments in which ranks are not at the same place at begin and end: then that does not matter */
+#define ENOUGH_APART 12u /* experiments in which ranks are not at the same place at begin and end: then that does not matter */
 #define SIGNIFICANT 100u /* an order that changes once in so many times is another order */
 #define OFTEN 3u         /* so many times, before others are told */
 

@@ -106,11 +106,18 @@ static bool note_loop(ompp_replay_t *r, unsigned m, ompp_replay_op_t op, uint64_
     }
 }
 
+/* Of this interval, and not of one that the record was taken from meanwhile. */
+static bool is_going_on(const ompp_replay_t *r, unsigned flow)
+{
+    if (flow < OMPP_REPLAY_MEMBERS) return flow < r->nmembers && !r->flows[flow].ended;
+    return flow < OMPP_REPLAY_MEMBERS + r->ntasks && r->flows[flow].begun && !r->flows[flow].ended;
+}
+
 void ompp_replay_note(ompp_replay_t *r, unsigned flow, ompp_replay_op_t op, uint64_t object, const ompp_stamp_t *now)
 {
     const bool loops = op == OMPP_REPLAY_LOOP || op == OMPP_REPLAY_CHUNK || op == OMPP_REPLAY_LOOP_END;
 
-    if (loops && flow >= OMPP_REPLAY_MEMBERS) r->spoiled = true;
+    if ((loops && flow >= OMPP_REPLAY_MEMBERS) || !is_going_on(r, flow)) r->spoiled = true;
     if (now->set != r->set) r->spoiled = true;
     if (r->spoiled || (op != OMPP_REPLAY_END && !has_room(r))) return;
     if (op == OMPP_REPLAY_CHUNK && !r->members[flow].in_loop) op = OMPP_REPLAY_LOOP; /* nobody has told of the loop */

@@ -29,8 +29,12 @@ def interval(prediction):
     return "%.1f to %.1f" % (100 * prediction.low, 100 * prediction.high) if known else "-"
 
 
+def flags_of(prediction):
+    return ",".join(sorted(prediction.flags)) if prediction else ""
+
+
 def rows_of(scratch, program, case, options, args):
-    """One printed line per region and speed-up; yields (difference of virtual, of delay, flagged)."""
+    """One printed line per region and speed-up; yields (virtual, delay), each a pair (difference, flags) or None."""
     choose = validation.LEAST if options["least"] else validation.MIDDLE
     base, real = validation.real_gains(scratch, program, case, options["repetitions"], args, choose)
     virtual = validation.virtual(scratch, program, case, options["repetitions"], args, choose)
@@ -41,23 +45,25 @@ def rows_of(scratch, program, case, options, args):
             experiment = validation.delay(scratch, program, case, region, permille, options["repetitions"], args, choose)
         title = "%s %s" % (case.source, case.name)
         inflation = "x%.2f" % (experiment.seconds / base) if experiment else "-"
-        flags = ",".join(sorted(predicted.flags)) if predicted else ""
+        flags = flags_of(predicted)
+        if experiment and flags_of(experiment) != flags:
+            flags += " (delay: %s)" % (flags_of(experiment) or "none")
         print(ROW % (title, region, "%g" % (permille / 10), "%.1f" % (100 * gain), cell(predicted)[0], difference(predicted, gain),
                      interval(predicted), cell(experiment)[0], difference(experiment, gain), inflation, flags), flush=True)
-        yield (predicted and abs(predicted.gain - gain), experiment and abs(experiment.gain - gain), flags)
+        yield [p and (abs(p.gain - gain), p.flags) for p in (predicted, experiment)]
     seconds = [p.seconds for p in virtual.values()]
     if seconds:
         print("%-20s run time %.3f s, with virtual clocks %+.2f %%" % (title, base, 100 * (seconds[0] / base - 1)), flush=True)
 
 
 # Flags that say that another order of events would give another result; the others say how well it is known.
-ORDER = {"lock", "dynamic", "task", "wildcard", "polling", "one-sided", "overlap"}
+ORDER = {"lock", "dynamic", "task", "wildcard", "polling", "one-sided", "overlap", "apart"}
 
 
 def summary(differences):
     for which, name in ((0, "virtual"), (1, "delay")):
         for flagged in (False, True):
-            values = [100 * d[which] for d in differences if d[which] is not None and bool(ORDER & set(d[2].split(","))) == flagged]
+            values = [100 * d[which][0] for d in differences if d[which] and bool(ORDER & set(d[which][1])) == flagged]
             if values:
                 print("%s, %s: %d compared, difference %.1f points in the middle, %.1f at most, %d within %d" % (
                     name, "flagged" if flagged else "not flagged", len(values), statistics.median(values), max(values),

@@ -69,6 +69,52 @@ static void at_error(MPI_Comm *comm, int *code, ...)
     MPI_Error_string(*code, text, &length);
 }
 
+static int query(void *extra, MPI_Status *status)
+{
+    int me;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Status_set_elements(status, MPI_INT, *(int *)extra);
+    MPI_Status_set_cancelled(status, 0);
+    status->MPI_SOURCE = me;
+    status->MPI_TAG = 7;
+    return MPI_SUCCESS;
+}
+
+static int let_go(void *extra)
+{
+    int me;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    *(int *)extra += 1;
+    return MPI_SUCCESS;
+}
+
+static int cancel(void *extra, int complete)
+{
+    int me;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    *(int *)extra += complete ? 100 : 10;
+    return MPI_SUCCESS;
+}
+
+/* Requests of the program's own: MPI_Wait, MPI_Test and MPI_Cancel call back. */
+static void generalized_requests(void)
+{
+    MPI_Request requests[2];
+    MPI_Status status;
+    int extra[2] = {3, 5}, done = 0, n;
+
+    for (int i = 0; i < 2; i++) MPI_Grequest_start(query, let_go, cancel, &extra[i], &requests[i]);
+    MPI_Cancel(&requests[1]);
+    for (int i = 0; i < 2; i++) MPI_Grequest_complete(requests[i]);
+    while (!done) MPI_Test(&requests[0], &done, &status);
+    MPI_Get_elements(&status, MPI_INT, &n);
+    MPI_Wait(&requests[1], &status);
+    printf("generalized requests: %d elements, source %d, tag %d, extra %d and %d\n", n, status.MPI_SOURCE, status.MPI_TAG, extra[0], extra[1]);
+}
+
 static void callbacks(void)
 {
     MPI_Comm comm;
@@ -89,6 +135,7 @@ static void callbacks(void)
     MPI_Errhandler_free(&handler);
     MPI_Comm_free(&comm);
     printf("callbacks: most %d\n", most);
+    generalized_requests();
 }
 
 /* ---- Other ends ---- */
