@@ -6,19 +6,24 @@
 #include "causal/ompp_causal_priv.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <time.h>
 
 #define SPIN_NS 60000u /* the end of a pause is spun: a sleep ends that late */
 
+/* A thread that is cancelled is not so here, where the program does not expect it: it may hold a lock by now. */
 static void sleep_for(ompp_time_t ns)
 {
     struct timespec until;
+    int cancel;
 
     clock_gettime(CLOCK_MONOTONIC, &until);
     const uint64_t end = (uint64_t)until.tv_nsec + ns;
     until.tv_sec += (time_t)(end / 1000000000u);
     until.tv_nsec = (long)(end % 1000000000u);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) continue;
+    pthread_setcancelstate(cancel, &cancel);
 }
 
 static void wait_until(ompp_time_t until)

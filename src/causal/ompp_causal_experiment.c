@@ -326,6 +326,10 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool toget
     if (warm && !passes_enough(self, visits, t) && t < run.begin + FOREVER_NS) return;
     if (!is_due(visits, t)) return;
     if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return; /* another thread is ending it */
+    if (!is_due(visits, t)) { /* another thread has ended it */
+        ompp_causal_unlock(&run.lock);
+        return;
+    }
     ompp_clocks_count(&self->clocks, t);
     count_paid(self);
     if (is_in_it(self) && has_met_others()) finish(self, warm && self->warm.passes > WARM, visits, t, apart);
@@ -348,6 +352,10 @@ void ompp_causal_follow(ompp_causal_thread_t *self, ompp_time_t t)
     self->proposed.number = 0;
     if (number <= ompp_causal_experiment.number || next.percent > 100) return;
     if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return;
+    if (number <= ompp_causal_experiment.number) { /* another thread has begun it */
+        ompp_causal_unlock(&run.lock);
+        return;
+    }
     if (key) next.slot = ompp_causal_slot_of(key);
     ompp_clocks_count(&self->clocks, t);
     count_paid(self);

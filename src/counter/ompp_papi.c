@@ -438,6 +438,7 @@ static void renew(counters_t *c)
     c->generation = ompp_papi_range_generation();
     for (unsigned p = 0; p < nparts; p++) {
         if (!ompp_papi_range_of(parts[p].component)) continue;
+        if (c->reading && nreading > FIRST_SHARE) tell_shares(c);
         stop_part(c, p);
         c->object = 0;
         start_part(c, p);

@@ -17,6 +17,7 @@
 #include "base/ompp_clock.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -89,7 +90,11 @@ static void find_files(files_t *files)
 /* Events with another format are not those of PAPI that take turns. */
 static bool read_times(int fd, times_t *times)
 {
-    return is_perf_event(fd) && read(fd, times, sizeof *times) == (ssize_t)sizeof *times && times->running <= times->enabled;
+    const int saved = errno;
+    const bool good = is_perf_event(fd) && read(fd, times, sizeof *times) == (ssize_t)sizeof *times && times->running <= times->enabled;
+
+    errno = saved;
+    return good;
 }
 
 void ompp_papi_turns_before(void)

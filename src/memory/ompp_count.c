@@ -171,12 +171,12 @@ static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
 {
     ompp_counter_t *counter = state;
     uint64_t total[VALUES] = {0};
-    uint32_t n = nobjects, near = n < OMPP_MAP_NEAR ? n : OMPP_MAP_NEAR, first;
+    uint32_t n = nobjects, near = n < OMPP_MAP_NEAR ? n : OMPP_MAP_NEAR, next = 0, first;
     bool any = false;
 
     (void)to;
     for (uint32_t object = 0; object <= near; object++) any |= hand_over(counter, from.node, object, total);
-    for (uint64_t bits; n > near && (bits = ompp_used_take(counter->used, n, &first));)
+    for (uint64_t bits; n > near && (bits = ompp_used_take(counter->used, n, &next, &first));)
         for (; bits; bits &= bits - 1) any |= hand_over(counter, from.node, first + (uint32_t)__builtin_ctzll(bits), total);
     if (metrics && any) add(counter, from.node, 0, total);
 }

@@ -13,6 +13,9 @@
 
 #define OMPP_EXPORT __attribute__((visibility("default")))
 #define PAGE (1ul << OMPP_MAP_PAGE_BITS)
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4 /* Linux 5.7 */
+#endif
 #define SYSTEM_PAGE (1ul << OMPP_MAP_TOUCH_BITS)
 
 static void disown_each(uint32_t *entry, const uint32_t *end)
@@ -111,7 +114,7 @@ OMPP_EXPORT void *__wrap_mremap(void *old, size_t old_size, size_t size, int fla
     va_list rest;
 
     va_start(rest, flags);
-    if (flags & MREMAP_FIXED) fixed = va_arg(rest, void *);
+    if (flags & (MREMAP_FIXED | MREMAP_DONTUNMAP)) fixed = va_arg(rest, void *); /* a place, or a hint */
     va_end(rest);
     take(&from, old, old_size);
     if (flags & MREMAP_FIXED) take(&to, fixed, size);

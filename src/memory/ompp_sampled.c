@@ -229,10 +229,10 @@ static void hand_over_object(state_t *state, ompp_off_t node, uint32_t object)
 
 static void hand_over(state_t *state, ompp_off_t node)
 {
-    uint32_t first;
+    uint32_t next = 0, first;
 
     hand_over_object(state, node, ANYWHERE);
-    for (uint64_t bits; (bits = ompp_used_take(&state->used, OMPP_DATA_MAX, &first));)
+    for (uint64_t bits; (bits = ompp_used_take(&state->used, OMPP_DATA_MAX, &next, &first));)
         for (; bits; bits &= bits - 1) hand_over_object(state, node, first + (uint32_t)__builtin_ctzll(bits));
     state->any = false;
 }

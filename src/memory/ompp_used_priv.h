@@ -25,19 +25,27 @@ static inline void ompp_used_mark(ompp_used_t *used, uint32_t object)
 }
 
 /**
- * \brief Takes out what is noted in one word.
- * \param[out] first  the structure that the lowest bit stands for.  \return the bits; 0: nothing is noted.
+ * \brief Takes out what is noted in one word, the next one behind those that were taken: a sweep comes to its end also while the
+ * thread goes on counting.
+ * \param[in,out] next  words below are not looked at; 0 = a sweep begins.
+ * \param[out] first    the structure that the lowest bit stands for.
+ * \return the bits; 0: there is no more.
  */
-static inline uint64_t ompp_used_take(ompp_used_t *used, uint32_t most, uint32_t *first)
+static inline uint64_t ompp_used_take(ompp_used_t *used, uint32_t most, uint32_t *next, uint32_t *first)
 {
-    for (uint32_t i = 0; i <= most >> 12; i++) {
-        while (used->some[i]) {
-            uint32_t at = (uint32_t)__builtin_ctzll(used->some[i]);
-            __atomic_fetch_and(&used->some[i], ~(1ull << at), __ATOMIC_RELAXED);
-            uint64_t bits = __atomic_exchange_n(&used->word[i * 64 + at], 0, __ATOMIC_RELAXED);
-            *first = (i * 64 + at) * 64;
-            if (bits) return bits;
+    while (*next <= most >> 6) {
+        const uint32_t i = *next >> 6;
+        const uint64_t some = __atomic_load_n(&used->some[i], __ATOMIC_RELAXED) & ~0ull << (*next & 63);
+        if (!some) {
+            *next = (i + 1) << 6;
+            continue;
         }
+        const uint32_t at = i * 64 + (uint32_t)__builtin_ctzll(some);
+        __atomic_fetch_and(&used->some[i], ~(1ull << (at & 63)), __ATOMIC_RELAXED);
+        const uint64_t bits = __atomic_exchange_n(&used->word[at], 0, __ATOMIC_RELAXED);
+        *next = at + 1;
+        *first = at * 64;
+        if (bits) return bits;
     }
     return 0;
 }

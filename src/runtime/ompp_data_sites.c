@@ -5,6 +5,8 @@
 #define _GNU_SOURCE
 #include "runtime/ompp_data_priv.h"
 
+#include "runtime/ompp_thread_priv.h"
+
 #include <errno.h>
 #include <execinfo.h>
 #include <stdatomic.h>
@@ -23,13 +25,15 @@ typedef struct {
     site_t sites[];
 } table_t;
 
+/* Whether there were blocks of this name; made with its first line, for no memory can be had inside an allocation. */
 typedef struct used {
     const char *name;
+    _Atomic bool was;
     struct used *next;
 } used_t;
 
 static _Atomic(table_t *) table;
-static _Atomic(used_t *) used;
+static _Atomic(used_t *) names;
 static __thread bool walking; /* what the unwinder allocates is its own */
 
 bool ompp_data_has_sites(void)
@@ -51,12 +55,31 @@ static table_t *copy_without(const char *name, uintptr_t module, size_t more)
     return copy;
 }
 
+static used_t *used_of(const char *name)
+{
+    used_t *u = atomic_load(&names);
+
+    while (u && strcmp(u->name, name) != 0) u = u->next;
+    return u;
+}
+
+static void add_name(const char *name)
+{
+    used_t *u = used_of(name) ? NULL : calloc(1, sizeof *u);
+
+    if (!u) return;
+    u->name = name;
+    u->next = atomic_load(&names);
+    atomic_store(&names, u);
+}
+
 void ompp_data_site_add(const char *name, uintptr_t module, uintptr_t begin, uintptr_t end)
 {
     table_t *bigger = copy_without(NULL, 0, 1);
     void *first[1];
 
     if (!bigger) return;
+    add_name(name);
     if (!ompp_data_has_sites()) backtrace(first, 1); /* loads what it needs, now and not inside an allocation */
     bigger->sites[bigger->n++] = (site_t){begin, end, module, name};
     atomic_store_explicit(&table, bigger, memory_order_release);
@@ -71,19 +94,16 @@ void ompp_data_site_forget(const char *name, uintptr_t module)
 
 bool ompp_data_site_was_used(const char *name)
 {
-    for (const used_t *u = atomic_load(&used); u; u = u->next)
-        if (strcmp(u->name, name) == 0) return true;
-    return false;
+    const used_t *u = used_of(name);
+
+    return u && atomic_load(&u->was);
 }
 
 static void note_used(const char *name)
 {
-    if (ompp_data_site_was_used(name)) return;
-    used_t *u = malloc(sizeof *u);
-    if (!u) return;
-    u->name = name;
-    u->next = atomic_load(&used);
-    while (!atomic_compare_exchange_weak(&used, &u->next, u)) continue;
+    used_t *u = used_of(name);
+
+    if (u) atomic_store_explicit(&u->was, true, memory_order_relaxed);
 }
 
 /* ---- Blocks --------------------------------------------------------------------------------------------------------- */
@@ -121,7 +141,7 @@ void ompp_data_allocated(const void *block, size_t size, const void *code, bool 
     const table_t *t = atomic_load_explicit(&table, memory_order_acquire);
     int saved = errno;
 
-    if (!t || !block || size == 0 || walking) return;
+    if (!t || !block || size == 0 || walking || atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
     const char *name = name_on_path(t, code);
     /* What is there has another name now, or somebody has given it back whom nobody hears. */
     if ((name || !kept) && ompp_data_overlaps(block, size)) ompp_data_forget(block, size, NULL, 0);

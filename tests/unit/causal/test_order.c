@@ -593,9 +593,28 @@ static void many(void **state)
     free(r);
 }
 
+/* The record of an interval may be taken from a team and given back: flows that began before do not belong to what is noted then. */
+static void flows_of_another_interval(void **state)
+{
+    static ompp_replay_t replay;
+    ompp_stamp_t now = {.t = 1000}, left;
+
+    (void)state;
+    for (unsigned flow = 1; flow < OMPP_REPLAY_FLOWS; flow += OMPP_REPLAY_MEMBERS - 1) {
+        ompp_replay_reset(&replay, now.set);
+        assert_int_equal(ompp_replay_join(&replay, &now), 0);
+        for (unsigned i = 0; i < 2 * OMPP_REPLAY_PIECES; i++) ompp_replay_note(&replay, flow, OMPP_REPLAY_END, 0, &now);
+        ompp_replay_note(&replay, 0, OMPP_REPLAY_END, 0, &now);
+        assert_true(replay.npieces <= OMPP_REPLAY_PIECES);
+        left = now;
+        assert_false(ompp_replay_run(&replay, &left));
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(dynamic_loops), cmocka_unit_test(locks),        cmocka_unit_test(both),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(flows_of_another_interval),
+                                       cmocka_unit_test(dynamic_loops), cmocka_unit_test(locks),        cmocka_unit_test(both),
                                        cmocka_unit_test(tasks),         cmocka_unit_test(newest_first), cmocka_unit_test(many)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
