@@ -123,13 +123,12 @@ static void tell(const ranks_t *ranks, int size, bool asked)
 
 /* ---- The communicator --------------------------------------------------------------------------------------------------- */
 
-static void find_ranks(ranks_t *ranks, int me, int size, bool *first_here)
+static void find_ranks(ranks_t *ranks, int me, int size)
 {
     const int known = ompp_launch_ranks_here();
     const bool elsewhere = known == 0 || known < size, can_ask = *ompp_launch_name_everywhere() != '\0';
 
     meet_on_node(ranks, me, size);
-    *first_here = ranks->n == 0 || ranks->rank[0] == me;
     if (ranks->n > 0 && ranks->n < size && elsewhere && can_ask) meet_elsewhere(ranks, size);
     if (ranks->n < size) tell(ranks, size, !elsewhere || can_ask);
 }
@@ -137,18 +136,15 @@ static void find_ranks(ranks_t *ranks, int me, int size, bool *first_here)
 void ompp_mpi_own_make(ompp_mpi_own_t *own)
 {
     ranks_t ranks = {0};
-    bool first_here = true;
     int me = 0, size = 1;
 
     if (PMPI_Comm_rank(MPI_COMM_WORLD, &me) != MPI_SUCCESS || PMPI_Comm_size(MPI_COMM_WORLD, &size) != MPI_SUCCESS) return;
-    if (size > 1) find_ranks(&ranks, me, size, &first_here);
+    if (size > 1) find_ranks(&ranks, me, size);
     *own = (ompp_mpi_own_t){.comm = MPI_COMM_NULL, .size = ranks.n > 1 ? ranks.n : 1, .world = ranks.rank};
     while (own->rank < ranks.n && ranks.rank[own->rank] != me) own->rank++;
     own->all = own->size == size;
     if (own->all || own->size > 1) own->comm = make_of(&ranks, size, TAG_RUN);
     if (own->comm != MPI_COMM_NULL) PMPI_Comm_set_name(own->comm, "ompp");
-    /* It is made when all are there: the places are left. */
-    if (first_here) ompp_meeting_clear(&here);
-    here.place[0] = '\0';
-    if (own->rank == 0) ompp_meeting_clear(&everywhere);
+    ompp_meeting_leave(&here);
+    ompp_meeting_leave(&everywhere);
 }

@@ -1,13 +1,20 @@
 /*
- * Files of the place: "coming.PID.HOST" of a process that has announced itself, "here.RANK.N" of one that has come with N ranks, "met"
- * with all of them. They are symbolic links whose text is the ranks, as in 0-3,7: made as a whole or not at all, by one process alone,
- * and without a descriptor; limits of file size, at which a write would end the program, are nothing to them.
+ * Files of the place, of a process ID.START.MACHINE: "coming.PROCESS" has announced itself, "here.RANK.N.PROCESS" has come with N ranks,
+ * "met.K", of which the text begins with the process that wrote it, says who has met. They are symbolic links whose text is the ranks, as
+ * in 0-3,7: made as a whole or not at all, by one process alone, and without a descriptor; limits of file size, at which a write would end
+ * the program, are nothing to them.
+ *
+ * What a killed job has left is nobody's: K counts what was settled by processes that are gone, and the first other one holds. Names of
+ * the living must not be left out alike by all, since only what is settled binds; so it is enough that the dead are.
  */
 #define _GNU_SOURCE
 #include "runtime/ompp_meeting.h"
 
+#include "base/ompp_proc.h"
+
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +24,8 @@
 #include <unistd.h>
 
 typedef char path_t[4700];
-typedef char ranks_text_t[4000];
+typedef char ranks_text_t[3900];
+typedef char process_t[100];
 
 /* ---- The place --------------------------------------------------------------------------------------------------------- */
 
@@ -56,13 +64,24 @@ static void path_in(path_t path, const ompp_meeting_t *meeting, const char *name
     snprintf(path, sizeof(path_t), "%s/%s", meeting->place, name);
 }
 
-/* \return whether it is there now, by us. */
-static bool put(const ompp_meeting_t *meeting, const char *name, const char *text)
+static ssize_t text_of(const ompp_meeting_t *meeting, const char *name, char *text, size_t size)
 {
     path_t path;
 
     path_in(path, meeting, name);
-    return symlink(text, path) == 0;
+    const ssize_t n = readlink(path, text, size - 1);
+    text[n > 0 ? n : 0] = '\0';
+    return n;
+}
+
+/* \return whether it is there now, by us; network file systems may have made it and say that it was there. */
+static bool put(const ompp_meeting_t *meeting, const char *name, const char *text)
+{
+    char found[4096];
+    path_t path;
+
+    path_in(path, meeting, name);
+    return symlink(text, path) == 0 || (text_of(meeting, name, found, sizeof found) > 0 && strcmp(found, text) == 0);
 }
 
 static void take_away(const ompp_meeting_t *meeting, const char *name)
@@ -73,33 +92,126 @@ static void take_away(const ompp_meeting_t *meeting, const char *name)
     unlink(path);
 }
 
-static void name_mark(char name[120])
-{
-    char host[64] = "";
+/* ---- Processes --------------------------------------------------------------------------------------------------------- */
 
-    gethostname(host, sizeof host - 1);
-    snprintf(name, 120, "coming.%d.%s", (int)getpid(), host);
+/* Within it a process id means one process: a start of a system, and a name space. */
+static uint64_t machine_here(void)
+{
+    char text[400] = "";
+    struct stat pids = {0};
+
+    gethostname(text, 200);
+    stat("/proc/self/ns/pid", &pids);
+    FILE *boot = fopen("/proc/sys/kernel/random/boot_id", "re");
+    const size_t n = strlen(text);
+    if (boot) {
+        if (!fgets(text + n, 60, boot)) text[n] = '\0';
+        fclose(boot);
+    }
+    snprintf(text + strlen(text), 60, "/%llu", (unsigned long long)pids.st_ino);
+    return hash_of(text);
+}
+
+static void name_self(process_t self)
+{
+    snprintf(self, sizeof(process_t), "%d.%llu.%016llx", (int)getpid(), (unsigned long long)ompp_proc_start(getpid()),
+             (unsigned long long)machine_here());
+}
+
+typedef enum { LIVES, GONE, ELSEWHERE } life_t;
+
+/* Where nothing is known of processes, not even of this one, they are as those elsewhere. */
+static life_t life_of(const char *process, const process_t self)
+{
+    unsigned long long start = 0, machine = 0, own_start = 0, own_machine = 0;
+    int pid = 0, own;
+
+    if (sscanf(process, "%d.%llu.%llx", &pid, &start, &machine) != 3 || sscanf(self, "%d.%llu.%llx", &own, &own_start, &own_machine) != 3)
+        return ELSEWHERE;
+    if (machine != own_machine || start == 0 || own_start == 0) return ELSEWHERE;
+    const unsigned long long now = ompp_proc_start(pid);
+    if (now != 0) return now == start ? LIVES : GONE;
+    return kill(pid, 0) != 0 && errno == ESRCH ? GONE : LIVES; /* that it cannot be read may be for want of descriptors */
+}
+
+/* Who has come so long ago has found something settled, or has settled it. By the clock of the file system. */
+static bool is_old(const ompp_meeting_t *meeting, const char *name)
+{
+    struct stat st;
+    path_t path;
+
+    path_in(path, meeting, name);
+    return meeting->came_s > 0 && lstat(path, &st) == 0 && (double)st.st_mtime + meeting->old_s < meeting->came_s;
+}
+
+static const char *process_in(const char *name)
+{
+    int rank, n, used = 0;
+
+    if (strncmp(name, "coming.", 7) == 0) return name + 7;
+    if (sscanf(name, "here.%d.%d.%n", &rank, &n, &used) >= 2 && used > 0) return name + used;
+    return NULL;
+}
+
+/* A name of a process that will not come; it is removed. Announced may be long before: MPI_Init has no limit. */
+static bool is_stale(const ompp_meeting_t *meeting, const char *name, const process_t self)
+{
+    const life_t life = life_of(process_in(name), self);
+    const bool stale = life == GONE || (life == ELSEWHERE && *name == 'h' && is_old(meeting, name));
+
+    if (stale) take_away(meeting, name);
+    return stale;
 }
 
 void ompp_meeting_announce(ompp_meeting_t *meeting)
 {
     const int saved = errno;
+    process_t self;
     char name[120];
 
-    name_mark(name);
+    name_self(self);
+    snprintf(name, sizeof name, "coming.%s", self);
     if (*meeting->place) put(meeting, name, "-");
     errno = saved;
 }
 
+/* Ours go. \return whether there are none of others. */
+static bool take_away_own(const ompp_meeting_t *meeting, const process_t self)
+{
+    DIR *dir = opendir(meeting->place);
+    const struct dirent *entry;
+    bool alone = true;
+
+    while (dir && (entry = readdir(dir))) {
+        const char *process = process_in(entry->d_name);
+        if (process && strcmp(process, self) == 0) take_away(meeting, entry->d_name);
+        else if (process && !is_stale(meeting, entry->d_name, self)) alone = false;
+    }
+    if (dir) closedir(dir);
+    return dir && alone;
+}
+
+static void remove_place(const ompp_meeting_t *meeting)
+{
+    DIR *dir = opendir(meeting->place);
+    const struct dirent *entry;
+
+    while (dir && (entry = readdir(dir)))
+        if (!process_in(entry->d_name) && *entry->d_name != '.') take_away(meeting, entry->d_name);
+    if (dir) closedir(dir);
+    rmdir(meeting->place); /* unless somebody has come meanwhile */
+}
+
+/* Everybody's names are there until he knows what is settled, so the last one may remove that. He is who sees it behind his own going. */
 void ompp_meeting_leave(ompp_meeting_t *meeting)
 {
     const int saved = errno;
-    char name[120];
+    process_t self;
 
-    name_mark(name);
+    name_self(self);
     if (*meeting->place) {
-        take_away(meeting, name);
-        rmdir(meeting->place); /* when it is empty */
+        take_away_own(meeting, self);
+        if (take_away_own(meeting, self)) remove_place(meeting);
     }
     meeting->place[0] = '\0';
     errno = saved;
@@ -138,17 +250,11 @@ static bool add_rank(people_t *people, int rank)
     return true;
 }
 
-static bool add_ranks(people_t *people, const ompp_meeting_t *meeting, const char *name)
+static bool add_ranks(people_t *people, const char *text)
 {
-    ranks_text_t text;
-    path_t path;
     bool good = true;
     int first, last, used;
 
-    path_in(path, meeting, name);
-    ssize_t n = readlink(path, text, sizeof text - 1);
-    if (n <= 0) return false;
-    text[n] = '\0';
     for (const char *at = text; *at && good; at += used + (at[used] == ',')) {
         if (sscanf(at, "%d%n", &first, &used) != 1) return false;
         last = first;
@@ -160,22 +266,29 @@ static bool add_ranks(people_t *people, const ompp_meeting_t *meeting, const cha
 
 /* ---- Who is there ------------------------------------------------------------------------------------------------------ */
 
-/* How many they are stands in the names. with_ranks: who they are, from the text. */
-static void look(const ompp_meeting_t *meeting, people_t *people, bool with_ranks)
+/*
+ * How many they are stands in the names. with_ranks: who they are, from the text. self: NULL = count the dead, too.
+ * \return false when it cannot be known: the place is gone, or there is no memory.
+ */
+static bool look(const ompp_meeting_t *meeting, const char *self, people_t *people, bool with_ranks)
 {
     DIR *dir = opendir(meeting->place);
     const struct dirent *entry;
+    ranks_text_t text;
+    bool good = dir != NULL;
     int rank, n;
 
     *people = (people_t){0};
     while (dir && (entry = readdir(dir))) {
-        people->coming += strncmp(entry->d_name, "coming.", 7) == 0;
+        if (!process_in(entry->d_name) || (self && is_stale(meeting, entry->d_name, self))) continue;
+        people->coming += *entry->d_name == 'c';
         if (sscanf(entry->d_name, "here.%d.%d", &rank, &n) != 2) continue;
         people->here++;
-        if (with_ranks) add_ranks(people, meeting, entry->d_name);
-        else people->n += (size_t)n;
+        if (!with_ranks) people->n += (size_t)n;
+        else if (text_of(meeting, entry->d_name, text, sizeof text) > 0) good = add_ranks(people, text) && good;
     }
     if (dir) closedir(dir);
+    return good;
 }
 
 /* Clients of network file systems keep what a directory has: they look again when they have changed it themselves. */
@@ -199,24 +312,55 @@ static int ascending(const void *a, const void *b)
     return *(const int *)a < *(const int *)b ? -1 : *(const int *)a > *(const int *)b;
 }
 
-/* Whoever is first settles it: others find it settled. */
-static void settle(const ompp_meeting_t *meeting)
+/*
+ * What is settled: by a process that lives, or one elsewhere and not long ago; what is older is another job's.
+ * \param[out] name  of it, or free for it.
+ */
+static bool find_settled(const ompp_meeting_t *meeting, const process_t self, char name[20], char text[4096])
 {
-    ranks_text_t text;
-    people_t people;
-
-    look(meeting, &people, true);
-    if (people.n) {
-        qsort(people.rank, people.n, sizeof *people.rank, ascending);
-        if (write_ranks(text, people.rank, people.n)) put(meeting, "met", text);
+    for (int k = 0;; k++) {
+        snprintf(name, 20, "met.%d", k);
+        if (text_of(meeting, name, text, 4096) <= 0) return false;
+        const life_t life = life_of(text, self);
+        if (life == LIVES || (life == ELSEWHERE && !is_old(meeting, name))) return true;
     }
-    free(people.rank);
+}
+
+/* A rank that is there twice is somebody's who is dead, and nobody can tell whose. */
+static bool differ(const people_t *people)
+{
+    bool all = true;
+
+    for (size_t i = 1; i < people->n; i++) all = all && people->rank[i] != people->rank[i - 1];
+    return all;
 }
 
 static bool is_over(const people_t *people, const ompp_meeting_limits_t *limits, double waited_s)
 {
     if (people->n >= (size_t)limits->all) return true;
     return waited_s > limits->limit_s || (waited_s > limits->patience_s && people->here >= people->coming);
+}
+
+/* Whoever is first settles it: others find it settled. Nobody has met anybody when it cannot be said who has, or when that failed. */
+static void settle(const ompp_meeting_t *meeting, const process_t self, const ompp_meeting_limits_t *limits, double waited_s)
+{
+    char name[20], text[4096];
+    ranks_text_t ranks;
+    people_t people = {0};
+
+    if (find_settled(meeting, self, name, text)) return;
+    bool known = waited_s <= limits->limit_s + 1 && look(meeting, self, &people, true);
+    if (known && !is_over(&people, limits, waited_s)) {
+        free(people.rank);
+        return;
+    }
+    if (people.n) qsort(people.rank, people.n, sizeof *people.rank, ascending);
+    known = known && differ(&people) && write_ranks(ranks, people.rank, people.n);
+    free(people.rank);
+    snprintf(text, sizeof text, "%s %s", self, known ? ranks : "");
+    if (put(meeting, name, text) || !known) return;
+    snprintf(text, sizeof text, "%s ", self); /* too long for this file system; or it is settled, and this comes too late */
+    put(meeting, name, text);
 }
 
 static void nap(double waited_s)
@@ -226,22 +370,24 @@ static void nap(double waited_s)
     nanosleep(&t, NULL);
 }
 
-/* \return false when nothing was settled in time. */
-static bool wait_for_others(const ompp_meeting_t *meeting, const ompp_meeting_limits_t *limits, people_t *met)
+/* \return false when the place is gone with what was settled, by the last of those, or when nothing can be written there. */
+static bool wait_for_others(const ompp_meeting_t *meeting, const process_t self, const ompp_meeting_limits_t *limits, people_t *met)
 {
     const double start = seconds_now();
+    char name[20], text[4096];
     people_t people;
     double waited = 0;
 
-    while (!add_ranks(met, meeting, "met")) {
-        if (waited > limits->limit_s + 1) return false;
-        look(meeting, &people, false);
+    while (!find_settled(meeting, self, name, text)) {
+        if (waited > 2 * limits->limit_s + 2) return false;
+        if (!look(meeting, waited > limits->patience_s ? self : NULL, &people, false) && (errno == ENOENT || errno == ESTALE)) return false;
         waited = seconds_now() - start;
-        if (is_over(&people, limits, waited)) settle(meeting);
+        if (is_over(&people, limits, waited)) settle(meeting, self, limits, waited);
         if (waited > limits->patience_s / 10) look_again(meeting);
         nap(waited);
     }
-    return true;
+    const char *ranks = strchr(text, ' ');
+    return ranks && add_ranks(met, ranks + 1);
 }
 
 static bool has_all(const people_t *met, const int *ranks, int n)
@@ -252,12 +398,14 @@ static bool has_all(const people_t *met, const int *ranks, int n)
     return all;
 }
 
-/* It goes away, and looks a last time whether somebody has counted on it. */
-static bool withdraw(const ompp_meeting_t *meeting, const char *name, people_t *met)
+/* When it came, as the file system has it. */
+static double time_of(const ompp_meeting_t *meeting, const char *name)
 {
-    take_away(meeting, name);
-    nap(1);
-    return add_ranks(met, meeting, "met");
+    struct stat st;
+    path_t path;
+
+    path_in(path, meeting, name);
+    return lstat(path, &st) == 0 ? (double)st.st_mtime : 0;
 }
 
 int ompp_meeting_hold(ompp_meeting_t *meeting, const int *ranks, int n, const ompp_meeting_limits_t *limits, int **met)
@@ -265,35 +413,19 @@ int ompp_meeting_hold(ompp_meeting_t *meeting, const int *ranks, int n, const om
     const int saved = errno;
     people_t people = {0};
     ranks_text_t text;
-    char name[60];
+    process_t self;
+    char name[160];
 
-    snprintf(name, sizeof name, "here.%d.%d", ranks[0], n);
+    name_self(self);
+    snprintf(name, sizeof name, "here.%d.%d.%s", ranks[0], n, self);
     const bool came = *meeting->place && write_ranks(text, ranks, (size_t)n) && put(meeting, name, text);
-    const bool settled = came && (wait_for_others(meeting, limits, &people) || withdraw(meeting, name, &people));
-    if (!settled || !has_all(&people, ranks, n)) {
+    meeting->came_s = came ? time_of(meeting, name) : 0;
+    meeting->old_s = 2 * limits->limit_s + 4;
+    if (!came || !wait_for_others(meeting, self, limits, &people) || !has_all(&people, ranks, n)) {
         people.n = 0;
         for (int i = 0; i < n; i++) add_rank(&people, ranks[i]);
     }
     *met = people.rank;
     errno = saved;
     return (int)people.n;
-}
-
-void ompp_meeting_clear(ompp_meeting_t *meeting)
-{
-    const int saved = errno;
-    DIR *dir = *meeting->place ? opendir(meeting->place) : NULL;
-    const struct dirent *entry;
-    path_t path;
-
-    while (dir && (entry = readdir(dir))) {
-        path_in(path, meeting, entry->d_name);
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) unlink(path);
-    }
-    if (dir) {
-        closedir(dir);
-        rmdir(meeting->place);
-    }
-    meeting->place[0] = '\0';
-    errno = saved;
 }

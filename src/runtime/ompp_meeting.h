@@ -3,7 +3,9 @@
  * Which processes of a job are measured, found out without MPI: what is collective in MPI waits for ranks that are not measured, and
  * messages to them would be received by the program. A directory is the place; its files are the processes that have come, and the first
  * one who sees all of them, or whose patience ends, writes down who is there. That is one file, which appears as a whole and once, and is
- * what everybody goes by: no two of those in it can think differently.
+ * what everybody goes by: no two of those in it can think differently. Who gives up writes it, too, and names nobody.
+ *
+ * What a killed job has left under the same name is told by processes that are gone, and elsewhere by its age.
  *
  * All of it works on file systems of networks, too, and needs no locks.
  */
@@ -17,6 +19,7 @@
 /** A place for one meeting. Zero: there is none. */
 typedef struct {
     char place[4400];
+    double came_s, old_s; /* of ompp_meeting_hold(), for what others have left */
 } ompp_meeting_t;
 
 /** How long to wait. */
@@ -45,11 +48,11 @@ void ompp_meeting_announce(ompp_meeting_t *meeting);
  */
 int ompp_meeting_hold(ompp_meeting_t *meeting, const int *ranks, int n, const ompp_meeting_limits_t *limits, int **met);
 
-/** \brief This process will not come after all: takes back what it has announced, and the place when nobody else has. */
+/**
+ * \brief This process will not come after all, or knows who has met: takes back what it has put there. The last one removes the place;
+ *        names of processes that have ended do not count.
+ */
 void ompp_meeting_leave(ompp_meeting_t *meeting);
-
-/** \brief Removes the place. By one of them, when all have come back from ompp_meeting_hold(). */
-void ompp_meeting_clear(ompp_meeting_t *meeting);
 
 #pragma GCC visibility pop
 

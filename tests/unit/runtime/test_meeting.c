@@ -1,8 +1,13 @@
-/* Processes that meet in a directory: all of them, some, too late, and with ranks of several at once; they all think the same. */
+/*
+ * Processes that meet in a directory: all of them, some, too late, with ranks of several at once, and where killed ones have been; they
+ * all think the same.
+ */
 #include "runtime/ompp_meeting.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,25 +15,33 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-enum { MOST = 40 };
+enum { MOST = 1600 };
 
 typedef struct {
     int n, met[MOST];
 } result_t;
 
 static char dir[] = "/tmp/ompp-test-meeting-XXXXXX";
-static result_t *results; /* [MOST] shared with children */
+
+/* Shared with children. */
+static struct shared {
+    result_t result[20];
+    _Atomic int met; /* processes that know who has met */
+    _Atomic int go;  /* they may leave */
+} *shared;
 
 static int set_up(void **state)
 {
     (void)state;
-    results = mmap(NULL, MOST * sizeof *results, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return !mkdtemp(dir) || results == MAP_FAILED;
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return !mkdtemp(dir) || shared == MAP_FAILED;
 }
 
 static int tear_down(void **state)
@@ -37,98 +50,190 @@ static int tear_down(void **state)
     return rmdir(dir); /* empty: places are cleared */
 }
 
-static void meet(const char *name, int process, int per_process, int all)
+static void open_place(ompp_meeting_t *meeting, const char *name)
 {
     const char *dirs[] = {"/nowhere", dir, NULL};
-    const ompp_meeting_limits_t limits = {all, 0.3, 5};
-    ompp_meeting_t meeting;
-    int ranks[MOST], *met;
 
-    for (int i = 0; i < per_process; i++) ranks[i] = process * per_process + i;
-    if (!ompp_meeting_open(&meeting, dirs, name)) _exit(1);
-    ompp_meeting_announce(&meeting);
-    usleep((useconds_t)(process * 700 % 5000));
-    results[process].n = ompp_meeting_hold(&meeting, ranks, per_process, &limits, &met);
-    memcpy(results[process].met, met, (size_t)results[process].n * sizeof(int));
+    if (!ompp_meeting_open(meeting, dirs, name)) _exit(1);
 }
 
-static void run(const char *name, int processes, int per_process, int all)
+/* step: between ranks; 1 = they follow one another. */
+static void hold(ompp_meeting_t *meeting, int process, int per_process, int step, int all)
 {
-    for (int p = 0; p < processes; p++)
+    const ompp_meeting_limits_t limits = {all, 0.3, 5};
+    result_t *result = &shared->result[process];
+    int ranks[MOST], *met;
+
+    for (int i = 0; i < per_process; i++) ranks[i] = (process * per_process + i) * step;
+    result->n = ompp_meeting_hold(meeting, ranks, per_process, &limits, &met);
+    memcpy(result->met, met, (size_t)result->n * sizeof(int));
+    free(met);
+}
+
+static void meet(const char *name, int process, int per_process, int step, int all)
+{
+    ompp_meeting_t meeting;
+
+    open_place(&meeting, name);
+    ompp_meeting_announce(&meeting);
+    usleep((useconds_t)(process * 700 % 5000));
+    hold(&meeting, process, per_process, step, all);
+    shared->met++;
+    while (!shared->go) usleep(1000);
+    ompp_meeting_leave(&meeting);
+}
+
+static void start(const char *name, int first, int processes, int per_process, int step, int all)
+{
+    shared->met = shared->go = 0;
+    for (int p = first; p < first + processes; p++)
         if (fork() == 0) {
-            meet(name, p, per_process, all);
+            meet(name, p, per_process, step, all);
             _exit(0);
         }
+    while (shared->met < processes) usleep(1000);
+}
+
+static void end(int processes)
+{
+    shared->go = 1;
     for (int status, p = 0; p < processes; p++) {
         assert_true(wait(&status) > 0);
         assert_int_equal(status, 0);
     }
 }
 
-static void clear(const char *name)
+static void expect(int first, int processes, int ranks)
 {
-    const char *dirs[] = {dir, NULL};
-    ompp_meeting_t meeting;
-
-    assert_true(ompp_meeting_open(&meeting, dirs, name));
-    ompp_meeting_clear(&meeting);
+    for (int p = first; p < first + processes; p++) {
+        assert_int_equal(shared->result[p].n, ranks);
+        for (int i = 0; i < ranks; i++) assert_int_equal(shared->result[p].met[i], first + i);
+    }
 }
 
-static void expect(int processes, int ranks)
+static double seconds(void)
 {
-    for (int p = 0; p < processes; p++) {
-        assert_int_equal(results[p].n, ranks);
-        for (int i = 0; i < ranks; i++) assert_int_equal(results[p].met[i], i);
-    }
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static void all_come(void **state)
 {
     (void)state;
     for (int round = 0; round < 10; round++) {
-        run("all", 20, 1, 20);
-        expect(20, 20);
-        clear("all");
+        start("all", 0, 20, 1, 1, 20);
+        end(20);
+        expect(0, 20, 20);
     }
 }
 
 static void some_come(void **state)
 {
     (void)state;
-    run("some", 3, 1, 4);
-    expect(3, 3);
-    clear("some");
+    start("some", 0, 3, 1, 1, 4);
+    end(3);
+    expect(0, 3, 3);
 }
 
 static void several_ranks_each(void **state)
 {
     (void)state;
-    run("several", 4, 10, MOST);
-    expect(4, MOST);
-    clear("several");
+    start("several", 0, 4, 10, 1, 40);
+    end(4);
+    expect(0, 4, 40);
 }
 
-/* What is settled stays: whoever comes later is alone. */
+/* What is settled stays: whoever comes later is alone, and leaves to the others what they go by. */
 static void too_late(void **state)
 {
+    ompp_meeting_t meeting;
+    char met[sizeof meeting.place + 10];
+    struct stat st;
+
     (void)state;
-    run("late", 2, 1, 3);
-    expect(2, 2);
-    meet("late", 2, 1, 3);
-    assert_int_equal(results[2].n, 1);
-    assert_int_equal(results[2].met[0], 2);
-    clear("late");
+    start("late", 0, 2, 1, 1, 3);
+    expect(0, 2, 2);
+    open_place(&meeting, "late");
+    snprintf(met, sizeof met, "%s/met.0", meeting.place);
+    hold(&meeting, 2, 1, 1, 3);
+    expect(2, 1, 1);
+    ompp_meeting_leave(&meeting);
+    assert_int_equal(lstat(met, &st), 0);
+    end(2);
+    assert_int_not_equal(lstat(met, &st), 0);
+}
+
+/* A job that was killed when it had met: its ranks are not counted, and nobody goes by what it has settled. */
+static void killed_before(void **state)
+{
+    pid_t killed[3];
+    int status;
+
+    (void)state;
+    shared->met = shared->go = 0;
+    for (int p = 0; p < 3; p++)
+        if ((killed[p] = fork()) == 0) meet("killed", p, 1, 1, 3);
+    while (shared->met < 3) usleep(1000);
+    for (int p = 0; p < 3; p++) kill(killed[p], SIGKILL);
+    for (int p = 0; p < 3; p++) assert_true(wait(&status) > 0);
+    start("killed", 1, 2, 1, 1, 3);
+    end(2);
+    expect(1, 2, 2);
+}
+
+/* Nobody waits for a process that was killed before it came. */
+static void killed_announced(void **state)
+{
+    ompp_meeting_t meeting;
+    const double began = seconds();
+    int status;
+
+    (void)state;
+    if (fork() == 0) {
+        open_place(&meeting, "announced");
+        ompp_meeting_announce(&meeting);
+        kill(getpid(), SIGKILL);
+    }
+    assert_true(wait(&status) > 0);
+    start("announced", 0, 2, 1, 1, 3);
+    end(2);
+    expect(0, 2, 2);
+    assert_true(seconds() - began < 3);
+}
+
+/* More than a text holds: that nobody has met is settled as well, at once, and for whoever comes later. */
+static void too_many(void **state)
+{
+    const double began = seconds();
+    ompp_meeting_t meeting;
+
+    (void)state;
+    start("many", 0, 4, 400, 3, 1600);
+    assert_true(seconds() - began < 3);
+    for (int p = 0; p < 4; p++) assert_int_equal(shared->result[p].n, 400);
+    open_place(&meeting, "many");
+    hold(&meeting, 4, 1, 1, 1);
+    assert_int_equal(shared->result[4].n, 1);
+    char text[4096], met[sizeof meeting.place + 10];
+    snprintf(met, sizeof met, "%s/met.0", meeting.place);
+    ssize_t n = readlink(met, text, sizeof text);
+    assert_true(n > 0 && text[n - 1] == ' '); /* no ranks */
+    snprintf(met, sizeof met, "%s/met.1", meeting.place);
+    assert_true(readlink(met, text, sizeof text) < 0);
+    ompp_meeting_leave(&meeting);
+    end(4);
 }
 
 /* A process that ends before it comes leaves nothing. */
 static void not_at_all(void **state)
 {
-    const char *dirs[] = {dir, NULL};
     ompp_meeting_t meeting;
     char place[sizeof meeting.place];
 
     (void)state;
-    assert_true(ompp_meeting_open(&meeting, dirs, "not at all"));
+    open_place(&meeting, "not at all");
     strcpy(place, meeting.place);
     ompp_meeting_announce(&meeting);
     ompp_meeting_leave(&meeting);
@@ -148,7 +253,7 @@ static void no_place(void **state)
     assert_int_equal(ompp_meeting_hold(&meeting, &me, 1, &limits, &met), 1);
     assert_int_equal(met[0], 1);
     free(met);
-    ompp_meeting_clear(&meeting);
+    ompp_meeting_leave(&meeting);
 }
 
 /* A write would end the process. */
@@ -158,21 +263,24 @@ static void no_files(void **state)
     if (fork() == 0) {
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, 0});
         setrlimit(RLIMIT_NOFILE, &(struct rlimit){5, 5});
-        meet("limits", 0, 1, 1);
+        shared->go = 1;
+        meet("limits", 0, 1, 1, 1);
         _exit(0);
     }
     int status;
     wait(&status);
     assert_int_equal(status, 0);
-    expect(1, 1);
-    clear("limits");
+    expect(0, 1, 1);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_come), cmocka_unit_test(some_come), cmocka_unit_test(several_ranks_each),
-                                       cmocka_unit_test(too_late), cmocka_unit_test(not_at_all), cmocka_unit_test(no_place),
-                                       cmocka_unit_test(no_files)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_come),         cmocka_unit_test(some_come), cmocka_unit_test(several_ranks_each),
+        cmocka_unit_test(too_late),         cmocka_unit_test(killed_before), cmocka_unit_test(killed_announced),
+        cmocka_unit_test(too_many),         cmocka_unit_test(not_at_all), cmocka_unit_test(no_place),
+        cmocka_unit_test(no_files),
+    };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
