@@ -84,9 +84,9 @@ static MPI_Comm make_of(const ranks_t *ranks, int size, int tag)
 }
 
 /* The first of the node meets those of other nodes, and tells the rest what came of it: all of the node think the same. */
-static void meet_elsewhere(ranks_t *ranks, int size)
+static void meet_elsewhere(ranks_t *ranks, int size, double patience_s)
 {
-    const ompp_meeting_limits_t limits = {size, everywhere_s, limit_s};
+    const ompp_meeting_limits_t limits = {size, patience_s, limit_s};
     MPI_Comm node = ranks->n > 1 ? make_of(ranks, size, TAG_NODE) : MPI_COMM_NULL;
     ranks_t all = {0};
     char dir[4200];
@@ -113,10 +113,10 @@ static void meet_elsewhere(ranks_t *ranks, int size)
 /* What the report says of it. \return whether the ranks of other nodes could be asked. */
 static void tell(const ranks_t *ranks, int size, bool asked)
 {
-    char subject[100];
+    char subject[140];
 
-    snprintf(subject, sizeof subject, "ranks of MPI_COMM_WORLD that are not measured%s: %d of %d", asked ? "" : ", or on other nodes",
-             size - ranks->n, size);
+    snprintf(subject, sizeof subject, "ranks of MPI_COMM_WORLD that are not measured, or not found%s: %d of %d",
+             asked ? "" : ", or on other nodes", size - ranks->n, size);
     ompp_event_coverage(OMPP_COVERAGE_NOTE, subject, asked ? NULL : "nothing tells which nodes belong to the job: one report per node");
     ompp_sync_alone("not all ranks of MPI_COMM_WORLD are measured");
 }
@@ -129,7 +129,9 @@ static void find_ranks(ranks_t *ranks, int me, int size)
     const bool elsewhere = known == 0 || known < size, can_ask = *ompp_launch_name_everywhere() != '\0';
 
     meet_on_node(ranks, me, size);
-    if (ranks->n > 0 && ranks->n < size && elsewhere && can_ask) meet_elsewhere(ranks, size);
+    /* Containers of one node may have directories of their own. */
+    const bool apart = !elsewhere && ranks->n < known;
+    if (ranks->n > 0 && ranks->n < size && (elsewhere || apart) && can_ask) meet_elsewhere(ranks, size, apart ? here_s : everywhere_s);
     if (ranks->n < size) tell(ranks, size, !elsewhere || can_ask);
 }
 
