@@ -190,6 +190,7 @@ static bool start_measurement(void)
 
     *(void **)&begin = dlsym(RTLD_DEFAULT, "ompp_region_begin");
     if (!begin) return false;
+    setenv("OMPP_JOB_DIR", nowhere, 1); /* with OMPP_CHILDREN the environment is read when measurement starts */
     if (env) env->job_dir = nowhere;
     begin("ompp doctor");
     return true;

@@ -199,26 +199,36 @@ static void check_openmp(doctor_t *d, const part_t *p)
 }
 
 /* Options are variables for what follows, as ompp would have it. \param[in,out] was  [noptions] what they were before; owned texts. */
-static void set_options(const ompp_launch_t *line, char **was, bool back)
+static void set_options(const ompp_launch_t *line, char **was)
 {
     const char *value = NULL;
     char *variable;
 
     for (size_t i = 0; i < line->noptions;) {
         const int used = ompp_option_read(line->options + i, &variable, &value);
-        if (variable && !back) {
+        if (variable) {
             const char *text = ompp_env_foreign(variable);
             was[i] = text ? strdup(text) : NULL;
             setenv(variable, value, 1);
-        } else if (variable && was[i]) {
-            setenv(variable, was[i], 1);
-            free(was[i]);
-        } else if (variable) {
-            unsetenv(variable);
         }
         free(variable);
         i += (size_t)(used > 0 ? used : 1);
     }
+}
+
+/* From the last one on: an option that is there twice found the first one's value. */
+static void set_back(const ompp_launch_t *line, size_t i, char **was)
+{
+    const char *value = NULL;
+    char *variable;
+
+    if (i >= line->noptions) return;
+    const int used = ompp_option_read(line->options + i, &variable, &value);
+    set_back(line, i + (size_t)(used > 0 ? used : 1), was);
+    if (variable && was[i]) setenv(variable, was[i], 1);
+    else if (variable) unsetenv(variable);
+    free(was[i]);
+    free(variable);
 }
 
 static void check_part(doctor_t *d, part_t *p)
@@ -226,7 +236,7 @@ static void check_part(doctor_t *d, part_t *p)
     char **was = calloc(p->line->noptions + 1, sizeof *was);
 
     if (!was) abort();
-    set_options(p->line, was, false);
+    set_options(p->line, was);
     p->fits = check_program(d, p);
     if (p->fits) {
         check_debug(d, p);
@@ -234,7 +244,7 @@ static void check_part(doctor_t *d, part_t *p)
         check_openmp(d, p);
         check_options(d, p);
     }
-    set_options(p->line, was, true);
+    set_back(p->line, 0, was);
     free(was);
 }
 

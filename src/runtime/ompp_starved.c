@@ -18,6 +18,9 @@ static ompp_proc_queue_t before;                 /* of the process, until measur
 
 void ompp_starved_begin(void)
 {
+    atomic_store(&ended_ran, 0); /* a forked child begins with those of its parent */
+    atomic_store(&ended_waited, 0);
+    before = (ompp_proc_queue_t){0, 0};
     ompp_proc_queue_process(&before);
 }
 
