@@ -98,7 +98,8 @@ static bool add_variables(char *text, size_t size)
         const char *name;
         bool unique;
     } rows[] = {{"OMPI_MCA_orte_precondition_transports", true}, {"PMIX_NAMESPACE", true}, {"SLURM_JOB_ID", false},
-                {"SLURM_STEP_ID", true}, {"SLURM_RESTART_COUNT", false}, {"PBS_JOBID", false}, {"LSB_JOBID", false}, {"FLUX_JOB_ID", true}, {"PALS_APID", true}};
+                {"SLURM_STEP_ID", true}, {"SLURM_RESTART_COUNT", false}, {"PBS_JOBID", false}, {"LSB_JOBID", false},
+                {"FLUX_JOB_ID", true}, {"PALS_APID", true}};
     bool unique = false;
     size_t n = 0;
 
@@ -117,7 +118,7 @@ static void find_names(void)
     char variables[760] = "", proxy[300] = "";
     const pid_t peer = pmi_peer(), parent = getppid();
 
-    /* A launcher within a step of another one: the inner one's proxy tells its jobs apart. Slurm is at the other end, too, and has none. */
+    /* A launcher within a step of another one: the inner one's proxy tells its jobs apart. Slurm's peer has none. */
     if (peer) name_proxy(peer, proxy, sizeof proxy);
     const bool unique = add_variables(variables, sizeof variables) && !*proxy;
     if (unique) snprintf(names.everywhere, sizeof names.everywhere, "%s", variables);
