@@ -49,8 +49,8 @@ def of_ompp(report):
     found = {}
     for result in root.iter("result"):
         gains = result.findall("gain")
-        if not gains:
-            continue  # no experiment with it
+        if not gains or result.get("region") not in names:
+            continue  # no experiment with it; outside of all regions
         most = max(gains, key=lambda g: int(g.get("permille")))
         known = most.get("interval") == "true"
         found[names[result.get("region")]] = (float(most.get("gain")), float(most.get("low", 0)) if known else None,
