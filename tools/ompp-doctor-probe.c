@@ -3,6 +3,7 @@
 #include "base/ompp_env.h"
 #include "tools/ompp-option.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -206,6 +207,22 @@ static void set_options(char *const *options)
         if (variable) setenv(variable, value, 1);
 }
 
+/* Settings may have started measurement before us, where a run would put its memory (OMPP_DATA). */
+static void remove_memory(const ompp_probe_t *p)
+{
+    char path[sizeof p->jobdir + 300], ours[64];
+    DIR *dir = opendir(p->jobdir);
+    const struct dirent *entry;
+
+    snprintf(ours, sizeof ours, "ompp-%u-%d-", (unsigned)getuid(), (int)getpid());
+    while (dir && (entry = readdir(dir))) {
+        if (strncmp(entry->d_name, ours, strlen(ours)) != 0) continue;
+        snprintf(path, sizeof path, "%s/%s", p->jobdir, entry->d_name);
+        unlink(path);
+    }
+    if (dir) closedir(dir);
+}
+
 void ompp_doctor_probe(char *const *options)
 {
     static ompp_probe_t p;
@@ -225,6 +242,7 @@ void ompp_doctor_probe(char *const *options)
         n += (size_t)snprintf(line + n, sizeof line - n, "\t%s=%s", fields[i].name, (const char *)&p + fields[i].offset);
     if (n > sizeof line - 2) n = sizeof line - 2;
     line[n++] = '\n';
+    remove_memory(&p);
     _exit(write(STDOUT_FILENO, line, n) == (ssize_t)n ? 0 : 1); /* one piece, so that lines of ranks do not mix */
 }
 
