@@ -178,7 +178,10 @@ def check_clock(verdict, title, profile, folder):
     """The last event is when the rank's threads last wrote into their accounts, by the clock of the file system; delays are those of the machine."""
     for rank in profile.ranks:
         number = int(rank["rank"])
-        written = max(os.stat(path).st_mtime for path in glob.glob(os.path.join(folder, "account.%d.*" % number)))
+        paths = glob.glob(os.path.join(folder, "account.%d.*" % number))
+        if not paths:
+            continue  # it died before it had one
+        written = max(os.stat(path).st_mtime for path in paths)
         last = 1e-9 * (int(rank["begin-epoch-ns"]) + int(rank["duration-ns"]))
         verdict.check(abs(last - written) < CLOCK_DELAY, "%s: rank %d: last event %.3f s after the last entry in its accounts"
                       % (title, number, last - written))
