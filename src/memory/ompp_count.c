@@ -11,6 +11,7 @@
 #include "runtime/ompp_lifecycle.h"
 #include "runtime/ompp_meter.h"
 #include "runtime/ompp_metric.h"
+#include "runtime/ompp_pending.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -19,8 +20,6 @@
 #define SOURCE "load/store hooks"
 #define ROW(name, unit, use, meaning)                                                                               \
     {name, OMPP_UNIT_##unit, OMPP_QUALITY_EXACT, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, meaning, OMPP_USE_##use}
-
-enum { LOADS, LOADED = 2, FOREIGN = 4, BLOCKS = 6, VALUES = 8 }; /* of stores: one more */
 
 static const ompp_metric_row_t rows[] = {
     ROW("loads", COUNT, OBJECTS, "reads by the compiled code; a block copied at once is one"),
@@ -33,7 +32,7 @@ static const ompp_metric_row_t rows[] = {
     ROW("block-stores", COUNT, VALUE, "of the writes, blocks: memcpy, memset, struct and array assignments"),
 };
 
-_Static_assert(sizeof rows / sizeof rows[0] == VALUES, "a row per value");
+_Static_assert(sizeof rows / sizeof rows[0] == OMPP_COUNTED_VALUES, "a row per value");
 
 /* What threads count into that are not measured, and that have not been seen yet. */
 static uint32_t no_page;
@@ -49,11 +48,94 @@ static unsigned metrics;             /* set of rows */
 static _Atomic uint32_t nobjects;    /* highest object that was ever registered */
 static _Atomic uint32_t nthreads;
 
+/* ---- Memory of a thread's counts ------------------------------------------------------------------------------------ */
+
+#define PAGE OMPP_PENDING_PAGE
+#define COUNTS_OF_PAGE (PAGE / sizeof(ompp_count_t))
+#define BLOCKS_OF_PAGE (PAGE / (2 * sizeof(uint64_t)))
+#define PAGES_OF(per_page) ((OMPP_DATA_MAX + (per_page)) / (per_page))
+
+/*
+ * A thread's counters, and what else its counts need: addresses for all, memory for what is used. Pages of counts are the arena's, while
+ * that has room: what a thread has counted since its place changed last survives the process. Such memory serves one thread after
+ * another, and stays.
+ */
+typedef struct thread {
+    struct thread *next;
+    _Atomic bool taken;
+    ompp_a_pending_t *pending; /* the arena's, or lone */
+    ompp_a_pending_t lone;
+    ompp_used_t used;
+    ompp_values_cache_t cache;
+    _Atomic bool backed_counts[PAGES_OF(COUNTS_OF_PAGE)], backed_blocks[PAGES_OF(BLOCKS_OF_PAGE)];
+    uint64_t blocks[OMPP_DATA_MAX + 1][2] __attribute__((aligned(PAGE)));
+    char before[PAGE - offsetof(ompp_counter_t, count)] __attribute__((aligned(PAGE))); /* count[0] begins a page */
+    ompp_counter_t counter; /* the last: its counts go on behind it */
+    ompp_count_t count[OMPP_DATA_MAX];
+} thread_t;
+
+_Static_assert(offsetof(thread_t, count) == offsetof(thread_t, counter) + sizeof(ompp_counter_t), "one array");
+_Static_assert((offsetof(thread_t, counter) + offsetof(ompp_counter_t, count)) % PAGE == 0, "pages of counts");
+
+static _Atomic(thread_t *) threads; /* all, newest first; never removed */
+
+static thread_t *thread_of(ompp_counter_t *counter)
+{
+    return (thread_t *)((char *)counter - offsetof(thread_t, counter));
+}
+
+/* A page is put there once, before any of its structures is in the map: nothing has been counted in it. */
+static void back(thread_t *t, _Atomic bool *backed, unsigned kind, void *array, uint32_t page, uint32_t n)
+{
+    if (!atomic_exchange(&backed[page], true)) ompp_pending_page(t->pending, kind, page * n, n, (char *)array + (size_t)page * PAGE);
+}
+
+/* For the structures there are. A thread that begins now and one that registers a structure see each other, or the other's pages. */
+static void back_all(thread_t *t)
+{
+    const uint32_t n = nobjects;
+
+    if (!atomic_load(&t->taken) || t->pending == &t->lone) return;
+    for (uint32_t page = 0; page <= n / COUNTS_OF_PAGE; page++)
+        back(t, t->backed_counts, OMPP_A_PAGE_COUNTS, t->counter.count, page, COUNTS_OF_PAGE);
+    for (uint32_t page = 0; page <= n / BLOCKS_OF_PAGE; page++)
+        back(t, t->backed_blocks, OMPP_A_PAGE_BLOCKS, t->blocks, page, BLOCKS_OF_PAGE);
+}
+
+static thread_t *new_thread(void)
+{
+    thread_t *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (t == MAP_FAILED) return NULL;
+    madvise(t, sizeof *t, MADV_NOHUGEPAGE);
+    t->pending = ompp_pending_new(metrics);
+    if (!t->pending) t->pending = &t->lone;
+    atomic_store(&t->taken, true);
+    t->next = atomic_load(&threads);
+    while (!atomic_compare_exchange_weak(&threads, &t->next, t)) continue;
+    return t;
+}
+
+/* The memory of a thread that is over, or new. */
+static ompp_counter_t *take_counter(void)
+{
+    thread_t *t = atomic_load(&threads);
+
+    while (t && atomic_exchange(&t->taken, true)) t = t->next;
+    if (!t && !(t = new_thread())) return NULL;
+    t->counter = (ompp_counter_t){.limit = OMPP_DATA_MAX, .blocks = t->blocks, .used = &t->used};
+    back_all(t);
+    return &t->counter;
+}
+
 /* ---- Structures ----------------------------------------------------------------------------------------------------- */
 
 static void put(uint32_t object, uintptr_t begin, uintptr_t end)
 {
-    if (object > nobjects) nobjects = object;
+    if (object > nobjects) {
+        nobjects = object;
+        for (thread_t *t = atomic_load(&threads); t; t = t->next) back_all(t);
+    }
     if (!ompp_map_put(object, begin, end))
         ompp_event_coverage(OMPP_COVERAGE_DROPPED, "edges of data structures", "too many structures that share a page");
 }
@@ -72,7 +154,7 @@ static void register_metrics(void)
 {
     unsigned all = ompp_counter_files[OMPP_FILES_ALL], clang = ompp_counter_files[OMPP_FILES_CLANG];
 
-    metrics = ompp_metric_register(rows, VALUES);
+    metrics = ompp_metric_register(rows, OMPP_COUNTED_VALUES);
     ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE,
                         "code and libraries that were not built with --memory (those of C, C++ with std::string, Fortran, OpenMP, MPI), "
                         "assembly");
@@ -85,42 +167,15 @@ static void register_metrics(void)
                             "long double, OpenMP atomics and reductions, functions that never return");
 }
 
-/* A thread's counters, and what else its counts need: addresses for all, memory for what is used. */
-typedef struct {
-    ompp_used_t used;
-    ompp_values_cache_t cache;
-    uint64_t blocks[OMPP_DATA_MAX + 1][2];
-    ompp_counter_t counter; /* the last: its counts go on behind it */
-    ompp_count_t count[OMPP_DATA_MAX];
-} thread_t;
-
-_Static_assert(offsetof(thread_t, count) == offsetof(thread_t, counter) + sizeof(ompp_counter_t), "one array");
-
-static thread_t *thread_of(ompp_counter_t *counter)
-{
-    return (thread_t *)((char *)counter - offsetof(thread_t, counter));
-}
-
-static ompp_counter_t *new_counter(void)
-{
-    thread_t *thread = mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    if (thread == MAP_FAILED) return NULL;
-    madvise(thread, sizeof *thread, MADV_NOHUGEPAGE);
-    thread->counter.limit = OMPP_DATA_MAX;
-    thread->counter.blocks = thread->blocks;
-    thread->counter.used = &thread->used;
-    return &thread->counter;
-}
-
 /* Numbers of threads have a limit: what comes behind it shares the last one. */
 static void *begin(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    ompp_counter_t *counter = open_for_counting ? new_counter() : NULL;
+    ompp_counter_t *counter;
 
-    if (!counter) return NULL;
+    if (!open_for_counting) return NULL;
     pthread_once(&once, register_metrics);
+    if (!(counter = take_counter())) return NULL;
     uint32_t number = ++nthreads;
     counter->tag = (number < OMPP_MAP_OWNERS ? number : OMPP_MAP_OWNERS - 1) << OMPP_MAP_OWNER_SHIFT;
     counter->pages = ompp_map_page;
@@ -128,66 +183,84 @@ static void *begin(void)
     return ompp_counter_self = counter;
 }
 
-/* What was counted for an object, as values. \return false: nothing. */
-static bool take(ompp_counter_t *counter, uint32_t object, uint64_t values[VALUES])
+static void copy(uint64_t *to, const uint64_t *from)
 {
-    ompp_count_t *c = ompp_count_at(counter, (uint64_t)object << OMPP_INLINE_COUNT_BITS);
-
-    for (unsigned kind = 0; kind < 2; kind++) {
-        values[LOADS + kind] = c->others[kind];
-        values[LOADED + kind] = c->other_bytes[kind];
-        values[FOREIGN + kind] = c->foreign[kind];
-        values[BLOCKS + kind] = counter->blocks[object][kind];
-        for (unsigned n = 0; n < OMPP_COUNT_SIZES; n++) {
-            values[LOADS + kind] += c->scalars[kind][n];
-            values[LOADED + kind] += c->scalars[kind][n] << n;
-        }
-    }
-    if (values[LOADS] == 0 && values[LOADS + 1] == 0) return false;
-    *c = (ompp_count_t){0};
-    counter->blocks[object][OMPP_LOAD] = counter->blocks[object][OMPP_STORE] = 0;
-    return true;
+    for (unsigned i = 0; i < OMPP_COUNTED_VALUES; i++) to[i] = from[i];
 }
 
-static void add(ompp_counter_t *counter, ompp_off_t node, unsigned object, const uint64_t from[VALUES])
+/*
+ * One step of handing over: values and the total become those of redo, and the object's counts none. Whoever reads the arena of a process
+ * that was killed in the middle takes it as done. The compiler keeps the order; a processor that stops has kept its own.
+ */
+static void redo(thread_t *t, uint32_t object, uint64_t *values)
 {
-    uint64_t *values = ompp_values_cached(&thread_of(counter)->cache, node, metrics, object, VALUES);
+    ompp_a_pending_t *p = t->pending;
 
-    for (unsigned i = 0; values && i < VALUES; i++) values[i] += from[i];
+    p->redo.object = object;
+    p->redo.block = ompp_pending_block(values);
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_store_explicit(&p->redo.is, 1, memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (values) copy(values, p->redo.values);
+    copy(p->total, p->redo.total);
+    if (object != OMPP_A_NO_OBJECT) {
+        *ompp_count_at(&t->counter, (uint64_t)object << OMPP_INLINE_COUNT_BITS) = (ompp_count_t){0};
+        t->blocks[object][OMPP_LOAD] = t->blocks[object][OMPP_STORE] = 0;
+    }
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_store_explicit(&p->redo.is, 0, memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst);
 }
 
 /* Hands over what was counted for an object. \return whether there was anything. */
-static bool hand_over(ompp_counter_t *counter, ompp_off_t node, uint32_t object, uint64_t total[VALUES])
+static bool hand_over(thread_t *t, ompp_off_t node, uint32_t object)
 {
-    uint64_t values[VALUES];
+    ompp_a_pending_t *p = t->pending;
+    uint64_t counted[OMPP_COUNTED_VALUES], *values = NULL;
+    const ompp_count_t *count = ompp_count_at(&t->counter, (uint64_t)object << OMPP_INLINE_COUNT_BITS);
 
-    if (!take(counter, object, values)) return false;
-    if (metrics && object) add(counter, node, object, values);
-    for (unsigned i = 0; i < VALUES; i++) total[i] += values[i];
+    if (!ompp_counted_values(count, t->blocks[object], counted)) return false;
+    if (metrics && object) values = ompp_values_cached(&t->cache, node, metrics, object, OMPP_COUNTED_VALUES);
+    for (unsigned i = 0; i < OMPP_COUNTED_VALUES; i++) {
+        p->redo.values[i] = (values ? values[i] : 0) + counted[i];
+        p->redo.total[i] = p->total[i] + counted[i];
+    }
+    redo(t, object, values);
     return true;
+}
+
+static void hand_over_total(thread_t *t, ompp_off_t node)
+{
+    ompp_a_pending_t *p = t->pending;
+    uint64_t *values = metrics ? ompp_values_cached(&t->cache, node, metrics, 0, OMPP_COUNTED_VALUES) : NULL;
+
+    for (unsigned i = 0; i < OMPP_COUNTED_VALUES; i++) {
+        p->redo.values[i] = (values ? values[i] : 0) + p->total[i];
+        p->redo.total[i] = 0;
+    }
+    redo(t, OMPP_A_NO_OBJECT, values);
 }
 
 static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
 {
-    ompp_counter_t *counter = state;
-    uint64_t total[VALUES] = {0};
+    thread_t *t = thread_of(state);
     uint32_t n = nobjects, near = n < OMPP_MAP_NEAR ? n : OMPP_MAP_NEAR, next = 0, first;
     bool any = false;
 
-    (void)to;
-    for (uint32_t object = 0; object <= near; object++) any |= hand_over(counter, from.node, object, total);
-    for (uint64_t bits; n > near && (bits = ompp_used_take(counter->used, n, &next, &first));)
-        for (; bits; bits &= bits - 1) any |= hand_over(counter, from.node, first + (uint32_t)__builtin_ctzll(bits), total);
-    if (metrics && any) add(counter, from.node, 0, total);
+    for (uint32_t object = 0; object <= near; object++) any |= hand_over(t, from.node, object);
+    for (uint64_t bits; n > near && (bits = ompp_used_take(&t->used, n, &next, &first));)
+        for (; bits; bits &= bits - 1) any |= hand_over(t, from.node, first + (uint32_t)__builtin_ctzll(bits));
+    if (any) hand_over_total(t, from.node);
+    atomic_store_explicit(&t->pending->node, to.node, memory_order_release);
 }
 
 static void end(void *state)
 {
-    thread_t *thread = thread_of(state);
+    thread_t *t = thread_of(state);
 
     ompp_counter_self = &unread;
-    ompp_values_cache_free(&thread->cache);
-    munmap(thread, sizeof *thread);
+    ompp_values_cache_free(&t->cache);
+    atomic_store(&t->taken, false);
 }
 
 static const ompp_meter_t meter = {begin, move, end, .readable = true};

@@ -11,23 +11,14 @@
 
 #include "memory/ompp_map_priv.h"
 #include "memory/ompp_used_priv.h"
+#include "model/ompp_counted.h"
 #include "runtime/ompp_data.h"
 
 #include <stddef.h>
 
 #define OMPP_COUNT_SCALAR 16 /* bytes: what is larger is a block */
-#define OMPP_COUNT_SIZES 5   /* 1, 2, 4, 8 and 16 bytes */
 
-/**
- * What hooks count for a structure: one number each, so that they have one to increase. The values of the report, whose names are in
- * ompp_count.c, follow from these. Loads stand before stores, [0] and [1].
- */
-typedef struct {
-    uint64_t scalars[2][OMPP_COUNT_SIZES]; /* accesses of 1 << n bytes */
-    uint64_t others[2];                    /* accesses of other sizes; a block copied or set at once is one */
-    uint64_t other_bytes[2];
-    uint64_t foreign[2];                   /* accesses to pages that another thread touched first */
-} __attribute__((aligned(128))) ompp_count_t;
+typedef ompp_counted_t ompp_count_t;
 
 typedef struct {
     uint32_t tag;          /* number of the thread, from 1, << OMPP_MAP_OWNER_SHIFT, as in the map; nobody's number: not seen yet */

@@ -10,6 +10,7 @@
 #define OMPP_LAYOUT_H
 
 #include "base/ompp_arena.h"
+#include "model/ompp_counted.h"
 #include "model/ompp_tables.h"
 #include "model/ompp_whatif.h"
 
@@ -17,7 +18,7 @@
 #include <stdint.h>
 
 #define OMPP_LAYOUT_MAGIC "OMPPARNA"
-#define OMPP_LAYOUT_VERSION 5u
+#define OMPP_LAYOUT_VERSION 6u
 #define OMPP_LAYOUT_ENDIAN 0x01020304u
 #define OMPP_LAYOUT_HEADER 16u /* offset of the header: the first record of the arena */
 
@@ -49,6 +50,8 @@ typedef struct {
     _Atomic uint32_t noff; /* times measurement was switched off */
     ompp_link_t modules, regions, threads, coverage, metrics, objects, settings;
     ompp_link_t whatif; /* causal profile; 0 = none */
+    ompp_link_t pending;      /* counts that are not handed over */
+    _Atomic uint64_t metered; /* sets whose values are handed over when a thread's place changes: bit n for set n */
 } ompp_a_header_t;
 
 typedef struct {
@@ -198,6 +201,39 @@ typedef struct {
     _Atomic uint64_t start_offset, end_offset; /* bytes before and behind it that were counted too */
     _Atomic uint32_t nranges;
 } ompp_a_object_t;
+
+/** What the items of a page of counts are. */
+enum { OMPP_A_PAGE_COUNTS, OMPP_A_PAGE_BLOCKS, OMPP_A_PAGE_NUM }; /* ompp_counted_t; uint64_t[2] */
+
+/** A page of counts. Programs count into it without knowing of the arena. */
+typedef struct {
+    ompp_off_t next;
+    uint32_t kind;
+    uint32_t first, n; /* objects: first, first + 1, ... */
+    ompp_off_t items;
+    uint64_t where;    /* the address where the thread has it, too. Means nothing to readers */
+} ompp_a_page_t;
+
+/**
+ * What a thread has counted since its place changed last: belongs to the node that it is at, and is not in that node's values yet.
+ * Handing over goes object by object, each in one step: while redo.is is not 0, the values of the block at redo.block and the total are
+ * those of redo, and the object's counts are none.
+ */
+typedef struct {
+    ompp_off_t next;
+    uint32_t set;
+    _Atomic ompp_off_t node; /* 0 = none: what is counted belongs to nobody */
+    ompp_link_t pages;
+    uint64_t total[OMPP_COUNTED_VALUES]; /* handed over in this change of place, for all data together */
+    struct {
+        _Atomic uint32_t is;
+        uint32_t object;  /* 0 with block 0's values: data that belongs to none; OMPP_A_NO_OBJECT: the total itself is handed over */
+        ompp_off_t block; /* of its values; 0 = there is no room for it */
+        uint64_t values[OMPP_COUNTED_VALUES], total[OMPP_COUNTED_VALUES];
+    } redo;
+} ompp_a_pending_t;
+
+#define OMPP_A_NO_OBJECT 0xffffffffu
 
 /** The same as ompp_whatif_region_t; clocks are written at progress points and at the end, under a sequence that is odd meanwhile. */
 typedef struct {

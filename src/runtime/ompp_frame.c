@@ -98,7 +98,6 @@ void ompp_push_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t
         return;
     }
     ompp_push_node(thread, node, 0, t);
-    ompp_node(thread, node)->slot[0].count++;
 }
 
 /* Only below a function that works above the address: else it lies on another stack (of a signal handler, of a coroutine). */

@@ -77,12 +77,17 @@ static inline ompp_a_frame_t *ompp_frame_fill(ompp_thread_t *thread, ompp_off_t 
     return frame;
 }
 
-/** \brief Pushes a frame for node; the caller has settled the top and knows that there is room. */
+/**
+ * \brief Pushes a frame for node; the caller has settled the top and knows that there is room. What meters do comes last: it takes long
+ *        enough for a process to be killed in it.
+ */
 static inline ompp_a_frame_t *ompp_push_node(ompp_thread_t *thread, ompp_off_t node, unsigned flags, ompp_time_t t)
 {
     ompp_a_frame_t *frame = ompp_frame_fill(thread, node, flags, t);
 
-    ompp_move_top(thread, 1);
+    ompp_step_top(thread, 1);
+    ompp_node(thread, node)->slot[0].count++;
+    ompp_moved(thread);
     return frame;
 }
 
@@ -101,9 +106,7 @@ static inline ompp_a_frame_t *ompp_push(ompp_thread_t *thread, ompp_region_ref_t
         ompp_push_slow(thread, region, t);
         return thread->skipped ? NULL : ompp_top(thread);
     }
-    top = ompp_push_node(thread, node, 0, t);
-    ompp_node(thread, node)->slot[0].count++;
-    return top;
+    return ompp_push_node(thread, node, 0, t);
 }
 
 /** \brief The frame below gets the time of this one, which is closed. */
@@ -121,8 +124,9 @@ static inline void ompp_pop(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_t
 
     ompp_frame_book(thread, frame, t);
     node->visits++;
-    ompp_move_top(thread, -1);
+    ompp_step_top(thread, -1);
     ompp_frame_credit(thread, frame);
+    ompp_moved(thread); /* last, as above */
 }
 
 #endif

@@ -15,6 +15,7 @@
 #include "runtime/ompp_finish_priv.h"
 #include "runtime/ompp_launch.h"
 #include "runtime/ompp_plugin.h"
+#include "runtime/ompp_pending_priv.h"
 #include "runtime/ompp_process_priv.h"
 #include "runtime/ompp_thread_priv.h"
 
@@ -234,8 +235,10 @@ static void in_parent(void)
 static void in_child(void)
 {
     atomic_store(&ompp_process.on, 0);
-    if (atomic_exchange(&ompp_process.state, OMPP_STATE_DEAD) == OMPP_STATE_RUNNING)
+    if (atomic_exchange(&ompp_process.state, OMPP_STATE_DEAD) == OMPP_STATE_RUNNING) {
+        ompp_pending_detach();
         ompp_arena_detach(&ompp_process.arena);
+    }
     ompp_thread_self = &ompp_thread_none;
 }
 

@@ -166,7 +166,10 @@ uint64_t *ompp_meter_values(ompp_off_t node, unsigned set, unsigned object, unsi
 {
     ompp_thread_t *thread = ompp_thread_self;
 
-    return thread && thread->record && node ? ompp_values_at(thread, node, set, object, n) : NULL;
+    if (!thread || !thread->record || !node) return NULL;
+    if (!(atomic_load_explicit(&ompp_process.header->metered, memory_order_relaxed) >> set & 1))
+        atomic_fetch_or_explicit(&ompp_process.header->metered, 1ull << set, memory_order_relaxed);
+    return ompp_values_at(thread, node, set, object, n);
 }
 
 static const ompp_a_node_t *node_at(ompp_off_t node)

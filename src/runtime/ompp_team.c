@@ -84,7 +84,6 @@ static void worker_begin(ompp_thread_t *thread, ompp_team_t *team, ompp_time_t t
         return;
     }
     ompp_a_frame_t *frame = ompp_push_node(thread, node, OMPP_FRAME_F_TEAM, team->a.fork < t ? team->a.fork : t);
-    ompp_node(thread, node)->slot[0].count++;
     frame->team = ompp_off(thread, team);
     frame->outer_base = thread->base_node;
     atomic_fetch_add_explicit(&team->a.refs, 1, memory_order_relaxed);

@@ -1,0 +1,108 @@
+/*
+ * The arena of a process that died, from its file.
+ */
+#include "model/ompp_collect.h"
+
+#include "base/ompp_error.h"
+#include "base/ompp_proc.h"
+#include "model/ompp_collect_priv.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static uint64_t latest(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/*
+ * Time of the last event of a thread: of its nodes, and of the phases that its open frames are in. The frame above the top one is
+ * what was closed last, and still has the time of that.
+ */
+static uint64_t last_of(const ompp_collecting_t *c, const ompp_a_thread_t *thread)
+{
+    uint64_t last = latest(thread->begin_ns, thread->end_ns);
+    const ompp_a_node_t *node = ompp_collect_record(c, ompp_collect_follow(&thread->nodes), sizeof *node);
+    ompp_off_t off = ompp_collect_follow(&thread->stack);
+
+    for (uint32_t n = 0; node && n < ompp_collect_most(c); n++, node = ompp_collect_record(c, node->next, sizeof *node))
+        last = latest(last, node->first_ns);
+    for (uint32_t n = 0; off && n < ompp_collect_most(c); n++) {
+        const ompp_a_stack_t *stack = ompp_collect_record(c, off, sizeof *stack);
+        if (!stack || stack->top >= stack->capacity || !ompp_collect_has_frames(c, off, stack->top + 1)) break;
+        uint32_t end = stack->top + 1;
+        if (end < stack->capacity && ompp_collect_has_frames(c, off, end + 1)) end++;
+        for (uint32_t i = 0; i < end; i++) last = latest(last, stack->frames[i].stamp);
+        off = stack->under;
+    }
+    return last;
+}
+
+static uint64_t last_event(const ompp_collecting_t *c, const ompp_a_header_t *header)
+{
+    uint64_t last = latest(header->begin_ns, header->end_ns);
+    const ompp_a_thread_t *t = ompp_collect_record(c, ompp_collect_follow(&header->threads), sizeof *t);
+
+    for (uint32_t n = 0; t && n < ompp_collect_most(c); n++, t = ompp_collect_record(c, t->next, sizeof *t))
+        last = latest(last, last_of(c, t));
+    return last;
+}
+
+/* What is known of how it ended: said by itself, or nothing. */
+static void note_end(const ompp_collecting_t *c, const ompp_a_header_t *header, ompp_profile_t *profile)
+{
+    const char *said = ompp_collect_text(c, ompp_collect_follow(&header->why));
+    char rank[16], why[300];
+
+    snprintf(rank, sizeof rank, "%u", profile->ranks[0].rank);
+    snprintf(why, sizeof why, "%.200s; its last event was %.3f s after its first",
+             *said ? said : header->end_ns ? "the process ended while its report was made" : "the process died",
+             1e-9 * (double)profile->ranks[0].duration_ns);
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_INCOMPLETE, rank, why, 1);
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_NOTE, "CPU time is not known of processes that died", NULL, 1);
+}
+
+static ompp_profile_t *collect_dead(const char *base, uint64_t size, bool *lives)
+{
+    ompp_collecting_t c = {.base = base, .size = size};
+    const ompp_a_header_t *header = ompp_collect_record(&c, OMPP_LAYOUT_HEADER, sizeof *header);
+    char host[256] = "", why[100];
+
+    if (!header || memcmp(header->magic, OMPP_LAYOUT_MAGIC, sizeof header->magic) != 0 || header->layout != OMPP_LAYOUT_VERSION)
+        return NULL;
+    c.pending = ompp_collect_first_pending(header);
+    ompp_profile_t *profile = ompp_collect(base, size, last_event(&c, header), OMPP_END_INCOMPLETE);
+    if (profile && ompp_profile_check(profile, why, sizeof why)) { /* of another library, or damaged */
+        ompp_profile_free(profile);
+        return NULL;
+    }
+    if (!profile) return NULL;
+    note_end(&c, header, profile);
+    if (!header->end_ns) ompp_collect_note_pending(&c, header, profile);
+    gethostname(host, sizeof host - 1);
+    *lives = !header->end_ns && header->start_ticks && strcmp(host, ompp_collect_text(&c, header->host)) == 0 &&
+             ompp_proc_start((pid_t)header->pid) == header->start_ticks;
+    return profile;
+}
+
+int ompp_collect_file(const char *path, ompp_profile_t **profile, bool *lives)
+{
+    struct stat st;
+    bool living = false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    *profile = NULL;
+    if (fd < 0) return -OMPP_E_OPEN;
+    void *base = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 ? mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
+                                                                               : MAP_FAILED;
+    close(fd);
+    if (base == MAP_FAILED) return -OMPP_E_FORMAT;
+    *profile = collect_dead(base, (uint64_t)st.st_size, &living);
+    munmap(base, st.st_size);
+    if (lives) *lives = living;
+    return *profile ? 0 : -OMPP_E_FORMAT;
+}

@@ -1,0 +1,215 @@
+/*
+ * Lists of an arena to the profile: definitions, notes, the causal profile.
+ */
+#include "model/ompp_collect_priv.h"
+
+#include <stdlib.h>
+
+/* ---- Definitions ---------------------------------------------------------------------------------------------------- */
+
+static bool copy_modules(ompp_collecting_t *c, ompp_off_t first)
+{
+    const ompp_a_module_t *m = ompp_collect_record(c, first, sizeof *m);
+
+    c->nmodules = m ? m->index + 1 : 0;
+    if (c->nmodules > OMPP_COLLECT_MAX) return false;
+    c->module_of = malloc((c->nmodules + 1) * sizeof *c->module_of);
+    if (!c->module_of) return false;
+    for (uint32_t i = 0; i < c->nmodules; i++) c->module_of[i] = OMPP_NONE;
+    for (uint32_t n = 0; m && n < c->nmodules; n++, m = ompp_collect_record(c, m->next, sizeof *m)) {
+        ompp_module_t module = {ompp_collect_string(c, m->path), ompp_collect_string(c, m->id), m->base};
+        if (m->index < c->nmodules) c->module_of[m->index] = ompp_profile_add_module(c->profile, &module);
+    }
+    return true;
+}
+
+static void copy_region(ompp_collecting_t *c, const ompp_a_region_t *r)
+{
+    const ompp_a_module_t *m = ompp_collect_record(c, r->module, sizeof *m);
+    ompp_region_t region = {.construct = r->construct,
+                            .flags = r->flags,
+                            .file = ompp_collect_string(c, r->file),
+                            .name = ompp_collect_string(c, r->name),
+                            .begin = r->begin,
+                            .end = r->end,
+                            .module = m && m->index < c->nmodules ? c->module_of[m->index] : OMPP_NONE,
+                            .addr = r->addr,
+                            .addr_end = ompp_collect_load(&r->addr_end),
+                            .key = r->key,
+                            .number = OMPP_NONE};
+
+    if (r->index < c->nregions && r->construct < OMPP_CONSTRUCT_NUM)
+        c->region_of[r->index] = ompp_profile_add_region(c->profile, &region);
+}
+
+static bool copy_regions(ompp_collecting_t *c, ompp_off_t first)
+{
+    const ompp_a_region_t *r = ompp_collect_record(c, first, sizeof *r);
+
+    c->nregions = r ? r->index + 1 : 0;
+    if (c->nregions > OMPP_COLLECT_MAX) return false;
+    c->region_of = malloc((c->nregions + 1) * sizeof *c->region_of);
+    if (!c->region_of) return false;
+    for (uint32_t i = 0; i < c->nregions; i++) c->region_of[i] = OMPP_NONE;
+    for (uint32_t n = 0; r && n < c->nregions; n++, r = ompp_collect_record(c, r->next, sizeof *r)) copy_region(c, r);
+    return true;
+}
+
+/* Lists are newest first, and their records begin with the link. \return [n], oldest first, free(); NULL when there are none. */
+static const void **oldest_first(const ompp_collecting_t *c, ompp_off_t first, size_t size, uint32_t *n)
+{
+    const ompp_off_t *r;
+    const void **sorted;
+    uint32_t k;
+
+    for (*n = 0, r = ompp_collect_record(c, first, size); r && *n < ompp_collect_most(c); r = ompp_collect_record(c, *r, size)) ++*n;
+    sorted = *n ? malloc(*n * sizeof *sorted) : NULL;
+    if (!sorted) *n = 0;
+    for (k = *n, r = ompp_collect_record(c, first, size); k > 0; r = ompp_collect_record(c, *r, size)) sorted[--k] = r;
+    return sorted;
+}
+
+/* The profile has the metrics of a set in the order of their indices. */
+static void copy_metrics(ompp_collecting_t *c, ompp_off_t first)
+{
+    uint32_t n;
+    const void **sorted = oldest_first(c, first, sizeof(ompp_a_metric_t), &n);
+
+    for (uint32_t i = 0; i < n; i++) {
+        const ompp_a_metric_t *m = sorted[i];
+        ompp_metric_t metric = {ompp_collect_string(c, m->name),
+                                ompp_collect_string(c, m->source),
+                                ompp_collect_string(c, m->meaning),
+                                m->set,
+                                m->index,
+                                m->unit,
+                                m->quality,
+                                m->reduce_threads,
+                                m->reduce_ranks,
+                                m->use};
+        ompp_profile_add_metric(c->profile, &metric);
+    }
+    free(sorted);
+}
+
+static void copy_object(ompp_collecting_t *c, const ompp_a_object_t *o, uint32_t rank)
+{
+    ompp_object_t object = {.name = ompp_collect_string(c, o->name),
+                            .origin = ompp_collect_string(c, o->origin),
+                            .address = o->address,
+                            .size = o->size,
+                            .start_offset = ompp_collect_load(&o->start_offset),
+                            .end_offset = ompp_collect_load(&o->end_offset),
+                            .nranges = atomic_load_explicit(&o->nranges, memory_order_relaxed),
+                            .rank = rank};
+
+    ompp_profile_add_object(c->profile, &object);
+}
+
+/* The list is newest first, ids count from 1 in order of registration; one that is missing (a damaged file) ends the table. */
+static void copy_objects(ompp_collecting_t *c, ompp_off_t first, uint32_t rank)
+{
+    const ompp_a_object_t *newest = ompp_collect_record(c, first, sizeof *newest), *o = newest;
+    uint32_t n = newest && newest->id < ompp_collect_most(c) ? newest->id : 0, steps = n;
+    const ompp_a_object_t **by_id = n ? calloc(n, sizeof *by_id) : NULL;
+
+    for (; by_id && o && steps-- > 0; o = ompp_collect_record(c, o->next, sizeof *o))
+        if (o->id - 1 < n) by_id[o->id - 1] = o;
+    for (uint32_t i = 0; by_id && i < n && by_id[i]; i++) copy_object(c, by_id[i], rank);
+    free(by_id);
+}
+
+static void copy_coverage(ompp_collecting_t *c, ompp_off_t first)
+{
+    const ompp_a_coverage_t *v = ompp_collect_record(c, first, sizeof *v);
+
+    for (uint32_t n = 0; v && n < ompp_collect_most(c); n++, v = ompp_collect_record(c, v->next, sizeof *v))
+        if (v->kind < OMPP_COVERAGE_NUM)
+            ompp_profile_add_coverage(c->profile, v->kind, ompp_collect_text(c, v->subject), ompp_collect_text(c, v->reason), v->count);
+}
+
+/* The list is newest first. */
+static void copy_settings(ompp_collecting_t *c, ompp_off_t first)
+{
+    uint32_t n;
+    const void **sorted = oldest_first(c, first, sizeof(ompp_a_setting_t), &n);
+
+    for (uint32_t i = 0; i < n; i++) {
+        const ompp_a_setting_t *s = sorted[i];
+        ompp_profile_add_setting(c->profile, ompp_collect_text(c, s->name), ompp_collect_text(c, s->value));
+    }
+    free(sorted);
+}
+
+/* ---- Causal profile ------------------------------------------------------------------------------------------------- */
+
+/* A region's results as they were at one moment, if the thread that writes them lets us. */
+static void copy_whatif_region(ompp_collecting_t *c, const ompp_a_whatif_region_t *w)
+{
+    const ompp_a_region_t *r = ompp_collect_record(c, w->region, sizeof *r);
+    ompp_whatif_region_t result;
+
+    for (unsigned tries = 0; tries < 1000; tries++) {
+        const uint32_t before = atomic_load_explicit(&w->sequence, memory_order_acquire);
+        result = w->result;
+        atomic_thread_fence(memory_order_acquire);
+        if (!(before & 1) && before == atomic_load_explicit(&w->sequence, memory_order_relaxed)) break;
+    }
+    result.region = r && r->index < c->nregions ? c->region_of[r->index] : OMPP_NONE;
+    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
+        if (result.clocks[k].nblocks > OMPP_WHATIF_BLOCKS) result.clocks[k].nblocks = OMPP_WHATIF_BLOCKS;
+    if (result.region != OMPP_NONE || !w->region) ompp_profile_add_whatif_region(c->profile, &result);
+}
+
+static void copy_whatif_point(ompp_collecting_t *c, const ompp_a_whatif_point_t *w)
+{
+    const ompp_a_region_t *r = ompp_collect_record(c, w->region, sizeof *r);
+    ompp_whatif_point_t point = {.name = ompp_collect_string(c, w->name),
+                                 .kind = w->kind,
+                                 .automatic = w->automatic,
+                                 .region = r && r->index < c->nregions ? c->region_of[r->index] : OMPP_NONE,
+                                 .visits = ompp_collect_load(&w->visits),
+                                 .begins = ompp_collect_load(&w->begins),
+                                 .in_flight_ns = ompp_collect_load(&w->in_flight_ns)};
+
+    if (point.kind <= OMPP_WHATIF_LATENCY) ompp_profile_add_whatif_point(c->profile, &point);
+}
+
+static void copy_whatif(ompp_collecting_t *c, ompp_off_t off, uint64_t duration_ns)
+{
+    const ompp_a_whatif_t *w = ompp_collect_record(c, off, sizeof *w);
+    ompp_whatif_t *to = &c->profile->whatif;
+
+    if (!w || w->mode >= OMPP_WHATIF_MODE_NUM) return;
+    to->mode = w->mode;
+    to->why = ompp_collect_string(c, atomic_load_explicit(&w->why, memory_order_acquire));
+    to->time_ns = duration_ns;
+    to->paid_ns = ompp_collect_load(&w->paid_ns);
+    to->events = ompp_collect_load(&w->events);
+    to->cost_ns = ompp_collect_load(&w->cost_ns);
+    to->lost = ompp_collect_load(&w->lost);
+    to->worked_ns = ompp_collect_load(&w->worked_ns);
+    to->outside_ns = ompp_collect_load(&w->outside_ns);
+    const ompp_a_whatif_region_t *r = ompp_collect_record(c, ompp_collect_follow(&w->regions), sizeof *r);
+    for (uint32_t n = 0; r && n < ompp_collect_most(c); n++, r = ompp_collect_record(c, r->next, sizeof *r)) copy_whatif_region(c, r);
+    const ompp_a_whatif_point_t *p = ompp_collect_record(c, ompp_collect_follow(&w->points), sizeof *p);
+    for (uint32_t n = 0; p && n < ompp_collect_most(c); n++, p = ompp_collect_record(c, p->next, sizeof *p)) copy_whatif_point(c, p);
+}
+
+/* ---- All of them ----------------------------------------------------------------------------------------------------- */
+
+bool ompp_collect_definitions(ompp_collecting_t *c, const ompp_a_header_t *header, uint32_t rank)
+{
+    if (!copy_modules(c, ompp_collect_follow(&header->modules)) || !copy_regions(c, ompp_collect_follow(&header->regions))) return false;
+    copy_settings(c, ompp_collect_follow(&header->settings));
+    copy_metrics(c, ompp_collect_follow(&header->metrics));
+    if (ompp_metric_list_init(&c->metrics, c->profile) != 0) return false;
+    copy_objects(c, ompp_collect_follow(&header->objects), rank);
+    return true;
+}
+
+void ompp_collect_notes(ompp_collecting_t *c, const ompp_a_header_t *header, uint64_t duration_ns)
+{
+    copy_coverage(c, ompp_collect_follow(&header->coverage));
+    copy_whatif(c, ompp_collect_follow(&header->whatif), duration_ns);
+}

@@ -1,0 +1,170 @@
+/*
+ * Call trees of an arena to the profile: nodes and their values.
+ */
+#include "model/ompp_collect_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Trees ---------------------------------------------------------------------------------------------------------- */
+
+static uint32_t hash(uint32_t a, uint32_t b)
+{
+    return (uint32_t)(((uint64_t)a << 32 | b) * 0x9e3779b97f4a7c15u >> 32);
+}
+
+static bool tree_grow(ompp_collecting_t *c)
+{
+    uint32_t size = c->tree_size ? 2 * c->tree_size : 256, old = c->tree_size;
+    __typeof__(c->tree) bigger = malloc(size * sizeof *bigger);
+
+    if (!bigger) return false;
+    for (uint32_t i = 0; i < size; i++) bigger[i].node = OMPP_NONE;
+    for (uint32_t k = 0; k < old; k++) {
+        if (c->tree[k].node == OMPP_NONE) continue;
+        uint32_t i = hash(c->tree[k].parent, c->tree[k].region);
+        while (bigger[i & (size - 1)].node != OMPP_NONE) i++;
+        bigger[i & (size - 1)] = c->tree[k];
+    }
+    free(c->tree);
+    c->tree = bigger;
+    c->tree_size = size;
+    return true;
+}
+
+/* The profile's node for (parent, region), made when missing. */
+static uint32_t union_node(ompp_collecting_t *c, uint32_t parent, uint32_t region, uint64_t first_ns, uint32_t rank)
+{
+    uint32_t i = hash(parent, region);
+
+    if (c->tree_size < 2 * (c->tree_used + 1) && !tree_grow(c)) return OMPP_NONE;
+    for (;; i++) {
+        uint32_t k = i & (c->tree_size - 1);
+        if (c->tree[k].node == OMPP_NONE) {
+            c->tree[k].parent = parent;
+            c->tree[k].region = region;
+            c->tree[k].node = ompp_profile_add_node(c->profile, region, parent, first_ns, rank);
+            c->tree_used++;
+            return c->tree[k].node;
+        }
+        if (c->tree[k].parent == parent && c->tree[k].region == region) {
+            ompp_node_t *node = &c->profile->nodes[c->tree[k].node];
+            if (first_ns < node->first_ns) node->first_ns = first_ns;
+            return c->tree[k].node;
+        }
+    }
+}
+
+uint32_t ompp_collect_mapped(const ompp_collecting_t *c, ompp_off_t off)
+{
+    for (uint32_t i = hash(off, 0); c->map_size; i++) {
+        uint32_t k = i & (c->map_size - 1);
+        if (c->map[k].off == off) return c->map[k].node;
+        if (c->map[k].off == 0) break;
+    }
+    return OMPP_NONE;
+}
+
+static void set_mapped(ompp_collecting_t *c, ompp_off_t off, uint32_t node)
+{
+    uint32_t i = hash(off, 0);
+
+    while (c->map[i & (c->map_size - 1)].off) i++;
+    c->map[i & (c->map_size - 1)].off = off;
+    c->map[i & (c->map_size - 1)].node = node;
+}
+
+static bool make_map(ompp_collecting_t *c, uint32_t nnodes)
+{
+    c->map_size = 64;
+    while (c->map_size < 2 * (size_t)nnodes) c->map_size *= 2;
+    free(c->map);
+    c->map = calloc(c->map_size, sizeof *c->map);
+    return c->map != NULL;
+}
+
+void ompp_collect_put(ompp_collecting_t *c, uint32_t node, uint32_t location, uint32_t set, uint32_t object, const uint64_t *from,
+                      uint32_t n)
+{
+    const bool another = ompp_profile_find_block(c->profile, node, location, set, object) != NULL;
+    uint64_t *to = ompp_profile_block(c->profile, node, location, set, object, n);
+
+    if (to && another) ompp_combine(&c->metrics, set, OMPP_OVER_THREADS, to, from, n);
+    else if (to) memcpy(to, from, n * sizeof *to);
+}
+
+/* A chain is newest first; the first ones first are already nearly in the order that the profile has them in. */
+static void copy_blocks(ompp_collecting_t *c, const ompp_a_block_t *newest, uint32_t node, uint32_t location)
+{
+    const ompp_a_block_t *b = newest, **blocks;
+    uint32_t n = 0, most = ompp_collect_most(c);
+
+    while (b && n < most &&
+           ompp_collect_record(c, (ompp_off_t)((const char *)b - c->base), sizeof *b + b->nvalues * sizeof b->values[0])) {
+        n++;
+        b = ompp_collect_record(c, b->next, sizeof *b);
+    }
+    blocks = n ? malloc(n * sizeof *blocks) : NULL;
+    b = newest;
+    for (uint32_t i = n; blocks && i-- > 0; b = ompp_collect_record(c, b->next, sizeof *b)) blocks[i] = b;
+    for (uint32_t i = 0; blocks && i < n; i++)
+        if (blocks[i]->object <= c->profile->nobjects)
+            ompp_collect_put(c, node, location, blocks[i]->set, blocks[i]->object, ompp_collect_redone(c, blocks[i]), blocks[i]->nvalues);
+    free(blocks);
+}
+
+static void copy_values(ompp_collecting_t *c, const ompp_a_node_t *n, uint32_t node, uint32_t location)
+{
+    const ompp_a_block_t *b = ompp_collect_record(c, ompp_collect_follow(&n->sets), sizeof *b);
+
+    if (n->region && n->construct < OMPP_CONSTRUCT_NUM && n->nphases == ompp_constructs[n->construct].nphases) {
+        uint32_t nvalues = ompp_phase_values(n->construct);
+        bool any = false;
+        const uint64_t *from = &n->visits;
+        for (uint32_t i = 0; i < nvalues; i++) any |= from[i] != 0;
+        if (any) ompp_collect_put(c, node, location, OMPP_SET_PHASES, 0, from, nvalues);
+    }
+    copy_blocks(c, b, node, location);
+}
+
+/* Copies the thread's nodes, parents first: the list is newest first, and a node is newer than its parent. */
+bool ompp_collect_tree(ompp_collecting_t *c, const ompp_a_thread_t *thread, uint32_t location, uint32_t rank)
+{
+    ompp_off_t *nodes = NULL;
+    uint32_t n = 0, allocated = 0;
+
+    for (ompp_off_t off = ompp_collect_follow(&thread->nodes); off && n < ompp_collect_most(c);) {
+        const ompp_a_node_t *node = ompp_collect_record(c, off, sizeof *node);
+        if (!node || !ompp_collect_record(c, off, sizeof *node + node->nphases * sizeof node->slot[0])) break;
+        if (n == allocated) {
+            allocated = allocated ? 2 * allocated : 256;
+            ompp_off_t *bigger = realloc(nodes, allocated * sizeof *nodes);
+            if (!bigger) {
+                free(nodes);
+                return false;
+            }
+            nodes = bigger;
+        }
+        nodes[n++] = off;
+        off = node->next;
+    }
+    if (!make_map(c, n)) {
+        free(nodes);
+        return false;
+    }
+    while (n > 0) {
+        const ompp_a_node_t *a = (const ompp_a_node_t *)(c->base + nodes[--n]);
+        const ompp_a_region_t *r = ompp_collect_record(c, a->region, sizeof *r);
+        uint32_t parent = ompp_collect_mapped(c, a->parent), node = OMPP_NONE;
+        if (ompp_collect_mapped(c, nodes[n]) != OMPP_NONE) continue; /* a damaged list that runs in a circle */
+        if (a->region == 0)
+            node = 0;
+        else if (r && r->index < c->nregions && c->region_of[r->index] != OMPP_NONE && parent != OMPP_NONE)
+            node = union_node(c, parent, c->region_of[r->index], a->first_ns, rank);
+        if (node == OMPP_NONE) continue;
+        set_mapped(c, nodes[n], node);
+        copy_values(c, a, node, location);
+    }
+    free(nodes);
+    return true;
+}
