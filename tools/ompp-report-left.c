@@ -3,6 +3,7 @@
 
 #include "base/ompp_env.h"
 #include "base/ompp_error.h"
+#include "base/ompp_proc.h"
 #include "model/ompp_collect.h"
 #include "model/ompp_merge.h"
 #include "model/ompp_pack.h"
@@ -22,22 +23,38 @@
 
 /* ---- Finding -------------------------------------------------------------------------------------------------------- */
 
+/* Copies may lie anywhere and are nobody's memory, but those that a run makes (OMPP_CHECKPOINT) are in use while it is there. */
+static ompp_life_t life_of_copy(const char *path, const ompp_profile_t *profile)
+{
+    const char *slash = strrchr(path, '/');
+    char host[256] = "";
+
+    gethostname(host, sizeof host - 1);
+    if (!strstr(slash ? slash : path, ".checkpoint-") || profile->nranks_kept != 1) return OMPP_LIFE_OVER;
+    if (strcmp(host, ompp_profile_text(profile, profile->ranks[0].host)) != 0) return OMPP_LIFE_OVER;
+    return ompp_proc_start((pid_t)profile->ranks[0].pid) ? OMPP_LIFE_ENDS : OMPP_LIFE_OVER;
+}
+
 /* \return 0 when the file holds the profile of one process, else an error code. */
 static int add_file(ompp_left_list_t *list, const char *path)
 {
     ompp_left_t piece = {.path = strdup(path)};
-    int rc = ompp_collect_file(path, &piece.profile, &piece.lives);
+    struct stat st;
+    int rc = ompp_collect_file(path, &piece.profile, &piece.life);
 
-    for (; rc == 0 && piece.lives && list->patience_ms >= LOOK_MS; list->patience_ms -= LOOK_MS) {
+    for (; rc == 0 && piece.life >= OMPP_LIFE_ENDS && list->patience_ms >= LOOK_MS; list->patience_ms -= LOOK_MS) {
         const struct timespec pause = {0, LOOK_MS * 1000000L};
         ompp_profile_free(piece.profile);
         nanosleep(&pause, NULL);
-        rc = ompp_collect_file(path, &piece.profile, &piece.lives);
+        rc = ompp_collect_file(path, &piece.profile, &piece.life);
     }
     if (rc == -OMPP_E_FORMAT) {
         rc = ompp_pack_read_file(path, &piece.profile);
         piece.copy = true;
+        if (rc == 0) piece.life = life_of_copy(path, piece.profile);
     }
+    piece.own = stat(path, &st) == 0 && st.st_uid == geteuid();
+    if (rc == 0 && list->own_only && !piece.own) rc = -OMPP_E_FORMAT;
     if (rc == 0 && (piece.profile->nranks_kept != 1 || piece.profile->nrest)) rc = -OMPP_E_FORMAT;
     if (rc == 0 && list->n == list->allocated) {
         size_t allocated = list->allocated ? 2 * list->allocated : 64;
@@ -76,20 +93,51 @@ static long add_directory(ompp_left_list_t *list, const char *dir, const char *p
     return added;
 }
 
-static long add_usual_places(ompp_left_list_t *list)
+/* As a run chooses them (ompp_runtime_node_dirs): who has named one means that one, whatever is elsewhere. \return their number. */
+static size_t usual_places(const char *dirs[3])
 {
     const char *tmpdir = ompp_env_foreign("TMPDIR"), *set = ompp_env_foreign("OMPP_JOB_DIR");
-    const char *const dirs[] = {set && *set ? set : "/dev/shm", tmpdir ? tmpdir : "", "/tmp"};
+    size_t n = 0;
+
+    if (set && *set) {
+        dirs[n++] = set;
+        return n;
+    }
+    dirs[n++] = "/dev/shm";
+    if (tmpdir && *tmpdir && strcmp(tmpdir, "/tmp") != 0) dirs[n++] = tmpdir;
+    dirs[n++] = "/tmp";
+    return n;
+}
+
+void ompp_left_usual_places(char *text, size_t size)
+{
+    const char *dirs[3], *set = ompp_env_foreign("OMPP_JOB_DIR");
+    const size_t n = usual_places(dirs);
+    size_t used = 0;
+
+    *text = '\0';
+    for (size_t i = 0; i < n && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : set && *set ? "OMPP_JOB_DIR=" : "", dirs[i]);
+}
+
+/* Files of this user, whatever names others give theirs. */
+static long add_usual_places(ompp_left_list_t *list, char *why, size_t size)
+{
+    const char *dirs[3];
+    const size_t n = usual_places(dirs);
     char pattern[64];
-    long added = 0;
+    long added = 0, here = 0;
 
     snprintf(pattern, sizeof pattern, "ompp-%u-*-*", (unsigned)getuid());
-    for (size_t i = 0; i < sizeof dirs / sizeof dirs[0]; i++) {
-        if (!*dirs[i] || (i == 2 && strcmp(dirs[1], dirs[2]) == 0)) continue;
-        long here = add_directory(list, dirs[i], pattern);
+    list->own_only = true;
+    for (size_t i = 0; i < n; i++) {
+        here = add_directory(list, dirs[i], pattern);
         if (here > 0) added += here;
     }
-    return added;
+    list->own_only = false;
+    if (n > 1 || here >= 0) return added;
+    snprintf(why, size, "OMPP_JOB_DIR=%s: %s", dirs[0], strerror(errno));
+    return -1;
 }
 
 long ompp_left_find(ompp_left_list_t *list, const char *path, char *why, size_t n)
@@ -98,7 +146,7 @@ long ompp_left_find(ompp_left_list_t *list, const char *path, char *why, size_t 
     int rc;
 
     if (n) why[0] = '\0';
-    if (!path) return add_usual_places(list);
+    if (!path) return add_usual_places(list, why, n);
     if (stat(path, &st) != 0) {
         snprintf(why, n, "%s: %s", path, strerror(errno));
         return -1;
@@ -250,10 +298,10 @@ ompp_left_run_t ompp_left_run(const ompp_left_list_t *list, size_t run)
             known.app = ompp_profile_text(piece->profile, piece->profile->app);
             known.path = piece->path;
         }
-        known.living += piece->lives;
+        known.living += piece->life == OMPP_LIFE_RUNS;
         if (piece->profile->nranks > known.nranks) known.nranks = piece->profile->nranks;
         if (rank_of(piece)->begin_epoch_ns < known.begin_epoch_ns) known.begin_epoch_ns = rank_of(piece)->begin_epoch_ns;
-        if (!piece->lives) note_end(piece, &known);
+        if (piece->life != OMPP_LIFE_RUNS) note_end(piece, &known);
     }
     return known;
 }
@@ -288,7 +336,7 @@ ompp_profile_t *ompp_left_join(const ompp_left_list_t *list, size_t run, bool ru
 
     for (size_t i = 0; profile && i < list->n; i++) {
         const ompp_left_t *piece = &list->piece[i];
-        if (piece->run != run || !piece->chosen || (piece->lives && !running)) continue;
+        if (piece->run != run || !piece->chosen || (piece->life == OMPP_LIFE_RUNS && !running)) continue;
         ompp_profile_merge(profile, piece->profile);
         joined++;
     }

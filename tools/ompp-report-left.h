@@ -5,6 +5,7 @@
 #ifndef OMPP_REPORT_LEFT_H
 #define OMPP_REPORT_LEFT_H
 
+#include "model/ompp_collect.h"
 #include "model/ompp_profile.h"
 
 #include <stdbool.h>
@@ -14,7 +15,8 @@
 typedef struct {
     char *path;              /* owned */
     ompp_profile_t *profile; /* owned, of one rank */
-    bool lives;              /* its process still runs here */
+    ompp_life_t life;        /* of its process */
+    bool own;                /* the file is this user's */
     bool copy;               /* compact copy */
     size_t run;              /* number of the run it belongs to */
     bool chosen;             /* it is the one to take where several are of the same rank */
@@ -24,15 +26,19 @@ typedef struct {
     ompp_left_t *piece; /* [n] */
     size_t n, allocated;
     size_t nruns;
+    bool own_only;        /* while it is looked for: files of this user alone */
     unsigned patience_ms; /* how long to wait, in all, for processes that still run: the end of a job may be just now */
 } ompp_left_list_t;
 
 /**
  * \brief Adds what a file or a directory holds. Other files in a directory are passed over in silence.
- * \param[in] path   NULL: the directories that are looked at when OMPP_JOB_DIR is not set, files of this user alone.
+ * \param[in] path   NULL: OMPP_JOB_DIR alone, or when that is not set the directories that a run takes then; files of this user alone.
  * \return pieces added; -1 when path cannot be read, or names a file of another kind: why says what.
  */
 long ompp_left_find(ompp_left_list_t *list, const char *path, char *why, size_t n);
+
+/** \brief Where is looked when nothing is named, as text: "OMPP_JOB_DIR=/scratch/x", "/dev/shm, /tmp". */
+void ompp_left_usual_places(char *text, size_t n);
 
 /**
  * \brief Sorts by run and rank, numbers the runs from 0 and chooses one piece per rank: the one that knows most.

@@ -72,14 +72,47 @@ static size_t count_running(const ompp_left_list_t *list, size_t run)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < list->n; i++) n += list->piece[i].run == run && list->piece[i].lives;
+    for (size_t i = 0; i < list->n; i++) n += list->piece[i].run == run && list->piece[i].life == OMPP_LIFE_RUNS;
     return n;
 }
 
-static void remove_run(const ompp_left_list_t *list, size_t run)
+static const char *why_piece_stays(const ompp_left_t *piece)
 {
+    if (!piece->own) return "it is another user's";
+    if (piece->life >= OMPP_LIFE_ENDS) return "a process of this run is still there";
+    if (piece->life == OMPP_LIFE_ELSEWHERE) return "that its process is gone is seen on its node alone: ompp-report collect --remove there";
+    return NULL;
+}
+
+/* Nothing of a run goes whose processes are not all gone, and nothing of another user. \return NULL: it may go. which: who says so. */
+static const char *why_it_stays(const ompp_left_list_t *list, size_t run, const ompp_left_t **which)
+{
+    const char *why = NULL;
+
+    for (size_t i = 0; i < list->n && !why; i++) {
+        *which = &list->piece[i];
+        if ((*which)->run == run) why = why_piece_stays(*which);
+    }
+    return why;
+}
+
+static int complain_of_staying(const ompp_left_t *piece, const char *why)
+{
+    char message[PATH_MAX + 200];
+
+    snprintf(message, sizeof message, "%s: not removed: %s", piece->path, why);
+    return ompp_report_complain(message);
+}
+
+static int remove_run(const ompp_left_list_t *list, size_t run)
+{
+    const ompp_left_t *which = NULL;
+    const char *why = why_it_stays(list, run, &which);
+
+    if (why) return complain_of_staying(which, why);
     for (size_t i = 0; i < list->n; i++)
-        if (list->piece[i].run == run && !list->piece[i].lives) unlink(list->piece[i].path);
+        if (list->piece[i].run == run) unlink(list->piece[i].path);
+    return EXIT_GOOD;
 }
 
 static int write_report(ompp_profile_t *profile, const request_t *request)
@@ -111,7 +144,7 @@ static int merge_run(const ompp_left_list_t *list, size_t run, const request_t *
         ompp_report_complain(message);
     }
     if (profile) rc = write_report(profile, request);
-    if (profile && rc == 0 && request->remove) remove_run(list, run);
+    if (profile && rc == 0 && request->remove) rc = remove_run(list, run);
     ompp_profile_free(profile);
     return rc || !profile ? EXIT_BAD : EXIT_GOOD;
 }
@@ -245,6 +278,16 @@ static int merge_wanted(const ompp_left_list_t *list, const request_t *request, 
     return merge_named(list, request, files, n);
 }
 
+static int complain_of_nothing(char **files, int n)
+{
+    char places[2 * PATH_MAX + 100], message[2 * PATH_MAX + 200];
+
+    if (n) snprintf(places, sizeof places, "%s%s", files[0], n > 1 ? ", ..." : "");
+    else ompp_left_usual_places(places, sizeof places);
+    snprintf(message, sizeof message, "%s: nothing there that a run has left behind", places);
+    return ompp_report_complain(message);
+}
+
 int ompp_report_merge(const request_t *request, char **files, int n)
 {
     ompp_left_list_t list = {.patience_ms = request->running ? 0 : PATIENCE_MS};
@@ -253,7 +296,7 @@ int ompp_report_merge(const request_t *request, char **files, int n)
     if (!find_all(&list, files, n) || !find_neighbours(&list, files, n)) worst = EXIT_BAD;
     drop_doubles(&list);
     ompp_left_group(&list);
-    if (!list.n && worst == EXIT_GOOD) worst = ompp_report_complain("nothing there that a run has left behind");
+    if (!list.n && worst == EXIT_GOOD) worst = complain_of_nothing(files, n);
     if (list.n) {
         int rc = merge_wanted(&list, request, files, n);
         if (rc > worst) worst = rc;
@@ -278,6 +321,31 @@ static bool gather(const ompp_left_t *piece, const char *to)
     }
     snprintf(message, sizeof message, "%s: %s", path, strerror(errno));
     ompp_report_complain(message);
+    return false;
+}
+
+/*
+ * A piece goes when its own process is gone, for what is collected is whole without it; but not from under the others of its node.
+ * Processes elsewhere are for who collects there.
+ */
+static bool may_go(const ompp_left_list_t *runs, const ompp_left_t *piece)
+{
+    bool good = !why_piece_stays(piece);
+    size_t run = runs->nruns;
+
+    for (size_t i = 0; i < runs->n && run == runs->nruns; i++)
+        if (strcmp(runs->piece[i].path, piece->path) == 0) run = runs->piece[i].run;
+    for (size_t i = 0; i < runs->n && good; i++) good = runs->piece[i].run != run || runs->piece[i].life < OMPP_LIFE_ENDS;
+    return good;
+}
+
+static bool remove_piece(const ompp_left_list_t *runs, const ompp_left_t *piece)
+{
+    const char *why = why_piece_stays(piece);
+
+    if (may_go(runs, piece)) return unlink(piece->path) == 0;
+    if (piece->own && piece->life == OMPP_LIFE_ELSEWHERE) return true;
+    complain_of_staying(piece, why ? why : "another process of this run is still there");
     return false;
 }
 
@@ -316,10 +384,8 @@ int ompp_report_collect(const request_t *request, char **files, int n)
     if (mkdir(to, 0777) != 0 && errno != EEXIST) good = false;
     for (size_t i = 0; i < list.n; i++) {
         const ompp_left_t *piece = &list.piece[i];
-        if ((piece->lives && !request->running) || !is_run_wanted(&runs, newest, request, files, n, piece->path)) continue;
-        bool done = gather(piece, to);
-        if (done && request->remove && !piece->lives) unlink(piece->path);
-        good = good && done;
+        if ((piece->life == OMPP_LIFE_RUNS && !request->running) || !is_run_wanted(&runs, newest, request, files, n, piece->path)) continue;
+        good = gather(piece, to) && (!request->remove || remove_piece(&runs, piece)) && good;
     }
     ompp_left_free(&list);
     ompp_left_free(&runs);

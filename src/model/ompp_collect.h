@@ -16,12 +16,20 @@
  */
 ompp_profile_t *ompp_collect(const char *base, uint64_t size, uint64_t t, ompp_end_t end);
 
+/** What is known of the process whose arena a file is. */
+typedef enum {
+    OMPP_LIFE_OVER,      /* it is gone */
+    OMPP_LIFE_ELSEWHERE, /* it ran on another machine: nobody here can tell */
+    OMPP_LIFE_ENDS,      /* it is still there, its measurement has ended */
+    OMPP_LIFE_RUNS
+} ompp_life_t;
+
 /**
  * \brief Reads the arena of a process that died, from its file; the measurement ends with the last event that it holds.
  * \param[out] profile  owned, ompp_profile_free(); marked incomplete, with a Coverage line that says what is known of its end.
- * \param[out] lives    the process runs still, on this machine; may be NULL.
+ * \param[out] life     of the process; may be NULL.
  * \return 0; -OMPP_E_OPEN or -OMPP_E_IO with errno; -OMPP_E_FORMAT when the file is not an arena of this version.
  */
-int ompp_collect_file(const char *path, ompp_profile_t **profile, bool *lives);
+int ompp_collect_file(const char *path, ompp_profile_t **profile, ompp_life_t *life);
 
 #endif

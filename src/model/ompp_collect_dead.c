@@ -53,24 +53,37 @@ static uint64_t last_event(const ompp_collecting_t *c, const ompp_a_header_t *he
 }
 
 /* What is known of how it ended: said by itself, or nothing. */
-static void note_end(const ompp_collecting_t *c, const ompp_a_header_t *header, ompp_profile_t *profile)
+static void note_end(const ompp_collecting_t *c, const ompp_a_header_t *header, ompp_life_t life, ompp_profile_t *profile)
 {
     const char *said = ompp_collect_text(c, ompp_collect_follow(&header->why));
     char rank[16], why[300];
 
     snprintf(rank, sizeof rank, "%u", profile->ranks[0].rank);
     snprintf(why, sizeof why, "%.200s; its last event was %.3f s after its first",
-             *said ? said : header->end_ns ? "the process ended while its report was made" : "the process died",
+             *said                     ? said
+             : life == OMPP_LIFE_ENDS ? "its measurement is over, the process is still there"
+             : header->end_ns         ? "the process ended while its report was made"
+                                      : "the process died",
              1e-9 * (double)profile->ranks[0].duration_ns);
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_INCOMPLETE, rank, why, 1);
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_NOTE, "CPU time is not known of processes that died", NULL, 1);
 }
 
-static ompp_profile_t *collect_dead(const char *base, uint64_t size, bool *lives)
+static ompp_life_t life_of(const ompp_collecting_t *c, const ompp_a_header_t *header)
+{
+    char host[256] = "";
+
+    gethostname(host, sizeof host - 1);
+    if (strcmp(host, ompp_collect_text(c, header->host)) != 0) return OMPP_LIFE_ELSEWHERE;
+    if (!header->start_ticks || ompp_proc_start((pid_t)header->pid) != header->start_ticks) return OMPP_LIFE_OVER;
+    return header->end_ns ? OMPP_LIFE_ENDS : OMPP_LIFE_RUNS;
+}
+
+static ompp_profile_t *collect_dead(const char *base, uint64_t size, ompp_life_t *life)
 {
     ompp_collecting_t c = {.base = base, .size = size};
     const ompp_a_header_t *header = ompp_collect_record(&c, OMPP_LAYOUT_HEADER, sizeof *header);
-    char host[256] = "", why[100];
+    char why[100];
 
     if (!header || memcmp(header->magic, OMPP_LAYOUT_MAGIC, sizeof header->magic) != 0 || header->layout != OMPP_LAYOUT_VERSION)
         return NULL;
@@ -81,18 +94,16 @@ static ompp_profile_t *collect_dead(const char *base, uint64_t size, bool *lives
         return NULL;
     }
     if (!profile) return NULL;
-    note_end(&c, header, profile);
+    *life = life_of(&c, header);
+    note_end(&c, header, *life, profile);
     if (!header->end_ns) ompp_collect_note_pending(&c, header, profile);
-    gethostname(host, sizeof host - 1);
-    *lives = !header->end_ns && header->start_ticks && strcmp(host, ompp_collect_text(&c, header->host)) == 0 &&
-             ompp_proc_start((pid_t)header->pid) == header->start_ticks;
     return profile;
 }
 
-int ompp_collect_file(const char *path, ompp_profile_t **profile, bool *lives)
+int ompp_collect_file(const char *path, ompp_profile_t **profile, ompp_life_t *life)
 {
     struct stat st;
-    bool living = false;
+    ompp_life_t found = OMPP_LIFE_OVER;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
     *profile = NULL;
@@ -101,8 +112,8 @@ int ompp_collect_file(const char *path, ompp_profile_t **profile, bool *lives)
                                                                                : MAP_FAILED;
     close(fd);
     if (base == MAP_FAILED) return -OMPP_E_FORMAT;
-    *profile = collect_dead(base, (uint64_t)st.st_size, &living);
+    *profile = collect_dead(base, (uint64_t)st.st_size, &found);
     munmap(base, st.st_size);
-    if (lives) *lives = living;
+    if (life) *life = found;
     return *profile ? 0 : -OMPP_E_FORMAT;
 }

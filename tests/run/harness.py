@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import ompp_profile
 import tolerance
@@ -97,6 +98,15 @@ class Outcome:
 
 class Failure(Exception):
     pass
+
+
+def wait_for(condition, what):
+    """Asks again and again until it holds."""
+    end = time.monotonic() + LIMIT
+    while not condition():
+        if time.monotonic() > end:
+            raise Failure("not seen within %d s: %s" % (LIMIT, what))
+        time.sleep(0.1)
 
 
 def environment(**changes):

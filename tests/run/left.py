@@ -7,6 +7,7 @@ counts of the program. A good end leaves nothing. One report per rank on request
 import glob
 import os
 import re
+import subprocess
 import sys
 
 import harness
@@ -174,6 +175,82 @@ def test_newest(verdict, scratch, program):
     verdict.equal(left(folder), sorted(runs[0] + runs[1]), "--all without --remove: files")
 
 
+def killed(folder, program):
+    """A run that was killed, in a directory of its own there."""
+    os.makedirs(os.path.join(folder, "job"))
+    harness.run(program, folder, THREADS, RANKS, ("kill",), OMPP_JOB_DIR=os.path.join(folder, "job"))
+    return left(folder)
+
+
+def test_named_place(verdict, scratch, program):
+    """Who names a directory means that one: nothing is taken from where runs put things otherwise."""
+    folder = scratch.file("named", "x")[:-2]
+    files, empty = killed(folder, program), os.path.join(folder, "empty")
+    os.mkdir(empty)
+    settings = dict(OMPP_JOB_DIR=empty, TMPDIR=os.path.join(folder, "job"))
+    for words in (("merge", "--list"), ("merge", "--remove"), ("collect", "--remove", "--to=.")):
+        done = harness.execute([harness.command("ompp-report"), *words], folder, **settings)
+        title = "%s with an empty OMPP_JOB_DIR" % " ".join(words)
+        if words[0] == "merge":
+            verdict.equal((done.status, done.err), (1, "ompp-report: OMPP_JOB_DIR=%s: nothing there that a run has left behind\n" % empty), title)
+        verdict.equal((done.out, left(folder)), ("", files), title)
+    done = report("merge", "--remove", empty, folder=folder)
+    verdict.equal((done.status, done.err), (1, "ompp-report: %s: nothing there that a run has left behind\n" % empty), "an empty directory")
+    os.rmdir(empty)
+    done = harness.execute([harness.command("ompp-report"), "merge", "--list"], folder, **settings)
+    verdict.equal((done.status, done.err), (1, "ompp-report: OMPP_JOB_DIR=%s: No such file or directory\n" % empty), "no OMPP_JOB_DIR")
+    done = harness.execute([harness.command("ompp-report"), "merge", "--list"], folder, OMPP_JOB_DIR=os.path.join(folder, "job"))
+    verdict.equal((done.status, len(done.out.splitlines())), (0, 1), "OMPP_JOB_DIR: " + done.out + done.err)
+
+
+def check_stays(verdict, folder, title, why, *words):
+    """Its report is written, but its files stay, and a line says why."""
+    files = left(folder)
+    done = report("merge", "--remove", *words, "job", folder=folder)
+    verdict.equal((done.status, len(glob.glob(os.path.join(folder, "*.xml")))), (1, 1), "%s: merge --remove: %s" % (title, done.err))
+    verdict.check(re.search("not removed: .*" + why, done.err), "%s: what is said: %s" % (title, done.err))
+    verdict.equal(left(folder), files, title + ": files")
+
+
+def test_living(verdict, scratch, program):
+    """One rank waits, the other one is in MPI_Finalize: neither loses its file, and the run ends as if nobody had looked."""
+    folder = scratch.file("living", "x")[:-2]
+    os.makedirs(os.path.join(folder, "job"))
+    words = [harness.mpirun(), *harness.launcher_options(harness.mpirun()), "-n", "2", program, "wait"]
+    settings = harness.environment(OMP_NUM_THREADS=THREADS, OMPP_JOB_DIR=os.path.join(folder, "job"))
+    process = subprocess.Popen(words, cwd=folder, env=settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+    try:
+        harness.wait_for(lambda: "; its measurement is over" in report("merge", "--list", "job", folder=folder).out, "a rank in MPI_Finalize")
+        check_stays(verdict, folder, "living", "a process of this run is still there")
+        done = report("collect", "--remove", "--to=copies", "job", folder=folder)
+        verdict.equal((done.status, len(left(folder))), (1, 2), "living: collect --remove: " + done.err)
+    finally:
+        open(os.path.join(folder, "go"), "w").close()
+        out, _ = process.communicate(timeout=harness.LIMIT)
+    verdict.equal((process.returncode, left(folder)), (0, []), "living: the end of the run: " + out)
+
+
+def test_others(verdict, scratch, program):
+    """What is another user's, or of another machine, is not removed."""
+    folder = scratch.file("elsewhere", "x")[:-2]
+    host = os.uname().nodename.encode()
+    for path in killed(folder, program):
+        with open(path, "r+b") as file:
+            data = file.read()
+            file.seek(0)
+            file.write(data.replace(host, host[:-1] + b"~"))
+    check_stays(verdict, folder, "elsewhere", "its node")
+    if os.geteuid() != 0:
+        print("note: not tested with files of another user")
+        return
+    folder = scratch.file("others", "x")[:-2]
+    for path in killed(folder, program):
+        os.chown(path, 65534, 65534)
+    check_stays(verdict, folder, "others", "another user's")
+    done = harness.execute([harness.command("ompp-report"), "merge", "--list"], folder, OMPP_JOB_DIR=os.path.join(folder, "job"))
+    verdict.equal((done.status, done.out), (1, ""), "others: --list: " + done.err)
+
+
 def test_reports_of_ranks(verdict, scratch, program):
     wanted = {"merged": 1, "ranks": RANKS, "both": RANKS + 1}
     for what, number in wanted.items():
@@ -209,6 +286,9 @@ def main():
             test_checkpoint(verdict, scratch, program)
             test_stale(verdict, scratch, program)
             test_newest(verdict, scratch, program)
+            test_named_place(verdict, scratch, program)
+            test_living(verdict, scratch, program)
+            test_others(verdict, scratch, program)
             test_reports_of_ranks(verdict, scratch, program)
     except harness.Failure as failure:
         verdict.check(False, str(failure))
