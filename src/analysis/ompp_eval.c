@@ -2,7 +2,10 @@
  * Evaluators: an expression becomes a list of steps for a stack machine, once; a row is computed by running it. Written here because
  * the library for it (muParser) brings the C++ library and an OpenMP runtime into the measured process.
  */
+#define _GNU_SOURCE
 #include "analysis/ompp_eval.h"
+
+#include "base/ompp_nearest.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -64,6 +67,7 @@ typedef struct {
     unsigned stack;      /* values on the stack here */
     const char *problem; /* first one; NULL = none */
     const char *where;
+    char nearest[160]; /* "; nearest: EXECT" of a name that is not there */
 } reader_t;
 
 static void sum(reader_t *r);
@@ -157,12 +161,54 @@ static bool call(reader_t *r, size_t n)
     return false;
 }
 
+static bool is_column(const char *title)
+{
+    bool is = false;
+
+    for (unsigned c = 0; c < OMPP_COLUMN_NUM && !is; c++) is = ompp_columns[c].title == title;
+    return is;
+}
+
+/* Length of what the user took for a name: PAPI's have other characters, too. */
+static size_t length_meant(const char *at, size_t n)
+{
+    if (strncmp(at + n, "::", 2) != 0) return n;
+    while (is_name(at[n]) || (at[n] && strchr(":-.", at[n]))) n++;
+    return n;
+}
+
+/* Titles of columns are those of tables: they are written in capitals here. */
+static void find_nearest(reader_t *r, size_t n)
+{
+    char *wanted = strndup(r->at, length_meant(r->at, n));
+    ompp_nearest_t nearest;
+    size_t used = 0;
+
+    if (!wanted || r->problem) {
+        free(wanted);
+        return;
+    }
+    ompp_nearest_begin(&nearest, wanted);
+    for (size_t i = 0; i < r->eval->ncounters; i++) ompp_nearest_offer(&nearest, r->eval->counters[i].name, r->eval->counters[i].name);
+    for (unsigned c = 0; c < OMPP_COLUMN_NUM; c++) ompp_nearest_offer(&nearest, ompp_columns[c].title, ompp_columns[c].title);
+    for (size_t f = 0; f < sizeof functions / sizeof functions[0]; f++)
+        ompp_nearest_offer(&nearest, functions[f].name, functions[f].name);
+    for (size_t i = 0; i < nearest.n && used < sizeof r->nearest; i++) {
+        const char *found = nearest.best[i].item;
+        char *at = r->nearest + used + (i ? strlen(", ") : strlen("; nearest: "));
+        used += (size_t)snprintf(r->nearest + used, sizeof r->nearest - used, "%s%s", i ? ", " : "; nearest: ", found);
+        for (; is_column(found) && at < r->nearest + sizeof r->nearest && *at; at++) *at = (char)toupper((unsigned char)*at);
+    }
+    free(wanted);
+}
+
 static void name(reader_t *r)
 {
     size_t n = 0;
 
     while (is_name(r->at[n])) n++;
     if (counter(r) || column(r, n) || call(r, n)) return;
+    if (r->at[n] != '(') find_nearest(r, n);
     if (r->at[n] == '(')
         fail(r, "no function; of data structures there are the columns that the tables have, as loads(name) and stores(name)");
     else
@@ -228,20 +274,38 @@ static void sum(reader_t *r)
     }
 }
 
-ompp_eval_t *ompp_eval_new(const char *expression, const ompp_values_t *values, char *error, size_t n)
+static ompp_eval_t *compile(const char *expression, const ompp_counter_t *counters, size_t ncounters, char *error, size_t n)
 {
     ompp_eval_t *e = calloc(1, sizeof *e + (strlen(expression) + 1) * sizeof e->steps[0]);
     reader_t r = {.eval = e, .text = expression, .at = expression};
 
     snprintf(error, n, "%s", e ? "" : "out of memory");
     if (!e) return NULL;
-    e->counters = ompp_values_counters(values, &e->ncounters);
+    e->counters = counters;
+    e->ncounters = ncounters;
     sum(&r);
     if (!r.problem && next(&r)) fail(&r, "an operator is expected");
     if (!r.problem) return e;
-    snprintf(error, n, "%s, at character %zu: '%.30s'", r.problem, (size_t)(r.where - expression) + 1, r.where);
+    snprintf(error, n, "%s, at character %zu: '%.30s'%s", r.problem, (size_t)(r.where - expression) + 1, r.where, r.nearest);
     free(e);
     return NULL;
+}
+
+ompp_eval_t *ompp_eval_new(const char *expression, const ompp_values_t *values, char *error, size_t n)
+{
+    size_t ncounters = 0;
+    const ompp_counter_t *counters = ompp_values_counters(values, &ncounters);
+
+    return compile(expression, counters, ncounters, error, n);
+}
+
+bool ompp_eval_check(const char *expression, const ompp_counter_t *counters, size_t ncounters, char *error, size_t n)
+{
+    ompp_eval_t *e = compile(expression, counters, ncounters, error, n);
+    const bool good = e != NULL;
+
+    ompp_eval_free(e);
+    return good;
 }
 
 void ompp_eval_free(ompp_eval_t *eval)

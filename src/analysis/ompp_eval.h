@@ -27,6 +27,12 @@ extern const size_t ompp_nderived;
  */
 ompp_eval_t *ompp_eval_new(const char *expression, const ompp_values_t *values, char *error, size_t n);
 
+/**
+ * \brief Whether an expression can be used with some counters; without a profile.
+ * \param[in] counters  shape [n]; of them the names alone are looked at.
+ */
+bool ompp_eval_check(const char *expression, const ompp_counter_t *counters, size_t ncounters, char *error, size_t n);
+
 /** \return value for a row; NaN where it is undefined (division by zero). */
 double ompp_eval_value(const ompp_eval_t *eval, const ompp_row_t *row);
 

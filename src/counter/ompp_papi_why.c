@@ -3,7 +3,8 @@
  */
 #include "counter/ompp_papi_priv.h"
 
-#include <ctype.h>
+#include "base/ompp_nearest.h"
+
 #include <papi.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,61 +15,59 @@
 #define SHOWN 3
 
 typedef struct {
-    unsigned distance;
+    size_t distance;
     char name[MAX_NAME];
 } candidate_t;
 
 /* ---- Nearest names --------------------------------------------------------------------------------------------------- */
 
-static unsigned least(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
-/* Levenshtein's distance, letters of both cases equal; of the first MAX_NAME - 1 characters. */
-static unsigned distance(const char *a, const char *b)
-{
-    unsigned row[MAX_NAME], n = (unsigned)strnlen(b, MAX_NAME - 1);
-
-    for (unsigned j = 0; j <= n; j++) row[j] = j;
-    for (unsigned i = 1; a[i - 1] && i < MAX_NAME; i++) {
-        unsigned diagonal = row[0];
-        row[0] = i;
-        for (unsigned j = 1; j <= n; j++) {
-            unsigned same = toupper((unsigned char)a[i - 1]) == toupper((unsigned char)b[j - 1]) ? 0 : 1;
-            unsigned next = least(least(row[j] + 1, row[j - 1] + 1), diagonal + same);
-            diagonal = row[j];
-            row[j] = next;
-        }
-    }
-    return row[n];
-}
-
 static void offer(candidate_t best[], unsigned *nbest, const char *wanted, const char *name)
 {
-    unsigned d = distance(wanted, name), k;
+    size_t d = ompp_nearest_distance(wanted, name);
+    unsigned k;
 
     if (*nbest == NEAREST && d >= best[NEAREST - 1].distance) return;
     if (*nbest < NEAREST) (*nbest)++;
     for (k = *nbest - 1; k > 0 && best[k - 1].distance > d; k--) best[k] = best[k - 1];
     best[k].distance = d;
-    snprintf(best[k].name, sizeof best[k].name, "%s", name);
+    snprintf(best[k].name, sizeof best[k].name, "%.*s", MAX_NAME - 1, name);
 }
 
-static void offer_all(candidate_t best[], unsigned *nbest, const char *wanted, int first, int component)
+static bool is_known(const char *name)
+{
+    int code;
+
+    return PAPI_event_name_to_code(name, &code) == PAPI_OK;
+}
+
+/* presets: which of them, where component is none. */
+static void offer_all(candidate_t best[], unsigned *nbest, const char *wanted, int presets, int component)
 {
     PAPI_event_info_t info;
+    const int first = (int)(component < 0 ? PAPI_PRESET_MASK : PAPI_NATIVE_MASK);
     int code = first;
 
     if ((component < 0 ? PAPI_enum_event(&code, PAPI_ENUM_FIRST) : PAPI_enum_cmp_event(&code, PAPI_ENUM_FIRST, component)) != PAPI_OK)
         return;
     do {
         if (PAPI_get_event_info(code, &info) == PAPI_OK) offer(best, nbest, wanted, info.symbol);
-    } while ((component < 0 ? PAPI_enum_event(&code, PAPI_PRESET_ENUM_AVAIL)
+    } while ((component < 0 ? PAPI_enum_event(&code, presets)
                             : PAPI_enum_cmp_event(&code, PAPI_ENUM_EVENTS, component)) == PAPI_OK);
 }
 
-/* ", nearest that work here: A, B"; nothing when none does. */
+/* A name that is written wrong is said though the event cannot be had here: of another machine's user it may be. */
+static void name_known(const char *wanted, char *text, size_t n)
+{
+    candidate_t best[NEAREST];
+    unsigned nbest = 0;
+    size_t used = 0;
+
+    offer_all(best, &nbest, wanted, PAPI_ENUM_EVENTS, -1);
+    for (unsigned k = 0; k < nbest && k < SHOWN && used < n && best[k].distance <= strlen(wanted) / 3; k++)
+        used += (size_t)snprintf(text + used, n - used, "%s%s", k ? ", " : "; nearest, but not counted here: ", best[k].name);
+}
+
+/* "; nearest that work here: A, B" */
 static void name_nearest(const char *wanted, char *text, size_t n)
 {
     candidate_t best[NEAREST];
@@ -76,15 +75,16 @@ static void name_nearest(const char *wanted, char *text, size_t n)
     size_t used = 0;
 
     *text = '\0';
-    offer_all(best, &nbest, wanted, (int)PAPI_PRESET_MASK, -1);
+    offer_all(best, &nbest, wanted, PAPI_PRESET_ENUM_AVAIL, -1);
     for (int c = 0; c < PAPI_num_components(); c++) {
         const PAPI_component_info_t *component = PAPI_get_component_info(c);
-        if (component && !component->disabled) offer_all(best, &nbest, wanted, (int)PAPI_NATIVE_MASK, c);
+        if (component && !component->disabled) offer_all(best, &nbest, wanted, 0, c);
     }
     for (unsigned k = 0; k < nbest && shown < SHOWN && used < n; k++) {
         if (!ompp_papi_works(best[k].name)) continue;
         used += (size_t)snprintf(text + used, n - used, "%s%s", shown++ ? ", " : "; nearest that work here: ", best[k].name);
     }
+    if (!shown && !is_known(wanted)) name_known(wanted, text, n);
 }
 
 /* ---- Reasons --------------------------------------------------------------------------------------------------------- */
@@ -104,13 +104,6 @@ bool ompp_papi_has_pmu(void)
 {
     return access("/sys/bus/event_source/devices/cpu", F_OK) == 0 || access("/sys/bus/event_source/devices/cpu_core", F_OK) == 0 ||
            access("/sys/bus/event_source/devices/armv8_pmuv3_0", F_OK) == 0;
-}
-
-static bool is_known(const char *name)
-{
-    int code;
-
-    return PAPI_event_name_to_code(name, &code) == PAPI_OK;
 }
 
 void ompp_papi_why(const char *name, int error, bool beside, char *reason, size_t n)

@@ -369,10 +369,13 @@ void ompp_counter_start(void)
  */
 __attribute__((constructor)) static void at_load(void)
 {
+    const ompp_own_t own = ompp_runtime_own_begin();
+
     ompp_counter_start();
     ompp_free_start();
     ompp_runtime_start();
     ompp_data_resolve();
+    ompp_runtime_own_end(&own);
     at_load_is_over = true;
 }
 

@@ -37,7 +37,7 @@ static void refuse(ompp_text_t *t, const char *who, const char *expression, cons
 
 static bool add(ompp_text_t *t, const char *title, const char *unit, const char *expression, const char *who)
 {
-    char error[200];
+    char error[400];
     ompp_eval_t *eval = ompp_eval_new(expression, t->values, error, sizeof error);
 
     if (!eval && who) refuse(t, who, expression, error);

@@ -363,6 +363,35 @@ static void start_once(void)
     errno = saved_errno;
 }
 
+ompp_own_t ompp_runtime_own_begin(void)
+{
+    ompp_own_t own = {.started = atomic_load_explicit(&ompp_process.state, memory_order_acquire) == OMPP_STATE_RUNNING};
+
+    if (own.started) {
+        own.t_ns = ompp_clock_now();
+        cpu_time(&own.user_ns, &own.system_ns);
+    }
+    return own;
+}
+
+/* Where there was no measurement before, all since it started is ours. */
+void ompp_runtime_own_end(const ompp_own_t *own)
+{
+    ompp_a_header_t *header = ompp_process.header;
+    uint64_t user, system;
+
+    if (atomic_load_explicit(&ompp_process.state, memory_order_acquire) != OMPP_STATE_RUNNING) return;
+    const ompp_held_t held = ompp_lock();
+    if (!atomic_load_explicit(&header->threads, memory_order_acquire)) {
+        cpu_time(&user, &system);
+        header->begin_ns += ompp_clock_now() - (own->started ? own->t_ns : header->begin_ns);
+        header->user0_ns += user - (own->started ? own->user_ns : header->user0_ns);
+        header->system0_ns += system - (own->started ? own->system_ns : header->system0_ns);
+        if (!own->started) ompp_starved_begin();
+    }
+    ompp_unlock(held);
+}
+
 bool ompp_runtime_start(void)
 {
     if (atomic_load_explicit(&ompp_process.state, memory_order_acquire) == OMPP_STATE_NEW) start_once();

@@ -93,3 +93,15 @@ size_t ompp_code_of_line(ompp_structure_t *structure, const char *file, uint32_t
     }
     return l.n;
 }
+
+bool ompp_code_may_be(const ompp_structure_t *structure, const char *file, bool compressed)
+{
+    static const char *const sections[] = {".debug_line_str", ".debug_line", ".debug_str"};
+    const ompp_elf_t *elf = structure->debug.fd >= 0 ? &structure->debug : &structure->elf;
+    const char *slash = strrchr(file, '/');
+    int has = ompp_elf_has(elf, ".zdebug_line") ? -1 : 0;
+
+    for (size_t i = 0; i < sizeof sections / sizeof sections[0] && has == 0; i++)
+        has = ompp_elf_holds(elf, sections[i], slash ? slash + 1 : file);
+    return has < 0 ? compressed : has > 0;
+}

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "structure/ompp_elf.h"
 
 #include "base/ompp_error.h"
@@ -12,6 +13,7 @@
 
 #define MAX_SECTIONS 1000000u
 #define MAX_NOTE 65536u
+#define MAX_TEXT 512u /* that is searched for */
 
 /* size bytes at offset, or false; also false when the file is too short. */
 static bool read_at(const ompp_elf_t *elf, uint64_t offset, void *buffer, uint64_t size)
@@ -130,6 +132,23 @@ bool ompp_elf_has(const ompp_elf_t *elf, const char *name)
     const Elf64_Shdr *section = find_section(elf, name);
 
     return section && section->sh_type != SHT_NOBITS && section->sh_size > 0;
+}
+
+int ompp_elf_holds(const ompp_elf_t *elf, const char *name, const char *text)
+{
+    const Elf64_Shdr *section = find_section(elf, name);
+    const size_t n = strlen(text) + 1;
+    char buffer[65536];
+    bool found = false;
+
+    if (!section || section->sh_type == SHT_NOBITS || n > MAX_TEXT) return 0;
+    if (section->sh_flags & SHF_COMPRESSED) return -1;
+    for (uint64_t at = 0; at < section->sh_size && !found; at += sizeof buffer - n) { /* pieces overlap by what may be cut */
+        const uint64_t left = section->sh_size - at, size = left < sizeof buffer ? left : sizeof buffer;
+        if (!read_at(elf, section->sh_offset + at, buffer, size)) return 0;
+        found = memmem(buffer, size, text, n) != NULL;
+    }
+    return found;
 }
 
 /* Header of a list table with 32-bit offsets, behind its length: version, sizes, number of offsets. */

@@ -57,6 +57,12 @@ void ompp_elf_close(ompp_elf_t *elf);
 bool ompp_elf_has(const ompp_elf_t *elf, const char *section);
 
 /**
+ * \brief Whether a section holds a text that is terminated there.
+ * \return 1 yes, 0 no, -1 when its contents are compressed: they are not looked at.
+ */
+int ompp_elf_holds(const ompp_elf_t *elf, const char *section, const char *text);
+
+/**
  * \brief Whether the list tables of DWARF 5 (.debug_rnglists, .debug_loclists) are in order, as far as their headers tell.
  * \note libdwarf 20210528 frees memory twice on a damaged one, which would end the process: such files must not reach it.
  */

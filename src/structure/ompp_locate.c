@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "model/ompp_locate.h"
 
+#include "base/ompp_nearest.h"
 #include "structure/ompp_code.h"
 #include "structure/ompp_variable.h"
 
@@ -14,8 +15,6 @@
 #include <strings.h>
 
 #define MAX_CANDIDATES 64
-#define MAX_NEAREST 3
-#define MAX_LETTERS 64 /* of names that are compared letter by letter */
 
 /* How well a variable fits; only the best count. */
 enum { NO, BY_LAST_PART, BY_FUNCTION, BY_NAME };
@@ -34,6 +33,8 @@ typedef struct {
     size_t nmodules;
     ompp_structure_t **structures; /* NULL = not opened yet, or cannot be */
     bool *tried;
+    ompp_structure_t **symbols; /* the same, of symbols alone */
+    bool *tried_symbols;
     double deadline;
     size_t n;
     int rank;
@@ -197,9 +198,29 @@ static ompp_structure_t *structure_of(search_t *s, size_t module)
     return s->structures[module];
 }
 
+static ompp_structure_t *symbols_of(search_t *s, size_t module)
+{
+    ompp_structure_t **symbols = &s->symbols[module];
+
+    if (!s->tried_symbols[module] && ompp_structure_open_symbols(s->modules[module].path, symbols) != 0) *symbols = NULL;
+    s->tried_symbols[module] = true;
+    return s->symbols[module];
+}
+
+/* Most modules have nothing of the name, and to read all that libraries have takes seconds. The program's own is not left to symbols. */
+static bool may_have(search_t *s, size_t module, const char *name, size_t length)
+{
+    ompp_structure_t *symbols = symbols_of(s, module);
+    char *text = strndup(name, length);
+    const bool may = symbols && text && ompp_variable_may_be(symbols, ompp_variable_last_part(text), module == 0);
+
+    free(text);
+    return may;
+}
+
 static void search_module(search_t *s, size_t module, const wanted_t *w, size_t length)
 {
-    ompp_structure_t *structure = structure_of(s, module);
+    ompp_structure_t *structure = may_have(s, module, w->name, length) ? structure_of(s, module) : NULL;
     size_t n = 0;
 
     const ompp_variable_t *all = structure ? ompp_variable_all(structure, s->deadline, &n) : NULL;
@@ -293,59 +314,34 @@ static void list_candidates(const search_t *s, const char *name, ompp_locate_t *
 
 /* ---- None ----------------------------------------------------------------------------------------------------------- */
 
-/* Letters to change, leave out or put in, without regard to case; at most MAX_LETTERS of each are looked at. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t n = strnlen(a, MAX_LETTERS), m = strnlen(b, MAX_LETTERS), row[MAX_LETTERS + 1];
-
-    for (size_t j = 0; j <= m; j++) row[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        size_t corner = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            size_t best = corner + (strncasecmp(&a[i - 1], &b[j - 1], 1) != 0);
-            corner = row[j];
-            if (row[j] + 1 < best) best = row[j] + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            row[j] = best;
-        }
-    }
-    return row[m];
-}
-
 /* Of the program: what libraries have is rarely what was meant. Names with leading underscores are the compiler's. */
 static void list_nearest(search_t *s, const char *name, ompp_locate_t *answer)
 {
-    const ompp_variable_t *best[MAX_NEAREST];
-    const char *last = ompp_variable_last_part(name);
-    size_t n = 0, nbest = 0, used = 0, limit = strlen(last) < 6 ? 2 : strlen(last) / 3, far[MAX_NEAREST];
-    const ompp_variable_t *all = s->structures[0] ? ompp_variable_all(s->structures[0], s->deadline, &n) : NULL;
+    ompp_structure_t *program = s->structures[0] ? s->structures[0] : symbols_of(s, 0);
+    size_t n = 0, used = 0;
+    const ompp_variable_t *all = program ? ompp_variable_all(program, s->deadline, &n) : NULL;
+    ompp_nearest_t nearest;
 
+    ompp_nearest_begin(&nearest, ompp_variable_last_part(name));
     for (size_t i = 0; i < n; i++) {
         const char *other = ompp_variable_last_part(all[i].name);
-        size_t d = distance(last, other), at = nbest;
         bool again = i > 0 && all[i - 1].addr == all[i].addr;
-        if (d > limit || d >= strlen(last) || again || (other[0] == '_' && other[1] == '_')) continue;
-        while (at > 0 && far[at - 1] > d) at--;
-        if (at == MAX_NEAREST) continue;
-        if (nbest < MAX_NEAREST) nbest++;
-        for (size_t k = nbest - 1; k > at; k--) best[k] = best[k - 1], far[k] = far[k - 1];
-        best[at] = &all[i];
-        far[at] = d;
+        if (!again && (other[0] != '_' || other[1] != '_')) ompp_nearest_offer(&nearest, other, &all[i]);
     }
-    for (size_t i = 0; i < nbest && used < sizeof answer->text; i++) {
-        const char *file = far[i] == 0 && best[i]->file ? base_name(best[i]->file) : NULL; /* the name is right, but not the place */
+    for (size_t i = 0; i < nearest.n && used < sizeof answer->text; i++) {
+        const ompp_variable_t *v = nearest.best[i].item;
+        const char *file = nearest.best[i].distance == 0 && v->file ? base_name(v->file) : NULL; /* the name is right, but not the place */
         used += (size_t)snprintf(answer->text + used, sizeof answer->text - used, "%s%s%s%s%s%s", i ? ", " : "", file ? file : "",
-                                 file ? ":" : "", function_of(best[i]) ? best[i]->function : "", function_of(best[i]) ? "::" : "",
-                                 best[i]->name);
+                                 file ? ":" : "", function_of(v) ? v->function : "", function_of(v) ? "::" : "", v->name);
     }
 }
 
-static bool is_function(const search_t *s, const char *name)
+static bool is_function(search_t *s, const char *name)
 {
-    for (size_t m = 0; m < s->nmodules; m++)
-        if (s->structures[m] && ompp_variable_is_function(s->structures[m], name)) return true;
-    return false;
+    bool is = false;
+
+    for (size_t m = 0; m < s->nmodules && !is; m++) is = symbols_of(s, m) && ompp_variable_is_function(symbols_of(s, m), name);
+    return is;
 }
 
 /* ---- One ------------------------------------------------------------------------------------------------------------ */
@@ -405,6 +401,7 @@ static void locate_line(search_t *s, const wanted_t *w, ompp_locate_t *answer)
     answer->is_line = true;
     for (size_t m = 0; m < s->nmodules; m++) {
         if (w->nplaces > 1 && !is_module(s->modules[m].path, w->places[0])) continue;
+        if (!symbols_of(s, m) || !ompp_code_may_be(symbols_of(s, m), file, m == 0 || w->nplaces > 1)) continue;
         ompp_structure_t *structure = structure_of(s, m);
         size_t n = structure ? ompp_code_of_line(structure, file, line, s->deadline, code, OMPP_LOCATE_CODES, &nearest) : 0;
         for (size_t i = 0; i < n && i < OMPP_LOCATE_CODES; i++) {
@@ -457,14 +454,15 @@ extern ompp_locate_run_t ompp_locate_2;
 void ompp_locate_2(const ompp_locate_module_t *modules, size_t nmodules, ompp_locate_t *names, size_t n, double seconds)
 {
     search_t *s = calloc(1, sizeof *s);
-    ompp_structure_t **structures = calloc(nmodules, sizeof *structures);
-    bool *tried = calloc(nmodules, sizeof *tried);
+    ompp_structure_t **structures = calloc(2 * nmodules + 1, sizeof *structures);
+    bool *tried = calloc(2 * nmodules + 1, sizeof *tried);
 
     if (s && structures && tried && nmodules > 0) {
         *s = (search_t){.modules = modules, .nmodules = nmodules, .structures = structures, .tried = tried,
+                        .symbols = structures + nmodules, .tried_symbols = tried + nmodules,
                         .deadline = ompp_structure_now() + seconds};
         for (size_t i = 0; i < n; i++) locate(s, &names[i]);
-        for (size_t i = 0; i < nmodules; i++)
+        for (size_t i = 0; i < 2 * nmodules; i++)
             if (structures[i]) ompp_structure_close(structures[i]);
     }
     free(tried);

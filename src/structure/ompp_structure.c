@@ -40,6 +40,7 @@ static bool equal_id(const char *a, const char *b)
 static bool try_debug_info(ompp_structure_t *structure, const ompp_elf_t *elf, const char *path)
 {
     if (!ompp_elf_has(elf, ".debug_info") && !ompp_elf_has(elf, ".zdebug_info")) return false;
+    if (structure->symbols_only) return true;
     if (!ompp_elf_lists_sound(elf)) return false;
     structure->has_lines = ompp_dwarf_open(&structure->dwarf, path) == 0;
     return structure->has_lines;
@@ -92,13 +93,14 @@ static bool try_debug_link(ompp_structure_t *structure, const char *module)
     return found;
 }
 
-int ompp_structure_open(const char *path, const char *id, ompp_structure_t **out)
+static int open_module(const char *path, const char *id, bool symbols_only, ompp_structure_t **out)
 {
     char own[OMPP_BUILD_ID_TEXT];
     ompp_structure_t *structure = calloc(1, sizeof *structure);
 
     *out = NULL;
     if (!structure) return -OMPP_E_NOMEM;
+    structure->symbols_only = symbols_only;
     structure->debug.fd = -1;
     int rc = ompp_elf_open(&structure->elf, path);
     if (rc == 0 && is_build_id(id) && (!ompp_elf_build_id(&structure->elf, own) || !equal_id(own, id))) {
@@ -112,6 +114,16 @@ int ompp_structure_open(const char *path, const char *id, ompp_structure_t **out
     if (!try_debug_info(structure, &structure->elf, path) && !try_build_id(structure)) try_debug_link(structure, path);
     *out = structure;
     return 0;
+}
+
+int ompp_structure_open(const char *path, const char *id, ompp_structure_t **out)
+{
+    return open_module(path, id, false, out);
+}
+
+int ompp_structure_open_symbols(const char *path, ompp_structure_t **out)
+{
+    return open_module(path, NULL, true, out);
 }
 
 void ompp_structure_close(ompp_structure_t *structure)

@@ -30,6 +30,9 @@ typedef struct ompp_structure ompp_structure_t;
  */
 int ompp_structure_open(const char *path, const char *id, ompp_structure_t **structure);
 
+/** \brief The same, but debug information is only found and not read: what is asked of it is answered by symbols. Takes little time. */
+int ompp_structure_open_symbols(const char *path, ompp_structure_t **structure);
+
 void ompp_structure_close(ompp_structure_t *structure);
 
 /** \brief Whether debug information was found. */

@@ -22,6 +22,7 @@ struct ompp_structure {
     ompp_elf_t debug; /* its separate debug file, for symbols when the module has none left; fd -1 = none */
     ompp_dwarf_t dwarf;
     bool has_lines;
+    bool symbols_only; /* debug information is found, and not read */
     ompp_kept_name_t *names;
     struct ompp_variables *variables; /* NULL until asked for; ompp_variable.c */
 };

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 /*
  * Reads all variables of a module at the first question: unlike code, data has no table that says which unit an address is in.
  */
@@ -7,6 +8,7 @@
 #include "structure/ompp_structure_priv.h"
 #include "structure/ompp_type_priv.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -460,6 +462,41 @@ bool ompp_variable_is_function(ompp_structure_t *structure, const char *name)
     for (size_t i = 0; *name && i < all->n; i++)
         if (is_symbol_of(all->items[i].name, name)) return true;
     return false;
+}
+
+/* ---- Before it is read ---------------------------------------------------------------------------------------------- */
+
+static bool symbol_has(ompp_elf_t *elf, const char *word)
+{
+    const ompp_elf_symbols_t *all = ompp_elf_objects(elf);
+    bool has = false;
+
+    for (size_t i = 0; i < all->n && !has; i++) has = strcasestr(all->items[i].name, word) != NULL;
+    return has;
+}
+
+/* As it is written, and as compilers of Fortran write it. */
+static bool debug_has(const ompp_elf_t *elf, const char *word, bool compressed)
+{
+    static const char *const sections[] = {".debug_str", ".debug_info"};
+    char *forms[3] = {strdup(word), strdup(word), strdup(word)};
+    int has = ompp_elf_has(elf, ".zdebug_info") ? -1 : 0;
+
+    for (char *p = forms[1]; p && *p; p++) *p = (char)tolower((unsigned char)*p);
+    for (char *p = forms[2]; p && *p; p++) *p = (char)toupper((unsigned char)*p);
+    for (size_t i = 0; i < 6 && has == 0; i++)
+        if (forms[i / 2]) has = ompp_elf_holds(elf, sections[i % 2], forms[i / 2]);
+    for (size_t i = 0; i < 3; i++) free(forms[i]);
+    return has < 0 ? compressed : has > 0;
+}
+
+bool ompp_variable_may_be(ompp_structure_t *structure, const char *word, bool compressed)
+{
+    const bool apart = structure->debug.fd >= 0;
+
+    if (!*word || strpbrk(word, "<>()")) return true; /* a template's name has parts that are nowhere as a text */
+    if (symbol_has(&structure->elf, word) || (apart && symbol_has(&structure->debug, word))) return true;
+    return debug_has(apart ? &structure->debug : &structure->elf, word, compressed);
 }
 
 const char *ompp_variable_symbol(ompp_structure_t *structure, uint64_t addr, uint64_t *size)

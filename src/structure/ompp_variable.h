@@ -46,6 +46,14 @@ void ompp_variable_part(ompp_structure_t *structure, const ompp_variable_t *vari
 /** \brief All variables, ascending by address. \param[out] n  their number. \return borrowed, shape [n]. */
 const ompp_variable_t *ompp_variable_all(ompp_structure_t *structure, double deadline, size_t *n);
 
+/**
+ * \brief Whether a variable may have this name: a symbol of data contains it, or the debug information holds it as a text. To be asked
+ *        before that is read, of a structure from ompp_structure_open_symbols() as well.
+ * \param[in] word        one identifier, without what it is qualified by; in any case.
+ * \param[in] compressed  the answer when neither symbols nor what can be read without decompression have it.
+ */
+bool ompp_variable_may_be(ompp_structure_t *structure, const char *word, bool compressed);
+
 /** \brief Whether a function has this name, as its symbol or as in the source. */
 bool ompp_variable_is_function(ompp_structure_t *structure, const char *name);
 
