@@ -70,7 +70,8 @@ static void begin_anew(ompp_causal_thread_t *self)
     self->paused = 0;
     self->regions = 0;
     self->chases = false;
-    self->part.team = 0;
+    self->part.team = self->unit.team = 0;
+    self->crowd = 0;
     self->clocks.waiting = 0;
     self->clocks.mask = 0;
     self->clocks.where = OMPP_CLOCKS_OUTSIDE;

@@ -10,6 +10,7 @@
 
 #define WAYS 4u
 #define REPLAYS 64u /* teams whose intervals can be gone through again */
+#define SPARSE 16u  /* times as long until a thread is looked at again, in one that is not */
 
 typedef struct {
     _Atomic uint32_t lock;
@@ -26,6 +27,8 @@ typedef struct {
     uint32_t settled;      /* generation + 1 whose stamp says what its members have come to, without their own clocks */
     uint32_t replayed, spoiled; /* generations + 1: of replay, 0 = it is over; the last one in which it makes no sense */
     uint16_t overtaken[OMPP_WHATIF_FLAG_NUM]; /* slots, in it */
+    uint32_t kept;         /* generation + 1 that is not noted, to save time; 0 = none */
+    ompp_fine_t began;     /* that one, 1/100 ns */
 } object_t;
 
 static struct {
@@ -71,7 +74,7 @@ static void renew(object_t *o, ompp_sync_object_t kind, uint64_t object)
     o->holder = NULL;
     o->team = 0;
     o->rest[0].t = o->rest[1].t = 0;
-    o->settled = o->replayed = o->spoiled = 0;
+    o->settled = o->replayed = o->spoiled = o->kept = 0;
     o->kind = kind;
     __atomic_store_n(&o->object, object, __ATOMIC_RELEASE);
 }
@@ -120,6 +123,16 @@ static uint32_t *generation_of(ompp_causal_thread_t *self, uint64_t team)
 
 static _Atomic unsigned nreplays;
 
+/* Whether there is time for the interval that begins now; if not, it keeps its order. */
+static bool can_afford(const ompp_causal_thread_t *self, object_t *o, uint32_t generation)
+{
+    if (ompp_causal_afford(self->own.t)) return true;
+    o->spoiled = o->kept = generation + 1;
+    o->began = self->own.t;
+    memset(o->overtaken, 0, sizeof o->overtaken);
+    return false;
+}
+
 static ompp_replay_t *replay_of(object_t *o)
 {
     if (o->replay || atomic_fetch_add(&nreplays, 1) >= REPLAYS) return o->replay;
@@ -140,6 +153,7 @@ static ompp_replay_t *interval_of(ompp_causal_thread_t *self, object_t *o, uint3
 
     if (!r) return NULL;
     if (o->replayed != generation + 1) {
+        if (!can_afford(self, o, generation)) return NULL;
         ompp_replay_reset(r, self->clocks.set);
         memset(o->overtaken, 0, sizeof o->overtaken);
         o->replayed = generation + 1;
@@ -147,7 +161,7 @@ static ompp_replay_t *interval_of(ompp_causal_thread_t *self, object_t *o, uint3
     if (!takes_part(self, o, generation)) {
         const int member = ompp_replay_join(r, &self->own);
         if (member < 0) return NULL;
-        self->part = (ompp_causal_part_t){o->object, generation, false, (unsigned)member, r, 0};
+        self->part = (ompp_causal_part_t){o->object, generation, false, (unsigned)member, r};
     }
     return r;
 }
@@ -169,7 +183,7 @@ static object_t *open_interval(ompp_causal_thread_t *self, ompp_replay_t **inter
     object_t *o = place_of(self, &team, &generation) ? take(OMPP_SYNC_BARRIER, team, true) : NULL;
 
     *interval = o && o->spoiled != generation + 1 ? interval_of(self, o, generation) : NULL;
-    if (!*interval) self->part.team = 0;
+    if (!*interval && self->part.team != OMPP_CAUSAL_CROWD) self->part.team = 0;
     return o;
 }
 
@@ -192,12 +206,14 @@ static void note(ompp_causal_thread_t *self, ompp_replay_op_t op, uint64_t objec
     ompp_replay_t *r;
     object_t *o = open_interval(self, &r);
 
-    if (r) {
-        ompp_replay_note(r, flow_of(self), op, object, &self->own);
-        o->overtaken[flag_bit] |= slots;
-    }
+    if (r) ompp_replay_note(r, flow_of(self), op, object, &self->own);
+    const bool told = r || (o && o->kept);
+    if (told) o->overtaken[flag_bit] |= slots;
+    self->unit.kept = o && o->kept;
     close_interval(o);
-    if (!r && op != OMPP_REPLAY_UNLOCK) ompp_causal_watch(flag_bit, slots);
+    if (told) return;
+    if (!o && ompp_causal_crowd_note(self, op, object, slots)) return;
+    if (op != OMPP_REPLAY_UNLOCK) ompp_causal_watch(flag_bit, slots);
 }
 
 /* What it has waited for is no work. */
@@ -207,6 +223,12 @@ static void go_on_in_interval(ompp_causal_thread_t *self)
     ompp_replay_go_on(self->part.interval, flow_of(self), &self->own);
 }
 
+/* One that is kept to save time is not noted either. */
+static void spoil(object_t *o, uint32_t generation)
+{
+    if (o->kept != generation + 1) o->spoiled = generation + 1;
+}
+
 void ompp_causal_spoil_order(ompp_causal_thread_t *self)
 {
     uint64_t team;
@@ -214,7 +236,7 @@ void ompp_causal_spoil_order(ompp_causal_thread_t *self)
     object_t *o = !ompp_causal.rule.delays && place_of(self, &team, &generation) ? take(OMPP_SYNC_BARRIER, team, true) : NULL;
 
     if (!o) return;
-    o->spoiled = generation + 1;
+    spoil(o, generation);
     ompp_causal_unlock(&o->lock);
 }
 
@@ -239,11 +261,25 @@ void ompp_causal_note_arrived(ompp_causal_thread_t *self, const ompp_causal_flow
     if (o && o->replayed == task->generation + 1 && !takes_part(self, o, task->generation)) {
         const int member = ompp_replay_join(o->replay, &self->own);
         if (member >= 0) {
-            self->part = (ompp_causal_part_t){o->object, task->generation, true, (unsigned)member, o->replay, 0};
+            self->part = (ompp_causal_part_t){o->object, task->generation, true, (unsigned)member, o->replay};
             ompp_replay_note(o->replay, (unsigned)member, OMPP_REPLAY_END, 0, &self->own);
         }
     }
     close_interval(o);
+}
+
+/* It is of no interval that is noted. */
+static void watch_task(ompp_causal_thread_t *self, uint16_t slots)
+{
+    const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
+    object_t *o = team ? take(OMPP_SYNC_BARRIER, team, false) : NULL;
+    const bool kept = o && o->kept;
+
+    if (kept) o->overtaken[OMPP_WHATIF_BIT_TASK] |= slots;
+    close_interval(o);
+    if (kept) return;
+    ompp_causal_spoil_order(self);
+    ompp_causal_watch(OMPP_WHATIF_BIT_TASK, slots);
 }
 
 void ompp_causal_note_begin(ompp_causal_thread_t *self, int waiting, uint16_t slots)
@@ -255,12 +291,11 @@ void ompp_causal_note_begin(ompp_causal_thread_t *self, int waiting, uint16_t sl
         ompp_replay_begin(o->replay, self->flow.flow, waiting, &self->own);
         o->overtaken[OMPP_WHATIF_BIT_TASK] |= slots;
     } else if (o) {
-        o->spoiled = self->flow.generation + 1;
+        spoil(o, self->flow.generation);
     }
     close_interval(o);
     if (noted) return;
-    ompp_causal_spoil_order(self);
-    ompp_causal_watch(OMPP_WHATIF_BIT_TASK, slots);
+    watch_task(self, slots);
 }
 
 int ompp_causal_flow_of(const ompp_causal_thread_t *self)
@@ -291,16 +326,30 @@ void ompp_causal_note_waited(ompp_causal_thread_t *self)
 
 /* ---- Barriers again ---------------------------------------------------------------------------------------------------- */
 
+static void watch_order(const object_t *o, bool good)
+{
+    for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++)
+        if (f == OMPP_WHATIF_BIT_LOCK || f == OMPP_WHATIF_BIT_DYNAMIC || f == OMPP_WHATIF_BIT_TASK)
+            ompp_causal_watch(f, good ? 0 : o->overtaken[f]);
+}
+
+/* Nobody took part in noting it. */
+static void estimate(object_t *o, uint32_t generation)
+{
+    o->kept = 0;
+    o->settled = generation + 1;
+    watch_order(o, ompp_causal_estimate(&o->rest[generation & 1], o->began));
+}
+
 /* All have come, and this is the first one that goes on. */
 static void go_through(object_t *o, uint32_t generation)
 {
+    if (o->kept == generation + 1) estimate(o, generation);
     if (o->replayed != generation + 1) return;
     o->replayed = 0;
-    const bool right = o->spoiled != generation + 1 && ompp_replay_run(o->replay, &o->stamp[generation & 1]);
+    const bool right = o->spoiled != generation + 1 && ompp_causal_run_again(o->replay, &o->stamp[generation & 1]);
     if (right) o->settled = generation + 1;
-    for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++)
-        if (f == OMPP_WHATIF_BIT_LOCK || f == OMPP_WHATIF_BIT_DYNAMIC || f == OMPP_WHATIF_BIT_TASK)
-            ompp_causal_watch(f, right && o->replay->fits ? 0 : o->overtaken[f]);
+    watch_order(o, right && o->replay->fits);
 }
 
 /*
@@ -396,6 +445,16 @@ static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t
 
 /* ---- Iterations ------------------------------------------------------------------------------------------------------- */
 
+/* Iterations of before belong to the same piece. */
+static bool came_lately(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
+{
+    const ompp_causal_unit_t *last = &self->unit;
+
+    const ompp_time_t grain = (last->kept ? SPARSE : 1) * OMPP_REPLAY_GRAIN;
+
+    return last->team == team && t < last->t + grain && last->generation == *generation_of(self, team);
+}
+
 /* The thread comes to a loop, or for more iterations, or has found that there are none: would it come before one that was here already? */
 static void come_for_more(ompp_causal_thread_t *self, ompp_replay_op_t op, ompp_time_t t)
 {
@@ -403,7 +462,7 @@ static void come_for_more(ompp_causal_thread_t *self, ompp_replay_op_t op, ompp_
     uint16_t slots = 0;
 
     if (ompp_causal.rule.delays) return;
-    if (op == OMPP_REPLAY_CHUNK && self->part.team == team && !self->part.arrived && t < self->part.unit + OMPP_REPLAY_GRAIN) return;
+    if (op == OMPP_REPLAY_CHUNK && came_lately(self, team, t)) return;
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
     object_t *o = take(OMPP_SYNC_CHUNK, team, true);
     if (o) {
@@ -413,7 +472,7 @@ static void come_for_more(ompp_causal_thread_t *self, ompp_replay_op_t op, ompp_
         ompp_causal_unlock(&o->lock);
     }
     note(self, op, 0, OMPP_WHATIF_BIT_DYNAMIC, slots);
-    self->part.unit = t;
+    self->unit = (ompp_causal_unit_t){team, *generation_of(self, team), self->unit.kept, t};
 }
 
 static void hand_out(ompp_causal_thread_t *self, ompp_time_t t)
@@ -459,6 +518,7 @@ void ompp_causal_publish(ompp_sync_object_t kind, uint64_t object, ompp_time_t t
     else
         put(self, kind, object, t);
     if (kind == OMPP_SYNC_MUTEX && !ompp_causal.rule.delays) note(self, OMPP_REPLAY_UNLOCK, object, OMPP_WHATIF_BIT_LOCK, 0);
+    if (kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_CHUNK) ompp_causal_measure(self, t);
     ompp_causal_leave(self);
 }
 
@@ -515,7 +575,7 @@ static bool found_stamp(ompp_causal_thread_t *self, ompp_sync_object_t kind, uin
         if (found) self->other = o->stamp[0];
         if (o) ompp_causal_unlock(&o->lock);
         if (!found && kind == OMPP_SYNC_EVENT) self->lost++;
-        return found;
+        return (kind == OMPP_SYNC_EVENT && ompp_causal_crowd_join(self, object, t)) || found;
     }
 }
 
@@ -535,6 +595,8 @@ void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
         ompp_causal_go_on(self, found_stamp(self, kind, object, t) ? &self->other : NULL, 0, t);
     ompp_causal_settle(self);
     if (kind == OMPP_SYNC_MUTEX && self->part.team) go_on_in_interval(self);
+    if (kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_CHUNK) ompp_causal_measure(self, t);
+    if (kind == OMPP_SYNC_BARRIER && !ompp_event_team()) ompp_causal_crowd_spoil(self);
     if (kind == OMPP_SYNC_BARRIER && self->main) ompp_causal_at_join(self, 0, self->clocks.since);
     ompp_causal_leave(self);
 }

@@ -18,6 +18,7 @@
 #define OMPP_CAUSAL_OBJECTS 1024u /* threads are known to wait for at a time; power of two */
 #define OMPP_CAUSAL_TASKS 4096u   /* explicit tasks that are known at a time */
 #define OMPP_CAUSAL_KNOWN 512u    /* regions; further ones are not followed; power of two */
+#define OMPP_CAUSAL_CROWD 1u       /* as a team: that of no team, whose address this cannot be */
 #define OMPP_CAUSAL_TOLERANCE 2000u /* ns by which an order has to change before it counts as another one */
 
 /** What a thread waits for. */
@@ -48,8 +49,15 @@ typedef struct {
     bool arrived;  /* at the barrier: it runs tasks at most */
     unsigned member;
     struct ompp_replay *interval;
-    ompp_time_t unit; /* when it came for iterations last */
 } ompp_causal_part_t;
+
+/** When a thread came for iterations last, and where. */
+typedef struct {
+    uint64_t team; /* 0 = nowhere */
+    uint32_t generation;
+    bool kept; /* in an interval that is not noted, to save time */
+    ompp_time_t t;
+} ompp_causal_unit_t;
 
 /** A thread. Written by it alone, but for what is marked. Never freed; used again. */
 typedef struct ompp_causal_thread {
@@ -69,6 +77,8 @@ typedef struct ompp_causal_thread {
     } barriers[OMPP_CAUSAL_BARRIERS];
     unsigned next_barrier; /* to be given up next */
     ompp_causal_part_t part;
+    ompp_causal_unit_t unit;
+    uint32_t crowd;          /* that it was created in; 0 = none */
     ompp_causal_level_t levels[OMPP_CAUSAL_LEVELS];
     unsigned depth;
     uint32_t task;           /* index of the task it runs; 0 = its implicit one */
@@ -221,6 +231,46 @@ void ompp_causal_note_end(ompp_causal_thread_t *self);
 void ompp_causal_note_wait(ompp_causal_thread_t *self);
 void ompp_causal_note_waited(ompp_causal_thread_t *self);
 
+/* ---- What going through order again costs (ompp_causal_order.c) -------------------------------------------------------- */
+
+/** \return whether there is time for an interval that begins now, 1/100 ns, to be gone through again; if not, it is estimated. */
+bool ompp_causal_afford(ompp_fine_t now);
+
+/** \brief The thread has followed an event at t, until now: what that takes is measured now and then. */
+void ompp_causal_measure(const ompp_causal_thread_t *self, ompp_time_t t);
+
+/** \brief ompp_replay_run(), at the expense of what there is time for. */
+bool ompp_causal_run_again(struct ompp_replay *replay, ompp_stamp_t *stamp);
+
+/**
+ * \brief What an interval would have saved that there was no time for.
+ * \param[in] began  1/100 ns. \return whether enough others were gone through to tell.
+ */
+bool ompp_causal_estimate(ompp_stamp_t *stamp, ompp_fine_t began);
+
+/** \brief Intervals that were gone through again; that were not, to save time. */
+void ompp_causal_orders(uint64_t *replayed, uint64_t *kept);
+
+/* ---- Threads outside of teams, from their creation until all are joined (ompp_causal_crowd.c) -------------------------- */
+
+/** \brief The thread creates another one. */
+void ompp_causal_crowd_create(ompp_causal_thread_t *self);
+/** \brief It has not. */
+void ompp_causal_crowd_not_created(ompp_causal_thread_t *self);
+/** \brief It, which was created so, begins. */
+void ompp_causal_crowd_begin(ompp_causal_thread_t *self);
+/** \brief It ends, at self->own. */
+void ompp_causal_crowd_end(ompp_causal_thread_t *self);
+/** \brief It asks for a lock, or gives it back, at self->own. \return false when that is not noted. */
+bool ompp_causal_crowd_note(ompp_causal_thread_t *self, unsigned op, uint64_t lock, uint16_t slots);
+/**
+ * \brief It has waited for an event, and is about to go on at t: it may have joined a thread. Other events open the order again.
+ * \return whether this was the last one: what it goes on with is in self->other, and its own clocks have yielded.
+ */
+bool ompp_causal_crowd_join(ompp_causal_thread_t *self, uint64_t object, ompp_time_t t);
+/** \brief What the thread does next is not gone through again. */
+void ompp_causal_crowd_spoil(ompp_causal_thread_t *self);
+
 /* ---- Tasks (ompp_causal_tasks.c) -------------------------------------------------------------------------------------- */
 
 void ompp_causal_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t);
@@ -341,6 +391,9 @@ void ompp_causal_spoil(void);
 
 /** \brief Makes the records. \return false when there is no room. */
 bool ompp_causal_result_open(void);
+
+/** \return ns of the run until t. */
+ompp_time_t ompp_causal_result_passed(ompp_time_t t);
 
 /** \brief Makes the record of a known region. */
 void ompp_causal_result_new(unsigned known, ompp_region_ref_t region);

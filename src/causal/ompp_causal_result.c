@@ -95,6 +95,11 @@ static ompp_time_t set_begin(void)
     return atomic_load(&ompp_causal.set) == 1 ? result.begin : atomic_load(&ompp_causal.set_begin);
 }
 
+ompp_time_t ompp_causal_result_passed(ompp_time_t t)
+{
+    return t > result.begin ? t - result.begin : 0;
+}
+
 /* Sums over all threads; those that are at work now are read as they are. */
 static uint64_t sum_threads(unsigned slot, ompp_whatif_region_t *to)
 {
@@ -374,7 +379,7 @@ void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_
 
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
 {
-    uint64_t moves = 0, syncs = 0, lost = 0, worked = 0, outside = 0;
+    uint64_t moves = 0, syncs = 0, lost = 0, worked = 0, outside = 0, replayed, kept;
 
     ompp_progress_finish(t);
     ompp_clocks_count(&self->clocks, t);
@@ -395,6 +400,9 @@ void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
     atomic_store(&result.whatif->lost, lost);
     atomic_store(&result.whatif->worked_ns, worked);
     atomic_store(&result.whatif->outside_ns, outside);
+    ompp_causal_orders(&replayed, &kept);
+    atomic_store(&result.whatif->replayed, replayed);
+    atomic_store(&result.whatif->kept, kept);
     atomic_store(&result.whatif->cost_ns, (uint64_t)((double)moves * move_ns + (double)syncs * sync_ns));
     ompp_causal_unlock(&result.lock);
 }

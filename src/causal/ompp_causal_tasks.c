@@ -400,5 +400,6 @@ void ompp_causal_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp
     ompp_causal_settle(self);
     self->syncs++;
     actions[what](self, task, other, t);
+    ompp_causal_measure(self, t);
     ompp_causal_leave(self);
 }

@@ -7,6 +7,7 @@
  * reader-writer lock is two objects: a MUTEX that writers leave behind for all, and an EVENT that readers leave behind for writers.
  */
 #define _GNU_SOURCE
+#include "causal/ompp_causal_priv.h"
 #include "causal/ompp_progress_priv.h"
 #include "causal/ompp_pthread_priv.h"
 
@@ -363,6 +364,19 @@ static int signal_suspend(const sigset_t *set)
 
 /* ---- Threads -------------------------------------------------------------------------------------------------------- */
 
+static void in_crowd(void (*event)(ompp_causal_thread_t *self))
+{
+    ompp_causal_thread_t *self;
+
+    if (!enter()) return;
+    self = ompp_causal_enter();
+    if (self) {
+        event(self);
+        ompp_causal_leave(self);
+    }
+    leave();
+}
+
 typedef struct {
     void *(*function)(void *);
     void *argument;
@@ -373,6 +387,7 @@ static void ends(void *nothing)
 {
     (void)nothing;
     publish(OMPP_SYNC_EVENT, (uint64_t)pthread_self());
+    in_crowd(ompp_causal_crowd_end);
 }
 
 static void *begins(void *data)
@@ -381,6 +396,7 @@ static void *begins(void *data)
     void *result;
 
     resume(OMPP_SYNC_FORK, number(data));
+    in_crowd(ompp_causal_crowd_begin);
     free(data);
     pthread_cleanup_push(ends, NULL);
     result = start.function(start.argument);
@@ -399,8 +415,10 @@ static int create(pthread_t *thread, const pthread_attr_t *attributes, void *(*f
     errno = saved;
     if (!start) return pthread_create(thread, attributes, function, argument);
     *start = (start_t){function, argument};
+    in_crowd(ompp_causal_crowd_create);
     publish(OMPP_SYNC_FORK, number(start));
     error = pthread_create(thread, attributes, begins, start);
+    if (error) in_crowd(ompp_causal_crowd_not_created);
     if (error) free(start);
     return error;
 }

@@ -16,6 +16,12 @@ void ompp_replay_reset(ompp_replay_t *r, uint64_t set)
     r->grain = OMPP_REPLAY_GRAIN;
 }
 
+/* Loops and tasks take longer to be gone through, and their pieces can be joined. */
+static unsigned room(const ompp_replay_t *r)
+{
+    return r->any_loop || r->ntasks ? OMPP_REPLAY_MIXED : OMPP_REPLAY_PIECES;
+}
+
 int ompp_replay_join(ompp_replay_t *r, const ompp_stamp_t *now)
 {
     if (r->nmembers == OMPP_REPLAY_MEMBERS || now->set != r->set) {
@@ -26,7 +32,7 @@ int ompp_replay_join(ompp_replay_t *r, const ompp_stamp_t *now)
     r->members[m].begin = r->flows[m].since = *now;
     r->members[m].loops = 0;
     r->members[m].in_loop = r->flows[m].ended = false;
-    if (r->npieces + r->nmembers + r->nopen + 1 >= OMPP_REPLAY_PIECES) r->spoiled = true; /* no room for all ends */
+    if (r->npieces + r->nmembers + r->nopen + 1 >= room(r)) r->spoiled = true; /* no room for all ends */
     return (int)m;
 }
 
@@ -73,8 +79,8 @@ static bool has_room(ompp_replay_t *r)
 {
     const unsigned ends = r->nmembers + r->nopen;
 
-    if (r->npieces + r->nmembers + ends + 1 >= OMPP_REPLAY_PIECES) coarsen(r);
-    if (r->npieces + ends + 1 >= OMPP_REPLAY_PIECES) r->spoiled = true;
+    if (r->npieces + r->nmembers + ends + 1 >= room(r)) coarsen(r);
+    if (r->npieces + ends + 1 >= room(r)) r->spoiled = true;
     return !r->spoiled;
 }
 
@@ -119,6 +125,7 @@ void ompp_replay_note(ompp_replay_t *r, unsigned flow, ompp_replay_op_t op, uint
 
     if ((loops && flow >= OMPP_REPLAY_MEMBERS) || !is_going_on(r, flow)) r->spoiled = true;
     if (now->set != r->set) r->spoiled = true;
+    r->any_loop |= loops;
     if (r->spoiled || (op != OMPP_REPLAY_END && !has_room(r))) return;
     if (op == OMPP_REPLAY_CHUNK && !r->members[flow].in_loop) op = OMPP_REPLAY_LOOP; /* nobody has told of the loop */
     if (loops && !note_loop(r, flow, op, &object, now)) return;
@@ -286,6 +293,7 @@ static void unlock(ompp_replay_t *r, unsigned member, const ompp_piece_t *p, uns
             memmove(r->locks[p->object].queue, r->locks[p->object].queue + 1, --r->locks[p->object].nqueue * sizeof r->locks[0].queue[0]);
             r->locks[p->object].holder = (int)other;
             r->replayers[other].waits = 0;
+            r->waited += m->time - r->replayers[other].time;
             r->replayers[other].time = m->time;
             go_to(r, &r->replayers[other], r->pieces[r->replayers[other].at - 1].next, clock);
         }
@@ -455,11 +463,12 @@ static void start(ompp_replay_t *r, unsigned clock)
     }
     for (unsigned f = 0; f < OMPP_REPLAY_MEMBERS + r->ntasks; f++) r->states[f].children = 0;
     r->nready = r->nstarted = r->nswaps = 0;
+    r->waited = 0;
     for (unsigned i = 0; i < r->nlocks; i++) {
         r->locks[i].holder = -1;
         r->locks[i].nqueue = 0;
     }
-    memcpy(r->loop_next, r->loop_begin, sizeof r->loop_next);
+    memcpy(r->loop_next, r->loop_begin, r->nloops * sizeof r->loop_next[0]);
 }
 
 /* \return when all are at the barrier, and free; negative = some wait for locks that nobody gives back, or for tasks that nobody runs. */
@@ -505,13 +514,13 @@ static ompp_fine_t distance(ompp_fine_t a, ompp_fine_t b)
     return a > b ? a - b : b - a;
 }
 
-static ompp_fine_t length(const ompp_replay_t *r, ompp_fine_t measured)
+ompp_fine_t ompp_replay_length(const ompp_replay_t *r, ompp_fine_t end)
 {
-    ompp_fine_t begin = measured;
+    ompp_fine_t begin = end;
 
     for (unsigned m = 0; m < r->nmembers; m++)
         if (r->members[m].begin.t < begin) begin = r->members[m].begin.t;
-    return measured - begin;
+    return end - begin;
 }
 
 /*
@@ -533,8 +542,18 @@ static ompp_fine_t end_of_model(ompp_replay_t *r, ompp_fine_t measured)
     for (unsigned i = 0; i < n && FEW * swaps[best] > r->ntasks; i++)
         if (ends[best] < 0 || (ends[i] >= 0 && distance(ends[i], measured) < distance(ends[best], measured))) best = i;
     r->policy = (ompp_replay_policy_t)best;
-    r->fits = ends[best] >= 0 && 50 * distance(ends[best], measured) <= length(r, measured);
+    r->fits = ends[best] >= 0 && 50 * distance(ends[best], measured) <= ompp_replay_length(r, measured);
     return ends[best];
+}
+
+/*
+ * Locks let threads pass that did not come first, and then the measured program takes longer than the model. So much of that remains on a
+ * clock as remains of the waiting for locks.
+ */
+static ompp_fine_t remains(const ompp_replay_t *r, ompp_fine_t excess, ompp_fine_t waited)
+{
+    if (r->waited >= waited || waited <= 0) return excess;
+    return (ompp_fine_t)(int64_t)(excess * (r->waited / waited));
 }
 
 bool ompp_replay_run(ompp_replay_t *r, ompp_stamp_t *stamp)
@@ -542,14 +561,15 @@ bool ompp_replay_run(ompp_replay_t *r, ompp_stamp_t *stamp)
     ompp_fine_t o[OMPP_WHATIF_SPEEDUPS], saved[OMPP_CLOCKS];
 
     if (r->spoiled || !r->nmembers || stamp->set != r->set || !prepare(r)) return false;
-    const ompp_fine_t end = end_of_model(r, stamp->t);
+    const ompp_fine_t end = end_of_model(r, stamp->t), excess = stamp->t - end;
     if (end < 0) return false;
+    const ompp_fine_t waited = r->nlocks && end_on(r, REAL) >= 0 ? r->waited : 0;
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         const bool untouched = is_untouched(r, s, o);
         for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
             const ompp_fine_t then = untouched ? end - o[k] : end_on(r, s * OMPP_WHATIF_SPEEDUPS + k);
             if (then < 0) return false;
-            saved[s * OMPP_WHATIF_SPEEDUPS + k] = end - then;
+            saved[s * OMPP_WHATIF_SPEEDUPS + k] = end - then + (untouched ? 0 : excess - remains(r, excess, waited));
         }
     }
     for (unsigned i = 0; i < OMPP_CLOCKS; i++) stamp->v[i] = stamp->t - saved[i];

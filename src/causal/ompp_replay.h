@@ -16,7 +16,8 @@
 
 #include "causal/ompp_clocks.h"
 
-#define OMPP_REPLAY_PIECES 256u  /* of a team between two barriers */
+#define OMPP_REPLAY_PIECES 4096u /* of a team between two barriers, with locks alone */
+#define OMPP_REPLAY_MIXED 256u   /* with loops and tasks, too */
 #define OMPP_REPLAY_MEMBERS 64u
 #define OMPP_REPLAY_TASKS 120u
 #define OMPP_REPLAY_FLOWS (OMPP_REPLAY_MEMBERS + OMPP_REPLAY_TASKS)
@@ -63,6 +64,8 @@ typedef struct ompp_replay {
     bool spoiled; /* what happened cannot be gone through again */
     bool fits;    /* the last one that was gone through: without any speed-up it took as long as measured, within 2 % */
     uint64_t set;
+    ompp_time_t noting; /* ns, of all members, for noting it; written by other threads */
+    bool any_loop;
     bool any_task; /* threads that wait for tasks run others than those they wait for */
     unsigned npieces, nmembers, ntasks, nbegun, nopen; /* nopen: tasks that are not over */
     ompp_time_t grain;
@@ -89,6 +92,7 @@ typedef struct ompp_replay {
         uint16_t queue[OMPP_REPLAY_MEMBERS];
     } locks[OMPP_REPLAY_LOCKS];
     uint16_t nlocks;
+    ompp_fine_t waited; /* for locks, by all members */
     uint16_t units[OMPP_REPLAY_PIECES]; /* first pieces of iterations handed out, loop after loop, in the order of the program */
     uint16_t loop_begin[OMPP_REPLAY_PIECES + 1], loop_next[OMPP_REPLAY_PIECES];
     unsigned nloops;
@@ -125,6 +129,9 @@ int ompp_replay_create(ompp_replay_t *r, unsigned flow, const ompp_stamp_t *now)
  * \param[in] waiting  the flow of the thread that waits for its tasks; -1 = the thread is at the barrier.
  */
 void ompp_replay_begin(ompp_replay_t *r, unsigned task, int waiting, const ompp_stamp_t *now);
+
+/** \return from the first one's begin until the end, 1/100 ns. */
+ompp_fine_t ompp_replay_length(const ompp_replay_t *r, ompp_fine_t end);
 
 /**
  * \brief All members have come to the barrier: what they leave it with.

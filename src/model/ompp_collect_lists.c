@@ -190,6 +190,8 @@ static void copy_whatif(ompp_collecting_t *c, ompp_off_t off, uint64_t duration_
     to->lost = ompp_collect_load(&w->lost);
     to->worked_ns = ompp_collect_load(&w->worked_ns);
     to->outside_ns = ompp_collect_load(&w->outside_ns);
+    to->replayed = ompp_collect_load(&w->replayed);
+    to->kept = ompp_collect_load(&w->kept);
     const ompp_a_whatif_region_t *r = ompp_collect_record(c, ompp_collect_follow(&w->regions), sizeof *r);
     for (uint32_t n = 0; r && n < ompp_collect_most(c); n++, r = ompp_collect_record(c, r->next, sizeof *r)) copy_whatif_region(c, r);
     const ompp_a_whatif_point_t *p = ompp_collect_record(c, ompp_collect_follow(&w->points), sizeof *p);

@@ -211,6 +211,8 @@ static void put_whatif(writer_t *w, const ompp_whatif_t *x)
     put(w, x->lost);
     put(w, x->worked_ns);
     put(w, x->outside_ns);
+    put(w, x->replayed);
+    put(w, x->kept);
     put(w, x->nregions);
     for (size_t i = 0; i < x->nregions; i++) {
         put_index(w, x->regions[i].region);

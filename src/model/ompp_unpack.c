@@ -236,6 +236,8 @@ static void get_whatif(reader_t *r, ompp_profile_t *p)
     x->lost = get(r);
     x->worked_ns = get(r);
     x->outside_ns = get(r);
+    x->replayed = get(r);
+    x->kept = get(r);
     size_t n = get_count(r, 4);
     for (size_t i = 0; i < n && !r->bad; i++) {
         ompp_whatif_region_t region = {0};

@@ -116,6 +116,18 @@ static void print_starved(ompp_text_t *t)
     }
 }
 
+/* Loops, tasks and locks whose order is as it was measured, because going through them again would have taken too long. */
+static void print_kept(ompp_text_t *t)
+{
+    const ompp_whatif_t *w = &t->profile->whatif;
+
+    const uint64_t all = w->replayed + w->kept;
+
+    if (!w->kept) return;
+    fprintf(t->out, "Order          : %.1f %% of %" PRIu64 " stretches with loops, tasks or locks gone through again, to save time\n",
+            100.0 * (double)w->replayed / (double)all, all);
+}
+
 static void print_run(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
 {
     const char *no_interval = ompp_whatif_no_interval(t->profile, results, n);
@@ -134,6 +146,7 @@ static void print_run(ompp_text_t *t, const ompp_whatif_result_t *results, size_
     if (w->cost_ns && t->profile->nslots)
         fprintf(t->out, "Overhead       : about %.2f %% of the threads' time, for %" PRIu64 " events\n",
                 100.0 * (double)w->cost_ns / ((double)w->time_ns * (double)t->profile->nslots), w->events);
+    print_kept(t);
     if (waits_actively(t))
         fputs("Caution        : OMP_WAIT_POLICY=active: waiting threads keep processors busy that others may need\n", t->out);
     print_starved(t);

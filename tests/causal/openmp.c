@@ -86,6 +86,18 @@ static void dynamic(void)
     }
 }
 
+/* As dynamic, and 30 times as short. */
+static void short_loops(void)
+{
+    for (int i = 0; i < run.rounds; i++) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(2)
+        for (int j = 0; j < 12; j++) {
+            if (j % 3 == 0) region("a", 0.06);
+            else region("b", 0.02);
+        }
+    }
+}
+
 static void guided(void)
 {
     for (int i = 0; i < run.rounds; i++) {
@@ -166,6 +178,7 @@ static void figure1(void)
 
 static const case_t cases[] = {
     {"balanced", balanced}, {"imbalanced", imbalanced}, {"early", early},   {"critical", critical}, {"lock", lock},     {"dynamic", dynamic},
+    {"short", short_loops},
     {"guided", guided},     {"tasks", tasks},           {"nested", nested}, {"serial", serial},     {"figure1", figure1}, {"outside", outside},
 };
 

@@ -101,6 +101,31 @@ def tasks(verdict, scratch, program):
     verdict.timed(compare)
 
 
+def crowd(verdict, scratch, program):
+    """Threads that pass each other at a lock, from their creation until they are joined: with b in half its time nobody waits for the lock any
+    longer, and a round takes 5 of 8 ms; in the measured order whoever was passed over stays behind."""
+    def compare():
+        seconds, outcome = validation.execute(scratch, program, validation.Case("threads", "mutex", {}, 0, 8), OMPP_CAUSAL="virtual")
+        profile = outcome.profile()
+        found = validation.predictions(profile, seconds)["b", 500]
+        verdict.equal((profile.whatif.replayed, profile.whatif.kept), (1, 0), "mutex: stretches that were gone through")
+        expected = 1 - 8 * 4 * 0.005 / seconds
+        return [] if abs(found.gain - expected) < 0.05 else ["mutex, b in half its time: %s, expected %.2f" % (found, expected)], 1
+    verdict.timed(compare)
+
+
+def short_loops(verdict, scratch, program):
+    """Going through loops of 0.2 ms again takes its share of the run and no more; the report says which part of them that was."""
+    _, outcome = validation.execute(scratch, program, validation.Case("openmp", "short", {}, 0, 2000), OMPP_CAUSAL="virtual")
+    profile, text = outcome.profile(), open(outcome.reports("txt")[0]).read()
+    whatif = profile.whatif
+    verdict.profile(profile, "short loops")
+    verdict.check(whatif.kept > 0 and whatif.replayed > 0 and whatif.replayed + whatif.kept >= 2000,
+                  "short loops: %d replayed, %d kept" % (whatif.replayed, whatif.kept))
+    part = "%.1f %% of %d stretches" % (100 * whatif.replayed / (whatif.replayed + whatif.kept), whatif.replayed + whatif.kept)
+    verdict.check("Order          : " + part in text, "short loops: the report does not say %s" % part)
+
+
 def unmodified(verdict, scratch):
     """A program that nobody rebuilt, with functions as regions, behind the launcher."""
     source, program = os.path.join(validation.HERE, "threads.c"), scratch.file("plain", "threads")
@@ -139,9 +164,12 @@ def main():
     how = harness.sources()[0]
     outside(verdict, scratch, validation.build(scratch, "openmp", how))
     tasks(verdict, scratch, validation.build(scratch, "openmp", how))
+    short_loops(verdict, scratch, validation.build(scratch, "openmp", how))
     check_reports(verdict, scratch, validation.build(scratch, "openmp", how), validation.CASES[0]._replace(rounds=5))
     if shutil.which("gcc"):
-        shares(verdict, scratch, build_program(scratch, "threads", "threads.c", "gcc", ["-pthread"]))
+        threads = build_program(scratch, "threads", "threads.c", "gcc", ["-pthread"])
+        shares(verdict, scratch, threads)
+        crowd(verdict, scratch, threads)
         unmodified(verdict, scratch)
     verdict.finish(scratch)
 

@@ -1,0 +1,61 @@
+/*
+ * What going through order again costs, and what is made of intervals that there is no time for (ompp_ration.h).
+ */
+#include "causal/ompp_causal_priv.h"
+#include "causal/ompp_ration.h"
+#include "causal/ompp_replay.h"
+
+#define TIMED 8u       /* of so many events, the time that one takes is measured */
+#define LONGEST 10000u /* ns: whoever takes longer has had no processor */
+
+static struct {
+    _Atomic uint32_t lock;
+    ompp_ration_t ration;
+} costs;
+
+bool ompp_causal_afford(ompp_fine_t now)
+{
+    ompp_causal_lock(&costs.lock);
+    const bool allowed = ompp_ration_allows(&costs.ration, ompp_causal_result_passed((ompp_time_t)(now / OMPP_FINE)));
+    ompp_causal_unlock(&costs.lock);
+    return allowed;
+}
+
+void ompp_causal_measure(const ompp_causal_thread_t *self, ompp_time_t t)
+{
+    ompp_time_t taken;
+
+    if (self->syncs % TIMED || !self->part.team) return;
+    taken = ompp_event_now() - t;
+    __atomic_fetch_add(&self->part.interval->noting, TIMED * (taken < LONGEST ? taken : LONGEST), __ATOMIC_RELAXED);
+}
+
+bool ompp_causal_run_again(ompp_replay_t *replay, ompp_stamp_t *stamp)
+{
+    const ompp_stamp_t before = *stamp;
+    const ompp_time_t begin = ompp_event_now();
+    const bool right = ompp_replay_run(replay, stamp);
+    const unsigned members = replay->nmembers ? replay->nmembers : 1;
+
+    ompp_causal_lock(&costs.lock);
+    if (right) ompp_ration_learn(&costs.ration, &before, stamp, ompp_replay_length(replay, stamp->t));
+    ompp_ration_spend(&costs.ration, ompp_event_now() - begin + __atomic_load_n(&replay->noting, __ATOMIC_RELAXED) / members);
+    ompp_causal_unlock(&costs.lock);
+    return right;
+}
+
+bool ompp_causal_estimate(ompp_stamp_t *stamp, ompp_fine_t began)
+{
+    ompp_causal_lock(&costs.lock);
+    const bool enough = ompp_ration_estimate(&costs.ration, stamp, stamp->t - began);
+    ompp_causal_unlock(&costs.lock);
+    return enough;
+}
+
+void ompp_causal_orders(uint64_t *replayed, uint64_t *kept)
+{
+    ompp_causal_lock(&costs.lock);
+    *replayed = costs.ration.replayed;
+    *kept = costs.ration.kept;
+    ompp_causal_unlock(&costs.lock);
+}
