@@ -41,11 +41,11 @@ static bool tsc_is_invariant(void)
 /* One (counter, CLOCK_MONOTONIC) pair: the tightest of a few, so that an interrupt in between does not count. */
 static void read_pair(uint64_t *ticks, uint64_t *ns)
 {
-    uint64_t best = UINT64_MAX;
+    uint64_t best = 0;
 
     for (int i = 0; i < 8; i++) {
         uint64_t before = __rdtsc(), now = read_clock(CLOCK_MONOTONIC), after = __rdtsc();
-        if (after - before < best) {
+        if (i == 0 || after - before < best) {
             best = after - before;
             *ticks = before + (after - before) / 2;
             *ns = now;

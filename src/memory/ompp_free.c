@@ -95,12 +95,12 @@ size_t ompp_free_that_move(size_t n)
 }
 
 /* Structures move with their bytes; when there is no new block, the old one is still there. */
-static void moved(void *old, void *block, size_t old_size, size_t size, const ompp_data_piece_t *pieces, size_t n)
+static void moved(uintptr_t old, void *block, size_t old_size, size_t size, const ompp_data_piece_t *pieces, size_t n)
 {
     if (block || size == 0)
         ompp_data_restore(block, block ? size : 0, pieces, n);
     else
-        ompp_data_restore(old, old_size, pieces, n);
+        ompp_data_restore((void *)old, old_size, pieces, n);
 }
 
 static size_t take_along(void *block, size_t *size, ompp_data_piece_t pieces[OMPP_FREE_PIECES + 1])
@@ -116,9 +116,10 @@ OMPP_EXPORT void *__wrap_realloc(void *old, size_t size)
 {
     ompp_data_piece_t pieces[OMPP_FREE_PIECES + 1];
     size_t old_size, n = take_along(old, &old_size, pieces);
+    const uintptr_t there = (uintptr_t)old;
     void *block = realloc(old, size);
 
-    if (n) moved(old, block, old_size, size, pieces, n);
+    if (n) moved(there, block, old_size, size, pieces, n);
     if (ompp_data_has_sites()) ompp_data_allocated(block, size, __builtin_return_address(0), n > 0);
     return block;
 }
@@ -128,9 +129,10 @@ OMPP_EXPORT void *__wrap_reallocarray(void *old, size_t count, size_t size)
 {
     ompp_data_piece_t pieces[OMPP_FREE_PIECES + 1];
     size_t old_size, n = take_along(old, &old_size, pieces);
+    const uintptr_t there = (uintptr_t)old;
     void *block = reallocarray(old, count, size);
 
-    if (n) moved(old, block, old_size, count * size, pieces, n);
+    if (n) moved(there, block, old_size, count * size, pieces, n);
     if (ompp_data_has_sites()) ompp_data_allocated(block, count * size, __builtin_return_address(0), n > 0);
     return block;
 }

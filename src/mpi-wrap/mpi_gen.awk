@@ -112,6 +112,7 @@ function parameters(name,   n, i, s, id) {
     if (par[name] ~ /\(/) fail(name ": cannot read its parameters: " par[name])
     n = split(par[name], pdecl, ",")
     for (i = 1; i <= n; i++) {
+        if (pdecl[i] !~ /[*\[]/) sub(/^ *const /, "", pdecl[i]) # of the copy that the function gets: ours may be kept in memory
         s = pdecl[i] = trim(pdecl[i])
         while (s ~ /\[[^\]]*\] ?$/) sub(/ ?\[[^\]]*\] ?$/, "", s)
         id = s; sub(/^.*[ *]/, "", id)

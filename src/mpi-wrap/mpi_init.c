@@ -6,15 +6,39 @@
 
 #include "runtime/ompp_lifecycle.h"
 
+#include <pthread.h>
+
+/* The thread that is in MPI_Init, and whether one is. */
+static pthread_t starter;
+static bool starts;
+
+void ompp_mpi_begin_init(void)
+{
+    starter = pthread_self();
+    __atomic_store_n(&starts, true, __ATOMIC_RELEASE);
+    ompp_mpi_starting();
+}
+
+void ompp_mpi_end_init(bool good)
+{
+    if (good) ompp_mpi_started();
+    __atomic_store_n(&starts, false, __ATOMIC_RELEASE);
+}
+
+bool ompp_mpi_starts_elsewhere(void)
+{
+    return __builtin_expect(__atomic_load_n(&starts, __ATOMIC_ACQUIRE), 0) && !pthread_equal(starter, pthread_self());
+}
+
 OMPP_MPI_API int MPI_Init(int *argc, char ***argv)
 {
     ompp_mpi_call_t call;
     const bool measured = ompp_mpi_begin(&call, OMPP_MPI_HERE, "MPI_Init");
-    ompp_mpi_starting();
+    ompp_mpi_begin_init();
     const int result = PMPI_Init(argc, argv);
 
     if (measured) ompp_mpi_end(&call, ompp_event_now());
-    if (result == MPI_SUCCESS) ompp_mpi_started();
+    ompp_mpi_end_init(result == MPI_SUCCESS);
     return result;
 }
 
@@ -22,11 +46,22 @@ OMPP_MPI_API int MPI_Init_thread(int *argc, char ***argv, int required, int *pro
 {
     ompp_mpi_call_t call;
     const bool measured = ompp_mpi_begin(&call, OMPP_MPI_HERE, "MPI_Init_thread");
-    ompp_mpi_starting();
+    ompp_mpi_begin_init();
     const int result = PMPI_Init_thread(argc, argv, required, provided);
 
     if (measured) ompp_mpi_end(&call, ompp_event_now());
-    if (result == MPI_SUCCESS) ompp_mpi_started();
+    ompp_mpi_end_init(result == MPI_SUCCESS);
+    return result;
+}
+
+OMPP_MPI_API int MPI_Initialized(int *flag)
+{
+    ompp_mpi_call_t call;
+    const bool measured = ompp_mpi_begin_inquiry(&call, OMPP_MPI_HERE, "MPI_Initialized");
+    const int result = PMPI_Initialized(flag);
+
+    if (result == MPI_SUCCESS && ompp_mpi_starts_elsewhere()) *flag = 0;
+    if (measured) ompp_mpi_end_now(&call);
     return result;
 }
 

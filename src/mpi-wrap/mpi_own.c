@@ -57,7 +57,10 @@ static void meet_on_node(ranks_t *ranks, int me, int size)
     ranks->n = ompp_meeting_hold(&here, &me, 1, &limits, &ranks->rank);
 }
 
-/* A failure must come back to us and not end the program: the world's own error handler is put aside for the call. */
+/*
+ * A failure must come back to us and not end the program: the world's own error handler is put aside for the call. No other thread can
+ * be in a call of MPI then: MPI_Init has not returned, and MPI_Initialized says so (ompp_mpi_starts_elsewhere).
+ */
 static MPI_Comm make_of(const ranks_t *ranks, int size, int tag)
 {
     MPI_Group world = MPI_GROUP_NULL, group = MPI_GROUP_NULL;

@@ -90,14 +90,26 @@ MPI_Request ompp_mpi_handle(const ompp_mpi_stamp_t *stamp, int i)
 
 /* ---- Statuses ------------------------------------------------------------------------------------------------------- */
 
+#if !defined(OPEN_MPI) /* there both are one */
+/* MPICH 4.2 has these in the library of its Fortran bindings, which programs in C do not load. */
+#pragma weak MPI_F08_STATUS_IGNORE
+#pragma weak MPI_F08_STATUSES_IGNORE
+
+static bool is_ignored_f08(const void *s)
+{
+    return (&MPI_F08_STATUS_IGNORE && s == (const void *)MPI_F08_STATUS_IGNORE) ||
+           (&MPI_F08_STATUSES_IGNORE && s == (const void *)MPI_F08_STATUSES_IGNORE);
+}
+#endif
+
 static bool is_ignored(const ompp_mpi_stamp_t *stamp)
 {
     const void *s = stamp->status;
 
     if (!s) return true;
     if (!stamp->fortran) return s == (const void *)MPI_STATUS_IGNORE || s == (const void *)MPI_STATUSES_IGNORE;
-#if !defined(OPEN_MPI) /* there both are one */
-    if (s == (const void *)MPI_F08_STATUS_IGNORE || s == (const void *)MPI_F08_STATUSES_IGNORE) return true;
+#if !defined(OPEN_MPI)
+    if (is_ignored_f08(s)) return true;
 #endif
     return s == (const void *)MPI_F_STATUS_IGNORE || s == (const void *)MPI_F_STATUSES_IGNORE;
 }

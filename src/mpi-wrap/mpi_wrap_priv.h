@@ -425,6 +425,16 @@ void ompp_mpi_starting(void);
 /** \brief After a successful MPI_Init: own communicator, rank and size known. Collective. */
 void ompp_mpi_started(void);
 
+/** \brief Around MPI's own MPI_Init: starting and, when it was good, started. */
+void ompp_mpi_begin_init(void);
+void ompp_mpi_end_init(bool good);
+
+/**
+ * \brief Another thread is in MPI_Init, MPI's own or what follows of ours. A thread that asks MPI_Initialized is told so when that is
+ * over: whoever calls MPI before would do so while the error handler of MPI_COMM_WORLD is put aside.
+ */
+bool ompp_mpi_starts_elsewhere(void);
+
 /** \brief On entering MPI_Finalize: reduction and report, over the own communicator when there is one. Collective. */
 void ompp_mpi_finish(void);
 
