@@ -27,7 +27,7 @@ static const struct {
     size_t offset, size;
 } fields[] = {
 #define FIELD(name) {#name, offsetof(ompp_probe_t, name), sizeof((ompp_probe_t *)0)->name}
-    FIELD(rank),     FIELD(size),     FIELD(launcher), FIELD(host),       FIELD(cpus),        FIELD(ncpus),
+    FIELD(rank),     FIELD(size),     FIELD(launcher), FIELD(wire),       FIELD(host),       FIELD(cpus),        FIELD(ncpus),
     FIELD(threads),  FIELD(outdir),   FIELD(outdir_why), FIELD(jobdir),   FIELD(jobdir_why),  FIELD(jobdir_new), FIELD(free_mib),
     FIELD(paranoid), FIELD(software), FIELD(hardware), FIELD(address_mib), FIELD(file_kib),   FIELD(loaded),
 #undef FIELD
@@ -43,14 +43,33 @@ static void take(char *to, size_t n, const char *name)
     if (text) snprintf(to, n, "%s", text);
 }
 
+/* Slurm's own launcher, srun, which says what it gives to the ranks: PMIx, PMI2 or nothing. */
+static void find_slurm(ompp_probe_t *p)
+{
+    const char *const job = ompp_env_foreign("SLURM_JOB_ID"), *const step = ompp_env_foreign("SLURM_STEP_ID");
+    char wanted[80], space[80] = "", pmi[80] = "";
+
+    if (!job || !step) return;
+    snprintf(wanted, sizeof wanted, "%s.%s", job, step);
+    take(space, sizeof space, "PMIX_NAMESPACE"); /* slurm.pmix.JOB.STEP */
+    take(pmi, sizeof pmi, "PMI_JOBID");          /* JOB.STEP */
+    if (strncmp(space, "slurm.", 6) == 0) snprintf(p->wire, sizeof p->wire, "pmix");
+    else if (strcmp(pmi, wanted) == 0) snprintf(p->wire, sizeof p->wire, "pmi2");
+    else if (*space || *pmi || ompp_env_foreign("PMI_RANK") || ompp_env_foreign("OMPI_COMM_WORLD_RANK"))
+        return; /* mpirun in an allocation */
+    take(p->rank, sizeof p->rank, "SLURM_PROCID");
+    take(p->size, sizeof p->size, "SLURM_NTASKS");
+    snprintf(p->launcher, sizeof p->launcher, "slurm");
+}
+
 static void find_rank(ompp_probe_t *p)
 {
     static const struct {
         const char *launcher, *rank, *size;
     } launchers[] = {{"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-                     {"mpich", "PMI_RANK", "PMI_SIZE"},
-                     {"slurm", "SLURM_PROCID", "SLURM_NTASKS"}};
+                     {"mpich", "PMI_RANK", "PMI_SIZE"}};
 
+    find_slurm(p);
     for (size_t i = 0; i < sizeof launchers / sizeof launchers[0] && !*p->rank; i++) {
         take(p->rank, sizeof p->rank, launchers[i].rank);
         take(p->size, sizeof p->size, launchers[i].size);

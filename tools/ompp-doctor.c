@@ -262,6 +262,27 @@ static const part_t *find_alien(const doctor_t *d, const ompp_probe_t *first)
     return NULL;
 }
 
+/*
+ * What srun has to give to the ranks of a program, and does not; NULL = nothing. Open MPI wants PMIx; MPICH speaks with PMI2 by itself,
+ * and with other things by libraries.
+ */
+static const char *missing_wire(const part_t *p, const ompp_probe_t *first)
+{
+    const bool pmix = strcmp(first->wire, "pmix") == 0, pmi2 = strcmp(first->wire, "pmi2") == 0;
+
+    if (strcmp(first->launcher, "slurm") != 0 || !p->fits || !*p->needs.mpi) return NULL;
+    if (strcmp(p->family, "openmpi") == 0) return pmix ? NULL : "pmix";
+    if (strcmp(p->family, "mpich") != 0 || pmi2 || p->needs.pmi || (pmix && p->needs.pmix)) return NULL;
+    return ompp_env_foreign("I_MPI_PMI_LIBRARY") ? NULL : "pmi2";
+}
+
+static const part_t *find_unwired(const doctor_t *d, const ompp_probe_t *first)
+{
+    for (size_t i = 0; i < d->line.n; i++)
+        if (missing_wire(&d->part[i], first)) return &d->part[i];
+    return NULL;
+}
+
 static bool any_needs_mpi(const doctor_t *d)
 {
     bool any = false;
@@ -307,6 +328,15 @@ static bool check_launch(doctor_t *d)
             family_name(first->launcher), family_name(alien->family), s->n);
         advise("start it with mpirun of %s (Debian: mpirun.%s), or build it with mpicc of %s", family_name(alien->family), alien->family,
                family_name(first->launcher));
+        return true;
+    }
+    const part_t *unwired = find_unwired(d, first);
+    if (unwired) {
+        say(d, BAD, "launch", "srun gives %s to a program of %s: its %zu processes would not find each other",
+            strcmp(first->wire, "pmix") == 0 ? "PMIx" : *first->wire ? "PMI2" : "neither PMIx nor PMI2", family_name(unwired->family),
+            s->n);
+        advise("srun --mpi=%s (srun --mpi=list says what there is), or mpirun of %s in an allocation (sbatch, salloc)",
+               missing_wire(unwired, first), family_name(unwired->family));
         return true;
     }
     say(d, FINE, "launch", "%zu %s on %zu %s (%s%s)", s->n, s->n == 1 ? "process" : "processes", hosts, hosts == 1 ? "node" : "nodes",
@@ -486,6 +516,21 @@ static void use_own_launcher(const doctor_t *d)
     if (!program.status) d->line.part[0].argv[0] = name;
 }
 
+/* The words in front of the programs; srun with the option that is missing, in place of one that does not help. */
+static void print_launcher(const doctor_t *d, const ompp_launch_t *line)
+{
+    const part_t *unwired = d->plain.n ? find_unwired(d, d->plain.rank) : NULL;
+
+    if (!unwired || line != &d->line.part[0] || !ompp_program_starts_ranks(line->argv[0])) {
+        print_words(line->argv, 0, line->front);
+        return;
+    }
+    print_words(line->argv, 0, 1);
+    printf("--mpi=%s ", missing_wire(unwired, d->plain.rank));
+    for (size_t i = 1; i < line->front; i++)
+        if (strncmp(line->argv[i], "--mpi=", 6) != 0) print_words(line->argv, i, i + 1);
+}
+
 static void print_command(const doctor_t *d)
 {
     use_own_launcher(d);
@@ -494,7 +539,7 @@ static void print_command(const doctor_t *d)
         const part_t *p = &d->part[i];
         const ompp_launch_t *line = p->line;
         if (i > 0) printf(": ");
-        print_words(line->argv, 0, line->front);
+        print_launcher(d, line);
         if (!p->instrumented && line->front == line->program) printf("ompp -- ");
         if (!p->instrumented) print_words(line->argv, line->front, line->program);
         print_words(line->argv, line->program, count_words(line->argv));

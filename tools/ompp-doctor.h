@@ -13,6 +13,7 @@
 typedef struct {
     char rank[16], size[16]; /* as the launcher tells; rank "" = nobody launched */
     char launcher[24];       /* openmpi, mpich (and relatives), slurm */
+    char wire[8];            /* slurm: by what ranks find each other, pmix or pmi2; "" = nothing */
     char host[100];
     char cpus[400];          /* list of processors it may use */
     char ncpus[16];

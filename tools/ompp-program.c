@@ -32,6 +32,8 @@ static void see(const char *soname, void *data)
     /* libmpi.so.40, libmpich.so.12, libmpi.so.12 (Intel), not libmpi_cxx or libmpi_mpifh */
     if (!*needs->mpi && (starts(soname, "libmpi.so") || starts(soname, "libmpich.so")))
         snprintf(needs->mpi, sizeof needs->mpi, "%s", soname);
+    needs->pmi |= starts(soname, "libpmi.so") || starts(soname, "libpmi2.so");
+    needs->pmix |= starts(soname, "libpmix.so");
     needs->mpi_f77 |= starts(soname, "libmpi_mpifh.so") || starts(soname, "libmpichfort.so") || starts(soname, "libmpifort.so");
     needs->mpi_f08 |= starts(soname, "libmpi_usempif08.so");
     needs->mpi_f90 |= starts(soname, "libmpi_usempi_") || starts(soname, "libmpi_usempi.so");

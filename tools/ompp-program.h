@@ -18,6 +18,7 @@ typedef struct {
     bool mpi_f77, mpi_f90, mpi_f08; /* libraries of MPI's Fortran bindings */
     ompp_openmp_t openmp;
     bool both;                     /* libgomp and libomp */
+    bool pmi, pmix;                /* a resource manager's library by which ranks find each other */
 } ompp_needs_t;
 
 /** \brief What the program in this file needs. */

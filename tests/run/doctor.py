@@ -245,7 +245,50 @@ def test_mpi(doctor, good):
             done = harness.execute([*words, harness.command("ompp"), "--", programs[name]], doctor.folder)
             doctor.verdict.check("of another MPI" not in done.err, "%s: %s: %s" % (name, words, done.err))
         doctor.ask(name + ": nothing is started", [*run, "-n", "2", "--no-such-option", programs[name]], 1, {"launch": ("BAD",)})
+    test_slurm(doctor, programs)
     doctor.verdict.check("ompp doctor" in config.out, "ompp --help does not name doctor")
+
+
+# Slurm's launcher as far as a program sees it: two tasks, and what --mpi gives them.
+SRUN = """#!/bin/sh
+give=
+while :; do
+    case $1 in
+    --mpi=*) give=${1#--mpi=} ;;
+    -n) shift ;;
+    *) break ;;
+    esac
+    shift
+done
+export SLURM_JOB_ID=17 SLURM_STEP_ID=2 SLURM_NTASKS=2
+for rank in 0 1; do
+    case $give in
+    pmix) extra="PMIX_RANK=$rank PMIX_NAMESPACE=slurm.pmix.17.2" ;;
+    pmi2) extra="PMI_RANK=$rank PMI_SIZE=2 PMI_JOBID=17.2" ;;
+    *) extra= ;;
+    esac
+    env SLURM_PROCID=$rank $extra "$@" &
+done
+wait
+"""
+
+
+def test_slurm(doctor, programs):
+    """srun has to give PMIx to Open MPI, PMI2 to MPICH."""
+    srun = os.path.join(doctor.folder, "bin", "srun")
+    with open(srun, "w") as file:
+        file.write(SRUN)
+    os.chmod(srun, 0o755)
+    for name, program in programs.items():
+        wanted = {"openmpi": "pmix", "mpich": "pmi2"}[name]
+        libraries = harness.execute(["ldd", program], doctor.folder).out
+        for option in ([], ["--mpi=pmix"], ["--mpi=pmi2"]):
+            good = option == ["--mpi=" + wanted] or name == "mpich" and re.search("libpmi2?.so|libpmix.so", libraries)
+            out = doctor.ask("srun %s: %s" % (option, name), [srun, *option, "-n", "2", program], 0 if good else 1,
+                             {"launch": ("ok", "2 processes") if good else ("BAD", "not find each other", "--mpi=" + wanted)})
+            if not good or option:
+                doctor.verdict.check(out.endswith("\n  %s --mpi=%s -n 2 ompp -- %s \n" % (srun, wanted, program)), "srun %s: command in\n%s"
+                                     % (option, out))
 
 
 def main():
