@@ -6,6 +6,7 @@
 
 #include "base/ompp_log.h"
 #include "memory/ompp_free_priv.h"
+#include "memory/ompp_reserve_priv.h"
 #include "memory/ompp_values_priv.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_lifecycle.h"
@@ -15,7 +16,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sys/mman.h>
 
 #define SOURCE "load/store hooks"
 #define ROW(name, unit, use, meaning)                                                                               \
@@ -104,10 +104,9 @@ static void back_all(thread_t *t)
 
 static thread_t *new_thread(void)
 {
-    thread_t *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    thread_t *t = ompp_reserve(sizeof *t);
 
-    if (t == MAP_FAILED) return NULL;
-    madvise(t, sizeof *t, MADV_NOHUGEPAGE);
+    if (!t) return NULL;
     t->pending = ompp_pending_new(metrics);
     if (!t->pending) t->pending = &t->lone;
     atomic_store(&t->taken, true);

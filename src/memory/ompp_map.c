@@ -3,8 +3,9 @@
  */
 #include "memory/ompp_map_priv.h"
 
+#include "memory/ompp_reserve_priv.h"
+
 #include <stddef.h>
-#include <sys/mman.h>
 
 #define PAGE (1ul << OMPP_MAP_PAGE_BITS)
 
@@ -18,22 +19,11 @@ uint32_t (*ompp_map_byte)[OMPP_MAP_BYTES];
 /* Tables handed out; number 0 is not used, so that a zeroed entry never leads anywhere. */
 static uint32_t nedges = 1, nbytes = 1;
 
-/* Addresses only: pages are backed when they are written, and a core dump leaves them out. */
-static void *reserve(size_t size)
-{
-    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    if (at == MAP_FAILED) return NULL;
-    madvise(at, size, MADV_NOHUGEPAGE);
-    madvise(at, size, MADV_DONTDUMP);
-    return at;
-}
-
 bool ompp_map_open(void)
 {
-    ompp_map_edge = reserve(OMPP_MAP_EDGES * sizeof *ompp_map_edge);
-    ompp_map_byte = reserve(OMPP_MAP_GRAINS_SHARED * sizeof *ompp_map_byte);
-    uint32_t *pages = ompp_map_edge && ompp_map_byte ? reserve(OMPP_MAP_PAGES * sizeof *pages) : NULL;
+    ompp_map_edge = ompp_reserve(OMPP_MAP_EDGES * sizeof *ompp_map_edge);
+    ompp_map_byte = ompp_reserve(OMPP_MAP_GRAINS_SHARED * sizeof *ompp_map_byte);
+    uint32_t *pages = ompp_map_edge && ompp_map_byte ? ompp_reserve(OMPP_MAP_PAGES * sizeof *pages) : NULL;
     if (!pages) return false;
     ompp_map_page = pages;
     ompp_map_mask = OMPP_MAP_PAGES - 1;
@@ -52,7 +42,7 @@ static void publish(uint32_t *entry, uint32_t low)
 
 static uint32_t *second_of(const uint32_t *entry)
 {
-    if (!ompp_map_far) ompp_map_far = reserve(OMPP_MAP_PAGES * sizeof *ompp_map_far);
+    if (!ompp_map_far) ompp_map_far = ompp_reserve(OMPP_MAP_PAGES * sizeof *ompp_map_far);
     return ompp_map_far ? &ompp_map_far[entry - ompp_map_page] : NULL;
 }
 

@@ -6,6 +6,7 @@
 #include "memory/ompp_sampled_priv.h"
 
 #include "memory/ompp_map_priv.h"
+#include "memory/ompp_reserve_priv.h"
 #include "memory/ompp_used_priv.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_data.h"
@@ -17,7 +18,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define COLLECTOR_STACK (256u << 10)
@@ -191,10 +191,10 @@ bool ompp_sampled_start(ompp_sampled_t *backend, const ompp_meter_t *meter)
 
 void *ompp_sampled_begin(ompp_sampled_t *backend)
 {
-    state_t *state = mmap(NULL, sizeof *state, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    state_t *state = ompp_reserve(sizeof *state);
     char why[300];
 
-    if (state == MAP_FAILED) return NULL;
+    if (!state) return NULL;
     state->backend = backend;
     int error = ompp_sampled_open(backend, state->events, &state->leader);
     if (!error) {
@@ -203,7 +203,7 @@ void *ompp_sampled_begin(ompp_sampled_t *backend)
     }
     ompp_perf_why(error, backend->what, why, sizeof why);
     ompp_event_coverage(OMPP_COVERAGE_REFUSED, "samples of a thread", why);
-    munmap(state, sizeof *state);
+    ompp_unreserve(state, sizeof *state);
     return NULL;
 }
 
@@ -258,5 +258,5 @@ void ompp_sampled_end(void *data)
     unwatch(state);
     for (unsigned i = 0; i < state->backend->nevents; i++) ompp_perf_close(&state->events[i]);
     ompp_perf_close(&state->leader);
-    munmap(state, sizeof *state);
+    ompp_unreserve(state, sizeof *state);
 }

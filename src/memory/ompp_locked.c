@@ -1,0 +1,132 @@
+/*
+ * A program that locks all its memory: the system would back what we have reserved, more than there is. kinst-ompp links with --wrap,
+ * so that calls in the user's objects come here first. What is mapped now is locked one by one, without what is ours; the rest is the
+ * system's, and so are results and errno.
+ */
+#define _GNU_SOURCE
+#include "memory/ompp_reserve_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define OMPP_EXPORT __attribute__((visibility("default")))
+#define PAGE 4096ul
+#ifndef MCL_ONFAULT
+#define MCL_ONFAULT 4 /* Linux 4.4 */
+#endif
+#ifndef MLOCK_ONFAULT
+#define MLOCK_ONFAULT 1u
+#endif
+
+typedef void (*visit_t)(void *data, uintptr_t begin, uintptr_t end);
+
+/* The parts of [begin, end) that are not ours. */
+static void visit_others(uintptr_t begin, uintptr_t end, visit_t visit, void *data)
+{
+    ompp_reserved_t range;
+
+    for (unsigned i = 0; begin < end && ompp_reserve_get(i, &range); i++) {
+        if (range.end <= begin || range.begin >= end) continue;
+        if (range.begin > begin) visit_others(begin, range.begin, visit, data);
+        begin = range.end;
+    }
+    if (begin < end) visit(data, begin, end);
+}
+
+/* "begin-end ...": what is mapped, but for ours. */
+static void visit_line(const char *line, visit_t visit, void *data)
+{
+    char *behind;
+    const uintptr_t begin = strtoul(line, &behind, 16), end = *behind == '-' ? strtoul(behind + 1, NULL, 16) : 0;
+
+    visit_others(begin, end, visit, data);
+}
+
+/* \return false: the system does not tell. */
+static bool visit_mapped(visit_t visit, void *data)
+{
+    char text[8192];
+    size_t have = 0;
+    ssize_t got;
+    const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0) return false;
+    while ((got = read(fd, text + have, sizeof text - 1 - have)) > 0) {
+        char *line = text, *next;
+        have += (size_t)got;
+        text[have] = '\0';
+        for (; (next = strchr(line, '\n')); line = next + 1) visit_line(line, visit, data);
+        have -= (size_t)(line - text);
+        memmove(text, line, have);
+    }
+    close(fd);
+    return got == 0;
+}
+
+static void add_size(void *data, uintptr_t begin, uintptr_t end)
+{
+    *(size_t *)data += end - begin;
+}
+
+/* What cannot be backed is locked nevertheless; mlockall says nothing of it either. */
+static void lock_now(void *data, uintptr_t begin, uintptr_t end)
+{
+    (void)data;
+    mlock((const void *)begin, end - begin);
+}
+
+static void lock_on_fault(void *data, uintptr_t begin, uintptr_t end)
+{
+    (void)data;
+    mlock2((const void *)begin, end - begin, MLOCK_ONFAULT);
+}
+
+/* Whether the process may lock more than its limit: asked with addresses of ours, which are not backed for it. */
+static bool may_exceed(size_t limit)
+{
+    ompp_reserved_t range;
+
+    for (unsigned i = 0; ompp_reserve_get(i, &range); i++) {
+        if (range.end - range.begin <= limit + PAGE) continue;
+        const size_t size = (limit / PAGE + 1) * PAGE;
+        const bool may = mlock2((const void *)range.begin, size, MLOCK_ONFAULT) == 0;
+        if (may) munlock((const void *)range.begin, size);
+        return may;
+    }
+    return false;
+}
+
+/* As the system judges it, which would count what is ours: 0, or an errno. */
+static int refusal(size_t size)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 0;
+    if ((limit.rlim_cur == 0 || size > limit.rlim_cur) && !may_exceed(limit.rlim_cur)) return limit.rlim_cur == 0 ? EPERM : ENOMEM;
+    return 0;
+}
+
+OMPP_EXPORT int __wrap_mlockall(int flags);
+OMPP_EXPORT int __wrap_mlockall(int flags)
+{
+    const int saved = errno;
+    size_t size = 0;
+    int error;
+
+    if (!(flags & MCL_CURRENT) || flags & ~(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT)) return mlockall(flags);
+    if (!visit_mapped(add_size, &size)) return mlockall(flags | MCL_ONFAULT);
+    error = refusal(size);
+    if (error) {
+        errno = error;
+        return -1;
+    }
+    if (flags & MCL_FUTURE && mlockall(flags & ~MCL_CURRENT) != 0) return -1;
+    visit_mapped(flags & MCL_ONFAULT ? lock_on_fault : lock_now, NULL);
+    errno = saved;
+    return 0;
+}
