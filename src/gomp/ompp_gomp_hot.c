@@ -12,6 +12,7 @@ typedef struct {
     void *data;
     ompp_team_t *team;
     ompp_region_ref_t region;
+    int schedule; /* of the loop that all it does is */
     bool nested;
 } team_t;
 
@@ -30,11 +31,12 @@ static int thread_number(void)
     return OMPP_REAL(int (*)(void), "omp_get_thread_num")();
 }
 
-static void fork_team(team_t *w, ompp_construct_t construct, ompp_gomp_body_t body, void *data, const void *code)
+static void fork_team(team_t *w, ompp_construct_t construct, int schedule, ompp_gomp_body_t body, void *data, const void *code)
 {
     w->reductions = NULL;
     w->body = body;
     w->data = data;
+    w->schedule = schedule;
     w->nested = OMPP_REAL(int (*)(void), "omp_get_active_level")() > 0;
     w->region = ompp_gomp_region_of(construct, body);
     ompp_region_ends_at(w->region, code); /* the call: of a stripped library it may have a name where the region's function has none */
@@ -59,6 +61,7 @@ static int member_begin(const team_t *w)
     self.team = w->region;
     if (number > 0) leave_last_team(t); /* in its barrier it may run a task that forks */
     ompp_event_member_begin(w->team, (unsigned)number, w->nested, t);
+    ompp_gomp_loop_begins(w->schedule);
     return number;
 }
 
@@ -78,11 +81,13 @@ static void member(void *data)
     void *own = w->data;
     ompp_region_ref_t outer = self.team;
     ompp_gomp_body_t outer_body = ompp_gomp_body;
+    const bool outer_dynamic = ompp_gomp_dynamic;
 
     int number = member_begin(w);
     ompp_gomp_body = body;
     body(own);
     ompp_gomp_body = outer_body;
+    ompp_gomp_dynamic = outer_dynamic;
     member_barrier();
     self.team = outer;
     if (number > 0) self.left = true;
@@ -97,7 +102,7 @@ static void join_team(const team_t *w)
     ompp_event_join(w->team, t);
 }
 
-#define OMPP_GOMP_PARALLEL(name, construct, n)                                                                         \
+#define OMPP_GOMP_PARALLEL(name, construct, n, schedule)                                                               \
     OMPP_EXPORT ompp_word_t GOMP_##name(ompp_gomp_body_t body, void *data, OMPP_P##n)                                  \
     {                                                                                                                  \
         ompp_word_t (*real)(ompp_gomp_body_t, void *, OMPP_P##n) =                                                     \
@@ -106,14 +111,14 @@ static void join_team(const team_t *w)
         team_t w;                                                                                                      \
                                                                                                                        \
         if (!ompp_gomp_on()) return real(body, data, OMPP_A##n);                                                       \
-        fork_team(&w, OMPP_CONSTRUCT_##construct, body, data, OMPP_GOMP_HERE);                                                         \
+        fork_team(&w, OMPP_CONSTRUCT_##construct, schedule, body, data, OMPP_GOMP_HERE);                               \
         result = real(member, &w, OMPP_A##n);                                                                          \
         join_team(&w);                                                                                                 \
         return result;                                                                                                 \
     }
 
 /* The caller runs the region's function itself, and calls GOMP_parallel_end. */
-static team_t *start_team(ompp_construct_t construct, ompp_gomp_body_t body, void *data, const void *code)
+static team_t *start_team(ompp_construct_t construct, int schedule, ompp_gomp_body_t body, void *data, const void *code)
 {
     unsigned n = self.nstarted++;
 
@@ -121,16 +126,16 @@ static team_t *start_team(ompp_construct_t construct, ompp_gomp_body_t body, voi
     self.started[n].team = NULL;
     self.started[n].region = 0;
     if (!ompp_gomp_on()) return NULL;
-    fork_team(&self.started[n], construct, body, data, code);
+    fork_team(&self.started[n], construct, schedule, body, data, code);
     return &self.started[n];
 }
 
-#define OMPP_GOMP_FORK(name, construct, n)                                                                             \
+#define OMPP_GOMP_FORK(name, construct, n, schedule)                                                                   \
     OMPP_EXPORT void GOMP_##name(ompp_gomp_body_t body, void *data, OMPP_P##n)                                         \
     {                                                                                                                  \
         void (*real)(ompp_gomp_body_t, void *, OMPP_P##n) =                                                            \
             OMPP_REAL(void (*)(ompp_gomp_body_t, void *, OMPP_P##n), "GOMP_" #name);                                   \
-        team_t *w = start_team(OMPP_CONSTRUCT_##construct, body, data, OMPP_GOMP_HERE);                                                \
+        team_t *w = start_team(OMPP_CONSTRUCT_##construct, schedule, body, data, OMPP_GOMP_HERE);                      \
                                                                                                                        \
         real(w ? member : body, w ? w : data, OMPP_A##n);                                                              \
         if (w) member_begin(w);                                                                                        \
@@ -147,7 +152,7 @@ OMPP_EXPORT unsigned GOMP_parallel_reductions(ompp_gomp_body_t body, void *data,
     team_t w;
 
     if (!ompp_gomp_on() || !data) return real(body, data, threads, flags);
-    fork_team(&w, OMPP_CONSTRUCT_PARALLEL, body, data, OMPP_GOMP_HERE);
+    fork_team(&w, OMPP_CONSTRUCT_PARALLEL, NO_LOOP, body, data, OMPP_GOMP_HERE);
     w.reductions = *(void **)data;
     result = real(member, &w, threads, flags);
     join_team(&w);
@@ -178,7 +183,7 @@ OMPP_EXPORT void GOMP_teams_reg(ompp_gomp_body_t body, void *data, ompp_word_t t
         real(body, data, teams, limit, flags);
         return;
     }
-    fork_team(&w, OMPP_CONSTRUCT_TEAMS, body, data, OMPP_GOMP_HERE);
+    fork_team(&w, OMPP_CONSTRUCT_TEAMS, NO_LOOP, body, data, OMPP_GOMP_HERE);
     ompp_event_member_begin(w.team, 0, false, ompp_event_now());
     real(body, data, teams, limit, flags);
     member_barrier();
@@ -197,21 +202,13 @@ void ompp_gomp_end_single(ompp_time_t t)
     ompp_event_exit_or_barrier(region, t);
 }
 
-static inline void enter_work(ompp_construct_t construct, const void *code)
-{
-    ompp_time_t t = ompp_event_now();
-
-    ompp_gomp_end_single(t);
-    ompp_event_enter(ompp_region_at(construct, code, NULL), t);
-}
-
 OMPP_EXPORT bool GOMP_single_start(void)
 {
     bool (*real)(void) = OMPP_REAL(bool (*)(void), "GOMP_single_start");
 
     if (!ompp_gomp_on()) return real();
     ompp_region_ref_t region = ompp_region_at(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE, NULL);
-    enter_work(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE);
+    ompp_gomp_enter_work(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE);
     bool executes = real();
     if (executes)
         ompp_event_phase(region, OMPP_PHASE_SINGLE, ompp_event_now());
@@ -227,7 +224,7 @@ OMPP_EXPORT void *GOMP_single_copy_start(void)
 
     if (!ompp_gomp_on()) return real();
     ompp_region_ref_t region = ompp_region_at(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE, NULL);
-    enter_work(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE);
+    ompp_gomp_enter_work(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE);
     ompp_time_t t = ompp_event_now();
     void *data = real();
     if (!data) {
@@ -235,6 +232,9 @@ OMPP_EXPORT void *GOMP_single_copy_start(void)
     } else {
         ompp_event_exit_or_barrier(region, t);
         ompp_event_barrier_phase(true, t); /* up to the barrier behind the copying */
+        /* That the others wait here for the executor is known when they have; a barrier of all follows. */
+        if (ompp_sync_follower()) ompp_sync_arrive(ompp_gomp_team(), t);
+        ompp_gomp_go_on();
     }
     return data;
 }
@@ -249,7 +249,9 @@ OMPP_EXPORT void GOMP_single_copy_end(void *data)
         ompp_gomp_end_single(t);
         ompp_event_barrier_phase(true, t);
     }
+    ompp_gomp_arrive();
     real(data);
+    ompp_gomp_go_on();
 }
 
 /* The end of a single construct, or a barrier of its own. \return region that was entered; 0 = the barrier belongs to a single. */
@@ -284,7 +286,9 @@ OMPP_EXPORT void GOMP_barrier(void)
     bool on = ompp_gomp_on();
     ompp_region_ref_t region = on ? enter_barrier(OMPP_GOMP_HERE) : 0;
 
+    ompp_gomp_arrive();
     real();
+    ompp_gomp_go_on();
     if (on) leave_barrier(region);
 }
 
@@ -293,135 +297,12 @@ OMPP_EXPORT bool GOMP_barrier_cancel(void)
     bool (*real)(void) = OMPP_REAL(bool (*)(void), "GOMP_barrier_cancel");
     bool on = ompp_gomp_on();
     ompp_region_ref_t region = on ? enter_barrier(OMPP_GOMP_HERE) : 0;
-    bool cancelled = real();
 
+    ompp_gomp_arrive();
+    bool cancelled = real();
+    ompp_gomp_go_on();
     if (on) leave_barrier(region);
     return cancelled;
-}
-
-/* ---- Loops ------------------------------------------------------------------------------------------------------------- */
-
-#define OMPP_GOMP_LOOP(name, n)                                                                                        \
-    OMPP_EXPORT bool GOMP_##name(OMPP_P##n)                                                                            \
-    {                                                                                                                  \
-        bool (*real)(OMPP_P##n) = OMPP_REAL(bool (*)(OMPP_P##n), "GOMP_" #name);                                       \
-                                                                                                                       \
-        if (ompp_gomp_on()) enter_work(OMPP_CONSTRUCT_LOOP, OMPP_GOMP_HERE);                                           \
-        return real(OMPP_A##n);                                                                                        \
-    }
-#include "gomp/ompp_gomp.def"
-
-/* \return the worksharing region that is left, in its exit barrier; 0 = none is open: that of a combined construct. */
-static ompp_region_ref_t enter_end(ompp_construct_t construct, const void *code)
-{
-    ompp_region_ref_t region = ompp_gomp_on() ? ompp_event_innermost(construct) : 0;
-
-    ompp_region_ends_at(region, code);
-    ompp_event_phase(region, OMPP_PHASE_EXITBAR, ompp_event_now());
-    return region;
-}
-
-static void leave_work(ompp_construct_t construct, const void *code)
-{
-    ompp_region_ref_t region = ompp_gomp_on() ? ompp_event_innermost(construct) : 0;
-
-    ompp_region_ends_at(region, code);
-    ompp_event_exit(region, ompp_event_now());
-}
-
-OMPP_EXPORT void GOMP_loop_end(void)
-{
-    void (*real)(void) = OMPP_REAL(void (*)(void), "GOMP_loop_end");
-    ompp_region_ref_t region = enter_end(OMPP_CONSTRUCT_LOOP, OMPP_GOMP_HERE);
-
-    real();
-    ompp_event_exit(region, ompp_event_now());
-}
-
-OMPP_EXPORT bool GOMP_loop_end_cancel(void)
-{
-    bool (*real)(void) = OMPP_REAL(bool (*)(void), "GOMP_loop_end_cancel");
-    ompp_region_ref_t region = enter_end(OMPP_CONSTRUCT_LOOP, OMPP_GOMP_HERE);
-    bool cancelled = real();
-
-    ompp_event_exit(region, ompp_event_now());
-    return cancelled;
-}
-
-OMPP_EXPORT void GOMP_loop_end_nowait(void)
-{
-    leave_work(OMPP_CONSTRUCT_LOOP, OMPP_GOMP_HERE);
-    OMPP_REAL(void (*)(void), "GOMP_loop_end_nowait")();
-}
-
-/* ---- Sections ---------------------------------------------------------------------------------------------------------- */
-
-/* The sections that this thread is in; those of a combined construct are the team's. */
-static ompp_region_ref_t sections_here(void)
-{
-    ompp_region_ref_t region = ompp_event_innermost(OMPP_CONSTRUCT_SECTIONS);
-
-    return region ? region : ompp_event_innermost(OMPP_CONSTRUCT_PARSECTS);
-}
-
-static unsigned got_section(ompp_region_ref_t region, unsigned number)
-{
-    if (number) ompp_event_phase(region, OMPP_PHASE_SECTION, ompp_event_now());
-    return number;
-}
-
-OMPP_EXPORT unsigned GOMP_sections_start(unsigned count)
-{
-    unsigned (*real)(unsigned) = OMPP_REAL(unsigned (*)(unsigned), "GOMP_sections_start");
-
-    if (!ompp_gomp_on()) return real(count);
-    enter_work(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
-    return got_section(sections_here(), real(count));
-}
-
-OMPP_EXPORT unsigned GOMP_sections2_start(unsigned count, ompp_word_t *reductions, void **memory)
-{
-    unsigned (*real)(unsigned, ompp_word_t *, void **) =
-        OMPP_REAL(unsigned (*)(unsigned, ompp_word_t *, void **), "GOMP_sections2_start");
-
-    if (!ompp_gomp_on()) return real(count, reductions, memory);
-    enter_work(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
-    return got_section(sections_here(), real(count, reductions, memory));
-}
-
-OMPP_EXPORT unsigned GOMP_sections_next(void)
-{
-    unsigned (*real)(void) = OMPP_REAL(unsigned (*)(void), "GOMP_sections_next");
-
-    if (!ompp_gomp_on()) return real();
-    ompp_region_ref_t region = sections_here();
-    ompp_event_phase(region, OMPP_PHASE_MGMT, ompp_event_now());
-    return got_section(region, real());
-}
-
-OMPP_EXPORT void GOMP_sections_end(void)
-{
-    void (*real)(void) = OMPP_REAL(void (*)(void), "GOMP_sections_end");
-    ompp_region_ref_t region = enter_end(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
-
-    real();
-    ompp_event_exit(region, ompp_event_now());
-}
-
-OMPP_EXPORT bool GOMP_sections_end_cancel(void)
-{
-    bool (*real)(void) = OMPP_REAL(bool (*)(void), "GOMP_sections_end_cancel");
-    ompp_region_ref_t region = enter_end(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
-    bool cancelled = real();
-
-    ompp_event_exit(region, ompp_event_now());
-    return cancelled;
-}
-
-OMPP_EXPORT void GOMP_sections_end_nowait(void)
-{
-    leave_work(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
-    OMPP_REAL(void (*)(void), "GOMP_sections_end_nowait")();
 }
 
 /* ---- Mutual exclusion -------------------------------------------------------------------------------------------------- */
@@ -443,11 +324,15 @@ static ompp_region_ref_t leave_mutex(ompp_construct_t construct, const void *cod
     return region;
 }
 
+static const char unnamed, atomics; /* their addresses stand for libgomp's locks */
+
 OMPP_EXPORT void GOMP_critical_start(void)
 {
     ompp_region_ref_t region = enter_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_GOMP_HERE);
 
+    ompp_gomp_wait(region, OMPP_SYNC_MUTEX, &unnamed);
     OMPP_REAL(void (*)(void), "GOMP_critical_start")();
+    ompp_gomp_have(region, OMPP_SYNC_MUTEX, &unnamed);
     ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
 }
 
@@ -455,6 +340,7 @@ OMPP_EXPORT void GOMP_critical_end(void)
 {
     ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_GOMP_HERE);
 
+    ompp_gomp_give(region, OMPP_SYNC_MUTEX, &unnamed);
     OMPP_REAL(void (*)(void), "GOMP_critical_end")();
     ompp_event_exit(region, ompp_event_now());
 }
@@ -463,7 +349,9 @@ OMPP_EXPORT void GOMP_critical_name_start(void **lock)
 {
     ompp_region_ref_t region = enter_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_GOMP_HERE);
 
+    ompp_gomp_wait(region, OMPP_SYNC_MUTEX, lock);
     OMPP_REAL(void (*)(void **), "GOMP_critical_name_start")(lock);
+    ompp_gomp_have(region, OMPP_SYNC_MUTEX, lock);
     ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
 }
 
@@ -471,6 +359,7 @@ OMPP_EXPORT void GOMP_critical_name_end(void **lock)
 {
     ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_GOMP_HERE);
 
+    ompp_gomp_give(region, OMPP_SYNC_MUTEX, lock);
     OMPP_REAL(void (*)(void **), "GOMP_critical_name_end")(lock);
     ompp_event_exit(region, ompp_event_now());
 }
@@ -478,14 +367,18 @@ OMPP_EXPORT void GOMP_critical_name_end(void **lock)
 /* Of operations that the processor does not have. */
 OMPP_EXPORT void GOMP_atomic_start(void)
 {
-    enter_mutex(OMPP_CONSTRUCT_ATOMIC, OMPP_GOMP_HERE);
+    ompp_region_ref_t region = enter_mutex(OMPP_CONSTRUCT_ATOMIC, OMPP_GOMP_HERE);
+
+    ompp_gomp_wait(region, OMPP_SYNC_MUTEX, &atomics);
     OMPP_REAL(void (*)(void), "GOMP_atomic_start")();
+    ompp_gomp_have(region, OMPP_SYNC_MUTEX, &atomics);
 }
 
 OMPP_EXPORT void GOMP_atomic_end(void)
 {
     ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_ATOMIC, OMPP_GOMP_HERE);
 
+    ompp_gomp_give(region, OMPP_SYNC_MUTEX, &atomics);
     OMPP_REAL(void (*)(void), "GOMP_atomic_end")();
     ompp_event_exit(region, ompp_event_now());
 }
@@ -494,7 +387,9 @@ OMPP_EXPORT void GOMP_ordered_start(void)
 {
     ompp_region_ref_t region = enter_mutex(OMPP_CONSTRUCT_ORDERED, OMPP_GOMP_HERE);
 
+    ompp_gomp_wait(region, OMPP_SYNC_ORDERED, ompp_event_team());
     OMPP_REAL(void (*)(void), "GOMP_ordered_start")();
+    ompp_gomp_have(region, OMPP_SYNC_ORDERED, ompp_event_team());
     ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
 }
 
@@ -502,6 +397,7 @@ OMPP_EXPORT void GOMP_ordered_end(void)
 {
     ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_ORDERED, OMPP_GOMP_HERE);
 
+    ompp_gomp_give(region, OMPP_SYNC_ORDERED, ompp_event_team());
     OMPP_REAL(void (*)(void), "GOMP_ordered_end")();
     ompp_event_exit(region, ompp_event_now());
 }
@@ -562,8 +458,8 @@ static bool cancelled(int which, bool is)
     if (which & CANCEL_PARALLEL) ompp_event_unwind(self.team, t);
     if (which & CANCEL_LOOP) ompp_event_unwind(ompp_event_innermost(OMPP_CONSTRUCT_LOOP), t);
     if (which & CANCEL_SECTIONS) {
-        ompp_event_unwind(sections_here(), t);
-        ompp_event_phase(sections_here(), OMPP_PHASE_MGMT, t);
+        ompp_event_unwind(ompp_gomp_sections_here(), t);
+        ompp_event_phase(ompp_gomp_sections_here(), OMPP_PHASE_MGMT, t);
     }
     return is;
 }

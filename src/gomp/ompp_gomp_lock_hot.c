@@ -14,7 +14,9 @@ static inline void set_lock(const functions_t *real, void *lock)
     ompp_region_ref_t region = ompp_gomp_on() ? ompp_region_lock(lock) : 0;
 
     ompp_event_enter(region, ompp_event_now());
+    ompp_gomp_wait(region, OMPP_SYNC_MUTEX, lock);
     real->set(lock);
+    ompp_gomp_have(region, OMPP_SYNC_MUTEX, lock);
     ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
 }
 
@@ -22,6 +24,7 @@ static inline void unset_lock(const functions_t *real, void *lock)
 {
     ompp_region_ref_t region = ompp_gomp_on() ? ompp_region_lock(lock) : 0;
 
+    ompp_gomp_give(region, OMPP_SYNC_MUTEX, lock);
     ompp_event_phase(region, OMPP_PHASE_EXIT, ompp_event_now());
     real->unset(lock);
     ompp_event_release(region, ompp_event_now());
@@ -34,6 +37,7 @@ static inline int test_lock(const functions_t *real, void *lock)
 
     ompp_event_enter(region, ompp_event_now());
     taken = real->test(lock);
+    if (taken) ompp_gomp_have(region, OMPP_SYNC_MUTEX, lock);
     if (taken)
         ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
     else
@@ -56,7 +60,9 @@ static inline void set_nest_lock(const functions_t *real, void *lock)
     if (depth > 1) return;
     region = ompp_region_lock(lock);
     ompp_event_enter(region, t);
+    if (depth == 0) ompp_gomp_wait(region, OMPP_SYNC_MUTEX, lock);
     if (depth == 0) real->set(lock);
+    ompp_gomp_have(region, OMPP_SYNC_MUTEX, lock);
     ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
 }
 
@@ -67,6 +73,7 @@ static inline void unset_nest_lock(const functions_t *real, void *lock)
 
     if (depth >= 0) real->unset(lock);
     if (depth == 1) region = ompp_region_lock(lock);
+    ompp_gomp_give(region, OMPP_SYNC_MUTEX, lock);
     ompp_event_phase(region, OMPP_PHASE_EXIT, ompp_event_now());
     real->unset(lock);
     ompp_event_release(region, ompp_event_now());
@@ -80,6 +87,7 @@ static inline int test_nest_lock(const functions_t *real, void *lock)
     if (depth > 1 || !ompp_gomp_on()) return depth;
     ompp_region_ref_t region = ompp_region_lock(lock);
     ompp_event_enter(region, t);
+    if (depth == 1) ompp_gomp_have(region, OMPP_SYNC_MUTEX, lock);
     if (depth == 1)
         ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
     else

@@ -104,6 +104,55 @@ static inline const void *ompp_gomp_caller(const void *code)
     return __builtin_expect(ours && ompp_gomp_body, 0) ? (const char *)(uintptr_t)ompp_gomp_body + 1 : code;
 }
 
+/** Whether the loop that this thread is in hands its iterations to who is free, and somebody follows waiting. */
+extern __thread bool ompp_gomp_dynamic __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/** libgomp's numbers of schedules; NO_LOOP is ours. */
+typedef enum { RUNTIME, STATIC, DYNAMIC, GUIDED, AUTO, NO_LOOP } ompp_gomp_schedule_t;
+
+/** \brief The thread comes to a worksharing construct. \param[in] code  call of it. */
+void ompp_gomp_enter_work(ompp_construct_t construct, const void *code);
+
+/** \brief The thread begins with a loop: those that follow waiting are told when its iterations go to who is free. */
+void ompp_gomp_loop_begins(int schedule);
+
+/** \brief The sections that this thread is in; those of a combined construct are the team's. 0 = none. */
+ompp_region_ref_t ompp_gomp_sections_here(void);
+
+/* Who waits for whom, for those that follow it (runtime/ompp_sync.h); nobody follows: one load. */
+
+static inline uint64_t ompp_gomp_team(void)
+{
+    return (uint64_t)(uintptr_t)ompp_event_team();
+}
+
+/** \brief The thread is about to wait for all others of its team, and goes on. Not for the barrier at the team's end. */
+static inline void ompp_gomp_arrive(void)
+{
+    if (ompp_sync_follower() && ompp_gomp_on()) ompp_sync_arrive(ompp_gomp_team(), ompp_event_now());
+}
+
+static inline void ompp_gomp_go_on(void)
+{
+    if (ompp_sync_follower() && ompp_gomp_on()) ompp_sync_resume(OMPP_SYNC_BARRIER, ompp_gomp_team(), ompp_event_now());
+}
+
+/** \brief What is waited for before real(), which is inside of region (0 = not measured), and had after it. */
+static inline void ompp_gomp_wait(ompp_region_ref_t region, ompp_sync_object_t kind, const void *object)
+{
+    if (region) ompp_sync_wait(kind, (uint64_t)(uintptr_t)object, ompp_event_now());
+}
+
+static inline void ompp_gomp_have(ompp_region_ref_t region, ompp_sync_object_t kind, const void *object)
+{
+    if (region) ompp_sync_resume(kind, (uint64_t)(uintptr_t)object, ompp_event_now());
+}
+
+static inline void ompp_gomp_give(ompp_region_ref_t region, ompp_sync_object_t kind, const void *object)
+{
+    if (region) ompp_sync_publish(kind, (uint64_t)(uintptr_t)object, ompp_event_now());
+}
+
 /** \brief A single construct that is still open on this thread has ended: at a barrier, a worksharing construct or the end of a team. */
 void ompp_gomp_end_single(ompp_time_t t);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { WORDS = 3, MAX_BLOCK = 256 * 1024 }; /* bytes: a larger block is not copied, its task not measured */
-enum { FLAG_UNTIED = 1 << 0, FLAG_DETACH = 1 << 13 };
+enum { FLAG_UNTIED = 1 << 0, FLAG_NOGROUP = 1 << 11, FLAG_DETACH = 1 << 13 };
 
 typedef void (*copy_t)(void *to, void *from);
 
@@ -119,7 +119,9 @@ static inline void taskloop(taskloop_t *real, ompp_gomp_body_t body, void *data,
     }
     ompp_region_ref_t region = ompp_gomp_region_of(OMPP_CONSTRUCT_TASKLOOP, body);
     ompp_region_ref_t task = ompp_gomp_region_of(flags & FLAG_UNTIED ? OMPP_CONSTRUCT_UTASK : OMPP_CONSTRUCT_TASK, body);
+    const bool group = !(flags & FLAG_NOGROUP);
     ompp_time_t t = ompp_event_now();
+    if (group) ompp_sync_task(OMPP_SYNC_TASK_GROUP, 0, 0, t);
     header_t header = {.body = body, .copy = copy, .data = data, .written = 2,
                        .task = ompp_event_task_create(ompp_region_exec_of(task), t)};
     align = at_least(align, _Alignof(header_t));
@@ -127,7 +129,9 @@ static inline void taskloop(taskloop_t *real, ompp_gomp_body_t body, void *data,
     char *block = PLACE(header.offset + (copy ? 0 : size), align);
     fill_block(block, &header, size);
     ompp_event_enter(region, t);
+    if (group) ompp_sync_task(OMPP_SYNC_TASK_GROUP_WAIT, 0, 0, ompp_event_now());
     real(run_task, block, copy ? copy_block : NULL, header.offset + size, align, flags, ntasks, priority, start, end, step);
+    if (group) ompp_sync_task(OMPP_SYNC_TASK_GROUP_END, 0, 0, ompp_event_now());
     ompp_event_exit(region, ompp_event_now());
 }
 
@@ -153,11 +157,18 @@ static ompp_region_ref_t enter(ompp_construct_t construct, const void *code)
     return region;
 }
 
+static void tell(ompp_region_ref_t region, ompp_sync_task_t what)
+{
+    if (region) ompp_sync_task(what, 0, 0, ompp_event_now());
+}
+
 OMPP_EXPORT void GOMP_taskwait(void)
 {
     ompp_region_ref_t region = enter(OMPP_CONSTRUCT_TASKWAIT, OMPP_GOMP_HERE);
 
+    tell(region, OMPP_SYNC_TASK_WAIT);
     OMPP_REAL(void (*)(void), "GOMP_taskwait")();
+    tell(region, OMPP_SYNC_TASK_WAITED);
     ompp_event_exit(region, ompp_event_now());
 }
 
@@ -165,22 +176,25 @@ OMPP_EXPORT void GOMP_taskwait_depend(void **depend)
 {
     ompp_region_ref_t region = enter(OMPP_CONSTRUCT_TASKWAIT, OMPP_GOMP_HERE);
 
+    tell(region, OMPP_SYNC_TASK_WAIT);
     OMPP_REAL(void (*)(void **), "GOMP_taskwait_depend")(depend);
+    tell(region, OMPP_SYNC_TASK_WAITED);
     ompp_event_exit(region, ompp_event_now());
 }
 
 OMPP_EXPORT void GOMP_taskgroup_start(void)
 {
-    enter(OMPP_CONSTRUCT_TASKGROUP, OMPP_GOMP_HERE);
+    tell(enter(OMPP_CONSTRUCT_TASKGROUP, OMPP_GOMP_HERE), OMPP_SYNC_TASK_GROUP);
     OMPP_REAL(void (*)(void), "GOMP_taskgroup_start")();
 }
 
 OMPP_EXPORT void GOMP_taskgroup_end(void)
 {
-    ompp_region_ref_t region;
+    ompp_region_ref_t region = ompp_gomp_on() ? ompp_event_innermost(OMPP_CONSTRUCT_TASKGROUP) : 0;
 
+    tell(region, OMPP_SYNC_TASK_GROUP_WAIT);
     OMPP_REAL(void (*)(void), "GOMP_taskgroup_end")();
-    region = ompp_gomp_on() ? ompp_event_innermost(OMPP_CONSTRUCT_TASKGROUP) : 0;
+    tell(region, OMPP_SYNC_TASK_GROUP_END);
     ompp_region_ends_at(region, OMPP_GOMP_HERE);
     ompp_event_exit(region, ompp_event_now());
 }

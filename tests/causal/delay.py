@@ -53,23 +53,51 @@ def in_turn(verdict, scratch, program):
             off = []
             if not profile.whatif.paid > 0.02 * profile.whatif.time:
                 off.append("%s: pauses of %d ns in %d" % (case, profile.whatif.paid, profile.whatif.time))
-            for key, expected in ((("in", 500), 0.5), (("around", 500), 0.5), (("in", 1000), 0.75), (("out", 1000), 0)):
-                if key in gains and abs(gains[key] - expected) > NEAR:
-                    off.append("%s, in turn: %s gains %.3f, not %.2f" % (case, key, gains[key], expected))
+            wanted = {("in", 500): 0.5, ("around", 500): 0.5, ("in", 1000): 0.75, ("out", 1000): 0, ("out", 750): 0, ("out", 250): 0}
+            if len(wanted.keys() & gains.keys()) < 3:  # which ones, depends on how many experiments there was time for
+                off.append("%s, in turn: there are %s" % (case, sorted(gains)))
+            for key in wanted.keys() & gains.keys():
+                if abs(gains[key] - wanted[key]) > NEAR:
+                    off.append("%s, in turn: %s gains %.3f, not %.2f" % (case, key, gains[key], wanted[key]))
             return off, 4
         verdict.timed(compare)
 
 
 def correction(verdict, scratch):
     """Where threads wait at a barrier is no work, whoever counts it: all the program is in the parallel region, and gains by its half."""
-    how = harness.sources()[0]
-    program = validation.build(scratch, "openmp", how)
+    if "opari" not in harness.sources():
+        return  # the region is named by its line, which is known later to others
+    program, source = validation.build(scratch, "openmp", "opari"), open(os.path.join(validation.HERE, "openmp.c")).read()
+    begin = source.index("static void imbalanced")
+    place = "openmp.c:%d" % (source.count("\n", 0, source.index("#pragma omp parallel", begin)) + 1)
 
     def compare():
-        _, gains = run(verdict, scratch, program, "imbalanced", 40, "imbalanced, %s" % how)
+        _, gains = run(verdict, scratch, program, "imbalanced", 40, "imbalanced", OMPP_CAUSAL_REGION=place, OMPP_CAUSAL_SPEEDUP="50")
         gain = gains.get(("", 500))
-        return ["imbalanced: all of it faster by half gains %s" % gain] if gain is not None and abs(gain - 0.5) > NEAR else [], 1
+        return ["imbalanced: all of it faster by half gains %s" % gain] if gain is None or abs(gain - 0.5) > NEAR else [], 1
     verdict.timed(compare)
+
+
+# Of OpenMP programs that nobody rebuilt: case, rounds, region, speed-up, gain, how far from it.
+PLAIN = [
+    ("balanced", 40, "a", 50, 0.33, 0.1),
+    ("early", 40, "a", 50, 0.15, 0.07),
+    ("imbalanced", 40, "a", 50, 0.24, 0.1),
+    ("dynamic", 20, "b", 50, 0.22, 0.1),
+    ("lock", 20, "b", 50, 0.27, 0.12),
+]
+
+
+def plain(verdict, scratch):
+    """Barriers, loops and locks of libgomp's programs behind the launcher are followed."""
+    for how in harness.plain_sources():
+        program = validation.build(scratch, "openmp", how)
+        for name, rounds, region, percent, expected, near in PLAIN:
+            def compare():
+                found = validation.delay(scratch, program, validation.Case("openmp", name, {}, 0, rounds), region, 10 * percent)
+                off = found is None or abs(found.gain - expected) > near
+                return ["%s, behind ompp: %s faster by %d %% gains %s, not %.2f" % (name, region, percent, found, expected)] if off else [], 1
+            verdict.timed(compare)
 
 
 def by_address(verdict, scratch):
@@ -110,6 +138,7 @@ def main():
         one_region(verdict, scratch, program)
         in_turn(verdict, scratch, program)
     correction(verdict, scratch)
+    plain(verdict, scratch)
     by_address(verdict, scratch)
     verdict.finish(scratch)
 

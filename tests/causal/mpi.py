@@ -101,7 +101,9 @@ def apart(scratch, program):
 def in_turn(verdict, scratch, program):
     """With all regions in turn, what one experiment has left in the queues is what the next one finds."""
     seconds, outcome = validation.execute(scratch, program, case("pipeline", 120), OMPP_CAUSAL="delay")
-    for (region, permille), found in validation.predictions(outcome.profile(), seconds).items():
+    found = validation.predictions(outcome.profile(), seconds)
+    verdict.check(found, "pipeline: no experiment in turn")
+    for (region, permille), found in found.items():
         far = abs(found.gain - (0.13 * (region == "b"))) > 2 * APART_NEAR
         verdict.check(not far or "apart" in found.flags, "pipeline: %s faster by %s permille is not flagged: %s" % (
             region, permille, str(found)))
@@ -109,10 +111,10 @@ def in_turn(verdict, scratch, program):
 
 def flagged(verdict, scratch, program):
     """Few experiments of ranks that do not meet; messages that others could have come before."""
-    found = experiment(scratch, program, "pipeline", "b", 30)
-    verdict.check(found is None or "apart" in found.flags, "a short pipeline is not flagged: %s" % str(found))
+    found = experiment(scratch, program, "pipeline", "b", 60)
+    verdict.check(found is not None and "apart" in found.flags, "a short pipeline is not flagged: %s" % str(found))
     found = experiment(scratch, program, "workers", "b", 60, 500)
-    verdict.check(found is None or "wildcard" in found.flags, "messages from any source are not flagged: %s" % str(found))
+    verdict.check(found is not None and "wildcard" in found.flags, "messages from any source are not flagged: %s" % str(found))
 
 
 def main():

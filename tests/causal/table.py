@@ -3,7 +3,7 @@
 The table of predicted and really optimised programs: for each region and speed-up the real gain, what virtual clocks and experiments
 with delays predict, in percent of the run time, and the differences. A report, not a test: takes some minutes, wants an idle machine.
 
-usage: table.py [--how=opari|ompt] [--cpu] [--least] [--repetitions=N] [--no-delay] [CASE...]
+usage: table.py [--how=opari|ompt|gomp] [--cpu] [--least] [--repetitions=N] [--no-delay] [CASE...]
     --least   on a machine that is busy: of all repetitions the one that was disturbed least, instead of the one in the middle
 """
 
@@ -90,7 +90,7 @@ def main():
     args = ["work=cpu"] if options["cpu"] else []
     differences = []
     for how in [options["how"]] if options["how"] else harness.sources():
-        print("\nBuilt with %s%s, %d repetitions" % (harness.COMPILERS[how], ", CPU-bound" if args else "", options["repetitions"]))
+        print("\nBuilt with %s%s, %d repetitions" % ("gcc, behind ompp" if how == "gomp" else harness.COMPILERS[how], ", CPU-bound" if args else "", options["repetitions"]))
         print(ROW % ("program", "region", "%", "real", "virtual", "diff", "95 % interval", "delay", "diff", "run time", "flags"))
         for case in validation.CASES:
             if names and case.name not in names:

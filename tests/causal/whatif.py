@@ -161,6 +161,8 @@ def main():
             verdict.timed(lambda name=name, program=program: compare(verdict, scratch, name, program))
         except harness.Failure as failure:
             verdict.check(False, "%s: %s" % (name, failure))
+    for how in harness.plain_sources():
+        verdict.timed(lambda how=how: compare(verdict, scratch, how, validation.build(scratch, "oracle", how)))
     how = harness.sources()[0]
     outside(verdict, scratch, validation.build(scratch, "openmp", how))
     tasks(verdict, scratch, validation.build(scratch, "openmp", how))

@@ -8,7 +8,7 @@ golden=$src/tests/golden/exports.txt
 actual() {
     for name in libompp libompp-gomp libompp-mpi libompp-memory libompp-names libompp-report; do
         file=$(library $name) || continue
-        nm -D --defined-only "$file" | awk '{ print $NF }' | sed 's/@.*//' | grep -viE '^p?mpi_|^_(init|fini)$' |
+        nm -D -g --defined-only "$file" | awk '{ print $NF }' | sed 's/@.*//' | grep -viE '^p?mpi_|^_(init|fini)$' |
             LC_ALL=C sort -u | sed "s/^/$name.so /"
     done
 }

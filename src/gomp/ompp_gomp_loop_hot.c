@@ -1,0 +1,184 @@
+/*
+ * Worksharing constructs of programs on libgomp: loops that hand out iterations as they go, and sections.
+ */
+#include "gomp/ompp_gomp_priv.h"
+
+void ompp_gomp_enter_work(ompp_construct_t construct, const void *code)
+{
+    ompp_time_t t = ompp_event_now();
+
+    ompp_gomp_end_single(t);
+    ompp_event_enter(ompp_region_at(construct, code, NULL), t);
+}
+
+/* ---- Loops ------------------------------------------------------------------------------------------------------------- */
+
+__thread bool ompp_gomp_dynamic __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+enum { MONOTONIC = 1u << 31 }; /* beside a schedule's number */
+
+/* schedule(runtime) may be any, and auto is static. */
+static bool is_dynamic(int schedule)
+{
+    unsigned kind = (unsigned)schedule & ~(unsigned)MONOTONIC;
+    int chunk, set = STATIC;
+
+    if (kind == RUNTIME) {
+        OMPP_REAL(void (*)(int *, int *), "omp_get_schedule")(&set, &chunk);
+        kind = (unsigned)set & ~(unsigned)MONOTONIC;
+    }
+    return kind == DYNAMIC || kind == GUIDED;
+}
+
+void ompp_gomp_loop_begins(int schedule)
+{
+    ompp_gomp_dynamic = ompp_sync_follower() && is_dynamic(schedule);
+    if (ompp_gomp_dynamic) ompp_sync_wait(OMPP_SYNC_CHUNK, ompp_gomp_team(), ompp_event_now());
+}
+
+/* The thread has come for iterations. \return more: it has got some. */
+static inline bool handed_out(bool more)
+{
+    if (__builtin_expect(!ompp_gomp_dynamic, 1)) return more;
+    ompp_gomp_dynamic = more;
+    (more ? ompp_sync_resume : ompp_sync_publish)(OMPP_SYNC_CHUNK, ompp_gomp_team(), ompp_event_now());
+    return more;
+}
+
+#define OMPP_GOMP_LOOP(name, n, schedule)                                                                              \
+    OMPP_EXPORT bool GOMP_##name(OMPP_P##n)                                                                            \
+    {                                                                                                                  \
+        bool (*real)(OMPP_P##n) = OMPP_REAL(bool (*)(OMPP_P##n), "GOMP_" #name);                                       \
+                                                                                                                       \
+        if (!ompp_gomp_on()) return real(OMPP_A##n);                                                                   \
+        ompp_gomp_enter_work(OMPP_CONSTRUCT_LOOP, OMPP_GOMP_HERE);                                                     \
+        ompp_gomp_loop_begins(schedule);                                                                               \
+        return handed_out(real(OMPP_A##n));                                                                            \
+    }
+
+#define OMPP_GOMP_NEXT(name)                                                                                           \
+    OMPP_EXPORT bool GOMP_##name(OMPP_P2)                                                                              \
+    {                                                                                                                  \
+        return handed_out(OMPP_REAL(bool (*)(OMPP_P2), "GOMP_" #name)(OMPP_A2));                                       \
+    }
+#include "gomp/ompp_gomp.def"
+
+/* \return the worksharing region that is left, in its exit barrier; 0 = none is open: that of a combined construct. */
+static ompp_region_ref_t enter_end(ompp_construct_t construct, const void *code)
+{
+    ompp_region_ref_t region = ompp_gomp_on() ? ompp_event_innermost(construct) : 0;
+
+    ompp_region_ends_at(region, code);
+    ompp_event_phase(region, OMPP_PHASE_EXITBAR, ompp_event_now());
+    return region;
+}
+
+static void leave_work(ompp_construct_t construct, const void *code)
+{
+    ompp_region_ref_t region = ompp_gomp_on() ? ompp_event_innermost(construct) : 0;
+
+    ompp_region_ends_at(region, code);
+    ompp_event_exit(region, ompp_event_now());
+}
+
+OMPP_EXPORT void GOMP_loop_end(void)
+{
+    void (*real)(void) = OMPP_REAL(void (*)(void), "GOMP_loop_end");
+    ompp_region_ref_t region = enter_end(OMPP_CONSTRUCT_LOOP, OMPP_GOMP_HERE);
+
+    ompp_gomp_arrive();
+    real();
+    ompp_gomp_go_on();
+    ompp_event_exit(region, ompp_event_now());
+}
+
+OMPP_EXPORT bool GOMP_loop_end_cancel(void)
+{
+    bool (*real)(void) = OMPP_REAL(bool (*)(void), "GOMP_loop_end_cancel");
+    ompp_region_ref_t region = enter_end(OMPP_CONSTRUCT_LOOP, OMPP_GOMP_HERE);
+
+    ompp_gomp_arrive();
+    bool cancelled = real();
+    ompp_gomp_go_on();
+    ompp_event_exit(region, ompp_event_now());
+    return cancelled;
+}
+
+OMPP_EXPORT void GOMP_loop_end_nowait(void)
+{
+    leave_work(OMPP_CONSTRUCT_LOOP, OMPP_GOMP_HERE);
+    OMPP_REAL(void (*)(void), "GOMP_loop_end_nowait")();
+}
+
+/* ---- Sections ---------------------------------------------------------------------------------------------------------- */
+
+ompp_region_ref_t ompp_gomp_sections_here(void)
+{
+    ompp_region_ref_t region = ompp_event_innermost(OMPP_CONSTRUCT_SECTIONS);
+
+    return region ? region : ompp_event_innermost(OMPP_CONSTRUCT_PARSECTS);
+}
+
+static unsigned got_section(ompp_region_ref_t region, unsigned number)
+{
+    if (number) ompp_event_phase(region, OMPP_PHASE_SECTION, ompp_event_now());
+    return number;
+}
+
+OMPP_EXPORT unsigned GOMP_sections_start(unsigned count)
+{
+    unsigned (*real)(unsigned) = OMPP_REAL(unsigned (*)(unsigned), "GOMP_sections_start");
+
+    if (!ompp_gomp_on()) return real(count);
+    ompp_gomp_enter_work(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
+    return got_section(ompp_gomp_sections_here(), real(count));
+}
+
+OMPP_EXPORT unsigned GOMP_sections2_start(unsigned count, ompp_word_t *reductions, void **memory)
+{
+    unsigned (*real)(unsigned, ompp_word_t *, void **) =
+        OMPP_REAL(unsigned (*)(unsigned, ompp_word_t *, void **), "GOMP_sections2_start");
+
+    if (!ompp_gomp_on()) return real(count, reductions, memory);
+    ompp_gomp_enter_work(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
+    return got_section(ompp_gomp_sections_here(), real(count, reductions, memory));
+}
+
+OMPP_EXPORT unsigned GOMP_sections_next(void)
+{
+    unsigned (*real)(void) = OMPP_REAL(unsigned (*)(void), "GOMP_sections_next");
+
+    if (!ompp_gomp_on()) return real();
+    ompp_region_ref_t region = ompp_gomp_sections_here();
+    ompp_event_phase(region, OMPP_PHASE_MGMT, ompp_event_now());
+    return got_section(region, real());
+}
+
+OMPP_EXPORT void GOMP_sections_end(void)
+{
+    void (*real)(void) = OMPP_REAL(void (*)(void), "GOMP_sections_end");
+    ompp_region_ref_t region = enter_end(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
+
+    ompp_gomp_arrive();
+    real();
+    ompp_gomp_go_on();
+    ompp_event_exit(region, ompp_event_now());
+}
+
+OMPP_EXPORT bool GOMP_sections_end_cancel(void)
+{
+    bool (*real)(void) = OMPP_REAL(bool (*)(void), "GOMP_sections_end_cancel");
+    ompp_region_ref_t region = enter_end(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
+
+    ompp_gomp_arrive();
+    bool cancelled = real();
+    ompp_gomp_go_on();
+    ompp_event_exit(region, ompp_event_now());
+    return cancelled;
+}
+
+OMPP_EXPORT void GOMP_sections_end_nowait(void)
+{
+    leave_work(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
+    OMPP_REAL(void (*)(void), "GOMP_sections_end_nowait")();
+}
