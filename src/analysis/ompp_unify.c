@@ -77,7 +77,7 @@ static void renumber_whatif(ompp_whatif_t *whatif, size_t nregions, const uint32
         size_t same = 0;
         if (region->region != OMPP_NONE && (region->region >= nregions || map[region->region] == OMPP_NONE)) continue;
         if (region->region != OMPP_NONE) region->region = map[region->region];
-        while (same < used && whatif->regions[same].region != region->region) same++;
+        while (same < used && (whatif->regions[same].region != region->region || whatif->regions[same].point != region->point)) same++;
         if (same < used) ompp_whatif_join_parts(&whatif->regions[same], region);
         else whatif->regions[used++] = *region;
     }

@@ -1,13 +1,12 @@
 #include "analysis/ompp_whatif.h"
 
+#include "analysis/ompp_whatif_priv.h"
 #include "base/ompp_error.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define RESAMPLES 1000
-#define SEED 0x9e3779b97f4a7c15u /* fixed: the same profile gives the same interval */
 #define ENOUGH_GAIN 0.005        /* below it a region is not worth a word */
 #define KNEE_PART 0.95           /* of the largest gain */
 #define MUCH_SHARE 0.10
@@ -17,72 +16,14 @@
 #define TOO_SHORT_NS 10000000u  /* shorter runs tell nothing, whatever they did */
 #define WHOLE_RUN 0.99           /* followed for so much of it: no correction */
 
-/* ---- Intervals ------------------------------------------------------------------------------------------------------ */
-
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u; /* splitmix64 */
-
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static double gain_of(double time, double saved, double paid)
-{
-    return time - paid > 0 ? (saved - paid) / (time - paid) : 0;
-}
-
-/* Blocks that follow each other are alike: drawn in runs of about the cube root of their number (circular block bootstrap). */
-static double resample(const ompp_whatif_clock_t *clock, uint64_t *random)
-{
-    unsigned n = clock->nblocks, run = (unsigned)lround(cbrt(n));
-    double time = 0, saved = 0, paid = 0;
-
-    for (unsigned drawn = 0; drawn < n;) {
-        unsigned first = (unsigned)(next_random(random) % n);
-        for (unsigned i = 0; i < run && drawn < n; i++, drawn++) {
-            const ompp_whatif_block_t *block = &clock->blocks[(first + i) % n];
-            time += (double)block->time_ns;
-            saved += (double)block->saved_ns;
-            paid += (double)block->paid_ns;
-        }
-    }
-    return gain_of(time, saved, paid);
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Around the gain of the whole: what came after the last block is in that, and in no block. */
-static void find_interval(const ompp_whatif_clock_t *clock, ompp_gain_t *gain)
-{
-    double drawn[RESAMPLES], time = 0, saved = 0, paid = 0;
-    uint64_t random = SEED;
-
-    if (clock->nblocks < OMPP_WHATIF_ENOUGH) return;
-    for (unsigned i = 0; i < clock->nblocks; i++) {
-        time += (double)clock->blocks[i].time_ns;
-        saved += (double)clock->blocks[i].saved_ns;
-        paid += (double)clock->blocks[i].paid_ns;
-    }
-    for (unsigned i = 0; i < RESAMPLES; i++) drawn[i] = resample(clock, &random);
-    qsort(drawn, RESAMPLES, sizeof *drawn, compare_doubles);
-    gain->low = gain->gain + drawn[RESAMPLES * 25 / 1000] - gain_of(time, saved, paid);
-    gain->high = gain->gain + drawn[RESAMPLES * 975 / 1000 - 1] - gain_of(time, saved, paid);
-    gain->interval = true;
-}
+/* ---- Gains ---------------------------------------------------------------------------------------------------------- */
 
 static void find_gain(const ompp_whatif_clock_t *clock, double correction, ompp_gain_t *gain)
 {
     *gain = (ompp_gain_t){.permille = clock->permille, .observations = clock->observations};
     if (!clock->permille) return;
-    gain->gain = gain_of((double)clock->time_ns, (double)clock->saved_ns, (double)clock->paid_ns);
-    find_interval(clock, gain);
+    gain->gain = ompp_whatif_gain_of((double)clock->time_ns, (double)clock->saved_ns, (double)clock->paid_ns);
+    ompp_whatif_interval(clock, gain);
     gain->gain = fmin(gain->gain * correction, 1);
     gain->low = fmin(gain->low * correction, 1);
     gain->high = fmin(gain->high * correction, 1);
@@ -245,6 +186,12 @@ static bool is_mpi(const ompp_profile_t *p, uint32_t region)
     return region != OMPP_NONE && waits_all_the_time(p->regions[region].construct);
 }
 
+/* Not of the units of a latency point. */
+static bool is_of_program(const ompp_whatif_region_t *r)
+{
+    return r->point == OMPP_NONE;
+}
+
 /* What calls of MPI do besides waiting: only the clocks can tell, for those that were followed. */
 static double mpi_work(const ompp_profile_t *p)
 {
@@ -252,7 +199,7 @@ static double mpi_work(const ompp_profile_t *p)
 
     for (size_t i = 0; i < p->whatif.nregions; i++) {
         const ompp_whatif_region_t *r = &p->whatif.regions[i];
-        if (is_mpi(p, r->region)) sum += whole_work(p, r);
+        if (is_of_program(r) && is_mpi(p, r->region)) sum += whole_work(p, r);
     }
     return sum;
 }
@@ -295,14 +242,14 @@ static bool is_observed(const ompp_whatif_region_t *r)
 static bool any_observed(const ompp_whatif_t *w)
 {
     for (size_t i = 0; i < w->nregions; i++)
-        if (w->regions[i].region != OMPP_NONE && is_observed(&w->regions[i])) return true;
+        if (w->regions[i].region != OMPP_NONE && is_of_program(&w->regions[i]) && is_observed(&w->regions[i])) return true;
     return false;
 }
 
 static bool is_in_table(const ompp_profile_t *p, uint32_t region)
 {
     for (size_t i = 0; i < p->whatif.nregions; i++)
-        if (p->whatif.regions[i].region == region) return is_observed(&p->whatif.regions[i]);
+        if (p->whatif.regions[i].region == region && is_of_program(&p->whatif.regions[i])) return is_observed(&p->whatif.regions[i]);
     return false;
 }
 
@@ -455,7 +402,7 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
     r->slope = find_slope(r);
     r->knee = find_knee(r);
     most = ompp_whatif_most(r);
-    r->contention = most->interval && most->high < 0 && most->gain <= -ENOUGH_GAIN;
+    r->contention = most->interval == OMPP_INTERVAL_KNOWN && most->high < 0 && most->gain <= -ENOUGH_GAIN;
     r->verdict = judge(r);
 }
 
@@ -480,6 +427,7 @@ static int compare_results(const void *a, const void *b)
 
 int ompp_analysis_whatif(const ompp_profile_t *p, ompp_whatif_result_t **results, size_t *n)
 {
+    ompp_whatif_control_t control;
     work_t work;
 
     *results = NULL;
@@ -491,9 +439,13 @@ int ompp_analysis_whatif(const ompp_profile_t *p, ompp_whatif_result_t **results
         *results = NULL;
         return -OMPP_E_NOMEM;
     }
-    for (size_t i = 0; i < p->whatif.nregions; i++)
-        if ((p->whatif.regions[i].region == OMPP_NONE || p->whatif.regions[i].region < p->nregions) && is_observed(&p->whatif.regions[i]))
-            find_result(p, &work, &p->whatif.regions[i], &(*results)[(*n)++]);
+    ompp_whatif_control(&p->whatif, &control);
+    for (size_t i = 0; i < p->whatif.nregions; i++) {
+        const ompp_whatif_region_t *r = &p->whatif.regions[i];
+        if (is_of_program(r) && (r->region == OMPP_NONE || r->region < p->nregions) && is_observed(r))
+            find_result(p, &work, r, &(*results)[(*n)++]);
+    }
+    for (size_t i = 0; i < *n && control.disturbed; i++) (*results)[i].flags |= OMPP_WHATIF_F_INFLATED;
     bool memory = find_own(p, &work, *results, *n);
     free(work.below);
     find_inside(p, *results, *n);
@@ -516,13 +468,6 @@ uint32_t ompp_whatif_leader(const ompp_whatif_t *w)
     for (uint32_t i = 0; leader == OMPP_NONE && i < w->npoints; i++)
         if (w->points[i].automatic == 2) return i;
     return leader;
-}
-
-bool ompp_whatif_latency(const ompp_whatif_point_t *point, double *ns)
-{
-    if (point->kind != OMPP_WHATIF_LATENCY || point->begins == 0) return false;
-    *ns = (double)point->in_flight_ns / (double)point->begins;
-    return true;
 }
 
 static bool names_region(const ompp_profile_t *p)
@@ -551,12 +496,15 @@ const char *ompp_whatif_why(const ompp_profile_t *p)
 const char *ompp_whatif_no_interval(const ompp_profile_t *p, const ompp_whatif_result_t *results, size_t n)
 {
     const ompp_whatif_t *w = &p->whatif;
-    bool points = false;
+    bool points = false, wide = false;
 
     if (!any_observed(w) || w->why) return NULL;
     for (size_t i = 0; i < n; i++)
-        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
-            if (results[i].gains[k].interval) return NULL;
+        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
+            if (results[i].gains[k].interval == OMPP_INTERVAL_KNOWN) return NULL;
+            wide = wide || results[i].gains[k].interval == OMPP_INTERVAL_WIDE;
+        }
+    if (wide) return "parts of the run differ too much, or are too few";
     for (size_t i = 0; i < w->npoints; i++) points = points || w->points[i].kind == OMPP_WHATIF_THROUGHPUT;
     if (points) return "too short: fewer than 4 blocks between visits of progress points";
     return "no progress point was named (OMPP_PROGRESS), and none is regular";

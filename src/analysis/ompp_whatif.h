@@ -10,14 +10,21 @@
 
 #include "model/ompp_profile.h"
 
+/** What is known of an interval. */
+typedef enum {
+    OMPP_INTERVAL_KNOWN = 1,
+    OMPP_INTERVAL_FEW,  /* not determined: fewer than OMPP_WHATIF_ENOUGH blocks */
+    OMPP_INTERVAL_WIDE  /* not determined: blocks differ so much that it would say nothing */
+} ompp_interval_t;
+
 typedef struct {
     uint32_t permille;      /* speed-up of the region; 0 = not observed, all else is 0 */
-    bool interval;          /* low and high are known: at least OMPP_WHATIF_ENOUGH blocks */
-    double gain, low, high; /* low, high: 95 % interval, bootstrap over blocks */
+    ompp_interval_t interval;
+    double gain, low, high; /* low, high: 95 % interval, bootstrap over blocks; when it is known */
     uint64_t observations;
 } ompp_gain_t;
 
-#define OMPP_WHATIF_ENOUGH 4 /* blocks for an interval */
+#define OMPP_WHATIF_ENOUGH 4u /* blocks for an interval */
 #define OMPP_WHATIF_OUTSIDE "(outside regions)" /* how reports call the code outside of all regions */
 
 /** What stands out when a region's share of the time and the program's gain are compared. */
@@ -72,6 +79,35 @@ ompp_whatif_work_t ompp_whatif_work(const ompp_profile_t *profile);
 
 /** \brief The throughput point that blocks and experiments end at. \return index; OMPP_NONE when there is none, or it is not known. */
 uint32_t ompp_whatif_leader(const ompp_whatif_t *whatif);
+
+/** What the units of a latency point would gain if a region were faster: of the time from begin to end. */
+typedef struct {
+    uint32_t region, point; /* indices; region OMPP_NONE: what is outside of all regions */
+    ompp_gain_t gains[OMPP_WHATIF_SPEEDUPS]; /* no intervals */
+} ompp_whatif_unit_t;
+
+/**
+ * \brief Gains of the units of all latency points that tell of each begin and end; by point, largest gain first.
+ * \param[out] units  owned by the caller, free(); shape [*n].
+ * \return 0 or -OMPP_E_NOMEM.
+ */
+int ompp_analysis_units(const ompp_profile_t *profile, ompp_whatif_unit_t **units, size_t *n);
+
+/**
+ * Experiments are compared with their own time without the delays. Whether that is the program's time is seen from some that make nothing
+ * faster: a unit of work has to take as long in them.
+ */
+typedef struct {
+    uint64_t experiments; /* that make nothing faster */
+    bool units;           /* progress points were visited in them */
+    ompp_interval_t interval;
+    double inflation;     /* by what part a unit takes longer in the others, delays subtracted; FEW: not known */
+    double low, high;     /* 95 % interval */
+    bool disturbed;       /* that is no chance: delays do more to the program than to make it wait */
+} ompp_whatif_control_t;
+
+/** \return false when there were none. */
+bool ompp_whatif_control(const ompp_whatif_t *whatif, ompp_whatif_control_t *control);
 
 /** \brief Mean time between begin and end of a latency point, ns, by Little's law: L / lambda. \return false when there was no end. */
 bool ompp_whatif_latency(const ompp_whatif_point_t *point, double *ns);

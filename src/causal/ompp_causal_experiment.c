@@ -16,6 +16,8 @@
  * to experiment, and what one has saved is what has been added to them. At either end ranks are somewhere in their units of work; what one
  * has saved, and the others do not know yet, is the same at both once they are in step. So a short part comes first that is not measured.
  *
+ * Some experiments make nothing faster: a unit of work has to take as long in them as in the others without the delays (control).
+ *
  * What an experiment has brought is found from all ranks where they share memory (ompp_causal_node.c), and by each for itself otherwise.
  */
 #include "base/ompp_env.h"
@@ -36,6 +38,8 @@
 #define WARM 5u               /* passes of a thread until the experiment is in its stride, when threads do not meet */
 #define MEASURED 6u           /* passes from then on, at least */
 #define FOREVER_NS 2000000000u /* without so many passes of one thread */
+#define CONTROL 8u            /* one experiment in so many makes nothing faster */
+#define UNCONTROLLED 4u       /* the first ones do */
 #define BUDGET 0.3            /* part of the run that delays may take */
 
 ompp_causal_experiment_t ompp_causal_experiment = {.slot = -1};
@@ -136,6 +140,7 @@ static ompp_causal_experiment_t choose(uint64_t n)
         chosen.slot = (int)s;
     }
     chosen.percent = ompp_env.causal_speedup ? (unsigned)ompp_env.causal_speedup : percents[draw(n, 1) % 4];
+    if (n > UNCONTROLLED && draw(n, 2) % CONTROL == 0) chosen.percent = 0;
     return chosen;
 }
 
@@ -155,11 +160,17 @@ static bool goes_on(void)
     return ompp_whatif_ranks() > 1 && atomic_load_explicit(&run.origin, memory_order_relaxed);
 }
 
+static bool is_worth_it(void)
+{
+    return ompp_causal_experiment.slot >= 0 && !ompp_causal_experiment.settles && !atomic_load(&run.spoilt);
+}
+
 /* Threads go over to it at their next event. */
 static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t next, uint64_t visits, ompp_time_t t, bool apart)
 {
     const bool on = goes_on();
 
+    ompp_causal_latency_turn(self, is_worth_it(), on, t);
     if (!run.first) run.first = t;
     run.begin = t;
     run.visits = visits;
@@ -218,7 +229,7 @@ static void finish(const ompp_causal_thread_t *self, bool warm, uint64_t visits,
         ompp_causal_result_worked(&ompp_causal_experiment, &seen);
         return;
     }
-    if (run.apart || apart) ompp_causal_watch(OMPP_WHATIF_BIT_APART, 1u << ompp_causal_experiment.slot);
+    if ((run.apart || apart) && ompp_causal_experiment.percent) ompp_causal_watch(OMPP_WHATIF_BIT_APART, 1u << ompp_causal_experiment.slot);
     if (ompp_causal_experiment.settles || (run.apart != apart && ompp_causal_result_has(&ompp_causal_experiment))) return;
     if (!atomic_load(&run.spoilt) && block.paid_ns < block.time_ns && block.saved_ns <= (int64_t)block.time_ns)
         ompp_causal_result_add(&ompp_causal_experiment, &block, &seen);

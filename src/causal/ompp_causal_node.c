@@ -190,12 +190,12 @@ static void take(const cut_t *from, const cut_t *to)
 
     if (experiment.slot < 0 || atomic_load(&from->spoilt) || time <= 0 || alone <= 0 || faster < 0) return;
     const ompp_whatif_block_t block = {.number = (uint32_t)experiment.number,
-                                       .visits = (uint32_t)(to->visits > from->visits ? to->visits - from->visits : 1),
+                                       .visits = (uint32_t)(to->visits > from->visits ? to->visits - from->visits : 0),
                                        .time_ns = (uint64_t)time,
                                        .saved_ns = faster < time ? time - faster : 0,
                                        .paid_ns = alone < time ? (uint64_t)(time - alone) : 0};
     experiment.apart = from->apart || to->apart;
-    experiment.drifts = experiment.apart && drifts(from, to, (unsigned)experiment.slot);
+    experiment.drifts = experiment.apart && experiment.percent && drifts(from, to, (unsigned)experiment.slot);
     ompp_causal_result_add(&experiment, &block, &(ompp_causal_seen_t){0, 0});
 }
 

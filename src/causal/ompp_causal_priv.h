@@ -6,6 +6,7 @@
 #define OMPP_CAUSAL_PRIV_H
 
 #include "causal/ompp_clocks.h"
+#include "model/ompp_layout.h"
 #include "runtime/ompp_event.h"
 #include "runtime/ompp_meter.h"
 #include "runtime/ompp_sync.h"
@@ -169,6 +170,8 @@ unsigned ompp_causal_nslots(void);
 unsigned ompp_causal_nknown(void);
 int ompp_causal_known(unsigned slot);
 uint64_t ompp_causal_known_key(unsigned index);
+
+ompp_region_ref_t ompp_causal_known_region(unsigned index);
 
 /** \return index of a region among those known; -1 = not known. */
 int ompp_causal_find(ompp_region_ref_t region);
@@ -398,6 +401,9 @@ ompp_time_t ompp_causal_result_passed(ompp_time_t t);
 /** \brief Makes the record of a known region. */
 void ompp_causal_result_new(unsigned known, ompp_region_ref_t region);
 
+/** \return the place of a speed-up in a record with delays; NULL = there is none. */
+ompp_whatif_clock_t *ompp_causal_clock_of(ompp_a_whatif_region_t *record, unsigned percent);
+
 /** \brief The slot is that of a known region; -1 = of none here. */
 void ompp_causal_result_slot(unsigned slot, int known);
 
@@ -445,6 +451,21 @@ void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_
 
 /** \brief Writes what the clocks of this thread say now. */
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t);
+
+/* ---- Latency (ompp_causal_latency.c) ---------------------------------------------------------------------------------- */
+
+/** \brief Makes records of a known region for the latency points that there are. Takes the process's lock. */
+void ompp_causal_latency_region(unsigned known, ompp_region_ref_t region);
+
+/**
+ * \brief A set of regions, or an experiment, ends at t.
+ * \param[in] keep  what units have shown in it is kept.
+ * \param[in] on    offsets go on; otherwise they are 0 from t.
+ */
+void ompp_causal_latency_turn(const ompp_causal_thread_t *self, bool keep, bool on, ompp_time_t t);
+
+/** \brief Without delays: writes what units have shown until t. */
+void ompp_causal_latency_write(const ompp_causal_thread_t *self, ompp_time_t t);
 
 /** \brief Notes an observation of order; see ompp_clocks_overtaken(). */
 static inline void ompp_causal_watch(unsigned flag_bit, unsigned slots)

@@ -77,6 +77,7 @@ bool ompp_causal_result_open(void)
 void ompp_causal_result_new(unsigned known, ompp_region_ref_t region)
 {
     result.past[known].record = ompp_whatif_region_new(region);
+    ompp_causal_latency_region(known, region);
 }
 
 void ompp_causal_result_slot(unsigned slot, int known)
@@ -224,6 +225,7 @@ static void keep(unsigned slot)
 void ompp_causal_result_turn(ompp_causal_thread_t *self, ompp_time_t t)
 {
     ompp_clocks_count(&self->clocks, t);
+    ompp_causal_latency_turn(self, true, false, t);
     ompp_causal_lock(&result.lock);
     look_for_oversubscription();
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
@@ -237,7 +239,7 @@ void ompp_causal_result_turn(ompp_causal_thread_t *self, ompp_time_t t)
 }
 
 /* A clock's own place for a speed-up; the first free one otherwise. */
-static ompp_whatif_clock_t *clock_of(ompp_a_whatif_region_t *record, unsigned percent)
+ompp_whatif_clock_t *ompp_causal_clock_of(ompp_a_whatif_region_t *record, unsigned percent)
 {
     for (unsigned k = 0; k < SPEEDUPS; k++) {
         ompp_whatif_clock_t *clock = &record->result.clocks[k];
@@ -294,7 +296,7 @@ void ompp_causal_result_worked(const ompp_causal_experiment_t *experiment, const
 {
     ompp_a_whatif_region_t *record = atomic_load(&result.records[experiment->slot]);
 
-    if (!record || experiment->settles) return;
+    if (!record || experiment->settles || !experiment->percent) return;
     ompp_causal_lock(&result.lock);
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
     record->result.work_ns += seen->work;
@@ -306,16 +308,33 @@ void ompp_causal_result_worked(const ompp_causal_experiment_t *experiment, const
 bool ompp_causal_result_has(const ompp_causal_experiment_t *experiment)
 {
     ompp_a_whatif_region_t *record = atomic_load(&result.records[experiment->slot]);
-    const ompp_whatif_clock_t *clock = record ? clock_of(record, experiment->percent) : NULL;
+
+    if (!experiment->percent) return result.whatif->control.observations > 0;
+    const ompp_whatif_clock_t *clock = record ? ompp_causal_clock_of(record, experiment->percent) : NULL;
 
     return clock && clock->observations > 0;
+}
+
+/* Of an experiment that makes nothing faster. */
+static void add_control(const ompp_whatif_block_t *block)
+{
+    ompp_a_whatif_t *w = result.whatif;
+
+    ompp_causal_lock(&result.lock);
+    atomic_fetch_add_explicit(&w->sequence, 1, memory_order_acq_rel);
+    w->control.time_ns += block->time_ns;
+    w->control.observations++;
+    *next_block(&w->control) = *block;
+    atomic_fetch_add_explicit(&w->sequence, 1, memory_order_release);
+    ompp_causal_unlock(&result.lock);
 }
 
 void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block, const ompp_causal_seen_t *seen)
 {
     ompp_a_whatif_region_t *record = atomic_load(&result.records[experiment->slot]);
-    ompp_whatif_clock_t *clock = record ? clock_of(record, experiment->percent) : NULL;
+    ompp_whatif_clock_t *clock = record && experiment->percent ? ompp_causal_clock_of(record, experiment->percent) : NULL;
 
+    if (!experiment->percent) add_control(block);
     if (!clock) return;
     ompp_causal_lock(&result.lock);
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
@@ -383,6 +402,7 @@ void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
 
     ompp_progress_finish(t);
     ompp_clocks_count(&self->clocks, t);
+    ompp_causal_latency_write(self, t);
     ompp_causal_node_take(true);
     ompp_causal_lock(&result.lock);
     for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) {

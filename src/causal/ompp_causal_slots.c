@@ -51,6 +51,11 @@ unsigned ompp_causal_nknown(void)
     return atomic_load_explicit(&slots.nknown, memory_order_acquire);
 }
 
+ompp_region_ref_t ompp_causal_known_region(unsigned index)
+{
+    return slots.regions[index].region;
+}
+
 uint64_t ompp_causal_known_key(unsigned index)
 {
     return slots.regions[index].key;

@@ -159,8 +159,10 @@ OMPP_EXPORT void ompp_progress_begin(const char *name)
 
     if (!point) return;
     atomic_store_explicit(&point->told, true, memory_order_relaxed);
+    const ompp_time_t t = ompp_event_now();
     atomic_fetch_add_explicit(&point->record->begins, 1, memory_order_relaxed);
-    atomic_fetch_sub_explicit(&point->record->in_flight_ns, ompp_event_now(), memory_order_relaxed);
+    atomic_fetch_sub_explicit(&point->record->in_flight_ns, t, memory_order_relaxed);
+    ompp_causal_unit(point->record, true, t);
 }
 
 OMPP_EXPORT void ompp_progress_end(const char *name)
@@ -168,8 +170,10 @@ OMPP_EXPORT void ompp_progress_end(const char *name)
     point_t *point = find(name, OMPP_WHATIF_LATENCY);
 
     if (!point) return;
-    atomic_fetch_add_explicit(&point->record->in_flight_ns, ompp_event_now(), memory_order_relaxed);
+    const ompp_time_t t = ompp_event_now();
+    atomic_fetch_add_explicit(&point->record->in_flight_ns, t, memory_order_relaxed);
     atomic_fetch_add_explicit(&point->record->visits, 1, memory_order_relaxed);
+    ompp_causal_unit(point->record, false, t);
 }
 
 /** The counter that coz.h's macros add to; its second word is theirs, too, and no version uses it. */

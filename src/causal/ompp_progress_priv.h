@@ -7,6 +7,7 @@
 #ifndef OMPP_PROGRESS_PRIV_H
 #define OMPP_PROGRESS_PRIV_H
 
+#include "model/ompp_layout.h"
 #include "runtime/ompp_event.h"
 
 /**
@@ -26,6 +27,9 @@ uint64_t ompp_progress_visits(ompp_time_t t);
  * \note Threads: any; two at the same time: one is not counted. No lock is waited for, no allocation but at the first visit.
  */
 void ompp_progress_candidate(ompp_region_ref_t region, ompp_time_t t);
+
+/** \brief A unit of a latency point begins, or ends, on this thread at t (ompp_causal_latency.c). */
+void ompp_causal_unit(ompp_a_whatif_point_t *point, bool begins, ompp_time_t t);
 
 /**
  * \brief Has a function called on the visiting thread whenever a throughput point is visited that can tell us (not those of coz.h).

@@ -233,6 +233,8 @@ static int check_whatif(check_t *c)
     for (size_t i = 0; i < w->nregions; i++) {
         if (w->regions[i].region != OMPP_NONE && w->regions[i].region >= c->p->nregions)
             return wrong(c, "causal profile, region %zu: it does not exist", i);
+        if (w->regions[i].point != OMPP_NONE && w->regions[i].point >= w->npoints)
+            return wrong(c, "causal profile, region %zu: of a point that does not exist", i);
         for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
             const ompp_whatif_clock_t *clock = &w->regions[i].clocks[k];
             if (clock->nblocks > OMPP_WHATIF_BLOCKS || clock->permille > 1000 || clock->saved_ns > clock->time_ns ||
@@ -240,6 +242,7 @@ static int check_whatif(check_t *c)
                 return wrong(c, "causal profile, region %zu: clock %u says what cannot be", i, k);
         }
     }
+    if (w->control.nblocks > OMPP_WHATIF_BLOCKS) return wrong(c, "causal profile: control says what cannot be");
     for (size_t i = 0; i < w->npoints; i++) {
         const ompp_whatif_point_t *p = &w->points[i];
         if (!is_string(c, p->name) || p->kind > OMPP_WHATIF_LATENCY || (p->region != OMPP_NONE && p->region >= c->p->nregions))

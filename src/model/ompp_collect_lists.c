@@ -4,6 +4,7 @@
 #include "model/ompp_collect_priv.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- Definitions ---------------------------------------------------------------------------------------------------- */
 
@@ -143,18 +144,35 @@ static void copy_settings(ompp_collecting_t *c, ompp_off_t first)
 
 /* ---- Causal profile ------------------------------------------------------------------------------------------------- */
 
-/* A region's results as they were at one moment, if the thread that writes them lets us. */
-static void copy_whatif_region(ompp_collecting_t *c, const ompp_a_whatif_region_t *w)
+/* As it was at one moment, if the thread that writes it lets us. */
+static void copy_at_once(void *to, const void *from, size_t size, const _Atomic uint32_t *sequence)
+{
+    for (unsigned tries = 0; tries < 1000; tries++) {
+        const uint32_t before = atomic_load_explicit(sequence, memory_order_acquire);
+        memcpy(to, from, size);
+        atomic_thread_fence(memory_order_acquire);
+        if (!(before & 1) && before == atomic_load_explicit(sequence, memory_order_relaxed)) break;
+    }
+}
+
+/* Index of a progress point; OMPP_NONE = it is none. */
+static uint32_t point_index(const ompp_collecting_t *c, ompp_off_t first, ompp_off_t wanted)
+{
+    const ompp_a_whatif_point_t *p = ompp_collect_record(c, first, sizeof *p);
+
+    for (uint32_t n = 0; p && n < c->profile->whatif.npoints; n++, first = p->next, p = ompp_collect_record(c, first, sizeof *p))
+        if (first == wanted) return n;
+    return OMPP_NONE;
+}
+
+static void copy_whatif_region(ompp_collecting_t *c, const ompp_a_whatif_region_t *w, ompp_off_t points)
 {
     const ompp_a_region_t *r = ompp_collect_record(c, w->region, sizeof *r);
     ompp_whatif_region_t result;
 
-    for (unsigned tries = 0; tries < 1000; tries++) {
-        const uint32_t before = atomic_load_explicit(&w->sequence, memory_order_acquire);
-        result = w->result;
-        atomic_thread_fence(memory_order_acquire);
-        if (!(before & 1) && before == atomic_load_explicit(&w->sequence, memory_order_relaxed)) break;
-    }
+    copy_at_once(&result, &w->result, sizeof result, &w->sequence);
+    result.point = w->point ? point_index(c, points, w->point) : OMPP_NONE;
+    if (w->point && result.point == OMPP_NONE) return;
     result.region = r && r->index < c->nregions ? c->region_of[r->index] : OMPP_NONE;
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
         if (result.clocks[k].nblocks > OMPP_WHATIF_BLOCKS) result.clocks[k].nblocks = OMPP_WHATIF_BLOCKS;
@@ -172,7 +190,8 @@ static void copy_whatif_point(ompp_collecting_t *c, const ompp_a_whatif_point_t 
                                  .begins = ompp_collect_load(&w->begins),
                                  .in_flight_ns = ompp_collect_load(&w->in_flight_ns)};
 
-    if (point.kind <= OMPP_WHATIF_LATENCY) ompp_profile_add_whatif_point(c->profile, &point);
+    if (point.kind > OMPP_WHATIF_LATENCY) point.kind = OMPP_WHATIF_THROUGHPUT;
+    ompp_profile_add_whatif_point(c->profile, &point);
 }
 
 static void copy_whatif(ompp_collecting_t *c, ompp_off_t off, uint64_t duration_ns)
@@ -192,10 +211,14 @@ static void copy_whatif(ompp_collecting_t *c, ompp_off_t off, uint64_t duration_
     to->outside_ns = ompp_collect_load(&w->outside_ns);
     to->replayed = ompp_collect_load(&w->replayed);
     to->kept = ompp_collect_load(&w->kept);
-    const ompp_a_whatif_region_t *r = ompp_collect_record(c, ompp_collect_follow(&w->regions), sizeof *r);
-    for (uint32_t n = 0; r && n < ompp_collect_most(c); n++, r = ompp_collect_record(c, r->next, sizeof *r)) copy_whatif_region(c, r);
-    const ompp_a_whatif_point_t *p = ompp_collect_record(c, ompp_collect_follow(&w->points), sizeof *p);
+    copy_at_once(&to->control, &w->control, sizeof to->control, &w->sequence);
+    if (to->control.nblocks > OMPP_WHATIF_BLOCKS) to->control.nblocks = OMPP_WHATIF_BLOCKS;
+    const ompp_off_t points = ompp_collect_follow(&w->points);
+    const ompp_a_whatif_point_t *p = ompp_collect_record(c, points, sizeof *p);
     for (uint32_t n = 0; p && n < ompp_collect_most(c); n++, p = ompp_collect_record(c, p->next, sizeof *p)) copy_whatif_point(c, p);
+    const ompp_a_whatif_region_t *r = ompp_collect_record(c, ompp_collect_follow(&w->regions), sizeof *r);
+    for (uint32_t n = 0; r && n < ompp_collect_most(c); n++, r = ompp_collect_record(c, r->next, sizeof *r))
+        copy_whatif_region(c, r, points);
 }
 
 /* ---- All of them ----------------------------------------------------------------------------------------------------- */

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define OMPP_LAYOUT_MAGIC "OMPPARNA"
-#define OMPP_LAYOUT_VERSION 7u
+#define OMPP_LAYOUT_VERSION 8u
 #define OMPP_LAYOUT_ENDIAN 0x01020304u
 #define OMPP_LAYOUT_HEADER 16u /* offset of the header: the first record of the arena */
 
@@ -238,9 +238,9 @@ typedef struct {
 /** The same as ompp_whatif_region_t; clocks are written at progress points and at the end, under a sequence that is odd meanwhile. */
 typedef struct {
     ompp_off_t next;
-    ompp_off_t region;
+    ompp_off_t region, point; /* point: 0 = what the program gains */
     _Atomic uint32_t sequence;
-    ompp_whatif_region_t result; /* region: not used */
+    ompp_whatif_region_t result; /* region, point: not used */
 } ompp_a_whatif_region_t;
 
 /** The same as ompp_whatif_point_t, counted by any thread. */
@@ -257,6 +257,8 @@ typedef struct {
     _Atomic ompp_off_t why;      /* string */
     _Atomic uint64_t paid_ns, events, cost_ns, lost, worked_ns, outside_ns, replayed, kept;
     ompp_link_t regions, points;
+    _Atomic uint32_t sequence;   /* of control; odd while it is written */
+    ompp_whatif_clock_t control;
 } ompp_a_whatif_t;
 
 #endif

@@ -182,8 +182,6 @@ static void put_regions(writer_t *w, const ompp_profile_t *p)
 
 static void put_whatif_clock(writer_t *w, const ompp_whatif_clock_t *clock)
 {
-    put(w, clock->permille);
-    if (!clock->permille) return;
     put(w, clock->time_ns);
     put(w, clock->saved_ns);
     put(w, clock->paid_ns);
@@ -213,6 +211,7 @@ static void put_whatif(writer_t *w, const ompp_whatif_t *x)
     put(w, x->outside_ns);
     put(w, x->replayed);
     put(w, x->kept);
+    put_whatif_clock(w, &x->control);
     put(w, x->nregions);
     for (size_t i = 0; i < x->nregions; i++) {
         put_index(w, x->regions[i].region);
@@ -220,7 +219,11 @@ static void put_whatif(writer_t *w, const ompp_whatif_t *x)
         put(w, x->regions[i].work_ns);
         put(w, x->regions[i].followed_ns);
         put(w, x->regions[i].visits);
-        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) put_whatif_clock(w, &x->regions[i].clocks[k]);
+        put_index(w, x->regions[i].point);
+        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
+            put(w, x->regions[i].clocks[k].permille);
+            if (x->regions[i].clocks[k].permille) put_whatif_clock(w, &x->regions[i].clocks[k]);
+        }
     }
     put(w, x->npoints);
     for (size_t i = 0; i < x->npoints; i++) {

@@ -203,8 +203,6 @@ static void get_coverage(reader_t *r, ompp_profile_t *p)
 
 static void get_whatif_clock(reader_t *r, ompp_whatif_clock_t *clock)
 {
-    clock->permille = get32(r);
-    if (!clock->permille) return;
     clock->time_ns = get(r);
     clock->saved_ns = get(r);
     clock->paid_ns = get(r);
@@ -238,6 +236,7 @@ static void get_whatif(reader_t *r, ompp_profile_t *p)
     x->outside_ns = get(r);
     x->replayed = get(r);
     x->kept = get(r);
+    get_whatif_clock(r, &x->control);
     size_t n = get_count(r, 4);
     for (size_t i = 0; i < n && !r->bad; i++) {
         ompp_whatif_region_t region = {0};
@@ -246,7 +245,11 @@ static void get_whatif(reader_t *r, ompp_profile_t *p)
         region.work_ns = get(r);
         region.followed_ns = get(r);
         region.visits = get(r);
-        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) get_whatif_clock(r, &region.clocks[k]);
+        region.point = get_index(r);
+        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
+            region.clocks[k].permille = get32(r);
+            if (region.clocks[k].permille) get_whatif_clock(r, &region.clocks[k]);
+        }
         ompp_profile_add_whatif_region(p, &region);
     }
     n = get_count(r, 7);

@@ -22,6 +22,23 @@ static uint64_t less(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
+/* When the last of its blocks would have ended. A producer that others cannot keep up with is ahead of the program. */
+static int64_t last_visit(const ompp_whatif_clock_t *clock)
+{
+    int64_t t = 0;
+
+    for (uint32_t i = 0; i < clock->nblocks; i++) t += (int64_t)clock->blocks[i].time_ns - clock->blocks[i].saved_ns;
+    return t;
+}
+
+/* The program is as fast as the rank that is last: its blocks are kept. */
+static void take_blocks(ompp_whatif_clock_t *into, const ompp_whatif_clock_t *from)
+{
+    if (into->nblocks && last_visit(from) <= last_visit(into)) return;
+    into->nblocks = from->nblocks;
+    for (uint32_t i = 0; i < from->nblocks; i++) into->blocks[i] = from->blocks[i];
+}
+
 /* Both end when the last of them is there, in the measured program as in the optimised one. */
 static void join_clock(ompp_whatif_clock_t *into, uint64_t into_ns, const ompp_whatif_clock_t *from, uint64_t from_ns)
 {
@@ -30,11 +47,8 @@ static void join_clock(ompp_whatif_clock_t *into, uint64_t into_ns, const ompp_w
     const uint64_t faster = larger(less(into_time, into->saved_ns), less(from_time, from->saved_ns));
     const uint64_t alone = larger(less(into_time, into->paid_ns), less(from_time, from->paid_ns));
 
-    if (!into->permille && from->permille) {
-        into->permille = from->permille;
-        into->nblocks = from->nblocks;
-        for (uint32_t i = 0; i < from->nblocks; i++) into->blocks[i] = from->blocks[i];
-    }
+    if (!into->permille) into->permille = from->permille;
+    take_blocks(into, from);
     into->time_ns = time;
     into->saved_ns = less(time, faster);
     into->paid_ns = less(time, alone);
@@ -81,15 +95,7 @@ void ompp_whatif_join_point(ompp_whatif_point_t *into, const ompp_whatif_point_t
     into->in_flight_ns += from->in_flight_ns;
 }
 
-static uint64_t own_time(const ompp_whatif_clock_t *clock)
-{
-    return less(clock->time_ns, clock->saved_ns);
-}
-
-/*
- * Experiments are the same on all ranks. The program is as fast as the rank that is last: its blocks are kept. A clock that only one
- * of the two has is taken as it is.
- */
+/* Experiments are the same on all ranks. A clock that only one of the two has is taken as it is. */
 static void take_experiments(ompp_whatif_region_t *into, const ompp_whatif_region_t *from)
 {
     into->flags |= from->flags;
@@ -105,28 +111,54 @@ static void take_experiments(ompp_whatif_region_t *into, const ompp_whatif_regio
             *a = *b;
             continue;
         }
-        if (own_time(b) > own_time(a)) {
-            a->nblocks = b->nblocks;
-            for (uint32_t i = 0; i < b->nblocks; i++) a->blocks[i] = b->blocks[i];
-        }
         join_clock(a, 0, b, 0);
         a->observations = observations;
     }
 }
 
-static ompp_whatif_region_t *whatif_region(ompp_whatif_t *w, uint32_t region)
+void ompp_whatif_join_latency(ompp_whatif_region_t *into, const ompp_whatif_region_t *from)
+{
+    into->flags |= from->flags;
+    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
+        ompp_whatif_clock_t *a = &into->clocks[k];
+        const ompp_whatif_clock_t *b = &from->clocks[k];
+        if (!a->permille) a->permille = b->permille;
+        a->time_ns += b->time_ns;
+        a->saved_ns += b->saved_ns;
+        a->paid_ns += b->paid_ns;
+        a->observations += b->observations;
+    }
+}
+
+/* They are told by the rank that leads, or by all that see the same. */
+static void take_control(ompp_whatif_clock_t *into, const ompp_whatif_clock_t *from)
+{
+    if (from->observations > into->observations) *into = *from;
+}
+
+static ompp_whatif_region_t *whatif_region(ompp_whatif_t *w, uint32_t region, uint32_t point)
 {
     for (size_t i = 0; i < w->nregions; i++)
-        if (w->regions[i].region == region) return &w->regions[i];
+        if (w->regions[i].region == region && w->regions[i].point == point) return &w->regions[i];
     return NULL;
 }
 
-static ompp_whatif_point_t *whatif_point(ompp_whatif_t *w, const ompp_whatif_point_t *wanted)
+static uint32_t whatif_point(const ompp_whatif_t *w, const ompp_whatif_point_t *wanted)
 {
-    for (size_t i = 0; i < w->npoints; i++)
-        if (w->points[i].name == wanted->name && w->points[i].kind == wanted->kind && w->points[i].region == wanted->region)
-            return &w->points[i];
-    return NULL;
+    for (uint32_t i = 0; i < w->npoints; i++)
+        if (w->points[i].name == wanted->name && w->points[i].kind == wanted->kind && w->points[i].region == wanted->region) return i;
+    return OMPP_NONE;
+}
+
+/* A point of the other profile, by its names and regions here; added when there is none. \return its index here. */
+static uint32_t same_point(ompp_profile_t *into, ompp_whatif_point_t point, const uint32_t *strings, const uint32_t *regions, bool join)
+{
+    point.name = strings[point.name];
+    point.region = point.region == OMPP_NONE ? OMPP_NONE : regions[point.region];
+    const uint32_t same = whatif_point(&into->whatif, &point);
+    if (same == OMPP_NONE) return ompp_profile_add_whatif_point(into, &point);
+    if (join) ompp_whatif_join_point(&into->whatif.points[same], &point);
+    return same;
 }
 
 /*
@@ -141,21 +173,17 @@ int ompp_whatif_merge(ompp_profile_t *into_profile, const ompp_profile_t *from_p
 
     if (from->mode == OMPP_WHATIF_OFF) return 0;
     if (into->mode == OMPP_WHATIF_OFF) into->mode = from->mode;
+    for (size_t i = 0; i < from->npoints; i++) same_point(into_profile, from->points[i], strings, regions, true);
+    take_control(&into->control, &from->control);
     for (size_t i = 0; i < from->nregions; i++) {
         ompp_whatif_region_t region = from->regions[i];
         if (region.region != OMPP_NONE) region.region = regions[region.region];
-        ompp_whatif_region_t *same = whatif_region(into, region.region);
-        if (!same) ompp_profile_add_whatif_region(into_profile, &region);
+        if (region.point != OMPP_NONE) region.point = same_point(into_profile, from->points[region.point], strings, regions, false);
+        ompp_whatif_region_t *same = whatif_region(into, region.region, region.point);
+        if (same && region.point != OMPP_NONE) ompp_whatif_join_latency(same, &region);
+        else if (!same) ompp_profile_add_whatif_region(into_profile, &region);
         else if (into->mode == OMPP_WHATIF_DELAY) take_experiments(same, &region);
         else ompp_whatif_join_region(same, into->time_ns, &region, from->time_ns);
-    }
-    for (size_t i = 0; i < from->npoints; i++) {
-        ompp_whatif_point_t point = from->points[i];
-        point.name = strings[point.name];
-        point.region = point.region == OMPP_NONE ? OMPP_NONE : regions[point.region];
-        ompp_whatif_point_t *same = whatif_point(into, &point);
-        if (same) ompp_whatif_join_point(same, &point);
-        else ompp_profile_add_whatif_point(into_profile, &point);
     }
     if (from->why && (!into->why || from_leads)) into->why = strings[from->why];
     into->time_ns = larger(into->time_ns, from->time_ns);

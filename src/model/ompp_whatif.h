@@ -62,6 +62,8 @@ typedef struct {
 /** A region that was followed. */
 typedef struct {
     uint32_t region;       /* index; equal regions of ranks are joined. OMPP_NONE: all that is outside of regions */
+    uint32_t point;        /* OMPP_NONE: what the program gains. Else index of a latency point, and for time, saved and paid of the clocks:
+                              sums over its units of what passed from begin to end; observations: units. No blocks */
     uint32_t flags;        /* OMPP_WHATIF_F_* */
     uint64_t work_ns;      /* work done in it and below it, all threads and ranks, while it was followed */
     uint64_t followed_ns;  /* part of the run */
@@ -81,7 +83,7 @@ typedef struct {
     uint64_t in_flight_ns;      /* latency: integral of begins - ends over time */
 } ompp_whatif_point_t;
 
-/** The part of a profile. */
+/** The part of a profile. control: experiments that make nothing faster, and delay nobody; time_ns, observations and blocks are used. */
 typedef struct {
     uint32_t mode;              /* ompp_whatif_mode_t; OFF: all else is 0 */
     uint32_t why;               /* string: why there is no result, 0 = there is one */
@@ -95,6 +97,7 @@ typedef struct {
     uint64_t replayed, kept;    /* stretches with loops, tasks, locks: gone through again on each clock; not, to save time */
     size_t nregions, aregions;
     ompp_whatif_region_t *regions; /* owned */
+    ompp_whatif_clock_t control;
     size_t npoints, apoints;
     ompp_whatif_point_t *points;   /* owned */
 } ompp_whatif_t;
@@ -111,6 +114,9 @@ void ompp_whatif_join_region(ompp_whatif_region_t *into, uint64_t into_ns, const
  *        long as the critical path stays the same. Blocks are those of into.
  */
 void ompp_whatif_join_parts(ompp_whatif_region_t *into, const ompp_whatif_region_t *from);
+
+/** \brief Adds up what two ranks say of the units of a latency point. */
+void ompp_whatif_join_latency(ompp_whatif_region_t *into, const ompp_whatif_region_t *from);
 
 /** \brief Adds up the counts of equal progress points. */
 void ompp_whatif_join_point(ompp_whatif_point_t *into, const ompp_whatif_point_t *from);

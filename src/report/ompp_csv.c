@@ -391,7 +391,7 @@ static void put_flags(const ompp_text_t *t, const ompp_whatif_result_t *r)
 static void put_gain(const ompp_text_t *t, const ompp_whatif_result_t *r, const ompp_gain_t *g)
 {
     fprintf(t->out, "%f,%f,%f,", g->permille / 10.0, 100 * r->share, 100 * g->gain);
-    if (g->interval) fprintf(t->out, "%f,%f", 100 * g->low, 100 * g->high);
+    if (g->interval == OMPP_INTERVAL_KNOWN) fprintf(t->out, "%f,%f", 100 * g->low, 100 * g->high);
     else putc(',', t->out);
     fprintf(t->out, ",%f,", r->slope);
     if (r->knee) fprintf(t->out, "%f", r->knee / 10.0);

@@ -58,8 +58,9 @@ static void print_point(ompp_text_t *t, const ompp_whatif_point_t *point, bool l
     if (point->kind == OMPP_WHATIF_LATENCY) {
         fprintf(t->out, "Latency        : %s, %" PRIu64 " begun, %" PRIu64 " ended", name ? name : "", point->begins, point->visits);
         if (ompp_whatif_latency(point, &latency))
-            fprintf(t->out, ", %.2f under way on average, each for %.6f sec",
-                    seconds > 0 ? 1e-9 * (double)point->in_flight_ns / seconds : 0, 1e-9 * latency);
+            fprintf(t->out, ", %.2f under way on average, each for %.6f sec; %.2f per sec",
+                    seconds > 0 ? 1e-9 * (double)point->in_flight_ns / seconds : 0, 1e-9 * latency,
+                    seconds > 0 ? (double)point->visits / seconds : 0);
     } else {
         fprintf(t->out, "Progress Point : %s%s, %" PRIu64 " visits", name ? name : "", point->automatic ? " (found)" : "", point->visits);
         if (seconds > 0) fprintf(t->out, ", %.2f per sec", (double)point->visits / seconds);
@@ -128,6 +129,21 @@ static void print_kept(ompp_text_t *t)
             100.0 * (double)w->replayed / (double)all, all);
 }
 
+static void print_control(ompp_text_t *t)
+{
+    ompp_whatif_control_t c;
+
+    if (!ompp_whatif_control(&t->profile->whatif, &c)) return;
+    fprintf(t->out, "Control        : %" PRIu64 " experiments at 0 %%; ", c.experiments);
+    if (!c.units) fputs("nothing to compare: no progress point was visited in them\n", t->out);
+    else if (c.interval == OMPP_INTERVAL_FEW) fputs("not determined: too few of them\n", t->out);
+    else if (c.interval == OMPP_INTERVAL_WIDE) fputs("not determined: experiments differ too much\n", t->out);
+    else
+        fprintf(t->out, "a unit of work takes %+.1f %% of its time there in the others, delays subtracted "
+                "(95 %% interval %+.1f to %+.1f)%s\n",
+                percent(c.inflation), percent(c.low), percent(c.high), c.disturbed ? ", which should be nothing" : "");
+}
+
 static void print_run(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
 {
     const char *no_interval = ompp_whatif_no_interval(t->profile, results, n);
@@ -143,6 +159,7 @@ static void print_run(ompp_text_t *t, const ompp_whatif_result_t *results, size_
     if (w->paid_ns && w->time_ns > w->paid_ns)
         fprintf(t->out, "Inflation      : the program took %.1f %% longer because of delays\n",
                 100.0 * (double)w->paid_ns / (double)(w->time_ns - w->paid_ns));
+    print_control(t);
     if (w->cost_ns && t->profile->nslots)
         fprintf(t->out, "Overhead       : about %.2f %% of the threads' time, for %" PRIu64 " events\n",
                 100.0 * (double)w->cost_ns / ((double)w->time_ns * (double)t->profile->nslots), w->events);
@@ -175,9 +192,9 @@ static void print_titles(ompp_text_t *t)
 
 static void print_interval(ompp_text_t *t, const ompp_gain_t *gain)
 {
-    char text[64] = "-";
+    char text[64] = "not determined";
 
-    if (gain->interval) snprintf(text, sizeof text, "%.1f to %.1f", percent(gain->low), percent(gain->high));
+    if (gain->interval == OMPP_INTERVAL_KNOWN) snprintf(text, sizeof text, "%.1f to %.1f", percent(gain->low), percent(gain->high));
     fprintf(t->out, " %17s", text);
 }
 
@@ -235,16 +252,76 @@ static void print_row(ompp_text_t *t, const ompp_whatif_result_t *r)
     print_flags(t, r);
 }
 
+/* Of which regions the interval is not known, and why. */
+static void print_not_determined(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n, ompp_interval_t which, const char *why)
+{
+    const char *between = "Not determined:";
+
+    for (size_t i = 0; i < n; i++) {
+        if (ompp_whatif_most(&results[i])->interval != which) continue;
+        fprintf(t->out, "%s ", between);
+        if (results[i].region == OMPP_NONE) fputs(OMPP_WHATIF_OUTSIDE, t->out);
+        else fprintf(t->out, "R%05" PRIu32, t->profile->regions[results[i].region].number);
+        between = ",";
+    }
+    if (*between == ',') fprintf(t->out, ": %s.\n", why);
+}
+
 static void print_table(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
 {
     fputs("What the program gains, in percent of its run time, when a region is faster by 25, 50, 75 and 100 percent (takes no time).\n"
           "share: of the time in which threads worked (Work above), spent in the region and in what it calls.\n"
-          "95 % interval: of the gain at 100 %; - when the region had fewer than 4 blocks (experiments). - for a gain: not tried.\n"
+          "95 % interval: of the gain at 100 %, by blocks (experiments). - for a gain: not tried.\n"
           "slope: gain of the program per gain of the region. knee: more speed-up than that brings (almost) nothing. n: observations.\n\n",
           t->out);
     print_titles(t);
     for (size_t i = 0; i < n; i++) print_row(t, &results[i]);
+    print_not_determined(t, results, n, OMPP_INTERVAL_FEW, "fewer than 4 blocks (experiments); longer runs, fewer regions");
+    print_not_determined(t, results, n, OMPP_INTERVAL_WIDE,
+                         "blocks (experiments) differ by more than the gain, and by more than 30 points; longer runs, one region alone");
     putc('\n', t->out);
+}
+
+/* ---- Latency -------------------------------------------------------------------------------------------------------- */
+
+static void print_unit_row(ompp_text_t *t, const ompp_whatif_unit_t *u)
+{
+    print_region(t, u->region);
+    for (size_t i = 0; i < NSPEEDUPS; i++) {
+        const ompp_gain_t *gain = NULL;
+        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
+            if (u->gains[k].permille == speedups[i]) gain = &u->gains[k];
+        if (gain) put_percent(t, gain->gain);
+        else ompp_layout_cell(t->out, WIDTH, "-");
+    }
+    putc('\n', t->out);
+}
+
+static int print_units(ompp_text_t *t)
+{
+    static const char *const titles[] = {"25 %", "50 %", "75 %", "100 %"};
+    const ompp_whatif_t *w = &t->profile->whatif;
+    ompp_whatif_unit_t *units;
+    size_t n;
+    int rc = ompp_analysis_units(t->profile, &units, &n);
+
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        const ompp_whatif_point_t *point = &w->points[units[i].point];
+        if (i == 0 || units[i].point != units[i - 1].point) {
+            char *name = ompp_text_printable(ompp_profile_text(t->profile, point->name), false);
+            fprintf(t->out,
+                    "Latency of %s: what a unit gains, in percent of its time from begin to end, when a region is faster.\n"
+                    "What units per second gain is the gain of the program, g: there are 1 / (1 - g) times as many.\n\n%16s %*s",
+                    name ? name : "", "Type", OMPP_WIDTH_PLACE, "Location");
+            for (size_t k = 0; k < NSPEEDUPS; k++) ompp_layout_cell(t->out, WIDTH, titles[k]);
+            putc('\n', t->out);
+            free(name);
+        }
+        print_unit_row(t, &units[i]);
+        if (i + 1 == n || units[i + 1].point != units[i].point) putc('\n', t->out);
+    }
+    free(units);
+    return rc;
 }
 
 /* ---- In words ------------------------------------------------------------------------------------------------------- */
@@ -368,10 +445,11 @@ int ompp_text_whatif(ompp_text_t *t)
     if (why) fprintf(t->out, "No result: %s.\n\n", why);
     if (n) {
         print_table(t, results, n);
+        rc = print_units(t);
         print_first(t, results, n);
         print_verdicts(t, results, n);
         print_meanings(t, results, n);
     }
     free(results);
-    return 0;
+    return rc;
 }

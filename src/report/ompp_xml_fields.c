@@ -176,7 +176,11 @@ RECORD(point, "point", NAMED("kind", point_kinds, MUST, ompp_whatif_point_t, kin
        FIELD("region", INDEX, MAY, ompp_whatif_point_t, region), FIELD("visits", U64, MUST, ompp_whatif_point_t, visits),
        FIELD("begins", U64, MAY, ompp_whatif_point_t, begins), FIELD("in-flight-ns", U64, MAY, ompp_whatif_point_t, in_flight_ns));
 
+RECORD(control, "control", FIELD("time-ns", U64, MUST, ompp_whatif_clock_t, time_ns),
+       FIELD("observations", U64, MUST, ompp_whatif_clock_t, observations));
+
 RECORD(followed, "followed", FIELD("region", INDEX, MAY, ompp_whatif_region_t, region),
+       FIELD("point", INDEX, MAY, ompp_whatif_region_t, point),
        BITS("flags", flags, ompp_whatif_region_t, flags), FIELD("work-ns", U64, MUST, ompp_whatif_region_t, work_ns),
        FIELD("followed-ns", U64, MUST, ompp_whatif_region_t, followed_ns), FIELD("visits", U64, MAY, ompp_whatif_region_t, visits));
 
@@ -196,7 +200,8 @@ RECORD(result, "result", FIELD("region", INDEX, MAY, ompp_xml_result_t, region),
        NAMED("verdict", verdicts, MUST, ompp_xml_result_t, verdict));
 
 RECORD(gain, "gain", FIELD("permille", U32, MUST, ompp_xml_gain_t, permille), FIELD("gain", REAL, MUST, ompp_xml_gain_t, gain),
-       FIELD("interval", BOOL, MUST, ompp_xml_gain_t, interval), FIELD("low", REAL, MAY, ompp_xml_gain_t, low),
+       FIELD("interval", BOOL, MUST, ompp_xml_gain_t, interval), FIELD("wide", BOOL, MAY, ompp_xml_gain_t, wide),
+       FIELD("low", REAL, MAY, ompp_xml_gain_t, low),
        FIELD("high", REAL, MAY, ompp_xml_gain_t, high));
 
 /* ---- Text ----------------------------------------------------------------------------------------------------------- */

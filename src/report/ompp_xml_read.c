@@ -448,7 +448,8 @@ static void enter_followed(xml_in_t *x)
         if (region->region != OMPP_NONE && region->region >= x->profile->nregions)
             fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, region->region);
         for (size_t i = 0; i < w->nregions; i++)
-            if (w->regions[i].region == region->region) fail(x, OMPP_E_FORMAT, "region %" PRIu32 " followed twice", region->region);
+            if (w->regions[i].region == region->region && w->regions[i].point == region->point)
+                fail(x, OMPP_E_FORMAT, "region %" PRIu32 " followed twice", region->region);
         if (x->rc == 0) ompp_profile_add_whatif_region(x->profile, region);
     }
     free(region);
@@ -482,16 +483,30 @@ static void enter_clock(xml_in_t *x)
         fail(x, OMPP_E_FORMAT, "speed-up of %" PRIu32 " permille", region->clocks[n].permille);
 }
 
-static void enter_block(xml_in_t *x)
+static void enter_control(xml_in_t *x)
 {
-    ompp_whatif_region_t *region = open_followed(x);
-    ompp_whatif_clock_t *clock = &region->clocks[nclocks(region) - 1];
+    read_record(x, &ompp_xml_control, &x->profile->whatif.control, NULL);
+}
 
+static void read_block(xml_in_t *x, ompp_whatif_clock_t *clock)
+{
     if (clock->nblocks == OMPP_WHATIF_BLOCKS) {
         fail(x, OMPP_E_FORMAT, "more than %u blocks", OMPP_WHATIF_BLOCKS);
         return;
     }
     if (read_record(x, &ompp_xml_block, &clock->blocks[clock->nblocks], NULL)) clock->nblocks++;
+}
+
+static void enter_block(xml_in_t *x)
+{
+    ompp_whatif_region_t *region = open_followed(x);
+
+    read_block(x, &region->clocks[nclocks(region) - 1]);
+}
+
+static void enter_control_block(xml_in_t *x)
+{
+    read_block(x, &x->profile->whatif.control);
 }
 
 static void enter_result(xml_in_t *x)
@@ -539,6 +554,8 @@ static const element_t elements[] = {
     {"property", "properties", enter_property, NULL},
     {"whatif", "ompp-profile", enter_whatif, NULL},
     {"point", "whatif", enter_point, NULL},
+    {"control", "whatif", enter_control, NULL},
+    {"block", "control", enter_control_block, NULL},
     {"followed", "whatif", enter_followed, NULL},
     {"clock", "followed", enter_clock, NULL},
     {"block", "clock", enter_block, NULL},

@@ -294,6 +294,11 @@ static void put_whatif(xml_out_t *x)
 
     open_record(x, &ompp_xml_whatif, w);
     for (size_t i = 0; i < w->npoints; i++) put_record(x, &ompp_xml_point, &w->points[i]);
+    if (w->control.observations) {
+        open_record(x, &ompp_xml_control, &w->control);
+        for (uint32_t i = 0; i < w->control.nblocks; i++) put_record(x, &ompp_xml_block, &w->control.blocks[i]);
+        close_element(x);
+    }
     for (size_t i = 0; i < w->nregions; i++) {
         open_record(x, &ompp_xml_followed, &w->regions[i]);
         for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) put_clock(x, &w->regions[i].clocks[k]);
@@ -311,7 +316,8 @@ static void put_result(xml_out_t *x, const ompp_whatif_result_t *r)
     open_record(x, &ompp_xml_result, &result);
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
         const ompp_gain_t *g = &r->gains[k];
-        ompp_xml_gain_t gain = {g->permille, g->interval, g->gain, g->low, g->high};
+        ompp_xml_gain_t gain = {g->permille, g->interval == OMPP_INTERVAL_KNOWN, g->interval == OMPP_INTERVAL_WIDE,
+                                g->gain, g->low, g->high};
         if (g->permille) put_record(x, &ompp_xml_gain, &gain);
     }
     close_element(x);

@@ -45,6 +45,11 @@ void ompp_whatif_say_why(const char *why)
 
 ompp_a_whatif_region_t *ompp_whatif_region_new(ompp_region_ref_t region)
 {
+    return ompp_whatif_unit_new(region, NULL);
+}
+
+ompp_a_whatif_region_t *ompp_whatif_unit_new(ompp_region_ref_t region, ompp_a_whatif_point_t *point)
+{
     ompp_a_whatif_t *whatif = existing();
     ompp_a_whatif_region_t *record = NULL;
 
@@ -54,6 +59,7 @@ ompp_a_whatif_region_t *ompp_whatif_region_new(ompp_region_ref_t region)
     if (off) {
         record = at(off);
         record->region = region;
+        record->point = point ? (ompp_off_t)((const char *)point - (const char *)at(0)) : 0;
         record->next = atomic_load_explicit(&whatif->regions, memory_order_relaxed);
         atomic_store_explicit(&whatif->regions, off, memory_order_release);
     }

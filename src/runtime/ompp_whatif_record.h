@@ -18,6 +18,9 @@ void ompp_whatif_say_why(const char *why);
 /** \brief A further region that is followed, linked, all zero. \return NULL when off or full. Slow. */
 ompp_a_whatif_region_t *ompp_whatif_region_new(ompp_region_ref_t region);
 
+/** \brief The same of the units of a latency point. */
+ompp_a_whatif_region_t *ompp_whatif_unit_new(ompp_region_ref_t region, ompp_a_whatif_point_t *point);
+
 /** \brief A further progress point, linked, zero counts. \param[in] region  of an automatic one. \return NULL when off or full. Slow. */
 ompp_a_whatif_point_t *ompp_whatif_point_new(const char *name, uint32_t kind, bool automatic, ompp_region_ref_t region);
 

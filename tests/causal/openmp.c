@@ -176,10 +176,32 @@ static void figure1(void)
     }
 }
 
+/* Two threads. A request of thread 0 takes 5 of the 8 ms of a round, and waits for d in them, not for a; c is not in it. */
+static void latency(void)
+{
+    for (int i = 0; i < run.rounds; i++) {
+#pragma omp parallel num_threads(2)
+        {
+            const int thread = omp_get_thread_num();
+            if (thread == 0) OMPP_BEGIN("request");
+            if (thread == 0) region("a", 2);
+            else region("d", 4);
+#pragma omp barrier
+            if (thread == 0) {
+                region("b", 1);
+                OMPP_END("request");
+                region("c", 3);
+            }
+        }
+        OMPP_PROGRESS("round");
+    }
+}
+
 static const case_t cases[] = {
     {"balanced", balanced}, {"imbalanced", imbalanced}, {"early", early},   {"critical", critical}, {"lock", lock},     {"dynamic", dynamic},
     {"short", short_loops},
     {"guided", guided},     {"tasks", tasks},           {"nested", nested}, {"serial", serial},     {"figure1", figure1}, {"outside", outside},
+    {"latency", latency},
 };
 
 int main(int argc, char **argv)

@@ -43,6 +43,46 @@ def check_fortran(verdict, profile, title):
     verdict.equal(found, {"unit": (30, 30), "step": (0, 30), "other": (0, 30)}, "%s: points" % title)
 
 
+# Case latency of openmp.c: region, speed-up in percent, and by what part a request gets shorter, and a round.
+LATENCY = [("a", 100, 0, 0), ("d", 50, 0.4, 0.25), ("b", 100, 0.2, 0.125), ("c", 100, 0, 0.375)]
+NEAR = 0.06
+
+
+def unit_gain(clock):
+    return (clock.saved - clock.paid) / (clock.time - clock.paid)
+
+
+def latency(verdict, scratch):
+    """What begins and ends, and for how long, in the program with a faster region: known by construction, waiting for others included."""
+    program = validation.build(scratch, "openmp", harness.sources()[0])
+    case = validation.Case("openmp", "latency", {}, 0, 40)
+
+    def compare(mode, wanted, **environment):
+        seconds, outcome = validation.execute(scratch, program, case, OMPP_CAUSAL=mode, **environment)
+        profile, off = outcome.profile(), []
+        names, text = profile.names(), open(outcome.reports("txt")[0]).read()
+        verdict.profile(profile, "latency, " + mode)
+        verdict.check("Latency of request:" in text, "latency, %s: not in the report" % mode)
+        units = {(names[region], permille): clock for (_, region, permille), clock in profile.whatif.units.items()}
+        gains = validation.predictions(profile, seconds)
+        for region, percent, shorter, faster in wanted:
+            clock = units.get((region, 10 * percent))
+            if clock is None or abs(unit_gain(clock) - shorter) > NEAR:
+                off.append("%s: a request with %s faster by %d %% takes %s less, not %g" % (
+                    mode, region, percent, clock and unit_gain(clock), shorter))
+            elif clock.observations > case.rounds or (mode == "virtual" and clock.observations != case.rounds):
+                off.append("%s: %d requests" % (mode, clock.observations))
+            if (region, 10 * percent) not in gains or abs(gains[region, 10 * percent].gain - faster) > NEAR:
+                off.append("%s: %s faster by %d %%: %s" % (mode, region, percent, gains.get((region, 10 * percent))))
+        point = [p for p in profile.whatif.points if p.kind == "latency"][0]
+        if not 4.9e6 * case.rounds < point.in_flight:
+            off.append("%s: requests take %d ns in all" % (mode, point.in_flight))
+        return off, 2 * len(wanted)
+    verdict.timed(lambda: compare("virtual", LATENCY))
+    for row in LATENCY[1:3]:
+        verdict.timed(lambda row=row: compare("delay", [row], OMPP_CAUSAL_REGION=row[0], OMPP_CAUSAL_SPEEDUP=str(row[1])))
+
+
 def languages():
     for name, compiler, source, check in (("c", "gcc", "points.c", check_c), ("cxx", "g++", "points.c", check_c),
                                           ("fortran", "gfortran", "points.f90", check_fortran)):
@@ -66,6 +106,7 @@ def main():
             verdict.check(plain.profile().whatif is None and not plain.reports("coz"), "%s: what-if part without OMPP_CAUSAL" % name)
         except harness.Failure as failure:
             verdict.check(False, "%s: %s" % (name, failure))
+    latency(verdict, scratch)
     verdict.finish(scratch)
 
 

@@ -56,8 +56,17 @@ class Whatif:
         self.points = [Point(e.get("kind"), e.get("name", ""), number(e, "automatic"), number(e, "visits"), number(e, "begins"),
                              number(e, "in-flight-ns")) for e in element.findall("point")]
         self.clocks, self.gains, self.results, self.flags = {}, {}, {}, {}
+        self.units = {}  # (name of a latency point, region id, permille): Clock
+        control = element.find("control")
+        self.control = None if control is None else Clock(number(control, "time-ns"), 0, 0, number(control, "observations"), [
+            tuple(number(b, key) for key in ("time-ns", "saved-ns", "paid-ns", "visits")) for b in control.findall("block")])
         for followed in element.findall("followed"):
             region = number(followed, "region", OUTSIDE)
+            if followed.get("point"):
+                for e in followed.findall("clock"):
+                    self.units[self.points[number(followed, "point")].name, region, number(e, "permille")] = Clock(
+                        *(number(e, key) for key in ("time-ns", "saved-ns", "paid-ns", "observations")), [])
+                continue
             self.flags[region] = set(followed.get("flags", "").split())
             for e in followed.findall("clock"):
                 blocks = [tuple(number(b, key) for key in ("time-ns", "saved-ns", "paid-ns", "visits")) for b in e.findall("block")]

@@ -1,0 +1,138 @@
+/* How well what-if results are known: intervals of few blocks, of blocks that disagree, and the control of experiments. */
+#include "analysis/ompp_whatif.h"
+#include "analysis/ompp_whatif_priv.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { MS = 1000000 };
+
+static double normal(void)
+{
+    double sum = -6; /* of twelve uniform ones */
+
+    for (int i = 0; i < 12; i++) sum += rand() / (RAND_MAX + 1.0);
+    return sum;
+}
+
+/* n blocks of 10 ms that gain so much, with this spread. */
+static void fill(ompp_whatif_clock_t *clock, uint32_t n, double gain, double spread)
+{
+    memset(clock, 0, sizeof *clock);
+    clock->permille = 500;
+    for (uint32_t i = 0; i < n; i++) {
+        const int64_t saved = (int64_t)((gain + spread * normal()) * 10 * MS);
+        clock->blocks[clock->nblocks++] = (ompp_whatif_block_t){.number = i, .visits = 5, .time_ns = 10 * MS, .saved_ns = saved};
+        clock->time_ns += 10 * MS;
+        clock->saved_ns += (uint64_t)saved;
+    }
+}
+
+static ompp_gain_t interval_of(const ompp_whatif_clock_t *clock)
+{
+    ompp_gain_t gain = {.gain = ompp_whatif_gain_of((double)clock->time_ns, (double)(int64_t)clock->saved_ns, 0)};
+
+    ompp_whatif_interval(clock, &gain);
+    return gain;
+}
+
+/* Of 95 % intervals most hold what is true, however few blocks there are. */
+static void few_blocks(void **state)
+{
+    static const uint32_t numbers[] = {4, 6, 10, 32};
+    static ompp_whatif_clock_t clock;
+
+    (void)state;
+    srand(1);
+    for (unsigned i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        int held = 0;
+        for (int n = 0; n < 200; n++) {
+            fill(&clock, numbers[i], 0.2, 0.02);
+            const ompp_gain_t gain = interval_of(&clock);
+            assert_int_equal(gain.interval, OMPP_INTERVAL_KNOWN);
+            held += gain.low <= 0.2 && 0.2 <= gain.high;
+        }
+        print_message("%u blocks: %d of 200\n", numbers[i], held);
+        assert_in_range(held, 176, 200);
+    }
+    fill(&clock, 3, 0.2, 0.02);
+    assert_int_equal(interval_of(&clock).interval, OMPP_INTERVAL_FEW);
+}
+
+/* An interval that is wider than what it is about is none. */
+static void blocks_that_disagree(void **state)
+{
+    static ompp_whatif_clock_t clock;
+
+    (void)state;
+    srand(2);
+    fill(&clock, 8, 0.02, 1);
+    assert_int_equal(interval_of(&clock).interval, OMPP_INTERVAL_WIDE);
+    fill(&clock, 8, 0.6, 0.2); /* about as wide as the gain is large: that says something */
+    assert_int_equal(interval_of(&clock).interval, OMPP_INTERVAL_KNOWN);
+}
+
+static ompp_whatif_control_t control_of(double longer, uint32_t n)
+{
+    static ompp_whatif_region_t region;
+    ompp_whatif_t w = {.mode = OMPP_WHATIF_DELAY, .nregions = 1, .regions = &region};
+    ompp_whatif_control_t control;
+
+    region.point = OMPP_NONE;
+    fill(&region.clocks[0], 20, 0.1, 0);
+    fill(&w.control, n, 0, 0);
+    w.control.observations = n;
+    for (uint32_t i = 0; i < 20; i++) {
+        region.clocks[0].blocks[i].paid_ns = 2 * MS;
+        region.clocks[0].blocks[i].time_ns = (uint64_t)((10 + 0.1 * normal()) * (1 + longer) * MS) + 2 * MS;
+    }
+    for (uint32_t i = 0; i < n; i++) w.control.blocks[i].time_ns = (uint64_t)((10 + 0.1 * normal()) * MS);
+    assert_true(ompp_whatif_control(&w, &control) == (n > 0));
+    return control;
+}
+
+static void control(void **state)
+{
+    (void)state;
+    srand(3);
+    ompp_whatif_control_t c = control_of(0, 8);
+    assert_int_equal(c.interval, OMPP_INTERVAL_KNOWN);
+    assert_true(!c.disturbed && c.low < 0.01 && c.high > -0.01);
+    c = control_of(0.05, 8);
+    assert_true(c.disturbed && c.low > 0.03 && c.high < 0.07);
+    assert_int_equal(control_of(0.05, 2).interval, OMPP_INTERVAL_FEW);
+    control_of(0, 0);
+}
+
+/* A rank that runs ahead says less of the program than the last one. */
+static void blocks_of_the_last_rank(void **state)
+{
+    static ompp_whatif_region_t ahead, last;
+
+    (void)state;
+    fill(&ahead.clocks[1], 8, 0, 0);
+    fill(&last.clocks[1], 8, 0.1, 0);
+    for (int i = 0; i < 8; i++) ahead.clocks[1].blocks[i].time_ns = 5 * MS;
+    ompp_whatif_join_region(&ahead, 80 * MS, &last, 80 * MS);
+    assert_int_equal(ahead.clocks[1].blocks[0].saved_ns, 1 * MS);
+    fill(&ahead.clocks[1], 8, 0, 0);
+    for (int i = 0; i < 8; i++) ahead.clocks[1].blocks[i].time_ns = 5 * MS;
+    ompp_whatif_join_region(&last, 80 * MS, &ahead, 80 * MS);
+    assert_int_equal(last.clocks[1].blocks[0].saved_ns, 1 * MS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(few_blocks),
+        cmocka_unit_test(blocks_that_disagree),
+        cmocka_unit_test(control),
+        cmocka_unit_test(blocks_of_the_last_rank),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
