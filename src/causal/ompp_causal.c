@@ -89,6 +89,7 @@ static void *begin(void)
     int saved_errno = errno;
     ompp_causal_thread_t *self = find_unused();
 
+    if (!atomic_load(&ompp_causal.threads)) ompp_causal_result_begin();
     if (!self) self = make_thread();
     if (self) begin_anew(self);
     ompp_causal_self = self;

@@ -395,6 +395,9 @@ void ompp_causal_spoil(void);
 /** \brief Makes the records. \return false when there is no room. */
 bool ompp_causal_result_open(void);
 
+/** \brief The first thread is measured: before, all was our own start, which is no part of the run. */
+void ompp_causal_result_begin(void);
+
 /** \return ns of the run until t. */
 ompp_time_t ompp_causal_result_passed(ompp_time_t t);
 

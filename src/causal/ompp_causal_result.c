@@ -74,6 +74,11 @@ bool ompp_causal_result_open(void)
     return result.whatif != NULL;
 }
 
+void ompp_causal_result_begin(void)
+{
+    result.begin = ompp_event_now();
+}
+
 void ompp_causal_result_new(unsigned known, ompp_region_ref_t region)
 {
     result.past[known].record = ompp_whatif_region_new(region);
