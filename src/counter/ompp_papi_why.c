@@ -4,13 +4,14 @@
 #include "counter/ompp_papi_priv.h"
 
 #include "base/ompp_nearest.h"
+#include "base/ompp_paranoid.h"
 
 #include <papi.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_NAME 128 /* compared */
+#define MAX_NAME 128
 #define NEAREST 12   /* names that are tried */
 #define SHOWN 3
 
@@ -89,17 +90,6 @@ static void name_nearest(const char *wanted, char *text, size_t n)
 
 /* ---- Reasons --------------------------------------------------------------------------------------------------------- */
 
-static int paranoid(void)
-{
-    FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
-    int level = 0;
-
-    if (!file) return 0;
-    if (fscanf(file, "%d", &level) != 1) level = 0;
-    fclose(file);
-    return level;
-}
-
 bool ompp_papi_has_pmu(void)
 {
     return access("/sys/bus/event_source/devices/cpu", F_OK) == 0 || access("/sys/bus/event_source/devices/cpu_core", F_OK) == 0 ||
@@ -112,8 +102,8 @@ void ompp_papi_why(const char *name, int error, bool beside, char *reason, size_
 
     if (!is_known(name))
         snprintf(why, sizeof why, "PAPI knows no event of this name");
-    else if (error == PAPI_EPERM || (error != PAPI_ECNFLCT && ompp_papi_has_pmu() && paranoid() > 2))
-        snprintf(why, sizeof why, "not permitted (perf_event_paranoid is %d; 2 or less is needed)", paranoid());
+    else if (error == PAPI_EPERM || (error != PAPI_ECNFLCT && ompp_papi_has_pmu() && ompp_perf_paranoid() > 2))
+        snprintf(why, sizeof why, "not permitted (perf_event_paranoid is %d; 2 or less is needed)", ompp_perf_paranoid());
     else if (error == PAPI_ECNFLCT || (beside && error == PAPI_ECOUNT))
         snprintf(why, sizeof why, "it cannot be counted together with the counters before it%s",
                  ompp_env.multiplex ? "" : " (OMPP_MULTIPLEX=1 lets them take turns)");

@@ -1,6 +1,8 @@
 /*
  * Back end "page-faults": which thread touches which structure first, where in the program. Every page fault is a sample of its own
- * with the address, so the counts are exact; they are counts of pages, not of accesses.
+ * with the address, so the counts are exact; they are counts of pages, not of accesses. A page that was read first has the system's page
+ * of zeros, and faults once more when it is written: that is no first touch. So pages that have faulted are remembered until they are
+ * mapped anew.
  */
 #include "memory/ompp_backends_priv.h"
 #include "memory/ompp_sampled_priv.h"
@@ -8,25 +10,85 @@
 #include "model/ompp_profile.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
 #define RING (1u << 20) /* bytes per thread, where the system gives them: 40,000 faults */
 #define SOURCE "page faults"
 #define ROW(name, use, meaning)                                                                                        \
     {name, OMPP_UNIT_COUNT, OMPP_QUALITY_EXACT, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, meaning, OMPP_USE_##use}
 
-enum { FAULTS, LOSSES, VALUES = LOSSES + OMPP_LOSS_NUM };
+enum { TOUCHES, FAULTS, LOSSES, VALUES = LOSSES + OMPP_LOSS_NUM };
 
 static const ompp_metric_row_t rows[] = {
-    ROW("touches", OBJECTS, "page faults: pages that this thread touched first, or first again after they were taken away"),
+    ROW("touches", OBJECTS, "pages that this thread touched first: first page faults of a page since it was mapped"),
+    ROW("faults", VALUE, "all page faults of this thread; a page that is read and then written has two"),
     OMPP_SAMPLED_LOSSES,
 };
 _Static_assert(sizeof rows / sizeof rows[0] == VALUES, "a row per value");
 
+/* ---- Pages that were touched ----------------------------------------------------------------------------------------- */
+
+#define PAGE_BITS 12
+#define WORD_BITS (PAGE_BITS + 6)             /* address bits that a word of the map stands for */
+#define SEEN_BYTES (1ull << (47 - PAGE_BITS - 3))
+#define SEEN_PAGE 4096u                       /* bytes of the map that are given back together */
+
+static _Atomic uint64_t *seen; /* a bit per page of the address space; NULL: no addresses for it, each fault is a touch */
+
+static void open_seen(void)
+{
+    void *map = mmap(NULL, SEEN_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (map != MAP_FAILED) seen = map;
+    else ompp_event_coverage(OMPP_COVERAGE_NOTE, "each page fault counts as a first touch", "no addresses to remember pages (ulimit -v)");
+}
+
+/* Words from i to end, of one page of the map or less. */
+static void clear(uint64_t i, uint64_t end)
+{
+    for (; i < end; i++)
+        if (atomic_load_explicit(&seen[i], memory_order_relaxed)) atomic_store_explicit(&seen[i], 0, memory_order_relaxed);
+}
+
+/*
+ * Memory was mapped anew: nobody has touched it. Neighbours in its words go with it, which matters to those that were read and are not
+ * written yet.
+ */
+static void forget(uint64_t address, uint64_t length)
+{
+    const uint64_t words = SEEN_PAGE / sizeof *seen, most = SEEN_BYTES / sizeof *seen;
+    uint64_t i = address >> WORD_BITS, end = ((address + length - 1) >> WORD_BITS) + 1;
+
+    if (length == 0 || i >= most || end <= i) return;
+    if (end > most) end = most;
+    const uint64_t whole = (i + words - 1) / words * words, whole_end = end / words * words;
+    if (whole >= whole_end) {
+        clear(i, end);
+        return;
+    }
+    clear(i, whole);
+    madvise((void *)&seen[whole], (whole_end - whole) * sizeof *seen, MADV_DONTNEED);
+    clear(whole_end, end);
+}
+
+static void look(ompp_perf_record_t *record)
+{
+    const uint64_t word = record->addr >> WORD_BITS, bit = 1ull << (record->addr >> PAGE_BITS & 63);
+
+    if (!seen) return;
+    if (record->kind == OMPP_PERF_MAPPED) forget(record->addr, record->length);
+    else if (record->kind == OMPP_PERF_SAMPLE && word < SEEN_BYTES / sizeof *seen)
+        record->again = atomic_fetch_or_explicit(&seen[word], bit, memory_order_relaxed) & bit;
+}
+
+/* ---- The back end ----------------------------------------------------------------------------------------------------- */
+
 static void count(const ompp_perf_record_t *record, uint64_t weight, uint64_t *values)
 {
-    (void)record;
     values[FAULTS] += weight;
+    if (!record->again) values[TOUCHES] += weight;
 }
 
 static ompp_sampled_t backend = {
@@ -34,9 +96,11 @@ static ompp_sampled_t backend = {
     .rows = rows,
     .nvalues = VALUES,
     .count = count,
+    .look = look,
     .attr = {{.type = PERF_TYPE_SOFTWARE,
               .config = PERF_COUNT_SW_PAGE_FAULTS,
               .sample_period = 1,
+              .mmap_data = 1,
               .sample_type = PERF_SAMPLE_ADDR}},
     .nevents = 1,
     .ring = RING,
@@ -74,6 +138,7 @@ static bool start(char *why, size_t n)
         return false;
     }
     snprintf(why, n, "no addresses for the map of structures (ulimit -v, vm.overcommit_memory), or too many meters");
+    if (!seen) open_seen();
     return ompp_sampled_map() && ompp_sampled_start(&backend, &meter);
 }
 

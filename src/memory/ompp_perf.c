@@ -4,6 +4,8 @@
 #define _GNU_SOURCE
 #include "memory/ompp_perf_priv.h"
 
+#include "base/ompp_paranoid.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -79,7 +81,7 @@ bool ompp_perf_has(const ompp_perf_t *event)
     return event->pages && __atomic_load_n(&control(event)->data_head, __ATOMIC_RELAXED) != event->ring.tail;
 }
 
-void ompp_perf_drain(ompp_perf_t *event, void (*visit)(void *data, const ompp_perf_record_t *record), void *data)
+void ompp_perf_drain(ompp_perf_t *event, void (*visit)(void *data, ompp_perf_record_t *record), void *data)
 {
     ompp_perf_record_t record;
 
@@ -91,23 +93,13 @@ void ompp_perf_drain(ompp_perf_t *event, void (*visit)(void *data, const ompp_pe
 
 /* ---- Refusals ------------------------------------------------------------------------------------------------------- */
 
-static int paranoid(void)
-{
-    FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
-    int level = 0;
-
-    if (!file) return 0;
-    if (fscanf(file, "%d", &level) != 1) level = 0;
-    fclose(file);
-    return level;
-}
-
 void ompp_perf_why(int error, const char *what, char *why, size_t n)
 {
     switch (error) {
     case EACCES:
     case EPERM:
-        snprintf(why, n, "%s: not permitted (perf_event_paranoid is %d; 2 or less is needed, or a container forbids it)", what, paranoid());
+        snprintf(why, n, "%s: not permitted (perf_event_paranoid is %d; 2 or less is needed, or a container forbids it)", what,
+                 ompp_perf_paranoid());
         break;
     case ENOENT:
     case ENODEV:

@@ -152,6 +152,16 @@ static ompp_perf_kind_t read_lost(cursor_t c, ompp_perf_record_t *record)
     return c.short_of ? OMPP_PERF_BROKEN : OMPP_PERF_LOST;
 }
 
+static ompp_perf_kind_t read_mapped(cursor_t c, ompp_perf_record_t *record)
+{
+    uint32_t ids[2] = {0, 0};
+
+    take(&c, ids, sizeof ids);
+    record->addr = take64(&c);
+    record->length = take64(&c);
+    return c.short_of ? OMPP_PERF_BROKEN : OMPP_PERF_MAPPED;
+}
+
 static ompp_perf_kind_t read_record(cursor_t c, unsigned type, uint64_t sample_type, ompp_perf_record_t *record)
 {
     switch (type) {
@@ -163,6 +173,7 @@ static ompp_perf_kind_t read_record(cursor_t c, unsigned type, uint64_t sample_t
     case PERF_RECORD_LOST_SAMPLES:
         record->lost = take64(&c);
         return c.short_of ? OMPP_PERF_BROKEN : OMPP_PERF_LOST;
+    case PERF_RECORD_MMAP: return read_mapped(c, record);
     case PERF_RECORD_THROTTLE: return OMPP_PERF_THROTTLE;
     case PERF_RECORD_UNTHROTTLE: return OMPP_PERF_UNTHROTTLE;
     default: return OMPP_PERF_OTHER;

@@ -27,6 +27,7 @@ typedef enum {
     OMPP_PERF_LOST,     /* the ring was full: so many records are missing */
     OMPP_PERF_THROTTLE, /* the kernel has switched the event off until the next tick of its clock */
     OMPP_PERF_UNTHROTTLE, /* and on again */
+    OMPP_PERF_MAPPED,   /* memory was mapped: addr, length */
     OMPP_PERF_OTHER,    /* of no interest here, or of a kind that is not known */
     OMPP_PERF_BROKEN    /* not a record: nothing behind it can be read, the ring is emptied */
 } ompp_perf_kind_t;
@@ -39,9 +40,11 @@ typedef struct {
     uint64_t ip, time, addr, period;
     uint64_t weight; /* cycles from issue to completion */
     uint64_t lost;   /* LOST: records */
+    uint64_t length; /* MAPPED: bytes */
     uint32_t pid, tid;
     bool load, store;
     ompp_level_t level; /* where the data was found */
+    bool again;         /* left to who counts: not the first of its kind */
 } ompp_perf_record_t;
 
 /** PERF_SAMPLE_* that can be taken apart; an event must not ask for others. */

@@ -58,11 +58,12 @@ void ompp_sampled_put(uint32_t object, uintptr_t begin, uintptr_t end)
 
 /* ---- Records -------------------------------------------------------------------------------------------------------- */
 
-static void visit(void *data, const ompp_perf_record_t *record)
+static void visit(void *data, ompp_perf_record_t *record)
 {
     state_t *state = data;
     const ompp_sampled_t *backend = state->backend;
 
+    if (backend->look) backend->look(record);
     if (record->kind == OMPP_PERF_SAMPLE) {
         const uint64_t weight = record->period ? record->period : backend->attr[state->current].sample_period;
         const uint32_t object = record->addr <= LAST_ADDRESS ? ompp_map_object(record->addr) : ANYWHERE;

@@ -30,6 +30,8 @@ typedef struct {
     unsigned nvalues;
     /** Adds a sample that stands for weight events. \param[in,out] values  of its structure, shape [nvalues]. */
     void (*count)(const ompp_perf_record_t *record, uint64_t weight, uint64_t *values);
+    /** Looks at each record, also at those that are no samples, before it is counted; sets record->again. May be NULL. */
+    void (*look)(ompp_perf_record_t *record);
     struct perf_event_attr attr[OMPP_SAMPLED_EVENTS], leader; /* leader: of the first event's group */
     unsigned nevents;
     bool has_leader;

@@ -68,7 +68,7 @@ typedef struct {
     uintptr_t begin, end;
 } check_t;
 
-static void see(void *data, const ompp_perf_record_t *record)
+static void see(void *data, ompp_perf_record_t *record)
 {
     check_t *check = data;
 

@@ -13,9 +13,9 @@ import harness  # noqa: E402
 import memory  # noqa: E402
 
 SOURCE = os.path.join(memory.HERE, "touch.c")
-TOUCHES, LOST = 0, 1
+TOUCHES, FAULTS, LOST = range(3)
 ACCESSES, WRITES = 0, 1
-A, B, REPEATS = 1024, 256, 1000
+A, B, READ, REPEATS = 1024, 256, 128, 1000
 LARGE = 60000  # pages; more than a ring holds
 
 
@@ -75,11 +75,13 @@ def check_faults(verdict, program, folder, threads, title):
         verdict.equal(counts(profile, "page faults", "a", "LOOP", tid)[TOUCHES], A // threads, "%s: a, thread %d" % (title, tid))
     verdict.equal(counts(profile, "page faults", "b", "SINGLE")[TOUCHES], B - 1, title + ": b; its first byte touched is not its own")
     verdict.equal(counts(profile, "page faults", "b")[TOUCHES], B - 1, title + ": b, all")
+    verdict.equal(counts(profile, "page faults", "read")[:2], [2 * READ, 3 * READ], title + ": read, written, mapped anew and written")
+    verdict.equal(counts(profile, "page faults", "a")[FAULTS], A, title + ": a, faults")
     large, whole = counts(profile, "page faults", "large")[TOUCHES], lost(profile)
     verdict.check(large == LARGE or large < LARGE and whole >= LARGE - large, "%s: large: %d and %d lost" % (title, large, whole))
     said = [int(c["count"]) for c in profile.coverage if c["kind"] == "loss" and c.get("subject") == "page faults: lost"]
     verdict.equal(sum(said), whole, title + ": what Coverage says of it")
-    verdict.equal(counts(profile, "page faults", "shared")[LOST], 0, title + ": lost belongs to no structure")
+    verdict.equal(counts(profile, "page faults", "shared")[LOST:], [], title + ": lost belongs to no structure")
 
 
 def has(profile, source, name):

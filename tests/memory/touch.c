@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { A = 1024, B = 256, REPEATS = 1000 };
+enum { A = 1024, B = 256, READ = 128, REPEATS = 1000 };
 
 static long page;
 static volatile int64_t shared __attribute__((aligned(8)));
@@ -36,6 +36,8 @@ int main(int argc, char **argv)
     ompp_papi_set_drange(a, A * page, "a");
     ompp_papi_set_drange(b + 100, B * page - 100, "b"); /* its first page belongs to it but for some bytes */
     if (large) ompp_papi_set_drange(large, atoi(argv[1]) * page, "large");
+    char *read = fresh(READ);
+    ompp_papi_set_drange(read, READ * page, "read");
     ompp_papi_set_drange((void *)&shared, sizeof shared, "shared");
     ompp_papi_set_drange((void *)&small, sizeof small, "small");
     ompp_papi_set_drange((void *)wide, sizeof wide, "wide");
@@ -57,6 +59,11 @@ int main(int argc, char **argv)
         small = 3;
     }
     touch(b, B); /* again: no faults */
+    for (int i = 0; i < READ; i++) sum += ((volatile char *)read)[page * i]; /* the page of zeros */
+    touch(read, READ);                                                       /* a fault, and no first touch */
+    mmap(read, READ * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    madvise(read, READ * page, MADV_NOHUGEPAGE);
+    touch(read, READ); /* new pages */
     if (large) touch(large, atoi(argv[1]));
     printf("%ld %ld\n", (long)sum, (long)shared);
     return 0;

@@ -246,19 +246,28 @@ static void wraps_around(void **state)
     }
 }
 
+/* Of what is missing: 42 records lost, 5 samples lost, sampling switched off and on. */
+static void put_missing(stream_t *s, uint32_t type)
+{
+    static const uint64_t lost[2] = {3, 42}, lost_samples = 5, throttle[3] = {1, 2, 3};
+
+    if (type == PERF_RECORD_LOST) put_record(s, type, lost, sizeof lost);
+    else if (type == PERF_RECORD_LOST_SAMPLES) put_record(s, type, &lost_samples, sizeof lost_samples);
+    else put_record(s, type, throttle, sizeof throttle);
+}
+
 static void other_records(void **state)
 {
-    const uint64_t lost[2] = {3, 42}, lost_samples = 5, throttle[3] = {1, 2, 3};
     stream_t s;
     ompp_perf_record_t r;
 
     (void)state;
     begin(&s, INTEL, 0);
-    put_record(&s, PERF_RECORD_LOST, lost, sizeof lost);
-    put_record(&s, PERF_RECORD_THROTTLE, throttle, sizeof throttle);
-    put_record(&s, PERF_RECORD_UNTHROTTLE, throttle, sizeof throttle);
-    put_record(&s, 4711, throttle, sizeof throttle); /* of a later kernel */
-    put_record(&s, PERF_RECORD_LOST_SAMPLES, &lost_samples, sizeof lost_samples);
+    put_missing(&s, PERF_RECORD_LOST);
+    put_missing(&s, PERF_RECORD_THROTTLE);
+    put_missing(&s, PERF_RECORD_UNTHROTTLE);
+    put_missing(&s, 4711); /* of a later kernel */
+    put_missing(&s, PERF_RECORD_LOST_SAMPLES);
     put_intel(&s, 0x77, 0);
     assert_int_equal(ompp_perf_next(&s.ring, &r), OMPP_PERF_LOST);
     assert_int_equal(r.lost, 42);
@@ -272,23 +281,44 @@ static void other_records(void **state)
     assert_false(r.load || r.store);
 }
 
+/* Memory that was mapped: where, and how much; one that is cut off says nothing. */
+static void mapped_memory(void **state)
+{
+    const struct {
+        uint32_t pid, tid;
+        uint64_t addr, length, offset;
+        char name[8];
+    } body = {7, 8, 0x7f0000000000, 0x3000, 0, "//anon"};
+    stream_t s;
+    ompp_perf_record_t r;
+
+    (void)state;
+    begin(&s, PERF_SAMPLE_ADDR, 0);
+    put_record(&s, PERF_RECORD_MMAP, &body, sizeof body);
+    put_record(&s, PERF_RECORD_MMAP, &body, 16);
+    assert_int_equal(ompp_perf_next(&s.ring, &r), OMPP_PERF_MAPPED);
+    assert_int_equal(r.addr, 0x7f0000000000);
+    assert_int_equal(r.length, 0x3000);
+    assert_int_equal(ompp_perf_next(&s.ring, &r), OMPP_PERF_BROKEN);
+}
+
 /* What a stream tells of samples that are missing adds up; samples say nothing of it. */
 static void losses(void **state)
 {
-    const uint64_t lost[2] = {3, 42}, lost_samples = 5, throttle[3] = {1, 2, 3};
+    const uint32_t cut_off = 3;
     uint64_t found[OMPP_LOSS_NUM] = {0};
     stream_t s;
     ompp_perf_record_t r;
 
     (void)state;
     begin(&s, INTEL, 0);
-    put_record(&s, PERF_RECORD_LOST, lost, sizeof lost);
-    put_record(&s, PERF_RECORD_THROTTLE, throttle, sizeof throttle);
+    put_missing(&s, PERF_RECORD_LOST);
+    put_missing(&s, PERF_RECORD_THROTTLE);
     put_intel(&s, 0x77, 0);
-    put_record(&s, PERF_RECORD_UNTHROTTLE, throttle, sizeof throttle);
-    put_record(&s, PERF_RECORD_THROTTLE, throttle, sizeof throttle);
-    put_record(&s, PERF_RECORD_LOST_SAMPLES, &lost_samples, sizeof lost_samples);
-    put_record(&s, PERF_RECORD_LOST, lost, 4); /* cut off: one record, of what cannot be read */
+    put_missing(&s, PERF_RECORD_UNTHROTTLE);
+    put_missing(&s, PERF_RECORD_THROTTLE);
+    put_missing(&s, PERF_RECORD_LOST_SAMPLES);
+    put_record(&s, PERF_RECORD_LOST, &cut_off, sizeof cut_off); /* one record, of what cannot be read */
     while (ompp_perf_next(&s.ring, &r) != OMPP_PERF_END)
         assert_int_equal(ompp_perf_count_loss(&r, found), r.kind != OMPP_PERF_SAMPLE);
     assert_int_equal(found[OMPP_LOSS_LOST], 48);
@@ -455,7 +485,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_of_intel), cmocka_unit_test(levels),        cmocka_unit_test(all_fields),
         cmocka_unit_test(raw_ibs),         cmocka_unit_test(ibs_of_newer_kernels),
-        cmocka_unit_test(wraps_around),    cmocka_unit_test(other_records), cmocka_unit_test(losses),
+        cmocka_unit_test(wraps_around),    cmocka_unit_test(other_records),
+        cmocka_unit_test(mapped_memory),   cmocka_unit_test(losses),
         cmocka_unit_test(truncated_samples),
         cmocka_unit_test(broken_streams),  cmocka_unit_test(events_of_intel), cmocka_unit_test(events_of_amd),
         cmocka_unit_test(judgement),
