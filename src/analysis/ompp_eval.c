@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,24 +66,34 @@ typedef struct {
     const char *text, *at;
     unsigned depth;      /* of brackets open here */
     unsigned stack;      /* values on the stack here */
-    const char *problem; /* first one; NULL = none */
+    char problem[200];   /* first one; "" = none */
     const char *where;
     char nearest[160]; /* "; nearest: EXECT" of a name that is not there */
 } reader_t;
 
 static void sum(reader_t *r);
 
-static void fail(reader_t *r, const char *problem)
+static bool failed(const reader_t *r)
 {
-    if (r->problem) return;
-    r->problem = problem;
+    return r->problem[0] != '\0';
+}
+
+/* The first problem is the one that is told, where it was seen. */
+__attribute__((format(printf, 2, 3))) static void fail(reader_t *r, const char *problem, ...)
+{
+    va_list values;
+
+    if (failed(r)) return;
+    va_start(values, problem);
+    vsnprintf(r->problem, sizeof r->problem, problem, values);
+    va_end(values);
     r->where = r->at;
 }
 
 static char next(reader_t *r)
 {
     while (isspace((unsigned char)*r->at)) r->at++;
-    return r->problem ? '\0' : *r->at;
+    return failed(r) ? '\0' : *r->at;
 }
 
 static bool take(reader_t *r, char c)
@@ -94,7 +105,7 @@ static bool take(reader_t *r, char c)
 
 static void emit(reader_t *r, step_t step, int grows)
 {
-    if (r->problem) return;
+    if (failed(r)) return;
     r->stack += (unsigned)grows;
     if (r->stack > MAX_DEPTH) {
         fail(r, "the expression is nested too deeply");
@@ -139,19 +150,28 @@ static bool column(reader_t *r, size_t n)
     return false;
 }
 
+static void close_bracket(reader_t *r, const char *opened)
+{
+    if (take(r, ')')) return;
+    if (next(r)) fail(r, "an operator or the bracket that closes the one of character %zu is expected", (size_t)(opened - r->text) + 1);
+    else fail(r, "the bracket of character %zu is not closed", (size_t)(opened - r->text) + 1);
+}
+
 static bool call(reader_t *r, size_t n)
 {
     for (size_t f = 0; f < sizeof functions / sizeof functions[0]; f++) {
         if (strlen(functions[f].name) != n || strncmp(r->at, functions[f].name, n) != 0) continue;
         r->at += n;
+        const char *opened = next(r) == '(' ? r->at : NULL;
         if (!take(r, '(')) {
-            fail(r, "a function needs its arguments in brackets");
+            fail(r, "%s needs its arguments in brackets", functions[f].name);
             return true;
         }
         sum(r);
-        if (functions[f].of_two && !take(r, ',')) fail(r, "a comma and a second argument are missing");
+        if (functions[f].of_two && !take(r, ',')) fail(r, "%s takes two arguments, with a comma between them", functions[f].name);
         if (functions[f].of_two) sum(r);
-        if (!take(r, ')')) fail(r, "a closing bracket is missing");
+        if (next(r) == ',') fail(r, "%s takes %s", functions[f].name, functions[f].of_two ? "two arguments" : "one argument");
+        close_bracket(r, opened);
         if (functions[f].of_two)
             emit(r, (step_t){CALL2, {.of_two = functions[f].of_two}}, -1);
         else
@@ -184,7 +204,7 @@ static void find_nearest(reader_t *r, size_t n)
     ompp_nearest_t nearest;
     size_t used = 0;
 
-    if (!wanted || r->problem) {
+    if (!wanted || failed(r)) {
         free(wanted);
         return;
     }
@@ -202,14 +222,25 @@ static void find_nearest(reader_t *r, size_t n)
     free(wanted);
 }
 
+/* A derived metric by the name of its column. */
+static const ompp_derived_t *derived_of(const char *text)
+{
+    for (size_t i = 0; i < ompp_nderived; i++)
+        if (strncmp(text, ompp_derived[i].name, strlen(ompp_derived[i].name)) == 0) return &ompp_derived[i];
+    return NULL;
+}
+
 static void name(reader_t *r)
 {
     size_t n = 0;
 
     while (is_name(r->at[n])) n++;
     if (counter(r) || column(r, n) || call(r, n)) return;
-    if (r->at[n] != '(') find_nearest(r, n);
-    if (r->at[n] == '(')
+    const ompp_derived_t *derived = derived_of(r->at);
+    if (!derived) find_nearest(r, n);
+    if (derived)
+        fail(r, "%s is a column that appears by itself, and has no name in expressions; it is %s", derived->name, derived->expression);
+    else if (r->at[n] == '(' && !r->nearest[0])
         fail(r, "no function; of data structures there are the columns that the tables have, as loads(name) and stores(name)");
     else
         fail(r, "neither a counter in use nor a column (EXECT, EXECC, BODYT, ...) nor a function");
@@ -228,22 +259,24 @@ static void factor(reader_t *r)
 {
     char c = next(r);
 
-    if (++r->depth > MAX_DEPTH) fail(r, "too many brackets");
-    if (r->problem) return;
+    const char *const begin = r->at;
+
+    if (++r->depth > MAX_DEPTH) fail(r, "brackets, signs and powers are nested too deeply");
+    if (failed(r)) return;
     if (isdigit((unsigned char)c) || c == '.') {
         number(r);
     } else if (is_name(c)) {
         name(r);
     } else if (take(r, '(')) {
         sum(r);
-        if (!take(r, ')')) fail(r, "a closing bracket is missing");
+        close_bracket(r, begin);
     } else if (take(r, '-')) {
         factor(r);
         emit(r, (step_t){NEGATE, {0}}, 0);
     } else if (take(r, '+')) {
         factor(r);
     } else {
-        fail(r, c ? "a number, a name or a bracket is expected" : "it ends too early");
+        fail(r, c ? "a number, a name or an opening bracket is expected" : "a number or a name is missing");
     }
     if (take(r, '^')) {
         factor(r);
@@ -284,9 +317,11 @@ static ompp_eval_t *compile(const char *expression, const ompp_counter_t *counte
     e->counters = counters;
     e->ncounters = ncounters;
     sum(&r);
-    if (!r.problem && next(&r)) fail(&r, "an operator is expected");
-    if (!r.problem) return e;
-    snprintf(error, n, "%s, at character %zu: '%.30s'%s", r.problem, (size_t)(r.where - expression) + 1, r.where, r.nearest);
+    if (next(&r) == ')') fail(&r, "no bracket is open that this one closes");
+    if (next(&r)) fail(&r, "an operator (+ - * / ^) is expected");
+    if (!failed(&r)) return e;
+    snprintf(error, n, *r.where ? "%s, at character %zu: '%.30s'%s" : "%s, at character %zu: the end%.0s%s", r.problem,
+             (size_t)(r.where - expression) + 1, r.where, r.nearest);
     free(e);
     return NULL;
 }

@@ -97,6 +97,41 @@ static void names_the_place(void **state)
     }
 }
 
+/* What is wrong is said in words that fit, with the nearest name where one was misspelled. */
+static void says_what(void **state)
+{
+    static const struct {
+        const char *expression, *words;
+    } cases[] = {
+        {"EXECT)", "no bracket is open that this one closes, at character 6: ')'"},
+        {"(1+2", "the bracket of character 1 is not closed, at character 5: the end"},
+        {"2*(1+(3)", "the bracket of character 3 is not closed"},
+        {"(1 2)", "an operator or the bracket that closes the one of character 1 is expected, at character 4"},
+        {"sqrt(4", "the bracket of character 5 is not closed"},
+        {"max(1)", "max takes two arguments"},
+        {"max(1,2,3)", "max takes two arguments, at character 8: ',3)'"},
+        {"sqrt(1,2)", "sqrt takes one argument, at character 7"},
+        {"sqrt 4", "sqrt needs its arguments in brackets"},
+        {"1+", "a number or a name is missing, at character 3: the end"},
+        {"", "a number or a name is missing, at character 1: the end"},
+        {"1 2", "an operator (+ - * / ^) is expected"},
+        {"EXECTT/2", "at character 1: 'EXECTT/2'; nearest: EXECT"},
+        {"bodyt", "nearest: BODYT"},
+        {"2*sqr(4)", "at character 3: 'sqr(4)'; nearest: sqrt"},
+        {"PAPI_TOT_IMS", "nearest: PAPI_TOT_INS"},
+        {"perf::PAGE-FALTS", "nearest: perf::PAGE-FAULTS"},
+        {"IPC*2", "IPC is a column that appears by itself, and has no name in expressions; it is PAPI_TOT_INS/PAPI_TOT_CYC"},
+        {"1+NOTHING*2", "neither a counter in use nor a column"},
+    };
+    char error[300];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ompp_eval_t *eval = ompp_eval_new(cases[i].expression, values, error, sizeof error);
+        if (eval || !strstr(error, cases[i].words)) fail_msg("'%s': '%s', not '%s'", cases[i].expression, error, cases[i].words);
+    }
+}
+
 static void survives_size(void **state)
 {
     char text[4000], error[200];
@@ -131,6 +166,7 @@ int main(void)
         cmocka_unit_test(computes),
         cmocka_unit_test(is_undefined),
         cmocka_unit_test(names_the_place),
+        cmocka_unit_test(says_what),
         cmocka_unit_test(survives_size),
         cmocka_unit_test(is_long),
     };
