@@ -1,5 +1,6 @@
 #include "tools/ompp-doctor.h"
 
+#include "base/ompp_debug_advice.h"
 #include "base/ompp_env.h"
 #include "tools/ompp-elf.h"
 #include "tools/ompp-option.h"
@@ -136,7 +137,7 @@ static void check_debug(doctor_t *d, const part_t *p)
     case OMPP_ELF_SEPARATE: say(d, FINE, "lines", "debug information is in a file of its own: regions have file and line"); break;
     case OMPP_ELF_NO_LINES:
         say(d, NOTE, "lines", "no debug information: regions that are known by address alone have no file and line");
-        advise("compile with -g; it changes no code");
+        advise("%s", ompp_debug_advice(p->program.path, ompp_elf_names_debug_file(p->program.path)));
     }
 }
 

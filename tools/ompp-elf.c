@@ -156,6 +156,17 @@ ompp_elf_debug_t ompp_elf_debug(const char *path)
     return found;
 }
 
+bool ompp_elf_names_debug_file(const char *path)
+{
+    image_t image;
+    bool names = false;
+
+    if (!map_file(path, &image)) return false;
+    names = is_elf_here(&image) && find_section(&image, ".gnu_debuglink");
+    munmap((void *)image.data, image.size);
+    return names;
+}
+
 /* Offset in the file of an address, or 0. */
 static size_t file_offset(const image_t *image, ElfW(Addr) address)
 {

@@ -29,6 +29,9 @@ typedef enum {
 /** \brief Debug information of a program. */
 ompp_elf_debug_t ompp_elf_debug(const char *path);
 
+/** \return whether the file names one with its debug information (.gnu_debuglink), found or not. */
+bool ompp_elf_names_debug_file(const char *path);
+
 /** \brief One shared library that a file needs, directly or through others. \param[in] soname  borrowed for the call. */
 typedef void (*ompp_elf_visit_t)(const char *soname, void *data);
 

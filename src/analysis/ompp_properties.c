@@ -12,6 +12,8 @@
 #include <string.h>
 
 #define OFTEN_PER_SECOND 1000.0
+#define MESSAGE_NS 20000.0 /* more than a message needs before its bytes go */
+#define BYTE_NS 5.0        /* and for a byte: 200 MB/s */
 
 /* What one call works on, for one region after the other. */
 typedef struct {
@@ -21,7 +23,8 @@ typedef struct {
     /* MPI: thread time in the call, of it waiting for the last rank, that rank, and messages. */
     double busy, waiting;
     uint32_t late_rank;
-    uint64_t colls, recvs, sends;
+    uint64_t colls, recvs, sends, bytes_out;
+    double call_ns; /* time in these calls */
 } find_t;
 
 double ompp_analysis_basis(const ompp_profile_t *profile)
@@ -118,10 +121,12 @@ static void add_call(find_t *f, uint32_t n, uint64_t *rank_ns)
         f->colls += block->values[OMPP_METRIC_COLLS];
         f->recvs += block->values[OMPP_METRIC_RECVS];
         f->sends += block->values[OMPP_METRIC_SENDS];
+        f->bytes_out += block->values[OMPP_METRIC_BYTES_OUT];
     }
     uint64_t least = least_of(p, node, rank_ns, &rank);
     for (size_t r = 0; r < p->nranks_kept; r++) {
         double threads = inside ? 1 : p->ranks[r].nthreads;
+        f->call_ns += (double)rank_ns[r];
         f->busy += threads * (double)rank_ns[r];
         if (rank_ns[r]) waiting += threads * (double)(rank_ns[r] - least);
     }
@@ -139,7 +144,8 @@ static bool add_calls(find_t *f, uint32_t region)
     uint64_t *rank_ns = calloc(f->profile->nranks_kept + 1, sizeof *rank_ns);
 
     f->busy = f->waiting = 0;
-    f->colls = f->recvs = f->sends = 0;
+    f->colls = f->recvs = f->sends = f->bytes_out = 0;
+    f->call_ns = 0;
     f->late_rank = OMPP_NONE;
     for (uint32_t n = 1; rank_ns && n < f->profile->nnodes; n++)
         if (f->profile->nodes[n].region == region) add_call(f, n, rank_ns);
@@ -209,6 +215,8 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
         return f->colls && f->late_rank != OMPP_NONE && f->waiting >= 0.5 * f->busy;
     case OMPP_WHEN_RECEIVES:
         return f->recvs;
+    case OMPP_WHEN_DELAYED:
+        return f->sends && !f->recvs && !f->colls && f->call_ns > MESSAGE_NS * (double)f->sends + BYTE_NS * (double)f->bytes_out;
     case OMPP_WHEN_MOVES:
         return f->recvs || f->sends || f->colls;
     }

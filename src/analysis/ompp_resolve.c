@@ -3,6 +3,7 @@
 
 #include "analysis/ompp_calls.h"
 #include "analysis/ompp_directives.h"
+#include "base/ompp_debug_advice.h"
 #include "base/ompp_error.h"
 #include "structure/ompp_name.h"
 #include "structure/ompp_source.h"
@@ -196,10 +197,20 @@ static ompp_query_t question(const ompp_profile_t *profile, const ompp_region_t 
                           .callee_end = calls && is_gomp(profile) ? "GOMP" : NULL};
 }
 
+static const char *why_no_line(const ompp_profile_t *profile, uint32_t module, const ompp_structure_t *structure, char *why, size_t n)
+{
+    const char *path = ompp_profile_text(profile, profile->modules[module].path);
+
+    if (ompp_structure_has_lines(structure)) return "no line for the address";
+    snprintf(why, n, "no debug information; %s", ompp_debug_advice(path, ompp_structure_names_debug_file(structure)));
+    return why;
+}
+
 /* Code: all questions at once. */
 static int resolve_code(ompp_profile_t *profile, item_t *items, size_t n, ompp_structure_t *structure, double deadline)
 {
     uint64_t late = 0, missing = 0;
+    char why[300];
     ompp_query_t *queries = calloc(n + 1, sizeof *queries);
 
     if (!queries) return -OMPP_E_NOMEM;
@@ -211,8 +222,7 @@ static int resolve_code(ompp_profile_t *profile, item_t *items, size_t n, ompp_s
         else if (!apply(profile, &items[i], &queries[i])) missing++;
     }
     if (n) not_found(profile, items[0].module, rc == -OMPP_E_NOMEM ? ompp_error_message(rc) : "time limit", late);
-    if (n) not_found(profile, items[0].module,
-                     ompp_structure_has_lines(structure) ? "no line for the address" : "no debug information", missing);
+    if (n) not_found(profile, items[0].module, why_no_line(profile, items[0].module, structure, why, sizeof why), missing);
     free(queries);
     return rc == -OMPP_E_NOMEM ? rc : 0;
 }

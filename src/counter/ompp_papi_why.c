@@ -1,5 +1,5 @@
 /*
- * Refusals in words: the reason, and the nearest names that work here.
+ * Refusals in words: the reason, and names that work here: the nearest ones of a name that is misspelled, else what there is.
  */
 #include "counter/ompp_papi_priv.h"
 
@@ -14,6 +14,9 @@
 #define MAX_NAME 128
 #define NEAREST 12   /* names that are tried */
 #define SHOWN 3
+
+/* What machines without a performance monitoring unit have, the most useful first. */
+static const char *const software[] = {"perf::TASK-CLOCK", "perf::PAGE-FAULTS", "perf::CONTEXT-SWITCHES", "perf::CPU-MIGRATIONS"};
 
 typedef struct {
     size_t distance;
@@ -56,36 +59,56 @@ static void offer_all(candidate_t best[], unsigned *nbest, const char *wanted, i
                             : PAPI_enum_cmp_event(&code, PAPI_ENUM_EVENTS, component)) == PAPI_OK);
 }
 
+typedef struct {
+    char *text;
+    size_t n, used;
+    unsigned shown;
+} list_t;
+
+static void add(list_t *list, const char *title, const char *name)
+{
+    if (list->shown == SHOWN || list->used >= list->n) return;
+    list->used += (size_t)snprintf(list->text + list->used, list->n - list->used, "%s%s", list->shown++ ? ", " : title, name);
+}
+
 /* A name that is written wrong is said though the event cannot be had here: of another machine's user it may be. */
-static void name_known(const char *wanted, char *text, size_t n)
+static void name_known(const char *wanted, list_t *list)
 {
     candidate_t best[NEAREST];
     unsigned nbest = 0;
-    size_t used = 0;
 
     offer_all(best, &nbest, wanted, PAPI_ENUM_EVENTS, -1);
-    for (unsigned k = 0; k < nbest && k < SHOWN && used < n && best[k].distance <= strlen(wanted) / 3; k++)
-        used += (size_t)snprintf(text + used, n - used, "%s%s", k ? ", " : "; nearest, but not counted here: ", best[k].name);
+    for (unsigned k = 0; k < nbest; k++)
+        if (best[k].distance <= strlen(wanted) / 3) add(list, "; nearest, but not counted here: ", best[k].name);
 }
 
-/* "; nearest that work here: A, B" */
-static void name_nearest(const char *wanted, char *text, size_t n)
+static void name_nearest(const char *wanted, list_t *list)
 {
     candidate_t best[NEAREST];
-    unsigned nbest = 0, shown = 0;
-    size_t used = 0;
+    unsigned nbest = 0;
 
-    *text = '\0';
     offer_all(best, &nbest, wanted, PAPI_PRESET_ENUM_AVAIL, -1);
     for (int c = 0; c < PAPI_num_components(); c++) {
         const PAPI_component_info_t *component = PAPI_get_component_info(c);
         if (component && !component->disabled) offer_all(best, &nbest, wanted, 0, c);
     }
-    for (unsigned k = 0; k < nbest && shown < SHOWN && used < n; k++) {
-        if (!ompp_papi_works(best[k].name)) continue;
-        used += (size_t)snprintf(text + used, n - used, "%s%s", shown++ ? ", " : "; nearest that work here: ", best[k].name);
-    }
-    if (!shown && !is_known(wanted)) name_known(wanted, text, n);
+    for (unsigned k = 0; k < nbest; k++)
+        if (best[k].distance <= strlen(wanted) / 3 && ompp_papi_works(best[k].name)) add(list, "; nearest that work here: ", best[k].name);
+}
+
+/* Letters say nothing of what an event counts: names that are near are for those that are misspelled, or of the same unit. */
+static void name_others(const char *wanted, char *text, size_t n)
+{
+    list_t list = {.text = text, .n = n};
+    const bool known = is_known(wanted);
+
+    *text = '\0';
+    if (!known || ompp_papi_has_pmu()) name_nearest(wanted, &list);
+    if (list.shown) return;
+    if (!known) name_known(wanted, &list);
+    list.shown = 0;
+    for (size_t i = 0; i < sizeof software / sizeof software[0]; i++)
+        if (ompp_papi_works(software[i])) add(&list, "; what can be counted here: ", software[i]);
 }
 
 /* ---- Reasons --------------------------------------------------------------------------------------------------------- */
@@ -98,7 +121,7 @@ bool ompp_papi_has_pmu(void)
 
 void ompp_papi_why(const char *name, int error, bool beside, char *reason, size_t n)
 {
-    char nearest[300], why[160];
+    char others[300], why[160];
 
     if (!is_known(name))
         snprintf(why, sizeof why, "PAPI knows no event of this name");
@@ -111,6 +134,6 @@ void ompp_papi_why(const char *name, int error, bool beside, char *reason, size_
         snprintf(why, sizeof why, "this machine has no performance monitoring unit (a virtual machine mostly has none)");
     else
         snprintf(why, sizeof why, "PAPI says: %s", PAPI_strerror(error));
-    name_nearest(name, nearest, sizeof nearest);
-    snprintf(reason, n, "%s%s", why, nearest);
+    name_others(name, others, sizeof others);
+    snprintf(reason, n, "%s%s", why, others);
 }

@@ -78,7 +78,8 @@ static void look(ompp_perf_record_t *record)
     const uint64_t word = record->addr >> WORD_BITS, bit = 1ull << (record->addr >> PAGE_BITS & 63);
 
     if (!seen) return;
-    if (record->kind == OMPP_PERF_MAPPED) forget(record->addr, record->length);
+    if (record->addr - (uintptr_t)seen < SEEN_BYTES) record->kind = OMPP_PERF_OTHER; /* ours, of remembering the program's */
+    else if (record->kind == OMPP_PERF_MAPPED) forget(record->addr, record->length);
     else if (record->kind == OMPP_PERF_SAMPLE && word < SEEN_BYTES / sizeof *seen)
         record->again = atomic_fetch_or_explicit(&seen[word], bit, memory_order_relaxed) & bit;
 }

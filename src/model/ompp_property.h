@@ -23,6 +23,7 @@ typedef enum {
     OMPP_WHEN_OFTEN,
     OMPP_WHEN_LATE,
     OMPP_WHEN_RECEIVES,
+    OMPP_WHEN_DELAYED,
     OMPP_WHEN_MOVES
 } ompp_property_when_t;
 

@@ -76,17 +76,34 @@ const char *ompp_text_type(const ompp_profile_t *p)
     return names[worst];
 }
 
+/* Nobody knows the time of a process that died. */
+static void line_cpu(ompp_text_t *t, const char *name, uint64_t ns, size_t unknown)
+{
+    char text[100];
+
+    if (!unknown) {
+        line_seconds(t, name, ns);
+    } else if (ns == 0) {
+        line(t, name, "not known");
+    } else {
+        snprintf(text, sizeof text, "%s sec (not known of %zu ranks)", ompp_text_seconds(t, ns).text, unknown);
+        line(t, name, text);
+    }
+}
+
 static void cpu_times(ompp_text_t *t)
 {
     const ompp_profile_t *p = t->profile;
     uint64_t user = p->rest_user_ns, system = p->rest_system_ns;
+    size_t unknown = 0;
 
     for (size_t r = 0; r < p->nranks_kept; r++) {
         user += p->ranks[r].user_ns;
         system += p->ranks[r].system_ns;
+        unknown += p->ranks[r].end == OMPP_END_INCOMPLETE && p->ranks[r].user_ns + p->ranks[r].system_ns == 0;
     }
-    line_seconds(t, "User Time", user);
-    line_seconds(t, "System Time", system);
+    line_cpu(t, "User Time", user, unknown);
+    line_cpu(t, "System Time", system, unknown);
 }
 
 /* Says which TIDs do not belong to the outermost team; nothing when there are none. */
@@ -216,6 +233,20 @@ static void coverage_line(ompp_text_t *t, const ompp_coverage_t *c)
     putc('\n', t->out);
 }
 
+/* ompP's sections divide by different times, and have no room to say so. */
+static void percentages(ompp_text_t *t)
+{
+    const uint64_t all = t->duration_ns * t->nslots;
+
+    fprintf(t->out,
+            "percentages are of thread time (%s sec, %" PRIu64 " threads) in the callgraph, in 'whole program' and of properties;\n",
+            ompp_text_seconds(t, all).text, t->nslots);
+    fprintf(t->out,
+            "  of the wallclock (%s sec) in 'Parallel coverage' and 'sorted by wallclock time', where a region that leaves out threads\n"
+            "  has a larger share than of thread time; of the region's own thread time in 'each individual parallel region'\n",
+            ompp_text_seconds(t, t->duration_ns).text);
+}
+
 void ompp_text_coverage(ompp_text_t *t)
 {
     const ompp_profile_t *p = t->profile;
@@ -225,6 +256,7 @@ void ompp_text_coverage(ompp_text_t *t)
     for (uint32_t kind = 0; kind < OMPP_COVERAGE_NUM; kind++) {
         for (size_t i = 0; i < p->ncoverage; i++)
             if (p->coverage[i].kind == kind) coverage_line(t, &p->coverage[i]);
+        if (kind == OMPP_COVERAGE_OUTSIDE && t->nslots > 1) percentages(t);
         if (kind == OMPP_COVERAGE_REFUSED && t->refused) fputs(t->refused, t->out); /* expressions are the report's matter */
     }
     putc('\n', t->out);

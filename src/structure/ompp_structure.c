@@ -145,6 +145,11 @@ bool ompp_structure_has_lines(const ompp_structure_t *structure)
     return structure->has_lines;
 }
 
+bool ompp_structure_names_debug_file(const ompp_structure_t *structure)
+{
+    return ompp_elf_has(&structure->elf, ".gnu_debuglink");
+}
+
 int64_t ompp_structure_mtime(const ompp_structure_t *structure)
 {
     return structure->elf.mtime;

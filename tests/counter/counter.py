@@ -47,7 +47,8 @@ def check(verdict, outcome, threads, title):
 
 REFUSED = {
     "PAPI_TOT_INST": "knows no event of this name",
-    "perf::NO-SUCH-EVENT": "nearest that work here: perf::",
+    "PAPI_XYZZY": "what can be counted here: perf::TASK-CLOCK, perf::PAGE-FAULTS",
+    "perf::PAGE-FALTS": "nearest that work here: perf::PAGE-FAULTS",
 }
 
 
@@ -58,6 +59,10 @@ def check_refusals(verdict, program, scratch):
         kinds = [c for c in outcome.profile().coverage if c["kind"] == "refused"]
         verdict.equal(len(kinds), 1, "%s: lines in Coverage" % event)
         near(verdict, of(outcome.profile(), "SINGLE"), 500, event + ": the other counter goes on")
+    if not os.path.exists("/sys/bus/event_source/devices/cpu"):
+        outcome = harness.run(program, scratch.file("no-unit"), 2, OMPP_CTR1="PAPI_TOT_CYC")
+        verdict.check(any("what can be counted here: perf::TASK-CLOCK" in m and "nearest" not in m for m in outcome.messages()),
+                      "cycles without a unit that counts them: %s" % outcome.messages())
     outcome = harness.run(program, scratch.file("bad-eval"), 2, OMPP_CTR1=FAULTS, OMPP_EVAL1="2 * / 3", OMPP_DATA_BACKEND="hoks")
     verdict.check(any("at character 5" in m for m in outcome.messages()), "a bad expression: %s" % outcome.messages())
     coverage = open(outcome.reports("txt")[0]).read().partition("ompp Coverage")[2]

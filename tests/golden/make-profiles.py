@@ -195,6 +195,14 @@ def mpi():
     return p
 
 
+def plain():
+    """2 ranks x 1 thread without a parallel region: sends that wait for the receiver, and sends that need their time for their bytes."""
+    p = Profile('plain', ranks=2, threads=1, mpi=True)
+    mpi_calls(p, 0, 1, 60, 25, 'MPI_Send', lambda r: 2000, [0, 8000, 0, 10, 0])
+    mpi_calls(p, 0, 2, 3000, 32, 'MPI_Send', lambda r: 400, [0, 80000000, 0, 10, 0])
+    return p
+
+
 def properties():
     """2 ranks x 2 threads, 40 s of thread time: properties that the other profiles do not have. Shares in percent of it."""
     p = Profile('properties', ranks=2, threads=2, mpi=True)
@@ -357,7 +365,7 @@ def whatif():
 
 
 def main():
-    for name, profile in (('serial', serial()), ('collapsed', collapsed()), ('constructs', constructs()), ('mpi', mpi()),
+    for name, profile in (('serial', serial()), ('collapsed', collapsed()), ('constructs', constructs()), ('mpi', mpi()), ('plain', plain()),
                           ('properties', properties()), ('ranks20', many_ranks()), ('rest', many_ranks('rest', 4, 96)), ('tasks', tasks()), ('unresolved', unresolved()),
                           ('whatif', whatif())):
         with open(os.path.join(sys.argv[1], name + '.xml'), 'w', encoding='utf-8') as out:

@@ -163,7 +163,11 @@ def test_debug_apart(doctor):
     texts = [open(os.path.join(folder, name)).read() for name in os.listdir(folder) if name.endswith(".txt")]
     doctor.verdict.check(texts and re.search(r"linked\.c \(\d+-\d+\)", texts[0]), "debug information apart: no lines in the report")
     os.unlink(os.path.join(doctor.folder, "linked.debug"))
-    doctor.ask("debug information lost", [linked], 0, {"lines": ("note", "no debug information")})
+    packaged = shutil.which("tr", path="/usr/bin:/bin")
+    if packaged:
+        out = doctor.ask("of a package", [packaged, "--version"], 1, {"lines": ("note", "no debug information", "NAME-dbgsym", "debuginfod-find")})
+        doctor.verdict.check("compile with -g" not in out, "of a package: nobody compiles it")
+    doctor.ask("debug information lost", [linked], 0, {"lines": ("note", "no debug information", "NAME-dbgsym", "compile with -g")})
 
 
 def test_options(doctor, good):

@@ -64,6 +64,8 @@ def test_way(verdict, scratch, program, way):
     profile = merged(verdict, folder, way, "job")
     if profile:
         check_counts(verdict, profile, way, way == "early")
+        text = open(profile.path.replace(".xml", ".txt")).read()
+        verdict.equal(re.findall("^(?:User|System) Time +: (.*)", text, re.M), ["not known"] * 2, way + ": CPU time")
     return folder
 
 
