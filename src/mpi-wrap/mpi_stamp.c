@@ -42,7 +42,7 @@ static void adopt_claim(ompp_mpi_stamp_t *s, int source, int tag, bool good, uns
 
     if (!message) return;
     memset(ompp_mpi_stamp_of(message), 0, ompp_mpi_stamping_state.bytes);
-    claimed = ompp_mpi_stamp_claim(s->channel, source, tag, s->begin, good ? OMPP_MPI_STAMP_LIMIT_S : 0,
+    claimed = ompp_mpi_stamp_claim(s->channel, source, tag, s->begin, good ? OMPP_MPI_STAMP_LIMIT_S : 0, NULL,
                                    ompp_mpi_stamp_of(message), &flags);
     if (good) ompp_mpi_adopt(claimed ? ompp_mpi_stamp_of(message) : NULL, s->begin, OMPP_SYNC_MESSAGE, flags);
     ompp_mpi_stamp_free(message);
@@ -66,7 +66,7 @@ static bool can_send(const ompp_mpi_stamp_t *s)
 
 static void send_before(ompp_mpi_stamp_t *s)
 {
-    if (can_send(s)) s->receipt = ompp_mpi_stamp_send(s->channel, s->peer, s->tag, waits_for_receiver(s), 0, s->begin);
+    if (can_send(s)) s->receipt = ompp_mpi_stamp_send(s->channel, s->peer, s->tag, waits_for_receiver(s), 0, false, s->begin);
 }
 
 /* A blocking send is over. */
@@ -80,7 +80,7 @@ static void send_after(ompp_mpi_stamp_t *s, bool good)
         return;
     }
     memset(ompp_mpi_stamp_of(message), 0, ompp_mpi_stamping_state.bytes);
-    if (ompp_mpi_receipt_take(s->receipt, s->begin, end, ompp_mpi_stamp_of(message)))
+    if (ompp_mpi_receipt_take(s->receipt, s->begin, end, false, ompp_mpi_stamp_of(message)))
         ompp_mpi_adopt(ompp_mpi_stamp_of(message), s->begin, OMPP_SYNC_MESSAGE, 0);
     ompp_mpi_stamp_free(message);
 }
@@ -99,6 +99,7 @@ static int tag_of(const ompp_mpi_stamp_t *s)
 
 static void receive_before(ompp_mpi_stamp_t *s)
 {
+    ompp_mpi_progress_before(s->begin);
     if (s->channel && (source_of(s) == MPI_ANY_SOURCE || tag_of(s) == MPI_ANY_TAG)) ompp_mpi_substitute(s, 1);
 }
 
@@ -142,7 +143,8 @@ static void probe_after(ompp_mpi_stamp_t *s, bool good)
     message = ompp_mpi_stamp_new();
     if (!message) return;
     memset(ompp_mpi_stamp_of(message), 0, ompp_mpi_stamping_state.bytes);
-    got = matches ? ompp_mpi_stamp_claim(s->channel, source, tag, s->begin, OMPP_MPI_STAMP_LIMIT_S, ompp_mpi_stamp_of(message), &flags)
+    got = matches ? ompp_mpi_stamp_claim(s->channel, source, tag, s->begin, OMPP_MPI_STAMP_LIMIT_S, NULL,
+                                         ompp_mpi_stamp_of(message), &flags)
                   : ompp_mpi_stamp_peek(s->channel, source, tag, s->begin, ompp_mpi_stamp_of(message), &flags);
     ompp_mpi_adopt(got ? ompp_mpi_stamp_of(message) : NULL, begin, OMPP_SYNC_MESSAGE, flags | (asks ? OMPP_WHATIF_F_POLLING : 0));
     ompp_mpi_stamp_free(message);
@@ -165,7 +167,7 @@ static void keep(ompp_mpi_stamp_t *s, ompp_mpi_pending_t kind, int peer, int tag
     r->receipt = s->receipt;
     r->persistent = s->op == OMPP_MPI_STAMP_SEND_INIT || s->op == OMPP_MPI_STAMP_SSEND_INIT || s->op == OMPP_MPI_STAMP_RECV_INIT;
     r->active = !r->persistent;
-    r->synchronous = kind == OMPP_MPI_PENDING_SEND && s->typed && waits_for_receiver(s);
+    r->synchronous = kind == OMPP_MPI_PENDING_SEND && s->typed && (OMPP_MPI_STARTED_WAIT || waits_for_receiver(s));
     ompp_mpi_request_put(r, handle);
 }
 

@@ -103,6 +103,7 @@ void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp)
     exchange_t x;
     ompp_mpi_request_t *r;
 
+    if (stamp->op == OMPP_MPI_STAMP_COLL) ompp_mpi_progress_before(stamp->begin);
     if (!stamp->channel || !plan(stamp->channel, stamp->order, stamp->root, &x) || !make_room(&x, stamp->begin)) return;
     if (stamp->op == OMPP_MPI_STAMP_COLL) {
         if (run(&x) == MPI_SUCCESS && x.adopts) {

@@ -159,15 +159,18 @@ static void reclaim(void)
     }
 }
 
-/* Owns message. */
-static void send_message(MPI_Comm own, int dest, int tag, unsigned char *message)
+/*
+ * Owns message. quiet: MPI is not to make progress, as it makes none in the call that this is for: what other ranks wait for would be done
+ * earlier than without us.
+ */
+static void send_message(MPI_Comm own, int dest, int tag, unsigned char *message, bool quiet)
 {
     MPI_Request request;
     sent_t *s;
 
-    if (sent.first) reclaim();
+    if (sent.first && !quiet) reclaim();
     if (PMPI_Isend(message, (int)message_bytes(), MPI_BYTE, dest, tag, own, &request) != MPI_SUCCESS ||
-        ompp_mpi_stamp_complete(&request, 0)) {
+        (!quiet && ompp_mpi_stamp_complete(&request, 0))) {
         ompp_mpi_stamp_free(message);
         return;
     }
@@ -192,7 +195,7 @@ void ompp_mpi_stamp_post(MPI_Comm own, int dest, int tag, ompp_time_t t)
 {
     unsigned char *message = new_message(0, 0, t);
 
-    if (message) send_message(own, dest, tag, message);
+    if (message) send_message(own, dest, tag, message, false);
 }
 
 /* ---- Receipts ------------------------------------------------------------------------------------------------------- */
@@ -230,12 +233,12 @@ static ompp_mpi_receipt_t *oldest_receipt(void)
     return r;
 }
 
-/* One that has come, or a new one. */
-static ompp_mpi_receipt_t *free_receipt(void)
+/* One that has come, or a new one. quiet: only one that is known to have come. */
+static ompp_mpi_receipt_t *free_receipt(bool quiet)
 {
     ompp_mpi_receipt_t *r = oldest_receipt();
 
-    if (r && ompp_mpi_stamp_complete(&r->request, 0)) return r;
+    if (r && (quiet ? r->request == MPI_REQUEST_NULL : ompp_mpi_stamp_complete(&r->request, 0))) return r;
     ompp_mpi_receipt_drop(r);
     if (__atomic_load_n(&receipts.count, __ATOMIC_RELAXED) >= MAX_RECEIPTS) return NULL;
     __atomic_add_fetch(&receipts.count, 1, __ATOMIC_RELAXED);
@@ -244,9 +247,9 @@ static ompp_mpi_receipt_t *free_receipt(void)
     return r;
 }
 
-static ompp_mpi_receipt_t *new_receipt(const ompp_mpi_channel_t *channel, int dest)
+static ompp_mpi_receipt_t *new_receipt(const ompp_mpi_channel_t *channel, int dest, bool quiet)
 {
-    ompp_mpi_receipt_t *r = free_receipt();
+    ompp_mpi_receipt_t *r = free_receipt(quiet);
 
     if (!r) return NULL;
     r->number = __atomic_fetch_add(&receipts.number, 1, __ATOMIC_RELAXED) % RECEIPT_TAGS;
@@ -258,29 +261,38 @@ static ompp_mpi_receipt_t *new_receipt(const ompp_mpi_channel_t *channel, int de
     return NULL;
 }
 
-bool ompp_mpi_receipt_take(ompp_mpi_receipt_t *receipt, ompp_time_t begin, ompp_time_t end, unsigned char *sum)
+bool ompp_mpi_receipt_take(ompp_mpi_receipt_t *receipt, ompp_time_t begin, ompp_time_t end, bool always, unsigned char *sum)
 {
+    const bool is_short = end - begin < SHORT_SEND_NS;
     const double took = end > begin ? (double)(end - begin) * 1e-9 : 0;
     double limit = RECEIPT_SHORT_S + RECEIPT_PART * took;
     bool waited = false;
 
     if (!receipt) return false;
     if (limit > RECEIPT_LONG_S) limit = RECEIPT_LONG_S;
-    if (end - begin >= SHORT_SEND_NS && ompp_mpi_stamp_complete(&receipt->request, limit)) {
+    if ((always || !is_short) && ompp_mpi_stamp_complete(&receipt->request, is_short ? 0 : limit)) {
         const int64_t t = ((ompp_mpi_header_t *)(void *)receipt->message)->time_ns;
-        waited = t > ompp_mpi_clock_common(begin) && t <= ompp_mpi_clock_common(end);
+        waited = (always || t > ompp_mpi_clock_common(begin)) && t <= ompp_mpi_clock_common(end);
         if (waited) ompp_sync_combine(sum, ompp_mpi_stamp_of(receipt->message));
     }
     ompp_mpi_receipt_drop(receipt);
     return waited;
 }
 
-static void give_receipt(ompp_mpi_channel_t *channel, int source, const unsigned char *message, ompp_time_t begin)
+/* \param[in] moment  what is to be told; NULL = the state at begin. */
+static void give_receipt(ompp_mpi_channel_t *channel, int source, const unsigned char *message, ompp_time_t begin,
+                         const unsigned char *moment)
 {
     const unsigned number = ((const ompp_mpi_header_t *)(const void *)message)->receipt;
-    unsigned char *reply = number ? new_message(0, 0, begin) : NULL;
+    unsigned char *reply = !number ? NULL : moment ? ompp_mpi_stamp_new() : new_message(0, 0, begin);
 
-    if (reply) send_message(ompp_mpi_stamping_state.receipts, world_rank(channel, source), (int)number - 1, reply);
+    if (reply && moment) memcpy(reply, moment, message_bytes());
+    if (reply) send_message(ompp_mpi_stamping_state.receipts, world_rank(channel, source), (int)number - 1, reply, false);
+}
+
+unsigned char *ompp_mpi_stamp_moment(ompp_time_t t)
+{
+    return new_message(0, 0, t);
 }
 
 /* ---- Messages of the user ------------------------------------------------------------------------------------------- */
@@ -291,15 +303,15 @@ bool ompp_mpi_sends_to(const ompp_mpi_channel_t *channel, int dest, int tag)
 }
 
 ompp_mpi_receipt_t *ompp_mpi_stamp_send(ompp_mpi_channel_t *channel, int dest, int tag, bool wants_receipt, unsigned flags,
-                                         ompp_time_t t)
+                                        bool quiet, ompp_time_t t)
 {
     ompp_mpi_receipt_t *receipt;
     unsigned char *message;
 
     if (__atomic_load_n(&ompp_mpi_stamping_state.lost, __ATOMIC_RELAXED)) return NULL;
-    receipt = wants_receipt ? new_receipt(channel, dest) : NULL;
+    receipt = wants_receipt ? new_receipt(channel, dest, quiet) : NULL;
     message = new_message(receipt ? receipt->number + 1 : 0, flags, t);
-    if (message) send_message(channel->shadow, dest, tag, message);
+    if (message) send_message(channel->shadow, dest, tag, message, quiet);
     return receipt;
 }
 
@@ -360,14 +372,15 @@ static void pass_over(ompp_mpi_channel_t *channel, int source, int tag, unsigned
     free(h);
 }
 
-static bool must_skip(ompp_mpi_channel_t *channel, int source, int tag)
+/* Whether a stamp is held already; or, without messages, whether there is one that nobody asks for. */
+static bool holds(ompp_mpi_channel_t *channel, int source, int tag, bool messages)
 {
     bool found = false;
 
     if (!channel->held) return false;
     pthread_mutex_lock(&channel->lock);
     for (const ompp_mpi_held_t *h = channel->held; h && !found; h = h->next)
-        found = !h->message && h->source == source && h->tag == tag;
+        found = (h->message != NULL) == messages && h->source == source && h->tag == tag;
     pthread_mutex_unlock(&channel->lock);
     return found;
 }
@@ -379,7 +392,8 @@ static void lose(void)
     ompp_mpi_unfollowed("messages after one that came without them");
 }
 
-static unsigned char *next_message(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, double limit_seconds)
+static unsigned char *next_message(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, double limit_seconds,
+                                   const unsigned char *moment)
 {
     unsigned char *message = ompp_mpi_stamp_new();
 
@@ -388,8 +402,8 @@ static unsigned char *next_message(ompp_mpi_channel_t *channel, int source, int 
         if (limit_seconds > 0) lose();
         return NULL;
     }
-    if (must_skip(channel, source, tag)) pass_over(channel, source, tag, message);
-    give_receipt(channel, source, message, begin);
+    if (holds(channel, source, tag, false)) pass_over(channel, source, tag, message);
+    give_receipt(channel, source, message, begin, moment);
     return message;
 }
 
@@ -399,14 +413,14 @@ static unsigned flags_of(const unsigned char *message)
 }
 
 bool ompp_mpi_stamp_claim(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, double limit_seconds,
-                          unsigned char *sum, unsigned *flags)
+                          const unsigned char *moment, unsigned char *sum, unsigned *flags)
 {
     unsigned char *message;
 
     if (source < 0 || source >= channel->peers || tag < 0) return false;
     if (__atomic_load_n(&ompp_mpi_stamping_state.lost, __ATOMIC_RELAXED)) return false;
     message = channel->held ? take_held(channel, source, tag) : NULL;
-    if (!message) message = next_message(channel, source, tag, begin, limit_seconds);
+    if (!message) message = next_message(channel, source, tag, begin, limit_seconds, moment);
     if (!message) return false;
     *flags |= flags_of(message);
     ompp_sync_combine(sum, ompp_mpi_stamp_of(message));
@@ -422,12 +436,32 @@ bool ompp_mpi_stamp_peek(ompp_mpi_channel_t *channel, int source, int tag, ompp_
     if (__atomic_load_n(&ompp_mpi_stamping_state.lost, __ATOMIC_RELAXED)) return false;
     message = channel->held ? take_held(channel, source, tag) : NULL;
     /* A probed message may not have all of its companions here yet. */
-    if (!message) message = next_message(channel, source, tag, begin, OMPP_MPI_STAMP_LIMIT_S);
+    if (!message) message = next_message(channel, source, tag, begin, OMPP_MPI_STAMP_LIMIT_S, NULL);
     if (!message) return false;
     *flags |= flags_of(message);
     ompp_sync_combine(sum, ompp_mpi_stamp_of(message));
     hold(channel, source, tag, message);
     return true;
+}
+
+void ompp_mpi_stamp_acknowledge(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, const unsigned char *moment)
+{
+    unsigned char *message;
+
+    if (source < 0 || source >= channel->peers || tag < 0 || holds(channel, source, tag, true)) return;
+    if (__atomic_load_n(&ompp_mpi_stamping_state.lost, __ATOMIC_RELAXED)) return;
+    message = next_message(channel, source, tag, begin, 0, moment);
+    if (message) hold(channel, source, tag, message);
+}
+
+void ompp_mpi_stamp_reclaim(void)
+{
+    ompp_mpi_receipt_t *r = receipts.first ? oldest_receipt() : NULL;
+
+    if (sent.first) reclaim();
+    if (!r) return;
+    ompp_mpi_stamp_complete(&r->request, 0);
+    ompp_mpi_receipt_drop(r);
 }
 
 void ompp_mpi_stamp_clean(void)

@@ -25,6 +25,16 @@
 /** Larger sends may have to wait for the receiver (rendezvous); every MPI sends smaller messages at once. */
 #define OMPP_MPI_EAGER_BYTES 4000
 
+/**
+ * Open MPI is done with a persistent send, however small, when the receiver has next called MPI and made progress there, which starting
+ * requests does not.
+ */
+#if defined(OPEN_MPI)
+#define OMPP_MPI_STARTED_WAIT true
+#else
+#define OMPP_MPI_STARTED_WAIT false
+#endif
+
 /** What stands before a stamp in a message. */
 typedef struct {
     int64_t time_ns;  /* when it was made, by the clock common to all ranks */
@@ -119,10 +129,11 @@ bool ompp_mpi_sends_to(const ompp_mpi_channel_t *channel, int dest, int tag);
 /**
  * \brief Sends the calling thread's stamp before a message.
  * \param[in] wants_receipt  the send may have to wait for the receiver. \param[in] flags  OMPP_WHATIF_F_*, for the receiver.
+ * \param[in] quiet  without progress of MPI.
  * \return the receipt, for ompp_mpi_receipt_take(); NULL = none.
  */
 ompp_mpi_receipt_t *ompp_mpi_stamp_send(ompp_mpi_channel_t *channel, int dest, int tag, bool wants_receipt, unsigned flags,
-                                         ompp_time_t t);
+                                        bool quiet, ompp_time_t t);
 
 /** \brief Sends a stamp without its calling itself a message of the user: own tags. */
 void ompp_mpi_stamp_post(MPI_Comm own, int dest, int tag, ompp_time_t t);
@@ -131,14 +142,24 @@ void ompp_mpi_stamp_post(MPI_Comm own, int dest, int tag, ompp_time_t t);
  * \brief The stamp of a message that has been received: adds it to sum (a stamp), and gives the receipt.
  * \param[in] begin  when this thread began to wait for it.
  * \param[in] limit_seconds  0 = only when it is there.
+ * \param[in] moment  what the receipt tells: ompp_mpi_stamp_moment(); NULL = the state at begin.
  * \param[in,out] flags  OMPP_WHATIF_F_*, those of the message are added.
  * \return false when it did not come.
  */
 bool ompp_mpi_stamp_claim(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, double limit_seconds,
-                          unsigned char *sum, unsigned *flags);
+                          const unsigned char *moment, unsigned char *sum, unsigned *flags);
 
 /** \brief The stamp of a message that is there and stays: the receive will claim the same. */
 bool ompp_mpi_stamp_peek(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, unsigned char *sum, unsigned *flags);
+
+/** \return the calling thread's state at t, to be freed with ompp_mpi_stamp_free(). */
+unsigned char *ompp_mpi_stamp_moment(ompp_time_t t);
+
+/** \brief When the stamp of a message that will be received is there already, its receipt is given now. */
+void ompp_mpi_stamp_acknowledge(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, const unsigned char *moment);
+
+/** \brief In a call in which MPI makes progress: looks after what was sent quietly. */
+void ompp_mpi_stamp_reclaim(void);
 
 /** \brief One message of ours into buffer, within a limit. */
 bool ompp_mpi_stamp_fetch(MPI_Comm own, int source, int tag, double limit_seconds, unsigned char *message);
@@ -146,8 +167,12 @@ bool ompp_mpi_stamp_fetch(MPI_Comm own, int source, int tag, double limit_second
 /** \brief A receive was freed while active: its stamp is not to be taken for that of a later message. */
 void ompp_mpi_stamp_skip(ompp_mpi_channel_t *channel, int source, int tag);
 
-/** \brief The send ended at end: adds the receiver's stamp to sum when it waited for it. Frees the receipt. \return true = added. */
-bool ompp_mpi_receipt_take(ompp_mpi_receipt_t *receipt, ompp_time_t begin, ompp_time_t end, unsigned char *sum);
+/**
+ * \brief The send ended at end: adds the receiver's stamp to sum when it waited for it. Frees the receipt.
+ * \param[in] always  such a send is never over before; how the two came to it in the measured program does not matter.
+ * \return true = added.
+ */
+bool ompp_mpi_receipt_take(ompp_mpi_receipt_t *receipt, ompp_time_t begin, ompp_time_t end, bool always, unsigned char *sum);
 
 /** \brief Nobody waits for it. */
 void ompp_mpi_receipt_drop(ompp_mpi_receipt_t *receipt);
@@ -161,6 +186,12 @@ void ompp_mpi_stamp_clean(void);
 /* ---- Requests (mpi_stamp_request.c) --------------------------------------------------------------------------------- */
 
 typedef enum { OMPP_MPI_PENDING_SEND, OMPP_MPI_PENDING_RECEIVE, OMPP_MPI_PENDING_COLLECTIVE } ompp_mpi_pending_t;
+
+/** The state in which a rank began to wait, with persistent receives started before. */
+typedef struct {
+    unsigned references;
+    unsigned char *message;
+} ompp_mpi_moment_t;
 
 /** A request of the user that clocks travel with. */
 typedef struct ompp_mpi_request {
@@ -176,6 +207,8 @@ typedef struct ompp_mpi_request {
     int peer, tag;
     ompp_time_t begin;    /* started */
     ompp_mpi_receipt_t *receipt;
+    ompp_mpi_moment_t *moment; /* persistent receive; NULL = it is on the list, or has none */
+    struct ompp_mpi_request *next_started;
     MPI_Request exchange; /* collective: of the stamps */
     unsigned char *sent, *stamp; /* collective: [size of a stamp] each, neighbourhood: [sources] */
     int stamps;
@@ -192,6 +225,9 @@ ompp_mpi_request_t *ompp_mpi_request_peek(MPI_Request handle);
 
 /** \return handle number i of the call, whatever language it is in. */
 MPI_Request ompp_mpi_handle(const ompp_mpi_stamp_t *stamp, int i);
+
+/** \brief The thread comes to a call, at begin, in which MPI makes progress: what was started before goes on. */
+void ompp_mpi_progress_before(ompp_time_t begin);
 
 /* Calls on requests. */
 void ompp_mpi_wait_before(ompp_mpi_stamp_t *stamp);

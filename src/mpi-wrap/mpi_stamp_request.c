@@ -39,9 +39,67 @@ ompp_mpi_request_t *ompp_mpi_request_new(ompp_mpi_pending_t kind, ompp_mpi_chann
     return r;
 }
 
+/* ---- Persistent receives that were started since MPI made progress last ---------------------------------------------- */
+
+static struct {
+    pthread_mutex_t lock; /* of their moments, too */
+    ompp_mpi_request_t *first;
+} started = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void note_started(ompp_mpi_request_t *r)
+{
+    pthread_mutex_lock(&started.lock);
+    r->next_started = started.first;
+    __atomic_store_n(&started.first, r, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&started.lock);
+}
+
+static void release_moment(ompp_mpi_moment_t *moment)
+{
+    if (!moment || --moment->references) return;
+    ompp_mpi_stamp_free(moment->message);
+    free(moment);
+}
+
+/* The receive is over. */
+static void forget_started(ompp_mpi_request_t *r)
+{
+    ompp_mpi_request_t **link = &started.first;
+
+    if (!r->moment && !started.first) return;
+    pthread_mutex_lock(&started.lock);
+    while (*link && *link != r) link = &(*link)->next_started;
+    if (*link) *link = r->next_started;
+    release_moment(r->moment);
+    r->moment = NULL;
+    pthread_mutex_unlock(&started.lock);
+}
+
+void ompp_mpi_progress_before(ompp_time_t begin)
+{
+    ompp_mpi_moment_t *moment;
+
+    if (!__atomic_load_n(&started.first, __ATOMIC_RELAXED)) return;
+    moment = malloc(sizeof *moment);
+    if (!moment) return;
+    *moment = (ompp_mpi_moment_t){1, ompp_mpi_stamp_moment(begin)};
+    pthread_mutex_lock(&started.lock);
+    for (ompp_mpi_request_t *r = started.first; r && moment->message; r = r->next_started) {
+        r->moment = moment;
+        moment->references++;
+        ompp_mpi_stamp_acknowledge(r->channel, r->peer, r->tag, begin, moment->message);
+    }
+    started.first = NULL;
+    release_moment(moment);
+    pthread_mutex_unlock(&started.lock);
+}
+
+/* ---- Table, again ---------------------------------------------------------------------------------------------------- */
+
 void ompp_mpi_request_delete(ompp_mpi_request_t *request)
 {
     if (!request) return;
+    forget_started(request);
     ompp_mpi_channel_release(request->channel);
     ompp_mpi_receipt_drop(request->receipt);
     pthread_mutex_lock(&table.lock);
@@ -188,6 +246,7 @@ void ompp_mpi_wait_before(ompp_mpi_stamp_t *stamp)
 {
     bool any = false, needs_status = false;
 
+    ompp_mpi_progress_before(stamp->begin);
     stamp->pending = stamp->requests && stamp->number > 0 ? room_for(stamp->number) : NULL;
     for (int i = 0; stamp->pending && i < stamp->number; i++) {
         const MPI_Request handle = ompp_mpi_handle(stamp, i);
@@ -222,7 +281,8 @@ static void receive_done(ompp_mpi_request_t *r, const MPI_Status *status, bool g
         tag = status->MPI_TAG;
     }
     if (r->peer == MPI_ANY_SOURCE && r->channel->peers > 1) done->flags |= OMPP_WHATIF_F_WILDCARD;
-    if (ompp_mpi_stamp_claim(r->channel, source, tag, done->begin, good ? OMPP_MPI_STAMP_LIMIT_S : 0, done->sum, &done->flags))
+    if (ompp_mpi_stamp_claim(r->channel, source, tag, done->begin, good ? OMPP_MPI_STAMP_LIMIT_S : 0,
+                             r->moment ? r->moment->message : NULL, done->sum, &done->flags))
         done->any = true;
     else done->unknown = true;
 }
@@ -242,7 +302,7 @@ static void request_done(ompp_mpi_request_t *r, const MPI_Status *status, bool g
     if (overlaps_work(r, done)) done->flags |= OMPP_WHATIF_F_OVERLAP;
     if (r->kind == OMPP_MPI_PENDING_RECEIVE) receive_done(r, status, good, done);
     if (r->kind == OMPP_MPI_PENDING_SEND && r->receipt) {
-        done->any |= ompp_mpi_receipt_take(r->receipt, done->begin, done->end, done->sum);
+        done->any |= ompp_mpi_receipt_take(r->receipt, done->begin, done->end, OMPP_MPI_STARTED_WAIT && r->persistent, done->sum);
         r->receipt = NULL;
     }
     if (r->kind == OMPP_MPI_PENDING_COLLECTIVE) {
@@ -255,6 +315,7 @@ static void request_done(ompp_mpi_request_t *r, const MPI_Status *status, bool g
         ompp_mpi_request_delete(r);
         return;
     }
+    forget_started(r);
     r->active = false;
     ompp_mpi_request_put(r, r->handle);
 }
@@ -310,6 +371,7 @@ void ompp_mpi_wait_after(ompp_mpi_stamp_t *stamp, bool good)
     unsigned char *message = stamp->pending ? ompp_mpi_stamp_new() : NULL;
     int left = 0;
 
+    ompp_mpi_stamp_reclaim();
     if (!message) return;
     done.sum = ompp_mpi_stamp_of(message);
     memset(done.sum, 0, ompp_mpi_stamping_state.bytes);
@@ -341,8 +403,8 @@ void ompp_mpi_start_before(ompp_mpi_stamp_t *stamp)
         r->active = true;
         r->begin = stamp->begin;
         r->cancelled = false;
-        if (r->kind != OMPP_MPI_PENDING_SEND) continue;
-        /* Open MPI is done with it, however small, when the receiver has called MPI; and that it does earlier for our own messages. */
-        r->receipt = ompp_mpi_stamp_send(r->channel, r->peer, r->tag, r->synchronous, OMPP_WHATIF_F_OVERLAP, stamp->begin);
+        if (r->kind == OMPP_MPI_PENDING_RECEIVE && OMPP_MPI_STARTED_WAIT) note_started(r);
+        if (r->kind == OMPP_MPI_PENDING_SEND)
+            r->receipt = ompp_mpi_stamp_send(r->channel, r->peer, r->tag, r->synchronous, OMPP_WHATIF_F_OVERLAP, true, stamp->begin);
     }
 }

@@ -67,6 +67,16 @@ def open_order(verdict, scratch, program):
             verdict.check(flag in found[region, 1000].flags, "%s: flags of %s are %s" % (name, region, found[region, 1000].flags))
 
 
+def started(scratch, program):
+    """With Open MPI a persistent send is over when its receiver waits, not when that starts its own requests: a in half its time saves 17.8 %
+    then, and 26.4 % where the send is over at once. Our own messages must not bring MPI on in between."""
+    is_open = re.search("Open ?(MPI|RTE)", harness.execute([harness.mpirun(), "--version"], scratch.path).out)
+    expected = 0.178 if is_open else 0.264
+    seconds, outcome = validation.execute(scratch, program, case("persistent", 30), OMPP_CAUSAL="virtual")
+    found = validation.predictions(outcome.profile(), seconds)["a", 500]
+    return [] if abs(found.gain - expected) < 0.03 else ["persistent, a in half its time: %s, not %.3f" % (str(found), expected)], 1
+
+
 def experiment(scratch, program, name, region, rounds=20, permille=1000):
     return validation.delay(scratch, program, case(name, rounds), region, permille)
 
@@ -127,6 +137,7 @@ def main():
     disagree(verdict, scratch, program)
     overlap(verdict, scratch, program)
     open_order(verdict, scratch, program)
+    verdict.timed(lambda: started(scratch, program))
     verdict.timed(lambda: experiments(scratch, program))
     verdict.timed(lambda: apart(scratch, program))
     in_turn(verdict, scratch, program)
