@@ -115,15 +115,15 @@ def crowd(verdict, scratch, program):
 
 
 def short_loops(verdict, scratch, program):
-    """Going through loops of 0.2 ms again takes its share of the run and no more; the report says which part of them that was."""
+    """Loops of 0.2 ms are gone through again, or are estimated where that would take more than its share; then the report says for how many."""
     _, outcome = validation.execute(scratch, program, validation.Case("openmp", "short", {}, 0, 2000), OMPP_CAUSAL="virtual")
     profile, text = outcome.profile(), open(outcome.reports("txt")[0]).read()
     whatif = profile.whatif
     verdict.profile(profile, "short loops")
-    verdict.check(whatif.kept > 0 and whatif.replayed > 0 and whatif.replayed + whatif.kept >= 2000,
+    verdict.check(whatif.replayed > 0 and whatif.replayed + whatif.kept >= 2000,
                   "short loops: %d replayed, %d kept" % (whatif.replayed, whatif.kept))
     part = "%.1f %% of %d stretches" % (100 * whatif.replayed / (whatif.replayed + whatif.kept), whatif.replayed + whatif.kept)
-    verdict.check("Order          : " + part in text, "short loops: the report does not say %s" % part)
+    verdict.check(("Order          : " + part in text) == (whatif.kept > 0), "short loops: the report does not say %s" % part)
 
 
 def unmodified(verdict, scratch):
