@@ -1,8 +1,9 @@
 /**
  * \file
- * --memory: hooks that count where they stand, instead of being called. The calls that the compiler has put in become the hooks' code
- * when the object is made: by the GNU assembler for what gcc makes, by clang itself in a second step. Objects stay ordinary ones, for
- * any linker and archive. Where it cannot be, hooks are called: counts are the same, and the program is slower. See docs/data.md.
+ * --memory: hooks that count where they stand, instead of being called. What gcc makes becomes so by a plugin of it
+ * (src/memory/ompp_gcc.cc); without that, and without optimisation, by the GNU assembler, in the place of calls. clang does it itself in a
+ * second step. Objects stay ordinary ones, for any linker and archive. Where it cannot be, hooks are called: counts are the same, and the
+ * program is slower. See docs/data.md.
  */
 #include "tools/kinst-ompp.h"
 
@@ -51,7 +52,41 @@ static const char *part(const char *name)
     return access(path, R_OK) == 0 ? path : NULL;
 }
 
+static int silent_run(const kinst_list_t *argv)
+{
+    return kinst_run(argv->v, &(kinst_run_t){.out = "/dev/null", .err = "/dev/null", .always = true});
+}
+
 /* ---- gcc ------------------------------------------------------------------------------------------------------------- */
+
+/* The plugin is one compiler's: only that one takes it. */
+static bool takes_plugin(const kinst_command_t *c, const char *plugin)
+{
+    static int takes = -1;
+    kinst_list_t argv = {0};
+
+    if (takes >= 0) return takes;
+    for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
+    kinst_addf(&argv, "-fplugin=%s", plugin);
+    kinst_add(&argv, "-fsyntax-only");
+    kinst_add(&argv, "-x");
+    kinst_add(&argv, "c");
+    kinst_add(&argv, "/dev/null");
+    takes = silent_run(&argv) == 0;
+    return takes;
+}
+
+static void add_plugin(kinst_list_t *argv, const kinst_command_t *c)
+{
+    const char *plugin = part("memory-gcc.so");
+
+    if (plugin && takes_plugin(c, plugin)) {
+        kinst_addf(argv, "-fplugin=%s", plugin);
+        kinst_add(argv, "-fno-optimize-sibling-calls"); /* lines that allocate are found by the stack: ompp_alloc.c */
+    } else
+        kinst_say("the hooks of --memory are inlined by the assembler, which is slower: %s",
+                  plugin ? "the plugin was built for another gcc" : "there is no plugin for gcc (memory-gcc.so)");
+}
 
 static void add_assembler(kinst_list_t *argv, const kinst_command_t *c)
 {
@@ -63,8 +98,10 @@ static void add_assembler(kinst_list_t *argv, const kinst_command_t *c)
     if (!hooks) why = "memory-hooks.s is missing";
     if (why)
         say_called(why);
-    else
+    else {
         kinst_addf(argv, "-Wa,%s", hooks);
+        add_plugin(argv, c);
+    }
 #else
     (void)argv, (void)c;
     say_called("not for this processor with gcc");
@@ -119,11 +156,6 @@ static void add_compiler(kinst_list_t *argv, const kinst_command_t *c, const kin
     kinst_add(argv, "-w");
     kinst_add(argv, "-Wno-unused-command-line-argument");
     kinst_add(argv, "-c");
-}
-
-static int silent_run(const kinst_list_t *argv)
-{
-    return kinst_run(argv->v, &(kinst_run_t){.out = "/dev/null", .err = "/dev/null"});
 }
 
 /* The hooks as bitcode of the user's clang, made once. */

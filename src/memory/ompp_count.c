@@ -38,7 +38,7 @@ _Static_assert(sizeof rows / sizeof rows[0] == OMPP_COUNTED_VALUES, "a row per v
 static uint32_t no_page;
 static uint64_t no_blocks[1][2];
 static ompp_counter_t unread = {.pages = &no_page, .blocks = no_blocks};
-static ompp_counter_t unseen = {.tag = ~OMPP_MAP_LOW, .pages = &no_page, .blocks = no_blocks};
+static ompp_counter_t unseen = {.tag = OMPP_COUNT_UNSEEN, .pages = &no_page, .blocks = no_blocks};
 __thread ompp_counter_t *ompp_counter_self = &unseen;
 unsigned ompp_counter_files[OMPP_FILES_NUM];
 
@@ -282,35 +282,6 @@ ompp_counter_t *ompp_counter_get(void)
     return __builtin_expect(counter != &unseen, 1) ? counter : first_access();
 }
 
-/* Gives an entry without an owner this one; none changes nothing. \return the entry as it is then. */
-static uint32_t own(uint32_t *entry, uint32_t owner)
-{
-    uint32_t value = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
-
-    while (!(value & ~OMPP_MAP_LOW) && owner)
-        if (__atomic_compare_exchange_n(entry, &value, value | owner, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) return value | owner;
-    return value;
-}
-
-/* The entry of a page that may be another thread's: the first entry of the system's page says whose all of it is. */
-static uint32_t touch(const ompp_counter_t *counter, uintptr_t address)
-{
-    uint32_t *entry = ompp_map_entry(address), *first = ompp_map_entry(address >> OMPP_MAP_TOUCH_BITS << OMPP_MAP_TOUCH_BITS);
-    uint32_t value = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
-
-    return value & ~OMPP_MAP_LOW ? value : own(entry, own(first, counter->tag) & ~OMPP_MAP_LOW);
-}
-
-ompp_found_t ompp_count_find_slow(uintptr_t address, unsigned kind)
-{
-    ompp_counter_t *counter = ompp_counter_get();
-    uint32_t entry = touch(counter, address);
-    uint64_t at = (uint64_t)ompp_count_note(counter, ompp_map_in_page(entry, address)) << OMPP_INLINE_COUNT_BITS;
-
-    ompp_count_at(counter, at)->foreign[kind] += (entry & ~OMPP_MAP_LOW) != counter->tag;
-    return (ompp_found_t){counter, at};
-}
-
 /* ---- Blocks --------------------------------------------------------------------------------------------------------- */
 
 /* Bytes from address on, within the page, that belong to the same object. */
@@ -331,7 +302,7 @@ void ompp_count_block(uintptr_t address, size_t size, unsigned kind)
     bool block = size > OMPP_COUNT_SCALAR;
 
     for (size_t n; size > 0; address += n, size -= n) {
-        uint32_t entry = touch(counter, address), object = ompp_map_in_page(entry, address);
+        uint32_t entry = ompp_count_touch(counter, address), object = ompp_map_in_page(entry, address);
         uint32_t slot = ompp_count_note(counter, object);
         ompp_count_t *c = ompp_count_at(counter, (uint64_t)slot << OMPP_INLINE_COUNT_BITS);
         n = run_length(address, size, entry, object);

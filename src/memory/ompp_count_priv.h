@@ -35,12 +35,15 @@ typedef struct {
 
 enum { OMPP_LOAD, OMPP_STORE };
 
+#define OMPP_COUNT_UNSEEN (~OMPP_MAP_LOW) /* the tag of who has not been seen yet */
+
 _Static_assert(offsetof(ompp_counter_t, tag) == OMPP_INLINE_TAG, "as inlined");
 _Static_assert(offsetof(ompp_counter_t, pages) == OMPP_INLINE_PAGES, "as inlined");
 _Static_assert(offsetof(ompp_counter_t, mask) == OMPP_INLINE_MASK, "as inlined");
 _Static_assert(offsetof(ompp_counter_t, count) == OMPP_INLINE_COUNT, "as inlined");
 _Static_assert(sizeof(ompp_count_t) == 1u << OMPP_INLINE_COUNT_BITS, "as inlined");
 _Static_assert(offsetof(ompp_count_t, scalars[OMPP_STORE]) == OMPP_INLINE_KIND, "as inlined");
+_Static_assert(offsetof(ompp_count_t, foreign) == OMPP_INLINE_FOREIGN, "as inlined");
 _Static_assert(OMPP_MAP_NEAR << OMPP_INLINE_COUNT_BITS < OMPP_INLINE_LEADS, "room for the number of each structure");
 
 /** Object files with hooks: all of them, and those that clang made. */
@@ -72,8 +75,11 @@ ompp_found_t ompp_count_find_load(uintptr_t address) OMPP_COUNT_NAMED(OMPP_INLIN
 ompp_found_t ompp_count_find_store(uintptr_t address) OMPP_COUNT_NAMED(OMPP_INLINE_STORE);
 #pragma GCC visibility pop
 
-/** \brief The same for pages that nobody has touched, or when the thread is new. */
-ompp_found_t ompp_count_find_slow(uintptr_t address, unsigned kind);
+/**
+ * \brief The entry of the page of an address after an access by this thread, which owns the page when nobody did: the first entry of
+ *        the system's page says whose all of it is.
+ */
+uint32_t ompp_count_touch(const ompp_counter_t *counter, uintptr_t address);
 
 /** \brief The counter of this thread, made at its first access; one that nobody reads when it is not measured. Keeps errno. */
 ompp_counter_t *ompp_counter_get(void);
@@ -93,6 +99,12 @@ static inline uint32_t ompp_count_note(ompp_counter_t *counter, uint32_t object)
     if (__builtin_expect(object > counter->limit, 0)) return 0;
     if (object > OMPP_MAP_NEAR) ompp_used_mark(counter->used, object);
     return object;
+}
+
+/** \brief The entry of an address' page, as this thread's counter has it. */
+static inline uint32_t ompp_count_entry(const ompp_counter_t *counter, uintptr_t address)
+{
+    return __atomic_load_n(&counter->pages[(address >> OMPP_MAP_PAGE_BITS) & counter->mask], __ATOMIC_ACQUIRE);
 }
 
 static inline ompp_count_t *ompp_count_at(ompp_counter_t *counter, uint64_t at)

@@ -79,32 +79,6 @@ NOTHING(__sanitizer_cov_trace_pc_indir, (uintptr_t callee __attribute__((unused)
 NOTHING(__tsan_ignore_thread_begin, (void))
 NOTHING(__tsan_ignore_thread_end, (void))
 
-/* ---- Pages that are not this thread's, or not one structure's alone ----------------------------------------------------- */
-
-static inline ompp_found_t find(uintptr_t address, unsigned kind)
-{
-    ompp_counter_t *counter = ompp_counter_self;
-    uint64_t page = (address >> OMPP_MAP_PAGE_BITS) & counter->mask;
-    uint32_t entry = __atomic_load_n(&counter->pages[page], __ATOMIC_ACQUIRE), owner = entry & ~OMPP_MAP_LOW;
-    uint64_t at = entry & OMPP_MAP_LOW;
-
-    if (__builtin_expect(!owner, 0)) return ompp_count_find_slow(address, kind);
-    if (at & OMPP_MAP_PAGE_LEADS)
-        at = (uint64_t)ompp_count_note(counter, ompp_map_in_edge(entry, address)) << OMPP_INLINE_COUNT_BITS;
-    if (owner != counter->tag) ompp_count_at(counter, at)->foreign[kind]++;
-    return (ompp_found_t){counter, at};
-}
-
-ompp_found_t ompp_count_find_load(uintptr_t address)
-{
-    return find(address, OMPP_LOAD);
-}
-
-ompp_found_t ompp_count_find_store(uintptr_t address)
-{
-    return find(address, OMPP_STORE);
-}
-
 /* ---- Blocks --------------------------------------------------------------------------------------------------------- */
 
 /* The compiler may make a call of memcpy of the assignment that this is about: see ompp_copy.c. */

@@ -77,6 +77,15 @@ static inline uint32_t ompp_map_in_edge(uint32_t entry, uintptr_t address)
     return __atomic_load_n(&ompp_map_byte[grain & (OMPP_MAP_GRAINS_SHARED - 1)][address & (OMPP_MAP_BYTES - 1)], __ATOMIC_RELAXED);
 }
 
+/** \brief The same where it is found in one step; else more than OMPP_MAP_NEAR. */
+static inline uint32_t ompp_map_grain(uint32_t entry, uintptr_t address)
+{
+    const uint32_t table = entry & OMPP_MAP_FAR;
+
+    if (table == OMPP_MAP_FAR) return UINT32_MAX;
+    return __atomic_load_n(&ompp_map_edge[table][(address >> OMPP_MAP_GRAIN_BITS) & (OMPP_MAP_GRAINS - 1)], __ATOMIC_ACQUIRE);
+}
+
 /** \brief The object at an address whose page has this entry, 0 = none. */
 static inline uint32_t ompp_map_in_page(uint32_t entry, uintptr_t address)
 {
