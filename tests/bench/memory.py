@@ -30,30 +30,11 @@ VALGRIND = {"cachegrind": ["--tool=cachegrind", "--cache-sim=yes", "--cachegrind
 FLAGS = ["-O2", "-g", "-I", os.path.join(SOURCE, "include")]
 KERNEL_SOURCE = os.path.join(HERE, "memory_kernels.c")
 
-# What no hook could be below: gcc's code with hooks, in which calls of hooks are left out as it is assembled.
-NO_CALLS = "\t.macro call target:vararg\n%s\t{load} call \\target\n\t.endm\n" % "".join(
-    "\t.ifc \\target,__tsan_%s%s\n\t.exitm\n\t.endif\n" % (name, end) for end in ("@PLT", "")
-    for name in ["func_entry", "func_exit", *("%s%d" % (kind, 1 << n) for kind in ("read", "write") for n in range(5))])
-NO_HOOKS = "void __tsan_init(void) {}\nvoid __tsan_func_exit(void) {}\n"
-
 
 def build(folder, name, words):
     program = os.path.join(folder, name)
     subprocess.run([*words, *FLAGS, KERNEL_SOURCE, "-o", program], check=True)
     return program
-
-
-def build_floor(folder):
-    """None where the assembler does not take it."""
-    files = {name: os.path.join(folder, name) for name in ("calls.s", "hooks.c", "floor.o", "floor")}
-    for name, text in (("calls.s", NO_CALLS), ("hooks.c", NO_HOOKS)):
-        with open(files[name], "w") as f:
-            f.write(text)
-    made = subprocess.run([*GCC.split(), *FLAGS, "-fsanitize=thread", "-fno-ipa-modref", "-c", KERNEL_SOURCE, "-o", files["floor.o"],
-                           "-Wa," + files["calls.s"]], stderr=subprocess.DEVNULL, check=False)
-    linked = made.returncode == 0 and subprocess.run([*GCC.split(), files["floor.o"], files["hooks.c"], "-o", files["floor"]],
-                                                     stderr=subprocess.DEVNULL, check=False).returncode == 0
-    return files["floor"] if linked else None
 
 
 def ways(folder):
@@ -68,9 +49,7 @@ def ways(folder):
         found["plain " + name] = ([build(folder, "plain-" + name, words)], 20, None)
         found["hooks " + name] = ([build(folder, "hooks-" + name, [kinst, "--memory", *words])], 10, "plain " + name)
         found["called " + name] = ([build(folder, "called-" + name, [kinst, "--memory", *words, *called])], 10, "plain " + name)
-    floor, first = build_floor(folder), next(iter(found))
-    if floor:
-        found["empty hooks gcc"] = ([floor], 20, "plain gcc")
+    first = next(iter(found))
     for tool, options in VALGRIND.items():
         if shutil.which("valgrind"):
             found[tool] = (["valgrind", "-q", *options, found[first][0][0]], 2, first)
