@@ -202,7 +202,11 @@ static int run(const kinst_command_t *c, const how_t *how)
         add_place(&argv, &c->sources[i], how->originals ? original_of(&c->sources[i]) : text_of(&c->sources[i]));
         if (c->sources[i].level != KINST_TEXT_ORIGINAL && !how->originals) replaced = true;
     }
-    const char *notes = how->originals ? NULL : kinst_fortran_notes(c);
+    const char *form = how->originals ? NULL : kinst_fortran_form(c), *notes = how->originals ? NULL : kinst_fortran_notes(c);
+    if (form) {
+        kinst_add(&argv, "-fpreprocessed");
+        kinst_add(&argv, form);
+    }
     if (notes) kinst_addf(&argv, "-Wa,%s", notes);
     if (hooks) return run_with_hooks(c, how, &argv);
     size_t source = 0, inputs = c->ninputs + (how->link == LINK_NULL);

@@ -495,16 +495,32 @@ static void put_unit(const work_t *w, FILE *out, const kinst_unit_t *unit)
 
 /* ---- The whole text -------------------------------------------------------------------------------------------------- */
 
-void kinst_fortran_marker(const kinst_fortran_t *f, FILE *out, unsigned line)
+static void put_marker(const kinst_fortran_t *f, FILE *out, unsigned line, const char *file)
 {
-    kinst_mapping_t m = kinst_fortran_mapped(f, line);
-
-    fprintf(out, "%s %u \"", f->form.cpp ? "#line" : "#", m.line);
-    for (const char *p = m.file ? m.file : f->source->path; *p; p++) {
+    fprintf(out, "%s %u \"", f->form.cpp ? "#line" : "#", line);
+    for (const char *p = file; *p; p++) {
         if (*p == '"' || *p == '\\') fputc('\\', out);
         fputc(*p, out);
     }
     fputs("\"\n", out);
+}
+
+/*
+ * gfortran puts the name of the file that it reads into what the program says when ALLOCATE fails. With -fpreprocessed that is the name
+ * in the first line; the line behind it is no statement, for its form is taken for fixed.
+ */
+static void put_name(const kinst_fortran_t *f, FILE *out)
+{
+    if (f->form.cpp) return;
+    put_marker(f, out, 1, f->source->path);
+    fputc('\n', out);
+}
+
+void kinst_fortran_marker(const kinst_fortran_t *f, FILE *out, unsigned line)
+{
+    kinst_mapping_t m = kinst_fortran_mapped(f, line);
+
+    put_marker(f, out, m.line, m.file ? m.file : f->source->path);
 }
 
 static void put_text(const work_t *w, const kinst_units_t *units, FILE *out)
@@ -584,6 +600,7 @@ const char *kinst_fortran_text(kinst_fortran_t *f, bool opari, FILE *out)
     for (size_t i = 0; i < f->nregions; i++) kinst_add(&f->texts, kinst_fortran_description(f, &f->regions[i]));
     reason = kinst_fortran_units(&units, f, &w.lines, is_ours);
     if (reason) return reason;
+    put_name(f, out);
     put_text(&w, &units, out);
     return NULL;
 }

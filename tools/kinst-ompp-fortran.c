@@ -278,3 +278,16 @@ void kinst_fortran_module(kinst_command_t *c)
     kinst_addf(&argv, "%s/ompp.f90", ompp_place_find()->pkginclude);
     if (run_quietly(&argv)) add_option(c, kinst_text("-I%s", dir));
 }
+
+/* ---- Names in messages of the program -------------------------------------------------------------------------------- */
+
+const char *kinst_fortran_form(const kinst_command_t *c)
+{
+    for (size_t i = 0; i < c->nsources; i++) {
+        const kinst_source_t *s = &c->sources[i];
+        if (s->lang != KINST_LANG_FORTRAN || s->level != KINST_TEXT_INSTRUMENTED || !s->fortran || s->fortran->form.cpp) return NULL;
+        if (s->fortran->form.fixed != c->sources[0].fortran->form.fixed) return NULL;
+    }
+    if (c->nsources == 0) return NULL;
+    return c->sources[0].fortran->form.fixed ? "-ffixed-form" : "-ffree-form";
+}

@@ -101,6 +101,12 @@ void kinst_fortran_lower(kinst_source_t *source);
  */
 const char *kinst_fortran_notes(const kinst_command_t *command);
 
+/**
+ * \return the option for the form of the command's sources, when gfortran may be told that they are preprocessed and takes their names from
+ *         their first lines; NULL when one of them is no such text, or they differ.
+ */
+const char *kinst_fortran_form(const kinst_command_t *command);
+
 /** \brief Makes ompp.mod for this compiler when a source uses it, and lets the command find it. */
 void kinst_fortran_module(kinst_command_t *command);
 

@@ -34,6 +34,16 @@ claim "-ffixed-form" fc -ffixed-form -c b.f90
 claim "-x f95" fc -x f95 -c c.x -o c.o
 for o in a b c; do claim "$o.o is instrumented" has $o.o; done
 
+fails() { printf '%s\n' 'program p' '  real(8), allocatable :: a(:)' '  !$omp parallel' '  !$omp end parallel' \
+    '  allocate(a(4000000000000000_8))' '  a(1) = 1' '  print *, a(1)' 'end program p'; }
+said() { "$@" 2>&1 | grep "Error allocating"; }
+new; mkdir src; fails >src/a.f90; fails | sed 's/^ *\(![$]\)/\1/; s/^ *\([a-z]\)/      \1/' >src/b.f
+for source in src/a.f90 src/b.f; do
+    gfortran -g -fopenmp $source -o plain && fc -g $source -o made
+    claim "$source: a failed ALLOCATE names the user's file" same "$(OMPP_QUIET=1 said ./made)" "$(said ./plain)"
+    claim "$source is instrumented" has made
+done
+
 new; fixed | sed 's/^      n = 1/      n = 1                                                             + 1 - 1/' >a.f
 claim "a line that ends at column 72 otherwise" fc -ffixed-line-length-132 a.f
 claim "gives the same" same "$(run ./a.out)" 2
