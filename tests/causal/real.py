@@ -85,6 +85,8 @@ def build(program, source, folder, change):
     if change:
         os.utime(os.path.join(where, change.file))
         make(program, where, program.fast)
+        os.remove(binary)
+        make(program, where, program.flags)  # -ffast-math adds a function to what is linked, and all code moves
     return binary
 
 
