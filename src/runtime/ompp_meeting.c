@@ -6,6 +6,8 @@
  *
  * What a killed job has left is nobody's: K counts what was settled by processes that are gone, and the first other one holds. Names of
  * the living must not be left out alike by all, since only what is settled binds; so it is enough that the dead are.
+ *
+ * Places of other meetings, all of whose processes are gone, are swept by who makes a new one beside them.
  */
 #define _GNU_SOURCE
 #include "runtime/ompp_meeting.h"
@@ -27,6 +29,9 @@ typedef char path_t[4700];
 typedef char ranks_text_t[3900];
 typedef char process_t[100];
 
+#define PLACES ".ompp-meet-%u-" /* of a user */
+enum { MAX_LOOKED = 4096, MAX_SWEPT = 64, QUIET_S = 60, OLD_S = 86400 }; /* MPI_Init, which a place is there for, takes no day */
+
 /* ---- The place --------------------------------------------------------------------------------------------------------- */
 
 static uint64_t hash_of(const char *text)
@@ -42,21 +47,6 @@ static bool is_ours(const char *dir)
     struct stat st;
 
     return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() && access(dir, R_OK | W_OK | X_OK) == 0;
-}
-
-bool ompp_meeting_open(ompp_meeting_t *meeting, const char *const *dirs, const char *name)
-{
-    const int saved = errno;
-
-    *meeting = (ompp_meeting_t){0};
-    for (; *dirs && !*meeting->place; dirs++) {
-        int n = snprintf(meeting->place, sizeof meeting->place, "%s/.ompp-meet-%u-%016llx", **dirs ? *dirs : ".", (unsigned)geteuid(),
-                         (unsigned long long)hash_of(name));
-        if (n < (int)sizeof meeting->place && (mkdir(meeting->place, 0700) == 0 || errno == EEXIST) && is_ours(meeting->place)) break;
-        meeting->place[0] = '\0';
-    }
-    errno = saved;
-    return *meeting->place != '\0';
 }
 
 static void path_in(path_t path, const ompp_meeting_t *meeting, const char *name)
@@ -82,6 +72,13 @@ static bool put(const ompp_meeting_t *meeting, const char *name, const char *tex
 
     path_in(path, meeting, name);
     return symlink(text, path) == 0 || (text_of(meeting, name, found, sizeof found) > 0 && strcmp(found, text) == 0);
+}
+
+/* The same; the place may have been swept between its opening and now. */
+static bool put_first(const ompp_meeting_t *meeting, const char *name, const char *text)
+{
+    if (put(meeting, name, text)) return true;
+    return errno == ENOENT && (mkdir(meeting->place, 0700) == 0 || errno == EEXIST) && put(meeting, name, text);
 }
 
 static void take_away(const ompp_meeting_t *meeting, const char *name)
@@ -171,7 +168,7 @@ void ompp_meeting_announce(ompp_meeting_t *meeting)
 
     name_self(self);
     snprintf(name, sizeof name, "coming.%s", self);
-    if (*meeting->place) put(meeting, name, "-");
+    if (*meeting->place) put_first(meeting, name, "-");
     errno = saved;
 }
 
@@ -215,6 +212,82 @@ void ompp_meeting_leave(ompp_meeting_t *meeting)
     }
     meeting->place[0] = '\0';
     errno = saved;
+}
+
+/* ---- Sweeping ------------------------------------------------------------------------------------------------------------ */
+
+/* What has come there since counts, too: a process whose place is taken from under it makes it anew (put_first). */
+static bool is_deserted(const ompp_meeting_t *place, const ompp_meeting_t *new, const process_t self)
+{
+    struct stat was, now;
+    char text[4096];
+
+    if (!is_ours(place->place) || lstat(place->place, &was) != 0 || lstat(new->place, &now) != 0) return false;
+    if (was.st_mtime + QUIET_S > now.st_mtime) return false;
+    DIR *dir = opendir(place->place);
+    const struct dirent *entry;
+    bool gone = dir != NULL;
+    while (gone && (entry = readdir(dir))) {
+        const char *process = process_in(entry->d_name);
+        if (*entry->d_name == '.' || strcmp(entry->d_name, "look") == 0) continue;
+        if (!process && strncmp(entry->d_name, "met.", 4) == 0 && text_of(place, entry->d_name, text, sizeof text) > 0) process = text;
+        const life_t life = process ? life_of(process, self) : LIVES; /* what is not of a meeting is somebody's */
+        gone = life == GONE || (life == ELSEWHERE && was.st_mtime + OLD_S < now.st_mtime);
+    }
+    if (dir) closedir(dir);
+    return gone;
+}
+
+static void remove_deserted(const ompp_meeting_t *place)
+{
+    DIR *dir = opendir(place->place);
+    const struct dirent *entry;
+
+    while (dir && (entry = readdir(dir)))
+        if (*entry->d_name != '.') take_away(place, entry->d_name);
+    if (dir) closedir(dir);
+    rmdir(place->place);
+}
+
+/* Of all who meet one does it, for he has made the place; bounded, should there be very many files beside it. */
+static void sweep(const char *dir_name, const ompp_meeting_t *new)
+{
+    DIR *dir = opendir(dir_name);
+    const struct dirent *entry;
+    char begin[40];
+    process_t self;
+
+    name_self(self);
+    snprintf(begin, sizeof begin, PLACES, (unsigned)geteuid());
+    for (unsigned looked = 0, swept = 0; dir && (entry = readdir(dir)) && looked < MAX_LOOKED && swept < MAX_SWEPT; looked++) {
+        ompp_meeting_t other = {0};
+        if (strncmp(entry->d_name, begin, strlen(begin)) != 0) continue;
+        if (snprintf(other.place, sizeof other.place, "%s/%s", dir_name, entry->d_name) >= (int)sizeof other.place) continue;
+        if (strcmp(other.place, new->place) == 0 || !is_deserted(&other, new, self)) continue;
+        remove_deserted(&other);
+        swept++;
+    }
+    if (dir) closedir(dir);
+}
+
+bool ompp_meeting_open(ompp_meeting_t *meeting, const char *const *dirs, const char *name)
+{
+    const int saved = errno;
+
+    *meeting = (ompp_meeting_t){0};
+    for (; *dirs && !*meeting->place; dirs++) {
+        const char *dir = **dirs ? *dirs : ".";
+        int n = snprintf(meeting->place, sizeof meeting->place, "%s/" PLACES "%016llx", dir, (unsigned)geteuid(),
+                         (unsigned long long)hash_of(name));
+        const bool fits = n < (int)sizeof meeting->place, made = fits && mkdir(meeting->place, 0700) == 0;
+        if (fits && (made || errno == EEXIST) && is_ours(meeting->place)) {
+            if (made) sweep(dir, meeting);
+            break;
+        }
+        meeting->place[0] = '\0';
+    }
+    errno = saved;
+    return *meeting->place != '\0';
 }
 
 /* ---- Ranks as text ------------------------------------------------------------------------------------------------------ */
@@ -418,7 +491,7 @@ int ompp_meeting_hold(ompp_meeting_t *meeting, const int *ranks, int n, const om
 
     name_self(self);
     snprintf(name, sizeof name, "here.%d.%d.%s", ranks[0], n, self);
-    const bool came = *meeting->place && write_ranks(text, ranks, (size_t)n) && put(meeting, name, text);
+    const bool came = *meeting->place && write_ranks(text, ranks, (size_t)n) && put_first(meeting, name, text);
     meeting->came_s = came ? time_of(meeting, name) : 0;
     meeting->old_s = 2 * limits->limit_s + 4;
     if (!came || !wait_for_others(meeting, self, limits, &people) || !has_all(&people, ranks, n)) {

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -226,6 +227,77 @@ static void too_many(void **state)
     end(4);
 }
 
+/* An announced process that waits to be killed, or is killed; its place was last changed long ago. */
+static pid_t announce(const char *name, bool killed, char place[])
+{
+    ompp_meeting_t meeting;
+    int status;
+
+    open_place(&meeting, name);
+    strcpy(place, meeting.place);
+    shared->go = 0;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        ompp_meeting_announce(&meeting);
+        shared->go = 1;
+        pause();
+    }
+    while (!shared->go) usleep(1000);
+    if (killed) {
+        kill(pid, SIGKILL);
+        assert_true(wait(&status) == pid);
+    }
+    const struct timeval long_ago[2] = {{time(NULL) - 300, 0}, {time(NULL) - 300, 0}};
+    assert_int_equal(utimes(place, long_ago), 0);
+    return pid;
+}
+
+/* What killed jobs have left goes with the next meeting beside it; what others use, or is not of a meeting, stays. */
+static void swept(void **state)
+{
+    ompp_meeting_t meeting;
+    char gone[sizeof meeting.place], lives[sizeof meeting.place], other[sizeof meeting.place], file[sizeof meeting.place + 10];
+    int status;
+
+    (void)state;
+    announce("swept", true, gone);
+    announce("with a file", true, other);
+    snprintf(file, sizeof file, "%s/notes", other);
+    assert_int_equal(symlink("x", file), 0);
+    assert_int_equal(utimes(other, (struct timeval[2]){{time(NULL) - 300, 0}, {time(NULL) - 300, 0}}), 0);
+    const pid_t pid = announce("alive", false, lives);
+    open_place(&meeting, "next");
+    assert_int_not_equal(access(gone, F_OK), 0);
+    assert_int_equal(access(lives, F_OK), 0);
+    assert_int_equal(access(other, F_OK), 0);
+    ompp_meeting_announce(&meeting);
+    ompp_meeting_leave(&meeting);
+    kill(pid, SIGKILL);
+    assert_true(wait(&status) == pid);
+    unlink(file);
+    open_place(&meeting, "one more");
+    assert_int_equal(access(other, F_OK), 0); /* it was changed just now */
+    assert_int_equal(utimes(other, (struct timeval[2]){{1000, 0}, {1000, 0}}), 0);
+    ompp_meeting_leave(&meeting);
+    open_place(&meeting, "the last");
+    assert_int_not_equal(access(other, F_OK), 0);
+    assert_int_not_equal(access(lives, F_OK), 0);
+    ompp_meeting_leave(&meeting);
+}
+
+/* A process whose place is swept before it says that it comes: it says it all the same. */
+static void place_is_gone(void **state)
+{
+    ompp_meeting_t meeting;
+
+    (void)state;
+    open_place(&meeting, "again");
+    assert_int_equal(rmdir(meeting.place), 0);
+    ompp_meeting_announce(&meeting);
+    assert_int_equal(access(meeting.place, F_OK), 0);
+    ompp_meeting_leave(&meeting);
+}
+
 /* A process that ends before it comes leaves nothing. */
 static void not_at_all(void **state)
 {
@@ -279,7 +351,7 @@ int main(void)
         cmocka_unit_test(all_come),         cmocka_unit_test(some_come), cmocka_unit_test(several_ranks_each),
         cmocka_unit_test(too_late),         cmocka_unit_test(killed_before), cmocka_unit_test(killed_announced),
         cmocka_unit_test(too_many),         cmocka_unit_test(not_at_all), cmocka_unit_test(no_place),
-        cmocka_unit_test(no_files),
+        cmocka_unit_test(no_files),         cmocka_unit_test(swept),     cmocka_unit_test(place_is_gone),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
