@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define PATIENCE_S 60
+#define FAREWELL_S 5 /* of a launcher that has closed its streams */
 
 /* ---- The launch line --------------------------------------------------------------------------------------------------- */
 
@@ -153,6 +154,22 @@ static bool read_all(stream_t *out, stream_t *err)
     return fds[0].fd < 0 && fds[1].fd < 0;
 }
 
+/* It and what it has started go when its time is over: a launcher may close its streams and stay. \return exit status; -1: none. */
+static int wait_for(pid_t pid, double seconds)
+{
+    const struct timespec nap = {0, 10000000};
+    int status = -1;
+
+    for (; seconds > 0; seconds -= 0.01) {
+        const pid_t ended = waitpid(pid, &status, WNOHANG);
+        if (ended == pid) return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        nanosleep(&nap, NULL);
+    }
+    kill(-pid, SIGKILL);
+    waitpid(pid, &status, 0);
+    return -1;
+}
+
 static pid_t start(char **argv, int out, int err)
 {
     pid_t pid = fork();
@@ -242,7 +259,7 @@ static char **make_line(const ompp_line_t *line, char *const *const *words)
 void ompp_doctor_start(const ompp_line_t *line, char *const *const *words, ompp_started_t *started)
 {
     char **argv = make_line(line, words);
-    int out[2], err[2], status = -1;
+    int out[2], err[2];
     pid_t pid = -1;
 
     *started = (ompp_started_t){.status = -1};
@@ -252,8 +269,7 @@ void ompp_doctor_start(const ompp_line_t *line, char *const *const *words, ompp_
         close(out[1]);
         close(err[1]);
         started->late = !read_all(&from, &errors);
-        if (started->late) kill(-pid, SIGKILL);
-        if (waitpid(pid, &status, 0) == pid && WIFEXITED(status)) started->status = WEXITSTATUS(status);
+        started->status = wait_for(pid, started->late ? 0 : FAREWELL_S);
         take_ranks(from.text, started);
         keep_line(errors.text, NULL, started->said, sizeof started->said);
         keep_line(errors.text, "cannot be preloaded", started->unloaded, sizeof started->unloaded);
