@@ -455,10 +455,25 @@ static void check_counters(doctor_t *d)
     }
 }
 
+/* What no probe can tell, of each program with the options that it has. */
+static void see_settings(doctor_t *d, ompp_doctor_said_t *said)
+{
+    for (size_t i = 0; i < d->line.n; i++) {
+        part_t *p = &d->part[i];
+        char **was = calloc(p->line->noptions + 1, sizeof *was);
+        if (!was) abort();
+        set_options(p->line, was);
+        if (p->fits) ompp_doctor_settings(p->program.path, ompp_place_find()->lib, &d->measured, said);
+        set_back(p->line, 0, was);
+        free(was);
+    }
+}
+
 /* Of the directory for the profile the survival line speaks; names and hooks of data are the program's, which the probe is not. */
 static bool is_of_probe(const char *line)
 {
-    static const char *const begins[] = {"profile is kept in memory", "OMPP_DATA: ", "loads and stores are not counted"};
+    static const char *const begins[] = {"profile is kept in memory", "OMPP_DATA: ", "OMPP_DATA counts ",
+                                         "loads and stores are not counted"};
 
     for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
         if (strncmp(line, begins[i], strlen(begins[i])) == 0) return true;
@@ -469,15 +484,18 @@ static bool is_of_probe(const char *line)
 static void check_settings(doctor_t *d)
 {
     const ompp_started_t *m = &d->measured;
+    static ompp_doctor_said_t said;
     bool fine = true;
 
     for (size_t i = 0; i < m->nwarnings; i++) {
         const char *line = m->warnings[i];
-        bool counters = strncmp(line, "OMPP_CTR", 8) == 0 || strncmp(line, "no counters", 11) == 0;
         if (is_of_probe(line)) continue;
-        say(d, BAD, counters ? "counters" : "settings", "%s", line);
-        fine = fine && counters;
+        say(d, BAD, "settings", "%s", line);
+        fine = false;
     }
+    see_settings(d, &said);
+    for (size_t i = 0; i < said.n; i++) say(d, said.line[i].remark ? NOTE : BAD, "settings", "%s", said.line[i].text);
+    fine = fine && said.n == 0;
     if (fine) say(d, FINE, "settings", "the OMPP_* variables that are set are understood");
 }
 

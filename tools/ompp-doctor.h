@@ -77,6 +77,22 @@ typedef struct {
  */
 void ompp_doctor_start(const ompp_line_t *line, char *const *const *words, ompp_started_t *started);
 
+/** Lines of a run about its settings. */
+typedef struct {
+    size_t n;
+    struct {
+        char text[1200];
+        bool remark; /* it is counted, but ... */
+    } line[32];
+} ompp_doctor_said_t;
+
+/**
+ * \brief Adds what a run of a program would say of OMPP_EVAL1, ... and OMPP_DATA as they are set now.
+ * \param[in] lib       directory of our libraries.
+ * \param[in] measured  the counters that are refused are among what was said there.
+ */
+void ompp_doctor_settings(const char *program, const char *lib, const ompp_started_t *measured, ompp_doctor_said_t *said);
+
 /** \brief The command. \param[in] argv launch line, NULL-terminated. \return 0: can be measured; 1: not, or badly; 2: wrong usage. */
 int ompp_doctor(char **argv);
 

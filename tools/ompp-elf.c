@@ -298,18 +298,37 @@ static void read_dirs(walk_t *walk)
     add_dir(walk, "/lib64:/usr/lib64:/lib:/usr/lib:/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu");
 }
 
-void ompp_elf_needed(const char *path, ompp_elf_visit_t visit, void *data)
+static void visit_nothing(const char *soname, void *data)
 {
-    walk_t walk = {.visit = visit, .data = data};
+    (void)soname;
+    (void)data;
+}
+
+/* names, files: one of them is visited; NULL = not. */
+static void walk_all(const char *path, ompp_elf_visit_t names, ompp_elf_visit_t files, void *data)
+{
+    walk_t walk = {.visit = names ? names : visit_nothing, .data = data};
 
     read_dirs(&walk);
     follow(&walk, path);
     for (unsigned i = 0; i < walk.nseen; i++)
         if (walk.path[i]) follow(&walk, walk.path[i]);
+    for (unsigned i = 0; files && i < walk.nseen; i++)
+        if (walk.path[i]) files(walk.path[i], data);
     for (unsigned i = 0; i < walk.nseen; i++) free(walk.seen[i]), free(walk.path[i]);
     free(walk.program_path);
     free(walk.program_origin);
     free(walk.system_dirs);
+}
+
+void ompp_elf_needed(const char *path, ompp_elf_visit_t visit, void *data)
+{
+    walk_all(path, visit, NULL, data);
+}
+
+void ompp_elf_libraries(const char *path, ompp_elf_visit_t visit, void *data)
+{
+    walk_all(path, NULL, visit, data);
 }
 
 bool ompp_elf_find(const char *soname, char *path)

@@ -42,6 +42,9 @@ typedef void (*ompp_elf_visit_t)(const char *soname, void *data);
  */
 void ompp_elf_needed(const char *path, ompp_elf_visit_t visit, void *data);
 
+/** \brief The same, but visits the files of those that are found. */
+void ompp_elf_libraries(const char *path, ompp_elf_visit_t visit, void *data);
+
 /**
  * \brief Finds a library by its name where a program without run path would get it from.
  * \param[out] path  [PATH_MAX].

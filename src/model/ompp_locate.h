@@ -45,4 +45,14 @@ typedef struct {
  */
 typedef void ompp_locate_run_t(const ompp_locate_module_t *modules, size_t nmodules, ompp_locate_t *names, size_t n, double seconds);
 
+/** \brief The next name of a list as the user writes it. \param[in,out] rest  of the list, which is cut; NULL behind the last. */
+char *ompp_locate_next(char **rest);
+
+/**
+ * \brief What there is to say of an answer: why nothing is counted, or a remark.
+ * \param[in]  hooks  loads and stores are counted by hooks, and blocks of the heap are followed.
+ * \param[out] why    one line, shape [n]; "" = nothing.
+ */
+void ompp_locate_why(const ompp_locate_t *answer, bool hooks, char *why, size_t n);
+
 #endif

@@ -22,6 +22,7 @@ static const char *const preference[] = {"hooks", "papi", "samples", "breakpoint
 
 static const ompp_data_backend_t *offers[MAX_OFFERS];
 static unsigned noffers;
+static char why_no_faults[480]; /* page faults cannot be counted */
 
 bool ompp_data_offer(const ompp_data_backend_t *backend)
 {
@@ -101,18 +102,33 @@ static bool start(const char *name)
     }
     if (ompp_data_subscribe(backend) && backend->start(why, sizeof why)) return true;
     ompp_data_unsubscribe(backend);
+    if (strcmp(name, "page-faults") == 0) snprintf(why_no_faults, sizeof why_no_faults, "%s", why);
     refuse(name, why);
     return false;
+}
+
+/* Who names data expects loads and stores, and is to know before the run is over that there are none. */
+static void say_what_counts(bool any)
+{
+    if (!any)
+        ompp_warn_common("OMPP_DATA counts nothing: the program was not built with kinst-ompp --memory%s%s",
+                         *why_no_faults ? ", and page faults cannot be counted: " : "", why_no_faults);
+    else if (ompp_data_has("page-faults"))
+        ompp_warn_common("OMPP_DATA counts page faults (first touches), no loads and stores: for those build the program with "
+                         "kinst-ompp --memory; OMPP_DATA_BACKEND=page-faults says that they are meant");
 }
 
 void ompp_data_choose(void)
 {
     const bool by_itself = is_auto(), named = *ompp_env.data || *ompp_env.data_addr;
+    bool any = false;
 
     if (noffers) ompp_data_resolve(); /* what they are to watch is of importance to some */
     /* Where the program's own code names structures, hooks have come by themselves. */
     for (size_t i = 0; (named || !by_itself) && i < sizeof preference / sizeof preference[0]; i++) {
         const bool counts = ompp_data_wants(preference[i]) && start(preference[i]);
+        any = any || counts;
         if (counts && by_itself) break;
     }
+    if (named && by_itself) say_what_counts(any);
 }

@@ -16,7 +16,6 @@
 #include "runtime/ompp_plugin.h"
 #include "runtime/ompp_process_priv.h"
 
-#include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -54,32 +53,13 @@ static modules_t seen;
 
 /* ---- The list ------------------------------------------------------------------------------------------------------- */
 
-/* Commas in "a(1:5,2)" and "pair<int, long>::x" separate nothing. */
-static char *next_name(char **rest)
-{
-    char *begin = *rest;
-    int depth = 0;
-
-    if (!begin) return NULL;
-    for (char *p = begin;; p++) {
-        depth += *p && strchr("([<", *p) ? 1 : *p && strchr(")]>", *p) ? -1 : 0;
-        if (*p && (*p != ',' || depth > 0)) continue;
-        *rest = *p ? p + 1 : NULL;
-        *p = '\0';
-        break;
-    }
-    while (isspace((unsigned char)*begin)) begin++;
-    for (size_t n = strlen(begin); n && isspace((unsigned char)begin[n - 1]);) begin[--n] = '\0';
-    return begin;
-}
-
 static void split_names(void)
 {
     char *rest = strdup(ompp_env.data);
 
     split = true;
     names = rest ? calloc(strlen(rest) / 2 + 1, sizeof *names) : NULL;
-    for (char *name; names && (name = next_name(&rest));)
+    for (char *name; names && (name = ompp_locate_next(&rest));)
         if (*name) names[nnames++].text = name;
 }
 
@@ -218,11 +198,13 @@ static void take_found(name_t *name, const ompp_locate_t *answer, const modules_
 static void take_line(name_t *name, const ompp_locate_t *answer, const modules_t *modules)
 {
     char why[760];
+    const bool hooks = ompp_data_has("hooks");
 
+    ompp_locate_why(answer, hooks, why, sizeof why);
     name->is_line = true;
-    if (!ompp_data_has("hooks")) {
+    if (!hooks) {
         name->state = SEVERAL;
-        say(name, "blocks are followed in programs built with kinst-ompp --memory only", true);
+        say(name, why, true);
     } else if (answer->found > 0) {
         name->state = FOUND;
         name->once = true;
@@ -231,7 +213,6 @@ static void take_line(name_t *name, const ompp_locate_t *answer, const modules_t
             ompp_data_site_add(name->text, name->module, answer->code[i].begin, answer->code[i].end);
         }
     } else if (!name->once && (!*name->why || *answer->text)) {
-        snprintf(why, sizeof why, "no code of this line%s%s", *answer->text ? "; there is some of " : "", answer->text);
         say(name, why, false);
     }
 }
@@ -240,21 +221,15 @@ static void take_answer(name_t *name, const ompp_locate_t *answer, const modules
 {
     char why[760];
 
+    ompp_locate_why(answer, false, why, sizeof why);
     if (answer->is_line) {
         take_line(name, answer, modules);
     } else if (answer->found > 1) {
         name->state = SEVERAL;
-        snprintf(why, sizeof why, "there are %zu, name one: %s", answer->found, answer->text);
         say(name, why, true);
     } else if (answer->found == 1 && answer->size > 0) {
         take_found(name, answer, modules);
-    } else if (!name->once) {
-        bool nearest = !answer->no_part && *answer->text;
-        if (*name->why && !*answer->text) return; /* a later library knows less about it */
-        snprintf(why, sizeof why, "%s%s%s", answer->no_part ? "" : "no variable of this name and a fixed address",
-                 nearest ? "; there is " :
-                 answer->no_part ? "" : " (heap blocks: name the line that allocates them; others: in the source)",
-                 answer->text);
+    } else if (!name->once && (!*name->why || *answer->text)) { /* a later library knows less about it */
         say(name, why, false);
     }
 }

@@ -5,6 +5,7 @@ of scalars by breakpoints, in programs that were built without hooks; what canno
 """
 
 import os
+import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
@@ -148,7 +149,11 @@ def check_named(verdict, scratch, how, launched):
     refusals = [c.get("subject", "") for c in profile.coverage if c["kind"] == "refused"]
     for better in ("hooks", "papi"):
         verdict.check(any(better in r for r in refusals), "%s: auto: why not %s: %s" % (title, better, refusals))
-    verdict.equal(outcome.messages(), [], title + ": auto says nothing on stderr")
+    wanted = [("OMPP_DATA counts page faults", True)] if set_of(profile, "page faults") else []
+    verdict.equal([(m[6:34], "kinst-ompp --memory" in m) for m in outcome.messages()], wanted, title + ": auto: what is said on stderr")
+    outcome = run("refused", OMPP_DATA="table", LD_PRELOAD=harness.refuse_events(scratch.path))
+    said = [m for m in outcome.messages() if re.search("OMPP_DATA counts nothing: .*kinst-ompp --memory.*page faults cannot be counted", m)]
+    verdict.equal((len(outcome.messages()), len(said)), (1, 1), "%s: nothing counts: %s" % (title, outcome.messages()))
     outcome = run("auto-scalar", OMPP_DATA="counter")
     profile = profile_of(verdict, outcome, title)
     verdict.check(set_of(profile, "memory samples") or set_of(profile, "breakpoints") or set_of(profile, "page faults"),

@@ -34,31 +34,6 @@ int main(int argc, char **argv)
     return sum == 0;
 }
 """
-# A kernel that does not permit performance counters.
-REFUSE = """
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <stdarg.h>
-#include <sys/syscall.h>
-long syscall(long number, ...)
-{
-    static long (*real)(long, ...);
-    va_list args;
-    long a[6];
-    va_start(args, number);
-    for (int i = 0; i < 6; i++)
-        a[i] = va_arg(args, long);
-    va_end(args);
-    if (number == SYS_perf_event_open) {
-        errno = EACCES;
-        return -1;
-    }
-    if (!real)
-        real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
-    return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-}
-"""
 GCC = os.environ.get("TEST_GCC", "gcc")
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": 1, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 1, "OMPI_MCA_rmaps_base_oversubscribe": 1}
 
@@ -115,13 +90,13 @@ def test_alone(doctor):
     static = compile_(folder, "fixed", PROGRAM, "-static", "-g")
     doctor.ask("static", [static], 1, {"program": ("BAD", "statically linked", "kinst-ompp")})
     doctor.ask("static, with a launcher", ["env", "A=1", static], 1, {"program": ("BAD", "statically linked")})
-    compile_(folder, "refuse.so", REFUSE, "-shared", "-fPIC", "-ldl")
     doctor.ask("perf refused", [good], 0, {"counters": ("note", "Permission denied", "perf_event_paranoid")},
-               LD_PRELOAD=os.path.join(folder, "refuse.so"))
+               LD_PRELOAD=harness.refuse_events(folder))
     doctor.ask("limits", ["sh", "-c", "exit"], 1, {"OpenMP": ("BAD", "nothing to measure")})
     doctor.ask("OMP_TOOL", [good], 0, {"OpenMP": ("note", "libgomp")}, OMP_TOOL="disabled")
     doctor.ask("settings", [good], 0, {"settings": ("ok",)}, OMPP_QUIET=1, OMPP_VERBOSE=2)
-    doctor.ask("another counter", [good], 1, {"counters": ("BAD", "OMPP_CTR1=PAPI_FOO is not counted")}, OMPP_CTR1="PAPI_FOO")
+    doctor.ask("another counter", [good], 1, {"settings": ("BAD", "OMPP_CTR1=PAPI_TOT_INZ is not counted: .*nearest.*PAPI_TOT_INS")},
+               OMPP_CTR1="PAPI_TOT_INZ")
     bad = {"OMPP_CAUSAL": "virtul", "OMPP_TIME_DIGITS": "12", "OMPP_NOTHING": "1"}
     out = doctor.ask("bad settings", [good], 1, {"settings": ("BAD",)}, OMPP_QUIET=1, **bad)
     done = harness.execute([harness.command("ompp"), "--", good], doctor.folder, **bad)
@@ -129,6 +104,11 @@ def test_alone(doctor):
     doctor.verdict.equal(len(said), len(bad), "bad settings: the run says: %s" % said)
     doctor.verdict.equal(re.findall(r"^BAD   settings     (.*)", out, re.M), said, "bad settings: the words of the run")
     doctor.ask("one processor", ["taskset", "-c", "0", good], 0, {"processors": ("note", "4 threads on 1 processor")}, OMP_NUM_THREADS=4)
+    stays = os.path.join(folder, "env") # in place of the command that starts others
+    with open(stays, "w") as file:
+        file.write('#!/bin/sh\n"$@"\nexec >&- 2>&-\nsleep 1000\n')
+    os.chmod(stays, 0o755)
+    doctor.ask("a launcher that stays", [stays, good], 0, {"launch": ("ok", "1 process on 1 node"), "libraries": ("ok",)})
     doctor.ask("not there", ["./nothing"], 1, {"program": ("BAD", "not found")})
     return good
 
@@ -181,12 +161,49 @@ def test_options(doctor, good):
     doctor.ask("no parent", [good], 0, {"survival": ("note", "No such file or directory", "OMPP_JOB_DIR")}, OMPP_JOB_DIR=new + "/deeper")
     left = os.path.join(doctor.folder, "left")
     os.mkdir(left)
-    doctor.ask("data", [good], 0, {"program": ("ok", "./good")}, OMPP_DATA="nothing", OMPP_JOB_DIR=left)
+    doctor.ask("data", [good], 1, {"settings": ("BAD", "OMPP_DATA: nothing: no variable")}, OMPP_DATA="nothing", OMPP_JOB_DIR=left)
     doctor.verdict.equal(os.listdir(left), [], "data: memory of the probes that is left")
+    test_words_of_the_run(doctor)
     doctor.ask("bad option", [ompp, "--causal=virtul", "--", good], 1, {"settings": ("BAD", "OMPP_CAUSAL")})
     doctor.ask("bad directory", [ompp, "--outdir", "/proc", "--", good], 1, {"reports": ("BAD", "/proc")})
     doctor.ask("unknown option", [ompp, "--dta", "--", good], 1, {"options": ("BAD", "--dta"), "program": ("ok", "./good")})
     doctor.ask("no value", [ompp, "--outdir", "--", good], 1, {"options": ("BAD", "--outdir"), "program": ("ok", "./good")})
+
+
+NAMED = """
+double grid[100];
+int *pointer;
+int main(void)
+{
+#pragma omp parallel for
+    for (int i = 0; i < 100; i++)
+        grid[i] = i;
+    return 0;
+}
+"""
+
+
+def test_words_of_the_run(doctor):
+    """Expressions, counters, names of data: what the run says when it is too late, with places and what may have been meant."""
+    with open(os.path.join(doctor.folder, "named.c"), "w") as file:
+        file.write(NAMED)
+    done = harness.execute([harness.command("kinst-ompp"), "--memory", GCC, "-g", "-fopenmp", "named.c", "-o", "named"], doctor.folder)
+    if done.status:
+        raise harness.Failure("cannot build named: " + done.err[-500:])
+    bad = {"OMPP_CTR1": "perf::PAGE-FAULT", "OMPP_EVAL1": "EXECT/EXCEC", "OMPP_EVAL2": "(EXECT", "OMPP_EVAL3": "2*perf::PAGE-FAULT",
+           "OMPP_DATA": "gird,pointer,named.c:77,grid"}
+    out = doctor.ask("words of the run", ["./named"], 1, {}, **bad)
+    done = harness.execute(["./named"], doctor.folder, **bad)
+    said = sorted(line[6:] for line in done.messages())
+    told = sorted(re.findall(r"^(?:BAD |note)  settings     (.*)", out, re.M))
+    doctor.verdict.equal(told, said, "words of the run")
+    doctor.verdict.equal(len(said), 7, "words of the run: lines: %s" % said)
+    for pattern in (r"OMPP_EVAL1='EXECT/EXCEC': .*, at character 7: 'EXCEC'; nearest: .*EXECC", "OMPP_EVAL2='\\(EXECT': .* at character 7",
+                    "OMPP_CTR1=perf::PAGE-FAULT .*nearest.*PAGE-FAULTS", "OMPP_DATA: gird: .*there is grid", "OMPP_DATA: pointer: a pointer"):
+        doctor.verdict.check(any(re.search(pattern, line) for line in told), "words of the run: no '%s' in %s" % (pattern, told))
+    doctor.ask("a part that may be had", ["./named"], 0, {"settings": ("ok",)}, OMPP_EVAL1="EXECT/EXECC", OMPP_DATA="grid[2]")
+    doctor.ask("no hooks", [compile_(doctor.folder, "plain", NAMED, "-g", "-fopenmp")], 0,
+               {"settings": ("note", "kinst-ompp --memory")}, OMPP_DATA="grid")
 
 
 # Stands between launcher and program as env does, and leaves ompp out on rank 1.

@@ -250,3 +250,41 @@ def over_programs(title, folder, test):
         except (Failure, subprocess.TimeoutExpired) as failure:
             verdict.check(False, "%s: %s" % (name, failure))
     verdict.finish(scratch)
+
+
+# A kernel that does not permit performance counters.
+REFUSE_EVENTS = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+long syscall(long number, ...)
+{
+    static long (*real)(long, ...);
+    va_list args;
+    long a[6];
+    va_start(args, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(args, long);
+    va_end(args);
+    if (number == SYS_perf_event_open) {
+        errno = EACCES;
+        return -1;
+    }
+    if (!real)
+        real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+    return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+"""
+
+
+def refuse_events(folder):
+    """A library to be preloaded, with which perf_event_open is refused."""
+    source, library = os.path.join(folder, "refuse-events.c"), os.path.join(folder, "refuse-events.so")
+    with open(source, "w") as file:
+        file.write(REFUSE_EVENTS)
+    done = execute([COMPILERS["opari"], "-shared", "-fPIC", source, "-o", library, "-ldl"], folder)
+    if done.status:
+        raise Failure("cannot build refuse-events.so: " + done.err[-500:])
+    return library
