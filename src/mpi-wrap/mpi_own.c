@@ -135,7 +135,7 @@ static void find_ranks(ranks_t *ranks, int me, int size)
     /* Containers of one node may have directories of their own. */
     const bool apart = !elsewhere && ranks->n < known;
     if (ranks->n > 0 && ranks->n < size && (elsewhere || apart) && can_ask) meet_elsewhere(ranks, size, apart ? here_s : everywhere_s);
-    if (ranks->n < size) tell(ranks, size, !elsewhere || can_ask);
+    if (ranks->n < size) tell(ranks, size, !(elsewhere || apart) || can_ask);
 }
 
 void ompp_mpi_own_make(ompp_mpi_own_t *own)

@@ -11,11 +11,13 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 import harness
 
 SOURCE = os.path.join(harness.HERE, "some.c")
 ROUNDS = 10
+SOON = 40  # s, for a run of a second or two whose ranks do not find each other
 RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
 
 
@@ -85,6 +87,41 @@ def test(verdict, folder, title, words, size, measured):
     verdict.equal(left, [], title + ": files left")
 
 
+def can_unshare():
+    return subprocess.run(["unshare", "-m", "true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+
+def container(folder, private):
+    """Words of a rank that is alone in its job directory, as in a container of its own; private: in that for reports, too."""
+    mount = "mount -t tmpfs ompp-test %s/job && " % folder
+    outdir = "export OMPP_OUTDIR=%s/out%s; mkdir -p $OMPP_OUTDIR; " % (folder, RANK) if private else ""
+    return ["unshare", "-m", "sh", "-c", "%s%sexec '%s' -- ../some" % (outdir, mount, harness.command("ompp"))]
+
+
+def test_containers(verdict, folder, title, launcher, size):
+    """Ranks of one node that do not see each other's job directory meet where reports go; if not there either, in time, and it is told."""
+    for private in (False, True):
+        name = title + (", nothing shared" if private else ", reports shared")
+        where = os.path.join(folder, "containers-%d" % private)
+        os.makedirs(os.path.join(where, "job"))
+        begin = time.monotonic()
+        try:
+            done = harness.execute([*launcher, "-n", str(size), *container(where, private)], where, OMP_NUM_THREADS=1,
+                                   OMPP_JOB_DIR=os.path.join(where, "job"))
+        except subprocess.TimeoutExpired:
+            verdict.check(False, name + ": hangs")
+            continue
+        verdict.check(time.monotonic() - begin < SOON, "%s: took %.1f s" % (name, time.monotonic() - begin))
+        verdict.equal((done.status, len(re.findall("some:.*", done.out))), (0, size), name + ": status and output: " + done.err[-500:])
+        reports = glob.glob(where + "/**/*.ompp.xml", recursive=True)
+        verdict.equal(len(reports), size if private else 1, name + ": number of reports")
+        for path in reports:
+            profile = harness.ompp_profile.Profile(path)
+            verdict.check(told(profile, size, 1 if private else size), "%s: Coverage: %s" % (name, profile.coverage))
+        left = [path for path in glob.glob(where + "/**/*", recursive=True, include_hidden=True) if "ompp-meet" in path]
+        verdict.equal(left, [], name + ": files left")
+
+
 def main():
     verdict, scratch = harness.Verdict("some"), harness.Scratch("some")
     try:
@@ -96,6 +133,10 @@ def main():
                         continue
                     folder = os.path.dirname(scratch.file(name, "%s-%d" % (case, size), "x"))
                     test(verdict, folder, "%s, %d ranks (%s)" % (case, size, name), launcher + words, size, measured)
+            if can_unshare() and (len(sys.argv) == 1 or "containers" in sys.argv):
+                test_containers(verdict, os.path.dirname(scratch.file(name, "x")), "containers (%s)" % name, launcher, 3)
+            elif not can_unshare():
+                print("note: not tested with containers: no name space of mounts may be made here")
     except harness.Failure as failure:
         verdict.check(False, str(failure))
     verdict.finish(scratch)
