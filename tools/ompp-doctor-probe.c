@@ -28,6 +28,7 @@ static const struct {
 } fields[] = {
 #define FIELD(name) {#name, offsetof(ompp_probe_t, name), sizeof((ompp_probe_t *)0)->name}
     FIELD(rank),     FIELD(size),     FIELD(launcher), FIELD(wire),       FIELD(host),       FIELD(cpus),        FIELD(ncpus),
+    FIELD(online),
     FIELD(threads),  FIELD(outdir),   FIELD(outdir_why), FIELD(jobdir),   FIELD(jobdir_why),  FIELD(jobdir_new), FIELD(free_mib),
     FIELD(paranoid), FIELD(software), FIELD(hardware), FIELD(address_mib), FIELD(file_kib),   FIELD(loaded),
 #undef FIELD
@@ -88,6 +89,7 @@ static void find_cpus(ompp_probe_t *p)
         return;
     }
     snprintf(p->ncpus, sizeof p->ncpus, "%d", CPU_COUNT_S(bytes, set));
+    snprintf(p->online, sizeof p->online, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
     for (int first = 0; first < MAX_CPUS; first++) {
         int last = first;
         if (!CPU_ISSET_S(first, bytes, set)) continue;

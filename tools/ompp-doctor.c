@@ -1,7 +1,9 @@
 #include "tools/ompp-doctor.h"
 
+#include "base/ompp_bind.h"
 #include "base/ompp_debug_advice.h"
 #include "base/ompp_env.h"
+#include "base/ompp_proc.h"
 #include "tools/ompp-elf.h"
 #include "tools/ompp-option.h"
 #include "tools/ompp-place.h"
@@ -32,6 +34,8 @@ typedef struct {
     ompp_line_t line;
     part_t part[OMPP_DOCTOR_PROGRAMS];
     ompp_started_t plain, measured;
+    const ompp_bind_t *bind; /* what the launcher is to be told, for ranks bound to too few processors; NULL = nothing */
+    int threads;             /* of such a rank; 0 = not said */
     bool bad;
 } doctor_t;
 
@@ -346,16 +350,52 @@ static bool check_launch(doctor_t *d)
     return true;
 }
 
+static int ranks_on(const ompp_started_t *s, const char *host)
+{
+    int n = 0;
+
+    for (size_t i = 0; i < s->n; i++) n += strcmp(s->rank[i].host, host) == 0;
+    return n;
+}
+
+/* Processors that ranks could have where this one is: all of the machine, or what this process was given of it. */
+static int available_to(const ompp_probe_t *p)
+{
+    ompp_proc_cpus_t own = {{0}};
+    char host[sizeof p->host] = "";
+
+    gethostname(host, sizeof host - 1);
+    ompp_proc_cpus_add(&own);
+    return strcmp(host, p->host) == 0 ? (int)ompp_proc_cpus_count(&own) : atoi(p->online);
+}
+
+static void advise_processors(doctor_t *d, const ompp_probe_t *p, int threads, int cpus, int available)
+{
+    const int ranks = ranks_on(&d->plain, p->host), each = available / ranks > 1 ? available / ranks : 1;
+    const ompp_bind_t *bind = cpus < available && *p->launcher ? ompp_bind_find(p->launcher) : NULL;
+
+    if (bind) {
+        d->bind = bind;
+        d->threads = threads ? threads : each;
+        advise("the launcher binds it: %s", bind->words);
+        if (threads * ranks > available || !threads) advise("OMP_NUM_THREADS=%d, for %d on each node", each, ranks);
+    } else {
+        advise("OMP_NUM_THREADS=%d%s", *p->launcher ? each : cpus,
+               cpus < atoi(p->online) ? ", or let it have more (taskset, numactl, container)" : "");
+    }
+}
+
 /* Ranks that are bound to fewer processors than they have threads: the commonest slow hybrid run, with ompp or without. */
 static void check_cpus(doctor_t *d)
 {
     for (size_t i = 0; i < d->plain.n && any_needs_openmp(d); i++) {
         const ompp_probe_t *p = &d->plain.rank[i];
-        int threads = atoi(p->threads), cpus = atoi(p->ncpus);
-        if (cpus <= 0 || (threads <= cpus && (threads > 0 || cpus > 1))) continue;
+        const int threads = atoi(p->threads), cpus = atoi(p->ncpus), available = available_to(p);
+        const bool alone = cpus == 1 && available > ranks_on(&d->plain, p->host); /* OpenMP libraries take one thread then */
+        if (cpus <= 0 || (threads <= cpus && (threads > 0 || !alone))) continue;
         say(d, NOTE, "processors", "rank %s: %s threads on %d processor%s (%s)", *p->rank ? p->rank : "0", threads ? p->threads : "all",
             cpus, cpus == 1 ? "" : "s", p->cpus);
-        advise("Open MPI: --bind-to none, or --map-by slot:PE=N; MPICH: -bind-to none; Slurm: --cpus-per-task=N");
+        advise_processors(d, p, threads, cpus, available);
         return;
     }
 }
@@ -535,19 +575,44 @@ static void use_own_launcher(const doctor_t *d)
     if (!program.status) d->line.part[0].argv[0] = name;
 }
 
-/* The words in front of the programs; srun with the option that is missing, in place of one that does not help. */
+/* What the launcher is to be told of processors. */
+static void print_binding(const doctor_t *d)
+{
+    const char *option = d->bind ? d->bind->option : "";
+
+    if (*option) printf("%s", option);
+    if (*option && option[strlen(option) - 1] == '=') printf("%d", d->threads);
+    if (*option) printf(" ");
+}
+
+/* \return number of words in which the user's line has said otherwise; 0: it has not, here. */
+static size_t words_of_binding(const doctor_t *d, char **words)
+{
+    const char *option = d->bind ? d->bind->option + strspn(d->bind->option, "-") : "", *word = words[0] + strspn(words[0], "-");
+    const size_t n = strcspn(option, " =");
+
+    if (n == 0 || words[0][0] != '-' || strncmp(word, option, n) != 0 || (word[n] && word[n] != '=')) return 0;
+    return word[n] || !words[1] ? 1 : 2;
+}
+
+/* The words in front of the programs; the launcher with options that are missing, in place of one that does not help. */
 static void print_launcher(const doctor_t *d, const ompp_launch_t *line)
 {
     const part_t *unwired = d->plain.n ? find_unwired(d, d->plain.rank) : NULL;
 
-    if (!unwired || line != &d->line.part[0] || !ompp_program_starts_ranks(line->argv[0])) {
+    if (line != &d->line.part[0] || !ompp_program_starts_ranks(line->argv[0])) {
         print_words(line->argv, 0, line->front);
         return;
     }
     print_words(line->argv, 0, 1);
-    printf("--mpi=%s ", missing_wire(unwired, d->plain.rank));
-    for (size_t i = 1; i < line->front; i++)
-        if (strncmp(line->argv[i], "--mpi=", 6) != 0) print_words(line->argv, i, i + 1);
+    print_binding(d);
+    if (unwired) printf("--mpi=%s ", missing_wire(unwired, d->plain.rank));
+    for (size_t i = 1; i < line->front; i++) {
+        if (unwired && strncmp(line->argv[i], "--mpi=", 6) == 0) continue;
+        const size_t binding = words_of_binding(d, line->argv + i);
+        if (binding == 0) print_words(line->argv, i, i + 1);
+        else i += binding - 1;
+    }
 }
 
 static void print_command(const doctor_t *d)

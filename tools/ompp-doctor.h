@@ -16,7 +16,7 @@ typedef struct {
     char wire[8];            /* slurm: by what ranks find each other, pmix or pmi2; "" = nothing */
     char host[100];
     char cpus[400];          /* list of processors it may use */
-    char ncpus[16];
+    char ncpus[16], online[16]; /* online: of the machine */
     char threads[16];        /* OMP_NUM_THREADS */
     char outdir[300];        /* directory for reports, and why nothing can be written there */
     char outdir_why[100];

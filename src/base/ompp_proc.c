@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,4 +69,27 @@ void ompp_proc_queue_process(ompp_proc_queue_t *sum)
     }
     if (threads) closedir(threads);
     errno = saved_errno;
+}
+
+void ompp_proc_cpus_add(ompp_proc_cpus_t *cpus)
+{
+    const int saved_errno = errno;
+    DIR *threads = opendir("/proc/self/task");
+    ompp_proc_cpus_t one;
+
+    for (const struct dirent *e; threads && (e = readdir(threads));) {
+        one = (ompp_proc_cpus_t){{0}};
+        if (*e->d_name == '.' || sched_getaffinity((pid_t)atoi(e->d_name), sizeof one, (cpu_set_t *)&one) != 0) continue;
+        for (size_t i = 0; i < sizeof one.bits; i++) cpus->bits[i] |= one.bits[i];
+    }
+    if (threads) closedir(threads);
+    errno = saved_errno;
+}
+
+unsigned ompp_proc_cpus_count(const ompp_proc_cpus_t *cpus)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < sizeof cpus->bits; i++) n += (unsigned)__builtin_popcount(cpus->bits[i]);
+    return n;
 }

@@ -27,4 +27,15 @@ void ompp_proc_queue_thread(ompp_proc_queue_t *sum);
 /** \brief Adds all threads of the process that are alive. Keeps errno. */
 void ompp_proc_queue_process(ompp_proc_queue_t *sum);
 
+/** A set of processors. */
+typedef struct {
+    unsigned char bits[512];
+} ompp_proc_cpus_t;
+
+/** \brief Adds those that threads of this process may use, of all threads that are alive. Keeps errno. */
+void ompp_proc_cpus_add(ompp_proc_cpus_t *cpus);
+
+/** \brief How many they are. */
+unsigned ompp_proc_cpus_count(const ompp_proc_cpus_t *cpus);
+
 #endif

@@ -6,6 +6,7 @@ imported and not wrapped, counters that are refused, entries that found no room.
 
 import os
 import re
+import shutil
 
 import harness
 
@@ -47,6 +48,30 @@ int main(int argc, char **argv)
     MPIX_Of_another_library();
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
+    return 0;
+}
+"""
+
+
+BUSY = """
+#include <stdio.h>
+#include <time.h>
+static double cpu(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec + 1e-9 * t.tv_nsec;
+}
+int main(int argc, char **argv)
+{
+#ifdef MPI
+    MPI_Init(&argc, &argv);
+#endif
+#pragma omp parallel
+    for (double begin = cpu(); cpu() < begin + 0.3;) continue;
+#ifdef MPI
+    MPI_Finalize();
+#endif
     return 0;
 }
 """
@@ -105,10 +130,51 @@ def test_imports(verdict, folder):
         verdict.equal(found, ["MPIX_Of_another_library"], "%d ranks: imported and not wrapped" % ranks)
 
 
+def check_cause(verdict, title, outcome, subject, reason):
+    """Behind the line that threads have waited for processors stands why, and the word that mends it."""
+    profile = outcome.profile()
+    verdict.check(lines(profile, "starved"), title + ": threads waited, and Coverage does not say it")
+    found = [c for c in lines(profile, "note") if re.search(subject, c["subject"])]
+    verdict.check(len(found) == 1 and re.search(reason, found[0].get("reason", "")), "%s: cause: %s" % (title, lines(profile, "note")))
+
+
+def launchers():
+    """Name -> words that bind a rank to one core."""
+    for name, words in (("openmpi", ["--allow-run-as-root", "--bind-to", "core"]), ("mpich", ["-bind-to", "core"])):
+        if shutil.which("mpirun." + name) and shutil.which("mpicc." + name):
+            yield name, ["mpirun." + name, *words, "-n", "1"], "mpicc." + name
+        else:
+            print("note: not tested with %s" % name)
+
+
+def test_bound(verdict, folder):
+    """Two threads on one processor of several."""
+    online = os.sysconf("SC_NPROCESSORS_ONLN")
+    program = build(folder, "busy", BUSY, "-fopenmp")
+    if online < 2 or len(os.sched_getaffinity(0)) < 2:
+        print("note: one processor: not tested what bound threads are told")
+        return
+    bound, first = "^2 threads are bound to 1 of %d processors$" % online, str(min(os.sched_getaffinity(0)))
+    where = os.path.join(folder, "taskset")
+    os.mkdir(where)
+    outcome = harness.execute(["taskset", "-c", first, program], where, OMP_NUM_THREADS=2)
+    check_cause(verdict, "taskset", outcome, bound, "^taskset, .*OMP_NUM_THREADS=1$")
+    threads = 2 * len(os.sched_getaffinity(0))
+    outcome = harness.run(program, os.path.join(folder, "many-threads"), threads)
+    if len(os.sched_getaffinity(0)) == online:
+        check_cause(verdict, "too many threads", outcome, "^%d threads share %d processors$" % (threads, online), "^OMP_NUM_THREADS=%d" % online)
+    for name, words, compiler in launchers():
+        program = build(folder, "busy-" + name, BUSY, "-fopenmp", "-DMPI", "-include", "mpi.h", compiler=compiler)
+        where = os.path.join(folder, "run-" + name)
+        os.mkdir(where)
+        outcome = harness.execute([*words, program], where, OMP_NUM_THREADS=2)
+        check_cause(verdict, name, outcome, bound, "^mpirun --?bind-to none.*; or OMP_NUM_THREADS=1$")
+
+
 def main():
     verdict, scratch = harness.Verdict("coverage"), harness.Scratch("coverage")
     try:
-        for test in (test_outside, test_room, test_counters, test_imports):
+        for test in (test_outside, test_room, test_counters, test_imports, test_bound):
             test(verdict, scratch.path)
     except harness.Failure as failure:
         verdict.check(False, str(failure))

@@ -243,11 +243,25 @@ def test_alien(doctor, name, other, words, program):
                          "%s by %s: Coverage" % (name, other))
 
 
+def test_bound(doctor, families, programs):
+    """Ranks bound to fewer processors than threads: the command that is proposed says otherwise, whatever the user's line says."""
+    if len(os.sched_getaffinity(0)) < 2:
+        print("note: one processor: not tested what bound ranks are told")
+        return
+    for name, (run, _) in families.items():
+        option, none = ("--bind-to", "--bind-to none") if name == "openmpi" else ("-bind-to", "-bind-to none")
+        out = doctor.ask(name + ": bound", [*run, option, "core", "-n", "1", programs[name]], 0,
+                         {"processors": ("note", "2 threads on 1 processor", "mpirun " + none)}, OMP_NUM_THREADS=2)
+        doctor.verdict.check(out.endswith("\n  %s %s %s-n 1 ompp -- %s \n" % (run[0], none, "".join(w + " " for w in run[1:]), programs[name])),
+                             "%s: bound: command in\n%s" % (name, out))
+
+
 def test_mpi(doctor, good):
     families = {name: launcher(name) for name in ("openmpi", "mpich")}
     families = {name: found for name, found in families.items() if found}
     programs = {name: compile_(doctor.folder, name, PROGRAM, "-g", "-DMPI", "-fopenmp", compiler=compiler)
                 for name, (_, compiler) in families.items()}
+    test_bound(doctor, families, programs)
     config = harness.execute([harness.command("ompp"), "--help"], doctor.folder)
     for name, (run, _) in families.items():
         out = doctor.ask(name, [*run, "-n", "2", programs[name]], 0, {"MPI": ("ok",), "launch": ("ok", "2 processes on 1 node")})
