@@ -116,14 +116,11 @@ static ompp_fine_t most(uint64_t set, ompp_time_t t)
     return most;
 }
 
-/* More than that moves much from thread to thread: it was seen to be good up to here. */
-#define GOOD_PERCENT 50u
-
 static void watch_order(unsigned flag_bit)
 {
     const ompp_causal_experiment_t now = ompp_causal_experiment;
 
-    if (now.slot >= 0 && now.percent > GOOD_PERCENT) ompp_causal_watch(flag_bit, 1u << now.slot);
+    if (now.slot >= 0 && now.percent > OMPP_CAUSAL_GOOD_PERCENT) ompp_causal_watch(flag_bit, 1u << now.slot);
 }
 
 void ompp_causal_chase(ompp_causal_thread_t *self, unsigned flag_bit)

@@ -352,7 +352,8 @@ void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const om
     record->result.visits += seen->visits;
     record->result.followed_ns += block->time_ns;
     record->result.flags = flags_of((unsigned)experiment->slot);
-    if (experiment->drifts || (experiment->apart && clock->observations < ENOUGH_APART)) record->result.flags |= OMPP_WHATIF_F_APART;
+    if (experiment->drifts || (experiment->apart && (clock->observations < ENOUGH_APART || experiment->percent > OMPP_CAUSAL_GOOD_PERCENT)))
+        record->result.flags |= OMPP_WHATIF_F_APART;
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
     ompp_causal_unlock(&result.lock);
 }

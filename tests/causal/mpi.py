@@ -123,6 +123,8 @@ def flagged(verdict, scratch, program):
     """Few experiments of ranks that do not meet; messages that others could have come before."""
     found = experiment(scratch, program, "pipeline", "b", 60)
     verdict.check(found is not None and "apart" in found.flags, "a short pipeline is not flagged: %s" % str(found))
+    found = experiment(scratch, program, "synchronous", "b", 400)  # 13 to 15 experiments, 5 points too low
+    verdict.check(found is not None and "apart" in found.flags, "large speed-ups of ranks that do not meet are not flagged: %s" % str(found))
     found = experiment(scratch, program, "workers", "b", 60, 500)
     verdict.check(found is not None and "wildcard" in found.flags, "messages from any source are not flagged: %s" % str(found))
 
