@@ -152,25 +152,6 @@ static void add_dist_graph(MPI_Comm comm, neighbors_t *n)
     free(weights);
 }
 
-/* The same neighbours, without attributes. */
-static int copy_topology(MPI_Comm comm, int kind, ompp_mpi_channel_t *channel)
-{
-    neighbors_t n = {0};
-    int error = MPI_ERR_OTHER;
-
-    if (kind == MPI_CART) add_cart(comm, &n);
-    else if (kind == MPI_GRAPH) add_graph(comm, &n);
-    else add_dist_graph(comm, &n);
-    if (n.in && n.out)
-        /* Weights are of no use here; any numbers do. */
-        error = PMPI_Dist_graph_create_adjacent(comm, n.nin, n.in, n.in, n.nout, n.out, n.out, MPI_INFO_NULL, 0, &channel->shadow);
-    channel->sources = n.nin;
-    channel->topology = true;
-    if (n.out != n.in) free(n.out);
-    free(n.in);
-    return error;
-}
-
 static int copy_group(MPI_Comm comm, MPI_Comm *copy)
 {
     MPI_Group group;
@@ -179,6 +160,30 @@ static int copy_group(MPI_Comm comm, MPI_Comm *copy)
     if (error != MPI_SUCCESS) return error;
     error = PMPI_Comm_create(comm, group, copy);
     PMPI_Group_free(&group);
+    return error;
+}
+
+/*
+ * The same neighbours, without attributes. Open MPI 5 takes a graph that is made of a communicator with dimensions for one that has
+ * them, too: it is made of one without.
+ */
+static int copy_topology(MPI_Comm comm, int kind, ompp_mpi_channel_t *channel)
+{
+    neighbors_t n = {0};
+    MPI_Comm plain = MPI_COMM_NULL;
+    int error = MPI_ERR_OTHER;
+
+    if (kind == MPI_CART) add_cart(comm, &n);
+    else if (kind == MPI_GRAPH) add_graph(comm, &n);
+    else add_dist_graph(comm, &n);
+    if (copy_group(comm, &plain) == MPI_SUCCESS && n.in && n.out)
+        /* Weights are of no use here; any numbers do. */
+        error = PMPI_Dist_graph_create_adjacent(plain, n.nin, n.in, n.in, n.nout, n.out, n.out, MPI_INFO_NULL, 0, &channel->shadow);
+    if (plain != MPI_COMM_NULL) PMPI_Comm_free(&plain);
+    channel->sources = n.nin;
+    channel->topology = true;
+    if (n.out != n.in) free(n.out);
+    free(n.in);
     return error;
 }
 
@@ -229,6 +234,44 @@ void ompp_mpi_channel_made(MPI_Comm comm)
     PMPI_Errhandler_free(&users);
     if (c) add(c);
     else ompp_mpi_unfollowed("communicators with ranks of another job, or too many at once");
+}
+
+/* A communicator of ours of this rank alone. */
+static MPI_Comm alone(void)
+{
+    MPI_Group all = MPI_GROUP_NULL, me = MPI_GROUP_NULL;
+    MPI_Comm comm = MPI_COMM_NULL;
+    int rank = 0;
+
+    PMPI_Comm_rank(channels.own, &rank);
+    if (PMPI_Comm_group(channels.own, &all) != MPI_SUCCESS) return MPI_COMM_NULL;
+    if (PMPI_Group_incl(all, 1, &rank, &me) != MPI_SUCCESS || PMPI_Comm_create_group(channels.own, me, 0, &comm) != MPI_SUCCESS)
+        comm = MPI_COMM_NULL;
+    if (me != MPI_GROUP_NULL) PMPI_Group_free(&me);
+    PMPI_Group_free(&all);
+    if (comm != MPI_COMM_NULL) PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    return comm;
+}
+
+/*
+ * MPI_COMM_SELF's own error handler is not touched, not even to put it back: MPICH from 4.1 on sends errors that belong to no
+ * communicator there once somebody has set one, and to that of MPI_COMM_WORLD before.
+ */
+static void channel_of_self(void)
+{
+    ompp_mpi_channel_t *c = calloc(1, sizeof *c);
+
+    if (!c) return;
+    *c = (ompp_mpi_channel_t){.comm = MPI_COMM_SELF, .shadow = alone(), .size = 1, .references = 1};
+    c->world = world_ranks(MPI_COMM_SELF, false, &c->peers);
+    if (c->world && c->shadow != MPI_COMM_NULL) {
+        pthread_mutex_init(&c->lock, NULL);
+        add(c);
+        return;
+    }
+    if (c->shadow != MPI_COMM_NULL) PMPI_Comm_free(&c->shadow);
+    free(c->world);
+    free(c);
 }
 
 MPI_Comm ompp_mpi_channel_copy(MPI_Comm own)
@@ -319,7 +362,7 @@ void ompp_mpi_stamp_start(MPI_Comm own)
     }
     ompp_mpi_clock_start(own);
     ompp_mpi_channel_made(MPI_COMM_WORLD);
-    ompp_mpi_channel_made(MPI_COMM_SELF);
+    channel_of_self();
     __atomic_fetch_or(&ompp_mpi_unusual, OMPP_MPI_STAMPS, __ATOMIC_ACQ_REL);
 }
 
