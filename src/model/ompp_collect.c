@@ -97,6 +97,7 @@ static int by_role(const void *a, const void *b)
 
     if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
     if (x->kind == OMPP_THREAD_TEAM && x->index != y->index) return x->index < y->index ? -1 : 1;
+    if (x->kind == OMPP_THREAD_NESTED && x->path != y->path) return x->path < y->path ? -1 : 1;
     return x->ordinal < y->ordinal ? -1 : x->ordinal > y->ordinal;
 }
 
@@ -124,14 +125,23 @@ static void note_losses(ompp_collecting_t *c, const ompp_a_thread_t *t)
     if (t->left) ompp_profile_add_coverage(c->profile, OMPP_COVERAGE_LEFT, NULL, NULL, t->left);
 }
 
-/* The next place's first record. A place has several where a dismissed thread had not ended when its successor came: one row. */
+static bool same_place(const ompp_a_thread_t *x, const ompp_a_thread_t *y)
+{
+    if (x->kind != y->kind) return false;
+    return x->kind == OMPP_THREAD_TEAM ? x->index == y->index
+                                       : x->kind == OMPP_THREAD_NESTED && x->path == y->path && x->path != OMPP_A_PATH_UNKNOWN;
+}
+
+/*
+ * The next place's first record. A place has several where a dismissed thread had not ended when its successor came, and where a runtime
+ * gives nested teams whatever threads are free: one row.
+ */
 static uint32_t next_place(const ompp_a_thread_t *const *threads, uint32_t n, uint32_t i)
 {
     uint32_t end = i + 1;
     bool beside = ompp_collect_load(&threads[i]->beside) != 0;
 
-    if (threads[i]->kind != OMPP_THREAD_TEAM) return end;
-    for (; end < n && threads[end]->kind == OMPP_THREAD_TEAM && threads[end]->index == threads[i]->index; end++)
+    for (; end < n && same_place(threads[end], threads[i]); end++)
         beside |= ompp_collect_load(&threads[end]->beside) != 0;
     return beside ? i + 1 : end;
 }

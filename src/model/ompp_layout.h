@@ -103,6 +103,7 @@ typedef struct {
 typedef struct {
     ompp_off_t next;         /* of the forking thread's team records, all states */
     ompp_off_t fork_thread, fork_node;
+    uint32_t level;          /* 1 = not within another one */
     _Atomic uint32_t refs;   /* open frames that point here; 0 = free for reuse */
     uint64_t fork;
     _Atomic uint64_t release; /* the forking thread left the end barrier; 0 = not yet */
@@ -158,6 +159,14 @@ typedef struct {
     ompp_off_t name, value;
 } ompp_a_setting_t;
 
+/**
+ * Where a thread stands among nested teams: its number in the team of each level, 10 bits each, the outermost in the highest ones; 0 for
+ * members 0. Of all threads with one such place, one is in a team at a time.
+ */
+#define OMPP_A_PATH_UNKNOWN UINT64_MAX
+#define OMPP_A_PATH_LEVELS 6u
+#define OMPP_A_PATH_NUMBERS 1024u
+
 #define OMPP_A_THREAD_UNUSED 0xffffffffu /* kind of a record that waits for a thread */
 
 typedef struct {
@@ -176,6 +185,7 @@ typedef struct {
     uint64_t unclosed, unopened; /* frames closed by an outer exit; exits of regions that were not open */
     uint64_t left;               /* of functions, closed by an outer exit (longjmp) */
     ompp_off_t first_unclosed, first_unopened; /* regions; 0 = none */
+    uint64_t path;               /* OMPP_A_PATH_UNKNOWN: none that is its own */
     _Atomic uint64_t beside; /* not 0: was in a team while another record of its kind and index was, too */
 } ompp_a_thread_t;
 

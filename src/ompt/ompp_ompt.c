@@ -53,6 +53,7 @@ typedef struct {
     ompp_region_ref_t lock;           /* lock it tries to acquire; 0 = none */
     ompp_time_t lock_since;
     bool has_role;                    /* its place among the threads is known */
+    bool serves_nested;               /* that was in a nested team, and may be in another one each time */
 } ompp_ompt_self_t;
 
 static __thread ompp_ompt_self_t self __attribute__((tls_model("initial-exec")));
@@ -203,7 +204,7 @@ static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags,
     if (!is_own_team(team)) ompp_event_join(team, ompp_event_now());
 }
 
-/* A team inside another one that has more than one thread. Asked once per thread. */
+/* A team inside another one that has more than one thread. Asked once per thread, of those that serve such teams each time. */
 static bool is_nested(void)
 {
     ompt_data_t *data;
@@ -227,7 +228,8 @@ static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parall
         self.league_begins = flags & ompt_task_initial && team;
         self.own_teams = self.own_teams << 1 | own;
         if (own) return;
-        bool nested = index > 0 && !self.has_role && is_nested();
+        bool nested = index > 0 && (!self.has_role || self.serves_nested) && is_nested();
+        self.serves_nested |= nested;
         self.has_role |= index > 0;
         ompp_event_member_begin(team, index, nested, t);
     } else {

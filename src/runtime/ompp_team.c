@@ -50,6 +50,7 @@ ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
         team->a.fork_thread = ompp_off(thread, thread->record);
         team->a.fork_node = frame->node;
         team->a.fork = frame->enter;
+        team->a.level = thread->team ? thread->team->a.level + 1 : 1;
         atomic_store_explicit(&team->a.release, 0, memory_order_relaxed);
         atomic_store_explicit(&team->a.join, 0, memory_order_relaxed);
         atomic_store_explicit(&team->a.refs, 1, memory_order_release);
@@ -100,15 +101,37 @@ static void begin_body(ompp_thread_t *thread, ompp_time_t t)
     thread->team = frame->team ? ompp_at(thread, frame->team) : NULL;
 }
 
+/* Where a member stands whose team was forked by a thread with a place of its own. */
+static uint64_t path_of(const ompp_thread_t *thread, const ompp_team_t *team, unsigned index, bool nested)
+{
+    const ompp_a_thread_t *forker = team && team->a.fork_thread ? ompp_at(thread, team->a.fork_thread) : NULL;
+    const unsigned level = team ? team->a.level : 0;
+
+    if (!forker || level == 0 || level > OMPP_A_PATH_LEVELS || index >= OMPP_A_PATH_NUMBERS || nested != (level > 1))
+        return OMPP_A_PATH_UNKNOWN;
+    if (forker->path == OMPP_A_PATH_UNKNOWN || atomic_load_explicit(&forker->beside, memory_order_relaxed)) return OMPP_A_PATH_UNKNOWN;
+    return forker->path | (uint64_t)index << 10 * (OMPP_A_PATH_LEVELS - level);
+}
+
+/* Threads of nested teams come from where they are free: what they do is told of the place that they have in the team. */
+static ompp_thread_t *to_place(ompp_thread_t *thread, const ompp_team_t *team, unsigned index, bool nested)
+{
+    const ompp_a_thread_t *record = thread->record;
+
+    if (index == 0 || (record->kind != OMPP_THREAD_OTHER && !(nested && record->kind == OMPP_THREAD_NESTED))) return thread;
+    const uint64_t path = path_of(thread, team, index, nested);
+    if (record->kind == OMPP_THREAD_NESTED && (path == record->path || path == OMPP_A_PATH_UNKNOWN)) return thread;
+    return ompp_thread_take_place(thread, (ompp_seat_t){nested ? OMPP_THREAD_NESTED : OMPP_THREAD_TEAM, index, path});
+}
+
 void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
 
     if (!thread || !ompp_guard_enter(thread)) return;
-    if (thread->record->kind == OMPP_THREAD_OTHER && index > 0)
-        thread = ompp_thread_take_place(thread, nested ? OMPP_THREAD_NESTED : OMPP_THREAD_TEAM, index);
-    ompp_a_thread_t *record = thread->record;
     ompp_settled_top(thread, t);
+    thread = to_place(thread, team, index, nested);
+    ompp_a_thread_t *record = thread->record;
     bool forked_it = team && team->a.fork_thread == ompp_off(thread, record);
     if (!forked_it && index > 0) {
         if (atomic_load_explicit(&thread->replaced, memory_order_relaxed)) {

@@ -176,13 +176,12 @@ ompp_off_t ompp_stack_new_slow(ompp_thread_t *thread)
 
 /* ---- Begin and end -------------------------------------------------------------------------------------------------- */
 
-static ompp_thread_t *list_take(ompp_thread_t **list, bool (*fits)(const ompp_thread_t *, unsigned, unsigned), unsigned kind,
-                                unsigned index)
+static ompp_thread_t *list_take(ompp_thread_t **list, bool (*fits)(const ompp_thread_t *, ompp_seat_t), ompp_seat_t place)
 {
     ompp_thread_t **link, *found;
 
     const ompp_held_t held = ompp_lock();
-    for (link = list; *link && fits && !fits(*link, kind, index);) link = &(*link)->next_free;
+    for (link = list; *link && fits && !fits(*link, place);) link = &(*link)->next_free;
     found = *link;
     if (found) *link = found->next_free;
     ompp_unlock(held);
@@ -197,9 +196,13 @@ static void list_put(ompp_thread_t **list, ompp_thread_t *thread)
     ompp_unlock(held);
 }
 
-static bool has_place(const ompp_thread_t *thread, unsigned kind, unsigned index)
+static bool has_place(const ompp_thread_t *thread, ompp_seat_t place)
 {
-    return thread->record->kind == kind && (kind == OMPP_THREAD_OTHER || thread->record->index == index);
+    const ompp_a_thread_t *record = thread->record;
+
+    if (record->kind != place.kind) return false;
+    if (place.kind == OMPP_THREAD_OTHER) return true;
+    return record->index == place.index && (place.kind == OMPP_THREAD_TEAM || record->path == place.path);
 }
 
 static ompp_thread_t *make_state(void)
@@ -243,7 +246,7 @@ static bool make_record(ompp_thread_t *thread, ompp_time_t t)
 
 static ompp_thread_t *new_state(ompp_time_t t)
 {
-    ompp_thread_t *thread = list_take(&unused_threads, NULL, 0, 0);
+    ompp_thread_t *thread = list_take(&unused_threads, NULL, (ompp_seat_t){0});
 
     if (thread) return thread;
     thread = make_state();
@@ -274,12 +277,13 @@ static void occupy(ompp_thread_t *thread, ompp_time_t t)
 static ompp_thread_t *begin(ompp_time_t t)
 {
     bool initial = (uint32_t)syscall(SYS_gettid) == ompp_process.header->pid;
-    ompp_thread_t *thread = initial ? NULL : list_take(&ended_threads, has_place, OMPP_THREAD_OTHER, 0);
+    ompp_thread_t *thread = initial ? NULL : list_take(&ended_threads, has_place, (ompp_seat_t){.kind = OMPP_THREAD_OTHER});
 
     if (!thread) thread = new_state(t);
     if (!thread) return NULL;
     occupy(thread, t);
     thread->record->kind = initial ? OMPP_THREAD_INITIAL : OMPP_THREAD_OTHER;
+    thread->record->path = initial ? 0 : OMPP_A_PATH_UNKNOWN;
     return thread;
 }
 
@@ -362,25 +366,31 @@ static void replace_others(const ompp_thread_t *place)
     }
 }
 
-ompp_thread_t *ompp_thread_take_place(ompp_thread_t *thread, ompp_thread_kind_t kind, unsigned index)
+static void put_in_place(ompp_thread_t *thread, ompp_seat_t place)
+{
+    ompp_a_thread_t *record = thread->record;
+
+    record->kind = place.kind;
+    record->index = place.index;
+    record->path = place.path;
+    if (place.kind == OMPP_THREAD_TEAM) replace_others(thread);
+}
+
+ompp_thread_t *ompp_thread_take_place(ompp_thread_t *thread, ompp_seat_t place)
 {
     bool idle = thread->stack->top == 0 && thread->stack->under == 0, fresh = thread->children_used == 0;
     ompp_time_t t = ompp_clock_now();
-    ompp_thread_t *place = idle ? list_take(&ended_threads, has_place, kind, index) : NULL;
+    ompp_thread_t *next = idle ? list_take(&ended_threads, has_place, place) : NULL;
 
     /* What it went on with is another's past: that stays where it is. */
-    if (!place && idle && !fresh) place = new_state(t);
-    if (!place) {
-        thread->record->kind = kind;
-        thread->record->index = index;
-        if (kind == OMPP_THREAD_TEAM) replace_others(thread);
+    if (!next && idle && !fresh) next = new_state(t);
+    if (!next) {
+        if (fresh || thread->record->kind == OMPP_THREAD_OTHER) put_in_place(thread, place);
         return thread;
     }
-    occupy(place, t);
-    place->record->kind = kind;
-    place->record->index = index;
-    if (kind == OMPP_THREAD_TEAM) replace_others(place);
-    ompp_meter_change(thread, place);
+    occupy(next, t);
+    put_in_place(next, place);
+    ompp_meter_change(thread, next);
     if (fresh) {
         thread->record->kind = OMPP_A_THREAD_UNUSED;
         list_put(&unused_threads, thread);
@@ -388,7 +398,7 @@ ompp_thread_t *ompp_thread_take_place(ompp_thread_t *thread, ompp_thread_kind_t 
         thread->record->end_ns = t;
         list_put(&ended_threads, thread);
     }
-    pthread_setspecific(end_key, place);
-    ompp_thread_self = place;
-    return place;
+    pthread_setspecific(end_key, next);
+    ompp_thread_self = next;
+    return next;
 }

@@ -126,12 +126,19 @@ void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t);
 void ompp_starved_begin(void);
 void ompp_starved_thread_end(void);
 
+/** A place in teams: number in those of its kind, and where these are (ompp_layout.h). */
+typedef struct {
+    ompp_thread_kind_t kind;
+    unsigned index;
+    uint64_t path;
+} ompp_seat_t;
+
 /**
- * \brief This thread becomes number index of teams of its kind. When an earlier thread with that number has ended, it goes on with
- *        that one's record and tree: runtimes end and make threads as team sizes vary, rows are places in a team.
+ * \brief This thread becomes a member of teams in this place. When an earlier thread that had it has ended, it goes on with that one's
+ *        record and tree: runtimes end and make threads as team sizes vary, rows are places in a team.
  * \return the state to go on with, guarded like thread.
  */
-ompp_thread_t *ompp_thread_take_place(ompp_thread_t *thread, ompp_thread_kind_t kind, unsigned index);
+ompp_thread_t *ompp_thread_take_place(ompp_thread_t *thread, ompp_seat_t place);
 
 /** \brief Closes the frames from the top down to and including index, at t (or when they ended). */
 void ompp_frames_close(ompp_thread_t *thread, uint32_t index, ompp_time_t t);
