@@ -183,20 +183,41 @@ static entry_t *of_standalone(const text_t *text, const sought_t *sought)
     return found && fits(found, region->construct) ? found : NULL;
 }
 
+/* The directive of the parallel region or task around, in the same file. */
+static entry_t *block_around(const text_t *text, const sought_t *sought)
+{
+    const ompp_region_t *around = sought->around;
+
+    return around && is_outlined(around->construct) && around->file == sought->region->file ? on_line(text, around->begin) : NULL;
+}
+
+/* The compiler may make a call twice, for two ways that lead to it: the block's one directive of this kind is another region's already. */
+static entry_t *only_one(const text_t *text, const sought_t *sought, uint32_t line)
+{
+    const entry_t *inside = outlined_around(text, line), *block = inside ? inside : block_around(text, sought);
+    entry_t *found = NULL;
+
+    for (size_t i = 0; block && i < text->nentries; i++) {
+        entry_t *e = &text->entries[i];
+        if (e == block || !fits(e, sought->region->construct) || outlined_around(text, e->d.first) != block) continue;
+        if (found) return NULL;
+        found = e;
+    }
+    return found;
+}
+
 /*
  * What the directive around makes as well: "parallel for" is, for some schedules and reductions, a team and a loop in it. Its first line
  * may be that of a function inlined in the loop.
  */
 static entry_t *combined(const text_t *text, const sought_t *sought)
 {
-    const ompp_region_t *around = sought->around;
-    bool here = around && is_outlined(around->construct) && around->file == sought->region->file;
-    entry_t *entry = here ? on_line(text, around->begin) : NULL;
+    entry_t *entry = block_around(text, sought);
 
     return entry && ompp_directive_has(entry->d.words, "parallel") && names(entry, sought->region->construct) ? entry : NULL;
 }
 
-enum { EXACT, COMBINED, ENDS_IN, BEGINS_IN, NEXT, BEGINS_IN_LAST, COMBINED_LAST, NEXT_LAST, NSTEPS };
+enum { EXACT, COMBINED, ENDS_IN, BEGINS_IN, NEXT, BEGINS_IN_LAST, COMBINED_LAST, NEXT_LAST, COPY, NSTEPS };
 
 static entry_t *find(const text_t *text, const sought_t *sought, int step)
 {
@@ -219,7 +240,8 @@ static entry_t *find(const text_t *text, const sought_t *sought, int step)
     case NEXT_LAST: /* the barrier of a static loop, too, which nothing else is known of */
         if (is_standalone(construct)) return next_free(text, sought, region->begin);
         /* fall through */
-    default: return is_standalone(construct) || is_outlined(construct) ? NULL : next_free(text, sought, region->begin);
+    case NEXT: return is_standalone(construct) || is_outlined(construct) ? NULL : next_free(text, sought, region->begin);
+    default: return is_standalone(construct) || is_outlined(construct) ? NULL : only_one(text, sought, region->begin);
     }
 }
 

@@ -12,7 +12,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import harness  # noqa: E402
 import omp_facts  # noqa: E402
 
-PROGRAMS = ("orphaned", "barrier", "combined", "critical", "included", "loop", "nested", "ordered", "sections", "single", "task", "taskgroup")
+PROGRAMS = ("orphaned", "barrier", "cancel", "combined", "critical", "included", "loop", "nested", "ordered", "sections", "single", "task",
+            "taskgroup")
 BUILD = harness.build
 
 
