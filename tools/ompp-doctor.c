@@ -585,16 +585,6 @@ static void print_binding(const doctor_t *d)
     if (*option) printf(" ");
 }
 
-/* \return number of words in which the user's line has said otherwise; 0: it has not, here. */
-static size_t words_of_binding(const doctor_t *d, char **words)
-{
-    const char *option = d->bind ? d->bind->option + strspn(d->bind->option, "-") : "", *word = words[0] + strspn(words[0], "-");
-    const size_t n = strcspn(option, " =");
-
-    if (n == 0 || words[0][0] != '-' || strncmp(word, option, n) != 0 || (word[n] && word[n] != '=')) return 0;
-    return word[n] || !words[1] ? 1 : 2;
-}
-
 /* The words in front of the programs; the launcher with options that are missing, in place of one that does not help. */
 static void print_launcher(const doctor_t *d, const ompp_launch_t *line)
 {
@@ -609,7 +599,7 @@ static void print_launcher(const doctor_t *d, const ompp_launch_t *line)
     if (unwired) printf("--mpi=%s ", missing_wire(unwired, d->plain.rank));
     for (size_t i = 1; i < line->front; i++) {
         if (unwired && strncmp(line->argv[i], "--mpi=", 6) == 0) continue;
-        const size_t binding = words_of_binding(d, line->argv + i);
+        const size_t binding = d->bind ? ompp_bind_said(d->bind, line->argv + i) : 0;
         if (binding == 0) print_words(line->argv, i, i + 1);
         else i += binding - 1;
     }

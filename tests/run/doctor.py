@@ -250,10 +250,12 @@ def test_bound(doctor, families, programs):
         return
     for name, (run, _) in families.items():
         option, none = ("--bind-to", "--bind-to none") if name == "openmpi" else ("-bind-to", "-bind-to none")
-        out = doctor.ask(name + ": bound", [*run, option, "core", "-n", "1", programs[name]], 0,
-                         {"processors": ("note", "2 threads on 1 processor", "mpirun " + none)}, OMP_NUM_THREADS=2)
-        doctor.verdict.check(out.endswith("\n  %s %s %s-n 1 ompp -- %s \n" % (run[0], none, "".join(w + " " for w in run[1:]), programs[name])),
-                             "%s: bound: command in\n%s" % (name, out))
+        for said in [[option, "core"]] + ([["--map-by", "slot:PE=1"]] if name == "openmpi" else []):
+            title = "%s: bound by %s" % (name, said)
+            out = doctor.ask(title, [*run, *said, "-n", "1", programs[name]], 0,
+                             {"processors": ("note", "2 threads on 1 processor", "mpirun " + none)}, OMP_NUM_THREADS=2)
+            doctor.verdict.check(out.endswith("\n  %s %s %s-n 1 ompp -- %s \n" % (run[0], none, "".join(w + " " for w in run[1:]),
+                                                                                programs[name])), "%s: command in\n%s" % (title, out))
 
 
 def test_mpi(doctor, good):
@@ -280,17 +282,18 @@ def test_mpi(doctor, good):
             done = harness.execute([*words, harness.command("ompp"), "--", programs[name]], doctor.folder)
             doctor.verdict.check("of another MPI" not in done.err, "%s: %s: %s" % (name, words, done.err))
         doctor.ask(name + ": nothing is started", [*run, "-n", "2", "--no-such-option", programs[name]], 1, {"launch": ("BAD",)})
-    test_slurm(doctor, programs)
+    test_slurm(doctor, programs, good)
     doctor.verdict.check("ompp doctor" in config.out, "ompp --help does not name doctor")
 
 
 # Slurm's launcher as far as a program sees it: two tasks, and what --mpi gives them.
 SRUN = """#!/bin/sh
-give=
+give= bind=
 while :; do
     case $1 in
     --mpi=*) give=${1#--mpi=} ;;
     -n) shift ;;
+    -c) bind="taskset -c 0"; shift ;;
     *) break ;;
     esac
     shift
@@ -302,18 +305,22 @@ for rank in 0 1; do
     pmi2) extra="PMI_RANK=$rank PMI_SIZE=2 PMI_JOBID=17.2" ;;
     *) extra= ;;
     esac
-    env SLURM_PROCID=$rank $extra "$@" &
+    env SLURM_PROCID=$rank $extra $bind "$@" &
 done
 wait
 """
 
 
-def test_slurm(doctor, programs):
+def test_slurm(doctor, programs, good):
     """srun has to give PMIx to Open MPI, PMI2 to MPICH."""
     srun = os.path.join(doctor.folder, "bin", "srun")
     with open(srun, "w") as file:
         file.write(SRUN)
     os.chmod(srun, 0o755)
+    if len(os.sched_getaffinity(0)) > 1:
+        out = doctor.ask("srun -c 1", [srun, "-c", "1", "-n", "2", good], 0,
+                         {"processors": ("note", "2 threads on 1 processor", "srun --cpus-per-task=N")}, OMP_NUM_THREADS=2)
+        doctor.verdict.check(out.endswith("\n  %s --cpus-per-task=2 -n 2 ompp -- %s \n" % (srun, good)), "srun -c 1: command in\n" + out)
     for name, program in programs.items():
         wanted = {"openmpi": "pmix", "mpich": "pmi2"}[name]
         libraries = harness.execute(["ldd", program], doctor.folder).out
