@@ -215,9 +215,10 @@ static void find_nearest(reader_t *r, size_t n)
         ompp_nearest_offer(&nearest, functions[f].name, functions[f].name);
     for (size_t i = 0; i < nearest.n && used < sizeof r->nearest; i++) {
         const char *found = nearest.best[i].item;
-        char *at = r->nearest + used + (i ? strlen(", ") : strlen("; nearest: "));
+        size_t at = used + strlen(i ? ", " : "; nearest: ");
         used += (size_t)snprintf(r->nearest + used, sizeof r->nearest - used, "%s%s", i ? ", " : "; nearest: ", found);
-        for (; is_column(found) && at < r->nearest + sizeof r->nearest && *at; at++) *at = (char)toupper((unsigned char)*at);
+        for (; is_column(found) && at < sizeof r->nearest && r->nearest[at]; at++)
+            r->nearest[at] = (char)toupper((unsigned char)r->nearest[at]);
     }
     free(wanted);
 }
