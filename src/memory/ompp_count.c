@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 
 #define SOURCE "load/store hooks"
 #define ROW(name, unit, use, meaning)                                                                               \
@@ -145,6 +146,22 @@ bool ompp_counter_no_objects(void)
 }
 
 static const ompp_data_backend_t backend = {.put = put, .name = "hooks"};
+
+static const char no_map[] = "no addresses for the map of structures (ulimit -v, vm.overcommit_memory)";
+
+static void put_nothing(uint32_t object, uintptr_t begin, uintptr_t end)
+{
+    (void)object, (void)begin, (void)end;
+}
+
+static bool refuse(char *why, size_t n)
+{
+    snprintf(why, n, "loads and stores are not counted: %s", no_map);
+    return false;
+}
+
+/* In the place of the other: there are hooks, and why they do not count. */
+static const ompp_data_backend_t refused = {.put = put_nothing, .name = "hooks", .start = refuse};
 
 /* ---- Threads -------------------------------------------------------------------------------------------------------- */
 
@@ -322,8 +339,9 @@ static void start(void)
     if (!ompp_data_wants("hooks")) return;
     open_for_counting = ompp_map_open() && ompp_meter_add(&meter) && ompp_data_subscribe(&backend);
     if (open_for_counting) return;
-    ompp_warn_common("loads and stores are not counted: no addresses for the map of structures (ulimit -v, vm.overcommit_memory)");
-    ompp_event_coverage(OMPP_COVERAGE_NOTE, "loads and stores are not counted", "no addresses for the map of structures");
+    ompp_data_offer(&refused);
+    ompp_warn_common("loads and stores are not counted: %s", no_map);
+    ompp_event_coverage(OMPP_COVERAGE_NOTE, "loads and stores are not counted", no_map);
 }
 
 void ompp_counter_start(void)

@@ -537,5 +537,6 @@ void ompp_data_finish(void)
     ompp_data_note_missing();
     if (nbackends == 0 && (nobjects > 0 || *ompp_env.data))
         ompp_event_coverage(OMPP_COVERAGE_NOTE, "data structures are named, but nothing counts for them",
-                            "build the program with kinst-ompp --memory, or see OMPP_DATA_BACKEND");
+                            ompp_data_hooks_are_refused() ? "the program's hooks were refused"
+                                                          : "build the program with kinst-ompp --memory, or see OMPP_DATA_BACKEND");
 }

@@ -30,7 +30,7 @@ typedef struct {
     const char *name; /* a word of OMPP_DATA_BACKEND */
     /**
      * Starts it: tries whether it works on this machine, registers its metrics and its meter. It has been told of the ranges there
-     * are. NULL for one that has subscribed by itself (hooks).
+     * are. NULL for one that has subscribed by itself (hooks; those that cannot are offered and refuse).
      * \param[out] why  when not: the reason in words, shape [n].
      */
     bool (*start)(char *why, size_t n);

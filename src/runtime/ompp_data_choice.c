@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define MAX_OFFERS 8
+#define NOT_BUILT "the program was not built with kinst-ompp --memory"
 
 /* Best first. */
 static const char *const preference[] = {"hooks", "papi", "samples", "breakpoints", "page-faults"};
@@ -71,6 +72,12 @@ static const ompp_data_backend_t *offered(const char *name)
     return NULL;
 }
 
+/* Hooks that count subscribe by themselves; in their place comes an offer that is always refused. */
+bool ompp_data_hooks_are_refused(void)
+{
+    return offered("hooks") != NULL;
+}
+
 static void refuse(const char *name, const char *why)
 {
     char subject[80];
@@ -82,7 +89,7 @@ static void refuse(const char *name, const char *why)
 
 static const char *why_not_offered(const char *name)
 {
-    if (strcmp(name, "hooks") == 0) return "the program was not built with kinst-ompp --memory";
+    if (strcmp(name, "hooks") == 0) return NOT_BUILT;
     if (strcmp(name, "papi") == 0 && ompp_env.counters.n == 0) return "no counters are asked for (OMPP_CTR1=PAPI_LD_INS)";
     if (strcmp(name, "papi") == 0 && ompp_plugin_has_counters())
         return "no counter of OMPP_CTR is available here that PAPI could restrict to addresses";
@@ -110,12 +117,15 @@ static bool start(const char *name)
 /* Who names data expects loads and stores, and is to know before the run is over that there are none. */
 static void say_what_counts(bool any)
 {
+    const bool refused = ompp_data_hooks_are_refused();
+
     if (!any)
-        ompp_warn_common("OMPP_DATA counts nothing: the program was not built with kinst-ompp --memory%s%s",
+        ompp_warn_common("OMPP_DATA counts nothing: %s%s%s", refused ? "the program's hooks were refused" : NOT_BUILT,
                          *why_no_faults ? ", and page faults cannot be counted: " : "", why_no_faults);
     else if (ompp_data_has("page-faults"))
-        ompp_warn_common("OMPP_DATA counts page faults (first touches), no loads and stores: for those build the program with "
-                         "kinst-ompp --memory; OMPP_DATA_BACKEND=page-faults says that they are meant");
+        ompp_warn_common("OMPP_DATA counts page faults (first touches), no loads and stores: %s; OMPP_DATA_BACKEND=page-faults says that "
+                         "they are meant",
+                         refused ? "the program's hooks were refused" : "for those build the program with kinst-ompp --memory");
 }
 
 void ompp_data_choose(void)

@@ -22,6 +22,9 @@ void ompp_data_unsubscribe(const ompp_data_backend_t *backend);
 /** \brief Whether a back end counts. */
 bool ompp_data_has(const char *backend);
 
+/** \brief Whether the program has hooks that cannot count here. */
+bool ompp_data_hooks_are_refused(void);
+
 /**
  * \brief Starts the back ends that the user names, or, with auto, the first one that works, in the order in which OMPP_DATA_BACKEND
  *        lists them. Those that were tried and refused stand in the Coverage section, with the reason.
