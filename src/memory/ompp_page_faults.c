@@ -1,10 +1,13 @@
 /*
  * Back end "page-faults": which thread touches which structure first, where in the program. Every page fault is a sample of its own
- * with the address, so the counts are exact; they are counts of pages, not of accesses. A page that was read first has the system's page
- * of zeros, and faults once more when it is written: that is no first touch. So pages that have faulted are remembered until they are
- * mapped anew.
+ * with the address, so faults are counted exactly; they are counts of pages, not of accesses. A page that was read first has the system's
+ * page of zeros, and faults once more when it is written: that is no first touch. So pages that have faulted are remembered until they
+ * are mapped anew, as far as that is told: the record of a mapping lies in the ring of the thread that maps, which may be read later
+ * than those of threads that touch the pages; a thread that is not measured has no ring, and mremap leaves no record. First touches are
+ * an estimate, therefore.
  */
 #include "memory/ompp_backends_priv.h"
+#include "memory/ompp_reserve_priv.h"
 #include "memory/ompp_sampled_priv.h"
 
 #include "model/ompp_profile.h"
@@ -16,14 +19,14 @@
 
 #define RING (1u << 20) /* bytes per thread, where the system gives them: 40,000 faults */
 #define SOURCE "page faults"
-#define ROW(name, use, meaning)                                                                                        \
-    {name, OMPP_UNIT_COUNT, OMPP_QUALITY_EXACT, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, meaning, OMPP_USE_##use}
+#define ROW(name, quality, use, meaning)                                                                               \
+    {name, OMPP_UNIT_COUNT, OMPP_QUALITY_##quality, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, meaning, OMPP_USE_##use}
 
 enum { TOUCHES, FAULTS, LOSSES, VALUES = LOSSES + OMPP_LOSS_NUM };
 
 static const ompp_metric_row_t rows[] = {
-    ROW("touches", OBJECTS, "pages that this thread touched first: first page faults of a page since it was mapped"),
-    ROW("faults", VALUE, "all page faults of this thread; a page that is read and then written has two"),
+    ROW("touches", SAMPLED, OBJECTS, "pages that this thread touched first: its faults of pages that are not known to have faulted"),
+    ROW("faults", EXACT, VALUE, "all page faults of this thread; a page that is read and then written has two"),
     OMPP_SAMPLED_LOSSES,
 };
 _Static_assert(sizeof rows / sizeof rows[0] == VALUES, "a row per value");
@@ -39,10 +42,12 @@ static _Atomic uint64_t *seen; /* a bit per page of the address space; NULL: no 
 
 static void open_seen(void)
 {
-    void *map = mmap(NULL, SEEN_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    if (map != MAP_FAILED) seen = map;
-    else ompp_event_coverage(OMPP_COVERAGE_NOTE, "each page fault counts as a first touch", "no addresses to remember pages (ulimit -v)");
+    seen = ompp_reserve(SEEN_BYTES);
+    if (!seen)
+        ompp_event_coverage(OMPP_COVERAGE_NOTE, "each page fault counts as a first touch", "no addresses to remember pages (ulimit -v)");
+    else
+        ompp_event_coverage(OMPP_COVERAGE_NOTE, "first touches are estimated, page faults are exact",
+                            "memory that one thread maps and another touches, or that mremap brings, may look as if touched before");
 }
 
 /* Words from i to end, of one page of the map or less. */
@@ -69,7 +74,7 @@ static void forget(uint64_t address, uint64_t length)
         return;
     }
     clear(i, whole);
-    madvise((void *)&seen[whole], (whole_end - whole) * sizeof *seen, MADV_DONTNEED);
+    if (madvise((void *)&seen[whole], (whole_end - whole) * sizeof *seen, MADV_DONTNEED) != 0) clear(whole, whole_end);
     clear(whole_end, end);
 }
 

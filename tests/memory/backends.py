@@ -78,6 +78,10 @@ def check_faults(verdict, program, folder, threads, title):
     verdict.equal(counts(profile, "page faults", "b")[TOUCHES], B - 1, title + ": b, all")
     verdict.equal(counts(profile, "page faults", "read")[:2], [2 * READ, 3 * READ], title + ": read, written, mapped anew and written")
     verdict.equal(counts(profile, "page faults", "a")[FAULTS], A, title + ": a, faults")
+    rows = {m.get("name"): m.get("quality") for m in profile.root.find("metrics") if m.get("source") == "page faults"}
+    verdict.equal((rows["touches"], rows["faults"]), ("sampled", "exact"), title + ": quality")
+    notes = [c for c in profile.coverage if c["kind"] == "note" and "first touches are estimated" in c.get("subject", "")]
+    verdict.equal(len(notes), 1, title + ": Coverage says what is not told apart")
     large, whole = counts(profile, "page faults", "large")[TOUCHES], lost(profile)
     verdict.check(large == LARGE or large < LARGE and whole >= LARGE - large, "%s: large: %d and %d lost" % (title, large, whole))
     said = [int(c["count"]) for c in profile.coverage if c["kind"] == "loss" and c.get("subject") == "page faults: lost"]
@@ -160,6 +164,37 @@ def check_named(verdict, scratch, how, launched):
                   title + ": auto for a scalar")
 
 
+def check_memory(verdict, scratch):
+    """What remembers pages: no core dump has it, and no large pages back it."""
+    outcome = harness.execute([harness.command("ompp"), "--", "cat", "/proc/self/smaps"], os.path.dirname(scratch.file("smaps", "x")),
+                              OMPP_DATA_BACKEND="page-faults")
+    if is_refused(outcome, "page-faults"):
+        return
+    flags, size = [], 4 << 30
+    for line in outcome.out.splitlines():
+        found = re.match("([0-9a-f]+)-([0-9a-f]+) ", line)
+        at = int(found[2], 16) - int(found[1], 16) if found else at
+        if line.startswith("VmFlags:") and at >= size:
+            flags.append(line.split()[1:])
+    verdict.check(flags and all("dd" in f and "nh" in f for f in flags), "memory of pages: %s" % flags)
+
+
+def check_refused_hooks(verdict, scratch):
+    """Hooks without addresses for their map: the program was built with them, and is not told to be."""
+    _, compiler = memory.compilers("gcc", "clang")[0]
+    program = scratch.file("refused-hooks")
+    memory.build(compiler, os.path.join(memory.HERE, "serial.c"), program, "-O1")
+    for settings in ({"OMPP_DATA": "table"}, {"OMPP_DATA": "table", "OMPP_DATA_BACKEND": "hooks"}):
+        title = "hooks and ulimit -v: %s" % settings
+        folder = os.path.dirname(scratch.file("refused-hooks-%d" % len(settings), "x"))
+        outcome = harness.execute(["sh", "-c", 'ulimit -v 8000000; exec "$0"', program], folder, OMP_NUM_THREADS=2, **settings)
+        verdict.equal((outcome.status, outcome.out), (0, "%d 1000\n" % TABLE), title + ": status and output")
+        notes = [str(dict(c)) for c in outcome.profile().coverage]
+        verdict.equal([m for m in outcome.messages() + notes if "kinst-ompp --memory" in m], [], title + ": what is said")
+        for said in (outcome.messages(), notes):
+            verdict.check(any("ulimit -v" in m for m in said), "%s: why: %s" % (title, said))
+
+
 def table_in_large_pages(profile):
     return counts(profile, "page faults", "table")[TOUCHES] < TABLE // 100
 
@@ -188,6 +223,8 @@ def main():
         for launched in (False, True):
             check_named(verdict, scratch, how, launched)
     check_samples(verdict, program, scratch.file("samples"))
+    check_memory(verdict, scratch)
+    check_refused_hooks(verdict, scratch)
     outcome = harness.run(program, scratch.file("hooks"), 1, OMPP_DATA_BACKEND="hooks")
     verdict.check("not built with kinst-ompp --memory" in refused(verdict, outcome, "hooks", "hooks"), "hooks: why")
     outcome = harness.run(program, scratch.file("none"), 1)
