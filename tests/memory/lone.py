@@ -45,7 +45,7 @@ def check(verdict, scratch, title, words, writes=11, **settings):
     verdict.profile(profile, title)
     profile.root = ElementTree.parse(profile.path).getroot()
     refused = [m for m in outcome.messages() if "OMPP_DATA_BACKEND=" in m]
-    for source, backend, name, wanted in ((FAULTS, "page-faults", "pages", [10, 0]), (WATCHED, "breakpoints", "flag", [writes, writes])):
+    for source, backend, name, wanted in ((FAULTS, "page-faults", "pages", [10, 10]), (WATCHED, "breakpoints", "flag", [writes, writes])):
         if any("=" + backend in m for m in refused):
             print("note: %s: %s" % (title, refused))
         else:
