@@ -23,10 +23,7 @@ static void find_gain(const ompp_whatif_clock_t *clock, double correction, ompp_
     *gain = (ompp_gain_t){.permille = clock->permille, .observations = clock->observations};
     if (!clock->permille) return;
     gain->gain = ompp_whatif_gain_of((double)clock->time_ns, (double)clock->saved_ns, (double)clock->paid_ns);
-    ompp_whatif_interval(clock, gain);
-    gain->gain = fmin(gain->gain * correction, 1);
-    gain->low = fmin(gain->low * correction, 1);
-    gain->high = fmin(gain->high * correction, 1);
+    ompp_whatif_interval(clock, correction, gain);
 }
 
 /* ---- Shape ---------------------------------------------------------------------------------------------------------- */

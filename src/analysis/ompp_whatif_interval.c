@@ -71,11 +71,13 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /* Around the gain of the whole: what came after the last block is in that, and in no block. */
-void ompp_whatif_interval(const ompp_whatif_clock_t *clock, ompp_gain_t *gain)
+void ompp_whatif_interval(const ompp_whatif_clock_t *clock, double correction, ompp_gain_t *gain)
 {
+    const double whole = gain->gain;
     double drawn[RESAMPLES], time = 0, saved = 0, paid = 0;
     uint64_t random = SEED;
 
+    gain->gain = fmin(whole * correction, 1);
     gain->interval = OMPP_INTERVAL_FEW;
     if (clock->nblocks < OMPP_WHATIF_ENOUGH) return;
     for (unsigned i = 0; i < clock->nblocks; i++) {
@@ -87,11 +89,12 @@ void ompp_whatif_interval(const ompp_whatif_clock_t *clock, ompp_gain_t *gain)
     qsort(drawn, RESAMPLES, sizeof *drawn, compare_doubles);
     const double all = ompp_whatif_gain_of(time, saved, paid), wider = small_sample((double)clock->nblocks / run_length(clock->nblocks));
     const double low = wider * (drawn[RESAMPLES * 25 / 1000] - all), high = wider * (drawn[RESAMPLES * 975 / 1000 - 1] - all);
+    const double told_low = fmin((whole + low) * correction, 1), told_high = fmin((whole + high) * correction, 1);
     gain->interval = OMPP_INTERVAL_WIDE;
-    if (high - low > fmax(WIDE, fabs(gain->gain))) return;
+    if (told_high - told_low > fmax(WIDE, fabs(gain->gain))) return;
     gain->interval = OMPP_INTERVAL_KNOWN;
-    gain->low = gain->gain + low;
-    gain->high = gain->gain + high;
+    gain->low = told_low;
+    gain->high = told_high;
 }
 
 /* ---- Control ---------------------------------------------------------------------------------------------------------- */

@@ -10,7 +10,10 @@
 /** \brief (O - B) / (T - B); 0 when nothing is left. */
 double ompp_whatif_gain_of(double time, double saved, double paid);
 
-/** \brief Finds interval, low and high of a gain that is there already. */
-void ompp_whatif_interval(const ompp_whatif_clock_t *clock, ompp_gain_t *gain);
+/**
+ * \brief Scales a gain that is there already, and finds interval, low and high of what comes of that.
+ * \param[in] correction  for the part of the run that the region was followed: 1 = none.
+ */
+void ompp_whatif_interval(const ompp_whatif_clock_t *clock, double correction, ompp_gain_t *gain);
 
 #endif

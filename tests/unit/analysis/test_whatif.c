@@ -32,12 +32,17 @@ static void fill(ompp_whatif_clock_t *clock, uint32_t n, double gain, double spr
     }
 }
 
-static ompp_gain_t interval_of(const ompp_whatif_clock_t *clock)
+static ompp_gain_t corrected(const ompp_whatif_clock_t *clock, double correction)
 {
     ompp_gain_t gain = {.gain = ompp_whatif_gain_of((double)clock->time_ns, (double)(int64_t)clock->saved_ns, 0)};
 
-    ompp_whatif_interval(clock, &gain);
+    ompp_whatif_interval(clock, correction, &gain);
     return gain;
+}
+
+static ompp_gain_t interval_of(const ompp_whatif_clock_t *clock)
+{
+    return corrected(clock, 1);
 }
 
 /* Of 95 % intervals most hold what is true, however few blocks there are. */
@@ -74,6 +79,24 @@ static void blocks_that_disagree(void **state)
     assert_int_equal(interval_of(&clock).interval, OMPP_INTERVAL_WIDE);
     fill(&clock, 8, 0.6, 0.2); /* about as wide as the gain is large: that says something */
     assert_int_equal(interval_of(&clock).interval, OMPP_INTERVAL_KNOWN);
+}
+
+/* A region that was followed for a part of the run: what counts is the interval that is told, not that of the part. */
+static void corrected_intervals(void **state)
+{
+    static ompp_whatif_clock_t clock;
+
+    (void)state;
+    srand(4);
+    fill(&clock, 8, 0.05, 0.07);
+    const ompp_gain_t part = interval_of(&clock), whole = corrected(&clock, 3);
+    assert_int_equal(part.interval, OMPP_INTERVAL_KNOWN);
+    assert_true(part.high - part.low > 0.11);
+    assert_int_equal(whole.interval, OMPP_INTERVAL_WIDE);
+    assert_true(whole.gain > 2.9 * part.gain && whole.gain < 3.1 * part.gain);
+    fill(&clock, 8, 0.02, 0.5);
+    assert_int_equal(interval_of(&clock).interval, OMPP_INTERVAL_WIDE);
+    assert_int_equal(corrected(&clock, 0.2).interval, OMPP_INTERVAL_KNOWN);
 }
 
 static ompp_whatif_control_t control_of(double longer, uint32_t n)
@@ -130,6 +153,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_blocks),
         cmocka_unit_test(blocks_that_disagree),
+        cmocka_unit_test(corrected_intervals),
         cmocka_unit_test(control),
         cmocka_unit_test(blocks_of_the_last_rank),
     };
