@@ -370,7 +370,7 @@ void ompp_causal_follow(ompp_causal_thread_t *self, ompp_time_t t)
     if (key) next.slot = ompp_causal_slot_of(key);
     ompp_clocks_count(&self->clocks, t);
     count_paid(self);
-    if (is_in_it(self)) finish(self, false, visits > run.visits ? visits : run.visits + 1, t, apart);
+    if (is_in_it(self)) finish(self, false, visits > run.visits ? visits : run.visits, t, apart);
     begin(self, next, visits, t, apart);
     ompp_causal_unlock(&run.lock);
     ompp_causal_settle(self);

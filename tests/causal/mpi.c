@@ -5,6 +5,17 @@
 
 static int rank, size;
 
+#ifdef NO_MEMORY
+/* Ranks share no memory, as on several nodes. */
+int memfd_create(const char *name, unsigned flags);
+int memfd_create(const char *name, unsigned flags)
+{
+    (void)name;
+    (void)flags;
+    return -1;
+}
+#endif
+
 /* All wait for the slowest, twice a round. */
 static void bulk(void)
 {
@@ -220,6 +231,18 @@ static void polling(void)
     }
 }
 
+/* Messages alone: no progress point, and no collective call that could serve as one. */
+static void silent(void)
+{
+    const int next = (rank + 1) % size, last = (rank + size - 1) % size;
+    double x = 0, y;
+
+    for (int i = 0; i < run.rounds; i++) {
+        region(rank ? "b" : "a", 3);
+        MPI_Sendrecv(&x, 1, MPI_DOUBLE, next, 4, &y, 1, MPI_DOUBLE, last, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -227,7 +250,7 @@ int main(int argc, char **argv)
         void (*run)(void);
     } cases[] = {{"bulk", bulk}, {"early", early}, {"pipeline", pipeline}, {"synchronous", synchronous}, {"rendezvous", rendezvous},
                  {"halo", halo}, {"persistent", persistent}, {"workers", workers}, {"subcomm", subcomm}, {"rooted", rooted},
-                 {"overlap", overlap}, {"polling", polling}};
+                 {"overlap", overlap}, {"polling", polling}, {"silent", silent}};
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

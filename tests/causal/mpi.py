@@ -3,6 +3,7 @@
 
 import os
 import re
+from xml.etree import ElementTree
 
 import validation
 from validation import harness
@@ -129,6 +130,16 @@ def flagged(verdict, scratch, program):
     verdict.check(found is not None and "wildcard" in found.flags, "messages from any source are not flagged: %s" % str(found))
 
 
+def without_memory(verdict, scratch):
+    """Ranks that share no memory: none of them takes units for done where none has passed a progress point."""
+    program = scratch.file("bin", "no-memory")
+    harness.build(os.path.join(validation.HERE, "mpi.c"), program, harness.sources()[0], mpi=True, flags=(*validation.FLAGS, "-DNO_MEMORY"))
+    _, outcome = validation.execute(scratch, program, validation.Case("mpi", "silent", {}, 2, 500), OMPP_CAUSAL="delay")
+    whatif = ElementTree.parse(outcome.reports("xml")[0]).getroot().find(".//whatif")
+    visits = [int(block.get("visits", 0)) for block in whatif.iter("block")]
+    verdict.check(visits and not any(visits), "no memory: visits of blocks are %s" % visits)
+
+
 def main():
     verdict, scratch = harness.Verdict("mpi"), harness.Scratch("mpi")
     harness.mpirun()
@@ -144,6 +155,7 @@ def main():
     verdict.timed(lambda: apart(scratch, program))
     in_turn(verdict, scratch, program)
     flagged(verdict, scratch, program)
+    without_memory(verdict, scratch)
     verdict.finish(scratch)
 
 
