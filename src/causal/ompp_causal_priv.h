@@ -5,6 +5,7 @@
 #ifndef OMPP_CAUSAL_PRIV_H
 #define OMPP_CAUSAL_PRIV_H
 
+#include "causal/ompp_apart.h"
 #include "causal/ompp_clocks.h"
 #include "model/ompp_layout.h"
 #include "runtime/ompp_event.h"
@@ -20,7 +21,6 @@
 #define OMPP_CAUSAL_TASKS 4096u   /* explicit tasks that are known at a time */
 #define OMPP_CAUSAL_KNOWN 512u    /* regions; further ones are not followed; power of two */
 #define OMPP_CAUSAL_CROWD 1u       /* as a team: that of no team, whose address this cannot be */
-#define OMPP_CAUSAL_GOOD_PERCENT 50u /* larger speed-ups were seen to be off where order is decided as it goes, or ranks do not all meet */
 #define OMPP_CAUSAL_TOLERANCE 2000u /* ns by which an order has to change before it counts as another one */
 
 /** What a thread waits for. */

@@ -10,7 +10,6 @@
 
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
 #define MUCH 4u          /* a thread that does less than one part in so many of what another one does hardly counts */
-#define ENOUGH_APART 12u /* experiments in which ranks are not at the same place at begin and end: then that does not matter */
 #define SIGNIFICANT 100u /* an order that changes once in so many times is another order */
 #define OFTEN 3u         /* so many times, before others are told */
 
@@ -36,6 +35,7 @@ static struct {
     blocks_t blocks;
     _Atomic(ompp_a_whatif_region_t *) records[OMPP_CLOCKS_SLOTS]; /* of the present set; NULL = none yet */
     past_t past[OMPP_CAUSAL_KNOWN];
+    ompp_apart_t apart[OMPP_CLOCKS_SLOTS]; /* with delays */
     _Atomic uint32_t heard[OMPP_CLOCKS_SLOTS]; /* flags that other ranks have seen in the present set */
     ompp_time_t begin;
     int nprocessors;
@@ -338,6 +338,7 @@ void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const om
 {
     ompp_a_whatif_region_t *record = atomic_load(&result.records[experiment->slot]);
     ompp_whatif_clock_t *clock = record && experiment->percent ? ompp_causal_clock_of(record, experiment->percent) : NULL;
+    ompp_apart_t *apart = &result.apart[experiment->slot];
 
     if (!experiment->percent) add_control(block);
     if (!clock) return;
@@ -351,9 +352,9 @@ void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const om
     record->result.work_ns += seen->work;
     record->result.visits += seen->visits;
     record->result.followed_ns += block->time_ns;
+    ompp_apart_note(apart, (unsigned)(clock - record->result.clocks), experiment->apart, experiment->drifts);
     record->result.flags = flags_of((unsigned)experiment->slot);
-    if (experiment->drifts || (experiment->apart && (clock->observations < ENOUGH_APART || experiment->percent > OMPP_CAUSAL_GOOD_PERCENT)))
-        record->result.flags |= OMPP_WHATIF_F_APART;
+    if (ompp_apart_matters(apart, record->result.clocks)) record->result.flags |= OMPP_WHATIF_F_APART;
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
     ompp_causal_unlock(&result.lock);
 }
