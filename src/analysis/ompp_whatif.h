@@ -84,6 +84,7 @@ uint32_t ompp_whatif_leader(const ompp_whatif_t *whatif);
 typedef struct {
     uint32_t region, point; /* indices; region OMPP_NONE: what is outside of all regions */
     ompp_gain_t gains[OMPP_WHATIF_SPEEDUPS]; /* no intervals */
+    bool known; /* false: no unit has begun and ended while the region was followed, or within an experiment with it; no gains */
 } ompp_whatif_unit_t;
 
 /**

@@ -15,14 +15,20 @@ bool ompp_whatif_latency(const ompp_whatif_point_t *point, double *ns)
     return true;
 }
 
-static void find_gains(const ompp_whatif_region_t *from, ompp_whatif_unit_t *u)
+/* \return whether there is a clock for the region, even one that says nothing. */
+static bool find_gains(const ompp_whatif_region_t *from, ompp_whatif_unit_t *u)
 {
+    bool tried = false;
+
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
         const ompp_whatif_clock_t *c = &from->clocks[k];
+        tried = tried || c->permille;
         if (!c->permille || !c->time_ns) continue;
+        u->known = true;
         u->gains[k] = (ompp_gain_t){.permille = c->permille, .observations = c->observations};
         u->gains[k].gain = fmin(ompp_whatif_gain_of((double)c->time_ns, (double)c->saved_ns, (double)c->paid_ns), 1);
     }
+    return tried;
 }
 
 static double most(const ompp_whatif_unit_t *u)
@@ -51,8 +57,7 @@ int ompp_analysis_units(const ompp_profile_t *p, ompp_whatif_unit_t **units, siz
         const ompp_whatif_region_t *r = &p->whatif.regions[i];
         if (r->point == OMPP_NONE || (r->region != OMPP_NONE && r->region >= p->nregions)) continue;
         ompp_whatif_unit_t unit = {.region = r->region, .point = r->point};
-        find_gains(r, &unit);
-        if (unit.gains[0].permille || unit.gains[1].permille || unit.gains[2].permille || unit.gains[3].permille) (*units)[(*n)++] = unit;
+        if (find_gains(r, &unit)) (*units)[(*n)++] = unit;
     }
     qsort(*units, *n, sizeof **units, compare);
     return 0;

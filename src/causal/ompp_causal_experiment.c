@@ -170,7 +170,7 @@ static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t nex
 {
     const bool on = goes_on();
 
-    ompp_causal_latency_turn(self, is_worth_it(), on, t);
+    ompp_causal_latency_turn(is_worth_it(), on ? atomic_load(&ompp_causal.set) : next.number + 1, next.number);
     if (!run.first) run.first = t;
     run.begin = t;
     run.visits = visits;

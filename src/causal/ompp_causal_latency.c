@@ -2,8 +2,8 @@
  * Units of latency points on the clocks: what would pass from begin to end in the program with a faster region.
  *
  * A unit begins on one thread and ends on another one, or the same: it takes t - o at its end less t - o at its begin, by the offsets of
- * these threads then. So sums are enough: of all ends less all begins, of times and of each clock's offsets. Units that are under way
- * when offsets begin anew end there, and begin again; for them the thread that tells stands for all.
+ * these threads then. Both have to be offsets of the same set of regions, or experiment: a unit that ends in another one than it began in
+ * belongs to none. An end is that of the oldest unit that the thread has begun, or else of the oldest one.
  */
 #include "causal/ompp_causal_priv.h"
 #include "causal/ompp_progress_priv.h"
@@ -14,23 +14,42 @@
 
 #define POINTS 2u  /* latency points that are followed; of others, and of those that coz.h counts, the mean latency is known */
 #define REGIONS 64u /* known regions that have records for them */
+#define UNITS 256u  /* under way at a time that are known one by one; what more of them show is known when they have all ended */
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
 
-/* Ends less begins; fine as offsets are. */
+/* Numbers of a set of regions and of an experiment. */
 typedef struct {
-    int64_t under_way, ended;
+    uint64_t set, experiment;
+} part_t;
+
+/* A unit that is under way, as it was at its begin. */
+typedef struct {
+    const ompp_causal_thread_t *thread;
+    part_t part;
+    ompp_fine_t time, o[OMPP_CLOCKS];
+    uint16_t next; /* younger one, or free one; 0 = none */
+} unit_t;
+
+/* Ends less begins of units that have ended; fine as offsets are. */
+typedef struct {
+    int64_t ended;
+    int64_t unknown; /* begun, not ended, and not known one by one: their begins are in the sums */
     ompp_fine_t time, o[OMPP_CLOCKS];
 } sums_t;
 
 typedef struct {
     _Atomic(ompp_a_whatif_point_t *) point;
     _Atomic uint32_t lock;
-    _Atomic bool lost; /* a begin or an end on a thread that is not followed */
-    sums_t now;        /* since offsets began */
+    _Atomic bool lost; /* a begin or an end that is not followed: what comes then says nothing */
+    part_t part;       /* the present one */
+    sums_t now;        /* of it */
+    unit_t *units;     /* [1 + UNITS], from 1 */
+    uint16_t oldest, youngest, free, used; /* index of a unit; 0 = none; used: of the last that ever was */
     _Atomic(ompp_a_whatif_region_t *) records[REGIONS]; /* by known region */
 } latency_t;
 
-static latency_t latencies[POINTS];
+static unit_t units[POINTS][1 + UNITS];
+static latency_t latencies[POINTS] = {{.part = {.set = 1}, .units = units[0]}, {.part = {.set = 1}, .units = units[1]}};
 
 /* ---- Records ---------------------------------------------------------------------------------------------------------- */
 
@@ -67,10 +86,81 @@ static ompp_fine_t fine(ompp_time_t t)
     return (ompp_fine_t)(int64_t)t * OMPP_FINE;
 }
 
+static bool is_same(part_t a, part_t b)
+{
+    return a.set == b.set && a.experiment == b.experiment;
+}
+
 static void add(sums_t *sums, const ompp_causal_thread_t *self, ompp_fine_t times, ompp_time_t t)
 {
     sums->time += times * fine(t);
     for (unsigned i = 0; i < OMPP_CLOCKS; i++) sums->o[i] += times * ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i);
+}
+
+/* NULL: too many are under way. */
+static unit_t *new_unit(latency_t *l)
+{
+    const uint16_t i = l->free ? l->free : l->used < UNITS ? ++l->used : 0;
+
+    if (!i) return NULL;
+    if (l->free) l->free = l->units[i].next;
+    l->units[i].next = 0;
+    if (l->oldest) l->units[l->youngest].next = i;
+    else l->oldest = i;
+    l->youngest = i;
+    return &l->units[i];
+}
+
+/* The unit that ends on the thread, out of the list, good until the next one begins. NULL: none is known. */
+static const unit_t *take_unit(latency_t *l, const ompp_causal_thread_t *self)
+{
+    uint16_t before = 0, i = l->oldest;
+
+    for (; i && l->units[i].thread != self; i = l->units[i].next) before = i;
+    if (!i) {
+        before = 0;
+        i = l->oldest;
+    }
+    if (!i) return NULL;
+    if (before) l->units[before].next = l->units[i].next;
+    else l->oldest = l->units[i].next;
+    if (l->youngest == i) l->youngest = before;
+    l->units[i].next = l->free;
+    l->free = i;
+    return &l->units[i];
+}
+
+static void begin_unit(latency_t *l, const ompp_causal_thread_t *self, part_t part, ompp_time_t t)
+{
+    unit_t *u = new_unit(l);
+
+    if (!u) {
+        add(&l->now, self, -1, t);
+        l->now.unknown++;
+        if (!is_same(part, l->part)) atomic_store(&l->lost, true);
+        return;
+    }
+    u->thread = self;
+    u->part = part;
+    u->time = fine(t);
+    for (unsigned i = 0; i < OMPP_CLOCKS; i++) u->o[i] = ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i);
+}
+
+/* One that nobody has seen begin is none. */
+static void end_unit(latency_t *l, const ompp_causal_thread_t *self, part_t part, ompp_time_t t)
+{
+    const unit_t *u = take_unit(l, self);
+
+    if (u ? !is_same(u->part, part) || !is_same(part, l->part) : !l->now.unknown) return;
+    add(&l->now, self, 1, t);
+    l->now.ended++;
+    if (!u) {
+        l->now.unknown--;
+        if (!is_same(part, l->part)) atomic_store(&l->lost, true);
+        return;
+    }
+    l->now.time -= u->time;
+    for (unsigned i = 0; i < OMPP_CLOCKS; i++) l->now.o[i] -= u->o[i];
 }
 
 void ompp_causal_unit(ompp_a_whatif_point_t *point, bool begins, ompp_time_t t)
@@ -81,10 +171,10 @@ void ompp_causal_unit(ompp_a_whatif_point_t *point, bool begins, ompp_time_t t)
     if (self && l) {
         ompp_causal_settle(self);
         ompp_clocks_count(&self->clocks, t);
+        const part_t part = {self->clocks.set, self->experiment};
         ompp_causal_lock(&l->lock);
-        add(&l->now, self, begins ? -1 : 1, t);
-        l->now.under_way += begins ? 1 : -1;
-        l->now.ended += !begins;
+        if (begins) begin_unit(l, self, part, t);
+        else end_unit(l, self, part, t);
         ompp_causal_unlock(&l->lock);
     } else if (l) {
         atomic_store(&l->lost, true);
@@ -137,37 +227,39 @@ static void put_clocks(latency_t *l, const sums_t *sums)
     }
 }
 
-/* Those that are under way end here and begin again, with the offsets that follow. Under the lock. */
-static sums_t cut(latency_t *l, const ompp_causal_thread_t *self, bool on, ompp_time_t t)
+/* What the present part shows by now is kept, of units that have ended in it. Under the lock. */
+static void keep(latency_t *l)
 {
-    const ompp_fine_t under_way = (ompp_fine_t)l->now.under_way;
-    sums_t past = l->now;
+    static const sums_t none;
+    const sums_t *sums = l->now.unknown || l->now.time < 0 || atomic_load(&l->lost) ? &none : &l->now;
 
-    add(&past, self, under_way, t);
-    l->now = (sums_t){.under_way = l->now.under_way};
-    if (on) add(&l->now, self, -under_way, t);
-    else l->now.time = -under_way * fine(t);
-    return past;
+    if (ompp_causal.rule.delays) put_experiment(l, sums);
+    else put_clocks(l, sums);
 }
 
-static void turn(latency_t *l, const ompp_causal_thread_t *self, bool keep, bool on, ompp_time_t t)
+static void turn(latency_t *l, bool keeps, part_t next)
 {
     ompp_causal_lock(&l->lock);
-    const sums_t past = cut(l, self, on, t);
-    if (keep && past.time > 0 && !atomic_load(&l->lost)) {
-        if (ompp_causal.rule.delays) put_experiment(l, &past);
-        else put_clocks(l, &past);
-    }
+    if (keeps) keep(l);
+    if (l->now.unknown) atomic_store(&l->lost, true);
+    l->now = (sums_t){0};
+    l->part = next;
     ompp_causal_unlock(&l->lock);
 }
 
-void ompp_causal_latency_turn(const ompp_causal_thread_t *self, bool keep, bool on, ompp_time_t t)
+void ompp_causal_latency_turn(bool keeps, uint64_t set, uint64_t experiment)
 {
-    for (unsigned i = 0; i < POINTS; i++)
-        if (atomic_load_explicit(&latencies[i].point, memory_order_acquire)) turn(&latencies[i], self, keep, on, t);
+    for (unsigned i = 0; i < POINTS; i++) turn(&latencies[i], keeps && atomic_load(&latencies[i].point), (part_t){set, experiment});
 }
 
-void ompp_causal_latency_write(const ompp_causal_thread_t *self, ompp_time_t t)
+void ompp_causal_latency_write(void)
 {
-    if (!ompp_causal.rule.delays) ompp_causal_latency_turn(self, true, true, t);
+    for (unsigned i = 0; i < POINTS && !ompp_causal.rule.delays; i++) {
+        latency_t *l = &latencies[i];
+        if (!atomic_load_explicit(&l->point, memory_order_acquire)) continue;
+        ompp_causal_lock(&l->lock);
+        keep(l);
+        if (!l->now.unknown) l->now = (sums_t){0};
+        ompp_causal_unlock(&l->lock);
+    }
 }

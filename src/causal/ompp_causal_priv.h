@@ -411,8 +411,8 @@ ompp_whatif_clock_t *ompp_causal_clock_of(ompp_a_whatif_region_t *record, unsign
 /** \brief The slot is that of a known region; -1 = of none here. */
 void ompp_causal_result_slot(unsigned slot, int known);
 
-/** \brief A turn ends at t: what the clocks of this thread say is kept. */
-void ompp_causal_result_turn(ompp_causal_thread_t *self, ompp_time_t t);
+/** \brief A turn ends at t: what the clocks of this thread say is kept. \param[in] next  number of the set that follows. */
+void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, ompp_time_t t);
 
 /** \return ns that a known region has been followed in turns that are over. */
 ompp_time_t ompp_causal_result_followed(unsigned known);
@@ -462,14 +462,14 @@ void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t);
 void ompp_causal_latency_region(unsigned known, ompp_region_ref_t region);
 
 /**
- * \brief A set of regions, or an experiment, ends at t.
- * \param[in] keep  what units have shown in it is kept.
- * \param[in] on    offsets go on; otherwise they are 0 from t.
+ * \brief A set of regions, or an experiment, ends: units that are under way belong to none.
+ * \param[in] keeps            what units have shown in it is kept.
+ * \param[in] set, experiment  numbers of those that follow; before any thread can know of them.
  */
-void ompp_causal_latency_turn(const ompp_causal_thread_t *self, bool keep, bool on, ompp_time_t t);
+void ompp_causal_latency_turn(bool keeps, uint64_t set, uint64_t experiment);
 
-/** \brief Without delays: writes what units have shown until t. */
-void ompp_causal_latency_write(const ompp_causal_thread_t *self, ompp_time_t t);
+/** \brief Without delays: writes what units that have ended have shown. */
+void ompp_causal_latency_write(void);
 
 /** \brief Notes an observation of order; see ompp_clocks_overtaken(). */
 static inline void ompp_causal_watch(unsigned flag_bit, unsigned slots)

@@ -227,10 +227,10 @@ static void keep(unsigned slot)
     for (unsigned k = 0; k < SPEEDUPS; k++) past->saved_ns[k] = now->clocks[k].saved_ns;
 }
 
-void ompp_causal_result_turn(ompp_causal_thread_t *self, ompp_time_t t)
+void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, ompp_time_t t)
 {
     ompp_clocks_count(&self->clocks, t);
-    ompp_causal_latency_turn(self, true, false, t);
+    ompp_causal_latency_turn(true, next, 0);
     ompp_causal_lock(&result.lock);
     look_for_oversubscription();
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
@@ -409,7 +409,7 @@ void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
 
     ompp_progress_finish(t);
     ompp_clocks_count(&self->clocks, t);
-    ompp_causal_latency_write(self, t);
+    ompp_causal_latency_write();
     ompp_causal_node_take(true);
     ompp_causal_lock(&result.lock);
     for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) {

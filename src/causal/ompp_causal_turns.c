@@ -54,7 +54,7 @@ static void choose(uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
 
 static void change(ompp_causal_thread_t *self, uint64_t set, const uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
 {
-    ompp_causal_result_turn(self, t);
+    ompp_causal_result_turn(self, set, t);
     ompp_causal_choose(keys);
     atomic_store(&ompp_causal.set_begin, t);
     atomic_store(&ompp_causal.set, set);

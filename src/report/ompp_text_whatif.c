@@ -252,6 +252,13 @@ static void print_row(ompp_text_t *t, const ompp_whatif_result_t *r)
     print_flags(t, r);
 }
 
+static void print_name(ompp_text_t *t, const char *before, uint32_t region)
+{
+    fprintf(t->out, "%s ", before);
+    if (region == OMPP_NONE) fputs(OMPP_WHATIF_OUTSIDE, t->out);
+    else fprintf(t->out, "R%05" PRIu32, t->profile->regions[region].number);
+}
+
 /* Of which regions the interval is not known, and why. */
 static void print_not_determined(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n, ompp_interval_t which, const char *why)
 {
@@ -259,9 +266,7 @@ static void print_not_determined(ompp_text_t *t, const ompp_whatif_result_t *res
 
     for (size_t i = 0; i < n; i++) {
         if (ompp_whatif_most(&results[i])->interval != which) continue;
-        fprintf(t->out, "%s ", between);
-        if (results[i].region == OMPP_NONE) fputs(OMPP_WHATIF_OUTSIDE, t->out);
-        else fprintf(t->out, "R%05" PRIu32, t->profile->regions[results[i].region].number);
+        print_name(t, between, results[i].region);
         between = ",";
     }
     if (*between == ',') fprintf(t->out, ": %s.\n", why);
@@ -297,17 +302,32 @@ static void print_unit_row(ompp_text_t *t, const ompp_whatif_unit_t *u)
     putc('\n', t->out);
 }
 
+/* Regions of which no unit tells anything: of a latency point. */
+static void print_units_not_determined(ompp_text_t *t, const ompp_whatif_unit_t *units, size_t n)
+{
+    const char *between = "Not determined:";
+
+    for (size_t i = 0; i < n; i++) {
+        if (units[i].known) continue;
+        print_name(t, between, units[i].region);
+        between = ",";
+    }
+    if (*between == ',')
+        fputs(": no unit began and ended while the same regions were followed (within one experiment).\n", t->out);
+}
+
 static int print_units(ompp_text_t *t)
 {
     static const char *const titles[] = {"25 %", "50 %", "75 %", "100 %"};
     const ompp_whatif_t *w = &t->profile->whatif;
     ompp_whatif_unit_t *units;
-    size_t n;
+    size_t n, first = 0;
     int rc = ompp_analysis_units(t->profile, &units, &n);
 
     for (size_t i = 0; rc == 0 && i < n; i++) {
         const ompp_whatif_point_t *point = &w->points[units[i].point];
         if (i == 0 || units[i].point != units[i - 1].point) {
+            first = i;
             char *name = ompp_text_printable(ompp_profile_text(t->profile, point->name), false);
             fprintf(t->out,
                     "Latency of %s: what a unit gains, in percent of its time from begin to end, when a region is faster.\n"
@@ -318,7 +338,9 @@ static int print_units(ompp_text_t *t)
             free(name);
         }
         print_unit_row(t, &units[i]);
-        if (i + 1 == n || units[i + 1].point != units[i].point) putc('\n', t->out);
+        if (i + 1 < n && units[i + 1].point == units[i].point) continue;
+        print_units_not_determined(t, units + first, i + 1 - first);
+        putc('\n', t->out);
     }
     free(units);
     return rc;

@@ -83,6 +83,37 @@ def latency(verdict, scratch):
         verdict.timed(lambda row=row: compare("delay", [row], OMPP_CAUSAL_REGION=row[0], OMPP_CAUSAL_SPEEDUP=str(row[1])))
 
 
+# Requests of threads.c: all of one is in u, and nothing in what the other thread does meanwhile.
+UNDER_WAY = [("requests", "virtual", {}), ("unfinished", "virtual", {}), ("crowded", "virtual", {}), ("requests", "delay", {}),
+             ("unfinished", "delay", {"OMPP_CAUSAL_REGION": "u"}), ("unfinished", "delay", {"OMPP_CAUSAL_REGION": "r0"})]
+
+
+def under_way(verdict, scratch):
+    """Units that are under way where regions or experiments change, and at the end, say nothing wrong: a unit's gain is that of its thread."""
+    program = validation.build(scratch, "threads", harness.sources()[0])
+
+    def compare(name, mode, environment):
+        case, off = validation.Case("threads", name, {}, 0, 40), []
+        _, outcome = validation.execute(scratch, program, case, OMPP_CAUSAL=mode, OMPP_CAUSAL_SPEEDUP="100", **environment)
+        names, found = outcome.profile().names(), 0
+        for (_, region, permille), clock in outcome.profile().whatif.units.items():
+            wanted = 1 if names[region] == "u" else 0
+            if permille != 1000 or not clock.time:
+                continue
+            found += clock.observations
+            if abs(unit_gain(clock) - wanted) > NEAR:
+                off.append("%s, %s: a request takes %g less with %s, not %d" % (name, mode, unit_gain(clock), names[region], wanted))
+        if not found:
+            off.append("%s, %s: no request" % (name, mode))
+        return off, 10
+    for row in UNDER_WAY:
+        verdict.timed(lambda row=row: compare(*row))
+    # One that lasts longer than each of the experiments: its gain is not known, and the report says so.
+    _, outcome = validation.execute(scratch, program, validation.Case("threads", "session", {}, 0, 40), OMPP_CAUSAL="delay")
+    text = open(outcome.reports("txt")[0]).read()
+    verdict.check(": no unit began and ended while the same regions were followed" in text, "session: the report does not say that nothing is known")
+
+
 def languages():
     for name, compiler, source, check in (("c", "gcc", "points.c", check_c), ("cxx", "g++", "points.c", check_c),
                                           ("fortran", "gfortran", "points.f90", check_fortran)):
@@ -107,6 +138,7 @@ def main():
         except harness.Failure as failure:
             verdict.check(False, "%s: %s" % (name, failure))
     latency(verdict, scratch)
+    under_way(verdict, scratch)
     verdict.finish(scratch)
 
 

@@ -202,9 +202,71 @@ static void readers(void)
     in_threads(3, rwlock_thread);
 }
 
+/* ---- requests in u, one after the other, that wait for nobody; the initial thread has other work, and tells progress ---- */
+
+static _Atomic int over;
+
+static void *request_thread(void *number)
+{
+    (void)number;
+    while (!over) {
+        OMPP_BEGIN("request");
+        region("u", 7);
+        OMPP_END("request");
+    }
+    return NULL;
+}
+
+/* In many regions, which take turns; or in one. */
+static void serve(int regions, int steps)
+{
+    char name[8];
+
+    for (int i = 0; i < steps; i++) {
+        snprintf(name, sizeof name, "r%d", i % regions);
+        region(name, 2);
+        OMPP_PROGRESS("step");
+    }
+}
+
+static void served(int regions, int steps, int joined)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, request_thread, NULL);
+    serve(regions, steps);
+    over = joined;
+    if (joined) pthread_join(thread, NULL);
+}
+
+static void requests(void)
+{
+    served(1, 20 * run.rounds, 1);
+}
+
+/* It ends while one is under way. */
+static void unfinished(void)
+{
+    served(1, 20 * run.rounds, 0);
+}
+
+static void crowded(void)
+{
+    served(40, 40 * run.rounds, 1);
+}
+
+/* One that lasts as long as the program. */
+static void session(void)
+{
+    OMPP_BEGIN("request");
+    serve(1, 20 * run.rounds);
+    OMPP_END("request");
+}
+
 static const case_t cases[] = {
     {"join", join}, {"barrier", barriers}, {"mutex", mutexes}, {"queue", queues}, {"semaphore", semaphores}, {"rwlock", readers},
     {"pair", pair}, {"feeder", feeder},
+    {"requests", requests}, {"unfinished", unfinished}, {"crowded", crowded}, {"session", session},
 };
 
 int main(int argc, char **argv)
