@@ -39,6 +39,8 @@ TIME = r' *(\d+\.\d\d+)'
 SHARE = TIME + r' \(( *[\d.]+)\)'
 TITLES = ['ompP General Information', 'ompP Region Overview', 'ompP Callgraph', 'ompP Flat Region Profile (inclusive data)',
           'ompP Callgraph Region Profiles (incl./excl. data)', 'ompP Overhead Analysis Report']
+NO_PARALLEL = ('There is no parallel region: this section is about OpenMP. What MPI costs stands in the callgraph, in the section',
+               "'ompp Outside Parallel Regions' (column MPI), and in the Performance Properties Report.")
 PROPERTIES, OUTSIDE = 'ompP Performance Properties Report', 'ompp Outside Parallel Regions'
 # Properties whose time is a column of the flat table: without the tasks that ran in it, where it has taskT and is not less them already.
 PROPERTY_COLUMN = {'WaitAtBarrier': 'execT', 'CriticalSectionContention': 'enterT', 'LockContention': 'enterT', 'FrequentAtomic': 'execT',
@@ -256,6 +258,9 @@ class Report:
         elif line:
             shares = [(Number(a), Number(b)) for a, b in re.findall(SHARE, line[5])]
             self.target.append((i, line[1].strip(), Number(line[2]), (Number(line[3]), Number(line[4])), shares))
+        elif l in NO_PARALLEL:
+            if 'number' not in self.run or self.run['number'][1].v or 'MPI num procs' not in self.general:
+                self.say(i, 'of a program with MPI and without parallel regions alone')
         elif not re.match(r'Parallel regions sorted by wallclock time:$| +Type +Location +Wallclock \(%\) | +Total +Ovhds \(%\) ', l):
             self.say(i, 'layout')
 
