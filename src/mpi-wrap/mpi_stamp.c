@@ -126,6 +126,7 @@ static void receive_after(ompp_mpi_stamp_t *s, bool good)
     unsigned flags;
     int source, tag;
 
+    ompp_mpi_stamp_reclaim();
     if (s->channel && matched(s, &source, &tag, &flags)) adopt_claim(s, source, tag, good, flags);
 }
 

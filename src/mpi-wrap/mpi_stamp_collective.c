@@ -141,6 +141,7 @@ void ompp_mpi_collective_after(ompp_mpi_stamp_t *stamp, bool good)
     ompp_mpi_request_t *r = stamp->started;
 
     if (stamp->op == OMPP_MPI_STAMP_COLL) {
+        ompp_mpi_stamp_reclaim();
         if (good && stamp->stamp)
             ompp_mpi_adopt(ompp_mpi_stamp_of(stamp->stamp), stamp->begin,
                            ompp_mpi_collective_kind(stamp->channel, stamp->order), 0);

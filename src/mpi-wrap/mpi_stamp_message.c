@@ -110,52 +110,85 @@ bool ompp_mpi_stamp_fetch(MPI_Comm own, int source, int tag, double limit_second
     return !cancelled;
 }
 
+/* ---- Messages of ours on their way ---------------------------------------------------------------------------------- */
+
+/* Requests of one call's look at a list that may be found not to be done: the next call goes on behind them. */
+#define MAX_MISSES 4u
+
+typedef ompp_mpi_receipt_t parcel_t;
+
+typedef struct {
+    pthread_mutex_t lock;
+    parcel_t *first, *last; /* oldest first */
+    unsigned length;        /* atomic */
+} list_t;
+
+static void put(list_t *list, parcel_t *p)
+{
+    p->next = NULL;
+    pthread_mutex_lock(&list->lock);
+    if (list->first) list->last->next = p;
+    else list->first = p;
+    list->last = p;
+    __atomic_add_fetch(&list->length, 1, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&list->lock);
+}
+
+static parcel_t *take_oldest(list_t *list)
+{
+    parcel_t *p;
+
+    pthread_mutex_lock(&list->lock);
+    p = list->first;
+    if (p) {
+        list->first = p->next;
+        __atomic_sub_fetch(&list->length, 1, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&list->lock);
+    return p;
+}
+
+static unsigned length_of(const list_t *list)
+{
+    return __atomic_load_n(&list->length, __ATOMIC_RELAXED);
+}
+
+/* Once round a list, as long as it was at the start. */
+typedef struct {
+    list_t *list;
+    unsigned left, misses;
+} round_t;
+
+static round_t round_of(list_t *list)
+{
+    return (round_t){.list = list, .left = length_of(list)};
+}
+
+/* Takes the next one that is done; those that are not stay. */
+static parcel_t *next_done(round_t *round)
+{
+    while (round->left > 0 && round->misses < MAX_MISSES) {
+        parcel_t *p = take_oldest(round->list);
+        if (!p) break;
+        round->left--;
+        if (ompp_mpi_stamp_complete(&p->request, 0)) return p;
+        round->misses++;
+        put(round->list, p);
+    }
+    return NULL;
+}
+
 /* ---- Sending -------------------------------------------------------------------------------------------------------- */
 
-typedef struct sent {
-    struct sent *next;
-    MPI_Request request;
-    unsigned char *message;
-} sent_t;
+static list_t sent = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static struct {
-    pthread_mutex_t lock;
-    sent_t *first, **end; /* on their way, oldest first */
-} sent = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = &sent.first};
-
-static sent_t *take_oldest(void)
+static void reclaim_sent(void)
 {
-    sent_t *s;
+    round_t round = round_of(&sent);
 
-    pthread_mutex_lock(&sent.lock);
-    s = sent.first;
-    if (s) sent.first = s->next;
-    if (!sent.first) sent.end = &sent.first;
-    pthread_mutex_unlock(&sent.lock);
-    return s;
-}
-
-static void put(sent_t *s)
-{
-    s->next = NULL;
-    pthread_mutex_lock(&sent.lock);
-    *sent.end = s;
-    sent.end = &s->next;
-    pthread_mutex_unlock(&sent.lock);
-}
-
-/* Small messages have left at once; of the others a few are asked with each new one. */
-static void reclaim(void)
-{
-    for (int i = 0; i < 2; i++) {
-        sent_t *s = take_oldest();
-        if (!s) return;
-        if (!ompp_mpi_stamp_complete(&s->request, 0)) {
-            put(s);
-            continue;
-        }
-        ompp_mpi_stamp_free(s->message);
-        free(s);
+    for (parcel_t *p = next_done(&round); p; p = next_done(&round)) {
+        ompp_mpi_stamp_free(p->message);
+        free(p);
     }
 }
 
@@ -166,19 +199,18 @@ static void reclaim(void)
 static void send_message(MPI_Comm own, int dest, int tag, unsigned char *message, bool quiet)
 {
     MPI_Request request;
-    sent_t *s;
+    parcel_t *p;
 
-    if (sent.first && !quiet) reclaim();
+    if (!quiet) reclaim_sent();
     if (PMPI_Isend(message, (int)message_bytes(), MPI_BYTE, dest, tag, own, &request) != MPI_SUCCESS ||
         (!quiet && ompp_mpi_stamp_complete(&request, 0))) {
         ompp_mpi_stamp_free(message);
         return;
     }
-    s = malloc(sizeof *s);
-    if (!s) return; /* the message must stay; so it is lost to us */
-    s->request = request;
-    s->message = message;
-    put(s);
+    p = malloc(sizeof *p);
+    if (!p) return; /* the message must stay; so it is lost to us */
+    *p = (parcel_t){.request = request, .message = message};
+    put(&sent, p);
 }
 
 static unsigned char *new_message(unsigned receipt, unsigned flags, ompp_time_t t)
@@ -201,10 +233,9 @@ void ompp_mpi_stamp_post(MPI_Comm own, int dest, int tag, ompp_time_t t)
 /* ---- Receipts ------------------------------------------------------------------------------------------------------- */
 
 static struct {
-    pthread_mutex_t lock;
-    ompp_mpi_receipt_t *first, **end; /* nobody waits for them, oldest first; may still come */
-    unsigned count, number;
-} receipts = {.lock = PTHREAD_MUTEX_INITIALIZER, .end = &receipts.first};
+    list_t late, come;      /* nobody waits for them: may still come; have come, to be used again */
+    unsigned count, number; /* atomic */
+} receipts = {.late.lock = PTHREAD_MUTEX_INITIALIZER, .come.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int world_rank(const ompp_mpi_channel_t *channel, int rank)
 {
@@ -213,37 +244,28 @@ static int world_rank(const ompp_mpi_channel_t *channel, int rank)
 
 void ompp_mpi_receipt_drop(ompp_mpi_receipt_t *receipt)
 {
-    if (!receipt) return;
-    receipt->next = NULL;
-    pthread_mutex_lock(&receipts.lock);
-    *receipts.end = receipt;
-    receipts.end = &receipt->next;
-    pthread_mutex_unlock(&receipts.lock);
+    if (receipt) put(receipt->request == MPI_REQUEST_NULL ? &receipts.come : &receipts.late, receipt);
 }
 
-static ompp_mpi_receipt_t *oldest_receipt(void)
+static void reclaim_receipts(void)
 {
-    ompp_mpi_receipt_t *r;
+    round_t round = round_of(&receipts.late);
 
-    pthread_mutex_lock(&receipts.lock);
-    r = receipts.first;
-    if (r) receipts.first = r->next;
-    if (!receipts.first) receipts.end = &receipts.first;
-    pthread_mutex_unlock(&receipts.lock);
-    return r;
+    for (parcel_t *p = next_done(&round); p; p = next_done(&round)) put(&receipts.come, p);
 }
 
 /* One that has come, or a new one. quiet: only one that is known to have come. */
 static ompp_mpi_receipt_t *free_receipt(bool quiet)
 {
-    ompp_mpi_receipt_t *r = oldest_receipt();
+    ompp_mpi_receipt_t *r;
 
-    if (r && (quiet ? r->request == MPI_REQUEST_NULL : ompp_mpi_stamp_complete(&r->request, 0))) return r;
-    ompp_mpi_receipt_drop(r);
-    if (__atomic_load_n(&receipts.count, __ATOMIC_RELAXED) >= MAX_RECEIPTS) return NULL;
-    __atomic_add_fetch(&receipts.count, 1, __ATOMIC_RELAXED);
+    if (!quiet && !length_of(&receipts.come)) reclaim_receipts();
+    r = take_oldest(&receipts.come);
+    if (r || __atomic_load_n(&receipts.count, __ATOMIC_RELAXED) >= MAX_RECEIPTS) return r;
     r = calloc(1, sizeof *r);
-    if (r) r->message = ompp_mpi_stamp_new();
+    if (!r) return NULL;
+    __atomic_add_fetch(&receipts.count, 1, __ATOMIC_RELAXED);
+    r->message = ompp_mpi_stamp_new();
     return r;
 }
 
@@ -256,6 +278,7 @@ static ompp_mpi_receipt_t *new_receipt(const ompp_mpi_channel_t *channel, int de
     if (r->message && PMPI_Irecv(r->message, (int)message_bytes(), MPI_BYTE, world_rank(channel, dest), (int)r->number,
                                  ompp_mpi_stamping_state.receipts, &r->request) == MPI_SUCCESS)
         return r;
+    __atomic_sub_fetch(&receipts.count, 1, __ATOMIC_RELAXED);
     ompp_mpi_stamp_free(r->message);
     free(r);
     return NULL;
@@ -456,19 +479,15 @@ void ompp_mpi_stamp_acknowledge(ompp_mpi_channel_t *channel, int source, int tag
 
 void ompp_mpi_stamp_reclaim(void)
 {
-    ompp_mpi_receipt_t *r = receipts.first ? oldest_receipt() : NULL;
-
-    if (sent.first) reclaim();
-    if (!r) return;
-    ompp_mpi_stamp_complete(&r->request, 0);
-    ompp_mpi_receipt_drop(r);
+    reclaim_sent();
+    reclaim_receipts();
 }
 
 void ompp_mpi_stamp_clean(void)
 {
-    for (sent_t *s = take_oldest(); s; s = take_oldest())
-        if (!ompp_mpi_stamp_complete(&s->request, 0)) PMPI_Request_free(&s->request);
-    for (ompp_mpi_receipt_t *r = receipts.first; r; r = r->next)
-        if (r->message && !ompp_mpi_stamp_complete(&r->request, 0) && PMPI_Cancel(&r->request) == MPI_SUCCESS)
-            PMPI_Wait(&r->request, MPI_STATUS_IGNORE);
+    for (parcel_t *p = take_oldest(&sent); p; p = take_oldest(&sent))
+        if (!ompp_mpi_stamp_complete(&p->request, 0)) PMPI_Request_free(&p->request);
+    for (parcel_t *p = take_oldest(&receipts.late); p; p = take_oldest(&receipts.late))
+        if (!ompp_mpi_stamp_complete(&p->request, 0) && PMPI_Cancel(&p->request) == MPI_SUCCESS)
+            PMPI_Wait(&p->request, MPI_STATUS_IGNORE);
 }

@@ -115,11 +115,13 @@ static inline unsigned char *ompp_mpi_stamp_of(unsigned char *message)
     return message + sizeof(ompp_mpi_header_t);
 }
 
-/** What the receiver of a message says to its sender, who may have to wait for it: its clocks when it began to receive. */
+/**
+ * A message of ours on its way, above all a receipt: what the receiver of a message says to its sender, who may have to wait for it, its
+ * clocks when it began to receive.
+ */
 typedef struct ompp_mpi_receipt {
     struct ompp_mpi_receipt *next;
-    unsigned number;
-    bool abandoned; /* nobody waits for it */
+    unsigned number; /* of a receipt */
     MPI_Request request;
     unsigned char *message;
 } ompp_mpi_receipt_t;
@@ -158,7 +160,7 @@ unsigned char *ompp_mpi_stamp_moment(ompp_time_t t);
 /** \brief When the stamp of a message that will be received is there already, its receipt is given now. */
 void ompp_mpi_stamp_acknowledge(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, const unsigned char *moment);
 
-/** \brief In a call in which MPI makes progress: looks after what was sent quietly. */
+/** \brief In a call in which MPI makes progress: looks after what is on its way. */
 void ompp_mpi_stamp_reclaim(void);
 
 /** \brief One message of ours into buffer, within a limit. */

@@ -405,6 +405,7 @@ void ompp_mpi_start_before(ompp_mpi_stamp_t *stamp)
         r->cancelled = false;
         if (r->kind == OMPP_MPI_PENDING_RECEIVE && OMPP_MPI_STARTED_WAIT) note_started(r);
         if (r->kind == OMPP_MPI_PENDING_SEND)
-            r->receipt = ompp_mpi_stamp_send(r->channel, r->peer, r->tag, r->synchronous, OMPP_WHATIF_F_OVERLAP, true, stamp->begin);
+            r->receipt = ompp_mpi_stamp_send(r->channel, r->peer, r->tag, r->synchronous, OMPP_WHATIF_F_OVERLAP, OMPP_MPI_STARTED_WAIT,
+                                             stamp->begin);
     }
 }

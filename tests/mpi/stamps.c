@@ -2,53 +2,14 @@
  * Stamps of clocks: the same results, statuses, order and error codes as without, and every message brings the stamp of its own sender,
  * every collective call those of the ranks it waits for. Messages carry numbers; before each send the fake clocks get the number as mark.
  */
-#include "check.h"
+#include "stamps.h"
 
-#include <stdbool.h>
-#include <unistd.h>
-
-typedef struct {
-    int64_t mark;
-    uint64_t ranks, adopted, unknown, flags;
-} adopted_t;
-
-enum { LARGE = 1 << 18, WILDCARD = 1 << 3, POLLING = 1 << 4, LATE_US = 100000 };
+enum { LARGE = 1 << 18, WILDCARD = 1 << 3, POLLING = 1 << 4 };
 
 static MPI_Comm world;
 static int next_rank, last_rank;
 static double large[LARGE / sizeof(double)], room[LARGE / sizeof(double)];
 
-static void mark(int64_t number)
-{
-    static void (*set)(int64_t);
-    static int known;
-
-    if (!known++) set = (void (*)(int64_t))dlsym(RTLD_DEFAULT, "fake_mark");
-    if (set) set(number);
-}
-
-/* \return false when there are no clocks. */
-static bool take(adopted_t *a)
-{
-    void (*adopted)(adopted_t *) = (void (*)(adopted_t *))dlsym(RTLD_DEFAULT, "fake_adopted");
-
-    memset(a, 0, sizeof *a);
-    if (adopted) adopted(a);
-    return adopted != NULL && getenv("FAKE_STAMPS");
-}
-
-static void adopted_at(int line, int64_t number, uint64_t ranks)
-{
-    adopted_t a;
-
-    if (!take(&a) || (a.mark == number && a.ranks == ranks && a.unknown == 0)) return;
-    failures++;
-    printf("line %d: rank %d of %d: mark %lld of ranks %llx, %llu unknown; expected %lld of %llx\n", line, rank, size, (long long)a.mark,
-           (unsigned long long)a.ranks, (unsigned long long)a.unknown, (long long)number, (unsigned long long)ranks);
-}
-
-#define ADOPTED(number, ranks) adopted_at(__LINE__, number, ranks)
-#define BIT(r) (UINT64_C(1) << (r))
 #define ALL (BIT(size) - 1)
 
 static int number_of(int from, int i)
@@ -352,19 +313,6 @@ static void persistent(void)
     MPI_Request_free(&r[0]);
     MPI_Request_free(&r[1]);
     CHECK(r[1] == MPI_REQUEST_NULL);
-}
-
-/* Of two ranks the late one begins when the other has begun long since. */
-static void come_after(int other, bool late)
-{
-    char token = 0;
-
-    if (late) {
-        PMPI_Recv(&token, 1, MPI_CHAR, other, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        usleep(LATE_US);
-    } else {
-        PMPI_Send(&token, 1, MPI_CHAR, other, 77, MPI_COMM_WORLD);
-    }
 }
 
 /* Senders learn of receivers that they had to wait for, and of no others. */

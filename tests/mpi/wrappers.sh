@@ -6,6 +6,7 @@ libs=$abs_top_builddir/.libs
 failed=0
 scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
+late='^MPICH: Builtin communicator'
 run() { # ranks preload program setting
     timeout 120 $launcher $flags -n "$1" env LD_LIBRARY_PATH="$libs:$LD_LIBRARY_PATH" LD_PRELOAD="$2" $4 "$dir/$3" 2>&1
 }
@@ -19,11 +20,11 @@ dir=$abs_top_builddir/tests/mpi
 if [ "$mpicc" != "$MPICC" ]; then
     dir=$scratch/$family
     mkdir "$dir"
-    for program in messages collectives threads jumps stamps early; do
+    for program in messages collectives threads jumps stamps started early; do
         $mpicc -std=gnu11 -O1 -w "$abs_top_srcdir/tests/mpi/$program.c" -o "$dir/$program" -lpthread || failed=1
     done
 fi
-for program in messages collectives threads jumps stamps early; do
+for program in messages collectives threads jumps stamps started early; do
     for ranks in 1 2 4; do
         for how in unmeasured measured FAKE_STAMPS=1; do
             preload=$libs/libompp-fake.so:$libs/libompp-mpi-$family.so clocks=
@@ -33,8 +34,12 @@ for program in messages collectives threads jumps stamps early; do
             esac
             output=$(run $ranks "$preload" $program $clocks)
             status=$?
-            # hwloc of the MPI library, on a machine without /sys; what MPICH 4.2 says of programs that free a group late.
-            output=$(echo "$output" | grep -v -e '^\[hwloc/' -e '^MPICH: Builtin communicator')
+            # hwloc of the MPI library, on a machine without /sys.
+            output=$(echo "$output" | grep -v '^\[hwloc/')
+            # What MPICH 4.2 says of programs that free a group late: as often as it says so of the program alone.
+            echo "$output" | grep "$late" | sort > "$scratch/late"
+            [ $how = unmeasured ] && mv "$scratch/late" "$scratch/known" && : > "$scratch/late"
+            output=$(echo "$output" | grep -v "$late"; comm -23 "$scratch/late" "$scratch/known")
             [ $status = 0 ] && [ "$output" = ok ] && continue
             echo "FAIL $family $program, $ranks ranks, $how: status $status"
             echo "$output" | head -n 30

@@ -1,0 +1,57 @@
+/* What the test programs of stamps share: numbers that clocks get as mark, and what a call has adopted. */
+#include "check.h"
+
+#include <stdbool.h>
+#include <unistd.h>
+
+enum { LATE_US = 100000 };
+
+typedef struct {
+    int64_t mark;
+    uint64_t ranks, adopted, unknown, flags;
+} adopted_t;
+
+__attribute__((unused)) static void mark(int64_t number)
+{
+    static void (*set)(int64_t);
+    static int known;
+
+    if (!known++) set = (void (*)(int64_t))dlsym(RTLD_DEFAULT, "fake_mark");
+    if (set) set(number);
+}
+
+/* \return false when there are no clocks. */
+__attribute__((unused)) static bool take(adopted_t *a)
+{
+    void (*adopted)(adopted_t *) = (void (*)(adopted_t *))dlsym(RTLD_DEFAULT, "fake_adopted");
+
+    memset(a, 0, sizeof *a);
+    if (adopted) adopted(a);
+    return adopted != NULL && getenv("FAKE_STAMPS");
+}
+
+__attribute__((unused)) static void adopted_at(int line, int64_t number, uint64_t ranks)
+{
+    adopted_t a;
+
+    if (!take(&a) || (a.mark == number && a.ranks == ranks && a.unknown == 0)) return;
+    failures++;
+    printf("line %d: rank %d of %d: mark %lld of ranks %llx, %llu unknown; expected %lld of %llx\n", line, rank, size, (long long)a.mark,
+           (unsigned long long)a.ranks, (unsigned long long)a.unknown, (long long)number, (unsigned long long)ranks);
+}
+
+#define ADOPTED(number, ranks) adopted_at(__LINE__, number, ranks)
+#define BIT(r) (UINT64_C(1) << (r))
+
+/* Of two ranks the late one begins when the other has begun long since. */
+__attribute__((unused)) static void come_after(int other, bool late)
+{
+    char token = 0;
+
+    if (late) {
+        PMPI_Recv(&token, 1, MPI_CHAR, other, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        usleep(LATE_US);
+    } else {
+        PMPI_Send(&token, 1, MPI_CHAR, other, 77, MPI_COMM_WORLD);
+    }
+}
