@@ -259,9 +259,13 @@ static MPI_Comm alone(void)
  */
 static void channel_of_self(void)
 {
+    static const char what[] = "MPI_COMM_SELF, for which MPI refused a communicator";
     ompp_mpi_channel_t *c = calloc(1, sizeof *c);
 
-    if (!c) return;
+    if (!c) {
+        ompp_mpi_unfollowed(what);
+        return;
+    }
     *c = (ompp_mpi_channel_t){.comm = MPI_COMM_SELF, .shadow = alone(), .size = 1, .references = 1};
     c->world = world_ranks(MPI_COMM_SELF, false, &c->peers);
     if (c->world && c->shadow != MPI_COMM_NULL) {
@@ -269,6 +273,7 @@ static void channel_of_self(void)
         add(c);
         return;
     }
+    ompp_mpi_unfollowed(what);
     if (c->shadow != MPI_COMM_NULL) PMPI_Comm_free(&c->shadow);
     free(c->world);
     free(c);
