@@ -44,7 +44,7 @@ ompp_mpi_channel_t *ompp_mpi_channel_find(MPI_Comm comm)
 
     pthread_mutex_lock(&channels.lock);
     for (c = *bucket_of(comm); c && c->comm != comm;) c = c->next;
-    if (c) __atomic_add_fetch(&c->references, 1, __ATOMIC_RELAXED);
+    if (c) ompp_mpi_channel_keep(c);
     pthread_mutex_unlock(&channels.lock);
     return c;
 }

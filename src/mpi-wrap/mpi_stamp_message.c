@@ -435,6 +435,18 @@ static unsigned flags_of(const unsigned char *message)
     return ((const ompp_mpi_header_t *)(const void *)message)->flags;
 }
 
+/* What another thread acknowledges is held soon: it waits for nobody. */
+static void begin_claim(ompp_mpi_channel_t *channel)
+{
+    __atomic_add_fetch(&channel->claims, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&channel->acknowledgements, __ATOMIC_SEQ_CST)) sched_yield();
+}
+
+static void end_claim(ompp_mpi_channel_t *channel)
+{
+    __atomic_sub_fetch(&channel->claims, 1, __ATOMIC_SEQ_CST);
+}
+
 bool ompp_mpi_stamp_claim(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, double limit_seconds,
                           const unsigned char *moment, unsigned char *sum, unsigned *flags)
 {
@@ -442,8 +454,10 @@ bool ompp_mpi_stamp_claim(ompp_mpi_channel_t *channel, int source, int tag, ompp
 
     if (source < 0 || source >= channel->peers || tag < 0) return false;
     if (__atomic_load_n(&ompp_mpi_stamping_state.lost, __ATOMIC_RELAXED)) return false;
+    begin_claim(channel);
     message = channel->held ? take_held(channel, source, tag) : NULL;
     if (!message) message = next_message(channel, source, tag, begin, limit_seconds, moment);
+    end_claim(channel);
     if (!message) return false;
     *flags |= flags_of(message);
     ompp_sync_combine(sum, ompp_mpi_stamp_of(message));
@@ -473,8 +487,12 @@ void ompp_mpi_stamp_acknowledge(ompp_mpi_channel_t *channel, int source, int tag
 
     if (source < 0 || source >= channel->peers || tag < 0 || holds(channel, source, tag, true)) return;
     if (__atomic_load_n(&ompp_mpi_stamping_state.lost, __ATOMIC_RELAXED)) return;
-    message = next_message(channel, source, tag, begin, 0, moment);
-    if (message) hold(channel, source, tag, message);
+    __atomic_add_fetch(&channel->acknowledgements, 1, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&channel->claims, __ATOMIC_SEQ_CST)) {
+        message = next_message(channel, source, tag, begin, 0, moment);
+        if (message) hold(channel, source, tag, message);
+    }
+    __atomic_sub_fetch(&channel->acknowledgements, 1, __ATOMIC_SEQ_CST);
 }
 
 void ompp_mpi_stamp_reclaim(void)

@@ -69,6 +69,7 @@ typedef struct ompp_mpi_channel {
     int sources;          /* topologies: neighbours that send to this rank */
     bool inter, topology;
     int references;       /* atomic: table, requests */
+    int claims, acknowledgements; /* atomic: under way. One thread is not to wait for the stamp that another has in its hands. */
     ompp_mpi_held_t *held; /* stamps of messages that were probed and not received yet, oldest first; under its lock */
     pthread_mutex_t lock;
 } ompp_mpi_channel_t;
@@ -76,6 +77,11 @@ typedef struct ompp_mpi_channel {
 /** \return the channel of a communicator, with a reference taken; NULL when there is none: unknown handle, or not followed. */
 ompp_mpi_channel_t *ompp_mpi_channel_find(MPI_Comm comm);
 void ompp_mpi_channel_release(ompp_mpi_channel_t *channel);
+static inline ompp_mpi_channel_t *ompp_mpi_channel_keep(ompp_mpi_channel_t *channel)
+{
+    __atomic_add_fetch(&channel->references, 1, __ATOMIC_RELAXED);
+    return channel;
+}
 
 /** \brief A communicator was made; collective over it. */
 void ompp_mpi_channel_made(MPI_Comm comm);
@@ -157,7 +163,7 @@ bool ompp_mpi_stamp_peek(ompp_mpi_channel_t *channel, int source, int tag, ompp_
 /** \return the calling thread's state at t, to be freed with ompp_mpi_stamp_free(). */
 unsigned char *ompp_mpi_stamp_moment(ompp_time_t t);
 
-/** \brief When the stamp of a message that will be received is there already, its receipt is given now. */
+/** \brief When the stamp of a message that will be received is there already, its receipt is given now; unless another thread claims one. */
 void ompp_mpi_stamp_acknowledge(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, const unsigned char *moment);
 
 /** \brief In a call in which MPI makes progress: looks after what is on its way. */
@@ -191,7 +197,7 @@ typedef enum { OMPP_MPI_PENDING_SEND, OMPP_MPI_PENDING_RECEIVE, OMPP_MPI_PENDING
 
 /** The state in which a rank began to wait, with persistent receives started before. */
 typedef struct {
-    unsigned references;
+    unsigned references; /* atomic */
     unsigned char *message;
 } ompp_mpi_moment_t;
 
@@ -210,6 +216,7 @@ typedef struct ompp_mpi_request {
     ompp_time_t begin;    /* started */
     ompp_mpi_receipt_t *receipt;
     ompp_mpi_moment_t *moment; /* persistent receive; NULL = it is on the list, or has none */
+    const char *starter;  /* persistent receive: the thread that started it; NULL = not noted */
     struct ompp_mpi_request *next_started;
     MPI_Request exchange; /* collective: of the stamps */
     unsigned char *sent, *stamp; /* collective: [size of a stamp] each, neighbourhood: [sources] */

@@ -35,44 +35,83 @@ ompp_mpi_request_t *ompp_mpi_request_new(ompp_mpi_pending_t kind, ompp_mpi_chann
     if (!r) r = malloc(sizeof *r);
     if (!r) return NULL;
     *r = (ompp_mpi_request_t){.kind = kind, .active = true, .channel = channel, .exchange = MPI_REQUEST_NULL};
-    __atomic_add_fetch(&channel->references, 1, __ATOMIC_RELAXED);
+    ompp_mpi_channel_keep(channel);
     return r;
 }
 
-/* ---- Persistent receives that were started since MPI made progress last ---------------------------------------------- */
+/* ---- Persistent receives that were started since their thread was in a call in which MPI makes progress ---------------- */
 
 static struct {
-    pthread_mutex_t lock; /* of their moments, too */
-    ompp_mpi_request_t *first;
+    pthread_mutex_t lock; /* of their moments, too; nothing of MPI is called under it */
+    ompp_mpi_request_t *first; /* read without the lock only to see whether there is any */
 } started = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Its address is the thread's. */
+static __thread char this_thread;
 
 static void note_started(ompp_mpi_request_t *r)
 {
+    r->starter = &this_thread;
     pthread_mutex_lock(&started.lock);
     r->next_started = started.first;
     __atomic_store_n(&started.first, r, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&started.lock);
 }
 
+/* \return the first one of a thread, or this one, taken from the list; under the lock. */
+static ompp_mpi_request_t *take_started(const char *starter, const ompp_mpi_request_t *one)
+{
+    ompp_mpi_request_t **link = &started.first, *r;
+
+    while (*link && (one ? *link != one : (*link)->starter != starter)) link = &(*link)->next_started;
+    r = *link;
+    if (r) __atomic_store_n(link, r->next_started, __ATOMIC_RELAXED);
+    return r;
+}
+
 static void release_moment(ompp_mpi_moment_t *moment)
 {
-    if (!moment || --moment->references) return;
+    if (!moment || __atomic_sub_fetch(&moment->references, 1, __ATOMIC_ACQ_REL)) return;
     ompp_mpi_stamp_free(moment->message);
     free(moment);
 }
 
-/* The receive is over. */
-static void forget_started(ompp_mpi_request_t *r)
+/* The receive is over. \return its moment, to be released; NULL = none. */
+static ompp_mpi_moment_t *forget_started(ompp_mpi_request_t *r)
 {
-    ompp_mpi_request_t **link = &started.first;
+    ompp_mpi_moment_t *moment;
 
-    if (!r->moment && !started.first) return;
+    if (!r->starter) return NULL;
     pthread_mutex_lock(&started.lock);
-    while (*link && *link != r) link = &(*link)->next_started;
-    if (*link) *link = r->next_started;
-    release_moment(r->moment);
+    take_started(NULL, r);
+    moment = r->moment;
     r->moment = NULL;
     pthread_mutex_unlock(&started.lock);
+    r->starter = NULL;
+    return moment;
+}
+
+/* Gives the moment to the next receive that this thread has started, and its receipt when its message is there. */
+static bool go_on(ompp_time_t begin, ompp_mpi_moment_t *moment)
+{
+    ompp_mpi_channel_t *channel = NULL;
+    ompp_mpi_request_t *r;
+    int peer = 0, tag = 0;
+
+    pthread_mutex_lock(&started.lock);
+    r = take_started(&this_thread, NULL);
+    if (r) {
+        r->moment = moment;
+        __atomic_add_fetch(&moment->references, 1, __ATOMIC_RELAXED);
+        channel = ompp_mpi_channel_keep(r->channel);
+        peer = r->peer;
+        tag = r->tag;
+    }
+    pthread_mutex_unlock(&started.lock);
+    /* Another thread may complete and delete r from now on. */
+    if (channel) ompp_mpi_stamp_acknowledge(channel, peer, tag, begin, moment->message);
+    ompp_mpi_channel_release(channel);
+    return channel != NULL;
 }
 
 void ompp_mpi_progress_before(ompp_time_t begin)
@@ -83,15 +122,8 @@ void ompp_mpi_progress_before(ompp_time_t begin)
     moment = malloc(sizeof *moment);
     if (!moment) return;
     *moment = (ompp_mpi_moment_t){1, ompp_mpi_stamp_moment(begin)};
-    pthread_mutex_lock(&started.lock);
-    for (ompp_mpi_request_t *r = started.first; r && moment->message; r = r->next_started) {
-        r->moment = moment;
-        moment->references++;
-        ompp_mpi_stamp_acknowledge(r->channel, r->peer, r->tag, begin, moment->message);
-    }
-    started.first = NULL;
+    while (moment->message && go_on(begin, moment)) {}
     release_moment(moment);
-    pthread_mutex_unlock(&started.lock);
 }
 
 /* ---- Table, again ---------------------------------------------------------------------------------------------------- */
@@ -99,7 +131,7 @@ void ompp_mpi_progress_before(ompp_time_t begin)
 void ompp_mpi_request_delete(ompp_mpi_request_t *request)
 {
     if (!request) return;
-    forget_started(request);
+    release_moment(forget_started(request));
     ompp_mpi_channel_release(request->channel);
     ompp_mpi_receipt_drop(request->receipt);
     pthread_mutex_lock(&table.lock);
@@ -270,7 +302,7 @@ typedef struct {
     ompp_time_t begin, end;
 } done_t;
 
-static void receive_done(ompp_mpi_request_t *r, const MPI_Status *status, bool good, done_t *done)
+static void receive_done(ompp_mpi_request_t *r, const ompp_mpi_moment_t *moment, const MPI_Status *status, bool good, done_t *done)
 {
     int source = r->peer, tag = r->tag, cancelled = 0;
 
@@ -282,7 +314,7 @@ static void receive_done(ompp_mpi_request_t *r, const MPI_Status *status, bool g
     }
     if (r->peer == MPI_ANY_SOURCE && r->channel->peers > 1) done->flags |= OMPP_WHATIF_F_WILDCARD;
     if (ompp_mpi_stamp_claim(r->channel, source, tag, done->begin, good ? OMPP_MPI_STAMP_LIMIT_S : 0,
-                             r->moment ? r->moment->message : NULL, done->sum, &done->flags))
+                             moment ? moment->message : NULL, done->sum, &done->flags))
         done->any = true;
     else done->unknown = true;
 }
@@ -300,7 +332,11 @@ static bool overlaps_work(const ompp_mpi_request_t *r, const done_t *done)
 static void request_done(ompp_mpi_request_t *r, const MPI_Status *status, bool good, done_t *done)
 {
     if (overlaps_work(r, done)) done->flags |= OMPP_WHATIF_F_OVERLAP;
-    if (r->kind == OMPP_MPI_PENDING_RECEIVE) receive_done(r, status, good, done);
+    if (r->kind == OMPP_MPI_PENDING_RECEIVE) {
+        ompp_mpi_moment_t *moment = forget_started(r);
+        receive_done(r, moment, status, good, done);
+        release_moment(moment);
+    }
     if (r->kind == OMPP_MPI_PENDING_SEND && r->receipt) {
         done->any |= ompp_mpi_receipt_take(r->receipt, done->begin, done->end, OMPP_MPI_STARTED_WAIT && r->persistent, done->sum);
         r->receipt = NULL;
@@ -315,7 +351,6 @@ static void request_done(ompp_mpi_request_t *r, const MPI_Status *status, bool g
         ompp_mpi_request_delete(r);
         return;
     }
-    forget_started(r);
     r->active = false;
     ompp_mpi_request_put(r, r->handle);
 }

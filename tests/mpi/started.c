@@ -1,7 +1,11 @@
 /* Persistent requests with stamps of clocks: what they need does not grow, and receipts come from who waits. */
 #include "stamps.h"
 
+#include <pthread.h>
+
 enum { MANY = 16, ROUNDS = 1200, SETTLED = 300, GROWTH_KB = 600 };
+
+static MPI_Comm pair; /* ranks 0 and 1, for what clocks are not to know */
 
 static long resident_kb(void)
 {
@@ -19,7 +23,6 @@ static void only_sends(void)
     static double data[MANY];
     MPI_Request r[MANY];
     long before = 0, after;
-    char token = 0, got;
     adopted_t a;
 
     if (rank > 1 || size < 2) return;
@@ -31,7 +34,7 @@ static void only_sends(void)
         MPI_Startall(MANY, r);
         MPI_Waitall(MANY, r, MPI_STATUSES_IGNORE);
         /* MPI's own room for messages that come early is not what is looked at. */
-        if (k % 10 == 0) PMPI_Sendrecv(&token, 1, MPI_CHAR, 1 - rank, 77, &got, 1, MPI_CHAR, 1 - rank, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (k % 10 == 0) PMPI_Barrier(pair);
         if (k == SETTLED) before = resident_kb();
     }
     after = resident_kb();
@@ -47,6 +50,117 @@ static void only_sends(void)
     take(&a);
 }
 
+/* ---- Buffered sends ---------------------------------------------------------------------------------------------------- */
+
+/* They are over when they are buffered, whenever the receiver comes. */
+static void buffered(void)
+{
+    enum { NUMBERS = 2000 };
+    static int numbers[2][NUMBERS];
+    static char room[sizeof numbers + 2 * MPI_BSEND_OVERHEAD];
+    void *detached = room;
+    int bytes = sizeof room;
+    MPI_Request r[2];
+    adopted_t a;
+
+    if (rank > 1 || size < 2) return;
+    if (rank == 0) MPI_Buffer_attach(room, bytes);
+    for (int i = 0; i < 2; i++) {
+        const int count = i ? NUMBERS : 1;
+        if (rank == 0) MPI_Bsend_init(numbers[i], count, MPI_INT, 1, i, MPI_COMM_WORLD, &r[i]);
+        else MPI_Recv_init(numbers[i], count, MPI_INT, 0, i, MPI_COMM_WORLD, &r[i]);
+    }
+    take(&a);
+    mark(1000);
+    MPI_Startall(2, r);
+    if (rank == 1) MPI_Waitall(2, r, MPI_STATUSES_IGNORE), ADOPTED(1000, 1);
+    PMPI_Barrier(pair);
+    if (rank == 0) MPI_Waitall(2, r, MPI_STATUSES_IGNORE), ADOPTED(0, 0);
+    for (int i = 0; i < 2; i++) MPI_Request_free(&r[i]);
+    if (rank == 0) MPI_Buffer_detach(&detached, &bytes);
+    take(&a);
+}
+
+/* ---- Receives that one thread starts while another is in MPI ------------------------------------------------------------ */
+
+static void *beside(void *arg)
+{
+    mark(3000); /* greater than what rank 1 waits with */
+    MPI_Barrier(MPI_COMM_SELF);
+    return arg;
+}
+
+/* The sender waits for the thread that waits for the message, and not for any other. */
+static void other_threads(void)
+{
+    MPI_Request r;
+    pthread_t thread;
+    int number = 0;
+    adopted_t a;
+
+    if (rank > 1 || size < 2) return;
+    PMPI_Barrier(pair);
+    if (rank == 0) MPI_Ssend_init(&number, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, &r);
+    else MPI_Recv_init(&number, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, &r);
+    take(&a);
+    mark(1000);
+    MPI_Start(&r);
+    if (rank == 0) come_after(1, false);
+    else {
+        come_after(0, true);
+        if (pthread_create(&thread, NULL, beside, NULL) == 0) pthread_join(thread, NULL);
+        mark(2000);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+        ADOPTED(1000, 1);
+    }
+    PMPI_Barrier(pair);
+    if (rank == 0) {
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+#if defined(OPEN_MPI) /* with others the send did not wait */
+        ADOPTED(2000, 2);
+#endif
+    }
+    take(&a);
+    MPI_Request_free(&r);
+}
+
+enum { THREADS = 4 };
+
+/* Each thread completes what the one before has started, while that is in MPI. */
+static struct {
+    MPI_Request requests[THREADS];
+    pthread_barrier_t barrier;
+    int got[THREADS];
+} crossed;
+
+static void *cross(void *arg)
+{
+    const int me = (int)(intptr_t)arg, next = (me + 1) % THREADS;
+    MPI_Request send;
+
+    MPI_Recv_init(&crossed.got[me], 1, MPI_INT, (rank + size - 1) % size, me, MPI_COMM_WORLD, &crossed.requests[me]);
+    for (int i = 0; i < 100; i++) {
+        MPI_Start(&crossed.requests[me]);
+        pthread_barrier_wait(&crossed.barrier);
+        MPI_Isend(&i, 1, MPI_INT, (rank + 1) % size, me, MPI_COMM_WORLD, &send);
+        MPI_Wait(&crossed.requests[next], MPI_STATUS_IGNORE);
+        if (crossed.got[next] != i) __atomic_add_fetch(&failures, 1, __ATOMIC_RELAXED);
+        MPI_Wait(&send, MPI_STATUS_IGNORE);
+        pthread_barrier_wait(&crossed.barrier);
+    }
+    MPI_Request_free(&crossed.requests[me]);
+    return NULL;
+}
+
+static void crossing(void)
+{
+    pthread_t thread[THREADS];
+
+    pthread_barrier_init(&crossed.barrier, NULL, THREADS);
+    for (intptr_t i = 0; i < THREADS; i++) pthread_create(&thread[i], NULL, cross, (void *)i);
+    for (int i = 0; i < THREADS; i++) pthread_join(thread[i], NULL);
+}
+
 int main(int argc, char **argv)
 {
     int provided = 0;
@@ -54,6 +168,9 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_split(MPI_COMM_WORLD, rank < 2, rank, &pair);
     only_sends();
+    buffered();
+    if (provided == MPI_THREAD_MULTIPLE) other_threads(), crossing();
     return finish();
 }
