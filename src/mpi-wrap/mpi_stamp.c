@@ -166,9 +166,11 @@ static void keep(ompp_mpi_stamp_t *s, ompp_mpi_pending_t kind, int peer, int tag
     r->tag = tag;
     r->begin = s->begin;
     r->receipt = s->receipt;
-    r->persistent = s->op == OMPP_MPI_STAMP_SEND_INIT || s->op == OMPP_MPI_STAMP_SSEND_INIT || s->op == OMPP_MPI_STAMP_RECV_INIT;
+    r->persistent = s->op == OMPP_MPI_STAMP_SEND_INIT || s->op == OMPP_MPI_STAMP_SSEND_INIT || s->op == OMPP_MPI_STAMP_BSEND_INIT ||
+                    s->op == OMPP_MPI_STAMP_RECV_INIT;
     r->active = !r->persistent;
-    r->synchronous = kind == OMPP_MPI_PENDING_SEND && s->typed && (OMPP_MPI_STARTED_WAIT || waits_for_receiver(s));
+    r->synchronous = kind == OMPP_MPI_PENDING_SEND && s->typed && s->op != OMPP_MPI_STAMP_BSEND_INIT &&
+                     (OMPP_MPI_STARTED_WAIT || waits_for_receiver(s));
     ompp_mpi_request_put(r, handle);
 }
 
@@ -278,6 +280,7 @@ static void after(ompp_mpi_stamp_t *s, bool good)
     case OMPP_MPI_STAMP_ICOLL: ompp_mpi_collective_after(s, good); break;
     case OMPP_MPI_STAMP_SEND_INIT:
     case OMPP_MPI_STAMP_SSEND_INIT:
+    case OMPP_MPI_STAMP_BSEND_INIT:
     case OMPP_MPI_STAMP_RECV_INIT: init_after(s, good); break;
     case OMPP_MPI_STAMP_WAIT:
     case OMPP_MPI_STAMP_WAITALL:
