@@ -163,7 +163,7 @@ bool ompp_mpi_stamp_peek(ompp_mpi_channel_t *channel, int source, int tag, ompp_
 /** \return the calling thread's state at t, to be freed with ompp_mpi_stamp_free(). */
 unsigned char *ompp_mpi_stamp_moment(ompp_time_t t);
 
-/** \brief When the stamp of a message that will be received is there already, its receipt is given now; unless another thread claims one. */
+/** \brief When the stamp of a message that will be received is there already, its receipt is given now. */
 void ompp_mpi_stamp_acknowledge(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, const unsigned char *moment);
 
 /** \brief In a call in which MPI makes progress: looks after what is on its way. */
