@@ -25,7 +25,7 @@ static struct {
     ompp_time_t gone_on;           /* after the last join; 0 = none yet */
     ompp_fine_t began;             /* first note */
     ompp_stamp_t members, others;  /* at their ends: those that take part in what is noted, and the rest */
-    uint16_t overtaken;
+    uint16_t overtaken;            /* slots; put by until it is known whether this can be gone through again */
 } crowd;
 
 static bool is_there(void)
@@ -33,14 +33,28 @@ static bool is_there(void)
     return crowd.created > crowd.ended || crowd.joined < crowd.created;
 }
 
+/* Nothing more is gone through again: what the measured order hides is told like that of locks that belong to no crowd. */
+static void hand_on(void)
+{
+    if (crowd.noted) ompp_causal_watch(OMPP_WHATIF_BIT_LOCK, crowd.overtaken);
+    crowd.noted = false;
+    __atomic_store_n(&crowd.overtaken, 0, __ATOMIC_RELAXED);
+}
+
+static void spoil(void)
+{
+    crowd.spoiled = true;
+    hand_on();
+}
+
 static void begin_crowd(const ompp_causal_thread_t *creator)
 {
+    hand_on();
     crowd.creator = creator;
     crowd.number++;
     crowd.created = crowd.ended = crowd.joined = crowd.nthreads = 0;
-    crowd.spoiled = crowd.noted = crowd.kept = false;
+    crowd.spoiled = crowd.kept = false;
     crowd.gone_on = 0;
-    crowd.overtaken = 0;
     crowd.members.t = crowd.others.t = 0;
 }
 
@@ -55,7 +69,7 @@ void ompp_causal_crowd_create(ompp_causal_thread_t *self)
     if (ompp_causal.rule.delays) return;
     ompp_causal_lock(&crowd.lock);
     if (crowd.created == crowd.ended) begin_crowd(self); /* also when some were never joined */
-    crowd.spoiled |= crowd.creator != self || crowd.joined;
+    if (crowd.creator != self || crowd.joined) spoil();
     crowd.created++;
     ompp_causal_unlock(&crowd.lock);
 }
@@ -74,7 +88,7 @@ void ompp_causal_crowd_begin(ompp_causal_thread_t *self)
     ompp_causal_lock(&crowd.lock);
     self->crowd = crowd.number;
     if (crowd.nthreads < MAX_MEMBERS) crowd.threads[crowd.nthreads++] = (uint64_t)pthread_self();
-    else crowd.spoiled = true;
+    else spoil();
     ompp_causal_unlock(&crowd.lock);
 }
 
@@ -117,9 +131,9 @@ bool ompp_causal_crowd_note(ompp_causal_thread_t *self, unsigned op, uint64_t lo
     if (belongs(self) && !crowd.spoiled && !(self == crowd.creator && crowd.gone_on)) {
         noted = open_replay(self) && take_part(self);
         if (noted) ompp_replay_note(crowd.replay, self->part.member, (ompp_replay_op_t)op, lock, &self->own);
-        crowd.overtaken |= slots;
         told = noted || crowd.kept;
-        crowd.spoiled |= crowd.replay && crowd.replay->spoiled;
+        if (told) __atomic_store_n(&crowd.overtaken, crowd.overtaken | slots, __ATOMIC_RELAXED);
+        if (crowd.replay && crowd.replay->spoiled) spoil();
     }
     if (!noted) self->part.team = 0;
     ompp_causal_unlock(&crowd.lock);
@@ -151,7 +165,19 @@ void ompp_causal_crowd_spoil(ompp_causal_thread_t *self)
 {
     if (ompp_causal.rule.delays) return;
     ompp_causal_lock(&crowd.lock);
-    if (belongs(self)) crowd.spoiled = true;
+    if (belongs(self)) spoil();
+    ompp_causal_unlock(&crowd.lock);
+}
+
+uint16_t ompp_causal_crowd_overtaken(void)
+{
+    return __atomic_load_n(&crowd.overtaken, __ATOMIC_RELAXED);
+}
+
+void ompp_causal_crowd_turn(void)
+{
+    ompp_causal_lock(&crowd.lock);
+    __atomic_store_n(&crowd.overtaken, 0, __ATOMIC_RELAXED);
     ompp_causal_unlock(&crowd.lock);
 }
 
@@ -176,12 +202,21 @@ static bool finish(ompp_causal_thread_t *self)
         good = ompp_causal_estimate(&crowd.others, crowd.began);
         right = true;
     }
-    if (crowd.noted) ompp_causal_watch(OMPP_WHATIF_BIT_LOCK, good ? 0 : crowd.overtaken);
+    if (good) __atomic_store_n(&crowd.overtaken, 0, __ATOMIC_RELAXED);
+    hand_on();
     if (!right) return false;
     self->other = crowd.members;
     ompp_clocks_combine(&self->other, &crowd.others);
     ompp_clocks_yield(&self->clocks, &self->other);
     return true;
+}
+
+static void note_join(ompp_causal_thread_t *creator, ompp_time_t begin, ompp_time_t t)
+{
+    ompp_clocks_stamp(&ompp_causal.rule, &creator->clocks, &creator->own, begin);
+    if (!crowd.gone_on) end_part(creator);
+    else if (begin > crowd.gone_on + BETWEEN_JOINS) spoil();
+    crowd.gone_on = t;
 }
 
 bool ompp_causal_crowd_join(ompp_causal_thread_t *self, uint64_t object, ompp_time_t t)
@@ -191,13 +226,12 @@ bool ompp_causal_crowd_join(ompp_causal_thread_t *self, uint64_t object, ompp_ti
 
     if (ompp_causal.rule.delays) return false;
     ompp_causal_lock(&crowd.lock);
-    if (belongs(self) && (self != crowd.creator || !is_known(object))) crowd.spoiled = true;
-    else if (belongs(self)) {
-        ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, begin);
-        if (!crowd.gone_on) end_part(self);
-        else if (begin > crowd.gone_on + BETWEEN_JOINS) crowd.spoiled = true;
-        crowd.gone_on = t;
-        if (++crowd.joined == crowd.created && crowd.ended == crowd.created) done = finish(self);
+    if (belongs(self)) {
+        const bool known = is_known(object);
+        if (self != crowd.creator || !known) spoil();
+        else note_join(self, begin, t);
+        crowd.joined += known;
+        if (known && crowd.joined == crowd.created && crowd.ended == crowd.created) done = finish(self);
     }
     ompp_causal_unlock(&crowd.lock);
     return done;

@@ -274,6 +274,10 @@ bool ompp_causal_crowd_note(ompp_causal_thread_t *self, unsigned op, uint64_t lo
 bool ompp_causal_crowd_join(ompp_causal_thread_t *self, uint64_t object, ompp_time_t t);
 /** \brief What the thread does next is not gone through again. */
 void ompp_causal_crowd_spoil(ompp_causal_thread_t *self);
+/** \brief Slots for which it would be another order, of what is noted and not gone through yet. Without a lock. */
+uint16_t ompp_causal_crowd_overtaken(void);
+/** \brief A set of regions ends: its slots have been told. */
+void ompp_causal_crowd_turn(void);
 
 /* ---- Tasks (ompp_causal_tasks.c) -------------------------------------------------------------------------------------- */
 

@@ -146,14 +146,17 @@ static void look_for_oversubscription(void)
         if (threads_in(s) > result.nprocessors) result.oversubscribed = true;
 }
 
-/* Of the slot: seen here so many times at least, and heard of. */
+/* Of the slot: seen here so many times at least, and heard of. What a crowd has put by is no order that was gone through until now. */
 static uint32_t order_flags(unsigned slot, uint64_t least)
 {
+    const uint16_t crowd = ompp_causal_crowd_overtaken();
     uint32_t flags = atomic_load_explicit(&result.heard[slot], memory_order_relaxed);
 
     for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) {
-        const uint64_t times = atomic_load_explicit(&ompp_causal.overtaken[f][slot], memory_order_relaxed);
-        if (times >= least && times * SIGNIFICANT >= atomic_load_explicit(&ompp_causal.watched[f], memory_order_relaxed)) flags |= 1u << f;
+        const bool more = f == OMPP_WHATIF_BIT_LOCK && crowd >> slot & 1;
+        const uint64_t times = atomic_load_explicit(&ompp_causal.overtaken[f][slot], memory_order_relaxed) + more;
+        const uint64_t watched = atomic_load_explicit(&ompp_causal.watched[f], memory_order_relaxed) + more;
+        if (times >= least && times * SIGNIFICANT >= watched) flags |= 1u << f;
     }
     return flags;
 }
@@ -240,6 +243,7 @@ void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, ompp_tim
         for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) atomic_store(&ompp_causal.overtaken[f][s], 0);
     }
     for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) atomic_store(&ompp_causal.watched[f], 0);
+    ompp_causal_crowd_turn();
     ompp_causal_unlock(&result.lock);
 }
 

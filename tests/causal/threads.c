@@ -84,6 +84,72 @@ static void mutexes(void)
     in_threads(4, mutex_thread);
 }
 
+/* ---- the same with threads that are not all joined by who has created them ---- */
+
+static int ended;
+
+static void *pass(void *argument)
+{
+    return argument;
+}
+
+/* The last one has a thread of its own at the end. */
+static void *spawning_thread(void *number)
+{
+    pthread_t thread;
+
+    mutex_thread(number);
+    if ((long)number == 3 && pthread_create(&thread, NULL, pass, NULL) == 0) pthread_join(thread, NULL);
+    return NULL;
+}
+
+static void *counted_thread(void *number)
+{
+    mutex_thread(number);
+    __atomic_add_fetch(&ended, 1, __ATOMIC_SEQ_CST);
+    return NULL;
+}
+
+static void spawning(void)
+{
+    in_threads(4, spawning_thread);
+}
+
+static void start(bool detached)
+{
+    pthread_t thread;
+
+    for (long i = 0; i < 4; i++)
+        if (pthread_create(&thread, NULL, counted_thread, (void *)i) == 0 && detached) pthread_detach(thread);
+}
+
+static void wait_for(int n)
+{
+    while (__atomic_load_n(&ended, __ATOMIC_SEQ_CST) < n) work(1);
+    work(5); /* they end */
+}
+
+static void detached(void)
+{
+    start(true);
+    wait_for(4);
+}
+
+/* Then others that are joined, and need no lock. */
+static void forgotten(void)
+{
+    start(false);
+    wait_for(4);
+    in_threads(2, join_thread);
+}
+
+/* The program ends while they work. */
+static void left(void)
+{
+    start(false);
+    work(4 * run.rounds * 4);
+}
+
 /* ---- pair: two that hold a lock for most of the time ---- */
 
 static void *pair_thread(void *number)
@@ -265,7 +331,7 @@ static void session(void)
 
 static const case_t cases[] = {
     {"join", join}, {"barrier", barriers}, {"mutex", mutexes}, {"queue", queues}, {"semaphore", semaphores}, {"rwlock", readers},
-    {"pair", pair}, {"feeder", feeder},
+    {"pair", pair}, {"feeder", feeder}, {"spawning", spawning}, {"detached", detached}, {"forgotten", forgotten}, {"left", left},
     {"requests", requests}, {"unfinished", unfinished}, {"crowded", crowded}, {"session", session},
 };
 
