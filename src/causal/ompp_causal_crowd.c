@@ -43,13 +43,14 @@ static void hand_on(void)
 
 static void spoil(void)
 {
+    if (crowd.noted && crowd.replay && !crowd.kept) ompp_causal_give_up(crowd.replay);
     crowd.spoiled = true;
     hand_on();
 }
 
 static void begin_crowd(const ompp_causal_thread_t *creator)
 {
-    hand_on();
+    spoil();
     crowd.creator = creator;
     crowd.number++;
     crowd.created = crowd.ended = crowd.joined = crowd.nthreads = 0;
@@ -108,8 +109,11 @@ static bool open_replay(const ompp_causal_thread_t *self)
     if (!crowd.noted) {
         crowd.noted = true;
         crowd.began = self->own.t;
-        crowd.kept = crowd.replay && !ompp_causal_afford(self->own.t);
-        if (crowd.replay) ompp_replay_reset(crowd.replay, self->clocks.set);
+        if (crowd.replay) {
+            ompp_replay_reset(crowd.replay, self->clocks.set);
+            crowd.replay->drawn = ompp_causal_afford(self->own.t);
+            crowd.kept = crowd.replay->drawn <= 0;
+        }
     }
     return crowd.replay && !crowd.kept;
 }

@@ -123,14 +123,12 @@ static uint32_t *generation_of(ompp_causal_thread_t *self, uint64_t team)
 
 static _Atomic unsigned nreplays;
 
-/* Whether there is time for the interval that begins now; if not, it keeps its order. */
-static bool can_afford(const ompp_causal_thread_t *self, object_t *o, uint32_t generation)
+/* There is no time for the interval that begins now: it keeps its order. */
+static void keep(const ompp_causal_thread_t *self, object_t *o, uint32_t generation)
 {
-    if (ompp_causal_afford(self->own.t)) return true;
     o->spoiled = o->kept = generation + 1;
     o->began = self->own.t;
     memset(o->overtaken, 0, sizeof o->overtaken);
-    return false;
 }
 
 static ompp_replay_t *replay_of(object_t *o)
@@ -153,8 +151,13 @@ static ompp_replay_t *interval_of(ompp_causal_thread_t *self, object_t *o, uint3
 
     if (!r) return NULL;
     if (o->replayed != generation + 1) {
-        if (!can_afford(self, o, generation)) return NULL;
+        const double drawn = ompp_causal_afford(self->own.t);
+        if (drawn <= 0) {
+            keep(self, o, generation);
+            return NULL;
+        }
         ompp_replay_reset(r, self->clocks.set);
+        r->drawn = drawn;
         memset(o->overtaken, 0, sizeof o->overtaken);
         o->replayed = generation + 1;
     }
@@ -347,7 +350,9 @@ static void go_through(object_t *o, uint32_t generation)
     if (o->kept == generation + 1) estimate(o, generation);
     if (o->replayed != generation + 1) return;
     o->replayed = 0;
-    const bool right = o->spoiled != generation + 1 && ompp_causal_run_again(o->replay, &o->stamp[generation & 1]);
+    const bool spoiled = o->spoiled == generation + 1;
+    if (spoiled) ompp_causal_give_up(o->replay);
+    const bool right = !spoiled && ompp_causal_run_again(o->replay, &o->stamp[generation & 1]);
     if (right) o->settled = generation + 1;
     watch_order(o, right && o->replay->fits);
 }

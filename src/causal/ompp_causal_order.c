@@ -13,10 +13,10 @@ static struct {
     ompp_ration_t ration;
 } costs;
 
-bool ompp_causal_afford(ompp_fine_t now)
+double ompp_causal_afford(ompp_fine_t now)
 {
     ompp_causal_lock(&costs.lock);
-    const bool allowed = ompp_ration_allows(&costs.ration, ompp_causal_result_passed((ompp_time_t)(now / OMPP_FINE)));
+    const double allowed = ompp_ration_allows(&costs.ration, ompp_causal_result_passed((ompp_time_t)(now / OMPP_FINE)));
     ompp_causal_unlock(&costs.lock);
     return allowed;
 }
@@ -30,18 +30,32 @@ void ompp_causal_measure(const ompp_causal_thread_t *self, ompp_time_t t)
     __atomic_fetch_add(&self->part.interval->noting, TIMED * (taken < LONGEST ? taken : LONGEST), __ATOMIC_RELAXED);
 }
 
+/* Members note at the same time. */
+static ompp_time_t noting_of(const ompp_replay_t *replay)
+{
+    return __atomic_load_n(&replay->noting, __ATOMIC_RELAXED) / (replay->nmembers ? replay->nmembers : 1);
+}
+
 bool ompp_causal_run_again(ompp_replay_t *replay, ompp_stamp_t *stamp)
 {
     const ompp_stamp_t before = *stamp;
     const ompp_time_t begin = ompp_event_now();
     const bool right = ompp_replay_run(replay, stamp);
-    const unsigned members = replay->nmembers ? replay->nmembers : 1;
 
     ompp_causal_lock(&costs.lock);
-    if (right) ompp_ration_learn(&costs.ration, &before, stamp, ompp_replay_length(replay, stamp->t));
-    ompp_ration_spend(&costs.ration, ompp_event_now() - begin + __atomic_load_n(&replay->noting, __ATOMIC_RELAXED) / members);
+    if (right) ompp_ration_learn(&costs.ration, &before, stamp, ompp_replay_length(replay, stamp->t), replay->drawn);
+    else ompp_ration_give_up(&costs.ration);
+    ompp_ration_spend(&costs.ration, ompp_event_now() - begin + noting_of(replay));
     ompp_causal_unlock(&costs.lock);
     return right;
+}
+
+void ompp_causal_give_up(const ompp_replay_t *replay)
+{
+    ompp_causal_lock(&costs.lock);
+    ompp_ration_give_up(&costs.ration);
+    ompp_ration_spend(&costs.ration, noting_of(replay));
+    ompp_causal_unlock(&costs.lock);
 }
 
 bool ompp_causal_estimate(ompp_stamp_t *stamp, ompp_fine_t began)

@@ -237,14 +237,17 @@ void ompp_causal_note_waited(ompp_causal_thread_t *self);
 
 /* ---- What going through order again costs (ompp_causal_order.c) -------------------------------------------------------- */
 
-/** \return whether there is time for an interval that begins now, 1/100 ns, to be gone through again; if not, it is estimated. */
-bool ompp_causal_afford(ompp_fine_t now);
+/** \return with which probability an interval that begins now, 1/100 ns, was drawn to be gone through again; 0 = it is estimated. */
+double ompp_causal_afford(ompp_fine_t now);
 
 /** \brief The thread has followed an event at t, until now: what that takes is measured now and then. */
 void ompp_causal_measure(const ompp_causal_thread_t *self, ompp_time_t t);
 
 /** \brief ompp_replay_run(), at the expense of what there is time for. */
 bool ompp_causal_run_again(struct ompp_replay *replay, ompp_stamp_t *stamp);
+
+/** \brief It makes no sense: only the noting was paid for. */
+void ompp_causal_give_up(const struct ompp_replay *replay);
 
 /**
  * \brief What an interval would have saved that there was no time for.

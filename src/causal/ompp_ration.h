@@ -1,8 +1,9 @@
 /**
  * \file
- * What going through intervals again (ompp_replay.h) may cost. Beyond that they keep the order that was measured, and what the others
- * have saved beyond theirs is taken for them, by their length. Which ones, is left to chance when not all can be had, so that a program
- * whose loops take turns has a part of each.
+ * What going through intervals again (ompp_replay.h) may cost. When not all can be had, each one is drawn by itself, with a probability
+ * that goes by what is left and what one costs: 1 when all can be had, as with long ones. One that was drawn with p stands for 1/p - 1 that
+ * were not (Horvitz and Thompson's weights). What those have saved so beyond the order that was measured is handed out to them as they
+ * come to their ends, by their length, so that the sum is that of the latest estimate.
  *
  * On plain data, as ompp_replay.h. One thread uses it at a time.
  */
@@ -15,20 +16,30 @@
 #define OMPP_RATION_FREE 1000000u  /* ns that may be spent however short the run is */
 #define OMPP_RATION_ENOUGH 20u     /* one in so many intervals that were gone through speaks for the others */
 
+/** Of the present set of regions. */
+typedef struct {
+    uint64_t set, replayed, kept;
+    ompp_fine_t length;             /* of those that were gone through, weighted */
+    ompp_fine_t more[OMPP_CLOCKS];  /* that they saved so, weighted */
+    double least[OMPP_CLOCKS], most[OMPP_CLOCKS]; /* that one of them saved so, per length */
+    ompp_fine_t others;             /* length of those that were not */
+    ompp_fine_t given[OMPP_CLOCKS]; /* that was taken for them */
+} ompp_ration_learnt_t;
+
 /** All zero bytes: nothing spent. */
 typedef struct {
-    uint64_t replayed, kept; /* intervals */
-    ompp_time_t spent;       /* ns */
-    unsigned skip;           /* so many are passed over, although they could be had */
+    uint64_t replayed, kept, spoiled; /* intervals: gone through; not drawn; drawn, but they could not be gone through */
+    uint64_t begun, paid;             /* intervals that were drawn for; whose cost is in spent */
+    ompp_time_t spent;                /* ns */
     uint64_t chance;
-    bool scarce;             /* one was kept since the last that was not */
-    uint64_t set;            /* that the rest is about */
-    ompp_fine_t length;      /* of those that were gone through */
-    ompp_fine_t more[OMPP_CLOCKS]; /* that they saved so */
+    ompp_ration_learnt_t learnt;
 } ompp_ration_t;
 
-/** \brief Whether an interval that begins may be gone through. \param[in] passed  ns of the run so far. */
-bool ompp_ration_allows(ompp_ration_t *ration, ompp_time_t passed);
+/**
+ * \brief Whether an interval that begins may be gone through.
+ * \param[in] passed  ns of the run so far. \return the probability with which it was drawn; 0 = it was not.
+ */
+double ompp_ration_allows(ompp_ration_t *ration, ompp_time_t passed);
 
 /** \brief An interval was noted, whatever came of it. \param[in] spent  ns of the program, for all that it took. */
 void ompp_ration_spend(ompp_ration_t *ration, ompp_time_t spent);
@@ -36,14 +47,18 @@ void ompp_ration_spend(ompp_ration_t *ration, ompp_time_t spent);
 /**
  * \brief What one that was gone through has brought.
  * \param[in] before, after  what its members leave it with: by the measured order, and as it is now. \param[in] length  1/100 ns.
+ * \param[in] p  what ompp_ration_allows() has said.
  */
-void ompp_ration_learn(ompp_ration_t *ration, const ompp_stamp_t *before, const ompp_stamp_t *after, ompp_fine_t length);
+void ompp_ration_learn(ompp_ration_t *ration, const ompp_stamp_t *before, const ompp_stamp_t *after, ompp_fine_t length, double p);
+
+/** \brief One that was drawn could not be gone through. */
+void ompp_ration_give_up(ompp_ration_t *ration);
 
 /**
- * \brief One that kept its order, and had this length, has come to its end.
+ * \brief One that was not drawn, and had this length, has come to its end.
  * \param[in,out] stamp  by the measured order; as others say.
  * \return whether there were enough of those.
  */
-bool ompp_ration_estimate(const ompp_ration_t *ration, ompp_stamp_t *stamp, ompp_fine_t length);
+bool ompp_ration_estimate(ompp_ration_t *ration, ompp_stamp_t *stamp, ompp_fine_t length);
 
 #endif

@@ -13,14 +13,22 @@
 #define INTERVALS 20000u
 #define LOOPS 2u
 
-static const ompp_time_t length[LOOPS] = {300000, 500000}; /* ns */
-static const double saves[LOOPS] = {0.1, 0.3};             /* of it, on clock 3, beyond what the measured order saves */
+#define KINDS 13u
+
+static const ompp_time_t loops[LOOPS] = {300000, 500000}; /* ns */
+static const double loops_save[LOOPS] = {0.1, 0.3};       /* of it, on clock 3, beyond what the measured order saves */
+
+/* A long one and many short ones behind it, that save more the later they come. */
+static const ompp_time_t cycle[KINDS] = {10000000, 200000, 200000, 200000, 200000, 200000, 200000, 200000, 200000, 200000, 200000, 200000, 200000};
+static const double cycle_saves[KINDS] = {0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6};
 
 typedef struct {
     ompp_ration_t ration;
+    const ompp_time_t *length;
+    const double *saves;
     ompp_time_t now;
-    unsigned replayed[LOOPS];
-    double saved; /* ns, with the estimates */
+    unsigned replayed[KINDS];
+    double saved, really; /* ns: with the estimates; by all */
 } run_t;
 
 static ompp_stamp_t stamp_at(ompp_time_t t)
@@ -33,36 +41,37 @@ static ompp_stamp_t stamp_at(ompp_time_t t)
 
 static void interval(run_t *run, unsigned loop, ompp_time_t cost)
 {
-    const bool again = ompp_ration_allows(&run->ration, run->now);
+    const double drawn = ompp_ration_allows(&run->ration, run->now);
     ompp_stamp_t stamp;
 
-    run->now += length[loop];
+    run->now += run->length[loop];
     stamp = stamp_at(run->now);
-    if (again) {
+    if (drawn > 0) {
         const ompp_stamp_t before = stamp;
-        stamp.v[3] -= saves[loop] * (double)length[loop] * OMPP_FINE;
-        ompp_ration_learn(&run->ration, &before, &stamp, (double)length[loop] * OMPP_FINE);
+        stamp.v[3] -= run->saves[loop] * (double)run->length[loop] * OMPP_FINE;
+        ompp_ration_learn(&run->ration, &before, &stamp, (double)run->length[loop] * OMPP_FINE, drawn);
         ompp_ration_spend(&run->ration, cost);
         run->now += cost;
         run->replayed[loop]++;
     } else {
-        assert_true(ompp_ration_estimate(&run->ration, &stamp, (double)length[loop] * OMPP_FINE));
+        ompp_ration_estimate(&run->ration, &stamp, (double)run->length[loop] * OMPP_FINE);
     }
     assert_true(stamp.v[2] == stamp.t);
     run->saved += (stamp.t - stamp.v[3]) / OMPP_FINE;
+    run->really += run->saves[loop] * (double)run->length[loop];
 }
 
 static run_t run_of(ompp_time_t cost)
 {
-    run_t run = {.now = 1000000};
+    run_t run = {.now = 1000000, .length = loops, .saves = loops_save};
 
     for (unsigned n = 0; n < INTERVALS; n++) interval(&run, n % LOOPS, cost);
     return run;
 }
 
-static double expected(void)
+static void assert_near(double x, double expected, double part)
 {
-    return INTERVALS / LOOPS * (saves[0] * (double)length[0] + saves[1] * (double)length[1]);
+    if (x < expected * (1 - part) || x > expected * (1 + part)) fail_msg("%g is not %g within %g", x, expected, part);
 }
 
 /* What costs little is all had. */
@@ -73,7 +82,8 @@ static void cheap(void **state)
     (void)state;
     assert_int_equal(run.ration.replayed, INTERVALS);
     assert_int_equal(run.ration.kept, 0);
-    assert_true(run.saved == expected());
+    assert_int_equal(run.ration.spoiled, 0);
+    assert_near(run.saved, run.really, 1e-9);
 }
 
 static void dear(void **state)
@@ -94,7 +104,68 @@ static void estimated(void **state)
 
     (void)state;
     for (unsigned l = 0; l < LOOPS; l++) assert_true(run.replayed[l] * 3 > run.ration.replayed);
-    assert_true(run.saved > 0.95 * expected() && run.saved < 1.05 * expected());
+    assert_near(run.saved, run.really, 0.05);
+}
+
+/* Each kind has the same part, wherever it stands, and however dear it is: a stretch's cost goes by its length here. */
+static void unequal(void **state)
+{
+    static const ompp_time_t dear[] = {40, 100}; /* the part of its length that the short ones cost, the long one */
+
+    (void)state;
+    for (unsigned by_length = 0; by_length < 2; by_length++) {
+        run_t run = {.now = 1000000, .length = cycle, .saves = cycle_saves};
+        for (unsigned n = 0; n < INTERVALS; n++)
+            for (unsigned k = 0; k < KINDS; k++) interval(&run, k, by_length ? cycle[k] / dear[k == 0] * 4 : 30000);
+        assert_int_equal(run.ration.replayed + run.ration.kept, INTERVALS * KINDS);
+        assert_true(run.ration.kept > run.ration.replayed);
+        for (unsigned k = 0; k < KINDS; k++) assert_near(run.replayed[k], (double)run.ration.replayed / KINDS, 0.25);
+        assert_near(run.saved, run.really, 0.03);
+        assert_true(run.ration.spent <= OMPP_RATION_FREE + run.now / OMPP_RATION_PART + 400000);
+    }
+}
+
+/* One after the other: what the first one saves is not taken for the second. */
+static void phases(void **state)
+{
+    run_t run = {.now = 1000000, .length = loops, .saves = loops_save};
+
+    (void)state;
+    for (unsigned n = 0; n < 2 * INTERVALS; n++) interval(&run, n >= INTERVALS, 30000);
+    assert_near(run.saved, run.really, 0.05);
+}
+
+/* Long ones are all had, whatever each costs. */
+static void long_ones(void **state)
+{
+    static const ompp_time_t length = 10000000;
+    static const double saves = 0.2;
+    run_t run = {.now = 1000000, .length = &length, .saves = &saves};
+
+    (void)state;
+    for (unsigned n = 0; n < 1000; n++) interval(&run, 0, n % 2 ? 10000 : 60000);
+    assert_int_equal(run.ration.kept, 0);
+}
+
+/* Those that could not be gone through say nothing, and are not counted with the others. */
+static void spoiled(void **state)
+{
+    run_t run = {.now = 1000000};
+    ompp_stamp_t stamp = stamp_at(run.now);
+    const ompp_stamp_t before = stamp;
+
+    (void)state;
+    for (unsigned n = 0; n < 100; n++) {
+        assert_true(ompp_ration_allows(&run.ration, run.now) > 0);
+        ompp_ration_give_up(&run.ration);
+        ompp_ration_spend(&run.ration, 10);
+    }
+    assert_int_equal(run.ration.replayed, 0);
+    assert_int_equal(run.ration.spoiled, 100);
+    ompp_ration_learn(&run.ration, &before, &stamp, 100, 0.5);
+    assert_int_equal(run.ration.replayed, 1);
+    for (unsigned n = 0; n < OMPP_RATION_ENOUGH - 1; n++) assert_true(ompp_ration_estimate(&run.ration, &stamp, 100));
+    assert_false(ompp_ration_estimate(&run.ration, &stamp, 100));
 }
 
 /* One in a hundred is not enough to say that order does not matter. */
@@ -104,14 +175,20 @@ static void too_few(void **state)
     ompp_stamp_t stamp;
 
     (void)state;
+    bool enough = true;
     for (unsigned n = 0; n < INTERVALS; n++) {
-        if (ompp_ration_allows(&run.ration, run.now)) ompp_ration_spend(&run.ration, 300000);
+        const double drawn = ompp_ration_allows(&run.ration, run.now);
         run.now += 300000;
+        stamp = stamp_at(run.now);
+        if (drawn > 0) {
+            ompp_ration_learn(&run.ration, &stamp, &stamp, 300000 * OMPP_FINE, drawn);
+            ompp_ration_spend(&run.ration, 300000);
+        } else {
+            enough = ompp_ration_estimate(&run.ration, &stamp, 300000 * OMPP_FINE);
+        }
     }
-    run.ration.set = 1;
-    run.ration.length = 1;
-    stamp = stamp_at(run.now);
-    assert_false(ompp_ration_estimate(&run.ration, &stamp, 300000 * OMPP_FINE));
+    assert_true(run.ration.replayed > 50);
+    assert_false(enough);
 }
 
 /* What was learnt with other regions on the clocks says nothing. */
@@ -126,7 +203,9 @@ static void other_set(void **state)
     assert_true(stamp.v[3] == stamp.t);
     const ompp_stamp_t before = stamp;
     stamp.v[3] -= 1000;
-    ompp_ration_learn(&run.ration, &before, &stamp, 10000);
+    ompp_ration_learn(&run.ration, &before, &stamp, 10000, 0.5);
+    assert_int_equal(run.ration.learnt.replayed, 1);
+    assert_true(run.ration.replayed > 1);
     stamp = before;
     ompp_ration_estimate(&run.ration, &stamp, 10000);
     assert_true(before.v[3] - stamp.v[3] == 1000);
@@ -135,7 +214,8 @@ static void other_set(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(cheap), cmocka_unit_test(dear), cmocka_unit_test(estimated),
-                                       cmocka_unit_test(too_few), cmocka_unit_test(other_set)};
+                                       cmocka_unit_test(too_few), cmocka_unit_test(other_set), cmocka_unit_test(unequal), cmocka_unit_test(phases),
+                                       cmocka_unit_test(long_ones), cmocka_unit_test(spoiled)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
