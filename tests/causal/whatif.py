@@ -108,10 +108,10 @@ def crowd(verdict, scratch, program):
         seconds, outcome = validation.execute(scratch, program, validation.Case("threads", "mutex", {}, 0, 8), OMPP_CAUSAL="virtual")
         profile = outcome.profile()
         found = validation.predictions(profile, seconds)["b", 500]
-        verdict.check("lock" not in found.flags, "mutex: flags are %s" % found.flags)
         verdict.equal((profile.whatif.replayed, profile.whatif.kept), (1, 0), "mutex: stretches that were gone through")
         expected = 1 - 8 * 4 * 0.005 / seconds  # less where others disturb; the measured order says 0.17
-        return [] if 0.3 < found.gain < expected + 0.05 else ["mutex, b in half its time: %s, at most %.2f" % (found, expected)], 1
+        good = 0.3 < found.gain < expected + 0.05 and "lock" not in found.flags  # disturbed, the order may not explain the time
+        return [] if good else ["mutex, b in half its time: %s, at most %.2f" % (found, expected)], 1
     verdict.timed(compare)
 
 

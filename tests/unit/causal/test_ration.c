@@ -19,7 +19,8 @@ static const ompp_time_t loops[LOOPS] = {300000, 500000}; /* ns */
 static const double loops_save[LOOPS] = {0.1, 0.3};       /* of it, on clock 3, beyond what the measured order saves */
 
 /* A long one and many short ones behind it, that save more the later they come. */
-static const ompp_time_t cycle[KINDS] = {10000000, 200000, 200000, 200000, 200000, 200000, 200000, 200000, 200000, 200000, 200000, 200000, 200000};
+static const ompp_time_t cycle[KINDS] = {10000000, 200000, 200000, 200000, 200000, 200000, 200000,
+                                         200000,   200000, 200000, 200000, 200000, 200000};
 static const double cycle_saves[KINDS] = {0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6};
 
 typedef struct {
