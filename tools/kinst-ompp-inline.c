@@ -52,9 +52,10 @@ static const char *part(const char *name)
     return access(path, R_OK) == 0 ? path : NULL;
 }
 
-static int silent_run(const kinst_list_t *argv)
+/* always: with --dry-run, too, for what the other commands depend on. */
+static int silent_run(const kinst_list_t *argv, bool always)
 {
-    return kinst_run(argv->v, &(kinst_run_t){.out = "/dev/null", .err = "/dev/null", .always = true});
+    return kinst_run(argv->v, &(kinst_run_t){.out = "/dev/null", .err = "/dev/null", .always = always});
 }
 
 /* ---- gcc ------------------------------------------------------------------------------------------------------------- */
@@ -72,7 +73,7 @@ static bool takes_plugin(const kinst_command_t *c, const char *plugin)
     kinst_add(&argv, "-x");
     kinst_add(&argv, "c");
     kinst_add(&argv, "/dev/null");
-    takes = silent_run(&argv) == 0;
+    takes = silent_run(&argv, true) == 0;
     return takes;
 }
 
@@ -175,7 +176,7 @@ static const char *hooks_of(const kinst_command_t *c, const kinst_list_t *comman
     kinst_add(&argv, source);
     kinst_add(&argv, "-o");
     kinst_addf(&argv, "%s/memory-hooks.bc", to);
-    if (silent_run(&argv) == 0) bitcode = kinst_text("%s/memory-hooks.bc", to);
+    if (silent_run(&argv, true) == 0) bitcode = kinst_text("%s/memory-hooks.bc", to);
     return bitcode;
 }
 
@@ -243,7 +244,7 @@ int kinst_inline_run(const kinst_list_t *command, const kinst_command_t *c, cons
     kinst_add(&second, bitcode);
     kinst_add(&second, "-o");
     kinst_add(&second, object);
-    if (silent_run(&second) == 0) return 0;
+    if (silent_run(&second, false) == 0) return 0;
     say_called("this clang cannot link them into what it has made");
     return kinst_run(command->v, how);
 }

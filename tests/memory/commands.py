@@ -3,6 +3,7 @@
 the directive that names a structure; sources that ask whether ThreadSanitizer is on, and commands that really want a sanitizer."""
 
 import os
+import re
 import xml.etree.ElementTree as ElementTree
 
 import memory
@@ -111,6 +112,21 @@ def called(verdict, scratch, name, compiler):
         verdict.equal(said, wanted, "%s %s: whether hooks are called" % (name, option))
 
 
+def dry(verdict, scratch, name, compiler):
+    """A dry run shows the commands of a real one, but for the names of its own files, and writes nothing."""
+    folder = os.path.dirname(scratch.file("dry-" + name, "x"))
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "a.c"), "w") as f:
+        f.write("int a;\n")
+    said = {}
+    for option in ("--dry-run", "--verbose"):
+        done = harness.execute([harness.command("kinst-ompp"), option, "--memory", compiler, "-O1", "-c", "a.c"], folder)
+        verdict.equal(done.status, 0, "%s %s: status" % (name, option))
+        said[option] = [re.sub(r"kinst-ompp\.\w{6}", "kinst-ompp.", line) for line in done.err.splitlines() if line.startswith("+++")]
+        verdict.equal(listing(folder), ["a.c"] if option == "--dry-run" else ["a.c", "a.o"], "%s %s: files" % (name, option))
+    verdict.equal(said["--dry-run"], said["--verbose"], name + ": commands of a dry run")
+
+
 def main():
     scratch, verdict = harness.Scratch("commands"), harness.Verdict("commands")
     c, f = {"a.c": "int main(void) { return 0; }\n"}, {"f.f90": "subroutine f\nend subroutine\n", "c.c": "int c;\n"}
@@ -124,6 +140,7 @@ def main():
         macros(verdict, scratch, name, compiler)
     for name, compiler in memory.compilers("gcc", "clang"):
         called(verdict, scratch, name, compiler)
+        dry(verdict, scratch, name, compiler)
     refused(verdict, scratch, memory.compilers("gcc", "clang")[0][1])
     verdict.finish(scratch)
 
