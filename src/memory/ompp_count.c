@@ -85,10 +85,14 @@ static thread_t *thread_of(ompp_counter_t *counter)
     return (thread_t *)((char *)counter - offsetof(thread_t, counter));
 }
 
-/* A page is put there once, before any of its structures is in the map: nothing has been counted in it. */
+/*
+ * A page is put there once, before any of its structures is in the map: nothing has been counted in it. Who finds that it is backed
+ * finds the page there: another thread that backs it is waited for.
+ */
 static void back(thread_t *t, _Atomic bool *backed, unsigned kind, void *array, uint32_t page, uint32_t n)
 {
-    if (!atomic_exchange(&backed[page], true)) ompp_pending_page(t->pending, kind, page * n, n, (char *)array + (size_t)page * PAGE);
+    if (!atomic_load(&backed[page]))
+        ompp_pending_page(t->pending, kind, page * n, n, (char *)array + (size_t)page * PAGE, &backed[page]);
 }
 
 /* For the structures there are. A thread that begins now and one that registers a structure see each other, or the other's pages. */

@@ -61,10 +61,10 @@ static bool map_page(void *where)
     return !refused;
 }
 
-bool ompp_pending_page(ompp_a_pending_t *pending, unsigned kind, uint32_t first, uint32_t n, void *where)
+bool ompp_pending_page(ompp_a_pending_t *pending, unsigned kind, uint32_t first, uint32_t n, void *where, _Atomic bool *done)
 {
     const ompp_held_t held = ompp_lock();
-    ompp_off_t off = has_page() ? ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_page_t)) : 0;
+    ompp_off_t off = !atomic_load(done) && has_page() ? ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_page_t)) : 0;
     const bool mapped = off && map_page(where);
 
     if (mapped) {
@@ -73,6 +73,7 @@ bool ompp_pending_page(ompp_a_pending_t *pending, unsigned kind, uint32_t first,
         atomic_store_explicit(&pending->pages, off, memory_order_release);
         next_page += OMPP_PENDING_PAGE;
     }
+    atomic_store(done, true); /* now that the page is there, or stays without */
     ompp_unlock(held);
     return mapped;
 }
