@@ -81,10 +81,9 @@ static void add_plugin(kinst_list_t *argv, const kinst_command_t *c)
 {
     const char *plugin = part("memory-gcc.so");
 
-    if (plugin && takes_plugin(c, plugin)) {
+    if (plugin && takes_plugin(c, plugin))
         kinst_addf(argv, "-fplugin=%s", plugin);
-        kinst_add(argv, "-fno-optimize-sibling-calls"); /* lines that allocate are found by the stack: ompp_alloc.c */
-    } else
+    else
         kinst_say("the hooks of --memory are inlined by the assembler, which is slower: %s",
                   plugin ? "the plugin was built for another gcc" : "there is no plugin for gcc (memory-gcc.so)");
 }

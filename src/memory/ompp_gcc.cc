@@ -2,7 +2,8 @@
  * Plugin for gcc, g++ and gfortran: turns calls of load/store hooks, right after the compiler has put them in, into code that counts
  * where it stands. What calls would cost beside the counting, registers kept in memory around each, is then no more. In innermost
  * loops without calls, accesses that advance by small steps are counted in a register as long as they stay on a page of the map; the
- * count goes to memory when the page changes and when the loop nest is left, so before anything that could look at it.
+ * count goes to memory when the page changes, when the loop nest is left, so before anything of this thread that could look at it, and
+ * after MOST_HELD accesses, so that others (an end of the process, a registration) find it soon.
  *
  * Which addresses are counted where is as in ompp_count_priv.h; offsets and names are those of ompp_inline_priv.h. Without
  * optimisation calls stay calls. Code here runs inside of the compiler, not in the program.
@@ -37,6 +38,8 @@ __attribute__((visibility("default"))) int plugin_is_GPL_compatible;
 
 static const int MOST_STEP = 64;        /* bytes: of a page, so many accesses are counted in a register at least */
 static const int LEAST_TURNS = 16;      /* of a loop, when their number is known: else each one begins with a page of its own */
+static const unsigned MOST_HELD = 4096; /* accesses: more are handed over at the next one, see docs/data.md */
+static const unsigned MOST_FREE = 512;  /* turns of a loop that need no look at their number: as many as a page has bytes */
 static const unsigned MOST_IN_LOOP = 8; /* accesses with registers of their own, of a loop nest */
 
 /* A hook that the compiler has put in. */
@@ -45,6 +48,7 @@ struct hook_t {
     bool store;
     unsigned log2; /* of its size */
     class loop *nest; /* where it is counted in registers, NULL = nowhere */
+    bool stays; /* its innermost loop does not leave the page by itself */
     tree page, slot, number; /* then: page of the last access, address of its count, what is to be added to that */
 };
 
@@ -81,6 +85,18 @@ static bool is_function_hook(const gimple *statement)
                         DECL_FUNCTION_CODE(function) == BUILT_IN_TSAN_FUNC_EXIT);
 }
 
+/* A call of a function that gets memory, of the program's own, too, as far as the compiler knows; none of the function itself. */
+static bool allocates(const gimple *statement)
+{
+    static const char *const others[] = {"realloc", "reallocarray", "posix_memalign", "mmap", "mmap64", "mremap"};
+    tree function = is_gimple_call(statement) ? gimple_call_fndecl(statement) : NULL_TREE;
+
+    if (!function || function == current_function_decl || !DECL_NAME(function)) return false;
+    for (const char *other : others)
+        if (strcmp(IDENTIFIER_POINTER(DECL_NAME(function)), other) == 0) return true;
+    return gimple_call_flags(statement) & ECF_MALLOC;
+}
+
 /* Nothing that could look at counts, change what belongs to whom, or wait for another thread that does. */
 static bool is_quiet(const gimple *statement)
 {
@@ -101,30 +117,41 @@ static bool is_quiet(class loop *loop)
     unsigned n;
 
     FOR_EACH_VEC_ELT(exits, n, exit) quiet = quiet && !(exit->flags & EDGE_COMPLEX);
-    for (n = 0; quiet && n < loop->num_nodes; n++)
+    for (n = 0; quiet && n < loop->num_nodes; n++) {
+        quiet = !(blocks[n]->flags & BB_IRREDUCIBLE_LOOP); /* its turns are no loop's */
         for (gimple_stmt_iterator at = gsi_start_bb(blocks[n]); quiet && !gsi_end_p(at); gsi_next(&at)) quiet = is_quiet(gsi_stmt(at));
+    }
     free(blocks);
     return quiet;
 }
 
-/* Whether an address of an innermost loop advances by a small step, or by none, many times. */
-static bool is_near(class loop *loop, tree address)
+/* Whether the number of a loop's turns is known and less. */
+static bool turns_below(class loop *loop, unsigned HOST_WIDE_INT most)
 {
-    affine_iv iv;
     tree turns = number_of_latch_executions(loop);
 
+    return turns && tree_fits_uhwi_p(turns) && tree_to_uhwi(turns) < most;
+}
+
+/* Whether an address of an innermost loop advances by a small step, or by none, many times. */
+static bool is_near(class loop *loop, tree address, bool *stays)
+{
+    affine_iv iv;
+
+    *stays = !turns_below(loop, MOST_FREE);
     if (is_gimple_min_invariant(address)) return true;
-    if (turns && tree_fits_uhwi_p(turns) && tree_to_uhwi(turns) < LEAST_TURNS) return false;
+    if (turns_below(loop, LEAST_TURNS)) return false;
     if (!simple_iv(loop, loop, address, &iv, false) || !tree_fits_shwi_p(iv.step)) return false;
+    *stays = *stays && integer_zerop(iv.step);
     return IN_RANGE(tree_to_shwi(iv.step), -MOST_STEP, MOST_STEP);
 }
 
 /* The largest nest around a hook in which it may be counted in registers, NULL = none. */
-static class loop *nest_of(const hook_t *hook, vec<char> &quiet)
+static class loop *nest_of(hook_t *hook, vec<char> &quiet)
 {
     class loop *nest = NULL, *loop = gimple_bb(hook->call)->loop_father;
 
-    if (loop->inner || loop_depth(loop) == 0 || !is_near(loop, gimple_call_arg(hook->call, 0))) return NULL;
+    if (loop->inner || loop_depth(loop) == 0 || !is_near(loop, gimple_call_arg(hook->call, 0), &hook->stays)) return NULL;
     for (; loop_depth(loop) > 0; loop = loop_outer(loop)) {
         char &known = quiet[loop->num];
         if (!known) known = is_quiet(loop) ? 'y' : 'n';
@@ -274,6 +301,16 @@ static void remove(gimple *statement)
     release_defs(statement);
 }
 
+/* A call that something comes behind is no jump: the function's frame is there, by which the line that allocates is found. */
+static void keep_frame(gimple *call)
+{
+    gimple_stmt_iterator at = gsi_for_stmt(call);
+    assembly_t nothing;
+
+    if (stmt_ends_bb_p(call)) return;
+    gsi_insert_after(&at, nothing.statement(""), GSI_SAME_STMT);
+}
+
 /* ---- Each access by itself ------------------------------------------------------------------------------------------------------ */
 
 static void count(const hook_t *hook)
@@ -288,7 +325,9 @@ static void count(const hook_t *hook)
     tree page = put(&code, word_type, RSHIFT_EXPR, address, build_int_cst(unsigned_type_node, OMPP_INLINE_PAGE_BITS));
     page = put(&code, word_type, LSHIFT_EXPR, put(&code, word_type, BIT_AND_EXPR, page, mask), build_int_cst(unsigned_type_node, 2));
     tree entry = as_pointer(&code, put(&code, word_type, PLUS_EXPR, pages, page));
-    tree differs = put(&code, half_type, BIT_XOR_EXPR, put_load(&code, memory_at(half_type, entry, 0)), tag);
+    tree owner = memory_at(half_type, entry, 0);
+    TREE_THIS_VOLATILE(owner) = 1; /* each time: another thread may register a structure there */
+    tree differs = put(&code, half_type, BIT_XOR_EXPR, put_load(&code, owner), tag);
     gimple_seq_add_stmt(&code, gimple_build_assign(lead, NOP_EXPR, differs));
     put_before(hook, code);
 
@@ -315,6 +354,8 @@ static void count(const hook_t *hook)
     "movq %4, %0\n\t" HAND_OVER("%2", "%0", "%c8") "\n\txorl %k2, %k2\n\tmovq %5, %%rax\n\t" ELSEWHERE(name)                          \
         "btrq $0, %%rax\n\tsbbq %1, %1\n\torq %6, %1\n\taddq %7, %%rax"
 
+static const unsigned HOST_WIDE_INT NO_PAGE = HOST_WIDE_INT_M1U; /* no address lies there */
+
 static void count_in_registers(hook_t *hook)
 {
     gimple_seq code = NULL;
@@ -331,9 +372,23 @@ static void count_in_registers(hook_t *hook)
     code = NULL;
     gimple_seq_add_stmt(&code, gimple_build_assign(hook->number, PLUS_EXPR, hook->number, constant(1)));
     put_before(hook, code);
+    if (!hook->stays) return;
+    seldom = put_seldom(hook, GE_EXPR, hook->number, constant(MOST_HELD));
+    put_seldom_statement(seldom, hook, gimple_build_assign(hook->page, constant(NO_PAGE)));
 }
 
-/* Before the nest nothing was counted; behind it, what was is handed over. */
+/* Behind each turn of a loop around the hook's: when much is held, its next access is one of a page that is new. */
+static void bound(hook_t *hook, class loop *around)
+{
+    gimple_seq code = NULL;
+    tree much = make_ssa_name(boolean_type_node);
+
+    gimple_seq_add_stmt(&code, gimple_build_assign(much, GE_EXPR, hook->number, constant(MOST_HELD)));
+    gimple_seq_add_stmt(&code, gimple_build_assign(hook->page, COND_EXPR, much, constant(NO_PAGE), hook->page));
+    gsi_insert_seq_on_edge(loop_latch_edge(around), code);
+}
+
+/* Before the nest nothing was counted; behind it, what was is handed over; in between, what is held has a bound. */
 static void surround(hook_t *hook)
 {
     gimple_seq code = NULL;
@@ -346,7 +401,7 @@ static void surround(hook_t *hook)
     hook->number = create_tmp_reg(word_type, "ompp_number");
     tree self = put_load(&code, self_variable());
     gimple_seq_add_stmt(&code, gimple_build_assign(hook->slot, PLUS_EXPR, self, constant(OMPP_INLINE_COUNT + slot_of(hook))));
-    gimple_seq_add_stmt(&code, gimple_build_assign(hook->page, constant(HOST_WIDE_INT_M1U)));
+    gimple_seq_add_stmt(&code, gimple_build_assign(hook->page, constant(NO_PAGE)));
     gimple_seq_add_stmt(&code, gimple_build_assign(hook->number, constant(0)));
     gsi_insert_seq_on_edge(loop_preheader_edge(hook->nest), code);
     FOR_EACH_VEC_ELT(exits, n, exit)
@@ -355,6 +410,7 @@ static void surround(hook_t *hook)
         add.out("=&r", hook->slot).in("r", hook->number).in("0", hook->slot).in("i", foreign_of(hook));
         gsi_insert_on_edge(exit, add.statement(HAND_OVER("%1", "%0", "%c3")));
     }
+    for (class loop *loop = gimple_bb(hook->call)->loop_father; loop != hook->nest;) bound(hook, loop = loop_outer(loop));
 }
 
 /* ---- The pass ------------------------------------------------------------------------------------------------------------------- */
@@ -378,7 +434,7 @@ static void choose_nests(function *in, vec<hook_t> &hooks)
 static unsigned replace(function *in)
 {
     auto_vec<hook_t> hooks;
-    auto_vec<gimple *> others;
+    auto_vec<gimple *> others, allocations;
     basic_block block;
 
     FOR_EACH_BB_FN(block, in)
@@ -389,7 +445,11 @@ static unsigned replace(function *in)
             hooks.safe_push(hook);
         } else if (is_function_hook(gsi_stmt(at)))
             others.safe_push(gsi_stmt(at));
+        else if (allocates(gsi_stmt(at)))
+            allocations.safe_push(gsi_stmt(at));
     }
+    if (!others.is_empty()) /* the function is of those that get hooks */
+        for (gimple *call : allocations) keep_frame(call);
     for (gimple *other : others) remove(other);
     if (hooks.is_empty()) return 0;
     loop_optimizer_init(LOOPS_NORMAL | LOOPS_HAVE_RECORDED_EXITS);

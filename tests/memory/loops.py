@@ -42,6 +42,9 @@ def main():
                 verdict.equal(inlined.get(key), counts, "%s: %s" % (title, key))
             verdict.check(len(called) == 7, title + ": all structures are there")
             verdict.equal(out, plain(scratch, compiler, level), title + ": results")
+            if name == "gcc" and memory.has_plugin(compiler):
+                program = scratch.file((title + " inlined").replace(" ", ""))
+                verdict.check(memory.counts_in_registers(program, "other"), title + ": counts in registers")
             verdict.equal(out_called, out, title + ": results, called")
     verdict.finish(scratch)
 

@@ -33,6 +33,17 @@ def build(compiler, source, output, *flags):
     return done.err
 
 
+def has_plugin(compiler):
+    """Whether hooks of this gcc are inlined by the plugin."""
+    words = [harness.command("kinst-ompp"), "--memory", "--verbose", "--dry-run", compiler, "-O1", "-c", os.path.join(HERE, "lone.c")]
+    return "-fplugin=" in harness.execute(words, HERE).err
+
+
+def counts_in_registers(program, function):
+    """Whether a function has code that counts in registers: it hands over by symbols of its own (src/memory/ompp_inline_priv.h)."""
+    return "ompp_memory_turn_" in harness.execute(["objdump", "-d", "--disassemble=" + function, program], os.path.dirname(program)).out
+
+
 def memory_set(profile):
     """Number of the set of metrics that the hooks fill."""
     return next((int(m.get("set")) for m in profile.root.find("metrics") if m.get("source") == "load/store hooks"), None)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs give the same results with hooks as without: inline assembly, jumps, signals; C++ exceptions; OpenMP tasks; Fortran;
+"""Programs give the same results with hooks as without: inline assembly, deep recursion, jumps, signals; C++ exceptions; OpenMP tasks; Fortran;
 derived types and windows of each MPI library, also from Fortran."""
 
 import os
@@ -54,6 +54,9 @@ def main():
             for level in levels:
                 flags = (level, "-std=c++17") if source.endswith(".cc") else (level,)
                 compare(verdict, scratch, source, compiler, flags, "%s %s %s" % (source, name, level))
+    for name, compiler in memory.compilers("gcc"):
+        if memory.has_plugin(compiler):
+            compare(verdict, scratch, "same_tail.c", compiler, ("-O2",), "same_tail.c")
     for family, mpicc, mpifc, runner in families():
         os.environ["MPIRUN"] = runner
         for name, compiler in memory.compilers("gcc", "clang"):
