@@ -214,9 +214,9 @@ static void other_set(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cheap), cmocka_unit_test(dear), cmocka_unit_test(estimated),
-                                       cmocka_unit_test(too_few), cmocka_unit_test(other_set), cmocka_unit_test(unequal), cmocka_unit_test(phases),
-                                       cmocka_unit_test(long_ones), cmocka_unit_test(spoiled)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(cheap),     cmocka_unit_test(dear),      cmocka_unit_test(estimated),
+                                       cmocka_unit_test(too_few),   cmocka_unit_test(other_set), cmocka_unit_test(unequal),
+                                       cmocka_unit_test(phases),    cmocka_unit_test(long_ones), cmocka_unit_test(spoiled)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
