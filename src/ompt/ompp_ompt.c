@@ -106,7 +106,10 @@ static range_t range_of(const void *address)
     return search.range;
 }
 
-/* libomp sometimes gives an address of its own instead of the user's. Slow then: unwinds the stack. */
+/*
+ * libomp sometimes gives an address of its own instead of the user's, so of its first thread while another one ends a critical section,
+ * which clears what was noted for the first. Slow then: unwinds the stack.
+ */
 static const void *user_code(const void *code)
 {
     void *stack[24];
@@ -304,7 +307,7 @@ static void work_begin(ompp_construct_t construct, work_style_t style, uint64_t 
         code = self.group_code ? self.group_code : user_code(code);
         self.taskloop_code = code;
     }
-    ompp_region_ref_t region = ompp_region_at(construct, code, NULL);
+    ompp_region_ref_t region = region_at(construct, code);
 
     self.work_cancelled = false;
     if (style != WORK_PLAIN) end_single(t);
@@ -361,7 +364,7 @@ static void on_masked(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, omp
     runs_now(task, t);
     if (self.own_teams & 1 && is_in(&runtime_range, code)) return;
     if (endpoint == ompt_scope_begin) {
-        ompp_event_enter(ompp_region_at(OMPP_CONSTRUCT_MASTER, code, NULL), t);
+        ompp_event_enter(region_at(OMPP_CONSTRUCT_MASTER, code), t);
     } else {
         ompp_region_ref_t region = ompp_event_innermost(OMPP_CONSTRUCT_MASTER);
         ompp_region_ends_at(region, code);
@@ -520,7 +523,7 @@ static void on_mutex_acquire(ompt_mutex_t kind, unsigned hint, unsigned impl, om
         self.lock = ompp_region_lock((const void *)(uintptr_t)wait);
         self.lock_since = ompp_event_now();
     } else {
-        ompp_region_ref_t region = ompp_region_at(construct, code, NULL);
+        ompp_region_ref_t region = region_at(construct, code);
         ompp_event_enter(region, ompp_event_now());
         ompp_sync_wait(mutex_kind(kind), wait, ompp_event_now());
     }
