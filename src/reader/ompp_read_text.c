@@ -551,6 +551,13 @@ static bool read_overheads(ompp_reading_t *r)
     if (!read_classes(r, "whole program:", &d->whole, &d->nwhole)) return false;
     if (!d->nwhole || d->whole[d->nwhole - 1].number != OMPP_DOC_NONE) return layout(r, "the SUM of the overheads");
     skip_blank(r);
+    if (d->neach == 0 && more(r) && strcmp(ompp_reading_line(r), ompp_layout_no_parallel[0]) == 0) {
+        r->at++;
+        if (!more(r) || strcmp(ompp_reading_line(r), ompp_layout_no_parallel[1]) != 0) return layout(r, "where MPI's costs stand");
+        r->at++;
+        d->no_parallel = true;
+        skip_blank(r);
+    }
     return more(r) ? layout(r, "the end of the section") : true;
 }
 

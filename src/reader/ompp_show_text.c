@@ -331,6 +331,7 @@ static void show_overheads(const show_t *s)
     show_classes(s, "each individual parallel region", d->each, d->neach);
     show_classes(s, "whole program", d->whole, d->nwhole);
     putc('\n', s->out);
+    if (d->no_parallel) fprintf(s->out, "%s\n%s\n\n", ompp_layout_no_parallel[0], ompp_layout_no_parallel[1]);
 }
 
 /* ---- All of it ------------------------------------------------------------------------------------------------------

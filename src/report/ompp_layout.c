@@ -185,6 +185,11 @@ void ompp_layout_overheads(FILE *out, const char *duration, uint64_t nthreads, u
     fprintf(out, "Parallel coverage           : %s sec (%5s%%)\n\n", coverage, percent);
 }
 
+const char *const ompp_layout_no_parallel[2] = {
+    "There is no parallel region: this section is about OpenMP. What MPI costs stands in the callgraph, in the section",
+    "'ompp Outside Parallel Regions' (column MPI), and in the Performance Properties Report.",
+};
+
 void ompp_layout_wall_titles(FILE *out, int extra)
 {
     fputs("Parallel regions sorted by wallclock time:\n", out);

@@ -89,6 +89,8 @@ void ompp_layout_evaluator_csv(double value, char *text);
 /** \brief First lines of the overhead section. */
 void ompp_layout_overheads(FILE *out, const char *duration, uint64_t nthreads, uint64_t nregions, const char *coverage,
                            const char *percent);
+/** \brief Two lines behind the overheads of a program with MPI and no parallel region: where MPI's costs stand. */
+extern const char *const ompp_layout_no_parallel[2];
 
 /** \brief Title of the table of wallclocks, up to the blank before the titles of counters. */
 void ompp_layout_wall_titles(FILE *out, int extra);

@@ -141,10 +141,7 @@ int ompp_text_overheads(ompp_text_t *t)
     print_each(t, &o);
     ompp_text_overhead_by_sum(&o);
     print_whole(t, &o);
-    if (o.n == 0 && t->profile->mpi)
-        fputs("There is no parallel region: this section is about OpenMP. What MPI costs stands in the callgraph, in the section\n"
-              "'ompp Outside Parallel Regions' (column MPI), and in the Performance Properties Report.\n\n",
-              t->out);
+    if (o.n == 0 && t->profile->mpi) fprintf(t->out, "%s\n%s\n\n", ompp_layout_no_parallel[0], ompp_layout_no_parallel[1]);
     free(o.lines);
     return 0;
 }
