@@ -1,10 +1,13 @@
 /*
  * Back end "page-faults": which thread touches which structure first, where in the program. Every page fault is a sample of its own
  * with the address, so faults are counted exactly; they are counts of pages, not of accesses. A page that was read first has the system's
- * page of zeros, and faults once more when it is written: that is no first touch. So pages that have faulted are remembered until they
- * are mapped anew, as far as that is told: the record of a mapping lies in the ring of the thread that maps, which may be read later
- * than those of threads that touch the pages; a thread that is not measured has no ring, and mremap leaves no record. First touches are
- * an estimate, therefore.
+ * page of zeros, and faults once more when it is written: that is no first touch. Linux 5.11 and later write into the sample how large
+ * the page is that lies at the address before the fault is served, and 0 when there is none: that is a first touch, whoever has mapped the
+ * memory and however. It is believed after a trial with a page of our own.
+ *
+ * Elsewhere, pages that have faulted are remembered until they are mapped anew, as far as that is told: the record of a mapping lies in
+ * the ring of the thread that maps, which may be read later than those of threads that touch the pages; a thread that is not measured has
+ * no ring, and mremap leaves no record. First touches are an estimate then.
  */
 #include "memory/ompp_backends_priv.h"
 #include "memory/ompp_reserve_priv.h"
@@ -16,6 +19,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define RING (1u << 20) /* bytes per thread, where the system gives them: 40,000 faults */
 #define SOURCE "page faults"
@@ -24,8 +28,11 @@
 
 enum { TOUCHES, FAULTS, LOSSES, VALUES = LOSSES + OMPP_LOSS_NUM };
 
-static const ompp_metric_row_t rows[] = {
-    ROW("touches", SAMPLED, OBJECTS, "pages that this thread touched first: its faults of pages that are not known to have faulted"),
+static const ompp_metric_row_t estimated =
+    ROW("touches", SAMPLED, OBJECTS, "pages that this thread touched first: its faults of pages that are not known to have faulted");
+
+static ompp_metric_row_t rows[] = {
+    ROW("touches", EXACT, OBJECTS, "pages that this thread touched first: its faults where no page was"),
     ROW("faults", EXACT, VALUE, "all page faults of this thread; a page that is read and then written has two"),
     OMPP_SAMPLED_LOSSES,
 };
@@ -47,7 +54,8 @@ static void open_seen(void)
         ompp_event_coverage(OMPP_COVERAGE_NOTE, "each page fault counts as a first touch", "no addresses to remember pages (ulimit -v)");
     else
         ompp_event_coverage(OMPP_COVERAGE_NOTE, "first touches are estimated, page faults are exact",
-                            "memory that one thread maps and another touches, or that mremap brings, may look as if touched before");
+                            "this kernel does not tell whether there was a page (Linux 5.11 does), and memory that one thread maps and "
+                            "another touches, or that mremap brings, may look as if touched before");
 }
 
 /* Words from i to end, of one page of the map or less. */
@@ -78,10 +86,13 @@ static void forget(uint64_t address, uint64_t length)
     clear(whole_end, end);
 }
 
+static bool kernel_tells; /* whether there was a page */
+
 static void look(ompp_perf_record_t *record)
 {
     const uint64_t word = record->addr >> WORD_BITS, bit = 1ull << (record->addr >> PAGE_BITS & 63);
 
+    if (kernel_tells) record->again = record->page_bytes != 0;
     if (!seen) return;
     if (record->addr - (uintptr_t)seen < SEEN_BYTES) record->kind = OMPP_PERF_OTHER; /* ours, of remembering the program's */
     else if (record->kind == OMPP_PERF_MAPPED) forget(record->addr, record->length);
@@ -106,7 +117,6 @@ static ompp_sampled_t backend = {
     .attr = {{.type = PERF_TYPE_SOFTWARE,
               .config = PERF_COUNT_SW_PAGE_FAULTS,
               .sample_period = 1,
-              .mmap_data = 1,
               .sample_type = PERF_SAMPLE_ADDR}},
     .nevents = 1,
     .ring = RING,
@@ -119,22 +129,70 @@ static void *begin(void)
 
 static const ompp_meter_t meter = {.begin = begin, .move = ompp_sampled_move, .end = ompp_sampled_end, .readable = true};
 
-static int try_open(void)
+/* ---- The start -------------------------------------------------------------------------------------------------------- */
+
+/* A page that is read and then written: two faults, of which the first finds no page and the second one does. */
+typedef struct {
+    volatile char *page;
+    uintptr_t bytes;
+    unsigned n;
+    bool right;
+} trial_t;
+
+static void visit_trial(void *data, ompp_perf_record_t *record)
+{
+    trial_t *trial = data;
+
+    if (record->kind != OMPP_PERF_SAMPLE || record->addr - (uintptr_t)trial->page >= trial->bytes) return;
+    trial->right &= (record->page_bytes != 0) == (trial->n++ != 0);
+}
+
+static bool try_page(ompp_perf_t *event)
+{
+    const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+    trial_t trial = {mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), bytes, 0, true};
+
+    if (trial.page == MAP_FAILED) return false;
+    trial.page[0] = trial.page[0]; /* each of the two faults */
+    ompp_perf_drain(event, visit_trial, &trial);
+    munmap((void *)trial.page, bytes);
+    return trial.right && trial.n == 2;
+}
+
+/* \return 0, or errno.  \param[out] tells  whether samples say if there was a page; NULL = not asked. */
+static int try_open(bool *tells)
 {
     ompp_perf_t events[OMPP_SAMPLED_EVENTS], leader;
     int error = ompp_sampled_open(&backend, events, &leader);
 
-    if (!error) ompp_perf_close(&events[0]);
-    return error;
+    if (error) return error;
+    if (tells) *tells = try_page(&events[0]);
+    ompp_perf_close(&events[0]);
+    return 0;
+}
+
+static void choose_source_of_touches(void)
+{
+    struct perf_event_attr *attr = &backend.attr[0];
+    bool tells = false;
+
+    if (seen || kernel_tells) return;
+    attr->sample_type |= OMPP_PERF_PAGE_SIZE;
+    kernel_tells = try_open(&tells) == 0 && tells;
+    if (kernel_tells) return;
+    attr->sample_type &= ~(uint64_t)OMPP_PERF_PAGE_SIZE;
+    attr->mmap_data = 1;
+    rows[TOUCHES] = estimated;
+    open_seen();
 }
 
 static bool start(char *why, size_t n)
 {
-    int error = try_open();
+    int error = try_open(NULL);
 
     if (error == EACCES || error == EPERM) {
         backend.attr[0].exclude_kernel = 1;
-        error = try_open();
+        error = try_open(NULL);
         if (!error)
             ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE,
                                 "pages that a system call touches first (a read into fresh memory): perf_event_paranoid is above 1");
@@ -144,7 +202,7 @@ static bool start(char *why, size_t n)
         return false;
     }
     snprintf(why, n, "no addresses for the map of structures (ulimit -v, vm.overcommit_memory), or too many meters");
-    if (!seen) open_seen();
+    choose_source_of_touches();
     return ompp_sampled_map() && ompp_sampled_start(&backend, &meter);
 }
 

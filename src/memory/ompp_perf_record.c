@@ -138,6 +138,7 @@ static bool read_sample(cursor_t c, uint64_t type, ompp_perf_record_t *record)
     if (type & PERF_SAMPLE_RAW) raw = take_raw(&c);
     if (type & PERF_SAMPLE_WEIGHT) record->weight = take64(&c);
     if (type & PERF_SAMPLE_DATA_SRC) read_source(take64(&c), record);
+    if (type & OMPP_PERF_PAGE_SIZE) record->page_bytes = take64(&c);
     record->pid = ids[0];
     record->tid = ids[1];
     if (c.short_of) return false;

@@ -41,17 +41,21 @@ typedef struct {
     uint64_t weight; /* cycles from issue to completion */
     uint64_t lost;   /* LOST: records */
     uint64_t length; /* MAPPED: bytes */
+    uint64_t page_bytes; /* of the page that addr lay in when the sample was taken; 0: there was none */
     uint32_t pid, tid;
     bool load, store;
     ompp_level_t level; /* where the data was found */
     bool again;         /* left to who counts: not the first of its kind */
 } ompp_perf_record_t;
 
+/** PERF_SAMPLE_DATA_PAGE_SIZE of Linux 5.11, which older headers do not have. */
+#define OMPP_PERF_PAGE_SIZE (1u << 22)
+
 /** PERF_SAMPLE_* that can be taken apart; an event must not ask for others. */
 #define OMPP_PERF_KNOWN                                                                                                \
     (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | \
      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW | PERF_SAMPLE_WEIGHT |             \
-     PERF_SAMPLE_DATA_SRC)
+     PERF_SAMPLE_DATA_SRC | OMPP_PERF_PAGE_SIZE)
 
 /**
  * \brief Takes the next record.

@@ -1,13 +1,14 @@
 /* Touches known pages of named structures in known places, and accesses known scalars a known number of times. */
 #define _GNU_SOURCE
 #include <ompp.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { A = 1024, B = 256, READ = 128, REPEATS = 1000 };
+enum { A = 1024, B = 256, READ = 128, REPEATS = 1000, PASSED = 64, ROUNDS = 3, MOVED = 64, GIVEN = 32 };
 
 static long page;
 static volatile int64_t shared __attribute__((aligned(8)));
@@ -27,6 +28,39 @@ static void touch(volatile char *memory, size_t pages)
     for (size_t i = 0; i < pages; i++) memory[page * i] = 1;
 }
 
+/* Maps other memory at the addresses of a block. */
+static void renew(char *memory, size_t pages)
+{
+    mmap(memory, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    madvise(memory, pages * page, MADV_NOHUGEPAGE);
+}
+
+static void *renew_passed(void *memory)
+{
+    renew(memory, PASSED);
+    return NULL;
+}
+
+/* Pages at addresses that others have had: mapped by one thread and touched by others, brought by mremap, given back in between. */
+static void use_again(char *passed, char *moved, char *given)
+{
+    pthread_t mapper;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        if (pthread_create(&mapper, NULL, renew_passed, passed) == 0) pthread_join(mapper, NULL);
+        /* @passed */
+#pragma omp parallel for schedule(static)
+        for (int i = 0; i < PASSED; i++) touch(passed + page * (PASSED - 1 - i), 1);
+    }
+    touch(moved, MOVED);
+    char *one = fresh(1);
+    touch(one, 1);
+    touch(mremap(one, page, MOVED * page, MREMAP_MAYMOVE | MREMAP_FIXED, moved), MOVED);
+    touch(given, GIVEN);
+    madvise(given, GIVEN * page, MADV_DONTNEED);
+    touch(given, GIVEN);
+}
+
 int main(int argc, char **argv)
 {
     int64_t sum = 0;
@@ -36,7 +70,10 @@ int main(int argc, char **argv)
     ompp_papi_set_drange(a, A * page, "a");
     ompp_papi_set_drange(b + 100, B * page - 100, "b"); /* its first page belongs to it but for some bytes */
     if (large) ompp_papi_set_drange(large, atoi(argv[1]) * page, "large");
-    char *read = fresh(READ);
+    char *read = fresh(READ), *passed = fresh(PASSED), *moved = fresh(MOVED), *given = fresh(GIVEN);
+    ompp_papi_set_drange(passed, PASSED * page, "passed");
+    ompp_papi_set_drange(moved, MOVED * page, "moved");
+    ompp_papi_set_drange(given, GIVEN * page, "given");
     ompp_papi_set_drange(read, READ * page, "read");
     ompp_papi_set_drange((void *)&shared, sizeof shared, "shared");
     ompp_papi_set_drange((void *)&small, sizeof small, "small");
@@ -61,9 +98,9 @@ int main(int argc, char **argv)
     touch(b, B); /* again: no faults */
     for (int i = 0; i < READ; i++) sum += ((volatile char *)read)[page * i]; /* the page of zeros */
     touch(read, READ);                                                       /* a fault, and no first touch */
-    mmap(read, READ * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    madvise(read, READ * page, MADV_NOHUGEPAGE);
+    renew(read, READ);
     touch(read, READ); /* new pages */
+    use_again(passed, moved, given);
     if (large) touch(large, atoi(argv[1]));
     printf("%ld %ld\n", (long)sum, (long)shared);
     return 0;

@@ -257,6 +257,7 @@ REFUSE_EVENTS = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
 long syscall(long number, ...)
@@ -268,8 +269,9 @@ long syscall(long number, ...)
     for (int i = 0; i < 6; i++)
         a[i] = va_arg(args, long);
     va_end(args);
-    if (number == SYS_perf_event_open) {
-        errno = EACCES;
+    const struct perf_event_attr *attr = (void *)a[0];
+    if (number == SYS_perf_event_open && attr && (WHICH)) {
+        errno = WHY;
         return -1;
     }
     if (!real)
@@ -279,12 +281,12 @@ long syscall(long number, ...)
 """
 
 
-def refuse_events(folder):
-    """A library to be preloaded, with which perf_event_open is refused."""
+def refuse_events(folder, which="1", why="EACCES"):
+    """A library to be preloaded, with which perf_event_open is refused. which: of attr, a condition in C; why: errno."""
     source, library = os.path.join(folder, "refuse-events.c"), os.path.join(folder, "refuse-events.so")
     with open(source, "w") as file:
         file.write(REFUSE_EVENTS)
-    done = execute([COMPILERS["opari"], "-shared", "-fPIC", source, "-o", library, "-ldl"], folder)
+    done = execute([COMPILERS["opari"], "-shared", "-fPIC", "-DWHICH=" + which, "-DWHY=" + why, source, "-o", library, "-ldl"], folder)
     if done.status:
         raise Failure("cannot build refuse-events.so: " + done.err[-500:])
     return library

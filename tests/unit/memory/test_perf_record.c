@@ -135,8 +135,8 @@ static void all_fields(void **state)
         uint64_t period;
         uint32_t raw_size;
         char raw[12];
-        uint64_t weight, data_src;
-    } body = {1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 10, sizeof body.raw, "raw bytes", 11, 0};
+        uint64_t weight, data_src, page_bytes;
+    } body = {1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 10, sizeof body.raw, "raw bytes", 11, 0, 12};
     stream_t s;
     ompp_perf_record_t r;
 
@@ -151,6 +151,7 @@ static void all_fields(void **state)
     assert_int_equal(r.period, 10);
     assert_int_equal(r.weight, 11);
     assert_int_equal(r.level, OMPP_LEVEL_L2);
+    assert_int_equal(r.page_bytes, 12);
 }
 
 typedef struct {
