@@ -14,7 +14,7 @@
  *    that construct on the thread.
  *  - What libomp runs for itself is not the program's: the team of its hidden helper threads, and the implicit parallel region of each
  *    team of a league. They have no frames (is_own_team).
- *  - A return address inside libomp is replaced by the first one outside of it on the stack (user_code).
+ *  - Return addresses are not always the right ones: ompp_ompt_code.c.
  *  - A cancelled construct jumps to its end: on_cancel closes what is open. Of loops only static ones tell their end then.
  *  - A test_lock that fails gives an acquire event and no other (libomp 14 does not even tell it from set_lock): the acquisition of
  *    a lock is entered when it has succeeded, and counted as failed at the next mutex event otherwise.
@@ -23,10 +23,9 @@
 #include "runtime/ompp_event.h"
 
 #include "model/ompp_profile.h"
+#include "ompt/ompp_ompt_code.h"
 
 #include <dlfcn.h>
-#include <execinfo.h>
-#include <link.h>
 #include <omp-tools.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -62,68 +61,16 @@ static ompt_set_callback_t set_callback;
 static ompt_get_parallel_info_t get_parallel_info;
 static ompt_get_task_info_t get_task_info;
 
-/* ---- Whose code it is ------------------------------------------------------------------------------------------------- */
-
-typedef struct {
-    uintptr_t low, high; /* loaded segments of a module */
-} range_t;
-
-static range_t runtime_range, our_range;
-
-static bool is_in(const range_t *range, const void *code)
-{
-    return (uintptr_t)code >= range->low && (uintptr_t)code < range->high;
-}
-
-typedef struct {
-    const void *address;
-    range_t range;
-} range_search_t;
-
-static int match_range(struct dl_phdr_info *info, size_t size, void *argument)
-{
-    range_search_t *search = argument;
-    range_t range = {UINTPTR_MAX, 0};
-
-    (void)size;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        uintptr_t start = info->dlpi_addr + p->p_vaddr;
-        if (p->p_type != PT_LOAD) continue;
-        if (start < range.low) range.low = start;
-        if (start + p->p_memsz > range.high) range.high = start + p->p_memsz;
-    }
-    if (!is_in(&range, search->address)) return 0;
-    search->range = range;
-    return 1;
-}
-
-static range_t range_of(const void *address)
-{
-    range_search_t search = {.address = address};
-
-    dl_iterate_phdr(match_range, &search);
-    return search.range;
-}
-
-/*
- * libomp sometimes gives an address of its own instead of the user's, so of its first thread while another one ends a critical section,
- * which clears what was noted for the first. Slow then: unwinds the stack.
- */
-static const void *user_code(const void *code)
-{
-    void *stack[24];
-
-    if (!is_in(&runtime_range, code)) return code;
-    int n = backtrace(stack, sizeof stack / sizeof stack[0]);
-    for (int i = 0; i < n; i++)
-        if (!is_in(&runtime_range, stack[i]) && !is_in(&our_range, stack[i])) return stack[i];
-    return code;
-}
+/* ---- Where it is in the program ---------------------------------------------------------------------------------------- */
 
 static ompp_region_ref_t region_at(ompp_construct_t construct, const void *code)
 {
-    return ompp_region_at(construct, user_code(code), NULL);
+    return ompp_region_at(construct, ompp_code_of(construct, code), NULL);
+}
+
+static void ends_at(ompp_region_ref_t region, const void *code)
+{
+    if (!ompp_region_has_end(region)) ompp_region_ends_at(region, ompp_code_by_stack(code));
 }
 
 /* The mark of libomp's own teams, in the place of a team. */
@@ -187,8 +134,8 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
     code = fork_code(frame, code);
     runs_now(task, ompp_event_now());
     parallel->ptr = &own_team;
-    if (!self.league_begins && !is_in(&runtime_range, code)) {
-        ompp_region_ref_t region = ompp_region_at(construct, code, NULL);
+    if (!self.league_begins && !ompp_code_is_runtime(code)) {
+        ompp_region_ref_t region = region_at(construct, code);
         parallel->ptr = ompp_event_fork(region, ompp_event_now());
     }
     self.league_begins = false;
@@ -304,7 +251,7 @@ static void work_begin(ompp_construct_t construct, work_style_t style, uint64_t 
 {
     if (construct == OMPP_CONSTRUCT_TASKLOOP) {
         /* Its own address lies inside libomp; that of the taskgroup around it is right, where there is one. */
-        code = self.group_code ? self.group_code : user_code(code);
+        code = self.group_code ? self.group_code : ompp_code_of(OMPP_CONSTRUCT_TASKLOOP, code);
         self.taskloop_code = code;
     }
     ompp_region_ref_t region = region_at(construct, code);
@@ -325,7 +272,7 @@ static void work_end(ompp_construct_t construct, work_style_t style, const void 
         self.work_cancelled = false;
         return;
     }
-    if (style == WORK_SINGLE) ompp_region_ends_at(region, code);
+    if (style == WORK_SINGLE) ends_at(region, code);
     if (style == WORK_SECTIONS || style == WORK_SINGLE) ompp_event_phase(region, OMPP_PHASE_MGMT, t);
     if (style == WORK_PLAIN)
         ompp_event_exit(region, t);
@@ -362,12 +309,12 @@ static void on_masked(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, omp
 
     (void)parallel;
     runs_now(task, t);
-    if (self.own_teams & 1 && is_in(&runtime_range, code)) return;
+    if (self.own_teams & 1 && ompp_code_is_runtime(code)) return;
     if (endpoint == ompt_scope_begin) {
         ompp_event_enter(region_at(OMPP_CONSTRUCT_MASTER, code), t);
     } else {
         ompp_region_ref_t region = ompp_event_innermost(OMPP_CONSTRUCT_MASTER);
-        ompp_region_ends_at(region, code);
+        ends_at(region, code);
         ompp_event_exit(region, t);
     }
 }
@@ -381,7 +328,7 @@ static void plain_sync(ompp_construct_t construct, bool begin, const void *code,
         ompp_event_enter(region, t);
     } else {
         ompp_region_ref_t region = ompp_event_innermost(construct);
-        if (construct == OMPP_CONSTRUCT_TASKGROUP && !is_in(&runtime_range, code)) ompp_region_ends_at(region, code);
+        if (construct == OMPP_CONSTRUCT_TASKGROUP && !ompp_code_is_runtime(code)) ends_at(region, code);
         ompp_event_exit(region, t);
     }
 }
@@ -449,7 +396,7 @@ static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoi
         ompp_sync_task(begin ? OMPP_SYNC_TASK_WAIT : OMPP_SYNC_TASK_WAITED, 0, 0, t);
         break;
     case ompt_sync_region_taskgroup:
-        if (begin) code = user_code(code);
+        if (begin) code = ompp_code_of(OMPP_CONSTRUCT_TASKGROUP, code);
         self.group_code = begin ? code : NULL;
         plain_sync(OMPP_CONSTRUCT_TASKGROUP, begin, code, t);
         ompp_sync_task(begin ? OMPP_SYNC_TASK_GROUP : OMPP_SYNC_TASK_GROUP_END, 0, 0, t);
@@ -565,7 +512,7 @@ static void on_mutex_released(ompt_mutex_t kind, ompt_wait_id_t wait, const void
         region = ompp_region_lock((const void *)(uintptr_t)wait);
     } else {
         region = ompp_event_innermost(construct);
-        ompp_region_ends_at(region, code);
+        ends_at(region, code);
     }
     ompp_event_phase(region, OMPP_PHASE_EXIT, t);
     ompp_event_release(region, t);
@@ -578,7 +525,7 @@ static ompp_region_ref_t task_region(int flags, const void *code)
     bool untied = flags & ompt_task_untied && flags & ompt_task_explicit; /* libomp's tasks of target constructs are untied */
     ompp_construct_t construct = untied ? OMPP_CONSTRUCT_UTASK : OMPP_CONSTRUCT_TASK;
 
-    if (!is_in(&runtime_range, code)) return ompp_region_at(construct, code, NULL);
+    if (!ompp_code_is_runtime(code)) return region_at(construct, code);
     if (ompp_event_innermost(OMPP_CONSTRUCT_TASKLOOP)) return ompp_region_at(construct, self.taskloop_code, NULL);
     /* libomp splits long taskloops by tasks of its own, which make the others, on any thread. */
     ompp_region_ref_t same = ompp_event_task_region();
@@ -682,8 +629,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *to
     get_parallel_info = (ompt_get_parallel_info_t)lookup("ompt_get_parallel_info");
     get_task_info = (ompt_get_task_info_t)lookup("ompt_get_task_info");
     if (!set_callback) return 0;
-    runtime_range = range_of((const void *)(uintptr_t)lookup);
-    our_range = range_of(&own_team);
+    ompp_code_start((const void *)(uintptr_t)lookup);
     /*
      * With a tool that asks for mutex_released, libomp (14 to 19) writes into the state of its first thread at the end of a
      * critical section, also after that thread has ended: a crash, unless it is the program's initial thread.

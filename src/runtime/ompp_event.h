@@ -86,6 +86,9 @@ ompp_construct_t ompp_region_construct(ompp_region_ref_t region);
 /** \brief Notes the code address that ends a region, when a source learns it (OMPT end events). First one wins; cheap. */
 void ompp_region_ends_at(ompp_region_ref_t region, const void *code);
 
+/** \brief Whether that is known, or never will be (a region that is not measured). */
+bool ompp_region_has_end(ompp_region_ref_t region);
+
 /* ---- Frames --------------------------------------------------------------------------------------------------------- */
 
 /** \brief Enters a region on this thread. Budget with ompp_event_exit: two timer reads. */

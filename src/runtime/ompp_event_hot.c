@@ -352,10 +352,15 @@ ompp_construct_t ompp_region_construct(ompp_region_ref_t region)
     return region > OMPP_REGION_SKIPPED && ompp_process.arena.base ? r->construct : OMPP_CONSTRUCT_NUM;
 }
 
+bool ompp_region_has_end(ompp_region_ref_t region)
+{
+    const ompp_a_region_t *r = (const ompp_a_region_t *)(ompp_process.arena.base + region);
+
+    return region <= OMPP_REGION_SKIPPED || !r->module || atomic_load_explicit(&r->addr_end, memory_order_relaxed);
+}
+
 void ompp_region_ends_at(ompp_region_ref_t region, const void *code)
 {
-    ompp_a_region_t *r = (ompp_a_region_t *)(ompp_process.arena.base + region);
-
-    if (region <= OMPP_REGION_SKIPPED || !code || atomic_load_explicit(&r->addr_end, memory_order_relaxed)) return;
-    ompp_region_ends_at_slow(r, code);
+    if (!code || ompp_region_has_end(region)) return;
+    ompp_region_ends_at_slow((ompp_a_region_t *)(ompp_process.arena.base + region), code);
 }

@@ -1,0 +1,104 @@
+/*
+ * Return addresses of libomp, and when they are wrong:
+ *  - Some lie in libomp itself (of what it does for a taskloop).
+ *  - libomp (14 to 19) notes the place of a call in the state of the calling thread, for as long as the call lasts; but that of the end
+ *    of a critical section with its first thread, whoever ends it. What the first thread meets meanwhile has the other one's place, or
+ *    none; and the end of the section may have the place that the first thread is at.
+ * The stack is always right, and slow. So addresses of the first thread are held against it when they are new, and those of ends
+ * are taken from it, once per region.
+ */
+#define _GNU_SOURCE
+#include "ompt/ompp_ompt_code.h"
+
+#include <execinfo.h>
+#include <link.h>
+#include <stdint.h>
+
+enum { STACK_DEPTH = 24, KNOWN_BITS = 8 };
+
+typedef struct {
+    uintptr_t low, high; /* loaded segments of a module */
+} range_t;
+
+static range_t runtime_range, our_range;
+static __thread bool is_first __attribute__((tls_model("initial-exec"))); /* libomp's first thread */
+/* Places of the first thread that the stack has confirmed: addresses, with the construct in the highest byte. */
+static uintptr_t known[1 << KNOWN_BITS];
+
+static bool is_in(const range_t *range, const void *code)
+{
+    return (uintptr_t)code >= range->low && (uintptr_t)code < range->high;
+}
+
+typedef struct {
+    const void *address;
+    range_t range;
+} range_search_t;
+
+static int match_range(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    range_search_t *search = argument;
+    range_t range = {UINTPTR_MAX, 0};
+
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + p->p_vaddr;
+        if (p->p_type != PT_LOAD) continue;
+        if (start < range.low) range.low = start;
+        if (start + p->p_memsz > range.high) range.high = start + p->p_memsz;
+    }
+    if (!is_in(&range, search->address)) return 0;
+    search->range = range;
+    return 1;
+}
+
+static range_t range_of(const void *address)
+{
+    range_search_t search = {.address = address};
+
+    dl_iterate_phdr(match_range, &search);
+    return search.range;
+}
+
+void ompp_code_start(const void *in_runtime)
+{
+    void *frame;
+
+    runtime_range = range_of(in_runtime);
+    our_range = range_of(known);
+    is_first = true;
+    (void)backtrace(&frame, 1); /* the first call loads the unwinder: not in the middle of the program */
+}
+
+bool ompp_code_is_runtime(const void *code)
+{
+    return is_in(&runtime_range, code);
+}
+
+const void *ompp_code_by_stack(const void *code)
+{
+    void *stack[STACK_DEPTH];
+    int n = backtrace(stack, STACK_DEPTH);
+
+    for (int i = 0; i < n; i++)
+        if (!is_in(&runtime_range, stack[i]) && !is_in(&our_range, stack[i])) return stack[i];
+    return code;
+}
+
+static const void *first_thread_code(ompp_construct_t construct, const void *code)
+{
+    uintptr_t place = (uintptr_t)code | (uintptr_t)construct << 56;
+    uintptr_t *slot = &known[(uint32_t)(place ^ place >> 32) * 0x9e3779b1u >> (32 - KNOWN_BITS)];
+
+    if (__builtin_expect(*slot == place, 1)) return code;
+    const void *found = ompp_code_by_stack(code);
+    if (found == code) *slot = place;
+    return found;
+}
+
+const void *ompp_code_of(ompp_construct_t construct, const void *code)
+{
+    if (__builtin_expect(!code || is_in(&runtime_range, code), 0)) return ompp_code_by_stack(code);
+    return is_first ? first_thread_code(construct, code) : code;
+}
