@@ -19,6 +19,7 @@ typedef struct {
 } ompp_reading_t;
 
 #define OMPP_DOC_COLUMNS 256 /* of a table, at most */
+#define OMPP_DOC_LEVELS 4096 /* of call paths, at most; ompP stops at 32 */
 
 /* What to do about a line that is not as it should be. */
 #define OMPP_DO_RESTORE "restore the file as it was written"
@@ -30,6 +31,9 @@ typedef struct {
  */
 bool ompp_reading_fail(ompp_reading_t *r, const char *what, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/** \brief The same where the line is not what it should be, or the file ends. \param[in] expected  "a row, or SUM". \return false. */
+bool ompp_reading_expect(ompp_reading_t *r, const char *expected);
 
 /** \brief The same for running out of memory. */
 bool ompp_reading_nomem(ompp_reading_t *r);
@@ -52,6 +56,15 @@ void *ompp_reading_alloc(ompp_reading_t *r, size_t n, size_t size);
 /** \brief A section of this kind at the end of the list; fails where there is one already. \return NULL on failure. */
 ompp_doc_section_t *ompp_reading_section(ompp_reading_t *r, ompp_section_kind_t kind, const char *title, size_t length);
 
+/** \return which section has this name in that form, OMPP_SECTION_OTHER where ompP has none. */
+ompp_section_kind_t ompp_reading_kind(ompp_doc_form_t form, const char *name, size_t length);
+
+/**
+ * \brief Judges the whole file: each section that reports have was there.
+ * \return false where one is missing.
+ */
+bool ompp_reading_complete(ompp_reading_t *r, ompp_doc_form_t form);
+
 /** \brief Takes text from *p where it stands there. */
 bool ompp_take(const char **p, const char *text);
 
@@ -63,6 +76,10 @@ bool ompp_take_whole(const char **p, uint64_t limit, uint64_t *number);
 
 /** \brief Takes "R00001". */
 bool ompp_take_region(const char **p, uint32_t *number);
+
+/** \brief The region that a line has named. \return false and failed when out of memory. See ompp_document_region. */
+bool ompp_reading_region(ompp_reading_t *r, uint32_t number, ompp_construct_t construct, const char *place, const char *fields,
+                         uint32_t *region);
 
 /** \brief The end of the line of the whole program, "name: 4 threads]": into the document. The name may have colons. \return false
  * where it is no such thing, or out of memory. */
@@ -102,6 +119,26 @@ size_t ompp_cell_position(const ompp_doc_column_t *columns, size_t ncolumns, siz
 
 /** \return true where the titles have counters before MPI columns, so that ompP's rows may be shifted. */
 bool ompp_cells_may_shift(const ompp_doc_column_t *columns, size_t ncolumns);
+
+/**
+ * \brief Adds the step of a call path that the present line holds, "[+01]" or "[=01]", one level below the last.
+ * \param[in] behind  the bracket: " " or ",".  \param[out] rest  of the line.
+ * \return NULL where it is none.
+ */
+ompp_doc_step_t *ompp_reading_step(ompp_reading_t *r, ompp_doc_table_t *t, const char *behind, const char **rest);
+
+/**
+ * \brief The n-th title of a class of overheads: kept of the first table, compared in others.
+ * \return false where it fails, or is another.
+ */
+bool ompp_reading_class(ompp_reading_t *r, bool first, size_t n, const char *title, size_t length);
+
+/** \brief Rows for the present line, last of their tables, with room for values. \return NULL where it fails. */
+ompp_doc_overhead_t *ompp_reading_overhead(ompp_reading_t *r, ompp_doc_overhead_t **rows, size_t *n);
+ompp_doc_wall_t *ompp_reading_wall(ompp_reading_t *r);
+
+/** \brief Reads the rows of a table, up to SUM. \param[in] read_row  adds the row of the present line. False where it fails. */
+bool ompp_reading_rows(ompp_reading_t *r, ompp_doc_table_t *t, bool (*read_row)(ompp_reading_t *r, ompp_doc_table_t *t));
 
 /** \brief A row for the present line, last of the table, without values. \return NULL where it fails. */
 ompp_doc_row_t *ompp_reading_row(ompp_reading_t *r, ompp_doc_table_t *t);

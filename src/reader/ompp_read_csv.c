@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_LEVEL 4096 /* of call paths; ompP stops at 32 */
 #define MAX_CELLS 272  /* of a row */
 
 /* The cells of a line; a cell ends at a comma or at the end of the line. */
@@ -19,14 +18,6 @@ typedef struct {
     const char *cell[MAX_CELLS];
     size_t n;
 } cells_t;
-
-static bool layout(ompp_reading_t *r, const char *expected)
-{
-    if (r->at >= r->nlines)
-        return ompp_reading_fail(r, "the file is cut off; " OMPP_DO_RESTORE, "it ends where %s should stand", expected);
-    return ompp_reading_fail(r, r->at + 1 == r->nlines ? "the file is cut off; " OMPP_DO_RESTORE : OMPP_DO_RESTORE,
-                             "\"%.60s\" is not %s", ompp_reading_line(r), expected);
-}
 
 /* ---- Lines ----------------------------------------------------------------------------------------------------------
  */
@@ -128,15 +119,14 @@ static bool read_region(ompp_reading_t *r, const char *p, uint32_t *region)
     size_t length;
 
     if (!ompp_take_region(&p, &number) || !ompp_take(&p, ","))
-        return layout(r, "a region, R00001,TYPE,file,begin,end,name");
+        return ompp_reading_expect(r, "a region, R00001,TYPE,file,begin,end,name");
     construct = ompp_construct_at_start(p, ',');
     if (construct == OMPP_CONSTRUCT_NUM) construct = ompp_construct_at_end(p, ',', &length);
     if (construct == OMPP_CONSTRUCT_NUM)
         return ompp_reading_fail(r, OMPP_DO_VERSION, "\"%.60s\" has no known type of region", p);
     fields = ompp_reading_keep(r, p, strlen(p));
     if (!fields) return false;
-    *region = ompp_document_region(r->doc, number, construct, NULL, fields);
-    return *region != OMPP_DOC_NONE || ompp_reading_nomem(r);
+    return ompp_reading_region(r, number, construct, NULL, fields, region);
 }
 
 /* ---- Header and overview --------------------------------------------------------------------------------------------
@@ -148,14 +138,14 @@ static bool read_field(ompp_reading_t *r)
     ompp_doc_field_t *field;
     ompp_decimal_t seconds;
 
-    if (!comma || comma == line) return layout(r, "name,value");
+    if (!comma || comma == line) return ompp_reading_expect(r, "name,value");
     field = ompp_reading_push(r, &r->doc->fields, &r->doc->nfields, sizeof *field);
     if (!field) return false;
     field->name = ompp_reading_keep(r, line, (size_t)(comma - line));
     field->value = value = ompp_reading_keep(r, comma + 1, strlen(comma + 1));
     if (!field->name || !value) return false;
     if (strcmp(field->name, "Duration") == 0) { /* says how many digits times have */
-        if (!ompp_take_number(&value, &seconds)) return layout(r, "\"Duration,1.000000,sec\"");
+        if (!ompp_take_number(&value, &seconds)) return ompp_reading_expect(r, "\"Duration,1.000000,sec\"");
         r->doc->digits = seconds.places;
     }
     r->at++;
@@ -166,7 +156,7 @@ static bool read_header(ompp_reading_t *r)
 {
     while (more(r, "header"))
         if (!read_field(r)) return false;
-    if (!r->rc && !ompp_document_field(r->doc, "Duration")) return layout(r, "a line \"Duration,1.000000,sec\"");
+    if (!r->rc && !ompp_document_field(r->doc, "Duration")) return ompp_reading_expect(r, "a line \"Duration,1.000000,sec\"");
     return !r->rc;
 }
 
@@ -184,7 +174,7 @@ static bool read_overview(ompp_reading_t *r)
             count++;
             group = construct;
             if (!ompp_take_whole(&count, UINT32_MAX, &left) || *count || !left)
-                return layout(r, "a type and the number of its regions");
+                return ompp_reading_expect(r, "a type and the number of its regions");
         } else {
             slot = ompp_reading_push(r, &r->doc->overview, &r->doc->noverview, sizeof *slot);
             if (!slot || !read_region(r, p, slot)) return false;
@@ -217,14 +207,14 @@ static bool read_root(ompp_reading_t *r)
 
     split(line, &cells);
     r->doc->root_line = r->at + 1;
-    if (!name || !take_values(&cells, r->doc->root)) return layout(r, "the line of the whole program");
-    return ompp_reading_root(r, name + 4) || layout(r, "\"[name: n threads]\"");
+    if (!name || !take_values(&cells, r->doc->root)) return ompp_reading_expect(r, "the line of the whole program");
+    return ompp_reading_root(r, name + 4) || ompp_reading_expect(r, "\"[name: n threads]\"");
 }
 
 static bool read_callgraph(ompp_reading_t *r)
 {
     if (strcmp(ompp_reading_line(r), "Inclusive,(%),Exclusive,(%)") != 0)
-        return layout(r, "\"Inclusive,(%),Exclusive,(%)\"");
+        return ompp_reading_expect(r, "\"Inclusive,(%),Exclusive,(%)\"");
     r->at++;
     if (!read_root(r)) return false;
     for (; more(r, "ompp callgraph"); r->at++) {
@@ -237,10 +227,10 @@ static bool read_callgraph(ompp_reading_t *r)
         above = r->doc->nnodes > 1 ? node[-1].level : 0;
         node->line = r->at + 1;
         split(ompp_reading_line(r), &cells);
-        if (cells.n < 6 || !take_values(&cells, node->value)) return layout(r, "a line of the callgraph");
+        if (cells.n < 6 || !take_values(&cells, node->value)) return ompp_reading_expect(r, "a line of the callgraph");
         p = cells.cell[4];
-        if (!ompp_take_whole(&p, MAX_LEVEL, &level) || *p != ',')
-            return layout(r, "a line of the callgraph, with a level");
+        if (!ompp_take_whole(&p, OMPP_DOC_LEVELS, &level) || *p != ',')
+            return ompp_reading_expect(r, "a line of the callgraph, with a level");
         if (level < 1 || level > above + 1)
             return ompp_reading_fail(r, OMPP_DO_RESTORE, "level %" PRIu64 " follows level %" PRIu32, level, above);
         node->level = (uint32_t)level;
@@ -260,7 +250,7 @@ static bool read_titles(ompp_reading_t *r, ompp_doc_table_t *t)
     split(ompp_reading_line(r), &cells);
     t->ranked = is(cells.cell[0], "RANK");
     first = t->ranked;
-    if (first >= cells.n || !is(cells.cell[first], "TID")) return layout(r, "the titles of a table, from TID");
+    if (first >= cells.n || !is(cells.cell[first], "TID")) return ompp_reading_expect(r, "the titles of a table, from TID");
     for (size_t i = first + 1; i < cells.n && i < MAX_CELLS; i++) {
         size_t length = length_of(cells.cell[i]);
         while (length && cells.cell[i][length - 1] == ' ') length--;
@@ -292,48 +282,33 @@ static bool read_row(ompp_reading_t *r, ompp_doc_table_t *t)
 
     if (!row) return false;
     split(ompp_reading_line(r), &cells);
-    if (!take_label(&cells, t, row)) return layout(r, "a row, or SUM");
+    if (!take_label(&cells, t, row)) return ompp_reading_expect(r, "a row, or SUM");
     return ompp_reading_cells(r, t, OMPP_DOC_CSV, cells.cell + labels, cells.n >= labels ? cells.n - labels : 0);
 }
 
 static bool read_rows(ompp_reading_t *r, ompp_doc_table_t *t)
 {
-    if (!read_titles(r, t)) return false;
-    do {
-        if (!read_row(r, t)) return false;
-        r->at++;
-    } while (t->rows[t->nrows - 1].kind != OMPP_ROW_SUM);
-    return true;
+    return read_titles(r, t) && ompp_reading_rows(r, t, read_row);
 }
 
-static bool add_step(ompp_reading_t *r, ompp_doc_table_t *t, char mark, const char *text)
+/* Step: NULL = it has failed. */
+static bool read_step(ompp_reading_t *r, ompp_doc_table_t *t, ompp_doc_step_t *step, const char *text)
 {
-    ompp_doc_step_t *step = ompp_reading_push(r, &t->steps, &t->nsteps, sizeof *step);
-
-    if (!step) return false;
-    step->mark = mark;
     t->line = r->at + 1;
+    if (!step || !read_region(r, text, &step->region)) return false;
     r->at++;
-    if (read_region(r, text, &step->region)) return true;
-    r->fail_line = t->line;
-    return false;
+    return true;
 }
 
 /* "[*00],name", then "[+01],R00001,..." with ascending levels. */
 static bool read_steps(ompp_reading_t *r, ompp_doc_table_t *t)
 {
-    if (strncmp(ompp_reading_line(r), "[*00],", 6) != 0) return layout(r, "a call path, from [*00]");
+    if (strncmp(ompp_reading_line(r), "[*00],", 6) != 0) return ompp_reading_expect(r, "a call path, from [*00]");
     r->at++;
     do {
-        const char *p = ompp_reading_line(r);
-        char mark = p[0] == '[' ? p[1] : 0;
-        uint64_t level;
-        if (mark != '+' && mark != '=') return layout(r, "a step of a call path, [+01] or [=01]");
-        p += 2;
-        if (!ompp_take_whole(&p, MAX_LEVEL, &level) || !ompp_take(&p, "],")) return layout(r, "a step of a call path");
-        if (level != t->nsteps + 1)
-            return ompp_reading_fail(r, OMPP_DO_RESTORE, "level %" PRIu64 " follows level %zu", level, t->nsteps);
-        if (!add_step(r, t, mark, p)) return false;
+        const char *p = NULL;
+        ompp_doc_step_t *step = ompp_reading_step(r, t, ",", &p);
+        if (!read_step(r, t, step, p)) return false;
     } while (*ompp_reading_line(r) == '[');
     return true;
 }
@@ -347,9 +322,10 @@ static bool read_table(ompp_reading_t *r, const char *what, ompp_doc_table_t **t
 
     if (!t) return false;
     if (!name || !ompp_take_region(&p, &number) || *p != ' ' || strcmp(p + 1, what) != 0)
-        return layout(r, "the begin of a table, ##BEG R00001 ...");
+        return ompp_reading_expect(r, "the begin of a table, ##BEG R00001 ...");
     r->at++;
-    if (path ? !read_steps(r, t) : !add_step(r, t, 0, ompp_reading_line(r))) return false;
+    if (path ? !read_steps(r, t) : !read_step(r, t, ompp_reading_push(r, &t->steps, &t->nsteps, sizeof *t->steps), ompp_reading_line(r)))
+        return false;
     if (r->doc->regions[t->steps[t->nsteps - 1].region].number != number)
         return ompp_reading_fail(r, OMPP_DO_RESTORE, "another region than in the line ##BEG %.60s", name);
     return read_rows(r, t) && leave(r, name);
@@ -378,7 +354,7 @@ static bool read_total(ompp_reading_t *r, const char *name, ompp_decimal_t *real
     bool good = ompp_take(&p, name) && ompp_take(&p, ",") &&
                 (real ? ompp_take_number(&p, real) : ompp_take_whole(&p, UINT32_MAX, whole)) && !*p;
 
-    if (!good) return layout(r, name);
+    if (!good) return ompp_reading_expect(r, name);
     r->at++;
     return true;
 }
@@ -386,30 +362,26 @@ static bool read_total(ompp_reading_t *r, const char *name, ompp_decimal_t *real
 static bool read_wall(ompp_reading_t *r)
 {
     ompp_document_t *d = r->doc;
-    ompp_doc_wall_t *row = ompp_reading_push(r, &d->wall, &d->nwall, sizeof *row);
+    ompp_doc_wall_t *row = ompp_reading_wall(r);
     cells_t cells;
     const char *p;
     uint32_t number;
     char brief[24];
 
     if (!row) return false;
-    row->line = r->at + 1;
-    row->region = OMPP_DOC_NONE;
-    row->values = ompp_reading_alloc(r, d->nextra, sizeof *row->values);
-    if (!row->values) return false;
     split(ompp_reading_line(r), &cells);
     if (cells.n != 4 + d->nextra)
         return ompp_reading_fail(r, OMPP_DO_RESTORE, "the row does not fit the titles of its table");
     for (size_t i = 0; i < d->nextra; i++)
         if (!ompp_cell_take(&d->extra[i].kind, d->nwall == 1, OMPP_DOC_CSV, cells.cell[4 + i], &row->values[i]))
-            return layout(r, "a row of wallclocks");
-    if (!number_in(cells.cell[3], &row->percent)) return layout(r, "a row of wallclocks");
+            return ompp_reading_expect(r, "a row of wallclocks");
+    if (!number_in(cells.cell[3], &row->percent)) return ompp_reading_expect(r, "a row of wallclocks");
     if (is(cells.cell[0], "SUM")) /* its wallclock stands under Type */
         return number_in(cells.cell[1], &row->wall) || number_in(cells.cell[2], &row->wall) ||
-               layout(r, "the SUM of wallclocks");
+               ompp_reading_expect(r, "the SUM of wallclocks");
     p = cells.cell[0];
     if (!ompp_take_region(&p, &number) || *p != ',' || !number_in(cells.cell[2], &row->wall))
-        return layout(r, "a row of wallclocks");
+        return ompp_reading_expect(r, "a row of wallclocks");
     snprintf(brief, sizeof brief, "%.*s", (int)(length_of(cells.cell[1]) < 23 ? length_of(cells.cell[1]) : 23),
              cells.cell[1]);
     for (size_t i = 0; i < d->noverview && row->region == OMPP_DOC_NONE; i++) {
@@ -430,7 +402,7 @@ static bool read_walls(ompp_reading_t *r)
 
     if (!enter(r, name)) return false;
     p = ompp_reading_line(r);
-    if (!ompp_take(&p, titles) || (*p && *p != ',')) return layout(r, "the titles of the table of wallclocks");
+    if (!ompp_take(&p, titles) || (*p && *p != ',')) return ompp_reading_expect(r, "the titles of the table of wallclocks");
     split(p, &cells);
     for (size_t i = 1; i < cells.n && i < MAX_CELLS; i++) {
         size_t length = length_of(cells.cell[i]);
@@ -439,11 +411,11 @@ static bool read_walls(ompp_reading_t *r)
     }
     for (r->at++; more(r, name); r->at++) {
         if (r->doc->nwall && r->doc->wall[r->doc->nwall - 1].region == OMPP_DOC_NONE)
-            return layout(r, "the end of the table, behind SUM");
+            return ompp_reading_expect(r, "the end of the table, behind SUM");
         if (!read_wall(r)) return false;
     }
     if (!r->rc && (!r->doc->nwall || r->doc->wall[r->doc->nwall - 1].region != OMPP_DOC_NONE))
-        return layout(r, "the SUM of wallclocks");
+        return ompp_reading_expect(r, "the SUM of wallclocks");
     return leave(r, name);
 }
 
@@ -454,18 +426,12 @@ static bool read_class_titles(ompp_reading_t *r, bool first)
     cells_t cells;
     size_t n = 0;
 
-    if (!ompp_take(&p, ",Total,Ovhds,(%)") || (*p && *p != ',')) return layout(r, "the titles of a table of overheads");
+    if (!ompp_take(&p, ",Total,Ovhds,(%)") || (*p && *p != ',')) return ompp_reading_expect(r, "the titles of a table of overheads");
     split(p, &cells);
     for (size_t i = 1; i < cells.n && i < MAX_CELLS; i++) {
         size_t length = length_of(cells.cell[i]);
         if (is(cells.cell[i], "(%)")) continue;
-        if (first) {
-            const char **title = ompp_reading_push(r, &r->doc->classes, &r->doc->nclasses, sizeof *title);
-            if (!title || !(*title = ompp_reading_keep(r, cells.cell[i], length))) return false;
-        } else if (n >= r->doc->nclasses || strlen(r->doc->classes[n]) != length ||
-                   memcmp(r->doc->classes[n], cells.cell[i], length) != 0) {
-            return ompp_reading_fail(r, OMPP_DO_RESTORE, "other classes than in the table above");
-        }
+        if (!ompp_reading_class(r, first, n, cells.cell[i], length)) return false;
         n++;
     }
     if (n != r->doc->nclasses) return ompp_reading_fail(r, OMPP_DO_RESTORE, "other classes than in the table above");
@@ -475,24 +441,20 @@ static bool read_class_titles(ompp_reading_t *r, bool first)
 
 static bool read_class_row(ompp_reading_t *r, ompp_doc_overhead_t **rows, size_t *nrows)
 {
-    ompp_doc_overhead_t *row = ompp_reading_push(r, rows, nrows, sizeof *row);
+    ompp_doc_overhead_t *row = ompp_reading_overhead(r, rows, nrows);
     const char *p = ompp_reading_line(r);
     cells_t cells;
 
     if (!row) return false;
-    row->line = r->at + 1;
-    row->number = OMPP_DOC_NONE;
-    row->shares = ompp_reading_alloc(r, 1 + r->doc->nclasses, sizeof *row->shares);
-    if (!row->shares) return false;
     split(p, &cells);
     if (cells.n != 4 + 2 * r->doc->nclasses)
         return ompp_reading_fail(r, OMPP_DO_RESTORE, "the row does not fit the titles of its table");
-    if (!is(p, "SUM") && (!ompp_take_region(&p, &row->number) || *p != ',')) return layout(r, "a region, or SUM");
-    if (!number_in(cells.cell[1], &row->total)) return layout(r, "a row of overheads");
+    if (!is(p, "SUM") && (!ompp_take_region(&p, &row->number) || *p != ',')) return ompp_reading_expect(r, "a region, or SUM");
+    if (!number_in(cells.cell[1], &row->total)) return ompp_reading_expect(r, "a row of overheads");
     for (size_t i = 0; i <= r->doc->nclasses; i++)
         if (!number_in(cells.cell[2 + 2 * i], &row->shares[i].time) ||
             !number_in(cells.cell[3 + 2 * i], &row->shares[i].percent))
-            return layout(r, "a row of overheads");
+            return ompp_reading_expect(r, "a row of overheads");
     return true;
 }
 
@@ -545,18 +507,18 @@ static bool (*const readers[OMPP_SECTION_NUM])(ompp_reading_t *r) = {
 static bool read_section(ompp_reading_t *r)
 {
     const char *name = block_name(r, "##BEG"), *header = "header separator=";
-    unsigned kind = 0;
+    unsigned kind;
     ompp_doc_section_t *s;
 
-    if (!name) return layout(r, "\"##BEG name\"");
+    if (!name) return ompp_reading_expect(r, "\"##BEG name\"");
     if (strncmp(name, header, strlen(header)) == 0) {
         if (strcmp(name + strlen(header), ",") != 0)
             return ompp_reading_fail(r, "convert it to commas", "another separator than the comma: %.20s",
                                      name + strlen(header));
         name = ompp_sections[OMPP_SECTION_GENERAL].block;
     }
-    while (kind < OMPP_SECTION_NUM && strcmp(ompp_sections[kind].block, name) != 0) kind++;
-    if (kind != OMPP_SECTION_GENERAL && !r->doc->nsections) return layout(r, "\"##BEG header separator=,\"");
+    kind = ompp_reading_kind(OMPP_DOC_CSV, name, strlen(name));
+    if (kind != OMPP_SECTION_GENERAL && !r->doc->nsections) return ompp_reading_expect(r, "\"##BEG header separator=,\"");
     s = ompp_reading_section(r, kind, name, strlen(name));
     if (!s) return false;
     r->at++;
@@ -565,15 +527,7 @@ static bool read_section(ompp_reading_t *r)
 
 bool ompp_read_csv(ompp_reading_t *r)
 {
-    unsigned found = 0;
-
     for (skip_blank(r); r->at < r->nlines;)
         if (!read_section(r)) return false;
-    for (size_t i = 0; i < r->doc->nsections; i++)
-        if (r->doc->sections[i].kind != OMPP_SECTION_OTHER) found |= 1u << r->doc->sections[i].kind;
-    for (unsigned kind = 0; kind < OMPP_SECTION_NUM; kind++)
-        if (!(found & 1u << kind))
-            return ompp_reading_fail(r, "the file is cut off; " OMPP_DO_RESTORE, "the block \"%s\" is missing",
-                                     ompp_sections[kind].block);
-    return true;
+    return ompp_reading_complete(r, OMPP_DOC_CSV);
 }

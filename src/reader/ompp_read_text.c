@@ -10,18 +10,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define MAX_LEVEL 4096 /* of call paths; ompP stops at 32 */
 #define WORD_SIZE 24
 
 static const char dashes[] = "----------------------------------------------------------------------";
-
-static bool layout(ompp_reading_t *r, const char *expected)
-{
-    if (r->at >= r->nlines)
-        return ompp_reading_fail(r, "the file is cut off; " OMPP_DO_RESTORE, "it ends where %s should stand", expected);
-    return ompp_reading_fail(r, r->at + 1 == r->nlines ? "the file is cut off; " OMPP_DO_RESTORE : OMPP_DO_RESTORE,
-                             "\"%.60s\" is not %s", ompp_reading_line(r), expected);
-}
 
 /* ---- Titles ---------------------------------------------------------------------------------------------------------
  */
@@ -99,9 +90,7 @@ static bool parse_region(ompp_reading_t *r, uint32_t number, const char *text, u
         return ompp_reading_fail(r, OMPP_DO_VERSION, "\"%.60s\" does not end with a type of region that is known",
                                  text);
     place = ompp_reading_keep(r, text, length);
-    if (!place) return false;
-    *region = ompp_document_region(r->doc, number, construct, place, NULL);
-    return *region != OMPP_DOC_NONE || ompp_reading_nomem(r);
+    return place && ompp_reading_region(r, number, construct, place, NULL, region);
 }
 
 /* ---- General Information --------------------------------------------------------------------------------------------
@@ -114,7 +103,7 @@ static bool note_field(ompp_reading_t *r, const ompp_doc_field_t *field)
     ompp_decimal_t seconds;
 
     if (strcmp(field->name, "Duration") != 0) return true;
-    if (!take_seconds(&value, &seconds)) return layout(r, "\"Duration        : 1.00 sec\"");
+    if (!take_seconds(&value, &seconds)) return ompp_reading_expect(r, "\"Duration        : 1.00 sec\"");
     r->doc->digits = seconds.places;
     return true;
 }
@@ -124,7 +113,7 @@ static bool read_field(ompp_reading_t *r)
     const char *line = ompp_reading_line(r), *colon = strchr(line, ':'), *end = colon;
     ompp_doc_field_t *field;
 
-    if (!colon || colon == line || (colon[1] != ' ' && colon[1])) return layout(r, "\"name: value\"");
+    if (!colon || colon == line || (colon[1] != ' ' && colon[1])) return ompp_reading_expect(r, "\"name: value\"");
     field = ompp_reading_push(r, &r->doc->fields, &r->doc->nfields, sizeof *field);
     while (end > line && end[-1] == ' ') end--;
     if (!field) return false;
@@ -140,7 +129,7 @@ static bool read_general(ompp_reading_t *r)
     for (skip_blank(r); more(r) && *ompp_reading_line(r);)
         if (!read_field(r)) return false;
     skip_blank(r);
-    if (!ompp_document_field(r->doc, "Duration")) return layout(r, "a line \"Duration        : 1.00 sec\"");
+    if (!ompp_document_field(r->doc, "Duration")) return ompp_reading_expect(r, "a line \"Duration        : 1.00 sec\"");
     return true;
 }
 
@@ -153,13 +142,12 @@ static bool read_member(ompp_reading_t *r, ompp_construct_t construct)
     uint32_t number, *slot;
 
     if (!ompp_take(&p, " * ") || !ompp_take_region(&p, &number) || !ompp_take(&p, " "))
-        return layout(r, "\" * R00001 place\"");
+        return ompp_reading_expect(r, "\" * R00001 place\"");
     place = ompp_reading_keep(r, p, strlen(p));
     slot = place ? ompp_reading_push(r, &r->doc->overview, &r->doc->noverview, sizeof *slot) : NULL;
     if (!slot) return false;
-    *slot = ompp_document_region(r->doc, number, construct, place, NULL);
     r->at++;
-    return *slot != OMPP_DOC_NONE || ompp_reading_nomem(r);
+    return ompp_reading_region(r, number, construct, place, NULL, slot);
 }
 
 /* "LOOP: 2 regions:" and its members. */
@@ -173,7 +161,7 @@ static bool read_group(ompp_reading_t *r)
         return ompp_reading_fail(r, OMPP_DO_VERSION, "\"%.60s\" is no known type of region", line);
     p = line + strlen(ompp_constructs[construct].full);
     if (!ompp_take(&p, ": ") || !ompp_take_whole(&p, UINT32_MAX, &n) || !ompp_take(&p, " region"))
-        return layout(r, "\"LOOP: 2 regions:\"");
+        return ompp_reading_expect(r, "\"LOOP: 2 regions:\"");
     for (r->at++; n > 0; n--)
         if (!read_member(r, construct)) return false;
     if (more(r) && *ompp_reading_line(r) == ' ')
@@ -204,8 +192,8 @@ static bool read_root(ompp_reading_t *r)
 
     r->doc->root_line = r->at + 1;
     if (!take_times(&p, r->doc->root) || *(p = skip(p)) != '[')
-        return layout(r, "the line of the whole program, with [name: n threads]");
-    return ompp_reading_root(r, p + 1) || layout(r, "\"[name: n threads]\"");
+        return ompp_reading_expect(r, "the line of the whole program, with [name: n threads]");
+    return ompp_reading_root(r, p + 1) || ompp_reading_expect(r, "\"[name: n threads]\"");
 }
 
 /* Branches of the tree take three columns a level. */
@@ -220,7 +208,7 @@ static bool read_node(ompp_reading_t *r)
 
     if (!node) return false;
     node->line = r->at + 1;
-    if (!take_times(&p, node->value) || !take_word(&p, brief)) return layout(r, "a line of the callgraph");
+    if (!take_times(&p, node->value) || !take_word(&p, brief)) return ompp_reading_expect(r, "a line of the callgraph");
     construct = ompp_construct_by_brief(brief);
     if (construct == OMPP_CONSTRUCT_NUM)
         return ompp_reading_fail(r, OMPP_DO_VERSION, "%s is no known type of region", brief);
@@ -228,23 +216,21 @@ static bool read_node(ompp_reading_t *r)
     width = strspn(p, " |+-");
     p += width;
     if (width == 0 || width % 3 || !ompp_take_region(&p, &number) || !ompp_take(&p, " "))
-        return layout(r, "a branch of the callgraph");
-    if (width / 3 > above + 1 || width / 3 > MAX_LEVEL)
+        return ompp_reading_expect(r, "a branch of the callgraph");
+    if (width / 3 > above + 1 || width / 3 > OMPP_DOC_LEVELS)
         return ompp_reading_fail(r, OMPP_DO_RESTORE, "level %zu of the callgraph follows level %" PRIu32, width / 3,
                                  above);
     node->level = (uint32_t)(width / 3);
     place = ompp_reading_keep(r, p, strlen(p));
-    if (!place) return false;
-    node->region = ompp_document_region(r->doc, number, construct, place, NULL);
     r->at++;
-    return node->region != OMPP_DOC_NONE || ompp_reading_nomem(r);
+    return place && ompp_reading_region(r, number, construct, place, NULL, &node->region);
 }
 
 static bool read_callgraph(ompp_reading_t *r)
 {
     skip_blank(r);
     if (strncmp(skip(ompp_reading_line(r)), "Inclusive  (%)", 14) != 0)
-        return layout(r, "\"Inclusive  (%)   Exclusive  (%)\"");
+        return ompp_reading_expect(r, "\"Inclusive  (%)   Exclusive  (%)\"");
     r->at++;
     if (!read_root(r)) return false;
     for (skip_blank(r); more(r); skip_blank(r))
@@ -261,7 +247,7 @@ static bool read_titles(ompp_reading_t *r, ompp_doc_table_t *t)
 
     t->ranked = ompp_take(&p, "RANK ");
     p = skip(p);
-    if (!ompp_take(&p, "TID")) return layout(r, "the titles of a table, from TID");
+    if (!ompp_take(&p, "TID")) return ompp_reading_expect(r, "the titles of a table, from TID");
     for (p = skip(p); *p; p = skip(p)) {
         size_t n = strcspn(p, " ");
         if (!ompp_reading_column(r, &t->columns, &t->ncolumns, p, n)) return false;
@@ -301,72 +287,53 @@ static bool read_row(ompp_reading_t *r, ompp_doc_table_t *t)
 
     if (!row) return false;
     if (!take_label(&p, t, row) || *p != ' ')
-        return layout(r, t->nrows == 1 ? "the first row of a table" : "a row, or SUM");
+        return ompp_reading_expect(r, t->nrows == 1 ? "the first row of a table" : "a row, or SUM");
     for (p = skip(p); *p && n <= OMPP_DOC_COLUMNS; p = skip(p + strcspn(p, " "))) cells[n++] = p;
     return ompp_reading_cells(r, t, OMPP_DOC_TEXT, cells, n);
 }
 
 static bool read_rows(ompp_reading_t *r, ompp_doc_table_t *t)
 {
-    if (!read_titles(r, t)) return false;
-    do {
-        if (!read_row(r, t)) return false;
-        r->at++;
-    } while (t->rows[t->nrows - 1].kind != OMPP_ROW_SUM);
-    if (more(r) && *ompp_reading_line(r)) return layout(r, "the empty line after a table");
+    if (!read_titles(r, t) || !ompp_reading_rows(r, t, read_row)) return false;
+    if (more(r) && *ompp_reading_line(r)) return ompp_reading_expect(r, "the empty line after a table");
     return true;
 }
 
-static bool add_step(ompp_reading_t *r, ompp_doc_table_t *t, char mark, const char *text)
+/* "R00001 place TYPE" of a step; NULL = that has failed. */
+static bool read_step(ompp_reading_t *r, ompp_doc_table_t *t, ompp_doc_step_t *step, const char *text)
 {
-    ompp_doc_step_t *step = ompp_reading_push(r, &t->steps, &t->nsteps, sizeof *step);
     uint32_t number;
 
     if (!step) return false;
-    step->mark = mark;
-    if (!ompp_take_region(&text, &number) || !ompp_take(&text, " ")) return layout(r, "\"R00001 place TYPE\"");
+    if (!ompp_take_region(&text, &number) || !ompp_take(&text, " ")) return ompp_reading_expect(r, "\"R00001 place TYPE\"");
     t->line = r->at + 1;
-    return parse_region(r, number, text, &step->region);
+    if (!parse_region(r, number, text, &step->region)) return false;
+    r->at++;
+    return true;
 }
 
 static bool read_flat(ompp_reading_t *r)
 {
     for (skip_blank(r); more(r); skip_blank(r)) {
         ompp_doc_table_t *t = ompp_reading_push(r, &r->doc->flat, &r->doc->nflat, sizeof *t);
-        if (!t || !add_step(r, t, 0, ompp_reading_line(r))) return false;
-        r->at++;
+        if (!t || !read_step(r, t, ompp_reading_push(r, &t->steps, &t->nsteps, sizeof *t->steps), ompp_reading_line(r))) return false;
         if (!read_rows(r, t)) return false;
     }
     return !r->rc;
-}
-
-/* "[+01] R00001 place TYPE"; levels ascend from 1. */
-static bool read_step(ompp_reading_t *r, ompp_doc_table_t *t)
-{
-    const char *p = ompp_reading_line(r);
-    char mark = p[0] == '[' ? p[1] : 0;
-    uint64_t level;
-
-    if (mark != '+' && mark != '=') return layout(r, "a step of a call path, [+01] or [=01]");
-    p += 2;
-    if (!ompp_take_whole(&p, MAX_LEVEL, &level) || !ompp_take(&p, "] ")) return layout(r, "a step of a call path");
-    if (level != t->nsteps + 1)
-        return ompp_reading_fail(r, OMPP_DO_RESTORE, "level %" PRIu64 " follows level %zu", level, t->nsteps);
-    if (!add_step(r, t, mark, p)) return false;
-    r->at++;
-    return true;
 }
 
 static bool read_paths(ompp_reading_t *r)
 {
     for (skip_blank(r); more(r); skip_blank(r)) {
         ompp_doc_table_t *t;
-        if (strncmp(ompp_reading_line(r), "[*00] ", 6) != 0) return layout(r, "a call path, from [*00]");
+        if (strncmp(ompp_reading_line(r), "[*00] ", 6) != 0) return ompp_reading_expect(r, "a call path, from [*00]");
         t = ompp_reading_push(r, &r->doc->paths, &r->doc->npaths, sizeof *t);
         if (!t) return false;
         r->at++;
         do {
-            if (!read_step(r, t)) return false;
+            const char *p = NULL;
+            ompp_doc_step_t *step = ompp_reading_step(r, t, " ", &p);
+            if (!read_step(r, t, step, p)) return false;
         } while (*ompp_reading_line(r) == '[');
         if (!read_rows(r, t)) return false;
     }
@@ -384,16 +351,16 @@ static bool read_totals(ompp_reading_t *r)
     d->overheads_line = r->at + 1;
     if (!ompp_take(&p, "Total runtime (wallclock)   :") || !take_seconds(&p, &d->runtime) || !ompp_take(&p, " [") ||
         !ompp_take_whole(&p, UINT32_MAX, &d->runtime_threads) || !ompp_take(&p, " thread"))
-        return layout(r, "\"Total runtime (wallclock)   : 1.00 sec [2 threads]\"");
+        return ompp_reading_expect(r, "\"Total runtime (wallclock)   : 1.00 sec [2 threads]\"");
     r->at++;
     p = ompp_reading_line(r);
     if (!ompp_take(&p, "Number of parallel regions  : ") || !ompp_take_whole(&p, UINT32_MAX, &d->nparallel))
-        return layout(r, "\"Number of parallel regions  : 1\"");
+        return ompp_reading_expect(r, "\"Number of parallel regions  : 1\"");
     r->at++;
     p = ompp_reading_line(r);
     if (!ompp_take(&p, "Parallel coverage           :") || !take_seconds(&p, &d->coverage) ||
         !take_percent(&p, "%", &d->coverage_percent))
-        return layout(r, "\"Parallel coverage           : 1.00 sec (50.00%)\"");
+        return ompp_reading_expect(r, "\"Parallel coverage           : 1.00 sec (50.00%)\"");
     r->at++;
     return true;
 }
@@ -432,30 +399,24 @@ static bool take_wall(ompp_reading_t *r, const char *text, const char **end, omp
 static bool read_wall(ompp_reading_t *r)
 {
     const char *line = ompp_reading_line(r), *p = line, *end = line + strlen(line);
-    ompp_doc_wall_t *row = ompp_reading_push(r, &r->doc->wall, &r->doc->nwall, sizeof *row);
+    ompp_doc_wall_t *row = ompp_reading_wall(r);
     ompp_construct_t construct;
     uint32_t number;
     char brief[WORD_SIZE];
     const char *place;
 
     if (!row) return false;
-    row->region = OMPP_DOC_NONE;
-    row->line = r->at + 1;
-    row->values = ompp_reading_alloc(r, r->doc->nextra, sizeof *row->values);
-    if (!row->values) return false;
-    if (!take_wall(r, line, &end, row)) return layout(r, "a region with wallclock and percentage");
+    if (!take_wall(r, line, &end, row)) return ompp_reading_expect(r, "a region with wallclock and percentage");
     while (end > line && end[-1] == ' ') end--;
     if (strncmp(skip(line), "SUM", 3) == 0) return true;
     if (!ompp_take_region(&p, &number) || !take_word(&p, brief) || p > end)
-        return layout(r, "a region with its type, or SUM");
+        return ompp_reading_expect(r, "a region with its type, or SUM");
     construct = ompp_construct_by_brief(brief);
     if (construct == OMPP_CONSTRUCT_NUM)
         return ompp_reading_fail(r, OMPP_DO_VERSION, "%s is no known type of region", brief);
     p = skip(p);
     place = ompp_reading_keep(r, p, p < end ? (size_t)(end - p) : 0);
-    if (!place) return false;
-    row->region = ompp_document_region(r->doc, number, construct, place, NULL);
-    return row->region != OMPP_DOC_NONE || ompp_reading_nomem(r);
+    return place && ompp_reading_region(r, number, construct, place, NULL, &row->region);
 }
 
 static bool read_walls(ompp_reading_t *r)
@@ -463,10 +424,10 @@ static bool read_walls(ompp_reading_t *r)
     const char *p;
 
     if (strcmp(ompp_reading_line(r), "Parallel regions sorted by wallclock time:") != 0)
-        return layout(r, "\"Parallel regions sorted by wallclock time:\"");
+        return ompp_reading_expect(r, "\"Parallel regions sorted by wallclock time:\"");
     r->at++;
     p = strstr(ompp_reading_line(r), "Wallclock (%)");
-    if (!p) return layout(r, "the titles of the table of wallclocks");
+    if (!p) return ompp_reading_expect(r, "the titles of the table of wallclocks");
     for (p = skip(p + 13); *p; p = skip(p)) {
         size_t n = strcspn(p, " ");
         if (!ompp_reading_column(r, &r->doc->extra, &r->doc->nextra, p, n)) return false;
@@ -487,15 +448,10 @@ static bool read_class_titles(ompp_reading_t *r, bool first)
     size_t n = 0;
     char word[WORD_SIZE];
 
-    if (!p) return layout(r, "the titles of a table of overheads");
+    if (!p) return ompp_reading_expect(r, "the titles of a table of overheads");
     for (p += 9; take_word(&p, word);) {
         if (strcmp(word, "=") == 0 || strcmp(word, "+") == 0 || strcmp(word, "(%)") == 0) continue;
-        if (first) {
-            const char **title = ompp_reading_push(r, &r->doc->classes, &r->doc->nclasses, sizeof *title);
-            if (!title || !(*title = ompp_reading_keep(r, word, strlen(word)))) return false;
-        } else if (n >= r->doc->nclasses || strcmp(r->doc->classes[n], word) != 0) {
-            return ompp_reading_fail(r, OMPP_DO_RESTORE, "%s is not among the classes of the table above", word);
-        }
+        if (!ompp_reading_class(r, first, n, word, strlen(word))) return false;
         n++;
     }
     if (*skip(p) || n != r->doc->nclasses)
@@ -507,20 +463,16 @@ static bool read_class_titles(ompp_reading_t *r, bool first)
 static bool read_class_row(ompp_reading_t *r, ompp_doc_overhead_t **rows, size_t *n)
 {
     const char *p = ompp_reading_line(r);
-    ompp_doc_overhead_t *row = ompp_reading_push(r, rows, n, sizeof *row);
+    ompp_doc_overhead_t *row = ompp_reading_overhead(r, rows, n);
 
     if (!row) return false;
-    row->number = OMPP_DOC_NONE;
-    row->line = r->at + 1;
-    row->shares = ompp_reading_alloc(r, 1 + r->doc->nclasses, sizeof *row->shares);
-    if (!row->shares) return false;
     if (!ompp_take_region(&p, &row->number) && (p = skip(p), !ompp_take(&p, "SUM")))
-        return layout(r, "a region, or SUM");
-    if (*p != ' ' || !ompp_take_number(&p, &row->total)) return layout(r, "a row of overheads");
+        return ompp_reading_expect(r, "a region, or SUM");
+    if (*p != ' ' || !ompp_take_number(&p, &row->total)) return ompp_reading_expect(r, "a row of overheads");
     for (size_t i = 0; i <= r->doc->nclasses; i++)
         if (!ompp_take_number(&p, &row->shares[i].time) || !take_percent(&p, "", &row->shares[i].percent))
-            return layout(r, "a row of overheads with all its classes");
-    if (*skip(p)) return layout(r, "a row of overheads with as many classes as titles");
+            return ompp_reading_expect(r, "a row of overheads with all its classes");
+    if (*skip(p)) return ompp_reading_expect(r, "a row of overheads with as many classes as titles");
     r->at++;
     return true;
 }
@@ -529,7 +481,7 @@ static bool read_classes(ompp_reading_t *r, const char *what, ompp_doc_overhead_
 {
     const char *p = ompp_reading_line(r);
 
-    if (!ompp_take(&p, "Overheads wrt. ") || !ompp_take(&p, what)) return layout(r, "a table of overheads");
+    if (!ompp_take(&p, "Overheads wrt. ") || !ompp_take(&p, what)) return ompp_reading_expect(r, "a table of overheads");
     r->at++;
     if (!read_class_titles(r, rows == &r->doc->each)) return false;
     while (more(r) && *ompp_reading_line(r))
@@ -549,16 +501,17 @@ static bool read_overheads(ompp_reading_t *r)
     if (!read_classes(r, "each individual parallel region:", &d->each, &d->neach)) return false;
     skip_blank(r);
     if (!read_classes(r, "whole program:", &d->whole, &d->nwhole)) return false;
-    if (!d->nwhole || d->whole[d->nwhole - 1].number != OMPP_DOC_NONE) return layout(r, "the SUM of the overheads");
+    if (!d->nwhole || d->whole[d->nwhole - 1].number != OMPP_DOC_NONE) return ompp_reading_expect(r, "the SUM of the overheads");
     skip_blank(r);
     if (d->neach == 0 && more(r) && strcmp(ompp_reading_line(r), ompp_layout_no_parallel[0]) == 0) {
         r->at++;
-        if (!more(r) || strcmp(ompp_reading_line(r), ompp_layout_no_parallel[1]) != 0) return layout(r, "where MPI's costs stand");
+        if (!more(r) || strcmp(ompp_reading_line(r), ompp_layout_no_parallel[1]) != 0)
+            return ompp_reading_expect(r, "where MPI's costs stand");
         r->at++;
         d->no_parallel = true;
         skip_blank(r);
     }
-    return more(r) ? layout(r, "the end of the section") : true;
+    return more(r) ? ompp_reading_expect(r, "the end of the section") : true;
 }
 
 /* ---- All of it ------------------------------------------------------------------------------------------------------
@@ -582,14 +535,12 @@ static bool read_section(ompp_reading_t *r)
 {
     size_t length;
     const char *title = title_at(r, &length);
-    unsigned kind = 0;
+    unsigned kind;
     ompp_doc_section_t *s;
 
-    if (!title) return layout(r, "the title of a section");
-    while (kind < OMPP_SECTION_NUM &&
-           (strlen(ompp_sections[kind].title) != length || memcmp(ompp_sections[kind].title, title, length) != 0))
-        kind++;
-    if (kind != OMPP_SECTION_GENERAL && !r->doc->nsections) return layout(r, "the title \"ompP General Information\"");
+    if (!title) return ompp_reading_expect(r, "the title of a section");
+    kind = ompp_reading_kind(OMPP_DOC_TEXT, title, length);
+    if (kind != OMPP_SECTION_GENERAL && !r->doc->nsections) return ompp_reading_expect(r, "the title \"ompP General Information\"");
     s = ompp_reading_section(r, kind, title, length);
     if (!s) return false;
     r->at += 3;
@@ -598,15 +549,7 @@ static bool read_section(ompp_reading_t *r)
 
 bool ompp_read_text(ompp_reading_t *r)
 {
-    unsigned found = 0;
-
     while (r->at < r->nlines)
         if (!read_section(r)) return false;
-    for (size_t i = 0; i < r->doc->nsections; i++)
-        if (r->doc->sections[i].kind != OMPP_SECTION_OTHER) found |= 1u << r->doc->sections[i].kind;
-    for (unsigned kind = 0; kind < OMPP_SECTION_NUM; kind++)
-        if (!(found & 1u << kind))
-            return ompp_reading_fail(r, "the file is cut off; " OMPP_DO_RESTORE, "the section \"%s\" is missing",
-                                     ompp_sections[kind].title);
-    return true;
+    return ompp_reading_complete(r, OMPP_DOC_TEXT);
 }
