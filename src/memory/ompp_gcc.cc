@@ -18,8 +18,8 @@
 #include "cfghooks.h"
 #include "cfgloop.h"
 #include "fold-const.h"
-#include "gimple-fold.h"
 #include "gimple-iterator.h"
+#include "gimple-fold.h" /* of gcc 14: wants the one before */
 #include "gimplify-me.h"
 #include "stringpool.h"
 #include "tree-cfg.h"

@@ -1,7 +1,7 @@
 /*
  * Hooks that count where they stand. The build runs this through the C preprocessor (memory-hooks.s), and kinst-ompp --memory has the GNU
  * assembler read it before what gcc, g++ or gfortran has made of a source: there, calls of hooks become what ompp_count() does. To the
- * compiler they are calls: the registers used here are its to lose. Other calls stay what they are.
+ * compiler they are calls: the registers used here are its to lose. Other calls stay what they are; callq is no name of a macro.
  */
 #include "memory/ompp_inline_priv.h"
 
@@ -16,7 +16,7 @@
     xorl OMPP_INLINE_TAG(%rax), %edx
     cmpl $(OMPP_INLINE_LEADS - 1), %edx
     jbe .Lompp_found\@
-    {load} call \find
+    callq \find
 .Lompp_found\@:
     incq OMPP_INLINE_COUNT + \slot(%rax,%rdx)
     .endm
@@ -46,5 +46,5 @@
     SIZE(16, 4)
     EACH(__tsan_func_entry,)
     EACH(__tsan_func_exit,)
-    {load} call \target
+    callq \target
     .endm
