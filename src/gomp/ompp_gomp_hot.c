@@ -5,6 +5,12 @@
 
 /* ---- Teams ------------------------------------------------------------------------------------------------------------- */
 
+/** What a thread is in the middle of, kept while it is a member of a team further in. */
+typedef struct {
+    ompp_region_ref_t team; /* region of the innermost team this thread is a member of */
+    bool dynamic;           /* ompp_gomp_dynamic */
+} place_t;
+
 /** What the members of a team need; on the forking thread's stack until the join. */
 typedef struct {
     void *reductions; /* GOMP_parallel_reductions looks for them at the begin of the data */
@@ -14,12 +20,13 @@ typedef struct {
     ompp_region_ref_t region;
     int schedule; /* of the loop that all it does is */
     bool nested;
+    place_t outer; /* of a team whose first member goes on in the caller: where that one comes back to */
 } team_t;
 
 enum { MAX_STARTED = 8 };
 
 static __thread struct {
-    ompp_region_ref_t team;       /* region of the innermost team this thread is a member of */
+    ompp_region_ref_t team;       /* as in place_t */
     team_t started[MAX_STARTED];  /* teams whose first member goes on in the caller (compilers before GCC 4.9), innermost last */
     unsigned nstarted;
     bool left;                    /* it has left the code of a team as a worker, and not been told of the barrier's end */
@@ -41,6 +48,17 @@ static void fork_team(team_t *w, ompp_construct_t construct, int schedule, ompp_
     w->region = ompp_gomp_region_of(construct, body);
     ompp_region_ends_at(w->region, code); /* the call: of a stripped library it may have a name where the region's function has none */
     w->team = ompp_event_fork(w->region, ompp_event_now());
+}
+
+static place_t place_here(void)
+{
+    return (place_t){self.team, ompp_gomp_dynamic};
+}
+
+static void come_back(place_t outer)
+{
+    self.team = outer.team;
+    ompp_gomp_dynamic = outer.dynamic;
 }
 
 /* A worker has left the barrier of its last team when that team was joined; it is told now. */
@@ -79,17 +97,15 @@ static void member(void *data)
     const team_t *w = data;
     ompp_gomp_body_t body = w->body;
     void *own = w->data;
-    ompp_region_ref_t outer = self.team;
+    const place_t outer = place_here();
     ompp_gomp_body_t outer_body = ompp_gomp_body;
-    const bool outer_dynamic = ompp_gomp_dynamic;
 
     int number = member_begin(w);
     ompp_gomp_body = body;
     body(own);
     ompp_gomp_body = outer_body;
-    ompp_gomp_dynamic = outer_dynamic;
     member_barrier();
-    self.team = outer;
+    come_back(outer);
     if (number > 0) self.left = true;
 }
 
@@ -127,6 +143,7 @@ static team_t *start_team(ompp_construct_t construct, int schedule, ompp_gomp_bo
     self.started[n].region = 0;
     if (!ompp_gomp_on()) return NULL;
     fork_team(&self.started[n], construct, schedule, body, data, code);
+    self.started[n].outer = place_here();
     return &self.started[n];
 }
 
@@ -168,7 +185,7 @@ OMPP_EXPORT void GOMP_parallel_end(void)
     if (measured) member_barrier();
     real();
     if (!measured) return;
-    self.team = n > 0 && n <= MAX_STARTED ? self.started[n - 1].region : 0;
+    come_back(self.started[n].outer);
     join_team(&self.started[n]);
 }
 
@@ -280,30 +297,24 @@ static void leave_barrier(ompp_region_ref_t region)
         ompp_event_barrier_phase(false, ompp_event_now());
 }
 
-OMPP_EXPORT void GOMP_barrier(void)
+static inline ompp_word_t barrier(ompp_word_t (*real)(void), const void *code)
 {
-    void (*real)(void) = OMPP_REAL(void (*)(void), "GOMP_barrier");
-    bool on = ompp_gomp_on();
-    ompp_region_ref_t region = on ? enter_barrier(OMPP_GOMP_HERE) : 0;
+    const bool on = ompp_gomp_on();
+    const ompp_region_ref_t region = on ? enter_barrier(code) : 0;
 
     ompp_gomp_arrive();
-    real();
-    ompp_gomp_go_on();
-    if (on) leave_barrier(region);
-}
-
-OMPP_EXPORT bool GOMP_barrier_cancel(void)
-{
-    bool (*real)(void) = OMPP_REAL(bool (*)(void), "GOMP_barrier_cancel");
-    bool on = ompp_gomp_on();
-    ompp_region_ref_t region = on ? enter_barrier(OMPP_GOMP_HERE) : 0;
-
-    ompp_gomp_arrive();
-    bool cancelled = real();
+    const ompp_word_t cancelled = real();
     ompp_gomp_go_on();
     if (on) leave_barrier(region);
     return cancelled;
 }
+
+#define OMPP_GOMP_BARRIER(name)                                                                                        \
+    OMPP_EXPORT ompp_word_t GOMP_##name(void)                                                                          \
+    {                                                                                                                  \
+        return barrier(OMPP_REAL(ompp_word_t (*)(void), "GOMP_" #name), OMPP_GOMP_HERE);                               \
+    }
+#include "gomp/ompp_gomp.def"
 
 /* ---- Mutual exclusion -------------------------------------------------------------------------------------------------- */
 

@@ -63,53 +63,6 @@ static inline bool handed_out(bool more)
     }
 #include "gomp/ompp_gomp.def"
 
-/* \return the worksharing region that is left, in its exit barrier; 0 = none is open: that of a combined construct. */
-static ompp_region_ref_t enter_end(ompp_construct_t construct, const void *code)
-{
-    ompp_region_ref_t region = ompp_gomp_on() ? ompp_event_innermost(construct) : 0;
-
-    ompp_region_ends_at(region, code);
-    ompp_event_phase(region, OMPP_PHASE_EXITBAR, ompp_event_now());
-    return region;
-}
-
-static void leave_work(ompp_construct_t construct, const void *code)
-{
-    ompp_region_ref_t region = ompp_gomp_on() ? ompp_event_innermost(construct) : 0;
-
-    ompp_region_ends_at(region, code);
-    ompp_event_exit(region, ompp_event_now());
-}
-
-OMPP_EXPORT void GOMP_loop_end(void)
-{
-    void (*real)(void) = OMPP_REAL(void (*)(void), "GOMP_loop_end");
-    ompp_region_ref_t region = enter_end(OMPP_CONSTRUCT_LOOP, OMPP_GOMP_HERE);
-
-    ompp_gomp_arrive();
-    real();
-    ompp_gomp_go_on();
-    ompp_event_exit(region, ompp_event_now());
-}
-
-OMPP_EXPORT bool GOMP_loop_end_cancel(void)
-{
-    bool (*real)(void) = OMPP_REAL(bool (*)(void), "GOMP_loop_end_cancel");
-    ompp_region_ref_t region = enter_end(OMPP_CONSTRUCT_LOOP, OMPP_GOMP_HERE);
-
-    ompp_gomp_arrive();
-    bool cancelled = real();
-    ompp_gomp_go_on();
-    ompp_event_exit(region, ompp_event_now());
-    return cancelled;
-}
-
-OMPP_EXPORT void GOMP_loop_end_nowait(void)
-{
-    leave_work(OMPP_CONSTRUCT_LOOP, OMPP_GOMP_HERE);
-    OMPP_REAL(void (*)(void), "GOMP_loop_end_nowait")();
-}
-
 /* ---- Sections ---------------------------------------------------------------------------------------------------------- */
 
 ompp_region_ref_t ompp_gomp_sections_here(void)
@@ -154,31 +107,41 @@ OMPP_EXPORT unsigned GOMP_sections_next(void)
     return got_section(region, real());
 }
 
-OMPP_EXPORT void GOMP_sections_end(void)
-{
-    void (*real)(void) = OMPP_REAL(void (*)(void), "GOMP_sections_end");
-    ompp_region_ref_t region = enter_end(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
+/* ---- Ends -------------------------------------------------------------------------------------------------------------- */
 
-    ompp_gomp_arrive();
-    real();
-    ompp_gomp_go_on();
-    ompp_event_exit(region, ompp_event_now());
+/* What libgomp's functions for them give back, if anything: whether the construct was cancelled. */
+typedef ompp_word_t end_t(void);
+
+/* The region may be 0: that of a combined construct is the team's, and ends with it. */
+static ompp_region_ref_t region_that_ends(ompp_construct_t construct, const void *code)
+{
+    ompp_region_ref_t region = ompp_gomp_on() ? ompp_event_innermost(construct) : 0;
+
+    ompp_region_ends_at(region, code);
+    return region;
 }
 
-OMPP_EXPORT bool GOMP_sections_end_cancel(void)
+static inline ompp_word_t end_with_barrier(ompp_construct_t construct, end_t *real, const void *code)
 {
-    bool (*real)(void) = OMPP_REAL(bool (*)(void), "GOMP_sections_end_cancel");
-    ompp_region_ref_t region = enter_end(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
+    const ompp_region_ref_t region = region_that_ends(construct, code);
 
+    ompp_event_phase(region, OMPP_PHASE_EXITBAR, ompp_event_now());
     ompp_gomp_arrive();
-    bool cancelled = real();
+    const ompp_word_t cancelled = real();
     ompp_gomp_go_on();
     ompp_event_exit(region, ompp_event_now());
     return cancelled;
 }
 
-OMPP_EXPORT void GOMP_sections_end_nowait(void)
+static inline ompp_word_t end_without(ompp_construct_t construct, end_t *real, const void *code)
 {
-    leave_work(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
-    OMPP_REAL(void (*)(void), "GOMP_sections_end_nowait")();
+    ompp_event_exit(region_that_ends(construct, code), ompp_event_now());
+    return real();
 }
+
+#define OMPP_GOMP_END(name, construct, how)                                                                            \
+    OMPP_EXPORT ompp_word_t GOMP_##name(void)                                                                          \
+    {                                                                                                                  \
+        return end_##how(OMPP_CONSTRUCT_##construct, OMPP_REAL(end_t *, "GOMP_" #name), OMPP_GOMP_HERE);               \
+    }
+#include "gomp/ompp_gomp.def"

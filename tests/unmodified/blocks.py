@@ -17,8 +17,24 @@ PROGRAMS = (
 )
 
 
+CHUNKS = "".join("%s: 30, told: 30, in vain: 3\n" % name for name in ("combined", "separate", "of GCC 4.9 and later"))
+
+
+def chunks(verdict, scratch):
+    """Loops that hand out iterations go on as such when a team has come and gone within them."""
+    if not shutil.which("gcc"):
+        return
+    program = scratch.file("chunks", "program")
+    done = harness.execute(["gcc", "-fopenmp", "-O1", "-g", "-I" + os.path.join(harness.SOURCE, "src"), os.path.join(HERE, "chunks.c"), "-o", program,
+                            "-ldl"], scratch.path)
+    if verdict.equal(done.status, 0, "chunks: build: " + done.err[-500:]):
+        outcome = harness.run(harness.command("ompp"), scratch.file("chunks", "run", "x")[:-2], 4, args=("--", program))
+        verdict.equal((outcome.status, outcome.out), (0, CHUNKS), "chunks: " + outcome.err)
+
+
 def main():
     verdict, scratch = harness.Verdict("blocks"), harness.Scratch("blocks")
+    chunks(verdict, scratch)
     for source, compiler, counts in PROGRAMS:
         if not shutil.which(compiler):
             print("note: not tested without %s: %s" % (compiler, source))
