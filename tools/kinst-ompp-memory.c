@@ -56,8 +56,6 @@ static const char *const wrapped[] = {
     "free", "realloc", "reallocarray", "munmap", "mmap", "mmap64", "mremap", "dlclose",
     "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm",
     "_ZdlPvSt11align_val_t", "_ZdaPvSt11align_val_t", "_ZdlPvmSt11align_val_t", "_ZdaPvmSt11align_val_t",
-    /* What would back the addresses that we reserve: src/memory/ompp_locked.c. */
-    "mlockall",
 };
 
 /* "-fsanitize=undefined,thread": those that bring a library of their own for what the compiler puts in. */

@@ -6,7 +6,7 @@
 
 #include "base/ompp_log.h"
 #include "memory/ompp_free_priv.h"
-#include "memory/ompp_reserve_priv.h"
+#include "base/ompp_reserve.h"
 #include "memory/ompp_values_priv.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_lifecycle.h"

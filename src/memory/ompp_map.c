@@ -3,7 +3,7 @@
  */
 #include "memory/ompp_map_priv.h"
 
-#include "memory/ompp_reserve_priv.h"
+#include "base/ompp_reserve.h"
 
 #include <stddef.h>
 

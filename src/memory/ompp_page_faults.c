@@ -10,7 +10,7 @@
  * no ring, and mremap leaves no record. First touches are an estimate then.
  */
 #include "memory/ompp_backends_priv.h"
-#include "memory/ompp_reserve_priv.h"
+#include "base/ompp_reserve.h"
 #include "memory/ompp_sampled_priv.h"
 
 #include "model/ompp_profile.h"

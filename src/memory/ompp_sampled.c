@@ -6,7 +6,7 @@
 #include "memory/ompp_sampled_priv.h"
 
 #include "memory/ompp_map_priv.h"
-#include "memory/ompp_reserve_priv.h"
+#include "base/ompp_reserve.h"
 #include "memory/ompp_used_priv.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_data.h"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """
-Programs with hooks that lock all their memory: mlockall says what it says without, addresses that are only reserved are not backed, and
-counts are the same. With rights to lock any amount, and without, under a limit that is enough for the plain program.
+Programs that lock all their memory: mlockall says what it says without, addresses that are only reserved are not backed, and counts of
+hooks are the same; with hooks, with page faults counted beside them, and with page faults alone, behind ompp. With rights to lock any
+amount, and without, under a limit that is enough for the plain program.
 """
 
 import ctypes
@@ -28,11 +29,21 @@ def limited(bytes_):
     return change
 
 
-def run(program, folder, how, change):
+def run(words, folder, how, change, **settings):
     os.makedirs(folder, exist_ok=True)
-    done = subprocess.run([program, how], cwd=folder, env=harness.environment(OMP_NUM_THREADS=4, OMPP_DATA="early"), stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=harness.LIMIT, universal_newlines=True, preexec_fn=change)
+    done = subprocess.run([*words, how], cwd=folder, env=harness.environment(OMP_NUM_THREADS=4, OMPP_DATA="early", **settings),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=harness.LIMIT, universal_newlines=True, preexec_fn=change)
     return harness.Outcome(done.returncode, done.stdout, done.stderr, folder)
+
+
+def check(verdict, title, found, wanted, hooks):
+    verdict.equal((found.status, found.out), (wanted.status, wanted.out), "%s: %s" % (title, found.err[-300:]))
+    if not verdict.check(len(found.reports()) == 1, "%s: no report: %s" % (title, found.err[-300:])):
+        return
+    profile = found.profile()
+    profile.root = ElementTree.parse(profile.path).getroot()
+    if hooks:
+        verdict.equal(memory.counts(profile, "early")[memory.LOADS], 4 * 4096, title + ": loads")
 
 
 def main():
@@ -41,20 +52,18 @@ def main():
         plain, hooked = scratch.file(kind, "plain"), scratch.file(kind, "hooked")
         harness.execute([compiler, "-fopenmp", "-g", "-O1", SOURCE, "-o", plain], scratch.path)
         memory.build(compiler, SOURCE, hooked, "-O1")
+        ways = {"hooks": ([hooked], True, {}), "hooks and page faults": ([hooked], True, {"OMPP_DATA_BACKEND": "hooks,page-faults"}),
+                "page faults": ([harness.command("ompp"), "--", plain], False, {"OMPP_DATA_BACKEND": "page-faults"})}
         # Of limits, 1 GiB is more than the program has and less than what is reserved; with 0 nothing may be locked.
         hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)[1]
         limits = [("none", None)] if os.geteuid() == 0 or hard == resource.RLIM_INFINITY else []
         limits += [("1 GiB", limited(1 << 30))] if hard == resource.RLIM_INFINITY or hard >= 1 << 30 else []
         for limit, change in limits + [("0", limited(0))]:
             for how in ("none", "current", "future", "both", "fault"):
-                title = "%s, %s, limit: %s" % (kind, how, limit)
-                wanted = run(plain, scratch.file(kind, "x")[:-2], how, change)
-                found = run(hooked, scratch.file(kind, title.replace(" ", "-"), "x")[:-2], how, change)
-                verdict.equal((found.status, found.out), (wanted.status, wanted.out), "%s: %s" % (title, found.err[-300:]))
-                if verdict.check(len(found.reports()) == 1, "%s: no report: %s" % (title, found.err[-300:])):
-                    profile = found.profile()
-                    profile.root = ElementTree.parse(profile.path).getroot()
-                    verdict.equal(memory.counts(profile, "early")[memory.LOADS], 4 * 4096, title + ": loads")
+                wanted = run([plain], scratch.file(kind, "x")[:-2], how, change)
+                for way, (words, hooks, settings) in ways.items():
+                    title = "%s, %s, %s, limit: %s" % (kind, way, how, limit)
+                    check(verdict, title, run(words, scratch.file(title.replace(" ", "-"), "x")[:-2], how, change, **settings), wanted, hooks)
     verdict.finish(scratch)
 
 

@@ -1,13 +1,17 @@
 /**
  * \file
- * Addresses by the gigabyte, of which little is ever backed by memory. Private to src/memory.
+ * Addresses by the gigabyte, of which little is ever backed by memory. One table of them in the process, that of libompp: who locks
+ * memory (src/runtime/ompp_locked.c) must know those of all libraries.
  */
-#ifndef OMPP_RESERVE_PRIV_H
-#define OMPP_RESERVE_PRIV_H
+#ifndef OMPP_RESERVE_H
+#define OMPP_RESERVE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Seen by the other libraries in the process. */
+#pragma GCC visibility push(default)
 
 /**
  * \brief Addresses: zero, pages are backed where they are written, and a core dump leaves them out. In a program that keeps
@@ -27,5 +31,7 @@ typedef struct {
 
 /** \brief The i-th range that is reserved, in no order; end 0 = none. \return false: there are no more. */
 bool ompp_reserve_get(unsigned i, ompp_reserved_t *range);
+
+#pragma GCC visibility pop
 
 #endif

@@ -1,17 +1,19 @@
 /*
- * A program that locks all its memory: the system would back what we have reserved, more than there is. kinst-ompp links with --wrap,
- * so that calls in the user's objects come here first. What is mapped now is locked one by one, without what is ours; the rest is the
- * system's, and so are results and errno.
+ * A program that locks all its memory: the system would back what we have reserved, more than there is. libompp comes before the C
+ * library, so that this is called by the program and its libraries. What is mapped now is locked one by one, without what is ours; the
+ * rest is the system's, and so are results and errno. As long as nothing is reserved, all is.
  */
 #define _GNU_SOURCE
-#include "memory/ompp_reserve_priv.h"
+#include "base/ompp_reserve.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define OMPP_EXPORT __attribute__((visibility("default")))
@@ -111,21 +113,37 @@ static int refusal(size_t size)
     return 0;
 }
 
-OMPP_EXPORT int __wrap_mlockall(int flags);
-OMPP_EXPORT int __wrap_mlockall(int flags)
+static bool is_anything_reserved(void)
+{
+    ompp_reserved_t range;
+
+    for (unsigned i = 0; ompp_reserve_get(i, &range); i++)
+        if (range.end) return true;
+    return false;
+}
+
+/* Of who comes behind us, which may be another one that stands in front of the system. */
+static int lock_all(int flags)
+{
+    int (*const real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "mlockall");
+
+    return real ? real(flags) : (int)syscall(SYS_mlockall, flags);
+}
+
+OMPP_EXPORT int mlockall(int flags)
 {
     const int saved = errno;
     size_t size = 0;
     int error;
 
-    if (!(flags & MCL_CURRENT) || flags & ~(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT)) return mlockall(flags);
-    if (!visit_mapped(add_size, &size)) return mlockall(flags | MCL_ONFAULT);
+    if (!(flags & MCL_CURRENT) || flags & ~(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) || !is_anything_reserved()) return lock_all(flags);
+    if (!visit_mapped(add_size, &size)) return lock_all(flags | MCL_ONFAULT);
     error = refusal(size);
     if (error) {
         errno = error;
         return -1;
     }
-    if (flags & MCL_FUTURE && mlockall(flags & ~MCL_CURRENT) != 0) return -1;
+    if (flags & MCL_FUTURE && lock_all(flags & ~MCL_CURRENT) != 0) return -1;
     visit_mapped(flags & MCL_ONFAULT ? lock_on_fault : lock_now, NULL);
     errno = saved;
     return 0;

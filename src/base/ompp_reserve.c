@@ -3,7 +3,7 @@
  * A mapping that was there before grows and moves as it is, not locked: a page of such a one is the seed of each reservation.
  */
 #define _GNU_SOURCE
-#include "memory/ompp_reserve_priv.h"
+#include "base/ompp_reserve.h"
 
 #include <errno.h>
 #include <pthread.h>
