@@ -194,14 +194,6 @@ static void take_threads(copy_t *c)
     }
 }
 
-static void note_torn(ompp_profile_t *profile, unsigned torn)
-{
-    char subject[120];
-
-    snprintf(subject, sizeof subject, "threads read while they were at work, whose times may not add up: %u", torn);
-    ompp_profile_add_coverage(profile, OMPP_COVERAGE_NOTE, subject, NULL, 1);
-}
-
 ompp_profile_t *ompp_dump_profile(ompp_end_t end)
 {
     copy_t c = {.from = ompp_process.arena.base, .size = ompp_process.arena.reserved};
@@ -214,7 +206,7 @@ ompp_profile_t *ompp_dump_profile(ompp_end_t end)
     /* Not before: a thread may have been read after it had gone on. */
     ompp_profile_t *profile = ompp_finish_collect(c.to, c.copied, ompp_clock_now(), end);
     munmap(room, c.size);
-    if (profile && c.torn) note_torn(profile, c.torn);
+    if (profile && c.torn) ompp_profile_add_coverage(profile, OMPP_COVERAGE_TORN, NULL, NULL, c.torn);
     return profile;
 }
 

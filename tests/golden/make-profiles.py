@@ -308,6 +308,7 @@ def unresolved():
     p.time(user, (0, 0), 1, exec=(2500, 4))
     p.time(flush, (0, 0), 3, exec=4)
     p.coverage.append([('kind', 'unresolved'), ('subject', 'solver'), ('reason', 'no debug information'), ('count', 2), ('ranks', 1)])
+    p.coverage.append([('kind', 'torn'), ('count', 2), ('ranks', 1)])
     p.coverage.append([('kind', 'note'), ('subject', 'line\\x0afeed'), ('ranks', 1)])
     return p
 
