@@ -32,7 +32,9 @@ static ompp_life_t life_of_copy(const char *path, const ompp_profile_t *profile)
     gethostname(host, sizeof host - 1);
     if (!strstr(slash ? slash : path, ".checkpoint-") || profile->nranks_kept != 1) return OMPP_LIFE_OVER;
     if (strcmp(host, ompp_profile_text(profile, profile->ranks[0].host)) != 0) return OMPP_LIFE_OVER;
-    return ompp_proc_start((pid_t)profile->ranks[0].pid) ? OMPP_LIFE_ENDS : OMPP_LIFE_OVER;
+    const ompp_rank_t *rank = &profile->ranks[0];
+    const ompp_proc_state_t state = ompp_proc_find((pid_t)rank->pid, rank->start_ticks, rank->pid_space);
+    return state == OMPP_PROC_THERE ? OMPP_LIFE_ENDS : state == OMPP_PROC_GONE ? OMPP_LIFE_OVER : OMPP_LIFE_HIDDEN;
 }
 
 /* \return 0 when the file holds the profile of one process, else an error code. */

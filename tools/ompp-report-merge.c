@@ -80,6 +80,7 @@ static const char *why_piece_stays(const ompp_left_t *piece)
 {
     if (!piece->own) return "it is another user's";
     if (piece->life >= OMPP_LIFE_ENDS) return "a process of this run is still there";
+    if (piece->life == OMPP_LIFE_HIDDEN) return "whether its process is gone is seen in its container or outside of all, not from this PID namespace";
     if (piece->life == OMPP_LIFE_ELSEWHERE) return "that its process is gone is seen on its node alone: ompp-report collect --remove there";
     return NULL;
 }
@@ -335,7 +336,7 @@ static bool may_go(const ompp_left_list_t *runs, const ompp_left_t *piece)
 
     for (size_t i = 0; i < runs->n && run == runs->nruns; i++)
         if (strcmp(runs->piece[i].path, piece->path) == 0) run = runs->piece[i].run;
-    for (size_t i = 0; i < runs->n && good; i++) good = runs->piece[i].run != run || runs->piece[i].life < OMPP_LIFE_ENDS;
+    for (size_t i = 0; i < runs->n && good; i++) good = runs->piece[i].run != run || runs->piece[i].life < OMPP_LIFE_HIDDEN;
     return good;
 }
 

@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FIELD_STATE 3
@@ -31,7 +33,8 @@ uint64_t ompp_proc_start(pid_t pid)
 {
     char path[40], text[1024];
 
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    if (pid == getpid()) snprintf(path, sizeof path, "/proc/self/stat"); /* also where /proc is that of another namespace */
+    else snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     read_text(path, text, sizeof text);
     const char *field = strrchr(text, ')'); /* the name before it may hold anything */
     if (field && field[1] && (field[2] == 'Z' || field[2] == 'X')) field = NULL;
@@ -40,6 +43,57 @@ uint64_t ompp_proc_start(pid_t pid)
         if (field) field++;
     }
     return field ? strtoull(field, NULL, 10) : 0;
+}
+
+uint64_t ompp_proc_space(void)
+{
+    const int saved_errno = errno;
+    char self[24] = "";
+    struct stat pids = {0};
+    const bool own = readlink("/proc/self", self, sizeof self - 1) > 0 && atoi(self) == (int)getpid();
+    const bool told = own && stat("/proc/self/ns/pid", &pids) == 0;
+
+    errno = saved_errno;
+    return told ? (uint64_t)pids.st_ino : 0;
+}
+
+/* Its id in its own namespace, which is the last one of "NSpid: 4711 12"; 0 = not known. */
+static pid_t pid_within(pid_t pid)
+{
+    char path[40], text[4096];
+
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    read_text(path, text, sizeof text);
+    char *ids = strstr(text, "\nNSpid:"), *end = ids ? strchr(ids + 1, '\n') : NULL;
+    if (!end) return 0;
+    *end = '\0';
+    return (pid_t)atoi(strrchr(ids, '\t') + 1);
+}
+
+/* In any of the namespaces that are seen from here. */
+static bool is_within(pid_t pid, uint64_t start)
+{
+    const int saved_errno = errno;
+    DIR *all = opendir("/proc");
+    bool found = false;
+
+    for (const struct dirent *e; all && !found && (e = readdir(all));) {
+        const pid_t here = (pid_t)atoi(e->d_name);
+        found = here > 0 && ompp_proc_start(here) == start && pid_within(here) == pid;
+    }
+    if (all) closedir(all);
+    errno = saved_errno;
+    return found;
+}
+
+ompp_proc_state_t ompp_proc_find(pid_t pid, uint64_t start, uint64_t space)
+{
+    const uint64_t own = ompp_proc_space();
+
+    if (start == 0 || space == 0 || own == 0) return OMPP_PROC_HIDDEN;
+    if (space == own) return ompp_proc_start(pid) == start ? OMPP_PROC_THERE : OMPP_PROC_GONE;
+    if (is_within(pid, start)) return OMPP_PROC_THERE;
+    return own == OMPP_PROC_SPACE_ALL ? OMPP_PROC_GONE : OMPP_PROC_HIDDEN;
 }
 
 static void add_queue(ompp_proc_queue_t *sum, const char *path)

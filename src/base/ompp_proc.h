@@ -15,6 +15,26 @@
  */
 uint64_t ompp_proc_start(pid_t pid);
 
+/**
+ * \brief The PID namespace of this process, within which a process id means one process: containers have their own.
+ * \return 0 when it is not known: no /proc, or that of another namespace.
+ */
+uint64_t ompp_proc_space(void);
+
+/** The namespace that all others are in: who is there sees every process of the machine. */
+#define OMPP_PROC_SPACE_ALL 0xEFFFFFFCu
+
+typedef enum { OMPP_PROC_HIDDEN, OMPP_PROC_GONE, OMPP_PROC_THERE } ompp_proc_state_t;
+
+/**
+ * \brief Whether a process of this machine is still there.
+ * \param[in] pid    its id in its own namespace.
+ * \param[in] start  ompp_proc_start() of it, as seen by itself; 0 = not known.
+ * \param[in] space  ompp_proc_space() of it.
+ * \return OMPP_PROC_HIDDEN: it is, or was, in a namespace that is not seen from this one.
+ */
+ompp_proc_state_t ompp_proc_find(pid_t pid, uint64_t start, uint64_t space);
+
 /** What a thread, or several, have had of processors, in ns since they began. */
 typedef struct {
     uint64_t ran_ns;

@@ -199,6 +199,8 @@ static bool copy_all(ompp_collecting_t *c, const ompp_a_header_t *header, ompp_e
                      .job = ompp_collect_string(c, ompp_collect_follow(&header->job)),
                      .launch = ompp_collect_string(c, header->launch),
                      .launcher_rank = header->launcher_rank < 0 ? OMPP_NONE : (uint32_t)header->launcher_rank,
+                     .start_ticks = header->start_ticks,
+                     .pid_space = header->pid_space,
                      .begin_epoch_ns = header->origin_epoch + header->begin_ns,
                      .duration_ns = c->t > header->begin_ns ? c->t - header->begin_ns : 0};
 

@@ -20,6 +20,7 @@ ompp_profile_t *ompp_collect(const char *base, uint64_t size, uint64_t t, ompp_e
 typedef enum {
     OMPP_LIFE_OVER,      /* it is gone */
     OMPP_LIFE_ELSEWHERE, /* it ran on another machine: nobody here can tell */
+    OMPP_LIFE_HIDDEN,    /* it ran on this machine, in a PID namespace (a container) that is not seen from here */
     OMPP_LIFE_ENDS,      /* it is still there, its measurement has ended */
     OMPP_LIFE_RUNS
 } ompp_life_t;

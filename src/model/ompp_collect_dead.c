@@ -61,6 +61,7 @@ static void note_end(const ompp_collecting_t *c, const ompp_a_header_t *header, 
     snprintf(rank, sizeof rank, "%u", profile->ranks[0].rank);
     snprintf(why, sizeof why, "%.200s; its last event was %.3f s after its first",
              *said                     ? said
+             : life == OMPP_LIFE_HIDDEN ? "whether it still runs is not seen from this PID namespace"
              : life == OMPP_LIFE_ENDS ? "its measurement is over, the process is still there"
              : header->end_ns         ? "the process ended while its report was made"
                                       : "the process died",
@@ -75,7 +76,8 @@ static ompp_life_t life_of(const ompp_collecting_t *c, const ompp_a_header_t *he
 
     gethostname(host, sizeof host - 1);
     if (strcmp(host, ompp_collect_text(c, header->host)) != 0) return OMPP_LIFE_ELSEWHERE;
-    if (!header->start_ticks || ompp_proc_start((pid_t)header->pid) != header->start_ticks) return OMPP_LIFE_OVER;
+    const ompp_proc_state_t state = ompp_proc_find((pid_t)header->pid, header->start_ticks, header->pid_space);
+    if (state != OMPP_PROC_THERE) return state == OMPP_PROC_GONE ? OMPP_LIFE_OVER : OMPP_LIFE_HIDDEN;
     return header->end_ns ? OMPP_LIFE_ENDS : OMPP_LIFE_RUNS;
 }
 

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define OMPP_LAYOUT_MAGIC "OMPPARNA"
-#define OMPP_LAYOUT_VERSION 9u
+#define OMPP_LAYOUT_VERSION 10u
 #define OMPP_LAYOUT_ENDIAN 0x01020304u
 #define OMPP_LAYOUT_HEADER 16u /* offset of the header: the first record of the arena */
 
@@ -41,7 +41,7 @@ typedef struct {
     uint64_t begin_ns;     /* first event */
     uint64_t end_ns;       /* 0 while running */
     uint64_t user0_ns, system0_ns; /* CPU time of the process at the first event */
-    uint64_t start_ticks;  /* of the process: ompp_proc_start() */
+    uint64_t start_ticks, pid_space; /* of the process: ompp_proc_start(), ompp_proc_space() */
     int32_t launcher_rank; /* as the launcher gave it, before MPI tells; -1 = none */
     ompp_off_t host, app, source, version, built;
     ompp_off_t launch; /* what the launcher calls this job; 0 = no launcher */

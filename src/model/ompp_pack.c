@@ -138,6 +138,8 @@ static void put_ranks(writer_t *w, const ompp_profile_t *p)
         put(w, rank->job);
         put(w, rank->launch);
         put_index(w, rank->launcher_rank);
+        put(w, rank->start_ticks);
+        put(w, rank->pid_space);
         put(w, rank->begin_epoch_ns);
         put(w, rank->duration_ns);
         put(w, rank->user_ns);

@@ -59,6 +59,7 @@ typedef struct {
     /* Which run it belongs to, for joining what ranks leave behind; not in the XML. */
     ompp_str_t job, launch; /* agreed upon by the ranks; as the launcher says */
     uint32_t launcher_rank; /* OMPP_NONE = no launcher */
+    uint64_t start_ticks, pid_space; /* which process: ompp_proc_find(); not in the XML */
     uint64_t begin_epoch_ns; /* start of measurement, ns since 1970 */
     uint64_t duration_ns;    /* until MPI_Finalize or the end of the program */
     uint64_t user_ns, system_ns; /* CPU time of the process since the start of measurement */

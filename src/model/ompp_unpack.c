@@ -134,6 +134,8 @@ static void get_ranks(reader_t *r, ompp_profile_t *p)
         rank.job = get32(r);
         rank.launch = get32(r);
         rank.launcher_rank = get_index(r);
+        rank.start_ticks = get(r);
+        rank.pid_space = get(r);
         rank.begin_epoch_ns = get(r);
         rank.duration_ns = get(r);
         rank.user_ns = get(r);

@@ -148,12 +148,13 @@ void ompp_runtime_node_dirs(const char *dirs[4])
 static void open_arena(void)
 {
     const char *dirs[4];
-    char name[64];
+    char name[100];
 
     ompp_runtime_node_dirs(dirs);
-    uint64_t start = ompp_proc_start(getpid());
-    snprintf(name, sizeof name, "ompp-%u-%d-%llx", (unsigned)getuid(), (int)getpid(),
-             (unsigned long long)(start ? start : ompp_clock.origin_epoch));
+    const uint64_t start = ompp_proc_start(getpid()), space = ompp_proc_space();
+    int n = snprintf(name, sizeof name, "ompp-%u-%d-%llx", (unsigned)getuid(), (int)getpid(),
+                     (unsigned long long)(start ? start : ompp_clock.origin_epoch));
+    if (space && space != OMPP_PROC_SPACE_ALL) snprintf(name + n, sizeof name - n, "-%llx", (unsigned long long)space);
     if (start) remove_predecessor(dirs, name);
     if (ompp_arena_open(&ompp_process.arena, dirs, name, ompp_env.memory) != 0) {
         ompp_process.arena.base = NULL;
@@ -205,6 +206,7 @@ static bool write_header(void)
     header->version = ompp_string_take(OMPP_VERSION);
     header->built = ompp_string_take(__DATE__ " " __TIME__);
     header->start_ticks = ompp_proc_start(getpid());
+    header->pid_space = ompp_proc_space();
     header->launcher_rank = ompp_launch_rank();
     header->launch = ompp_string_take(ompp_launch_rank() < 0 ? "" : ompp_launch_name());
     keep_settings();

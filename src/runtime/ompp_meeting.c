@@ -95,23 +95,22 @@ static void take_away(const ompp_meeting_t *meeting, const char *name)
 static uint64_t machine_here(void)
 {
     char text[400] = "";
-    struct stat pids = {0};
 
     gethostname(text, 200);
-    stat("/proc/self/ns/pid", &pids);
     FILE *boot = fopen("/proc/sys/kernel/random/boot_id", "re");
     const size_t n = strlen(text);
     if (boot) {
         if (!fgets(text + n, 60, boot)) text[n] = '\0';
         fclose(boot);
     }
-    snprintf(text + strlen(text), 60, "/%llu", (unsigned long long)pids.st_ino);
+    snprintf(text + strlen(text), 60, "/%llu", (unsigned long long)ompp_proc_space());
     return hash_of(text);
 }
 
 static void name_self(process_t self)
 {
-    snprintf(self, sizeof(process_t), "%d.%llu.%016llx", (int)getpid(), (unsigned long long)ompp_proc_start(getpid()),
+    snprintf(self, sizeof(process_t), "%d.%llu.%016llx", (int)getpid(),
+             (unsigned long long)(ompp_proc_space() ? ompp_proc_start(getpid()) : 0),
              (unsigned long long)machine_here());
 }
 

@@ -7,6 +7,7 @@ counts of the program. A good end leaves nothing. One report per rank on request
 import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -205,31 +206,76 @@ def test_named_place(verdict, scratch, program):
     verdict.equal((done.status, len(done.out.splitlines())), (0, 1), "OMPP_JOB_DIR: " + done.out + done.err)
 
 
-def check_stays(verdict, folder, title, why, *words):
-    """Its report is written, but its files stay, and a line says why."""
-    files = left(folder)
-    done = report("merge", "--remove", *words, "job", folder=folder)
-    verdict.equal((done.status, len(glob.glob(os.path.join(folder, "*.xml")))), (1, 1), "%s: merge --remove: %s" % (title, done.err))
+def check_stays(verdict, folder, title, why, before=()):
+    """Its report is written, but its files stay, and a line says why. before: what the command is started by."""
+    files, to = left(folder), os.path.join(folder, "to-" + title.replace(" ", "-"))
+    os.mkdir(to)
+    done = harness.execute([*before, harness.command("ompp-report"), "merge", "--remove", "--to=" + to, "job"], folder)
+    verdict.equal((done.status, len(glob.glob(os.path.join(to, "*.xml")))), (1, 1), "%s: merge --remove: %s" % (title, done.err))
     verdict.check(re.search("not removed: .*" + why, done.err), "%s: what is said: %s" % (title, done.err))
     verdict.equal(left(folder), files, title + ": files")
 
 
-def test_living(verdict, scratch, program):
-    """One rank waits, the other one is in MPI_Finalize: neither loses its file, and the run ends as if nobody had looked."""
-    folder = scratch.file("living", "x")[:-2]
+def with_two_living(verdict, folder, title, program, look, before=()):
+    """Calls look() while one rank waits and the other one is in MPI_Finalize; the run ends as if nobody had looked."""
     os.makedirs(os.path.join(folder, "job"))
-    words = [harness.mpirun(), *harness.launcher_options(harness.mpirun()), "-n", "2", program, "wait"]
+    words = [*before, harness.mpirun(), *harness.launcher_options(harness.mpirun()), "-n", "2", program, "wait"]
     settings = harness.environment(OMP_NUM_THREADS=THREADS, OMPP_JOB_DIR=os.path.join(folder, "job"))
     process = subprocess.Popen(words, cwd=folder, env=settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
     try:
         harness.wait_for(lambda: "; its measurement is over" in report("merge", "--list", "job", folder=folder).out, "a rank in MPI_Finalize")
-        check_stays(verdict, folder, "living", "a process of this run is still there")
-        done = report("collect", "--remove", "--to=copies", "job", folder=folder)
-        verdict.equal((done.status, len(left(folder))), (1, 2), "living: collect --remove: " + done.err)
+        look()
     finally:
         open(os.path.join(folder, "go"), "w").close()
         out, _ = process.communicate(timeout=harness.LIMIT)
-    verdict.equal((process.returncode, left(folder)), (0, []), "living: the end of the run: " + out)
+    verdict.equal((process.returncode, left(folder)), (0, []), title + ": the end of the run: " + out)
+
+
+def check_not_collected(verdict, folder, title, before=()):
+    done = harness.execute([*before, harness.command("ompp-report"), "collect", "--remove", "--to=copies", "job"], folder)
+    verdict.equal((done.status, len(left(folder))), (1, 2), "%s: collect --remove: %s" % (title, done.err))
+
+
+def test_living(verdict, scratch, program):
+    folder = scratch.file("living", "x")[:-2]
+
+    def look():
+        check_stays(verdict, folder, "living", "a process of this run is still there")
+        check_not_collected(verdict, folder, "living")
+
+    with_two_living(verdict, folder, "living", program, look)
+
+
+CONTAINER = ["unshare", *([] if os.geteuid() == 0 else ["-Ur"]), "--pid", "--fork", "--mount-proc"]
+ALL_PROCESSES = 0xEFFFFFFC  # the PID namespace that sees all others
+
+
+def test_containers(verdict, scratch, program):
+    """Processes with ids of another namespace, on a machine of the same name, are not gone because those ids are nobody's here."""
+    if not shutil.which(CONTAINER[0]) or harness.execute([*CONTAINER, "true"], scratch.path).status:
+        print("note: no PID namespaces here: containers are not tested")
+        return
+    folder = scratch.file("container", "x")[:-2]
+
+    def look():
+        verdict.check(all(re.search("/ompp-[0-9]+-[0-9]+-[0-9a-f]+-[0-9a-f]+$", path) for path in left(folder)), "names: %s" % left(folder))
+        check_stays(verdict, folder, "living in a container", "a process of this run is still there")
+        check_stays(verdict, folder, "seen from another one", "PID namespace", CONTAINER)
+        check_not_collected(verdict, folder, "living in a container")
+        check_not_collected(verdict, folder, "seen from another one", CONTAINER)
+
+    with_two_living(verdict, folder, "container", program, look, CONTAINER)
+    folder = scratch.file("gone", "x")[:-2]
+    os.makedirs(os.path.join(folder, "job"))
+    harness.execute([*CONTAINER, harness.mpirun(), *harness.launcher_options(harness.mpirun()), "-n", str(RANKS), program, "kill"], folder,
+                    OMP_NUM_THREADS=THREADS, OMPP_JOB_DIR=os.path.join(folder, "job"))
+    verdict.equal(len(left(folder)), RANKS, "a container that is gone: files left")
+    check_stays(verdict, folder, "gone, seen from another one", "PID namespace", CONTAINER)
+    if os.stat("/proc/self/ns/pid").st_ino != ALL_PROCESSES:
+        print("note: this is a container: what has gone in others is not seen")
+        return
+    done = report("merge", "--remove", "job", folder=folder)
+    verdict.equal((done.status, left(folder)), (0, []), "a container that is gone: " + done.err)
 
 
 def test_others(verdict, scratch, program):
@@ -290,6 +336,7 @@ def main():
             test_newest(verdict, scratch, program)
             test_named_place(verdict, scratch, program)
             test_living(verdict, scratch, program)
+            test_containers(verdict, scratch, program)
             test_others(verdict, scratch, program)
             test_reports_of_ranks(verdict, scratch, program)
     except harness.Failure as failure:
