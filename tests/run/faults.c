@@ -1,13 +1,18 @@
 /*
  * Does a fixed round of constructs and MPI calls over and over, and each thread keeps its own account of it in a file, by write(2), one
  * entry after each construct: what it knows when it is killed is there. Rank VICTIM has a thread that ends the process after so many
- * microseconds, WAY tells how. Arguments: DIRECTORY ROUNDS VICTIM WAY MICROSECONDS.
+ * microseconds, WAY tells how. Arguments: DIRECTORY ROUNDS VICTIM WAY MICROSECONDS. With PLAIN it knows nothing of ompp.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>
 #include <omp.h>
+#ifndef PLAIN
 #include <ompp.h>
+#else
+#define ompp_region_begin(name) (void)(name)
+#define ompp_region_end(name) (void)(name)
+#endif
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
