@@ -80,7 +80,7 @@ static const char *why_piece_stays(const ompp_left_t *piece)
 {
     if (!piece->own) return "it is another user's";
     if (piece->life >= OMPP_LIFE_ENDS) return "a process of this run is still there";
-    if (piece->life == OMPP_LIFE_HIDDEN) return "whether its process is gone is not seen from this PID namespace, but in its own or outside";
+    if (piece->life == OMPP_LIFE_HIDDEN) return "whether its process is gone is not seen from this PID namespace, but in its own";
     if (piece->life == OMPP_LIFE_ELSEWHERE) return "that its process is gone is seen on its node alone: ompp-report collect --remove there";
     return NULL;
 }
