@@ -36,12 +36,17 @@ static const char *one_of(const kinst_command_t *c, const char *const beginnings
 }
 
 /* Once for a command, whatever the number of its sources. */
-static void say_called(const char *why)
+static void say_slower(const char *how, const char *why)
 {
     static bool said;
 
-    if (!said) kinst_say("the hooks of --memory are called, not inlined: %s", why);
+    if (!said) kinst_say("the hooks of --memory are %s: %s", how, why);
     said = true;
+}
+
+static void say_called(const char *why)
+{
+    say_slower("called, not inlined", why);
 }
 
 /* What the build made, beside the library; NULL = not there. */
@@ -84,8 +89,8 @@ static void add_plugin(kinst_list_t *argv, const kinst_command_t *c)
     if (plugin && takes_plugin(c, plugin))
         kinst_addf(argv, "-fplugin=%s", plugin);
     else
-        kinst_say("the hooks of --memory are inlined by the assembler, which is slower: %s",
-                  plugin ? "the plugin was built for another gcc" : "there is no plugin for gcc (memory-gcc.so)");
+        say_slower("inlined by the assembler, which is slower",
+                   plugin ? "the plugin was built for another gcc" : "there is no plugin for gcc (memory-gcc.so)");
 }
 
 static void add_assembler(kinst_list_t *argv, const kinst_command_t *c)

@@ -112,6 +112,22 @@ def called(verdict, scratch, name, compiler):
         verdict.equal(said, wanted, "%s %s: whether hooks are called" % (name, option))
 
 
+def without_plugin(verdict, scratch, compiler):
+    """A gcc that takes no plugin: hooks are inlined all the same, and that it is slower is said once, of two sources."""
+    folder = os.path.dirname(scratch.file("without-plugin", "x"))
+    os.makedirs(folder, exist_ok=True)
+    other = os.path.join(folder, "gcc")
+    for name, text in (("gcc", '#!/bin/sh\ncase "$*" in *-fplugin=*) exit 1;; esac\nexec %s "$@"\n' % compiler),
+                       ("a.c", "int b(void);\nint main(void) { return b(); }\n"), ("b.c", "int c;\nint b(void) { return c++; }\n")):
+        with open(os.path.join(folder, name), "w") as file:
+            file.write(text)
+    os.chmod(other, 0o755)
+    done = harness.execute([harness.command("kinst-ompp"), "--verbose", "--memory", other, "-O1", "a.c", "b.c", "-o", "a"], folder)
+    said = [line for line in done.err.splitlines() if "slower" in line]
+    verdict.equal((done.status, len(said)), (0, 1), "without the plugin: status, and how often it is said: %s" % said)
+    verdict.check("ompp_memory_load_1" in harness.execute(["nm", "-u", "a"], folder).out, "without the plugin: hooks are inlined")
+
+
 def dry(verdict, scratch, name, compiler):
     """A dry run shows the commands of a real one, but for the names of its own files, and writes nothing."""
     folder = os.path.dirname(scratch.file("dry-" + name, "x"))
@@ -141,6 +157,8 @@ def main():
     for name, compiler in memory.compilers("gcc", "clang"):
         called(verdict, scratch, name, compiler)
         dry(verdict, scratch, name, compiler)
+    for name, compiler in memory.compilers("gcc") if os.uname().machine == "x86_64" else ():
+        without_plugin(verdict, scratch, compiler)
     refused(verdict, scratch, memory.compilers("gcc", "clang")[0][1])
     verdict.finish(scratch)
 

@@ -36,13 +36,14 @@ for name, size in (("char", 1), ("short", 2), ("int", 4), ("long", 8), ("float",
     EXPECTED.update({"%s_%s" % (way, name): values for way, values in scalar(size).items()})
 
 NOTHING = (0, 0, 0, 0)
-# What a compiler does otherwise, and whether that hides something: (compilers, levels or None) -> pattern -> counts.
+# What a compiler does otherwise, and whether that hides something: (compilers, levels or None) -> pattern -> counts, or a set of them
+# of which one is right.
 EXCEPTIONS = [
     # Hidden: constant data, the read of a bit-field that is written, what OpenMP writes of floating-point atomics and reductions.
     (("gcc", "g++"), None, {"constant": NOTHING, "bits_write": (0, N, 0, 4 * N), "omp_atomic": (N, 0, 8 * N, 0),
                             "reduced": (2, 0, 16, 0), "bits_read": (N, 0, 2 * N, 0)}),
-    # Both parts at once.
-    (("gcc",), ("-O0",), {"complex_array": (N, N, 16 * N, 16 * N)}),
+    # Both parts at once, or, with gcc 14, each by itself.
+    (("gcc",), ("-O0",), {"complex_array": {(N, N, 16 * N, 16 * N), (2 * N, 2 * N, 16 * N, 16 * N)}}),
     # Hidden: long double, what the OpenMP library does itself.
     (("clang", "clang++"), None, {"read_longdouble": NOTHING, "write_longdouble": NOTHING, "omp_atomic": NOTHING,
                                   "reduced": NOTHING}),
@@ -107,7 +108,8 @@ def run_one(verdict, scratch, name, compiler, level, results, *flags):
         name, (EXPECTED, EXCEPTIONS))
     for pattern, values in sorted(expected(*table, name, level).items()):
         if len(sys.argv) < 2 or pattern in sys.argv[1:]:
-            verdict.equal(tuple(memory.counts(profile, pattern)[:4]), values, "%s: %s" % (title, pattern))
+            found, allowed = tuple(memory.counts(profile, pattern)[:4]), values if isinstance(values, set) else {values}
+            verdict.check(found in allowed, "%s: %s: found %s, wanted %s" % (title, pattern, found, allowed))
     hidden = [line for line in profile.coverage if line["kind"] == "invisible" and "load/store hooks" in line["subject"]]
     verdict.equal(len(hidden), 2, title + ": Coverage says what the compiler hides")
 
