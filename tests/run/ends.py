@@ -58,10 +58,16 @@ def builds(scratch):
     return found or harness.skip("no MPI here")
 
 
+# What Open MPI needs to spawn on a machine alone: jobs of version 5 reach each other by TCP only, and find no slots but these.
+ALONE = {"OMPI_MCA_btl_tcp_if_include": "lo", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+
+
 def launch(name, launcher, program, way, folder, **settings):
     os.makedirs(os.path.join(folder, "job"), exist_ok=True)
     options = ["--oversubscribe", "--allow-run-as-root"] if name == "openmpi" else []
     words = [launcher, *options, "-n", str(RANKS), program, way.name]
+    if way.name == "spawn":
+        settings.update(ALONE)
     return harness.execute(words, folder, OMP_NUM_THREADS=1, OMPP_JOB_DIR=os.path.join(folder, "job"), **settings)
 
 
@@ -125,11 +131,39 @@ def test(verdict, scratch, way, name, launcher, programs):
         check_apart(verdict, title, outcome)
 
 
+# By what jobs of Open MPI find each other, with the commands of version 4 or 5: a server, and what starts a job that knows it.
+SERVERS = (("ompi-server", ["--no-daemonize", "-r"], "mpirun.openmpi", ["--oversubscribe", "--allow-run-as-root", "--ompi-server"]),
+           ("prte", ["--allow-run-as-root", "--no-ready-msg", "--report-uri"], "prun", ["--allow-run-as-root", "--dvm-uri"]))
+
+
+def start_server(name, launcher, folder, **settings):
+    """(server or None, command to start a job with); skips to None when there is no server that is needed."""
+    if name != "openmpi":
+        return None, [launcher]
+    for server, options, run, run_options in SERVERS:
+        if not shutil.which(server) or not shutil.which(run):
+            continue
+        place = os.path.join(folder, "port-server")
+        process = subprocess.Popen([server, *options, place], cwd=folder, env=harness.environment(**ALONE, **settings),
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        harness.wait_for(lambda: os.path.exists(place) or process.poll() is not None, "the place of " + server)
+        return process, [run, *run_options, "file:" + place]
+    return None, None
+
+
 def both_jobs(name, launcher, program, folder, **settings):
     """Two jobs, started apart: (status, what each rank printed) of both; None when they do not find each other in time."""
-    port = os.path.join(folder, "port")
-    options = ["--oversubscribe", "--allow-run-as-root", "--ompi-server", "file:" + port + "-server"] if name == "openmpi" else []
-    jobs = [subprocess.Popen([launcher, *options, "-n", str(RANKS), program, way, port], cwd=folder, env=harness.environment(**settings),
+    server, before = start_server(name, launcher, folder, **settings)
+    try:
+        return before and run_both([*before, "-n", str(RANKS), program], folder, **settings)
+    finally:
+        if server:
+            server.terminate()
+            server.wait()
+
+
+def run_both(words, folder, **settings):
+    jobs = [subprocess.Popen([*words, way, os.path.join(folder, "port")], cwd=folder, env=harness.environment(**ALONE, **settings),
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, start_new_session=True)
             for way in ("accept", "connect")]
     try:
@@ -151,20 +185,7 @@ def test_connected(verdict, scratch, name, launcher, programs):
     """Jobs that meet by MPI_Comm_accept and MPI_Comm_connect have a report each, of their own ranks."""
     folders = [os.path.dirname(scratch.file(name, "connected-" + kind, "job", "x")) for kind in ("plain", "measured")]
     folders = [os.path.dirname(folder) for folder in folders]
-    if name == "openmpi" and not shutil.which("ompi-server"):
-        print("note: no ompi-server: two jobs of Open MPI are not connected")
-        return
-    servers = [subprocess.Popen(["ompi-server", "--no-daemonize", "-r", os.path.join(folder, "port-server")], stdout=subprocess.DEVNULL,
-                                stderr=subprocess.DEVNULL) for folder in folders if name == "openmpi"]
-    end = time.time() + 10
-    while any(not os.path.exists(os.path.join(f, "port-server")) for f in folders) and servers and time.time() < end:
-        time.sleep(0.1)
-    try:
-        connect(verdict, name, launcher, programs, folders)
-    finally:
-        for server in servers:
-            server.kill()
-            server.wait()
+    connect(verdict, name, launcher, programs, folders)
 
 
 def connect(verdict, name, launcher, programs, folders):
