@@ -136,6 +136,15 @@ def launcher_options(launcher):
     return ["--oversubscribe", "--allow-run-as-root"] if re.search("Open ?MPI|OpenRTE", version_of(launcher)) else []
 
 
+def takes_programs(launcher):
+    """Whether it starts several programs with ":" between them; that of Open MPI 5.0.7 crashes."""
+    words = [launcher, *launcher_options(launcher), "-n", "1", "true"]
+    good = execute([*words, ":", *words[-3:]], ".").status == 0
+    if not good:
+        print("note: %s does not start several programs here, without measurement either" % launcher)
+    return good
+
+
 def run(program, folder, threads, ranks=0, args=(), **changes):
     """Runs in a fresh folder; ranks 0: without mpirun."""
     os.makedirs(folder, exist_ok=True)
