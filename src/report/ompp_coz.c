@@ -2,7 +2,8 @@
  * \file
  * The What-if results as a profile of Coz, for its viewer: lines of tab-separated key=value. Of each region one experiment without
  * speed-up, as long as the program took, and one per speed-up, as long as it would take. Durations are corrected already, because the
- * viewer does not do it; it refuses records that it does not know, so there is nothing else.
+ * viewer does not do it; it refuses records that it does not know, so there is nothing else. Of a latency point it knows how many units
+ * began, and how many were under way on average, and computes how long one took by Little's law.
  */
 #include "report/ompp_report.h"
 #include "report/ompp_text_priv.h"
@@ -41,6 +42,43 @@ static void put_region(FILE *out, const ompp_profile_t *p, uint32_t region)
     }
 }
 
+/* What the viewer is told of in whole numbers is told in so many parts of one: it cuts fractions, and takes the ratio. */
+#define PARTS 1e6
+
+/* The program with a faster region. */
+typedef struct {
+    uint32_t region, permille;
+    double duration; /* ns */
+    const ompp_whatif_unit_t *units; /* what units of latency points gain, of all regions */
+    size_t nunits;
+} faster_t;
+
+/* \return by what part units of a latency point take less; negative infinity: not known. */
+static double latency_gain(const faster_t *f, uint32_t point)
+{
+    for (size_t i = 0; i < f->nunits; i++) {
+        const ompp_whatif_unit_t *u = &f->units[i];
+        if (u->region != f->region || u->point != point || !u->known) continue;
+        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
+            if (u->gains[k].permille == f->permille) return u->gains[k].gain;
+        return f->permille ? -INFINITY : 0;
+    }
+    return -INFINITY;
+}
+
+static void put_latency(FILE *out, const ompp_profile_t *p, uint32_t index, const faster_t *f)
+{
+    const ompp_whatif_point_t *point = &p->whatif.points[index];
+    const double gain = latency_gain(f, index);
+    double latency;
+
+    if (isinf(gain) || !ompp_whatif_latency(point, &latency)) return;
+    fputs("latency-point\tname=", out);
+    put_word(out, ompp_profile_text(p, point->name));
+    fprintf(out, "\tarrivals=%.0f\tdepartures=%.0f\tdifference=%.0f\n", PARTS * (double)point->begins, PARTS * (double)point->visits,
+            PARTS * latency * (1 - gain) * (double)point->begins / f->duration);
+}
+
 static void put_point(FILE *out, const ompp_profile_t *p, const ompp_whatif_point_t *point)
 {
     fputs("throughput-point\tname=", out);
@@ -50,15 +88,15 @@ static void put_point(FILE *out, const ompp_profile_t *p, const ompp_whatif_poin
 }
 
 /*
- * The viewer needs a point to tell anything: without one, the run as a whole is one unit of work. Latency points are left out: how many
- * units the faster program would have under way is not known.
+ * The viewer needs a point to tell anything: without one, the run as a whole is one unit of work.
  */
-static void put_points(FILE *out, const ompp_profile_t *p)
+static void put_points(FILE *out, const ompp_profile_t *p, const faster_t *f)
 {
     bool any = false;
 
-    for (size_t i = 0; i < p->whatif.npoints; i++) {
+    for (uint32_t i = 0; i < p->whatif.npoints; i++) {
         const ompp_whatif_point_t *point = &p->whatif.points[i];
+        if (point->kind == OMPP_WHATIF_LATENCY) put_latency(out, p, i, f);
         if (!point->visits || point->kind != OMPP_WHATIF_THROUGHPUT) continue;
         put_point(out, p, point);
         any = true;
@@ -66,31 +104,37 @@ static void put_points(FILE *out, const ompp_profile_t *p)
     if (!any) fputs("throughput-point\tname=end-to-end\tdelta=1\n", out);
 }
 
-static void put_experiment(FILE *out, const ompp_profile_t *p, uint32_t region, uint32_t permille, double duration, uint64_t samples)
+static void put_experiment(FILE *out, const ompp_profile_t *p, const faster_t *f, uint64_t samples)
 {
     fputs("experiment\tselected=", out);
-    put_region(out, p, region);
-    fprintf(out, "\tspeedup=%.2f\tduration=%.0f\tselected-samples=%" PRIu64 "\n", permille / 1000.0, duration, samples);
-    put_points(out, p);
+    put_region(out, p, f->region);
+    fprintf(out, "\tspeedup=%.2f\tduration=%.0f\tselected-samples=%" PRIu64 "\n", f->permille / 1000.0, f->duration, samples);
+    put_points(out, p, f);
 }
 
 int ompp_report_coz(const ompp_profile_t *p, FILE *out)
 {
     ompp_whatif_result_t *results;
-    size_t n;
+    ompp_whatif_unit_t *units = NULL;
+    size_t n, nunits = 0;
     double alone = (double)p->whatif.time_ns - (double)p->whatif.paid_ns;
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), saved = plain ? uselocale(plain) : (locale_t)0; /* no decimal comma */
     int rc = ompp_analysis_whatif(p, &results, &n);
 
+    if (rc == 0) rc = ompp_analysis_units(p, &units, &nunits);
     fprintf(out, "startup\ttime=%" PRIu64 "\n", p->nranks_kept ? p->ranks[0].begin_epoch_ns : 0);
     for (size_t i = 0; rc == 0 && i < n; i++) {
         const ompp_whatif_result_t *r = &results[i];
-        put_experiment(out, p, r->region, 0, alone, ompp_whatif_most(r)->observations);
-        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
-            if (r->gains[k].permille)
-                put_experiment(out, p, r->region, r->gains[k].permille, fmax(alone * (1 - r->gains[k].gain), 1), r->gains[k].observations);
+        faster_t f = {.region = r->region, .duration = fmax(alone, 1), .units = units, .nunits = nunits};
+        put_experiment(out, p, &f, ompp_whatif_most(r)->observations);
+        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
+            f.permille = r->gains[k].permille;
+            f.duration = fmax(alone * (1 - r->gains[k].gain), 1);
+            if (f.permille) put_experiment(out, p, &f, r->gains[k].observations);
+        }
     }
     fprintf(out, "runtime\ttime=%" PRIu64 "\n", p->whatif.time_ns);
+    free(units);
     free(results);
     if (plain) {
         uselocale(saved);

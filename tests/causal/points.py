@@ -52,6 +52,31 @@ def unit_gain(clock):
     return (clock.saved - clock.paid) / (clock.time - clock.paid)
 
 
+def coz_latencies(path, point):
+    """As Coz's viewer has it: by region and speed-up, the time that a unit takes, by whole numbers alone."""
+    latencies, selected, duration = {}, None, 0
+    for line in open(path):
+        fields = dict(word.split("=", 1) for word in line.rstrip("\n").split("\t")[1:])
+        if line.startswith("experiment\t"):
+            selected, duration = (fields["selected"], round(1000 * float(fields["speedup"]))), int(fields["duration"])
+        elif line.startswith("latency-point\t") and fields["name"] == point:
+            latencies[selected] = int(fields["difference"]) * duration / int(fields["arrivals"])
+    return latencies
+
+
+def check_coz(verdict, path, units, title):
+    """What the viewer shows for the latency point is what the report has."""
+    latencies = coz_latencies(path, "request")
+    for (region, permille), clock in units.items():
+        found = [value for (selected, x), value in latencies.items() if x == permille and selected.endswith(" " + region)]
+        base = [value for (selected, x), value in latencies.items() if x == 0 and selected.endswith(" " + region)]
+        if not region or len(found) != 1:
+            continue
+        verdict.check(len(base) == 1 and abs(1 - found[0] / base[0] - unit_gain(clock)) < 1e-4, "%s: Coz's viewer would show %s of %s for %s at %d, not %g" % (
+            title, found, base, region, permille, unit_gain(clock)))
+    verdict.check(len({selected for selected, x in latencies if x == 1000}) >= 4, "%s: latencies of %s for Coz's viewer" % (title, sorted(latencies)))
+
+
 def latency(verdict, scratch):
     """What begins and ends, and for how long, in the program with a faster region: known by construction, waiting for others included."""
     program = validation.build(scratch, "openmp", harness.sources()[0])
@@ -74,6 +99,8 @@ def latency(verdict, scratch):
                 off.append("%s: %d requests" % (mode, clock.observations))
             if (region, 10 * percent) not in gains or abs(gains[region, 10 * percent].gain - faster) > NEAR:
                 off.append("%s: %s faster by %d %%: %s" % (mode, region, percent, gains.get((region, 10 * percent))))
+        if mode == "virtual":
+            check_coz(verdict, outcome.reports("coz")[0], units, "latency, " + mode)
         point = [p for p in profile.whatif.points if p.kind == "latency"][0]
         if not 4.9e6 * case.rounds < point.in_flight:
             off.append("%s: requests take %d ns in all" % (mode, point.in_flight))
