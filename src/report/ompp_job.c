@@ -7,6 +7,7 @@
 
 #include "analysis/ompp_analysis.h"
 #include "analysis/ompp_values.h"
+#include "analysis/ompp_whatif.h"
 #include "base/ompp_error.h"
 #include "base/ompp_write.h"
 
@@ -33,11 +34,11 @@ static void make_stem(const ompp_profile_t *profile, const ompp_job_t *job, char
         snprintf(out + n, size - n, ".%" PRIu32, profile->ranks[0].pid);
 }
 
-/* Coz's viewer has nothing to show without regions. */
+/* Coz's viewer has nothing to show without results. */
 static unsigned wanted(const ompp_profile_t *profile, const ompp_job_t *job)
 {
     return (job->formats & OMPP_JOB_TEXT ? 1u << OMPP_OUT_TEXT : 0) | (job->formats & OMPP_JOB_CSV ? 1u << OMPP_OUT_CSV : 0) |
-           (profile->whatif.nregions ? 1u << OMPP_OUT_COZ : 0) | 1u << OMPP_OUT_XML;
+           (profile->whatif.nregions && !ompp_whatif_why(profile) ? 1u << OMPP_OUT_COZ : 0) | 1u << OMPP_OUT_XML;
 }
 
 /* In a directory other than the first, the user's exact name is only a name. */

@@ -66,6 +66,25 @@ def words(verdict, scratch):
     verdict.equal(wrong.status, 0, "bad value: status")
 
 
+def lonely(verdict, scratch):
+    """No progress point at all: without regions there is nothing to tell, in one of the modes there is nothing to end experiments at."""
+    program, plain = build(scratch, "lonely.c", "lonely"), scratch.file("bin", "lonely-plain")
+    words = ["gcc", "-O1", "-pthread", "-DOMPP_OFF", "-I" + os.path.join(harness.SOURCE, "include"), os.path.join(validation.HERE, "lonely.c"), "-o", plain]
+    verdict.equal(harness.execute(words, scratch.path).status, 0, "lonely: build")
+    said = {("virtual", ()): "No result: no region was followed", ("delay", ()): "No result: no region was followed",
+            ("virtual", ("region",)): "No Interval    : no progress point was named",
+            ("delay", ("region",)): "No result: no experiment came to its end"}
+    for mode in MODES:
+        launched = run(scratch, harness.command("ompp"), ["--causal=" + mode, "--", plain])
+        runs = [("", (), launched)] + [(" built", args, run(scratch, program, args, OMPP_CAUSAL=mode)) for args in ((), ("region",))]
+        for how, args, outcome in runs:
+            title = "lonely%s, %s %s" % (how, mode, " ".join(args))
+            verdict.equal((outcome.status, outcome.out), (3, "done\n"), title)
+            verdict.check(said[mode, args] in section(outcome), "%s: says %s" % (title, section(outcome)[:800]))
+            verdict.equal(len(outcome.reports("coz")), int((mode, args) == ("virtual", ("region",))), title + ": profiles for Coz's viewer")
+            verdict.profile(outcome.profile(), title)
+
+
 def no_signals():
     resource.setrlimit(resource.RLIMIT_SIGPENDING, (0, 0))
 
@@ -116,7 +135,7 @@ def main():
     verdict, scratch = harness.Verdict("failures"), harness.Scratch("failures")
     if not shutil.which("gcc"):
         harness.skip("no gcc")
-    for test in (unharmed, words, limits, oversubscribed, starved):
+    for test in (unharmed, words, lonely, limits, oversubscribed, starved):
         try:
             test(verdict, scratch)
         except (harness.Failure, subprocess.TimeoutExpired) as failure:
