@@ -26,6 +26,16 @@ static void find_gain(const ompp_whatif_clock_t *clock, double correction, ompp_
     ompp_whatif_interval(clock, correction, gain);
 }
 
+/* What the program takes without the delays is not known from the experiments themselves; the flag stays where it is not known at all. */
+static void compare_with_control(const ompp_whatif_clock_t *control, const ompp_whatif_region_t *from, ompp_whatif_result_t *r)
+{
+    bool all = true;
+
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++)
+        if (from->clocks[i].permille) all = ompp_whatif_by_control(&from->clocks[i], control, &r->gains[i]) && all;
+    if (all) r->flags &= ~(uint32_t)OMPP_WHATIF_F_BASELINE;
+}
+
 /* ---- Shape ---------------------------------------------------------------------------------------------------------- */
 
 const ompp_gain_t *ompp_whatif_most(const ompp_whatif_result_t *r)
@@ -396,6 +406,7 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
     r->of_threads = r->share * ompp_whatif_work(p).of_threads;
     r->followed = p->whatif.time_ns ? fmin((double)from->followed_ns / (double)p->whatif.time_ns, 1) : 0;
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++) find_gain(&from->clocks[i], r->correction, &r->gains[i]);
+    if (from->flags & OMPP_WHATIF_F_BASELINE) compare_with_control(&p->whatif.control, from, r);
     r->slope = find_slope(r);
     r->knee = find_knee(r);
     most = ompp_whatif_most(r);
@@ -483,7 +494,7 @@ const char *ompp_whatif_why(const ompp_profile_t *p)
     if (any_observed(w)) return NULL;
     if (w->time_ns < TOO_SHORT_NS) return "the run is too short";
     if (w->nregions <= is_in_table(p, OMPP_NONE))
-        return "no region was followed: the program has no regions, or none that worked long enough";
+        return "no region was followed: the program has none (OpenMP, MPI, functions, OMPP_REGION), or none that worked long enough";
     if (w->mode == OMPP_WHATIF_DELAY && names_region(p))
         return "no experiment with the region that OMPP_CAUSAL_REGION names (the name of a user region, file:line as OPARI2 knows "
                "it, or module+0xaddress as in the XML), or the run is too short";

@@ -21,6 +21,7 @@ typedef struct {
     uint32_t permille;      /* speed-up of the region; 0 = not observed, all else is 0 */
     ompp_interval_t interval;
     double gain, low, high; /* low, high: 95 % interval, bootstrap over blocks; when it is known */
+    bool by_control; /* against units of work in experiments at 0 %, not their own without the delays */
     uint64_t observations;
 } ompp_gain_t;
 
@@ -96,11 +97,14 @@ int ompp_analysis_units(const ompp_profile_t *profile, ompp_whatif_unit_t **unit
 
 /**
  * Experiments are compared with their own time without the delays. Whether that is the program's time is seen from some that make nothing
- * faster: a unit of work has to take as long in them.
+ * faster: a unit of work has to take as long in them. Where delays change the order of events it is not, and units at 0 % are what the
+ * others are compared with (by_control); those are not judged here.
  */
 typedef struct {
     uint64_t experiments; /* that make nothing faster */
     bool units;           /* progress points were visited in them */
+    bool compared;        /* gains of a region that delays make another order for may be by_control */
+    bool others;          /* there are experiments that are judged by them */
     ompp_interval_t interval;
     double inflation;     /* by what part a unit takes longer in the others, delays subtracted; FEW: not known */
     double low, high;     /* 95 % interval */

@@ -111,41 +111,87 @@ static void add_units(units_t *units, const ompp_whatif_clock_t *clock)
         if (clock->blocks[i].visits) units->blocks[units->n++] = &clock->blocks[i];
 }
 
-/* Mean time of a unit without the delays: of all, or of as many drawn ones. */
-static double time_of_unit(const units_t *units, uint64_t *random)
+/* A block's time without its delays; or, faster, in the program with the faster region. */
+static double time_of_block(const ompp_whatif_block_t *b, bool faster)
+{
+    return (double)b->time_ns - (faster ? (double)b->saved_ns : (double)b->paid_ns);
+}
+
+/* Mean time of a unit: of all, or of as many drawn ones. */
+static double time_of_unit(const units_t *units, bool faster, uint64_t *random)
 {
     double time = 0, visits = 0;
 
     for (unsigned i = 0; i < units->n; i++) {
         const ompp_whatif_block_t *b = units->blocks[random ? next_random(random) % units->n : i];
-        time += (double)b->time_ns - (double)b->paid_ns;
+        time += time_of_block(b, faster);
         visits += b->visits;
     }
     return visits > 0 ? time / visits : 0;
 }
 
-static double ratio(const units_t *with, const units_t *without, uint64_t *random)
-{
-    const double base = time_of_unit(without, random);
+/* By what part a unit takes longer in some experiments than in those at 0 %, with its 95 % interval. */
+typedef struct {
+    double longer, low, high;
+} excess_t;
 
-    return base > 0 ? time_of_unit(with, random) / base - 1 : 0;
+static double ratio(const units_t *with, const units_t *without, bool faster, uint64_t *random)
+{
+    const double base = time_of_unit(without, false, random);
+
+    return base > 0 ? time_of_unit(with, faster, random) / base - 1 : 0;
 }
 
-static void compare_units(const units_t *with, const units_t *without, ompp_whatif_control_t *c)
+/* \return false when there are too few. */
+static bool compare_units(const units_t *with, const units_t *without, bool faster, excess_t *e)
 {
     double drawn[RESAMPLES];
     uint64_t random = SEED;
 
-    c->interval = OMPP_INTERVAL_FEW;
-    if (with->n < OMPP_WHATIF_ENOUGH || without->n < OMPP_WHATIF_ENOUGH) return;
-    c->inflation = ratio(with, without, NULL);
-    for (unsigned i = 0; i < RESAMPLES; i++) drawn[i] = ratio(with, without, &random);
+    if (with->n < OMPP_WHATIF_ENOUGH || without->n < OMPP_WHATIF_ENOUGH) return false;
+    e->longer = ratio(with, without, faster, NULL);
+    for (unsigned i = 0; i < RESAMPLES; i++) drawn[i] = ratio(with, without, faster, &random);
     qsort(drawn, RESAMPLES, sizeof *drawn, compare_doubles);
     const double wider = small_sample(with->n < without->n ? with->n : without->n);
-    c->low = c->inflation + wider * (drawn[RESAMPLES * 25 / 1000] - c->inflation);
-    c->high = c->inflation + wider * (drawn[RESAMPLES * 975 / 1000 - 1] - c->inflation);
+    e->low = e->longer + wider * (drawn[RESAMPLES * 25 / 1000] - e->longer);
+    e->high = e->longer + wider * (drawn[RESAMPLES * 975 / 1000 - 1] - e->longer);
+    return true;
+}
+
+static void judge_control(const units_t *with, const units_t *without, ompp_whatif_control_t *c)
+{
+    excess_t e;
+
+    c->interval = OMPP_INTERVAL_FEW;
+    if (!compare_units(with, without, false, &e)) return;
+    c->inflation = e.longer;
+    c->low = e.low;
+    c->high = e.high;
     c->interval = c->high - c->low > WIDE ? OMPP_INTERVAL_WIDE : OMPP_INTERVAL_KNOWN;
     c->disturbed = c->interval == OMPP_INTERVAL_KNOWN && (c->low > 0 || c->high < 0) && fabs(c->inflation) > DISTURBED;
+}
+
+bool ompp_whatif_by_control(const ompp_whatif_clock_t *clock, const ompp_whatif_clock_t *control, ompp_gain_t *gain)
+{
+    const ompp_whatif_block_t *blocks[2 * OMPP_WHATIF_BLOCKS];
+    units_t with = {blocks, 0}, without = {blocks + OMPP_WHATIF_BLOCKS, 0};
+    excess_t e;
+
+    add_units(&with, clock);
+    add_units(&without, control);
+    if (!compare_units(&with, &without, true, &e) || e.high - e.low > fmax(WIDE, fabs(e.longer))) return false;
+    gain->gain = fmin(-e.longer, 1);
+    gain->low = fmin(-e.high, 1);
+    gain->high = fmin(-e.low, 1);
+    gain->interval = OMPP_INTERVAL_KNOWN;
+    gain->by_control = true;
+    return true;
+}
+
+/* Gains of the program, from experiments that have the order of the program without delays. */
+static bool is_judged(const ompp_whatif_region_t *r)
+{
+    return r->point == OMPP_NONE && !(r->flags & OMPP_WHATIF_F_BASELINE);
 }
 
 bool ompp_whatif_control(const ompp_whatif_t *w, ompp_whatif_control_t *c)
@@ -158,9 +204,12 @@ bool ompp_whatif_control(const ompp_whatif_t *w, ompp_whatif_control_t *c)
         add_units(&without, &w->control);
         for (size_t i = 0; i < w->nregions; i++)
             for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
-                if (w->regions[i].point == OMPP_NONE) add_units(&with, &w->regions[i].clocks[k]);
+                if (is_judged(&w->regions[i])) add_units(&with, &w->regions[i].clocks[k]);
+        for (size_t i = 0; i < w->nregions; i++) c->compared = c->compared || w->regions[i].flags & OMPP_WHATIF_F_BASELINE;
+        c->compared = c->compared && without.n >= OMPP_WHATIF_ENOUGH;
         c->units = without.n > 0;
-        compare_units(&with, &without, c);
+        c->others = with.n > 0;
+        judge_control(&with, &without, c);
     }
     free(with.blocks);
     free(without.blocks);

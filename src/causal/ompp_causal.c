@@ -117,7 +117,7 @@ static bool forks(ompp_off_t node)
 /* It keeps up with the others before it goes into a region, which nobody is to take for work there. */
 static ompp_time_t chase_first(ompp_causal_thread_t *self)
 {
-    if (ompp_causal.rule.delays) ompp_causal_chase(self, OMPP_WHATIF_BIT_DYNAMIC);
+    if (ompp_causal.rule.delays) ompp_causal_chase(self);
     return ompp_event_now();
 }
 
@@ -144,6 +144,7 @@ static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
     self->regions = ompp_causal_mask(self, to.node);
     ompp_clocks_move(&self->clocks, ompp_causal_counted(self->regions), to.waits, t);
     self->clocks.where = where(to.node);
+    if (self->chases && ompp_meter_parent(from.node) == to.node) ompp_causal_chase(self); /* before it is handed out more */
     if (from.node == to.node && from.waits == to.waits) {
         ompp_progress_finish(t);
         ompp_causal_result(self, t);
@@ -191,7 +192,7 @@ static void at_progress(ompp_time_t t)
 
 void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, ompp_time_t t)
 {
-    if (region) ompp_progress_candidate(region, t);
+    if (region) ompp_progress_candidate(region, false, t);
     may_end(self, ompp_progress_visits(t), true, t);
 }
 

@@ -7,16 +7,19 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <time.h>
 
-#define SPIN_NS 60000u /* the end of a pause is spun: a sleep ends that late */
+#define SPIN_NS 15000u /* the end of a pause is spun: a sleep ends that late, even if asked for without slack */
 
 /* A thread that is cancelled is not so here, where the program does not expect it: it may hold a lock by now. */
 static void sleep_for(ompp_time_t ns)
 {
     struct timespec until;
     int cancel;
+    const int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0); /* the thread's own: it gets it back */
 
+    if (slack > 1) prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
     clock_gettime(CLOCK_MONOTONIC, &until);
     const uint64_t end = (uint64_t)until.tv_nsec + ns;
     until.tv_sec += (time_t)(end / 1000000000u);
@@ -24,6 +27,7 @@ static void sleep_for(ompp_time_t ns)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) continue;
     pthread_setcancelstate(cancel, &cancel);
+    if (slack > 1) prctl(PR_SET_TIMERSLACK, slack, 0, 0, 0);
 }
 
 static void wait_until(ompp_time_t until)
@@ -90,48 +94,71 @@ void ompp_causal_pay(ompp_time_t until)
 /* ---- Where order is decided as it goes -------------------------------------------------------------------------------- */
 
 #define CLOSE_NS 20000u /* threads are kept within that of each other */
-#define ROUNDS 50u      /* the others go on while one waits */
+#define STEP_NS 150000u  /* of a pause while another thread is still in the region: what is too much others wait for, too */
+#define ROUNDS 10000u   /* the others go on while one waits; what pauses may take in all ends it, too */
+
+/* At work in the region of the experiment. */
+static bool works_faster(const ompp_causal_thread_t *thread)
+{
+    const ompp_clocks_t *c = &thread->clocks;
+
+    return c->mask & 1 && !c->idle && !c->waiting && !thread->pauses;
+}
 
 /* Offset of a thread on the experiment's clock at t, with the work that it is doing; another thread reads it as it is. */
 static ompp_fine_t offset_at(const ompp_causal_thread_t *thread, ompp_time_t t)
 {
-    const ompp_clocks_t *c = &thread->clocks;
-    const ompp_time_t since = c->since;
-    const bool works = c->mask & 1 && !c->idle && !c->waiting && !thread->pauses;
+    const ompp_time_t since = thread->clocks.since;
 
-    return ompp_clocks_offset(&ompp_causal.rule, c, OMPP_CLOCKS_EXPERIMENT) +
-           (works && t > since ? ompp_causal.rule.percent[0] * (ompp_fine_t)(t - since) : 0);
+    return ompp_clocks_offset(&ompp_causal.rule, &thread->clocks, OMPP_CLOCKS_EXPERIMENT) +
+           (works_faster(thread) && t > since ? ompp_causal.rule.percent[0] * (ompp_fine_t)(t - since) : 0);
 }
 
-/* The most of all threads that are in the same experiment. */
-static ompp_fine_t most(uint64_t set, ompp_time_t t)
+/* The most of all threads that are in the same experiment. \param[out] grows  it is about to become more. */
+static ompp_fine_t most(uint64_t set, ompp_time_t t, bool *grows)
 {
     ompp_fine_t most = 0;
 
+    *grows = false;
     for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) {
         if (!atomic_load_explicit(&p->used, memory_order_relaxed) || p->clocks.set != set) continue;
         const ompp_fine_t o = offset_at(p, t);
-        if (o > most) most = o;
+        if (o <= most) continue;
+        most = o;
+        *grows = works_faster(p);
     }
     return most;
 }
 
-static void watch_order(unsigned flag_bit)
+void ompp_causal_watch_order(const ompp_causal_thread_t *self, const ompp_stamp_t *before, unsigned flag_bit)
 {
-    const ompp_causal_experiment_t now = ompp_causal_experiment;
+    const ompp_clocks_rule_t *rule = &ompp_causal.rule;
+    const int slot = ompp_causal_experiment.slot;
+    const bool other = ompp_clocks_overtaken_on(rule, &self->clocks, before, OMPP_CLOCKS_EXPERIMENT, 2 * CLOSE_NS);
+    const bool base = ompp_clocks_overtaken_on(rule, &self->clocks, before, OMPP_CLOCKS_BASELINE, CLOSE_NS);
 
-    if (now.slot >= 0 && now.percent > OMPP_CAUSAL_GOOD_PERCENT) ompp_causal_watch(flag_bit, 1u << now.slot);
+    if (slot < 0 || self->percent <= 0) return;
+    ompp_causal_watch(flag_bit, other ? 1u << slot : 0);
+    ompp_causal_watch(OMPP_WHATIF_BIT_BASELINE, base ? 1u << slot : 0);
 }
 
-void ompp_causal_chase(ompp_causal_thread_t *self, unsigned flag_bit)
+bool ompp_causal_any_reordered(void)
+{
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
+        if (atomic_load_explicit(&ompp_causal.overtaken[OMPP_WHATIF_BIT_BASELINE][s], memory_order_relaxed)) return true;
+    return false;
+}
+
+void ompp_causal_chase(ompp_causal_thread_t *self)
 {
     for (unsigned i = 0; i < ROUNDS && ompp_causal_experiment.slot >= 0; i++) {
         const ompp_time_t t = ompp_event_now();
         ompp_clocks_count(&self->clocks, t);
-        const ompp_fine_t owes = most(self->clocks.set, t) - offset_at(self, t);
+        bool grows;
+        const ompp_fine_t owes = most(self->clocks.set, t, &grows) - offset_at(self, t);
         if (owes < CLOSE_NS * OMPP_FINE) return;
-        watch_order(flag_bit);
-        pay(self, t + (ompp_time_t)(owes / OMPP_FINE));
+        const ompp_time_t pause = (ompp_time_t)(owes / OMPP_FINE);
+        pay(self, t + (grows && pause < STEP_NS ? STEP_NS : pause));
         if (atomic_load_explicit(&ompp_causal.set, memory_order_relaxed) != self->clocks.set) return;
     }
 }

@@ -16,7 +16,9 @@
  * to experiment, and what one has saved is what has been added to them. At either end ranks are somewhere in their units of work; what one
  * has saved, and the others do not know yet, is the same at both once they are in step. So a short part comes first that is not measured.
  *
- * Some experiments make nothing faster: a unit of work has to take as long in them as in the others without the delays (control).
+ * Some experiments make nothing faster: a unit of work has to take as long in them as in the others without the delays (control). Where
+ * the order of events is decided as the program runs, delays make another one than the program has without them; then units at 0 % are
+ * what the others are compared with, and more of them are needed.
  *
  * What an experiment has brought is found from all ranks where they share memory (ompp_causal_node.c), and by each for itself otherwise.
  */
@@ -38,7 +40,7 @@
 #define WARM 5u               /* passes of a thread until the experiment is in its stride, when threads do not meet */
 #define MEASURED 6u           /* passes from then on, at least */
 #define FOREVER_NS 2000000000u /* without so many passes of one thread */
-#define CONTROL 8u            /* one experiment in so many makes nothing faster */
+#define CONTROL 8u            /* one experiment in so many makes nothing faster, where that is a check only */
 #define UNCONTROLLED 4u       /* the first ones do */
 #define BUDGET 0.3            /* part of the run that delays may take */
 
@@ -49,7 +51,7 @@ static struct {
     ompp_time_t first;   /* begin of all, and of the present one */
     ompp_time_t begin;
     ompp_time_t paid;    /* of those that are over */
-    uint64_t visits;     /* at the begin of the present one, as what follows */
+    uint64_t visits, changes; /* at the begin of the present one, as what follows; changes: of the progress point */
     ompp_causal_seen_t seen;
     ompp_fine_t saved, baseline;
     _Atomic uint64_t origin; /* number of the one that offsets began with; 0 = ranks do not know each other yet */
@@ -120,10 +122,20 @@ void ompp_causal_heard_of(unsigned slot, uint64_t work)
         atomic_store_explicit(&run.heard[slot], work, memory_order_relaxed);
 }
 
+/* \return one in so many is at 0 %, when there are n others to compare with: the difference is best known with sqrt(n) as many. */
+static uint64_t one_in(unsigned n)
+{
+    uint64_t root = 1;
+
+    while (root * root < n) root++;
+    return ompp_causal_any_reordered() ? 1 + root : CONTROL;
+}
+
 static ompp_causal_experiment_t choose(uint64_t n)
 {
     static const unsigned percents[] = {25, 50, 75, 100};
     uint64_t work[OMPP_CLOCKS_SLOTS], largest = 0;
+    unsigned nregions = 0;
     ompp_causal_experiment_t chosen = {.number = n, .slot = -1};
     uint64_t best = 0;
 
@@ -135,12 +147,13 @@ static ompp_causal_experiment_t choose(uint64_t n)
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         const uint64_t ticket = draw(n, ompp_causal_key(s));
         if (work[s] == 0 || work[s] < largest / SHARE) continue;
+        nregions++;
         if (chosen.slot >= 0 && ticket <= best) continue;
         best = ticket;
         chosen.slot = (int)s;
     }
     chosen.percent = ompp_env.causal_speedup ? (unsigned)ompp_env.causal_speedup : percents[draw(n, 1) % 4];
-    if (n > UNCONTROLLED && draw(n, 2) % CONTROL == 0) chosen.percent = 0;
+    if (n > UNCONTROLLED && draw(n, 2) % one_in(nregions * (ompp_env.causal_speedup ? 1 : 4)) == 0) chosen.percent = 0;
     return chosen;
 }
 
@@ -174,6 +187,7 @@ static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t nex
     if (!run.first) run.first = t;
     run.begin = t;
     run.visits = visits;
+    run.changes = ompp_progress_changes();
     run.seen = on ? ompp_causal_result_seen() : (ompp_causal_seen_t){0, 0};
     run.saved = on ? ompp_clocks_offset(&ompp_causal.rule, &self->clocks, OMPP_CLOCKS_EXPERIMENT) : 0;
     run.baseline = on ? later(run.baseline, self->clocks.o[OMPP_CLOCKS_BASELINE]) : 0;
@@ -217,8 +231,11 @@ static void finish(const ompp_causal_thread_t *self, bool warm, uint64_t visits,
     const ompp_fine_t paid = self->clocks.o[OMPP_CLOCKS_BASELINE];
     const ompp_time_t begin = warm ? self->warm.begin : run.begin, work_before = warm ? self->warm.work : run.seen.work;
     ompp_causal_seen_t seen = ompp_causal_result_seen();
+    const uint64_t visits_before = warm ? self->warm.visits : run.visits;
+    /* Before the first visit, and when another point has taken over, the units in it are not known. */
+    const bool units = visits_before && run.changes == ompp_progress_changes();
     ompp_whatif_block_t block = {.number = (uint32_t)ompp_causal_experiment.number,
-                                 .visits = (uint32_t)(visits - (warm ? self->warm.visits : run.visits)),
+                                 .visits = units ? (uint32_t)(visits - visits_before) : 0,
                                  .time_ns = t > begin ? t - begin : 0,
                                  .saved_ns = (int64_t)whole_ns(saved - (warm ? self->warm.saved : run.saved)),
                                  .paid_ns = whole_ns(paid - (warm ? self->warm.paid : run.baseline))};

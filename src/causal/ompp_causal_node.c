@@ -190,7 +190,7 @@ static void take(const cut_t *from, const cut_t *to)
 
     if (experiment.slot < 0 || atomic_load(&from->spoilt) || time <= 0 || alone <= 0 || faster < 0) return;
     const ompp_whatif_block_t block = {.number = (uint32_t)experiment.number,
-                                       .visits = (uint32_t)(to->visits > from->visits ? to->visits - from->visits : 0),
+                                       .visits = (uint32_t)(from->visits && to->visits > from->visits ? to->visits - from->visits : 0),
                                        .time_ns = (uint64_t)time,
                                        .saved_ns = faster < time ? time - faster : 0,
                                        .paid_ns = alone < time ? (uint64_t)(time - alone) : 0};

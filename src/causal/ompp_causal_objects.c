@@ -3,6 +3,7 @@
  * in a table of fixed size, four in a row; when a row is full, the one that has not been used for longest is given up.
  */
 #include "causal/ompp_causal_priv.h"
+#include "causal/ompp_progress_priv.h"
 #include "causal/ompp_replay.h"
 
 #include <string.h>
@@ -431,9 +432,10 @@ static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t
     if (o->holder && o->holder != self) stamp_of_holder(o->holder, &o->stamp[0], t);
     found = o->stamp[0].t > 0;
     self->other = o->stamp[0];
-    if (kind == OMPP_SYNC_MUTEX && !ompp_causal.rule.delays) {
+    if (kind == OMPP_SYNC_MUTEX) {
         const ompp_time_t begin = self->clocks.waiting ? self->clocks.waiting : t;
-        slots = ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &o->stamp[1], OMPP_CAUSAL_TOLERANCE);
+        if (ompp_causal.rule.delays) ompp_causal_watch_order(self, &o->stamp[1], OMPP_WHATIF_BIT_LOCK);
+        else slots = ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &o->stamp[1], OMPP_CAUSAL_TOLERANCE);
         ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, begin);
         ompp_clocks_combine(&o->stamp[1], &self->own);
     }
@@ -482,9 +484,18 @@ static void come_for_more(ompp_causal_thread_t *self, ompp_replay_op_t op, ompp_
 
 static void hand_out(ompp_causal_thread_t *self, ompp_time_t t)
 {
-    self->chases = false;
-    if (ompp_causal.rule.delays) ompp_causal_chase(self, OMPP_WHATIF_BIT_DYNAMIC);
-    else come_for_more(self, OMPP_REPLAY_CHUNK, t);
+    if (!ompp_causal.rule.delays) {
+        come_for_more(self, OMPP_REPLAY_CHUNK, t);
+        return;
+    }
+    ompp_causal_chase(self);
+    object_t *o = take(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(), true);
+    if (!o) return;
+    ompp_causal_watch_order(self, &o->stamp[0], OMPP_WHATIF_BIT_DYNAMIC);
+    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
+    ompp_clocks_combine(&o->stamp[0], &self->own);
+    o->used = t;
+    ompp_causal_unlock(&o->lock);
 }
 
 /* ---- All -------------------------------------------------------------------------------------------------------------- */
@@ -516,6 +527,7 @@ void ompp_causal_publish(ompp_sync_object_t kind, uint64_t object, ompp_time_t t
     if (!self) return;
     ompp_causal_settle(self);
     self->syncs++;
+    if (kind == OMPP_SYNC_BARRIER || kind == OMPP_SYNC_CHUNK) self->chases = false;
     if (kind == OMPP_SYNC_BARRIER)
         arrive(self, object, (*generation_of(self, object))++, t);
     else if (kind == OMPP_SYNC_CHUNK)
@@ -538,6 +550,10 @@ void ompp_causal_wait(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
         come_for_more(self, OMPP_REPLAY_LOOP, t);
         ompp_causal_leave(self);
         return;
+    }
+    if (kind == OMPP_SYNC_MUTEX && ompp_causal.rule.delays) {
+        ompp_causal_chase(self);
+        t = ompp_event_now();
     }
     ompp_clocks_wait(&self->clocks, t);
     self->wait = (ompp_causal_wait_t){kind, object, 0};
@@ -584,6 +600,15 @@ static bool found_stamp(ompp_causal_thread_t *self, ompp_sync_object_t kind, uin
     }
 }
 
+/* The initial thread has left a barrier of its team, or of other threads; that of the team's end is a join. */
+static void at_barrier(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    const ompp_region_ref_t region = ompp_meter_region(self->node);
+
+    if (region && !ompp_construct_forks(ompp_region_construct(region))) ompp_progress_candidate(region, true, t);
+    ompp_causal_at_join(self, 0, t);
+}
+
 void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 {
     ompp_causal_thread_t *self = object ? ompp_causal_enter() : NULL;
@@ -602,6 +627,6 @@ void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
     if (kind == OMPP_SYNC_MUTEX && self->part.team) go_on_in_interval(self);
     if (kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_CHUNK) ompp_causal_measure(self, t);
     if (kind == OMPP_SYNC_BARRIER && !ompp_event_team()) ompp_causal_crowd_spoil(self);
-    if (kind == OMPP_SYNC_BARRIER && self->main) ompp_causal_at_join(self, 0, self->clocks.since);
+    if (kind == OMPP_SYNC_BARRIER && self->main) at_barrier(self, self->clocks.since);
     ompp_causal_leave(self);
 }

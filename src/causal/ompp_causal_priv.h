@@ -306,10 +306,19 @@ void ompp_causal_go_on(ompp_causal_thread_t *self, const ompp_stamp_t *stamp, om
 
 void ompp_causal_pay(ompp_time_t until);
 
-/** \brief With delays: waits until the thread has had as much delay as the one with the most, where order is decided by who comes first.
- *  What a large speed-up gains there is flagged: the program without the delays would not have had the order they made.
- *  \param[in] flag_bit  OMPP_WHATIF_BIT_*: what decides. */
-void ompp_causal_chase(ompp_causal_thread_t *self, unsigned flag_bit);
+/** \brief With delays: waits until the thread has had as much delay as the one with the most, where order is decided by who comes first. */
+void ompp_causal_chase(ompp_causal_thread_t *self);
+
+/**
+ * \brief With delays, where the thread comes first, or not, by the clocks as they are: whether the faster program would have this order
+ *        (the flag), and whether the program without delays would (what it takes is then not known from the experiment).
+ * \param[in] before    stamps of those that came before, combined.
+ * \param[in] flag_bit  OMPP_WHATIF_BIT_*: what decides.
+ */
+void ompp_causal_watch_order(const ompp_causal_thread_t *self, const ompp_stamp_t *before, unsigned flag_bit);
+
+/** \return whether the order of any experiment was not that of the program without delays. */
+bool ompp_causal_any_reordered(void);
 
 /* ---- Experiments (ompp_causal_experiment.c) --------------------------------------------------------------------------- */
 

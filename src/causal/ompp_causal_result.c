@@ -262,9 +262,10 @@ ompp_whatif_clock_t *ompp_causal_clock_of(ompp_a_whatif_region_t *record, unsign
     return NULL;
 }
 
+/* Together they have no known number of visits when one of them has none. */
 static void join_blocks(ompp_whatif_block_t *into, const ompp_whatif_block_t *from)
 {
-    into->visits += from->visits;
+    into->visits = into->visits && from->visits ? into->visits + from->visits : 0;
     into->time_ns += from->time_ns;
     into->saved_ns += from->saved_ns;
     into->paid_ns += from->paid_ns;

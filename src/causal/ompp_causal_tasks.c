@@ -283,10 +283,11 @@ static void do_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t other, 
     begin(self, task, other);
     unlock_pool();
     ompp_causal_go_on(self, &self->other, 0, t);
-    if (ompp_causal.rule.delays) ompp_causal_chase(self, OMPP_WHATIF_BIT_TASK);
+    if (ompp_causal.rule.delays) ompp_causal_chase(self);
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
     if (!ompp_causal.rule.delays) ompp_causal_note_begin(self, waiting, slots);
     lock_pool();
+    if (ompp_causal.rule.delays) ompp_causal_watch_order(self, &pool.begun, OMPP_WHATIF_BIT_TASK);
     note_begun(self);
     unlock_pool();
 }
@@ -301,6 +302,10 @@ static void do_end(ompp_causal_thread_t *self, uint64_t task, uint64_t other, om
     unlock_pool();
     if (here) ompp_causal_note_end(self);
     else ompp_causal_spoil_order(self);
+    if (here && ompp_causal.rule.delays) {
+        ompp_causal_chase(self); /* before it takes another one */
+        t = ompp_event_now();
+    }
     if (here) turn_back(self, t);
 }
 

@@ -143,4 +143,8 @@ void ompp_clocks_start(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const o
  */
 uint16_t ompp_clocks_overtaken(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, const ompp_stamp_t *before, ompp_time_t tolerance);
 
+/** \brief The same of one clock. */
+bool ompp_clocks_overtaken_on(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, const ompp_stamp_t *before, unsigned clock,
+                              ompp_time_t tolerance);
+
 #endif

@@ -161,3 +161,12 @@ uint16_t ompp_clocks_overtaken(const ompp_clocks_rule_t *rule, const ompp_clocks
     }
     return (uint16_t)slots;
 }
+
+bool ompp_clocks_overtaken_on(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, const ompp_stamp_t *before, unsigned clock,
+                              ompp_time_t tolerance)
+{
+    const ompp_time_t begin = c->waiting ? c->waiting : c->since;
+
+    if (before->t == 0 || before->set != c->set) return false;
+    return fine(begin) + fine(tolerance) - ompp_clocks_offset(rule, c, clock) < before->v[clock];
+}

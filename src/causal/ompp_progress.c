@@ -48,6 +48,7 @@ static atomic_flag sampling = ATOMIC_FLAG_INIT;
 /* A region that is visited again and again; mean and m2 of its periods as they come (Welford 1962). */
 typedef struct {
     ompp_region_ref_t region;
+    bool barrier;
     uint64_t visits;
     ompp_time_t last;
     double mean, m2;
@@ -58,7 +59,8 @@ static candidate_t candidates[MAX_CANDIDATES]; /* used by who holds the flag */
 static unsigned ncandidates;
 static atomic_flag candidates_busy = ATOMIC_FLAG_INIT;
 static candidate_t *_Atomic leader; /* most regular candidate, NULL = none yet */
-static _Atomic uint64_t leader_visits;
+static _Atomic uint64_t leader_visits, changes;
+static _Atomic bool named_leads;
 
 static void (*_Atomic on_visit)(ompp_time_t t);
 static _Atomic uint64_t reported; /* largest number of visits told so far */
@@ -237,6 +239,9 @@ uint64_t ompp_progress_visits(ompp_time_t t)
     sample_all(t);
     if (visits < ENOUGH_VISITS && atomic_load_explicit(&leader, memory_order_relaxed))
         visits = atomic_load_explicit(&leader_visits, memory_order_relaxed);
+    else if (visits >= ENOUGH_VISITS && atomic_load_explicit(&leader, memory_order_relaxed) &&
+             !atomic_exchange_explicit(&named_leads, true, memory_order_relaxed))
+        atomic_fetch_add_explicit(&changes, 1, memory_order_relaxed);
     while (visits > before &&
            !atomic_compare_exchange_weak_explicit(&reported, &before, visits, memory_order_relaxed, memory_order_relaxed))
         continue;
@@ -270,12 +275,12 @@ void ompp_progress_finish(ompp_time_t t)
 
 /* ---- Automatic ones ------------------------------------------------------------------------------------------------- */
 
-static candidate_t *candidate_of(ompp_region_ref_t region)
+static candidate_t *candidate_of(ompp_region_ref_t region, bool barrier)
 {
     for (unsigned i = 0; i < ncandidates; i++)
-        if (candidates[i].region == region) return &candidates[i];
+        if (candidates[i].region == region && candidates[i].barrier == barrier) return &candidates[i];
     if (ncandidates == MAX_CANDIDATES) return NULL;
-    candidates[ncandidates] = (candidate_t){.region = region};
+    candidates[ncandidates] = (candidate_t){.region = region, .barrier = barrier};
     return &candidates[ncandidates++];
 }
 
@@ -287,12 +292,13 @@ static double irregularity(const candidate_t *c)
     return c->mean > 0 ? c->m2 / periods / (c->mean * c->mean) : 1e9;
 }
 
-/* More regular, and of equals the more frequent: it ends more blocks. A small difference is chance. */
+/* More regular, and of equals the more frequent: it ends more blocks. A small difference is chance. Any other goes before a barrier. */
 static bool better(const candidate_t *a, const candidate_t *b)
 {
     double x = irregularity(a), y = b ? irregularity(b) : 1e18;
 
     if (a == b) return false;
+    if (b && a->barrier != b->barrier) return b->barrier;
     if (!b || x < 0.8 * y) return true;
     return x < 1.25 * y && a->visits > 2 * b->visits;
 }
@@ -307,17 +313,23 @@ static void judge(candidate_t *c)
     if (!better(c, best)) return;
     if (best) best->record->automatic = 1;
     c->record->automatic = 2;
+    atomic_fetch_add_explicit(&changes, 1, memory_order_relaxed);
     atomic_store_explicit(&leader, c, memory_order_release);
 }
 
-void ompp_progress_candidate(ompp_region_ref_t region, ompp_time_t t)
+uint64_t ompp_progress_changes(void)
+{
+    return atomic_load_explicit(&changes, memory_order_relaxed);
+}
+
+void ompp_progress_candidate(ompp_region_ref_t region, bool barrier, ompp_time_t t)
 {
     candidate_t *c;
     bool leads = false;
     void (*call)(ompp_time_t) = atomic_load_explicit(&on_visit, memory_order_acquire);
 
     if (!region || atomic_flag_test_and_set_explicit(&candidates_busy, memory_order_acquire)) return;
-    c = candidate_of(region);
+    c = candidate_of(region, barrier);
     if (c) {
         if (c->visits++ > 0 && t > c->last) {
             double delta = (double)(t - c->last) - c->mean;

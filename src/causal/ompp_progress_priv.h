@@ -2,7 +2,7 @@
  * \file
  * Progress points: where the program says, or where it can be seen, that it has done a unit of work. Blocks and experiments end at
  * them. Named by coz.h's macros, by OMPP_PROGRESS, OMPP_BEGIN and OMPP_END of ompp.h, or found: the most regular one of the outermost
- * parallel regions and collective calls. Private to src/causal.
+ * parallel regions and collective calls; in a program that has none, the most regular barrier. Private to src/causal.
  */
 #ifndef OMPP_PROGRESS_PRIV_H
 #define OMPP_PROGRESS_PRIV_H
@@ -21,12 +21,17 @@
  */
 uint64_t ompp_progress_visits(ompp_time_t t);
 
+/** \return how often another point has become the leading one: visits before and after that do not count the same units of work. */
+uint64_t ompp_progress_changes(void);
+
 /**
- * \brief A region that could serve as a progress point has been left: an outermost parallel region, or a collective call.
- * \param[in] region  0 is ignored.
+ * \brief A region that could serve as a progress point has been left: an outermost parallel region, or a collective call; or one whose
+ *        barrier the initial thread has left. The latter only while none of the others is regular.
+ * \param[in] region   0 is ignored.
+ * \param[in] barrier  of the latter kind.
  * \note Threads: any; two at the same time: one is not counted. No lock is waited for, no allocation but at the first visit.
  */
-void ompp_progress_candidate(ompp_region_ref_t region, ompp_time_t t);
+void ompp_progress_candidate(ompp_region_ref_t region, bool barrier, ompp_time_t t);
 
 /** \brief A unit of a latency point begins, or ends, on this thread at t (ompp_causal_latency.c). */
 void ompp_causal_unit(ompp_a_whatif_point_t *point, bool begins, ompp_time_t t);

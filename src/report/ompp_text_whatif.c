@@ -135,6 +135,9 @@ static void print_control(ompp_text_t *t)
 
     if (!ompp_whatif_control(&t->profile->whatif, &c)) return;
     fprintf(t->out, "Control        : %" PRIu64 " experiments at 0 %%; ", c.experiments);
+    if (c.compared) fputs("gains are of units of work in the others, against those there", t->out);
+    if (c.compared) fputs(c.others ? "; without delays, " : "\n", t->out);
+    if (c.compared && !c.others) return;
     if (!c.units) fputs("nothing to compare: no progress point was visited in them\n", t->out);
     else if (c.interval == OMPP_INTERVAL_FEW) fputs("not determined: too few of them\n", t->out);
     else if (c.interval == OMPP_INTERVAL_WIDE) fputs("not determined: experiments differ too much\n", t->out);

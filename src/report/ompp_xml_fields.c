@@ -197,11 +197,11 @@ RECORD(result, "result", FIELD("region", INDEX, MAY, ompp_xml_result_t, region),
        FIELD("correction", REAL, MUST, ompp_xml_result_t, correction),
        FIELD("slope", REAL, MUST, ompp_xml_result_t, slope), FIELD("knee", U32, MAY, ompp_xml_result_t, knee),
        FIELD("contention", BOOL, MUST, ompp_xml_result_t, contention), FIELD("inside", INDEX, MAY, ompp_xml_result_t, inside),
-       NAMED("verdict", verdicts, MUST, ompp_xml_result_t, verdict));
+       NAMED("verdict", verdicts, MUST, ompp_xml_result_t, verdict), BITS("flags", flags, ompp_xml_result_t, flags));
 
 RECORD(gain, "gain", FIELD("permille", U32, MUST, ompp_xml_gain_t, permille), FIELD("gain", REAL, MUST, ompp_xml_gain_t, gain),
        FIELD("interval", BOOL, MUST, ompp_xml_gain_t, interval), FIELD("wide", BOOL, MAY, ompp_xml_gain_t, wide),
-       FIELD("low", REAL, MAY, ompp_xml_gain_t, low),
+       FIELD("by-control", BOOL, MAY, ompp_xml_gain_t, by_control), FIELD("low", REAL, MAY, ompp_xml_gain_t, low),
        FIELD("high", REAL, MAY, ompp_xml_gain_t, high));
 
 /* ---- Text ----------------------------------------------------------------------------------------------------------- */

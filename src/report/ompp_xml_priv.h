@@ -68,6 +68,7 @@ typedef struct {
 typedef struct {
     uint32_t permille;
     bool interval, wide; /* wide: that is why there is none */
+    bool by_control;
     double gain, low, high;
 } ompp_xml_gain_t;
 
@@ -75,6 +76,7 @@ typedef struct {
     uint32_t region, knee, inside, verdict;
     bool contention;
     double share, followed, own, correction, slope;
+    uint32_t flags;
 } ompp_xml_result_t;
 
 extern const ompp_xml_record_t ompp_xml_whatif, ompp_xml_point, ompp_xml_control, ompp_xml_followed, ompp_xml_clock, ompp_xml_block,

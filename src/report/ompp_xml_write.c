@@ -311,13 +311,13 @@ static void put_result(xml_out_t *x, const ompp_whatif_result_t *r)
 {
     ompp_xml_result_t result = {.region = r->region, .knee = r->knee, .inside = r->inside, .verdict = r->verdict,
                                 .contention = r->contention, .share = r->share, .followed = r->followed, .own = r->own,
-                                .correction = r->correction, .slope = r->slope};
+                                .correction = r->correction, .slope = r->slope, .flags = r->flags};
 
     open_record(x, &ompp_xml_result, &result);
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
         const ompp_gain_t *g = &r->gains[k];
         ompp_xml_gain_t gain = {g->permille, g->interval == OMPP_INTERVAL_KNOWN, g->interval == OMPP_INTERVAL_WIDE,
-                                g->gain, g->low, g->high};
+                                g->by_control, g->gain, g->low, g->high};
         if (g->permille) put_record(x, &ompp_xml_gain, &gain);
     }
     close_element(x);

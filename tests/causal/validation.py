@@ -108,7 +108,7 @@ def predictions(profile, seconds):
     whole = (profile.whatif.time - profile.whatif.paid) / (1e9 * seconds - profile.whatif.paid)
     found = {}
     for (region, permille), gain in profile.whatif.gains.items():
-        scaled = [None if value is None else value * whole for value in gain]
+        scaled = [None if value is None else value * whole for value in gain[:3]]
         found[names[region], permille] = Prediction(*scaled, profile.whatif.flags[region], seconds)
     return found
 

@@ -14,7 +14,7 @@ import xml.etree.ElementTree as ElementTree
 
 Point = collections.namedtuple("Point", "kind name automatic visits begins in_flight")
 Clock = collections.namedtuple("Clock", "time saved paid observations blocks")
-Gain = collections.namedtuple("Gain", "gain low high")  # low, high: None where there is no interval
+Gain = collections.namedtuple("Gain", "gain low high by_control", defaults=(False,))  # low, high: None where there is no interval
 Result = collections.namedtuple("Result", "share followed own correction slope knee contention inside verdict flags")
 Region = collections.namedtuple("Region", "id number type file begin end name function flags")
 Phase = collections.namedtuple("Phase", "time child task count")
@@ -43,6 +43,12 @@ class Node:
 
     def where(self):
         return set(self.phases) | {place for place, _ in self.values}
+
+
+def unit(blocks):
+    """Time of a unit of work in the program with the faster region, of blocks (time, saved, paid, visits)."""
+    counted = [b for b in blocks if b[3]]
+    return sum(b[0] - b[1] for b in counted) / sum(b[3] for b in counted)
 
 
 class Whatif:
@@ -75,11 +81,12 @@ class Whatif:
         for e in results if results is not None else ():
             region = number(e, "region", OUTSIDE)
             self.results[region] = Result(*(float(e.get(key)) for key in ("share", "followed", "own", "correction", "slope")), number(e, "knee"),
-                                          e.get("contention") == "true", number(e, "inside", -1), e.get("verdict"), self.flags[region])
+                                          e.get("contention") == "true", number(e, "inside", -1), e.get("verdict"), set(e.get("flags", "").split()))
+            self.flags[region] = self.results[region].flags
             for g in e.findall("gain"):
                 known = g.get("interval") == "true"
                 self.gains[region, number(g, "permille")] = Gain(float(g.get("gain")), float(g.get("low", 0)) if known else None,
-                                                                 float(g.get("high", 0)) if known else None)
+                                                                 float(g.get("high", 0)) if known else None, g.get("by-control") == "true")
 
     def defects(self):
         """Gains follow from the clocks; parts are not larger than the whole."""
@@ -95,6 +102,8 @@ class Whatif:
                 continue
             gain, alone = self.gains[region, permille], clock.time - clock.paid
             wanted = min((clock.saved - clock.paid) / alone * self.results[region].correction, 1) if alone > 0 else 0
+            if gain.by_control:
+                wanted = min(1 - unit(clock.blocks) / unit(self.control.blocks), 1)
             if abs(gain.gain - wanted) > 1e-9:
                 yield "%s: gain %r, its clock says %r" % (where, gain.gain, wanted)
             if gain.low is not None and not gain.low <= gain.high:
