@@ -63,7 +63,7 @@ static long long now_ns(void)
     return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
-static void see(void *data, const ompp_perf_record_t *record)
+static void see(void *data, ompp_perf_record_t *record)
 {
     set_t *s = data;
 

@@ -44,6 +44,12 @@ def run(scratch, program, title, names):
     return outcome, cpu_seconds() - before
 
 
+def least(scratch, program, title, names):
+    """The cheapest of three runs: what disturbs the machine makes them dearer alone."""
+    runs = [run(scratch, program, "%s-%d" % (title, number), names) for number in range(3)]
+    return runs[0][0], min(seconds for _, seconds in runs)
+
+
 def main():
     verdict, scratch = harness.Verdict("cost"), harness.Scratch("cost")
     try:
@@ -52,10 +58,12 @@ def main():
         verdict.equal(there.messages(), [], "in the library: messages")
         seconds = 1e-9 * int(there.profile().ranks[0]["duration-ns"])
         verdict.check(seconds < expensive / 4, "in the library: %.3f s are booked of a search of %.3f s" % (seconds, expensive))
+        _, nothing = least(scratch, program, "nothing", "grid")
         for title, names, said in (("misspelled", "gird", "there is grid"), ("line", "nowhere.c:12", "no code of this line")):
-            outcome, cheap = run(scratch, program, title, names)
+            outcome, cheap = least(scratch, program, title, names)
             verdict.check(any(said in m for m in outcome.messages()), "%s: messages: %s" % (title, outcome.messages()))
-            verdict.check(cheap < expensive / 4, "%s: %.3f s, where reading all takes %.3f s" % (title, cheap, expensive))
+            verdict.check(cheap - nothing < (expensive - nothing) / 4,
+                          "%s: %.3f s, where reading all takes %.3f s and what is there %.3f s" % (title, cheap, expensive, nothing))
     except harness.Failure as failure:
         verdict.check(False, str(failure))
     verdict.finish(scratch)
