@@ -51,7 +51,7 @@ need_packages() {
     say "and for tests and examples:" $test_packages
     command -v dpkg-query >/dev/null || { say "(no dpkg here: make sure they are installed)"; return 0; }
     missing=$(missing_packages)
-    [ -n "$missing" ] || { want_gcc_plugin "$@"; return 0; }
+    [ -n "$missing" ] || { want_plugins "$@"; return 0; }
     say "Missing: $missing"
     may_install "$@" || die "not installed: run as root or with --install, or: apt-get install --no-install-recommends $missing"
     # shellcheck disable=SC2086
@@ -59,14 +59,20 @@ need_packages() {
         apt update >/dev/null || die "apt-get update failed"
         apt install --no-install-recommends $missing || die "the packages could not be installed"
     fi
-    want_gcc_plugin "$@"
+    want_plugins "$@"
 }
 
-# For the plugin by which load/store hooks cost less in what gcc makes; all works without it.
-want_gcc_plugin() {
-    plugin=$(gcc -print-file-name=plugin)/include/gcc-plugin.h
-    [ ! -f "$plugin" ] || return 0
-    package=gcc-$(gcc -dumpversion | sed 's/\..*//')-plugin-dev
+# For the plugins by which load/store hooks cost less in what gcc and clang make; all works without them.
+want_plugins() {
+    want_header "$(gcc -print-file-name=plugin)/include/gcc-plugin.h" "gcc-$(gcc -dumpversion | sed 's/\..*//')-plugin-dev" "$@"
+    want_header /usr/lib/llvm-19/include/llvm/Passes/PassPlugin.h llvm-19-dev "$@"
+}
+
+# want_header FILE PACKAGE ARGS...
+want_header() {
+    file=$1 package=$2
+    shift 2
+    [ ! -f "$file" ] || return 0
     may_install "$@" && apt install --no-install-recommends "$package" >/dev/null 2>&1 ||
         say "$package is not installed: hooks of kinst-ompp --memory will cost more"
 }

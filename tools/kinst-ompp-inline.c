@@ -2,8 +2,8 @@
  * \file
  * --memory: hooks that count where they stand, instead of being called. What gcc makes becomes so by a plugin of it
  * (src/memory/ompp_gcc.cc); without that, and without optimisation, by the GNU assembler, in the place of calls. clang does it itself in a
- * second step. Objects stay ordinary ones, for any linker and archive. Where it cannot be, hooks are called: counts are the same, and the
- * program is slower. See docs/data.md.
+ * second step, and better with a plugin of its own (src/memory/ompp_clang.cc). Objects stay ordinary ones, for any linker and archive.
+ * Where it cannot be, hooks are called: counts are the same, and the program is slower. See docs/data.md.
  */
 #include "tools/kinst-ompp.h"
 
@@ -184,6 +184,46 @@ static const char *hooks_of(const kinst_command_t *c, const kinst_list_t *comman
     return bitcode;
 }
 
+/* The version of the user's clang as the plugin's name has it: its first two numbers. */
+static const char *version_of(const kinst_command_t *c)
+{
+    char *out = kinst_text("%s/version", kinst_private());
+    kinst_list_t argv = {0};
+    size_t size;
+
+    for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
+    kinst_add(&argv, "-dumpversion");
+    kinst_run(argv.v, &(kinst_run_t){.out = out, .err = "/dev/null", .always = true});
+    const char *text = kinst_file_read(out, &size);
+    size_t length = text ? strspn(text, "0123456789") : 0;
+    if (length && text[length] == '.') length += 1 + strspn(text + length + 1, "0123456789");
+    return kinst_text("%.*s", (int)length, text ? text : "");
+}
+
+/* It is one version's, and not each clang of that version is made for plugins. */
+static const char *plugin_of(const kinst_command_t *c)
+{
+    static const char *plugin;
+    static bool asked;
+    kinst_list_t argv = {0};
+
+    if (asked || !kinst_private()) return plugin;
+    asked = true;
+    plugin = part(kinst_text("memory-clang-%s.so", version_of(c)));
+    for (size_t i = 0; plugin && i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
+    kinst_addf(&argv, "-fpass-plugin=%s", plugin ? plugin : "");
+    kinst_add(&argv, "-O1");
+    kinst_add(&argv, "-c");
+    kinst_add(&argv, "-x");
+    kinst_add(&argv, "c");
+    kinst_add(&argv, "/dev/null");
+    kinst_add(&argv, "-o");
+    kinst_addf(&argv, "%s/plugin.o", kinst_private());
+    if (plugin && silent_run(&argv, true) != 0) plugin = NULL;
+    if (!plugin) kinst_say("the hooks of --memory are inlined without a plugin, which is slower: there is none for this clang");
+    return plugin;
+}
+
 /* Dependency files name the object that the user gets. */
 static void add_dependencies(kinst_list_t *argv, const kinst_list_t *command, const char *object)
 {
@@ -218,10 +258,38 @@ static const char *object_of(const kinst_command_t *c, const kinst_list_t *comma
     return kinst_text("%.*s.o", dot ? (int)(dot - name) : (int)strlen(name), name);
 }
 
+static void remove_last(kinst_list_t *words, const char *word)
+{
+    size_t at = words->n;
+
+    while (at > 0 && strcmp(words->v[at - 1], word) != 0) at--;
+    if (at == 0) return;
+    for (; at < words->n; at++) words->v[at - 1] = words->v[at];
+    words->v[--words->n] = NULL;
+}
+
+/* Hooks become code: those that the plugin knows by it, the others by the bitcode. */
+static void add_second(kinst_list_t *argv, const kinst_command_t *c, const kinst_list_t *command, const char *hooks, const char *plugin)
+{
+    static const char *const ours[] = {"-fno-vectorize", "-fno-slp-vectorize"}; /* what has been counted may be vectorised again */
+    kinst_list_t words = {0};
+
+    for (size_t i = 0; i < command->n; i++) kinst_add(&words, command->v[i]);
+    for (size_t i = 0; plugin && i < sizeof ours / sizeof ours[0]; i++) remove_last(&words, ours[i]);
+    add_compiler(argv, c, &words, code);
+    kinst_add(argv, "-Xclang");
+    kinst_add(argv, "-mlink-builtin-bitcode");
+    kinst_add(argv, "-Xclang");
+    kinst_add(argv, hooks);
+    if (plugin) kinst_addf(argv, "-fpass-plugin=%s", plugin);
+    kinst_add(argv, "-x");
+    kinst_add(argv, "ir");
+}
+
 int kinst_inline_run(const kinst_list_t *command, const kinst_command_t *c, const kinst_run_t *how)
 {
     const char *hooks = c && kinst_inline_fits(c) ? hooks_of(c, command) : NULL, *object = hooks ? object_of(c, command) : NULL;
-    kinst_list_t first = {0}, second = {0};
+    kinst_list_t first = {0};
 
     if (c && kinst_inline_fits(c) && !hooks) say_called("this clang makes no bitcode of memory-hooks.c");
     if (!hooks) return kinst_run(command->v, how);
@@ -238,17 +306,15 @@ int kinst_inline_run(const kinst_list_t *command, const kinst_command_t *c, cons
     int status = kinst_run(first.v, how);
     if (status != 0) return how->err ? kinst_run(command->v, how) : status;
 
-    add_compiler(&second, c, command, code);
-    kinst_add(&second, "-Xclang");
-    kinst_add(&second, "-mlink-builtin-bitcode");
-    kinst_add(&second, "-Xclang");
-    kinst_add(&second, hooks);
-    kinst_add(&second, "-x");
-    kinst_add(&second, "ir");
-    kinst_add(&second, bitcode);
-    kinst_add(&second, "-o");
-    kinst_add(&second, object);
-    if (silent_run(&second, false) == 0) return 0;
+    for (const char *plugin = plugin_of(c);; plugin = NULL) {
+        kinst_list_t second = {0};
+        add_second(&second, c, command, hooks, plugin);
+        kinst_add(&second, bitcode);
+        kinst_add(&second, "-o");
+        kinst_add(&second, object);
+        if (silent_run(&second, false) == 0) return 0;
+        if (!plugin) break;
+    }
     say_called("this clang cannot link them into what it has made");
     return kinst_run(command->v, how);
 }

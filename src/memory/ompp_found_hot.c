@@ -159,6 +159,73 @@ FOUND(at_store, at, OMPP_STORE, at_usual(address, OMPP_STORE))
 FOUND(turn_load, turn, OMPP_LOAD, turn_usual(address, OMPP_LOAD))
 FOUND(turn_store, turn, OMPP_STORE, turn_usual(address, OMPP_STORE))
 
+/* ---- Sequences of accesses: ompp_clang.cc ---------------------------------------------------------------------------------- */
+
+/* Of accesses from an address on, step bytes apart, how many are on its page; per_byte is 2^20 / step, or somewhat more. */
+static inline uint64_t on_page(uintptr_t address, int64_t step, uint64_t number, uint32_t per_byte)
+{
+    const uint32_t page = 1u << OMPP_MAP_PAGE_BITS, offset = address & (page - 1);
+    const uint32_t room = step < 0 ? offset : page - 1 - offset;
+    const uint64_t most = ((room * (uint64_t)per_byte) >> 20) + 1;
+
+    return most < number ? most : number;
+}
+
+/*
+ * Counts them, slot bytes behind their structures' first counts. What is usual of it keeps all registers but rax. \return how many
+ * are left, the last ones.
+ */
+static inline uint64_t run_usual(uintptr_t address, int64_t step, uint64_t number, uint64_t slot)
+{
+    ompp_counter_t *counter = ompp_counter_self;
+    const unsigned kind = slot >= OMPP_INLINE_KIND;
+    const uint64_t bytes = step < 0 ? -(uint64_t)step : (uint64_t)step;
+    const bool stays = bytes == 0, far = bytes >> OMPP_MAP_PAGE_BITS;
+    const uint32_t per_byte = far || number < 2 || stays ? 0 : (1u << 20) / (uint32_t)bytes + 1;
+
+    while (number) {
+        uint64_t here = stays ? number : on_page(address, step, number, per_byte), at;
+        uint32_t entry = ompp_count_entry(counter, address), owner = entry & ~OMPP_MAP_LOW;
+        if (!owner && counter->tag) break;
+        if (entry & OMPP_MAP_PAGE_LEADS) {
+            uint32_t object = ompp_map_grain(entry, address);
+            if (object > OMPP_MAP_NEAR) break;
+            at = (uint64_t)object << OMPP_INLINE_COUNT_BITS;
+            here = stays ? number : 1;
+        } else
+            at = entry & OMPP_MAP_LOW;
+        ompp_count_t *count = ompp_count_at(counter, at);
+        *(uint64_t *)((char *)count->scalars + slot) += here;
+        if (owner != counter->tag) count->foreign[kind] += here;
+        address += here * (uint64_t)step;
+        number -= here;
+    }
+    return number;
+}
+
+static inline void run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot, uint64_t left)
+{
+    while (left) {
+        address += (number - left) * (uint64_t)step;
+        *(uint64_t *)(at(address, slot >= OMPP_INLINE_KIND) + COUNTS + slot) += 1;
+        address += (uint64_t)step;
+        number = left - 1;
+        left = run_usual(address, step, number, slot);
+    }
+}
+
+__attribute__((used)) void ompp_found_run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot, uint64_t left);
+void ompp_found_run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot, uint64_t left)
+{
+    run(address, step, number, slot, left);
+}
+
+KEEPS uint64_t ompp_usual_run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot);
+KEEPS uint64_t ompp_usual_run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot)
+{
+    return run_usual(address, step, number, slot);
+}
+
 /* The system saves, and so the processor has, registers that only xsave knows. */
 __attribute__((used)) int ompp_found_has_xsave(void);
 int ompp_found_has_xsave(void)
@@ -172,69 +239,88 @@ int ompp_found_has_xsave(void)
  * Code in the program jumps here: the address in rax, which becomes the result; rdx leads back, all else is kept. Its function may
  * have values in the 128 bytes below the stack pointer. What is told of the frames (.cfi) is right at each instruction.
  */
-__asm__(".macro ompp_kept name, usual, function\n"
-        "    .globl \\name\n"
-        "    .type \\name, @function\n"
-        "    .p2align 4\n"
-        "\\name:\n"
-        "    .cfi_startproc\n"
-        "    .cfi_def_cfa rsp, 0\n"
-        "    .cfi_register rip, rdx\n"
-        "    leaq -128(%rsp), %rsp\n"
-        "    .cfi_def_cfa_offset 128\n"
-        "    pushq %rdx\n"
-        "    .cfi_def_cfa_offset 136\n"
-        "    .cfi_offset rip, -136\n"
-        "    pushq %rdi\n"
-        "    .cfi_def_cfa_offset 144\n"
-        "    movq %rax, %rdi\n"
-        "    call \\usual\n"
-        "    testq %rax, %rax\n"
-        "    jz 1f\n"
-        "2:  popq %rdi\n"
-        "    .cfi_def_cfa_offset 136\n"
-        "    popq %rdx\n"
-        "    .cfi_def_cfa_offset 128\n"
-        "    .cfi_register rip, rdx\n"
-        "    leaq 128(%rsp), %rsp\n"
-        "    .cfi_def_cfa_offset 0\n"
-        "    jmp *%rdx\n"
-        "1:  .cfi_def_cfa_offset 144\n"
-        "    .cfi_offset rip, -136\n"
-        "    pushq %rbp\n"
-        "    .cfi_def_cfa_offset 152\n"
-        "    .cfi_offset rbp, -152\n"
-        "    movq %rsp, %rbp\n"
-        "    .cfi_def_cfa_register rbp\n"
-        "    pushq %rcx\n"
-        "    pushq %rsi\n"
-        "    pushq %r8\n"
-        "    pushq %r9\n"
-        "    pushq %r10\n"
-        "    pushq %r11\n"
-        "    andq $-16, %rsp\n"
-        "    call \\function\n"
-        "    leaq -48(%rbp), %rsp\n"
-        "    popq %r11\n"
-        "    popq %r10\n"
-        "    popq %r9\n"
-        "    popq %r8\n"
-        "    popq %rsi\n"
-        "    popq %rcx\n"
-        "    popq %rbp\n"
-        "    .cfi_restore rbp\n"
-        "    .cfi_def_cfa rsp, 144\n"
-        "    jmp 2b\n"
-        "    .cfi_endproc\n"
-        "    .size \\name, . - \\name\n"
-        ".endm\n"
-        ".text\n");
+#define BEGIN(name)                                                                                                    \
+    "    .globl " name "\n"                                                                                            \
+    "    .type " name ", @function\n"                                                                                  \
+    "    .p2align 4\n" name ":\n"                                                                                      \
+    "    .cfi_startproc\n"                                                                                             \
+    "    .cfi_def_cfa rsp, 0\n"                                                                                        \
+    "    .cfi_register rip, rdx\n"                                                                                     \
+    "    leaq -128(%rsp), %rsp\n"                                                                                      \
+    "    .cfi_def_cfa_offset 128\n"                                                                                    \
+    "    pushq %rdx\n"                                                                                                 \
+    "    .cfi_def_cfa_offset 136\n"                                                                                    \
+    "    .cfi_offset rip, -136\n"                                                                                      \
+    "    pushq %rdi\n"                                                                                                 \
+    "    .cfi_def_cfa_offset 144\n"
+
+/* rdi is what it was. */
+#define END                                                                                                            \
+    "    popq %rdi\n"                                                                                                  \
+    "    .cfi_def_cfa_offset 136\n"                                                                                    \
+    "    popq %rdx\n"                                                                                                  \
+    "    .cfi_def_cfa_offset 128\n"                                                                                    \
+    "    .cfi_register rip, rdx\n"                                                                                     \
+    "    leaq 128(%rsp), %rsp\n"                                                                                       \
+    "    .cfi_def_cfa_offset 0\n"                                                                                      \
+    "    jmp *%rdx\n"                                                                                                  \
+    "    .cfi_def_cfa_offset 144\n"                                                                                    \
+    "    .cfi_offset rip, -136\n"
+
+#define CALL(prepare, function)                                                                                                 \
+    "    pushq %rbp\n"                                                                                                 \
+    "    .cfi_def_cfa_offset 152\n"                                                                                    \
+    "    .cfi_offset rbp, -152\n"                                                                                      \
+    "    movq %rsp, %rbp\n"                                                                                            \
+    "    .cfi_def_cfa_register rbp\n"                                                                                  \
+    "    pushq %rcx\n"                                                                                                 \
+    "    pushq %rsi\n"                                                                                                 \
+    "    pushq %r8\n"                                                                                                  \
+    "    pushq %r9\n"                                                                                                  \
+    "    pushq %r10\n"                                                                                                 \
+    "    pushq %r11\n"                                                                                                 \
+    "    andq $-16, %rsp\n"                                                                                            \
+    prepare "    call " function "\n"                                                                                          \
+    "    leaq -48(%rbp), %rsp\n"                                                                                       \
+    "    popq %r11\n"                                                                                                  \
+    "    popq %r10\n"                                                                                                  \
+    "    popq %r9\n"                                                                                                   \
+    "    popq %r8\n"                                                                                                   \
+    "    popq %rsi\n"                                                                                                  \
+    "    popq %rcx\n"                                                                                                  \
+    "    popq %rbp\n"                                                                                                  \
+    "    .cfi_restore rbp\n"                                                                                           \
+    "    .cfi_def_cfa rsp, 144\n"
+
 #define TEXT_OF(name) #name
-#define KEPT(name, function) __asm__("ompp_kept " TEXT_OF(name) ", ompp_usual_" #function ", ompp_found_" #function);
+#define TEXT(name) TEXT_OF(name)
+#define KEPT(name, function)                                                                                           \
+    __asm__(".text\n" BEGIN(TEXT(name))                                                                                \
+            "    movq %rax, %rdi\n"                                                                                    \
+            "    call ompp_usual_" #function "\n"                                                                      \
+            "    testq %rax, %rax\n"                                                                                   \
+            "    jz 1f\n"                                                                                              \
+            "2:\n" END                                                                                                 \
+            "1:\n" CALL("", "ompp_found_" #function)                                                                       \
+            "    jmp 2b\n"                                                                                             \
+            "    .cfi_endproc\n"                                                                                       \
+            "    .size " TEXT(name) ", . - " TEXT(name) "\n");
 KEPT(OMPP_INLINE_AT_LOAD, at_load)
 KEPT(OMPP_INLINE_AT_STORE, at_store)
 KEPT(OMPP_INLINE_TURN_LOAD, turn_load)
 KEPT(OMPP_INLINE_TURN_STORE, turn_store)
+
+/* The first address is in rdi, the step in rsi, the number in rax, which is lost, the slot in rcx. */
+__asm__(".text\n" BEGIN(TEXT(OMPP_INLINE_RUN))
+        "    movq %rax, %rdx\n"
+        "    call ompp_usual_run\n"
+        "    testq %rax, %rax\n"
+        "    jnz 1f\n"
+        "2:\n" END
+        "1:\n" CALL("    movq %rax, %r8\n", "ompp_found_run")
+        "    jmp 2b\n"
+        "    .cfi_endproc\n"
+        "    .size " TEXT(OMPP_INLINE_RUN) ", . - " TEXT(OMPP_INLINE_RUN) "\n");
 
 /* Once per thread. The area holds all that compilers put values into: up to AVX-512's registers, behind 512 + 64 bytes of its own. */
 __asm__("    .hidden ompp_counter_get_kept\n"

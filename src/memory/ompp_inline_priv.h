@@ -16,6 +16,7 @@
 #define OMPP_INLINE_AT_STORE ompp_memory_at_store_1
 #define OMPP_INLINE_TURN_LOAD ompp_memory_turn_load_1
 #define OMPP_INLINE_TURN_STORE ompp_memory_turn_store_1
+#define OMPP_INLINE_RUN ompp_memory_run_1
 
 /* Offsets in the counter, in bytes. */
 #define OMPP_INLINE_TAG 0

@@ -14,36 +14,42 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#ifdef __clang__
+#define ALONE __attribute__((noinline))
+#else
+#define ALONE __attribute__((noipa))
+#endif
+
 enum { INNER = 60, OFTEN = 1 << 18 };
 
 static double a[512] __attribute__((aligned(4096))), sum[512] __attribute__((aligned(4096)));
-static double *const places[] = {a, sum};
+static double *const volatile places[] = {a, sum}; /* which the compiler does not know */
 static sigjmp_buf back;
 static volatile sig_atomic_t ready;
 static _Atomic int done; /* rounds that end */
 
 /* A step, and none; turns that the compiler does not know. */
-__attribute__((noipa)) static void nest(double *to, const double *from, long turns, int inner)
+ALONE static void nest(double *to, const double *from, long turns, int inner)
 {
     for (long k = 0; k < turns; k++)
         for (int j = 0; j < inner; j++) *to += from[j];
 }
 
 /* Turns that it knows. */
-__attribute__((noipa)) static void known(double *to, const double *from, long turns)
+ALONE static void known(double *to, const double *from, long turns)
 {
     for (long k = 0; k < turns; k++)
         for (int j = 0; j < INNER; j++) *to += from[j];
 }
 
 /* One loop that stays where it is. */
-__attribute__((noipa)) static void stays(double *to, const double *from, long turns)
+ALONE static void stays(double *to, const double *from, long turns)
 {
     for (long k = 0; k < turns; k++) *to += *from;
 }
 
 /* Jumps into the middle of what turns: that is no loop to the compiler, but the one around it is, by which the address advances. */
-__attribute__((noipa)) static void jumps(double *to, const double *from, long turns)
+ALONE static void jumps(double *to, const double *from, long turns)
 {
     for (int k = 0; k < INNER; k++) {
         long left = turns;
@@ -63,10 +69,12 @@ static long account(void)
 
 static void once(const char *shape, long turns)
 {
-    if (!strcmp(shape, "nest")) nest(sum, a, turns, INNER);
-    if (!strcmp(shape, "known")) known(sum, a, turns);
-    if (!strcmp(shape, "stays")) stays(sum, a, turns * INNER);
-    if (!strcmp(shape, "jumps")) jumps(sum, a, turns / INNER);
+    double *const from = places[0], *const to = places[1];
+
+    if (!strcmp(shape, "nest")) nest(to, from, turns, INNER);
+    if (!strcmp(shape, "known")) known(to, from, turns);
+    if (!strcmp(shape, "stays")) stays(to, from, turns * INNER);
+    if (!strcmp(shape, "jumps")) jumps(to, from, turns / INNER);
 }
 
 /* Some rounds that end, and one that does not. */

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ElementTree
 import memory
 from memory import harness
 
-HELD = 4608  # accesses per load or store in the code: MOST_HELD + MOST_FREE of src/memory/ompp_gcc.cc
+HELD = 4608  # accesses per load or store in the code: MOST_HELD + MOST_FREE of src/memory/ompp_gcc.cc; ompp_clang.cc has less
 HOOKS = {"nest": 1, "known": 1, "stays": 1, "jumps": 3}  # loads of "a" in the code
 REGISTERS = ("nest", "known", "stays")
 
@@ -41,15 +41,15 @@ def check(verdict, scratch, program, title, how, shape):
     verdict.check(stores >= account - HELD * HOOKS[shape], "%s: at least %d stores, %d in the report" % (title, account, stores))
     if how == "jump" and HOOKS[shape] == 1:
         verdict.check(loads <= account + 1, "%s: not more than %d loads, %d in the report" % (title, account, loads))
-    if shape == "nest":  # the sum is read once a turn of the outer loop, at the least
+    if shape == "nest" and title.startswith("gcc"):  # the sum is read once a turn of the outer loop, at the least; clang keeps it
         verdict.check(sums(profile, "sum")[memory.LOADS] >= (account - HELD) // 60, "%s: loads of the sum" % title)
 
 
 def main():
     scratch, verdict = harness.Scratch("held"), harness.Verdict("held")
-    for name, compiler in memory.compilers("gcc"):
+    for name, compiler in memory.compilers("gcc", "clang"):
         for level in ("-O1", "-O2", "-O3"):
-            program = scratch.file("held" + level)
+            program = scratch.file("held-" + name + level)
             memory.build(compiler, os.path.join(memory.HERE, "held.c"), program, level)
             for shape in REGISTERS if memory.has_plugin(compiler) else ():
                 verdict.check(memory.counts_in_registers(program, shape), "%s %s %s: counts in registers" % (name, level, shape))

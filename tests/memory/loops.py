@@ -42,9 +42,13 @@ def main():
                 verdict.equal(inlined.get(key), counts, "%s: %s" % (title, key))
             verdict.check(len(called) == 7, title + ": all structures are there")
             verdict.equal(out, plain(scratch, compiler, level), title + ": results")
-            if name == "gcc" and memory.has_plugin(compiler):
+            if memory.has_plugin(compiler):
                 program = scratch.file((title + " inlined").replace(" ", ""))
                 verdict.check(memory.counts_in_registers(program, "other"), title + ": counts in registers")
+            if name == "clang":
+                other = memory.without_plugin(compiler, scratch.file("other"))
+                verdict.equal(memory.has_plugin(other), False, title + ": no plugin for another version")
+                verdict.equal(measure(verdict, scratch, title + " other", other, [level]), (out, inlined), title + ": without the plugin")
             verdict.equal(out_called, out, title + ": results, called")
     verdict.finish(scratch)
 

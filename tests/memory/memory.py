@@ -34,14 +34,30 @@ def build(compiler, source, output, *flags):
 
 
 def has_plugin(compiler):
-    """Whether hooks of this gcc are inlined by the plugin."""
+    """Whether hooks of this gcc or clang are inlined by a plugin. When the build has made one for this clang, it must be used."""
     words = [harness.command("kinst-ompp"), "--memory", "--verbose", "--dry-run", compiler, "-O1", "-c", os.path.join(HERE, "lone.c")]
-    return "-fplugin=" in harness.execute(words, HERE).err
+    said = harness.execute(words, HERE).err
+    version = harness.execute([compiler, "-dumpversion"], HERE).out.split(".")[:2]
+    made = os.path.join(harness.BUILD, ".libs", "ompp", "memory-clang-%s.so" % ".".join(version).strip())
+    if os.path.exists(made) and made not in said:
+        raise harness.Failure("%s does not use %s: %s" % (compiler, made, said[-1500:]))
+    return "plugin=" in said
 
 
 def counts_in_registers(program, function):
     """Whether a function has code that counts in registers: it hands over by symbols of its own (src/memory/ompp_inline_priv.h)."""
-    return "ompp_memory_turn_" in harness.execute(["objdump", "-d", "--disassemble=" + function, program], os.path.dirname(program)).out
+    code = harness.execute(["objdump", "-d", "--disassemble=" + function, program], os.path.dirname(program)).out
+    return "ompp_memory_turn_" in code or "ompp_memory_run_" in code
+
+
+def without_plugin(compiler, folder):
+    """A command for clang that no plugin is for, as its version is another one."""
+    path = os.path.join(folder, "other", os.path.basename(compiler))
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as script:
+        script.write('#!/bin/sh\n[ "$1" = -dumpversion ] && echo 0.0 || exec %s "$@"\n' % compiler)
+    os.chmod(path, 0o755)
+    return path
 
 
 def memory_set(profile):
