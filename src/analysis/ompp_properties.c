@@ -23,7 +23,7 @@ typedef struct {
     /* MPI: thread time in the call, of it waiting for the last rank, that rank, and messages. */
     double busy, waiting;
     uint32_t late_rank;
-    uint64_t colls, recvs, sends, bytes_out;
+    uint64_t colls, recvs, sends, bytes_in, bytes_out;
     double call_ns; /* time in these calls */
 } find_t;
 
@@ -121,6 +121,7 @@ static void add_call(find_t *f, uint32_t n, uint64_t *rank_ns)
         f->colls += block->values[OMPP_METRIC_COLLS];
         f->recvs += block->values[OMPP_METRIC_RECVS];
         f->sends += block->values[OMPP_METRIC_SENDS];
+        f->bytes_in += block->values[OMPP_METRIC_BYTES_IN];
         f->bytes_out += block->values[OMPP_METRIC_BYTES_OUT];
     }
     uint64_t least = least_of(p, node, rank_ns, &rank);
@@ -144,7 +145,7 @@ static bool add_calls(find_t *f, uint32_t region)
     uint64_t *rank_ns = calloc(f->profile->nranks_kept + 1, sizeof *rank_ns);
 
     f->busy = f->waiting = 0;
-    f->colls = f->recvs = f->sends = f->bytes_out = 0;
+    f->colls = f->recvs = f->sends = f->bytes_in = f->bytes_out = 0;
     f->call_ns = 0;
     f->late_rank = OMPP_NONE;
     for (uint32_t n = 1; rank_ns && n < f->profile->nnodes; n++)
@@ -218,7 +219,7 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
     case OMPP_WHEN_DELAYED:
         return f->sends && !f->recvs && !f->colls && f->call_ns > MESSAGE_NS * (double)f->sends + BYTE_NS * (double)f->bytes_out;
     case OMPP_WHEN_MOVES:
-        return f->recvs || f->sends || f->colls;
+        return f->recvs || f->sends || f->bytes_in || f->bytes_out;
     }
     return false;
 }

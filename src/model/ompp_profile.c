@@ -4,7 +4,7 @@
 #include <string.h>
 
 const ompp_coverage_row_t ompp_coverage_rows[OMPP_COVERAGE_NUM] = {
-#define OMPP_COVERAGE(id, name, text) [OMPP_COVERAGE_##id] = {name, text},
+#define OMPP_COVERAGE(id, name, text, weight) [OMPP_COVERAGE_##id] = {name, text, OMPP_WEIGHT_##weight},
 #include "model/ompp_coverage.def"
 #undef OMPP_COVERAGE
 };

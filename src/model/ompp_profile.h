@@ -183,14 +183,17 @@ typedef struct {
 
 /** Kinds of coverage lines. */
 typedef enum {
-#define OMPP_COVERAGE(id, name, text) OMPP_COVERAGE_##id,
+#define OMPP_COVERAGE(id, name, text, weight) OMPP_COVERAGE_##id,
 #include "model/ompp_coverage.def"
 #undef OMPP_COVERAGE
     OMPP_COVERAGE_NUM
 } ompp_coverage_kind_t;
 
+typedef enum { OMPP_WEIGHT_FACT, OMPP_WEIGHT_TIMES } ompp_coverage_weight_t;
+
 typedef struct {
     const char *name, *text;
+    ompp_coverage_weight_t weight;
 } ompp_coverage_row_t;
 
 extern const ompp_coverage_row_t ompp_coverage_rows[OMPP_COVERAGE_NUM];

@@ -2,6 +2,8 @@
 
 #include "model/ompp_tables.h"
 
+#include <fnmatch.h>
+
 const ompp_property_row_t ompp_properties[OMPP_PROPERTY_NUM] = {
 #define OMPP_PROPERTY(id, name, advice) [OMPP_PROPERTY_##id] = {name, advice},
 #include "model/ompp_property.def"
@@ -15,3 +17,19 @@ const ompp_property_rule_t ompp_property_rules[] = {
 #undef OMPP_PROPERTY_RULE
 };
 const size_t ompp_nproperty_rules = sizeof ompp_property_rules / sizeof ompp_property_rules[0];
+
+const ompp_property_call_t ompp_property_calls[] = {
+#define OMPP_PROPERTY_CALL(property, calls, advice) {OMPP_PROPERTY_##property, calls, advice},
+#include "model/ompp_property.def"
+#undef OMPP_PROPERTY_CALL
+};
+const size_t ompp_nproperty_calls = sizeof ompp_property_calls / sizeof ompp_property_calls[0];
+
+const char *ompp_property_advice(ompp_property_t property, const char *call)
+{
+    for (size_t i = 0; call && *call && i < ompp_nproperty_calls; i++) {
+        const ompp_property_call_t *row = &ompp_property_calls[i];
+        if (row->property == property && fnmatch(row->calls, call, 0) == 0) return row->advice;
+    }
+    return ompp_properties[property].advice;
+}

@@ -31,6 +31,12 @@ typedef struct {
     const char *name, *advice;
 } ompp_property_row_t;
 
+/** What a property says of some calls of MPI. */
+typedef struct {
+    uint8_t property;
+    const char *calls, *advice; /* calls: with * for anything */
+} ompp_property_call_t;
+
 typedef struct {
     uint8_t construct, phase, when, property;
 } ompp_property_rule_t;
@@ -38,5 +44,10 @@ typedef struct {
 extern const ompp_property_row_t ompp_properties[OMPP_PROPERTY_NUM];
 extern const ompp_property_rule_t ompp_property_rules[];
 extern const size_t ompp_nproperty_rules;
+extern const ompp_property_call_t ompp_property_calls[];
+extern const size_t ompp_nproperty_calls;
+
+/** \brief What to do about a property. \param call  the MPI function that it holds for, NULL or "" for none. */
+const char *ompp_property_advice(ompp_property_t property, const char *call);
 
 #endif

@@ -206,7 +206,7 @@ static void clean_puts(ompp_text_t *t, const char *text)
 
 /* Fills the text of ompp_coverage.def: %s subject, %r reason, %n count, %p count as thousandths in percent, %m that
  * in the mean of the ranks that say it, [only with a reason]. */
-static void coverage_line(ompp_text_t *t, const ompp_coverage_t *c)
+static void coverage_words(ompp_text_t *t, const ompp_coverage_t *c)
 {
     const char *reason = ompp_profile_text(t->profile, c->reason);
     bool skip = false;
@@ -230,7 +230,33 @@ static void coverage_line(ompp_text_t *t, const ompp_coverage_t *c)
     }
     if (t->nranks > 1 && c->nranks && c->nranks < t->nranks)
         fprintf(t->out, " [%" PRIu32 " of %" PRIu64 " ranks]", c->nranks, t->nranks);
-    putc('\n', t->out);
+}
+
+static bool is_caution(const ompp_coverage_t *c)
+{
+    return ompp_coverage_rows[c->kind].weight == OMPP_WEIGHT_TIMES;
+}
+
+void ompp_text_cautions(ompp_text_t *t)
+{
+    for (size_t i = 0; i < t->profile->ncoverage; i++) {
+        if (!is_caution(&t->profile->coverage[i])) continue;
+        fputs("Caution: ", t->out);
+        coverage_words(t, &t->profile->coverage[i]);
+        fputs(" (more in ompp Coverage, and in docs/report.md)\n", t->out);
+    }
+}
+
+/* A section of its own: programs that read ompP's reports know each line of the overheads, and leave out sections that they do not. */
+static void cautions(ompp_text_t *t)
+{
+    for (size_t i = 0; i < t->profile->ncoverage; i++) {
+        if (!is_caution(&t->profile->coverage[i])) continue;
+        ompp_layout_title(t->out, "ompp Caution");
+        ompp_text_cautions(t);
+        putc('\n', t->out);
+        return;
+    }
 }
 
 /* ompP's sections divide by different times, and have no room to say so. */
@@ -255,8 +281,13 @@ void ompp_text_coverage(ompp_text_t *t)
     if (!p->ncoverage && !t->refused) fputs("everything was measured\n", t->out);
     for (uint32_t kind = 0; kind < OMPP_COVERAGE_NUM; kind++) {
         for (size_t i = 0; i < p->ncoverage; i++)
-            if (p->coverage[i].kind == kind) coverage_line(t, &p->coverage[i]);
+            if (p->coverage[i].kind == kind) {
+                coverage_words(t, &p->coverage[i]);
+                putc('\n', t->out);
+            }
         if (kind == OMPP_COVERAGE_OUTSIDE && t->nslots > 1) percentages(t);
+        if (kind == OMPP_COVERAGE_OUTSIDE && t->ncounters)
+            fputs("counters have a dot between groups of three digits, as in ompP's reports: 1.953 is 1953\n", t->out);
         if (kind == OMPP_COVERAGE_REFUSED && t->refused) fputs(t->refused, t->out); /* expressions are the report's matter */
     }
     putc('\n', t->out);
@@ -297,6 +328,7 @@ int ompp_report_text(const ompp_profile_t *profile, int digits, FILE *out)
         ompp_text_callgraph(&t);
         ompp_text_flat(&t);
         ompp_text_callgraph_profiles(&t);
+        cautions(&t);
         rc = ompp_text_overheads(&t);
         if (rc == 0) rc = ompp_text_properties(&t);
         if (rc == 0) rc = ompp_text_outside(&t);

@@ -195,7 +195,12 @@ static const char *const quality_words[] = {[OMPP_QUALITY_EXACT] = "exact",
 /* Who has filled the columns, how exactly, and what is in them; those of all tables have a star. */
 static void print_legend(const ompp_text_t *t, const set_t *s)
 {
-    fprintf(t->out, "Counted by %s, %s (docs/data.md). Columns; those with * stand in the tables of regions, too:\n",
+    if (!t->profile->nobjects)
+        fputs("No structure is named, so that all data is one. To tell structures apart, name variables with OMPP_DATA=NAME,... (ompp\n"
+              "--data=NAME,...; ompp doctor checks the names), or blocks in the source: #pragma pomp inst data(...) (docs/data.md).\n",
+              t->out);
+    fprintf(t->out, "Counted by %s, %s (docs/data.md). Counts have a dot between groups of three digits. Columns; those with * stand\n"
+                    "in the tables of regions, too:\n",
             ompp_profile_text(t->profile, s->metric[0]->source), quality_words[s->metric[0]->quality]);
     for (size_t i = 0; i < s->n; i++) {
         const bool column = s->metric[i]->use == OMPP_USE_OBJECTS || s->metric[i]->use == OMPP_USE_SELECTED;

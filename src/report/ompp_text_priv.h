@@ -222,6 +222,10 @@ bool ompp_text_has_class(const ompp_text_t *t, unsigned class);
 /* Sections. */
 void ompp_text_general(ompp_text_t *t);
 void ompp_text_coverage(ompp_text_t *t);
+
+/** \brief A line for each thing in Coverage that makes times untrustworthy: at the head of what advises by them. */
+void ompp_text_cautions(ompp_text_t *t);
+
 void ompp_text_overview(ompp_text_t *t);
 void ompp_text_callgraph(ompp_text_t *t);
 void ompp_text_flat(ompp_text_t *t);

@@ -35,7 +35,10 @@ char *ompp_text_subject(const ompp_text_t *t, uint32_t region)
 /* The advice, with the rank in place of %r. */
 static void print_advice(ompp_text_t *t, const ompp_finding_t *f)
 {
-    const char *advice = ompp_properties[f->property].advice, *rank = strstr(advice, "%r");
+    const ompp_region_t *region = f->region == OMPP_NONE ? NULL : &t->profile->regions[f->region];
+    const bool mpi = region && region->construct == OMPP_CONSTRUCT_MPI;
+    const char *advice = ompp_property_advice(f->property, mpi ? ompp_profile_text(t->profile, region->name) : NULL);
+    const char *rank = strstr(advice, "%r");
 
     if (rank && f->rank != OMPP_NONE)
         fprintf(t->out, "     %.*s%" PRIu32 "%s\n\n", (int)(rank - advice), advice, f->rank, rank + 2);
@@ -52,6 +55,7 @@ int ompp_text_properties(ompp_text_t *t)
 
     if (rc) return rc;
     ompp_layout_title(t->out, "ompP Performance Properties Report");
+    ompp_text_cautions(t);
     putc('\n', t->out);
     for (; listed < n && basis > 0 && 100.0 * (double)findings[listed].lost_ns / basis >= LEAST_PERCENT; listed++) {
         const ompp_finding_t *f = &findings[listed];

@@ -80,6 +80,13 @@ static void print_points(ompp_text_t *t)
         if (!w->points[i].automatic || leader == OMPP_NONE || leader == i) print_point(t, &w->points[i], leader == i);
 }
 
+static const char *how_to_try_more(const ompp_text_t *t)
+{
+    return t->profile->whatif.mode == OMPP_WHATIF_DELAY
+               ? "longer runs, or one region by its name or file:line, OMPP_CAUSAL_REGION"
+               : "longer runs, fewer regions, or one of them with OMPP_CAUSAL=delay and OMPP_CAUSAL_REGION";
+}
+
 static void print_work(ompp_text_t *t)
 {
     const ompp_whatif_work_t work = ompp_whatif_work(t->profile);
@@ -91,9 +98,8 @@ static void print_work(ompp_text_t *t)
         fprintf(t->out, "Not in Table   : %.1f %% of the work is in code outside of all regions (OMPP_REGION makes it one)\n",
                 percent(work.outside));
     if (work.left_out >= MUCH_OUTSIDE)
-        fprintf(t->out,
-                "Not in Table   : %.1f %% of the work is in regions that had no clock, or no experiment (longer runs, fewer regions)\n",
-                percent(work.left_out));
+        fprintf(t->out, "Not in Table   : %.1f %% of the work is in regions that had no %s (%s)\n", percent(work.left_out),
+                t->profile->whatif.mode == OMPP_WHATIF_DELAY ? "experiment" : "clock", how_to_try_more(t));
 }
 
 static bool waits_actively(const ompp_text_t *t)
@@ -396,11 +402,28 @@ static bool has_sums(const ompp_whatif_result_t *results, size_t n)
     return false;
 }
 
+/* What is said holds of what was tried: said where that is not about all of the work. */
+static void print_tried(ompp_text_t *t, size_t n)
+{
+    const ompp_whatif_work_t work = ompp_whatif_work(t->profile);
+    const double missing = work.outside + work.left_out;
+
+    if (missing < MUCH_OUTSIDE) return;
+    fprintf(t->out, "Of the %zu region%s tried (%.1f %% of the work) only; to try more: %s.\n", n,
+            n == 1 ? " that was" : "s that were", percent(fmax(1 - missing, 0)),
+            work.left_out >= MUCH_OUTSIDE ? how_to_try_more(t) : "OMPP_REGION makes regions of the rest");
+}
+
 static void print_first(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
 {
+    const ompp_whatif_work_t work = ompp_whatif_work(t->profile);
+    const bool all = work.outside + work.left_out < MUCH_OUTSIDE;
+
     fputs("Fix these first: gain of the program if a region is faster by 50 %, and by as much as was tried (percent in brackets).\n"
           "Gains do not add up.\n", t->out);
-    if (!print_items(t, results, n, false)) fputs("     None: the program gains less than 0.5 % from any one of them.\n", t->out);
+    print_tried(t, n);
+    if (!print_items(t, results, n, false))
+        fprintf(t->out, "     None%s: the program gains less than 0.5 %% from any one of them.\n", all ? "" : " of these");
     if (has_sums(results, n)) {
         fputs("Regions that are little more than others together, if all in them is faster:\n", t->out);
         print_items(t, results, n, true);

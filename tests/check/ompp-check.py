@@ -273,7 +273,7 @@ class Report:
             self.properties.append([i, head[2], None, None])
         elif subject and self.properties and not self.properties[-1][3]:
             self.properties[-1][2:] = [subject[1], Number(subject[3])]
-        elif not re.match(r'     [A-Z].*[.]$|Below 0\.1 percent, and not listed: \d+$|None\.$', l):
+        elif not re.match(r'     [A-Z].*[.]$|Caution: |Below 0\.1 percent, and not listed: \d+$|None\.$', l):
             self.say(i, 'layout')
 
     def read_rank(self, i, l):

@@ -222,7 +222,13 @@ def properties():
     mpi_calls(p, 0, 6, 0, 5, 'MPI_Init', lambda r: 400, None)  # holds both threads: 1600 ms: 4.0
     mpi_calls(p, 0, 7, 5000, 70, 'MPI_Bcast', lambda r: 50, [40, 40, 0, 0, 10])  # both threads: 200 ms: 0.5
     mpi_calls(p, 0, 8, 6000, 80, 'MPI_Barrier', lambda r: 310 - 300 * r, [0, 0, 0, 0, 10])  # rank 0 waits, twice 300 ms: 1.5
-    # Serial: 10000 - 4000 - 760 and 10000 - 4000 - 460, of one thread of two each: 10780 ms: 26.95
+    mpi_calls(p, 0, 9, 7000, 90, 'MPI_Waitall', lambda r: 100, None)  # both threads: 400 ms: 1.0
+    mpi_calls(p, 0, 10, 7500, 91, 'MPI_Barrier', lambda r: 50, [0, 0, 0, 0, 1])  # together, nothing is moved: 200 ms: 0.5
+    mpi_calls(p, 0, 11, 8000, 92, 'MPI_Put', lambda r: 25, [0, 800, 0, 0, 0])  # bytes, no message: 100 ms: 0.25
+    # Serial: 10000 - 4000 - 935 and 10000 - 4000 - 635, of one thread of two each: 10430 ms: 26.075
+    p.coverage.append([('kind', 'starved'), ('count', 2 * 778), ('ranks', 2)])  # 77.8 % in the mean of the ranks
+    p.coverage.append([('kind', 'note'), ('subject', '2 threads are bound to 1 of 2 processors'), ('reason', 'OMP_NUM_THREADS=1'),
+                       ('count', 2), ('ranks', 2)])
     return p
 
 
@@ -365,10 +371,26 @@ def whatif():
     return p
 
 
+def tried():
+    """Experiments with one region that brings nothing; what has most of the work had none."""
+    p = Profile('tried', threads=2)
+    par = p.node(p.region('PARALLEL', 1, begin=10, end=40), 0, 100)
+    small = p.node(p.region('USER REGION', 2, begin=12, end=14, name='small'), par, 110)
+    large = p.node(p.region('USER REGION', 3, begin=20, end=30, name='large'), par, 120)
+    for t in range(2):
+        p.time(small, (0, t), 10, exec=1500)
+        p.time(large, (0, t), 10, exec=7500)
+        p.time(par, (0, t), 1, startup=0, body=(9000, 9000), exitbar=0, shutdown=0)
+    p.whatif = [' <whatif%s>' % attributes([('mode', 'delay'), ('time-ns', 10000 * MS), ('events', 20), ('cost-ns', 1 * MS)]),
+                '  <point kind="throughput" name="step" visits="100"/>']
+    p.whatif += followed(1, None, 3000, (0, 0, 0, 0)) + [' </whatif>']
+    return p
+
+
 def main():
     for name, profile in (('serial', serial()), ('collapsed', collapsed()), ('constructs', constructs()), ('mpi', mpi()), ('plain', plain()),
                           ('properties', properties()), ('ranks20', many_ranks()), ('rest', many_ranks('rest', 4, 96)), ('tasks', tasks()), ('unresolved', unresolved()),
-                          ('whatif', whatif())):
+                          ('tried', tried()), ('whatif', whatif())):
         with open(os.path.join(sys.argv[1], name + '.xml'), 'w', encoding='utf-8') as out:
             out.write(profile.xml())
 

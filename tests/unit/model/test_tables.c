@@ -129,10 +129,66 @@ static void properties(void **state)
     }
 }
 
+/* What is said of calls of MPI is true of each: by kind, as they wait for different things or for nothing. */
+static void calls(void **state)
+{
+    static const struct {
+        ompp_property_t property;
+        const char *call, *said;
+    } row[] = {
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Barrier", "ranks wait for each other"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Init", "starts MPI"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Init_thread", "starts MPI"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Finalize", "ends MPI"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Wait", "what was begun before"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Waitall", "what was begun before"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Waitany", "one of the messages"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Testsome", "waits for none"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Probe", "until a message comes"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Mprobe", "until a message comes"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Iprobe", "waits for none"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Improbe", "waits for none"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Send_init", "prepares"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Ibarrier", "Only begun"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Win_fence", "put and got"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Win_unlock_all", "put and got"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Win_free", "window"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_File_write_at", "files"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Comm_split", "communicator"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Dist_graph_create", "communicator"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Graph_create", "communicator"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Intercomm_create", "communicator"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Info_create", "by themselves"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Pack", "copies"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Type_commit", "this rank alone"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Unpack", "copies"},
+        {OMPP_PROPERTY_MPI_CALL, "MPI_Group_incl", "by themselves"},
+        {OMPP_PROPERTY_MPI_CALL, "", "by themselves"},
+        {OMPP_PROPERTY_MPI_COMMUNICATION, "MPI_Bcast", "fewer and larger calls"},
+        {OMPP_PROPERTY_MPI_COMMUNICATION, "MPI_Ibcast", "Only begun"},
+        {OMPP_PROPERTY_MPI_RECEIVE, "MPI_Recv", "MPI_Irecv"},
+        {OMPP_PROPERTY_MPI_RECEIVE, "MPI_Irecv", "Only begun"},
+        {OMPP_PROPERTY_MPI_RECEIVE, "MPI_Startall", "Only begun"},
+        {OMPP_PROPERTY_MPI_LATE_RECEIVER, "MPI_Send", "MPI_Isend"},
+        {OMPP_PROPERTY_MPI_LATE_RECEIVER, "MPI_Isend", "only begins"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
+        if (!strstr(ompp_property_advice(row[i].property, row[i].call), row[i].said))
+            fail_msg("%s: %s", row[i].call, ompp_property_advice(row[i].property, row[i].call));
+    for (size_t i = 0; i < ompp_nproperty_calls; i++) {
+        const ompp_property_call_t *call = &ompp_property_calls[i];
+        assert_true(call->advice[strlen(call->advice) - 1] == '.' && strlen(call->advice) < 150);
+        for (const ompp_property_call_t *before = ompp_property_calls; before < call; before++)
+            assert_true(call->property != before->property || strcmp(call->calls, before->calls) != 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(constructs), cmocka_unit_test(columns), cmocka_unit_test(rules),
-                                       cmocka_unit_test(properties)};
+                                       cmocka_unit_test(properties), cmocka_unit_test(calls)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
