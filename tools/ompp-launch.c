@@ -164,9 +164,11 @@ static char *add_mpi(char *preload, const char *dir, const ompp_needs_t *needs)
     return preload;
 }
 
+/* Also of a program that GCC has compiled and LLVM's library serves; where clang has compiled some of it, OMPT tells more. */
 static bool use_gomp(const char *runtime, const ompp_needs_t *needs)
 {
-    return strcmp(runtime, "gomp") == 0 || (strcmp(runtime, "auto") == 0 && needs->openmp == OMPP_OPENMP_GOMP);
+    if (strcmp(runtime, "gomp") == 0) return true;
+    return needs->openmp == OMPP_OPENMP_GOMP && (strcmp(runtime, "auto") == 0 || (strcmp(runtime, "llvm") == 0 && !needs->both));
 }
 
 /*

@@ -15,18 +15,34 @@
 #include <unistd.h>
 
 unsigned ompp_gomp_mode;
+bool ompp_gomp_by_llvm;
+
+/* LLVM's library has libgomp's functions as well, and may be in front of libgomp. */
+static bool is_served_by_llvm(void)
+{
+    void *function = dlsym(RTLD_NEXT, "GOMP_parallel");
+    Dl_info info;
+
+    if (!function || !dladdr(function, &info) || !info.dli_fname) return false;
+    const char *slash = strrchr(info.dli_fname, '/');
+    return strncmp(slash ? slash + 1 : info.dli_fname, "libomp", 6) == 0;
+}
+
+#define UNSEEN                                                                                                         \
+    "loops with static schedule (their barriers count as BARRIER), master, atomic, flush, simd, distribute, scope; "   \
+    "single without copyprivate lasts until the thread's next barrier"
 
 bool ompp_gomp_ask_slow(void)
 {
     int saved = errno;
-    bool on = !dlsym(RTLD_DEFAULT, "ompp_opari_linked") && ompp_event_claim_openmp("GOMP, libgomp");
+    bool by_llvm = is_served_by_llvm();
+    bool on = !dlsym(RTLD_DEFAULT, "ompp_opari_linked") && ompp_event_claim_openmp(by_llvm ? "GOMP, libomp" : "GOMP, libgomp");
     unsigned before = 0;
 
+    if (on) ompp_gomp_by_llvm = by_llvm;
     if (__atomic_compare_exchange_n(&ompp_gomp_mode, &before, on ? OMPP_GOMP_ON : OMPP_GOMP_OFF, false, __ATOMIC_RELAXED,
                                     __ATOMIC_RELAXED) && on)
-        ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "GOMP",
-                            "loops with static schedule (their barriers count as BARRIER), master, atomic, flush, simd, distribute, "
-                            "scope; single without copyprivate lasts until the thread's next barrier");
+        ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "GOMP", by_llvm ? UNSEEN "; what clang has compiled" : UNSEEN);
     errno = saved;
     return ompp_gomp_mode == OMPP_GOMP_ON;
 }

@@ -189,7 +189,25 @@ OMPP_EXPORT void GOMP_parallel_end(void)
     join_team(&self.started[n]);
 }
 
-/* libgomp runs the teams of a league one after the other: a team of one. */
+/* A team of a league on LLVM's library: its first thread is a member of TEAMS. */
+static void league_member(void *data)
+{
+    const team_t *w = data;
+    const unsigned number = (unsigned)OMPP_REAL(int (*)(void), "omp_get_team_num")();
+    const place_t outer = place_here();
+
+    if (number > 0) {
+        leave_last_team(ompp_event_now());
+        ompp_event_member_begin(w->team, number, false, ompp_event_now());
+    }
+    self.team = w->region;
+    w->body(w->data);
+    member_barrier();
+    come_back(outer);
+    if (number > 0) self.left = true;
+}
+
+/* libgomp runs the teams of a league one after the other: a team of one. On LLVM's library each has a thread. */
 OMPP_EXPORT void GOMP_teams_reg(ompp_gomp_body_t body, void *data, ompp_word_t teams, ompp_word_t limit, ompp_word_t flags)
 {
     void (*real)(ompp_gomp_body_t, void *, ompp_word_t, ompp_word_t, ompp_word_t) =
@@ -202,8 +220,12 @@ OMPP_EXPORT void GOMP_teams_reg(ompp_gomp_body_t body, void *data, ompp_word_t t
     }
     fork_team(&w, OMPP_CONSTRUCT_TEAMS, NO_LOOP, body, data, OMPP_GOMP_HERE);
     ompp_event_member_begin(w.team, 0, false, ompp_event_now());
-    real(body, data, teams, limit, flags);
-    member_barrier();
+    if (ompp_gomp_by_llvm) {
+        real(league_member, &w, teams, limit, flags);
+    } else {
+        real(body, data, teams, limit, flags);
+        member_barrier();
+    }
     join_team(&w);
 }
 

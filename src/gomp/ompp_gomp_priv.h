@@ -11,6 +11,7 @@
  *    construct, or with its part of the team.
  *  - The barrier at the end of single, and of loops with a static schedule, is a plain GOMP_barrier.
  *  - Loops with a static schedule, master, atomic and flush are no calls at all.
+ *  - LLVM's library has the same functions. In front of libgomp it serves the program, and is the one behind these.
  *  - Calls may be tail calls; then the address is that of the caller's caller, or of the region's function (ompp_gomp_caller).
  */
 #ifndef OMPP_GOMP_PRIV_H
@@ -72,6 +73,8 @@ void *ompp_gomp_find_slow(const char *name, const char *version);
 extern unsigned ompp_gomp_mode; /* 0: not asked yet; else OMPP_GOMP_ON or OMPP_GOMP_OFF */
 #define OMPP_GOMP_ON 1u
 #define OMPP_GOMP_OFF 2u
+
+extern bool ompp_gomp_by_llvm; /* LLVM's library serves the program; known when ompp_gomp_mode is */
 
 /** \brief Whether this source delivers the process's OpenMP events; asked once. */
 bool ompp_gomp_ask_slow(void);

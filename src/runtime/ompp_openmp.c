@@ -41,32 +41,44 @@ const char *ompp_openmp_loaded(void)
 }
 
 /* LLVM's library has libgomp's functions as well: where it is in front, nothing gets to the libgomp that is loaded, too. */
-static bool serves_gcc(bool llvm)
+static bool serves_gcc(void)
 {
     void *function = dlsym(RTLD_DEFAULT, "GOMP_parallel");
     Dl_info info;
     size_t i = function && dladdr(function, &info) ? library_of(info.dli_fname) : NLIBRARIES;
 
-    return i < NLIBRARIES && libraries[i].llvm == llvm;
+    return i < NLIBRARIES && libraries[i].llvm;
+}
+
+static void no_source(ompp_profile_t *profile)
+{
+    const char *library = ompp_openmp_loaded();
+    char reason[100];
+
+    if (!library) return;
+    snprintf(reason, sizeof reason, "the program has %s, and was not built with kinst-ompp", library);
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_SOURCE, "none", reason, 1);
 }
 
 void ompp_openmp_coverage(ompp_profile_t *profile)
 {
     const char *source = ompp_profile_text(profile, profile->source);
-    const bool ompt = strncmp(source, "OMPT", 4) == 0;
+    const bool ompt = strncmp(source, "OMPT", 4) == 0, by_llvm = strstr(source, "libomp");
     bool loaded[NLIBRARIES] = {false};
-    char reason[100];
+    char reason[160];
 
+    if (!*source) {
+        no_source(profile);
+        return;
+    }
     dl_iterate_phdr(see, loaded);
-    for (size_t i = 0; i < NLIBRARIES; i++) {
-        if (!loaded[i]) continue;
-        if (!*source) {
-            snprintf(reason, sizeof reason, "the program has %s, and was not built with kinst-ompp", libraries[i].file);
-            ompp_profile_add_coverage(profile, OMPP_COVERAGE_SOURCE, "none", reason, 1);
-            return;
-        }
-        if (libraries[i].llvm == ompt || (ompt && serves_gcc(true))) continue;
-        snprintf(reason, sizeof reason, "constructs that run in %s, which is in the process, too", libraries[i].file);
+    for (size_t i = 0; i < NLIBRARIES && !by_llvm; i++) {
+        if (!loaded[i] || libraries[i].llvm == ompt) continue;
+        if (ompt && serves_gcc())
+            snprintf(reason, sizeof reason,
+                     "of code that gcc has compiled: barrier, loops with static schedule, sections, the end of single, master");
+        else
+            snprintf(reason, sizeof reason, "constructs that run in %s, which is in the process, too", libraries[i].file);
         ompp_profile_add_coverage(profile, OMPP_COVERAGE_INVISIBLE, source, reason, 1);
     }
 }

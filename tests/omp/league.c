@@ -1,4 +1,5 @@
-/* A league as GCC compiles it: distribute is no call, and libgomp runs the teams one after the other. */
+/* A league as GCC compiles it: distribute is no call, and libgomp runs the teams one after the other;
+   LLVM's library at the same time. */
 #include <stdio.h>
 
 int main(void)

@@ -51,8 +51,15 @@ def sources():
 
 
 def plain_sources():
-    """Sources for programs that nobody rebuilt."""
-    return ["gomp"] if shutil.which(COMPILERS["opari"]) else []
+    """Sources for programs that nobody rebuilt: llvm is gomp with LLVM's library in place of libgomp."""
+    return ["gomp", *(["llvm"] if libomp() else [])] if shutil.which(COMPILERS["opari"]) else []
+
+
+def libomp():
+    """LLVM's OpenMP library, as ompp finds it."""
+    done = execute([command("ompp"), "--omp-runtime=llvm", "-n", "--", sys.executable], ".")
+    found = re.search(r"LD_PRELOAD='[^']*?([^:']*/libomp\.so\.5)", done.out)
+    return found.group(1) if found else None
 
 
 def mpirun():

@@ -7,6 +7,7 @@ A line of NAME.facts:   LABEL KIND COLUMN WHERE VALUE [source]
     LABEL   of the comment above the construct; - = any place        KIND    region type, _ for blank, several with |
     COLUMN  of the report, or name of a metric in the XML, or: regions, nodes (how many there are)   WHERE   each (of T threads), sum, tidN
     VALUE   expression in T, or LOW..[HIGH]                          source  opari, ompt or gomp: only there; -gomp: not there
+            gomp means llvm, too: gomp with LLVM's library in place of libgomp
 or  result EXPRESSION   what the program prints.
 or  env NAME=VALUE      the program's environment.        or  threads N...   run with these numbers of threads
 or  sources NAME...     only these; or  apart: the sources differ in more than the facts say, and are not compared.
@@ -33,6 +34,10 @@ UNSEEN_BY_GOMP = {"MASTER", "ATOMIC", "FLUSH", "DISTRIBUTE", "SCOPE", "USER_REGI
 ONLY_GOMP = {"doacross": {"ORDERED"}, "target": {"TARGET"}, "pthreads": {"CRITICAL"}}
 NOWAIT_TARGETS = {"target"}
 STATIC_LOOPS = {"LOOP", "PARALLEL LOOP"}
+# Plain programs of gcc: options of ompp, by the OpenMP library that serves them.
+GOMP = {"gomp": (), "llvm": ("--omp-runtime=llvm",)}
+# What gcc has compiled crashes on libomp 19, or has another result there, without ompp as well.
+NOT_ON_LIBOMP = {"detach", "doacross", "target"}
 SPECIAL = ("result", "env", "threads", "sources", "apart")
 # OpenMP is started by another thread than the initial one: OMPT leaves mutexes alone there (src/ompt/ompp_ompt.c says why).
 MUTEXES_UNSEEN = {"pthreads"}
@@ -65,7 +70,10 @@ def check_fact(verdict, words, profile, begin, threads, title):
 
 def holds_for(words, how):
     only = words.pop() if len(words) == 6 else how
-    return only != "-" + how and (only == how or only[0] == "-") and not (how == "gomp" and words[1] in UNSEEN_BY_GOMP)
+    names = {how, "gomp"} if how in GOMP else {how}
+    if how in GOMP and words[1] in UNSEEN_BY_GOMP:
+        return False
+    return only[1:] not in names if only[0] == "-" else only in names
 
 
 def check_program(verdict, facts, profile, source, how, threads, title):
@@ -133,12 +141,14 @@ def compare_gomp(verdict, name, gomp, other, title):
 def run_one(verdict, scratch, name, source, how, program, threads, facts, special):
     title = "%s %s T=%d" % (name, how, threads)
     environment = dict(text.split("=") for text in special["env"])
-    words = (harness.command("ompp"), ("--", program)) if how == "gomp" else (program, ())
+    words = (harness.command("ompp"), (*GOMP[how], "--", program)) if how in GOMP else (program, ())
     outcome = harness.run(words[0], scratch.file(name, "%s-%d" % (how, threads)), threads, args=words[1], **environment)
     verdict.equal((outcome.status, outcome.out.strip()), (0, str(eval(special["result"][0], {"T": threads}))), title + ": result")
     verdict.equal(outcome.messages(), [], title + ": messages")
     profile = outcome.profile()
     verdict.profile(profile, title)
+    if how == "llvm":
+        verdict.check(any(note.get("subject") == "GOMP, libomp" for note in profile.coverage), title + ": source: %s" % profile.coverage)
     check_program(verdict, facts, profile, source, how, threads, title)
     return profile
 
@@ -148,11 +158,12 @@ def test(verdict, scratch, name, hows):
     lines = [line.strip() for line in open(source[:-1] + "facts") if line.strip()]
     special = {word: [line[len(word):].strip() for line in lines if line.split()[0] == word] for word in SPECIAL}
     facts = [line for line in lines if line.split()[0] not in SPECIAL]
-    hows = [how for how in hows if not special["sources"] or how in special["sources"][0].split()]
+    wanted = special["sources"][0].split() if special["sources"] else [*hows, "gomp"]
+    hows = [how for how in hows if (how in wanted if how != "llvm" else "gomp" in wanted and name not in NOT_ON_LIBOMP)]
     programs = {}
     for how in hows:
         programs[how] = scratch.file(name, how, name)
-        harness.build(source, programs[how], "opari" if how == "gomp" else how, instrument=how != "gomp")
+        harness.build(source, programs[how], "opari" if how in GOMP else how, instrument=how not in GOMP)
     for threads in map(int, special["threads"][0].split()) if special["threads"] else THREADS:
         profiles = {}
         for how in hows:
@@ -163,8 +174,9 @@ def test(verdict, scratch, name, hows):
         if "opari" in profiles and "ompt" in profiles and not special["apart"]:
             compare(verdict, name, profiles, "%s T=%d" % (name, threads))
         others = [profiles[how] for how in ("ompt", "opari") if how in profiles]
-        if "gomp" in profiles and others and not special["apart"]:
-            compare_gomp(verdict, name, profiles["gomp"], others[0], "%s T=%d" % (name, threads))
+        for how in GOMP:
+            if how in profiles and others and not special["apart"]:
+                compare_gomp(verdict, name, profiles[how], others[0], "%s %s T=%d" % (name, how, threads))
 
 
 def main():

@@ -52,7 +52,11 @@ if command -v clang-19 >/dev/null && clang-19 -fopenmp f.c main.c -o pomp 2>/dev
     clang-19 -fopenmp f.c -shared -fPIC -o libg.so && clang-19 -fopenmp main.c -o pboth -L. -lf -lg -Wl,-rpath,"$PWD"
     claim "two libraries are seen" sh -c "$launch -n -- ./pboth | grep -q '# .*also lib'"
     $launch --omp-runtime=llvm --reportfile=llvm.txt --overwrite -- ./pgomp 2>/dev/null
-    claim "LLVM's library in place of libgomp" grep -q 'OMPT, ' llvm.txt
+    claim "LLVM's library in place of libgomp" grep -q 'GOMP, libomp' llvm.txt
+    claim "what is no call is said" grep -q 'loops with static schedule' llvm.txt
+    $launch --omp-runtime=llvm --reportfile=mixed.txt --overwrite -- ./pboth 2>/dev/null
+    claim "with code of clang, OMPT" grep -q 'OMPT, ' mixed.txt
+    claim "and what it does not see of gcc's" grep -q 'of code that gcc has compiled: barrier' mixed.txt
 fi
 # The environment of what the program starts is as without ompp; with --children, that is measured, too.
 printf '#include <stdlib.h>\nint main(void) { return system("env"); }\n' >env.c
