@@ -170,7 +170,8 @@ static bool wants_runtime(const char *name)
     return text && strcmp(text, name) == 0;
 }
 
-static bool serves_gcc(const part_t *p)
+/* LLVM's library in place of libgomp, where that is wanted and there. */
+static bool is_replaced(const part_t *p)
 {
     char libomp[PATH_MAX];
 
@@ -180,20 +181,23 @@ static bool serves_gcc(const part_t *p)
 static void check_openmp(doctor_t *d, const part_t *p)
 {
     const char *tool = ompp_env_foreign("OMP_TOOL");
-    const bool replaced = serves_gcc(p), llvm = p->needs.openmp == OMPP_OPENMP_LLVM || replaced;
+    const bool replaced = is_replaced(p), ompt = p->needs.openmp == OMPP_OPENMP_LLVM || (replaced && p->needs.both);
 
-    if (llvm && tool && strcmp(tool, "disabled") == 0) {
+    if (ompt && tool && strcmp(tool, "disabled") == 0) {
         say(d, BAD, "OpenMP", "libomp tells nothing: OMP_TOOL=disabled is set");
         advise("unset OMP_TOOL");
-    } else if (llvm) {
-        say(d, FINE, "OpenMP", "libomp%s: all constructs are told (OMPT)", replaced ? " in place of libgomp" : "");
+    } else if (ompt) {
+        say(d, replaced ? NOTE : FINE, "OpenMP", "libomp%s",
+            replaced ? " in place of libgomp: all that clang has compiled is told (OMPT), little of gcc's code" :
+                       ": all constructs are told (OMPT)");
     } else if (p->needs.openmp == OMPP_OPENMP_GOMP && p->instrumented) {
         say(d, FINE, "OpenMP", "libgomp: constructs of files that were compiled with kinst-ompp");
     } else if (p->needs.openmp == OMPP_OPENMP_GOMP) {
-        say(d, NOTE, "OpenMP", "libgomp: what is a call is seen; loops with a static schedule, master and atomic are not");
+        say(d, NOTE, "OpenMP", "%s: what is a call is seen; loops with a static schedule, master and atomic are not",
+            replaced ? "libomp in place of libgomp" : "libgomp");
         advise("to see them: CC=\"kinst-ompp gcc\" in the build%s",
-               wants_runtime("llvm") ? "; for --omp-runtime=llvm, libomp.so.5 is missing (Debian package: libomp5-19)"
-                                     : ", or ompp --omp-runtime=llvm -- ./app");
+               wants_runtime("llvm") && !replaced
+                   ? "; for --omp-runtime=llvm, libomp.so.5 is missing (Debian package: libomp5-19)" : "");
     } else if (!*p->needs.mpi && !p->instrumented && !wants_runtime("gomp")) {
         say(d, BAD, "OpenMP", "the program needs neither OpenMP nor MPI: there is nothing to measure");
         advise("if it loads them later (Python): ompp --omp-runtime=gomp --mpi-family=openmpi -- ./app; functions: kinst-ompp");

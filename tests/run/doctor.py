@@ -93,6 +93,11 @@ def test_alone(doctor):
     doctor.ask("perf refused", [good], 0, {"counters": ("note", "Permission denied", "perf_event_paranoid")},
                LD_PRELOAD=harness.refuse_events(folder))
     doctor.ask("limits", ["sh", "-c", "exit"], 1, {"OpenMP": ("BAD", "nothing to measure")})
+    static_loops = ("note", "what is a call is seen", "to see them: CC=\"kinst-ompp gcc\" in the build$")
+    doctor.ask("OpenMP", [good], 0, {"OpenMP": static_loops})
+    if harness.libomp():
+        doctor.ask("OpenMP, libomp", [good], 0, {"OpenMP": ("note", "libomp in place of libgomp", *static_loops[1:])},
+                   OMPP_OMP_RUNTIME="llvm")
     doctor.ask("OMP_TOOL", [good], 0, {"OpenMP": ("note", "libgomp")}, OMP_TOOL="disabled")
     doctor.ask("settings", [good], 0, {"settings": ("ok",)}, OMPP_QUIET=1, OMPP_VERBOSE=2)
     doctor.ask("another counter", [good], 1, {"settings": ("BAD", "OMPP_CTR1=PAPI_TOT_INZ is not counted: .*nearest.*PAPI_TOT_INS")},
