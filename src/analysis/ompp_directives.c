@@ -14,6 +14,7 @@ typedef struct {
     ompp_profile_t *profile;
     entry_t *entries; /* of the file, by line */
     size_t nentries;
+    const ompp_source_t *source;
 } text_t;
 
 /* Words of the directives that make these constructs. */
@@ -113,6 +114,7 @@ typedef struct {
     bool called_last; /* the call is the last thing in the function of a parallel region or task, whose address it has */
     bool waits;
     const ompp_region_t *around; /* the one that it was always met in, on the call path; NULL = several, or none */
+    bool always; /* all threads come to it as often as to that one */
     bool exact; /* waiting tells it: one that nobody has waited for has nowait. Else, it may also be the last thing in its block */
 } sought_t;
 
@@ -162,25 +164,48 @@ static entry_t *next_free(const text_t *text, const sought_t *sought, uint32_t l
     return before;
 }
 
-/* A barrier, or the like, that is called last in a region's function: the last directive in that. */
-static entry_t *last_in(const text_t *text, const entry_t *block)
+/* Nothing stands between the end of a directive's statement and that of the block around. */
+static bool closes(const text_t *text, const entry_t *block, const entry_t *entry)
 {
-    entry_t *last = NULL;
+    size_t length;
+
+    for (uint32_t line = entry->d.last + 1; line <= block->d.last; line++) {
+        const char *at = ompp_source_line(text->source, line, &length);
+        for (size_t i = 0; at && i < length; i++)
+            if (!strchr(" \t\r}", at[i])) return false;
+    }
+    return true;
+}
+
+/*
+ * A directive that may call: with nowait there is no barrier, and gcc mostly leaves out that of a loop at the end of a parallel region.
+ * It does not where all threads have come to the call whenever they were in the region.
+ */
+static bool may_call(const text_t *text, const sought_t *sought, const entry_t *block, const entry_t *entry)
+{
+    if (entry == block || outlined_around(text, entry->d.first) != block || !may_be(entry, sought)) return false;
+    return sought->always || ompp_directive_has(entry->d.words, "barrier") || ompp_directive_has(entry->d.words, "taskwait") ||
+           !closes(text, block, entry);
+}
+
+/*
+ * A barrier, or the like, that is called last in a region's function, from nobody knows where: the last directive in that, when it may
+ * call; or the only one that may, as compilers make paths of their own past loops that have nothing to do.
+ */
+static entry_t *last_in(const text_t *text, const sought_t *sought, const entry_t *block)
+{
+    entry_t *last = NULL, *found = NULL;
+    size_t n = 0;
 
     for (size_t i = 0; i < text->nentries; i++) {
         entry_t *e = &text->entries[i];
-        if (e != block && e->d.first > block->d.first && holds(block, e->d.first) && (!last || !holds(last, e->d.first))) last = e;
+        if (e == block || !holds(block, e->d.first)) continue;
+        if (!last || !holds(last, e->d.first)) last = e;
+        if (!may_call(text, sought, block, e)) continue;
+        found = e;
+        n++;
     }
-    return last;
-}
-
-static entry_t *of_standalone(const text_t *text, const sought_t *sought)
-{
-    const ompp_region_t *region = sought->region;
-    const entry_t *at = sought->called_last ? on_line(text, region->begin) : NULL;
-    entry_t *found = at ? last_in(text, at) : around(text, sought, region->begin);
-
-    return found && fits(found, region->construct) ? found : NULL;
+    return n == 1 || found == last ? found : NULL;
 }
 
 /* The directive of the parallel region or task around, in the same file. */
@@ -189,6 +214,23 @@ static entry_t *block_around(const text_t *text, const sought_t *sought)
     const ompp_region_t *around = sought->around;
 
     return around && is_outlined(around->construct) && around->file == sought->region->file ? on_line(text, around->begin) : NULL;
+}
+
+/* The outlined block that a call which is made last in a region's function stands in. */
+static const entry_t *block_of(const text_t *text, const sought_t *sought)
+{
+    const entry_t *inside = outlined_around(text, sought->region->begin);
+
+    return inside ? inside : block_around(text, sought);
+}
+
+static entry_t *of_standalone(const text_t *text, const sought_t *sought)
+{
+    const entry_t *block = sought->called_last ? block_of(text, sought) : NULL;
+    const bool no_line = block && block->d.first == sought->region->begin;
+    entry_t *found = no_line ? NULL : around(text, sought, sought->region->begin);
+
+    return found || !block ? found : last_in(text, sought, block);
 }
 
 /* The compiler may make a call twice, for two ways that lead to it: the block's one directive of this kind is another region's already. */
@@ -238,7 +280,7 @@ static entry_t *find(const text_t *text, const sought_t *sought, int step)
         /* fall through */
     case BEGINS_IN: return is_standalone(construct) ? NULL : around(text, sought, region->begin);
     case NEXT_LAST: /* the barrier of a static loop, too, which nothing else is known of */
-        if (is_standalone(construct)) return next_free(text, sought, region->begin);
+        if (is_standalone(construct)) return sought->called_last ? NULL : next_free(text, sought, region->begin);
         /* fall through */
     case NEXT: return is_standalone(construct) || is_outlined(construct) ? NULL : next_free(text, sought, region->begin);
     default: return is_standalone(construct) || is_outlined(construct) ? NULL : only_one(text, sought, region->begin);
@@ -270,7 +312,7 @@ static bool has_clause(const ompp_source_t *source, uint32_t line, const char *w
 
 static text_t read_directives(const ompp_source_t *source)
 {
-    text_t text = {NULL, NULL, 0};
+    text_t text = {.source = source};
     size_t length, capacity = 0;
     ompp_directive_t d;
 
@@ -329,6 +371,43 @@ static const ompp_region_t *find_around(const ompp_profile_t *profile, uint32_t 
     return around == OMPP_NONE ? NULL : &profile->regions[around];
 }
 
+/* Somewhere in this block is all that is known. */
+static void leave_in_block(ompp_profile_t *profile, const text_t *text, uint32_t number)
+{
+    ompp_region_t *region = &profile->regions[number];
+    const sought_t sought = {.region = region, .around = find_around(profile, number)};
+    const entry_t *block = is_called_last(profile, region) ? block_of(text, &sought) : NULL;
+
+    if (!block) return;
+    region->begin = block->d.first;
+    region->end = block->d.last;
+}
+
+/* How often all threads were in a region. */
+static uint64_t executions(const ompp_profile_t *profile, uint32_t region)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < profile->nnodes; i++) {
+        const ompp_node_t *node = &profile->nodes[i];
+        for (uint32_t k = 0; node->region == region && k < node->nblocks; k++)
+            if (node->blocks[k].set == OMPP_SET_PHASES && node->blocks[k].object == 0) sum += node->blocks[k].values[0];
+    }
+    return sum;
+}
+
+static sought_t what_is_known(const ompp_profile_t *profile, uint32_t region, const bool *waits, int step)
+{
+    const ompp_region_t *r = &profile->regions[region], *around = find_around(profile, region);
+
+    return (sought_t){.region = r,
+                      .called_last = is_called_last(profile, r),
+                      .waits = waits[region],
+                      .around = around,
+                      .always = around && executions(profile, region) == executions(profile, (uint32_t)(around - profile->regions)),
+                      .exact = step <= NEXT};
+}
+
 void ompp_directives_mend(ompp_profile_t *profile, const uint32_t *regions, size_t n, const ompp_source_t *source)
 {
     text_t text = read_directives(source);
@@ -337,14 +416,15 @@ void ompp_directives_mend(ompp_profile_t *profile, const uint32_t *regions, size
     for (int step = EXACT; done && waits && step < NSTEPS; step++) {
         for (size_t i = 0; i < n; i++) {
             ompp_region_t *region = &profile->regions[regions[i]];
-            const sought_t sought = {region, is_called_last(profile, region), waits[regions[i]],
-                                     find_around(profile, regions[i]), step <= NEXT};
+            const sought_t sought = what_is_known(profile, regions[i], waits, step);
             entry_t *entry = !done[i] && region->begin && is_sought(region->construct) ? find(&text, &sought, step) : NULL;
             if (!entry) continue;
             take(region, entry);
             done[i] = true;
         }
     }
+    for (size_t i = 0; done && waits && i < n; i++)
+        if (!done[i]) leave_in_block(profile, &text, regions[i]);
     free(done);
     free(waits);
     free(text.entries);

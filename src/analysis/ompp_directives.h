@@ -16,7 +16,8 @@
  * ("parallel for") is that one's. Of the others, one that ends in the block of a directive is that one's, then one that begins in it;
  * what is left belongs to the next fitting directive, in the same block, that nothing else belongs to. One with nowait fits regions that
  * nobody has waited at the end of, and the others fit the others. A barrier in a loop's block is the loop's, and gets the line of its
- * directive; one on the line of a parallel region is the last thing in it.
+ * directive. One that is called last in a region's function, from an unknown line, is the last directive in the block, when that can have
+ * a barrier, or the only one that can; else its lines are the block's.
  * A region for which there is no fitting directive stays as it is.
  *
  * \param[in] regions  numbers of regions of this file, shape [n].

@@ -12,8 +12,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import harness  # noqa: E402
 import omp_facts  # noqa: E402
 
-PROGRAMS = ("orphaned", "barrier", "cancel", "combined", "critical", "included", "loop", "nested", "ordered", "sections", "single", "task",
-            "taskgroup")
+PROGRAMS = ("orphaned", "barrier", "cancel", "combined", "critical", "included", "loop", "nested", "ordered", "past", "sections",
+            "single", "task", "taskgroup")
 BUILD = harness.build
 
 
@@ -27,7 +27,7 @@ def main():
     harness.build, omp_facts.THREADS = build, (2,)
     sys.argv[1:] = sys.argv[1:] or PROGRAMS
     harness.over_programs("optimised", os.path.join(harness.SOURCE, "tests", "omp"),
-                          lambda verdict, scratch, name: omp_facts.test(verdict, scratch, name, ["gomp"]))
+                          lambda verdict, scratch, name: omp_facts.test(verdict, scratch, name, harness.plain_sources()))
 
 
 main()
