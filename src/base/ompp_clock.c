@@ -53,12 +53,16 @@ static void read_pair(uint64_t *ticks, uint64_t *ns)
     }
 }
 
+static void mark(void)
+{
+    read_pair(&ompp_clock.origin_ticks, &ompp_clock.origin_ns);
+}
+
 static bool calibrate(void)
 {
     const uint64_t span_ns = 2000000;
     uint64_t ticks, ns;
 
-    read_pair(&ompp_clock.origin_ticks, &ompp_clock.origin_ns);
     while (read_clock(CLOCK_MONOTONIC) - ompp_clock.origin_ns < span_ns) {
     }
     read_pair(&ticks, &ns);
@@ -73,11 +77,21 @@ static bool tsc_is_invariant(void)
     return false;
 }
 
+static void mark(void)
+{
+    ompp_clock.origin_ns = read_clock(CLOCK_MONOTONIC);
+}
+
 static bool calibrate(void)
 {
     return false;
 }
 #endif
+
+void ompp_clock_mark(void)
+{
+    if (!ompp_clock.origin_ns) mark();
+}
 
 void ompp_clock_start(const char *choice)
 {
@@ -85,7 +99,7 @@ void ompp_clock_start(const char *choice)
 
     if (want && !have && strcmp(choice, "tsc") == 0)
         ompp_warn_common("OMPP_CLOCK=tsc: this processor's counter is not invariant; using clock_gettime");
+    ompp_clock_mark();
     ompp_clock.use_tsc = want && have && calibrate();
-    if (!ompp_clock.use_tsc) ompp_clock.origin_ns = read_clock(CLOCK_MONOTONIC);
     ompp_clock.origin_epoch = read_clock(CLOCK_REALTIME) - ompp_clock_now();
 }

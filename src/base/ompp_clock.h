@@ -1,6 +1,6 @@
 /**
  * \file
- * Time stamps: nanoseconds since the start of measurement in this process, on every thread the same clock.
+ * Time stamps: nanoseconds since our library was loaded into this process, on every thread the same clock.
  *
  * The invariant time stamp counter is read directly and scaled at once (one multiplication), so that durations are exact
  * integer differences and sums of them stay exact. Where the counter is not invariant, clock_gettime(CLOCK_MONOTONIC).
@@ -17,26 +17,29 @@
 /* Seen by the other libraries in the process. */
 #pragma GCC visibility push(default)
 
-/** Nanoseconds since ompp_clock_start(). */
+/** Nanoseconds since time 0: ompp_clock_mark(). */
 typedef uint64_t ompp_time_t;
 
 typedef struct {
     bool use_tsc;
     uint64_t origin_ticks; /* counter at time 0 */
     uint64_t scale;        /* ns per tick, as a fraction of 2^32 */
-    uint64_t origin_ns;    /* CLOCK_MONOTONIC at time 0 */
+    uint64_t origin_ns;    /* CLOCK_MONOTONIC at time 0; 0: there was none yet */
     uint64_t origin_epoch; /* CLOCK_REALTIME at time 0, ns since 1970 */
 } ompp_clock_t;
 
 extern ompp_clock_t ompp_clock;
 
+/** \brief Time 0 is now, unless there was one. Called as the library is loaded; cheap. */
+void ompp_clock_mark(void);
+
 /**
- * \brief Chooses the time source and calibrates it; time 0 is now. Takes up to 3 ms.
+ * \brief Chooses the time source and calibrates it. Takes up to 3 ms, less when time 0 was earlier.
  * \param[in] choice  "auto", "tsc" or "gettime" (OMPP_CLOCK); "tsc" on a machine without falls back and warns.
  */
 void ompp_clock_start(const char *choice);
 
-/** \brief The slow source: CLOCK_MONOTONIC since time 0, ns; 0 before ompp_clock_start(). */
+/** \brief The slow source: CLOCK_MONOTONIC since time 0, ns; 0 before there is one. */
 ompp_time_t ompp_clock_gettime(void);
 
 /** \brief Name of the source in use, for the report: "tsc" or "clock_gettime". */

@@ -38,9 +38,9 @@ typedef struct {
     uint32_t size;
     uint32_t tsc; /* 1: time stamps from the counter */
     uint64_t origin_epoch; /* ns since 1970 at time 0 */
-    uint64_t begin_ns;     /* first event */
+    uint64_t begin_ns;     /* our library was loaded; less our own start */
     uint64_t end_ns;       /* 0 while running */
-    uint64_t user0_ns, system0_ns; /* CPU time of the process at the first event */
+    uint64_t user0_ns, system0_ns; /* CPU time of the process at begin_ns */
     uint64_t start_ticks, pid_space; /* of the process: ompp_proc_start(), ompp_proc_space() */
     int32_t launcher_rank; /* as the launcher gave it, before MPI tells; -1 = none */
     ompp_off_t host, app, source, version, built;

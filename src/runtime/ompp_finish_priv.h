@@ -26,7 +26,7 @@ void ompp_finish_checkpoint(void);
 bool ompp_finish_hold(void);
 void ompp_finish_release(void);
 
-/** \brief CPU time of the process since the first event, ns. */
+/** \brief CPU time of the process since its time began, ns. */
 void ompp_process_cpu(uint64_t *user_ns, uint64_t *system_ns);
 
 /** \brief Says in the profile when threads waited much for processors (ompp_starved.c). */

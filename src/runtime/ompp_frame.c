@@ -78,8 +78,8 @@ void ompp_push_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t
                      !ompp_construct_forks(ompp_node(thread, parent)->construct);
     ompp_off_t node;
 
-    /* The stamp of the process's first event may be older than the clock, whose time 0 is at the start of measurement. */
-    if (t < thread->record->begin_ns) t = thread->record->begin_ns;
+    /* The stamp of the process's first event is older than our own start, which is nobody's time. */
+    if (t < thread->since) t = thread->since;
     if (recursive) {
         ompp_top(thread)->again++;
         ompp_top(thread)->flags |= OMPP_FRAME_F_RECURSIVE;

@@ -1,5 +1,5 @@
 /*
- * Start of measurement at the first event, switches, coverage notes, fork. The end is in ompp_finish.c.
+ * The process's time, which begins at load; start of measurement at the first event, switches, coverage notes, fork. The end is in ompp_finish.c.
  */
 #define _GNU_SOURCE
 #define OMPP_LOG_DOMAIN "runtime"
@@ -164,6 +164,8 @@ static void open_arena(void)
         ompp_warn_common("profile is kept in memory only (%s); it is lost if the program dies", ompp_process.arena.why);
 }
 
+static uint64_t user_at_load, system_at_load; /* ns of processor time */
+
 static void cpu_time(uint64_t *user_ns, uint64_t *system_ns)
 {
     struct rusage usage;
@@ -197,8 +199,9 @@ static bool write_header(void)
     header->size = 1;
     header->tsc = ompp_clock.use_tsc;
     header->origin_epoch = ompp_clock.origin_epoch;
-    header->begin_ns = ompp_clock_now();
-    cpu_time(&header->user0_ns, &header->system0_ns);
+    header->begin_ns = 0;
+    header->user0_ns = user_at_load;
+    header->system0_ns = system_at_load;
     ompp_starved_begin();
     header->host = ompp_string_take(host);
     header->app = ompp_string_take(base_name(*ompp_env.appname ? ompp_env.appname : program_path));
@@ -367,16 +370,12 @@ static void start_once(void)
 
 ompp_own_t ompp_runtime_own_begin(void)
 {
-    ompp_own_t own = {.started = atomic_load_explicit(&ompp_process.state, memory_order_acquire) == OMPP_STATE_RUNNING};
+    ompp_own_t own = {.t_ns = ompp_clock_now()};
 
-    if (own.started) {
-        own.t_ns = ompp_clock_now();
-        cpu_time(&own.user_ns, &own.system_ns);
-    }
+    cpu_time(&own.user_ns, &own.system_ns);
     return own;
 }
 
-/* Where there was no measurement before, all since it started is ours. */
 void ompp_runtime_own_end(const ompp_own_t *own)
 {
     ompp_a_header_t *header = ompp_process.header;
@@ -386,10 +385,9 @@ void ompp_runtime_own_end(const ompp_own_t *own)
     const ompp_held_t held = ompp_lock();
     if (!atomic_load_explicit(&header->threads, memory_order_acquire)) {
         cpu_time(&user, &system);
-        header->begin_ns += ompp_clock_now() - (own->started ? own->t_ns : header->begin_ns);
-        header->user0_ns += user - (own->started ? own->user_ns : header->user0_ns);
-        header->system0_ns += system - (own->started ? own->system_ns : header->system0_ns);
-        if (!own->started) ompp_starved_begin();
+        header->begin_ns += ompp_clock_now() - own->t_ns;
+        header->user0_ns += user - own->user_ns;
+        header->system0_ns += system - own->system_ns;
     }
     ompp_unlock(held);
 }
@@ -411,6 +409,8 @@ __attribute__((constructor)) static void at_load(void)
 {
     int saved_errno = errno;
 
+    ompp_clock_mark(); /* the program's time begins here, not with its first event */
+    cpu_time(&user_at_load, &system_at_load);
     note_program();
     ompp_log_set_rank(ompp_launch_rank()); /* messages before MPI_Init are said once */
     is_launched = ompp_env_restore();

@@ -32,14 +32,13 @@ bool ompp_runtime_start(void);
 
 /** What ompp_runtime_own_begin() has seen. */
 typedef struct {
-    bool started; /* measurement ran */
     uint64_t t_ns, user_ns, system_ns;
 } ompp_own_t;
 
 /** \brief Our own start goes on from here on (files are searched, counters opened): it is nobody's time. May start measurement. */
 ompp_own_t ompp_runtime_own_begin(void);
 
-/** \brief It is over. As long as no thread is measured, the rank's time begins that much later. */
+/** \brief It is over. As long as no thread is measured, the rank's time begins that much later, which leaves it out. */
 void ompp_runtime_own_end(const ompp_own_t *own);
 
 /**

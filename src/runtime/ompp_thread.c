@@ -246,16 +246,22 @@ static bool make_record(ompp_thread_t *thread, ompp_time_t t)
 
 static ompp_thread_t *new_state(ompp_time_t t)
 {
-    ompp_thread_t *thread = list_take(&unused_threads, NULL, (ompp_seat_t){0});
+    ompp_thread_t *thread = make_state();
 
-    if (thread) return thread;
-    thread = make_state();
     if (thread && make_record(thread, t)) return thread;
     ompp_event_coverage(OMPP_COVERAGE_DROPPED, "threads", "memory for the profile is full");
     if (!thread) return NULL;
     munmap(thread->children, (thread->children_mask + 1) * sizeof *thread->children);
     munmap(thread, sizeof *thread);
     return NULL;
+}
+
+/* One that was made and had nothing to do, or a new one. */
+static ompp_thread_t *unused_state(ompp_time_t t)
+{
+    ompp_thread_t *thread = list_take(&unused_threads, NULL, (ompp_seat_t){0});
+
+    return thread ? thread : new_state(t);
 }
 
 static void occupy(ompp_thread_t *thread, ompp_time_t t)
@@ -267,11 +273,12 @@ static void occupy(ompp_thread_t *thread, ompp_time_t t)
     atomic_store(&thread->replaced, false);
     record->os_tid = (uint32_t)syscall(SYS_gettid);
     if (record->kind == OMPP_A_THREAD_UNUSED) record->begin_ns = t;
+    thread->since = t;
     record->end_ns = 0;
 }
 
 /*
- * State and record for a thread that has just come. A program that makes threads by the thousand gets a row for each that is alive
+ * State and record for a thread that has just come; the initial one has been there since the process's time began. A program that makes threads by the thousand gets a row for each that is alive
  * at a time: a new one goes on where one that has ended stopped.
  */
 static ompp_thread_t *begin(ompp_time_t t)
@@ -279,9 +286,10 @@ static ompp_thread_t *begin(ompp_time_t t)
     bool initial = (uint32_t)syscall(SYS_gettid) == ompp_process.header->pid;
     ompp_thread_t *thread = initial ? NULL : list_take(&ended_threads, has_place, (ompp_seat_t){.kind = OMPP_THREAD_OTHER});
 
-    if (!thread) thread = new_state(t);
+    if (!thread) thread = initial ? new_state(ompp_process.header->begin_ns) : unused_state(t);
     if (!thread) return NULL;
     occupy(thread, t);
+    if (initial) thread->record->begin_ns = ompp_process.header->begin_ns;
     thread->record->kind = initial ? OMPP_THREAD_INITIAL : OMPP_THREAD_OTHER;
     thread->record->path = initial ? 0 : OMPP_A_PATH_UNKNOWN;
     return thread;
@@ -383,7 +391,7 @@ ompp_thread_t *ompp_thread_take_place(ompp_thread_t *thread, ompp_seat_t place)
     ompp_thread_t *next = idle ? list_take(&ended_threads, has_place, place) : NULL;
 
     /* What it went on with is another's past: that stays where it is. */
-    if (!next && idle && !fresh) next = new_state(t);
+    if (!next && idle && !fresh) next = unused_state(t);
     if (!next) {
         if (fresh || thread->record->kind == OMPP_THREAD_OTHER) put_in_place(thread, place);
         return thread;

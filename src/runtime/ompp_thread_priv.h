@@ -64,6 +64,7 @@ typedef struct ompp_thread {
     struct ompp_thread *next_free, *next_all;
     ompp_off_t meter_node; /* the place meters were told last */
     bool meter_waits;
+    ompp_time_t since; /* its first event: no stamp may be older */
     unsigned nmeters_at_end; /* nmeters of a thread that lived when measurement ended, and has none since */
     void *meter_states[OMPP_MAX_METERS];
     ompp_site_t sites[OMPP_SITES];
