@@ -1,18 +1,23 @@
 /*
  * The arena of a process that died, from its file.
  */
+#define _GNU_SOURCE
 #include "model/ompp_collect.h"
 
 #include "base/ompp_error.h"
 #include "base/ompp_proc.h"
 #include "model/ompp_collect_priv.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#define PIECE (1u << 20) /* bytes copied at once */
 
 static uint64_t latest(uint64_t a, uint64_t b)
 {
@@ -20,8 +25,8 @@ static uint64_t latest(uint64_t a, uint64_t b)
 }
 
 /*
- * Time of the last event of a thread: of its nodes, and of the phases that its open frames are in. The frame above the top one is
- * what was closed last, and still has the time of that.
+ * Time of the last event of a thread: of its nodes, and of the phases that its open frames are in. The frame above the
+ * top one is what was closed last, and still has the time of that.
  */
 static uint64_t last_of(const ompp_collecting_t *c, const ompp_a_thread_t *thread)
 {
@@ -52,22 +57,38 @@ static uint64_t last_event(const ompp_collecting_t *c, const ompp_a_header_t *he
     return last;
 }
 
+/* Until when its regions last: of a process that runs, until now. */
+static uint64_t end_of(const ompp_collecting_t *c, const ompp_a_header_t *header, ompp_life_t life)
+{
+    struct timespec t;
+    uint64_t last = last_event(c, header);
+
+    if (life != OMPP_LIFE_RUNS || clock_gettime(CLOCK_REALTIME, &t) != 0) return last;
+    uint64_t now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return now > header->origin_epoch ? latest(last, now - header->origin_epoch) : last;
+}
+
 /* What is known of how it ended: said by itself, or nothing. */
-static void note_end(const ompp_collecting_t *c, const ompp_a_header_t *header, ompp_life_t life, ompp_profile_t *profile)
+static void note_end(const ompp_collecting_t *c, const ompp_a_header_t *header, ompp_life_t life,
+                     ompp_profile_t *profile)
 {
     const char *said = ompp_collect_text(c, ompp_collect_follow(&header->why));
     char rank[16], why[300];
 
     snprintf(rank, sizeof rank, "%u", profile->ranks[0].rank);
-    snprintf(why, sizeof why, "%.200s; its last event was %.3f s after its first",
-             *said                     ? said
+    snprintf(why, sizeof why,
+             life == OMPP_LIFE_RUNS ? "%.200s; seen %.3f s after its start"
+                                    : "%.200s; its last event was %.3f s after its start",
+             life == OMPP_LIFE_RUNS     ? "the process still runs"
+             : *said                    ? said
              : life == OMPP_LIFE_HIDDEN ? "whether it still runs is not seen from this PID namespace"
-             : life == OMPP_LIFE_ENDS ? "its measurement is over, the process is still there"
-             : header->end_ns         ? "the process ended while its report was made"
-                                      : "the process died",
+             : life == OMPP_LIFE_ENDS   ? "its measurement is over, the process is still there"
+             : header->end_ns           ? "the process ended while its report was made"
+                                        : "the process died",
              1e-9 * (double)profile->ranks[0].duration_ns);
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_INCOMPLETE, rank, why, 1);
-    ompp_profile_add_coverage(profile, OMPP_COVERAGE_NOTE, "CPU time is not known of processes that died", NULL, 1);
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_NOTE, "CPU time is not known of processes that died or still run",
+                              NULL, 1);
 }
 
 static ompp_life_t life_of(const ompp_collecting_t *c, const ompp_a_header_t *header)
@@ -81,25 +102,60 @@ static ompp_life_t life_of(const ompp_collecting_t *c, const ompp_a_header_t *he
     return header->end_ns ? OMPP_LIFE_ENDS : OMPP_LIFE_RUNS;
 }
 
+/* NULL when it is no arena of ours. */
+static const ompp_a_header_t *header_of(const ompp_collecting_t *c)
+{
+    const ompp_a_header_t *header = ompp_collect_record(c, OMPP_LAYOUT_HEADER, sizeof *header);
+
+    if (!header || memcmp(header->magic, OMPP_LAYOUT_MAGIC, sizeof header->magic) != 0) return NULL;
+    return header->layout == OMPP_LAYOUT_VERSION ? header : NULL;
+}
+
 static ompp_profile_t *collect_dead(const char *base, uint64_t size, ompp_life_t *life)
 {
     ompp_collecting_t c = {.base = base, .size = size};
-    const ompp_a_header_t *header = ompp_collect_record(&c, OMPP_LAYOUT_HEADER, sizeof *header);
+    const ompp_a_header_t *header = header_of(&c);
     char why[100];
 
-    if (!header || memcmp(header->magic, OMPP_LAYOUT_MAGIC, sizeof header->magic) != 0 || header->layout != OMPP_LAYOUT_VERSION)
-        return NULL;
+    if (!header) return NULL;
     c.pending = ompp_collect_first_pending(header);
-    ompp_profile_t *profile = ompp_collect(base, size, last_event(&c, header), OMPP_END_INCOMPLETE);
+    *life = life_of(&c, header);
+    ompp_profile_t *profile = ompp_collect(base, size, end_of(&c, header, *life), OMPP_END_INCOMPLETE);
     if (profile && ompp_profile_check(profile, why, sizeof why)) { /* of another library, or damaged */
         ompp_profile_free(profile);
         return NULL;
     }
     if (!profile) return NULL;
-    *life = life_of(&c, header);
     note_end(&c, header, *life, profile);
     if (!header->end_ns) ompp_collect_note_pending(&c, header, profile);
     return profile;
+}
+
+/* Copies what has been written of a file, which may be a small part of it. */
+static bool copy_file(int fd, char *to, size_t size)
+{
+    off_t from = 0;
+
+    while ((from = lseek(fd, from, SEEK_DATA)) >= 0 && (size_t)from < size) {
+        ssize_t n = pread(fd, to + from, size - (size_t)from < PIECE ? size - (size_t)from : PIECE, from);
+        if (n <= 0 && errno != EINTR) return false;
+        if (n > 0) from += n;
+    }
+    return from >= 0 || errno == ENXIO;
+}
+
+/* The file in memory; of a process that still runs, and goes on writing, a copy. MAP_FAILED when there is no memory. */
+static void *map_file(int fd, size_t size)
+{
+    void *base = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    ompp_collecting_t c = {.base = base, .size = size};
+    const ompp_a_header_t *header = base != MAP_FAILED ? header_of(&c) : NULL;
+
+    if (!header || life_of(&c, header) != OMPP_LIFE_RUNS) return base;
+    void *copy = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const bool copied = copy != MAP_FAILED && copy_file(fd, copy, size);
+    if (copy != MAP_FAILED) munmap(copied ? base : copy, size);
+    return copied ? copy : base;
 }
 
 int ompp_collect_file(const char *path, ompp_profile_t **profile, ompp_life_t *life)
@@ -110,8 +166,8 @@ int ompp_collect_file(const char *path, ompp_profile_t **profile, ompp_life_t *l
 
     *profile = NULL;
     if (fd < 0) return -OMPP_E_OPEN;
-    void *base = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 ? mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
-                                                                               : MAP_FAILED;
+    void *base =
+        fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 ? map_file(fd, (size_t)st.st_size) : MAP_FAILED;
     close(fd);
     if (base == MAP_FAILED) return -OMPP_E_FORMAT;
     *profile = collect_dead(base, (uint64_t)st.st_size, &found);

@@ -36,7 +36,7 @@ static void note_copy(ompp_profile_t *profile)
     char rank[16], why[120];
 
     snprintf(rank, sizeof rank, "%u", profile->ranks[0].rank);
-    snprintf(why, sizeof why, "known from a copy that was made %.3f s after its first event (OMPP_CHECKPOINT)",
+    snprintf(why, sizeof why, "known from a copy that was made %.3f s after its start (OMPP_CHECKPOINT)",
              1e-9 * (double)profile->ranks[0].duration_ns);
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_INCOMPLETE, rank, why, 1);
 }

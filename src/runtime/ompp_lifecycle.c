@@ -1,5 +1,6 @@
 /*
- * The process's time, which begins at load; start of measurement at the first event, switches, coverage notes, fork. The end is in ompp_finish.c.
+ * The time of the process, which begins at load; start of measurement at the first event, switches, coverage notes, fork. The end is in
+ * ompp_finish.c.
  */
 #define _GNU_SOURCE
 #define OMPP_LOG_DOMAIN "runtime"

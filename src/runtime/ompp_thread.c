@@ -278,8 +278,8 @@ static void occupy(ompp_thread_t *thread, ompp_time_t t)
 }
 
 /*
- * State and record for a thread that has just come; the initial one has been there since the process's time began. A program that makes threads by the thousand gets a row for each that is alive
- * at a time: a new one goes on where one that has ended stopped.
+ * State and record for a thread that has just come; the initial one has been there since the process's time began. A program that makes
+ * threads by the thousand gets a row for each that is alive at a time: a new one goes on where one that has ended stopped.
  */
 static ompp_thread_t *begin(ompp_time_t t)
 {

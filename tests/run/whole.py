@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""
+A profile has the whole time of the process: what comes before the first event is outside of any region, and of a process that still runs
+what it is in has lasted until now.
+"""
+
+import glob
+import os
+import subprocess
+import time
+import xml.etree.ElementTree as ElementTree
+
+import harness
+
+BEFORE, REGION, AFTER = 0.3, 0.1, 0.2
+
+
+def check_whole(verdict, outcome, ranks, title):
+    verdict.equal(outcome.status, 0, title + ": exit status")
+    profile = outcome.profile()
+    verdict.profile(profile, title)
+    root = ElementTree.parse(profile.path).getroot()
+    lived = [int(row.get("duration-ns")) / 1e9 for row in root.iter("rank")]
+    first = [(int(row.get("end-ns")) - int(row.get("begin-ns"))) / 1e9 for row in root.iter("location") if row.get("kind") == "initial"]
+    verdict.equal((len(lived), len(first)), (max(ranks, 1), max(ranks, 1)), title + ": ranks and their first threads")
+    verdict.check(min(lived + first) >= BEFORE + REGION + AFTER, "%s: %s s of ranks, %s s of their first threads" % (title, lived, first))
+
+
+def check_running(verdict, scratch, program, how):
+    """merge --running of a program that has been in its last region for a second."""
+    folder, job = (os.path.dirname(scratch.file(how + "-running", kind, "x")) for kind in ("run", "job"))
+    process = subprocess.Popen([program, "more"], cwd=folder, stdout=subprocess.PIPE, universal_newlines=True,
+                               env=harness.environment(OMP_NUM_THREADS=2, OMPP_JOB_DIR=job))
+    try:
+        process.stdout.readline()
+        time.sleep(1)
+        merged = harness.execute([harness.command("ompp-report"), "merge", "--running", "--to=" + folder, job], folder)
+        verdict.equal(merged.status, 0, how + ": running: merge: " + merged.err)
+        verdict.equal(process.poll(), None, how + ": running: the program")
+    finally:
+        process.kill()
+        process.wait()
+    reports = glob.glob(os.path.join(folder, "*.ompp.xml"))
+    if not verdict.equal(len(reports), 1, how + ": running: reports"):
+        return
+    profile = harness.ompp_profile.Profile(reports[0])
+    incomplete = [c.get("reason", "") for c in profile.coverage if c["kind"] == "incomplete"]
+    verdict.check(len(incomplete) == 1 and "the process still runs; seen " in incomplete[0], "%s: running: Coverage: %s" % (how, incomplete))
+    seconds = sum(profile.total("execT", profile.find("PARALLEL")).values()) / 1e9
+    verdict.check(seconds >= 2 * (1 + REGION), "%s: running: %.3f s in parallel regions" % (how, seconds))
+
+
+def main():
+    verdict, scratch = harness.Verdict("whole"), harness.Scratch("whole")
+    source = os.path.join(harness.HERE, "whole.c")
+    for how in harness.sources():
+        program = scratch.file(how, "whole")
+        harness.build(source, program, how)
+        check_whole(verdict, harness.run(program, scratch.file(how + "-run", "x")[:-2], 2), 0, how)
+        check_running(verdict, scratch, program, how)
+        harness.build(source, scratch.file(how, "whole-mpi"), how, mpi=True, flags=("-O0", "-g", "-DUSE_MPI"))
+        check_whole(verdict, harness.run(scratch.file(how, "whole-mpi"), scratch.file(how + "-mpi", "x")[:-2], 2, 2), 2, how + " 2x2")
+    for how in harness.plain_sources():
+        program = scratch.file("plain", "whole")
+        harness.build(source, program, "opari", instrument=False)
+        check_whole(verdict, harness.run(harness.command("ompp"), scratch.file("plain-run", "x")[:-2], 2, args=("--", program)), 0, "plain")
+    verdict.finish(scratch)
+
+
+main()
