@@ -331,6 +331,60 @@ static void note_all_missing(ompp_profile_t *profile)
     note_missing(profile, next, profile->nranks);
 }
 
+#define SHOWN 4 /* ranks whose last events are told in order */
+
+typedef struct {
+    uint32_t rank;
+    uint64_t epoch_ns;
+} last_t;
+
+static int by_time(const void *a, const void *b)
+{
+    const last_t *x = a, *y = b;
+
+    if (x->epoch_ns != y->epoch_ns) return x->epoch_ns < y->epoch_ns ? -1 : 1;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static void note_last(ompp_profile_t *profile, last_t *last, size_t n)
+{
+    char text[300];
+    size_t used;
+
+    qsort(last, n, sizeof *last, by_time);
+    used = (size_t)snprintf(text, sizeof text, "the first last event was that of rank %u", last[0].rank);
+    for (size_t i = 1; i < n && i < SHOWN; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, ", rank %u %.3f s later", last[i].rank,
+                                 1e-9 * (double)(last[i].epoch_ns - last[0].epoch_ns));
+    if (n > SHOWN) snprintf(text + used, sizeof text - used, ", then %zu more", n - SHOWN);
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_NOTE, text,
+                              "a rank that waits in a call has none meanwhile; each node has its own clock", 1);
+}
+
+/* Ranks that are gone and have not said why: by what is not known, and which was the first can only be told from their last events. */
+static void note_deaths(const ompp_left_list_t *list, size_t run, ompp_profile_t *profile)
+{
+    last_t *last = calloc(list->n + 1, sizeof *last);
+    ompp_left_run_t known = {0};
+    size_t n = 0;
+    bool silent = false;
+
+    for (size_t i = 0; last && i < list->n; i++) {
+        const ompp_left_t *piece = &list->piece[i];
+        if (piece->run != run || !piece->chosen || piece->life != OMPP_LIFE_OVER) continue;
+        known.end = NULL;
+        note_end(piece, &known);
+        silent = silent || (known.end && strncmp(known.end, "the process died", 16) == 0);
+        last[n++] = (last_t){rank_of(piece)->rank, rank_of(piece)->begin_epoch_ns + rank_of(piece)->duration_ns};
+    }
+    if (silent)
+        ompp_profile_add_coverage(profile, OMPP_COVERAGE_NOTE, "by what processes died is not known here",
+                                  "a signal (kill, crash, out of memory) or _exit: the launcher's message or the shell's status says "
+                                  "which", 1);
+    if (n > 1) note_last(profile, last, n);
+    free(last);
+}
+
 ompp_profile_t *ompp_left_join(const ompp_left_list_t *list, size_t run, bool running)
 {
     ompp_profile_t *profile = ompp_profile_new();
@@ -343,6 +397,7 @@ ompp_profile_t *ompp_left_join(const ompp_left_list_t *list, size_t run, bool ru
         joined++;
     }
     if (profile && joined && !profile->failed && profile->mpi) note_all_missing(profile);
+    if (profile && joined && !profile->failed) note_deaths(list, run, profile);
     if (profile && joined && !profile->failed) return profile;
     ompp_profile_free(profile);
     return NULL;

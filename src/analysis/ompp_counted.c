@@ -2,8 +2,12 @@
  * What Coverage says of counts: what back ends have lost, and where the counts of a program without parallel regions are.
  */
 #include "analysis/ompp_analysis.h"
+#include "analysis/ompp_properties.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+
+#define MUCH 0.01 /* of the thread time: what counting may take before times are others than those of the program */
 
 static uint64_t sum_of(const ompp_profile_t *profile, const ompp_metric_t *m)
 {
@@ -23,6 +27,21 @@ static void say(ompp_profile_t *profile, ompp_coverage_kind_t kind, const char *
 {
     ompp_profile_add_coverage(profile, kind, subject, reason, count);
     if (profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0;
+}
+
+/* What counting took of the threads' time itself: accesses that were trapped, one by one. Where that is little, times hold. */
+static void say_cost(ompp_profile_t *profile, const ompp_metric_t *m)
+{
+    const double ns = (double)sum_of(profile, m), all = ompp_analysis_basis(profile);
+    const ompp_metric_t counted = {.set = m->set, .index = 0};
+    const uint64_t n = sum_of(profile, &counted);
+    char subject[200];
+
+    if (n == 0) return;
+    snprintf(subject, sizeof subject,
+             "%s: %" PRIu64 " accesses were trapped, which took about %.3f s of %.3f s thread time, some %.0f us each",
+             ompp_profile_text(profile, m->source), n, 1e-9 * ns, 1e-9 * all, 1e-3 * ns / (double)n);
+    say(profile, ns >= MUCH * all ? OMPP_COVERAGE_TRAPPED : OMPP_COVERAGE_NOTE, subject, NULL, 1);
 }
 
 static void say_loss(ompp_profile_t *profile, const ompp_metric_t *m)
@@ -52,7 +71,8 @@ static bool has_columns(const ompp_profile_t *profile)
 void ompp_analysis_counted(ompp_profile_t *profile)
 {
     for (size_t i = 0; i < profile->nmetrics; i++)
-        if (profile->metrics[i].use == OMPP_USE_LOSS) say_loss(profile, &profile->metrics[i]);
+        if (profile->metrics[i].use == OMPP_USE_LOSS)
+            (profile->metrics[i].unit == OMPP_UNIT_NS ? say_cost : say_loss)(profile, &profile->metrics[i]);
     if (has_columns(profile) && !has_parallel(profile))
         say(profile, OMPP_COVERAGE_NOTE, "counters in the table of parallel regions add up to 0",
             "no parallel region was run; what was counted stands in the flat profiles and in Outside Regions", 1);

@@ -8,6 +8,7 @@
 #include "memory/ompp_perf_priv.h"
 
 #include "base/ompp_env.h"
+#include "base/ompp_log.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_meter.h"
 #include "runtime/ompp_metric.h"
@@ -15,21 +16,27 @@
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #define REGISTERS 4
+#define MUCH_NS 1000000000u /* in traps: worth a line while the program runs */
 #define SOURCE "breakpoints"
 #define ROW(name, meaning)                                                                                             \
     {name, OMPP_UNIT_COUNT, OMPP_QUALITY_EXACT, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, meaning, OMPP_USE_SELECTED}
 
 enum { ACCESSES, WRITES, VALUES };
 
+/* Where writes are not told apart, their row is left out. What the traps have cost comes last, of all data alone. */
 static const ompp_metric_row_t rows[] = {
-    ROW("accesses", "instructions that read or write it; one that does both is one"),
-    ROW("writes", "instructions that write it"),
+    [ACCESSES] = ROW("accesses", "instructions that read or write it; one that does both is one"),
+    [WRITES] = ROW("writes", "instructions that write it"),
+    [VALUES] = {"trapped", OMPP_UNIT_NS, OMPP_QUALITY_SAMPLED, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE,
+                "time that these accesses took more, about", OMPP_USE_LOSS},
 };
 
 typedef struct {
@@ -55,6 +62,8 @@ static watch_t watches[REGISTERS]; /* object 0: free */
 static _Atomic unsigned generation;
 static unsigned nvalues = VALUES, refused, metrics;
 static bool started;
+static uint64_t trap_ns;             /* that an access takes more, about */
+static _Atomic uint64_t trapped_ns;  /* of all threads */
 
 /* ---- Structures ----------------------------------------------------------------------------------------------------- */
 
@@ -160,9 +169,21 @@ static void *begin(void)
 
 static void add(ompp_off_t node, uint32_t object, const uint64_t counted[VALUES])
 {
-    uint64_t *values = ompp_meter_values(node, metrics, object, nvalues);
+    uint64_t *values = ompp_meter_values(node, metrics, object, nvalues + (object == 0));
 
     for (unsigned k = 0; values && k < nvalues; k++) values[k] += counted[k];
+    if (values && object == 0) values[nvalues] += counted[ACCESSES] * trap_ns;
+}
+
+/* The user has asked for the counts: it goes on. */
+static void warn_of_cost(uint64_t accesses)
+{
+    const uint64_t before = atomic_fetch_add(&trapped_ns, accesses * trap_ns), now = before + accesses * trap_ns;
+
+    if (before < MUCH_NS && now >= MUCH_NS)
+        ompp_warn("counting with breakpoints has taken about %.1f s until now, some %.0f us for each access, and goes on: times of this "
+                  "run are not those of the program; kinst-ompp --memory counts at far less cost",
+                  1e-9 * (double)now, 1e-3 * (double)trap_ns);
 }
 
 static void move(void *data, ompp_place_now_t from, ompp_place_now_t to)
@@ -182,6 +203,7 @@ static void move(void *data, ompp_place_now_t from, ompp_place_now_t to)
         state->noted[i] = from.node != 0;
         add(from.node, state->watch[i].object, counted);
         add(from.node, 0, counted);
+        warn_of_cost(counted[ACCESSES]);
     }
     if (state->generation != generation) renew(state);
 }
@@ -197,6 +219,31 @@ static const ompp_meter_t meter = {.begin = begin, .move = move, .end = end, .re
 /* ---- Start ---------------------------------------------------------------------------------------------------------- */
 
 #define CHECKED 50 /* reads and writes of the self-check */
+#define BATCH 10u  /* of them: the fastest batch tells what one costs, as nothing else ran meanwhile */
+
+static uint64_t now_ns(void)
+{
+    struct timespec now = {0, 0};
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Reads and writes a variable that is watched. */
+static void touch(volatile uint64_t *variable)
+{
+    uint64_t least = UINT64_MAX, begin = now_ns();
+
+    for (unsigned i = 1; i <= CHECKED; i++) {
+        (void)*variable;
+        *variable = i;
+        if (i % BATCH) continue;
+        const uint64_t end = now_ns();
+        if (end - begin < least) least = end - begin;
+        begin = end;
+    }
+    trap_ns = least / (2 * BATCH);
+}
 
 static bool check_itself(char *why, size_t n)
 {
@@ -207,10 +254,7 @@ static bool check_itself(char *why, size_t n)
 
     if (!error) {
         error = open_event(&event[WRITES], &variable, sizeof variable, HW_BREAKPOINT_W);
-        for (unsigned i = 0; i < CHECKED && !error; i++) {
-            (void)variable;
-            variable = i;
-        }
+        if (!error) touch(&variable);
         for (unsigned k = 0; k < VALUES && !error; k++) counted[k] = ompp_perf_count(&event[k]);
         ompp_perf_close(&event[ACCESSES]);
         if (!error) ompp_perf_close(&event[WRITES]);
@@ -219,6 +263,15 @@ static bool check_itself(char *why, size_t n)
     else snprintf(why, n, "breakpoints do not count here: %llu of %u accesses, %llu of %u writes",
                   (unsigned long long)counted[ACCESSES], 2u * CHECKED, (unsigned long long)counted[WRITES], (unsigned)CHECKED);
     return !error && counted[ACCESSES] == 2 * CHECKED && counted[WRITES] == CHECKED;
+}
+
+static unsigned register_metrics(void)
+{
+    ompp_metric_row_t chosen[VALUES + 1];
+
+    memcpy(chosen, rows, sizeof chosen);
+    chosen[nvalues] = rows[VALUES];
+    return ompp_metric_register(chosen, nvalues + 1);
 }
 
 static unsigned nwatches(void)
@@ -241,7 +294,7 @@ static bool start(char *why, size_t n)
     if (nwatches() > REGISTERS / VALUES) nvalues = 1;
     started = true;
     snprintf(why, n, "too many meters");
-    metrics = ompp_metric_register(rows, nvalues);
+    metrics = register_metrics();
     if (!metrics || !ompp_meter_add(&meter)) return false;
     if (nvalues == 1)
         ompp_event_coverage(OMPP_COVERAGE_NOTE, "breakpoints: writes are not told apart", "there are more than two structures");

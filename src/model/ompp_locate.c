@@ -36,6 +36,11 @@ static void say_of_line(const ompp_locate_t *answer, bool hooks, char *why, size
 
 void ompp_locate_why(const ompp_locate_t *answer, bool hooks, char *why, size_t n)
 {
+    /* For what has a remark: its data lies elsewhere. */
+    static const char *const remedy[] = {
+        [false] = "; for that, build with kinst-ompp --memory and name the line that allocates it (FILE:LINE)",
+        [true] = "; for that, name the line that allocates it (FILE:LINE)",
+    };
     const char *between = answer->no_part ? "" : " (heap blocks: name the line that allocates them; others: in the source)";
 
     *why = '\0';
@@ -44,7 +49,7 @@ void ompp_locate_why(const ompp_locate_t *answer, bool hooks, char *why, size_t 
     else if (answer->found > 1)
         snprintf(why, n, "there are %zu, name one: %s", answer->found, answer->text);
     else if (answer->found == 1 && answer->size > 0)
-        snprintf(why, n, "%s", answer->text);
+        snprintf(why, n, "%s%s", answer->text, *answer->text ? remedy[hooks] : "");
     else
         snprintf(why, n, "%s%s%s", answer->no_part ? "" : "no variable of this name and a fixed address",
                  !answer->no_part && *answer->text ? "; there is " : between, answer->text);

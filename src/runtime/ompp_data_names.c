@@ -175,7 +175,8 @@ static const name_t *twin_of(const name_t *name)
     return NULL;
 }
 
-static void take_found(name_t *name, const ompp_locate_t *answer, const modules_t *modules)
+/* remark: what the user is told of it, or "". */
+static void take_found(name_t *name, const ompp_locate_t *answer, const char *remark, const modules_t *modules)
 {
     char why[320];
 
@@ -191,7 +192,7 @@ static void take_found(name_t *name, const ompp_locate_t *answer, const modules_
         return;
     }
     ompp_data_add((const void *)answer->address, answer->size, name->text, "OMPP_DATA");
-    if (*answer->text) say(name, answer->text, true);
+    if (*remark) say(name, remark, true);
 }
 
 /* Blocks of a line: of all modules that have code of it. */
@@ -221,14 +222,14 @@ static void take_answer(name_t *name, const ompp_locate_t *answer, const modules
 {
     char why[760];
 
-    ompp_locate_why(answer, false, why, sizeof why);
+    ompp_locate_why(answer, ompp_data_has("hooks"), why, sizeof why);
     if (answer->is_line) {
         take_line(name, answer, modules);
     } else if (answer->found > 1) {
         name->state = SEVERAL;
         say(name, why, true);
     } else if (answer->found == 1 && answer->size > 0) {
-        take_found(name, answer, modules);
+        take_found(name, answer, why, modules);
     } else if (!name->once && (!*name->why || *answer->text)) { /* a later library knows less about it */
         say(name, why, false);
     }

@@ -128,6 +128,38 @@ def check_breakpoints(verdict, program, folder, threads, title):
     verdict.equal(len(notes), 1, title + ": what does not fit is named in Coverage")
 
 
+TRAPS = r"breakpoints: (\d+) accesses were trapped, which took about (\d+\.\d+) s of (\d+\.\d+) s thread time"
+
+
+def check_cost(verdict, scratch):
+    """Coverage says how many accesses were trapped and what it cost; when that is a second, stderr does, too, and it goes on."""
+    n, source, program = 200000, scratch.file("often.c"), scratch.file("often")
+    with open(source, "w", encoding="utf-8") as out:
+        out.write("#include <stdio.h>\nstatic volatile int often;\nstatic int *volatile other;\nint main(void) {\n"
+                  "    for (int i = 0; i < %d; i++) often = i;\n    printf(\"%%d\\n\", other != 0);\n    return 0;\n}\n" % n)
+    harness.build(source, program, next(iter(harness.sources())), flags=("-O1", "-g"), instrument=False)
+    outcome = harness.execute([harness.command("ompp"), "--", program], os.path.dirname(scratch.file("often-run", "x")),
+                              OMPP_DATA="often", OMPP_DATA_BACKEND="breakpoints")
+    if is_refused(outcome, "breakpoints"):
+        return
+    profile, text = profile_of(verdict, outcome, "cost"), open(outcome.reports("txt")[0], encoding="utf-8").read()
+    verdict.equal(counts(profile, "breakpoints", "often"), [n, n], "cost: all are counted")
+    lines = [(c["kind"], re.match(TRAPS, c["subject"])) for c in profile.coverage if c.get("subject", "").startswith("breakpoints:")]
+    verdict.check(len(lines) == 1 and lines[0][1], "cost: what Coverage says: %s" % lines)
+    if len(lines) == 1 and lines[0][1]:
+        traps, took, all_time = int(lines[0][1][1]), float(lines[0][1][2]), float(lines[0][1][3])
+        verdict.equal((traps, lines[0][0]), (n, "trapped" if took >= 0.01 * all_time else "note"), "cost: accesses, and its weight")
+        verdict.check(took > 0, "cost: an access costs something")
+        said = [m for m in outcome.messages() if "counting with breakpoints has taken about" in m]
+        verdict.equal(len(said), int(took >= 1), "cost: %.3f s, what is said on stderr: %s" % (took, outcome.messages()))
+        cautions = [line for line in text.splitlines() if line.startswith("Caution: breakpoints:")]
+        verdict.equal(len(cautions), 2 * int(lines[0][0] == "trapped"), "cost: before the overheads, and the properties")
+    outcome = harness.execute([harness.command("ompp"), "--", program], os.path.dirname(scratch.file("often-other", "x")),
+                              OMPP_DATA="other", OMPP_DATA_BACKEND="breakpoints")
+    remarks = [m for m in outcome.messages() if "a pointer: it is counted itself" in m]
+    verdict.check(len(remarks) == 1 and "kinst-ompp --memory" in remarks[0] and "FILE:LINE" in remarks[0], "a pointer: %s" % outcome.messages())
+
+
 def check_named(verdict, scratch, how, launched):
     """Structures named from outside: what the master touches before the first region is seen; auto takes what works."""
     title, program = "%s%s" % (how, " unmodified" if launched else ""), scratch.file("serial-%s-%d" % (how, launched))
@@ -229,6 +261,7 @@ def main():
             check_breakpoints(verdict, program, scratch.file("break-%s-%d" % (how, threads)), threads, title + ": breakpoints")
         for launched in (False, True):
             check_named(verdict, scratch, how, launched)
+    check_cost(verdict, scratch)
     check_samples(verdict, program, scratch.file("samples"))
     check_memory(verdict, scratch)
     check_refused_hooks(verdict, scratch)
