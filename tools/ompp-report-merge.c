@@ -214,6 +214,37 @@ static size_t find_newest(const ompp_left_list_t *list, bool running)
     return newest;
 }
 
+static int compare_begin(const void *a, const void *b)
+{
+    const ompp_left_run_t *x = a, *y = b;
+
+    return x->begin_epoch_ns < y->begin_epoch_ns ? -1 : x->begin_epoch_ns > y->begin_epoch_ns;
+}
+
+/* Oldest first, as the last line is the one that is seen. */
+static int list_runs(const ompp_left_list_t *list, char **files, int n)
+{
+    ompp_left_run_t *known = calloc(list->nruns + 1, sizeof *known);
+    size_t wanted = 0;
+
+    if (!known) return ompp_report_complain(strerror(errno));
+    for (size_t run = 0; run < list->nruns; run++)
+        if (is_wanted(list, run, files, n)) known[wanted++] = ompp_left_run(list, run);
+    qsort(known, wanted, sizeof *known, compare_begin);
+    for (size_t i = 0; i < wanted; i++) list_run(&known[i]);
+    free(known);
+    return EXIT_GOOD;
+}
+
+/* Several runs, which may be somebody else's under the same account: what is to be removed is named. */
+static bool is_named_to_remove(const ompp_left_list_t *list, const request_t *request, int n)
+{
+    if (!request->remove || request->all || n > 0 || list->nruns < 2) return true;
+    list_runs(list, NULL, 0);
+    ompp_report_complain("several runs have left something: name the file of the one that is to be removed, or say --all");
+    return false;
+}
+
 /* Nothing is named: of runs that may have nothing to do with each other, the newest is meant. \return as find_newest(). */
 static size_t choose_newest(const ompp_left_list_t *list, const request_t *request)
 {
@@ -250,31 +281,10 @@ static int merge_named(const ompp_left_list_t *list, const request_t *request, c
     return worst;
 }
 
-static int compare_begin(const void *a, const void *b)
-{
-    const ompp_left_run_t *x = a, *y = b;
-
-    return x->begin_epoch_ns < y->begin_epoch_ns ? -1 : x->begin_epoch_ns > y->begin_epoch_ns;
-}
-
-/* Oldest first, as the last line is the one that is seen. */
-static int list_runs(const ompp_left_list_t *list, char **files, int n)
-{
-    ompp_left_run_t *known = calloc(list->nruns + 1, sizeof *known);
-    size_t wanted = 0;
-
-    if (!known) return ompp_report_complain(strerror(errno));
-    for (size_t run = 0; run < list->nruns; run++)
-        if (is_wanted(list, run, files, n)) known[wanted++] = ompp_left_run(list, run);
-    qsort(known, wanted, sizeof *known, compare_begin);
-    for (size_t i = 0; i < wanted; i++) list_run(&known[i]);
-    free(known);
-    return EXIT_GOOD;
-}
-
 static int merge_wanted(const ompp_left_list_t *list, const request_t *request, char **files, int n)
 {
     if (request->list) return list_runs(list, files, n);
+    if (!is_named_to_remove(list, request, n)) return EXIT_BAD;
     if (n == 0 && !request->all) return merge_newest(list, request);
     return merge_named(list, request, files, n);
 }
@@ -381,6 +391,7 @@ int ompp_report_collect(const request_t *request, char **files, int n)
     size_t newest = 0;
 
     ompp_left_group(&runs);
+    if (!runs.n && good) good = complain_of_nothing(files, n) == EXIT_GOOD;
     if (runs.n && n == 0 && !request->all) newest = choose_newest(&runs, request);
     if (mkdir(to, 0777) != 0 && errno != EEXIST) good = false;
     for (size_t i = 0; i < list.n; i++) {

@@ -8,6 +8,7 @@
 #include "analysis/ompp_analysis.h"
 #include "base/ompp_env.h"
 #include "base/ompp_error.h"
+#include "base/ompp_nearest.h"
 #include "model/ompp_collect.h"
 #include "model/ompp_pack.h"
 #include "reader/ompp_document.h"
@@ -17,6 +18,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What a file holds: one of them. */
 typedef struct {
@@ -223,7 +225,9 @@ static int convert(const request_t *request)
     job.dir = slash == request->file && !died ? "/" : dir ? dir : "";
     if (rc) {
         bool system = rc == -OMPP_E_OPEN || rc == -OMPP_E_IO;
-        snprintf(message, sizeof message, "%.1000s: %s", request->file, system ? strerror(errno) : ompp_error_message(rc));
+        const char *what = system ? strerror(errno) : ompp_error_message(rc);
+        if (rc == -OMPP_E_FORMAT) what = "not what a run leaves (FILE.ompp.bin, /dev/shm/ompp-*); a report is read by show, csv or check";
+        snprintf(message, sizeof message, "%.1000s: %s", request->file, what);
     } else {
         job.local_rank = only_rank(profile);
         rc = ompp_job_run(profile, &job);
@@ -366,14 +370,36 @@ static int parse_option(char **argv, int *i, request_t *request, unsigned *used)
     return EXIT_GOOD;
 }
 
+static bool is_file(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+static const char *nearest_verb(const char *word)
+{
+    ompp_nearest_t nearest;
+
+    ompp_nearest_begin(&nearest, word);
+    for (size_t v = 0; v < NVERBS; v++) ompp_nearest_offer(&nearest, verbs[v].name, verbs[v].name);
+    return nearest.n ? nearest.best[0].item : NULL;
+}
+
+static int wrong_verb(const char *word, const char *near)
+{
+    fprintf(stderr, "ompp-report: %s: neither a command nor a file; nearest command: %s; try ompp-report --help\n", word, near);
+    return EXIT_USAGE;
+}
+
 /* Are options and number of files those of the command? */
-static int check_usage(size_t verb, unsigned used, char **files, int nfiles)
+static int check_usage(size_t verb, bool named, unsigned used, char **files, int nfiles)
 {
     static const char *const names[] = {"--digits is not for", "--to is not for", "--remove is not for",
                                         "--running is not for", "--list is not for", "--all is not for"};
+    const char *near = NULL;
 
     for (unsigned bit = 0; bit < sizeof names / sizeof names[0]; bit++)
         if (used & ~verbs[verb].options & 1u << bit) return wrong(names[bit], verbs[verb].name);
+    if (!named && nfiles > 0 && !is_file(files[0]) && (near = nearest_verb(files[0]))) return wrong_verb(files[0], near);
     if (nfiles < verbs[verb].least) return wrong("no file named", NULL);
     if (nfiles > verbs[verb].most) return wrong("more than one file, or an unknown command", files[0]);
     return EXIT_GOOD;
@@ -397,8 +423,18 @@ static int parse(int argc, char **argv, request_t *request, size_t *verb, char *
             files[(*nfiles)++] = argv[i];
         }
     }
-    if (*verb == NVERBS) *verb = 0;
-    return check_usage(*verb, used, files, *nfiles);
+    const bool named = *verb < NVERBS;
+    if (!named) *verb = 0;
+    return check_usage(*verb, named, used, files, *nfiles);
+}
+
+/* "help", and "help COMMAND", where it is no file. */
+static bool answer_word(char **argv, int *rc)
+{
+    if (!argv[1] || strcmp(argv[1], "help") != 0 || is_file(argv[1])) return false;
+    size_t verb = argv[2] ? find_verb(argv[2]) : NVERBS;
+    *rc = verb < NVERBS ? help_of(verb) : help();
+    return true;
 }
 
 /* --help and --version count wherever they stand before "--". */
@@ -408,11 +444,11 @@ static bool answer(int argc, char **argv, int *rc)
 
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (verb == NVERBS && argv[i][0] != '-') verb = find_verb(argv[i]);
-        if (strcmp(argv[i], "--help") == 0) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             *rc = verb < NVERBS ? help_of(verb) : help();
             return true;
         }
-        if (strcmp(argv[i], "--version") == 0) {
+        if (strcmp(argv[i], "--version") == 0 || strcmp(argv[i], "-v") == 0) {
             printf("ompp-report %s\n", PACKAGE_VERSION);
             *rc = ompp_report_finish();
             return true;
@@ -427,7 +463,7 @@ int main(int argc, char **argv)
     size_t verb = NVERBS;
     int nfiles = 0, worst = EXIT_GOOD, rc;
 
-    if (answer(argc, argv, &rc)) return rc;
+    if (answer_word(argv, &rc) || answer(argc, argv, &rc)) return rc;
     rc = parse(argc, argv, &request, &verb, argv, &nfiles);
     if (rc) return rc;
     if (verbs[verb].run_all) return verbs[verb].run_all(&request, argv, nfiles);
