@@ -51,14 +51,20 @@ static const char *opari_named(const char *program, const char *name)
     exit(2);
 }
 
+_Noreturn static void refuse_value(const char *word, const char *choices, const char *name)
+{
+    fprintf(stderr, "%s: %s: the value is to be %s\n", name, word, choices);
+    exit(2);
+}
+
 /* \return true when the word is one of the wrapper's own; those that print end the process. */
 static bool own_option(const char *word, const char *name)
 {
-    if (strcmp(word, "--version") == 0) {
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-v") == 0) {
         printf("kinst-ompp (ompp) %s\n", OMPP_VERSION);
         exit(0);
     }
-    if (strcmp(word, "--help") == 0) {
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
         help(name);
         exit(0);
     }
@@ -74,10 +80,14 @@ static bool own_option(const char *word, const char *name)
         kinst_own.with = KINST_WITH_OPARI;
     else if (strcmp(word, "--with=ompt") == 0)
         kinst_own.with = KINST_WITH_OMPT;
+    else if (strncmp(word, "--with", 6) == 0 && (word[6] == '=' || !word[6]))
+        refuse_value(word, "opari or ompt", name);
     else if (strncmp(word, "--opari=", 8) == 0)
         kinst_own.opari = opari_named(word + 8, name);
     else if (strncmp(word, "--opari-timeout=", 16) == 0 && atof(word + 16) > 0)
         kinst_own.opari_seconds = atof(word + 16);
+    else if (strncmp(word, "--opari-timeout", 15) == 0)
+        refuse_value(word, "a number of seconds", name);
     else
         return false;
     return true;

@@ -205,9 +205,9 @@ int main(int argc, char **argv)
     if (argc < 2) return usage(stderr);
     for (int i = 1; i < argc; i++) {
         bool found = false;
-        if (strcmp(argv[i], "--help") == 0) return usage(stdout);
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return usage(stdout);
         for (size_t k = 0; k < sizeof options / sizeof options[0]; k++) {
-            if (strcmp(argv[i], options[k].option) != 0) continue;
+            if (strcmp(strcmp(argv[i], "-v") == 0 ? "--version" : argv[i], options[k].option) != 0) continue;
             options[k].print();
             found = true;
         }
