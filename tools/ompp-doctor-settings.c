@@ -37,7 +37,7 @@ __attribute__((format(printf, 3, 4))) static void add(ompp_doctor_said_t *said, 
 /* ---- Evaluators -------------------------------------------------------------------------------------------------------- */
 
 /* OMPP_CTR1=NAME is not counted: ... */
-static bool is_refused(const ompp_started_t *measured, const char *variable, const char *name)
+bool ompp_doctor_is_refused(const ompp_started_t *measured, const char *variable, const char *name)
 {
     char begin[300];
 
@@ -55,7 +55,7 @@ static size_t find_counters(const ompp_started_t *measured, ompp_counter_t *coun
     for (unsigned k = 1; k <= OMPP_ENV_NUMBER_MAX && n < MAX_COUNTERS; k++) {
         snprintf(variable, sizeof variable, "OMPP_CTR%u", k);
         const char *name = ompp_env_foreign(variable);
-        if (name && *name && !is_refused(measured, variable, name)) counters[n++] = (ompp_counter_t){.name = name};
+        if (name && *name && !ompp_doctor_is_refused(measured, variable, name)) counters[n++] = (ompp_counter_t){.name = name};
     }
     return n;
 }
@@ -103,6 +103,8 @@ static void locate(ompp_locate_run_t *run, const modules_t *modules, char *list,
         run(modules->module, modules->n, answer, 1, 20);
         ompp_locate_why(answer, modules->hooks, why, sizeof why);
         if (*why) add(said, answer->found == 1 && !answer->is_line, "OMPP_DATA: %s: %s", name, why);
+        size_t used = strlen(said->no_data);
+        if (!answer->found) snprintf(said->no_data + used, sizeof said->no_data - used, "%s%s,", used ? "" : ",", name);
     }
     free(answer);
 }

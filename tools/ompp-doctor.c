@@ -3,6 +3,7 @@
 #include "base/ompp_bind.h"
 #include "base/ompp_debug_advice.h"
 #include "base/ompp_env.h"
+#include "base/ompp_known.h"
 #include "base/ompp_proc.h"
 #include "tools/ompp-elf.h"
 #include "tools/ompp-option.h"
@@ -27,6 +28,8 @@ typedef struct {
     bool instrumented;          /* built with kinst-ompp */
     char mpi_library[PATH_MAX]; /* ours for the program's MPI; "" = none */
     const char *family;         /* of the program's MPI: openmpi, mpich, other; "" = none */
+    bool mpi, openmp;           /* it has MPI, OpenMP: by its file, or by an option */
+    bool later;                 /* neither: it may load them later */
 } part_t;
 
 /* What is known of the user's line when the verdicts are spoken. */
@@ -34,6 +37,7 @@ typedef struct {
     ompp_line_t line;
     part_t part[OMPP_DOCTOR_PROGRAMS];
     ompp_started_t plain, measured;
+    ompp_doctor_said_t said;
     const ompp_bind_t *bind; /* what the launcher is to be told, for ranks bound to too few processors; NULL = nothing */
     int threads;             /* of such a rank; 0 = not said */
     bool bad;
@@ -67,44 +71,11 @@ __attribute__((format(printf, 1, 2))) static void advise(const char *format, ...
     va_end(args);
 }
 
-/* A word as a shell takes it. */
-static void print_word(const char *word)
-{
-    if (*word && !strpbrk(word, " \t\n'\"\\$`*?[]{}()<>|&;#~!")) {
-        printf("%s", word);
-        return;
-    }
-    putchar('\'');
-    for (; *word; word++) fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, stdout);
-    putchar('\'');
-}
-
-static void print_words(char **words, size_t begin, size_t end)
-{
-    for (size_t i = begin; i < end && words[i]; i++) {
-        print_word(words[i]);
-        putchar(' ');
-    }
-}
-
 /* ---- The program ------------------------------------------------------------------------------------------------------- */
 
 static void see_ours(const char *soname, void *data)
 {
     if (strncmp(soname, "libompp.so", 10) == 0) *(bool *)data = true;
-}
-
-static const char *family_name(const char *family)
-{
-    return strcmp(family, "openmpi") == 0 ? "Open MPI" : strcmp(family, "mpich") == 0 ? "MPICH" : "another MPI";
-}
-
-/* By the name of the library: the families number them differently. */
-static const char *family_of(const char *soname)
-{
-    if (!*soname) return "";
-    if (strncmp(soname, "libmpich", 8) == 0 || strcmp(soname, "libmpi.so.12") == 0) return "mpich";
-    return strcmp(soname, "libmpi.so.40") == 0 || strcmp(soname, "libmpi.so.20") == 0 ? "openmpi" : "other";
 }
 
 static bool check_program(doctor_t *d, part_t *p)
@@ -122,7 +93,7 @@ static bool check_program(doctor_t *d, part_t *p)
     }
     ompp_program_needs(p->program.path, &p->needs);
     ompp_elf_needed(p->program.path, see_ours, &p->instrumented);
-    p->family = family_of(p->needs.mpi);
+    p->family = ompp_known_mpi(p->needs.mpi);
     say(d, FINE, "program", "%s: dynamic%s", p->program.path, p->instrumented ? ", built with kinst-ompp" : "");
     return true;
 }
@@ -131,7 +102,8 @@ static void check_options(doctor_t *d, const part_t *p)
 {
     if (!p->line->unknown) return;
     say(d, BAD, "options", "ompp does not know %s, or its value is missing", p->line->unknown);
-    advise("ompp --help lists them; -- stands between them and the program");
+    const char *nearest = ompp_option_nearest(p->line->unknown);
+    advise("%s%sompp --help lists them; -- stands between them and the program", nearest ? nearest : "", nearest ? "? " : "");
 }
 
 static void check_debug(doctor_t *d, const part_t *p)
@@ -145,16 +117,41 @@ static void check_debug(doctor_t *d, const part_t *p)
     }
 }
 
+/* A program that loads MPI later does not say which; the option does. \return false: the file says it. */
+static bool check_asked_mpi(doctor_t *d, part_t *p)
+{
+    const char *asked = ompp_env_foreign("OMPP_MPI_FAMILY");
+
+    if (!asked || !*asked || strcmp(asked, "auto") == 0) return false;
+    if (strcmp(asked, "none") == 0) {
+        say(d, FINE, "MPI", "not measured: --mpi-family=none");
+    } else if (*p->needs.mpi && strcmp(p->family, asked) != 0) {
+        say(d, BAD, "MPI", "the program is of %s (%s), and --mpi-family=%s is said", ompp_known_family(p->family), p->needs.mpi, asked);
+        advise("leave --mpi-family out: the program's file says it");
+    } else if (ompp_program_mpi_library(ompp_place_find()->lib, NULL, asked, p->mpi_library)) {
+        say(d, FINE, "MPI", "%s (--mpi-family=%s)", ompp_known_family(asked), asked);
+        p->family = strdup(asked);
+        p->mpi = true;
+    } else {
+        p->mpi_library[0] = '\0';
+        say(d, BAD, "MPI", "ompp was not built for %s (--mpi-family=%s)", ompp_known_family(asked), asked);
+        advise("ompp has " OMPP_MPI_FAMILIES "; configure it with this MPI's mpicc in PATH");
+    }
+    return true;
+}
+
 static void check_mpi(doctor_t *d, part_t *p)
 {
     const ompp_needs_t *needs = &p->needs;
 
+    p->mpi = *needs->mpi != '\0';
+    if (check_asked_mpi(d, p)) return;
     if (!*needs->mpi) {
         say(d, FINE, "MPI", "the program needs none");
         return;
     }
     bool there = ompp_program_mpi_library(ompp_place_find()->lib, needs->mpi, NULL, p->mpi_library);
-    say(d, there ? FINE : BAD, "MPI", "%s (%s)%s%s%s%s", family_name(p->family), needs->mpi, needs->mpi_f77 ? ", Fortran mpif.h" : "",
+    say(d, there ? FINE : BAD, "MPI", "%s (%s)%s%s%s%s", ompp_known_family(p->family), needs->mpi, needs->mpi_f77 ? ", Fortran mpif.h" : "",
         needs->mpi_f90 ? ", use mpi" : "", needs->mpi_f08 ? ", use mpi_f08" : "", there ? "" : ": ompp was not built for it");
     if (!there) {
         p->mpi_library[0] = '\0';
@@ -170,6 +167,13 @@ static bool wants_runtime(const char *name)
     return text && strcmp(text, name) == 0;
 }
 
+static bool is_set(const char *name)
+{
+    const char *text = ompp_env_foreign(name);
+
+    return text && strcmp(text, "0") != 0;
+}
+
 /* LLVM's library in place of libgomp, where that is wanted and there. */
 static bool is_replaced(const part_t *p)
 {
@@ -178,11 +182,12 @@ static bool is_replaced(const part_t *p)
     return p->needs.openmp == OMPP_OPENMP_GOMP && wants_runtime("llvm") && ompp_program_find_libomp(libomp);
 }
 
-static void check_openmp(doctor_t *d, const part_t *p)
+static void check_openmp(doctor_t *d, part_t *p)
 {
     const char *tool = ompp_env_foreign("OMP_TOOL");
     const bool replaced = is_replaced(p), ompt = p->needs.openmp == OMPP_OPENMP_LLVM || (replaced && p->needs.both);
 
+    p->openmp = p->needs.openmp != OMPP_OPENMP_NONE || wants_runtime("gomp");
     if (ompt && tool && strcmp(tool, "disabled") == 0) {
         say(d, BAD, "OpenMP", "libomp tells nothing: OMP_TOOL=disabled is set");
         advise("unset OMP_TOOL");
@@ -198,9 +203,18 @@ static void check_openmp(doctor_t *d, const part_t *p)
         advise("to see them: CC=\"kinst-ompp gcc\" in the build%s",
                wants_runtime("llvm") && !replaced
                    ? "; for --omp-runtime=llvm, libomp.so.5 is missing (Debian package: libomp5-19)" : "");
-    } else if (!*p->needs.mpi && !p->instrumented && !wants_runtime("gomp")) {
+    } else if (wants_runtime("gomp")) {
+        say(d, FINE, "OpenMP", "libgomp (--omp-runtime=gomp): what is a call is seen");
+    } else if (p->mpi && !*p->needs.mpi) {
+        say(d, NOTE, "OpenMP", "the program's file needs none");
+        advise("if it loads libgomp later (numpy): --omp-runtime=gomp");
+    } else if (p->program.shell && !is_set("OMPP_CHILDREN")) {
+        say(d, BAD, "OpenMP", "%s starts what is to be measured: there is nothing to measure in it", p->line->argv[p->line->program]);
+        advise("put ompp in front of the program that it starts, or use ompp --children --");
+    } else if (!p->mpi && !p->instrumented && !p->program.shell && !ompp_env_is_set("OMPP_CTR") && !ompp_env_is_set("OMPP_DATA")) {
+        p->later = true;
         say(d, BAD, "OpenMP", "the program needs neither OpenMP nor MPI: there is nothing to measure");
-        advise("if it loads them later (Python): ompp --omp-runtime=gomp --mpi-family=openmpi -- ./app; functions: kinst-ompp");
+        advise("if it loads them later, as Python does, the line below names them; functions: kinst-ompp");
     } else {
         say(d, FINE, "OpenMP", "the program needs none");
     }
@@ -264,7 +278,7 @@ static const part_t *find_alien(const doctor_t *d, const ompp_probe_t *first)
 {
     for (size_t i = 0; i < d->line.n; i++) {
         const part_t *p = &d->part[i];
-        if (p->fits && *p->needs.mpi && *first->launcher && strcmp(first->launcher, "slurm") != 0 && strcmp(p->family, "other") != 0 &&
+        if (p->fits && p->mpi && *first->launcher && strcmp(first->launcher, "slurm") != 0 && strcmp(p->family, "other") != 0 &&
             strcmp(first->launcher, p->family) != 0)
             return p;
     }
@@ -279,7 +293,7 @@ static const char *missing_wire(const part_t *p, const ompp_probe_t *first)
 {
     const bool pmix = strcmp(first->wire, "pmix") == 0, pmi2 = strcmp(first->wire, "pmi2") == 0;
 
-    if (strcmp(first->launcher, "slurm") != 0 || !p->fits || !*p->needs.mpi) return NULL;
+    if (strcmp(first->launcher, "slurm") != 0 || !p->fits || !p->mpi) return NULL;
     if (strcmp(p->family, "openmpi") == 0) return pmix ? NULL : "pmix";
     if (strcmp(p->family, "mpich") != 0 || pmi2 || p->needs.pmi || (pmix && p->needs.pmix)) return NULL;
     return ompp_env_foreign("I_MPI_PMI_LIBRARY") ? NULL : "pmi2";
@@ -296,7 +310,7 @@ static bool any_needs_mpi(const doctor_t *d)
 {
     bool any = false;
 
-    for (size_t i = 0; i < d->line.n; i++) any = any || (d->part[i].fits && *d->part[i].needs.mpi);
+    for (size_t i = 0; i < d->line.n; i++) any = any || (d->part[i].fits && d->part[i].mpi);
     return any;
 }
 
@@ -304,7 +318,7 @@ static bool any_needs_openmp(const doctor_t *d)
 {
     bool any = false;
 
-    for (size_t i = 0; i < d->line.n; i++) any = any || (d->part[i].fits && d->part[i].needs.openmp != OMPP_OPENMP_NONE);
+    for (size_t i = 0; i < d->line.n; i++) any = any || (d->part[i].fits && d->part[i].openmp);
     return any;
 }
 
@@ -318,6 +332,11 @@ static size_t count_hosts(const ompp_started_t *s)
         hosts += !seen;
     }
     return hosts;
+}
+
+static bool is_of_known_launcher(const ompp_probe_t *first)
+{
+    return strcmp(first->launcher, "openmpi") == 0 || strcmp(first->launcher, "mpich") == 0;
 }
 
 static bool check_launch(doctor_t *d)
@@ -334,23 +353,26 @@ static bool check_launch(doctor_t *d)
     const part_t *alien = find_alien(d, first);
     if (alien) {
         say(d, BAD, "launch", "mpirun of %s starts a program of %s: each of the %zu processes would be rank 0 of 1",
-            family_name(first->launcher), family_name(alien->family), s->n);
-        advise("start it with mpirun of %s (Debian: mpirun.%s), or build it with mpicc of %s", family_name(alien->family), alien->family,
-               family_name(first->launcher));
+            ompp_known_family(first->launcher), ompp_known_family(alien->family), s->n);
+        advise("start it with mpirun of %s (Debian: mpirun.%s), or build it with mpicc of %s", ompp_known_family(alien->family),
+               alien->family, ompp_known_family(first->launcher));
         return true;
     }
     const part_t *unwired = find_unwired(d, first);
     if (unwired) {
         say(d, BAD, "launch", "srun gives %s to a program of %s: its %zu processes would not find each other",
-            strcmp(first->wire, "pmix") == 0 ? "PMIx" : *first->wire ? "PMI2" : "neither PMIx nor PMI2", family_name(unwired->family),
+            strcmp(first->wire, "pmix") == 0 ? "PMIx" : *first->wire ? "PMI2" : "neither PMIx nor PMI2", ompp_known_family(unwired->family),
             s->n);
         advise("srun --mpi=%s (srun --mpi=list says what there is), or mpirun of %s in an allocation (sbatch, salloc)",
-               missing_wire(unwired, first), family_name(unwired->family));
+               missing_wire(unwired, first), ompp_known_family(unwired->family));
         return true;
     }
     say(d, FINE, "launch", "%zu %s on %zu %s (%s%s)", s->n, s->n == 1 ? "process" : "processes", hosts, hosts == 1 ? "node" : "nodes",
         first->host, hosts > 1 ? ", ..." : "");
-    if (!any_needs_mpi(d) && s->n > 1) say(d, NOTE, "launch", "the program has no MPI: each process writes a report of its own");
+    if (!any_needs_mpi(d) && s->n > 1) {
+        say(d, NOTE, "launch", "the program has no MPI: each process writes a report of its own");
+        if (is_of_known_launcher(first)) advise("if it loads MPI later, as Python does: ompp --mpi-family=%s --", first->launcher);
+    }
     return true;
 }
 
@@ -382,7 +404,8 @@ static void advise_processors(doctor_t *d, const ompp_probe_t *p, int threads, i
         d->bind = bind;
         d->threads = threads ? threads : each;
         advise("the launcher binds it: %s", bind->words);
-        if (threads * ranks > available || !threads) advise("OMP_NUM_THREADS=%d, for %d on each node", each, ranks);
+        if (threads * ranks > available || !threads)
+            advise("set OMP_NUM_THREADS=%d: %d rank%s on each node, %d processors", each, ranks, ranks == 1 ? "" : "s", available);
     } else {
         advise("OMP_NUM_THREADS=%d%s", *p->launcher ? each : cpus,
                cpus < atoi(p->online) ? ", or let it have more (taskset, numactl, container)" : "");
@@ -528,7 +551,6 @@ static bool is_of_probe(const char *line)
 static void check_settings(doctor_t *d)
 {
     const ompp_started_t *m = &d->measured;
-    static ompp_doctor_said_t said;
     bool fine = true;
 
     for (size_t i = 0; i < m->nwarnings; i++) {
@@ -537,9 +559,9 @@ static void check_settings(doctor_t *d)
         say(d, BAD, "settings", "%s", line);
         fine = false;
     }
-    see_settings(d, &said);
-    for (size_t i = 0; i < said.n; i++) say(d, said.line[i].remark ? NOTE : BAD, "settings", "%s", said.line[i].text);
-    fine = fine && said.n == 0;
+    see_settings(d, &d->said);
+    for (size_t i = 0; i < d->said.n; i++) say(d, d->said.line[i].remark ? NOTE : BAD, "settings", "%s", d->said.line[i].text);
+    fine = fine && d->said.n == 0;
     if (fine) say(d, FINE, "settings", "the OMPP_* variables that are set are understood");
 }
 
@@ -595,18 +617,42 @@ static void print_launcher(const doctor_t *d, const ompp_launch_t *line)
     const part_t *unwired = d->plain.n ? find_unwired(d, d->plain.rank) : NULL;
 
     if (line != &d->line.part[0] || !ompp_program_starts_ranks(line->argv[0])) {
-        print_words(line->argv, 0, line->front);
+        ompp_doctor_print_words(line->argv, 0, line->front);
         return;
     }
-    print_words(line->argv, 0, 1);
+    ompp_doctor_print_words(line->argv, 0, 1);
     print_binding(d);
     if (unwired) printf("--mpi=%s ", missing_wire(unwired, d->plain.rank));
     for (size_t i = 1; i < line->front; i++) {
         if (unwired && strncmp(line->argv[i], "--mpi=", 6) == 0) continue;
         const size_t binding = d->bind ? ompp_bind_said(d->bind, line->argv + i) : 0;
-        if (binding == 0) print_words(line->argv, i, i + 1);
+        if (binding == 0) ompp_doctor_print_words(line->argv, i, i + 1);
         else i += binding - 1;
     }
+}
+
+/* What a program that loads MPI and OpenMP later needs; the MPI is the launcher's. */
+static void print_later(const doctor_t *d, const part_t *p)
+{
+    if (!p->later) return;
+    printf("--omp-runtime=gomp ");
+    if (d->plain.n && is_of_known_launcher(d->plain.rank)) printf("--mpi-family=%s ", d->plain.rank->launcher);
+}
+
+/* ompp and its options, without values that are not there. */
+static void print_ompp(const doctor_t *d, const part_t *p)
+{
+    const ompp_launch_t *line = p->line;
+
+    if (line->front == line->program) {
+        printf("ompp ");
+        print_later(d, p);
+        printf("-- ");
+        return;
+    }
+    ompp_doctor_print_words(line->argv, line->front, line->front + 1);
+    print_later(d, p);
+    ompp_doctor_print_options(line->argv, line->front + 1, line->program, &d->measured, d->said.no_data);
 }
 
 static void print_command(const doctor_t *d)
@@ -618,9 +664,8 @@ static void print_command(const doctor_t *d)
         const ompp_launch_t *line = p->line;
         if (i > 0) printf(": ");
         print_launcher(d, line);
-        if (!p->instrumented && line->front == line->program) printf("ompp -- ");
-        if (!p->instrumented) print_words(line->argv, line->front, line->program);
-        print_words(line->argv, line->program, count_words(line->argv));
+        if (!p->instrumented) print_ompp(d, p);
+        ompp_doctor_print_words(line->argv, line->program, count_words(line->argv));
     }
     printf("\n");
 }
@@ -670,7 +715,7 @@ int ompp_doctor(char **argv)
     if (argv[0] && strcmp(argv[0], "--probe") == 0) ompp_doctor_probe(argv + 1);
     if (!argv[0] || argv[0][0] == '-' || !ompp_doctor_parse(argv, &d.line)) {
         fprintf(stderr, "usage: ompp doctor LAUNCH LINE, as in: ompp doctor mpirun -n 4 ./app arguments\n");
-        return argv[0] && strcmp(argv[0], "--help") == 0 ? 0 : WRONG_USAGE;
+        return argv[0] && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0) ? 0 : WRONG_USAGE;
     }
     for (size_t i = 0; i < d.line.n; i++) {
         d.part[i] = (part_t){.line = &d.line.part[i], .family = ""};

@@ -84,6 +84,7 @@ typedef struct {
         char text[1200];
         bool remark; /* it is counted, but ... */
     } line[32];
+    char no_data[2000]; /* names of OMPP_DATA that are not there, with commas in front and behind */
 } ompp_doctor_said_t;
 
 /**
@@ -92,6 +93,18 @@ typedef struct {
  * \param[in] measured  the counters that are refused are among what was said there.
  */
 void ompp_doctor_settings(const char *program, const char *lib, const ompp_started_t *measured, ompp_doctor_said_t *said);
+
+/** \brief Does a run refuse this counter (OMPP_CTR1=NAME is not counted: ...)? */
+bool ompp_doctor_is_refused(const ompp_started_t *measured, const char *variable, const char *name);
+
+/** \brief Words [begin, end) as a shell takes them, with a blank behind each. */
+void ompp_doctor_print_words(char **words, size_t begin, size_t end);
+
+/**
+ * \brief Options of ompp, words [begin, end), without the counters and the names of data that are not there.
+ * \param[in] no_data  of ompp_doctor_said_t.
+ */
+void ompp_doctor_print_options(char **words, size_t begin, size_t end, const ompp_started_t *measured, const char *no_data);
 
 /** \brief The command. \param[in] argv launch line, NULL-terminated. \return 0: can be measured; 1: not, or badly; 2: wrong usage. */
 int ompp_doctor(char **argv);

@@ -4,6 +4,7 @@
  * by the program, so process id and signals are the program's. See docs/launcher.md.
  */
 #include "base/ompp_env.h"
+#include "base/ompp_known.h"
 #include "tools/ompp-doctor.h"
 #include "tools/ompp-option.h"
 #include "tools/ompp-place.h"
@@ -55,6 +56,17 @@ static void set(const char *name, const char *value)
     setenv(name, value, 1);
 }
 
+/* A program that replaces itself by another is measured, too: the library comes back to us. */
+static void keep_command(void)
+{
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+    if (n <= 0) return;
+    self[n] = '\0';
+    setenv(OMPP_ENV_COMMAND, self, 1);
+}
+
 /* What it starts is measured, too: the environment is theirs as well. */
 static void keep_for_children(void)
 {
@@ -65,6 +77,7 @@ static void keep_for_children(void)
         unsetenv(note);
     }
     unsetenv(OMPP_ENV_RESTORE);
+    unsetenv(OMPP_ENV_COMMAND);
     snprintf(process, sizeof process, "%ld", (long)getpid());
     setenv(OMPP_ENV_LAUNCHED, process, 1);
 }
@@ -77,7 +90,7 @@ static void help(void)
            "       ompp doctor mpirun -n 4 program [arguments]    says what would work, and with which command\n"
            "Runs a dynamic program under measurement. With MPI: mpirun -n 4 ompp [options] -- program [arguments]\n\n"
            "  -n                     print the environment that would be set, for pasting into a shell\n"
-           "  --version, --help\n");
+           "  -v, --version, -h, --help\n");
     for (size_t i = 0; i < ompp_env_nrows; i++) {
         const char *name = ompp_option_name(&ompp_env_rows[i]), *number = ompp_env_rows[i].type == OMPP_ENV_LIST ? "1" : "";
         int used = name ? (int)(strlen(name) + strlen(number)) : 0;
@@ -88,7 +101,9 @@ static void help(void)
 _Noreturn static void refuse(const char *option, int why)
 {
     if (why == OMPP_OPTION_NO_VALUE) fprintf(stderr, "ompp: %s needs a value: %s=...\n", option, option);
-    else fprintf(stderr, "ompp: unknown option %s; see ompp --help\n", option);
+    else if (ompp_option_nearest(option))
+        fprintf(stderr, "ompp: unknown option %s; nearest: %s; ompp --help lists them\n", option, ompp_option_nearest(option));
+    else fprintf(stderr, "ompp: unknown option %s; ompp --help lists them\n", option);
     exit(WRONG_USAGE);
 }
 
@@ -106,11 +121,11 @@ static int read_options(int argc, char **argv)
             only_print = true;
     for (i = 1; i < argc && argv[i][0] == '-'; i++) {
         if (strcmp(argv[i], "--") == 0) return i + 1;
-        if (strcmp(argv[i], "--help") == 0) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             help();
             exit(0);
         }
-        if (strcmp(argv[i], "--version") == 0) {
+        if (strcmp(argv[i], "--version") == 0 || strcmp(argv[i], "-v") == 0) {
             printf("ompp %s\n", OMPP_VERSION);
             exit(0);
         }
@@ -150,6 +165,25 @@ static bool is_first(void)
 
 /* ---- What is preloaded ------------------------------------------------------------------------------------------------- */
 
+/* Of whom this process is a rank; "" = not known. */
+static const char *family_of_launcher(void)
+{
+    if (ompp_env_foreign("SLURM_PROCID")) return "";
+    return ompp_env_foreign("OMPI_COMM_WORLD_SIZE") ? "openmpi" : ompp_env_foreign("MPI_LOCALNRANKS") ? "mpich" : "";
+}
+
+/* Wrappers of another MPI than the program's would break it. */
+static bool is_wrong_family(const char *family, const ompp_needs_t *needs)
+{
+    const char *file = *needs->mpi ? ompp_known_mpi(needs->mpi) : "", *known = *file ? file : family_of_launcher();
+
+    if (strcmp(family, "other") == 0 || !*known || strcmp(known, "other") == 0 || strcmp(known, family) == 0) return false;
+    if (is_first())
+        fprintf(stderr, "ompp: MPI is not measured: --mpi-family=%s, and the %s is of %s; use --mpi-family=%s\n", family,
+                *file ? "program" : "launcher", ompp_known_family(known), known);
+    return true;
+}
+
 static char *add_mpi(char *preload, const char *dir, const ompp_needs_t *needs)
 {
     const char *family = word_of("OMPP_MPI_FAMILY");
@@ -157,6 +191,7 @@ static char *add_mpi(char *preload, const char *dir, const ompp_needs_t *needs)
     char path[PATH_MAX];
 
     if (strcmp(family, "none") == 0 || (automatic && !*needs->mpi)) return preload;
+    if (!automatic && is_wrong_family(family, needs)) return preload;
     if (ompp_program_mpi_library(dir, automatic ? needs->mpi : NULL, automatic ? NULL : family, path)) return joined(preload, ":", path);
     if (is_first())
         fprintf(stderr, "ompp: MPI is not measured: the program uses %s, ompp was built for %s\n", automatic ? needs->mpi : family,
@@ -216,6 +251,7 @@ static void set_up(const char *program)
     if (use_gomp(runtime, &needs)) preload = joined(preload, ":", joined(dir, "/", "libompp-gomp.so"));
     preload = joined(preload, ":", library);
     if (*libomp) preload = joined(preload, ":", libomp);
+    keep_command();
     set("LD_PRELOAD", before && *before ? joined(preload, ":", before) : preload);
     if (is_set("OMPP_CHILDREN")) keep_for_children();
 }
@@ -228,26 +264,45 @@ static bool is_own_name(const char *path)
     return path && strcmp(slash ? slash + 1 : path, "ompp") == 0;
 }
 
+static const char usage[] = "usage: ompp [options] -- program [arguments]\n";
+
+/* \return index of the program's name in argv; of a program that replaces itself by another, this is all that argv has. */
+static int find_program(int argc, char **argv, ompp_program_t *program)
+{
+    const char *file = ompp_env_foreign(OMPP_ENV_EXEC);
+    char *path = file ? strdup(file) : NULL;
+    const int first = path ? 0 : read_options(argc, argv);
+
+    unsetenv(OMPP_ENV_EXEC);
+    if (path) {
+        ompp_program_take(path, argv, is_set("OMPP_CHILDREN"), program);
+        free(path);
+        return 0;
+    }
+    if (first < argc && first == 1 && strcmp(argv[1], "doctor") == 0) exit(ompp_doctor(argv + 2));
+    if (first >= argc) {
+        fputs(usage, stderr);
+        exit(WRONG_USAGE);
+    }
+    ompp_program_find(argv + first, is_set("OMPP_CHILDREN"), program);
+    return first;
+}
+
 int main(int argc, char **argv)
 {
-    int first = read_options(argc, argv);
     static ompp_program_t program;
+    const int first = find_program(argc, argv, &program);
 
-    if (first < argc && first == 1 && strcmp(argv[1], "doctor") == 0) return ompp_doctor(argv + 2);
-    if (first >= argc) {
-        fprintf(stderr, "usage: ompp [options] -- program [arguments]\n");
-        return WRONG_USAGE;
-    }
-    ompp_program_find(argv + first, is_set("OMPP_CHILDREN"), &program);
     if (program.status) {
         fprintf(stderr, "ompp: %s: %s\n", argv[first], program.why);
         return program.status;
     }
     if (!*program.why)
         set_up(program.path);
-    else
+    else if (is_first())
         fprintf(stderr, "ompp: %s is not measured: it %s\n", argv[first], program.why);
     if (only_print) return *program.why ? CANNOT_RUN : 0;
+    if (*program.why) ompp_env_restore();
     if (is_own_name(ompp_env_foreign("_"))) setenv("_", program.path, 1); /* as a shell that had started the program itself */
     execv(program.path, program.argv);
     fprintf(stderr, "ompp: %s: %s\n", argv[first], strerror(errno));

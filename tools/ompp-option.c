@@ -1,5 +1,7 @@
 #include "tools/ompp-option.h"
 
+#include "base/ompp_nearest.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,4 +70,30 @@ int ompp_option_read(char *const *words, char **variable, const char **value)
     free(*variable);
     *variable = NULL;
     return used;
+}
+
+/* Of a family, the number of the unknown one, or 1. */
+const char *ompp_option_nearest(const char *option)
+{
+    static const char *const others[] = {"app", "help", "version"};
+    static char best[160];
+    char wanted[100];
+    ompp_nearest_t nearest;
+
+    snprintf(wanted, sizeof wanted, "%s", option + strspn(option, "-"));
+    wanted[strcspn(wanted, "=")] = '\0';
+    ompp_nearest_begin(&nearest, wanted);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) ompp_nearest_offer(&nearest, others[i], NULL);
+    for (size_t i = 0; i < ompp_env_nrows; i++) {
+        const char *name = ompp_option_name(&ompp_env_rows[i]);
+        if (name) ompp_nearest_offer(&nearest, name, &ompp_env_rows[i]);
+    }
+    if (!nearest.n) return NULL;
+    const ompp_env_row_t *row = nearest.best[0].item;
+    size_t digit = strcspn(wanted, "0123456789");
+    const char *number = !row || row->type != OMPP_ENV_LIST ? "" : wanted[digit] ? wanted + digit : "1";
+    if (row) snprintf(best, sizeof best, "--%s%s", ompp_option_name(row), number);
+    for (size_t i = 0; i < sizeof others / sizeof others[0] && !row; i++)
+        if (ompp_nearest_distance(wanted, others[i]) == nearest.best[0].distance) snprintf(best, sizeof best, "--%s", others[i]);
+    return best;
 }

@@ -18,6 +18,9 @@ enum { OMPP_OPTION_UNKNOWN = 0, OMPP_OPTION_NO_VALUE = -1 };
  */
 int ompp_option_read(char *const *words, char **variable, const char **value);
 
+/** \return option that an unknown one may be meant for, with its dashes, in a buffer that the next call uses again; NULL = none is near. */
+const char *ompp_option_nearest(const char *option);
+
 /** \return its name without dashes (time-digits), in a buffer that the next call uses again; NULL: this variable has none. */
 const char *ompp_option_name(const ompp_env_row_t *row);
 

@@ -1,6 +1,7 @@
 #include "tools/ompp-program.h"
 
 #include "base/ompp_env.h"
+#include "base/ompp_known.h"
 #include "tools/ompp-elf.h"
 
 #include <errno.h>
@@ -30,7 +31,7 @@ static void see(const char *soname, void *data)
                                                                                              : OMPP_OPENMP_NONE;
 
     /* libmpi.so.40, libmpich.so.12, libmpi.so.12 (Intel), not libmpi_cxx or libmpi_mpifh */
-    if (!*needs->mpi && (starts(soname, "libmpi.so") || starts(soname, "libmpich.so")))
+    if (!*needs->mpi && *ompp_known_mpi(soname))
         snprintf(needs->mpi, sizeof needs->mpi, "%s", soname);
     needs->pmi |= starts(soname, "libpmi.so") || starts(soname, "libpmi2.so");
     needs->pmix |= starts(soname, "libpmix.so");
@@ -75,13 +76,6 @@ bool ompp_program_find_libomp(char *path)
 }
 
 /* ---- Which file it is -------------------------------------------------------------------------------------------------- */
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
 
 /* As execvp finds it: without PATH in the places of the system's commands; an empty place is where we are. */
 static bool search_path(const char *name, char path[PATH_MAX])
@@ -147,31 +141,22 @@ static size_t find_starter(const char *base)
 
 bool ompp_program_starts_others(const char *name)
 {
-    return find_starter(base_name(name)) < sizeof starters / sizeof starters[0];
+    return find_starter(ompp_known_base(name)) < sizeof starters / sizeof starters[0];
 }
 
 bool ompp_program_starts_ranks(const char *name)
 {
-    return ompp_program_starts_others(name) && starters[find_starter(base_name(name))].ranks;
+    return ompp_program_starts_others(name) && starters[find_starter(ompp_known_base(name))].ranks;
 }
 
 static void check_starter(ompp_program_t *program, const char *name)
 {
-    const char *base = base_name(name);
+    const char *base = ompp_known_base(name);
     size_t i = find_starter(base);
 
     if (i == sizeof starters / sizeof starters[0]) return;
     cannot(program, "starts what is to be measured: put ompp behind %s: %s%s ompp -- ./app", base, base,
            starters[i].ranks ? " -n 2" : " ...");
-}
-
-static bool is_shell(const char *name)
-{
-    static const char *const shells[] = {"sh", "bash", "dash", "ksh", "zsh", "csh", "tcsh", "fish", "busybox", "ash", "mksh"};
-
-    for (size_t i = 0; i < sizeof shells / sizeof shells[0]; i++)
-        if (strcmp(base_name(name), shells[i]) == 0) return true;
-    return false;
 }
 
 /* The words of the first line of a script, without #!: interpreter, and the rest as one word, as the system takes it. */
@@ -195,10 +180,9 @@ static bool read_first_line(const char *path, char line[MAX_FIRST_LINE], char **
 static void look_at(ompp_program_t *program, const char *name, bool children, unsigned depth);
 
 /*
- * A script is what its interpreter does with it. "#!/usr/bin/env python3" is followed to python3, as env would. A shell does nothing
- * that is of interest here: what it starts does.
+ * A script is what its interpreter does with it. "#!/usr/bin/env python3" is followed to python3, as env would.
  */
-static void follow_script(ompp_program_t *program, const char *name, bool children, unsigned depth)
+static void follow_script(ompp_program_t *program, bool children, unsigned depth)
 {
     char *line = malloc(MAX_FIRST_LINE), *interpreter, *argument, *script = strdup(program->path);
     size_t n = 0, k = 0;
@@ -208,14 +192,9 @@ static void follow_script(ompp_program_t *program, const char *name, bool childr
         cannot(program, "is a script that names no interpreter");
         return;
     }
-    if (strcmp(base_name(interpreter), "env") == 0 && *argument && *argument != '-' && !strpbrk(argument, "= \t")) {
+    if (strcmp(ompp_known_base(interpreter), "env") == 0 && *argument && *argument != '-' && !strpbrk(argument, "= \t")) {
         interpreter = argument;
         argument += strlen(argument);
-    }
-    if (is_shell(interpreter) && !children) {
-        cannot(program, "is a script of %s: put ompp in front of the program in it, or use ompp --children -- %s", base_name(interpreter),
-               name);
-        return;
     }
     while (program->argv[n]) n++;
     argv = calloc(n + 3, sizeof *argv);
@@ -252,12 +231,22 @@ static void look_at(ompp_program_t *program, const char *name, bool children, un
         return;
     }
     switch (ompp_elf_kind(program->path)) {
-    case OMPP_ELF_DYNAMIC: if (!children) check_starter(program, name); break;
+    case OMPP_ELF_DYNAMIC:
+        program->shell = ompp_known_shell(program->path);
+        if (!children) check_starter(program, name);
+        break;
     case OMPP_ELF_STATIC: cannot(program, "is statically linked: build it with kinst-ompp and without -static"); break;
-    case OMPP_ELF_SCRIPT: follow_script(program, name, children, depth); break;
+    case OMPP_ELF_SCRIPT: follow_script(program, children, depth); break;
     case OMPP_ELF_FOREIGN: cannot(program, "is not a program of this machine and word size"); break;
     case OMPP_ELF_UNREADABLE: cannot(program, "cannot be read, so it is not known what it needs"); break;
     }
+}
+
+void ompp_program_take(const char *path, char **argv, bool children, ompp_program_t *program)
+{
+    *program = (ompp_program_t){.argv = argv};
+    snprintf(program->path, sizeof program->path, "%s", path);
+    look_at(program, path, children, 0);
 }
 
 void ompp_program_find(char **argv, bool children, ompp_program_t *program)

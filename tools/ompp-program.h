@@ -29,6 +29,7 @@ typedef struct {
     char path[PATH_MAX];   /* file to be executed: for a script, its interpreter */
     char **argv;           /* as the system would give them */
     char why[2 * PATH_MAX + 200]; /* "" = it can be measured; else why not, as the rest of a sentence whose subject it is */
+    bool shell;            /* a shell: what is of interest is what it starts */
     int status;            /* 0, or exit status when it cannot even be run */
 } ompp_program_t;
 
@@ -38,6 +39,9 @@ typedef struct {
  * \param[in] children  what it starts is measured as well: shell scripts and the like can be run.
  */
 void ompp_program_find(char **argv, bool children, ompp_program_t *program);
+
+/** \brief The same of a file that has been found. \param[in] path  of the file. */
+void ompp_program_take(const char *path, char **argv, bool children, ompp_program_t *program);
 
 /** \brief Is this a command that starts what is to be measured (mpirun, env, taskset, ...)? By its name. */
 bool ompp_program_starts_others(const char *name);

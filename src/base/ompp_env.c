@@ -1,6 +1,7 @@
 #include "base/ompp_env.h"
 
 #include "base/ompp_log.h"
+#include "base/ompp_nearest.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -251,6 +252,22 @@ static const ompp_env_row_t *beyond_family(const char *name, size_t length)
     return NULL;
 }
 
+/* Of a family, its first member. */
+static void say_unknown(const char *name, size_t length)
+{
+    char wanted[64];
+    ompp_nearest_t nearest;
+    const ompp_env_row_t *row;
+
+    snprintf(wanted, sizeof wanted, "%.*s", (int)length, name);
+    ompp_nearest_begin(&nearest, wanted + 5);
+    for (size_t i = 0; i < ompp_env_nrows; i++)
+        if (strncmp(ompp_env_rows[i].name, "OMPP_", 5) == 0) ompp_nearest_offer(&nearest, ompp_env_rows[i].name + 5, &ompp_env_rows[i]);
+    row = nearest.n ? nearest.best[0].item : NULL;
+    ompp_warn_common("unknown variable %s%s%s%s; 'ompp-config --list-env' lists the known ones", wanted, row ? "; nearest: " : "",
+                     row ? row->name : "", row && row->type == OMPP_ENV_LIST ? "1" : "");
+}
+
 static void warn_unknown(void)
 {
     for (char **e = environ; e && *e; e++) {
@@ -264,7 +281,7 @@ static void warn_unknown(void)
             ompp_warn_common("%.*s is not used: they are numbered from %s1 to %s%d", (int)length, *e, family->name, family->name,
                              OMPP_ENV_NUMBER_MAX);
         else
-            ompp_warn_common("unknown variable %.*s; 'ompp-config --list-env' lists the known ones", (int)length, *e);
+            say_unknown(*e, length);
     }
 }
 
@@ -322,25 +339,96 @@ static bool is_launched_process(void)
     return process && strtol(process, NULL, 10) == (long)getpid();
 }
 
+/*
+ * The environment is changed in place, and not by setenv(): shells have functions of their own under these names, and the array that
+ * main() is given is this one.
+ */
+static char **find_entry(const char *name)
+{
+    size_t length = strlen(name);
+
+    for (char **e = environ; e && *e; e++)
+        if (strncmp(*e, name, length) == 0 && (*e)[length] == '=') return e;
+    return NULL;
+}
+
+static void remove_entry(const char *name)
+{
+    for (char **e = find_entry(name); e && *e; e++) e[0] = e[1];
+}
+
+static struct {
+    char *command, **text;
+    size_t n;
+} again;
+
+static void keep_again(const char *name)
+{
+    char **entry = find_entry(name), **bigger = entry ? realloc(again.text, (again.n + 3) * sizeof *bigger) : NULL;
+
+    if (!bigger) return;
+    again.text = bigger;
+    again.text[again.n++] = strdup(*entry);
+}
+
+/* The libraries are chosen anew for another program. */
+static void keep_names(const char *names)
+{
+    size_t room = sizeof OMPP_ENV_RESTORE + strlen(names) + 2;
+    char *text = malloc(room);
+
+    if (!text || !again.text) {
+        free(text);
+        return;
+    }
+    snprintf(text, room, "%s=", OMPP_ENV_RESTORE);
+    for (const char *name = names; *name; name += strcspn(name, ","), name += *name == ',') {
+        int length = (int)strcspn(name, ",");
+        if (length == 10 && strncmp(name, "LD_PRELOAD", 10) == 0) continue;
+        size_t used = strlen(text);
+        snprintf(text + used, room - used, "%s%.*s", text[used - 1] == '=' ? "" : ",", length, name);
+    }
+    again.text[again.n++] = text;
+    again.text[again.n] = NULL;
+}
+
+static void restore(const char *name)
+{
+    char note[256], **was, **entry;
+
+    snprintf(note, sizeof note, OMPP_ENV_WAS "%s", name);
+    if (strcmp(name, "LD_PRELOAD") != 0) {
+        keep_again(name);
+        keep_again(note);
+    }
+    was = find_entry(note);
+    entry = find_entry(name);
+    if (was && entry) *entry = *was + strlen(OMPP_ENV_WAS);
+    else if (!was) remove_entry(name);
+    remove_entry(note);
+}
+
 bool ompp_env_restore(void)
 {
-    const char *noted = getenv(OMPP_ENV_RESTORE);
-    char *names = noted ? strdup(noted) : NULL, *rest = names, *name, note[256];
+    const char *noted = getenv(OMPP_ENV_RESTORE), *command = getenv(OMPP_ENV_COMMAND);
+    char *names = noted ? strdup(noted) : NULL, *rest = names, *name;
 
     if (!names) return is_launched_process();
     ompp_env_read();
-    while ((name = strsep(&rest, ","))) {
-        snprintf(note, sizeof note, OMPP_ENV_WAS "%s", name);
-        const char *was = getenv(note);
-        if (was)
-            setenv(name, was, 1);
-        else
-            unsetenv(name);
-        unsetenv(note);
-    }
-    unsetenv(OMPP_ENV_RESTORE);
+    if (command) keep_again(OMPP_ENV_COMMAND);
+    if (command) again.command = strdup(command);
+    while ((name = strsep(&rest, ","))) restore(name);
+    keep_names(getenv(OMPP_ENV_RESTORE));
+    remove_entry(OMPP_ENV_RESTORE);
+    remove_entry(OMPP_ENV_COMMAND);
     free(names);
     return true;
+}
+
+char *const *ompp_env_again(const char **command)
+{
+    *command = again.command;
+    return again.command ? again.text : NULL;
 }
 
 const char *ompp_env_text(const ompp_env_row_t *row)

@@ -101,6 +101,9 @@ const char *ompp_env_foreign(const char *name);
 #define OMPP_ENV_WAS "_OMPP_WAS_"
 /** The process that the launcher became, where the environment stays for the program's children (--children). */
 #define OMPP_ENV_LAUNCHED "_OMPP_LAUNCHED"
+/** The launcher's own file; and, where the program has replaced itself (exec), the file that the launcher is to run now. */
+#define OMPP_ENV_COMMAND "_OMPP_COMMAND"
+#define OMPP_ENV_EXEC "_OMPP_EXEC"
 
 /**
  * \brief In a program that the launcher has started: reads all variables, and makes the environment what it was without the
@@ -109,6 +112,13 @@ const char *ompp_env_foreign(const char *name);
  * \note Threads: at load, before there are others.
  */
 bool ompp_env_restore(void);
+
+/**
+ * \brief What another program needs that is started in place of this one (exec), so that the launcher measures it with the same options.
+ * \param[out] command  the launcher's own file; borrowed.
+ * \return NAME=value, NULL-terminated, borrowed; NULL when this process was not launched, or its environment stayed as it was.
+ */
+char *const *ompp_env_again(const char **command);
 
 /** \brief Whether the value of a row was not understood, so that its default is used. */
 bool ompp_env_is_misread(const ompp_env_row_t *row);

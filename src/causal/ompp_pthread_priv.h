@@ -5,7 +5,7 @@
 #ifndef OMPP_PTHREAD_PRIV_H
 #define OMPP_PTHREAD_PRIV_H
 
-#include "causal/ompp_intercept_priv.h"
+#include "base/ompp_intercept.h"
 
 /** The functions of POSIX that are followed, ascending by name. */
 extern const ompp_intercept_t ompp_pthread_functions[];

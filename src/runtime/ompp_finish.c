@@ -24,6 +24,7 @@
 #include "runtime/ompp_plugin.h"
 #include "runtime/ompp_process_priv.h"
 #include "runtime/ompp_thread_priv.h"
+#include "runtime/ompp_unmeasured_priv.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -71,6 +72,7 @@ ompp_profile_t *ompp_finish_collect(const char *arena, uint64_t size, ompp_time_
     if (!profile) return NULL;
     if (profile->nranks_kept) ompp_process_cpu(&profile->ranks[0].user_ns, &profile->ranks[0].system_ns);
     ompp_openmp_coverage(profile);
+    ompp_unmeasured_mpi(profile);
     add_missed(profile);
     ompp_starved_add(profile);
     if (ompp_process.arena.why[0]) ompp_profile_add_coverage(profile, OMPP_COVERAGE_ARENA, NULL, ompp_process.arena.why, 1);
@@ -620,29 +622,9 @@ void ompp_finish_release(void)
     pthread_mutex_unlock(&dumping);
 }
 
-/*
- * A program with an OpenMP library that told nothing, or that was launched: somebody expects a report. Others (a shell, preloaded)
- * end in silence.
- */
-static void say_nothing_measured(void)
-{
-    const char *runtime = ompp_openmp_loaded();
-
-    if (!runtime && !ompp_is_launched()) return;
-    ompp_env_read();
-    if (!runtime) {
-        ompp_warn("nothing was measured, no report: the program has no OpenMP library, and did not begin MPI; counters (--ctr1=...) and "
-                  "data (--data=...) can be measured in it");
-        return;
-    }
-    ompp_warn("nothing was measured, no report: the program has %s, and %s", runtime,
-              strncmp(runtime, "libgomp", 7) == 0 ? "no parallel region was run that is built with kinst-ompp or measured by ompp --"
-                                                  : "used no OpenMP, or not with OMPT");
-}
-
 void ompp_finish_at_exit(void)
 {
-    if (atomic_load(&ompp_process.state) == OMPP_STATE_NEW) say_nothing_measured();
+    if (atomic_load(&ompp_process.state) == OMPP_STATE_NEW) ompp_unmeasured_say();
     if (!ompp_process.header || ompp_process.header->pid != (uint32_t)getpid()) return; /* a child made without fork(3) */
     ompp_runtime_leave();
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;

@@ -13,12 +13,14 @@
 #include "model/ompp_profile.h"
 #include "runtime/ompp_data.h"
 #include "runtime/ompp_dump_priv.h"
+#include "runtime/ompp_exec_priv.h"
 #include "runtime/ompp_finish_priv.h"
 #include "runtime/ompp_launch.h"
 #include "runtime/ompp_plugin.h"
 #include "runtime/ompp_pending_priv.h"
 #include "runtime/ompp_process_priv.h"
 #include "runtime/ompp_thread_priv.h"
+#include "runtime/ompp_unmeasured_priv.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -416,6 +418,8 @@ __attribute__((constructor)) static void at_load(void)
     ompp_log_set_rank(ompp_launch_rank()); /* messages before MPI_Init are said once */
     is_launched = ompp_env_restore();
     atexit(ompp_finish_at_exit);
+    if (is_launched) ompp_exec_follow();
+    ompp_unmeasured_follow();
     ompp_plugins_at_load();
     errno = saved_errno;
 }

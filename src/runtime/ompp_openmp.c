@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "runtime/ompp_openmp.h"
 
+#include "runtime/ompp_process_priv.h"
+
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
@@ -56,7 +58,9 @@ static void no_source(ompp_profile_t *profile)
     char reason[100];
 
     if (!library) return;
-    snprintf(reason, sizeof reason, "the program has %s, and was not built with kinst-ompp", library);
+    snprintf(reason, sizeof reason, "the program has %s, and %s", library,
+             ompp_is_launched() && strncmp(library, "libgomp", 7) == 0 ? "was not measured by ompp --omp-runtime=gomp --"
+                                                                       : "was not built with kinst-ompp");
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_SOURCE, "none", reason, 1);
 }
 

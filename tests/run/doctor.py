@@ -172,6 +172,13 @@ def test_options(doctor, good):
     doctor.ask("bad option", [ompp, "--causal=virtul", "--", good], 1, {"settings": ("BAD", "OMPP_CAUSAL")})
     doctor.ask("bad directory", [ompp, "--outdir", "/proc", "--", good], 1, {"reports": ("BAD", "/proc")})
     doctor.ask("unknown option", [ompp, "--dta", "--", good], 1, {"options": ("BAD", "--dta"), "program": ("ok", "./good")})
+    doctor.ask("near option", [ompp, "--datta=x", "--", good], 1, {"options": ("BAD", "--datta", "--data\\?")})
+    out = doctor.ask("names that are not there", [ompp, "--data", "zzz", "--ctr1=PAPI_NOPE", "--appname=x", "--", good], 1, {"settings": ("BAD",)})
+    doctor.verdict.check(out.endswith("\n  %s --appname=x -- ./good \n" % ompp), "names that are not there: command in\n" + out)
+    later = compile_(doctor.folder, "later", "int main(void) { return 0; }\n")
+    out = doctor.ask("loaded later", [later], 1, {"OpenMP": ("BAD", "nothing to measure")})
+    doctor.verdict.check(out.endswith("\n  ompp --omp-runtime=gomp -- ./later \n"), "loaded later: command in\n" + out)
+    doctor.ask("loaded later, said", [ompp, "--omp-runtime=gomp", "--", later], 0, {"OpenMP": ("ok", "--omp-runtime=gomp")})
     doctor.ask("no value", [ompp, "--outdir", "--", good], 1, {"options": ("BAD", "--outdir"), "program": ("ok", "./good")})
 
 

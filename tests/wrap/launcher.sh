@@ -17,7 +17,7 @@ claim "what was preloaded stays" sh -c "LD_PRELOAD=libm.so.6 $launch -n -- ./p |
 claim "libompp-gomp is not without libgomp" sh -c "! $launch -n -- ./p | grep -q libompp-gomp"
 claim "--omp-runtime=gomp has it" sh -c "$launch -n --omp-runtime=gomp -- ./p | grep -q libompp-gomp"
 # What cannot be measured runs all the same, and one line says why.
-for refused in static:1 script:5 setuid:1 32bit:4; do
+for refused in static:1 setuid:1 32bit:4; do
     name=${refused%:*}
     test -f $name || continue
     $launch -- ./$name 2>err; claim "$name runs" same $? ${refused#*:}
@@ -27,6 +27,8 @@ for refused in static:1 script:5 setuid:1 32bit:4; do
 done
 $launch -- ./interpreted 1 2>err; claim "a script is run by its interpreter" same $? 3
 claim "which is measured" test ! -s err
+OMPP_QUIET=0 $launch -- ./script 2>err; claim "a script of a shell runs" same $? 5
+claim "and one line names --children" sh -c "test \$(wc -l <err) = 1 && grep -q 'nothing was measured.*--children' err"
 claim "scripts of shells with --children" sh -c "$launch -n --children -- ./script | grep -q LD_PRELOAD"
 $launch -- ./nowhere 2>err; claim "an interpreter that is not there" same $? 127
 cp p mpirun; LD_PRELOAD= $launch -- ./mpirun 2>err; claim "mpirun runs" same $? 1
@@ -35,6 +37,15 @@ claim "with one line that says where ompp belongs" sh -c "test \$(grep -c 'mpiru
 $launch -- ./p 2>err; claim "others run without it" sh -c "! grep -q mpirun err"
 $launch -- ./nosuch 2>/dev/null; claim "not found" same $? 127
 $launch --nosuch=1 -- ./p 2>/dev/null; claim "unknown option" same $? 2
+for words in "--datta=1 --data" "--out-dir=x --outdir" "--ctrl2=x --ctr2" "--halp --help"; do
+    $launch ${words% *} -- ./p 2>err; claim "misspelled: ${words% *}" sh -c "test $? = 2 && grep -q 'nearest: ${words#* };' err"
+done
+claim "a misspelled variable" sh -c "OMPP_QUIET=0 OMPP_OUTDTR=x $launch --data=x -- ./p 2>&1 | grep -q 'OMPP_OUTDTR; nearest: OMPP_OUTDIR;'"
+for command in "$launch" "$kinst" "$abs_top_builddir/ompp-config"; do
+    claim "$command -h" same "$($command -h)" "$($command --help)"
+    claim "$command -v" same "$($command -v)" "$($command --version)"
+done
+$kinst --with=opary gcc p.c 2>err; claim "a wrong value names the choices" sh -c "test $? = 2 && grep -q 'with=opary: the value is to be opari or ompt' err"
 # Which OpenMP library it is; of two, the one that the dynamic linker finds first.
 echo 'int f(void) { int n = 0;
 #pragma omp parallel reduction(+ : n)

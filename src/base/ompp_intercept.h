@@ -2,10 +2,10 @@
  * \file
  * Taking over calls that the program and its libraries make to functions of the system, in the running process and only when wanted:
  * the addresses through which a module calls others (its relocated slots) are replaced. What is not replaced costs nothing, and the
- * modules that are left alone (runtimes of OpenMP and MPI, the C library) go on as before. Private to src/causal.
+ * modules that are left alone (runtimes of OpenMP and MPI, the C library) go on as before.
  */
-#ifndef OMPP_INTERCEPT_PRIV_H
-#define OMPP_INTERCEPT_PRIV_H
+#ifndef OMPP_INTERCEPT_H
+#define OMPP_INTERCEPT_H
 
 #include <stddef.h>
 
@@ -23,5 +23,11 @@ typedef struct {
  * \note Threads: any; two at once: one does nothing. Not from signal handlers.
  */
 unsigned ompp_intercept(const ompp_intercept_t *rows, size_t n);
+
+/**
+ * \brief Replaces the functions in the program's own file alone, none of its libraries.
+ * \note Threads: at load, before there are others.
+ */
+void ompp_intercept_program(const ompp_intercept_t *rows, size_t n);
 
 #endif

@@ -5,7 +5,7 @@
  * made read-only since (PT_GNU_RELRO).
  */
 #define _GNU_SOURCE
-#include "causal/ompp_intercept_priv.h"
+#include "base/ompp_intercept.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -169,7 +169,33 @@ unsigned ompp_intercept(const ompp_intercept_t *rows, size_t n)
     return m.replaced;
 }
 
+/* The program's file is the first module. */
+static int visit_first(struct dl_phdr_info *info, size_t size, void *data)
+{
+    module_t *m = data;
+
+    (void)size;
+    m->info = info;
+    take_in(m);
+    return 1;
+}
+
+void ompp_intercept_program(const ompp_intercept_t *rows, size_t n)
+{
+    module_t m = {.rows = rows, .n = n};
+    int saved = errno;
+
+    find_real(rows, n);
+    dl_iterate_phdr(visit_first, &m);
+    errno = saved;
+}
+
 #else
+
+void ompp_intercept_program(const ompp_intercept_t *rows, size_t n)
+{
+    (void)rows, (void)n;
+}
 
 unsigned ompp_intercept(const ompp_intercept_t *rows, size_t n)
 {

@@ -1,0 +1,22 @@
+/**
+ * \file
+ * Programs and libraries of others that are known by the name of their file.
+ */
+#ifndef OMPP_KNOWN_H
+#define OMPP_KNOWN_H
+
+#include <stdbool.h>
+
+/** \return the name behind the last slash; borrowed. */
+const char *ompp_known_base(const char *path);
+
+/** \brief Is it a shell: what is of interest is not what it does, but what it starts? */
+bool ompp_known_shell(const char *path);
+
+/** \return family of an MPI library (libmpi.so.40, not libmpi_cxx.so): openmpi, mpich or other; "" = it is none. */
+const char *ompp_known_mpi(const char *path);
+
+/** \return a family as users call it: Open MPI, MPICH, another MPI. */
+const char *ompp_known_family(const char *family);
+
+#endif

@@ -1,0 +1,195 @@
+#define _GNU_SOURCE
+#define OMPP_LOG_DOMAIN "runtime"
+#include "runtime/ompp_unmeasured_priv.h"
+
+#include "base/ompp_env.h"
+#include "base/ompp_intercept.h"
+#include "base/ompp_known.h"
+#include "base/ompp_log.h"
+#include "runtime/ompp_launch.h"
+#include "runtime/ompp_lifecycle.h"
+#include "runtime/ompp_openmp.h"
+#include "runtime/ompp_process_priv.h"
+#include "runtime/ompp_thread_priv.h"
+
+#include <link.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HANDLERS = 32 };
+
+static pid_t process; /* that was started, no child of it */
+static bool children; /* what is started is measured, too */
+
+/* ---- Libraries in the process ------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    char wrapped[16]; /* family of the MPI whose calls are told; "" = none */
+    char mpi[64];     /* an MPI library of another family; "" = none */
+    const char *family;
+    bool gomp; /* libgomp's calls are told */
+} loaded_t;
+
+static int see_ours(struct dl_phdr_info *info, size_t size, void *data)
+{
+    static const char wrappers[] = "libompp-mpi-";
+    const char *name = ompp_known_base(info->dlpi_name ? info->dlpi_name : "");
+    loaded_t *loaded = data;
+
+    (void)size;
+    loaded->gomp |= strncmp(name, "libompp-gomp.so", 15) == 0;
+    if (strncmp(name, wrappers, sizeof wrappers - 1) == 0) {
+        name += sizeof wrappers - 1;
+        snprintf(loaded->wrapped, sizeof loaded->wrapped, "%.*s", (int)strcspn(name, "."), name);
+    }
+    return 0;
+}
+
+static int see_mpi(struct dl_phdr_info *info, size_t size, void *data)
+{
+    const char *path = info->dlpi_name ? info->dlpi_name : "", *family = ompp_known_mpi(path);
+    loaded_t *loaded = data;
+
+    (void)size;
+    if (*loaded->mpi || !*family || strcmp(family, loaded->wrapped) == 0) return 0;
+    loaded->family = family;
+    snprintf(loaded->mpi, sizeof loaded->mpi, "%s", ompp_known_base(path));
+    return 0;
+}
+
+static void look(loaded_t *loaded)
+{
+    *loaded = (loaded_t){.family = ""};
+    dl_iterate_phdr(see_ours, loaded);
+    dl_iterate_phdr(see_mpi, loaded);
+    if (strcmp(ompp_env.mpi_family, "none") == 0 || strcmp(loaded->wrapped, "other") == 0 || strcmp(loaded->family, "other") == 0)
+        loaded->mpi[0] = '\0';
+}
+
+/* ---- Nothing was measured ----------------------------------------------------------------------------------------------- */
+
+/* It has libraries that nobody could see in its file. */
+static bool say_options(const loaded_t *loaded, const char *openmp)
+{
+    const bool gomp = openmp && strncmp(openmp, "libgomp", 7) == 0 && !loaded->gomp, mpi = *loaded->mpi != '\0';
+
+    if (!(ompp_is_launched() || children) || !(gomp || mpi)) return false;
+    ompp_warn_common("nothing was measured, no report: the program loads %s%s%s by itself; use ompp%s%s%s%s --", gomp ? openmp : "",
+                     gomp && mpi ? " and " : "", mpi ? loaded->mpi : "", children ? " --children" : "", gomp ? " --omp-runtime=gomp" : "",
+                     mpi ? " --mpi-family=" : "",
+                     mpi ? loaded->family : "");
+    return true;
+}
+
+static const char *why_silent(const char *openmp, const loaded_t *loaded)
+{
+    if (strncmp(openmp, "libgomp", 7) != 0) return "used no OpenMP, or not with OMPT";
+    return loaded->gomp ? "ran no parallel region" : "no parallel region was run that is built with kinst-ompp or measured by ompp --";
+}
+
+static bool is_said(void)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+
+    return atomic_flag_test_and_set(&said);
+}
+
+static void say_of_shell(void)
+{
+    if (is_said()) return;
+    ompp_warn_common("nothing was measured, no report: what %s starts is measured with ompp --children, or with ompp in front of it",
+                     ompp_known_base(ompp_program_path()));
+}
+
+/*
+ * A program with an OpenMP library that told nothing, or that was launched: somebody expects a report. Others (a shell, preloaded)
+ * end in silence.
+ */
+void ompp_unmeasured_say(void)
+{
+    const char *openmp = ompp_openmp_loaded();
+    loaded_t loaded;
+
+    if (getpid() != process || (!openmp && !ompp_is_launched())) return; /* a child is somebody else */
+    ompp_env_read();
+    if (ompp_is_launched() && ompp_known_shell(ompp_program_path())) {
+        if (!children) say_of_shell();
+        return;
+    }
+    if (is_said()) return;
+    look(&loaded);
+    if (say_options(&loaded, openmp)) return;
+    if (openmp)
+        ompp_warn_common("nothing was measured, no report: the program has %s, and %s", openmp, why_silent(openmp, &loaded));
+    else
+        ompp_warn_common("nothing was measured, no report: the program has no OpenMP library, and did not begin MPI; counters "
+                         "(--ctr1=...) and data (--data=...) can be measured in it");
+}
+
+/* ---- Before it is too late to say it ------------------------------------------------------------------------------------ */
+
+static void (*real_exit)(int);
+static int (*real_at_exit)(void (*)(void *), void *, void *);
+
+static bool is_silent(void)
+{
+    return getpid() == process && !children && atomic_load(&ompp_process.state) == OMPP_STATE_NEW;
+}
+
+/* Some shells end without exit handlers. */
+static void follow_exit(int status)
+{
+    if (is_silent()) say_of_shell();
+    real_exit(status);
+}
+
+static void say(void *unused)
+{
+    (void)unused;
+    if (is_silent()) ompp_unmeasured_say();
+}
+
+/* Handlers of the program's own may close stderr: ours comes before them. */
+static int follow_at_exit(void (*handler)(void *), void *argument, void *module)
+{
+    static atomic_uint handlers;
+    int error = real_at_exit(handler, argument, module);
+
+    if (!error && atomic_fetch_add(&handlers, 1) < HANDLERS) real_at_exit(say, NULL, NULL);
+    return error;
+}
+
+void ompp_unmeasured_follow(void)
+{
+    static const ompp_intercept_t exits[] = {
+        {"_Exit", (void *)follow_exit, (void **)&real_exit}, {"_exit", (void *)follow_exit, (void **)&real_exit}};
+    static const ompp_intercept_t handlers[] = {{"__cxa_atexit", (void *)follow_at_exit, (void **)&real_at_exit}};
+
+    const char *text = ompp_env_foreign("OMPP_CHILDREN");
+
+    children = ompp_env.children || (text && *text && strcmp(text, "0") != 0);
+    process = getpid();
+    if (!ompp_is_launched()) return;
+    if (ompp_known_shell(ompp_program_path())) ompp_intercept_program(exits, sizeof exits / sizeof exits[0]);
+    if (!ompp_openmp_loaded()) ompp_intercept_program(handlers, 1);
+}
+
+/* ---- MPI was not measured ----------------------------------------------------------------------------------------------- */
+
+void ompp_unmeasured_mpi(ompp_profile_t *profile)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    char reason[200];
+    loaded_t loaded;
+
+    look(&loaded);
+    if (!*loaded.mpi) return;
+    snprintf(reason, sizeof reason, "the program loads %s by itself; use ompp --mpi-family=%s --", loaded.mpi, loaded.family);
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_MPI_OFF, NULL, reason, 1);
+    if (strcmp(ompp_env.mpi_family, "auto") == 0 && ompp_is_launched() && ompp_launch_rank() >= 0 && !atomic_flag_test_and_set(&told))
+        ompp_warn_common("MPI is not measured: %s", reason);
+}

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""
+Programs that replace themselves, start others, or load OpenMP and MPI by themselves: which of them is measured, and the one line per
+launch that says so when nothing was.
+"""
+
+import os
+import shutil
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, os.pardir, "run"))
+
+import harness  # noqa: E402
+
+APP = """
+#include <stdio.h>
+int main(void)
+{
+    int n = 0;
+#pragma omp parallel num_threads(2) reduction(+ : n)
+    n++;
+    printf("%d\\n", n);
+    return 0;
+}
+"""
+KERNEL = """
+int kernel(void)
+{
+    int n = 0;
+#pragma omp parallel num_threads(2) reduction(+ : n)
+    n++;
+    return n;
+}
+"""
+EXEC = """
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+extern char **environ;
+int main(int argc, char **argv)
+{
+    char *words[] = {"other name", NULL};
+    if (argc > 2) setenv("MARK", argv[2], 1);
+    if (strcmp(argv[1], "execv") == 0) execv("./app", words);
+    if (strcmp(argv[1], "execve") == 0) execve("./app", words, environ);
+    if (strcmp(argv[1], "execvp") == 0) execvp("app", words);
+    if (strcmp(argv[1], "missing") == 0) return execv("./nosuch", words) == -1 ? 3 : 4;
+    return 1;
+}
+"""
+LATE = """
+#include <dlfcn.h>
+int main(int argc, char **argv)
+{
+    int (*function)(int *, char ***);
+    for (int i = 1; i + 1 < argc; i += 2) {
+        void *library = dlopen(argv[i], RTLD_NOW | RTLD_GLOBAL);
+        *(void **)&function = library ? dlsym(library, argv[i + 1]) : 0;
+        if (!function) return 2;
+        function(&argc, &argv);
+    }
+    return 0;
+}
+"""
+MPI = """
+#include <mpi.h>
+int go(void)
+{
+    int there;
+    MPI_Initialized(&there);
+    if (!there) MPI_Init(0, 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return MPI_Finalize();
+}
+"""
+
+
+class Case:
+    """A directory with the programs in it."""
+
+    def __init__(self, verdict, scratch):
+        self.verdict, self.folder = verdict, scratch.file("starts", "x")[:-2]
+
+    def build(self, name, source, *words, compiler="gcc"):
+        with open(os.path.join(self.folder, name + ".c"), "w") as file:
+            file.write(source)
+        done = harness.execute([compiler, "-g", name + ".c", "-o", name, *words], self.folder)
+        if done.status:
+            raise harness.Failure("cannot build %s: %s" % (name, done.err[-500:]))
+
+    def run(self, title, words, status, reports, said, before=(), **changes):
+        """Runs ompp with words; said: parts of the one line of ours, or nothing."""
+        for old in os.listdir(self.folder):
+            if ".ompp." in old:
+                os.unlink(os.path.join(self.folder, old))
+        done = harness.execute([*before, harness.command("ompp"), *words], self.folder, **changes)
+        self.verdict.equal((done.status, len(done.reports()), len(done.messages())), (status, reports, 1 if said else 0),
+                           "%s: status, reports, lines: %s" % (title, done.err))
+        for part in said:
+            self.verdict.check(part in done.err, "%s: '%s' is not said: %s" % (title, part, done.err))
+        return done
+
+
+def shells(case):
+    """A shell that becomes the program is the program; what it starts is not."""
+    for shell in filter(shutil.which, ("sh", "dash", "bash", "ksh", "zsh")):
+        for script, reports in (("exec ./app", 1), ("./app; true", 0), ("(true); true", 0)):
+            title = "%s -c '%s'" % (shell, script)
+            case.run(title, ["--", shell, "-c", script], 0, reports, () if reports else ("nothing was measured", "--children"))
+    for name, text, reports in (("last", "exec ./app", 1), ("inside", "./app\ntrue", 0)):
+        with open(os.path.join(case.folder, name), "w") as file:
+            file.write("#!/bin/sh\n%s\n" % text)
+        os.chmod(os.path.join(case.folder, name), 0o755)
+        case.run("script " + name, ["--", "./" + name], 0, reports, () if reports else ("nothing was measured", "--children"))
+    case.run("--children", ["--children", "--omp-runtime=gomp", "--", "sh", "-c", "./app; true"], 0, 1, ())
+    case.run("--children without", ["--children", "--", "sh", "-c", "./app; true"], 0, 0, ("--children --omp-runtime=gomp",))
+    case.run("three ranks say it once", ["--", "ls", "app"], 0, 0, ("nothing was measured",))
+    case.run("the second rank", ["--", "ls", "app"], 0, 0, (), PMI_RANK=1, PMI_SIZE=2)
+
+
+def replaced(case):
+    """exec by itself: name and environment are what the program gives; an exec that fails is the program's."""
+    case.build("exec", EXEC)
+    path = case.folder + ":" + os.environ["PATH"]
+    for way in ("execv", "execve", "execvp"):
+        done = case.run(way, ["--", "./exec", way], 0, 1, (), PATH=path)
+        case.verdict.equal(done.out, "2\n", way + ": output")
+    case.run("exec that fails", ["--", "./exec", "missing"], 3, 0, ("nothing was measured",))
+    plain = harness.execute(["sh", "-c", "exec env"], case.folder, PATH=path)
+    shutil.copy(shutil.which("printenv"), os.path.join(case.folder, "print"))
+    plain = harness.execute(["sh", "-c", "exec ./print"], case.folder)
+    done = case.run("environment", ["--outdir=.", "--appname=x", "--", "sh", "-c", "exec ./print"], 0, 0, ("nothing was measured",))
+    keep = lambda text: sorted(line for line in text.splitlines() if not line.startswith("_="))  # noqa: E731
+    case.verdict.equal(keep(done.out), keep(plain.out), "environment of the program that took over")
+    done = case.run("options stay", ["--appname=renamed", "--", "sh", "-c", "exec ./app"], 0, 1, ())
+    case.verdict.check(os.path.basename(done.reports()[0]).startswith("renamed."), "options stay: %s" % done.reports())
+
+
+def later(case):
+    """Libraries that no file names: the line says which options, and with them there is a report."""
+    case.build("late", LATE)
+    case.build("libkernel.so", KERNEL, "-fopenmp", "-shared", "-fPIC")
+    words = ["--", "./late", "./libkernel.so", "kernel"]
+    case.run("libgomp", words, 0, 0, ("nothing was measured", "libgomp.so", "use ompp --omp-runtime=gomp --"))
+    case.run("with the option", ["--omp-runtime=gomp", *words], 0, 1, ())
+    families = [f for f in ("openmpi", "mpich") if shutil.which("mpirun." + f) and shutil.which("mpicc." + f)]
+    for family in families:
+        if not os.path.exists(os.path.join(harness.BUILD, ".libs", "libompp-mpi-%s.so" % family)):
+            print("note: ompp was not built for %s" % family)
+            continue
+        late_mpi(case, family)
+
+
+def late_mpi(case, family):
+    case.build("libgo-%s.so" % family, MPI, "-shared", "-fPIC", compiler="mpicc." + family)
+    options = ["--oversubscribe", "--allow-run-as-root"] if family == "openmpi" else []
+    launch = ["mpirun." + family, *options, "-n", "2"]
+    words = ["--", "./late", "./libkernel.so", "kernel", "./libgo-%s.so" % family, "go"]
+    use = "--mpi-family=" + family
+    case.run(family, words, 0, 0, ("libgomp.so and libmpi", "use ompp --omp-runtime=gomp %s --" % use), before=launch)
+    done = case.run(family + ": MPI alone", [use, *words], 0, 1, (), before=launch)
+    case.verdict.check(any("--omp-runtime=gomp" in note.get("reason", "") for note in done.profile().coverage),
+                       "%s: MPI alone: Coverage: %s" % (family, done.profile().coverage))
+    case.run(family + ": OpenMP alone", ["--omp-runtime=gomp", *words], 0, 2, ("MPI is not measured", use), before=launch)
+    case.run(family + ": both", [use, "--omp-runtime=gomp", *words], 0, 1, (), before=launch)
+    other = "mpich" if family == "openmpi" else "openmpi"
+    case.run(family + ": the other's wrappers", ["--mpi-family=" + other, "--omp-runtime=gomp", *words], 0, 2,
+             ("--mpi-family=%s, and the launcher is of" % other, use), before=launch)
+
+
+def main():
+    verdict, scratch = harness.Verdict("starts"), harness.Scratch("starts")
+    if not shutil.which("gcc"):
+        harness.skip("no gcc")
+    case = Case(verdict, scratch)
+    case.build("app", APP, "-fopenmp")
+    shells(case)
+    replaced(case)
+    later(case)
+    verdict.finish(scratch)
+
+
+main()
