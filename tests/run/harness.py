@@ -208,6 +208,7 @@ class Verdict:
 
     def __init__(self, name):
         self.name, self.failed, self.unjudged, self.checks, self.repeated = name, [], [], 0, 0
+        self.begin = time.monotonic()
 
     def check(self, good, text):
         self.checks += 1
@@ -240,6 +241,8 @@ class Verdict:
                 break
             if not watch.disturbed:
                 quiet = bad
+            elif number + 1 >= tolerance.ATTEMPTS_LATE and time.monotonic() - self.begin > tolerance.PATIENCE:
+                break
             if number + 1 < tolerance.ATTEMPTS:
                 self.repeated += 1
                 print("times are off%s, measuring again (%d of %d): %s" % (

@@ -5,6 +5,8 @@ TIME_SHARE = 0.02      # this share of the value
 DIAGNOSIS_SHARE = 0.05 # amounts found by a diagnosis against those built in
 DIAGNOSIS_PART = 0.90  # share of a class that the culprit must carry
 ATTEMPTS = 8           # times are measured again so often on a noisy machine; counts never
+ATTEMPTS_LATE = 2      # so often when the machine is noisy and the test has gone on for
+PATIENCE = 240.0       # seconds
 
 
 def near(measured_ms, true_ms, parts=1):
