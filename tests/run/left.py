@@ -8,6 +8,7 @@ import glob
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -258,6 +259,19 @@ CONTAINER = ["unshare", *([] if os.geteuid() == 0 else ["-Ur"]), "--pid", "--for
 ALL_PROCESSES = 0xEFFFFFFC  # the PID namespace that sees all others
 
 
+def begin_container(folder):
+    """
+    A container, and the words that run a command in it, in the folder. It is there before another one goes: the number of that one's namespace, which the
+    system gives again, is not this one's.
+    """
+    holder = subprocess.Popen([*CONTAINER, "sleep", str(harness.LIMIT)], stderr=subprocess.DEVNULL)
+    children = "/proc/%d/task/%d/children" % (holder.pid, holder.pid)
+    harness.wait_for(lambda: open(children).read().split(), "a container")
+    inside = open(children).read().split()[0]
+    return holder, inside, ["nsenter", "--target", inside, "--pid", "--mount", "--wd=" + folder,
+                            *([] if os.geteuid() == 0 else ["--user", "--preserve-credentials"])]
+
+
 def test_containers(verdict, scratch, program):
     """Processes with ids of another namespace, on a machine of the same name, are not gone because those ids are nobody's here."""
     if not shutil.which(CONTAINER[0]) or harness.execute([*CONTAINER, "true"], scratch.path).status:
@@ -275,10 +289,13 @@ def test_containers(verdict, scratch, program):
     with_two_living(verdict, folder, "container", program, look, CONTAINER)
     folder = scratch.file("gone", "x")[:-2]
     os.makedirs(os.path.join(folder, "job"))
+    holder, inside, enter = begin_container(folder)
     harness.execute([*CONTAINER, harness.mpirun(), *harness.launcher_options(harness.mpirun()), "-n", str(RANKS), program, "kill"], folder,
                     OMP_NUM_THREADS=THREADS, OMPP_JOB_DIR=os.path.join(folder, "job"))
     verdict.equal(len(left(folder)), RANKS, "a container that is gone: files left")
-    check_stays(verdict, folder, "gone, seen from another one", "PID namespace", CONTAINER)
+    check_stays(verdict, folder, "gone, seen from another one", "PID namespace", enter)
+    os.kill(int(inside), signal.SIGKILL)
+    holder.wait()
     if os.stat("/proc/self/ns/pid").st_ino != ALL_PROCESSES:
         print("note: this is a container: what has gone in others is not seen")
         return
