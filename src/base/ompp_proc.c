@@ -70,16 +70,39 @@ static pid_t pid_within(pid_t pid)
     return (pid_t)atoi(strrchr(ids, '\t') + 1);
 }
 
+/* A process of a time namespace that is not ours, or may not be: its start is told by another clock. */
+static bool has_other_clock(pid_t pid)
+{
+    const int saved_errno = errno;
+    struct stat own, its;
+    char path[40];
+
+    snprintf(path, sizeof path, "/proc/%d/ns/time", (int)pid);
+    const bool other = stat("/proc/self/ns/time", &own) == 0 && (stat(path, &its) != 0 ? errno != ENOENT : its.st_ino != own.st_ino);
+    errno = saved_errno;
+    return other;
+}
+
+/* Whether this process, which is there, is the one that started then. */
+static ompp_proc_state_t compare(pid_t pid, uint64_t start)
+{
+    const uint64_t its = ompp_proc_start(pid);
+
+    if (its == start) return OMPP_PROC_THERE;
+    return its && has_other_clock(pid) ? OMPP_PROC_HIDDEN : OMPP_PROC_GONE;
+}
+
 /* In any of the namespaces that are seen from here. */
-static bool is_within(pid_t pid, uint64_t start)
+static ompp_proc_state_t find_within(pid_t pid, uint64_t start)
 {
     const int saved_errno = errno;
     DIR *all = opendir("/proc");
-    bool found = false;
+    ompp_proc_state_t found = OMPP_PROC_GONE;
 
-    for (const struct dirent *e; all && !found && (e = readdir(all));) {
+    for (const struct dirent *e; all && found != OMPP_PROC_THERE && (e = readdir(all));) {
         const pid_t here = (pid_t)atoi(e->d_name);
-        found = here > 0 && ompp_proc_start(here) == start && pid_within(here) == pid;
+        const ompp_proc_state_t state = here > 0 && pid_within(here) == pid ? compare(here, start) : OMPP_PROC_GONE;
+        if (state != OMPP_PROC_GONE) found = state;
     }
     if (all) closedir(all);
     errno = saved_errno;
@@ -91,9 +114,9 @@ ompp_proc_state_t ompp_proc_find(pid_t pid, uint64_t start, uint64_t space)
     const uint64_t own = ompp_proc_space();
 
     if (start == 0 || space == 0 || own == 0) return OMPP_PROC_HIDDEN;
-    if (space == own) return ompp_proc_start(pid) == start ? OMPP_PROC_THERE : OMPP_PROC_GONE;
-    if (is_within(pid, start)) return OMPP_PROC_THERE;
-    return own == OMPP_PROC_SPACE_ALL ? OMPP_PROC_GONE : OMPP_PROC_HIDDEN;
+    if (space == own) return compare(pid, start);
+    const ompp_proc_state_t found = find_within(pid, start);
+    return found == OMPP_PROC_GONE && own != OMPP_PROC_SPACE_ALL ? OMPP_PROC_HIDDEN : found;
 }
 
 static void add_queue(ompp_proc_queue_t *sum, const char *path)

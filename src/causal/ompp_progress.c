@@ -64,6 +64,7 @@ static _Atomic bool named_leads;
 
 static void (*_Atomic on_visit)(ompp_time_t t);
 static _Atomic uint64_t reported; /* largest number of visits told so far */
+static _Atomic uint64_t leader_base, named_base; /* what had been told before these took over: visits count on */
 
 /* ---- Named points --------------------------------------------------------------------------------------------------- */
 
@@ -238,10 +239,14 @@ uint64_t ompp_progress_visits(ompp_time_t t)
 
     sample_all(t);
     if (visits < ENOUGH_VISITS && atomic_load_explicit(&leader, memory_order_relaxed))
-        visits = atomic_load_explicit(&leader_visits, memory_order_relaxed);
+        visits = atomic_load_explicit(&leader_base, memory_order_relaxed) + atomic_load_explicit(&leader_visits, memory_order_relaxed);
     else if (visits >= ENOUGH_VISITS && atomic_load_explicit(&leader, memory_order_relaxed) &&
-             !atomic_exchange_explicit(&named_leads, true, memory_order_relaxed))
+             !atomic_exchange_explicit(&named_leads, true, memory_order_relaxed)) {
+        atomic_store_explicit(&named_base, before - visits, memory_order_relaxed);
         atomic_fetch_add_explicit(&changes, 1, memory_order_relaxed);
+        return before;
+    }
+    if (atomic_load_explicit(&named_leads, memory_order_relaxed)) visits += atomic_load_explicit(&named_base, memory_order_relaxed);
     while (visits > before &&
            !atomic_compare_exchange_weak_explicit(&reported, &before, visits, memory_order_relaxed, memory_order_relaxed))
         continue;
@@ -313,6 +318,8 @@ static void judge(candidate_t *c)
     if (!better(c, best)) return;
     if (best) best->record->automatic = 1;
     c->record->automatic = 2;
+    atomic_store_explicit(&leader_visits, c->visits, memory_order_relaxed);
+    atomic_store_explicit(&leader_base, atomic_load_explicit(&reported, memory_order_relaxed) - c->visits, memory_order_relaxed);
     atomic_fetch_add_explicit(&changes, 1, memory_order_relaxed);
     atomic_store_explicit(&leader, c, memory_order_release);
 }

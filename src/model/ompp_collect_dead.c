@@ -63,9 +63,9 @@ static uint64_t end_of(const ompp_collecting_t *c, const ompp_a_header_t *header
     struct timespec t;
     uint64_t last = last_event(c, header);
 
-    if (life != OMPP_LIFE_RUNS || clock_gettime(CLOCK_REALTIME, &t) != 0) return last;
+    if (life != OMPP_LIFE_RUNS || clock_gettime(CLOCK_MONOTONIC, &t) != 0) return last;
     uint64_t now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-    return now > header->origin_epoch ? latest(last, now - header->origin_epoch) : last;
+    return now > header->origin_ns ? latest(last, now - header->origin_ns) : last;
 }
 
 /* What is known of how it ended: said by itself, or nothing. */
@@ -77,14 +77,15 @@ static void note_end(const ompp_collecting_t *c, const ompp_a_header_t *header, 
 
     snprintf(rank, sizeof rank, "%u", profile->ranks[0].rank);
     snprintf(why, sizeof why,
-             life == OMPP_LIFE_RUNS ? "%.200s; seen %.3f s after its start"
-                                    : "%.200s; its last event was %.3f s after its start",
-             life == OMPP_LIFE_RUNS     ? "the process still runs"
-             : *said                    ? said
+             life == OMPP_LIFE_RUNS ? "%.200s%s; seen %.3f s after its start"
+                                    : "%.200s%s; its last event was %.3f s after its start",
+             *said                      ? said
+             : life == OMPP_LIFE_RUNS   ? "the process still runs"
              : life == OMPP_LIFE_HIDDEN ? "whether it still runs is not seen from this PID namespace"
              : life == OMPP_LIFE_ENDS   ? "its measurement is over, the process is still there"
              : header->end_ns           ? "the process ended while its report was made"
                                         : "the process died",
+             *said && life == OMPP_LIFE_RUNS ? "; the process still runs" : "",
              1e-9 * (double)profile->ranks[0].duration_ns);
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_INCOMPLETE, rank, why, 1);
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_NOTE, "CPU time is not known of processes that died or still run",

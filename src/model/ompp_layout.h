@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define OMPP_LAYOUT_MAGIC "OMPPARNA"
-#define OMPP_LAYOUT_VERSION 10u
+#define OMPP_LAYOUT_VERSION 11u
 #define OMPP_LAYOUT_ENDIAN 0x01020304u
 #define OMPP_LAYOUT_HEADER 16u /* offset of the header: the first record of the arena */
 
@@ -38,6 +38,7 @@ typedef struct {
     uint32_t size;
     uint32_t tsc; /* 1: time stamps from the counter */
     uint64_t origin_epoch; /* ns since 1970 at time 0 */
+    uint64_t origin_ns;    /* CLOCK_MONOTONIC at time 0 */
     uint64_t begin_ns;     /* our library was loaded; less our own start */
     uint64_t end_ns;       /* 0 while running */
     uint64_t user0_ns, system0_ns; /* CPU time of the process at begin_ns */

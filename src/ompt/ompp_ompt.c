@@ -349,8 +349,9 @@ static void wait_for_team(bool begin, ompp_time_t t)
 
 static void work_barrier(bool begin, ompp_time_t t)
 {
+    if (!begin) wait_for_team(begin, t); /* inside of the region: it is what is waited in */
     ompp_event_barrier_phase(begin, t);
-    wait_for_team(begin, t);
+    if (begin) wait_for_team(begin, t);
 }
 
 static void implicit_barrier(bool begin, const void *code, ompp_time_t t)
@@ -388,8 +389,9 @@ static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoi
         break;
     case ompt_sync_region_barrier:
     case ompt_sync_region_barrier_explicit:
+        if (!begin) wait_for_team(begin, t);
         plain_sync(OMPP_CONSTRUCT_BARRIER, begin, code, t);
-        wait_for_team(begin, t);
+        if (begin) wait_for_team(begin, t);
         break;
     case ompt_sync_region_taskwait:
         plain_sync(OMPP_CONSTRUCT_TASKWAIT, begin, code, t);

@@ -81,8 +81,12 @@ const void *ompp_code_by_stack(const void *code)
     void *stack[STACK_DEPTH];
     int n = backtrace(stack, STACK_DEPTH);
 
-    for (int i = 0; i < n; i++)
-        if (!is_in(&runtime_range, stack[i]) && !is_in(&our_range, stack[i])) return stack[i];
+    bool seen = false; /* libomp's frames; before them, there may be those of who stands in front of backtrace() (AddressSanitizer) */
+
+    for (int i = 0; i < n; i++) {
+        if (is_in(&runtime_range, stack[i])) seen = true;
+        else if (seen && !is_in(&our_range, stack[i])) return stack[i];
+    }
     return code;
 }
 

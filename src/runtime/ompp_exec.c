@@ -33,6 +33,12 @@ static bool can_interpret(char *line)
     return *line == '/' && access(line, X_OK) == 0;
 }
 
+/* Names of what only this process has: its own file, its descriptors. */
+static bool is_own(const char *path)
+{
+    return strncmp(path, "/proc/", strlen("/proc/")) == 0 || strncmp(path, "/dev/", strlen("/dev/")) == 0;
+}
+
 /* What the system would refuse is left to it: the program is told why, and goes on. */
 static bool can_start(const char *path)
 {
@@ -40,6 +46,7 @@ static bool can_start(const char *path)
     struct stat st;
     int fd;
 
+    if (is_own(path)) return false;
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || access(path, X_OK) != 0) return false;
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return false;

@@ -202,6 +202,7 @@ static bool write_header(void)
     header->size = 1;
     header->tsc = ompp_clock.use_tsc;
     header->origin_epoch = ompp_clock.origin_epoch;
+    header->origin_ns = ompp_clock.origin_ns;
     header->begin_ns = 0;
     header->user0_ns = user_at_load;
     header->system0_ns = system_at_load;
@@ -331,8 +332,38 @@ static void note_misread(void)
     }
 }
 
+ompp_own_t ompp_runtime_own_begin(void)
+{
+    const ompp_a_header_t *header = ompp_process.header;
+    ompp_own_t own = {.t_ns = ompp_clock_now(),
+                      .begin_ns = header ? header->begin_ns : 0,
+                      .user0_ns = header ? header->user0_ns : user_at_load,
+                      .system0_ns = header ? header->system0_ns : system_at_load};
+
+    cpu_time(&own.user_ns, &own.system_ns);
+    return own;
+}
+
+void ompp_runtime_own_end(const ompp_own_t *own)
+{
+    ompp_a_header_t *header = ompp_process.header;
+    uint64_t user, system;
+
+    if (atomic_load_explicit(&ompp_process.state, memory_order_acquire) != OMPP_STATE_RUNNING) return;
+    const ompp_held_t held = ompp_lock();
+    if (!atomic_load_explicit(&header->threads, memory_order_acquire)) {
+        cpu_time(&user, &system);
+        header->begin_ns = own->begin_ns + ompp_clock_now() - own->t_ns;
+        header->user0_ns = own->user0_ns + user - own->user_ns;
+        header->system0_ns = own->system0_ns + system - own->system_ns;
+    }
+    ompp_unlock(held);
+}
+
 static void start_now(void)
 {
+    ompp_clock_mark(); /* another library's constructor may be earlier than ours */
+    const ompp_own_t own = ompp_runtime_own_begin();
     note_program();
     ompp_log_set_rank(ompp_launch_rank()); /* messages before MPI_Init are said once */
     ompp_env_read();
@@ -352,6 +383,7 @@ static void start_now(void)
     for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++)
         if (ompp_process.disabled[c]) ompp_event_coverage(OMPP_COVERAGE_DISABLED, ompp_constructs[c].full, ompp_constructs[c].env);
     ompp_dump_start();
+    ompp_runtime_own_end(&own);
 }
 
 static void (*_Atomic at_start)(void);
@@ -369,30 +401,6 @@ static void start_once(void)
     callback = atomic_exchange(&at_start, NULL);
     if (callback) callback();
     errno = saved_errno;
-}
-
-ompp_own_t ompp_runtime_own_begin(void)
-{
-    ompp_own_t own = {.t_ns = ompp_clock_now()};
-
-    cpu_time(&own.user_ns, &own.system_ns);
-    return own;
-}
-
-void ompp_runtime_own_end(const ompp_own_t *own)
-{
-    ompp_a_header_t *header = ompp_process.header;
-    uint64_t user, system;
-
-    if (atomic_load_explicit(&ompp_process.state, memory_order_acquire) != OMPP_STATE_RUNNING) return;
-    const ompp_held_t held = ompp_lock();
-    if (!atomic_load_explicit(&header->threads, memory_order_acquire)) {
-        cpu_time(&user, &system);
-        header->begin_ns += ompp_clock_now() - own->t_ns;
-        header->user0_ns += user - own->user_ns;
-        header->system0_ns += system - own->system_ns;
-    }
-    ompp_unlock(held);
 }
 
 bool ompp_runtime_start(void)
@@ -414,6 +422,7 @@ __attribute__((constructor)) static void at_load(void)
 
     ompp_clock_mark(); /* the program's time begins here, not with its first event */
     cpu_time(&user_at_load, &system_at_load);
+    ompp_starved_mark();
     note_program();
     ompp_log_set_rank(ompp_launch_rank()); /* messages before MPI_Init are said once */
     is_launched = ompp_env_restore();

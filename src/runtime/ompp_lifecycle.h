@@ -33,6 +33,7 @@ bool ompp_runtime_start(void);
 /** What ompp_runtime_own_begin() has seen. */
 typedef struct {
     uint64_t t_ns, user_ns, system_ns;
+    uint64_t begin_ns, user0_ns, system0_ns; /* of the rank, then: what has been left out meanwhile is not left out twice */
 } ompp_own_t;
 
 /** \brief Our own start goes on from here on (files are searched, counters opened): it is nobody's time. May start measurement. */

@@ -18,7 +18,13 @@
 #define MANY_PERMILLE 50u       /* of the time in which threads ran or were ready to */
 
 static _Atomic uint64_t ended_ran, ended_waited; /* of threads that are over */
+static ompp_proc_queue_t before;                 /* of the process, until our library was loaded: it may have been another program */
 static ompp_proc_cpus_t given;                   /* as measurement began: OpenMP libraries bind threads, and some are over at the end */
+
+void ompp_starved_mark(void)
+{
+    ompp_proc_queue_process(&before);
+}
 
 void ompp_starved_begin(void)
 {
@@ -74,8 +80,9 @@ void ompp_starved_add(ompp_profile_t *profile)
     ompp_proc_queue_t all = {atomic_load(&ended_ran), atomic_load(&ended_waited)};
 
     ompp_proc_queue_process(&all);
-    const uint64_t ready = all.ran_ns + all.waited_ns;
-    if (all.waited_ns < SHORTEST_NS || all.waited_ns * 1000 < ready * MANY_PERMILLE) return;
-    ompp_profile_add_coverage(profile, OMPP_COVERAGE_STARVED, NULL, NULL, all.waited_ns * 1000 / ready);
+    const uint64_t waited = all.waited_ns > before.waited_ns ? all.waited_ns - before.waited_ns : 0;
+    const uint64_t ran = all.ran_ns > before.ran_ns ? all.ran_ns - before.ran_ns : 0;
+    if (waited < SHORTEST_NS || waited * 1000 < (ran + waited) * MANY_PERMILLE) return;
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_STARVED, NULL, NULL, waited * 1000 / (ran + waited));
     add_cause(profile);
 }

@@ -302,8 +302,8 @@ ompp_thread_t *ompp_thread_new_slow(void)
 
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     ompp_thread_self = &ompp_thread_none; /* events of what we call here are ignored */
-    const ompp_own_t own = ompp_runtime_own_begin();
     if (ompp_runtime_start()) {
+        const ompp_own_t own = ompp_runtime_own_begin();
         ompp_plugins_start();
         ompp_runtime_own_end(&own);
         thread = begin(ompp_clock_now());

@@ -123,7 +123,8 @@ ompp_off_t ompp_stack_new_slow(ompp_thread_t *thread);
 /** \brief The thread is over: closes what it has open, keeps its state for a thread that takes its place. */
 void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t);
 
-/** \brief Waiting for processors (ompp_starved.c): measurement begins; the calling thread is over, as the system sees it. */
+/** \brief Waiting for processors (ompp_starved.c): our library is loaded; measurement begins; the calling thread is over. */
+void ompp_starved_mark(void);
 void ompp_starved_begin(void);
 void ompp_starved_thread_end(void);
 

@@ -52,8 +52,13 @@ def sources():
 
 
 def plain_sources():
-    """Sources for programs that nobody rebuilt: llvm is gomp with LLVM's library in place of libgomp."""
-    return ["gomp", *(["llvm"] if libomp() else [])] if shutil.which(COMPILERS["opari"]) else []
+    """Sources for programs that nobody rebuilt."""
+    return ["gomp"] if shutil.which(COMPILERS["opari"]) else []
+
+
+def preloaded_sources():
+    """The same, on either library: llvm is gomp with LLVM's in place of libgomp."""
+    return plain_sources() + (["llvm"] if plain_sources() and libomp() else [])
 
 
 def libomp():

@@ -180,7 +180,7 @@ def test(verdict, scratch, name, hows):
 
 
 def main():
-    hows = harness.sources() + harness.plain_sources()
+    hows = harness.sources() + harness.preloaded_sources()
     harness.over_programs("omp_facts", os.path.join(harness.SOURCE, "tests", "omp"),
                           lambda verdict, scratch, name: test(verdict, scratch, name, hows))
 

@@ -50,6 +50,32 @@ def check_running(verdict, scratch, program, how):
     verdict.check(seconds >= 2 * (1 + REGION), "%s: running: %.3f s in parallel regions" % (how, seconds))
 
 
+SLOW = """
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+int gethostname(char *name, size_t n)
+{
+    struct timespec t = {%d, 0};
+    nanosleep(&t, NULL);
+    strncpy(name, "slow", n);
+    return 0;
+}
+"""
+SECONDS = 4
+
+
+def check_start(verdict, scratch, program, how):
+    """What our own start takes (a name service that is slow) is nobody's time."""
+    source, library = scratch.file(how, "slow.c"), scratch.file(how, "slow.so")
+    with open(source, "w") as out:
+        out.write(SLOW % SECONDS)
+    harness.execute([harness.COMPILERS[how], "-shared", "-fPIC", source, "-o", library], scratch.path)
+    outcome = harness.run(program, scratch.file(how + "-slow", "x")[:-2], 2, LD_PRELOAD=library)
+    lived = [int(row.get("duration-ns")) / 1e9 for row in ElementTree.parse(outcome.profile().path).getroot().iter("rank")]
+    verdict.check(lived[0] < SECONDS, "%s: with a slow start of ours the process has taken %.3f s" % (how, lived[0]))
+
+
 def main():
     verdict, scratch = harness.Verdict("whole"), harness.Scratch("whole")
     source = os.path.join(harness.HERE, "whole.c")
@@ -58,12 +84,13 @@ def main():
         harness.build(source, program, how)
         check_whole(verdict, harness.run(program, scratch.file(how + "-run", "x")[:-2], 2), 0, how)
         check_running(verdict, scratch, program, how)
+        check_start(verdict, scratch, program, how)
         harness.build(source, scratch.file(how, "whole-mpi"), how, mpi=True, flags=("-O0", "-g", "-DUSE_MPI"))
         check_whole(verdict, harness.run(scratch.file(how, "whole-mpi"), scratch.file(how + "-mpi", "x")[:-2], 2, 2), 2, how + " 2x2")
     for how in harness.plain_sources():
-        program = scratch.file("plain", "whole")
+        program = scratch.file(how, "whole")
         harness.build(source, program, "opari", instrument=False)
-        check_whole(verdict, harness.run(harness.command("ompp"), scratch.file("plain-run", "x")[:-2], 2, args=("--", program)), 0, "plain")
+        check_whole(verdict, harness.run(harness.command("ompp"), scratch.file(how + "-run", "x")[:-2], 2, args=("--", program)), 0, how)
     verdict.finish(scratch)
 
 

@@ -22,12 +22,12 @@ def build(source, output, how, mpi=False, flags=(), instrument=True):
 
 
 def main():
-    if not harness.plain_sources():
+    if not harness.preloaded_sources():
         harness.skip("no gcc")
     harness.build, omp_facts.THREADS = build, (2,)
     sys.argv[1:] = sys.argv[1:] or PROGRAMS
     harness.over_programs("optimised", os.path.join(harness.SOURCE, "tests", "omp"),
-                          lambda verdict, scratch, name: omp_facts.test(verdict, scratch, name, harness.plain_sources()))
+                          lambda verdict, scratch, name: omp_facts.test(verdict, scratch, name, harness.preloaded_sources()))
 
 
 main()

@@ -43,6 +43,7 @@ int main(int argc, char **argv)
     char *words[] = {"other name", NULL};
     if (argc > 2) setenv("MARK", argv[2], 1);
     if (strcmp(argv[1], "execv") == 0) execv("./app", words);
+    if (strcmp(argv[1], "again") == 0) return argc > 2 ? 4 : execv("/proc/self/exe", (char *[]){argv[0], "again", "x", NULL});
     if (strcmp(argv[1], "execve") == 0) execve("./app", words, environ);
     if (strcmp(argv[1], "execvp") == 0) execvp("app", words);
     if (strcmp(argv[1], "missing") == 0) return execv("./nosuch", words) == -1 ? 3 : 4;
@@ -126,6 +127,7 @@ def replaced(case):
     for way in ("execv", "execve", "execvp"):
         done = case.run(way, ["--", "./exec", way], 0, 1, (), PATH=path)
         case.verdict.equal(done.out, "2\n", way + ": output")
+    case.run("exec of itself, by the name that only it has", ["--", "./exec", "again"], 4, 0, ())
     case.run("exec that fails", ["--", "./exec", "missing"], 3, 0, ("nothing was measured",))
     plain = harness.execute(["sh", "-c", "exec env"], case.folder, PATH=path)
     shutil.copy(shutil.which("printenv"), os.path.join(case.folder, "print"))
