@@ -19,7 +19,7 @@ EXPECTED = [
     ("feeder", 10, "take", 100, 0.60),
 ]
 NEAR = 0.12
-IN_TURN = [("pair", 150)]  # all regions and speed-ups of one run
+IN_TURN = [("pair", 300)]  # all regions and speed-ups of one run
 
 
 def run(verdict, scratch, program, case, rounds, what=None, **environment):
