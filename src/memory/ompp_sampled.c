@@ -48,14 +48,6 @@ bool ompp_sampled_map(void)
     return map_is_open;
 }
 
-/* Several back ends may be told; the map holds the same after each of them. */
-void ompp_sampled_put(uint32_t object, uintptr_t begin, uintptr_t end)
-{
-    if (!ompp_sampled_map()) return;
-    if (!ompp_map_put(object, begin, end))
-        ompp_event_coverage(OMPP_COVERAGE_DROPPED, "edges of data structures", "too many structures that share a page");
-}
-
 /* ---- Records -------------------------------------------------------------------------------------------------------- */
 
 static void visit(void *data, ompp_perf_record_t *record)
@@ -90,6 +82,27 @@ static void drain(state_t *state)
 {
     for (state->current = 0; state->current < state->backend->nevents; state->current++)
         ompp_perf_drain(&state->events[state->current], visit, state);
+}
+
+/* What has been recorded belongs to the structures of before. */
+static void drain_all(void)
+{
+    pthread_mutex_lock(&list_lock);
+    for (state_t *state = states; state; state = state->next) {
+        enter(state);
+        drain(state);
+        leave(state);
+    }
+    pthread_mutex_unlock(&list_lock);
+}
+
+/* Several back ends may be told; the map holds the same after each of them. */
+void ompp_sampled_put(uint32_t object, uintptr_t begin, uintptr_t end)
+{
+    if (!ompp_sampled_map()) return;
+    drain_all();
+    if (!ompp_map_put(object, begin, end))
+        ompp_event_coverage(OMPP_COVERAGE_DROPPED, "edges of data structures", "too many structures that share a page");
 }
 
 /* ---- The collector -------------------------------------------------------------------------------------------------- */

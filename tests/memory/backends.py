@@ -16,7 +16,7 @@ import memory  # noqa: E402
 SOURCE = os.path.join(memory.HERE, "touch.c")
 TOUCHES, FAULTS, LOST = range(3)
 ACCESSES, WRITES = 0, 1
-A, B, READ, REPEATS, PASSED, ROUNDS, MOVED, GIVEN = 1024, 256, 128, 1000, 64, 3, 64, 32
+A, B, READ, REPEATS, PASSED, ROUNDS, MOVED, GIVEN, LATE = 1024, 256, 128, 1000, 64, 3, 64, 32, 16
 LARGE = 60000  # pages; more than a ring holds
 
 
@@ -87,6 +87,7 @@ def check_faults(verdict, program, folder, threads, title, **settings):
         verdict.equal(counts(profile, "page faults", "passed", "PARALLEL LOOP|LOOP")[TOUCHES], ROUNDS * PASSED, title + ": mapped by another")
         verdict.equal(counts(profile, "page faults", "moved")[TOUCHES], 2 * MOVED - 1, title + ": brought by mremap, one page with it")
         verdict.equal(counts(profile, "page faults", "given")[TOUCHES], 2 * GIVEN, title + ": given back, and touched again")
+    verdict.equal(counts(profile, "page faults", "late")[TOUCHES], LATE, title + ": named after other memory of that address")
     large, whole = counts(profile, "page faults", "large")[TOUCHES], lost(profile)
     verdict.check(large == LARGE or large < LARGE and whole >= LARGE - large, "%s: large: %d and %d lost" % (title, large, whole))
     said = [int(c["count"]) for c in profile.coverage if c["kind"] == "loss" and c.get("subject") == "page faults: lost"]

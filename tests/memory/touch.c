@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { A = 1024, B = 256, READ = 128, REPEATS = 1000, PASSED = 64, ROUNDS = 3, MOVED = 64, GIVEN = 32 };
+enum { A = 1024, B = 256, READ = 128, REPEATS = 1000, PASSED = 64, ROUNDS = 3, MOVED = 64, GIVEN = 32, LATE = 16 };
 
 static long page;
 static volatile int64_t shared __attribute__((aligned(8)));
@@ -101,6 +101,11 @@ int main(int argc, char **argv)
     renew(read, READ);
     touch(read, READ); /* new pages */
     use_again(passed, moved, given);
+    char *late = fresh(LATE);
+    touch(late, LATE); /* before it has a name */
+    renew(late, LATE);
+    ompp_papi_set_drange(late, LATE * page, "late");
+    touch(late, LATE);
     if (large) touch(large, atoi(argv[1]));
     printf("%ld %ld\n", (long)sum, (long)shared);
     return 0;
