@@ -58,17 +58,18 @@ static void mark(void)
     read_pair(&ompp_clock.origin_ticks, &ompp_clock.origin_ns);
 }
 
+/* Since time 0 when that is not long ago: later, the machine may have been suspended, or moved, and only one of the clocks gone on. */
 static bool calibrate(void)
 {
-    const uint64_t span_ns = 2000000;
-    uint64_t ticks, ns;
+    const uint64_t span_ns = 2000000, recent_ns = 500000000;
+    uint64_t first_ticks = ompp_clock.origin_ticks, first_ns = ompp_clock.origin_ns, ticks, ns;
 
-    while (read_clock(CLOCK_MONOTONIC) - ompp_clock.origin_ns < span_ns) {
+    if (read_clock(CLOCK_MONOTONIC) - first_ns > recent_ns) read_pair(&first_ticks, &first_ns);
+    while (read_clock(CLOCK_MONOTONIC) - first_ns < span_ns) {
     }
     read_pair(&ticks, &ns);
-    if (ticks <= ompp_clock.origin_ticks) return false;
-    ompp_clock.scale =
-        (uint64_t)(((unsigned __int128)(ns - ompp_clock.origin_ns) << 32) / (ticks - ompp_clock.origin_ticks));
+    if (ticks <= first_ticks || first_ticks < ompp_clock.origin_ticks) return false;
+    ompp_clock.scale = (uint64_t)(((unsigned __int128)(ns - first_ns) << 32) / (ticks - first_ticks));
     return ompp_clock.scale > 0;
 }
 #else

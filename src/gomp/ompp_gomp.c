@@ -25,7 +25,8 @@ static bool is_served_by_llvm(void)
 
     if (!function || !dladdr(function, &info) || !info.dli_fname) return false;
     const char *slash = strrchr(info.dli_fname, '/');
-    return strncmp(slash ? slash + 1 : info.dli_fname, "libomp", 6) == 0;
+    const char *name = slash ? slash + 1 : info.dli_fname;
+    return strncmp(name, "libomp.", 7) == 0 || strncmp(name, "libomp-", 7) == 0 || strncmp(name, "libiomp5", 8) == 0;
 }
 
 #define UNSEEN                                                                                                         \
