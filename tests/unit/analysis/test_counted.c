@@ -19,7 +19,8 @@ static ompp_profile_t *make(unsigned construct, unsigned first_use)
     ompp_profile_add_location(p, &(ompp_location_t){0});
     for (unsigned i = 0; i < VALUES; i++)
         ompp_profile_add_metric(p, &(ompp_metric_t){.set = OMPP_SET_FIRST_FREE, .index = i, .use = i ? OMPP_USE_LOSS : first_use,
-                                                    .name = ompp_profile_string(p, names[i]), .source = ompp_profile_string(p, "test")});
+                                                    .unit = OMPP_UNIT_COUNT, .name = ompp_profile_string(p, names[i]),
+                                                    .source = ompp_profile_string(p, "test")});
     const uint32_t node = ompp_profile_add_node(p, ompp_profile_add_region(p, &region), 0, 0, 0);
     memcpy(ompp_profile_block(p, 0, 0, OMPP_SET_FIRST_FREE, 0, VALUES), (uint64_t[VALUES]){1, 10, 0, 0}, VALUES * sizeof(uint64_t));
     memcpy(ompp_profile_block(p, node, 0, OMPP_SET_FIRST_FREE, 0, VALUES), (uint64_t[VALUES]){1, 30, 2, 0}, VALUES * sizeof(uint64_t));
@@ -41,6 +42,20 @@ static void losses(void **state)
     ompp_analysis_counted(p);
     assert_int_equal(p->ncoverage, 2); /* nothing of what did not happen */
     assert_int_equal(count_of(p, OMPP_COVERAGE_LOSS, "test: lost"), 40);
+    assert_int_equal(count_of(p, OMPP_COVERAGE_LOSS, "test: throttled"), 2);
+    ompp_profile_free(p);
+}
+
+/* The time that counting took is not a number of lost events: it is said as a time, and what it is of all time. */
+static void costs(void **state)
+{
+    ompp_profile_t *p = make(OMPP_CONSTRUCT_PARALLEL, OMPP_USE_OBJECTS);
+
+    (void)state;
+    p->metrics[1].unit = OMPP_UNIT_NS;
+    ompp_analysis_counted(p);
+    assert_int_equal(p->ncoverage, 2);
+    assert_int_equal(count_of(p, OMPP_COVERAGE_TRAPPED, "test: 2 accesses were trapped"), 1);
     assert_int_equal(count_of(p, OMPP_COVERAGE_LOSS, "test: throttled"), 2);
     ompp_profile_free(p);
 }
@@ -67,7 +82,7 @@ static void no_parallel_region(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(losses),
+        cmocka_unit_test(losses), cmocka_unit_test(costs),
         cmocka_unit_test(no_parallel_region),
     };
 
