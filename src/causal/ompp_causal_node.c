@@ -7,6 +7,7 @@
  * Nothing here waits for another rank without limit. Without the memory all is as ranks see it themselves.
  */
 #include "causal/ompp_causal_priv.h"
+#include "causal/ompp_progress_priv.h"
 
 #include "runtime/ompp_whatif_record.h"
 
@@ -32,6 +33,7 @@ typedef struct {
     _Atomic int64_t t, faster, alone; /* real; in the program with the faster region; without delays */
     _Atomic int64_t first_faster, first_alone; /* the same, of the rank that is first */
     _Atomic int64_t visits;           /* of the progress point, the most of a rank */
+    _Atomic uint64_t changes;         /* how often another point took over, on all ranks */
 } cut_t;
 
 typedef struct {
@@ -121,6 +123,7 @@ void ompp_causal_node_announce(const ompp_causal_experiment_t *experiment, bool 
         atomic_store(&cut->first_faster, INT64_MAX);
         atomic_store(&cut->first_alone, INT64_MAX);
         atomic_store(&cut->visits, 0);
+        atomic_store(&cut->changes, 0);
     }
     atomic_store(&cut->apart, apart);
     atomic_store(&cut->percent, experiment->percent);
@@ -152,6 +155,7 @@ void ompp_causal_node_pass(uint64_t number, uint64_t visits, ompp_time_t t, ompp
     if (!cut || atomic_load(&cut->number) != number) return;
     const int64_t faster = now - (int64_t)(saved / OMPP_FINE), alone = now - (int64_t)(paid / OMPP_FINE);
     lift(&cut->visits, (int64_t)visits);
+    atomic_fetch_add(&cut->changes, ompp_progress_changes());
     lift(&cut->t, now);
     lift(&cut->faster, faster);
     lift(&cut->alone, alone);
@@ -182,6 +186,13 @@ static bool drifts(const cut_t *from, const cut_t *to, unsigned slot)
     return own.drift[slot].moved * DRIFT > own.drift[slot].time;
 }
 
+/* Units of work from one to the other: not known before the first, nor where they are those of one point before and of another after. */
+static uint32_t units_between(const cut_t *from, const cut_t *to)
+{
+    if (!from->visits || to->visits <= from->visits || from->changes != to->changes) return 0;
+    return (uint32_t)(to->visits - from->visits);
+}
+
 static void take(const cut_t *from, const cut_t *to)
 {
     const int64_t time = to->t - from->t, faster = to->faster - from->faster, alone = to->alone - from->alone;
@@ -190,7 +201,7 @@ static void take(const cut_t *from, const cut_t *to)
 
     if (experiment.slot < 0 || atomic_load(&from->spoilt) || time <= 0 || alone <= 0 || faster < 0) return;
     const ompp_whatif_block_t block = {.number = (uint32_t)experiment.number,
-                                       .visits = (uint32_t)(from->visits && to->visits > from->visits ? to->visits - from->visits : 0),
+                                       .visits = units_between(from, to),
                                        .time_ns = (uint64_t)time,
                                        .saved_ns = faster < time ? time - faster : 0,
                                        .paid_ns = alone < time ? (uint64_t)(time - alone) : 0};

@@ -1,0 +1,142 @@
+/* What ranks of a node make of an experiment together: its time from the rank that was last, and units of work only of one point. */
+#include "causal/ompp_causal_priv.h"
+#include "causal/ompp_progress_priv.h"
+#include "runtime/ompp_whatif_record.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+enum { RANKS = 2, KEY = 7, SECOND = 1000000000 };
+
+/* ---- What the part under test is given, and what it says -------------------------------------------------------------- */
+
+static uint64_t changes;
+static ompp_whatif_block_t told;
+static unsigned ntold;
+
+unsigned ompp_whatif_ranks(void)
+{
+    return RANKS;
+}
+
+uint64_t ompp_progress_changes(void)
+{
+    return changes;
+}
+
+int64_t ompp_causal_common(ompp_time_t t)
+{
+    return (int64_t)t;
+}
+
+uint64_t ompp_causal_key(unsigned slot)
+{
+    return KEY + slot;
+}
+
+int ompp_causal_slot_of(uint64_t key)
+{
+    return (int)(key - KEY);
+}
+
+void ompp_causal_heard_of(unsigned slot, uint64_t work)
+{
+    (void)slot;
+    (void)work;
+}
+
+void ompp_causal_lock(_Atomic uint32_t *lock)
+{
+    atomic_store(lock, 1);
+}
+
+void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block, const ompp_causal_seen_t *seen)
+{
+    (void)experiment;
+    (void)seen;
+    told = *block;
+    ntold++;
+}
+
+/* ---- Experiments ------------------------------------------------------------------------------------------------------- */
+
+static int open_node(void **state)
+{
+    *state = calloc(1, ompp_causal_node_size());
+    changes = ntold = 0;
+    ompp_causal_node_open(*state);
+    return *state ? 0 : -1;
+}
+
+static int close_node(void **state)
+{
+    ompp_causal_node_open(NULL);
+    free(*state);
+    return 0;
+}
+
+/* Both ranks go over to an experiment: the first at a second of its number, the other a tenth later. */
+static void both_pass(uint64_t number, uint64_t first_visits, uint64_t other_visits)
+{
+    const ompp_causal_experiment_t experiment = {.number = number, .slot = 0, .percent = 50};
+    const ompp_time_t t = number * SECOND;
+
+    ompp_causal_node_announce(&experiment, false);
+    ompp_causal_node_pass(number, first_visits, t, 0, 0);
+    ompp_causal_node_pass(number, other_visits, t + SECOND / 10, 0, 0);
+}
+
+static void units_of_one_point(void **state)
+{
+    (void)state;
+    both_pass(1, 10, 11);
+    both_pass(2, 15, 14);
+    ompp_causal_node_take(true);
+    assert_int_equal(ntold, 1);
+    assert_int_equal(told.time_ns, SECOND);
+    assert_int_equal(told.visits, 4); /* from the most at the begin to the most at the end */
+}
+
+static void no_units_before_the_first(void **state)
+{
+    (void)state;
+    both_pass(301, 0, 0);
+    both_pass(302, 15, 14);
+    ompp_causal_node_take(true);
+    assert_int_equal(ntold, 1);
+    assert_int_equal(told.visits, 0);
+}
+
+/* Another point has taken over meanwhile: what is between the two numbers is no number of units. */
+static void no_units_of_two_points(void **state)
+{
+    (void)state;
+    both_pass(601, 10, 11);
+    changes = 1;
+    both_pass(602, 15, 14);
+    both_pass(603, 20, 21);
+    ompp_causal_node_take(true);
+    assert_int_equal(ntold, 2);
+    assert_int_equal(told.visits, 6); /* the later one: both ends are of the new point */
+    ntold = 0;
+    both_pass(604, 25, 26);
+    changes = 2;
+    both_pass(605, 30, 31);
+    ompp_causal_node_take(true);
+    assert_int_equal(ntold, 2);
+    assert_int_equal(told.visits, 0);
+    assert_int_equal(told.time_ns, SECOND);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(units_of_one_point, open_node, close_node),
+        cmocka_unit_test_setup_teardown(no_units_before_the_first, open_node, close_node),
+        cmocka_unit_test_setup_teardown(no_units_of_two_points, open_node, close_node),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
