@@ -11,6 +11,7 @@
 
 #define WAYS 4u
 #define REPLAYS 64u /* teams whose intervals can be gone through again */
+#define TOLD_LATE_NS 20000u /* who tells so late that it waits for a lock has it by now: others are not to wait while it pauses */
 #define SPARSE 16u  /* times as long until a thread is looked at again, in one that is not */
 
 typedef struct {
@@ -551,7 +552,7 @@ void ompp_causal_wait(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
         ompp_causal_leave(self);
         return;
     }
-    if (kind == OMPP_SYNC_MUTEX && ompp_causal.rule.delays) {
+    if (kind == OMPP_SYNC_MUTEX && ompp_causal.rule.delays && ompp_event_now() < t + TOLD_LATE_NS) {
         ompp_causal_chase(self);
         t = ompp_event_now();
     }

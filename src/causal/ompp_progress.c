@@ -64,6 +64,7 @@ static _Atomic bool named_leads;
 
 static void (*_Atomic on_visit)(ompp_time_t t);
 static _Atomic uint64_t reported; /* largest number of visits told so far */
+static _Atomic uint64_t looked;   /* those that have been acted on */
 static _Atomic uint64_t leader_base, named_base; /* what had been told before these took over: visits count on */
 
 /* ---- Named points --------------------------------------------------------------------------------------------------- */
@@ -137,7 +138,10 @@ static void visit(ompp_a_whatif_point_t *record, ompp_time_t t)
     void (*call)(ompp_time_t) = atomic_load_explicit(&on_visit, memory_order_acquire);
 
     atomic_fetch_add_explicit(&record->visits, 1, memory_order_relaxed);
-    if (call) call(t);
+    if (!call) return;
+    call(t);
+    /* It is not to be found by who looks at counters, as if it were another one. */
+    atomic_store_explicit(&looked, atomic_load_explicit(&reported, memory_order_relaxed), memory_order_relaxed);
 }
 
 void ompp_progress_on_visit(void (*visited)(ompp_time_t t))
@@ -255,7 +259,6 @@ uint64_t ompp_progress_visits(ompp_time_t t)
 
 void ompp_progress_look(ompp_time_t t)
 {
-    static _Atomic uint64_t looked;
     void (*call)(ompp_time_t) = atomic_load_explicit(&on_visit, memory_order_acquire);
     const uint64_t visits = ompp_progress_visits(t);
 

@@ -461,6 +461,12 @@ static ompp_sync_object_t mutex_kind(ompt_mutex_t kind)
     return kind == ompt_mutex_ordered ? OMPP_SYNC_ORDERED : OMPP_SYNC_MUTEX;
 }
 
+/* It comes back with the lock, or not at all; a nest lock that the thread has already is not waited for, and one that is tested neither. */
+static bool waits_for_lock(ompt_mutex_t kind)
+{
+    return kind == ompt_mutex_lock;
+}
+
 static void on_mutex_acquire(ompt_mutex_t kind, unsigned hint, unsigned impl, ompt_wait_id_t wait, const void *code)
 {
     ompp_construct_t construct = mutex_construct(kind);
@@ -471,6 +477,8 @@ static void on_mutex_acquire(ompt_mutex_t kind, unsigned hint, unsigned impl, om
     if (construct == OMPP_CONSTRUCT_LOCK) {
         self.lock = ompp_region_lock((const void *)(uintptr_t)wait);
         self.lock_since = ompp_event_now();
+        /* Told here, not when it is over: with delays a thread waits for its turn before it has the lock, not while others wait for it. */
+        if (waits_for_lock(kind)) ompp_sync_wait(OMPP_SYNC_MUTEX, wait, self.lock_since);
     } else {
         ompp_region_ref_t region = region_at(construct, code);
         ompp_event_enter(region, ompp_event_now());
@@ -483,7 +491,7 @@ static void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t wait, const void
     ompp_construct_t construct = mutex_construct(kind);
 
     (void)code;
-    if (construct == OMPP_CONSTRUCT_LOCK) ompp_sync_wait(OMPP_SYNC_MUTEX, wait, self.lock_since);
+    if (construct == OMPP_CONSTRUCT_LOCK && !waits_for_lock(kind)) ompp_sync_wait(OMPP_SYNC_MUTEX, wait, self.lock_since);
     ompp_sync_resume(mutex_kind(kind), wait, ompp_event_now());
     if (construct != OMPP_CONSTRUCT_LOCK) {
         ompp_event_phase(ompp_event_innermost(construct), OMPP_PHASE_BODY, ompp_event_now());

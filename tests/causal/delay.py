@@ -16,7 +16,7 @@ EXPECTED = [
     ("pair", 60, "in", 50, 0.50),
     ("pair", 60, "in", 100, 0.75),
     ("pair", 60, "out", 100, 0.00),
-    ("feeder", 10, "take", 100, 0.60),
+    ("feeder", 30, "take", 100, 0.60),  # over short experiments, in which what is queued is used up, it would be 0.8
 ]
 NEAR = 0.12
 IN_TURN = [("pair", 300)]  # all regions and speed-ups of one run
@@ -102,7 +102,7 @@ def plain(verdict, scratch):
 
 # Where the order is decided as the program runs: case, rounds, region, speed-up, gain. Compared with the experiments' own time without the
 # delays, a is worth 0.73.
-REORDERED = [("dynamic", 60, "a", 100, 0.59), ("critical", 40, "b", 50, 0.36)]
+REORDERED = [("dynamic", 60, "a", 100, 0.59), ("critical", 40, "b", 50, 0.36), ("lock", 20, "b", 50, 0.26)]
 
 
 def reordered(verdict, scratch):
@@ -119,7 +119,7 @@ def reordered(verdict, scratch):
                 if not verdict.check(key is not None, "%s, %s: no gain of %s" % (name, how, region)):
                     return [], 0
                 gain, flags = profile.whatif.gains[key], profile.whatif.flags[key[0]]
-                good = "baseline" in flags or (abs(gain.gain - expected) < NEAR and (gain.by_control or name == "critical"))
+                good = "baseline" in flags or (abs(gain.gain - expected) < NEAR and (gain.by_control or name != "dynamic"))
                 off = "%s, %s: %s faster by %d %% gains %s, not %.2f, flags %s" % (name, how, region, percent, gain, expected, flags)
                 return [] if good else [off], 1
             verdict.timed(compare)

@@ -3,7 +3,8 @@
 The table of predicted and really optimised programs: for each region and speed-up the real gain, what virtual clocks and experiments
 with delays predict, in percent of the run time, and the differences. A report, not a test: takes some minutes, wants an idle machine.
 
-usage: table.py [--how=opari|ompt|gomp] [--cpu] [--least] [--repetitions=N] [--no-delay] [CASE...]
+usage: table.py [--how=opari|ompt|gomp] [--cpu] [--least] [--repetitions=N] [--longer=N] [--no-delay] [CASE...]
+    --longer  N times as many rounds: for programs whose order is decided as they run, with experiments
     --least   on a machine that is busy: of all repetitions the one that was disturbed least, instead of the one in the middle
 """
 
@@ -71,13 +72,15 @@ def summary(differences):
 
 
 def main():
-    options = {"repetitions": 3, "delay": True, "how": None, "cpu": False, "least": False}
+    options = {"repetitions": 3, "delay": True, "longer": 1, "how": None, "cpu": False, "least": False}
     names = []
     for word in sys.argv[1:]:
         if word.startswith("--how="):
             options["how"] = word[6:]
         elif word.startswith("--repetitions="):
             options["repetitions"] = int(word[14:])
+        elif word.startswith("--longer="):
+            options["longer"] = int(word[9:])
         elif word == "--no-delay":
             options["delay"] = False
         elif word in ("--cpu", "--least"):
@@ -99,7 +102,7 @@ def main():
             if not program:
                 continue
             try:
-                differences += rows_of(scratch, program, case, options, args)
+                differences += rows_of(scratch, program, case._replace(rounds=case.rounds * options["longer"]), options, args)
             except harness.Failure as failure:
                 print("%s %s: %s" % (case.source, case.name, failure))
     print()
