@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +18,10 @@ extern char **environ;
 
 static int (*real_execv)(const char *, char *const[]);
 static int (*real_execve)(const char *, char *const[], char *const[]);
+static int (*real_execveat)(int, const char *, char *const[], char *const[], int);
 static int (*real_execvp)(const char *, char *const[]);
+static int (*real_execvpe)(const char *, char *const[], char *const[]);
+static int (*real_fexecve)(int, char *const[], char *const[]);
 
 static pid_t launched;
 static char *const *settings;
@@ -40,7 +44,7 @@ static bool is_own(const char *path)
 }
 
 /* What the system would refuse is left to it: the program is told why, and goes on. */
-static bool can_start(const char *path)
+static bool can_start(const char *path, bool script)
 {
     char begin[256] = "";
     struct stat st;
@@ -52,7 +56,7 @@ static bool can_start(const char *path)
     if (fd < 0) return false;
     ssize_t n = read(fd, begin, sizeof begin - 1);
     close(fd);
-    return n > 4 && (memcmp(begin, "\177ELF", 4) == 0 || (memcmp(begin, "#!", 2) == 0 && can_interpret(begin)));
+    return n > 4 && (memcmp(begin, "\177ELF", 4) == 0 || (script && memcmp(begin, "#!", 2) == 0 && can_interpret(begin)));
 }
 
 static bool is_set_again(const char *entry)
@@ -73,12 +77,12 @@ static size_t count(char *const *words)
 }
 
 /* Returns when it is none of ours, or cannot be done: the program's own call follows. */
-static void start_again(const char *path, char *const argv[], char *const envp[])
+static void start_as(const char *path, bool script, char *const argv[], char *const envp[])
 {
     char exec[sizeof OMPP_ENV_EXEC + PATH_MAX + 1];
     int saved = errno;
 
-    if (getpid() != launched || !path || !argv || !argv[0] || strlen(path) >= PATH_MAX || !can_start(path)) {
+    if (getpid() != launched || !path || !argv || !argv[0] || strlen(path) >= PATH_MAX || !can_start(path, script)) {
         errno = saved;
         return;
     }
@@ -91,6 +95,48 @@ static void start_again(const char *path, char *const argv[], char *const envp[]
     environment[n++] = exec;
     environment[n] = NULL;
     real_execve(command, argv, environment);
+    errno = saved;
+}
+
+static void start_again(const char *path, char *const argv[], char *const envp[])
+{
+    start_as(path, true, argv, envp);
+}
+
+/* ---- Files that are open ------------------------------------------------------------------------------------------------ */
+
+/* The name of what a descriptor is open for. */
+static bool name_of(int fd, char path[PATH_MAX])
+{
+    char link[40];
+    struct stat open, named;
+
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, path, PATH_MAX - 1);
+    if (n <= 0) return false;
+    path[n] = '\0';
+    return fstat(fd, &open) == 0 && stat(path, &named) == 0 && open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+/* A script is given the descriptor's name, which only the system gives it. */
+static void start_open(int fd, char *const argv[], char *const envp[])
+{
+    char path[PATH_MAX];
+    int saved = errno;
+
+    if (getpid() == launched && name_of(fd, path)) start_as(path, false, argv, envp);
+    errno = saved;
+}
+
+static void start_in(int dir, const char *name, char *const argv[], char *const envp[])
+{
+    char path[PATH_MAX];
+    int saved = errno;
+
+    if (getpid() == launched && name_of(dir, path)) {
+        const size_t used = strlen(path);
+        if (snprintf(path + used, sizeof path - used, "/%s", name) < (int)(sizeof path - used)) start_as(path, false, argv, envp);
+    }
     errno = saved;
 }
 
@@ -109,29 +155,118 @@ static int follow_execv(const char *path, char *const argv[])
 }
 
 /* As the C library searches; without PATH, it is left to it. */
-static int follow_execvp(const char *name, char *const argv[])
+static void start_found(const char *name, char *const argv[], char *const envp[])
 {
     const char *list = ompp_env_foreign("PATH");
     char path[PATH_MAX];
 
-    if (name && strchr(name, '/')) start_again(name, argv, environ);
+    if (name && strchr(name, '/')) start_again(name, argv, envp);
     else if (name && *name && list && getpid() == launched)
         for (bool more = true; more; list++) {
             int length = (int)strcspn(list, ":");
             if (snprintf(path, sizeof path, "%.*s/%s", length ? length : 1, length ? list : ".", name) < (int)sizeof path)
-                start_again(path, argv, environ);
+                start_again(path, argv, envp);
             list += length;
             more = *list == ':';
         }
+}
+
+static int follow_execvp(const char *name, char *const argv[])
+{
+    start_found(name, argv, environ);
     return real_execvp(name, argv);
+}
+
+static int follow_execvpe(const char *name, char *const argv[], char *const envp[])
+{
+    start_found(name, argv, envp);
+    return real_execvpe(name, argv, envp);
+}
+
+static int follow_fexecve(int fd, char *const argv[], char *const envp[])
+{
+    start_open(fd, argv, envp);
+    return real_fexecve(fd, argv, envp);
+}
+
+static int follow_execveat(int dir, const char *path, char *const argv[], char *const envp[], int flags)
+{
+    if (!path || flags & ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW)) return real_execveat(dir, path, argv, envp, flags);
+    const bool here = *path == '/' || dir == AT_FDCWD;
+    if (!*path && flags & AT_EMPTY_PATH) start_open(dir, argv, envp);
+    else if (*path && !(flags & AT_SYMLINK_NOFOLLOW)) here ? start_again(path, argv, envp) : start_in(dir, path, argv, envp);
+    return real_execveat(dir, path, argv, envp, flags);
+}
+
+/* ---- The calls whose words are arguments -------------------------------------------------------------------------------- */
+
+static size_t count_words(const char *first, va_list rest)
+{
+    size_t n = 0;
+
+    for (const char *word = first; word; word = va_arg(rest, const char *)) n++;
+    return n;
+}
+
+/* words: [count + 1] */
+static void take_words(char **words, const char *first, va_list *rest)
+{
+    for (const char *word = first; (*words++ = (char *)word); word = va_arg(*rest, const char *)) continue;
+}
+
+static int follow_execl(const char *path, const char *first, ...)
+{
+    va_list rest;
+
+    va_start(rest, first);
+    char *words[count_words(first, rest) + 1];
+    va_end(rest);
+    va_start(rest, first);
+    take_words(words, first, &rest);
+    va_end(rest);
+    return follow_execv(path, words);
+}
+
+static int follow_execlp(const char *name, const char *first, ...)
+{
+    va_list rest;
+
+    va_start(rest, first);
+    char *words[count_words(first, rest) + 1];
+    va_end(rest);
+    va_start(rest, first);
+    take_words(words, first, &rest);
+    va_end(rest);
+    return follow_execvp(name, words);
+}
+
+/* The environment stands behind the last word. */
+static int follow_execle(const char *path, const char *first, ...)
+{
+    va_list rest;
+
+    va_start(rest, first);
+    char *words[count_words(first, rest) + 1];
+    va_end(rest);
+    va_start(rest, first);
+    take_words(words, first, &rest);
+    char *const *envp = va_arg(rest, char *const *);
+    va_end(rest);
+    return follow_execve(path, words, envp);
 }
 
 void ompp_exec_follow(void)
 {
     static const ompp_intercept_t calls[] = {
+        {"execl", (void *)follow_execl, NULL},
+        {"execle", (void *)follow_execle, NULL},
+        {"execlp", (void *)follow_execlp, NULL},
         {"execv", (void *)follow_execv, (void **)&real_execv},
         {"execve", (void *)follow_execve, (void **)&real_execve},
+        {"execveat", (void *)follow_execveat, (void **)&real_execveat},
         {"execvp", (void *)follow_execvp, (void **)&real_execvp},
+        {"execvpe", (void *)follow_execvpe, (void **)&real_execvpe},
+        {"fexecve", (void *)follow_fexecve, (void **)&real_fexecve},
     };
 
     settings = ompp_env_again(&command);

@@ -53,7 +53,7 @@ def test_standard_files(verdict, title, words, folder):
     verdict.equal(done.returncode, 77, title + ": stderr is a pipe without a reader: status")
 
 
-def compare(verdict, title, plain, measured, report=True, leaves=False):
+def compare(verdict, title, plain, measured, report=True):
     verdict.equal(measured[0], plain[0], title + ": status: " + measured[2].err[-300:])
     if measured[1] != plain[1]:
         a, b = plain[1].splitlines(), measured[1].splitlines()
@@ -62,7 +62,7 @@ def compare(verdict, title, plain, measured, report=True, leaves=False):
     if report:
         verdict.check(measured[2].reports(), "%s: no report: %s" % (title, measured[2].err[-300:]))
     left = os.listdir(measured[2].folder + "-job") if os.path.isdir(measured[2].folder + "-job") else []
-    verdict.check(leaves or not left, "%s: files left: %s" % (title, left))
+    verdict.check(not left, "%s: files left: %s" % (title, left))
     data = os.path.join(measured[2].folder, "data.out")
     if os.path.exists(data):
         with open(data) as file:
@@ -104,9 +104,7 @@ def test(verdict, scratch, how, ways):
         plain = run(lines_of(folder, "plain", way), os.path.join(folder, "run-plain-" + name))
         report = way != ["status"]
         compare(verdict, name + ", kinst-ompp", plain, run(lines_of(folder, "kinst", way), os.path.join(folder, "run-kinst-" + name)), report)
-        # With exec, the new program is not measured, and the file of the old one stays for ompp-report merge.
-        compare(verdict, name + ", ompp", plain, run(ompp + lines_of(folder, "plain", way), os.path.join(folder, "run-ompp-" + name)),
-                report and way[0] != "exec", way[0] == "exec")
+        compare(verdict, name + ", ompp", plain, run(ompp + lines_of(folder, "plain", way), os.path.join(folder, "run-ompp-" + name)), report)
     for kind, front in (("plain", ompp), ("kinst", [])):
         test_standard_files(verdict, "%s, %s" % (how, kind), front + [os.path.join(folder, kind, "behave")], os.path.join(folder, "closed-" + kind))
     if os.path.exists(os.path.join(folder, "kinst", "throw")):

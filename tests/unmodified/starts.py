@@ -34,20 +34,51 @@ int kernel(void)
 }
 """
 EXEC = """
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 extern char **environ;
+static int is(char **argv, const char *way) { return strcmp(argv[1], way) == 0; }
 int main(int argc, char **argv)
 {
     char *words[] = {"other name", NULL};
-    if (argc > 2) setenv("MARK", argv[2], 1);
-    if (strcmp(argv[1], "execv") == 0) execv("./app", words);
-    if (strcmp(argv[1], "again") == 0) return argc > 2 ? 4 : execv("/proc/self/exe", (char *[]){argv[0], "again", "x", NULL});
-    if (strcmp(argv[1], "execve") == 0) execve("./app", words, environ);
-    if (strcmp(argv[1], "execvp") == 0) execvp("app", words);
-    if (strcmp(argv[1], "missing") == 0) return execv("./nosuch", words) == -1 ? 3 : 4;
-    return 1;
+    pid_t child;
+#ifdef TEAM
+    int n = 0;
+#pragma omp parallel num_threads(2) reduction(+ : n)
+    n++;
+#endif
+    if (is(argv, "execl")) execl("./app", "other", "name", NULL);
+    if (is(argv, "execle")) execle("./app", "other", NULL, environ);
+    if (is(argv, "execlp")) execlp("app", "other", "name", NULL);
+    if (is(argv, "execv")) execv("./app", words);
+    if (is(argv, "again")) return argc > 2 ? 4 : execv("/proc/self/exe", (char *[]){argv[0], "again", "x", NULL});
+    if (is(argv, "execve")) execve("./app", words, environ);
+    if (is(argv, "execvp")) execvp("app", words);
+    if (is(argv, "execvpe")) execvpe("app", words, environ);
+    if (is(argv, "fexecve")) fexecve(open("app", O_RDONLY | O_CLOEXEC), words, environ);
+    if (is(argv, "execveat file")) execveat(open("app", O_PATH | O_CLOEXEC), "", words, environ, AT_EMPTY_PATH);
+    if (is(argv, "execveat directory")) execveat(open(".", O_PATH | O_CLOEXEC), "app", words, environ, 0);
+    if (is(argv, "execveat here")) execveat(AT_FDCWD, "app", words, environ, 0);
+    if (is(argv, "missing"))
+        return execv("./nosuch", words) == -1 && execl("./nosuch", "x", NULL) == -1 && fexecve(77, words, environ) == -1 ? 3 : 4;
+    if (is(argv, "deleted")) {
+        int copy = open("copy", O_RDONLY | O_CLOEXEC);
+        unlink("copy");
+        fexecve(copy, words, environ);
+    }
+    if (is(argv, "vfork") && (child = vfork()) == 0) {
+        execl("./app", "app", NULL);
+        _exit(1);
+    }
+    if (is(argv, "posix_spawn") && posix_spawn(&child, "./app", NULL, NULL, words, environ) != 0) return 1;
+    if (is(argv, "posix_spawnp") && posix_spawnp(&child, "app", NULL, NULL, words, environ) != 0) return 1;
+    if (is(argv, "system")) return system("./app; true") != 0;
+    return wait(NULL) < 0;
 }
 """
 LATE = """
@@ -77,28 +108,37 @@ int go(void)
 """
 
 
+BECOMES = ("execl", "execle", "execlp", "execv", "execve", "execvp", "execvpe", "fexecve", "execveat file", "execveat directory",
+           "execveat here")
+STARTS = ("vfork", "posix_spawn", "posix_spawnp", "system")
+
+
 class Case:
     """A directory with the programs in it."""
 
     def __init__(self, verdict, scratch):
         self.verdict, self.folder = verdict, scratch.file("starts", "x")[:-2]
 
-    def build(self, name, source, *words, compiler="gcc"):
+    def build(self, name, source, *words, compiler=("gcc",)):
         with open(os.path.join(self.folder, name + ".c"), "w") as file:
             file.write(source)
-        done = harness.execute([compiler, "-g", name + ".c", "-o", name, *words], self.folder)
+        done = harness.execute([*compiler, "-g", name + ".c", "-o", name, *words], self.folder)
         if done.status:
             raise harness.Failure("cannot build %s: %s" % (name, done.err[-500:]))
 
-    def run(self, title, words, status, reports, said, before=(), **changes):
-        """Runs ompp with words; said: parts of the one line of ours, or nothing."""
+    def execute(self, words, **changes):
         for old in os.listdir(self.folder):
             if ".ompp." in old:
                 os.unlink(os.path.join(self.folder, old))
-        done = harness.execute([*before, harness.command("ompp"), *words], self.folder, **changes)
-        self.verdict.equal((done.status, len(done.reports()), len(done.messages())), (status, reports, 1 if said else 0),
+        return harness.execute(words, self.folder, **changes)
+
+    def run(self, title, words, status, reports, said, before=(), **changes):
+        """Runs ompp with words; said: parts of the one line of ours, or nothing; None: whatever is said."""
+        done = self.execute([*before, harness.command("ompp"), *words], **changes)
+        lines = len(done.messages()) if said is None else 1 if said else 0
+        self.verdict.equal((done.status, len(done.reports()), len(done.messages())), (status, reports, lines),
                            "%s: status, reports, lines: %s" % (title, done.err))
-        for part in said:
+        for part in said or ():
             self.verdict.check(part in done.err, "%s: '%s' is not said: %s" % (title, part, done.err))
         return done
 
@@ -124,11 +164,14 @@ def replaced(case):
     """exec by itself: name and environment are what the program gives; an exec that fails is the program's."""
     case.build("exec", EXEC)
     path = case.folder + ":" + os.environ["PATH"]
-    for way in ("execv", "execve", "execvp"):
+    for way in BECOMES:
         done = case.run(way, ["--", "./exec", way], 0, 1, (), PATH=path)
         case.verdict.equal(done.out, "2\n", way + ": output")
     case.run("exec of itself, by the name that only it has", ["--", "./exec", "again"], 4, 0, ())
     case.run("exec that fails", ["--", "./exec", "missing"], 3, 0, ("nothing was measured",))
+    shutil.copy(os.path.join(case.folder, "app"), os.path.join(case.folder, "copy"))
+    done = case.run("a file that has no name any more", ["--", "./exec", "deleted"], 0, 0, ())
+    case.verdict.equal(done.out, "2\n", "a file that has no name any more: output")
     plain = harness.execute(["sh", "-c", "exec env"], case.folder, PATH=path)
     shutil.copy(shutil.which("printenv"), os.path.join(case.folder, "print"))
     plain = harness.execute(["sh", "-c", "exec ./print"], case.folder)
@@ -137,6 +180,32 @@ def replaced(case):
     case.verdict.equal(keep(done.out), keep(plain.out), "environment of the program that took over")
     done = case.run("options stay", ["--appname=renamed", "--", "sh", "-c", "exec ./app"], 0, 1, ())
     case.verdict.check(os.path.basename(done.reports()[0]).startswith("renamed."), "options stay: %s" % done.reports())
+
+
+def started(case):
+    """What the program starts is another one."""
+    path = case.folder + ":" + os.environ["PATH"]
+    for way in STARTS:
+        done = case.run(way, ["--", "./exec", way], 0, 0, ("nothing was measured",), PATH=path)
+        case.verdict.equal(done.out, "2\n", way + ": output")
+        done = case.run(way + " with --children", ["--children", "--omp-runtime=gomp", "--", "./exec", way], 0, 1, None, PATH=path)
+        case.verdict.equal(done.out, "2\n", way + " with --children: output")
+
+
+def instrumented(case):
+    """A program that kinst-ompp has built, and replaces itself by another such: the report is the last one's, and nothing stays."""
+    if "opari" not in harness.sources():
+        return
+    for name, source, flags in (("app", APP, ()), ("exec", EXEC, ("-DTEAM",))):
+        case.build(name, source, "-fopenmp", *flags, compiler=[harness.command("kinst-ompp"), "--with=opari", "gcc"])
+    path, job = case.folder + ":" + os.environ["PATH"], os.path.join(case.folder, "job")
+    for front in ([], [harness.command("ompp"), "--"]):
+        for way in BECOMES + STARTS:
+            title = "%s, kinst-ompp%s" % (way, ", ompp" if front else "")
+            done = case.execute([*front, "./exec", way], PATH=path, OMPP_JOB_DIR=job)
+            reports = 1 if way in BECOMES else 2
+            case.verdict.equal((done.status, done.out, len(done.reports()), done.messages()), (0, "2\n", reports, []), title + ": " + done.err)
+            case.verdict.equal(os.listdir(job), [], title + ": files left")
 
 
 def later(case):
@@ -155,7 +224,7 @@ def later(case):
 
 
 def late_mpi(case, family):
-    case.build("libgo-%s.so" % family, MPI, "-shared", "-fPIC", compiler="mpicc." + family)
+    case.build("libgo-%s.so" % family, MPI, "-shared", "-fPIC", compiler=["mpicc." + family])
     options = ["--oversubscribe", "--allow-run-as-root"] if family == "openmpi" else []
     launch = ["mpirun." + family, *options, "-n", "2"]
     words = ["--", "./late", "./libkernel.so", "kernel", "./libgo-%s.so" % family, "go"]
@@ -179,7 +248,9 @@ def main():
     case.build("app", APP, "-fopenmp")
     shells(case)
     replaced(case)
+    started(case)
     later(case)
+    instrumented(case)
     verdict.finish(scratch)
 
 
