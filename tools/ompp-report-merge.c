@@ -121,6 +121,7 @@ static int write_report(ompp_profile_t *profile, const request_t *request)
     ompp_job_t job = {.version = OMPP_JOB_VERSION,
                       .formats = OMPP_JOB_TEXT,
                       .dir = request->to ? request->to : "",
+                      .choose = "--to=",
                       .tmpdir = ompp_env_foreign("TMPDIR"),
                       .file = "",
                       .local_rank = -1,

@@ -214,8 +214,13 @@ static int only_rank(const ompp_profile_t *profile)
 
 static int convert(const request_t *request)
 {
-    ompp_job_t job = {.version = OMPP_JOB_VERSION, .formats = OMPP_JOB_TEXT, .tmpdir = ompp_env_foreign("TMPDIR"), .file = "",
-                      .time_digits = request->digits < 0 ? OMPP_REPORT_DIGITS : request->digits, .resolve_seconds = 3600};
+    ompp_job_t job = {.version = OMPP_JOB_VERSION,
+                      .formats = OMPP_JOB_TEXT,
+                      .choose = "another working directory",
+                      .tmpdir = ompp_env_foreign("TMPDIR"),
+                      .file = "",
+                      .time_digits = request->digits < 0 ? OMPP_REPORT_DIGITS : request->digits,
+                      .resolve_seconds = 3600};
     ompp_profile_t *profile = NULL;
     const char *slash = strrchr(request->file, '/');
     bool died = ompp_collect_file(request->file, &profile, NULL) == 0;

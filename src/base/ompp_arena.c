@@ -2,6 +2,7 @@
 #include "base/ompp_arena.h"
 
 #include "base/ompp_error.h"
+#include "base/ompp_write.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,13 +29,22 @@ static int allocate(int fd, uint64_t offset)
     return posix_fallocate(fd, (off_t)offset, CHUNK);
 }
 
+static void note_why(ompp_arena_t *arena, int error)
+{
+    arena->error = error;
+    snprintf(arena->why, sizeof arena->why, "%s: %s", arena->path, ompp_write_why(error));
+}
+
 static void open_file(ompp_arena_t *arena, const char *const *dirs, const char *name)
 {
     snprintf(arena->why, sizeof arena->why, "no directory for it");
     for (; *dirs; dirs++) {
         struct stat made;
         int n = snprintf(arena->path, sizeof arena->path, "%s/%s", *dirs, name);
-        if (n >= (int)sizeof arena->path) continue;
+        if (n >= (int)sizeof arena->path) {
+            note_why(arena, ENAMETOOLONG);
+            continue;
+        }
         int fd = open(arena->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         int error = fd < 0 ? errno : allocate(fd, 0);
         if (!error && fstat(fd, &made) != 0) error = errno;
@@ -43,9 +53,10 @@ static void open_file(ompp_arena_t *arena, const char *const *dirs, const char *
             arena->device = made.st_dev;
             arena->inode = made.st_ino;
             arena->why[0] = '\0';
+            arena->error = 0;
             return;
         }
-        snprintf(arena->why, sizeof arena->why, "%.80s: %s", *dirs, strerror(error));
+        note_why(arena, error);
         if (fd >= 0) unlink(arena->path);
     }
     arena->path[0] = '\0';
@@ -77,7 +88,7 @@ static void *map_file(ompp_arena_t *arena, char *where)
     if (fd >= 0) close(fd);
     if (error) {
         arena->full = true;
-        snprintf(arena->why, sizeof arena->why, "%.100s: %s", arena->path, strerror(error));
+        note_why(arena, error);
     }
     return got;
 }

@@ -24,7 +24,8 @@ typedef struct {
     uint64_t device, inode; /* of the file, to know it again */
     bool full;         /* the file cannot grow; further chunks are anonymous memory */
     char path[512];    /* of the file; "" = anonymous */
-    char why[160];     /* why there is no file, or why it stopped growing; "" when all is well */
+    char why[700];     /* why there is no file, or why it stopped growing: its path and the reason; "" when all is well */
+    int error;         /* errno of that; 0 = none */
 } ompp_arena_t;
 
 /**

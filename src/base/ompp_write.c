@@ -2,6 +2,8 @@
 #include "base/ompp_write.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,6 +37,18 @@ void ompp_write_end(const ompp_write_t *state)
     while (sigtimedwait(&set, NULL, &now) > 0 || errno == EINTR) continue;
     pthread_sigmask(SIG_SETMASK, &state->mask, NULL);
     errno = saved_errno;
+}
+
+const char *ompp_write_why(int error)
+{
+    return error == EFBIG ? "larger than ulimit -f allows" : strerror(error);
+}
+
+char *ompp_write_remedy(int error, const char *choose, char *text, size_t size)
+{
+    if (error == EFBIG) snprintf(text, size, "a larger ulimit -f lets it be written");
+    else snprintf(text, size, "%s chooses another place", choose);
+    return text;
 }
 
 /* At load; another constructor of ours may have something to say before this one has its turn. */

@@ -31,6 +31,16 @@ void ompp_write_begin(ompp_write_t *state);
 void ompp_write_end(const ompp_write_t *state);
 
 /**
+ * \brief Why a file cannot be written, in words; and what can be done about it.
+ *
+ * \param[in] error  errno.
+ * \param[in] choose what the user sets to have it elsewhere, "OMPP_OUTDIR".
+ * \return text, borrowed; of ompp_write_remedy the caller's, [size].
+ */
+const char *ompp_write_why(int error);
+char *ompp_write_remedy(int error, const char *choose, char *text, size_t size);
+
+/**
  * \brief One write(2) of n bytes to the standard error that the process came with.
  *
  * Nothing is written when that is closed, also when descriptor 2 is by now another file, which is one of the program's.

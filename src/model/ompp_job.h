@@ -8,7 +8,7 @@
 
 #include "model/ompp_profile.h"
 
-#define OMPP_JOB_VERSION 2
+#define OMPP_JOB_VERSION 3
 #define OMPP_JOB_FUNCTION "ompp_job_run"
 
 /** Formats of the report, a set. The XML file is always made. */
@@ -18,6 +18,7 @@ typedef struct {
     uint32_t version; /* OMPP_JOB_VERSION */
     unsigned formats; /* OMPP_JOB_TEXT, OMPP_JOB_CSV, both, or 0 for XML alone */
     const char *dir;  /* for the files: absolute, or "" for the working directory */
+    const char *choose; /* what the user sets to have them in another one: "OMPP_OUTDIR" */
     const char *tmpdir; /* where they go when neither dir nor the working directory will do; NULL or "" = none */
     const char *file; /* OMPP_REPORTFILE, or "" */
     bool overwrite, usepid;

@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Name of the report without number and ending: A.PxT, A.T, A:r.T, with .pid when asked for. */
 static void make_stem(const ompp_profile_t *profile, const ompp_job_t *job, char *out, size_t size)
@@ -87,29 +88,47 @@ static int try_directory(const ompp_profile_t *profile, ompp_job_t *job, const c
 
 static const char *reason(int rc, int error)
 {
-    return error && rc != -OMPP_E_NOMEM ? strerror(error) : ompp_error_message(rc);
+    return error && rc != -OMPP_E_NOMEM ? ompp_write_why(error) : ompp_error_message(rc);
+}
+
+/* The whole path of name in dir, whatever is absolute. */
+static void whole_path(char *path, size_t size, const char *dir, const char *name)
+{
+    size_t used = 0;
+
+    path[0] = '\0';
+    if (*dir != '/' && *name != '/' && getcwd(path, size)) used = strlen(path);
+    if (*dir && *name != '/') used += (size_t)snprintf(path + used, size - used, "%s%s", used ? "/" : "", dir);
+    if (used < size) snprintf(path + used, size - used, "%s%s", *name == '/' ? "" : "/", name);
+}
+
+static void say(const ompp_profile_t *profile, ompp_job_t *job, const char *why, int error, bool written)
+{
+    char name[513], wanted[700], got[700] = "", remedy[100];
+
+    if (!job->file[0]) make_stem(profile, job, name, sizeof name);
+    whole_path(wanted, sizeof wanted, job->dir ? job->dir : "", job->file[0] ? job->file : name);
+    if (written) whole_path(got, sizeof got, "", job->path);
+    ompp_write_remedy(error, job->file[0] ? "OMPP_REPORTFILE" : job->choose, remedy, sizeof remedy);
+    snprintf(job->message, sizeof job->message, "cannot write the report %.400s (%s)%s%.400s; %s", wanted, why,
+             written ? "; it is " : ", nor anywhere else", got, remedy);
 }
 
 static int write_somewhere(const ompp_profile_t *profile, ompp_job_t *job)
 {
-    const char *dirs[] = {job->dir ? job->dir : "", "", job->tmpdir, "/tmp"};
-    const char *first = job->file[0] ? job->file : *dirs[0] ? dirs[0] : "the working directory";
-    const char *to = job->file[0] ? "to" : "in";
-    char why[256] = "", name[513] = ""; /* of the report, and a blank */
-    int rc = 0;
+    const char *dirs[] = {job->dir ? job->dir : "", "", job->tmpdir, "/tmp"}, *why = NULL;
+    int rc = 0, error = 0;
 
-    if (!job->file[0]) make_stem(profile, job, name, sizeof name - 1);
-    if (*name) strcat(name, " ");
     for (size_t i = 0; i < sizeof dirs / sizeof dirs[0]; i++) {
         if (!dirs[i] || (i > 0 && !strcmp(dirs[i], dirs[0])) || (i > 1 && !*dirs[i])) continue;
         rc = try_directory(profile, job, dirs[i], i == 0);
-        if (rc == 0 && i > 0)
-            snprintf(job->message, sizeof job->message, "cannot write the report %s%s %s (%s); it is %.400s%s", name, to, first, why,
-                     job->path, *dirs[i] ? "" : " in the working directory");
+        if (rc == 0 && i > 0) say(profile, job, why, error, true);
         if (rc == 0) return 0;
-        if (!*why) snprintf(why, sizeof why, "%s", reason(rc, errno));
+        if (why) continue;
+        error = errno;
+        why = reason(rc, error);
     }
-    snprintf(job->message, sizeof job->message, "cannot write the report %s%s %s (%s), nor anywhere else", name, to, first, why);
+    say(profile, job, why, error, false);
     return rc;
 }
 

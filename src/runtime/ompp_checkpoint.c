@@ -3,6 +3,7 @@
 #include "runtime/ompp_checkpoint.h"
 
 #include "base/ompp_log.h"
+#include "base/ompp_write.h"
 #include "model/ompp_pack.h"
 #include "runtime/ompp_dump_priv.h"
 #include "runtime/ompp_finish_priv.h"
@@ -55,6 +56,7 @@ static int replace(const ompp_profile_t *profile)
 void ompp_checkpoint_write(void)
 {
     static bool said;
+    char remedy[60];
     int error = ENOMEM;
 
     if (!path[0]) choose_path();
@@ -64,7 +66,9 @@ void ompp_checkpoint_write(void)
         error = replace(profile) ? errno : 0;
     }
     ompp_profile_free(profile);
-    if (error && !said) ompp_warn_common("no copy of the profile (OMPP_CHECKPOINT): %s: %s", path, strerror(error));
+    if (error && !said)
+        ompp_warn_common("no copy of the profile (OMPP_CHECKPOINT): %s: %s; %s", path, ompp_write_why(error),
+                         ompp_write_remedy(error, "OMPP_OUTDIR", remedy, sizeof remedy));
     said = said || error;
 }
 

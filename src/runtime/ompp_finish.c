@@ -172,6 +172,7 @@ static bool write_here(ompp_profile_t *profile, int local_rank, const char *why)
     ompp_job_t job = {.version = OMPP_JOB_VERSION,
                       .formats = formats(),
                       .dir = dir,
+                      .choose = "OMPP_OUTDIR",
                       .tmpdir = ompp_env.tmpdir,
                       .file = ompp_env.reportfile,
                       .overwrite = ompp_env.overwrite,

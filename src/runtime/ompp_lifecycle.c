@@ -10,6 +10,7 @@
 #include "base/ompp_error.h"
 #include "base/ompp_log.h"
 #include "base/ompp_proc.h"
+#include "base/ompp_write.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_data.h"
 #include "runtime/ompp_dump_priv.h"
@@ -151,7 +152,7 @@ void ompp_runtime_node_dirs(const char *dirs[4])
 static void open_arena(void)
 {
     const char *dirs[4];
-    char name[100];
+    char name[100], remedy[60];
 
     ompp_runtime_node_dirs(dirs);
     const uint64_t start = ompp_proc_start(getpid()), space = ompp_proc_space();
@@ -164,7 +165,8 @@ static void open_arena(void)
         return;
     }
     if (ompp_process.arena.why[0])
-        ompp_warn_common("profile is kept in memory only (%s); it is lost if the program dies", ompp_process.arena.why);
+        ompp_warn_common("profile is kept in memory only (%s), and lost if the program dies; %s", ompp_process.arena.why,
+                         ompp_write_remedy(ompp_process.arena.error, "OMPP_JOB_DIR", remedy, sizeof remedy));
 }
 
 static uint64_t user_at_load, system_at_load; /* ns of processor time */

@@ -15,9 +15,9 @@ LIMIT_BYTES = 4096 # of a file, when no small file system can be mounted
 
 
 class Case:
-    """lines: messages that must come; report: whether there must be one in the folder of the run; says: word in the message."""
+    """lines: messages that must come; report: whether there must be one in the folder of the run; says: words in the first message."""
 
-    def __init__(self, name, argument="nothing", mpi=False, lines=1, report=True, says="", flags=("-O0", "-g"), limit=0, **settings):
+    def __init__(self, name, argument="nothing", mpi=False, lines=1, report=True, says=(), flags=("-O0", "-g"), limit=0, **settings):
         self.name, self.argument, self.mpi, self.lines, self.report = name, argument, mpi, lines, report
         self.says, self.flags, self.limit, self.settings = says, flags, limit, settings
 
@@ -35,21 +35,33 @@ def full_file_system(scratch):
     return folder
 
 
-def cases(scratch, full):
+def read_only_file_system(scratch):
+    """The same without the right to write, also for root."""
+    folder = scratch.file("read-only", "x")[:-2]
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "ompp-test", folder], stderr=subprocess.DEVNULL)
+    return folder if done.returncode == 0 else None
+
+
+def cases(scratch, full, read_only):
     a_file = scratch.file("not-a-folder")
     open(a_file, "w").close()
     result = [
         Case("nothing wrong", lines=0),
         Case("nothing wrong, MPI", mpi=True, lines=0),
-        Case("report folder missing", says="/nonexistent/folder", OMPP_OUTDIR="/nonexistent/folder"),
+        Case("report folder missing", says=("/nonexistent/folder/bad_omp.2 (No such file", "/bad_omp.2-0.ompp.txt; OMPP_OUTDIR chooses"), OMPP_OUTDIR="/nonexistent/folder"),
         Case("report folder missing, MPI", mpi=True, OMPP_OUTDIR="/nonexistent/folder"),
-        Case("report folder is a file", OMPP_OUTDIR=a_file),
-        Case("arena folder missing", OMPP_JOB_DIR="/nonexistent/folder"),
-        Case("unknown variable", says="OMPP_NO_SUCH", OMPP_NO_SUCH="1"),
-        Case("unknown variable, MPI", mpi=True, says="OMPP_NO_SUCH", OMPP_NO_SUCH="1"),
-        Case("bad value", says="OMPP_TIME_DIGITS", OMPP_TIME_DIGITS="many"),
+        Case("report folder is a file", says=("(Not a directory)",), OMPP_OUTDIR=a_file),
+        Case("report file in a folder that is missing", report=None, says=("/nonexistent/name (No such file", "OMPP_REPORTFILE chooses"),
+             OMPP_REPORTFILE="/nonexistent/name"),
+        Case("arena folder missing", says=("memory only (/nonexistent/folder/ompp-", "No such file", "OMPP_JOB_DIR chooses"),
+             OMPP_JOB_DIR="/nonexistent/folder"),
+        Case("arena folder missing, MPI", mpi=True, says=("memory only (/nonexistent/folder/ompp-",), OMPP_JOB_DIR="/nonexistent/folder"),
+        Case("unknown variable", says=("OMPP_NO_SUCH",), OMPP_NO_SUCH="1"),
+        Case("unknown variable, MPI", mpi=True, says=("OMPP_NO_SUCH",), OMPP_NO_SUCH="1"),
+        Case("bad value", says=("OMPP_TIME_DIGITS",), OMPP_TIME_DIGITS="many"),
         Case("bad value, quiet", lines=0, OMPP_TIME_DIGITS="many", OMPP_QUIET="1"),
-        Case("file size limit", lines=(1, 2), report=None, limit=LIMIT_BYTES),
+        Case("file size limit", lines=(1, 2), report=None, limit=LIMIT_BYTES,
+             says=("memory only (", "larger than ulimit -f allows", "a larger ulimit -f")),
         Case("rank exits without finalize", "exit", mpi=True, lines=(0, 2), report=None),
         Case("rank calls MPI_Abort", "abort", mpi=True, lines=(0, 2), report=None),
         Case("rank dies by a signal", "kill", mpi=True, lines=(0, 1), report=None),
@@ -61,10 +73,14 @@ def cases(scratch, full):
         Case("threads that end", "threads", lines=0),
     ]
     if full:
-        result += [Case("disk full", OMPP_OUTDIR=full), Case("arena on a full file system", OMPP_JOB_DIR=full),
+        result += [Case("disk full", says=(full + "/bad_omp.2 (No space left",), OMPP_OUTDIR=full),
+                   Case("arena on a full file system", says=(full + "/ompp-", "No space left"), OMPP_JOB_DIR=full),
                    Case("disk full, MPI", mpi=True, OMPP_OUTDIR=full),
                    Case("arena on a full file system, MPI", mpi=True, OMPP_JOB_DIR=full)]
-    else:
+    if read_only:
+        result += [Case("read-only report folder", says=(read_only + "/bad_omp.2 (Read-only", "OMPP_OUTDIR"), OMPP_OUTDIR=read_only),
+                   Case("read-only arena folder", says=(read_only + "/ompp-", "Read-only", "OMPP_JOB_DIR"), OMPP_JOB_DIR=read_only)]
+    if not full or not read_only:
         print("note: cannot mount a small file system here: only the file size limit was tried")
     return result
 
@@ -86,8 +102,8 @@ def check(verdict, case, how, measured, plain):
     verdict.equal((measured.status, measured.out), (plain.status, plain.out), title + ": status and output")
     lines = measured.messages()
     verdict.check(low <= len(lines) <= high, "%s: %d lines on stderr, wanted %d-%d: %s" % (title, len(lines), low, high, lines))
-    if case.says and lines:
-        verdict.check(case.says in lines[0], "%s: message does not say %s: %s" % (title, case.says, lines[0]))
+    for words in case.says if lines else ():
+        verdict.check(words in lines[0], "%s: message does not say %s: %s" % (title, words, lines[0]))
     if case.report is not None:
         verdict.equal(len(measured.reports("xml")), int(case.report), title + ": XML reports")
     for path in measured.reports("xml"):
@@ -97,9 +113,9 @@ def check(verdict, case, how, measured, plain):
             verdict.check(False, "%s: broken file %s: %s" % (title, path, error))
 
 
-def test(verdict, scratch, how, full):
+def test(verdict, scratch, how, mounted):
     programs = {}
-    for number, case in enumerate(cases(scratch, full)):
+    for number, case in enumerate(cases(scratch, *mounted)):
         for instrument in (True, False):
             key = (case.mpi, case.flags, instrument)
             if key not in programs:
@@ -118,16 +134,16 @@ def test(verdict, scratch, how, full):
 
 def main():
     verdict, scratch = harness.Verdict("bad"), harness.Scratch("bad")
-    full = full_file_system(scratch)
+    mounted = full_file_system(scratch), read_only_file_system(scratch)
     try:
         for how in harness.sources():
             try:
-                test(verdict, scratch, how, full)
+                test(verdict, scratch, how, mounted)
             except harness.Failure as failure:
                 verdict.check(False, "%s: %s" % (how, failure))
     finally:
-        if full:
-            subprocess.run(["umount", full])
+        for folder in filter(None, mounted):
+            subprocess.run(["umount", folder])
     verdict.finish(scratch)
 
 
