@@ -6,6 +6,7 @@
 
 #include "analysis/ompp_eval.h"
 #include "base/ompp_env.h"
+#include "base/ompp_needed.h"
 #include "model/ompp_locate.h"
 #include "tools/ompp-elf.h"
 
@@ -122,7 +123,7 @@ static void check_names(const char *program, const char *lib, ompp_doctor_said_t
     if (library) *(void **)&run = dlsym(library, OMPP_LOCATE_FUNCTION);
     modules = (modules_t){.n = 0};
     add_module(program, &modules);
-    ompp_elf_libraries(program, add_module, &modules);
+    ompp_needed_files(program, add_module, &modules);
     if (run) locate(run, &modules, list, said);
     if (!modules.hooks && (!backend || !*backend || strcmp(backend, "auto") == 0))
         add(said, true, "OMPP_DATA: %s was not built with kinst-ompp --memory: at most page faults (first touches) are counted, "

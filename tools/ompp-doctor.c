@@ -4,6 +4,7 @@
 #include "base/ompp_debug_advice.h"
 #include "base/ompp_env.h"
 #include "base/ompp_known.h"
+#include "base/ompp_needed.h"
 #include "base/ompp_proc.h"
 #include "tools/ompp-elf.h"
 #include "tools/ompp-option.h"
@@ -92,7 +93,7 @@ static bool check_program(doctor_t *d, part_t *p)
         return false;
     }
     ompp_program_needs(p->program.path, &p->needs);
-    ompp_elf_needed(p->program.path, see_ours, &p->instrumented);
+    ompp_needed_names(p->program.path, see_ours, &p->instrumented);
     p->family = ompp_known_mpi(p->needs.mpi);
     say(d, FINE, "program", "%s: dynamic%s", p->program.path, p->instrumented ? ", built with kinst-ompp" : "");
     return true;

@@ -32,23 +32,4 @@ ompp_elf_debug_t ompp_elf_debug(const char *path);
 /** \return whether the file names one with its debug information (.gnu_debuglink), found or not. */
 bool ompp_elf_names_debug_file(const char *path);
 
-/** \brief One shared library that a file needs, directly or through others. \param[in] soname  borrowed for the call. */
-typedef void (*ompp_elf_visit_t)(const char *soname, void *data);
-
-/**
- * \brief Visits the names of all libraries in the closure of DT_NEEDED, each once, in the order in which the dynamic linker loads and
- *        searches them (breadth first). Libraries are searched as the dynamic linker does: run path with $ORIGIN, LD_LIBRARY_PATH,
- *        the directories of /etc/ld.so.conf, the standard ones. One that is not found is visited and not followed.
- */
-void ompp_elf_needed(const char *path, ompp_elf_visit_t visit, void *data);
-
-/** \brief The same, but visits the files of those that are found. */
-void ompp_elf_libraries(const char *path, ompp_elf_visit_t visit, void *data);
-
-/**
- * \brief Finds a library by its name where a program without run path would get it from.
- * \param[out] path  [PATH_MAX].
- */
-bool ompp_elf_find(const char *soname, char *path);
-
 #endif

@@ -14,11 +14,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { WRONG_USAGE = 2, CANNOT_RUN = 126, NOT_FOUND = 127 };
 
 static bool only_print;
+static bool is_again; /* the program is there already, and has come back to us */
 
 /* ---- The environment --------------------------------------------------------------------------------------------------- */
 
@@ -67,19 +69,22 @@ static void keep_command(void)
     setenv(OMPP_ENV_COMMAND, self, 1);
 }
 
-/* What it starts is measured, too: the environment is theirs as well. */
-static void keep_for_children(void)
+/* What it starts is measured, too: the environment is theirs as well. The first of them is the one that the launcher was asked for. */
+static void keep_for_children(const char *program)
 {
-    char *names = joined(ompp_env_foreign(OMPP_ENV_RESTORE), "", ""), *note = NULL, process[24];
+    char *names = joined(ompp_env_foreign(OMPP_ENV_RESTORE), "", ""), *note = NULL, process[24], chosen[OMPP_ENV_CHOSEN_SIZE];
+    struct stat st;
 
     for (char *name = strtok(names, ","); name; name = strtok(NULL, ",")) {
         if (asprintf(&note, OMPP_ENV_WAS "%s", name) < 0) abort();
         unsetenv(note);
     }
     unsetenv(OMPP_ENV_RESTORE);
-    unsetenv(OMPP_ENV_COMMAND);
     snprintf(process, sizeof process, "%ld", (long)getpid());
-    setenv(OMPP_ENV_LAUNCHED, process, 1);
+    setenv(OMPP_ENV_LAUNCHED, process, !is_again);
+    if (stat(program, &st) != 0) return;
+    ompp_env_chosen(chosen, &st);
+    setenv(OMPP_ENV_CHOSEN, chosen, 1);
 }
 
 /* ---- Options ----------------------------------------------------------------------------------------------------------- */
@@ -165,23 +170,22 @@ static bool is_first(void)
 
 /* ---- What is preloaded ------------------------------------------------------------------------------------------------- */
 
-/* Of whom this process is a rank; "" = not known. */
-static const char *family_of_launcher(void)
-{
-    if (ompp_env_foreign("SLURM_PROCID")) return "";
-    return ompp_env_foreign("OMPI_COMM_WORLD_SIZE") ? "openmpi" : ompp_env_foreign("MPI_LOCALNRANKS") ? "mpich" : "";
-}
-
 /* Wrappers of another MPI than the program's would break it. */
 static bool is_wrong_family(const char *family, const ompp_needs_t *needs)
 {
-    const char *file = *needs->mpi ? ompp_known_mpi(needs->mpi) : "", *known = *file ? file : family_of_launcher();
+    const char *known = ompp_known_mpi(needs->mpi);
 
     if (strcmp(family, "other") == 0 || !*known || strcmp(known, "other") == 0 || strcmp(known, family) == 0) return false;
     if (is_first())
-        fprintf(stderr, "ompp: MPI is not measured: --mpi-family=%s, and the %s is of %s; use --mpi-family=%s\n", family,
-                *file ? "program" : "launcher", ompp_known_family(known), known);
+        fprintf(stderr, "ompp: MPI is not measured: --mpi-family=%s, and the program is of %s; use --mpi-family=%s\n", family,
+                ompp_known_family(known), known);
     return true;
+}
+
+/* MPI that the program opens by itself is seen in the program when it comes (ompp_late.c), and may be another one than was said. */
+static bool comes_later(const char *family, const ompp_needs_t *needs)
+{
+    return !*needs->mpi && (strcmp(family, "openmpi") == 0 || strcmp(family, "mpich") == 0);
 }
 
 static char *add_mpi(char *preload, const char *dir, const ompp_needs_t *needs)
@@ -192,7 +196,8 @@ static char *add_mpi(char *preload, const char *dir, const ompp_needs_t *needs)
 
     if (strcmp(family, "none") == 0 || (automatic && !*needs->mpi)) return preload;
     if (!automatic && is_wrong_family(family, needs)) return preload;
-    if (ompp_program_mpi_library(dir, automatic ? needs->mpi : NULL, automatic ? NULL : family, path)) return joined(preload, ":", path);
+    if (ompp_program_mpi_library(dir, automatic ? needs->mpi : NULL, automatic ? NULL : family, path))
+        return comes_later(family, needs) ? preload : joined(preload, ":", path);
     if (is_first())
         fprintf(stderr, "ompp: MPI is not measured: the program uses %s, ompp was built for %s\n", automatic ? needs->mpi : family,
                 OMPP_MPI_FAMILIES);
@@ -231,9 +236,20 @@ static void say_what(const ompp_needs_t *needs)
            !needs->both ? "" : needs->openmp == OMPP_OPENMP_GOMP ? " (also libomp, not measured)" : " (also libgomp, behind it)");
 }
 
+/* Behind what is preloaded now, what was before; but for ours, chosen for the program that has started this one. */
+static char *with_others(char *preload, const char *dir, const char *libomp)
+{
+    const char *before = ompp_env_foreign("LD_PRELOAD");
+    char *rest = strdup(before ? before : ""), *ours = joined(dir, "/", "libompp");
+
+    for (char *path = strtok(rest, ": "); path; path = strtok(NULL, ": "))
+        if (strncmp(path, ours, strlen(ours)) != 0 && strcmp(path, libomp) != 0) preload = joined(preload, ":", path);
+    return preload;
+}
+
 static void set_up(const char *program)
 {
-    const char *dir = ompp_place_find()->lib, *before = ompp_env_foreign("LD_PRELOAD");
+    const char *dir = ompp_place_find()->lib;
     char *library = joined(dir, "/", "libompp.so"), *preload = NULL, libomp[PATH_MAX];
     const char *runtime;
     ompp_needs_t needs;
@@ -252,8 +268,8 @@ static void set_up(const char *program)
     preload = joined(preload, ":", library);
     if (*libomp) preload = joined(preload, ":", libomp);
     keep_command();
-    set("LD_PRELOAD", before && *before ? joined(preload, ":", before) : preload);
-    if (is_set("OMPP_CHILDREN")) keep_for_children();
+    set("LD_PRELOAD", with_others(preload, dir, libomp));
+    if (is_set("OMPP_CHILDREN")) keep_for_children(program);
 }
 
 /* What shells put into "_": the path of the command. */
@@ -266,6 +282,16 @@ static bool is_own_name(const char *path)
 
 static const char usage[] = "usage: ompp [options] -- program [arguments]\n";
 
+/* A program that has come back to us keeps what it had; it has not preloaded it into us. */
+static void take_back_preloaded(void)
+{
+    const char *was = ompp_env_foreign(OMPP_ENV_WAS "LD_PRELOAD");
+
+    if (!was || ompp_env_foreign(OMPP_ENV_RESTORE)) return;
+    setenv("LD_PRELOAD", was, 1);
+    unsetenv(OMPP_ENV_WAS "LD_PRELOAD");
+}
+
 /* \return index of the program's name in argv; of a program that replaces itself by another, this is all that argv has. */
 static int find_program(int argc, char **argv, ompp_program_t *program)
 {
@@ -274,7 +300,9 @@ static int find_program(int argc, char **argv, ompp_program_t *program)
     const int first = path ? 0 : read_options(argc, argv);
 
     unsetenv(OMPP_ENV_EXEC);
+    is_again = path != NULL;
     if (path) {
+        take_back_preloaded();
         ompp_program_take(path, argv, is_set("OMPP_CHILDREN"), program);
         free(path);
         return 0;

@@ -2,6 +2,7 @@
 
 #include "base/ompp_env.h"
 #include "base/ompp_known.h"
+#include "base/ompp_needed.h"
 #include "tools/ompp-elf.h"
 
 #include <errno.h>
@@ -45,7 +46,7 @@ static void see(const char *soname, void *data)
 void ompp_program_needs(const char *path, ompp_needs_t *needs)
 {
     *needs = (ompp_needs_t){.openmp = OMPP_OPENMP_NONE};
-    ompp_elf_needed(path, see, needs);
+    ompp_needed_names(path, see, needs);
 }
 
 bool ompp_program_mpi_library(const char *dir, const char *soname, const char *family, char *path)
@@ -68,7 +69,7 @@ bool ompp_program_find_libomp(char *path)
     static const char name[] = "libomp.so.5";
     glob_t found;
 
-    if (ompp_elf_find(name, path)) return true;
+    if (ompp_needed_find(name, NULL, path)) return true;
     if (glob("/usr/lib/llvm-*/lib/libomp.so.5", 0, NULL, &found) != 0) return false;
     snprintf(path, PATH_MAX, "%s", found.gl_pathv[found.gl_pathc - 1]);
     globfree(&found);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -423,6 +424,12 @@ bool ompp_env_restore(void)
     remove_entry(OMPP_ENV_COMMAND);
     free(names);
     return true;
+}
+
+void ompp_env_chosen(char *text, const struct stat *program)
+{
+    snprintf(text, OMPP_ENV_CHOSEN_SIZE, "%ld %llu %llu", (long)getpid(), (unsigned long long)program->st_dev,
+             (unsigned long long)program->st_ino);
 }
 
 char *const *ompp_env_again(const char **command)

@@ -105,6 +105,15 @@ const char *ompp_env_foreign(const char *name);
 #define OMPP_ENV_COMMAND "_OMPP_COMMAND"
 #define OMPP_ENV_EXEC "_OMPP_EXEC"
 
+/** With --children: the program that the launcher has chosen libraries for, and its process. */
+#define OMPP_ENV_CHOSEN "_OMPP_CHOSEN"
+#define OMPP_ENV_CHOSEN_SIZE 80
+
+struct stat;
+
+/** \brief Its value for a program in this process. \param[out] text  [OMPP_ENV_CHOSEN_SIZE]. */
+void ompp_env_chosen(char *text, const struct stat *program);
+
 /**
  * \brief In a program that the launcher has started: reads all variables, and makes the environment what it was without the
  *        launcher, so that the program's children get that, unless they shall be measured too. Otherwise does nothing.

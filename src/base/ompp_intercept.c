@@ -36,6 +36,8 @@ static const char *const left_alone[] = {
 
 #ifdef SLOT_CALL
 
+#define MAX_CALLERS 4 /* of the rows that are given */
+
 /* The module that is being looked at. */
 typedef struct {
     const struct dl_phdr_info *info;
@@ -149,21 +151,36 @@ static void find_real(const ompp_intercept_t *rows, size_t n)
         if (rows[i].real && !*rows[i].real) *rows[i].real = dlsym(RTLD_DEFAULT, rows[i].name);
 }
 
+/* Which modules have been looked at for these rows. */
+static unsigned long long *seen_for(const ompp_intercept_t *rows)
+{
+    static struct {
+        const ompp_intercept_t *rows;
+        unsigned long long loads;
+    } seen[MAX_CALLERS];
+    size_t i = 0;
+
+    while (i < MAX_CALLERS - 1 && seen[i].rows && seen[i].rows != rows) i++;
+    if (seen[i].rows != rows) seen[i].loads = 0;
+    seen[i].rows = rows;
+    return &seen[i].loads;
+}
+
 unsigned ompp_intercept(const ompp_intercept_t *rows, size_t n)
 {
     static atomic_flag busy = ATOMIC_FLAG_INIT;
-    static unsigned long long seen;
     unsigned long long loads = 0;
     module_t m = {.rows = rows, .n = n};
     int saved = errno;
 
     if (atomic_flag_test_and_set(&busy)) return 0;
     dl_iterate_phdr(count_loads, &loads);
-    if (loads != seen) {
+    unsigned long long *seen = seen_for(rows);
+    if (loads != *seen) {
         find_real(rows, n);
         dl_iterate_phdr(visit, &m);
     }
-    seen = loads;
+    *seen = loads;
     atomic_flag_clear(&busy);
     errno = saved;
     return m.replaced;

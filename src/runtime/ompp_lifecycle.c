@@ -12,10 +12,12 @@
 #include "base/ompp_proc.h"
 #include "base/ompp_write.h"
 #include "model/ompp_profile.h"
+#include "runtime/ompp_chosen_priv.h"
 #include "runtime/ompp_data.h"
 #include "runtime/ompp_dump_priv.h"
 #include "runtime/ompp_exec_priv.h"
 #include "runtime/ompp_finish_priv.h"
+#include "runtime/ompp_late_priv.h"
 #include "runtime/ompp_launch.h"
 #include "runtime/ompp_plugin.h"
 #include "runtime/ompp_pending_priv.h"
@@ -418,9 +420,12 @@ void ompp_runtime_at_start(void (*callback)(void))
 }
 
 /* The exit handler is registered at load, so that it runs after those the program registers. */
-__attribute__((constructor)) static void at_load(void)
+__attribute__((constructor)) static void at_load(int argc, char **argv, char **envp)
 {
     int saved_errno = errno;
+
+    (void)argc;
+    ompp_chosen_check(argv, envp);
 
     ompp_clock_mark(); /* the program's time begins here, not with its first event */
     cpu_time(&user_at_load, &system_at_load);
@@ -430,6 +435,7 @@ __attribute__((constructor)) static void at_load(void)
     is_launched = ompp_env_restore();
     atexit(ompp_finish_at_exit);
     if (is_launched) ompp_exec_follow();
+    ompp_late_follow();
     ompp_unmeasured_follow();
     ompp_plugins_at_load();
     errno = saved_errno;

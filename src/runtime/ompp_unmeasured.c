@@ -8,11 +8,11 @@
 #include "base/ompp_log.h"
 #include "runtime/ompp_launch.h"
 #include "runtime/ompp_lifecycle.h"
+#include "runtime/ompp_loaded_priv.h"
 #include "runtime/ompp_openmp.h"
 #include "runtime/ompp_process_priv.h"
 #include "runtime/ompp_thread_priv.h"
 
-#include <link.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,45 +27,9 @@ static bool children; /* what is started is measured, too */
 
 /* ---- Libraries in the process ------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    char wrapped[16]; /* family of the MPI whose calls are told; "" = none */
-    char mpi[64];     /* an MPI library of another family; "" = none */
-    const char *family;
-    bool gomp; /* libgomp's calls are told */
-} loaded_t;
-
-static int see_ours(struct dl_phdr_info *info, size_t size, void *data)
+static void look(ompp_loaded_t *loaded)
 {
-    static const char wrappers[] = "libompp-mpi-";
-    const char *name = ompp_known_base(info->dlpi_name ? info->dlpi_name : "");
-    loaded_t *loaded = data;
-
-    (void)size;
-    loaded->gomp |= strncmp(name, "libompp-gomp.so", 15) == 0;
-    if (strncmp(name, wrappers, sizeof wrappers - 1) == 0) {
-        name += sizeof wrappers - 1;
-        snprintf(loaded->wrapped, sizeof loaded->wrapped, "%.*s", (int)strcspn(name, "."), name);
-    }
-    return 0;
-}
-
-static int see_mpi(struct dl_phdr_info *info, size_t size, void *data)
-{
-    const char *path = info->dlpi_name ? info->dlpi_name : "", *family = ompp_known_mpi(path);
-    loaded_t *loaded = data;
-
-    (void)size;
-    if (*loaded->mpi || !*family || strcmp(family, loaded->wrapped) == 0) return 0;
-    loaded->family = family;
-    snprintf(loaded->mpi, sizeof loaded->mpi, "%s", ompp_known_base(path));
-    return 0;
-}
-
-static void look(loaded_t *loaded)
-{
-    *loaded = (loaded_t){.family = ""};
-    dl_iterate_phdr(see_ours, loaded);
-    dl_iterate_phdr(see_mpi, loaded);
+    ompp_loaded_look(loaded);
     if (strcmp(ompp_env.mpi_family, "none") == 0 || strcmp(loaded->wrapped, "other") == 0 || strcmp(loaded->family, "other") == 0)
         loaded->mpi[0] = '\0';
 }
@@ -73,9 +37,9 @@ static void look(loaded_t *loaded)
 /* ---- Nothing was measured ----------------------------------------------------------------------------------------------- */
 
 /* It has libraries that nobody could see in its file. */
-static bool say_options(const loaded_t *loaded, const char *openmp)
+static bool say_options(const ompp_loaded_t *loaded, const char *openmp)
 {
-    const bool gomp = openmp && strncmp(openmp, "libgomp", 7) == 0 && !loaded->gomp, mpi = *loaded->mpi != '\0';
+    const bool gomp = openmp && strncmp(openmp, "libgomp", 7) == 0 && !loaded->gomp_told, mpi = *loaded->mpi != '\0';
 
     if (!(ompp_is_launched() || children) || !(gomp || mpi)) return false;
     ompp_warn_common("nothing was measured, no report: the program loads %s%s%s by itself; use ompp%s%s%s%s --", gomp ? openmp : "",
@@ -85,10 +49,10 @@ static bool say_options(const loaded_t *loaded, const char *openmp)
     return true;
 }
 
-static const char *why_silent(const char *openmp, const loaded_t *loaded)
+static const char *why_silent(const char *openmp, const ompp_loaded_t *loaded)
 {
     if (strncmp(openmp, "libgomp", 7) != 0) return "used no OpenMP, or not with OMPT";
-    return loaded->gomp ? "ran no parallel region" : "no parallel region was run that is built with kinst-ompp or measured by ompp --";
+    return loaded->gomp_told ? "ran no parallel region" : "no parallel region was run that is built with kinst-ompp or measured by ompp --";
 }
 
 static bool is_said(void)
@@ -112,7 +76,7 @@ static void say_of_shell(void)
 void ompp_unmeasured_say(void)
 {
     const char *openmp = ompp_openmp_loaded();
-    loaded_t loaded;
+    ompp_loaded_t loaded;
 
     if (getpid() != process || (!openmp && !ompp_is_launched())) return; /* a child is somebody else */
     ompp_env_read();
@@ -183,13 +147,15 @@ void ompp_unmeasured_follow(void)
 void ompp_unmeasured_mpi(ompp_profile_t *profile)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
+    const bool other = strcmp(ompp_env.mpi_family, "auto") != 0;
     char reason[200];
-    loaded_t loaded;
+    ompp_loaded_t loaded;
 
     look(&loaded);
     if (!*loaded.mpi) return;
-    snprintf(reason, sizeof reason, "the program loads %s by itself; use ompp --mpi-family=%s --", loaded.mpi, loaded.family);
+    snprintf(reason, sizeof reason, "%s%s%sthe program loads %s%s; use ompp --mpi-family=%s --", other ? "--mpi-family=" : "",
+             other ? ompp_env.mpi_family : "", other ? ", and " : "", loaded.mpi, other ? "" : " by itself", loaded.family);
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_MPI_OFF, NULL, reason, 1);
-    if (strcmp(ompp_env.mpi_family, "auto") == 0 && ompp_is_launched() && ompp_launch_rank() >= 0 && !atomic_flag_test_and_set(&told))
+    if (ompp_is_launched() && (ompp_launch_rank() >= 0 || other) && !atomic_flag_test_and_set(&told))
         ompp_warn_common("MPI is not measured: %s", reason);
 }

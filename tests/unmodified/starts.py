@@ -154,8 +154,7 @@ def shells(case):
             file.write("#!/bin/sh\n%s\n" % text)
         os.chmod(os.path.join(case.folder, name), 0o755)
         case.run("script " + name, ["--", "./" + name], 0, reports, () if reports else ("nothing was measured", "--children"))
-    case.run("--children", ["--children", "--omp-runtime=gomp", "--", "sh", "-c", "./app; true"], 0, 1, ())
-    case.run("--children without", ["--children", "--", "sh", "-c", "./app; true"], 0, 0, ("--children --omp-runtime=gomp",))
+    case.run("--children", ["--children", "--", "sh", "-c", "./app; ls >list; exec ./app"], 0, 2, ())
     case.run("three ranks say it once", ["--", "ls", "app"], 0, 0, ("nothing was measured",))
     case.run("the second rank", ["--", "ls", "app"], 0, 0, (), PMI_RANK=1, PMI_SIZE=2)
 
@@ -188,7 +187,7 @@ def started(case):
     for way in STARTS:
         done = case.run(way, ["--", "./exec", way], 0, 0, ("nothing was measured",), PATH=path)
         case.verdict.equal(done.out, "2\n", way + ": output")
-        done = case.run(way + " with --children", ["--children", "--omp-runtime=gomp", "--", "./exec", way], 0, 1, None, PATH=path)
+        done = case.run(way + " with --children", ["--children", "--", "./exec", way], 0, 1, None, PATH=path)
         case.verdict.equal(done.out, "2\n", way + " with --children: output")
 
 
@@ -215,18 +214,25 @@ def later(case):
     words = ["--", "./late", "./libkernel.so", "kernel"]
     case.run("libgomp", words, 0, 0, ("nothing was measured", "libgomp.so", "use ompp --omp-runtime=gomp --"))
     case.run("with the option", ["--omp-runtime=gomp", *words], 0, 1, ())
+    case.run("of a child", ["--children", "--", "sh", "-c", " ".join(words[1:]) + "; true"], 0, 0, ("--children --omp-runtime=gomp",))
     families = [f for f in ("openmpi", "mpich") if shutil.which("mpirun." + f) and shutil.which("mpicc." + f)]
     for family in families:
         if not os.path.exists(os.path.join(harness.BUILD, ".libs", "libompp-mpi-%s.so" % family)):
             print("note: ompp was not built for %s" % family)
             continue
         late_mpi(case, family)
+        mixed(case, family)
+        if len(families) == 2:
+            wrong_family(case, family, *(f for f in families if f != family))
+
+
+def launch_words(family):
+    return ["mpirun." + family, *(["--oversubscribe", "--allow-run-as-root"] if family == "openmpi" else []), "-n", "2"]
 
 
 def late_mpi(case, family):
     case.build("libgo-%s.so" % family, MPI, "-shared", "-fPIC", compiler=["mpicc." + family])
-    options = ["--oversubscribe", "--allow-run-as-root"] if family == "openmpi" else []
-    launch = ["mpirun." + family, *options, "-n", "2"]
+    launch = launch_words(family)
     words = ["--", "./late", "./libkernel.so", "kernel", "./libgo-%s.so" % family, "go"]
     use = "--mpi-family=" + family
     case.run(family, words, 0, 0, ("libgomp.so and libmpi", "use ompp --omp-runtime=gomp %s --" % use), before=launch)
@@ -237,7 +243,46 @@ def late_mpi(case, family):
     case.run(family + ": both", [use, "--omp-runtime=gomp", *words], 0, 1, (), before=launch)
     other = "mpich" if family == "openmpi" else "openmpi"
     case.run(family + ": the other's wrappers", ["--mpi-family=" + other, "--omp-runtime=gomp", *words], 0, 2,
-             ("--mpi-family=%s, and the launcher is of" % other, use), before=launch)
+             ("--mpi-family=%s, and the program loads libmpi" % other, use), before=launch)
+
+
+def mixed(case, family):
+    """What a script starts is measured by what it needs, each, whoever starts it."""
+    case.build("mpi", MPI + "int main(void) { return go(); }\n", compiler=["mpicc." + family])
+    programs = {"app": ["./app"], "mpi": [*launch_words(family), "./mpi"]}
+    if shutil.which("clang-19"):
+        case.build("omp", APP, "-fopenmp", compiler=["clang-19"])
+        programs["omp"] = ["./omp"]
+    for name, script in (("script", "; ".join(" ".join(words) for words in programs.values()) + "; true"),
+                         ("in the background", " & ".join(" ".join(words) for words in programs.values()) + " & wait")):
+        done = case.run("%s, %s" % (name, family), ["--children", "--", "sh", "-c", script], 0, len(programs), None)
+        for path in done.reports():
+            profile = harness.ompp_profile.Profile(path)
+            program = os.path.basename(path).split(".")[0]
+            found = (len(profile.find("PARALLEL")), len(profile.find("MPI", name="MPI_Barrier")))
+            case.verdict.equal(found, (0, 1) if program == "mpi" else (1, 0), "%s, %s: %s: regions" % (name, family, program))
+
+
+def wrong_family(case, family, other):
+    """The user says another MPI, and no launcher says which it is: the program runs, without its MPI measured."""
+    case.build("mpi", MPI + "int main(void) { return go(); }\n", compiler=["mpicc." + family])
+    right, wrong, root = "--mpi-family=" + family, "--mpi-family=" + other, dict(OMPI_ALLOW_RUN_AS_ROOT=1, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1)
+    words = ["./late", "./libkernel.so", "kernel", "./libgo-%s.so" % family, "go"]
+    if case.execute(words, **root).status or case.execute(["./mpi"], **root).status:
+        print("note: not tested without a launcher: %s does not run here" % family)
+        return
+    case.run("linked with " + family, [wrong, "--", "./mpi"], 0, 0, None, **root)
+    case.run("a child that is linked with " + family, ["--children", wrong, "--", "sh", "-c", "./mpi; true"], 0, 0, None, **root)
+    done = case.run("opens " + family, [wrong, "--omp-runtime=gomp", "--", *words], 0, 1, (wrong + ", and the program loads libmpi", right), **root)
+    case.verdict.check(any(note["kind"] == "mpi-off" and right in note.get("reason", "") for note in done.profile().coverage),
+                       "opens %s: Coverage: %s" % (family, done.profile().coverage))
+    case.run("opens %s alone" % family, [wrong, "--", words[0], *words[3:]], 0, 0, ("loads libmpi", right), **root)
+    # By a name that is found by the run path of who opens it.
+    case.build("late-here", LATE, "-Wl,-rpath,$ORIGIN")
+    for option, n in ((right, 1), (wrong, 0)):
+        done = case.run("by name, " + option, [option, "--omp-runtime=gomp", "--", "./late-here", "libkernel.so", "kernel", words[3][2:], "go"],
+                        0, 1, None, **root)
+        case.verdict.equal(len(done.profile().find("MPI", name="MPI_Barrier")), n, "by name, %s: MPI_Barrier" % option)
 
 
 def main():

@@ -1,0 +1,176 @@
+#define _GNU_SOURCE
+#include "runtime/ompp_late_priv.h"
+
+#include "base/ompp_env.h"
+#include "base/ompp_intercept.h"
+#include "base/ompp_known.h"
+#include "base/ompp_needed.h"
+#include "runtime/ompp_plugin.h"
+#include "runtime/ompp_process_priv.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+/* The C library takes the caller for the one that it returns to: ours is not to be one. */
+#if defined __has_attribute && !defined __clang_analyzer__
+#if __has_attribute(musttail)
+#define JUMP __attribute__((musttail))
+#endif
+#endif
+#ifndef JUMP
+#define JUMP
+#endif
+#if defined __GNUC__ && !defined __clang__
+#define JUMPS __attribute__((optimize("O2")))
+#else
+#define JUMPS
+#endif
+
+static void *follow_dlopen(const char *name, int flags);
+
+static void *(*real_dlopen)(const char *, int);
+static const ompp_intercept_t calls[] = {{"dlopen", (void *)follow_dlopen, (void **)&real_dlopen}};
+
+static const char *family; /* of the wrappers */
+static char wrappers[PATH_MAX];
+static atomic_bool settled; /* an MPI has come */
+
+/* ---- Which MPI a library brings ----------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *family; /* "" = none */
+    char path[PATH_MAX]; /* of the MPI itself; "" = not found */
+} mpi_t;
+
+/* The first is the one. */
+static void see_name(const char *soname, void *data)
+{
+    mpi_t *mpi = data;
+
+    if (!*mpi->family) mpi->family = ompp_known_mpi(soname);
+}
+
+static void see_file(const char *path, void *data)
+{
+    mpi_t *mpi = data;
+
+    if (!*mpi->path && *ompp_known_mpi(path)) snprintf(mpi->path, sizeof mpi->path, "%s", path);
+}
+
+/* libmpi.so, a link for who builds programs, leads to that of a family. */
+static const char *family_of_file(const char *path)
+{
+    char file[PATH_MAX];
+
+    return realpath(path, file) ? ompp_known_mpi(file) : "";
+}
+
+static void find_mpi(const char *name, const char *asker, mpi_t *mpi)
+{
+    *mpi = (mpi_t){.family = ompp_known_mpi(name)};
+    if (strchr(name, '/')) snprintf(mpi->path, sizeof mpi->path, "%s", name);
+    else if (!ompp_needed_find(name, asker, mpi->path)) return;
+    mpi->family = family_of_file(mpi->path);
+    if (*mpi->family) return;
+    ompp_needed_names(mpi->path, see_name, mpi);
+    if (!*mpi->family) return;
+    char library[PATH_MAX];
+    snprintf(library, sizeof library, "%s", mpi->path);
+    mpi->path[0] = '\0';
+    ompp_needed_files(library, see_file, mpi);
+}
+
+/* ---- Libraries that are opened ------------------------------------------------------------------------------------------ */
+
+static bool is_loaded(const char *name)
+{
+    void *library = real_dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+
+    if (library) dlclose(library);
+    else dlerror();
+    return library != NULL;
+}
+
+/* The program's own MPI, which need not be the one that the wrappers were built with, is there before they look for theirs. */
+static void open_wrappers(const mpi_t *mpi)
+{
+    if (*mpi->path) real_dlopen(mpi->path, RTLD_NOW);
+    real_dlopen(wrappers, RTLD_NOW | RTLD_GLOBAL);
+    dlerror();
+}
+
+static const char *file_of(const void *code)
+{
+    Dl_info module;
+
+    if (dladdr(code, &module) && module.dli_fname && strchr(module.dli_fname, '/')) return module.dli_fname;
+    return ompp_program_path();
+}
+
+static void prepare(const char *name, const void *caller)
+{
+    mpi_t mpi = {.family = ""};
+    int cancel, saved = errno;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    if (!is_loaded(name)) find_mpi(name, file_of(caller), &mpi);
+    if (*mpi.family && !atomic_exchange(&settled, true) && strcmp(mpi.family, family) == 0) open_wrappers(&mpi);
+    pthread_setcancelstate(cancel, NULL);
+    errno = saved;
+}
+
+JUMPS static void *follow_dlopen(const char *name, int flags)
+{
+    if (name && !(flags & RTLD_NOLOAD) && !atomic_load(&settled)) {
+        ompp_intercept(calls, 1); /* libraries that were opened before open others */
+        prepare(name, __builtin_return_address(0));
+    }
+    JUMP return real_dlopen(name, flags);
+}
+
+/* ---- Start -------------------------------------------------------------------------------------------------------------- */
+
+static int see_loaded(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    (void)data;
+    return info->dlpi_name && *ompp_known_mpi(info->dlpi_name);
+}
+
+/* Whether the environment is read by now or not. */
+static const char *wanted_family(void)
+{
+    for (size_t i = 0; i < ompp_env_nrows; i++)
+        if (strcmp(ompp_env_rows[i].name, "OMPP_MPI_FAMILY") == 0) return ompp_env_text(&ompp_env_rows[i]);
+    return "";
+}
+
+static bool find_wrappers(void)
+{
+    static const char *const families[] = {"openmpi", "mpich"};
+    const char *wanted = wanted_family();
+    char name[40];
+
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+        if (strcasecmp(wanted, families[i]) == 0) family = families[i];
+    if (!family) return false;
+    snprintf(name, sizeof name, "libompp-mpi-%s.so", family);
+    ompp_library_path(wrappers, sizeof wrappers, name);
+    return access(wrappers, R_OK) == 0;
+}
+
+void ompp_late_follow(void)
+{
+    if (!find_wrappers() || dl_iterate_phdr(see_loaded, NULL)) return;
+    ompp_intercept(calls, 1);
+}

@@ -1,0 +1,48 @@
+#define _GNU_SOURCE
+#include "runtime/ompp_loaded_priv.h"
+
+#include "base/ompp_known.h"
+
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool begins(const char *name, const char *begin)
+{
+    return strncmp(name, begin, strlen(begin)) == 0;
+}
+
+static int see_ours(struct dl_phdr_info *info, size_t size, void *data)
+{
+    static const char wrappers[] = "libompp-mpi-";
+    const char *name = ompp_known_base(info->dlpi_name ? info->dlpi_name : "");
+    ompp_loaded_t *loaded = data;
+
+    (void)size;
+    loaded->gomp |= begins(name, "libgomp.so");
+    loaded->gomp_told |= begins(name, "libompp-gomp.so");
+    if (begins(name, wrappers)) {
+        name += sizeof wrappers - 1;
+        snprintf(loaded->wrapped, sizeof loaded->wrapped, "%.*s", (int)strcspn(name, "."), name);
+    }
+    return 0;
+}
+
+static int see_mpi(struct dl_phdr_info *info, size_t size, void *data)
+{
+    const char *path = info->dlpi_name ? info->dlpi_name : "", *family = ompp_known_mpi(path);
+    ompp_loaded_t *loaded = data;
+
+    (void)size;
+    if (*loaded->mpi || !*family || strcmp(family, loaded->wrapped) == 0) return 0;
+    loaded->family = family;
+    snprintf(loaded->mpi, sizeof loaded->mpi, "%s", ompp_known_base(path));
+    return 0;
+}
+
+void ompp_loaded_look(ompp_loaded_t *loaded)
+{
+    *loaded = (ompp_loaded_t){.family = ""};
+    dl_iterate_phdr(see_ours, loaded);
+    dl_iterate_phdr(see_mpi, loaded);
+}
