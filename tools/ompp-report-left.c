@@ -37,6 +37,36 @@ static ompp_life_t life_of_copy(const char *path, const ompp_profile_t *profile)
     return state == OMPP_PROC_THERE ? OMPP_LIFE_ENDS : state == OMPP_PROC_GONE ? OMPP_LIFE_OVER : OMPP_LIFE_HIDDEN;
 }
 
+/* "ompp-USER-PROCESS-START[-SPACE]": of other places nobody knows whose process that was. */
+static ompp_life_t life_by_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    unsigned long user;
+    unsigned long long start, space = 0;
+    int pid, read;
+
+    read = sscanf(slash ? slash + 1 : path, "ompp-%lu-%d-%llx-%llx", &user, &pid, &start, &space);
+    if (read < 3) return OMPP_LIFE_OVER;
+    const ompp_proc_state_t state = ompp_proc_find(pid, start, read > 3 ? space : OMPP_PROC_SPACE_ALL);
+    return state == OMPP_PROC_THERE ? OMPP_LIFE_RUNS : state == OMPP_PROC_GONE ? OMPP_LIFE_OVER : OMPP_LIFE_HIDDEN;
+}
+
+static void note_foreign(ompp_left_list_t *list, const char *path)
+{
+    char *file = realpath(path, NULL);
+    struct stat st;
+    bool seen = !file || stat(file, &st) != 0 || (list->own_only && st.st_uid != geteuid());
+
+    for (size_t i = 0; i < list->nforeign && !seen; i++) seen = strcmp(list->foreign[i].path, file) == 0;
+    ompp_left_foreign_t *bigger = seen ? NULL : realloc(list->foreign, (list->nforeign + 1) * sizeof *bigger);
+    if (!bigger) {
+        free(file);
+        return;
+    }
+    list->foreign = bigger;
+    list->foreign[list->nforeign++] = (ompp_left_foreign_t){file, st.st_uid == geteuid(), life_by_name(file)};
+}
+
 /* \return 0 when the file holds the profile of one process, else an error code. */
 static int add_file(ompp_left_list_t *list, const char *path)
 {
@@ -55,6 +85,7 @@ static int add_file(ompp_left_list_t *list, const char *path)
         piece.copy = true;
         if (rc == 0) piece.life = life_of_copy(path, piece.profile);
     }
+    if (rc == -OMPP_E_VERSION) note_foreign(list, path);
     piece.own = stat(path, &st) == 0 && st.st_uid == geteuid();
     if (rc == 0 && list->own_only && !piece.own) rc = -OMPP_E_FORMAT;
     if (rc == 0 && (piece.profile->nranks_kept != 1 || piece.profile->nrest)) rc = -OMPP_E_FORMAT;
@@ -160,6 +191,7 @@ long ompp_left_find(ompp_left_list_t *list, const char *path, char *why, size_t 
     }
     rc = add_file(list, path);
     if (rc == 0) return 1;
+    if (rc == -OMPP_E_VERSION) return 0;
     snprintf(why, n, "%s: %s", path, rc == -OMPP_E_OPEN || rc == -OMPP_E_IO ? strerror(errno) : ompp_error_message(rc));
     return -1;
 }
@@ -409,6 +441,8 @@ void ompp_left_free(ompp_left_list_t *list)
         ompp_profile_free(list->piece[i].profile);
         free(list->piece[i].path);
     }
+    for (size_t i = 0; i < list->nforeign; i++) free(list->foreign[i].path);
+    free(list->foreign);
     free(list->piece);
     *list = (ompp_left_list_t){0};
 }

@@ -22,9 +22,18 @@ typedef struct {
     bool chosen;             /* it is the one to take where several are of the same rank */
 } ompp_left_t;
 
+/** A file of another version of ompp, which only that one can read. */
+typedef struct {
+    char *path; /* owned */
+    bool own;   /* it is this user's */
+    ompp_life_t life; /* of its process, by the file's name */
+} ompp_left_foreign_t;
+
 typedef struct {
     ompp_left_t *piece; /* [n] */
     size_t n, allocated;
+    ompp_left_foreign_t *foreign; /* [nforeign] */
+    size_t nforeign;
     size_t nruns;
     bool own_only;        /* while it is looked for: files of this user alone */
     unsigned patience_ms; /* how long to wait, in all, for processes that still run: the end of a job may be just now */
@@ -33,7 +42,8 @@ typedef struct {
 /**
  * \brief Adds what a file or a directory holds. Other files in a directory are passed over in silence.
  * \param[in] path   NULL: OMPP_JOB_DIR alone, or when that is not set the directories that a run takes then; files of this user alone.
- * \return pieces added; -1 when path cannot be read, or names a file of another kind: why says what.
+ * \return pieces added; -1 when path cannot be read, or names a file of another kind: why says what. Files of other versions are noted,
+ *         and not counted.
  */
 long ompp_left_find(ompp_left_list_t *list, const char *path, char *why, size_t n);
 

@@ -49,13 +49,13 @@ static bool find_neighbours(ompp_left_list_t *list, char **files, int n)
     return good;
 }
 
-static bool is_named(const ompp_left_t *piece, char **files, int n)
+static bool is_named(const char *path, char **files, int n)
 {
     struct stat is, named;
 
     for (int i = 0; i < n; i++)
         if (stat(files[i], &named) == 0 &&
-            (S_ISDIR(named.st_mode) || (stat(piece->path, &is) == 0 && is.st_dev == named.st_dev && is.st_ino == named.st_ino)))
+            (S_ISDIR(named.st_mode) || (stat(path, &is) == 0 && is.st_dev == named.st_dev && is.st_ino == named.st_ino)))
             return true;
     return n == 0;
 }
@@ -64,7 +64,7 @@ static bool is_named(const ompp_left_t *piece, char **files, int n)
 static bool is_wanted(const ompp_left_list_t *list, size_t run, char **files, int n)
 {
     for (size_t i = 0; i < list->n; i++)
-        if (list->piece[i].run == run && is_named(&list->piece[i], files, n)) return true;
+        if (list->piece[i].run == run && is_named(list->piece[i].path, files, n)) return true;
     return false;
 }
 
@@ -76,13 +76,18 @@ static size_t count_running(const ompp_left_list_t *list, size_t run)
     return n;
 }
 
+static const char *why_file_stays(bool own, ompp_life_t life)
+{
+    if (!own) return "it is another user's";
+    if (life >= OMPP_LIFE_ENDS) return "a process of this run is still there";
+    if (life == OMPP_LIFE_HIDDEN) return "whether its process is gone is not seen from this PID namespace, but in its own";
+    if (life == OMPP_LIFE_ELSEWHERE) return "that its process is gone is seen on its node alone: ompp-report collect --remove there";
+    return NULL;
+}
+
 static const char *why_piece_stays(const ompp_left_t *piece)
 {
-    if (!piece->own) return "it is another user's";
-    if (piece->life >= OMPP_LIFE_ENDS) return "a process of this run is still there";
-    if (piece->life == OMPP_LIFE_HIDDEN) return "whether its process is gone is not seen from this PID namespace, but in its own";
-    if (piece->life == OMPP_LIFE_ELSEWHERE) return "that its process is gone is seen on its node alone: ompp-report collect --remove there";
-    return NULL;
+    return why_file_stays(piece->own, piece->life);
 }
 
 /* Nothing of a run goes whose processes are not all gone, and nothing of another user. \return NULL: it may go. which: who says so. */
@@ -97,11 +102,11 @@ static const char *why_it_stays(const ompp_left_list_t *list, size_t run, const 
     return why;
 }
 
-static int complain_of_staying(const ompp_left_t *piece, const char *why)
+static int complain_of_staying(const char *path, const char *why)
 {
     char message[PATH_MAX + 200];
 
-    snprintf(message, sizeof message, "%s: not removed: %s", piece->path, why);
+    snprintf(message, sizeof message, "%s: not removed: %s", path, why);
     return ompp_report_complain(message);
 }
 
@@ -110,7 +115,7 @@ static int remove_run(const ompp_left_list_t *list, size_t run)
     const ompp_left_t *which = NULL;
     const char *why = why_it_stays(list, run, &which);
 
-    if (why) return complain_of_staying(which, why);
+    if (why) return complain_of_staying(which->path, why);
     for (size_t i = 0; i < list->n; i++)
         if (list->piece[i].run == run) unlink(list->piece[i].path);
     return EXIT_GOOD;
@@ -290,13 +295,56 @@ static int merge_wanted(const ompp_left_list_t *list, const request_t *request, 
     return merge_named(list, request, files, n);
 }
 
-static int complain_of_nothing(char **files, int n)
+/* ---- Files of other versions ----------------------------------------------------------------------------------------- */
+
+/* A line for each, as for runs: when it was written, why it is not read, what to do, and its path. */
+static void list_foreign(const ompp_left_list_t *list, char **files, int n)
+{
+    struct stat st;
+    struct tm tm;
+    char when[40];
+
+    for (size_t i = 0; i < list->nforeign; i++) {
+        const ompp_left_foreign_t *file = &list->foreign[i];
+        if (!is_named(file->path, files, n) || stat(file->path, &st) != 0) continue;
+        if (!localtime_r(&st.st_mtime, &tm) || !strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm)) when[0] = '\0';
+        printf("%s  written by another version of ompp%s: merge with the ompp-report of that version, or --remove this file; %s\n", when,
+               file->life >= OMPP_LIFE_ENDS ? ", and its process is still there" : "", file->path);
+    }
+}
+
+/* Files that are named: one that cannot be read goes when it is asked for, and not otherwise. *taken: whether there are such. */
+static int take_foreign(const ompp_left_list_t *list, const request_t *request, char **files, int n, bool *taken)
+{
+    char message[PATH_MAX + 200];
+    struct stat st;
+    int worst = EXIT_GOOD;
+
+    *taken = request->list && list->nforeign;
+    for (size_t i = 0; i < list->nforeign && !request->list; i++) {
+        const ompp_left_foreign_t *file = &list->foreign[i];
+        const char *why = why_file_stays(file->own, file->life);
+        bool named = false;
+        for (int k = 0; k < n && !named; k++)
+            named = stat(files[k], &st) == 0 && !S_ISDIR(st.st_mode) && is_named(file->path, &files[k], 1);
+        if (!named) continue;
+        *taken = true;
+        if (request->remove && !why && unlink(file->path) == 0) continue;
+        snprintf(message, sizeof message, "%s: written by another version of ompp: merge with the ompp-report of that version%s",
+                 file->path, request->remove ? "" : ", or --remove it");
+        worst = request->remove && why ? complain_of_staying(file->path, why) : ompp_report_complain(message);
+    }
+    return worst;
+}
+
+static int complain_of_nothing(const ompp_left_list_t *list, char **files, int n)
 {
     char places[2 * PATH_MAX + 100], message[2 * PATH_MAX + 200];
 
     if (n) snprintf(places, sizeof places, "%s%s", files[0], n > 1 ? ", ..." : "");
     else ompp_left_usual_places(places, sizeof places);
-    snprintf(message, sizeof message, "%s: nothing there that a run has left behind", places);
+    snprintf(message, sizeof message, "%s: nothing there that a run %shas left behind%s", places, list->nforeign ? "of this version " : "",
+             list->nforeign ? "; --list lists what others have" : "");
     return ompp_report_complain(message);
 }
 
@@ -304,11 +352,15 @@ int ompp_report_merge(const request_t *request, char **files, int n)
 {
     ompp_left_list_t list = {.patience_ms = request->running ? 0 : PATIENCE_MS};
     int worst = EXIT_GOOD;
+    bool taken;
 
     if (!find_all(&list, files, n) || !find_neighbours(&list, files, n)) worst = EXIT_BAD;
     drop_doubles(&list);
     ompp_left_group(&list);
-    if (!list.n && worst == EXIT_GOOD) worst = complain_of_nothing(files, n);
+    const int rest = take_foreign(&list, request, files, n, &taken);
+    if (rest > worst) worst = rest;
+    if (request->list) list_foreign(&list, files, n);
+    if (!list.n && worst == EXIT_GOOD && !taken) worst = complain_of_nothing(&list, files, n);
     if (list.n) {
         int rc = merge_wanted(&list, request, files, n);
         if (rc > worst) worst = rc;
@@ -357,7 +409,7 @@ static bool remove_piece(const ompp_left_list_t *runs, const ompp_left_t *piece)
 
     if (may_go(runs, piece)) return unlink(piece->path) == 0;
     if (piece->own && piece->life == OMPP_LIFE_ELSEWHERE) return true;
-    complain_of_staying(piece, why ? why : "another process of this run is still there");
+    complain_of_staying(piece->path, why ? why : "another process of this run is still there");
     return false;
 }
 
@@ -392,7 +444,7 @@ int ompp_report_collect(const request_t *request, char **files, int n)
     size_t newest = 0;
 
     ompp_left_group(&runs);
-    if (!runs.n && good) good = complain_of_nothing(files, n) == EXIT_GOOD;
+    if (!runs.n && good) good = complain_of_nothing(&runs, files, n) == EXIT_GOOD;
     if (runs.n && n == 0 && !request->all) newest = choose_newest(&runs, request);
     if (mkdir(to, 0777) != 0 && errno != EEXIST) good = false;
     for (size_t i = 0; i < list.n; i++) {

@@ -223,14 +223,16 @@ static int convert(const request_t *request)
                       .resolve_seconds = 3600};
     ompp_profile_t *profile = NULL;
     const char *slash = strrchr(request->file, '/');
-    bool died = ompp_collect_file(request->file, &profile, NULL) == 0;
-    int rc = died ? 0 : ompp_pack_read_file(request->file, &profile);
+    int rc = ompp_collect_file(request->file, &profile, NULL);
+    bool died = rc == 0;
+    if (rc == -OMPP_E_FORMAT) rc = ompp_pack_read_file(request->file, &profile);
     char message[1200], *dir = strndup(request->file, slash && !died ? (size_t)(slash - request->file) : 0);
 
     job.dir = slash == request->file && !died ? "/" : dir ? dir : "";
     if (rc) {
         bool system = rc == -OMPP_E_OPEN || rc == -OMPP_E_IO;
         const char *what = system ? strerror(errno) : ompp_error_message(rc);
+        if (rc == -OMPP_E_VERSION) what = "written by another version of ompp; convert it with the ompp-report of that version";
         if (rc == -OMPP_E_FORMAT) what = "not what a run leaves (FILE.ompp.bin, /dev/shm/ompp-*); a report is read by show, csv or check";
         snprintf(message, sizeof message, "%.1000s: %s", request->file, what);
     } else {

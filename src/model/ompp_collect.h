@@ -29,7 +29,8 @@ typedef enum {
  * \brief Reads the arena of a process that died, from its file; the measurement ends with the last event that it holds.
  * \param[out] profile  owned, ompp_profile_free(); marked incomplete, with a Coverage line that says what is known of its end.
  * \param[out] life     of the process; may be NULL.
- * \return 0; -OMPP_E_OPEN or -OMPP_E_IO with errno; -OMPP_E_FORMAT when the file is not an arena of this version.
+ * \return 0; -OMPP_E_OPEN or -OMPP_E_IO with errno; -OMPP_E_FORMAT when the file is not an arena.
+ * \return -OMPP_E_VERSION  an arena of another layout.
  */
 int ompp_collect_file(const char *path, ompp_profile_t **profile, ompp_life_t *life);
 

@@ -112,6 +112,15 @@ static const ompp_a_header_t *header_of(const ompp_collecting_t *c)
     return header->layout == OMPP_LAYOUT_VERSION ? header : NULL;
 }
 
+/* Every layout begins like this one. */
+static bool is_other_layout(const char *base, uint64_t size)
+{
+    ompp_collecting_t c = {.base = base, .size = size};
+    const ompp_a_header_t *header = ompp_collect_record(&c, OMPP_LAYOUT_HEADER, offsetof(ompp_a_header_t, pid));
+
+    return header && memcmp(header->magic, OMPP_LAYOUT_MAGIC, sizeof header->magic) == 0 && header->layout != OMPP_LAYOUT_VERSION;
+}
+
 static ompp_profile_t *collect_dead(const char *base, uint64_t size, ompp_life_t *life)
 {
     ompp_collecting_t c = {.base = base, .size = size};
@@ -172,7 +181,8 @@ int ompp_collect_file(const char *path, ompp_profile_t **profile, ompp_life_t *l
     close(fd);
     if (base == MAP_FAILED) return -OMPP_E_FORMAT;
     *profile = collect_dead(base, (uint64_t)st.st_size, &found);
+    const int error = is_other_layout(base, (uint64_t)st.st_size) ? -OMPP_E_VERSION : -OMPP_E_FORMAT;
     munmap(base, st.st_size);
     if (life) *life = found;
-    return *profile ? 0 : -OMPP_E_FORMAT;
+    return *profile ? 0 : error;
 }

@@ -195,6 +195,37 @@ def killed(folder, program):
     return left(folder)
 
 
+def make_foreign(path):
+    """As another version's: its number stands behind the name of the format."""
+    with open(path, "r+b") as file:
+        file.seek(24)
+        file.write(b"\x99\x09\0\0")
+
+
+def test_foreign(verdict, scratch, program):
+    """Files of another version are listed with what to do about them, and go when they are named."""
+    folder = scratch.file("foreign", "x")[:-2]
+    files = killed(folder, program)
+    make_foreign(files[0])
+    done = report("merge", "--list", "job", folder=folder)
+    lines = done.out.splitlines()
+    verdict.equal((done.status, done.err, len(lines)), (0, "", 2), "foreign: --list: " + done.out)
+    verdict.check("(%d of them found)" % (RANKS - 1) in lines[-1 - ("another version" in lines[-1])], "foreign: --list: " + done.out)
+    verdict.check(any(re.match(r"[-0-9]+ [:0-9]+  written by another version of ompp: .*--remove.*; " + re.escape(files[0]), line)
+                      for line in lines), "foreign: --list: " + done.out)
+    for words in (["merge", files[0]], ["convert", files[0]]):
+        done = report(*words, folder=folder)
+        verdict.check(done.status == 1 and "another version" in done.err, "foreign: %s: %s" % (words[0], done.err))
+    done = report("merge", "--remove", files[0], folder=folder)
+    verdict.equal((done.status, done.err, left(folder)), (0, "", files[1:]), "foreign: --remove")
+    for path in files[1:]:
+        make_foreign(path)
+    done = report("merge", "job", folder=folder)
+    verdict.check(done.status == 1 and "of this version" in done.err and "--list" in done.err, "foreign: nothing else: " + done.err)
+    done = report("merge", "--list", "job", folder=folder)
+    verdict.equal((done.status, done.out.count("another version")), (0, RANKS - 1), "foreign: --list of nothing else: " + done.err)
+
+
 def test_named_place(verdict, scratch, program):
     """Who names a directory means that one: nothing is taken from where runs put things otherwise."""
     folder = scratch.file("named", "x")[:-2]
@@ -359,6 +390,7 @@ def main():
             test_checkpoint(verdict, scratch, program)
             test_stale(verdict, scratch, program)
             test_newest(verdict, scratch, program)
+            test_foreign(verdict, scratch, program)
             test_named_place(verdict, scratch, program)
             test_living(verdict, scratch, program)
             test_containers(verdict, scratch, program)
