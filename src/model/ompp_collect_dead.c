@@ -138,6 +138,8 @@ static ompp_profile_t *collect_dead(const char *base, uint64_t size, ompp_life_t
     if (!profile) return NULL;
     note_end(&c, header, *life, profile);
     if (!header->end_ns) ompp_collect_note_pending(&c, header, profile);
+    if (*life == OMPP_LIFE_RUNS && profile->nlocations)
+        ompp_profile_add_coverage(profile, OMPP_COVERAGE_TORN, NULL, NULL, profile->nlocations);
     return profile;
 }
 

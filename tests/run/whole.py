@@ -46,6 +46,8 @@ def check_running(verdict, scratch, program, how):
     profile = harness.ompp_profile.Profile(reports[0])
     incomplete = [c.get("reason", "") for c in profile.coverage if c["kind"] == "incomplete"]
     verdict.check(len(incomplete) == 1 and "the process still runs; seen " in incomplete[0], "%s: running: Coverage: %s" % (how, incomplete))
+    torn = [c["count"] for c in profile.coverage if c["kind"] == "torn"]
+    verdict.equal([int(n) for n in torn], [2], how + ": running: threads that were read at work")
     seconds = sum(profile.total("execT", profile.find("PARALLEL")).values()) / 1e9
     verdict.check(seconds >= 2 * (1 + REGION), "%s: running: %.3f s in parallel regions" % (how, seconds))
 
