@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -49,23 +50,28 @@ static void visit_line(const char *line, visit_t visit, void *data)
     visit_others(begin, end, visit, data);
 }
 
-/* \return false: the system does not tell. */
+/*
+ * Lines may be longer than any buffer: names of files stand in them, with escapes. Of each, its begin is kept.
+ * \return false: the system does not tell.
+ */
 static bool visit_mapped(visit_t visit, void *data)
 {
-    char text[8192];
+    char text[4096], line[128];
     size_t have = 0;
     ssize_t got;
     const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
 
     if (fd < 0) return false;
-    while ((got = read(fd, text + have, sizeof text - 1 - have)) > 0) {
-        char *line = text, *next;
-        have += (size_t)got;
-        text[have] = '\0';
-        for (; (next = strchr(line, '\n')); line = next + 1) visit_line(line, visit, data);
-        have -= (size_t)(line - text);
-        memmove(text, line, have);
-    }
+    while ((got = read(fd, text, sizeof text)) > 0)
+        for (ssize_t i = 0; i < got; i++) {
+            if (text[i] != '\n') {
+                if (have < sizeof line - 1) line[have++] = text[i];
+                continue;
+            }
+            line[have] = '\0';
+            have = 0;
+            visit_line(line, visit, data);
+        }
     close(fd);
     return got == 0;
 }
@@ -88,6 +94,16 @@ static void lock_on_fault(void *data, uintptr_t begin, uintptr_t end)
     mlock2((const void *)begin, end - begin, MLOCK_ONFAULT);
 }
 
+/* Linux 4.4 and later. */
+static bool knows_on_fault(void)
+{
+    ompp_reserved_t range;
+
+    for (unsigned i = 0; ompp_reserve_get(i, &range); i++)
+        if (range.end) return mlock2((const void *)range.begin, 0, MLOCK_ONFAULT) == 0;
+    return false;
+}
+
 /* Whether the process may lock more than its limit: asked with addresses of ours, which are not backed for it. */
 static bool may_exceed(size_t limit)
 {
@@ -96,8 +112,9 @@ static bool may_exceed(size_t limit)
     for (unsigned i = 0; ompp_reserve_get(i, &range); i++) {
         if (range.end - range.begin <= limit + PAGE) continue;
         const size_t size = (limit / PAGE + 1) * PAGE;
-        const bool may = mlock2((const void *)range.begin, size, MLOCK_ONFAULT) == 0;
-        if (may) munlock((const void *)range.begin, size);
+        const void *at = (const void *)range.begin;
+        const bool may = (knows_on_fault() ? mlock2(at, size, MLOCK_ONFAULT) : mlock(at, size)) == 0;
+        if (may) munlock(at, size);
         return may;
     }
     return false;
@@ -130,14 +147,14 @@ static int lock_all(int flags)
     return real ? real(flags) : (int)syscall(SYS_mlockall, flags);
 }
 
-OMPP_EXPORT int mlockall(int flags)
+static int lock_others(int flags)
 {
     const int saved = errno;
     size_t size = 0;
     int error;
 
-    if (!(flags & MCL_CURRENT) || flags & ~(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) || !is_anything_reserved()) return lock_all(flags);
-    if (!visit_mapped(add_size, &size)) return lock_all(flags | MCL_ONFAULT);
+    if (!knows_on_fault() && flags & MCL_ONFAULT) return lock_all(flags);
+    if (!visit_mapped(add_size, &size)) return lock_all(knows_on_fault() ? flags | MCL_ONFAULT : flags);
     error = refusal(size);
     if (error) {
         errno = error;
@@ -147,4 +164,16 @@ OMPP_EXPORT int mlockall(int flags)
     visit_mapped(flags & MCL_ONFAULT ? lock_on_fault : lock_now, NULL);
     errno = saved;
     return 0;
+}
+
+/* No point of cancellation, though we read a file. */
+OMPP_EXPORT int mlockall(int flags)
+{
+    int cancel, result;
+
+    if (!(flags & MCL_CURRENT) || flags & ~(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) || !is_anything_reserved()) return lock_all(flags);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    result = lock_others(flags);
+    pthread_setcancelstate(cancel, NULL);
+    return result;
 }

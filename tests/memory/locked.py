@@ -59,8 +59,8 @@ def main():
         limits = [("none", None)] if os.geteuid() == 0 or hard == resource.RLIM_INFINITY else []
         limits += [("1 GiB", limited(1 << 30))] if hard == resource.RLIM_INFINITY or hard >= 1 << 30 else []
         for limit, change in limits + [("0", limited(0))]:
-            for how in ("none", "current", "future", "both", "fault"):
-                wanted = run([plain], scratch.file(kind, "x")[:-2], how, change)
+            for how in ("none", "current", "future", "both", "fault", "long", "cancel"):
+                wanted = run([plain], scratch.file(kind, "plain-" + how + limit[0], "x")[:-2], how, change)
                 for way, (words, hooks, settings) in ways.items():
                     title = "%s, %s, %s, limit: %s" % (kind, way, how, limit)
                     check(verdict, title, run(words, scratch.file(title.replace(" ", "-"), "x")[:-2], how, change, **settings), wanted, hooks)
