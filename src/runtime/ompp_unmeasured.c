@@ -6,6 +6,7 @@
 #include "base/ompp_intercept.h"
 #include "base/ompp_known.h"
 #include "base/ompp_log.h"
+#include "runtime/ompp_finish_priv.h"
 #include "runtime/ompp_launch.h"
 #include "runtime/ompp_lifecycle.h"
 #include "runtime/ompp_loaded_priv.h"
@@ -104,10 +105,11 @@ static bool is_silent(void)
     return getpid() == process && !children && atomic_load(&ompp_process.state) == OMPP_STATE_NEW;
 }
 
-/* Some shells end without exit handlers. */
+/* Some shells end without exit handlers: what these do is done here, also the report of one in which counters were asked for. */
 static void follow_exit(int status)
 {
     if (is_silent()) say_of_shell();
+    else if (getpid() == process) ompp_finish_at_exit();
     real_exit(status);
 }
 
@@ -137,9 +139,9 @@ void ompp_unmeasured_follow(void)
 
     children = ompp_env.children || (text && *text && strcmp(text, "0") != 0);
     process = getpid();
-    if (!ompp_is_launched()) return;
-    if (ompp_known_shell(ompp_program_path())) ompp_intercept_program(exits, sizeof exits / sizeof exits[0]);
-    if (!ompp_openmp_loaded()) ompp_intercept_program(handlers, 1);
+    if ((ompp_is_launched() || children) && ompp_known_shell(ompp_program_path()))
+        ompp_intercept_program(exits, sizeof exits / sizeof exits[0]);
+    if (ompp_is_launched() && !ompp_openmp_loaded()) ompp_intercept_program(handlers, 1);
 }
 
 /* ---- MPI was not measured ----------------------------------------------------------------------------------------------- */

@@ -149,6 +149,10 @@ def shells(case):
         for script, reports in (("exec ./app", 1), ("./app; true", 0), ("(true); true", 0)):
             title = "%s -c '%s'" % (shell, script)
             case.run(title, ["--", shell, "-c", script], 0, reports, () if reports else ("nothing was measured", "--children"))
+        job = os.path.join(case.folder, "job")
+        for options in ([], ["--children"]):
+            case.run("%s, data, %s" % (shell, options), [*options, "--data=none", "--", shell, "-c", "(true); true"], 0, 1, None, OMPP_JOB_DIR=job)
+            case.verdict.equal(os.listdir(job), [], "%s, data, %s: files left" % (shell, options))
     for name, text, reports in (("last", "exec ./app", 1), ("inside", "./app\ntrue", 0)):
         with open(os.path.join(case.folder, name), "w") as file:
             file.write("#!/bin/sh\n%s\n" % text)
