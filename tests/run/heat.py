@@ -36,7 +36,7 @@ def diagnose(profile, source, truth, title):
 
     def amount(what, measured_ms, true_ms):
         if abs(measured_ms - true_ms) > tolerance.DIAGNOSIS_SHARE * true_ms:
-            bad.append("%s: %s %.3f ms, built in %.3f" % (title, what, measured_ms, true_ms))
+            bad.append(tolerance.said("%s: %s %.3f ms, built in %.3f" % (title, what, measured_ms, true_ms), measured_ms, true_ms))
 
     for name, key, true_ms in (("Imbal", ("PARALLEL LOOP", loop), truth["imbal_sum_ms"]),
                                ("Synch", ("CRITICAL", critical), truth["synch_sum_ms"])):

@@ -40,9 +40,10 @@ def compare(profile, source, text, title):
             found = profile.total(column, regions)
             rows = [v for (r, t), v in found.items() if r == rank and (tid == "sum" or t == int(tid))]
             measured, checks = sum(rows) / 1e6, checks + 1
-            if not tolerance.near(measured, wanted, max(1, len(rows)) if tid == "sum" else 1):
-                bad.append("%s: %s %s rank %d thread %s %s: %.3f ms, true %.3f" % (title, label, kind, rank, tid, column,
-                                                                                  measured, wanted))
+            parts = max(1, len(rows)) if tid == "sum" else 1
+            if not tolerance.near(measured, wanted, parts):
+                text = "%s: %s %s rank %d thread %s %s: %.3f ms, true %.3f" % (title, label, kind, rank, tid, column, measured, wanted)
+                bad.append(tolerance.said(text, measured, wanted, parts))
     return bad, checks
 
 

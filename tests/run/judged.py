@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""
+When times are judged (Verdict.timed): off on a quiet machine; grossly wrong also where the system says that others are busy and sleepers
+are in time nevertheless; not judged where nothing can be known.
+"""
+
+import contextlib
+import io
+
+import harness
+import machine
+import tolerance
+
+
+class Watch:
+    """A machine that is made up: an attempt each."""
+
+    attempts = iter(())
+
+    def __enter__(self):
+        self.disturbed, self.calm = next(Watch.attempts)
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+
+QUIET, SHARED, BUSY = ("", True), ("others used 90 % of a processor", True), ("others used 90 % of a processor", False)
+WRONG = tolerance.said("much", 100, 10)
+OFF = tolerance.said("little", 12, 10)
+
+
+def judge(machines, texts):
+    """(failed, not judged) of times that are found as in texts, on machines one after the other."""
+    verdict, found = harness.Verdict("made up"), iter(texts)
+    Watch.attempts = iter(machines)
+    with contextlib.redirect_stdout(io.StringIO()):
+        verdict.timed(lambda: (list(filter(None, [next(found)])), 1))
+    return len(verdict.failed), len(verdict.unjudged)
+
+
+def main():
+    verdict, scratch = harness.Verdict("judged"), harness.Scratch("judged")
+    real, machine.Watch, machine.alone = machine.Watch, Watch, lambda folder: None
+    n = tolerance.ATTEMPTS
+    for title, machines, texts, wanted in (
+            ("good", [BUSY], [None], (0, 0)),
+            ("off, quiet", [QUIET] * n, [OFF] * n, (1, 0)),
+            ("off, shared", [SHARED] * n, [OFF] * n, (0, 1)),
+            ("grossly wrong, shared", [SHARED] * n, [WRONG] * n, (1, 0)),
+            ("grossly wrong, busy", [BUSY] * n, [WRONG] * n, (0, 1)),
+            ("grossly wrong once", [SHARED] + [BUSY] * (n - 1), [WRONG] * n, (0, 1)),
+            ("grossly wrong, then off", [SHARED] * n, [WRONG] * (n - 1) + [OFF], (0, 1)),
+            ("good at last", [SHARED] * 3, [WRONG, WRONG, None], (0, 0))):
+        verdict.equal(judge(machines, texts), wanted, title + ": failed, not judged")
+    for measured, true, parts, gross in ((30, 9, 1, True), (9, 30, 1, True), (0, 21, 1, True), (0, 19, 1, False), (50, 20, 1, False),
+                                         (0, 50, 4, False)):
+        verdict.equal(isinstance(tolerance.said("", measured, true, parts), tolerance.Gross), gross, "%s ms, true %s" % (measured, true))
+    with real() as watch:
+        pass
+    verdict.check(watch.calm in (True, False), "a real machine")
+    verdict.finish(scratch)
+
+
+main()
