@@ -8,9 +8,13 @@
 
 #include "runtime/ompp_whatif_record.h"
 
+#include <sched.h>
 #include <string.h>
 
 #define ROWS (2 * OMPP_CAUSAL_KNOWN) /* of the table by region; power of two */
+#define NONE (-1)
+#define PATIENCE 100000u /* looks; a moment is enough */
+#define NOT_YET (-2) /* a thread that met it first is about to give it one */
 
 static struct {
     _Atomic uint32_t lock;
@@ -21,7 +25,7 @@ static struct {
     struct {
         ompp_region_ref_t region;
         uint64_t key;
-        _Atomic int slot; /* -1 = not followed now */
+        _Atomic int slot; /* NONE = not followed now */
     } regions[OMPP_CAUSAL_KNOWN];
     _Atomic uint16_t row[ROWS];                  /* index of a region + 1; 0 = free */
 } slots = {.limit = OMPP_CLOCKS_SLOTS};
@@ -132,7 +136,7 @@ int ompp_causal_slot_of(uint64_t key)
 void ompp_causal_choose(const uint64_t keys[OMPP_CLOCKS_SLOTS])
 {
     ompp_causal_lock(&slots.lock);
-    for (unsigned i = 0; i < ompp_causal_nknown(); i++) atomic_store_explicit(&slots.regions[i].slot, -1, memory_order_relaxed);
+    for (unsigned i = 0; i < ompp_causal_nknown(); i++) atomic_store_explicit(&slots.regions[i].slot, NONE, memory_order_relaxed);
     for (unsigned s = 0; s < slots.limit; s++) give(s, keys[s]);
     ompp_causal_unlock(&slots.lock);
 }
@@ -167,7 +171,7 @@ static int add(ompp_region_ref_t region)
         index = (int)slots.nknown;
         slots.regions[index].region = region;
         slots.regions[index].key = key;
-        atomic_store(&slots.regions[index].slot, -1);
+        atomic_store(&slots.regions[index].slot, key ? NOT_YET : NONE);
         atomic_store_explicit(&slots.nknown, (unsigned)index + 1, memory_order_release);
         while (atomic_load(&slots.row[i % ROWS])) i++;
         atomic_store_explicit(&slots.row[i % ROWS], (uint16_t)(index + 1), memory_order_release);
@@ -178,8 +182,8 @@ static int add(ompp_region_ref_t region)
     if (is_new) {
         ompp_causal_lock(&slots.lock);
         const int slot = take(key);
+        atomic_store_explicit(&slots.regions[index].slot, slot, memory_order_release);
         if (slot >= 0) {
-            atomic_store_explicit(&slots.regions[index].slot, slot, memory_order_release);
             if (ompp_causal_known((unsigned)slot) < 0) give((unsigned)slot, key);
             else ompp_causal_result_slot((unsigned)slot, ompp_causal_known((unsigned)slot)); /* whose record may not have been there */
         }
@@ -188,12 +192,25 @@ static int add(ompp_region_ref_t region)
     return index;
 }
 
+/* Threads of a team meet a region at the same moment: those that find it half known wait, since they would never ask again. */
+static int slot_of_region(unsigned index)
+{
+    int slot = NOT_YET;
+
+    for (unsigned i = 0; i < PATIENCE; i++) {
+        slot = atomic_load_explicit(&slots.regions[index].slot, memory_order_acquire);
+        if (slot != NOT_YET) break;
+        sched_yield();
+    }
+    return slot;
+}
+
 static unsigned bit_of(ompp_region_ref_t region)
 {
     int index = ompp_causal_find(region);
 
     if (index < 0) index = add(region);
-    const int slot = index < 0 ? -1 : atomic_load_explicit(&slots.regions[index].slot, memory_order_acquire);
+    const int slot = index < 0 ? NONE : slot_of_region((unsigned)index);
     return slot < 0 ? 0 : 1u << slot;
 }
 

@@ -13,6 +13,19 @@ static void balanced(void)
     }
 }
 
+/* All threads meet one new region after the other, each for the first time at the same moment. */
+static void first_met(void)
+{
+    static const char *const names[] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9", "n10", "n11"};
+
+#pragma omp parallel
+    for (int i = 0; i < run.rounds; i++)
+        for (unsigned j = 0; j < sizeof names / sizeof names[0]; j++) {
+            region(names[j], 0.1);
+#pragma omp barrier
+        }
+}
+
 /* One waits for the slowest of a, then for thread 0 or the others. */
 static void imbalanced(void)
 {
@@ -201,7 +214,7 @@ static const case_t cases[] = {
     {"balanced", balanced}, {"imbalanced", imbalanced}, {"early", early},   {"critical", critical}, {"lock", lock},     {"dynamic", dynamic},
     {"short", short_loops},
     {"guided", guided},     {"tasks", tasks},           {"nested", nested}, {"serial", serial},     {"figure1", figure1}, {"outside", outside},
-    {"latency", latency},
+    {"latency", latency},   {"met", first_met},
 };
 
 int main(int argc, char **argv)

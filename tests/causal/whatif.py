@@ -80,6 +80,16 @@ def outside(verdict, scratch, program):
     verdict.check("##BEG ompp what-if\nMode,virtual\n" in csv and csv.count(",(outside regions),") == 4, "outside: not in the CSV")
 
 
+def met(verdict, scratch, program):
+    """Threads that meet a region first at the same moment are followed there, all of them, each time: 4 threads, 3 rounds."""
+    for _ in range(6):
+        _, outcome = validation.execute(scratch, program, validation.Case("openmp", "met", {}, 0, 3), OMPP_CAUSAL="virtual")
+        profile = outcome.profile()
+        names = profile.names()
+        seen = {names[region]: clock.observations for (region, _), clock in profile.whatif.clocks.items() if names[region].startswith("n")}
+        verdict.equal(seen, {"n%d" % i: 12 for i in range(12)}, "met: stretches of work in each region")
+
+
 def shares(verdict, scratch, program):
     """Waiting for a lock is no work of whoever waits: of each 6 ms, 4 are outside of the lock and 2 under it."""
     def compare():
@@ -179,6 +189,7 @@ def main():
         verdict.timed(lambda how=how: compare(verdict, scratch, how, validation.build(scratch, "oracle", how)))
     how = harness.sources()[0]
     outside(verdict, scratch, validation.build(scratch, "openmp", how))
+    met(verdict, scratch, validation.build(scratch, "openmp", how))
     tasks(verdict, scratch, validation.build(scratch, "openmp", how))
     short_loops(verdict, scratch, validation.build(scratch, "openmp", how))
     check_reports(verdict, scratch, validation.build(scratch, "openmp", how), validation.CASES[0]._replace(rounds=5))
