@@ -295,17 +295,19 @@ static void do_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t other, 
 static void do_end(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
 {
     (void)other;
-    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
     lock_pool();
     const bool here = find(task) == self->task; /* not one that lies on another thread, which is told later */
+    unlock_pool();
+    if (here && ompp_causal.rule.delays) {
+        ompp_causal_chase(self); /* before it takes another one, and before anybody goes on who waits for this one */
+        t = ompp_event_now();
+    }
+    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
+    lock_pool();
     end(task, &self->own);
     unlock_pool();
     if (here) ompp_causal_note_end(self);
     else ompp_causal_spoil_order(self);
-    if (here && ompp_causal.rule.delays) {
-        ompp_causal_chase(self); /* before it takes another one */
-        t = ompp_event_now();
-    }
     if (here) turn_back(self, t);
 }
 

@@ -100,16 +100,21 @@ def plain(verdict, scratch):
             verdict.timed(compare)
 
 
-# Where the order is decided as the program runs: case, rounds, region, speed-up, gain. Compared with the experiments' own time without the
-# delays, a is worth 0.73.
-REORDERED = [("dynamic", 60, "a", 100, 0.59), ("critical", 40, "b", 50, 0.36), ("lock", 20, "b", 50, 0.26)]
+# Where the order is decided as the program runs: case, rounds, region, speed-up, gain, how far from it. Compared with the experiments' own
+# time without the delays, a of dynamic is worth 0.73. Of tasks, b is worth 0.05 when who waits for the last one does not hear of its pause.
+REORDERED = [
+    ("dynamic", 60, "a", 100, 0.59, NEAR),
+    ("critical", 40, "b", 50, 0.36, NEAR),
+    ("lock", 20, "b", 50, 0.26, NEAR),
+    ("tasks", 40, "b", 50, 0.17, 0.09),
+]
 
 
 def reordered(verdict, scratch):
     """Units of work are compared with those at 0 %, or the flag says that this cannot be done."""
     for how in harness.sources():
         program = validation.build(scratch, "openmp", how)
-        for name, rounds, region, percent, expected in REORDERED:
+        for name, rounds, region, percent, expected, near in REORDERED:
             def compare():
                 seconds, outcome = validation.execute(scratch, program, validation.Case("openmp", name, {}, 0, rounds), OMPP_CAUSAL="delay",
                                                       OMPP_CAUSAL_REGION=region, OMPP_CAUSAL_SPEEDUP=str(percent))
@@ -119,7 +124,7 @@ def reordered(verdict, scratch):
                 if not verdict.check(key is not None, "%s, %s: no gain of %s" % (name, how, region)):
                     return [], 0
                 gain, flags = profile.whatif.gains[key], profile.whatif.flags[key[0]]
-                good = "baseline" in flags or (abs(gain.gain - expected) < NEAR and (gain.by_control or name != "dynamic"))
+                good = "baseline" in flags or (abs(gain.gain - expected) < near and (gain.by_control or name != "dynamic"))
                 off = "%s, %s: %s faster by %d %% gains %s, not %.2f, flags %s" % (name, how, region, percent, gain, expected, flags)
                 return [] if good else [off], 1
             verdict.timed(compare)
