@@ -37,9 +37,13 @@
 #endif
 
 static void *follow_dlopen(const char *name, int flags);
+static void *follow_dlsym(void *library, const char *name);
 
 static void *(*real_dlopen)(const char *, int);
-static const ompp_intercept_t calls[] = {{"dlopen", (void *)follow_dlopen, (void **)&real_dlopen}};
+static void *(*real_dlsym)(void *, const char *);
+static const ompp_intercept_t calls[] = {{"dlopen", (void *)follow_dlopen, (void **)&real_dlopen},
+                                         {"dlsym", (void *)follow_dlsym, (void **)&real_dlsym}};
+enum { NCALLS = sizeof calls / sizeof calls[0] };
 
 static const char *family; /* of the wrappers */
 static char wrappers[PATH_MAX];
@@ -132,10 +136,17 @@ static void prepare(const char *name, const void *caller)
 JUMPS static void *follow_dlopen(const char *name, int flags)
 {
     if (name && !(flags & RTLD_NOLOAD) && !atomic_load(&settled)) {
-        ompp_intercept(calls, 1); /* libraries that were opened before open others */
+        ompp_intercept(calls, NCALLS); /* libraries that were opened before open others */
         prepare(name, __builtin_return_address(0));
     }
     JUMP return real_dlopen(name, flags);
+}
+
+/* Who opens a library asks for something in it next: what was opened is followed from here on, too. */
+JUMPS static void *follow_dlsym(void *library, const char *name)
+{
+    if (!atomic_load(&settled)) ompp_intercept(calls, NCALLS);
+    JUMP return real_dlsym(library, name);
 }
 
 /* ---- Start -------------------------------------------------------------------------------------------------------------- */
@@ -172,5 +183,5 @@ static bool find_wrappers(void)
 void ompp_late_follow(void)
 {
     if (!find_wrappers() || dl_iterate_phdr(see_loaded, NULL)) return;
-    ompp_intercept(calls, 1);
+    ompp_intercept(calls, NCALLS);
 }

@@ -281,6 +281,11 @@ def wrong_family(case, family, other):
     case.verdict.check(any(note["kind"] == "mpi-off" and right in note.get("reason", "") for note in done.profile().coverage),
                        "opens %s: Coverage: %s" % (family, done.profile().coverage))
     case.run("opens %s alone" % family, [wrong, "--", words[0], *words[3:]], 0, 0, ("loads libmpi", right), **root)
+    # Opened by a library that was opened itself.
+    python = [sys.executable, "-c", "import ctypes, sys; sys.exit(ctypes.CDLL('./libgo-%s.so').go())" % family]
+    if case.execute(python, **root).status == 0:
+        case.run("Python opens " + family, [right, "--", *python], 0, 1, (), **root)
+        case.run("Python opens %s, and not %s" % (family, other), [wrong, "--", *python], 0, 0, ("loads libmpi", right), **root)
     # By a name that is found by the run path of who opens it.
     case.build("late-here", LATE, "-Wl,-rpath,$ORIGIN")
     for option, n in ((right, 1), (wrong, 0)):
