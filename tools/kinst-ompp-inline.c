@@ -123,65 +123,31 @@ static const char *const unfit[] = {"-flto",        "-fprofile",        "-fcover
 /* What the second step needs to know of the first, and what hooks must agree in; "-target x" beside these. */
 static const char *const code[] = {"-O", "-f", "-g", "-m", "--target=", NULL}, *const machine[] = {"-m", "--target=", NULL};
 
+static bool is_output(const char *word)
+{
+    return begins(word, "-o") && !begins(word, "-objc"); /* as clang reads it */
+}
+
+/* An object that goes elsewhere than to a file, which can be made once only. */
+static bool is_stream(const kinst_command_t *c, size_t i)
+{
+    const char *word = c->words.v[i];
+
+    if (!is_output(word)) return false;
+    const char *to = word[2] || i + 1 == c->words.n ? word + 2 : c->words.v[i + 1];
+    return strcmp(to, "-") == 0 || begins(to, "/dev/std") || begins(to, "/dev/fd/");
+}
+
 /* What of a command keeps clang from it, NULL = nothing. */
 static const char *obstacle(const kinst_command_t *c)
 {
     if (c->step == KINST_STEP_ASSEMBLE) return "-S";
     for (size_t i = c->ncompiler; i < c->words.n; i++)
         if (kinst_keeps_temporaries(c->words.v[i])) return c->words.v[i];
+    for (size_t i = c->ncompiler; i < c->words.n; i++)
+        if (is_stream(c, i)) return "-o -";
     if (ompp_env_foreign("DEPENDENCIES_OUTPUT") || ompp_env_foreign("SUNPRO_DEPENDENCIES")) return "DEPENDENCIES_OUTPUT is set";
     return one_of(c, unfit);
-}
-
-bool kinst_inline_fits(const kinst_command_t *c)
-{
-    return c->clang && !obstacle(c);
-}
-
-void kinst_inline_prepare(kinst_list_t *argv, const kinst_command_t *c)
-{
-    if (!c->clang)
-        add_assembler(argv, c);
-    else if (obstacle(c))
-        say_called(obstacle(c));
-}
-
-static void add_compiler(kinst_list_t *argv, const kinst_command_t *c, const kinst_list_t *command, const char *const kept[])
-{
-    for (size_t i = 0; i < c->ncompiler; i++) kinst_add(argv, command->v[i]);
-    for (size_t i = c->ncompiler; i < command->n; i++) {
-        const char *word = command->v[i];
-        bool pair = strcmp(word, "-target") == 0 && i + 1 < command->n;
-        if (strcmp(word, "-mllvm") == 0)
-            i++; /* it has been done in the first step, as what sanitizers do */
-        else if (pair || (begins_with_one_of(word, kept) && !begins(word, "-fsanitize")))
-            kinst_add(argv, word);
-        if (pair) kinst_add(argv, command->v[++i]);
-    }
-    kinst_add(argv, "-w");
-    kinst_add(argv, "-Wno-unused-command-line-argument");
-    kinst_add(argv, "-c");
-}
-
-/* The hooks as bitcode of the user's clang, made once. */
-static const char *hooks_of(const kinst_command_t *c, const kinst_list_t *command)
-{
-    static const char *bitcode;
-    const char *source = part("memory-hooks.c"), *to = kinst_private();
-    kinst_list_t argv = {0};
-
-    if (bitcode || !source || !to) return bitcode;
-    add_compiler(&argv, c, command, machine);
-    kinst_add(&argv, "-O2");
-    kinst_add(&argv, "-fPIC"); /* they refer to a library */
-    kinst_add(&argv, "-emit-llvm");
-    kinst_add(&argv, "-x");
-    kinst_add(&argv, "c");
-    kinst_add(&argv, source);
-    kinst_add(&argv, "-o");
-    kinst_addf(&argv, "%s/memory-hooks.bc", to);
-    if (silent_run(&argv, true) == 0) bitcode = kinst_text("%s/memory-hooks.bc", to);
-    return bitcode;
 }
 
 /* The version of the user's clang as the plugin's name has it: its first two numbers. */
@@ -220,8 +186,83 @@ static const char *plugin_of(const kinst_command_t *c)
     kinst_add(&argv, "-o");
     kinst_addf(&argv, "%s/plugin.o", kinst_private());
     if (plugin && silent_run(&argv, true) != 0) plugin = NULL;
-    if (!plugin) kinst_say("the hooks of --memory are inlined without a plugin, which is slower: there is none for this clang");
     return plugin;
+}
+
+/* Loops whose source wants vectors (omp simd) get none either, but with simdlen: the plugin does it better. */
+static void forbid_vectors(kinst_list_t *argv, const kinst_command_t *c)
+{
+    static const char *const users[] = {"-force-vector-", NULL}; /* which may be said once only */
+    static const char *const ours[] = {"-mllvm", "-force-vector-width=1", "-mllvm", "-force-vector-interleave=1", "-Wno-pass-failed"};
+
+    for (size_t i = 0; i < sizeof ours / sizeof ours[0] && !one_of(c, users); i++) kinst_add(argv, ours[i]);
+}
+
+/* In the first step, and where there is only one, the plugin sees to it that each access gets a hook. */
+static void add_clang(kinst_list_t *argv, const kinst_command_t *c)
+{
+    const char *unhooked = part("memory-unhooked.txt"), *plugin = plugin_of(c);
+
+    if (unhooked) kinst_addf(argv, "-fsanitize-coverage-ignorelist=%s", unhooked);
+    if (plugin)
+        kinst_addf(argv, "-fpass-plugin=%s", plugin);
+    else
+        forbid_vectors(argv, c);
+    if (obstacle(c))
+        say_called(obstacle(c));
+    else if (!plugin)
+        say_slower("inlined without a plugin, which is slower", "there is none for this clang");
+}
+
+bool kinst_inline_fits(const kinst_command_t *c)
+{
+    return c->clang && !obstacle(c);
+}
+
+void kinst_inline_prepare(kinst_list_t *argv, const kinst_command_t *c)
+{
+    if (c->clang)
+        add_clang(argv, c);
+    else
+        add_assembler(argv, c);
+}
+
+static void add_compiler(kinst_list_t *argv, const kinst_command_t *c, const kinst_list_t *command, const char *const kept[])
+{
+    for (size_t i = 0; i < c->ncompiler; i++) kinst_add(argv, command->v[i]);
+    for (size_t i = c->ncompiler; i < command->n; i++) {
+        const char *word = command->v[i];
+        bool pair = strcmp(word, "-target") == 0 && i + 1 < command->n;
+        if (strcmp(word, "-mllvm") == 0)
+            i++; /* it has been done in the first step, as what sanitizers do */
+        else if (pair || (begins_with_one_of(word, kept) && !begins(word, "-fsanitize") && !begins(word, "-fpass-plugin")))
+            kinst_add(argv, word);
+        if (pair) kinst_add(argv, command->v[++i]);
+    }
+    kinst_add(argv, "-w");
+    kinst_add(argv, "-Wno-unused-command-line-argument");
+    kinst_add(argv, "-c");
+}
+
+/* The hooks as bitcode of the user's clang, made once. */
+static const char *hooks_of(const kinst_command_t *c, const kinst_list_t *command)
+{
+    static const char *bitcode;
+    const char *source = part("memory-hooks.c"), *to = kinst_private();
+    kinst_list_t argv = {0};
+
+    if (bitcode || !source || !to) return bitcode;
+    add_compiler(&argv, c, command, machine);
+    kinst_add(&argv, "-O2");
+    kinst_add(&argv, "-fPIC"); /* they refer to a library */
+    kinst_add(&argv, "-emit-llvm");
+    kinst_add(&argv, "-x");
+    kinst_add(&argv, "c");
+    kinst_add(&argv, source);
+    kinst_add(&argv, "-o");
+    kinst_addf(&argv, "%s/memory-hooks.bc", to);
+    if (silent_run(&argv, true) == 0) bitcode = kinst_text("%s/memory-hooks.bc", to);
+    return bitcode;
 }
 
 /* Dependency files name the object that the user gets. */
@@ -239,11 +280,6 @@ static void add_dependencies(kinst_list_t *argv, const kinst_list_t *command, co
     int stem = dot && (!slash || dot > slash) ? (int)(dot - object) : (int)strlen(object);
     if (makes && !file) kinst_addf(argv, "-MF%.*s.d", stem, object);
     if (makes && !names) kinst_addf(argv, "-MQ%s", object);
-}
-
-static bool is_output(const char *word)
-{
-    return begins(word, "-o") && !begins(word, "-objc"); /* as clang reads it */
 }
 
 /* The object that a command makes: what -o says, else in the working directory. */
@@ -286,13 +322,47 @@ static void add_second(kinst_list_t *argv, const kinst_command_t *c, const kinst
     kinst_add(argv, "ir");
 }
 
+/* ---- What does not work so ---------------------------------------------------------------------------------------------- */
+
+/* Whether a word of a command is there for hooks that stand in the code, or is the plugin that puts some in. */
+static bool is_ours(const char *word)
+{
+    static const char *const ours[][2] = {{"-fplugin=", "memory-gcc.so"}, {"-Wa,", "memory-hooks.s"}, {"-fpass-plugin=", "memory-clang-"}};
+
+    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
+        if (begins(word, kinst_text("%s%s/ompp/%s", ours[i][0], ompp_place_find()->lib, ours[i][1]))) return true;
+    return false;
+}
+
+/* Once more with hooks that are called when the compiler or assembler fails: these may be why. What somebody has read is not said twice. */
+static int run_again(const kinst_list_t *command, const kinst_run_t *how, int status)
+{
+    kinst_list_t words = {0};
+
+    for (size_t i = 0; i < command->n; i++)
+        if (!is_ours(command->v[i])) kinst_add(&words, command->v[i]);
+    return how->err ? kinst_run(words.v, how) : status;
+}
+
+/* In one step. */
+static int run_called(const kinst_list_t *command, const kinst_run_t *how)
+{
+    int status = kinst_run(command->v, how);
+    bool ours = false;
+
+    for (size_t i = 0; i < command->n; i++) ours = ours || is_ours(command->v[i]);
+    return status != 0 && ours ? run_again(command, how, status) : status;
+}
+
+/* ---- Both ---------------------------------------------------------------------------------------------------------------- */
+
 int kinst_inline_run(const kinst_list_t *command, const kinst_command_t *c, const kinst_run_t *how)
 {
     const char *hooks = c && kinst_inline_fits(c) ? hooks_of(c, command) : NULL, *object = hooks ? object_of(c, command) : NULL;
     kinst_list_t first = {0};
 
     if (c && kinst_inline_fits(c) && !hooks) say_called("this clang makes no bitcode of memory-hooks.c");
-    if (!hooks) return kinst_run(command->v, how);
+    if (!hooks) return run_called(command, how);
     const char *bitcode = kinst_text("%s/memory.bc", kinst_private());
     for (size_t i = 0; i < command->n; i++)
         if (i >= c->ncompiler && is_output(command->v[i]))
@@ -304,7 +374,7 @@ int kinst_inline_run(const kinst_list_t *command, const kinst_command_t *c, cons
     kinst_add(&first, bitcode);
     add_dependencies(&first, command, object);
     int status = kinst_run(first.v, how);
-    if (status != 0) return how->err ? kinst_run(command->v, how) : status;
+    if (status != 0) return run_again(command, how, status);
 
     for (const char *plugin = plugin_of(c);; plugin = NULL) {
         kinst_list_t second = {0};
@@ -316,5 +386,5 @@ int kinst_inline_run(const kinst_list_t *command, const kinst_command_t *c, cons
         if (!plugin) break;
     }
     say_called("this clang cannot link them into what it has made");
-    return kinst_run(command->v, how);
+    return run_called(command, how);
 }

@@ -42,6 +42,8 @@ static const struct {
     /* ThreadSanitizer's hooks leave out what cannot be a race; those of the coverage do not. */
     {"-mllvm", CLANG, ALL},
     {"-tsan-instrument-memory-accesses=0", CLANG, ALL},
+    {"-mllvm", CLANG, ALL}, /* else calls of hooks become invokes, for exceptions that they cannot throw */
+    {"-tsan-handle-cxx-exceptions=0", CLANG, ALL},
     {"-fsanitize-coverage=func,trace-pc-guard,trace-loads,trace-stores", CLANG, ALL},
     {"-gdwarf-aranges", CLANG, ALL},
 };

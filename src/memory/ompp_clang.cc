@@ -1,6 +1,7 @@
 /*
- * Plugin for clang and clang++: turns calls of load/store hooks into code that counts where it stands. It works in the second of the
- * two steps in which kinst-ompp has clang make an object, on what the first one has optimised and put hooks into.
+ * Plugin for clang and clang++: turns calls of load/store hooks into code that counts where it stands. It does so in the second of the
+ * two steps in which kinst-ompp has clang make an object, on what the first one has optimised and put hooks into. In the first it sees
+ * to it that each access gets a hook: loops that the source wants vectorised are not, and sizes that clang has no hooks for get some.
  *
  * In innermost loops without calls, an access whose address advances by the same step each turn is no code of its own: the turns are
  * counted, and from the last address, the step and their number the library's function counts all accesses, page by page, when the
@@ -524,19 +525,92 @@ struct pass_t : PassInfoMixin<pass_t> {
     }
 };
 
-void add_passes(ModulePassManager &passes, OptimizationLevel level)
+/* ---- Before hooks are put in ---------------------------------------------------------------------------------------------------- */
+
+const char FIRST[] = "ompp.first"; /* named metadata of a module that has no hooks yet */
+
+/* Elements are counted: what asks for vectors (omp simd, simdlen) makes accesses of several, for which there may be no hook. */
+struct elements_t : PassInfoMixin<elements_t> {
+    PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
+    {
+        if (module.getFunction("__sanitizer_cov_trace_pc_guard")) return PreservedAnalyses::all(); /* the second step */
+        module.getOrInsertNamedMetadata(FIRST);
+        for (Function &in : module)
+            for (BasicBlock &block : in)
+                if (MDNode *loop = block.getTerminator()->getMetadata(LLVMContext::MD_loop))
+                    block.getTerminator()->setMetadata(LLVMContext::MD_loop, makePostTransformationMetadata(
+                        module.getContext(), loop, {"llvm.loop.vectorize.", "llvm.loop.interleave."}, {}));
+        return PreservedAnalyses::none();
+    }
+    static bool isRequired() { return true; }
+};
+
+/* Sizes that the compiler has no hook for: vectors of 32 and 64 bytes, long double, integers of any width. */
+struct sizes_t : PassInfoMixin<sizes_t> {
+    static bool gets_hooks(Function &in)
+    {
+        return !in.empty() && !in.hasAvailableExternallyLinkage() && !in.hasFnAttribute(Attribute::NoSanitizeCoverage) &&
+               !in.hasFnAttribute(Attribute::DisableSanitizerInstrumentation) && !isa<UnreachableInst>(in.getEntryBlock().getTerminator());
+    }
+
+    static void add_hook(Module &module, Instruction &access)
+    {
+        Type *type = getLoadStoreType(&access);
+        const TypeSize size = module.getDataLayout().getTypeStoreSize(type);
+        const bool store = isa<StoreInst>(access), known = !size.isScalable() && size <= 16 && isPowerOf2_64(size);
+
+        if (known || size.isScalable() || getLoadStoreAddressSpace(&access) || access.hasMetadata(LLVMContext::MD_nosanitize)) return;
+        IRBuilder<> code(&access);
+        const char *name = store ? "__sanitizer_cov_store16" : "__sanitizer_cov_load16";
+        std::vector<Type *> types = {code.getPtrTy()};
+        std::vector<Value *> values = {getLoadStorePointerOperand(&access)};
+        if (!type->isX86_FP80Ty()) { /* which is 16 bytes of memory */
+            name = store ? "__tsan_write_range" : "__tsan_read_range";
+            types.push_back(code.getInt64Ty());
+            values.push_back(code.getInt64(size));
+        }
+        code.CreateCall(module.getOrInsertFunction(name, FunctionType::get(code.getVoidTy(), types, false)), values)->setDoesNotThrow();
+    }
+
+    PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
+    {
+        NamedMDNode *first = module.getNamedMetadata(FIRST);
+
+        if (!first) return PreservedAnalyses::all();
+        module.eraseNamedMetadata(first);
+        for (Function &in : module)
+            for (Instruction &instruction : instructions(in))
+                if ((isa<LoadInst>(instruction) || isa<StoreInst>(instruction)) && gets_hooks(in)) add_hook(module, instruction);
+        return PreservedAnalyses::none();
+    }
+    static bool isRequired() { return true; }
+};
+
+/* ---- Where passes stand --------------------------------------------------------------------------------------------------------- */
+
+void add_first(ModulePassManager &passes, OptimizationLevel level)
 {
     FunctionPassManager each;
 
+    passes.addPass(elements_t());
     if (level == OptimizationLevel::O0) return;
     each.addPass(LoopSimplifyPass());
     each.addPass(pass_t());
     passes.addPass(createModuleToFunctionPassAdaptor(std::move(each)));
 }
 
+/* Before the compiler's own hooks, which come at the same point. */
+void add_last(ModulePassManager &passes, OptimizationLevel)
+{
+    passes.addPass(sizes_t());
+}
+
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetPassPluginInfo()
 {
-    return {LLVM_PLUGIN_API_VERSION, "ompp", "1", [](PassBuilder &builder) { builder.registerPipelineStartEPCallback(add_passes); }};
+    return {LLVM_PLUGIN_API_VERSION, "ompp", "1", [](PassBuilder &builder) {
+                builder.registerPipelineStartEPCallback(add_first);
+                builder.registerOptimizerLastEPCallback(add_last);
+            }};
 }

@@ -184,7 +184,8 @@ static void register_metrics(void)
                             "with -Os, memcpy and memset of more than 8 KiB right behind an assignment of the same bytes");
     if (clang)
         ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE " of clang",
-                            "long double, OpenMP atomics and reductions, functions that never return");
+                            "OpenMP atomics and reductions, functions that never return; where there was no plugin for it (docs/data.md) "
+                            "long double and what is larger than 16 bytes");
 }
 
 /* Numbers of threads have a limit: what comes behind it shares the last one. */

@@ -73,6 +73,9 @@ struct node {
 } list[N];
 typedef float vector4 __attribute__((vector_size(16)));
 vector4 vectors[N];
+typedef double vector32 __attribute__((vector_size(32)));
+vector32 wide_vectors[N];
+double simd_from[N], simd_to[N], simdlen_from[N], simdlen_to[N], simd_sum[N];
 long scalar;
 
 KERNEL do_update(void)
@@ -185,6 +188,24 @@ KERNEL do_vectors(void)
     for (int i = 0; i < N; i++) vectors[i] = vectors[i] * 2;
 }
 
+KERNEL do_wide_vectors(void)
+{
+    for (int i = 0; i < N; i++) wide_vectors[i] = wide_vectors[i] * 2;
+}
+
+KERNEL do_simd(void)
+{
+    double sum = 0;
+
+#pragma omp simd
+    for (int i = 0; i < N; i++) simd_to[i] = simd_from[i] * 2;
+#pragma omp simd simdlen(4) safelen(8)
+    for (int i = 0; i < N; i++) simdlen_to[i] = simdlen_from[i] * 2;
+#pragma omp simd reduction(+ : sum)
+    for (int i = 0; i < N; i++) sum += simd_sum[i];
+    sink += sum;
+}
+
 /* Four levels of a local array that a callee fills. */
 __attribute__((noinline)) static void fill(double *array, int n)
 {
@@ -267,6 +288,7 @@ static void name_all(void)
     NAME(memcpy_from), NAME(memcpy_to), NAME(memmove_array), NAME(memset_array), NAME(idiom_from), NAME(idiom_to), NAME(idiom_set);
     NAME(fixed_from), NAME(fixed_to), NAME(fixed_set);
     NAME(volatile_array), NAME(atomic_add), NAME(atomic_load), NAME(atomic_store), NAME(atomic_compare), NAME(atomic_exchange);
+    NAME(wide_vectors), NAME(simd_from), NAME(simd_to), NAME(simdlen_from), NAME(simdlen_to), NAME(simd_sum);
     NAME(list), NAME(vectors), NAME(scalar), NAME(omp_atomic), NAME(omp_atomic_long), NAME(reduced), NAME(private_array);
 }
 
@@ -278,7 +300,7 @@ int main(int argc, char **argv)
 #define RUN(name) do_read_##name(), do_write_##name()
     RUN(char), RUN(short), RUN(int), RUN(long), RUN(float), RUN(double), RUN(bool), RUN(int128), RUN(longdouble);
     do_update(), do_copied(), do_constant(), do_matrix(), do_gather(), do_scatter(), do_members(), do_assigned(), do_unaligned();
-    do_bits(), do_complex(), do_blocks((size_t)argc * 64), do_idioms(), do_volatile(), do_atomics(), do_list(), do_vectors();
+    do_bits(), do_complex(), do_blocks((size_t)argc * 64), do_idioms(), do_volatile(), do_atomics(), do_list(), do_vectors(), do_wide_vectors(), do_simd();
     sink += recursion(4);
     do_vla(N), do_heap(), do_scalar(), do_openmp();
     printf("%.6g\n", sink);

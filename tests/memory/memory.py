@@ -50,6 +50,15 @@ def counts_in_registers(program, function):
     return "ompp_memory_turn_" in code or "ompp_memory_run_" in code
 
 
+def processor_has(feature):
+    """Whether programs that are compiled for a feature run here, as far as the system tells."""
+    try:
+        with open("/proc/cpuinfo") as told:
+            return feature in told.read().split()
+    except OSError:
+        return False
+
+
 def without_plugin(compiler, folder):
     """A command for clang that no plugin is for, as its version is another one."""
     path = os.path.join(folder, "other", os.path.basename(compiler))
