@@ -21,6 +21,7 @@ typedef enum { LINK_OMPP, LINK_NULL, LINK_NOTHING } link_t;
 typedef struct {
     bool originals;   /* the user's sources, whatever their level */
     bool silent;      /* no warnings */
+    bool unhooked;    /* without what --memory puts in */
     link_t link;
     bool added;       /* messages are added to those in err */
     const char *err;  /* file for stderr, NULL = the user's */
@@ -191,7 +192,9 @@ static int run(const kinst_command_t *c, const how_t *how)
 {
     kinst_list_t argv = {0};
     bool replaced = false, hooks = kinst_own.memory && c->step == KINST_STEP_LINK && how->link == LINK_OMPP && c->nsources > 0;
+    const bool compiles = kinst_own.memory && c->step != KINST_STEP_LINK && c->nsources > 0 && !how->unhooked;
 
+    if (how->unhooked) hooks = false;
     if (kinst_own.memory && c->step != KINST_STEP_LINK && is_mixed(c)) return run_each(c, how);
     for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
     if (how->err && isatty(2)) kinst_add(&argv, "-fdiagnostics-color=always");
@@ -223,9 +226,9 @@ static int run(const kinst_command_t *c, const how_t *how)
             kinst_add(&argv, c->words.v[i]);
     }
     if (c->step == KINST_STEP_LINK && how->link == LINK_NULL) kinst_addf(&argv, "%s/libompp-null.a", ompp_place_find()->lib);
-    if (kinst_own.memory && c->step != KINST_STEP_LINK && c->nsources > 0) kinst_memory_compile(&argv, c, c->sources[0].lang);
+    if (compiles) kinst_memory_compile(&argv, c, c->sources[0].lang);
     if (how->silent) kinst_add(&argv, "-w");
-    const kinst_command_t *hooked = kinst_own.memory && c->step == KINST_STEP_COMPILE && c->nsources == 1 ? c : NULL;
+    const kinst_command_t *hooked = compiles && c->step == KINST_STEP_COMPILE && c->nsources == 1 ? c : NULL;
     if (how->err && how->added) return kinst_memory_run(&argv, hooked, how->err);
     return kinst_inline_run(&argv, hooked, &(kinst_run_t){.err = how->err, .dependencies = !replaced});
 }
@@ -323,6 +326,33 @@ static bool complete(const kinst_command_t *c, const char *path)
 
 /* ---- Building -------------------------------------------------------------------------------------------------------- */
 
+static char *first_line(const char *path)
+{
+    size_t size;
+    char *text = path ? kinst_file_read(path, &size) : NULL;
+
+    if (text) text[strcspn(text, "\n")] = '\0';
+    return text && *text ? text : "the compiler fails";
+}
+
+/* The user's sources without hooks, which they do not compile with: said, and noted for the report. */
+static bool run_unhooked(const kinst_command_t *c, link_t link, bool silent, const char *first_err)
+{
+    static bool said;
+    char *why = first_line(first_err), *err = private_file("err2");
+    kinst_command_t other = *c;
+
+    if (!kinst_own.memory || c->nsources == 0 || link == LINK_NULL) return false;
+    other.sources = calloc(c->nsources, sizeof *other.sources);
+    for (size_t i = 0; other.sources && i < c->nsources; i++) other.sources[i] = kinst_source_unhooked(&c->sources[i], why);
+    if (!other.sources || !ok(run(&other, &(how_t){.link = link, .silent = silent, .unhooked = true, .err = err}))) return false;
+    for (size_t i = 0; !said && i < c->nsources; i++)
+        fprintf(stderr, "kinst-ompp: %s does not compile with hooks, its loads and stores are not counted: %s\n", c->sources[i].path, why);
+    said = true;
+    if (!silent) forward(err);
+    return true;
+}
+
 /* The user's sources, linked with libompp, or where that cannot be with the functions that do nothing, or with neither. */
 static int run_originals(const kinst_command_t *c, bool silent)
 {
@@ -332,6 +362,7 @@ static int run_originals(const kinst_command_t *c, bool silent)
     write_beside(c);
     int status = run(c, &(how_t){.originals = true, .link = first, .silent = silent, .err = first_err}), again;
 
+    if (!ok(status) && run_unhooked(c, first, silent, first_err)) return 0;
     if (ok(status) || first == LINK_NOTHING) {
         if (!silent) forward(first_err);
         return status;

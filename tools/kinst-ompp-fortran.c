@@ -85,6 +85,17 @@ void kinst_fortran_lower(kinst_source_t *source)
     if (!write_text(source, "regions", false)) source->level = KINST_TEXT_INSTRUMENTED;
 }
 
+void kinst_fortran_unhooked(kinst_source_t *source, const char *subject, const char *why)
+{
+    kinst_list_t *notes = &source->fortran->ignored;
+
+    source->level = KINST_TEXT_NOTED;
+    source->text[KINST_TEXT_NOTED] = source->plain ? source->plain : (char *)source->path;
+    if (notes->n > 1 && strcmp(notes->v[notes->n - 2], subject) == 0) return; /* of an attempt before */
+    kinst_add(notes, subject);
+    kinst_add(notes, why);
+}
+
 void kinst_fortran_make(const kinst_command_t *c, kinst_source_t *source, bool opari)
 {
     static unsigned number;

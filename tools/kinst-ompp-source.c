@@ -7,6 +7,7 @@
 
 #include "tools/ompp-place.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -141,14 +142,14 @@ static char *write_texts(const char *dir, const char *base, const kinst_buffer_t
     char *text = kinst_text("%s/%s", dir, base), *inc_path = kinst_text("%s.ompp.inc", text);
     kinst_buffer_t whole = {0};
 
-    if (mkdir(dir, 0700) != 0) return NULL;
+    if (mkdir(dir, 0700) != 0 && errno != EEXIST) return NULL; /* it may have been written before */
     kinst_putf(&whole, "#include \"%s.ompp.inc\"\n", base);
     kinst_put(&whole, body->text, body->size);
     if (!kinst_file_write(inc_path, inc->text, inc->size) || !kinst_file_write(text, whole.text, whole.size)) return NULL;
     return text;
 }
 
-static void make_noted(kinst_source_t *source, const kinst_scan_t *s, const char *original, size_t size)
+static void make_noted(kinst_source_t *source, const kinst_scan_t *s, const char *original, size_t size, const char *folder)
 {
     kinst_buffer_t inc = {0}, body = {0};
 
@@ -156,7 +157,7 @@ static void make_noted(kinst_source_t *source, const kinst_scan_t *s, const char
     put_notes(&inc, s, source->reason);
     kinst_putf(&body, "#line 1 \"%s\"\n", kinst_escaped(source->path));
     kinst_put(&body, original, size);
-    source->text[KINST_TEXT_NOTED] = write_texts(kinst_text("%s/noted", source->dir), base_name(source->path), &inc, &body);
+    source->text[KINST_TEXT_NOTED] = write_texts(kinst_text("%s/%s", source->dir, folder), base_name(source->path), &inc, &body);
 }
 
 /* The text without OPARI2: user regions and switches only. */
@@ -211,10 +212,28 @@ void kinst_source_lower(kinst_source_t *source, const char *reason)
     if (source->level == KINST_TEXT_INSTRUMENTED) {
         kinst_say("%s is compiled unmodified: %s", source->path, source->reason);
         char *original = kinst_file_read(source->path, &size);
-        if (original && s.absolute) make_noted(source, &s, original, size);
+        if (original && s.absolute) make_noted(source, &s, original, size, "noted");
     }
     source->level = source->level == KINST_TEXT_INSTRUMENTED && source->text[KINST_TEXT_NOTED] ? KINST_TEXT_NOTED
                                                                                                : KINST_TEXT_ORIGINAL;
+}
+
+kinst_source_t kinst_source_unhooked(const kinst_source_t *source, const char *why)
+{
+    kinst_source_t other = *source;
+    kinst_scan_t s = {.source = &other, .absolute = realpath(source->path, NULL), .files = source->files};
+    char *subject = kinst_text("loads and stores of %s", s.absolute ? s.absolute : source->path);
+    char *reason = kinst_text("not counted, it does not compile with hooks: %s", why);
+    char *original = source->dir && !source->fortran ? kinst_file_read(source->path, &(size_t){0}) : NULL;
+
+    other.level = KINST_TEXT_ORIGINAL;
+    kinst_add(&s.ignored, subject);
+    kinst_add(&s.ignored, reason);
+    if (source->fortran) kinst_fortran_unhooked(&other, subject, reason);
+    if (!original) return other;
+    make_noted(&other, &s, original, strlen(original), "unhooked");
+    if (other.text[KINST_TEXT_NOTED]) other.level = KINST_TEXT_NOTED;
+    return other;
 }
 
 static bool make_dir(kinst_source_t *source)
@@ -273,7 +292,7 @@ void kinst_source_make(const kinst_command_t *command, kinst_source_t *source, b
         reason = make_plain(source, &raw);
     } else if (opari && s.unseen.n > 0) {
         raw.unseen = s.unseen;
-        make_noted(source, &raw, text, size);
+        make_noted(source, &raw, text, size, "noted");
         if (source->text[KINST_TEXT_NOTED]) source->level = KINST_TEXT_NOTED;
         return;
     } else {

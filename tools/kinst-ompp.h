@@ -91,9 +91,14 @@ void kinst_source_make(const kinst_command_t *command, kinst_source_t *source, b
 /** \brief Gives a source up to the next lower level, with a reason that Coverage will show. */
 void kinst_source_lower(kinst_source_t *source, const char *reason);
 
+/** \brief A copy of a source whose text is the user's, with a note for the report that it has no hooks. */
+kinst_source_t kinst_source_unhooked(const kinst_source_t *source, const char *why);
+
 /** \brief The same for Fortran. Where only notes are needed, the original stands for the text. */
 void kinst_fortran_make(const kinst_command_t *command, kinst_source_t *source, bool opari);
 void kinst_fortran_lower(kinst_source_t *source);
+/** \brief The user's text with a note for the report. */
+void kinst_fortran_unhooked(kinst_source_t *source, const char *subject, const char *why);
 
 /**
  * \brief Assembler file that tells the run what the build did with the Fortran sources of the command, made at each call.
