@@ -533,7 +533,8 @@ const char FIRST[] = "ompp.first"; /* named metadata of a module that has no hoo
 struct elements_t : PassInfoMixin<elements_t> {
     PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
     {
-        if (module.getFunction("__sanitizer_cov_trace_pc_guard")) return PreservedAnalyses::all(); /* the second step */
+        const bool second = module.getFunction("__sanitizer_cov_trace_pc_guard");
+        if (second || !StringRef(module.getTargetTriple()).starts_with("x86_64")) return PreservedAnalyses::all(); /* also: an accelerator */
         module.getOrInsertNamedMetadata(FIRST);
         for (Function &in : module)
             for (BasicBlock &block : in)
