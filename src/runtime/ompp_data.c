@@ -23,6 +23,7 @@
 #define MAX_BACKENDS 8
 #define MAX_NAME 256
 #define LOWEST_ADDRESS 0x10000u
+#define MAX_NOTED 1023 /* structures that are looked at when measurement ends */
 
 static pthread_mutex_t data_lock = PTHREAD_MUTEX_INITIALIZER;
 static const ompp_data_backend_t *backends[MAX_BACKENDS];
@@ -532,9 +533,39 @@ void ompp_data_from_environment(void)
         ompp_data_add((const void *)(uintptr_t)address, size, ompp_env.data_name, "OMPP_DATA_ADDR");
 }
 
+/* Whether newer ranges have all bytes of a structure's only range, which is still there, but none of them has it alone. */
+static bool is_covered(uint32_t object)
+{
+    const uintptr_t begin = object_at(object)->address, end = begin + object_at(object)->size;
+    const ompp_data_entry_t *found;
+    ompp_data_range_t newest;
+    bool there = false;
+
+    for (size_t i = 0, n = ompp_data_ranges_over(begin, begin + 1, &found); i < n; i++)
+        there |= is_same(found[i].range, object, begin, end);
+    if (!there || !ompp_data_ranges_newest(begin, begin + 1, &newest) || newest.end >= end) return false;
+    for (uintptr_t at = begin; at < end; at = newest.end)
+        if (!ompp_data_ranges_newest(at, at + 1, &newest) || newest.object == object) return false;
+    return true;
+}
+
+static void note_covered(void)
+{
+    char subject[MAX_NAME + 40];
+
+    pthread_mutex_lock(&data_lock);
+    for (uint32_t object = 1; object <= nobjects && object <= MAX_NOTED; object++) {
+        if (atomic_load(&object_at(object)->nranges) != 1 || !is_covered(object)) continue;
+        snprintf(subject, sizeof subject, "data structure %s", name_of(object));
+        ompp_event_coverage(OMPP_COVERAGE_NOTE, subject, "its parts were named by themselves, and count for those names");
+    }
+    pthread_mutex_unlock(&data_lock);
+}
+
 void ompp_data_finish(void)
 {
     ompp_data_note_missing();
+    note_covered();
     if (nbackends == 0 && (nobjects > 0 || *ompp_env.data))
         ompp_event_coverage(OMPP_COVERAGE_NOTE, "data structures are named, but nothing counts for them",
                             ompp_data_hooks_are_refused() ? "the program's hooks were refused"

@@ -61,6 +61,14 @@ def parts(verdict, scratch, program):
         verdict.check("around" in coverage.get("data structure cells", ""), title + ": a hidden one is said: %s" % coverage)
 
 
+def nothing_left(verdict, scratch, program):
+    """All bytes of a structure belong to its parts, each of which has some."""
+    for title, names in (("parts-last", "cells,cells[:3],cells[3:5]"), ("parts-first", "cells[:3],cells[3:5],cells")):
+        _, stores, coverage = run(scratch, program, title, names)
+        verdict.equal((stores["cells"], stores["cells[:3]"], stores["cells[3:5]"]), (0, 15, 25), title)
+        verdict.check("parts" in coverage.get("data structure cells", ""), title + ": nothing is left, and said: %s" % coverage)
+
+
 def twice(verdict, scratch, program):
     outcome, stores, coverage = run(scratch, program, "twice", "hits,geo::K::hits")
     verdict.equal({s: n for s, n in stores.items() if s != "dyn"}, {"hits": 6}, "the same variable twice: one structure")
@@ -100,7 +108,7 @@ def main():
         with open(source, "w") as f:
             f.write(SOURCE)
         memory.build(compiler, source, program, "-O1")
-        for test in (parts, twice, shared_name, refused, counted):
+        for test in (parts, nothing_left, twice, shared_name, refused, counted):
             test(verdict, harness.Scratch("overlap-" + name), program)
     verdict.finish(scratch)
 
