@@ -3,6 +3,7 @@
 
 import os
 import re
+import shutil
 import xml.etree.ElementTree as ElementTree
 
 import memory
@@ -51,6 +52,21 @@ def plain_result(compiler, source, scratch, flags):
     return harness.execute([program], scratch.path).out
 
 
+def by_make(verdict, scratch):
+    """The commands of the README; another size is another program."""
+    folder = scratch.file("example")
+    shutil.copytree(EXAMPLE, folder)
+    for name, compiler in memory.compilers("gcc", "clang", "gfortran"):
+        target, variable = ("run-fortran", "FC") if name == "gfortran" else ("run", "CC")
+        for n in (40, 80):
+            words = ["make", "N=%d" % n, target, "%s=%s" % (variable, compiler), "KINST=%s --memory" % harness.command("kinst-ompp")]
+            done = harness.execute(words, folder)
+            title = " ".join(words[:3])
+            verdict.equal(done.status, 0, "%s: %s" % (title, done.err[-300:]))
+            sums = [line.split() for line in done.out.split("\n") if line.startswith(" SUM")]
+            verdict.check(sums and sums[-1][-2] == grouped(n * n), "%s %s: %s" % (title, name, done.out[-600:]))
+
+
 def main():
     scratch, verdict = harness.Scratch("matvec"), harness.Verdict("matvec")
     for name, compiler in memory.compilers("gcc", "clang", "gfortran"):
@@ -65,6 +81,7 @@ def main():
                 run = harness.run(program, scratch.file("run-" + title.replace(" ", "")), threads)
                 verdict.equal((run.status, run.out), (0, expected), title + ": result")
                 check(verdict, run, title, threads)
+    by_make(verdict, scratch)
     verdict.finish(scratch)
 
 
