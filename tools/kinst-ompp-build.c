@@ -484,7 +484,7 @@ void kinst_build(kinst_command_t *c)
     for (size_t i = 0; i < c->nsources; i++) kinst_source_make(c, &c->sources[i], opari && c->openmp);
     kinst_fortran_module(c);
     if (c->nsources > 1) check_headers(c);
-    if (c->nsources > 0 && c->openmp && !opari && !c->debug)
+    if (c->nsources > 0 && c->openmp && !opari && !c->debug && !kinst_own.memory)
         kinst_say("without -g the report names addresses, not files and lines");
     if (c->step == KINST_STEP_LINK && c->mpi && !readable(ompp_place_find()->lib, mpi_library(c)))
         fprintf(stderr, "kinst-ompp: MPI is not measured: ompp was built for %s, this is %s\n", OMPP_MPI_FAMILIES,

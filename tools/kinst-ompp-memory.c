@@ -117,7 +117,7 @@ void kinst_memory_link(kinst_list_t *argv)
     for (size_t i = 0; i < sizeof wrapped / sizeof wrapped[0]; i++) kinst_addf(argv, "-Wl,--wrap=%s", wrapped[i]);
 }
 
-/* ---- Sources that ask whether ThreadSanitizer is on ------------------------------------------------------------------------ */
+/* ---- What clang's hooks change in a source ------------------------------------------------------------------------------- */
 
 /* As "-MM" writes them: "target: file file \\\n file"; a blank in a name has a backslash before it. */
 static char *next_file(const char **p)
@@ -132,23 +132,43 @@ static char *next_file(const char **p)
     return b.text;
 }
 
-static bool asks(const char *path)
+/* A directive of ours, which clang does not see where it stands in a header: it gets the source alone as the wrapper leaves it. */
+static bool has_directive(const char *text)
 {
-    size_t size;
-    char *text = kinst_file_read(path, &size);
-    bool found = text && strstr(text, "thread_sanitizer");
+    bool found = false;
 
-    free(text);
+    for (const char *hash = text; !found && (hash = strchr(hash, '#')); hash++) {
+        const char *before = hash, *p = kinst_skip_blanks(hash + 1);
+        while (before > text && (before[-1] == ' ' || before[-1] == '\t')) before--;
+        found = (before == text || before[-1] == '\n') && kinst_take(&p, "pragma") && (kinst_take(&p, "omp") || kinst_take(&p, "pomp")) &&
+                kinst_take(&p, "inst");
+    }
     return found;
 }
 
-char *kinst_memory_asks(const kinst_command_t *c, const kinst_source_t *source)
+static void note_file(const char *path, bool is_source, kinst_list_t *notes)
+{
+    size_t size;
+    char *text = kinst_file_read(path, &size);
+
+    if (text && strstr(text, "thread_sanitizer")) {
+        kinst_addf(notes, "%s asks __has_feature(thread_sanitizer)", path);
+        kinst_add(notes, "with --memory clang says yes, and may compile other code of it than without");
+    }
+    if (text && !is_source && has_directive(text)) {
+        kinst_addf(notes, "pragma inst in %s ignored", path);
+        kinst_add(notes, "with clang, directives in headers are not seen: call the functions of <ompp.h> there");
+    }
+    free(text);
+}
+
+void kinst_memory_note(const kinst_command_t *c, const kinst_source_t *source, kinst_list_t *notes)
 {
     kinst_list_t argv = {0};
     char *out = kinst_text("%s/headers", source->dir);
     size_t size;
 
-    if (!kinst_own.memory || !c->clang) return NULL;
+    if (!kinst_own.memory || !c->clang) return;
     for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
     for (size_t i = c->ncompiler; i < c->words.n; i++)
         if (c->kinds[i] == KINST_WORD_OPTION && !kinst_keeps_temporaries(c->words.v[i]) && strcmp(c->words.v[i], "-c") != 0)
@@ -162,9 +182,8 @@ char *kinst_memory_asks(const kinst_command_t *c, const kinst_source_t *source)
     char *text = kinst_file_read(out, &size);
     const char *p = text ? strchr(text, ':') : NULL;
     if (p) p++;
-    for (char *file; p && (file = next_file(&p));)
-        if (asks(file)) return file;
-    return NULL;
+    bool first = true; /* which is the source itself */
+    for (char *file; p && (file = next_file(&p)); first = false) note_file(file, first, notes);
 }
 
 /* ---- A command that compiles and links --------------------------------------------------------------------------------- */

@@ -262,16 +262,6 @@ static bool through_opari(const kinst_command_t *command, kinst_source_t *source
     return s->has_openmp;
 }
 
-/* clang has no name to undefine for this, as gcc has. */
-static void note_asking(const kinst_command_t *command, const kinst_source_t *source, kinst_scan_t *s)
-{
-    char *file = kinst_memory_asks(command, source);
-
-    if (!file) return;
-    kinst_addf(&s->ignored, "%s asks __has_feature(thread_sanitizer)", file);
-    kinst_add(&s->ignored, "with --memory clang says yes, and may compile other code of it than without");
-}
-
 void kinst_source_make(const kinst_command_t *command, kinst_source_t *source, bool opari)
 {
     kinst_scan_t raw = {.source = source, .absolute = realpath(source->path, NULL)}, s;
@@ -284,9 +274,9 @@ void kinst_source_make(const kinst_command_t *command, kinst_source_t *source, b
     text = kinst_file_read(source->path, &size);
     if (!text || !raw.absolute || strlen(text) != size || !make_dir(source)) return;
     kinst_scan(&raw, text, size);
-    note_asking(command, source, &raw);
+    kinst_memory_note(command, source, &raw.ignored);
     if (opari && through_opari(command, source, raw.absolute, &s)) {
-        note_asking(command, source, &s);
+        kinst_memory_note(command, source, &s.ignored);
         reason = make_opari(source, &s);
     } else if (raw.has_calls || raw.ignored.n > 0 || raw.quiet.n > 0) {
         reason = make_plain(source, &raw);

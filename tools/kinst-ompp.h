@@ -191,10 +191,11 @@ typedef struct kinst_run kinst_run_t;
 int kinst_inline_run(const kinst_list_t *argv, const kinst_command_t *command, const kinst_run_t *how);
 
 /**
- * \brief Which file of a source, itself or a header of the user's, asks clang whether ThreadSanitizer is on: its hooks say yes.
- * \return its path; NULL = none, or not built with clang and hooks.
+ * \brief Notes what clang's hooks change in a source and the user's headers: whether ThreadSanitizer is on, directives that are not seen.
+ *
+ * \param[in,out] notes  subject, reason, subject, ...; nothing is added when it is not built with clang and hooks.
  */
-char *kinst_memory_asks(const kinst_command_t *command, const kinst_source_t *source);
+void kinst_memory_note(const kinst_command_t *command, const kinst_source_t *source, kinst_list_t *notes);
 
 /* ---- Processes ------------------------------------------------------------------------------------------------------- */
 

@@ -81,6 +81,8 @@ def macros(verdict, scratch, name, compiler):
     wanted = {"v": [0, 100]} if clang else {"v": [0, 100], "w": [100, 0]}
     verdict.equal({s: memory.counts(profile, s, inside)[:2] for s in memory.objects(profile)}, wanted, name + ": macros: counts")
     asks = [c for c in profile.coverage if "thread_sanitizer" in c.get("subject", "")]
+    unseen = [c.get("reason", "") for c in profile.coverage if c.get("subject", "").startswith("pragma inst in s/macros.h")]
+    verdict.equal(["headers" in u for u in unseen], [True] if clang else [], name + ": a directive that is not seen is told of")
     verdict.equal((run.out, len(asks)), ("asked\n" if clang else "", int(clang)), name + ": sources that ask for ThreadSanitizer")
 
 
