@@ -181,7 +181,8 @@ static void register_metrics(void)
     if (all > clang)
         ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE " of gcc",
                             "constant data, the read before a bit-field is written, writes of floating-point atomics and reductions, "
-                            "blanks that fill a text of Fortran; with -Os, memcpy and memset of more than 8 KiB right behind an assignment of the same bytes");
+                            "blanks that fill a text of Fortran; with -Os, memcpy and memset of more than 8 KiB right behind an "
+                            "assignment of the same bytes");
     if (clang)
         ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE " of clang",
                             "OpenMP atomics and reductions, functions that never return; where there was no plugin for it (docs/data.md) "
