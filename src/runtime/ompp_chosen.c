@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,11 +51,11 @@ static bool lacks_libraries(void)
     return lacks_gomp(&loaded) || lacks_mpi(&loaded);
 }
 
-/* Its own file, where that has a name still. */
+/* Its own file, where that has a name still. Where the loader was started with the program as its argument, it is the loader's. */
 static bool find_program(char path[PATH_MAX], struct stat *program)
 {
     struct stat named;
-    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    ssize_t n = getauxval(AT_BASE) ? readlink("/proc/self/exe", path, PATH_MAX - 1) : 0;
 
     if (n <= 0) return false;
     path[n] = '\0';

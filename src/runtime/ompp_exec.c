@@ -2,6 +2,7 @@
 #include "runtime/ompp_exec_priv.h"
 
 #include "base/ompp_env.h"
+#include "base/ompp_image.h"
 #include "base/ompp_intercept.h"
 
 #include <errno.h>
@@ -37,26 +38,50 @@ static bool can_interpret(char *line)
     return *line == '/' && access(line, X_OK) == 0;
 }
 
+/* A program of this machine, whose loader is there. */
+static bool can_load(const char *path)
+{
+    ompp_image_t image;
+    bool can;
+
+    if (!ompp_image_open(path, &image)) return false;
+    can = ompp_image_runs_here(&image);
+    const ElfW(Phdr) *loader = can ? ompp_image_header(&image, PT_INTERP) : NULL;
+    if (loader) {
+        can = loader->p_filesz > 0 && loader->p_offset < image.size && loader->p_filesz <= image.size - loader->p_offset &&
+              image.data[loader->p_offset + loader->p_filesz - 1] == '\0' &&
+              access((const char *)image.data + loader->p_offset, X_OK) == 0;
+    }
+    ompp_image_close(&image);
+    return can;
+}
+
 /* Names of what only this process has: its own file, its descriptors. */
 static bool is_own(const char *path)
 {
     return strncmp(path, "/proc/", strlen("/proc/")) == 0 || strncmp(path, "/dev/", strlen("/dev/")) == 0;
 }
 
+static bool is_command(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
 /* What the system would refuse is left to it: the program is told why, and goes on. */
 static bool can_start(const char *path, bool script)
 {
     char begin[256] = "";
-    struct stat st;
     int fd;
 
-    if (is_own(path)) return false;
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || access(path, X_OK) != 0) return false;
+    if (is_own(path) || !is_command(path)) return false;
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return false;
     ssize_t n = read(fd, begin, sizeof begin - 1);
     close(fd);
-    return n > 4 && (memcmp(begin, "\177ELF", 4) == 0 || (script && memcmp(begin, "#!", 2) == 0 && can_interpret(begin)));
+    if (n <= 4) return false;
+    return memcmp(begin, ELFMAG, SELFMAG) == 0 ? can_load(path) : script && memcmp(begin, "#!", 2) == 0 && can_interpret(begin);
 }
 
 static bool is_set_again(const char *entry)
@@ -154,7 +179,7 @@ static int follow_execv(const char *path, char *const argv[])
     return real_execv(path, argv);
 }
 
-/* As the C library searches; without PATH, it is left to it. */
+/* As the C library searches, which takes the first command, whatever is in it; without PATH, it is left to it. */
 static void start_found(const char *name, char *const argv[], char *const envp[])
 {
     const char *list = ompp_env_foreign("PATH");
@@ -164,8 +189,11 @@ static void start_found(const char *name, char *const argv[], char *const envp[]
     else if (name && *name && list && getpid() == launched)
         for (bool more = true; more; list++) {
             int length = (int)strcspn(list, ":");
-            if (snprintf(path, sizeof path, "%.*s/%s", length ? length : 1, length ? list : ".", name) < (int)sizeof path)
+            if (snprintf(path, sizeof path, "%.*s/%s", length ? length : 1, length ? list : ".", name) < (int)sizeof path &&
+                is_command(path)) {
                 start_again(path, argv, envp);
+                return;
+            }
             list += length;
             more = *list == ':';
         }

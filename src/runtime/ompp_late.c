@@ -43,7 +43,7 @@ static void *(*real_dlopen)(const char *, int);
 static void *(*real_dlsym)(void *, const char *);
 static const ompp_intercept_t calls[] = {{"dlopen", (void *)follow_dlopen, (void **)&real_dlopen},
                                          {"dlsym", (void *)follow_dlsym, (void **)&real_dlsym}};
-enum { NCALLS = sizeof calls / sizeof calls[0] };
+enum { NCALLS = sizeof calls / sizeof calls[0], ROOM = 128 * 1024 };
 
 static const char *family; /* of the wrappers */
 static char wrappers[PATH_MAX];
@@ -53,7 +53,7 @@ static atomic_bool settled; /* an MPI has come */
 
 typedef struct {
     const char *family; /* "" = none */
-    char path[PATH_MAX]; /* of the MPI itself; "" = not found */
+    char path[PATH_MAX]; /* of the MPI itself; its name alone: not found */
 } mpi_t;
 
 /* The first is the one. */
@@ -61,14 +61,16 @@ static void see_name(const char *soname, void *data)
 {
     mpi_t *mpi = data;
 
-    if (!*mpi->family) mpi->family = ompp_known_mpi(soname);
+    if (*mpi->family || !*ompp_known_mpi(soname)) return;
+    mpi->family = ompp_known_mpi(soname);
+    snprintf(mpi->path, sizeof mpi->path, "%s", soname);
 }
 
 static void see_file(const char *path, void *data)
 {
     mpi_t *mpi = data;
 
-    if (!*mpi->path && *ompp_known_mpi(path)) snprintf(mpi->path, sizeof mpi->path, "%s", path);
+    if (!strchr(mpi->path, '/') && strcmp(ompp_known_mpi(path), mpi->family) == 0) snprintf(mpi->path, sizeof mpi->path, "%s", path);
 }
 
 /* libmpi.so, a link for who builds programs, leads to that of a family. */
@@ -81,17 +83,17 @@ static const char *family_of_file(const char *path)
 
 static void find_mpi(const char *name, const char *asker, mpi_t *mpi)
 {
-    *mpi = (mpi_t){.family = ompp_known_mpi(name)};
-    if (strchr(name, '/')) snprintf(mpi->path, sizeof mpi->path, "%s", name);
-    else if (!ompp_needed_find(name, asker, mpi->path)) return;
-    mpi->family = family_of_file(mpi->path);
-    if (*mpi->family) return;
-    ompp_needed_names(mpi->path, see_name, mpi);
-    if (!*mpi->family) return;
     char library[PATH_MAX];
-    snprintf(library, sizeof library, "%s", mpi->path);
-    mpi->path[0] = '\0';
-    ompp_needed_files(library, see_file, mpi);
+
+    *mpi = (mpi_t){.family = ompp_known_mpi(name)};
+    snprintf(mpi->path, sizeof mpi->path, "%s", name);
+    snprintf(library, sizeof library, "%s", name);
+    if (!strchr(name, '/') && !ompp_needed_find(name, asker, library)) return;
+    snprintf(mpi->path, sizeof mpi->path, "%s", library);
+    mpi->family = family_of_file(library);
+    if (*mpi->family) return;
+    ompp_needed_names(library, see_name, mpi);
+    if (*mpi->family) ompp_needed_files(library, see_file, mpi);
 }
 
 /* ---- Libraries that are opened ------------------------------------------------------------------------------------------ */
@@ -105,12 +107,23 @@ static bool is_loaded(const char *name)
     return library != NULL;
 }
 
-/* The program's own MPI, which need not be the one that the wrappers were built with, is there before they look for theirs. */
-static void open_wrappers(const mpi_t *mpi)
+/*
+ * The program's own MPI, which need not be the one that the wrappers were built with, is there before they look for theirs. One that is
+ * not there does not come with them: the program asks whether it is, and may go on to another.
+ */
+static bool open_wrappers(const mpi_t *mpi)
 {
-    if (*mpi->path) real_dlopen(mpi->path, RTLD_NOW);
-    real_dlopen(wrappers, RTLD_NOW | RTLD_GLOBAL);
+    const bool there = real_dlopen(mpi->path, RTLD_NOW) != NULL;
+
+    if (there) real_dlopen(wrappers, RTLD_NOW | RTLD_GLOBAL);
     dlerror();
+    return there;
+}
+
+/* \return whether it has come. */
+static bool take(const mpi_t *mpi)
+{
+    return strcmp(mpi->family, family) == 0 ? open_wrappers(mpi) : strchr(mpi->path, '/') != NULL;
 }
 
 static const char *file_of(const void *code)
@@ -121,14 +134,35 @@ static const char *file_of(const void *code)
     return ompp_program_path();
 }
 
-static void prepare(const char *name, const void *caller)
+/* Threads and coroutines may have small stacks, on which the program's own call has room, and a search for libraries has not. */
+static bool has_room(void)
+{
+    const char *here = __builtin_frame_address(0);
+    pthread_attr_t attr;
+    void *low = NULL;
+    size_t size = 0;
+
+    if (pthread_getattr_np(pthread_self(), &attr) != 0) return false;
+    pthread_attr_getstack(&attr, &low, &size);
+    pthread_attr_destroy(&attr);
+    return here > (char *)low && (size_t)(here - (char *)low) < size && here - (char *)low > ROOM;
+}
+
+/* Not inline: its stack is used where there is room alone. */
+__attribute__((noinline)) static void search_and_open(const char *name, const void *caller)
 {
     mpi_t mpi = {.family = ""};
+
+    if (!is_loaded(name)) find_mpi(name, file_of(caller), &mpi);
+    if (*mpi.family && !atomic_exchange(&settled, true) && !take(&mpi)) atomic_store(&settled, false);
+}
+
+static void prepare(const char *name, const void *caller)
+{
     int cancel, saved = errno;
 
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    if (!is_loaded(name)) find_mpi(name, file_of(caller), &mpi);
-    if (*mpi.family && !atomic_exchange(&settled, true) && strcmp(mpi.family, family) == 0) open_wrappers(&mpi);
+    if (has_room()) search_and_open(name, caller);
     pthread_setcancelstate(cancel, NULL);
     errno = saved;
 }

@@ -35,6 +35,7 @@ int kernel(void)
 """
 EXEC = """
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -66,6 +67,11 @@ int main(int argc, char **argv)
     if (is(argv, "execveat here")) execveat(AT_FDCWD, "app", words, environ, 0);
     if (is(argv, "missing"))
         return execv("./nosuch", words) == -1 && execl("./nosuch", "x", NULL) == -1 && fexecve(77, words, environ) == -1 ? 3 : 4;
+    if (is(argv, "refused")) return execv("./foreign", words) == -1 && errno == ENOEXEC && execv("./loaderless", words) == -1 && errno == ENOENT ? 3 : 4;
+    if (is(argv, "found")) {
+        setenv("PATH", "first:.", 1);
+        execlp("app", "app", NULL);
+    }
     if (is(argv, "deleted")) {
         int copy = open("copy", O_RDONLY | O_CLOEXEC);
         unlink("copy");
@@ -94,6 +100,33 @@ int main(int argc, char **argv)
     }
     return 0;
 }
+"""
+SMALL = """
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+static void *opens(void *name) { return dlopen(name, RTLD_NOW); }
+int main(int argc, char **argv)
+{
+    pthread_attr_t attr;
+    pthread_t thread;
+    void *library = 0;
+    pthread_attr_init(&attr);
+    if (pthread_attr_setstacksize(&attr, 32 * 1024)) return 77;
+    if (argc != 2 || pthread_create(&thread, &attr, opens, argv[1])) return 77;
+    pthread_join(thread, &library);
+    return !library;
+}
+"""
+ABSENT = """
+import ctypes, sys
+for name in ("%s", "%s"):
+    try:
+        ctypes.CDLL(name)
+        sys.exit(1)
+    except OSError:
+        pass
+sys.exit(ctypes.CDLL("./libgo-%s.so").go())
 """
 MPI = """
 #include <mpi.h>
@@ -172,6 +205,7 @@ def replaced(case):
         case.verdict.equal(done.out, "2\n", way + ": output")
     case.run("exec of itself, by the name that only it has", ["--", "./exec", "again"], 4, 0, ())
     case.run("exec that fails", ["--", "./exec", "missing"], 3, 0, ("nothing was measured",))
+    refused(case)
     shutil.copy(os.path.join(case.folder, "app"), os.path.join(case.folder, "copy"))
     done = case.run("a file that has no name any more", ["--", "./exec", "deleted"], 0, 0, ())
     case.verdict.equal(done.out, "2\n", "a file that has no name any more: output")
@@ -183,6 +217,24 @@ def replaced(case):
     case.verdict.equal(keep(done.out), keep(plain.out), "environment of the program that took over")
     done = case.run("options stay", ["--appname=renamed", "--", "sh", "-c", "exec ./app"], 0, 1, ())
     case.verdict.check(os.path.basename(done.reports()[0]).startswith("renamed."), "options stay: %s" % done.reports())
+
+
+def refused(case):
+    """What the system refuses, the program is told; what it does not, is what would run without us."""
+    app = open(os.path.join(case.folder, "app"), "rb").read()
+    loader = app[app.index(b"/lib"):].split(b"\0")[0]
+    os.makedirs(os.path.join(case.folder, "first"), exist_ok=True)
+    for name, content in (("foreign", app[:18] + b"\xfe\xfe" + app[20:]), ("loaderless", app.replace(loader, b"/nul" + loader[4:], 1)),
+                          ("first/app", b"echo first\n")):
+        with open(os.path.join(case.folder, name), "wb") as file:
+            file.write(content)
+        os.chmod(os.path.join(case.folder, name), 0o755)
+    case.run("programs that the system refuses", ["--", "./exec", "refused"], 3, 0, ("nothing was measured",))
+    done = case.run("a script without #! comes first", ["--", "./exec", "found"], 0, 0, None)
+    case.verdict.equal(done.out, "first\n", "a script without #! comes first: output")
+    # The loader as a command: the program is its argument.
+    done = case.run("by the loader", ["--children", "--omp-runtime=auto", "--", "sh", "-c", "%s ./app; true" % loader.decode()], 0, 0, None)
+    case.verdict.equal(done.out, "2\n", "by the loader: output")
 
 
 def started(case):
@@ -281,6 +333,18 @@ def wrong_family(case, family, other):
     case.verdict.check(any(note["kind"] == "mpi-off" and right in note.get("reason", "") for note in done.profile().coverage),
                        "opens %s: Coverage: %s" % (family, done.profile().coverage))
     case.run("opens %s alone" % family, [wrong, "--", words[0], *words[3:]], 0, 0, ("loads libmpi", right), **root)
+    # There is little room where it is opened.
+    case.build("small", SMALL, "-pthread")
+    case.build("libnone.so", "int none;", "-shared", "-fPIC")
+    if case.execute(["./small", "./libnone.so"]).status == 0:
+        case.run("a small stack", [right, "--", "./small", "./libnone.so"], 0, 0, None)
+    # What is not there is not there; what it asks for next is.
+    name = {"openmpi": "libmpi.so.40", "mpich": "libmpi.so.12"}
+    with open(os.path.join(case.folder, "absent.py"), "w") as file:
+        file.write(ABSENT % (name[other] + ".absent", name[family] + ".absent", family))
+    python = [sys.executable, "absent.py"]
+    if case.execute(python, **root).status == 0:
+        case.run("asks for others before " + family, [right, "--", *python], 0, 1, (), **root)
     # Opened by a library that was opened itself.
     python = [sys.executable, "-c", "import ctypes, sys; sys.exit(ctypes.CDLL('./libgo-%s.so').go())" % family]
     if case.execute(python, **root).status == 0:
