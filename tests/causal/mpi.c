@@ -70,6 +70,21 @@ static void pipeline(void)
     stages(MPI_Send, &x, 1);
 }
 
+/* Each two ranks send to each other before they wait for what comes: no receipt can come while a rank is in its send. */
+static void crossing(void)
+{
+    enum { WORDS = 20000, MANY = 100 };
+    static double out[WORDS], in[WORDS];
+    const int peer = (rank ^ 1) < size ? rank ^ 1 : MPI_PROC_NULL;
+
+    for (int i = 0; i < MANY * run.rounds; i++) {
+        MPI_Request request;
+        MPI_Irecv(in, WORDS, MPI_DOUBLE, peer, 1, MPI_COMM_WORLD, &request);
+        MPI_Send(out, WORDS, MPI_DOUBLE, peer, 1, MPI_COMM_WORLD);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
 /* The sender waits for the receiver, too: a gains as well where b is slower. */
 static void synchronous(void)
 {
@@ -250,7 +265,8 @@ int main(int argc, char **argv)
         void (*run)(void);
     } cases[] = {{"bulk", bulk}, {"early", early}, {"pipeline", pipeline}, {"synchronous", synchronous}, {"rendezvous", rendezvous},
                  {"halo", halo}, {"persistent", persistent}, {"workers", workers}, {"subcomm", subcomm}, {"rooted", rooted},
-                 {"overlap", overlap}, {"polling", polling}, {"silent", silent}};
+                 {"overlap", overlap}, {"polling", polling}, {"silent", silent},
+                 {"crossing", crossing}};
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -140,6 +140,14 @@ def without_memory(verdict, scratch):
     verdict.check(visits and not any(visits), "no memory: visits of blocks are %s" % visits)
 
 
+def crossing(scratch, program):
+    """Ranks do not wait, in each send, for receipts that cannot come: 4000 sends, each of which waited for 50 us."""
+    crossed, limit = validation.Case("mpi", "crossing", {}, 2, 40), 40e-6 * 4000
+    alone, _ = validation.execute(scratch, program, crossed)
+    virtual, _ = validation.execute(scratch, program, crossed, OMPP_CAUSAL="virtual")
+    return ["crossing: %.3f sec without clocks, %.3f with them" % (alone, virtual)] if virtual > alone + limit else [], 1
+
+
 def main():
     verdict, scratch = harness.Verdict("mpi"), harness.Scratch("mpi")
     harness.mpirun()
@@ -151,6 +159,7 @@ def main():
     overlap(verdict, scratch, program)
     open_order(verdict, scratch, program)
     verdict.timed(lambda: started(scratch, program))
+    verdict.timed(lambda: crossing(scratch, program))
     verdict.timed(lambda: experiments(scratch, program))
     verdict.timed(lambda: apart(scratch, program))
     in_turn(verdict, scratch, program)
