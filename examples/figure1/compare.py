@@ -126,7 +126,8 @@ def main():
         if report:
             show("ompp " + mode, of_ompp(report[0]), "x %.2f" % (took / base))
     if shutil.which("coz"):
-        run([CXX, "-gdwarf-3", *[word for word in common if word != "-g"], "-ldl", "-o", "with-coz"], folder)
+        header = "-I" + os.path.join(HERE, "..", "..", "include")
+        run([CXX, "-gdwarf-3", header, *[word for word in common if word != "-g"], "-ldl", "-o", "with-coz"], folder)
         took = seconds(["coz", "run", "-o", "figure1.coz", "-s", "%figure1.cc", "---", "./with-coz", *arguments], folder)
         found = of_coz(os.path.join(folder, "figure1.coz")) if os.path.exists(os.path.join(folder, "figure1.coz")) else {}
         show("coz", found, "x %.2f" % (took / base))
