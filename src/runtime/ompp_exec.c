@@ -236,10 +236,18 @@ static size_t count_words(const char *first, va_list rest)
     return n;
 }
 
-/* words: [count + 1] */
-static void take_words(char **words, const char *first, va_list *rest)
+typedef int call_t(const char *name, char *const argv[], char *const envp[]);
+
+/* rest: of first, as it is before the second word. own_environment: that stands behind the last word. */
+static int with_words(call_t *call, const char *name, const char *first, va_list rest, bool own_environment)
 {
-    for (const char *word = first; (*words++ = (char *)word); word = va_arg(*rest, const char *)) continue;
+    va_list again;
+
+    va_copy(again, rest);
+    char *words[count_words(first, again) + 1], **next = words;
+    va_end(again);
+    for (const char *word = first; (*next++ = (char *)word); word = va_arg(rest, const char *)) continue;
+    return call(name, words, own_environment ? va_arg(rest, char *const *) : environ);
 }
 
 static int follow_execl(const char *path, const char *first, ...)
@@ -247,12 +255,9 @@ static int follow_execl(const char *path, const char *first, ...)
     va_list rest;
 
     va_start(rest, first);
-    char *words[count_words(first, rest) + 1];
+    const int status = with_words(follow_execve, path, first, rest, false);
     va_end(rest);
-    va_start(rest, first);
-    take_words(words, first, &rest);
-    va_end(rest);
-    return follow_execv(path, words);
+    return status;
 }
 
 static int follow_execlp(const char *name, const char *first, ...)
@@ -260,27 +265,19 @@ static int follow_execlp(const char *name, const char *first, ...)
     va_list rest;
 
     va_start(rest, first);
-    char *words[count_words(first, rest) + 1];
+    const int status = with_words(follow_execvpe, name, first, rest, false);
     va_end(rest);
-    va_start(rest, first);
-    take_words(words, first, &rest);
-    va_end(rest);
-    return follow_execvp(name, words);
+    return status;
 }
 
-/* The environment stands behind the last word. */
 static int follow_execle(const char *path, const char *first, ...)
 {
     va_list rest;
 
     va_start(rest, first);
-    char *words[count_words(first, rest) + 1];
+    const int status = with_words(follow_execve, path, first, rest, true);
     va_end(rest);
-    va_start(rest, first);
-    take_words(words, first, &rest);
-    char *const *envp = va_arg(rest, char *const *);
-    va_end(rest);
-    return follow_execve(path, words, envp);
+    return status;
 }
 
 void ompp_exec_follow(void)
