@@ -146,6 +146,7 @@ static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
     self->clocks.where = where(to.node);
     if (self->chases && ompp_meter_parent(from.node) == to.node) ompp_causal_chase(self); /* before it is handed out more */
     if (from.node == to.node && from.waits == to.waits) {
+        t = ompp_meter_until();
         ompp_progress_finish(t);
         ompp_causal_result(self, t);
     }
@@ -159,10 +160,12 @@ static void end(void *state)
 {
     ompp_causal_thread_t *self = state;
 
+    const ompp_time_t t = ompp_meter_until();
+
     self->busy = true;
     if (self->main) {
-        ompp_progress_finish(ompp_event_now());
-        ompp_causal_result(self, ompp_event_now());
+        ompp_progress_finish(t);
+        ompp_causal_result(self, t);
         __atomic_store_n(&ompp_sync_subscriber, NULL, __ATOMIC_RELAXED);
     }
     ompp_causal_self = NULL;

@@ -185,6 +185,12 @@ static uint64_t whole_ns(ompp_fine_t o)
     return o > 0 ? (uint64_t)(o / OMPP_FINE + 0.5) : 0;
 }
 
+/* What a clock has gone on by since the measurement ended is not part of it. */
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Followed for less than this part of the run is followed partly. */
 #define NEARLY_ALL 0.95
 
@@ -208,7 +214,7 @@ static void write_region(const ompp_causal_thread_t *self, unsigned slot, ompp_t
         if (rule->percent[k] == 0) continue;
         clock->permille = (uint32_t)(rule->percent[k] * 10);
         clock->time_ns = time;
-        clock->saved_ns = past->saved_ns[k] + whole_ns(ompp_clocks_offset(rule, &self->clocks, slot * SPEEDUPS + k));
+        clock->saved_ns = smaller(past->saved_ns[k] + whole_ns(ompp_clocks_offset(rule, &self->clocks, slot * SPEEDUPS + k)), time);
         clock->observations = past->spans + spans;
     }
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);

@@ -391,12 +391,13 @@ void ompp_runtime_absent(const ompp_reduce_t *reduce)
     }
 }
 
-/* Nothing is measured from here on. \return true for the one caller that ends a running measurement. */
-static bool stop(void)
+/* Nothing is measured from here on; t: the end. \return true for the one caller that ends a running measurement. */
+static bool stop(ompp_time_t t)
 {
     ompp_data_finish();
     if (atomic_exchange(&ompp_process.state, OMPP_STATE_DEAD) != OMPP_STATE_RUNNING) return false;
     atomic_store(&ompp_process.on, 0);
+    ompp_process.header->end_ns = t;
     ompp_dump_stop();
     return true;
 }
@@ -456,7 +457,6 @@ static bool is_file_of_run(void)
 /* Measurement is over. */
 static void end_badly(ompp_time_t t, const char *why)
 {
-    ompp_process.header->end_ns = t;
     note_why(why);
     bool written = local_report(t, OMPP_END_INCOMPLETE, false, why);
     if (written && !is_file_of_run()) remove_files();
@@ -467,7 +467,7 @@ static void end_now(ompp_time_t t, const char *why)
 {
     int saved_errno = errno;
 
-    if (atomic_load(&ended_badly) || !stop()) return;
+    if (atomic_load(&ended_badly) || !stop(t)) return;
     if (ompp_thread_self) ompp_meter_flush(ompp_thread_self);
     missed_threads = ompp_meter_take_over(ompp_thread_self);
     ompp_thread_self = &ompp_thread_none;
@@ -544,11 +544,10 @@ void ompp_runtime_finalize(const ompp_reduce_t *reduce)
     bool done = true;
     int error = 0;
 
-    if (!stop()) return;
+    if (!stop(t)) return;
     if (ompp_thread_self) ompp_meter_end(ompp_thread_self);
     missed_threads = ompp_meter_take_over(ompp_thread_self);
     ompp_thread_self = &ompp_thread_none;
-    ompp_process.header->end_ns = t;
     if (reduce && wants_reports_of("ranks")) done = report_of_rank(t, ompp_process.header->rank);
     if (!reduce || wants_reports_of("merged")) {
         error = reduce && reduce->size > 1 ? meet(reduce) : 0;

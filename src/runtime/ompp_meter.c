@@ -162,6 +162,13 @@ unsigned ompp_meter_take_over(const ompp_thread_t *self)
 
 /* ---- For meters ----------------------------------------------------------------------------------------------------- */
 
+ompp_time_t ompp_meter_until(void)
+{
+    const ompp_time_t end = ompp_process.header->end_ns;
+
+    return end ? end : ompp_clock_now();
+}
+
 uint64_t *ompp_meter_values(ompp_off_t node, unsigned set, unsigned object, unsigned n)
 {
     ompp_thread_t *thread = ompp_thread_self;

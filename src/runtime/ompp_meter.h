@@ -63,6 +63,9 @@ ompp_off_t ompp_meter_parent(ompp_off_t node);
 /** \return the node's region; 0 for a root. */
 ompp_region_ref_t ompp_meter_region(ompp_off_t node);
 
+/** \return time until which is measured: now, or the end of the measurement once that has come. For results, not for events. */
+ompp_time_t ompp_meter_until(void);
+
 /** \brief The place the calling thread is in, without counting a change; node 0 when it is not measured. */
 ompp_place_now_t ompp_meter_place(void);
 
