@@ -14,6 +14,9 @@
 #define OFTEN_PER_SECOND 1000.0
 #define MESSAGE_NS 20000.0 /* more than a message needs before its bytes go */
 #define BYTE_NS 5.0        /* and for a byte: 200 MB/s */
+#define TINY_NS 100000.0   /* work in an execution of a loop: each chunk costs an atomic operation that all threads want */
+#define SHORT_NS 1000000.0 /* work in a parallel region: starting and ending its threads takes some 10 us */
+#define COSTLY 0.05        /* share of a region's thread time */
 
 /* What one call works on, for one region after the other. */
 typedef struct {
@@ -196,6 +199,26 @@ static bool is_uneven(find_t *f, uint32_t region, ompp_column_t column)
     return most > least && least != UINT64_MAX;
 }
 
+static uint64_t phase_of_region(const ompp_profile_t *p, uint32_t region, unsigned phase)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t n = 1; n < p->nnodes; n++)
+        if (p->nodes[n].region == region) sum += ompp_analysis_phase(p, n, phase);
+    return sum;
+}
+
+/* What a thread works in an execution, in the mean: waiting and management do not make a loop longer. */
+static bool works_less(const ompp_profile_t *p, uint32_t region, double ns)
+{
+    double work = 0;
+
+    for (unsigned phase = 0; phase < OMPP_PHASE_NUM; phase++)
+        if (ompp_phase_is_work[phase] && ompp_phase_slot[p->regions[region].construct][phase] != OMPP_NO_SLOT)
+            work += (double)phase_of_region(p, region, phase);
+    return work < ns * (double)column_sum(p, region, OMPP_COLUMN_EXEC_C);
+}
+
 static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_when_t when)
 {
     ompp_column_t piece = piece_column(construct);
@@ -220,22 +243,17 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
         return f->sends && !f->recvs && !f->colls && f->call_ns > MESSAGE_NS * (double)f->sends + BYTE_NS * (double)f->bytes_out;
     case OMPP_WHEN_MOVES:
         return f->recvs || f->sends || f->bytes_in || f->bytes_out;
+    case OMPP_WHEN_TINY:
+        return works_less(f->profile, region, TINY_NS);
+    case OMPP_WHEN_SHORT:
+        return works_less(f->profile, region, SHORT_NS);
     }
     return false;
 }
 
-static uint64_t phase_of_region(const ompp_profile_t *p, uint32_t region, unsigned phase)
-{
-    uint64_t sum = 0;
-
-    for (uint32_t n = 1; n < p->nnodes; n++)
-        if (p->nodes[n].region == region) sum += ompp_analysis_phase(p, n, phase);
-    return sum;
-}
-
 /* ---- All regions ---------------------------------------------------------------------------------------------------- */
 
-/* The property of a region, or one without time. */
+/* The property of a region by what its threads wait for, or one without time. */
 static ompp_finding_t find_one(find_t *f, uint32_t region)
 {
     const ompp_profile_t *p = f->profile;
@@ -250,6 +268,26 @@ static ompp_finding_t find_one(find_t *f, uint32_t region)
         bool late = rule->when == OMPP_WHEN_LATE;
         uint64_t lost = mpi ? to_ns(late ? f->waiting : f->busy) : phase_of_region(p, region, rule->phase);
         return (ompp_finding_t){rule->property, region, late ? f->late_rank : OMPP_NONE, lost};
+    }
+    return none;
+}
+
+/* The property of a region by what it takes to start and end its threads, or one without time. */
+static ompp_finding_t find_management(find_t *f, uint32_t region)
+{
+    const ompp_profile_t *p = f->profile;
+    unsigned construct = p->regions[region].construct;
+    ompp_finding_t none = {.region = region, .rank = OMPP_NONE};
+    uint64_t lost = 0;
+
+    for (size_t i = 0; i < ompp_nproperty_managements; i++) {
+        const ompp_property_management_t *rule = &ompp_property_managements[i];
+        if (rule->construct != construct || !holds(f, region, construct, rule->when)) continue;
+        for (size_t k = 0; k < ompp_nrules; k++)
+            if (ompp_rules[k].construct == construct && ompp_rules[k].class == OMPP_CLASS_MGMT)
+                lost += phase_of_region(p, region, ompp_rules[k].phase);
+        if ((double)lost < COSTLY * (double)column_sum(p, region, OMPP_COLUMN_EXEC_T)) return none;
+        return (ompp_finding_t){rule->property, region, OMPP_NONE, lost};
     }
     return none;
 }
@@ -293,13 +331,15 @@ static int by_severity(const void *a, const void *b, void *profile)
     uint32_t nx = x->region == OMPP_NONE ? 0 : p->regions[x->region].number, ny = y->region == OMPP_NONE ? 0 : p->regions[y->region].number;
 
     if (x->lost_ns != y->lost_ns) return x->lost_ns > y->lost_ns ? -1 : 1;
-    return nx != ny ? (nx < ny ? -1 : 1) : x->region < y->region ? -1 : x->region > y->region;
+    if (nx != ny) return nx < ny ? -1 : 1;
+    if (x->region != y->region) return x->region < y->region ? -1 : 1;
+    return x->property < y->property ? -1 : x->property > y->property;
 }
 
 int ompp_analysis_properties(const ompp_profile_t *p, ompp_finding_t **findings, size_t *n)
 {
     find_t f = {.profile = p, .basis = ompp_analysis_basis(p)};
-    ompp_finding_t *all = calloc(p->nregions + 1, sizeof *all);
+    ompp_finding_t *all = calloc(2 * p->nregions + 1, sizeof *all);
     size_t found = 0;
     int rc = -OMPP_E_NOMEM;
 
@@ -312,6 +352,8 @@ int ompp_analysis_properties(const ompp_profile_t *p, ompp_finding_t **findings,
         found = all[0].lost_ns > 0;
         for (uint32_t r = 0; r < p->nregions; r++) {
             all[found] = find_one(&f, r);
+            found += all[found].lost_ns > 0;
+            all[found] = find_management(&f, r);
             found += all[found].lost_ns > 0;
         }
         qsort_r(all, found, sizeof *all, by_severity, (void *)p);

@@ -18,6 +18,14 @@ const ompp_property_rule_t ompp_property_rules[] = {
 };
 const size_t ompp_nproperty_rules = sizeof ompp_property_rules / sizeof ompp_property_rules[0];
 
+const ompp_property_management_t ompp_property_managements[] = {
+#define OMPP_PROPERTY_MANAGEMENT(construct, when, property)                                                            \
+    {OMPP_CONSTRUCT_##construct, OMPP_WHEN_##when, OMPP_PROPERTY_##property},
+#include "model/ompp_property.def"
+#undef OMPP_PROPERTY_MANAGEMENT
+};
+const size_t ompp_nproperty_managements = sizeof ompp_property_managements / sizeof ompp_property_managements[0];
+
 const ompp_property_call_t ompp_property_calls[] = {
 #define OMPP_PROPERTY_CALL(property, calls, advice) {OMPP_PROPERTY_##property, calls, advice},
 #include "model/ompp_property.def"

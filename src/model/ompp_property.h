@@ -24,7 +24,9 @@ typedef enum {
     OMPP_WHEN_LATE,
     OMPP_WHEN_RECEIVES,
     OMPP_WHEN_DELAYED,
-    OMPP_WHEN_MOVES
+    OMPP_WHEN_MOVES,
+    OMPP_WHEN_TINY,
+    OMPP_WHEN_SHORT
 } ompp_property_when_t;
 
 typedef struct {
@@ -41,9 +43,16 @@ typedef struct {
     uint8_t construct, phase, when, property;
 } ompp_property_rule_t;
 
+/** The second property of a region, for the time of its phases of the class Mgmt. */
+typedef struct {
+    uint8_t construct, when, property;
+} ompp_property_management_t;
+
 extern const ompp_property_row_t ompp_properties[OMPP_PROPERTY_NUM];
 extern const ompp_property_rule_t ompp_property_rules[];
 extern const size_t ompp_nproperty_rules;
+extern const ompp_property_management_t ompp_property_managements[];
+extern const size_t ompp_nproperty_managements;
 extern const ompp_property_call_t ompp_property_calls[];
 extern const size_t ompp_nproperty_calls;
 

@@ -44,7 +44,7 @@ NO_PARALLEL = ('There is no parallel region: this section is about OpenMP. What 
 PROPERTIES, OUTSIDE = 'ompP Performance Properties Report', 'ompp Outside Parallel Regions'
 # Properties whose time is a column of the flat table: without the tasks that ran in it, where it has taskT and is not less them already.
 PROPERTY_COLUMN = {'WaitAtBarrier': 'execT', 'CriticalSectionContention': 'enterT', 'LockContention': 'enterT', 'FrequentAtomic': 'execT',
-                   'WaitAtOrdered': 'enterT',
+                   'WaitAtOrdered': 'enterT', 'ThreadManagement': 'startupT+shutdwnT',
                    'UnparallelizedInSingleRegion': 'exitBarT'}
 
 
@@ -317,10 +317,12 @@ class Report:
             column = PROPERTY_COLUMN.get(name, 'exitBarT' if name.startswith('Imbalance') else None)
             if subject.startswith('PROGRAM ') or not column:
                 continue
+            if name == 'ThreadManagement' and subject.startswith('PARALLEL SECTIONS'):
+                continue  # its tables have no column for handing out sections
             if table is None:
                 self.say(i, 'a property of a region that has no table')
                 continue
-            lost = table.total(column) - (table.total('taskT') if column == 'execT' else 0)
+            lost = sum(map(table.total, column.split('+'))) - (table.total('taskT') if column == 'execT' else 0)
             if self.duration.v > self.duration.h:
                 least = 100 * (lost - 2 * table.half()) / (self.slots * (self.duration.v + self.duration.h))
                 most = 100 * (lost + 2 * table.half()) / (self.slots * (self.duration.v - self.duration.h))

@@ -232,6 +232,22 @@ def properties():
     return p
 
 
+def tiny():
+    """2 threads, 20 s of thread time: parallel regions and loops with little work each time, beside ones with more."""
+    p = Profile('tiny', threads=2)
+    short = p.node(p.region('PARALLEL LOOP', 1, begin=10, end=12), 0, 100)  # 1 s in 100000 executions: no other schedule
+    p.all(short, 100000, startup=300, body=400, exitbar=100, shutdown=200)  # 1000 ms in management: 5.0; 200 ms: 1.0
+    large = p.node(p.region('PARALLEL LOOP', 2, begin=20, end=22), 0, 200)  # 4 s in 1000 executions; 40 ms in management: 1 % of it
+    p.all(large, 1000, startup=10, body=1780, exitbar=200, shutdown=10)  # 400 ms: 2.0
+    late = p.node(p.region('PARALLEL', 3, begin=30, end=40), 0, 300)  # 2 s in 4 executions; 600 ms in management: 3.0
+    p.all(late, 2, startup=250, body=(700, 300), exitbar=0, shutdown=50)
+    loop = p.node(p.region('LOOP', 4, begin=31, end=33), late, 310)  # 30 us an execution; 100 ms: 0.5
+    p.all(loop, 10000, body=250, exitbar=50)
+    edge = p.node(p.region('PARALLEL SECTIONS', 5, begin=50, end=60), 0, 400)  # 5 % of its 1 s: 0.25
+    p.all(edge, 10000, startup=20, mgmt=0, section=475, exitbar=0, shutdown=5)
+    return p
+
+
 def many_ranks(name='ranks20', ranks=20, rest=0):
     p = Profile(name, ranks=ranks, threads=2, mpi=True, rest=rest)
     par = p.node(p.region('PARALLEL', 1, begin=5, end=15), 0, 10)
@@ -389,7 +405,7 @@ def tried():
 
 def main():
     for name, profile in (('serial', serial()), ('collapsed', collapsed()), ('constructs', constructs()), ('mpi', mpi()), ('plain', plain()),
-                          ('properties', properties()), ('ranks20', many_ranks()), ('rest', many_ranks('rest', 4, 96)), ('tasks', tasks()), ('unresolved', unresolved()),
+                          ('properties', properties()), ('ranks20', many_ranks()), ('rest', many_ranks('rest', 4, 96)), ('tasks', tasks()), ('tiny', tiny()), ('unresolved', unresolved()),
                           ('tried', tried()), ('whatif', whatif())):
         with open(os.path.join(sys.argv[1], name + '.xml'), 'w', encoding='utf-8') as out:
             out.write(profile.xml())

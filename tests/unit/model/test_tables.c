@@ -122,6 +122,13 @@ static void properties(void **state)
             assert_true(ompp_property_rules[k].construct != rule->construct || rule[-1].construct == rule->construct);
         used[rule->property] = true;
     }
+    for (size_t i = 0; i < ompp_nproperty_managements; i++) {
+        const ompp_property_management_t *rule = &ompp_property_managements[i];
+        bool last = i + 1 == ompp_nproperty_managements || rule[1].construct != rule->construct;
+        assert_true(ompp_construct_forks(rule->construct));
+        assert_true(last == (rule->when == OMPP_WHEN_ALWAYS));
+        used[rule->property] = true;
+    }
     for (unsigned p = 0; p < OMPP_PROPERTY_NUM; p++) {
         const char *advice = ompp_properties[p].advice;
         assert_true(used[p]);
