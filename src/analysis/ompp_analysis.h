@@ -33,12 +33,18 @@ int ompp_analysis_unify(ompp_profile_t *profile);
 int ompp_analysis_number(ompp_profile_t *profile);
 
 /**
- * \brief Adds the Coverage line OUTSIDE: the share of the threads' time, in thousandths, outside any measured region.
- * Call once, after the merge; the sum of the profile's exclusive times is all that it needs.
+ * \brief Time outside any measured region, ns, of the duration of the longest rank: the callgraph's root less what stands directly
+ *        below it. What a rank does outside of parallel regions counts for all its threads, which have nothing else to do then.
  */
-int ompp_analysis_outside(ompp_profile_t *profile);
+uint64_t ompp_analysis_outside_ns(const ompp_profile_t *profile);
 
-/** \brief Adds the Coverage lines about counts: what back ends have lost (OMPP_USE_LOSS), and that no parallel region was run. */
+/** \brief Adds the Coverage line OUTSIDE: the same as a share of the duration, in thousandths. Call once, after the merge. */
+void ompp_analysis_outside(ompp_profile_t *profile);
+
+/**
+ * \brief Adds the Coverage lines about counts: what back ends have lost (OMPP_USE_LOSS), that no parallel region was run, and that
+ *        calls which receive had room for more than what was sent.
+ */
 void ompp_analysis_counted(ompp_profile_t *profile);
 
 /** Values of the overhead classes of one parallel region, ns, summed over ranks and threads. */

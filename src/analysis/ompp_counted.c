@@ -1,5 +1,6 @@
 /*
- * What Coverage says of counts: what back ends have lost, and where the counts of a program without parallel regions are.
+ * What Coverage says of counts: what back ends have lost, where the counts of a program without parallel regions are, and which bytes
+ * of messages are those that a call had room for.
  */
 #include "analysis/ompp_analysis.h"
 #include "analysis/ompp_properties.h"
@@ -68,6 +69,32 @@ static bool has_columns(const ompp_profile_t *profile)
     return false;
 }
 
+/* Bytes of messages that were sent, and that the calls which receive had room for; those of collective calls are left out. */
+static void message_bytes(const ompp_profile_t *profile, uint64_t *sent, uint64_t *room)
+{
+    *sent = *room = 0;
+    for (size_t n = 0; n < profile->nnodes; n++)
+        for (uint32_t b = 0; b < profile->nodes[n].nblocks; b++) {
+            const ompp_block_t *block = &profile->nodes[n].blocks[b];
+            if (block->set != OMPP_SET_MPI || block->object != 0) continue;
+            if (block->values[OMPP_METRIC_SENDS]) *sent += block->values[OMPP_METRIC_BYTES_OUT];
+            if (block->values[OMPP_METRIC_RECVS]) *room += block->values[OMPP_METRIC_BYTES_IN];
+        }
+}
+
+static void say_room(ompp_profile_t *profile)
+{
+    uint64_t sent, room;
+    char subject[160], reason[80];
+
+    message_bytes(profile, &sent, &room);
+    if (room <= sent) return;
+    snprintf(subject, sizeof subject, "bytes received (%s) of messages are what the calls had room for, %" PRIu64 " bytes",
+             ompp_columns[OMPP_COLUMN_IN_V].title, room);
+    snprintf(reason, sizeof reason, "%" PRIu64 " bytes were sent", sent);
+    say(profile, OMPP_COVERAGE_NOTE, subject, reason, 1);
+}
+
 void ompp_analysis_counted(ompp_profile_t *profile)
 {
     for (size_t i = 0; i < profile->nmetrics; i++)
@@ -76,4 +103,5 @@ void ompp_analysis_counted(ompp_profile_t *profile)
     if (has_columns(profile) && !has_parallel(profile))
         say(profile, OMPP_COVERAGE_NOTE, "counters in the table of parallel regions add up to 0",
             "no parallel region was run; what was counted stands in the flat profiles and in Outside Regions", 1);
+    say_room(profile);
 }

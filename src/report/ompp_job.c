@@ -150,7 +150,7 @@ static int analyse(ompp_profile_t *profile, const ompp_job_t *job)
     if (rc == 0) rc = next;
     next = ompp_analysis_number(profile);
     if (rc == 0) rc = next;
-    next = ompp_analysis_outside(profile);
+    ompp_analysis_outside(profile);
     ompp_analysis_counted(profile);
     return rc ? rc : next;
 }

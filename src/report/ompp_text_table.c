@@ -259,20 +259,11 @@ uint64_t ompp_text_inclusive(const ompp_text_t *t, uint32_t node)
     return ompp_text_mean(t->totals[node].value[OMPP_COLUMN_EXEC_T], ompp_analysis_divisor(t->profile, node));
 }
 
-static uint64_t outside_regions(const ompp_text_t *t)
-{
-    uint64_t inside = 0;
-
-    for (uint32_t n = 1; n < t->profile->nnodes; n++)
-        if (t->profile->nodes[n].parent == 0) inside += ompp_text_inclusive(t, n);
-    return ompp_less(t->duration_ns, inside);
-}
-
 uint64_t ompp_text_exclusive(const ompp_text_t *t, uint32_t node)
 {
     const ompp_row_t *total = &t->totals[node];
 
-    if (node == 0) return outside_regions(t);
+    if (node == 0) return ompp_analysis_outside_ns(t->profile);
     return ompp_text_mean(ompp_less(total->value[OMPP_COLUMN_EXEC_T], total->below_ns),
                           ompp_analysis_divisor(t->profile, node));
 }

@@ -24,6 +24,20 @@ int main(void)
     return 0;
 }
 """
+BESIDE = """
+#include <ompp.h>
+#include <unistd.h>
+int main(void)
+{
+    ompp_region_begin("alone");
+    usleep(100000);
+    ompp_region_end("alone");
+    usleep(100000);
+#pragma omp parallel
+    usleep(100000);
+    return 0;
+}
+"""
 MANY = """
 #include <ompp.h>
 #include <stdio.h>
@@ -103,6 +117,20 @@ def test_outside(verdict, folder):
                   % (100 * share, told and told[1]))
 
 
+def test_root(verdict, folder):
+    """With several threads: the same as the callgraph's root says. What one thread does alone counts for all."""
+    outcome = harness.run(build(folder, "beside", BESIDE, "-fopenmp"), os.path.join(folder, "run-beside"), 4)
+    text, profile = open(outcome.reports("txt")[0]).read(), outcome.profile()
+    told = re.search(r"^share of thread time outside any measured region: +([\d.]+) %$", text, re.M)
+    root = re.search(r"^ +[\d.]+ \(100.0%\) +[\d.]+ \( *([\d.]+)%\) +\[beside: 4 threads\]$", text, re.M)
+    alone = sum(profile.total("execT", profile.find("USER REGION", name="alone")).values())
+    together = sum(profile.total("execT", profile.find("PARALLEL")).values())
+    duration = int(profile.ranks[0]["duration-ns"])
+    verdict.check(told and root and abs(float(told[1]) - float(root[1])) < 0.06, "the root's share: %s, Coverage %s" % (root and root[1], told and told[1]))
+    verdict.check(told and abs(float(told[1]) - 100 * (1 - (alone + together / 4) / duration)) < 0.11, "outside: %s by Coverage; %d alone, %d together, of %d"
+                  % (told and told[1], alone, together, duration))
+
+
 def test_room(verdict, folder):
     """Every entry is counted: in a region, or as dropped."""
     outcome = harness.run(build(folder, "many", MANY), os.path.join(folder, "run-many"), 1, OMPP_MEMORY="256k")
@@ -174,7 +202,7 @@ def test_bound(verdict, folder):
 def main():
     verdict, scratch = harness.Verdict("coverage"), harness.Scratch("coverage")
     try:
-        for test in (test_outside, test_room, test_counters, test_imports, test_bound):
+        for test in (test_outside, test_root, test_room, test_counters, test_imports, test_bound):
             test(verdict, scratch.path)
     except harness.Failure as failure:
         verdict.check(False, str(failure))

@@ -79,11 +79,39 @@ static void no_parallel_region(void **state)
     }
 }
 
+/* Calls that receive are counted with their room: said where that is more than what was sent. */
+static void room(void **state)
+{
+    static const struct {
+        uint64_t in, out;
+        bool said;
+    } cases[] = {{800, 800, false}, {4000, 800, true}, {800, 0, true}, {0, 800, false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ompp_profile_t *p = ompp_profile_new();
+        const ompp_region_t region = {.construct = OMPP_CONSTRUCT_MPI, .module = OMPP_NONE};
+        assert_non_null(p);
+        ompp_profile_add_location(p, &(ompp_location_t){0});
+        const uint32_t at = ompp_profile_add_region(p, &region), a = ompp_profile_add_node(p, at, 0, 0, 0);
+        const uint32_t b = ompp_profile_add_node(p, at, a, 0, 0), all = ompp_profile_add_node(p, at, b, 0, 0);
+        uint64_t *received = ompp_profile_block(p, a, 0, OMPP_SET_MPI, 0, OMPP_METRIC_MPI_NUM);
+        received[OMPP_METRIC_BYTES_IN] = cases[i].in, received[OMPP_METRIC_RECVS] = 1;
+        uint64_t *sent = ompp_profile_block(p, b, 0, OMPP_SET_MPI, 0, OMPP_METRIC_MPI_NUM);
+        sent[OMPP_METRIC_BYTES_OUT] = cases[i].out, sent[OMPP_METRIC_SENDS] = 1;
+        uint64_t *together = ompp_profile_block(p, all, 0, OMPP_SET_MPI, 0, OMPP_METRIC_MPI_NUM);
+        together[OMPP_METRIC_BYTES_IN] = 100000, together[OMPP_METRIC_COLLS] = 1;
+        ompp_analysis_counted(p);
+        assert_int_equal(count_of(p, OMPP_COVERAGE_NOTE, "had room for"), cases[i].said);
+        ompp_profile_free(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(losses), cmocka_unit_test(costs),
-        cmocka_unit_test(no_parallel_region),
+        cmocka_unit_test(no_parallel_region), cmocka_unit_test(room),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
