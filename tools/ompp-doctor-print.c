@@ -55,7 +55,8 @@ void ompp_doctor_print_options(char **words, size_t begin, size_t end, const omp
         const int used = ompp_option_read(words + i, &variable, &value);
         const size_t n = used > 0 ? (size_t)used : 1;
         if (variable && strcmp(variable, "OMPP_DATA") == 0) print_data(value, no_data);
-        else if (!variable || !ompp_doctor_is_refused(measured, variable, value)) ompp_doctor_print_words(words, i, i + n);
+        else if (!ompp_option_wrong(variable, value) && (!variable || !ompp_doctor_is_refused(measured, variable, value)))
+            ompp_doctor_print_words(words, i, i + n);
         free(variable);
         i += n;
     }

@@ -67,17 +67,28 @@ static bool is_ompp(const char *word)
     return strcmp(slash ? slash + 1 : word, "ompp") == 0;
 }
 
-/* \return index behind ompp and its options. */
+size_t ompp_doctor_count(char **words)
+{
+    size_t n = 0;
+
+    while (words[n]) n++;
+    return n;
+}
+
+/* \return index behind ompp and its options. Those that ompp would stop at are left out. */
 static size_t take_options(ompp_launch_t *part, size_t i)
 {
     const char *value = NULL;
     char *variable;
 
-    part->options = part->argv + i;
+    part->options = calloc(ompp_doctor_count(part->argv) + 1, sizeof *part->options);
+    if (!part->options) abort();
     for (; part->argv[i] && part->argv[i][0] == '-' && strcmp(part->argv[i], "--") != 0; i++) {
         const int used = ompp_option_read(part->argv + i, &variable, &value);
+        const char *wrong = used > 0 ? ompp_option_wrong(variable, value) : NULL;
         if (used <= 0 && !part->unknown) part->unknown = part->argv[i];
-        if (!part->unknown) part->noptions += (size_t)used;
+        if (wrong && !part->wrong) part->wrong = strdup(wrong);
+        for (int k = 0; k < used && !wrong; k++) part->options[part->noptions++] = part->argv[i + (size_t)k];
         free(variable);
         if (used > 1) i++;
     }

@@ -101,6 +101,10 @@ static bool check_program(doctor_t *d, part_t *p)
 
 static void check_options(doctor_t *d, const part_t *p)
 {
+    if (p->line->wrong) {
+        say(d, BAD, "options", "%s", p->line->wrong);
+        advise("ompp stops there; the line below is without it");
+    }
     if (!p->line->unknown) return;
     say(d, BAD, "options", "ompp does not know %s, or its value is missing", p->line->unknown);
     const char *nearest = ompp_option_nearest(p->line->unknown);
@@ -581,14 +585,6 @@ static void check_limits(doctor_t *d)
     if (!p && !q) say(d, FINE, "limits", "address space and file size are not limited");
 }
 
-static size_t count_words(char **words)
-{
-    size_t n = 0;
-
-    while (words[n]) n++;
-    return n;
-}
-
 /* mpirun of the program's MPI, where both are installed under names of their own and the line has the other one's. */
 static void use_own_launcher(const doctor_t *d)
 {
@@ -666,7 +662,7 @@ static void print_command(const doctor_t *d)
         if (i > 0) printf(": ");
         print_launcher(d, line);
         if (!p->instrumented) print_ompp(d, p);
-        ompp_doctor_print_words(line->argv, line->program, count_words(line->argv));
+        ompp_doctor_print_words(line->argv, line->program, ompp_doctor_count(line->argv));
     }
     printf("\n");
 }

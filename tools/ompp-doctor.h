@@ -43,9 +43,10 @@ typedef struct {
     char **argv;        /* NULL-terminated; of the second and later ones without the launcher */
     size_t program;     /* index of the program's name; of NULL when there is none */
     size_t front;       /* index of what stands in front of it and is ours (ompp and its options); = program when nothing */
-    char **options;     /* [noptions] of ompp, those that it knows */
+    char **options;     /* [noptions] of ompp, those that it takes; NULL-terminated */
     size_t noptions;
     const char *unknown; /* first one that it does not know, or that has no value; NULL = none */
+    const char *wrong;   /* what is wrong with the first one that has a wrong value; NULL = none */
 } ompp_launch_t;
 
 enum { OMPP_DOCTOR_PROGRAMS = 16 };
@@ -55,6 +56,9 @@ typedef struct {
     ompp_launch_t part[OMPP_DOCTOR_PROGRAMS];
     size_t n;
 } ompp_line_t;
+
+/** \return number of words before the NULL. */
+size_t ompp_doctor_count(char **words);
 
 /** \brief Finds the programs in a launch line. \return false when one of its parts has none. */
 bool ompp_doctor_parse(char **argv, ompp_line_t *line);

@@ -112,6 +112,14 @@ _Noreturn static void refuse(const char *option, int why)
     exit(WRONG_USAGE);
 }
 
+/* A typing error on the command line is seen before hours of computing; a variable may be there for other programs, and stops none. */
+static void refuse_value(const char *wrong)
+{
+    if (!wrong) return;
+    fprintf(stderr, "ompp: %s; ompp --help lists the options\n", wrong);
+    exit(WRONG_USAGE);
+}
+
 /* \return index of the program's name in argv. */
 static int read_options(int argc, char **argv)
 {
@@ -136,6 +144,7 @@ static int read_options(int argc, char **argv)
         }
         const int used = ompp_option_read(argv + i, &variable, &value);
         if (used <= 0) refuse(argv[i], used);
+        refuse_value(ompp_option_wrong(variable, value));
         if (variable) set(variable, value);
         only_print = only_print || strcmp(argv[i], "-n") == 0;
         i += used - 1;

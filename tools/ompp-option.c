@@ -72,6 +72,20 @@ int ompp_option_read(char *const *words, char **variable, const char **value)
     return used;
 }
 
+const char *ompp_option_wrong(const char *variable, const char *value)
+{
+    static char text[400];
+    char why[240], option[64];
+    size_t n = 0;
+
+    if (!variable || ompp_env_accepts(variable, value, why, sizeof why)) return NULL;
+    for (const char *c = variable + strlen("OMPP_"); *c && n + 1 < sizeof option; c++)
+        option[n++] = *c == '_' ? '-' : (char)tolower((unsigned char)*c);
+    option[n] = '\0';
+    snprintf(text, sizeof text, "--%s=%.80s is %s", option, value, why);
+    return text;
+}
+
 /* Of a family, the number of the unknown one, or 1. */
 const char *ompp_option_nearest(const char *option)
 {

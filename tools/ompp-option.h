@@ -18,6 +18,13 @@ enum { OMPP_OPTION_UNKNOWN = 0, OMPP_OPTION_NO_VALUE = -1 };
  */
 int ompp_option_read(char *const *words, char **variable, const char **value);
 
+/**
+ * \brief What is wrong with a value: "--clock=sundial is not understood (one, of auto|tsc|gettime)".
+ * \param[in] variable, value  from ompp_option_read; NULL = none.
+ * \return a buffer that the next call uses again; NULL = all is well, as far as the value alone can tell.
+ */
+const char *ompp_option_wrong(const char *variable, const char *value);
+
 /** \return option that an unknown one may be meant for, with its dashes, in a buffer that the next call uses again; NULL = none is near. */
 const char *ompp_option_nearest(const char *option);
 

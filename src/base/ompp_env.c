@@ -117,11 +117,9 @@ bool ompp_env_has_word(const char *words, const char *word)
     return false;
 }
 
-/* Stores text in the row's field; false when it is not of the row's type. */
-static bool store(const ompp_env_row_t *row, const char *text)
+/* Turns text into a value of the row's type; false when it is none. field: of this type. */
+static bool read_value(const ompp_env_row_t *row, const char *text, void *field)
 {
-    void *field = (char *)&ompp_env + row->offset;
-
     switch (row->type) {
     case OMPP_ENV_FLAG:
         *(bool *)field = strcmp(text, "0") != 0;
@@ -140,6 +138,19 @@ static bool store(const ompp_env_row_t *row, const char *text)
         *(char **)field = strdup(text);
         return *(char **)field != NULL;
     }
+}
+
+static bool store(const ompp_env_row_t *row, const char *text)
+{
+    return read_value(row, text, (char *)&ompp_env + row->offset);
+}
+
+/* What the row takes: "one, of auto|tsc|gettime". */
+static void say_accepted(const ompp_env_row_t *row, char *text, size_t size)
+{
+    bool words = row->type == OMPP_ENV_WORDS || row->type == OMPP_ENV_WORD;
+
+    snprintf(text, size, "%s%s%s", type_accepts[row->type], !*row->unit ? "" : words ? ", of " : ", in ", row->unit);
 }
 
 /* ---- Ranges --------------------------------------------------------------------------------------------------------- */
@@ -298,15 +309,51 @@ static void read_row(const ompp_env_row_t *row, const char *text)
     }
     if (row->type == OMPP_ENV_LATER) ompp_warn_common("%s has no effect in this version: %s", row->name, row->help);
     if (!store(row, text)) {
-        bool words = row->type == OMPP_ENV_WORDS || row->type == OMPP_ENV_WORD;
-        ompp_warn_common("%s='%s' is not understood (%s%s%s); using %s", row->name, text, type_accepts[row->type],
-                         !*row->unit ? "" : words ? ", of " : ", in ", row->unit, row->def);
+        char accepted[160];
+        say_accepted(row, accepted, sizeof accepted);
+        ompp_warn_common("%s='%s' is not understood (%s); using %s", row->name, text, accepted, row->def);
         misread[row - ompp_env_rows] = true;
         store(row, row->def);
     } else if ((nearest = beyond(row, text, buffer))) {
         ompp_warn_common("%s='%s' is out of range (%s); using %s", row->name, text, row->unit, nearest);
         store(row, nearest);
     }
+}
+
+/* A value of a row's type, read and thrown away. A flag is 0 or 1 here: "no" would switch it on. */
+static bool is_of_type(const ompp_env_row_t *row, const char *text)
+{
+    union {
+        uint64_t number;
+        char *text;
+    } value = {0};
+    const bool owned = row->type == OMPP_ENV_STRING || row->type == OMPP_ENV_WORD || row->type == OMPP_ENV_WORDS;
+
+    if (row->type == OMPP_ENV_FLAG) return strcmp(text, "0") == 0 || strcmp(text, "1") == 0;
+    const bool good = read_value(row, text, &value);
+    if (owned && good) free(value.text);
+    return good;
+}
+
+bool ompp_env_accepts(const char *name, const char *text, char *why, size_t size)
+{
+    const size_t length = strlen(name);
+    const ompp_env_row_t *row = find_row(name, length), *family = beyond_family(name, length);
+    char accepted[160], end[32];
+
+    if (!row && family && !is_numbered(name, length)) {
+        snprintf(why, size, "not used: they are numbered from 1 to %d", OMPP_ENV_NUMBER_MAX);
+        return false;
+    }
+    if (!row || !*text) return true;
+    if (!is_of_type(row, text)) {
+        say_accepted(row, accepted, sizeof accepted);
+        snprintf(why, size, "not understood (%s)", accepted);
+        return false;
+    }
+    if (!beyond(row, text, end)) return true;
+    snprintf(why, size, "out of range (%s)", row->unit);
+    return false;
 }
 
 void ompp_env_read(void)

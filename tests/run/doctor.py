@@ -169,7 +169,10 @@ def test_options(doctor, good):
     doctor.ask("data", [good], 1, {"settings": ("BAD", "OMPP_DATA: nothing: no variable")}, OMPP_DATA="nothing", OMPP_JOB_DIR=left)
     doctor.verdict.equal(os.listdir(left), [], "data: memory of the probes that is left")
     test_words_of_the_run(doctor)
-    doctor.ask("bad option", [ompp, "--causal=virtul", "--", good], 1, {"settings": ("BAD", "OMPP_CAUSAL")})
+    for words in (["--causal=virtul"], ["--causal", "virtul"]):
+        out = doctor.ask("bad option", [ompp, *words, "--overwrite", "--", good], 1,
+                         {"options": ("BAD", r"--causal=virtul is not understood \(one, of off\|virtual\|delay\)"), "settings": ("ok",)})
+        doctor.verdict.check(out.endswith("\n  %s --overwrite -- ./good \n" % ompp), "bad option: command in\n" + out)
     doctor.ask("bad directory", [ompp, "--outdir", "/proc", "--", good], 1, {"reports": ("BAD", "/proc")})
     doctor.ask("unknown option", [ompp, "--dta", "--", good], 1, {"options": ("BAD", "--dta"), "program": ("ok", "./good")})
     doctor.ask("near option", [ompp, "--datta=x", "--", good], 1, {"options": ("BAD", "--datta", "--data\\?")})

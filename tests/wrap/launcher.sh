@@ -40,6 +40,21 @@ $launch --nosuch=1 -- ./p 2>/dev/null; claim "unknown option" same $? 2
 for words in "--datta=1 --data" "--out-dir=x --outdir" "--ctrl2=x --ctr2" "--halp --help"; do
     $launch ${words% *} -- ./p 2>err; claim "misspelled: ${words% *}" sh -c "test $? = 2 && grep -q 'nearest: ${words#* };' err"
 done
+# A wrong value stops the launch, however it is written; that of a variable does not.
+printf '#include <stdio.h>\nint main(void) { return fclose(fopen("ran", "w")); }\n' >run.c; gcc run.c -o run
+for words in "--mpi-report=foo merged|ranks|both" "--clock=sundial auto|tsc|gettime" "--outformat=text,cube text|plain|csv|xml" \
+    "--time-digits=12 digits.0-9" "--memory=1k bytes.256k-4G" "--memory=lots bytes" "--dump-interval=often seconds" "--overwrite=no 0.or.1" \
+    "--ctr0=X numbered.from.1.to.9999" "--eval12345=1 numbered.from.1.to.9999"; do
+    option=${words% *}
+    rm -f ran
+    $launch "$option" -- ./run 2>err; claim "wrong: $option" sh -c "test $? = 2 && test \$(wc -l <err) = 1 && grep -q -e '$option is .*${words#* }' err"
+    claim "nothing runs: $option" test ! -f ran
+done
+$launch --clock sundial -- ./run 2>err; claim "wrong, apart" sh -c "test $? = 2 && grep -q -e '--clock=sundial is not understood' err"
+for words in --clock=TSC --time-digits=9 --memory=4M --outformat=csv,text --overwrite --overwrite=0 --overwrite=1 --ctr9999=X --clock= --dump-interval=0; do
+    $launch -n $words -- ./run >out 2>&1; claim "right: $words" sh -c "test $? = 0 && grep -q LD_PRELOAD out"
+done
+OMPP_CLOCK=sundial OMPP_TIME_DIGITS=12 OMPP_OVERWRITE=no $launch -- ./run 2>err; claim "wrong variables stop nothing" sh -c "test $? = 0 && test -f ran"
 claim "a misspelled variable" sh -c "OMPP_QUIET=0 OMPP_OUTDTR=x $launch --data=x -- ./p 2>&1 | grep -q 'OMPP_OUTDTR; nearest: OMPP_OUTDIR;'"
 for command in "$launch" "$kinst" "$abs_top_builddir/ompp-config"; do
     claim "$command -h" same "$($command -h)" "$($command --help)"
