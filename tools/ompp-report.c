@@ -15,9 +15,11 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* What a file holds: one of them. */
@@ -55,34 +57,74 @@ static const char *remedy(int rc)
     return "restore the file as it was written";
 }
 
+static const char *shown_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+/* A pipe is read once, and a report several times: it is kept. \return the copy, -1 with errno. */
+static int keep(int fd)
+{
+    char part[65536];
+    FILE *copy = tmpfile();
+    ssize_t n = 0;
+    bool good = copy != NULL;
+
+    while (good && (n = read(fd, part, sizeof part)) > 0) good = fwrite(part, 1, (size_t)n, copy) == (size_t)n;
+    good = good && n == 0 && fflush(copy) == 0;
+    int kept = good ? dup(fileno(copy)) : -1;
+    const int error = errno;
+
+    if (copy) fclose(copy);
+    if (kept >= 0) lseek(kept, 0, SEEK_SET);
+    errno = error;
+    return kept;
+}
+
+/* \return a file that stands at its beginning, and can go there again; -1 with errno. */
+static int open_input(const char *path)
+{
+    const bool standard = strcmp(path, "-") == 0;
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), kept;
+    struct stat st;
+
+    if (fd < 0 || (!standard && (fstat(fd, &st) != 0 || S_ISREG(st.st_mode)))) return fd;
+    kept = keep(fd);
+    const int error = errno;
+    if (!standard) close(fd);
+    errno = error;
+    return kept;
+}
+
 /* First bytes of a file say what it is; false when it cannot be read. */
-static bool sniff(const char *path, char *kind)
+static bool sniff(int fd, char *kind)
 {
     char begin[256];
-    FILE *in = fopen(path, "re");
-    size_t n = in ? fread(begin, 1, sizeof begin, in) : 0;
-    bool good = in && !ferror(in);
+    ssize_t n = fd < 0 ? -1 : pread(fd, begin, sizeof begin, 0);
 
-    if (!good) fprintf(stderr, "ompp-report: %s: %s; name a report that can be read\n", path, strerror(errno));
-    if (in) fclose(in);
-    *kind = ompp_document_sniff(begin, n);
-    return good;
+    *kind = n < 0 ? 0 : ompp_document_sniff(begin, (size_t)n);
+    return n >= 0;
 }
 
 static bool load(const char *path, input_t *input)
 {
+    const char *name = shown_name(path);
+    const int fd = open_input(path);
     char why[1024], kind;
     int rc;
 
     *input = (input_t){0};
-    if (!sniff(path, &kind)) return false;
-    if (kind == 'X') {
-        rc = ompp_report_xml_read(path, &input->profile, why, sizeof why);
+    if (!sniff(fd, &kind)) {
+        fprintf(stderr, "ompp-report: %s: %s; name a report that can be read\n", name, strerror(errno));
+        rc = -OMPP_E_IO;
+    } else if (kind == 'X') {
+        rc = ompp_report_xml_read_fd(fd, name, &input->profile, why, sizeof why);
         if (rc) fprintf(stderr, "ompp-report: %s; %s\n", why, remedy(rc));
     } else {
-        rc = ompp_document_read(path, &input->document, why, sizeof why);
+        rc = ompp_document_read_fd(fd, name, &input->document, why, sizeof why);
         if (rc) ompp_report_complain(why);
     }
+    if (fd >= 0) close(fd);
     return rc == 0;
 }
 
@@ -118,7 +160,7 @@ static int print_document(const request_t *request, const ompp_document_t *docum
     if (rc == 0) rc = csv ? ompp_document_csv(document, stdout, memory) : ompp_document_text(document, request->digits, stdout, memory);
     if (memory) fclose(memory);
     for (char *line = notes ? strtok(notes, "\n") : NULL; line && !rc; line = strtok(NULL, "\n"))
-        fprintf(stderr, "ompp-report: %s: %s\n", request->file, line);
+        fprintf(stderr, "ompp-report: %s: %s\n", shown_name(request->file), line);
     free(notes);
     return rc;
 }
@@ -154,7 +196,7 @@ static int coz(const request_t *request)
 
     if (!load(request->file, &input)) return EXIT_BAD;
     if (!input.profile || !input.profile->whatif.nregions) {
-        fprintf(stderr, "ompp-report: %s: no what-if results; %s\n", request->file,
+        fprintf(stderr, "ompp-report: %s: no what-if results; %s\n", shown_name(request->file),
                 input.profile ? "run the program with OMPP_CAUSAL=virtual" : "name the XML of a run with OMPP_CAUSAL");
         unload(&input);
         return EXIT_BAD;
@@ -197,7 +239,8 @@ static int check(const request_t *request)
     int rc;
 
     if (!load(request->file, &input)) return EXIT_BAD;
-    rc = input.profile ? check_profile(request->file, input.profile) : check_document(request->file, input.document);
+    const char *name = shown_name(request->file);
+    rc = input.profile ? check_profile(name, input.profile) : check_document(name, input.document);
     unload(&input);
     return rc;
 }
@@ -291,7 +334,8 @@ static const struct {
 
 static int help(void)
 {
-    printf("usage: ompp-report [COMMAND] [OPTION...] FILE...\n\nReads the reports of ompp and of ompP: XML, text and CSV.\n\n"
+    printf("usage: ompp-report [COMMAND] [OPTION...] FILE...\n\nReads the reports of ompp and of ompP: XML, text and CSV.\n"
+           "For show, csv, coz and check FILE may be a pipe; - is standard input.\n\n"
            "Commands:\n\n");
     for (size_t v = 0; v < NVERBS; v++)
         printf("  %-8s %-25s %s%s\n", verbs[v].name, verbs[v].arguments, verbs[v].brief, v ? "" : " (the default)");
@@ -379,7 +423,7 @@ static int parse_option(char **argv, int *i, request_t *request, unsigned *used)
 
 static bool is_file(const char *path)
 {
-    return access(path, F_OK) == 0;
+    return strcmp(path, "-") == 0 || access(path, F_OK) == 0;
 }
 
 static const char *nearest_verb(const char *word)

@@ -155,11 +155,13 @@ typedef struct {
 
 /**
  * \brief Reads a text or CSV report, told apart by its first line.
+ * \param[in]  fd        of a file or a pipe, read from where it stands; stays open.
+ * \param[in]  name      what messages call it.
  * \param[out] document  owned by the caller, ompp_document_free(); NULL on failure.
  * \param[out] why       one line "file:line: reason; what to do" without newline, on failure.
- * \return 0, -OMPP_E_OPEN, -OMPP_E_IO, -OMPP_E_FORMAT, -OMPP_E_LIMIT or -OMPP_E_NOMEM.
+ * \return 0, -OMPP_E_IO, -OMPP_E_FORMAT, -OMPP_E_LIMIT or -OMPP_E_NOMEM.
  */
-int ompp_document_read(const char *path, ompp_document_t **document, char *why, size_t size);
+int ompp_document_read_fd(int fd, const char *name, ompp_document_t **document, char *why, size_t size);
 
 /** \brief The same from memory. \param[in] name  what messages call it. \param[in] data  borrowed; any bytes. */
 int ompp_document_parse(const char *name, const char *data, size_t length, ompp_document_t **document, char *why,

@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_BYTES ((size_t)256 << 20) /* of a file */
 #define MAX_LINE ((size_t)1 << 20)    /* of a line */
@@ -456,15 +457,14 @@ int ompp_document_parse(const char *name, const char *data, size_t length, ompp_
 }
 
 /* The whole file; at most MAX_BYTES. */
-static int load(const char *path, char **data, size_t *length)
+static int load(int fd, char **data, size_t *length)
 {
-    FILE *in = fopen(path, "re");
-    size_t room = 0, n;
+    size_t room = 0;
+    ssize_t n;
     int rc = 0;
 
     *data = NULL;
     *length = 0;
-    if (!in) return -OMPP_E_OPEN;
     do {
         if (*length == room) {
             room = room ? 2 * room : 65536;
@@ -475,32 +475,29 @@ static int load(const char *path, char **data, size_t *length)
             }
             *data = more;
         }
-        n = fread(*data + *length, 1, room - *length, in);
-        *length += n;
+        n = read(fd, *data + *length, room - *length);
+        if (n < 0) rc = -OMPP_E_IO;
+        if (n > 0) *length += (size_t)n;
         if (*length > MAX_BYTES) rc = -OMPP_E_LIMIT;
-    } while (n && !rc);
-    if (ferror(in)) rc = -OMPP_E_IO;
-    n = (size_t)errno;
-    fclose(in);
-    errno = (int)n;
+    } while (n > 0 && !rc);
     return rc;
 }
 
-int ompp_document_read(const char *path, ompp_document_t **document, char *why, size_t size)
+int ompp_document_read_fd(int fd, const char *name, ompp_document_t **document, char *why, size_t size)
 {
     char *data;
     size_t length;
-    int rc = load(path, &data, &length);
+    int rc = load(fd, &data, &length);
 
     *document = NULL;
-    if (rc == -OMPP_E_OPEN || rc == -OMPP_E_IO)
-        snprintf(why, size, "%s:1: cannot read it: %s; name a report that you may read", path, strerror(errno));
+    if (rc == -OMPP_E_IO)
+        snprintf(why, size, "%s:1: cannot read it: %s; name a report that you may read", name, strerror(errno));
     else if (rc == -OMPP_E_LIMIT)
-        snprintf(why, size, "%s:1: more than %zu MiB; it is no report", path, MAX_BYTES >> 20);
+        snprintf(why, size, "%s:1: more than %zu MiB; it is no report", name, MAX_BYTES >> 20);
     else if (rc)
-        snprintf(why, size, "%s:1: %s; free some memory", path, ompp_error_message(rc));
+        snprintf(why, size, "%s:1: %s; free some memory", name, ompp_error_message(rc));
     else
-        rc = ompp_document_parse(path, data, length, document, why, size);
+        rc = ompp_document_parse(name, data, length, document, why, size);
     free(data);
     return rc;
 }

@@ -54,6 +54,9 @@ int ompp_report_xml_write(const ompp_profile_t *profile, FILE *out);
  */
 int ompp_report_xml_read(const char *path, ompp_profile_t **profile, char *why, size_t size);
 
+/** \brief The same of an open file, from where it stands. \param[in] name  what messages call it. */
+int ompp_report_xml_read_fd(int fd, const char *name, ompp_profile_t **profile, char *why, size_t size);
+
 /**
  * \brief Analyses the profile and writes text and XML; see ompp_job_run_t.
  * Names: A.PxT-n.ompp.{txt,xml} of an MPI run (P ranks, T threads, n the smallest free number), A.T-n without MPI, A:r.T-n for

@@ -687,31 +687,40 @@ static void parse(xml_in_t *x, int fd, const char *path)
     if (x->rc == 0) check_whole(x);
 }
 
-int ompp_report_xml_read(const char *path, ompp_profile_t **profile, char *why, size_t size)
+int ompp_report_xml_read_fd(int fd, const char *name, ompp_profile_t **profile, char *why, size_t size)
 {
     xml_in_t x = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC), line = 0;
+    int line = 0;
+
+    *profile = NULL;
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* no decimal comma */
+    locale_t saved = plain ? uselocale(plain) : (locale_t)0;
+    parse(&x, fd, name);
+    if (x.reader) line = x.syntax_line ? x.syntax_line : xmlTextReaderGetParserLineNumber(x.reader);
+    if (x.rc) {
+        snprintf(why, size, "%s:%d: %s", name, line, x.why);
+        ompp_profile_free(x.profile);
+    } else {
+        *profile = x.profile;
+    }
+    xmlFreeTextReader(x.reader);
+    if (plain) {
+        uselocale(saved);
+        freelocale(plain);
+    }
+    return x.rc;
+}
+
+int ompp_report_xml_read(const char *path, ompp_profile_t **profile, char *why, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
 
     *profile = NULL;
     if (fd < 0) {
         snprintf(why, size, "%s: %s", path, strerror(errno));
         return -OMPP_E_OPEN;
     }
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* no decimal comma */
-    locale_t saved = plain ? uselocale(plain) : (locale_t)0;
-    parse(&x, fd, path);
-    if (x.reader) line = x.syntax_line ? x.syntax_line : xmlTextReaderGetParserLineNumber(x.reader);
-    if (x.rc) {
-        snprintf(why, size, "%s:%d: %s", path, line, x.why);
-        ompp_profile_free(x.profile);
-    } else {
-        *profile = x.profile;
-    }
-    xmlFreeTextReader(x.reader);
+    rc = ompp_report_xml_read_fd(fd, path, profile, why, size);
     close(fd);
-    if (plain) {
-        uselocale(saved);
-        freelocale(plain);
-    }
-    return x.rc;
+    return rc;
 }

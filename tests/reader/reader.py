@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """ompp-report on reports in ompP's formats: shown again as they were, converted, checked; rubbish refused in one line.
 
-usage: reader.py [part...]; parts: samples identity convert order positions bad mutated cli status
+usage: reader.py [part...]; parts: samples identity convert order positions bad mutated cli pipe status
 """
 import importlib.util
 import os
@@ -301,6 +301,30 @@ def part_cli():
         p = subprocess.run([REPORT, 'show', good], stdout=full, stderr=subprocess.PIPE)
     if p.returncode != 1 or b'No space' not in p.stderr:
         say('a full disk: %r' % p)
+
+
+def part_pipe():
+    """What comes through a pipe, also under the names that systems give it, is read as a file is."""
+    for name, words in (('plain.txt', ['show']), ('plain.csv', ['csv']), ('plain.xml', ['show']), ('plain.xml', ['check']), ('whatif.xml', ['coz'])):
+        path = os.path.join(GOLDEN, name) if name.endswith('.xml') else samples(name)[0]
+        wanted = run(*words, path)
+        with open(path, 'rb') as file:
+            data = file.read()
+        for given in ('-', '/dev/stdin', '/proc/self/fd/0'):
+            p = subprocess.run([REPORT, *words, given], input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            out = wanted[1].replace(path.encode(), b'standard input' if given == '-' else given.encode())
+            if wanted[0] != 0 or (p.returncode, p.stdout, p.stderr) != (0, out, b''):
+                say('%s of %s through a pipe, as %s: %r' % (words, name, given, p))
+        with open(path, 'rb') as file:
+            p = subprocess.run([REPORT, *words, '-'], stdin=file, stdout=subprocess.PIPE)
+        if (p.returncode, p.stdout) != (0, wanted[1].replace(path.encode(), b'standard input')):
+            say('%s of %s as standard input: %r' % (words, name, p))
+    p = subprocess.run([REPORT, '-'], input=data[:-40], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if p.returncode != 1 or p.stdout or b'standard input:' not in p.stderr or b'cut off' not in p.stderr or p.stderr.count(b'\n') != 1:
+        say('cut off in a pipe: %r' % p)
+    p = subprocess.run([REPORT, '-'], input=b'', stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if p.returncode != 1 or b'standard input:' not in p.stderr or b'empty' not in p.stderr:
+        say('an empty pipe: %r' % p)
 
 
 def part_status():
