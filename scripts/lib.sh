@@ -86,6 +86,22 @@ quietly() {
     die "failed: $* (all of its output: $log)"
 }
 
+# progressing LOG COMMAND...: the same, and every PROGRESS_SECONDS (15) a line with the newest line of the log.
+progressing() {
+    (
+        seconds=0
+        while sleep "${PROGRESS_SECONDS:-15}" && kill -0 $$ 2>/dev/null; do
+            seconds=$((seconds + ${PROGRESS_SECONDS:-15}))
+            say "  ... $seconds s, $(wc -l <"$1") lines in the log: $(tail -n 1 "$1" | tr -s ' ' | sed 's,^ ,,' | cut -c 1-80)"
+        done
+    ) &
+    reporter=$!
+    trap 'kill $reporter 2>/dev/null' EXIT
+    quietly "$@"
+    kill $reporter 2>/dev/null
+    trap - EXIT
+}
+
 # Builds in ./build; more arguments go to configure.
 build_tree() {
     mkdir -p "$build" || die "cannot create $build"
@@ -99,7 +115,7 @@ build_tree() {
         quietly "$build/configure.log" "$top/configure" --prefix="$build/install" "$@"
     fi
     say "make: builds ompp in $build (the first time 3 to 6 minutes on 2 cores; its output: make.log there)"
-    quietly "$build/make.log" make -j2
+    progressing "$build/make.log" make -j2
 }
 
 # LLVM libomp 14 beside the build; its packages conflict with version 19, so they are unpacked, not installed.

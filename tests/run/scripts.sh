@@ -1,0 +1,21 @@
+#!/bin/sh
+# What scripts/demo says while it builds: that it goes on, and how far it is; what failed.
+. "$abs_top_srcdir/scripts/lib.sh"
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+failed=0
+bad() { echo "FAIL: $*"; failed=1; }
+
+# The command waits for the line about itself, a minute at most.
+cat >"$work/long" <<END
+echo "  CC   src/one.c"
+n=0
+until grep -q 'src/one.c' "$work/said" || [ \$n -ge 600 ]; do sleep 0.1; n=\$((n + 1)); done
+END
+(PROGRESS_SECONDS=1; progressing "$work/log" sh "$work/long"; say after) >"$work/said" || bad "a command that succeeds"
+grep -q '^  \.\.\. [0-9]* s, 1 lines in the log: CC src/one.c$' "$work/said" || { bad "no progress:"; cat "$work/said"; }
+[ "$(tail -n 1 "$work/said")" = after ] || bad "nothing after it"
+(progressing "$work/log" sh -c 'echo bad words; exit 3'; say after) >"$work/said" 2>&1 && bad "a command that fails succeeds"
+grep -q '^bad words$' "$work/said" || bad "what failed is not shown"
+grep -q after "$work/said" && bad "it goes on after a failure"
+exit $failed
