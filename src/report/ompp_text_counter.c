@@ -216,6 +216,21 @@ static void outside_line(const ompp_text_t *t, ompp_text_line_fn *line)
     free(text);
 }
 
+/* Titles have no room for units. Those that are counts are left out. */
+static void units_line(const ompp_text_t *t, ompp_text_line_fn *line)
+{
+    char *text = NULL;
+    size_t length, n = 0;
+    FILE *out = open_memstream(&text, &length);
+
+    for (size_t i = 0; out && i < t->ncounters; i++)
+        if (t->counters[i].unit != OMPP_UNIT_COUNT)
+            fprintf(out, "%s%s [%s]", n++ ? "; " : "", t->counters[i].name, ompp_unit_name[t->counters[i].unit]);
+    if (out && t->nused) fprintf(out, "%sin OMPP_EVALn: times (EXECT, ...) [s]", n++ ? "; " : "");
+    if (out && fclose(out) == 0 && n) line(t, "Units", text);
+    free(text);
+}
+
 static void all_lines(const ompp_text_t *t, ompp_text_line_fn *line)
 {
     size_t papi = 0;
@@ -231,6 +246,7 @@ static void all_lines(const ompp_text_t *t, ompp_text_line_fn *line)
         length += (size_t)snprintf(text + length, sizeof text - length, "%s%s [%s]", length ? "; " : "", t->evaluators[i].title,
                                    t->evaluators[i].unit);
     if (length) line(t, "Derived", text);
+    units_line(t, line);
     outside_line(t, line);
     ompp_text_reading_lines(t, line);
 }

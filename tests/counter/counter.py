@@ -87,6 +87,8 @@ def check_digits(verdict, program, scratch):
     """A counter in ns has the value of its column; small and large values keep digits, also when the report is read again."""
     outcome = harness.run(program, scratch.file("digits"), 2, OMPP_CTR1=FAULTS, OMPP_CTR2="perf::TASK-CLOCK", OMPP_OUTFORMAT="text,csv",
                           **{"OMPP_EVAL%d" % n: expression for n, expression in DIGITS.items()})
+    units = re.search(r"^Units +: (.*)$", open(outcome.reports("txt")[0]).read(), re.M)
+    verdict.equal(units and units[1], "perf::TASK-CLOCK [ns]; in OMPP_EVALn: times (EXECT, ...) [s]", "units")
     again = scratch.file("digits-again.txt")
     first = of_sum(outcome.reports("txt")[0])
     for path in outcome.reports("txt") + outcome.reports("csv"):
