@@ -13,9 +13,16 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 extern char **environ;
+
+#ifdef AT_EXECVE_CHECK
+#define CHECK_ALONE AT_EXECVE_CHECK
+#else
+#define CHECK_ALONE 0x10000 /* as <linux/fcntl.h> has it: nothing is executed */
+#endif
 
 static int (*real_execv)(const char *, char *const[]);
 static int (*real_execve)(const char *, char *const[], char *const[]);
@@ -69,6 +76,14 @@ static bool is_command(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
+/* Would the system refuse it now, as somebody writes into it? Systems that cannot say it (Linux before 6.14) say something else. */
+static bool is_refused(int fd)
+{
+    char *words[] = {(char *)"", NULL};
+
+    return syscall(SYS_execveat, fd, "", words, words + 1, AT_EMPTY_PATH | CHECK_ALONE) != 0 && (errno == ETXTBSY || errno == EACCES);
+}
+
 /* What the system would refuse is left to it: the program is told why, and goes on. */
 static bool can_start(const char *path, bool script)
 {
@@ -79,8 +94,9 @@ static bool can_start(const char *path, bool script)
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return false;
     ssize_t n = read(fd, begin, sizeof begin - 1);
+    const bool refused = is_refused(fd);
     close(fd);
-    if (n <= 4) return false;
+    if (n <= 4 || refused) return false;
     return memcmp(begin, ELFMAG, SELFMAG) == 0 ? can_load(path) : script && memcmp(begin, "#!", 2) == 0 && can_interpret(begin);
 }
 

@@ -15,10 +15,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The C library takes the caller for the one that it returns to: ours is not to be one. */
@@ -47,7 +49,13 @@ enum { NCALLS = sizeof calls / sizeof calls[0], ROOM = 128 * 1024 };
 
 static const char *family; /* of the wrappers */
 static char wrappers[PATH_MAX];
-static atomic_bool settled; /* an MPI has come */
+
+/* Whether an MPI has come. While it comes, other threads of the process wait: what they open would find MPI without its wrappers. */
+enum { NONE = 0, SETTLED = -1 };
+static _Atomic int64_t state; /* or the process and thread that opens it */
+static _Atomic(void *) opened; /* the wrappers */
+static atomic_bool deep; /* a library that brings MPI was opened with RTLD_DEEPBIND */
+enum { WAIT_MS = 10000 };
 
 /* ---- Which MPI a library brings ----------------------------------------------------------------------------------------- */
 
@@ -115,7 +123,7 @@ static bool open_wrappers(const mpi_t *mpi)
 {
     const bool there = real_dlopen(mpi->path, RTLD_NOW) != NULL;
 
-    if (there) real_dlopen(wrappers, RTLD_NOW | RTLD_GLOBAL);
+    if (there) atomic_store(&opened, real_dlopen(wrappers, RTLD_NOW | RTLD_GLOBAL));
     dlerror();
     return there;
 }
@@ -148,39 +156,100 @@ static bool has_room(void)
     return here > (char *)low && (size_t)(here - (char *)low) < size && here - (char *)low > ROOM;
 }
 
+/* Another thread opens it; not one of the process that this one was forked from. */
+static bool is_coming(int64_t now)
+{
+    return now != NONE && now != SETTLED && now >> 32 == getpid() && (int32_t)now != gettid();
+}
+
+static void wait_for_it(void)
+{
+    for (int ms = 0; ms < WAIT_MS && is_coming(atomic_load(&state)); ms++) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+static void come(const mpi_t *mpi)
+{
+    const int64_t mine = (int64_t)getpid() << 32 | gettid();
+    int64_t now = atomic_load(&state);
+
+    if (now == mine) return; /* what it opens opens others */
+    while (now != SETTLED && !is_coming(now))
+        if (atomic_compare_exchange_strong(&state, &now, mine)) {
+            atomic_store(&state, take(mpi) ? SETTLED : NONE);
+            return;
+        }
+    wait_for_it();
+}
+
 /* Not inline: its stack is used where there is room alone. */
-__attribute__((noinline)) static void search_and_open(const char *name, const void *caller)
+__attribute__((noinline)) static void search_and_open(const char *name, int flags, const void *caller)
 {
     mpi_t mpi = {.family = ""};
 
     if (!is_loaded(name)) find_mpi(name, file_of(caller), &mpi);
-    if (*mpi.family && !atomic_exchange(&settled, true) && !take(&mpi)) atomic_store(&settled, false);
+    if (!*mpi.family) return;
+    if (flags & RTLD_DEEPBIND) atomic_store(&deep, true);
+    come(&mpi);
 }
 
-static void prepare(const char *name, const void *caller)
+static void prepare(const char *name, int flags, const void *caller)
 {
     int cancel, saved = errno;
 
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    if (has_room()) search_and_open(name, caller);
+    if (has_room()) search_and_open(name, flags, caller);
     pthread_setcancelstate(cancel, NULL);
     errno = saved;
 }
 
 JUMPS static void *follow_dlopen(const char *name, int flags)
 {
-    if (name && !(flags & RTLD_NOLOAD) && !atomic_load(&settled)) {
+    if (name && !(flags & RTLD_NOLOAD) && (atomic_load(&state) != SETTLED || flags & RTLD_DEEPBIND)) {
         ompp_intercept(calls, NCALLS); /* libraries that were opened before open others */
-        prepare(name, __builtin_return_address(0));
+        prepare(name, flags, __builtin_return_address(0));
     }
     JUMP return real_dlopen(name, flags);
+}
+
+static bool is_of(const void *code, const char *wanted)
+{
+    Dl_info module;
+
+    return dladdr(code, &module) && module.dli_fname && strcmp(ompp_known_mpi(module.dli_fname), wanted) == 0;
+}
+
+/*
+ * MPI's functions may be asked for in MPI itself, or in what brings it, and not in the program: what stands in front of them is given then.
+ * A library that has functions of its own under these names is asked for them.
+ */
+static void *in_front(void *library, const char *name)
+{
+    int saved = errno;
+    void *found = NULL, *real;
+
+    wait_for_it();
+    void *ours = atomic_load(&opened);
+    if (ours && library != RTLD_DEFAULT && library != RTLD_NEXT) {
+        real = real_dlsym(library, name);
+        if (real && is_of(real, family)) found = real_dlsym(ours, name);
+    }
+    errno = saved;
+    return found;
 }
 
 /* Who opens a library asks for something in it next: what was opened is followed from here on, too. */
 JUMPS static void *follow_dlsym(void *library, const char *name)
 {
-    if (!atomic_load(&settled)) ompp_intercept(calls, NCALLS);
+    void *found = NULL;
+
+    if (atomic_load(&state) != SETTLED) ompp_intercept(calls, NCALLS);
+    if (name && strncmp(name, "MPI_", 4) == 0 && (found = in_front(library, name))) return found;
     JUMP return real_dlsym(library, name);
+}
+
+bool ompp_late_is_deep(void)
+{
+    return atomic_load(&deep);
 }
 
 /* ---- Start -------------------------------------------------------------------------------------------------------------- */

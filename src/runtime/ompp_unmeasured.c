@@ -7,6 +7,7 @@
 #include "base/ompp_known.h"
 #include "base/ompp_log.h"
 #include "runtime/ompp_finish_priv.h"
+#include "runtime/ompp_late_priv.h"
 #include "runtime/ompp_launch.h"
 #include "runtime/ompp_lifecycle.h"
 #include "runtime/ompp_loaded_priv.h"
@@ -56,6 +57,9 @@ static const char *why_silent(const char *openmp, const ompp_loaded_t *loaded)
     return loaded->gomp_told ? "ran no parallel region" : "no parallel region was run that is built with kinst-ompp or measured by ompp --";
 }
 
+/* No option helps there. */
+static const char deep[] = "MPI was opened with RTLD_DEEPBIND, so that its calls do not come by ompp's functions";
+
 static bool is_said(void)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -88,6 +92,10 @@ void ompp_unmeasured_say(void)
     if (is_said()) return;
     look(&loaded);
     if (say_options(&loaded, openmp)) return;
+    if (ompp_late_is_deep()) {
+        ompp_warn_common("nothing was measured, no report: %s", deep);
+        return;
+    }
     if (openmp)
         ompp_warn_common("nothing was measured, no report: the program has %s, and %s", openmp, why_silent(openmp, &loaded));
     else
@@ -150,13 +158,17 @@ void ompp_unmeasured_mpi(ompp_profile_t *profile)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
     const bool other = strcmp(ompp_env.mpi_family, "auto") != 0;
+    const bool is_deep = ompp_late_is_deep() && !profile->mpi;
     char reason[200];
     ompp_loaded_t loaded;
 
     look(&loaded);
-    if (!*loaded.mpi) return;
-    snprintf(reason, sizeof reason, "%s%s%sthe program loads %s%s; use ompp --mpi-family=%s --", other ? "--mpi-family=" : "",
-             other ? ompp_env.mpi_family : "", other ? ", and " : "", loaded.mpi, other ? "" : " by itself", loaded.family);
+    if (!*loaded.mpi && !is_deep) return;
+    if (!*loaded.mpi)
+        snprintf(reason, sizeof reason, "%s", deep);
+    else
+        snprintf(reason, sizeof reason, "%s%s%sthe program loads %s%s; use ompp --mpi-family=%s --", other ? "--mpi-family=" : "",
+                 other ? ompp_env.mpi_family : "", other ? ", and " : "", loaded.mpi, other ? "" : " by itself", loaded.family);
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_MPI_OFF, NULL, reason, 1);
     if (ompp_is_launched() && (ompp_launch_rank() >= 0 || other) && !atomic_flag_test_and_set(&told))
         ompp_warn_common("MPI is not measured: %s", reason);

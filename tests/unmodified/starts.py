@@ -68,6 +68,15 @@ int main(int argc, char **argv)
     if (is(argv, "missing"))
         return execv("./nosuch", words) == -1 && execl("./nosuch", "x", NULL) == -1 && fexecve(77, words, environ) == -1 ? 3 : 4;
     if (is(argv, "refused")) return execv("./foreign", words) == -1 && errno == ENOEXEC && execv("./loaderless", words) == -1 && errno == ENOENT ? 3 : 4;
+    if (is(argv, "busy")) {
+        open("app", O_RDWR | O_CLOEXEC);
+        return execv("./app", words) == -1 && errno == ETXTBSY && execvp("app", words) == -1 && errno == ETXTBSY ? 3 : 4;
+    }
+    if (is(argv, "asks")) { /* AT_EXECVE_CHECK: does this system say whether a file can be executed? */
+        const int file = open("app", O_RDONLY | O_CLOEXEC);
+        open("app", O_RDWR | O_CLOEXEC);
+        return execveat(file, "", words, environ, AT_EMPTY_PATH | 0x10000) == -1 && errno == ETXTBSY ? 3 : 4;
+    }
     if (is(argv, "found")) {
         setenv("PATH", "first:.", 1);
         execlp("app", "app", NULL);
@@ -89,16 +98,44 @@ int main(int argc, char **argv)
 """
 LATE = """
 #include <dlfcn.h>
+#include <string.h>
 int main(int argc, char **argv)
 {
     int (*function)(int *, char ***);
     for (int i = 1; i + 1 < argc; i += 2) {
+#ifdef DEEP
+        void *library = dlopen(argv[i], strstr(argv[i], "libgo-") ? RTLD_NOW | RTLD_DEEPBIND : RTLD_NOW);
+#else
         void *library = dlopen(argv[i], RTLD_NOW | RTLD_GLOBAL);
+#endif
         *(void **)&function = library ? dlsym(library, argv[i + 1]) : 0;
         if (!function) return 2;
         function(&argc, &argv);
     }
     return 0;
+}
+"""
+# Two threads open what brings MPI at the same moment; a function of one of them is called then.
+TWO = """
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+static pthread_barrier_t both;
+static void *opens(void *name)
+{
+    pthread_barrier_wait(&both);
+    return dlopen(name, RTLD_NOW);
+}
+int main(int argc, char **argv)
+{
+    pthread_t thread[2];
+    void *library[2];
+    int (*go)(void);
+    if (argc != 4 || pthread_barrier_init(&both, 0, 2)) return 77;
+    for (int i = 0; i < 2; i++) if (pthread_create(&thread[i], 0, opens, argv[1 + i])) return 77;
+    for (int i = 0; i < 2; i++) pthread_join(thread[i], &library[i]);
+    *(void **)&go = library[atoi(argv[3])] ? dlsym(library[atoi(argv[3])], "go") : 0;
+    return go ? go() : 2;
 }
 """
 SMALL = """
@@ -230,6 +267,10 @@ def refused(case):
             file.write(content)
         os.chmod(os.path.join(case.folder, name), 0o755)
     case.run("programs that the system refuses", ["--", "./exec", "refused"], 3, 0, ("nothing was measured",))
+    if case.execute(["./exec", "asks"]).status == 3:
+        case.run("a program that somebody writes into", ["--", "./exec", "busy"], 3, 0, ("nothing was measured",), PATH=case.folder + ":" + os.environ["PATH"])
+    else:
+        print("note: not tested: programs that somebody writes into, of which this system does not say it")
     done = case.run("a script without #! comes first", ["--", "./exec", "found"], 0, 0, None)
     case.verdict.equal(done.out, "first\n", "a script without #! comes first: output")
     # The loader as a command: the program is its argument.
@@ -277,6 +318,7 @@ def later(case):
             print("note: ompp was not built for %s" % family)
             continue
         late_mpi(case, family)
+        by_name(case, family)
         mixed(case, family)
         if len(families) == 2:
             wrong_family(case, family, *(f for f in families if f != family))
@@ -300,6 +342,30 @@ def late_mpi(case, family):
     other = "mpich" if family == "openmpi" else "openmpi"
     case.run(family + ": the other's wrappers", ["--mpi-family=" + other, "--omp-runtime=gomp", *words], 0, 2,
              ("--mpi-family=%s, and the program loads libmpi" % other, use), before=launch)
+
+
+def by_name(case, family):
+    """MPI's functions asked for in its own library; a library that looks for them there first; two threads at once."""
+    launch, use = launch_words(family), "--mpi-family=" + family
+    mpi = {"openmpi": "libmpi.so.40", "mpich": "libmpich.so.12"}[family]
+    path = [p for p in ("/usr/lib/x86_64-linux-gnu/" + mpi, "/usr/lib/aarch64-linux-gnu/" + mpi) if os.path.exists(p)]
+    done = case.run(family + ": asked for by name", [use, "--", "./late", *(path or [mpi]), "MPI_Init", *(path or [mpi]), "MPI_Finalize"], 0, 1, (),
+                    before=launch)
+    case.verdict.check(done.reports() and done.profile().find("MPI", name="MPI_Init"), family + ": asked for by name: not measured")
+    case.build("deep", "#define _GNU_SOURCE\n#define DEEP\n" + LATE)
+    words = ["--", "./deep", "./libgo-%s.so" % family, "go"]
+    done = case.run(family + ": RTLD_DEEPBIND", [use, *words], 0, 0, ("nothing was measured", "MPI was opened with RTLD_DEEPBIND"), before=launch)
+    case.verdict.check("use ompp" not in done.err, "%s: RTLD_DEEPBIND: an option that does not help: %s" % (family, done.err))
+    words = ["--", "./deep", "./libkernel.so", "kernel", "./libgo-%s.so" % family, "go"]
+    done = case.run(family + ": RTLD_DEEPBIND, OpenMP", [use, "--omp-runtime=gomp", *words], 0, 2,
+                    ("MPI is not measured", "MPI was opened with RTLD_DEEPBIND"), before=launch)
+    case.verdict.check(all(any("RTLD_DEEPBIND" in note.get("reason", "") for note in harness.ompp_profile.Profile(p).coverage) for p in done.reports()),
+                       family + ": RTLD_DEEPBIND: not in Coverage")
+    case.build("two", TWO, "-pthread")
+    shutil.copy(os.path.join(case.folder, "libgo-%s.so" % family), os.path.join(case.folder, "libagain.so"))
+    for which in ("0", "1") * 4:
+        done = case.run("%s: two threads, %s" % (family, which), [use, "--", "./two", "./libgo-%s.so" % family, "./libagain.so", which], 0, 1, (), before=launch)
+        case.verdict.check(done.reports() and done.profile().find("MPI", name="MPI_Barrier"), "%s: two threads: not measured" % family)
 
 
 def mixed(case, family):
