@@ -57,6 +57,15 @@ _Noreturn static void refuse_value(const char *word, const char *choices, const 
     exit(2);
 }
 
+/* \return 0 when it is no number. */
+static double seconds_of(const char *text)
+{
+    char *end;
+    const double seconds = strtod(text, &end);
+
+    return end != text && !*end && seconds > 0 && seconds <= 1e9 ? seconds : 0;
+}
+
 /* \return true when the word is one of the wrapper's own; those that print end the process. */
 static bool own_option(const char *word, const char *name)
 {
@@ -84,8 +93,8 @@ static bool own_option(const char *word, const char *name)
         refuse_value(word, "opari or ompt", name);
     else if (strncmp(word, "--opari=", 8) == 0)
         kinst_own.opari = opari_named(word + 8, name);
-    else if (strncmp(word, "--opari-timeout=", 16) == 0 && atof(word + 16) > 0)
-        kinst_own.opari_seconds = atof(word + 16);
+    else if (strncmp(word, "--opari-timeout=", 16) == 0 && seconds_of(word + 16) > 0)
+        kinst_own.opari_seconds = seconds_of(word + 16);
     else if (strncmp(word, "--opari-timeout", 15) == 0)
         refuse_value(word, "a number of seconds", name);
     else

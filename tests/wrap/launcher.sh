@@ -61,6 +61,9 @@ for command in "$launch" "$kinst" "$abs_top_builddir/ompp-config"; do
     claim "$command -v" same "$($command -v)" "$($command --version)"
 done
 $kinst --with=opary gcc p.c 2>err; claim "a wrong value names the choices" sh -c "test $? = 2 && grep -q 'with=opary: the value is to be opari or ompt' err"
+for value in 5x nan -1 ''; do
+    $kinst --opari-timeout=$value gcc p.c -o none 2>err; claim "a timeout of '$value'" sh -c "test $? = 2 && grep -q 'a number of seconds' err"
+done
 # Which OpenMP library it is; of two, the one that the dynamic linker finds first.
 echo 'int f(void) { int n = 0;
 #pragma omp parallel reduction(+ : n)
