@@ -75,11 +75,12 @@ static void begin_anew(ompp_causal_thread_t *self)
     self->clocks.waiting = 0;
     self->clocks.mask = 0;
     self->clocks.where = OMPP_CLOCKS_OUTSIDE;
-    self->clocks.idle = false;
+    self->clocks.idle = self->waits = false;
     self->clocks.since = ompp_event_now();
     self->depth = self->task = self->group = 0;
     self->node = 0;
     if (!ompp_causal.rule.delays) self->regions = self->clocks.mask = ompp_causal_mask(self, 0);
+    ompp_clocks_use(&self->clocks, self->clocks.mask);
     self->main = syscall(SYS_gettid) == getpid();
     self->busy = false;
 }
@@ -121,37 +122,49 @@ static ompp_time_t chase_first(ompp_causal_thread_t *self)
     return ompp_event_now();
 }
 
-static ompp_clocks_where_t where(ompp_off_t node)
+/* The thread has come from one place to another: what that means besides to its clocks. */
+static void look_at(ompp_causal_thread_t *self, ompp_place_now_t from, ompp_place_now_t to)
 {
-    const ompp_region_ref_t region = ompp_meter_region(node);
+    if (from.node == to.node && from.waits == to.waits) {
+        const ompp_time_t t = ompp_meter_until();
+        ompp_progress_finish(t);
+        ompp_causal_result(self, t);
+    }
+    if (self->main && from.waits && ompp_meter_parent(from.node) == to.node && forks(from.node))
+        ompp_causal_at_join(self, ompp_meter_region(from.node), ompp_causal_rests(self) ? ompp_event_now() : self->clocks.since);
+}
 
-    if (!region) return OMPP_CLOCKS_OUTSIDE;
-    return ompp_region_construct(region) == OMPP_CONSTRUCT_MPI ? OMPP_CLOCKS_UNKNOWN : OMPP_CLOCKS_INSIDE;
+static void move_clocks(ompp_causal_thread_t *self, ompp_place_now_t from, ompp_place_now_t to)
+{
+    ompp_time_t t = ompp_event_now();
+
+    if (self->chases && ompp_meter_parent(to.node) == from.node) t = chase_first(self);
+    self->node = to.node;
+    self->waits = to.waits;
+    if (ompp_causal.rule.delays) count_seen(self, t);
+    self->regions = ompp_causal_mask(self, to.node);
+    ompp_clocks_move(&self->clocks, ompp_causal_counted(self->regions), to.waits, t);
+    self->clocks.where = (uint8_t)ompp_causal_where(to.node);
+    if (self->chases && ompp_meter_parent(from.node) == to.node) ompp_causal_chase(self); /* before it is handed out more */
 }
 
 static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
 {
     ompp_causal_thread_t *self = state;
-    ompp_time_t t = ompp_event_now();
 
     if (self->busy || self != ompp_causal_self) return; /* the latter: at the end, by who ends it, when all has been told */
     self->busy = true;
+    const ompp_time_t begin = ompp_causal_time_event(self);
     ompp_causal_settle(self);
-    if (self->chases && ompp_meter_parent(to.node) == from.node) t = chase_first(self);
-    self->node = to.node;
     self->moves++;
-    if (ompp_causal.rule.delays) count_seen(self, t);
-    self->regions = ompp_causal_mask(self, to.node);
-    ompp_clocks_move(&self->clocks, ompp_causal_counted(self->regions), to.waits, t);
-    self->clocks.where = where(to.node);
-    if (self->chases && ompp_meter_parent(from.node) == to.node) ompp_causal_chase(self); /* before it is handed out more */
-    if (from.node == to.node && from.waits == to.waits) {
-        t = ompp_meter_until();
-        ompp_progress_finish(t);
-        ompp_causal_result(self, t);
+    if (ompp_causal_rests(self)) {
+        self->node = to.node;
+        self->waits = to.waits;
+    } else {
+        move_clocks(self, from, to);
     }
-    if (self->main && from.waits && ompp_meter_parent(from.node) == to.node && forks(from.node))
-        ompp_causal_at_join(self, ompp_meter_region(from.node), t);
+    look_at(self, from, to);
+    ompp_causal_timed(self, begin);
     ompp_causal_leave(self);
 }
 
@@ -177,7 +190,7 @@ static void end(void *state)
 static void may_end(ompp_causal_thread_t *self, uint64_t visits, bool together, ompp_time_t t)
 {
     if (ompp_causal.rule.delays) ompp_causal_may_end(self, visits, together, t);
-    else if (visits) ompp_causal_result_block(self, visits, t);
+    else if (visits && !ompp_causal_rests(self)) ompp_causal_result_block(self, visits, t);
     if (!ompp_causal.rule.delays) ompp_causal_may_turn(self, t);
 }
 
@@ -223,6 +236,7 @@ static ompp_sync_subscriber_t subscriber = {
     .adopt = ompp_causal_adopt,
     .pay = ompp_causal_pay,
     .clock = ompp_causal_clock,
+    .spend = ompp_causal_spend,
     .alone = ompp_whatif_say_why,
     .share = ompp_causal_node_open,
     .publish = ompp_causal_publish,

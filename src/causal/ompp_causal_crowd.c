@@ -137,6 +137,7 @@ bool ompp_causal_crowd_note(ompp_causal_thread_t *self, unsigned op, uint64_t lo
         if (noted) ompp_replay_note(crowd.replay, self->part.member, (ompp_replay_op_t)op, lock, &self->own);
         told = noted || crowd.kept;
         if (told) __atomic_store_n(&crowd.overtaken, crowd.overtaken | slots, __ATOMIC_RELAXED);
+        if (told && slots) atomic_store_explicit(&ompp_causal.flagged, true, memory_order_relaxed);
         if (crowd.replay && crowd.replay->spoiled) spoil();
     }
     if (!noted) self->part.team = 0;
@@ -209,7 +210,7 @@ static bool finish(ompp_causal_thread_t *self)
     if (good) __atomic_store_n(&crowd.overtaken, 0, __ATOMIC_RELAXED);
     hand_on();
     if (!right) return false;
-    self->other = crowd.members;
+    ompp_stamp_copy(&self->other, &crowd.members);
     ompp_clocks_combine(&self->other, &crowd.others);
     ompp_clocks_yield(&self->clocks, &self->other);
     return true;

@@ -21,6 +21,7 @@ typedef struct {
     uint64_t used;   /* when it was, ns */
     uint32_t generation[2];
     ompp_causal_thread_t *holder; /* of a lock, until it has published */
+    uint64_t held;                /* set of regions in which it was locked */
     ompp_stamp_t stamp[2]; /* BARRIER: by generation. MUTEX: [1] when those that had it began to wait for it, combined */
     uint64_t team;         /* MUTEX: of the last holder */
     /* BARRIER: what the team does before the barrier of one generation, when order is decided there as it goes. */
@@ -162,6 +163,7 @@ static ompp_replay_t *interval_of(ompp_causal_thread_t *self, object_t *o, uint3
         r->drawn = drawn;
         memset(o->overtaken, 0, sizeof o->overtaken);
         o->replayed = generation + 1;
+        o->kept = 0;
     }
     if (!takes_part(self, o, generation)) {
         const int member = ompp_replay_join(r, &self->own);
@@ -187,7 +189,7 @@ static object_t *open_interval(ompp_causal_thread_t *self, ompp_replay_t **inter
     uint32_t generation;
     object_t *o = place_of(self, &team, &generation) ? take(OMPP_SYNC_BARRIER, team, true) : NULL;
 
-    *interval = o && o->spoiled != generation + 1 ? interval_of(self, o, generation) : NULL;
+    *interval = o && o->spoiled != generation + 1 && !ompp_causal_rests(self) ? interval_of(self, o, generation) : NULL;
     if (!*interval && self->part.team != OMPP_CAUSAL_CROWD) self->part.team = 0;
     return o;
 }
@@ -395,7 +397,7 @@ static bool left_barrier(ompp_causal_thread_t *self, uint64_t team)
 
     if (found) {
         go_through(o, generation);
-        self->other = o->stamp[side];
+        ompp_stamp_copy(&self->other, &o->stamp[side]);
         ompp_clocks_combine(&self->other, &o->rest[side]);
         if (o->settled == generation + 1) ompp_clocks_yield(&self->clocks, &self->other);
     }
@@ -413,12 +415,13 @@ static void stamp_of_holder(const ompp_causal_thread_t *holder, ompp_stamp_t *st
 
     stamp->t = (ompp_fine_t)(int64_t)t * OMPP_FINE;
     stamp->set = c->set;
-    for (unsigned i = 0; i < OMPP_CLOCKS; i++) {
+    stamp->used = c->used < OMPP_CLOCKS ? c->used : OMPP_CLOCKS;
+    for (unsigned i = 0; i < stamp->used; i++) {
         const bool in_it = c->mask >> (i / OMPP_WHATIF_SPEEDUPS) & 1;
         stamp->v[i] = stamp->t - ompp_clocks_offset(&ompp_causal.rule, c, i) -
                       (in_it ? ompp_causal.rule.percent[i % OMPP_WHATIF_SPEEDUPS] * (ompp_fine_t)more : 0);
     }
-    stamp->debt = stamp->t - stamp->v[OMPP_CLOCKS_EXPERIMENT];
+    stamp->debt = stamp->t - ompp_stamp_v(stamp, OMPP_CLOCKS_EXPERIMENT);
 }
 
 /* What the new owner goes on with, in self->other. */
@@ -430,9 +433,9 @@ static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t
     bool found, foreign = false;
 
     if (!o) return false;
-    if (o->holder && o->holder != self) stamp_of_holder(o->holder, &o->stamp[0], t);
+    if (o->holder && o->holder != self && o->held + 1 >= self->clocks.set) stamp_of_holder(o->holder, &o->stamp[0], t);
     found = o->stamp[0].t > 0;
-    self->other = o->stamp[0];
+    ompp_stamp_copy(&self->other, &o->stamp[0]);
     if (kind == OMPP_SYNC_MUTEX) {
         const ompp_time_t begin = self->clocks.waiting ? self->clocks.waiting : t;
         if (ompp_causal.rule.delays) ompp_causal_watch_order(self, &o->stamp[1], OMPP_WHATIF_BIT_LOCK);
@@ -443,6 +446,7 @@ static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t
     foreign = o->team && o->team != team;
     o->team = team;
     o->holder = self;
+    o->held = self->clocks.set;
     o->used = t;
     ompp_causal_unlock(&o->lock);
     if (ompp_causal.rule.delays) return found;
@@ -510,7 +514,7 @@ static void put(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t ob
     if (kind == OMPP_SYNC_EVENT)
         ompp_clocks_combine(&o->stamp[0], &self->own);
     else
-        o->stamp[0] = self->own;
+        ompp_stamp_copy(&o->stamp[0], &self->own);
     if (kind == OMPP_SYNC_FORK) {
         o->holder = self;
         o->generation[0]++;
@@ -521,14 +525,8 @@ static void put(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t ob
     ompp_causal_unlock(&o->lock);
 }
 
-void ompp_causal_publish(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+static void publish(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 {
-    ompp_causal_thread_t *self = object ? ompp_causal_enter() : NULL;
-
-    if (!self) return;
-    ompp_causal_settle(self);
-    self->syncs++;
-    if (kind == OMPP_SYNC_BARRIER || kind == OMPP_SYNC_CHUNK) self->chases = false;
     if (kind == OMPP_SYNC_BARRIER)
         arrive(self, object, (*generation_of(self, object))++, t);
     else if (kind == OMPP_SYNC_CHUNK)
@@ -537,6 +535,29 @@ void ompp_causal_publish(ompp_sync_object_t kind, uint64_t object, ompp_time_t t
         put(self, kind, object, t);
     if (kind == OMPP_SYNC_MUTEX && !ompp_causal.rule.delays) note(self, OMPP_REPLAY_UNLOCK, object, OMPP_WHATIF_BIT_LOCK, 0);
     if (kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_CHUNK) ompp_causal_measure(self, t);
+}
+
+/* While clocks rest. Forks say which barriers are the same one, and threads that end, who has come to be joined. */
+static bool is_let_pass(ompp_sync_object_t kind)
+{
+    return kind != OMPP_SYNC_FORK && kind != OMPP_SYNC_EVENT;
+}
+
+void ompp_causal_publish(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+{
+    ompp_causal_thread_t *self = object ? ompp_causal_enter() : NULL;
+
+    if (!self) return;
+    const ompp_time_t begin = ompp_causal_time_event(self);
+    ompp_causal_settle(self);
+    self->syncs++;
+    if (kind == OMPP_SYNC_BARRIER || kind == OMPP_SYNC_CHUNK) self->chases = false;
+    if (ompp_causal_rests(self) && is_let_pass(kind)) {
+        if (kind == OMPP_SYNC_BARRIER) (*generation_of(self, object))++;
+    } else {
+        publish(self, kind, object, t);
+    }
+    ompp_causal_timed(self, begin);
     ompp_causal_leave(self);
 }
 
@@ -548,7 +569,7 @@ void ompp_causal_wait(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
     ompp_causal_settle(self);
     if (kind == OMPP_SYNC_CHUNK) {
         self->chases = ompp_causal.rule.delays;
-        come_for_more(self, OMPP_REPLAY_LOOP, t);
+        if (!ompp_causal_rests(self)) come_for_more(self, OMPP_REPLAY_LOOP, t);
         ompp_causal_leave(self);
         return;
     }
@@ -573,7 +594,7 @@ static void begin_member(ompp_causal_thread_t *self, uint64_t team, ompp_time_t 
     }
     *generation_of(self, team) = o->generation[0] << 16;
     if (o->holder != self && o->stamp[0].t > 0) {
-        self->other = o->stamp[0];
+        ompp_stamp_copy(&self->other, &o->stamp[0]);
         self->depth = 0;
         ompp_clocks_start(&ompp_causal.rule, &self->clocks, &self->other, t);
     }
@@ -594,7 +615,7 @@ static bool found_stamp(ompp_causal_thread_t *self, ompp_sync_object_t kind, uin
     default:
         o = take(kind, object, false);
         found = o && o->stamp[0].t > 0;
-        if (found) self->other = o->stamp[0];
+        if (found) ompp_stamp_copy(&self->other, &o->stamp[0]);
         if (o) ompp_causal_unlock(&o->lock);
         if (!found && kind == OMPP_SYNC_EVENT) self->lost++;
         return (kind == OMPP_SYNC_EVENT && ompp_causal_crowd_join(self, object, t)) || found;
@@ -610,14 +631,8 @@ static void at_barrier(ompp_causal_thread_t *self, ompp_time_t t)
     ompp_causal_at_join(self, 0, t);
 }
 
-void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+static void resume(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 {
-    ompp_causal_thread_t *self = object ? ompp_causal_enter() : NULL;
-
-    if (!self) return;
-    /* What was waited for belongs to the set of regions of before. */
-    if (kind == OMPP_SYNC_FORK) ompp_causal_settle(self);
-    self->syncs++;
     if (kind == OMPP_SYNC_FORK)
         begin_member(self, object, t);
     else if (kind == OMPP_SYNC_CHUNK)
@@ -628,6 +643,27 @@ void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
     if (kind == OMPP_SYNC_MUTEX && self->part.team) go_on_in_interval(self);
     if (kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_CHUNK) ompp_causal_measure(self, t);
     if (kind == OMPP_SYNC_BARRIER && !ompp_event_team()) ompp_causal_crowd_spoil(self);
+}
+
+static void go_on_resting(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    self->clocks.waiting = 0;
+    if (t > self->clocks.since) self->clocks.since = t;
+    ompp_causal_settle(self);
+}
+
+void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+{
+    ompp_causal_thread_t *self = object ? ompp_causal_enter() : NULL;
+
+    if (!self) return;
+    const ompp_time_t begin = ompp_causal_time_event(self);
+    /* What was waited for belongs to the set of regions of before. */
+    if (kind == OMPP_SYNC_FORK) ompp_causal_settle(self);
+    self->syncs++;
+    if (ompp_causal_rests(self) && is_let_pass(kind)) go_on_resting(self, t);
+    else resume(self, kind, object, t);
     if (kind == OMPP_SYNC_BARRIER && self->main) at_barrier(self, self->clocks.since);
+    ompp_causal_timed(self, begin);
     ompp_causal_leave(self);
 }

@@ -13,6 +13,46 @@ static struct {
     ompp_ration_t ration;
 } costs;
 
+/* Not one event in so many, which might always be the same one of a round. */
+#define STRIDE 16u
+#define LONGEST_EVENT 4000u /* ns: an event is hundreds */
+
+ompp_time_t ompp_causal_time_event_slow(ompp_causal_thread_t *self)
+{
+    self->timed_paused = self->paused;
+    return ompp_event_now();
+}
+
+void ompp_causal_timed_slow(ompp_causal_thread_t *self, ompp_time_t begin)
+{
+    const ompp_time_t taken = ompp_event_now() - begin - (self->paused - self->timed_paused);
+
+    self->spent += (taken < LONGEST_EVENT ? taken : LONGEST_EVENT) * (self->timed_for ? self->timed_for : 1);
+    self->timed_in = STRIDE / 2 + (uint32_t)((self->moves + self->syncs) * 0x9e3779b97f4a7c15u >> 60);
+    self->timed_for = self->timed_in + 1;
+}
+
+ompp_time_t ompp_causal_spent(void)
+{
+    ompp_time_t sum = 0;
+
+    for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next) sum += t->spent;
+    return sum;
+}
+
+void ompp_causal_spend(ompp_time_t ns)
+{
+    if (ompp_causal_self) ompp_causal_self->carried += ns;
+}
+
+ompp_time_t ompp_causal_carried(void)
+{
+    ompp_time_t sum = 0;
+
+    for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next) sum += t->carried;
+    return sum;
+}
+
 double ompp_causal_afford(ompp_fine_t now)
 {
     ompp_causal_lock(&costs.lock);

@@ -110,8 +110,13 @@ typedef struct ompp_causal_thread {
     bool met_all;            /* it is about to go on with all other processes of the run; without delays: of a communicator */
     bool met_some;           /* of a communicator that has not all */
     bool main;               /* initial thread of the process */
+    bool waits;              /* its place is a phase that waits: what clocks.idle is, but while clocks rest */
     bool busy;               /* inside of causal: what a signal handler does is left out */
     uint64_t moves, syncs, lost;
+    uint32_t timed_in, timed_for; /* events until one is timed; that it stands for */
+    ompp_time_t timed_paused; /* paused, when that one began */
+    ompp_time_t spent;       /* ns on events, as those that were timed say */
+    ompp_time_t carried;     /* ns on carrying stamps between ranks */
     _Atomic bool used;
     struct ompp_causal_thread *next;
 } ompp_causal_thread_t;
@@ -123,9 +128,12 @@ typedef struct {
     _Atomic uint64_t set;     /* number of the present set of regions, from 1; with delays: of that within which offsets go on */
     _Atomic uint64_t experiment; /* with delays: number of the present one */
     _Atomic ompp_time_t set_begin; /* of the later of both */
+    _Atomic uint64_t rest;    /* without delays: number of the latest set of no regions, while which clocks rest; 0 = none */
+    _Atomic ompp_time_t rest_begin;
     _Atomic(ompp_causal_thread_t *) threads;
     _Atomic uint64_t overtaken[OMPP_WHATIF_FLAG_NUM][OMPP_CLOCKS_SLOTS]; /* times that the order would have changed, since the set */
     _Atomic uint64_t watched[OMPP_WHATIF_FLAG_NUM]; /* times that it was looked at */
+    _Atomic bool flagged;     /* one was overtaken, here or elsewhere, sometime */
     _Atomic uint32_t flags;   /* OMPP_WHATIF_F_* of all regions */
     ompp_sync_clock_t clock;
 } ompp_causal_t;
@@ -189,6 +197,9 @@ void ompp_causal_follow_set(ompp_causal_thread_t *self, uint64_t set, const uint
 /** \brief Slot of a key, given to it when it is unknown and one is free. \return -1 when there is none. */
 int ompp_causal_slot_of(uint64_t key);
 
+/** \return where work at a call tree node is done. */
+ompp_clocks_where_t ompp_causal_where(ompp_off_t node);
+
 void ompp_causal_settle_slow(ompp_causal_thread_t *self, uint64_t set);
 
 /**
@@ -202,6 +213,38 @@ static inline void ompp_causal_settle(ompp_causal_thread_t *self)
 
     if (__builtin_expect(self->clocks.set != set || self->experiment != experiment, 0)) ompp_causal_settle_slow(self, set);
 }
+
+/**
+ * \brief Whether clocks rest, for a thread that is settled: it has none. What others can wait for later, and where the thread is, is still
+ *        kept; nothing else.
+ */
+static inline bool ompp_causal_rests(const ompp_causal_thread_t *self)
+{
+    return self->clocks.set == atomic_load_explicit(&ompp_causal.rest, memory_order_relaxed);
+}
+
+/* ---- What it costs (ompp_causal_order.c) ------------------------------------------------------------------------------ */
+
+ompp_time_t ompp_causal_time_event_slow(ompp_causal_thread_t *self);
+
+/** \return when the thread began with an event; 0 = this one is not timed. */
+static inline ompp_time_t ompp_causal_time_event(ompp_causal_thread_t *self)
+{
+    return __builtin_expect(self->timed_in-- == 0, 0) ? ompp_causal_time_event_slow(self) : 0;
+}
+
+void ompp_causal_timed_slow(ompp_causal_thread_t *self, ompp_time_t begin);
+
+/** \brief That event is over. */
+static inline void ompp_causal_timed(ompp_causal_thread_t *self, ompp_time_t begin)
+{
+    if (__builtin_expect(begin != 0, 0)) ompp_causal_timed_slow(self, begin);
+}
+
+/** \return ns that events have taken all threads so far; that stamps between ranks have. */
+ompp_time_t ompp_causal_spent(void);
+ompp_time_t ompp_causal_carried(void);
+void ompp_causal_spend(ompp_time_t ns);
 
 /* ---- Objects (ompp_causal_objects.c) ---------------------------------------------------------------------------------- */
 
@@ -415,8 +458,9 @@ bool ompp_causal_result_open(void);
 /** \brief The first thread is measured: before, all was our own start, which is no part of the run. */
 void ompp_causal_result_begin(void);
 
-/** \return ns of the run until t. */
+/** \return ns of the run until t; of these, those that clocks were kept. */
 ompp_time_t ompp_causal_result_passed(ompp_time_t t);
+ompp_time_t ompp_causal_result_observed(ompp_time_t t);
 
 /** \brief Makes the record of a known region. */
 void ompp_causal_result_new(unsigned known, ompp_region_ref_t region);
@@ -460,6 +504,12 @@ bool ompp_causal_result_has(const ompp_causal_experiment_t *experiment);
  */
 uint32_t ompp_causal_result_flags(unsigned slot);
 
+/** \brief Whether there can be any. */
+static inline bool ompp_causal_any_flags(void)
+{
+    return atomic_load_explicit(&ompp_causal.flagged, memory_order_relaxed);
+}
+
 /** \brief Another rank has seen these. */
 void ompp_causal_result_heard(unsigned slot, uint32_t flags);
 
@@ -491,6 +541,7 @@ void ompp_causal_latency_write(void);
 static inline void ompp_causal_watch(unsigned flag_bit, unsigned slots)
 {
     atomic_fetch_add_explicit(&ompp_causal.watched[flag_bit], 1, memory_order_relaxed);
+    if (slots) atomic_store_explicit(&ompp_causal.flagged, true, memory_order_relaxed);
     for (; slots; slots &= slots - 1)
         atomic_fetch_add_explicit(&ompp_causal.overtaken[flag_bit][__builtin_ctz(slots)], 1, memory_order_relaxed);
 }

@@ -15,6 +15,7 @@ typedef struct {
     uint64_t set;          /* of regions; with delays: experiment that offsets began with. Two of them say nothing to each other */
     uint64_t experiment;   /* with delays: number of the present one */
     uint64_t key, percent, settles; /* with delays: its region and speed-up, ... */
+    uint64_t used;         /* without delays: clocks that are there; the others stand at t */
     uint64_t keys[OMPP_CLOCKS_SLOTS]; /* 0 = free */
     uint32_t flags[OMPP_CLOCKS_SLOTS]; /* OMPP_WHATIF_F_*, seen where the region may never run */
     union {
@@ -83,6 +84,12 @@ static void put_delays(remote_t *remote, const ompp_stamp_t *own, ompp_fine_t sh
     remote->delays.next.percent = next.percent;
 }
 
+static void put_clocks(remote_t *remote, const ompp_stamp_t *own, ompp_fine_t shift)
+{
+    remote->used = own->used;
+    for (unsigned i = 0; i < own->used; i++) remote->v[i] = own->v[i] + shift;
+}
+
 void ompp_causal_stamp(void *stamp, ompp_time_t t)
 {
     ompp_causal_thread_t *self = ompp_causal_enter();
@@ -99,12 +106,11 @@ void ompp_causal_stamp(void *stamp, ompp_time_t t)
     remote->t = self->own.t + shift;
     remote->debt = self->own.debt;
     remote->set = present_set();
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
-        remote->keys[s] = ompp_causal_key(s);
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) remote->keys[s] = ompp_causal_key(s);
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS && ompp_causal_any_flags(); s++)
         remote->flags[s] = remote->keys[s] ? ompp_causal_result_flags(s) : 0;
-    }
     if (ompp_causal.rule.delays) put_delays(remote, &self->own, shift, t);
-    for (unsigned i = 0; i < OMPP_CLOCKS && !ompp_causal.rule.delays; i++) remote->v[i] = self->own.v[i] + shift;
+    else put_clocks(remote, &self->own, shift);
     ompp_causal_leave(self);
 }
 
@@ -128,6 +134,17 @@ static void combine_flags(remote_t *into, const remote_t *other)
     }
 }
 
+static ompp_fine_t clock_of(const remote_t *stamp, unsigned clock)
+{
+    return clock < stamp->used ? stamp->v[clock] : stamp->t;
+}
+
+static void widen(remote_t *stamp, uint64_t used)
+{
+    for (uint64_t i = stamp->used; i < used; i++) stamp->v[i] = stamp->t;
+    if (used > stamp->used) stamp->used = used;
+}
+
 /* into has the keys of other, too, as far as there is room. */
 static void join_keys(remote_t *into, const remote_t *other)
 {
@@ -141,14 +158,21 @@ static void join_keys(remote_t *into, const remote_t *other)
 
 static void combine_by_key(remote_t *into, const remote_t *other)
 {
+    widen(into, OMPP_CLOCKS);
     join_keys(into, other);
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         const int from = into->keys[s] ? position(other, into->keys[s]) : -1;
         for (unsigned k = 0; k < SPEEDUPS; k++) {
             ompp_fine_t *v = &into->v[s * SPEEDUPS + k];
-            *v = later(*v, from < 0 ? other->t : other->v[(unsigned)from * SPEEDUPS + k]);
+            *v = later(*v, from < 0 ? other->t : clock_of(other, (unsigned)from * SPEEDUPS + k));
         }
     }
+}
+
+static void combine_in_place(remote_t *into, const remote_t *other)
+{
+    widen(into, other->used);
+    for (unsigned i = 0; i < into->used; i++) into->v[i] = later(into->v[i], clock_of(other, i));
 }
 
 static void combine_work(remote_t *into, const remote_t *other)
@@ -198,21 +222,25 @@ void ompp_causal_combine(void *into_bytes, const void *other_bytes)
     if (into->set < other->set) {
         const ompp_fine_t t = into->t;
         *into = *other;
-        for (unsigned i = 0; i < OMPP_CLOCKS; i++) into->v[i] = later(into->v[i], t);
+        for (unsigned i = 0; i < into->used; i++) into->v[i] = later(into->v[i], t);
         into->t = later(into->t, t);
         return;
     }
     if (other->set < into->set) {
-        for (unsigned i = 0; i < OMPP_CLOCKS; i++) into->v[i] = later(into->v[i], other->t);
+        for (unsigned i = 0; i < into->used; i++) into->v[i] = later(into->v[i], other->t);
     } else {
-        if (memcmp(into->keys, other->keys, sizeof into->keys) == 0)
-            for (unsigned i = 0; i < OMPP_CLOCKS; i++) into->v[i] = later(into->v[i], other->v[i]);
-        else
-            combine_by_key(into, other);
+        if (memcmp(into->keys, other->keys, sizeof into->keys) == 0) combine_in_place(into, other);
+        else combine_by_key(into, other);
         combine_flags(into, other);
         into->debt = later(into->debt, other->debt);
     }
     into->t = later(into->t, other->t);
+}
+
+/* Ranks mostly have the same regions in the same slots. */
+static int slot_of(unsigned there, uint64_t key)
+{
+    return ompp_causal_key(there) == key ? (int)there : ompp_causal_slot_of(key);
 }
 
 /* The stamp in terms of this process: its clock, its slots. */
@@ -224,15 +252,18 @@ static void translate(const ompp_causal_thread_t *self, const remote_t *remote, 
     stamp->t = remote->t - shift;
     stamp->debt = remote->debt;
     stamp->set = remote->set && remote->set == present_set() ? self->clocks.set : 0;
-    for (unsigned i = 0; i < OMPP_CLOCKS; i++) stamp->v[i] = stamp->t;
+    stamp->used = 0;
     if (ompp_causal.rule.delays) {
+        stamp->used = SPEEDUPS;
+        for (unsigned i = 0; i < SPEEDUPS; i++) stamp->v[i] = stamp->t;
         stamp->v[OMPP_CLOCKS_EXPERIMENT] = remote->delays.v[OMPP_CLOCKS_EXPERIMENT] - shift;
         stamp->v[OMPP_CLOCKS_BASELINE] = remote->delays.v[OMPP_CLOCKS_BASELINE] - shift;
         return;
     }
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
-        const int to = remote->keys[s] ? ompp_causal_slot_of(remote->keys[s]) : -1;
+    for (unsigned s = 0; s < remote->used / SPEEDUPS; s++) {
+        const int to = remote->keys[s] ? slot_of(s, remote->keys[s]) : -1;
         if (to < 0) continue;
+        ompp_stamp_widen(stamp, (uint64_t)(to + 1) * SPEEDUPS);
         for (unsigned k = 0; k < SPEEDUPS; k++) stamp->v[(unsigned)to * SPEEDUPS + k] = remote->v[s * SPEEDUPS + k] - shift;
     }
 }
@@ -245,7 +276,7 @@ static bool differ(ompp_fine_t a, ompp_fine_t b)
 /* In the optimised program it would have come before the one that was received before it. */
 static bool overtakes(const ompp_stamp_t *before, const ompp_stamp_t *other, unsigned clock)
 {
-    return before->set == other->set && before->t > 0 && other->v[clock] + OMPP_CAUSAL_TOLERANCE * OMPP_FINE < before->v[clock];
+    return before->set == other->set && before->t > 0 && ompp_stamp_v(other, clock) + OMPP_CAUSAL_TOLERANCE * OMPP_FINE < ompp_stamp_v(before, clock);
 }
 
 /*
@@ -259,18 +290,18 @@ static void watch_flags(ompp_causal_thread_t *self, unsigned flags)
     unsigned slots = 0;
 
     for (unsigned i = 0; i < clocks && other->t > 0; i++) {
-        const bool moves = differ(other->t - other->v[i], ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i));
+        const bool moves = differ(other->t - ompp_stamp_v(other, i), ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i));
         if (moves || overtakes(&self->before, other, i)) slots |= 1u << i / SPEEDUPS;
     }
     if (ompp_causal.rule.delays) slots = slots && ompp_causal_experiment.slot >= 0 ? 1u << ompp_causal_experiment.slot : 0;
-    if (other->t > 0) self->before = *other;
+    if (other->t > 0) ompp_stamp_copy(&self->before, other);
     for (; flags; flags &= flags - 1) ompp_causal_watch((unsigned)__builtin_ctz(flags), slots);
 }
 
 static void hear_flags(const remote_t *remote)
 {
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
-        const int slot = remote->keys[s] && remote->flags[s] ? ompp_causal_slot_of(remote->keys[s]) : -1;
+        const int slot = remote->keys[s] && remote->flags[s] ? slot_of(s, remote->keys[s]) : -1;
         if (slot >= 0) ompp_causal_result_heard((unsigned)slot, remote->flags[s]);
     }
 }

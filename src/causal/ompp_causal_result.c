@@ -37,37 +37,14 @@ static struct {
     past_t past[OMPP_CAUSAL_KNOWN];
     ompp_apart_t apart[OMPP_CLOCKS_SLOTS]; /* with delays */
     _Atomic uint32_t heard[OMPP_CLOCKS_SLOTS]; /* flags that other ranks have seen in the present set */
-    ompp_time_t begin;
+    ompp_time_t begin, rested; /* rested: in rests that are over */
     int nprocessors;
     bool oversubscribed; /* more threads than processors were at work */
     bool much_lost; /* of the waits, too many to trust the rest */
 } result;
 
-/* What one change of place, and one synchronisation, cost here, in ns. */
-static double move_ns, sync_ns;
-
-#define TRIES 200u
-
-static void measure_cost(void)
-{
-    static ompp_clocks_t clocks;
-    static ompp_stamp_t stamp, all;
-    const ompp_time_t begin = ompp_event_now();
-
-    for (unsigned i = 0; i < TRIES; i++) ompp_clocks_move(&clocks, (uint16_t)(i & 3), false, ompp_event_now());
-    const ompp_time_t moved = ompp_event_now();
-    for (unsigned i = 0; i < TRIES; i++) {
-        ompp_clocks_stamp(&ompp_causal.rule, &clocks, &stamp, moved);
-        ompp_clocks_combine(&all, &stamp);
-        ompp_clocks_adopt(&ompp_causal.rule, &clocks, &all, 0, ompp_event_now());
-    }
-    move_ns = (double)(moved - begin) / TRIES;
-    sync_ns = (double)(ompp_event_now() - moved) / TRIES;
-}
-
 bool ompp_causal_result_open(void)
 {
-    measure_cost();
     result.whatif = ompp_whatif_record(ompp_causal.mode);
     result.begin = ompp_event_now();
     result.nprocessors = (int)sysconf(_SC_NPROCESSORS_ONLN);
@@ -104,6 +81,18 @@ static ompp_time_t set_begin(void)
 ompp_time_t ompp_causal_result_passed(ompp_time_t t)
 {
     return t > result.begin ? t - result.begin : 0;
+}
+
+static bool rests(void)
+{
+    return atomic_load(&ompp_causal.set) == atomic_load(&ompp_causal.rest);
+}
+
+ompp_time_t ompp_causal_result_observed(ompp_time_t t)
+{
+    const ompp_time_t passed = ompp_causal_result_passed(t), rest = rests() && t > set_begin() ? t - set_begin() : 0;
+
+    return passed > result.rested + rest ? passed - result.rested - rest : 0;
 }
 
 /* Sums over all threads; those that are at work now are read as they are. */
@@ -168,6 +157,7 @@ uint32_t ompp_causal_result_flags(unsigned slot)
 
 void ompp_causal_result_heard(unsigned slot, uint32_t flags)
 {
+    atomic_store_explicit(&ompp_causal.flagged, true, memory_order_relaxed);
     if (flags & ~atomic_load_explicit(&result.heard[slot], memory_order_relaxed)) atomic_fetch_or(&result.heard[slot], flags);
 }
 
@@ -242,6 +232,7 @@ void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, ompp_tim
     ompp_causal_latency_turn(true, next, 0);
     ompp_causal_lock(&result.lock);
     look_for_oversubscription();
+    if (rests()) result.rested += t - set_begin();
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         write_region(self, s, t);
         keep(s);
@@ -393,7 +384,7 @@ static void add_block(const ompp_causal_thread_t *self, uint64_t visits, ompp_ti
 /* So long at least that the number of blocks grows slowly once there are enough. */
 static bool is_long_enough(const blocks_t *b, ompp_time_t t)
 {
-    return t > b->begin && (t - b->begin) * 2 * OMPP_WHATIF_BLOCKS >= t - result.begin;
+    return t > b->begin && (t - b->begin) * 2 * OMPP_WHATIF_BLOCKS >= ompp_causal_result_observed(t);
 }
 
 void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
@@ -413,6 +404,18 @@ void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_
 }
 
 /* ---- All -------------------------------------------------------------------------------------------------------------- */
+
+/* Those that have no clock now, and could not know for how long. */
+static void mark_partly(ompp_time_t t)
+{
+    for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
+        ompp_a_whatif_region_t *record = result.past[i].record;
+        if (!record || (double)record->result.followed_ns >= NEARLY_ALL * (double)(t - result.begin)) continue;
+        atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
+        if (record->result.followed_ns) record->result.flags |= OMPP_WHATIF_F_PARTLY;
+        atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
+    }
+}
 
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
 {
@@ -434,13 +437,17 @@ void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
     result.much_lost = lost * SIGNIFICANT > syncs;
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
         if (ompp_causal_known(s) >= 0 && !ompp_causal.rule.delays) write_region(self, s, t);
+    if (!ompp_causal.rule.delays) mark_partly(t);
+    const ompp_time_t passed = ompp_causal_result_passed(t), observed = ompp_causal_result_observed(t);
+    const double whole = observed ? (double)passed / (double)observed : 1;
     atomic_store(&result.whatif->events, moves + syncs);
     atomic_store(&result.whatif->lost, lost);
-    atomic_store(&result.whatif->worked_ns, worked);
-    atomic_store(&result.whatif->outside_ns, outside);
+    atomic_store(&result.whatif->worked_ns, (uint64_t)((double)worked * whole));
+    atomic_store(&result.whatif->outside_ns, (uint64_t)((double)outside * whole));
+    atomic_store(&result.whatif->rested_ns, passed - observed);
     ompp_causal_orders(&replayed, &kept);
     atomic_store(&result.whatif->replayed, replayed);
     atomic_store(&result.whatif->kept, kept);
-    atomic_store(&result.whatif->cost_ns, (uint64_t)((double)moves * move_ns + (double)syncs * sync_ns));
+    atomic_store(&result.whatif->cost_ns, ompp_causal_spent() + ompp_causal_carried());
     ompp_causal_unlock(&result.lock);
 }

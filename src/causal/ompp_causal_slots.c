@@ -19,6 +19,7 @@
 static struct {
     _Atomic uint32_t lock;
     unsigned limit;                              /* slots that are used */
+    bool rest;                                   /* none, now */
     _Atomic uint64_t key[OMPP_CLOCKS_SLOTS];     /* 0 = free */
     _Atomic int known[OMPP_CLOCKS_SLOTS];        /* first region with the key + 1; 0 = only other ranks know it */
     _Atomic unsigned nknown;
@@ -121,7 +122,7 @@ static int take(uint64_t key)
 {
     int slot = slot_with(key);
 
-    if (slot < 0 && (slot = slot_with(0)) >= 0) give((unsigned)slot, key);
+    if (slot < 0 && !slots.rest && (slot = slot_with(0)) >= 0) give((unsigned)slot, key);
     return slot;
 }
 
@@ -137,6 +138,7 @@ void ompp_causal_choose(const uint64_t keys[OMPP_CLOCKS_SLOTS])
 {
     ompp_causal_lock(&slots.lock);
     for (unsigned i = 0; i < ompp_causal_nknown(); i++) atomic_store_explicit(&slots.regions[i].slot, NONE, memory_order_relaxed);
+    slots.rest = !keys[0];
     for (unsigned s = 0; s < slots.limit; s++) give(s, keys[s]);
     ompp_causal_unlock(&slots.lock);
 }
@@ -240,6 +242,25 @@ uint16_t ompp_causal_mask(ompp_causal_thread_t *self, ompp_off_t node)
     return (uint16_t)mask_of(self, node, 0);
 }
 
+ompp_clocks_where_t ompp_causal_where(ompp_off_t node)
+{
+    const ompp_region_ref_t region = ompp_meter_region(node);
+
+    if (!region) return OMPP_CLOCKS_OUTSIDE;
+    return ompp_region_construct(region) == OMPP_CONSTRUCT_MPI ? OMPP_CLOCKS_UNKNOWN : OMPP_CLOCKS_INSIDE;
+}
+
+/* What it does while clocks rest is not counted. */
+static void pass_rest(ompp_causal_thread_t *self, uint64_t set, ompp_time_t begin)
+{
+    const uint64_t rest = atomic_load_explicit(&ompp_causal.rest, memory_order_relaxed);
+    const ompp_time_t rest_begin = atomic_load_explicit(&ompp_causal.rest_begin, memory_order_relaxed);
+    ompp_clocks_t *c = &self->clocks;
+
+    if (c->set < rest && rest < set) ompp_clocks_reset(c, rest, c->since > rest_begin ? c->since : rest_begin);
+    if (c->set == rest && c->since < begin) c->since = begin;
+}
+
 void ompp_causal_settle_slow(ompp_causal_thread_t *self, uint64_t set)
 {
     const ompp_time_t begin = atomic_load(&ompp_causal.set_begin);
@@ -250,6 +271,7 @@ void ompp_causal_settle_slow(ompp_causal_thread_t *self, uint64_t set)
         ompp_clocks_count(&self->clocks, begin);
         ompp_clocks_book(&before, &self->clocks);
     } else {
+        pass_rest(self, set, begin);
         /* It has waited or paused until later than that: no work. */
         ompp_clocks_reset(&self->clocks, set, self->clocks.since > begin ? self->clocks.since : begin);
     }
@@ -257,4 +279,7 @@ void ompp_causal_settle_slow(ompp_causal_thread_t *self, uint64_t set)
     self->percent = ompp_causal.rule.percent[0];
     self->regions = ompp_causal_mask(self, self->node);
     self->clocks.mask = ompp_causal_counted(self->regions);
+    ompp_clocks_use(&self->clocks, self->clocks.mask);
+    self->clocks.idle = self->waits || ompp_causal_rests(self);
+    self->clocks.where = (uint8_t)ompp_causal_where(self->node);
 }

@@ -173,7 +173,7 @@ static void begin(ompp_causal_thread_t *self, uint64_t created, uint64_t running
 
     self->other.t = 0;
     if (index) {
-        self->other = pool.tasks[index].ready;
+        ompp_stamp_copy(&self->other, &pool.tasks[index].ready);
         unlink_task(index);
         link_task(index, running);
     } else {
@@ -220,7 +220,7 @@ static void take_complete(ompp_causal_thread_t *self, uint32_t index)
 {
     self->other.t = 0;
     if (!index) return;
-    self->other = pool.tasks[index].complete;
+    ompp_stamp_copy(&self->other, &pool.tasks[index].complete);
     pool.tasks[index].complete.t = 0;
 }
 
@@ -317,7 +317,7 @@ static void do_suspend(ompp_causal_thread_t *self, uint64_t task, uint64_t other
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
     lock_pool();
     uint32_t index = find(task);
-    if (index) pool.tasks[index].ready = self->own;
+    if (index) ompp_stamp_copy(&pool.tasks[index].ready, &self->own);
     unlock_pool();
     ompp_causal_spoil_order(self);
     turn_back(self, t);
@@ -329,7 +329,7 @@ static void do_continue(ompp_causal_thread_t *self, uint64_t task, uint64_t othe
     lock_pool();
     uint32_t index = find(task);
     self->other.t = 0;
-    if (index) self->other = pool.tasks[index].ready;
+    if (index) ompp_stamp_copy(&self->other, &pool.tasks[index].ready);
     push(self, index);
     unlock_pool();
     ompp_causal_go_on(self, &self->other, 0, t);
@@ -404,9 +404,11 @@ void ompp_causal_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp
     ompp_causal_thread_t *self = ompp_causal_enter();
 
     if (!self) return;
+    const ompp_time_t begin = ompp_causal_time_event(self);
     ompp_causal_settle(self);
     self->syncs++;
     actions[what](self, task, other, t);
     ompp_causal_measure(self, t);
+    ompp_causal_timed(self, begin);
     ompp_causal_leave(self);
 }

@@ -49,9 +49,31 @@ typedef struct {
     ompp_fine_t t;    /* latest real time; 0 = nothing was published */
     ompp_fine_t debt; /* with delays: largest offset of the experiment's clock */
     uint64_t set;     /* number of the set of regions the clocks belong to; information of another set is none */
-    uint64_t unused;
+    uint64_t used;    /* clocks that are there, a multiple of those of a slot; the others stand at t, whatever v says */
     _Alignas(64) ompp_fine_t v[OMPP_CLOCKS];
 } ompp_stamp_t;
+
+static inline ompp_fine_t ompp_stamp_v(const ompp_stamp_t *stamp, unsigned clock)
+{
+    return clock < stamp->used ? stamp->v[clock] : stamp->t;
+}
+
+/** \brief An assignment, without the clocks that are not there. */
+static inline void ompp_stamp_copy(ompp_stamp_t *to, const ompp_stamp_t *from)
+{
+    to->t = from->t;
+    to->debt = from->debt;
+    to->set = from->set;
+    to->used = from->used;
+    __builtin_memcpy(to->v, from->v, from->used * sizeof to->v[0]);
+}
+
+/** \brief It has so many clocks at least. */
+static inline void ompp_stamp_widen(ompp_stamp_t *stamp, uint64_t used)
+{
+    for (uint64_t i = stamp->used; i < used; i++) stamp->v[i] = stamp->t;
+    if (used > stamp->used) stamp->used = used;
+}
 
 /** Where work is done: outside of all regions, in one that can be told from waiting, in one that cannot (calls of MPI). */
 typedef enum { OMPP_CLOCKS_OUTSIDE, OMPP_CLOCKS_INSIDE, OMPP_CLOCKS_UNKNOWN, OMPP_CLOCKS_WHERE_NUM } ompp_clocks_where_t;
@@ -67,6 +89,7 @@ typedef struct {
     ompp_time_t since;   /* work is counted until then */
     ompp_time_t waiting; /* it waits since then; 0 = it works */
     ompp_fine_t debt;    /* with delays: to be waited, set by ompp_clocks_adopt() */
+    unsigned used;       /* clocks it has had to do with in this set, a multiple of those of a slot; the others are 0 */
     uint16_t mask;       /* slots whose region it is in */
     uint8_t where;       /* ompp_clocks_where_t */
     ompp_time_t worked[OMPP_CLOCKS_WHERE_NUM]; /* ns, in whatever region, over all sets */
@@ -87,6 +110,14 @@ static inline void ompp_clocks_count(ompp_clocks_t *c, ompp_time_t t)
     for (unsigned m = c->mask; m; m &= m - 1) c->work[__builtin_ctz(m)] += passed;
 }
 
+/** \brief It has to do with the slots of mask from now on. */
+static inline void ompp_clocks_use(ompp_clocks_t *c, uint16_t mask)
+{
+    const unsigned used = mask ? (32 - (unsigned)__builtin_clz(mask)) * OMPP_WHATIF_SPEEDUPS : 0;
+
+    if (used > c->used) c->used = used;
+}
+
 /** \brief The context is in the regions of mask from t; idle: it does no work there. */
 static inline void ompp_clocks_move(ompp_clocks_t *c, uint16_t mask, bool idle, ompp_time_t t)
 {
@@ -94,6 +125,7 @@ static inline void ompp_clocks_move(ompp_clocks_t *c, uint16_t mask, bool idle, 
     for (unsigned m = mask & ~(unsigned)c->mask; m; m &= m - 1) c->visits[__builtin_ctz(m)]++;
     c->mask = mask;
     c->idle = idle;
+    ompp_clocks_use(c, mask);
 }
 
 /** \brief Work that was counted becomes offsets, by this rule. */

@@ -1,5 +1,5 @@
 /*
- * The rules. Loops are over all clocks, of constant length and without branches, so that compilers make vector code of them.
+ * The rules. Loops are over the clocks that are in use, slot by slot.
  */
 #include "causal/ompp_clocks.h"
 
@@ -10,9 +10,27 @@ static inline ompp_fine_t fine(ompp_time_t t)
     return (ompp_fine_t)(int64_t)t * OMPP_FINE;
 }
 
+/* The clocks of one slot: loops of constant length, of which compilers make vector code. */
+#define SPEEDUPS OMPP_WHATIF_SPEEDUPS
+
 static inline ompp_fine_t later(ompp_fine_t a, ompp_fine_t b)
 {
     return a > b ? a : b;
+}
+
+static inline void become_later(ompp_fine_t *restrict v, const ompp_fine_t *restrict other)
+{
+    for (unsigned k = 0; k < SPEEDUPS; k++) v[k] = later(v[k], other[k]);
+}
+
+static inline void subtract(ompp_fine_t *restrict to, ompp_fine_t a, const ompp_fine_t *restrict b)
+{
+    for (unsigned k = 0; k < SPEEDUPS; k++) to[k] = a - b[k];
+}
+
+static inline void go_on(ompp_fine_t *restrict o, ompp_fine_t last, ompp_fine_t begin, const ompp_fine_t *restrict v, ompp_fine_t cost)
+{
+    for (unsigned k = 0; k < SPEEDUPS; k++) o[k] = last - later(begin - o[k], v[k] + cost);
 }
 
 ompp_fine_t ompp_clocks_offset(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, unsigned clock)
@@ -22,10 +40,11 @@ ompp_fine_t ompp_clocks_offset(const ompp_clocks_rule_t *rule, const ompp_clocks
 
 void ompp_clocks_book(const ompp_clocks_rule_t *rule, ompp_clocks_t *c)
 {
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+    if (rule->delays) ompp_clocks_use(c, 1);
+    for (unsigned s = 0; s < c->used / SPEEDUPS; s++) {
         if (!c->work[s]) continue;
         const ompp_fine_t work = (ompp_fine_t)c->work[s];
-        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) c->o[s * OMPP_WHATIF_SPEEDUPS + k] += rule->percent[k] * work;
+        for (unsigned k = 0; k < SPEEDUPS; k++) c->o[s * SPEEDUPS + k] += rule->percent[k] * work;
         c->total[s] += c->work[s];
         c->spans[s]++;
         c->work[s] = 0;
@@ -50,6 +69,7 @@ void ompp_clocks_reset(ompp_clocks_t *c, uint64_t set, ompp_time_t t)
     memset(c->spans, 0, sizeof c->spans);
     memset(c->visits, 0, sizeof c->visits);
     c->set = set;
+    c->used = 0;
     c->mask = 0;
     c->since = t;
 }
@@ -62,12 +82,13 @@ void ompp_clocks_stamp(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, ompp_st
     stamp->t = now;
     stamp->debt = c->o[OMPP_CLOCKS_EXPERIMENT];
     stamp->set = c->set;
-    for (unsigned i = 0; i < OMPP_CLOCKS; i++) stamp->v[i] = now - c->o[i];
+    stamp->used = c->used;
+    for (unsigned i = 0; i < c->used; i += SPEEDUPS) subtract(stamp->v + i, now, c->o + i);
 }
 
 static void without_set(ompp_stamp_t *stamp, uint64_t set)
 {
-    for (unsigned i = 0; i < OMPP_CLOCKS; i++) stamp->v[i] = stamp->t;
+    stamp->used = 0;
     stamp->debt = 0;
     stamp->set = set;
 }
@@ -76,24 +97,27 @@ void ompp_clocks_combine(ompp_stamp_t *into, const ompp_stamp_t *other)
 {
     if (other->t == 0) return;
     if (into->t == 0) {
-        *into = *other;
+        ompp_stamp_copy(into, other);
         return;
     }
     if (into->set < other->set) without_set(into, other->set);
-    if (other->set < into->set) {
-        for (unsigned i = 0; i < OMPP_CLOCKS; i++) into->v[i] = later(into->v[i], other->t);
-    } else {
-        for (unsigned i = 0; i < OMPP_CLOCKS; i++) into->v[i] = later(into->v[i], other->v[i]);
-        into->debt = later(into->debt, other->debt);
-    }
+    const bool same = into->set == other->set;
+    const uint64_t there = same ? other->used : 0;
+    ompp_stamp_widen(into, there);
+    for (uint64_t i = 0; i < there; i += SPEEDUPS) become_later(into->v + i, other->v + i);
+    for (uint64_t i = there; i < into->used; i++) into->v[i] = later(into->v[i], other->t);
+    if (same) into->debt = later(into->debt, other->debt);
     into->t = later(into->t, other->t);
 }
 
 static inline void use_rule(ompp_clocks_t *c, ompp_fine_t begin, ompp_fine_t arrival, const ompp_stamp_t *stamp, ompp_fine_t cost)
 {
     const ompp_fine_t last = later(begin, arrival);
+    const unsigned there = (unsigned)stamp->used;
 
-    for (unsigned i = 0; i < OMPP_CLOCKS; i++) c->o[i] = last - later(begin - c->o[i], stamp->v[i] + cost);
+    if (there > c->used) c->used = there;
+    for (unsigned i = 0; i < there; i += SPEEDUPS) go_on(c->o + i, last, begin, stamp->v + i, cost);
+    for (unsigned i = there; i < c->used; i++) c->o[i] = last - later(begin - c->o[i], arrival);
 }
 
 ompp_time_t ompp_clocks_adopt(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t cost,
@@ -121,7 +145,8 @@ ompp_time_t ompp_clocks_adopt(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, 
 void ompp_clocks_yield(ompp_clocks_t *c, const ompp_stamp_t *stamp)
 {
     if (stamp->t == 0 || stamp->set != c->set) return;
-    for (unsigned i = 0; i < OMPP_CLOCKS; i++) c->o[i] = stamp->t; /* it is at 0 on all clocks */
+    if (stamp->used > c->used) c->used = (unsigned)stamp->used;
+    for (unsigned i = 0; i < c->used; i++) c->o[i] = stamp->t; /* it is at 0 on all clocks */
 }
 
 void ompp_clocks_paid(ompp_clocks_t *c, ompp_time_t t)
@@ -137,8 +162,11 @@ void ompp_clocks_start(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const o
 {
     if (c->where != OMPP_CLOCKS_OUTSIDE) ompp_clocks_count(c, t); /* outside, it was waiting to be begun */
     ompp_clocks_book(rule, c);
-    const ompp_fine_t known = stamp->set == c->set;
-    for (unsigned i = 0; i < OMPP_CLOCKS; i++) c->o[i] = (stamp->t - stamp->v[i]) * known;
+    const bool known = stamp->set == c->set;
+    const unsigned there = known ? (unsigned)stamp->used : 0;
+    for (unsigned i = 0; i < there; i += SPEEDUPS) subtract(c->o + i, stamp->t, stamp->v + i);
+    for (unsigned i = there; i < c->used; i++) c->o[i] = 0;
+    if (there > c->used) c->used = there;
     c->since = t;
     c->waiting = 0;
     c->debt = 0;
@@ -148,14 +176,15 @@ uint16_t ompp_clocks_overtaken(const ompp_clocks_rule_t *rule, const ompp_clocks
 {
     const ompp_time_t begin = c->waiting ? c->waiting : c->since;
     const ompp_fine_t limit = fine(begin) + fine(tolerance);
+    const unsigned used = before->used > c->used ? (unsigned)before->used : c->used;
     unsigned slots = 0;
 
     if (before->t == 0 || before->set != c->set) return 0;
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+    for (unsigned s = 0; s < used / SPEEDUPS; s++) {
         unsigned any = 0;
-        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
-            const unsigned i = s * OMPP_WHATIF_SPEEDUPS + k;
-            any |= limit - ompp_clocks_offset(rule, c, i) < before->v[i];
+        for (unsigned k = 0; k < SPEEDUPS; k++) {
+            const unsigned i = s * SPEEDUPS + k;
+            any |= limit - ompp_clocks_offset(rule, c, i) < ompp_stamp_v(before, i);
         }
         slots |= any << s;
     }
@@ -168,5 +197,5 @@ bool ompp_clocks_overtaken_on(const ompp_clocks_rule_t *rule, const ompp_clocks_
     const ompp_time_t begin = c->waiting ? c->waiting : c->since;
 
     if (before->t == 0 || before->set != c->set) return false;
-    return fine(begin) + fine(tolerance) - ompp_clocks_offset(rule, c, clock) < before->v[clock];
+    return fine(begin) + fine(tolerance) - ompp_clocks_offset(rule, c, clock) < ompp_stamp_v(before, clock);
 }

@@ -75,8 +75,9 @@ void ompp_ration_learn(ompp_ration_t *ration, const ompp_stamp_t *before, const 
     if (!is_of(ration, after->set)) return;
     l->replayed++;
     if (length <= 0) return;
+    if (after->used > l->used) l->used = (unsigned)after->used;
     for (unsigned i = 0; i < OMPP_CLOCKS; i++) {
-        const ompp_fine_t more = before->v[i] - after->v[i];
+        const ompp_fine_t more = ompp_stamp_v(before, i) - ompp_stamp_v(after, i);
         if (l->length <= 0 || more / length < l->least[i]) l->least[i] = more / length;
         if (l->length <= 0 || more / length > l->most[i]) l->most[i] = more / length;
         l->more[i] += weight * more;
@@ -98,7 +99,8 @@ bool ompp_ration_estimate(ompp_ration_t *ration, ompp_stamp_t *stamp, ompp_fine_
     if (length <= 0) return false;
     l->others += length;
     if (l->length <= 0) return false;
-    for (unsigned i = 0; i < OMPP_CLOCKS; i++) {
+    ompp_stamp_widen(stamp, l->used);
+    for (unsigned i = 0; i < l->used; i++) {
         const double due = l->more[i] / l->length * l->others - l->given[i];
         const ompp_fine_t more = (ompp_fine_t)(int64_t)between(l->least[i] * length, due, l->most[i] * length);
         l->given[i] += more;

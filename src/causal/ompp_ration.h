@@ -19,6 +19,7 @@
 /** Of the present set of regions. */
 typedef struct {
     uint64_t set, replayed, kept;
+    unsigned used;                  /* clocks that they had to do with */
     ompp_fine_t length;             /* of those that were gone through, weighted */
     ompp_fine_t more[OMPP_CLOCKS];  /* that they saved so, weighted */
     double least[OMPP_CLOCKS], most[OMPP_CLOCKS]; /* that one of them saved so, per length */

@@ -22,6 +22,12 @@ static unsigned room(const ompp_replay_t *r)
     return r->any_loop || r->ntasks ? OMPP_REPLAY_MIXED : OMPP_REPLAY_PIECES;
 }
 
+static void set_since(ompp_replay_t *r, unsigned flow, const ompp_stamp_t *now)
+{
+    ompp_stamp_copy(&r->flows[flow].since, now);
+    if (now->used > r->used) r->used = (unsigned)now->used;
+}
+
 int ompp_replay_join(ompp_replay_t *r, const ompp_stamp_t *now)
 {
     if (r->nmembers == OMPP_REPLAY_MEMBERS || now->set != r->set) {
@@ -29,7 +35,8 @@ int ompp_replay_join(ompp_replay_t *r, const ompp_stamp_t *now)
         return -1;
     }
     const unsigned m = r->nmembers++;
-    r->members[m].begin = r->flows[m].since = *now;
+    ompp_stamp_copy(&r->members[m].begin, now);
+    set_since(r, m, now);
     r->members[m].loops = 0;
     r->members[m].in_loop = r->flows[m].ended = false;
     if (r->npieces + r->nmembers + r->nopen + 1 >= room(r)) r->spoiled = true; /* no room for all ends */
@@ -44,8 +51,10 @@ static void add(ompp_replay_t *r, unsigned flow, ompp_replay_op_t op, uint64_t o
     ompp_piece_t *p = &r->pieces[r->npieces++];
 
     *p = (ompp_piece_t){.flow = (uint16_t)flow, .op = (uint16_t)op, .object = object, .real = now->t - since->t};
-    for (unsigned i = 0; i < OMPP_CLOCKS; i++) p->v[i] = now->v[i] - since->v[i];
-    r->flows[flow].since = *now;
+    for (unsigned i = 0; i < now->used; i++) p->v[i] = now->v[i] - ompp_stamp_v(since, i);
+    for (unsigned i = (unsigned)now->used; i < r->used; i++) p->v[i] = now->t - ompp_stamp_v(since, i);
+    for (unsigned i = now->used > r->used ? (unsigned)now->used : r->used; i < OMPP_CLOCKS; i++) p->v[i] = p->real;
+    set_since(r, flow, now);
 }
 
 /* Two pieces of iterations that a member had one after the other become one. */
@@ -139,7 +148,7 @@ void ompp_replay_note(ompp_replay_t *r, unsigned flow, ompp_replay_op_t op, uint
 void ompp_replay_go_on(ompp_replay_t *r, unsigned flow, const ompp_stamp_t *now)
 {
     if (now->set != r->set) r->spoiled = true;
-    r->flows[flow].since = *now;
+    set_since(r, flow, now);
 }
 
 int ompp_replay_create(ompp_replay_t *r, unsigned flow, const ompp_stamp_t *now)
@@ -162,7 +171,7 @@ void ompp_replay_begin(ompp_replay_t *r, unsigned task, int waiting, const ompp_
     if (now->set != r->set) r->spoiled = true;
     if (waiting >= 0 && r->flows[task].parent != waiting) r->any_task = true;
     r->flows[task].begun = (uint16_t)++r->nbegun;
-    r->flows[task].since = *now;
+    set_since(r, task, now);
 }
 
 /* ---- What follows what ------------------------------------------------------------------------------------------------ */
@@ -458,7 +467,7 @@ static void start(ompp_replay_t *r, unsigned clock)
 {
     for (unsigned m = 0; m < r->nmembers; m++) {
         r->replayers[m] = (ompp_replayer_t){.loop = -1};
-        r->replayers[m].time = clock == REAL ? r->members[m].begin.t : r->members[m].begin.v[clock];
+        r->replayers[m].time = clock == REAL ? r->members[m].begin.t : ompp_stamp_v(&r->members[m].begin, clock);
         go_to(r, &r->replayers[m], r->flows[m].first, clock);
     }
     for (unsigned f = 0; f < OMPP_REPLAY_MEMBERS + r->ntasks; f++) r->states[f].children = 0;
@@ -500,9 +509,9 @@ static bool is_untouched(const ompp_replay_t *r, unsigned slot, ompp_fine_t o[OM
     const unsigned clock = slot * OMPP_WHATIF_SPEEDUPS;
 
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
-        o[k] = r->members[0].begin.t - r->members[0].begin.v[clock + k];
+        o[k] = r->members[0].begin.t - ompp_stamp_v(&r->members[0].begin, clock + k);
         for (unsigned m = 1; m < r->nmembers; m++)
-            if (r->members[m].begin.t - r->members[m].begin.v[clock + k] != o[k]) return false;
+            if (r->members[m].begin.t - ompp_stamp_v(&r->members[m].begin, clock + k) != o[k]) return false;
         for (unsigned i = 0; i < r->npieces; i++)
             if (r->pieces[i].v[clock + k] != r->pieces[i].real) return false;
     }
@@ -564,7 +573,7 @@ bool ompp_replay_run(ompp_replay_t *r, ompp_stamp_t *stamp)
     const ompp_fine_t end = end_of_model(r, stamp->t), excess = stamp->t - end;
     if (end < 0) return false;
     const ompp_fine_t waited = r->nlocks && end_on(r, REAL) >= 0 ? r->waited : 0;
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+    for (unsigned s = 0; s < r->used / OMPP_WHATIF_SPEEDUPS; s++) {
         const bool untouched = is_untouched(r, s, o);
         for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
             const ompp_fine_t then = untouched ? end - o[k] : end_on(r, s * OMPP_WHATIF_SPEEDUPS + k);
@@ -572,6 +581,7 @@ bool ompp_replay_run(ompp_replay_t *r, ompp_stamp_t *stamp)
             saved[s * OMPP_WHATIF_SPEEDUPS + k] = end - then + (untouched ? 0 : excess - remains(r, excess, waited));
         }
     }
-    for (unsigned i = 0; i < OMPP_CLOCKS; i++) stamp->v[i] = stamp->t - saved[i];
+    ompp_stamp_widen(stamp, r->used);
+    for (unsigned i = 0; i < r->used; i++) stamp->v[i] = stamp->t - saved[i];
     return true;
 }

@@ -64,6 +64,7 @@ typedef struct ompp_replay {
     bool spoiled; /* what happened cannot be gone through again */
     bool fits;    /* the last one that was gone through: without any speed-up it took as long as measured, within 2 % */
     uint64_t set;
+    unsigned used;      /* clocks that stamps had, at most */
     double drawn;       /* the probability with which it was chosen to be gone through (ompp_ration.h) */
     ompp_time_t noting; /* ns, of all members, for noting it; written by other threads */
     bool any_loop;

@@ -209,6 +209,7 @@ static void copy_whatif(ompp_collecting_t *c, ompp_off_t off, uint64_t duration_
     to->lost = ompp_collect_load(&w->lost);
     to->worked_ns = ompp_collect_load(&w->worked_ns);
     to->outside_ns = ompp_collect_load(&w->outside_ns);
+    to->rested_ns = ompp_collect_load(&w->rested_ns);
     to->replayed = ompp_collect_load(&w->replayed);
     to->kept = ompp_collect_load(&w->kept);
     copy_at_once(&to->control, &w->control, sizeof to->control, &w->sequence);

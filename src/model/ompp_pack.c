@@ -211,6 +211,7 @@ static void put_whatif(writer_t *w, const ompp_whatif_t *x)
     put(w, x->lost);
     put(w, x->worked_ns);
     put(w, x->outside_ns);
+    put(w, x->rested_ns);
     put(w, x->replayed);
     put(w, x->kept);
     put_whatif_clock(w, &x->control);

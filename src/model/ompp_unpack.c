@@ -236,6 +236,7 @@ static void get_whatif(reader_t *r, ompp_profile_t *p)
     x->lost = get(r);
     x->worked_ns = get(r);
     x->outside_ns = get(r);
+    x->rested_ns = get(r);
     x->replayed = get(r);
     x->kept = get(r);
     get_whatif_clock(r, &x->control);

@@ -94,6 +94,7 @@ typedef struct {
     uint64_t lost;              /* waits that could not be followed */
     uint64_t worked_ns;         /* work of all threads and ranks, waiting left out, without that in calls of MPI; 0 = not known */
     uint64_t outside_ns;        /* of that, outside of all regions */
+    uint64_t rested_ns;         /* part of the run without clocks, to save time; the most of a rank. Of work it is not part of: estimated */
     uint64_t replayed, kept;    /* stretches with loops, tasks, locks: gone through again on each clock; not, to save time */
     size_t nregions, aregions;
     ompp_whatif_region_t *regions; /* owned */

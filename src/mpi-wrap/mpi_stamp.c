@@ -300,6 +300,15 @@ static void after(ompp_mpi_stamp_t *s, bool good)
     }
 }
 
+/* Who takes longer than this in one call has had no processor. */
+#define LONGEST_NS 100000u
+
+/* What our own messages take a call, for the report; not what ranks wait for each other in our collective calls. */
+static void spend(ompp_time_t ns, ompp_time_t limit)
+{
+    ompp_sync_spend(ns < limit ? ns : limit);
+}
+
 void ompp_mpi_stamp_before(ompp_mpi_stamp_t *stamp, const void *code, uintptr_t frame)
 {
     const int saved = errno;
@@ -311,16 +320,20 @@ void ompp_mpi_stamp_before(ompp_mpi_stamp_t *stamp, const void *code, uintptr_t 
     stamp->begin = ompp_event_now();
     if (stamp->commed) stamp->channel = ompp_mpi_channel_find(stamp->comm);
     before(stamp);
+    spend(ompp_event_now() - stamp->begin, stamp->op == OMPP_MPI_STAMP_COLL ? ompp_mpi_stamping_state.exchange : LONGEST_NS);
     errno = saved;
 }
 
 ompp_time_t ompp_mpi_stamp_after(ompp_mpi_stamp_t *stamp, bool good)
 {
     const int saved = errno;
+    const ompp_time_t begin = ompp_event_now();
 
     after(stamp, good);
     ompp_mpi_channel_release(stamp->channel);
     if (stamp->held) ompp_mpi_guard.frame = 0;
+    const ompp_time_t end = ompp_event_now();
+    spend(end - begin, LONGEST_NS);
     errno = saved;
-    return ompp_event_now();
+    return end;
 }

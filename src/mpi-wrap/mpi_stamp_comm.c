@@ -19,7 +19,7 @@
 /* Communicators of MPI are a bounded resource: beyond these the user's carry no clocks. */
 #define MAX_CHANNELS 200
 #define BUCKETS 64u
-enum { VERSION = 2 };
+enum { VERSION = 3 };
 
 struct ompp_mpi_stamping ompp_mpi_stamping_state = {.receipts = MPI_COMM_NULL};
 
@@ -352,6 +352,36 @@ static bool prepare(MPI_Comm own, size_t bytes)
            PMPI_Op_create(combine, 1, &s->op) == MPI_SUCCESS;
 }
 
+#define EXCHANGES 9
+
+static int compare(const void *a, const void *b)
+{
+    const ompp_time_t x = *(const ompp_time_t *)a, y = *(const ompp_time_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* All are here: this is what an exchange costs, and not what ranks wait for each other. Collective. */
+static void measure_exchange(MPI_Comm own)
+{
+    struct ompp_mpi_stamping *s = &ompp_mpi_stamping_state;
+    unsigned char *mine = ompp_mpi_stamp_new(), *all = ompp_mpi_stamp_new();
+    ompp_time_t took[EXCHANGES];
+
+    if (all_want(own, mine && all, false)) {
+        for (unsigned i = 0; i < EXCHANGES; i++) {
+            const ompp_time_t begin = ompp_event_now();
+            ompp_sync_stamp(ompp_mpi_stamp_of(mine), begin);
+            PMPI_Allreduce(ompp_mpi_stamp_of(mine), ompp_mpi_stamp_of(all), 1, s->type, s->op, own);
+            took[i] = ompp_event_now() - begin;
+        }
+        qsort(took, EXCHANGES, sizeof took[0], compare);
+        s->exchange = took[EXCHANGES / 2];
+    }
+    ompp_mpi_stamp_free(mine);
+    ompp_mpi_stamp_free(all);
+}
+
 void ompp_mpi_stamp_start(MPI_Comm own)
 {
     const size_t bytes = ompp_mpi_unusual & (OMPP_MPI_ASK | OMPP_MPI_OFF) ? 0 : ompp_sync_stamp_size();
@@ -366,6 +396,7 @@ void ompp_mpi_stamp_start(MPI_Comm own)
         return;
     }
     ompp_mpi_clock_start(own);
+    measure_exchange(own);
     ompp_mpi_channel_made(MPI_COMM_WORLD);
     channel_of_self();
     __atomic_fetch_or(&ompp_mpi_unusual, OMPP_MPI_STAMPS, __ATOMIC_ACQ_REL);

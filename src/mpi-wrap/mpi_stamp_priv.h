@@ -52,6 +52,7 @@ extern struct ompp_mpi_stamping {
     int tag_limit;
     int ranks;              /* of the run */
     bool statuses_are_alike; /* a status of Fortran lies in memory as one of C */
+    ompp_time_t exchange;   /* ns that a collective call of ours takes when nobody comes late */
     unsigned lost;          /* atomic: a stamp did not come: none are sent with messages any more */
 } ompp_mpi_stamping_state;
 

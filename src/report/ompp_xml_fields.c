@@ -168,8 +168,8 @@ RECORD(whatif, "whatif", NAMED("mode", modes, MUST, ompp_whatif_t, mode), FIELD(
        FIELD("time-ns", U64, MUST, ompp_whatif_t, time_ns), FIELD("paid-ns", U64, MAY, ompp_whatif_t, paid_ns),
        FIELD("events", U64, MAY, ompp_whatif_t, events), FIELD("cost-ns", U64, MAY, ompp_whatif_t, cost_ns),
        FIELD("lost", U64, MAY, ompp_whatif_t, lost), FIELD("worked-ns", U64, MAY, ompp_whatif_t, worked_ns),
-       FIELD("outside-ns", U64, MAY, ompp_whatif_t, outside_ns), FIELD("replayed", U64, MAY, ompp_whatif_t, replayed),
-       FIELD("kept", U64, MAY, ompp_whatif_t, kept));
+       FIELD("outside-ns", U64, MAY, ompp_whatif_t, outside_ns), FIELD("rested-ns", U64, MAY, ompp_whatif_t, rested_ns),
+       FIELD("replayed", U64, MAY, ompp_whatif_t, replayed), FIELD("kept", U64, MAY, ompp_whatif_t, kept));
 
 RECORD(point, "point", NAMED("kind", point_kinds, MUST, ompp_whatif_point_t, kind),
        FIELD("name", TEXT, MAY, ompp_whatif_point_t, name), FIELD("automatic", U32, MAY, ompp_whatif_point_t, automatic),

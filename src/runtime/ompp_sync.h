@@ -101,6 +101,7 @@ typedef struct {
     void (*wait)(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
     void (*resume)(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
     void (*task)(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t);
+    void (*spend)(ompp_time_t ns);
 } ompp_sync_subscriber_t;
 
 extern const ompp_sync_subscriber_t *ompp_sync_subscriber; /* NULL = nobody; set once, before the first thread is measured */
@@ -209,6 +210,14 @@ static inline void ompp_sync_clock(const ompp_sync_clock_t *clock)
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
     if (__builtin_expect(s != 0, 0)) s->clock(clock);
+}
+
+/** \brief What carrying stamps has taken the calling thread, besides the calls here. */
+static inline void ompp_sync_spend(ompp_time_t ns)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    if (__builtin_expect(s != 0, 0)) s->spend(ns);
 }
 
 /** \brief No clocks travel between the ranks of this run: what one knows by itself is no result. \param[in] why  for the report; copied. */

@@ -31,7 +31,7 @@ def compare(verdict, scratch, name, program):
     """Each prediction with what the program itself knows of this run. Returns what is off, and how many were compared."""
     folder = scratch.file("runs-" + name, "r%d" % len(os.listdir(os.path.dirname(scratch.file("runs-" + name, "r")))))
     off, compared = [], 0
-    outcome = harness.run(program, folder, 3, args=["oracle", "rounds=25"], OMPP_CAUSAL="virtual")
+    outcome = harness.run(program, folder, 3, args=["oracle", "rounds=25"], OMPP_CAUSAL="virtual", OMPP_CAUSAL_BUDGET=100)
     verdict.equal(outcome.status, 0, "%s: status, %s" % (name, outcome.err[-300:]))
     profile = outcome.profile()
     verdict.profile(profile, name)
@@ -150,6 +150,34 @@ def short_loops(verdict, scratch, program):
     verdict.check(("Order          : " + part in text) == (whatif.kept > 0), "short loops: the report does not say %s" % part)
 
 
+def in_pieces(verdict, scratch, program):
+    """Clocks that may take nothing rest most of the time. What is observed between says what the whole run would gain, and no more than that."""
+    def compare(case, expected):
+        seconds, outcome = validation.execute(scratch, program, validation.Case("openmp", case, {}, 0, 160), OMPP_CAUSAL="virtual",
+                                              OMPP_CAUSAL_BUDGET=0)
+        profile, text = outcome.profile(), open(outcome.reports("txt")[0]).read()
+        verdict.profile(profile, "in pieces")
+        whatif, names = profile.whatif, profile.names()
+        verdict.check(0 < whatif.rested < whatif.time, "in pieces: rested for %d of %d ns" % (whatif.rested, whatif.time))
+        verdict.check("Clocks         : for %.1f %% of the run" % (100 * (1 - whatif.rested / whatif.time)) in text,
+                      "in pieces: the report does not say for how long")
+        off = []
+        for (name, x), gain in expected.items():
+            found = validation.predictions(profile, seconds).get((name, x))
+            clock = [c for (region, permille), c in whatif.clocks.items() if names[region] == name and permille == x]
+            if not verdict.check(found and clock, "in pieces: no result of %s at %d permille" % (name, x)):
+                continue
+            verdict.check(clock[0].time <= whatif.time - whatif.rested, "in pieces: %s was followed for %d ns, rested for %d of %d" % (
+                name, clock[0].time, whatif.rested, whatif.time))
+            verdict.check("partly" in found.flags, "in pieces: flags of %s: %s" % (name, found.flags))
+            if abs(found.gain - gain) > 0.05:
+                off.append("in pieces: %s at %d permille: %s, expected %.2f" % (name, x, found, gain))
+        return off, len(expected)
+    # work.h: a takes 3 ms of 4.5, or 4 ms, of all threads; early: as much as it is ahead of the others
+    verdict.timed(lambda: compare("balanced", {("a", 500): 0.33, ("a", 1000): 0.66, ("b", 500): 0.165}))
+    verdict.timed(lambda: compare("imbalanced", {("a", 500): 0.24, ("b", 500): 0.07}))
+
+
 def unmodified(verdict, scratch):
     """A program that nobody rebuilt, with functions as regions, behind the launcher."""
     source, program = os.path.join(validation.HERE, "threads.c"), scratch.file("plain", "threads")
@@ -191,6 +219,7 @@ def main():
     outside(verdict, scratch, validation.build(scratch, "openmp", how))
     met(verdict, scratch, validation.build(scratch, "openmp", how))
     tasks(verdict, scratch, validation.build(scratch, "openmp", how))
+    in_pieces(verdict, scratch, validation.build(scratch, "openmp", how))
     short_loops(verdict, scratch, validation.build(scratch, "openmp", how))
     check_reports(verdict, scratch, validation.build(scratch, "openmp", how), validation.CASES[0]._replace(rounds=5))
     if shutil.which("gcc"):

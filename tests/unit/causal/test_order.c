@@ -595,7 +595,7 @@ static void newest_first(void **state)
 static void many(void **state)
 {
     ompp_replay_t *r = calloc(1, sizeof *r);
-    ompp_stamp_t now = {.set = 1}, all = {0};
+    ompp_stamp_t now = {.set = 1, .used = OMPP_CLOCKS}, all = {0};
     double t[2] = {START, START};
     const double end = START + 10000 * 30;
 

@@ -34,7 +34,7 @@ typedef struct {
 
 static ompp_stamp_t stamp_at(ompp_time_t t)
 {
-    ompp_stamp_t stamp = {.t = (double)t * OMPP_FINE, .set = 1};
+    ompp_stamp_t stamp = {.t = (double)t * OMPP_FINE, .set = 1, .used = OMPP_CLOCKS};
 
     for (unsigned i = 0; i < OMPP_CLOCKS; i++) stamp.v[i] = stamp.t;
     return stamp;
