@@ -276,7 +276,8 @@ static bool differ(ompp_fine_t a, ompp_fine_t b)
 /* In the optimised program it would have come before the one that was received before it. */
 static bool overtakes(const ompp_stamp_t *before, const ompp_stamp_t *other, unsigned clock)
 {
-    return before->set == other->set && before->t > 0 && ompp_stamp_v(other, clock) + OMPP_CAUSAL_TOLERANCE * OMPP_FINE < ompp_stamp_v(before, clock);
+    return before->set == other->set && before->t > 0 &&
+           ompp_stamp_v(other, clock) + OMPP_CAUSAL_TOLERANCE * OMPP_FINE < ompp_stamp_v(before, clock);
 }
 
 /*

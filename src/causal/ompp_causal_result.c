@@ -394,8 +394,9 @@ void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_
 
     if (same_set && (visits <= b->visits || !is_long_enough(b, t))) return;
     ompp_causal_lock(&result.lock);
-    if (!b->set) b->begin = result.begin; /* the first block begins with the run */
-    if (same_set || !b->set) add_block(self, visits, t);
+    const bool first = !b->set && self->clocks.set == 1; /* it begins with the run */
+    if (first) b->begin = result.begin;
+    if (same_set || first) add_block(self, visits, t);
     b->set = self->clocks.set;
     b->visits = visits;
     b->begin = t;
