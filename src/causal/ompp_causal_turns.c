@@ -165,6 +165,7 @@ void ompp_causal_may_turn(ompp_causal_thread_t *self, ompp_time_t t)
 
     if (rests ? !look : !look && !is_due(t)) return;
     if (ompp_whatif_rank() > 0 || !atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
+    const ompp_time_t begin = ompp_event_now();
     if (look && !rests) {
         atomic_store_explicit(&resting.look, may_rest(self, t), memory_order_relaxed);
     } else {
@@ -172,6 +173,7 @@ void ompp_causal_may_turn(ompp_causal_thread_t *self, ompp_time_t t)
         if (keys[0]) change(self, atomic_load(&ompp_causal.set) + 1, keys, t);
         if (rests) atomic_store_explicit(&resting.look, t + piece(t), memory_order_relaxed);
     }
+    self->spent += ompp_event_now() - begin; /* the profile of all threads is gone through */
     ompp_causal_unlock(&lock);
     ompp_causal_settle(self);
 }
