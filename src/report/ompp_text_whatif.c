@@ -141,7 +141,7 @@ static void print_rests(ompp_text_t *t)
     const ompp_whatif_t *w = &t->profile->whatif;
 
     if (!w->rested_ns || w->rested_ns >= w->time_ns) return;
-    fprintf(t->out, "Clocks         : for %.1f %% of the run, in pieces, because of what they take (OMPP_CAUSAL_BUDGET); gains are what was seen there\n",
+    fprintf(t->out, "Clocks         : for %.1f %% of the run, in pieces, because of what they take (OMPP_CAUSAL_BUDGET)\n",
             100.0 * (1 - (double)w->rested_ns / (double)w->time_ns));
 }
 
