@@ -243,7 +243,8 @@ static int run(const kinst_command_t *c, const how_t *how)
     const bool one = compiles && c->step == KINST_STEP_COMPILE && c->nsources == 1;
     const kinst_command_t *hooked = one && c->sources[0].lang != KINST_LANG_ASSEMBLER ? c : NULL;
     if (how->err && how->added) return kinst_memory_run(&argv, hooked, how->err);
-    return kinst_inline_run(&argv, hooked, &(kinst_run_t){.err = how->err, .dependencies = !replaced && !(compiles && names_our_header(c))});
+    const bool dependencies = !replaced && !(compiles && names_our_header(c));
+    return kinst_inline_run(&argv, hooked, &(kinst_run_t){.err = how->err, .dependencies = dependencies});
 }
 
 /* The dependency files, from the user's own sources: exactly what the compiler would have written. False when it does not. */
