@@ -399,17 +399,29 @@ static bool is_long_enough(const blocks_t *b, ompp_time_t t)
 void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
 {
     blocks_t *b = &result.blocks;
-    const bool same_set = b->set == self->clocks.set;
+    const bool same_set = b->set == self->clocks.set, first = !b->set && self->clocks.set == 1;
 
     if (same_set && (visits <= b->visits || !is_long_enough(b, t))) return;
     ompp_causal_lock(&result.lock);
-    if (!b->set) b->begin = result.begin; /* the first block begins with the run */
-    if (same_set || !b->set) add_block(self, visits, t);
+    if (first) b->begin = result.begin; /* the first block begins with the run, if the regions do */
+    if (same_set || first) add_block(self, visits, t);
     b->set = self->clocks.set;
     b->visits = visits;
     b->begin = t;
     for (unsigned i = 0; i < OMPP_CLOCKS; i++) b->o[i] = ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i);
     ompp_causal_unlock(&result.lock);
+}
+
+/* Of those that have no slot any more, too: what was all of the run when they lost it is a part of it now. */
+static void flag_partly(ompp_time_t t)
+{
+    for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
+        ompp_a_whatif_region_t *record = result.past[i].record;
+        if (!record || (double)record->result.followed_ns >= NEARLY_ALL * (double)(t - result.begin)) continue;
+        atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
+        record->result.flags |= OMPP_WHATIF_F_PARTLY;
+        atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
+    }
 }
 
 /* ---- All -------------------------------------------------------------------------------------------------------------- */
@@ -434,6 +446,7 @@ void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
     result.much_lost = lost * SIGNIFICANT > syncs;
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
         if (ompp_causal_known(s) >= 0 && !ompp_causal.rule.delays) write_region(self, s, t);
+    if (!ompp_causal.rule.delays) flag_partly(t);
     atomic_store(&result.whatif->events, moves + syncs);
     atomic_store(&result.whatif->lost, lost);
     atomic_store(&result.whatif->worked_ns, worked);

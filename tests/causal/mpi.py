@@ -38,6 +38,10 @@ def compare(verdict, scratch, program, ranks):
                 off.append("%d ranks: region %s faster by %s permille saves %.2f of %.2f ms, predicted %.2f" % (
                     ranks, region, permille, int(ns) / 1e6, seconds * 1e3, clock.saved / 1e6))
     off += sends_wait(profile, names, seconds, ranks)
+    for (region, permille), clock in profile.whatif.clocks.items():
+        told = clock.time >= 0.9 * profile.whatif.time or "partly" in profile.whatif.flags[region]
+        verdict.check(told, "%d ranks: %s was followed for %d of %d ns, and no flag says so" % (
+            ranks, names.get(region), clock.time, profile.whatif.time))
     flags = set().union(*profile.whatif.flags.values())
     verdict.check(not flags & {"wildcard", "polling", "one-sided", "lost", "clock"}, "%d ranks: flags %s" % (ranks, flags))
     return off, compared + 1
