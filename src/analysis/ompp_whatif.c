@@ -407,6 +407,10 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
     r->followed = p->whatif.time_ns ? fmin((double)from->followed_ns / (double)p->whatif.time_ns, 1) : 0;
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++) find_gain(&from->clocks[i], r->correction, &r->gains[i]);
     if (from->flags & OMPP_WHATIF_F_BASELINE) compare_with_control(&p->whatif.control, from, r);
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_WILDCARD; i++)
+        ompp_whatif_spread_anew(r->share, &r->gains[i]);
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_APART; i++)
+        ompp_whatif_ends_apart(&from->clocks[i], &r->gains[i]);
     r->slope = find_slope(r);
     r->knee = find_knee(r);
     most = ompp_whatif_most(r);
