@@ -542,6 +542,14 @@ static bool names_region(const ompp_profile_t *p)
     return false;
 }
 
+/* What is outside of regions is none. */
+static bool any_region(const ompp_whatif_t *w)
+{
+    for (size_t i = 0; i < w->nregions; i++)
+        if (w->regions[i].region != OMPP_NONE) return true;
+    return false;
+}
+
 const char *ompp_whatif_why(const ompp_profile_t *p)
 {
     const ompp_whatif_t *w = &p->whatif;
@@ -549,7 +557,7 @@ const char *ompp_whatif_why(const ompp_profile_t *p)
     if (w->why) return ompp_profile_text(p, w->why);
     if (any_observed(w)) return NULL;
     if (w->time_ns < TOO_SHORT_NS) return "the run is too short";
-    if (w->nregions <= is_in_table(p, OMPP_NONE))
+    if (!any_region(w))
         return "no region was followed: the program has none (OpenMP, MPI, functions, OMPP_REGION), or none that worked long enough";
     if (w->mode == OMPP_WHATIF_DELAY && names_region(p))
         return "no experiment with the region that OMPP_CAUSAL_REGION names (the name of a user region, file:line as OPARI2 knows "

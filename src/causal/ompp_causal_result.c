@@ -35,7 +35,9 @@ static struct {
     blocks_t blocks;
     _Atomic(ompp_a_whatif_region_t *) records[OMPP_CLOCKS_SLOTS]; /* of the present set; NULL = none yet */
     past_t past[OMPP_CAUSAL_KNOWN];
-    ompp_apart_t apart[OMPP_CLOCKS_SLOTS]; /* with delays */
+    ompp_apart_t apart[OMPP_CAUSAL_KNOWN]; /* with delays */
+    uint64_t overtaken[OMPP_CAUSAL_KNOWN][OMPP_WHATIF_FLAG_NUM]; /* with delays: before the region lost its slot */
+    uint32_t heard_before[OMPP_CAUSAL_KNOWN];
     _Atomic uint32_t heard[OMPP_CLOCKS_SLOTS]; /* flags that other ranks have seen in the present set */
     ompp_time_t begin;
     int nprocessors;
@@ -85,6 +87,24 @@ void ompp_causal_result_new(unsigned known, ompp_region_ref_t region)
     ompp_causal_latency_region(known, region);
 }
 
+void ompp_causal_result_leave(unsigned slot)
+{
+    const int known = ompp_causal_known(slot);
+    const uint32_t heard = atomic_exchange(&result.heard[slot], 0);
+
+    if (known >= 0) result.heard_before[known] |= heard;
+    for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) {
+        const uint64_t times = atomic_exchange(&ompp_causal.overtaken[f][slot], 0);
+        if (known >= 0) result.overtaken[known][f] += times;
+    }
+}
+
+/* Of the region that is being tried: it may have no slot any longer. NULL = it is of none here. */
+static ompp_a_whatif_region_t *record_of(const ompp_causal_experiment_t *e)
+{
+    return e->known >= 0 ? result.past[e->known].record : NULL;
+}
+
 void ompp_causal_result_slot(unsigned slot, int known)
 {
     atomic_store(&result.records[slot], known < 0 ? NULL : result.past[known].record);
@@ -124,7 +144,10 @@ static uint64_t sum_threads(unsigned slot, ompp_whatif_region_t *to)
 /* Work of a thread in the present set, or with delays in all experiments. */
 static ompp_time_t work_of(const ompp_causal_thread_t *t, unsigned slot)
 {
-    return ompp_causal.rule.delays ? t->seen[slot] : t->clocks.total[slot] + t->clocks.work[slot];
+    const int known = ompp_causal_known(slot);
+
+    if (ompp_causal.rule.delays) return known >= 0 ? t->seen[known] : 0;
+    return t->clocks.total[slot] + t->clocks.work[slot];
 }
 
 /* Threads that share the work in a region; one that waits for them, or does little there, is none. */
@@ -150,11 +173,13 @@ static void look_for_oversubscription(void)
 static uint32_t order_flags(unsigned slot, uint64_t least)
 {
     const uint16_t crowd = ompp_causal_crowd_overtaken();
-    uint32_t flags = atomic_load_explicit(&result.heard[slot], memory_order_relaxed);
+    const int known = ompp_causal.rule.delays ? ompp_causal_known(slot) : -1;
+    uint32_t flags = atomic_load_explicit(&result.heard[slot], memory_order_relaxed) | (known >= 0 ? result.heard_before[known] : 0);
 
     for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) {
         const bool more = f == OMPP_WHATIF_BIT_LOCK && crowd >> slot & 1;
-        const uint64_t times = atomic_load_explicit(&ompp_causal.overtaken[f][slot], memory_order_relaxed) + more;
+        const uint64_t before = known >= 0 ? result.overtaken[known][f] : 0;
+        const uint64_t times = atomic_load_explicit(&ompp_causal.overtaken[f][slot], memory_order_relaxed) + before + more;
         const uint64_t watched = atomic_load_explicit(&ompp_causal.watched[f], memory_order_relaxed) + more;
         if (times >= least && times * SIGNIFICANT >= watched) flags |= 1u << f;
     }
@@ -310,7 +335,7 @@ void ompp_causal_result_paid(ompp_time_t paid)
 
 void ompp_causal_result_worked(const ompp_causal_experiment_t *experiment, const ompp_causal_seen_t *seen)
 {
-    ompp_a_whatif_region_t *record = atomic_load(&result.records[experiment->slot]);
+    ompp_a_whatif_region_t *record = record_of(experiment);
 
     if (!record || experiment->settles || !experiment->percent) return;
     ompp_causal_lock(&result.lock);
@@ -323,12 +348,12 @@ void ompp_causal_result_worked(const ompp_causal_experiment_t *experiment, const
 
 bool ompp_causal_result_has(const ompp_causal_experiment_t *experiment)
 {
-    ompp_a_whatif_region_t *record = atomic_load(&result.records[experiment->slot]);
+    ompp_a_whatif_region_t *record = record_of(experiment);
 
     if (!experiment->percent) return result.whatif->control.observations > 0;
-    const ompp_whatif_clock_t *clock = record ? ompp_causal_clock_of(record, experiment->percent) : NULL;
-
-    return clock && clock->observations > 0;
+    for (unsigned k = 0; record && k < SPEEDUPS; k++)
+        if (record->result.clocks[k].permille == experiment->percent * 10) return record->result.clocks[k].observations > 0;
+    return false;
 }
 
 /* Of an experiment that makes nothing faster. */
@@ -347,12 +372,12 @@ static void add_control(const ompp_whatif_block_t *block)
 
 void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block, const ompp_causal_seen_t *seen)
 {
-    ompp_a_whatif_region_t *record = atomic_load(&result.records[experiment->slot]);
+    ompp_a_whatif_region_t *record = record_of(experiment);
     ompp_whatif_clock_t *clock = record && experiment->percent ? ompp_causal_clock_of(record, experiment->percent) : NULL;
-    ompp_apart_t *apart = &result.apart[experiment->slot];
 
     if (!experiment->percent) add_control(block);
     if (!clock) return;
+    ompp_apart_t *apart = &result.apart[experiment->known];
     ompp_causal_lock(&result.lock);
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
     clock->time_ns += block->time_ns;
@@ -364,7 +389,8 @@ void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const om
     record->result.visits += seen->visits;
     record->result.followed_ns += block->time_ns;
     ompp_apart_note(apart, (unsigned)(clock - record->result.clocks), experiment->apart, experiment->drifts);
-    record->result.flags = flags_of((unsigned)experiment->slot);
+    if (experiment->slot >= 0) record->result.flags = flags_of((unsigned)experiment->slot);
+    else record->result.flags &= ~(uint32_t)OMPP_WHATIF_F_APART;
     if (ompp_apart_matters(apart, record->result.clocks)) record->result.flags |= OMPP_WHATIF_F_APART;
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
     ompp_causal_unlock(&result.lock);
@@ -424,6 +450,17 @@ static void flag_partly(ompp_time_t t)
     }
 }
 
+/* By the average of all the run. */
+static void judge_transient(unsigned known, ompp_time_t t)
+{
+    ompp_a_whatif_region_t *record = result.past[known].record;
+
+    if (!record || !ompp_causal_is_transient(known, t)) return;
+    atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
+    record->result.flags |= OMPP_WHATIF_F_TRANSIENT;
+    atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
+}
+
 /* ---- All -------------------------------------------------------------------------------------------------------------- */
 
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
@@ -447,6 +484,7 @@ void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
         if (ompp_causal_known(s) >= 0 && !ompp_causal.rule.delays) write_region(self, s, t);
     if (!ompp_causal.rule.delays) flag_partly(t);
+    for (unsigned i = 0; ompp_causal.rule.delays && i < ompp_causal_nknown(); i++) judge_transient(i, t);
     atomic_store(&result.whatif->events, moves + syncs);
     atomic_store(&result.whatif->lost, lost);
     atomic_store(&result.whatif->worked_ns, worked);
