@@ -117,7 +117,8 @@ static void count_seen(ompp_causal_thread_t *self, ompp_time_t t)
     if (!passed) return;
     self->look++;
     if (!ompp_meter_region(node) && self->regions) count_seen_in(self, 0, passed);
-    for (; ompp_meter_region(node); node = ompp_meter_parent(node)) count_seen_in(self, ompp_meter_region(node), passed);
+    for (unsigned depth = 0; ompp_meter_region(node) && depth <= OMPP_CAUSAL_DEEPEST; depth++, node = ompp_meter_parent(node))
+        count_seen_in(self, ompp_meter_region(node), passed);
 }
 
 void ompp_causal_was_made(ompp_causal_thread_t *self)

@@ -117,7 +117,7 @@ static void look_at_all(uint64_t n, ompp_time_t t)
         if (ompp_causal_key(s) && ompp_causal_known(s) < 0) look_at(candidate_of(s), 1 / (1 + parts));
 }
 
-/* The slot whose region did least lately, but for that which is tried now; a free one first. */
+/* The slot whose region did least lately, but for that which is tried now; a free one first. OMPP_CLOCKS_SLOTS: that is the only one. */
 static unsigned least_slot(double *lately)
 {
     unsigned least = OMPP_CLOCKS_SLOTS;
@@ -155,7 +155,10 @@ int ompp_causal_slot_for(uint64_t key, uint64_t n, ompp_time_t t)
     ompp_causal_lock(&candidates.lock);
     look_at_all(n, t);
     give_slots();
-    if (ompp_causal_slot_of(key) < 0) ompp_causal_replace(least_slot(&lately), key);
+    if (ompp_causal_slot_of(key) < 0) {
+        const unsigned least = least_slot(&lately);
+        if (least < OMPP_CLOCKS_SLOTS) ompp_causal_replace(least, key);
+    }
     ompp_causal_unlock(&candidates.lock);
     return ompp_causal_slot_with(key);
 }

@@ -24,7 +24,7 @@ typedef struct {
 
 /* What a region has had in turns that are over. */
 typedef struct {
-    ompp_a_whatif_region_t *record;
+    _Atomic(ompp_a_whatif_region_t *) record; /* NULL = none yet: another thread is making it */
     uint64_t time_ns, work_ns, visits, spans, saved_ns[SPEEDUPS];
     uint32_t flags;
 } past_t;

@@ -242,7 +242,7 @@ static unsigned mask_of(ompp_causal_thread_t *self, ompp_off_t node, unsigned de
     const unsigned entry = (node >> 4) * 0x9e3779b1u >> 24;
     const ompp_region_ref_t region = ompp_meter_region(node);
 
-    if (!region || depth > 1000) return 0;
+    if (!region || depth > OMPP_CAUSAL_DEEPEST) return 0;
     if (self->nodes[entry].node == node) return self->nodes[entry].mask;
     unsigned mask = mask_of(self, ompp_meter_parent(node), depth + 1) | bit_of(region);
     self->nodes[entry].node = node;
