@@ -90,7 +90,7 @@ quietly() {
 progressing() {
     (
         seconds=0
-        while sleep "${PROGRESS_SECONDS:-15}" && kill -0 $$ 2>/dev/null; do
+        while sleep "${PROGRESS_SECONDS:-15}" >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
             seconds=$((seconds + ${PROGRESS_SECONDS:-15}))
             say "  ... $seconds s, $(wc -l <"$1") lines in the log: $(tail -n 1 "$1" | tr -s ' ' | sed 's,^ ,,' | cut -c 1-80)"
         done

@@ -142,13 +142,24 @@ static int run_with_hooks(const kinst_command_t *c, const how_t *how, const kins
 
 static int run(const kinst_command_t *c, const how_t *how);
 
-/* The options for hooks differ by language: objects of Fortran and others in one command are made one by one. So are
- * those of clang, which makes them in two steps. */
+/* gcc's dependency files would name the header that --memory includes. */
+static bool names_our_header(const kinst_command_t *c)
+{
+    return kinst_own.memory && !c->clang;
+}
+
+/* The options for hooks differ by language: objects of Fortran, assembly and others in one command are made one by one. So are those
+ * of clang, which makes them in two steps. */
+static kinst_lang_t options_of(const kinst_source_t *source)
+{
+    return source->lang == KINST_LANG_FORTRAN || source->lang == KINST_LANG_ASSEMBLER ? source->lang : KINST_LANG_C;
+}
+
 static bool is_mixed(const kinst_command_t *c)
 {
     if (kinst_inline_fits(c)) return c->nsources > 1;
     for (size_t i = 1; i < c->nsources; i++)
-        if ((c->sources[i].lang == KINST_LANG_FORTRAN) != (c->sources[0].lang == KINST_LANG_FORTRAN)) return true;
+        if (options_of(&c->sources[i]) != options_of(&c->sources[0])) return true;
     return false;
 }
 
@@ -214,7 +225,8 @@ static int run(const kinst_command_t *c, const how_t *how)
     if (hooks) return run_with_hooks(c, how, &argv);
     size_t source = 0, inputs = c->ninputs + (how->link == LINK_NULL);
     for (size_t i = c->ncompiler; i < c->words.n; i++) {
-        bool dropped = c->kinds[i] == KINST_WORD_DEPENDENCY || kinst_keeps_temporaries(c->words.v[i]);
+        const bool keeps = kinst_keeps_temporaries(c->words.v[i]), dropped = c->kinds[i] == KINST_WORD_DEPENDENCY || keeps;
+        if (compiles && (keeps || (dropped && names_our_header(c)))) continue; /* the user's own command has written them */
         if (c->kinds[i] == KINST_WORD_SOURCE || c->kinds[i] == KINST_WORD_INPUT) inputs--;
         if (c->kinds[i] == KINST_WORD_SOURCE && !how->originals)
             add_text(&argv, c, &c->sources[source++], inputs > 0);
@@ -226,11 +238,13 @@ static int run(const kinst_command_t *c, const how_t *how)
             kinst_add(&argv, c->words.v[i]);
     }
     if (c->step == KINST_STEP_LINK && how->link == LINK_NULL) kinst_addf(&argv, "%s/libompp-null.a", ompp_place_find()->lib);
-    if (compiles) kinst_memory_compile(&argv, c, c->sources[0].lang);
+    if (compiles) kinst_memory_compile(&argv, c, &c->sources[0]);
     if (how->silent) kinst_add(&argv, "-w");
-    const kinst_command_t *hooked = compiles && c->step == KINST_STEP_COMPILE && c->nsources == 1 ? c : NULL;
+    const bool one = compiles && c->step == KINST_STEP_COMPILE && c->nsources == 1;
+    const kinst_command_t *hooked = one && c->sources[0].lang != KINST_LANG_ASSEMBLER ? c : NULL;
     if (how->err && how->added) return kinst_memory_run(&argv, hooked, how->err);
-    return kinst_inline_run(&argv, hooked, &(kinst_run_t){.err = how->err, .dependencies = !replaced});
+    const bool dependencies = !replaced && !(compiles && names_our_header(c));
+    return kinst_inline_run(&argv, hooked, &(kinst_run_t){.err = how->err, .dependencies = dependencies});
 }
 
 /* The dependency files, from the user's own sources: exactly what the compiler would have written. False when it does not. */
@@ -245,18 +259,21 @@ static bool write_dependencies(const kinst_command_t *c)
     return ok(kinst_run(argv.v, &(kinst_run_t){.out = "/dev/null", .err = "/dev/null", .dependencies = true}));
 }
 
-/* Objects with hooks are made privately and linked: what else the user's command writes, it writes itself, without hooks. */
+/*
+ * What else the user's command writes beside objects with hooks, it writes itself, without hooks: dependency files where the objects are
+ * made privately and linked, and temporaries that are kept.
+ */
 static void write_beside(const kinst_command_t *c)
 {
     static bool written;
     bool keeps = false;
 
-    if (written || !kinst_own.memory || kinst_own.dry_run || c->step != KINST_STEP_LINK || c->nsources == 0) return;
+    if (written || !kinst_own.memory || kinst_own.dry_run || c->nsources == 0) return;
     written = true;
     for (size_t i = 0; i < c->words.n; i++) keeps = keeps || kinst_keeps_temporaries(c->words.v[i]);
     if (keeps)
         kinst_run(c->words.v, &(kinst_run_t){.out = "/dev/null", .err = "/dev/null"});
-    else
+    else if (c->step == KINST_STEP_LINK || names_our_header(c))
         write_dependencies(c);
 }
 
@@ -353,6 +370,19 @@ static bool run_unhooked(const kinst_command_t *c, link_t link, bool silent, con
     return true;
 }
 
+/* With a precompiled header that was made without hooks, which clang refuses; it is the right one where it serves without them. */
+static bool run_with_header(const kinst_command_t *c, link_t link, bool silent, const char *err)
+{
+    size_t size;
+    const char *text = kinst_own.memory && c->clang && err ? kinst_file_read(err, &size) : NULL;
+
+    if (!text || !strstr(text, "AST file")) return false;
+    for (size_t i = 0; i < c->nsources; i++)
+        if (!compiles(c, &c->sources[i], "/dev/null")) return false;
+    kinst_memory_take_headers();
+    return ok(run(c, &(how_t){.originals = true, .link = link, .silent = silent, .err = err}));
+}
+
 /* The user's sources, linked with libompp, or where that cannot be with the functions that do nothing, or with neither. */
 static int run_originals(const kinst_command_t *c, bool silent)
 {
@@ -362,6 +392,7 @@ static int run_originals(const kinst_command_t *c, bool silent)
     write_beside(c);
     int status = run(c, &(how_t){.originals = true, .link = first, .silent = silent, .err = first_err}), again;
 
+    if (!ok(status) && run_with_header(c, first, silent, first_err)) status = 0;
     if (!ok(status) && run_unhooked(c, first, silent, first_err)) return 0;
     if (ok(status) || first == LINK_NOTHING) {
         if (!silent) forward(first_err);

@@ -118,10 +118,8 @@ static void add_assembler(kinst_list_t *argv, const kinst_command_t *c)
 /* With these the object is not made of one piece of bitcode, or something else is made of it, too. */
 static const char *const unfit[] = {"-flto",        "-fprofile",        "-fcoverage", "-fcs-profile", "-fplugin", "-fpass-plugin",
                                     "-ftime-trace", "-fembed-bitcode",  "-gsplit",    "-emit-llvm",   "-Xclang",  "-fopenmp-targets",
-                                    "--offload",    "-fsave-opt",       "-m32",       "-mx32",        NULL};
-
-/* What the second step needs to know of the first, and what hooks must agree in; "-target x" beside these. */
-static const char *const code[] = {"-O", "-f", "-g", "-m", "--target=", NULL}, *const machine[] = {"-m", "--target=", NULL};
+                                    "--offload",    "-fsave-opt",       "-m32",       "-mx32",        "-MJ",      "--coverage",
+                                    "-coverage",    "-ftest-coverage",  "-fstack-us", "-fmodule-output", NULL};
 
 static bool is_output(const char *word)
 {
@@ -142,8 +140,6 @@ static bool is_stream(const kinst_command_t *c, size_t i)
 static const char *obstacle(const kinst_command_t *c)
 {
     if (c->step == KINST_STEP_ASSEMBLE) return "-S";
-    for (size_t i = c->ncompiler; i < c->words.n; i++)
-        if (kinst_keeps_temporaries(c->words.v[i])) return c->words.v[i];
     for (size_t i = c->ncompiler; i < c->words.n; i++)
         if (is_stream(c, i)) return "-o -";
     if (ompp_env_foreign("DEPENDENCIES_OUTPUT") || ompp_env_foreign("SUNPRO_DEPENDENCIES")) return "DEPENDENCIES_OUTPUT is set";
@@ -166,27 +162,68 @@ static const char *version_of(const kinst_command_t *c)
     return kinst_text("%.*s", (int)length, text ? text : "");
 }
 
-/* It is one version's, and not each clang of that version is made for plugins. */
-static const char *plugin_of(const kinst_command_t *c)
+/* What the second step needs to know of the first, and what hooks must agree in; "-target x" beside these. */
+static const char *const code[] = {"-O", "-f", "-g", "-m", "--target=", NULL}, *const machine[] = {"-m", "--target=", NULL};
+
+static void add_compiler(kinst_list_t *argv, const kinst_command_t *c, const kinst_list_t *command, const char *const kept[])
 {
-    static const char *plugin;
-    static bool asked;
+    for (size_t i = 0; i < c->ncompiler; i++) kinst_add(argv, command->v[i]);
+    for (size_t i = c->ncompiler; i < command->n; i++) {
+        const char *word = command->v[i];
+        bool pair = strcmp(word, "-target") == 0 && i + 1 < command->n;
+        if (strcmp(word, "-mllvm") == 0)
+            i++; /* it has been done in the first step, as what sanitizers do */
+        else if (pair || (begins_with_one_of(word, kept) && !begins(word, "-fsanitize") && !begins(word, "-fpass-plugin")))
+            kinst_add(argv, word);
+        if (pair) kinst_add(argv, command->v[++i]);
+    }
+    kinst_add(argv, "-w");
+    kinst_add(argv, "-Wno-unused-command-line-argument");
+    kinst_add(argv, "-c");
+}
+
+/* The hooks as bitcode of the user's clang. They are optimised where they are used: here that would only take its time. */
+static const char *make_hooks(const kinst_command_t *c, const char *plugin)
+{
+    const char *source = part("memory-hooks.c"), *to = kinst_private();
     kinst_list_t argv = {0};
 
-    if (asked || !kinst_private()) return plugin;
-    asked = true;
-    plugin = part(kinst_text("memory-clang-%s.so", version_of(c)));
-    for (size_t i = 0; plugin && i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
-    kinst_addf(&argv, "-fpass-plugin=%s", plugin ? plugin : "");
-    kinst_add(&argv, "-O1");
-    kinst_add(&argv, "-c");
+    if (!source || !to) return NULL;
+    add_compiler(&argv, c, &c->words, machine);
+    if (plugin) kinst_addf(&argv, "-fpass-plugin=%s", plugin);
+    kinst_add(&argv, "-O2");
+    kinst_add(&argv, "-Xclang");
+    kinst_add(&argv, "-disable-llvm-passes");
+    kinst_add(&argv, "-fPIC"); /* they refer to a library */
+    kinst_add(&argv, "-emit-llvm");
     kinst_add(&argv, "-x");
     kinst_add(&argv, "c");
-    kinst_add(&argv, "/dev/null");
+    kinst_add(&argv, source);
     kinst_add(&argv, "-o");
-    kinst_addf(&argv, "%s/plugin.o", kinst_private());
-    if (plugin && silent_run(&argv, true) != 0) plugin = NULL;
-    return plugin;
+    kinst_addf(&argv, "%s/memory-hooks.bc", to);
+    return silent_run(&argv, true) == 0 ? kinst_text("%s/memory-hooks.bc", to) : NULL;
+}
+
+/* What hooks become code by. */
+typedef struct {
+    const char *plugin;  /* NULL = there is none for this clang */
+    const char *bitcode; /* NULL = it makes none */
+} clang_parts_t;
+
+/* The plugin is one version's, and not each clang of that version is made for plugins: what takes it makes the bitcode with it. */
+static const clang_parts_t *parts_of(const kinst_command_t *c)
+{
+    static clang_parts_t parts;
+    static bool asked;
+
+    if (asked || !kinst_private()) return &parts;
+    asked = true;
+    parts.plugin = part(kinst_text("memory-clang-%s.so", version_of(c)));
+    if (parts.plugin) parts.bitcode = make_hooks(c, parts.plugin);
+    if (parts.bitcode) return &parts;
+    parts.plugin = NULL;
+    parts.bitcode = make_hooks(c, NULL);
+    return &parts;
 }
 
 /* Loops whose source wants vectors (omp simd) get none either, but with simdlen: the plugin does it better. */
@@ -201,7 +238,7 @@ static void forbid_vectors(kinst_list_t *argv, const kinst_command_t *c)
 /* In the first step, and where there is only one, the plugin sees to it that each access gets a hook. */
 static void add_clang(kinst_list_t *argv, const kinst_command_t *c)
 {
-    const char *unhooked = part("memory-unhooked.txt"), *plugin = plugin_of(c);
+    const char *unhooked = part("memory-unhooked.txt"), *plugin = parts_of(c)->plugin;
 
     if (unhooked) kinst_addf(argv, "-fsanitize-coverage-ignorelist=%s", unhooked);
     if (plugin)
@@ -225,44 +262,6 @@ void kinst_inline_prepare(kinst_list_t *argv, const kinst_command_t *c)
         add_clang(argv, c);
     else
         add_assembler(argv, c);
-}
-
-static void add_compiler(kinst_list_t *argv, const kinst_command_t *c, const kinst_list_t *command, const char *const kept[])
-{
-    for (size_t i = 0; i < c->ncompiler; i++) kinst_add(argv, command->v[i]);
-    for (size_t i = c->ncompiler; i < command->n; i++) {
-        const char *word = command->v[i];
-        bool pair = strcmp(word, "-target") == 0 && i + 1 < command->n;
-        if (strcmp(word, "-mllvm") == 0)
-            i++; /* it has been done in the first step, as what sanitizers do */
-        else if (pair || (begins_with_one_of(word, kept) && !begins(word, "-fsanitize") && !begins(word, "-fpass-plugin")))
-            kinst_add(argv, word);
-        if (pair) kinst_add(argv, command->v[++i]);
-    }
-    kinst_add(argv, "-w");
-    kinst_add(argv, "-Wno-unused-command-line-argument");
-    kinst_add(argv, "-c");
-}
-
-/* The hooks as bitcode of the user's clang, made once. */
-static const char *hooks_of(const kinst_command_t *c, const kinst_list_t *command)
-{
-    static const char *bitcode;
-    const char *source = part("memory-hooks.c"), *to = kinst_private();
-    kinst_list_t argv = {0};
-
-    if (bitcode || !source || !to) return bitcode;
-    add_compiler(&argv, c, command, machine);
-    kinst_add(&argv, "-O2");
-    kinst_add(&argv, "-fPIC"); /* they refer to a library */
-    kinst_add(&argv, "-emit-llvm");
-    kinst_add(&argv, "-x");
-    kinst_add(&argv, "c");
-    kinst_add(&argv, source);
-    kinst_add(&argv, "-o");
-    kinst_addf(&argv, "%s/memory-hooks.bc", to);
-    if (silent_run(&argv, true) == 0) bitcode = kinst_text("%s/memory-hooks.bc", to);
-    return bitcode;
 }
 
 /* Dependency files name the object that the user gets. */
@@ -358,7 +357,7 @@ static int run_called(const kinst_list_t *command, const kinst_run_t *how)
 
 int kinst_inline_run(const kinst_list_t *command, const kinst_command_t *c, const kinst_run_t *how)
 {
-    const char *hooks = c && kinst_inline_fits(c) ? hooks_of(c, command) : NULL, *object = hooks ? object_of(c, command) : NULL;
+    const char *hooks = c && kinst_inline_fits(c) ? parts_of(c)->bitcode : NULL, *object = hooks ? object_of(c, command) : NULL;
     kinst_list_t first = {0};
 
     if (c && kinst_inline_fits(c) && !hooks) say_called("this clang makes no bitcode of memory-hooks.c");
@@ -376,7 +375,7 @@ int kinst_inline_run(const kinst_list_t *command, const kinst_command_t *c, cons
     int status = kinst_run(first.v, how);
     if (status != 0) return run_again(command, how, status);
 
-    for (const char *plugin = plugin_of(c);; plugin = NULL) {
+    for (const char *plugin = parts_of(c)->plugin;; plugin = NULL) {
         kinst_list_t second = {0};
         add_second(&second, c, command, hooks, plugin);
         kinst_add(&second, bitcode);

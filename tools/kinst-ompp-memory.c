@@ -91,13 +91,38 @@ void kinst_memory_check(const kinst_command_t *c)
     }
 }
 
-void kinst_memory_compile(kinst_list_t *argv, const kinst_command_t *c, kinst_lang_t lang)
+/* clang says of options for the preprocessor that they are not used where there is none. */
+static bool is_preprocessed(const kinst_source_t *source)
 {
+    static const char *const suffixes[] = {".i", ".ii", ".pcm"};
+    const char *dot = strrchr(source->path, '.');
+
+    if (source->x) return strstr(source->x, "cpp-output") != NULL;
+    for (size_t i = 0; dot && i < sizeof suffixes / sizeof suffixes[0]; i++)
+        if (strcmp(dot, suffixes[i]) == 0) return true;
+    return false;
+}
+
+static bool takes_headers;
+
+void kinst_memory_take_headers(void)
+{
+    takes_headers = true;
+}
+
+void kinst_memory_compile(kinst_list_t *argv, const kinst_command_t *c, const kinst_source_t *source)
+{
+    const kinst_lang_t lang = source->lang;
     int language = lang == KINST_LANG_FORTRAN ? FORTRAN : C_LIKE, compiler = c->clang ? CLANG : GNU;
 
+    if (lang == KINST_LANG_ASSEMBLER) return;
     if (!c->debug) kinst_add(argv, "-g");
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
-        if ((options[i].compilers & compiler) && (options[i].languages & language)) kinst_add(argv, options[i].option);
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        const bool preprocessor = strncmp(options[i].option, "-U", 2) == 0;
+        if (!(options[i].compilers & compiler) || !(options[i].languages & language)) continue;
+        if (!preprocessor || !c->clang || !is_preprocessed(source)) kinst_add(argv, options[i].option);
+    }
+    if (takes_headers) kinst_add(argv, "-Xclang"), kinst_add(argv, "-fno-validate-pch");
     kinst_inline_prepare(argv, c);
     if (lang != KINST_LANG_FORTRAN) kinst_memory_preprocess(argv, c);
 }
@@ -162,6 +187,12 @@ static void note_file(const char *path, bool is_source, kinst_list_t *notes)
     free(text);
 }
 
+/* What would write files of its own. */
+static bool is_about_output(const char *word)
+{
+    return kinst_keeps_temporaries(word) || strcmp(word, "-c") == 0 || strcmp(word, "-S") == 0 || strncmp(word, "-ftime-", 7) == 0;
+}
+
 void kinst_memory_note(const kinst_command_t *c, const kinst_source_t *source, kinst_list_t *notes)
 {
     kinst_list_t argv = {0};
@@ -171,7 +202,7 @@ void kinst_memory_note(const kinst_command_t *c, const kinst_source_t *source, k
     if (!kinst_own.memory || !c->clang) return;
     for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
     for (size_t i = c->ncompiler; i < c->words.n; i++)
-        if (c->kinds[i] == KINST_WORD_OPTION && !kinst_keeps_temporaries(c->words.v[i]) && strcmp(c->words.v[i], "-c") != 0)
+        if (c->kinds[i] == KINST_WORD_OPTION && !is_about_output(c->words.v[i]))
             kinst_add(&argv, c->words.v[i]);
     kinst_add(&argv, "-MM");
     kinst_add(&argv, "-MT");
@@ -217,14 +248,14 @@ int kinst_memory_object(const kinst_command_t *c, size_t source, const kinst_lis
     for (size_t i = c->ncompiler; i < c->words.n; i++)
         if (c->kinds[i] == KINST_WORD_OPTION && strcmp(c->words.v[i], "-pipe") != 0 && !kinst_keeps_temporaries(c->words.v[i]))
             kinst_add(&argv, c->words.v[i]);
-    kinst_memory_compile(&argv, c, c->sources[source].lang);
+    kinst_memory_compile(&argv, c, &c->sources[source]);
     if (c->clang) kinst_add(&argv, "-Wno-unused-command-line-argument"); /* libraries and the like */
     if (silent) kinst_add(&argv, "-w");
     kinst_add(&argv, "-c");
     kinst_add(&argv, "-o");
     kinst_add(&argv, object_of(source));
     for (size_t i = 0; i < text->n; i++) kinst_add(&argv, text->v[i]);
-    return kinst_memory_run(&argv, c, err);
+    return kinst_memory_run(&argv, c->sources[source].lang == KINST_LANG_ASSEMBLER ? NULL : c, err);
 }
 
 void kinst_memory_add_object(kinst_list_t *argv, size_t source)

@@ -37,6 +37,9 @@ static const struct {
     {"-M", ALONE, STEP_NONE},
     {"-MM", ALONE, STEP_NONE},
     {"-fsyntax-only", ALONE, STEP_NONE},
+    {"--precompile", ALONE, STEP_NONE}, /* clang's: a module without its object */
+    {"-emit-ast", ALONE, STEP_NONE},
+    {"--analyze", ALONE, STEP_NONE},
     {"-###", ALONE, STEP_NONE},
     {"--version", ALONE, STEP_NONE},
     {"--help", PREFIX, STEP_NONE},
@@ -135,8 +138,12 @@ static const struct {
     {"f95", KINST_LANG_FORTRAN},  {"F95", KINST_LANG_FORTRAN},  {"f03", KINST_LANG_FORTRAN},  {"F03", KINST_LANG_FORTRAN},
     {"f08", KINST_LANG_FORTRAN},  {"F08", KINST_LANG_FORTRAN},  {"ftn", KINST_LANG_FORTRAN},  {"FTN", KINST_LANG_FORTRAN},
     {"fpp", KINST_LANG_FORTRAN},  {"FPP", KINST_LANG_FORTRAN},  {"i", KINST_LANG_OTHER},      {"ii", KINST_LANG_OTHER},
-    {"s", KINST_LANG_OTHER},      {"S", KINST_LANG_OTHER},      {"m", KINST_LANG_OTHER},      {"cu", KINST_LANG_OTHER},
+    {"s", KINST_LANG_ASSEMBLER},  {"S", KINST_LANG_ASSEMBLER},  {"sx", KINST_LANG_ASSEMBLER}, {"m", KINST_LANG_OTHER},
+    {"cu", KINST_LANG_OTHER},     {"cppm", KINST_LANG_OTHER},   {"ccm", KINST_LANG_OTHER},    {"cxxm", KINST_LANG_OTHER},
+    {"c++m", KINST_LANG_OTHER},   {"ixx", KINST_LANG_OTHER},    {"pcm", KINST_LANG_OTHER},
 };
+
+static const char *const headers[] = {"h", "H", "hh", "hp", "hpp", "HPP", "hxx", "h++", "tcc"};
 
 static const char *base_name(const char *path)
 {
@@ -160,6 +167,17 @@ static bool is_source(const char *path, kinst_lang_t *lang)
 
 static const char *language; /* of -x; NULL = by suffix */
 
+/* What becomes a precompiled header: no object. */
+static bool is_header(const char *path)
+{
+    const char *dot = strrchr(base_name(path), '.');
+
+    if (language) return strstr(language, "-header") != NULL;
+    for (size_t i = 0; dot && i < sizeof headers / sizeof headers[0]; i++)
+        if (strcmp(dot + 1, headers[i]) == 0) return true;
+    return false;
+}
+
 static void set_language(const char *name)
 {
     if (*name < 'a' || *name > 'z') return; /* -xHost and the like of other compilers */
@@ -171,8 +189,9 @@ static bool by_language(kinst_lang_t *lang)
     if (!language) return false;
     *lang = strcmp(language, "c") == 0     ? KINST_LANG_C
             : strcmp(language, "c++") == 0 ? KINST_LANG_CXX
-            : strncmp(language, "f", 1) == 0 ? KINST_LANG_FORTRAN
-                                             : KINST_LANG_OTHER;
+            : strncmp(language, "f", 1) == 0         ? KINST_LANG_FORTRAN
+            : strncmp(language, "assembler", 9) == 0 ? KINST_LANG_ASSEMBLER
+                                                     : KINST_LANG_OTHER;
     return true;
 }
 
@@ -218,7 +237,8 @@ static void read_input(kinst_command_t *c, size_t word)
     c->kinds[word] = KINST_WORD_INPUT;
     c->ninputs++;
     know_library(c, path);
-    if (strcmp(path, "-") == 0 || (!by_language(&source.lang) && !is_source(path, &source.lang))) return;
+    if (is_header(path)) c->nheaders++;
+    if (strcmp(path, "-") == 0 || is_header(path) || (!by_language(&source.lang) && !is_source(path, &source.lang))) return;
     c->kinds[word] = KINST_WORD_SOURCE;
     c->sources = realloc(c->sources, (c->nsources + 1) * sizeof *c->sources);
     if (!c->sources) abort();
@@ -377,7 +397,7 @@ void kinst_command_read(kinst_command_t *c, char *const words[])
         }
     }
     find_dependencies(c);
-    if (c->ninputs == 0) c->step = KINST_STEP_NONE;
+    if (c->ninputs == c->nheaders) c->step = KINST_STEP_NONE;
     if (c->step != KINST_STEP_NONE) know_compiler(c, c->words.v[c->ncompiler - 1]);
     for (i = 0; i < c->nsources; i++) /* g++ takes .c for C++ */
         if (c->cxx_driver && !c->sources[i].x && c->sources[i].lang == KINST_LANG_C) c->sources[i].lang = KINST_LANG_CXX;

@@ -40,7 +40,8 @@ extern kinst_own_t kinst_own;
 
 /* ---- The compiler's command ------------------------------------------------------------------------------------------ */
 
-typedef enum { KINST_LANG_OTHER, KINST_LANG_C, KINST_LANG_CXX, KINST_LANG_FORTRAN } kinst_lang_t;
+/** OTHER: of C's kind, but no text that the wrapper reads: preprocessed, a module of C++. */
+typedef enum { KINST_LANG_OTHER, KINST_LANG_C, KINST_LANG_CXX, KINST_LANG_FORTRAN, KINST_LANG_ASSEMBLER } kinst_lang_t;
 typedef enum { KINST_STEP_LINK, KINST_STEP_COMPILE, KINST_STEP_ASSEMBLE, KINST_STEP_NONE } kinst_step_t;
 
 /** What a word of the command is, as far as the wrapper must know. */
@@ -70,7 +71,7 @@ typedef struct {
     kinst_word_t *kinds;
     size_t ncompiler; /* words of the compiler itself: "ccache gcc" has two */
     kinst_source_t *sources;
-    size_t nsources, ninputs;
+    size_t nsources, ninputs, nheaders;
     kinst_step_t step;
     bool openmp_by_preprocessor; /* given with -Xpreprocessor or -Wp, to which preprocessed text does not go */
     bool openmp, debug, dependencies, static_link, mpi, clang, cxx_driver;
@@ -150,7 +151,10 @@ bool kinst_keeps_temporaries(const char *word);
 void kinst_memory_check(const kinst_command_t *command);
 
 /** \brief Adds the options that put hooks into what is compiled, behind the user's. */
-void kinst_memory_compile(kinst_list_t *argv, const kinst_command_t *command, kinst_lang_t lang);
+void kinst_memory_compile(kinst_list_t *argv, const kinst_command_t *command, const kinst_source_t *source);
+
+/** \brief From now on clang takes precompiled headers that were made without hooks, whatever else about them differs. */
+void kinst_memory_take_headers(void);
 
 /** \brief Adds the library with the hooks. */
 void kinst_memory_link(kinst_list_t *argv);

@@ -62,15 +62,22 @@ static const char *shown_name(const char *path)
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
+enum { MOST = 1 << 30 }; /* bytes of a report from a pipe, which may have no end */
+
 /* A pipe is read once, and a report several times: it is kept. \return the copy, -1 with errno. */
 static int keep(int fd)
 {
     char part[65536];
     FILE *copy = tmpfile();
+    size_t size = 0;
     ssize_t n = 0;
     bool good = copy != NULL;
 
-    while (good && (n = read(fd, part, sizeof part)) > 0) good = fwrite(part, 1, (size_t)n, copy) == (size_t)n;
+    while (good && (n = read(fd, part, sizeof part)) > 0) {
+        size += (size_t)n;
+        good = size <= MOST && fwrite(part, 1, (size_t)n, copy) == (size_t)n;
+        if (size > MOST) errno = EFBIG;
+    }
     good = good && n == 0 && fflush(copy) == 0;
     int kept = good ? dup(fileno(copy)) : -1;
     const int error = errno;

@@ -38,7 +38,10 @@ int ompp_analysis_number(ompp_profile_t *profile);
  */
 uint64_t ompp_analysis_outside_ns(const ompp_profile_t *profile);
 
-/** \brief Adds the Coverage line OUTSIDE: the same as a share of the duration, in thousandths. Call once, after the merge. */
+/**
+ * \brief Adds the Coverage line OUTSIDE: the same as a share of the duration, in thousandths, less the time of threads of teams in teams,
+ *        which the outer region does not have. Call once, after the merge.
+ */
 void ompp_analysis_outside(ompp_profile_t *profile);
 
 /**

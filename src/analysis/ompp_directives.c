@@ -123,7 +123,7 @@ static bool may_be(const entry_t *entry, const sought_t *sought)
     uint32_t construct = sought->region->construct;
 
     if (!fits(entry, construct) || (construct == OMPP_CONSTRUCT_BARRIER && entry->nowait)) return false;
-    return ompp_phase_slot[construct][OMPP_PHASE_EXITBAR] == OMPP_NO_SLOT || is_outlined(construct) ||
+    return ompp_phase_slot(construct, OMPP_PHASE_EXITBAR) == OMPP_NO_SLOT || is_outlined(construct) ||
            entry->nowait != sought->waits || (!sought->exact && !sought->waits);
 }
 
@@ -346,7 +346,7 @@ static bool *read_waits(const ompp_profile_t *profile)
     for (size_t i = 0; waits && i < profile->nnodes; i++) {
         const ompp_node_t *node = &profile->nodes[i];
         unsigned slot = node->region < profile->nregions
-                            ? ompp_phase_slot[profile->regions[node->region].construct][OMPP_PHASE_EXITBAR]
+                            ? ompp_phase_slot(profile->regions[node->region].construct, OMPP_PHASE_EXITBAR)
                             : OMPP_NO_SLOT;
         for (uint32_t k = 0; slot != OMPP_NO_SLOT && k < node->nblocks; k++) {
             const ompp_block_t *block = &node->blocks[k];

@@ -32,11 +32,48 @@ uint64_t ompp_analysis_outside_ns(const ompp_profile_t *profile)
     return ompp_less(ompp_analysis_duration(profile), inside);
 }
 
+/* Time in the node itself, of all threads; a task's own time stands in its own node. */
+static double own_of(const ompp_profile_t *profile, const ompp_node_t *node)
+{
+    const ompp_construct_row_t *construct = &ompp_constructs[profile->regions[node->region].construct];
+    double sum = 0;
+
+    for (uint32_t k = 0; k < node->nblocks; k++) {
+        const ompp_block_t *block = &node->blocks[k];
+        if (block->set != OMPP_SET_PHASES || block->object != 0) continue;
+        for (unsigned slot = 0; slot < construct->nphases; slot++)
+            sum += (double)block->values[ompp_value_index(slot, OMPP_SLOT_TIME)] -
+                   (double)block->values[ompp_value_index(slot, OMPP_SLOT_CHILD)] -
+                   (double)block->values[ompp_value_index(slot, OMPP_SLOT_TASK)];
+    }
+    return sum;
+}
+
+/*
+ * What the root's exclusive time does not know, as it sees what stands directly below it: threads of teams in teams, which have no time
+ * in the outer region. Each moment of a thread is in one node: all of them less the outermost is what these threads add.
+ */
+static double of_inner_teams(const ompp_profile_t *profile)
+{
+    double sum = 0;
+
+    for (uint32_t n = 1; n < profile->nnodes; n++) {
+        uint32_t top = n;
+        while (profile->nodes[top].parent != 0) top = profile->nodes[top].parent;
+        if (!ompp_construct_forks(profile->regions[profile->nodes[top].region].construct)) continue;
+        sum += own_of(profile, &profile->nodes[n]);
+        if (n == top) sum -= (double)exec_of(profile, &profile->nodes[n]);
+    }
+    return sum > 0 && profile->nslots ? sum / profile->nslots : 0;
+}
+
 void ompp_analysis_outside(ompp_profile_t *profile)
 {
-    const double all = (double)ompp_analysis_duration(profile), outside = (double)ompp_analysis_outside_ns(profile);
+    const double all = (double)ompp_analysis_duration(profile);
+    double outside = (double)ompp_analysis_outside_ns(profile) - of_inner_teams(profile);
 
     if (all <= 0) return;
+    if (outside < 0) outside = 0;
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_OUTSIDE, NULL, NULL, (uint64_t)(1000 * outside / all + 0.5));
     if (profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0; /* said of the run, not by ranks */
 }

@@ -208,14 +208,21 @@ static uint64_t phase_of_region(const ompp_profile_t *p, uint32_t region, unsign
     return sum;
 }
 
-/* What a thread works in an execution, in the mean: waiting and management do not make a loop longer. */
+/* What a thread works in an execution, in the mean: waiting and management do not make a loop longer, and tasks that run meanwhile do. */
 static bool works_less(const ompp_profile_t *p, uint32_t region, double ns)
 {
+    const ompp_construct_row_t *c = &ompp_constructs[p->regions[region].construct];
     double work = 0;
 
-    for (unsigned phase = 0; phase < OMPP_PHASE_NUM; phase++)
-        if (ompp_phase_is_work[phase] && ompp_phase_slot[p->regions[region].construct][phase] != OMPP_NO_SLOT)
-            work += (double)phase_of_region(p, region, phase);
+    for (uint32_t n = 1; n < p->nnodes; n++)
+        for (uint32_t b = 0; p->nodes[n].region == region && b < p->nodes[n].nblocks; b++) {
+            const ompp_block_t *block = &p->nodes[n].blocks[b];
+            if (block->set != OMPP_SET_PHASES || block->object != 0) continue;
+            for (unsigned slot = 0; slot < c->nphases; slot++) {
+                const bool works = ompp_phase_is_work[c->phases[slot]];
+                work += (double)block->values[ompp_value_index(slot, works ? OMPP_SLOT_TIME : OMPP_SLOT_TASK)];
+            }
+        }
     return work < ns * (double)column_sum(p, region, OMPP_COLUMN_EXEC_C);
 }
 

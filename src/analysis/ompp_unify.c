@@ -256,7 +256,7 @@ static int fold_of(const ompp_profile_t *profile, uint32_t outer, uint32_t inner
 /* Executed at most once per execution of the parallel region, on every location, and inside its body. */
 static bool can_fold(const ompp_profile_t *profile, uint32_t parent, uint32_t child)
 {
-    unsigned body = ompp_value_index(ompp_phase_slot[OMPP_CONSTRUCT_PARALLEL][OMPP_PHASE_BODY], 0);
+    unsigned body = ompp_value_index(ompp_phase_slot(OMPP_CONSTRUCT_PARALLEL, OMPP_PHASE_BODY), 0);
     const ompp_node_t *node = &profile->nodes[child];
     uint32_t construct = profile->regions[node->region].construct;
 
@@ -305,17 +305,17 @@ static void add_phase(uint64_t *to, unsigned slot, const uint64_t *from, unsigne
 static uint64_t *folded_values(const uint64_t *p, const uint64_t *c, uint32_t inner, uint32_t combined)
 {
     const ompp_construct_row_t *outer_row = &ompp_constructs[OMPP_CONSTRUCT_PARALLEL], *inner_row = &ompp_constructs[inner];
-    unsigned work = ompp_phase_slot[combined][inner_row->phases[0]];
+    unsigned work = ompp_phase_slot(combined, inner_row->phases[0]);
     uint64_t *f = calloc(ompp_phase_values(combined), sizeof *f), less = c ? total_time(c, inner) : 0;
 
     if (!f) return NULL;
     f[0] = p[0];
     for (unsigned s = 0; s < outer_row->nphases; s++) {
         bool body = outer_row->phases[s] == OMPP_PHASE_BODY;
-        add_phase(f, body ? work : ompp_phase_slot[combined][outer_row->phases[s]], p, s, body ? less : 0, true);
+        add_phase(f, body ? work : ompp_phase_slot(combined, outer_row->phases[s]), p, s, body ? less : 0, true);
     }
     for (unsigned s = 0; c && s < inner_row->nphases; s++)
-        add_phase(f, ompp_phase_slot[combined][inner_row->phases[s]], c, s, 0, s > 0);
+        add_phase(f, ompp_phase_slot(combined, inner_row->phases[s]), c, s, 0, s > 0);
     return f;
 }
 
@@ -444,7 +444,7 @@ static bool is_unwanted(const ompp_profile_t *profile, uint32_t node)
 /* Slot of a node's phase that the time of a child was spent in: that of its work, if it has had so much for its children. */
 static unsigned slot_with_child(const uint64_t *values, uint32_t construct, uint64_t time)
 {
-    unsigned body = ompp_phase_slot[construct][OMPP_PHASE_BODY], best = body == OMPP_NO_SLOT ? 0 : body;
+    unsigned body = ompp_phase_slot(construct, OMPP_PHASE_BODY), best = body == OMPP_NO_SLOT ? 0 : body;
 
     for (unsigned s = 0; s < ompp_constructs[construct].nphases && values[ompp_value_index(best, OMPP_SLOT_CHILD)] < time; s++)
         best = s;

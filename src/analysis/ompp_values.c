@@ -51,7 +51,7 @@ static uint64_t over_phases(unsigned construct, const uint64_t *values, unsigned
 /* One item of one phase; 0 when the construct does not have it. */
 static uint64_t of_phase(unsigned construct, const uint64_t *values, unsigned phase, unsigned what)
 {
-    unsigned slot = ompp_phase_slot[construct][phase];
+    unsigned slot = ompp_phase_slot(construct, phase);
 
     return slot == OMPP_NO_SLOT ? 0 : values[ompp_value_index(slot, what)];
 }

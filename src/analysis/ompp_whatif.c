@@ -13,6 +13,7 @@
 #define FEW_OF_SHARE 0.2         /* gains below this part of the share: busy for nothing */
 #define MANY_OF_SHARE 2.0
 #define CRITICAL_GAIN 0.02
+#define ENOUGH_UNTRIED 0.01      /* of the work: a region that was not tried is worth a word */
 #define TOO_SHORT_NS 10000000u  /* shorter runs tell nothing, whatever they did */
 #define WHOLE_RUN 0.99           /* followed for so much of it: no correction */
 
@@ -260,8 +261,11 @@ static bool is_in_table(const ompp_profile_t *p, uint32_t region)
     return false;
 }
 
-/* In nodes that no region of the table is above of. Where threads wait unseen by the profile it cannot be told. */
-static double left_out_work(const ompp_profile_t *p)
+/*
+ * In nodes that no region of the table is above of. Where threads wait unseen by the profile it cannot be told.
+ * by_region: NULL, or [nregions], of each.
+ */
+static double left_out_work(const ompp_profile_t *p, double *by_region)
 {
     bool *covered = has_own_threads(p) ? NULL : calloc(p->nnodes + 1, sizeof *covered);
     double sum = 0;
@@ -269,7 +273,10 @@ static double left_out_work(const ompp_profile_t *p)
     for (size_t i = 1; covered && i < p->nnodes; i++) {
         const ompp_node_t *node = &p->nodes[i];
         covered[i] = covered[node->parent] || is_in_table(p, node->region);
-        if (!covered[i]) sum += own_work(p, node);
+        if (covered[i]) continue;
+        const double work = own_work(p, node);
+        sum += work;
+        if (by_region) by_region[node->region] += work;
     }
     free(covered);
     return sum;
@@ -283,8 +290,53 @@ ompp_whatif_work_t ompp_whatif_work(const ompp_profile_t *p)
     if (p->whatif.mode == OMPP_WHATIF_OFF || all <= 0 || threads <= 0) return work;
     work.of_threads = fmin(all / threads, 1);
     if (!is_in_table(p, OMPP_NONE)) work.outside = fmin(all_outside(p) / all, 1);
-    work.left_out = fmin(left_out_work(p) / all, 1);
+    work.left_out = fmin(left_out_work(p, NULL) / all, 1);
     return work;
+}
+
+static int compare_untried(const void *a, const void *b)
+{
+    const ompp_whatif_untried_t *x = a, *y = b;
+
+    if (x->share != y->share) return x->share < y->share ? 1 : -1;
+    return x->region < y->region ? -1 : x->region > y->region;
+}
+
+static size_t untried_of_own_threads(const ompp_profile_t *p, ompp_whatif_untried_t *all)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < p->whatif.nregions; i++) {
+        const ompp_whatif_region_t *r = &p->whatif.regions[i];
+        const bool tried = is_observed(r) || r->region == OMPP_NONE || r->region >= p->nregions || is_mpi(p, r->region);
+        if (is_of_program(r) && !tried) all[found++] = (ompp_whatif_untried_t){r->region, 0};
+    }
+    return found;
+}
+
+static size_t untried_by_work(const ompp_profile_t *p, double *work, ompp_whatif_untried_t *all)
+{
+    const double whole = all_work(p);
+    size_t found = 0;
+
+    left_out_work(p, work);
+    for (uint32_t r = 0; r < p->nregions && whole > 0; r++)
+        if (work[r] >= ENOUGH_UNTRIED * whole) all[found++] = (ompp_whatif_untried_t){r, fmin(work[r] / whole, 1)};
+    return found;
+}
+
+size_t ompp_whatif_untried(const ompp_profile_t *p, ompp_whatif_untried_t *untried, size_t n, size_t *count)
+{
+    double *work = calloc(p->nregions + 1, sizeof *work);
+    ompp_whatif_untried_t *all = calloc(p->nregions + p->whatif.nregions + 1, sizeof *all);
+
+    *count = 0;
+    if (work && all) *count = has_own_threads(p) ? untried_of_own_threads(p, all) : untried_by_work(p, work, all);
+    if (all) qsort(all, *count, sizeof *all, compare_untried);
+    for (size_t i = 0; i < *count && i < n; i++) untried[i] = all[i];
+    free(work);
+    free(all);
+    return *count < n ? *count : n;
 }
 
 static bool find_work(const ompp_profile_t *p, work_t *work)
@@ -407,6 +459,10 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
     r->followed = p->whatif.time_ns ? fmin((double)from->followed_ns / (double)p->whatif.time_ns, 1) : 0;
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++) find_gain(&from->clocks[i], r->correction, &r->gains[i]);
     if (from->flags & OMPP_WHATIF_F_BASELINE) compare_with_control(&p->whatif.control, from, r);
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_WILDCARD; i++)
+        ompp_whatif_spread_anew(r->share, &r->gains[i]);
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_APART; i++)
+        ompp_whatif_ends_apart(&from->clocks[i], &r->gains[i]);
     r->slope = find_slope(r);
     r->knee = find_knee(r);
     most = ompp_whatif_most(r);
@@ -486,6 +542,14 @@ static bool names_region(const ompp_profile_t *p)
     return false;
 }
 
+/* What is outside of regions is none. */
+static bool any_region(const ompp_whatif_t *w)
+{
+    for (size_t i = 0; i < w->nregions; i++)
+        if (w->regions[i].region != OMPP_NONE) return true;
+    return false;
+}
+
 const char *ompp_whatif_why(const ompp_profile_t *p)
 {
     const ompp_whatif_t *w = &p->whatif;
@@ -493,7 +557,7 @@ const char *ompp_whatif_why(const ompp_profile_t *p)
     if (w->why) return ompp_profile_text(p, w->why);
     if (any_observed(w)) return NULL;
     if (w->time_ns < TOO_SHORT_NS) return "the run is too short";
-    if (w->nregions <= is_in_table(p, OMPP_NONE))
+    if (!any_region(w))
         return "no region was followed: the program has none (OpenMP, MPI, functions, OMPP_REGION), or none that worked long enough";
     if (w->mode == OMPP_WHATIF_DELAY && names_region(p))
         return "no experiment with the region that OMPP_CAUSAL_REGION names (the name of a user region, file:line as OPARI2 knows "

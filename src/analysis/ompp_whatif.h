@@ -26,7 +26,6 @@ typedef struct {
 } ompp_gain_t;
 
 #define OMPP_WHATIF_ENOUGH 4u /* blocks for an interval */
-#define OMPP_WHATIF_OUTSIDE "(outside regions)" /* how reports call the code outside of all regions */
 
 /** What stands out when a region's share of the time and the program's gain are compared. */
 typedef enum {
@@ -77,6 +76,20 @@ typedef struct {
 
 /** \return what is known of it; all 0 without causal profiling. */
 ompp_whatif_work_t ompp_whatif_work(const ompp_profile_t *profile);
+
+/** A region that nothing is known of. */
+typedef struct {
+    uint32_t region;
+    double share; /* of all work, in no region that is known; 0 = it cannot be told */
+} ompp_whatif_untried_t;
+
+/**
+ * \brief Regions that had no clock, or no experiment, those with most of the work first; where threads of the program's own may wait
+ *        unseen, those that could have been tried, by number.
+ * \param[out] untried  [n]. \param[out] count  that there are, also beyond n: those with a part of the work worth a word.
+ * \return how many are in untried; 0 also when there is no memory.
+ */
+size_t ompp_whatif_untried(const ompp_profile_t *profile, ompp_whatif_untried_t *untried, size_t n, size_t *count);
 
 /** \brief The throughput point that blocks and experiments end at. \return index; OMPP_NONE when there is none, or it is not known. */
 uint32_t ompp_whatif_leader(const ompp_whatif_t *whatif);

@@ -70,6 +70,15 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/*
+ * The program cannot gain more than the region does: what is faster by so much throughout is no faster than that. A correction that says
+ * otherwise is of ranks that were not followed for the same time.
+ */
+static double corrected(double gain, double correction, double limit)
+{
+    return correction > 1 ? fmin(gain * correction, fmax(gain, limit)) : gain * correction;
+}
+
 /* Around the gain of the whole: what came after the last block is in that, and in no block. */
 void ompp_whatif_interval(const ompp_whatif_clock_t *clock, double correction, ompp_gain_t *gain)
 {
@@ -77,7 +86,7 @@ void ompp_whatif_interval(const ompp_whatif_clock_t *clock, double correction, o
     double drawn[RESAMPLES], time = 0, saved = 0, paid = 0;
     uint64_t random = SEED;
 
-    gain->gain = fmin(whole * correction, 1);
+    gain->gain = fmin(corrected(whole, correction, gain->permille / 1000.0), 1);
     gain->interval = OMPP_INTERVAL_FEW;
     if (clock->nblocks < OMPP_WHATIF_ENOUGH) return;
     for (unsigned i = 0; i < clock->nblocks; i++) {
@@ -93,8 +102,27 @@ void ompp_whatif_interval(const ompp_whatif_clock_t *clock, double correction, o
     gain->interval = OMPP_INTERVAL_WIDE;
     if (told_high - told_low > fmax(WIDE, fabs(gain->gain))) return;
     gain->interval = OMPP_INTERVAL_KNOWN;
-    gain->low = told_low;
-    gain->high = told_high;
+    gain->low = fmin(told_low, gain->gain);
+    gain->high = fmax(told_high, gain->gain);
+}
+
+void ompp_whatif_spread_anew(double share, ompp_gain_t *gain)
+{
+    const double spread = share * gain->permille / 1000;
+
+    if (gain->interval != OMPP_INTERVAL_KNOWN) return;
+    gain->low = fmin(gain->low, spread);
+    gain->high = fmax(gain->high, spread);
+}
+
+void ompp_whatif_ends_apart(const ompp_whatif_clock_t *clock, ompp_gain_t *gain)
+{
+    double units = 0;
+
+    for (uint32_t i = 0; i < clock->nblocks; i++) units += clock->blocks[i].visits;
+    if (gain->interval != OMPP_INTERVAL_KNOWN || units == 0) return;
+    gain->low -= clock->nblocks / units;
+    gain->high = fmin(gain->high + clock->nblocks / units, 1);
 }
 
 /* ---- Control ---------------------------------------------------------------------------------------------------------- */

@@ -17,6 +17,19 @@ double ompp_whatif_gain_of(double time, double saved, double paid);
 void ompp_whatif_interval(const ompp_whatif_clock_t *clock, double correction, ompp_gain_t *gain);
 
 /**
+ * \brief Who gets the next piece of work is decided by whose message comes first: the gain is that of the order that was, and the interval
+ *        is made to reach to where all that is saved is spread over the ranks anew.
+ * \param[in] share  of the region, of all work.
+ */
+void ompp_whatif_spread_anew(double share, ompp_gain_t *gain);
+
+/**
+ * \brief Ranks began and ended the experiments at different moments: the last may be a unit of work further on at the one than at the
+ *        other. The interval is made wider by so much.
+ */
+void ompp_whatif_ends_apart(const ompp_whatif_clock_t *clock, ompp_gain_t *gain);
+
+/**
  * \brief Gain, interval, low and high by units of work of the experiments against those at 0 %, COZ's formula, when there are enough of
  *        both.
  * \return false when there are not, or they differ too much to say something: the gain is as it was.

@@ -66,22 +66,22 @@ static void begin_anew(ompp_causal_thread_t *self)
     self->percent = ompp_causal.rule.percent[0];
     memset(self->clocks.o, 0, sizeof self->clocks.o);
     memset(self->barriers, 0, sizeof self->barriers);
-    self->seen_until = ompp_event_now();
     self->paused = 0;
-    self->regions = 0;
     self->chases = false;
     self->part.team = self->unit.team = 0;
     self->crowd = 0;
     self->clocks.waiting = 0;
-    self->clocks.mask = 0;
     self->clocks.where = OMPP_CLOCKS_OUTSIDE;
     self->clocks.idle = self->waits = false;
     self->clocks.since = ompp_event_now();
     self->depth = self->task = self->group = 0;
     self->node = 0;
-    if (!ompp_causal.rule.delays) self->regions = self->clocks.mask = ompp_causal_mask(self, 0);
-    ompp_clocks_use(&self->clocks, self->clocks.mask);
     self->main = syscall(SYS_gettid) == getpid();
+    self->made = false;
+    self->regions = ompp_causal_mask(self, 0);
+    self->clocks.mask = ompp_causal_counted(self->regions);
+    ompp_clocks_use(&self->clocks, self->clocks.mask);
+    self->seen_until = ompp_causal_worked(self);
     self->busy = false;
 }
 
@@ -98,14 +98,35 @@ static void *begin(void)
     return self;
 }
 
-/* Work per region, whatever is being tried. */
+static void count_seen_in(ompp_causal_thread_t *self, ompp_region_ref_t region, ompp_time_t passed)
+{
+    const int index = ompp_causal_find(region);
+
+    if (index < 0 || self->met[index] == self->look) return;
+    self->met[index] = self->look;
+    self->seen[index] += passed;
+}
+
+/* Work per region, whatever is being tried, without waiting: of all that the thread is in, or outside of all. */
 static void count_seen(ompp_causal_thread_t *self, ompp_time_t t)
 {
-    const ompp_time_t passed = t > self->seen_until ? t - self->seen_until : 0;
+    ompp_off_t node = self->node;
 
-    self->seen_until = t;
-    if (self->clocks.idle || self->clocks.waiting) return;
-    for (unsigned m = self->regions; m; m &= m - 1) self->seen[__builtin_ctz(m)] += passed;
+    ompp_clocks_count(&self->clocks, t);
+    const ompp_time_t until = ompp_causal_worked(self), passed = until > self->seen_until ? until - self->seen_until : 0;
+    self->seen_until = until;
+    if (!passed) return;
+    self->look++;
+    if (!ompp_meter_region(node) && self->regions) count_seen_in(self, 0, passed);
+    for (unsigned depth = 0; ompp_meter_region(node) && depth <= OMPP_CAUSAL_DEEPEST; depth++, node = ompp_meter_parent(node))
+        count_seen_in(self, ompp_meter_region(node), passed);
+}
+
+void ompp_causal_was_made(ompp_causal_thread_t *self)
+{
+    self->made = true;
+    self->regions = ompp_causal_mask(self, self->node);
+    ompp_clocks_move(&self->clocks, ompp_causal_counted(self->regions), self->clocks.idle, ompp_event_now());
 }
 
 static bool forks(ompp_off_t node)
@@ -139,9 +160,9 @@ static void move_clocks(ompp_causal_thread_t *self, ompp_place_now_t from, ompp_
     ompp_time_t t = ompp_event_now();
 
     if (self->chases && ompp_meter_parent(to.node) == from.node) t = chase_first(self);
+    if (ompp_causal.rule.delays) count_seen(self, t);
     self->node = to.node;
     self->waits = to.waits;
-    if (ompp_causal.rule.delays) count_seen(self, t);
     self->regions = ompp_causal_mask(self, to.node);
     ompp_clocks_move(&self->clocks, ompp_causal_counted(self->regions), to.waits, t);
     self->clocks.where = (uint8_t)ompp_causal_where(to.node);
@@ -202,6 +223,7 @@ static void at_progress(ompp_time_t t)
     if (!self) return;
     ompp_causal_settle(self);
     ompp_clocks_count(&self->clocks, t);
+    if (ompp_causal.rule.delays) count_seen(self, t);
     may_end(self, ompp_progress_visits(t), false, t);
     ompp_causal_leave(self);
 }

@@ -85,6 +85,7 @@ void ompp_causal_crowd_not_created(ompp_causal_thread_t *self)
 
 void ompp_causal_crowd_begin(ompp_causal_thread_t *self)
 {
+    if (ompp_causal.rule.delays) ompp_causal_was_made(self);
     if (ompp_causal.rule.delays) return;
     ompp_causal_lock(&crowd.lock);
     self->crowd = crowd.number;

@@ -8,7 +8,8 @@
  *
  * Where threads do not meet, but pass each other at locks, each is at another place when an experiment begins and ends, and has saved
  * another time. So a thread waits until it has passed its progress point some times, when all have got into step, and looks from there to
- * one of its later passes: at both the others are where they always are then.
+ * one of its later passes: at both the others are where they always are then. That is so when each has done as much for a unit of work as
+ * it does in the run (ompp_steady.h); else what is stored between them is being used up, and it looks again, for longer.
  *
  * With several ranks it ends in a collective call in which all wait for all: rank 0 says in its stamp what is next, and all go over to
  * it as they leave. When there is none for long it ends anywhere on rank 0, and others go over with the first message that says so: all
@@ -36,15 +37,15 @@
 #define SHORTEST_NS 20000000u /* of an experiment */
 #define OVERDUE 4u            /* times the shortest one, without a place where a unit of work ends */
 #define FIRST_OVERDUE 2u      /* the first one, for which nothing has to end */
-#define SHARE 50u             /* regions with less than one part in so many of all work are not tried */
 #define WARM 5u               /* passes of a thread until the experiment is in its stride, when threads do not meet */
 #define MEASURED 6u           /* passes from then on, at least */
+#define PATIENCE 8u           /* times the shortest one, or one part in so many of the run, until threads are in step */
 #define FOREVER_NS 2000000000u /* without so many passes of one thread */
 #define CONTROL 8u            /* one experiment in so many makes nothing faster, where that is a check only */
 #define UNCONTROLLED 4u       /* the first ones do */
 #define BUDGET 0.3            /* part of the run that delays may take */
 
-ompp_causal_experiment_t ompp_causal_experiment = {.slot = -1};
+ompp_causal_experiment_t ompp_causal_experiment = {.slot = -1, .known = -1};
 
 static struct {
     _Atomic uint32_t lock;
@@ -58,8 +59,6 @@ static struct {
     _Atomic bool message; /* sent or received, in the present one */
     bool apart;          /* ranks have begun the present one at different moments */
     _Atomic bool spoilt;
-    _Atomic uint64_t heard[OMPP_CLOCKS_SLOTS]; /* ns of work, most of another rank */
-    _Atomic char wanted[OMPP_CLOCKS_SLOTS];    /* 0 = not looked at yet, or 'y', 'n' */
 } run;
 
 void ompp_causal_spoil(void)
@@ -73,55 +72,6 @@ ompp_time_t ompp_causal_budget(ompp_time_t t)
     return run.first && t > run.first ? (ompp_time_t)(BUDGET * (double)(t - run.first)) : 0;
 }
 
-/* splitmix64 (Steele, Lea, Flood 2014): a number is as good as a draw. */
-static uint64_t draw(uint64_t n, uint64_t key)
-{
-    uint64_t x = (uint64_t)ompp_env.causal_seed * 0x9e3779b97f4a7c15u + n * 0xbf58476d1ce4e5b9u + key;
-
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
-/* Whether the user's text names the region: its name, file:line, or where lines are not known yet module+0xoffset. */
-static bool is_named(unsigned slot)
-{
-    char file[512], name[512], place[600], address[600];
-    uint32_t line;
-
-    ompp_whatif_region_place(ompp_causal_region(slot), file, sizeof file, &line, name, sizeof name);
-    const char *slash = strrchr(file, '/');
-    snprintf(place, sizeof place, "%s:%u", slash ? slash + 1 : file, line);
-    ompp_whatif_region_address(ompp_causal_region(slot), address, sizeof address);
-    return strcmp(name, ompp_env.causal_region) == 0 || strcmp(place, ompp_env.causal_region) == 0 ||
-           (*address && strcmp(address, ompp_env.causal_region) == 0);
-}
-
-static bool is_wanted(unsigned slot)
-{
-    if (!ompp_causal_region(slot)) return false;
-    if (!*ompp_env.causal_region) return true;
-    if (!run.wanted[slot]) run.wanted[slot] = is_named(slot) ? 'y' : 'n';
-    return run.wanted[slot] == 'y';
-}
-
-/* A region that only other ranks know is here because one of them wants it. */
-uint64_t ompp_causal_work(unsigned slot)
-{
-    const uint64_t heard = atomic_load_explicit(&run.heard[slot], memory_order_relaxed);
-    uint64_t work = 0;
-
-    if (is_wanted(slot))
-        for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next) work += t->seen[slot];
-    return work > heard ? work : heard;
-}
-
-void ompp_causal_heard_of(unsigned slot, uint64_t work)
-{
-    if (work > atomic_load_explicit(&run.heard[slot], memory_order_relaxed))
-        atomic_store_explicit(&run.heard[slot], work, memory_order_relaxed);
-}
-
 /* \return one in so many is at 0 %, when there are n others to compare with: the difference is best known with sqrt(n) as many. */
 static uint64_t one_in(unsigned n)
 {
@@ -131,29 +81,15 @@ static uint64_t one_in(unsigned n)
     return ompp_causal_any_reordered() ? 1 + root : CONTROL;
 }
 
-static ompp_causal_experiment_t choose(uint64_t n)
+static ompp_causal_experiment_t choose(uint64_t n, ompp_time_t t)
 {
     static const unsigned percents[] = {25, 50, 75, 100};
-    uint64_t work[OMPP_CLOCKS_SLOTS], largest = 0;
     unsigned nregions = 0;
-    ompp_causal_experiment_t chosen = {.number = n, .slot = -1};
-    uint64_t best = 0;
+    ompp_causal_experiment_t chosen = {.number = n, .slot = ompp_causal_choice(n, t, &nregions), .known = -1};
 
-    ompp_causal_node_listen();
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
-        work[s] = ompp_causal_work(s);
-        if (work[s] > largest) largest = work[s];
-    }
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
-        const uint64_t ticket = draw(n, ompp_causal_key(s));
-        if (work[s] == 0 || work[s] < largest / SHARE) continue;
-        nregions++;
-        if (chosen.slot >= 0 && ticket <= best) continue;
-        best = ticket;
-        chosen.slot = (int)s;
-    }
-    chosen.percent = ompp_env.causal_speedup ? (unsigned)ompp_env.causal_speedup : percents[draw(n, 1) % 4];
-    if (n > UNCONTROLLED && draw(n, 2) % one_in(nregions * (ompp_env.causal_speedup ? 1 : 4)) == 0) chosen.percent = 0;
+    if (chosen.slot >= 0) chosen.known = ompp_causal_known((unsigned)chosen.slot);
+    chosen.percent = ompp_env.causal_speedup ? (unsigned)ompp_env.causal_speedup : percents[ompp_causal_draw(n, 1) % 4];
+    if (n > UNCONTROLLED && ompp_causal_draw(n, 2) % one_in(nregions * (ompp_env.causal_speedup ? 1 : 4)) == 0) chosen.percent = 0;
     return chosen;
 }
 
@@ -184,6 +120,7 @@ static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t nex
     const bool on = goes_on();
 
     ompp_causal_latency_turn(is_worth_it(), on ? atomic_load(&ompp_causal.set) : next.number + 1, next.number);
+    ompp_causal_average_begin(visits);
     if (!run.first) run.first = t;
     run.begin = t;
     run.visits = visits;
@@ -209,13 +146,14 @@ static ompp_causal_experiment_t next_one(ompp_time_t t, bool apart)
 {
     const ompp_causal_experiment_t now = ompp_causal_experiment;
     const bool rest = run.first && run.paid > ompp_causal_budget(t);
-    ompp_causal_experiment_t next = {.number = now.number + 1, .slot = -1};
+    ompp_causal_experiment_t next = {.number = now.number + 1, .slot = -1, .known = -1};
 
     if (now.settles) {
         next.slot = now.slot;
+        next.known = now.known;
         next.percent = now.percent;
     } else if (!rest) {
-        next = choose(next.number);
+        next = choose(next.number, t);
         next.settles = apart && next.slot >= 0 && (next.slot != now.slot || next.percent != now.percent || !run.apart);
     }
     return next;
@@ -248,8 +186,9 @@ static void finish(const ompp_causal_thread_t *self, bool warm, uint64_t visits,
     }
     if ((run.apart || apart) && ompp_causal_experiment.percent) ompp_causal_watch(OMPP_WHATIF_BIT_APART, 1u << ompp_causal_experiment.slot);
     if (ompp_causal_experiment.settles || (run.apart != apart && ompp_causal_result_has(&ompp_causal_experiment))) return;
-    if (!atomic_load(&run.spoilt) && block.paid_ns < block.time_ns && block.saved_ns <= (int64_t)block.time_ns)
-        ompp_causal_result_add(&ompp_causal_experiment, &block, &seen);
+    if (atomic_load(&run.spoilt) || block.paid_ns >= block.time_ns || block.saved_ns > (int64_t)block.time_ns) return;
+    if (warm) ompp_causal_step_add(ompp_causal_experiment.known, &self->warm.flows, visits, t);
+    ompp_causal_result_add(&ompp_causal_experiment, &block, &seen);
 }
 
 /* No other thread is on its way: all are done, or wait at a barrier. */
@@ -262,6 +201,22 @@ static bool is_alone(const ompp_causal_thread_t *self)
     return true;
 }
 
+static void begin_warm(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
+{
+    self->warm.passes = WARM;
+    self->warm.begin = t;
+    self->warm.visits = visits;
+    self->warm.work = ompp_causal_result_seen().work;
+    self->warm.saved = ompp_clocks_offset(&ompp_causal.rule, &self->clocks, OMPP_CLOCKS_EXPERIMENT);
+    self->warm.paid = self->clocks.o[OMPP_CLOCKS_BASELINE];
+    ompp_causal_flows(visits, t, &self->warm.flows);
+}
+
+static bool is_patient(ompp_time_t t)
+{
+    return t < run.begin + PATIENCE * SHORTEST_NS || (t - run.begin) * PATIENCE < t - run.first;
+}
+
 /* The thread passes its progress point. \return whether it has been there often enough for an experiment. */
 static bool passes_enough(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
 {
@@ -269,14 +224,12 @@ static bool passes_enough(ompp_causal_thread_t *self, uint64_t visits, ompp_time
         memset(&self->warm, 0, sizeof self->warm);
         self->warm.set = self->clocks.set;
     }
-    if (++self->warm.passes == WARM) {
-        self->warm.begin = t;
-        self->warm.visits = visits;
-        self->warm.work = ompp_causal_result_seen().work;
-        self->warm.saved = ompp_clocks_offset(&ompp_causal.rule, &self->clocks, OMPP_CLOCKS_EXPERIMENT);
-        self->warm.paid = self->clocks.o[OMPP_CLOCKS_BASELINE];
-    }
-    return self->warm.passes >= WARM + MEASURED && t >= self->warm.begin + SHORTEST_NS;
+    if (++self->warm.passes == WARM) begin_warm(self, visits, t);
+    if (self->warm.passes < WARM + (MEASURED << self->warm.tries) || t < self->warm.begin + SHORTEST_NS) return false;
+    if (ompp_causal_in_step(&self->warm.flows, visits, t) || !is_patient(t)) return true;
+    self->warm.tries++;
+    begin_warm(self, visits, t);
+    return false;
 }
 
 static bool is_in_it(const ompp_causal_thread_t *self)
@@ -372,7 +325,7 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool toget
 void ompp_causal_follow(ompp_causal_thread_t *self, ompp_time_t t)
 {
     const uint64_t number = self->proposed.number, key = self->proposed.key, visits = ompp_progress_visits(t);
-    ompp_causal_experiment_t next = {.number = number, .slot = -1, .percent = (unsigned)self->proposed.percent,
+    ompp_causal_experiment_t next = {.number = number, .slot = -1, .known = -1, .percent = (unsigned)self->proposed.percent,
                                      .settles = self->proposed.settles};
     const bool apart = self->proposed.apart;
     uint32_t free_lock = 0;
@@ -384,7 +337,8 @@ void ompp_causal_follow(ompp_causal_thread_t *self, ompp_time_t t)
         ompp_causal_unlock(&run.lock);
         return;
     }
-    if (key) next.slot = ompp_causal_slot_of(key);
+    if (key) next.slot = ompp_causal_slot_for(key, number, t);
+    if (next.slot >= 0) next.known = ompp_causal_known((unsigned)next.slot);
     ompp_clocks_count(&self->clocks, t);
     count_paid(self);
     if (is_in_it(self)) finish(self, false, visits > run.visits ? visits : run.visits, t, apart);

@@ -204,7 +204,7 @@ static void put(ompp_whatif_clock_t *clock, uint32_t permille, const sums_t *sum
 static void put_experiment(latency_t *l, const sums_t *sums)
 {
     const ompp_causal_experiment_t *e = &ompp_causal_experiment;
-    const int known = e->slot >= 0 ? ompp_causal_known((unsigned)e->slot) : -1;
+    const int known = e->known;
     ompp_a_whatif_region_t *record = known >= 0 && known < (int)REGIONS ? atomic_load(&l->records[known]) : NULL;
     ompp_whatif_clock_t *clock = record && e->percent ? ompp_causal_clock_of(record, e->percent) : NULL;
 

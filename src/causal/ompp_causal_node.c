@@ -48,7 +48,7 @@ static struct {
     _Atomic uint64_t last;
     struct {
         int64_t moved, time;
-    } drift[OMPP_CLOCKS_SLOTS]; /* ns, of all experiments with a region */
+    } drift[OMPP_CAUSAL_KNOWN]; /* ns, of all experiments with a region */
 } own;
 
 size_t ompp_causal_node_size(void)
@@ -176,14 +176,14 @@ void ompp_causal_node_spoil(uint64_t number)
  * By how much the first rank has got away from the last one, or the last one has caught up. What is queued between them is used up, or
  * grows: what the experiment says holds while that lasts, not for the run.
  */
-static bool drifts(const cut_t *from, const cut_t *to, unsigned slot)
+static bool drifts(const cut_t *from, const cut_t *to, unsigned known)
 {
     const int64_t faster = to->faster - to->first_faster - (from->faster - from->first_faster);
     const int64_t alone = to->alone - to->first_alone - (from->alone - from->first_alone);
 
-    own.drift[slot].moved += llabs(faster) > llabs(alone) ? llabs(faster) : llabs(alone);
-    own.drift[slot].time += to->alone - from->alone;
-    return own.drift[slot].moved * DRIFT > own.drift[slot].time;
+    own.drift[known].moved += llabs(faster) > llabs(alone) ? llabs(faster) : llabs(alone);
+    own.drift[known].time += to->alone - from->alone;
+    return own.drift[known].moved * DRIFT > own.drift[known].time;
 }
 
 /* Units of work from one to the other: not known before the first, nor where they are those of one point before and of another after. */
@@ -197,16 +197,17 @@ static void take(const cut_t *from, const cut_t *to)
 {
     const int64_t time = to->t - from->t, faster = to->faster - from->faster, alone = to->alone - from->alone;
     const uint64_t key = atomic_load(&from->key);
-    ompp_causal_experiment_t experiment = {.number = from->number, .slot = ompp_causal_slot_of(key), .percent = from->percent};
+    ompp_causal_experiment_t experiment = {.number = from->number, .slot = ompp_causal_slot_with(key), .known = ompp_causal_known_with(key),
+                                           .percent = from->percent};
 
-    if (experiment.slot < 0 || atomic_load(&from->spoilt) || time <= 0 || alone <= 0 || faster < 0) return;
+    if (atomic_load(&from->spoilt) || time <= 0 || alone <= 0 || faster < 0) return;
     const ompp_whatif_block_t block = {.number = (uint32_t)experiment.number,
                                        .visits = units_between(from, to),
                                        .time_ns = (uint64_t)time,
                                        .saved_ns = faster < time ? time - faster : 0,
                                        .paid_ns = alone < time ? (uint64_t)(time - alone) : 0};
     experiment.apart = from->apart || to->apart;
-    experiment.drifts = experiment.apart && experiment.percent && drifts(from, to, (unsigned)experiment.slot);
+    experiment.drifts = experiment.apart && experiment.percent && experiment.known >= 0 && drifts(from, to, (unsigned)experiment.known);
     ompp_causal_result_add(&experiment, &block, &(ompp_causal_seen_t){0, 0});
 }
 

@@ -7,6 +7,7 @@
 
 #include "causal/ompp_apart.h"
 #include "causal/ompp_clocks.h"
+#include "causal/ompp_steady.h"
 #include "model/ompp_layout.h"
 #include "runtime/ompp_event.h"
 #include "runtime/ompp_meter.h"
@@ -20,6 +21,7 @@
 #define OMPP_CAUSAL_OBJECTS 1024u /* threads are known to wait for at a time; power of two */
 #define OMPP_CAUSAL_TASKS 4096u   /* explicit tasks that are known at a time */
 #define OMPP_CAUSAL_KNOWN 512u    /* regions; further ones are not followed; power of two */
+#define OMPP_CAUSAL_DEEPEST 1000u /* levels of the call tree that are looked through */
 #define OMPP_CAUSAL_CROWD 1u       /* as a team: that of no team, whose address this cannot be */
 #define OMPP_CAUSAL_TOLERANCE 2000u /* ns by which an order has to change before it counts as another one */
 
@@ -72,7 +74,7 @@ typedef struct ompp_causal_thread {
         ompp_off_t node;
         uint16_t mask;
     } nodes[OMPP_CAUSAL_NODES];
-    uint64_t nodes_set; /* set of regions that the cache is about */
+    uint64_t nodes_set; /* number of the set of regions, and of replacements in it, that the cache is about */
     struct {
         uint64_t team;
         uint32_t generation; /* of its next barrier */
@@ -90,8 +92,10 @@ typedef struct ompp_causal_thread {
     ompp_off_t node;         /* place, again when another set of regions is followed */
     uint16_t regions;        /* slots of the regions it is in; of clocks.mask only the experiment's, with delays */
     bool chases;             /* with delays: it is where order is decided as it goes, and keeps up with the others */
-    ompp_time_t seen[OMPP_CLOCKS_SLOTS]; /* with delays: ns of work, to choose regions by */
-    ompp_time_t seen_until;
+    ompp_time_t seen[OMPP_CAUSAL_KNOWN]; /* with delays: ns of work in each known region and below it, to choose regions by */
+    uint32_t met[OMPP_CAUSAL_KNOWN]; /* number of the look at which it was counted in that region last: what is recursive counts once */
+    uint32_t look;
+    ompp_time_t seen_until;  /* ns of its work by then */
     uint64_t experiment;     /* with delays: number of the one it counts for */
     ompp_fine_t percent;     /* of that one */
     struct {
@@ -100,6 +104,8 @@ typedef struct ompp_causal_thread {
         ompp_time_t begin, work;
         ompp_fine_t saved, paid;
         uint64_t visits;
+        unsigned tries;       /* times that it was measured anew, since the others were not in step */
+        ompp_steady_t flows;
     } warm;                  /* with delays: its clocks when it and the others had got into step, in the experiment */
     struct {
         uint64_t number, key, percent;
@@ -111,6 +117,7 @@ typedef struct ompp_causal_thread {
     bool met_some;           /* of a communicator that has not all */
     bool main;               /* initial thread of the process */
     bool waits;              /* its place is a phase that waits: what clocks.idle is, but while clocks rest */
+    bool made;               /* the program has created it; not one of an OpenMP library's */
     bool busy;               /* inside of causal: what a signal handler does is left out */
     uint64_t moves, syncs, lost;
     uint32_t timed_in, timed_for; /* events until one is timed; that it stands for */
@@ -154,6 +161,9 @@ static inline void ompp_causal_leave(ompp_causal_thread_t *self)
 
 /** \brief A short lock; others are never held for long, but their thread may be preempted. */
 void ompp_causal_lock(_Atomic uint32_t *lock);
+
+/** \brief The calling thread is one that the program has created. */
+void ompp_causal_was_made(ompp_causal_thread_t *self);
 
 static inline void ompp_causal_unlock(_Atomic uint32_t *lock)
 {
@@ -199,6 +209,15 @@ int ompp_causal_slot_of(uint64_t key);
 
 /** \return where work at a call tree node is done. */
 ompp_clocks_where_t ompp_causal_where(ompp_off_t node);
+
+/** \brief With delays, where no thread is in an experiment with the region of the slot: it belongs to this key from now on. */
+void ompp_causal_replace(unsigned slot, uint64_t key);
+
+/** \return slot of a key; -1 = it has none. */
+int ompp_causal_slot_with(uint64_t key);
+
+/** \return index of the first known region with the key; -1 = none here. */
+int ompp_causal_known_with(uint64_t key);
 
 void ompp_causal_settle_slow(ompp_causal_thread_t *self, uint64_t set);
 
@@ -369,6 +388,7 @@ bool ompp_causal_any_reordered(void);
 typedef struct {
     uint64_t number;  /* the same on all ranks */
     int slot;         /* -1 = nothing: a rest between experiments */
+    int known;        /* index of the region; -1 = of none here */
     unsigned percent;
     bool apart;       /* a result: ranks have begun or ended it at different moments, ... */
     bool drifts;      /* and more, or less, was queued between them at the end */
@@ -390,6 +410,52 @@ static inline uint16_t ompp_causal_counted(uint16_t mask)
  * \param[in] together  all others have the same offset: they have just met, or wait for this one to go on.
  */
 void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool together, ompp_time_t t);
+
+/* ---- Whether threads are in step (ompp_causal_steady.c) ---------------------------------------------------------------- */
+
+/** \return ns of work of the thread, wherever; of what was counted. */
+static inline ompp_time_t ompp_causal_worked(const ompp_causal_thread_t *thread)
+{
+    ompp_time_t sum = 0;
+
+    for (unsigned i = 0; i < OMPP_CLOCKS_WHERE_NUM; i++) sum += thread->clocks.worked[i];
+    return sum;
+}
+
+/** \brief What was done until t, after so many visits: by all threads, with what they are doing. */
+void ompp_causal_flows(uint64_t visits, ompp_time_t t, ompp_steady_t *flows);
+
+/** \brief An experiment begins: the first one, or one with another progress point, begins the average of the run. */
+void ompp_causal_average_begin(uint64_t visits);
+
+/** \return whether threads have done as much for a unit of work since then as on average. */
+bool ompp_causal_in_step(const ompp_steady_t *from, uint64_t visits, ompp_time_t t);
+
+/** \brief This is what an experiment with the known region is measured by. */
+void ompp_causal_step_add(int known, const ompp_steady_t *from, uint64_t visits, ompp_time_t t);
+
+/** \return whether in experiments with the region threads have done less for a unit of work than in the run until t. */
+bool ompp_causal_is_transient(unsigned known, ompp_time_t t);
+
+/* ---- Which region (ompp_causal_choice.c) ------------------------------------------------------------------------------ */
+
+/** \return slot of the region of the n-th experiment; -1 = there is none. \param[out] nregions  that it could have been. */
+int ompp_causal_choice(uint64_t n, ompp_time_t t, unsigned *nregions);
+
+/** \brief A number that n and the key decide, and OMPP_CAUSAL_SEED; as good as a draw. */
+uint64_t ompp_causal_draw(uint64_t n, uint64_t key);
+
+/** \brief On a rank that follows to experiment n: the key's slot, if need be instead of the region that did least lately. */
+int ompp_causal_slot_for(uint64_t key, uint64_t n, ompp_time_t t);
+
+/** \brief ns of work in the region of a slot, of the rank that has most of it, as far as it is known here; 0 = not wanted. */
+uint64_t ompp_causal_work(unsigned slot);
+
+/** \brief Another rank has, or knows of one that has, so much work in the region of a slot. */
+void ompp_causal_heard_of(unsigned slot, uint64_t work);
+
+/** \brief The slot is about to belong to another region: what is known of its work as that of a slot is forgotten. */
+void ompp_causal_forget(unsigned slot);
 
 /* ---- Ranks of a node (ompp_causal_node.c) ----------------------------------------------------------------------------- */
 
@@ -432,12 +498,6 @@ void ompp_causal_follow(ompp_causal_thread_t *self, ompp_time_t t);
  */
 bool ompp_causal_propose(ompp_time_t t, ompp_causal_experiment_t *next);
 
-/** \brief ns of work in the region of a slot, of the rank that has most of it, as far as it is known here; 0 = not wanted. */
-uint64_t ompp_causal_work(unsigned slot);
-
-/** \brief Another rank has, or knows of one that has, so much work in the region of a slot. */
-void ompp_causal_heard_of(unsigned slot, uint64_t work);
-
 /** \brief A message has been sent or received: what this rank sees is of use to others. */
 void ompp_causal_note_message(void);
 
@@ -467,6 +527,9 @@ void ompp_causal_result_new(unsigned known, ompp_region_ref_t region);
 
 /** \return the place of a speed-up in a record with delays; NULL = there is none. */
 ompp_whatif_clock_t *ompp_causal_clock_of(ompp_a_whatif_region_t *record, unsigned percent);
+
+/** \brief With delays: the slot is about to belong to another region: what was seen of the order of this one is kept. */
+void ompp_causal_result_leave(unsigned slot);
 
 /** \brief The slot is that of a known region; -1 = of none here. */
 void ompp_causal_result_slot(unsigned slot, int known);

@@ -24,7 +24,7 @@ typedef struct {
 
 /* What a region has had in turns that are over. */
 typedef struct {
-    ompp_a_whatif_region_t *record;
+    _Atomic(ompp_a_whatif_region_t *) record; /* NULL = none yet: another thread is making it */
     uint64_t time_ns, work_ns, visits, spans, saved_ns[SPEEDUPS];
     uint32_t flags;
 } past_t;
@@ -35,7 +35,9 @@ static struct {
     blocks_t blocks;
     _Atomic(ompp_a_whatif_region_t *) records[OMPP_CLOCKS_SLOTS]; /* of the present set; NULL = none yet */
     past_t past[OMPP_CAUSAL_KNOWN];
-    ompp_apart_t apart[OMPP_CLOCKS_SLOTS]; /* with delays */
+    ompp_apart_t apart[OMPP_CAUSAL_KNOWN]; /* with delays */
+    uint64_t overtaken[OMPP_CAUSAL_KNOWN][OMPP_WHATIF_FLAG_NUM]; /* with delays: before the region lost its slot */
+    uint32_t heard_before[OMPP_CAUSAL_KNOWN];
     _Atomic uint32_t heard[OMPP_CLOCKS_SLOTS]; /* flags that other ranks have seen in the present set */
     ompp_time_t begin, rested; /* rested: in rests that are over */
     int nprocessors;
@@ -60,6 +62,24 @@ void ompp_causal_result_new(unsigned known, ompp_region_ref_t region)
 {
     result.past[known].record = ompp_whatif_region_new(region);
     ompp_causal_latency_region(known, region);
+}
+
+void ompp_causal_result_leave(unsigned slot)
+{
+    const int known = ompp_causal_known(slot);
+    const uint32_t heard = atomic_exchange(&result.heard[slot], 0);
+
+    if (known >= 0) result.heard_before[known] |= heard;
+    for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) {
+        const uint64_t times = atomic_exchange(&ompp_causal.overtaken[f][slot], 0);
+        if (known >= 0) result.overtaken[known][f] += times;
+    }
+}
+
+/* Of the region that is being tried: it may have no slot any longer. NULL = it is of none here. */
+static ompp_a_whatif_region_t *record_of(const ompp_causal_experiment_t *e)
+{
+    return e->known >= 0 ? result.past[e->known].record : NULL;
 }
 
 void ompp_causal_result_slot(unsigned slot, int known)
@@ -113,7 +133,10 @@ static uint64_t sum_threads(unsigned slot, ompp_whatif_region_t *to)
 /* Work of a thread in the present set, or with delays in all experiments. */
 static ompp_time_t work_of(const ompp_causal_thread_t *t, unsigned slot)
 {
-    return ompp_causal.rule.delays ? t->seen[slot] : t->clocks.total[slot] + t->clocks.work[slot];
+    const int known = ompp_causal_known(slot);
+
+    if (ompp_causal.rule.delays) return known >= 0 ? t->seen[known] : 0;
+    return t->clocks.total[slot] + t->clocks.work[slot];
 }
 
 /* Threads that share the work in a region; one that waits for them, or does little there, is none. */
@@ -139,11 +162,13 @@ static void look_for_oversubscription(void)
 static uint32_t order_flags(unsigned slot, uint64_t least)
 {
     const uint16_t crowd = ompp_causal_crowd_overtaken();
-    uint32_t flags = atomic_load_explicit(&result.heard[slot], memory_order_relaxed);
+    const int known = ompp_causal.rule.delays ? ompp_causal_known(slot) : -1;
+    uint32_t flags = atomic_load_explicit(&result.heard[slot], memory_order_relaxed) | (known >= 0 ? result.heard_before[known] : 0);
 
     for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) {
         const bool more = f == OMPP_WHATIF_BIT_LOCK && crowd >> slot & 1;
-        const uint64_t times = atomic_load_explicit(&ompp_causal.overtaken[f][slot], memory_order_relaxed) + more;
+        const uint64_t before = known >= 0 ? result.overtaken[known][f] : 0;
+        const uint64_t times = atomic_load_explicit(&ompp_causal.overtaken[f][slot], memory_order_relaxed) + before + more;
         const uint64_t watched = atomic_load_explicit(&ompp_causal.watched[f], memory_order_relaxed) + more;
         if (times >= least && times * SIGNIFICANT >= watched) flags |= 1u << f;
     }
@@ -301,7 +326,7 @@ void ompp_causal_result_paid(ompp_time_t paid)
 
 void ompp_causal_result_worked(const ompp_causal_experiment_t *experiment, const ompp_causal_seen_t *seen)
 {
-    ompp_a_whatif_region_t *record = atomic_load(&result.records[experiment->slot]);
+    ompp_a_whatif_region_t *record = record_of(experiment);
 
     if (!record || experiment->settles || !experiment->percent) return;
     ompp_causal_lock(&result.lock);
@@ -314,12 +339,12 @@ void ompp_causal_result_worked(const ompp_causal_experiment_t *experiment, const
 
 bool ompp_causal_result_has(const ompp_causal_experiment_t *experiment)
 {
-    ompp_a_whatif_region_t *record = atomic_load(&result.records[experiment->slot]);
+    ompp_a_whatif_region_t *record = record_of(experiment);
 
     if (!experiment->percent) return result.whatif->control.observations > 0;
-    const ompp_whatif_clock_t *clock = record ? ompp_causal_clock_of(record, experiment->percent) : NULL;
-
-    return clock && clock->observations > 0;
+    for (unsigned k = 0; record && k < SPEEDUPS; k++)
+        if (record->result.clocks[k].permille == experiment->percent * 10) return record->result.clocks[k].observations > 0;
+    return false;
 }
 
 /* Of an experiment that makes nothing faster. */
@@ -338,12 +363,12 @@ static void add_control(const ompp_whatif_block_t *block)
 
 void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block, const ompp_causal_seen_t *seen)
 {
-    ompp_a_whatif_region_t *record = atomic_load(&result.records[experiment->slot]);
+    ompp_a_whatif_region_t *record = record_of(experiment);
     ompp_whatif_clock_t *clock = record && experiment->percent ? ompp_causal_clock_of(record, experiment->percent) : NULL;
-    ompp_apart_t *apart = &result.apart[experiment->slot];
 
     if (!experiment->percent) add_control(block);
     if (!clock) return;
+    ompp_apart_t *apart = &result.apart[experiment->known];
     ompp_causal_lock(&result.lock);
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
     clock->time_ns += block->time_ns;
@@ -355,7 +380,8 @@ void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const om
     record->result.visits += seen->visits;
     record->result.followed_ns += block->time_ns;
     ompp_apart_note(apart, (unsigned)(clock - record->result.clocks), experiment->apart, experiment->drifts);
-    record->result.flags = flags_of((unsigned)experiment->slot);
+    if (experiment->slot >= 0) record->result.flags = flags_of((unsigned)experiment->slot);
+    else record->result.flags &= ~(uint32_t)OMPP_WHATIF_F_APART;
     if (ompp_apart_matters(apart, record->result.clocks)) record->result.flags |= OMPP_WHATIF_F_APART;
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
     ompp_causal_unlock(&result.lock);
@@ -390,12 +416,11 @@ static bool is_long_enough(const blocks_t *b, ompp_time_t t)
 void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
 {
     blocks_t *b = &result.blocks;
-    const bool same_set = b->set == self->clocks.set;
+    const bool same_set = b->set == self->clocks.set, first = !b->set && self->clocks.set == 1;
 
     if (same_set && (visits <= b->visits || !is_long_enough(b, t))) return;
     ompp_causal_lock(&result.lock);
-    const bool first = !b->set && self->clocks.set == 1; /* it begins with the run */
-    if (first) b->begin = result.begin;
+    if (first) b->begin = result.begin; /* the first block begins with the run, if the regions do */
     if (same_set || first) add_block(self, visits, t);
     b->set = self->clocks.set;
     b->visits = visits;
@@ -404,19 +429,30 @@ void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_
     ompp_causal_unlock(&result.lock);
 }
 
-/* ---- All -------------------------------------------------------------------------------------------------------------- */
-
-/* Those that have no clock now, and could not know for how long. */
-static void mark_partly(ompp_time_t t)
+/* Of those that have no slot any more, too: what was all of the run when they lost it is a part of it now. */
+static void flag_partly(ompp_time_t t)
 {
     for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
         ompp_a_whatif_region_t *record = result.past[i].record;
         if (!record || (double)record->result.followed_ns >= NEARLY_ALL * (double)(t - result.begin)) continue;
         atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
-        if (record->result.followed_ns) record->result.flags |= OMPP_WHATIF_F_PARTLY;
+        record->result.flags |= OMPP_WHATIF_F_PARTLY;
         atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
     }
 }
+
+/* By the average of all the run. */
+static void judge_transient(unsigned known, ompp_time_t t)
+{
+    ompp_a_whatif_region_t *record = result.past[known].record;
+
+    if (!record || !ompp_causal_is_transient(known, t)) return;
+    atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
+    record->result.flags |= OMPP_WHATIF_F_TRANSIENT;
+    atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
+}
+
+/* ---- All -------------------------------------------------------------------------------------------------------------- */
 
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
 {
@@ -438,7 +474,8 @@ void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
     result.much_lost = lost * SIGNIFICANT > syncs;
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
         if (ompp_causal_known(s) >= 0 && !ompp_causal.rule.delays) write_region(self, s, t);
-    if (!ompp_causal.rule.delays) mark_partly(t);
+    if (!ompp_causal.rule.delays) flag_partly(t);
+    for (unsigned i = 0; ompp_causal.rule.delays && i < ompp_causal_nknown(); i++) judge_transient(i, t);
     const ompp_time_t passed = ompp_causal_result_passed(t), observed = ompp_causal_result_observed(t);
     const double whole = observed ? (double)passed / (double)observed : 1;
     atomic_store(&result.whatif->events, moves + syncs);

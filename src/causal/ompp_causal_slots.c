@@ -29,6 +29,7 @@ static struct {
         _Atomic int slot; /* NONE = not followed now */
     } regions[OMPP_CAUSAL_KNOWN];
     _Atomic uint16_t row[ROWS];                  /* index of a region + 1; 0 = free */
+    _Atomic uint64_t replaced;                   /* times that a slot went from one region to another within a set */
 } slots = {.limit = OMPP_CLOCKS_SLOTS};
 
 void ompp_causal_limit_slots(unsigned limit)
@@ -96,7 +97,7 @@ static bool has_work(ompp_region_ref_t region)
     }
 }
 
-static int slot_with(uint64_t key)
+int ompp_causal_slot_with(uint64_t key)
 {
     for (unsigned s = 0; s < slots.limit; s++)
         if (ompp_causal_key(s) == key) return (int)s;
@@ -120,9 +121,9 @@ static void give(unsigned slot, uint64_t key)
 
 static int take(uint64_t key)
 {
-    int slot = slot_with(key);
+    int slot = ompp_causal_slot_with(key);
 
-    if (slot < 0 && !slots.rest && (slot = slot_with(0)) >= 0) give((unsigned)slot, key);
+    if (slot < 0 && !slots.rest && (slot = ompp_causal_slot_with(0)) >= 0) give((unsigned)slot, key);
     return slot;
 }
 
@@ -132,6 +133,28 @@ int ompp_causal_slot_of(uint64_t key)
     int slot = take(key);
     ompp_causal_unlock(&slots.lock);
     return slot;
+}
+
+int ompp_causal_known_with(uint64_t key)
+{
+    for (unsigned i = 0; key && i < ompp_causal_nknown(); i++)
+        if (slots.regions[i].key == key) return (int)i;
+    return -1;
+}
+
+void ompp_causal_replace(unsigned slot, uint64_t key)
+{
+    ompp_causal_lock(&slots.lock);
+    if (ompp_causal_slot_with(key) < 0) {
+        const uint64_t before = ompp_causal_key(slot);
+        for (unsigned i = 0; before && i < ompp_causal_nknown(); i++)
+            if (slots.regions[i].key == before) atomic_store_explicit(&slots.regions[i].slot, NONE, memory_order_relaxed);
+        ompp_causal_result_leave(slot);
+        ompp_causal_forget(slot);
+        give(slot, key);
+        atomic_fetch_add_explicit(&slots.replaced, 1, memory_order_release);
+    }
+    ompp_causal_unlock(&slots.lock);
 }
 
 void ompp_causal_choose(const uint64_t keys[OMPP_CLOCKS_SLOTS])
@@ -221,7 +244,7 @@ static unsigned mask_of(ompp_causal_thread_t *self, ompp_off_t node, unsigned de
     const unsigned entry = (node >> 4) * 0x9e3779b1u >> 24;
     const ompp_region_ref_t region = ompp_meter_region(node);
 
-    if (!region || depth > 1000) return 0;
+    if (!region || depth > OMPP_CAUSAL_DEEPEST) return 0;
     if (self->nodes[entry].node == node) return self->nodes[entry].mask;
     unsigned mask = mask_of(self, ompp_meter_parent(node), depth + 1) | bit_of(region);
     self->nodes[entry].node = node;
@@ -231,14 +254,16 @@ static unsigned mask_of(ompp_causal_thread_t *self, ompp_off_t node, unsigned de
 
 uint16_t ompp_causal_mask(ompp_causal_thread_t *self, ompp_off_t node)
 {
-    const uint64_t set = atomic_load_explicit(&ompp_causal.set, memory_order_relaxed);
+    const uint64_t set = atomic_load_explicit(&ompp_causal.set, memory_order_relaxed) +
+                         atomic_load_explicit(&slots.replaced, memory_order_acquire);
 
     if (__builtin_expect(self->nodes_set != set, 0)) {
         memset(self->nodes, 0, sizeof self->nodes);
         self->nodes_set = set;
     }
-    /* At the root alone: what is below it is inside of something. With delays it is not tried. */
-    if (!ompp_meter_region(node)) return (uint16_t)(ompp_causal.rule.delays ? 0 : bit_of(0));
+    /* At the root alone: what is below it is inside of something. With delays others look at what a thread does, and an idle one of
+     * an OpenMP library does nothing there. */
+    if (!ompp_meter_region(node)) return (uint16_t)(!ompp_causal.rule.delays || self->main || self->made ? bit_of(0) : 0);
     return (uint16_t)mask_of(self, node, 0);
 }
 

@@ -35,6 +35,7 @@ typedef struct {
     uint64_t hash;
     uint32_t kind;
     _Atomic uint64_t added; /* to the integral of units that are under way, at the last end: one dump may follow another */
+    uint64_t under_way; /* units, when coz.h's were looked at last; used by who holds the flag of that */
     _Atomic bool told;  /* visited by functions, which say when; otherwise coz.h counts, and we have to look */
     char name[NAME_SIZE];
 } point_t;
@@ -202,15 +203,20 @@ OMPP_EXPORT coz_counter_t *_coz_get_counter(int type, const char *name)
 
 /* ---- Looking at them ------------------------------------------------------------------------------------------------ */
 
-/* How many units of a latency point of coz.h were under way since the last look, by the number there is now. */
-static void sample(ompp_a_whatif_point_t *record, ompp_time_t t)
+/*
+ * How many units of a latency point of coz.h were under way since the last look, by the number there was then: programs wait, where we
+ * look, right after a unit has begun or ended.
+ */
+static void sample(point_t *point, ompp_time_t t)
 {
+    ompp_a_whatif_point_t *record = point->record;
     uint64_t since = atomic_load_explicit(&record->since_ns, memory_order_relaxed);
     uint64_t ends = atomic_load_explicit(&record->visits, memory_order_relaxed);
     uint64_t begins = atomic_load_explicit(&record->begins, memory_order_relaxed);
 
     if (t <= since) return;
-    if (since && begins > ends) atomic_fetch_add_explicit(&record->in_flight_ns, (begins - ends) * (t - since), memory_order_relaxed);
+    if (since) atomic_fetch_add_explicit(&record->in_flight_ns, point->under_way * (t - since), memory_order_relaxed);
+    point->under_way = begins > ends ? begins - ends : 0;
     atomic_store_explicit(&record->since_ns, t, memory_order_relaxed);
 }
 
@@ -221,7 +227,7 @@ static void sample_all(ompp_time_t t)
     if (atomic_flag_test_and_set_explicit(&sampling, memory_order_acquire)) return;
     for (unsigned i = 0; i < n; i++)
         if (points[i].kind == OMPP_WHATIF_LATENCY && !atomic_load_explicit(&points[i].told, memory_order_relaxed))
-            sample(points[i].record, t);
+            sample(&points[i], t);
     atomic_flag_clear_explicit(&sampling, memory_order_release);
 }
 
@@ -274,7 +280,7 @@ void ompp_progress_finish(ompp_time_t t)
         uint64_t under_way = atomic_load(&record->begins) - atomic_load(&record->visits);
         if (points[i].kind != OMPP_WHATIF_LATENCY) continue;
         if (!atomic_load(&points[i].told)) {
-            sample(record, t);
+            sample(&points[i], t);
             continue;
         }
         atomic_fetch_add(&record->in_flight_ns, under_way * t - atomic_exchange(&points[i].added, under_way * t));

@@ -68,29 +68,32 @@ enum {
     ALONE = OMPP_CONSTRUCT_F_ALONE,
 };
 
-#define LIST(...) {__VA_ARGS__}
-#define LENGTH(...) sizeof((const uint8_t[]){__VA_ARGS__})
+/* Constants, all of them: the first event may come before any constructor of ours, from one of a library that is initialised earlier. */
+#define LIST(...) sizeof((const uint8_t[]){__VA_ARGS__}), {__VA_ARGS__}
 #define PHASES LIST
 #define COLUMNS LIST
 #define SPLIT(column) ((column) | OMPP_COLUMN_SPLIT)
-#define OMPP_CONSTRUCT(id, full, brief, place, flags, list_of_phases, list_of_columns, env)                            \
-    [OMPP_CONSTRUCT_##id] = {full, brief, OMPP_PLACE_##place, flags, 0, 0, list_of_phases, list_of_columns, env},
-static ompp_construct_row_t rows[OMPP_CONSTRUCT_NUM] = {
+#define OMPP_CONSTRUCT(id, full, brief, place, flags, phases, columns, env)                                            \
+    [OMPP_CONSTRUCT_##id] = {full, brief, OMPP_PLACE_##place, flags, phases, columns, env},
+const ompp_construct_row_t ompp_constructs[OMPP_CONSTRUCT_NUM] = {
 #include "model/ompp_construct.def"
 };
 #undef OMPP_CONSTRUCT
 #undef PHASES
-#undef COLUMNS
-#define PHASES LENGTH
-#define COLUMNS LENGTH
-#define OMPP_CONSTRUCT(id, full, brief, place, flags, number_of_phases, number_of_columns, env)                        \
-    [OMPP_CONSTRUCT_##id] = {number_of_phases, number_of_columns},
-static const uint8_t lengths[OMPP_CONSTRUCT_NUM][2] = {
+
+/* The way back from a phase to its slot: the place of its name among the arguments of PHASES, counted from 1. */
+#define SLOTS_1(a) [a] = 1
+#define SLOTS_2(a, b) SLOTS_1(a), [b] = 2
+#define SLOTS_3(a, b, c) SLOTS_2(a, b), [c] = 3
+#define SLOTS_4(a, b, c, d) SLOTS_3(a, b, c), [d] = 4
+#define SLOTS_5(a, b, c, d, e) SLOTS_4(a, b, c, d), [e] = 5
+#define SIXTH(a, b, c, d, e, f, ...) f
+#define PHASES(...) SIXTH(__VA_ARGS__, SLOTS_5, SLOTS_4, SLOTS_3, SLOTS_2, SLOTS_1, )(__VA_ARGS__)
+#define OMPP_CONSTRUCT(id, full, brief, place, flags, phases, columns, env) [OMPP_CONSTRUCT_##id] = {phases},
+const uint8_t ompp_phase_places[OMPP_CONSTRUCT_NUM][OMPP_PHASE_NUM] = {
 #include "model/ompp_construct.def"
 };
 #undef OMPP_CONSTRUCT
-
-const ompp_construct_row_t *const ompp_constructs = rows;
 
 const ompp_class_row_t ompp_classes[OMPP_CLASS_NUM] = {
 #define OMPP_CLASS(id, title, meaning) [OMPP_CLASS_##id] = {title, meaning},
@@ -106,24 +109,11 @@ const ompp_rule_t ompp_rules[] = {
 };
 const size_t ompp_nrules = sizeof ompp_rules / sizeof ompp_rules[0];
 
-uint8_t ompp_phase_slot[OMPP_CONSTRUCT_NUM][OMPP_PHASE_NUM];
-
-/* What follows from the rows: lengths of the lists, and the way back from a phase to its slot. */
-__attribute__((constructor)) static void derive(void)
-{
-    memset(ompp_phase_slot, OMPP_NO_SLOT, sizeof ompp_phase_slot);
-    for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++) {
-        rows[c].nphases = lengths[c][0];
-        rows[c].ncolumns = lengths[c][1];
-        for (unsigned s = 0; s < rows[c].nphases; s++) ompp_phase_slot[c][rows[c].phases[s]] = s;
-    }
-}
-
 ompp_construct_t ompp_construct_by_name(const char *full)
 {
     unsigned c = 0;
 
-    while (c < OMPP_CONSTRUCT_NUM && strcmp(rows[c].full, full) != 0) c++;
+    while (c < OMPP_CONSTRUCT_NUM && strcmp(ompp_constructs[c].full, full) != 0) c++;
     return c;
 }
 

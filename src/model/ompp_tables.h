@@ -143,8 +143,9 @@ typedef struct {
     const char *full, *brief; /* "PARALLEL LOOP", "PARLOOP" */
     ompp_place_t place;
     unsigned flags;                    /* OMPP_CONSTRUCT_F_* */
-    uint8_t nphases, ncolumns; /* derived */
+    uint8_t nphases;
     uint8_t phases[OMPP_MAX_PHASES];   /* slot -> phase */
+    uint8_t ncolumns;
     uint8_t columns[OMPP_MAX_COLUMNS]; /* ompp_column_t in print order; OMPP_COLUMN_SPLIT set: has /I and /E values */
     const char *env;                   /* variable that disables it; NULL = cannot be disabled */
 } ompp_construct_row_t;
@@ -168,7 +169,7 @@ typedef struct {
 extern const char *const ompp_phase_name[OMPP_PHASE_NUM];
 extern const bool ompp_phase_is_work[OMPP_PHASE_NUM]; /* the thread runs the user's code */
 extern const ompp_column_row_t ompp_columns[OMPP_COLUMN_NUM];
-extern const ompp_construct_row_t *const ompp_constructs; /* [OMPP_CONSTRUCT_NUM] */
+extern const ompp_construct_row_t ompp_constructs[OMPP_CONSTRUCT_NUM];
 extern const ompp_class_row_t ompp_classes[OMPP_CLASS_NUM];
 extern const ompp_rule_t ompp_rules[];
 extern const size_t ompp_nrules;
@@ -177,8 +178,13 @@ extern const size_t ompp_nrules;
 extern const uint8_t ompp_mpi_columns[];
 extern const size_t ompp_nmpi_columns;
 
-/** Slot of a phase in a construct, or OMPP_NO_SLOT; filled before main by a constructor from the table above. */
-extern uint8_t ompp_phase_slot[OMPP_CONSTRUCT_NUM][OMPP_PHASE_NUM];
+extern const uint8_t ompp_phase_places[OMPP_CONSTRUCT_NUM][OMPP_PHASE_NUM]; /* slot + 1; 0 = the construct has no such phase */
+
+/** \return slot of a phase in a construct, or OMPP_NO_SLOT. */
+static inline uint8_t ompp_phase_slot(unsigned construct, unsigned phase)
+{
+    return (uint8_t)(ompp_phase_places[construct][phase] - 1);
+}
 
 /** \return construct with this full name, or OMPP_CONSTRUCT_NUM. */
 ompp_construct_t ompp_construct_by_name(const char *full);

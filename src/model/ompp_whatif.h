@@ -21,6 +21,8 @@
 #define OMPP_WHATIF_SPEEDUPS 4u /* clocks of a region */
 #define OMPP_WHATIF_BLOCKS 32u  /* of a clock */
 
+#define OMPP_WHATIF_OUTSIDE "(outside regions)" /* how reports call the code outside of all regions */
+
 enum {
 #define OMPP_WHATIF_FLAG(id, name, sentence) OMPP_WHATIF_BIT_##id,
 #include "model/ompp_whatif_flag.def"

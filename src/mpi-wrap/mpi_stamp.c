@@ -3,10 +3,13 @@
  * What a call of MPI does for the clocks of its thread, before and after MPI's function. Every row of mpi_calls.def comes here, by its
  * class; the transport is in the other files (mpi_stamp_priv.h).
  */
+#define _GNU_SOURCE
 #include "mpi-wrap/mpi_stamp_priv.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 
 /* A program that only asks, again and again, is waiting; one that is away for longer works in between. */
 #define ASKING_GAP_NS 20000u
@@ -20,23 +23,62 @@ void ompp_mpi_adopt(const unsigned char *sum, ompp_time_t begin, ompp_sync_remot
     ompp_sync_pay(ompp_sync_adopt(sum, &wait));
 }
 
+/* What a thread has had of the processor until t, and how often it has given it back by itself. */
+typedef struct {
+    ompp_time_t t;
+    int64_t busy_ns;
+    long sleeps;
+} usage_t;
+
+static usage_t usage_at(ompp_time_t t)
+{
+    struct timespec busy = {0, 0};
+    struct rusage usage = {.ru_nvcsw = 0};
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &busy);
+    getrusage(RUSAGE_THREAD, &usage);
+    return (usage_t){t, busy.tv_sec * 1000000000LL + busy.tv_nsec, usage.ru_nvcsw};
+}
+
+static __thread struct {
+    ompp_time_t since, end;
+    usage_t usage; /* at some moment since then; no call and no gap was long from there to end */
+} asking;
+
+/* Between two calls that ask somebody else had the processor. A thread that sleeps in between may work so. */
+static bool was_only_held_up(ompp_time_t begin)
+{
+    const usage_t before = asking.usage, now = usage_at(begin);
+    const int64_t asked = (int64_t)(asking.end - before.t);
+
+    asking.usage = now;
+    return now.sleeps == before.sleeps && now.busy_ns - before.busy_ns < asked + (int64_t)ASKING_GAP_NS;
+}
+
 ompp_time_t ompp_mpi_polled(ompp_time_t begin, bool success)
 {
-    static __thread struct {
-        ompp_time_t since, end;
-    } asking;
     ompp_time_t since;
 
-    if (!asking.since || begin - asking.end > ASKING_GAP_NS) asking.since = begin;
+    if (!asking.since) {
+        asking.since = begin;
+        asking.usage = usage_at(begin);
+    } else if (begin - asking.end > ASKING_GAP_NS && !was_only_held_up(begin)) {
+        asking.since = begin;
+    }
     since = asking.since;
     asking.end = ompp_event_now();
+    if (asking.end - begin > ASKING_GAP_NS) asking.usage = usage_at(asking.end);
     if (success) asking.since = 0;
     return since;
 }
 
-/* Adds up what one call has waited for, and adopts it. */
+/*
+ * Adds up what one call has waited for, and adopts it: in calls that do both, the message and the receiver of what it has sent. The receipt
+ * that the other side may wait for is given first.
+ */
 static void adopt_claim(ompp_mpi_stamp_t *s, int source, int tag, bool good, unsigned flags)
 {
+    const ompp_time_t end = ompp_event_now();
     unsigned char *message = ompp_mpi_stamp_new();
     bool claimed;
 
@@ -44,19 +86,27 @@ static void adopt_claim(ompp_mpi_stamp_t *s, int source, int tag, bool good, uns
     memset(ompp_mpi_stamp_of(message), 0, ompp_mpi_stamping_state.bytes);
     claimed = ompp_mpi_stamp_claim(s->channel, source, tag, s->begin, good ? OMPP_MPI_STAMP_LIMIT_S : 0, NULL,
                                    ompp_mpi_stamp_of(message), &flags);
+    if (s->receipt && good)
+        claimed |= ompp_mpi_receipt_take_blocking(s->channel, s->peer, s->receipt, s->begin, end, ompp_mpi_stamp_of(message));
+    else
+        ompp_mpi_receipt_drop(s->receipt);
+    s->receipt = NULL;
     if (good) ompp_mpi_adopt(claimed ? ompp_mpi_stamp_of(message) : NULL, s->begin, OMPP_SYNC_MESSAGE, flags);
     ompp_mpi_stamp_free(message);
 }
 
 /* ---- Sends ---------------------------------------------------------------------------------------------------------- */
 
-static bool waits_for_receiver(const ompp_mpi_stamp_t *s)
+/* \return what ompp_mpi_stamp_send() is to know. */
+static uint64_t waits_for_receiver(const ompp_mpi_stamp_t *s)
 {
     int size = 0;
 
-    if (s->op == OMPP_MPI_STAMP_SSEND || s->op == OMPP_MPI_STAMP_ISSEND || s->op == OMPP_MPI_STAMP_SSEND_INIT) return true;
+    if (s->op == OMPP_MPI_STAMP_BSEND || s->op == OMPP_MPI_STAMP_IBSEND) return 0;
+    if (s->op == OMPP_MPI_STAMP_SSEND || s->op == OMPP_MPI_STAMP_ISSEND || s->op == OMPP_MPI_STAMP_SSEND_INIT)
+        return OMPP_MPI_SYNCHRONOUS;
     PMPI_Type_size(s->type, &size);
-    return size > 0 && s->count > OMPP_MPI_EAGER_BYTES / size;
+    return size > 0 && s->count > OMPP_MPI_EAGER_BYTES / size ? (uint64_t)s->count * (uint64_t)size : 0;
 }
 
 static bool can_send(const ompp_mpi_stamp_t *s)
@@ -64,9 +114,19 @@ static bool can_send(const ompp_mpi_stamp_t *s)
     return s->channel && s->count >= 0 && s->type != MPI_DATATYPE_NULL && ompp_mpi_sends_to(s->channel, s->peer, s->tag);
 }
 
+static bool is_blocking(const ompp_mpi_stamp_t *s)
+{
+    return s->op == OMPP_MPI_STAMP_SEND || s->op == OMPP_MPI_STAMP_SSEND || s->op == OMPP_MPI_STAMP_SENDRECV;
+}
+
+/* The own stamp first: it may be what the other side waits for. */
 static void send_before(ompp_mpi_stamp_t *s)
 {
-    if (can_send(s)) s->receipt = ompp_mpi_stamp_send(s->channel, s->peer, s->tag, waits_for_receiver(s), 0, false, s->begin);
+    const bool can = can_send(s);
+    const uint64_t waits = can ? waits_for_receiver(s) : 0;
+
+    if (can) s->receipt = ompp_mpi_stamp_send(s->channel, s->peer, s->tag, waits, 0, false, s->begin);
+    if (waits && is_blocking(s)) ompp_mpi_progress_before(s->begin);
 }
 
 /* A blocking send is over. */
@@ -80,7 +140,7 @@ static void send_after(ompp_mpi_stamp_t *s, bool good)
         return;
     }
     memset(ompp_mpi_stamp_of(message), 0, ompp_mpi_stamping_state.bytes);
-    if (ompp_mpi_receipt_take(s->receipt, s->begin, end, false, ompp_mpi_stamp_of(message)))
+    if (ompp_mpi_receipt_take_blocking(s->channel, s->peer, s->receipt, s->begin, end, ompp_mpi_stamp_of(message)))
         ompp_mpi_adopt(ompp_mpi_stamp_of(message), s->begin, OMPP_SYNC_MESSAGE, 0);
     ompp_mpi_stamp_free(message);
 }
@@ -99,8 +159,14 @@ static int tag_of(const ompp_mpi_stamp_t *s)
 
 static void receive_before(ompp_mpi_stamp_t *s)
 {
+    const bool any = source_of(s) == MPI_ANY_SOURCE || tag_of(s) == MPI_ANY_TAG;
+
     ompp_mpi_progress_before(s->begin);
-    if (s->channel && (source_of(s) == MPI_ANY_SOURCE || tag_of(s) == MPI_ANY_TAG)) ompp_mpi_substitute(s, 1);
+    if (!s->channel) return;
+    if (any) ompp_mpi_substitute(s, 1);
+    if (any || !ompp_mpi_asks(s->channel) || (s->op != OMPP_MPI_STAMP_RECV && s->op != OMPP_MPI_STAMP_SENDRECV)) return;
+    ompp_mpi_stamp_bring_on();
+    ompp_mpi_stamp_acknowledge(s->channel, source_of(s), tag_of(s), s->begin, NULL);
 }
 
 /* Whose message it was; false = nobody's. */
@@ -169,8 +235,10 @@ static void keep(ompp_mpi_stamp_t *s, ompp_mpi_pending_t kind, int peer, int tag
     r->persistent = s->op == OMPP_MPI_STAMP_SEND_INIT || s->op == OMPP_MPI_STAMP_SSEND_INIT || s->op == OMPP_MPI_STAMP_BSEND_INIT ||
                     s->op == OMPP_MPI_STAMP_RECV_INIT;
     r->active = !r->persistent;
-    r->synchronous = kind == OMPP_MPI_PENDING_SEND && s->typed && s->op != OMPP_MPI_STAMP_BSEND_INIT &&
-                     (OMPP_MPI_STARTED_WAIT || waits_for_receiver(s));
+    if (kind == OMPP_MPI_PENDING_SEND && s->typed && s->op != OMPP_MPI_STAMP_BSEND_INIT)
+        r->waiting = OMPP_MPI_STARTED_WAIT ? OMPP_MPI_SYNCHRONOUS : waits_for_receiver(s);
+    if (s->op == OMPP_MPI_STAMP_IRECV && ompp_mpi_asks(s->channel) && !ompp_mpi_stamp_acknowledge(s->channel, peer, tag, s->begin, NULL))
+        ompp_mpi_request_posted(r);
     ompp_mpi_request_put(r, handle);
 }
 
@@ -227,7 +295,9 @@ static void before(ompp_mpi_stamp_t *s)
     switch (s->op) {
     case OMPP_MPI_STAMP_SEND:
     case OMPP_MPI_STAMP_SSEND:
+    case OMPP_MPI_STAMP_BSEND:
     case OMPP_MPI_STAMP_ISEND:
+    case OMPP_MPI_STAMP_IBSEND:
     case OMPP_MPI_STAMP_ISSEND: send_before(s); break;
     case OMPP_MPI_STAMP_SENDRECV:
     case OMPP_MPI_STAMP_ISENDRECV: send_before(s); /* fall through */
@@ -262,13 +332,15 @@ static void after(ompp_mpi_stamp_t *s, bool good)
 {
     switch (s->op) {
     case OMPP_MPI_STAMP_SEND:
-    case OMPP_MPI_STAMP_SSEND: send_after(s, good); break;
+    case OMPP_MPI_STAMP_SSEND:
+    case OMPP_MPI_STAMP_BSEND: send_after(s, good); break;
     case OMPP_MPI_STAMP_ISEND:
+    case OMPP_MPI_STAMP_IBSEND:
     case OMPP_MPI_STAMP_ISSEND: isend_after(s, good); break;
     case OMPP_MPI_STAMP_RECV: receive_after(s, good); break;
     case OMPP_MPI_STAMP_SENDRECV:
-        receive_after(s, good); /* gives the receipt that the other side may wait for */
-        send_after(s, good);
+        receive_after(s, good);
+        send_after(s, good); /* what sends only: MPI_PROC_NULL is received from */
         break;
     case OMPP_MPI_STAMP_ISENDRECV:
     case OMPP_MPI_STAMP_IRECV: irecv_after(s, good); break;

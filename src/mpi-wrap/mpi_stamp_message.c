@@ -26,6 +26,7 @@
 #define RECEIPT_LONG_S 0.002
 #define VAIN_PART 200u            /* waiting for receipts that do not come may take one part in so many of the time since the first */
 #define VAIN_NS 1000000u          /* and this */
+#define SUCCESS_PART 2u           /* of waiting for those that do come, this part counts, too */
 
 struct ompp_mpi_held {
     ompp_mpi_held_t *next;
@@ -250,11 +251,41 @@ void ompp_mpi_receipt_drop(ompp_mpi_receipt_t *receipt)
     if (receipt) put(receipt->request == MPI_REQUEST_NULL ? &receipts.come : &receipts.late, receipt);
 }
 
+/*
+ * From what size on a send waits for its receiver is MPI's secret. Of each size, up to twice as large, it is told by how often a send
+ * ended after its receiver was ready, when that was ready later than the send began; and how often before.
+ */
+static _Atomic int waited_of_size[64];
+
+static _Atomic int *votes_of(const ompp_mpi_receipt_t *receipt)
+{
+    return &waited_of_size[63 - __builtin_clzll(receipt->bytes | 1)];
+}
+
+static int64_t ready_at(const ompp_mpi_receipt_t *receipt)
+{
+    return ((const ompp_mpi_header_t *)(const void *)receipt->message)->time_ns;
+}
+
+/* A receipt that nobody has waited for. */
+static void vote(const ompp_mpi_receipt_t *receipt)
+{
+    if (ready_at(receipt) > receipt->end) atomic_fetch_sub_explicit(votes_of(receipt), 1, memory_order_relaxed);
+}
+
+static bool always_waits(const ompp_mpi_receipt_t *receipt)
+{
+    return receipt->bytes == OMPP_MPI_SYNCHRONOUS || atomic_load_explicit(votes_of(receipt), memory_order_relaxed) > 0;
+}
+
 static void reclaim_receipts(void)
 {
     round_t round = round_of(&receipts.late);
 
-    for (parcel_t *p = next_done(&round); p; p = next_done(&round)) put(&receipts.come, p);
+    for (parcel_t *p = next_done(&round); p; p = next_done(&round)) {
+        if (p->end) vote(p);
+        put(&receipts.come, p);
+    }
 }
 
 /* One that has come, or a new one. quiet: only one that is known to have come. */
@@ -272,11 +303,13 @@ static ompp_mpi_receipt_t *free_receipt(bool quiet)
     return r;
 }
 
-static ompp_mpi_receipt_t *new_receipt(const ompp_mpi_channel_t *channel, int dest, bool quiet)
+static ompp_mpi_receipt_t *new_receipt(const ompp_mpi_channel_t *channel, int dest, uint64_t bytes, bool quiet)
 {
     ompp_mpi_receipt_t *r = free_receipt(quiet);
 
     if (!r) return NULL;
+    r->bytes = bytes;
+    r->end = 0;
     r->number = __atomic_fetch_add(&receipts.number, 1, __ATOMIC_RELAXED) % RECEIPT_TAGS;
     if (r->message && PMPI_Irecv(r->message, (int)message_bytes(), MPI_BYTE, world_rank(channel, dest), (int)r->number,
                                  ompp_mpi_stamping_state.receipts, &r->request) == MPI_SUCCESS)
@@ -292,7 +325,7 @@ static ompp_mpi_receipt_t *new_receipt(const ompp_mpi_channel_t *channel, int de
  * Programs do that thousands of times per second.
  */
 static struct {
-    _Atomic uint64_t first, vain; /* when one was waited for first; all waiting without success, ns */
+    _Atomic uint64_t first, vain; /* when one was waited for first; waiting, above all without success, ns */
 } waits;
 
 static bool can_afford_to_wait(ompp_time_t t)
@@ -305,15 +338,21 @@ static bool can_afford_to_wait(ompp_time_t t)
     return atomic_load_explicit(&waits.vain, memory_order_relaxed) < VAIN_NS + passed / VAIN_PART;
 }
 
+/* MPI may see what has come only after one more look. */
+static bool has_come(ompp_mpi_receipt_t *receipt)
+{
+    return ompp_mpi_stamp_complete(&receipt->request, 0) || ompp_mpi_stamp_complete(&receipt->request, 0);
+}
+
 /* \return whether the receipt is there, after that many seconds at most. */
 static bool wait_for_receipt(ompp_mpi_receipt_t *receipt, double seconds)
 {
     const ompp_time_t begin = ompp_event_now();
 
-    if (seconds == 0 || !can_afford_to_wait(begin)) return ompp_mpi_stamp_complete(&receipt->request, 0);
-    if (ompp_mpi_stamp_complete(&receipt->request, seconds)) return true;
-    atomic_fetch_add_explicit(&waits.vain, ompp_event_now() - begin, memory_order_relaxed);
-    return false;
+    if (seconds == 0 || !can_afford_to_wait(begin)) return has_come(receipt);
+    const bool there = ompp_mpi_stamp_complete(&receipt->request, seconds);
+    atomic_fetch_add_explicit(&waits.vain, (ompp_event_now() - begin) / (there ? SUCCESS_PART : 1), memory_order_relaxed);
+    return there;
 }
 
 bool ompp_mpi_receipt_take(ompp_mpi_receipt_t *receipt, ompp_time_t begin, ompp_time_t end, bool always, unsigned char *sum)
@@ -324,14 +363,43 @@ bool ompp_mpi_receipt_take(ompp_mpi_receipt_t *receipt, ompp_time_t begin, ompp_
     bool waited = false;
 
     if (!receipt) return false;
+    always |= always_waits(receipt);
     if (limit > RECEIPT_LONG_S) limit = RECEIPT_LONG_S;
-    if ((always || !is_short) && wait_for_receipt(receipt, is_short ? 0 : limit)) {
-        const int64_t t = ((ompp_mpi_header_t *)(void *)receipt->message)->time_ns;
-        waited = (always || t > ompp_mpi_clock_common(begin)) && t <= ompp_mpi_clock_common(end);
+    receipt->end = ompp_mpi_clock_common(end);
+    if ((always || !is_short) && wait_for_receipt(receipt, is_short && !always ? 0 : limit)) {
+        const int64_t t = ready_at(receipt), since = ompp_mpi_clock_common(begin);
+        waited = (always || t > since) && t <= receipt->end;
         if (waited) ompp_sync_combine(sum, ompp_mpi_stamp_of(receipt->message));
+        if (t <= receipt->end && t > since + SHORT_SEND_NS) atomic_fetch_add_explicit(votes_of(receipt), 1, memory_order_relaxed);
+        vote(receipt);
     }
     ompp_mpi_receipt_drop(receipt);
     return waited;
+}
+
+/* The last stamp of a message from there that waits for this rank and is not received yet. \return whether there is one. */
+static bool add_held(ompp_mpi_channel_t *channel, int source, unsigned char *sum)
+{
+    const ompp_mpi_held_t *last = NULL;
+
+    if (!channel->held) return false;
+    pthread_mutex_lock(&channel->lock);
+    for (const ompp_mpi_held_t *h = channel->held; h; h = h->next)
+        if (h->message && h->source == source && ((const ompp_mpi_header_t *)(const void *)h->message)->receipt) last = h;
+    if (last && sum) ompp_sync_combine(sum, ompp_mpi_stamp_of(last->message));
+    pthread_mutex_unlock(&channel->lock);
+    return last != NULL;
+}
+
+bool ompp_mpi_receipt_take_blocking(ompp_mpi_channel_t *channel, int dest, ompp_mpi_receipt_t *receipt, ompp_time_t begin,
+                                    ompp_time_t end, unsigned char *sum)
+{
+    const bool always = receipt && always_waits(receipt);
+
+    if (!receipt || has_come(receipt) || !add_held(channel, dest, always ? sum : NULL))
+        return ompp_mpi_receipt_take(receipt, begin, end, false, sum);
+    ompp_mpi_receipt_drop(receipt); /* what it says is when the other goes on to receive */
+    return always;
 }
 
 /* \param[in] moment  what is to be told; NULL = the state at begin. */
@@ -341,6 +409,7 @@ static void give_receipt(ompp_mpi_channel_t *channel, int source, const unsigned
     const unsigned number = ((const ompp_mpi_header_t *)(const void *)message)->receipt;
     unsigned char *reply = !number ? NULL : moment ? ompp_mpi_stamp_new() : new_message(0, 0, begin);
 
+    if (number) __atomic_store_n(&channel->asks, true, __ATOMIC_RELAXED);
     if (reply && moment) memcpy(reply, moment, message_bytes());
     if (reply) send_message(ompp_mpi_stamping_state.receipts, world_rank(channel, source), (int)number - 1, reply, false);
 }
@@ -357,14 +426,14 @@ bool ompp_mpi_sends_to(const ompp_mpi_channel_t *channel, int dest, int tag)
     return dest >= 0 && dest < channel->peers && tag >= 0 && tag <= ompp_mpi_stamping_state.tag_limit;
 }
 
-ompp_mpi_receipt_t *ompp_mpi_stamp_send(ompp_mpi_channel_t *channel, int dest, int tag, bool wants_receipt, unsigned flags,
+ompp_mpi_receipt_t *ompp_mpi_stamp_send(ompp_mpi_channel_t *channel, int dest, int tag, uint64_t waiting, unsigned flags,
                                         bool quiet, ompp_time_t t)
 {
     ompp_mpi_receipt_t *receipt;
     unsigned char *message;
 
     if (__atomic_load_n(&ompp_mpi_stamping_state.lost, __ATOMIC_RELAXED)) return NULL;
-    receipt = wants_receipt ? new_receipt(channel, dest, quiet) : NULL;
+    receipt = waiting ? new_receipt(channel, dest, waiting, quiet) : NULL;
     message = new_message(receipt ? receipt->number + 1 : 0, flags, t);
     if (message) send_message(channel->shadow, dest, tag, message, quiet);
     return receipt;
@@ -404,7 +473,10 @@ static void hold(ompp_mpi_channel_t *channel, int source, int tag, unsigned char
 
 void ompp_mpi_stamp_skip(ompp_mpi_channel_t *channel, int source, int tag)
 {
-    hold(channel, source, tag, NULL);
+    unsigned char *message = take_held(channel, source, tag); /* acknowledged already */
+
+    if (message) ompp_mpi_stamp_free(message);
+    else hold(channel, source, tag, NULL);
 }
 
 /* The stamp in message may be that of a message nobody asked for: then the next one is there, too. */
@@ -513,18 +585,32 @@ bool ompp_mpi_stamp_peek(ompp_mpi_channel_t *channel, int source, int tag, ompp_
     return true;
 }
 
-void ompp_mpi_stamp_acknowledge(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, const unsigned char *moment)
+bool ompp_mpi_stamp_is_held(ompp_mpi_channel_t *channel, int source, int tag)
 {
-    unsigned char *message;
+    return holds(channel, source, tag, true);
+}
 
-    if (source < 0 || source >= channel->peers || tag < 0 || holds(channel, source, tag, true)) return;
-    if (__atomic_load_n(&ompp_mpi_stamping_state.lost, __ATOMIC_RELAXED)) return;
+/* A probe that finds nothing makes progress afterwards. */
+void ompp_mpi_stamp_bring_on(void)
+{
+    int there;
+
+    PMPI_Iprobe(MPI_ANY_SOURCE, 0, ompp_mpi_stamping_state.receipts, &there, MPI_STATUS_IGNORE);
+}
+
+bool ompp_mpi_stamp_acknowledge(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, const unsigned char *moment)
+{
+    unsigned char *message = NULL;
+
+    if (source < 0 || source >= channel->peers || tag < 0) return false;
+    if (__atomic_load_n(&ompp_mpi_stamping_state.lost, __ATOMIC_RELAXED)) return false;
     __atomic_add_fetch(&channel->acknowledgements, 1, __ATOMIC_SEQ_CST);
     if (!__atomic_load_n(&channel->claims, __ATOMIC_SEQ_CST)) {
         message = next_message(channel, source, tag, begin, 0, moment);
         if (message) hold(channel, source, tag, message);
     }
     __atomic_sub_fetch(&channel->acknowledgements, 1, __ATOMIC_SEQ_CST);
+    return message != NULL;
 }
 
 void ompp_mpi_stamp_reclaim(void)

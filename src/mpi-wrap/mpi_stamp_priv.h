@@ -69,6 +69,7 @@ typedef struct ompp_mpi_channel {
     int *world;           /* [peers] ranks in the world; NULL = the same */
     int sources;          /* topologies: neighbours that send to this rank */
     bool inter, topology;
+    bool asks;              /* atomic: a message has come whose sender may have to wait for its receiver */
     int references;       /* atomic: table, requests */
     int claims, acknowledgements; /* atomic: under way. One thread is not to wait for the stamp that another has in its hands. */
     ompp_mpi_held_t *held; /* stamps of messages that were probed and not received yet, oldest first; under its lock */
@@ -129,19 +130,25 @@ static inline unsigned char *ompp_mpi_stamp_of(unsigned char *message)
 typedef struct ompp_mpi_receipt {
     struct ompp_mpi_receipt *next;
     unsigned number; /* of a receipt */
+    uint64_t bytes;  /* of the message, or OMPP_MPI_SYNCHRONOUS */
+    int64_t end;     /* of the send, by the common clock; 0 = not known */
     MPI_Request request;
     unsigned char *message;
 } ompp_mpi_receipt_t;
 
 bool ompp_mpi_sends_to(const ompp_mpi_channel_t *channel, int dest, int tag);
 
+/** Not a size: the send waits for its receiver whatever its size is. */
+#define OMPP_MPI_SYNCHRONOUS UINT64_MAX
+
 /**
  * \brief Sends the calling thread's stamp before a message.
- * \param[in] wants_receipt  the send may have to wait for the receiver. \param[in] flags  OMPP_WHATIF_F_*, for the receiver.
+ * \param[in] waiting  bytes of the message when the send may have to wait for the receiver, or OMPP_MPI_SYNCHRONOUS; 0 = it waits for
+ *            nobody. \param[in] flags  OMPP_WHATIF_F_*, for the receiver.
  * \param[in] quiet  without progress of MPI.
  * \return the receipt, for ompp_mpi_receipt_take(); NULL = none.
  */
-ompp_mpi_receipt_t *ompp_mpi_stamp_send(ompp_mpi_channel_t *channel, int dest, int tag, bool wants_receipt, unsigned flags,
+ompp_mpi_receipt_t *ompp_mpi_stamp_send(ompp_mpi_channel_t *channel, int dest, int tag, uint64_t waiting, unsigned flags,
                                         bool quiet, ompp_time_t t);
 
 /** \brief Sends a stamp without its calling itself a message of the user: own tags. */
@@ -164,8 +171,24 @@ bool ompp_mpi_stamp_peek(ompp_mpi_channel_t *channel, int source, int tag, ompp_
 /** \return the calling thread's state at t, to be freed with ompp_mpi_stamp_free(). */
 unsigned char *ompp_mpi_stamp_moment(ompp_time_t t);
 
-/** \brief When the stamp of a message that will be received is there already, its receipt is given now. */
-void ompp_mpi_stamp_acknowledge(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, const unsigned char *moment);
+/** \return whether messages on the channel may be waited for by their senders. */
+static inline bool ompp_mpi_asks(const ompp_mpi_channel_t *channel)
+{
+    return __atomic_load_n(&channel->asks, __ATOMIC_RELAXED);
+}
+
+/** \brief Whether the stamp of a message is here that has not been received: it was probed, or acknowledged. */
+bool ompp_mpi_stamp_is_held(ompp_mpi_channel_t *channel, int source, int tag);
+
+/** \brief In a call in which MPI makes progress: lets it, so that what has been sent is seen. */
+void ompp_mpi_stamp_bring_on(void);
+
+/**
+ * \brief When the stamp of a message that will be received is there already, its receipt is given now: its sender goes on while this rank
+ *        is still in the call that it begins.
+ * \return true = it was there.
+ */
+bool ompp_mpi_stamp_acknowledge(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, const unsigned char *moment);
 
 /** \brief In a call in which MPI makes progress: looks after what is on its way. */
 void ompp_mpi_stamp_reclaim(void);
@@ -177,11 +200,19 @@ bool ompp_mpi_stamp_fetch(MPI_Comm own, int source, int tag, double limit_second
 void ompp_mpi_stamp_skip(ompp_mpi_channel_t *channel, int source, int tag);
 
 /**
- * \brief The send ended at end: adds the receiver's stamp to sum when it waited for it. Frees the receipt.
- * \param[in] always  such a send is never over before; how the two came to it in the measured program does not matter.
+ * \brief The send ended at end: adds the receiver's stamp to sum when it waits for it. Frees the receipt.
+ * \param[in] always  such a send is never over before; how the two came to it in the measured program does not matter. So are synchronous
+ *            ones, and those of a size that has been seen to wait.
  * \return true = added.
  */
 bool ompp_mpi_receipt_take(ompp_mpi_receipt_t *receipt, ompp_time_t begin, ompp_time_t end, bool always, unsigned char *sum);
+
+/**
+ * \brief The same of a blocking send to dest. When both send to each other, and the other came first, the stamp of its message, which is
+ *        here and not received yet, tells when it was ready; its receipt comes late.
+ */
+bool ompp_mpi_receipt_take_blocking(ompp_mpi_channel_t *channel, int dest, ompp_mpi_receipt_t *receipt, ompp_time_t begin,
+                                    ompp_time_t end, unsigned char *sum);
 
 /** \brief Nobody waits for it. */
 void ompp_mpi_receipt_drop(ompp_mpi_receipt_t *receipt);
@@ -208,7 +239,7 @@ typedef struct ompp_mpi_request {
     MPI_Request handle;
     ompp_mpi_pending_t kind;
     bool persistent, active;
-    bool synchronous;     /* persistent send: may wait for the receiver */
+    uint64_t waiting;     /* persistent send: ompp_mpi_stamp_send() */
     bool cancelled;       /* it was tried */
     bool adopts;          /* collective: this rank waits for others */
     ompp_sync_remote_t meets; /* collective: who waits for whom */
@@ -219,6 +250,8 @@ typedef struct ompp_mpi_request {
     ompp_mpi_moment_t *moment; /* persistent receive; NULL = it is on the list, or has none */
     const char *starter;  /* persistent receive: the thread that started it; NULL = not noted */
     struct ompp_mpi_request *next_started;
+    uint64_t posted;      /* receive: its place among those whose receipts have not been given; 0 = not among them */
+    struct ompp_mpi_request *next_posted, *previous_posted;
     MPI_Request exchange; /* collective: of the stamps */
     unsigned char *sent, *stamp; /* collective: [size of a stamp] each, neighbourhood: [sources] */
     int stamps;
@@ -232,6 +265,9 @@ void ompp_mpi_request_put(ompp_mpi_request_t *request, MPI_Request handle);
 /** \brief Takes it out of the table. \return NULL = none. */
 ompp_mpi_request_t *ompp_mpi_request_take(MPI_Request handle);
 ompp_mpi_request_t *ompp_mpi_request_peek(MPI_Request handle);
+
+/** \brief A receive was begun whose sender may have to wait until this rank makes progress. */
+void ompp_mpi_request_posted(ompp_mpi_request_t *request);
 
 /** \return handle number i of the call, whatever language it is in. */
 MPI_Request ompp_mpi_handle(const ompp_mpi_stamp_t *stamp, int i);

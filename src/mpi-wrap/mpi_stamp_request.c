@@ -109,15 +109,104 @@ static bool go_on(ompp_time_t begin, ompp_mpi_moment_t *moment)
     }
     pthread_mutex_unlock(&started.lock);
     /* Another thread may complete and delete r from now on. */
-    if (channel) ompp_mpi_stamp_acknowledge(channel, peer, tag, begin, moment->message);
+    if (channel && !ompp_mpi_stamp_is_held(channel, peer, tag)) ompp_mpi_stamp_acknowledge(channel, peer, tag, begin, moment->message);
     ompp_mpi_channel_release(channel);
     return channel != NULL;
+}
+
+/* ---- Receives under way whose receipts have not been given -------------------------------------------------------------- */
+
+/*
+ * Their senders wait until this rank is in a call in which MPI makes progress, which need not be the one that completes the receive: where
+ * both sides send before they wait, each is done with its send when the other begins its own.
+ */
+static struct {
+    pthread_mutex_t lock; /* nothing of MPI is called under it */
+    ompp_mpi_request_t *first, *last; /* those first that have not been looked at for longest */
+    uint64_t places;
+    unsigned length; /* read without the lock only to see whether there is any */
+} posted = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* One call looks at so many at most; the next one goes on behind them. */
+#define MAX_LOOKS 16u
+
+static void add_posted(ompp_mpi_request_t *r)
+{
+    r->posted = ++posted.places;
+    r->next_posted = NULL;
+    r->previous_posted = posted.last;
+    if (posted.last) posted.last->next_posted = r;
+    else posted.first = r;
+    posted.last = r;
+    __atomic_store_n(&posted.length, posted.length + 1, __ATOMIC_RELAXED);
+}
+
+static void remove_posted(ompp_mpi_request_t *r)
+{
+    if (r->next_posted) r->next_posted->previous_posted = r->previous_posted;
+    else posted.last = r->previous_posted;
+    if (r->previous_posted) r->previous_posted->next_posted = r->next_posted;
+    else posted.first = r->next_posted;
+    r->posted = 0;
+    __atomic_store_n(&posted.length, posted.length - 1, __ATOMIC_RELAXED);
+}
+
+void ompp_mpi_request_posted(ompp_mpi_request_t *r)
+{
+    /* A message that was probed has had its receipt; which of several messages this one receives is not known. */
+    if (r->peer < 0 || r->tag < 0 || ompp_mpi_stamp_is_held(r->channel, r->peer, r->tag)) return;
+    pthread_mutex_lock(&posted.lock);
+    add_posted(r);
+    pthread_mutex_unlock(&posted.lock);
+}
+
+/* At place 0: at whatever place it is. */
+static void forget_posted(ompp_mpi_request_t *r, uint64_t place)
+{
+    if (!__atomic_load_n(&r->posted, __ATOMIC_RELAXED)) return;
+    pthread_mutex_lock(&posted.lock);
+    if (r->posted && (!place || r->posted == place)) remove_posted(r);
+    pthread_mutex_unlock(&posted.lock);
+}
+
+/* Requests are used again, but not given back to the system: what is at another place has been completed meanwhile. */
+static bool acknowledge_next(ompp_time_t begin)
+{
+    ompp_mpi_channel_t *channel = NULL;
+    ompp_mpi_request_t *r;
+    uint64_t place = 0;
+    int peer = 0, tag = 0;
+
+    pthread_mutex_lock(&posted.lock);
+    r = posted.first;
+    if (r) {
+        remove_posted(r);
+        add_posted(r);
+        place = r->posted;
+        channel = ompp_mpi_channel_keep(r->channel);
+        peer = r->peer;
+        tag = r->tag;
+    }
+    pthread_mutex_unlock(&posted.lock);
+    if (!channel) return false;
+    if (ompp_mpi_stamp_acknowledge(channel, peer, tag, begin, NULL)) forget_posted(r, place);
+    ompp_mpi_channel_release(channel);
+    return true;
+}
+
+static void acknowledge_posted(ompp_time_t begin)
+{
+    const unsigned length = __atomic_load_n(&posted.length, __ATOMIC_RELAXED);
+
+    if (length) ompp_mpi_stamp_bring_on();
+    for (unsigned i = 0; i < length && i < MAX_LOOKS && acknowledge_next(begin); i++) {}
 }
 
 void ompp_mpi_progress_before(ompp_time_t begin)
 {
     ompp_mpi_moment_t *moment;
 
+    acknowledge_posted(begin);
     if (!__atomic_load_n(&started.first, __ATOMIC_RELAXED)) return;
     moment = malloc(sizeof *moment);
     if (!moment) return;
@@ -131,6 +220,7 @@ void ompp_mpi_progress_before(ompp_time_t begin)
 void ompp_mpi_request_delete(ompp_mpi_request_t *request)
 {
     if (!request) return;
+    forget_posted(request, 0);
     release_moment(forget_started(request));
     ompp_mpi_channel_release(request->channel);
     ompp_mpi_receipt_drop(request->receipt);
@@ -334,6 +424,7 @@ static void request_done(ompp_mpi_request_t *r, const MPI_Status *status, bool g
     if (overlaps_work(r, done)) done->flags |= OMPP_WHATIF_F_OVERLAP;
     if (r->kind == OMPP_MPI_PENDING_RECEIVE) {
         ompp_mpi_moment_t *moment = forget_started(r);
+        forget_posted(r, 0);
         receive_done(r, moment, status, good, done);
         release_moment(moment);
     }
@@ -440,7 +531,7 @@ void ompp_mpi_start_before(ompp_mpi_stamp_t *stamp)
         r->cancelled = false;
         if (r->kind == OMPP_MPI_PENDING_RECEIVE && OMPP_MPI_STARTED_WAIT) note_started(r);
         if (r->kind == OMPP_MPI_PENDING_SEND)
-            r->receipt = ompp_mpi_stamp_send(r->channel, r->peer, r->tag, r->synchronous, OMPP_WHATIF_F_OVERLAP, OMPP_MPI_STARTED_WAIT,
+            r->receipt = ompp_mpi_stamp_send(r->channel, r->peer, r->tag, r->waiting, OMPP_WHATIF_F_OVERLAP, OMPP_MPI_STARTED_WAIT,
                                              stamp->begin);
     }
 }

@@ -281,7 +281,9 @@ void ompp_mpi_request_add(int number, const MPI_Request requests[], ompp_mpi_val
 typedef enum {
     OMPP_MPI_STAMP_SEND,
     OMPP_MPI_STAMP_SSEND,
+    OMPP_MPI_STAMP_BSEND, /* is over when it is buffered */
     OMPP_MPI_STAMP_ISEND,
+    OMPP_MPI_STAMP_IBSEND,
     OMPP_MPI_STAMP_ISSEND,
     OMPP_MPI_STAMP_RECV,
     OMPP_MPI_STAMP_IRECV,
@@ -291,7 +293,7 @@ typedef enum {
     OMPP_MPI_STAMP_ICOLL,
     OMPP_MPI_STAMP_SEND_INIT,
     OMPP_MPI_STAMP_SSEND_INIT,
-    OMPP_MPI_STAMP_BSEND_INIT, /* is over when it is buffered */
+    OMPP_MPI_STAMP_BSEND_INIT,
     OMPP_MPI_STAMP_RECV_INIT,
     OMPP_MPI_STAMP_START,
     OMPP_MPI_STAMP_WAIT,

@@ -11,7 +11,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#define COUNTERS "OMPP_CTR"
 #define COUNTER_LINES 4 /* lines that ompP always prints, used or not */
 
 /* ---- What there is -------------------------------------------------------------------------------------------------- */
@@ -136,6 +138,13 @@ static void csv_line(const ompp_text_t *t, const char *name, const char *text)
     free(printable);
 }
 
+/* A counter of the tables that PAPI has filled. */
+static bool is_papi(const ompp_profile_t *p, const ompp_metric_t *metric)
+{
+    return (metric->use == OMPP_USE_COLUMN || metric->use == OMPP_USE_SELECTED) &&
+           strncmp(ompp_profile_text(p, metric->source), "PAPI", 4) == 0;
+}
+
 static const char *setting(const ompp_profile_t *p, const char *stem, unsigned number)
 {
     for (size_t i = 0; i < p->nsettings; i++)
@@ -155,6 +164,18 @@ static unsigned highest(const ompp_profile_t *p, const char *stem)
     return most;
 }
 
+/* What was not refused, and is not the one of a lower number again: Coverage says of the others why they are not counted. */
+static bool is_counted(const ompp_profile_t *p, const char *name, unsigned number)
+{
+    for (size_t i = 0; i < p->nsettings; i++) {
+        const unsigned other = number_of(ompp_profile_text(p, p->settings[i].name), COUNTERS);
+        if (other && other < number && strcasecmp(ompp_profile_text(p, p->settings[i].value), name) == 0) return false;
+    }
+    for (size_t i = 0; i < p->nmetrics; i++)
+        if (is_papi(p, &p->metrics[i]) && strcmp(ompp_profile_text(p, p->metrics[i].name), name) == 0) return true;
+    return false;
+}
+
 static void family(const ompp_text_t *t, ompp_text_line_fn *line, const char *what, const char *stem, size_t used, bool counters)
 {
     const ompp_profile_t *p = t->profile;
@@ -171,6 +192,7 @@ static void family(const ompp_text_t *t, ompp_text_line_fn *line, const char *wh
     for (unsigned i = 1; i <= last; i++) {
         const char *value = setting(p, stem, i);
         if (i > COUNTER_LINES && strcmp(value, "not set") == 0) continue;
+        if (counters && strcmp(value, "not set") != 0 && !is_counted(p, value, i)) value = "not counted";
         snprintf(name, sizeof name, "%s%u", stem, i);
         line(t, name, value);
     }
@@ -180,7 +202,7 @@ bool ompp_text_has_counters(const ompp_text_t *t)
 {
     for (size_t i = 0; i < t->profile->nsettings; i++) {
         const char *name = ompp_profile_text(t->profile, t->profile->settings[i].name);
-        if (number_of(name, "OMPP_CTR") || strcmp(name, "PAPI") == 0) return true;
+        if (number_of(name, COUNTERS) || strcmp(name, "PAPI") == 0) return true;
     }
     for (size_t i = 0; i < t->ncounters; i++)
         if (t->counters[i].object == 0) return true;
@@ -236,9 +258,8 @@ static void all_lines(const ompp_text_t *t, ompp_text_line_fn *line)
     size_t papi = 0;
 
     for (size_t i = 0; i < t->profile->nmetrics; i++)
-        papi += (t->profile->metrics[i].use == OMPP_USE_COLUMN || t->profile->metrics[i].use == OMPP_USE_SELECTED) &&
-                strncmp(ompp_profile_text(t->profile, t->profile->metrics[i].source), "PAPI", 4) == 0;
-    family(t, line, "Counters", "OMPP_CTR", papi, true);
+        papi += is_papi(t->profile, &t->profile->metrics[i]);
+    family(t, line, "Counters", COUNTERS, papi, true);
     family(t, line, "Evaluators", "OMPP_EVAL", t->nused, false);
     char text[1000] = "";
     size_t length = 0;

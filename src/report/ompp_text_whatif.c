@@ -19,6 +19,7 @@
 #define LISTED 10       /* regions to fix first */
 #define WORTH_IT 0.005  /* gain of a region that is listed there */
 #define WIDTH 9
+#define UNTRIED 3         /* regions named of those that were not tried */
 #define MUCH_OUTSIDE 0.05 /* of the work: the thing to fix may not be in the table */
 
 /* ---- Numbers -------------------------------------------------------------------------------------------------------- */
@@ -413,28 +414,70 @@ static bool has_sums(const ompp_whatif_result_t *results, size_t n)
     return false;
 }
 
-/* What is said holds of what was tried: said where that is not about all of the work. */
-static void print_tried(ompp_text_t *t, size_t n)
+static double not_tried(const ompp_text_t *t)
 {
     const ompp_whatif_work_t work = ompp_whatif_work(t->profile);
-    const double missing = work.outside + work.left_out;
 
-    if (missing < MUCH_OUTSIDE) return;
-    fprintf(t->out, "Of the %zu region%s tried (%.1f %% of the work) only; to try more: %s.\n", n,
-            n == 1 ? " that was" : "s that were", percent(fmax(1 - missing, 0)),
-            work.left_out >= MUCH_OUTSIDE ? how_to_try_more(t) : "OMPP_REGION makes regions of the rest");
+    return fmin(work.outside + work.left_out, 1);
+}
+
+/* A region of which nothing is known. share: of the work, where that can be told. */
+static void print_one_not_tried(ompp_text_t *t, const char *before, uint32_t region, double share)
+{
+    print_name(t, before, region);
+    if (share > 0) fprintf(t->out, " (%.1f %% of the work)", percent(share));
+}
+
+/* What is said holds of what was tried: said where that is not about all of the work. \return whether it is. */
+static bool print_tried(ompp_text_t *t, size_t n)
+{
+    const ompp_whatif_work_t work = ompp_whatif_work(t->profile);
+    ompp_whatif_untried_t untried[UNTRIED];
+    size_t count;
+    const size_t shown = ompp_whatif_untried(t->profile, untried, UNTRIED, &count);
+    const char *between = "Not tried:";
+    const bool outside = work.outside >= MUCH_OUTSIDE;
+
+    if (not_tried(t) < MUCH_OUTSIDE && !shown) return true;
+    fprintf(t->out, "This is about the %zu region%s tried", n, n == 1 ? " that was" : "s that were");
+    if (not_tried(t) >= MUCH_OUTSIDE) fprintf(t->out, ", %.1f %% of the work; nothing is known of the rest", percent(1 - not_tried(t)));
+    fputs(".\n", t->out);
+    if (outside) print_one_not_tried(t, between, OMPP_NONE, work.outside);
+    if (outside) between = ",";
+    for (size_t i = 0; i < shown; i++, between = ",") print_one_not_tried(t, between, untried[i].region, untried[i].share);
+    if (count > shown) fprintf(t->out, " and %zu more", count - shown);
+    if (!outside && !shown) fputs("Not tried: regions with less than 1 % of the work each", t->out);
+    fprintf(t->out, "; to try more: %s.\n", outside && !shown ? "OMPP_REGION makes regions of the rest" : how_to_try_more(t));
+    return false;
+}
+
+/* Those of which it is not known how much the gain changed during the run. */
+static size_t not_determined(const ompp_whatif_result_t *results, size_t n)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++) count += ompp_whatif_most(&results[i])->interval != OMPP_INTERVAL_KNOWN;
+    return count;
+}
+
+static void print_none(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n, bool all)
+{
+    const size_t unsure = not_determined(results, n);
+
+    fprintf(t->out, "     None%s: the program gains less than 0.5 %% from any one of them", all ? "" : " of those that were tried");
+    if (unsure) fprintf(t->out, ", as far as is known (%zu of %zu without an interval)", unsure, n);
+    if (not_tried(t) >= MUCH_OUTSIDE)
+        fprintf(t->out, ". What was not tried, %.1f %% of the work, may be worth more", percent(not_tried(t)));
+    else if (!all) fputs(". What was not tried may be worth more", t->out);
+    fputs(".\n", t->out);
 }
 
 static void print_first(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
 {
-    const ompp_whatif_work_t work = ompp_whatif_work(t->profile);
-    const bool all = work.outside + work.left_out < MUCH_OUTSIDE;
-
     fputs("Fix these first: gain of the program if a region is faster by 50 %, and by as much as was tried (percent in brackets).\n"
           "Gains do not add up.\n", t->out);
-    print_tried(t, n);
-    if (!print_items(t, results, n, false))
-        fprintf(t->out, "     None%s: the program gains less than 0.5 %% from any one of them.\n", all ? "" : " of these");
+    const bool all = print_tried(t, n);
+    if (!print_items(t, results, n, false)) print_none(t, results, n, all);
     if (has_sums(results, n)) {
         fputs("Regions that are little more than others together, if all in them is faster:\n", t->out);
         print_items(t, results, n, true);

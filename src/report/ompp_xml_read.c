@@ -350,7 +350,7 @@ static void enter_phase(xml_in_t *x)
     unsigned construct = p->regions[p->nodes[p->nnodes - 1].region].construct, slot;
 
     if (!read_record(x, &ompp_xml_phase, &phase, NULL) || !x->values) return;
-    slot = ompp_phase_slot[construct][phase.phase];
+    slot = ompp_phase_slot(construct, phase.phase);
     if (slot == OMPP_NO_SLOT)
         fail(x, OMPP_E_FORMAT, "%s has no phase \"%s\"", ompp_constructs[construct].full, ompp_phase_name[phase.phase]);
     for (unsigned i = 0; x->rc == 0 && i < OMPP_SLOT_NUM; i++) x->values[ompp_value_index(slot, i)] = phase.item[i];

@@ -65,7 +65,7 @@ void ompp_event_phase(ompp_region_ref_t region, ompp_phase_t phase, ompp_time_t 
     if (!thread || !region || thread->skipped || !ompp_guard_enter(thread)) return;
     ompp_a_frame_t *frame = ompp_settled_top(thread, t);
     ompp_a_node_t *node = ompp_node(thread, frame->node);
-    unsigned slot = ompp_phase_slot[node->construct][phase];
+    unsigned slot = ompp_phase_slot(node->construct, phase);
     if (node->region == region && slot != OMPP_NO_SLOT && !(frame->flags & OMPP_FRAME_F_RECURSIVE)) {
         ompp_frame_book(thread, frame, t);
         ompp_frame_to(thread, frame, slot);

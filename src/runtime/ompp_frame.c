@@ -258,7 +258,7 @@ void ompp_event_barrier_phase(bool begin, ompp_time_t t)
     ompp_a_frame_t *frame = ompp_top(thread);
     ompp_a_node_t *node = ompp_node(thread, frame->node);
     unsigned slot = thread->stack->top && node->construct < OMPP_CONSTRUCT_NUM
-                        ? ompp_phase_slot[node->construct][OMPP_PHASE_EXITBAR]
+                        ? ompp_phase_slot(node->construct, OMPP_PHASE_EXITBAR)
                         : OMPP_NO_SLOT;
     if (slot != OMPP_NO_SLOT && begin && frame->flags & OMPP_FRAME_F_ENDED) {
         /* The wait counts from the end of the user's code, which was stamped then. */
@@ -281,7 +281,7 @@ ompp_barrier_state_t ompp_event_barrier_state(void)
     if (frame->flags & OMPP_FRAME_F_BARRIER) return OMPP_BARRIER_BEGUN;
     if (!(frame->flags & OMPP_FRAME_F_ENDED)) return OMPP_BARRIER_NONE;
     /* Ended in its barrier: it has had it. */
-    return frame->slot == ompp_phase_slot[ompp_node(thread, frame->node)->construct][OMPP_PHASE_EXITBAR] ? OMPP_BARRIER_NONE
+    return frame->slot == ompp_phase_slot(ompp_node(thread, frame->node)->construct, OMPP_PHASE_EXITBAR) ? OMPP_BARRIER_NONE
                                                                                                         : OMPP_BARRIER_AWAITED;
 }
 

@@ -211,11 +211,11 @@ JUMPS static void *follow_dlopen(const char *name, int flags)
     JUMP return real_dlopen(name, flags);
 }
 
-static bool is_of(const void *code, const char *wanted)
+static const char *module_of(const void *code)
 {
     Dl_info module;
 
-    return dladdr(code, &module) && module.dli_fname && strcmp(ompp_known_mpi(module.dli_fname), wanted) == 0;
+    return code && dladdr(code, &module) && module.dli_fname ? module.dli_fname : "";
 }
 
 /*
@@ -231,7 +231,8 @@ static void *in_front(void *library, const char *name)
     void *ours = atomic_load(&opened);
     if (ours && library != RTLD_DEFAULT && library != RTLD_NEXT) {
         real = real_dlsym(library, name);
-        if (real && is_of(real, family)) found = real_dlsym(ours, name);
+        if (strcmp(ompp_known_mpi(module_of(real)), family) == 0) found = real_dlsym(ours, name);
+        if (strcmp(module_of(found), wrappers) != 0) found = NULL; /* data of MPI, or a function that has no wrapper */
     }
     errno = saved;
     return found;

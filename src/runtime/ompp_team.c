@@ -189,7 +189,7 @@ void ompp_event_member_barrier(bool begin, ompp_time_t t)
         ompp_a_node_t *node = ompp_node(thread, frame->node);
         bool master = team->fork_thread == ompp_off(thread, thread->record);
         ompp_phase_t phase = begin ? OMPP_PHASE_EXITBAR : OMPP_PHASE_SHUTDWN;
-        unsigned slot = ompp_phase_slot[node->construct][phase];
+        unsigned slot = ompp_phase_slot(node->construct, phase);
         if (!begin && master) atomic_store_explicit(&team->release, t, memory_order_release);
         if (!begin && !master) {
             /* LLVM libomp tells a worker's leaving at its next fork. */
@@ -219,7 +219,7 @@ void ompp_event_member_end(ompp_time_t t)
         ompp_a_team_t *team = frame && frame->team ? ompp_at(thread, frame->team) : NULL;
         bool master = !team || team->fork_thread == ompp_off(thread, thread->record);
         if (frame && !(frame->flags & OMPP_FRAME_F_LEFT)) {
-            unsigned slot = ompp_phase_slot[ompp_node(thread, frame->node)->construct][OMPP_PHASE_SHUTDWN];
+            unsigned slot = ompp_phase_slot(ompp_node(thread, frame->node)->construct, OMPP_PHASE_SHUTDWN);
             ompp_time_t join = team ? atomic_load_explicit(&team->join, memory_order_acquire) : 0;
             if (!master && join && join < t) t = join;
             if (frame->slot != slot) {

@@ -12,6 +12,13 @@ NEAR = 0.02  # of the run time: a rank may lose the processor between the oracle
 ROUNDS = 12
 
 
+def sends_wait(profile, names, seconds, ranks):
+    """Sends that wait for their receivers: more than half of the time in them would be saved if that were work."""
+    sent = {region for region, name in names.items() if name in ("MPI_Send", "MPI_Ssend", "MPI_Sendrecv")}
+    saved = sum(clock.saved for (region, permille), clock in profile.whatif.clocks.items() if region in sent and permille == 1000)
+    return ["%d ranks: sends that take no time save %.2f of %.2f ms" % (ranks, saved / 1e6, seconds * 1e3)] if saved > 0.1 * seconds * 1e9 else []
+
+
 def compare(verdict, scratch, program, ranks):
     """What is off, and how many were compared."""
     folder = scratch.file("runs", "%d-%d" % (ranks, len(os.listdir(os.path.dirname(scratch.file("runs", "r"))))))
@@ -30,9 +37,14 @@ def compare(verdict, scratch, program, ranks):
             if abs(clock.saved - int(ns)) > NEAR * seconds * 1e9:
                 off.append("%d ranks: region %s faster by %s permille saves %.2f of %.2f ms, predicted %.2f" % (
                     ranks, region, permille, int(ns) / 1e6, seconds * 1e3, clock.saved / 1e6))
+    off += sends_wait(profile, names, seconds, ranks)
+    for (region, permille), clock in profile.whatif.clocks.items():
+        told = clock.time >= 0.9 * profile.whatif.time or "partly" in profile.whatif.flags[region]
+        verdict.check(told, "%d ranks: %s was followed for %d of %d ns, and no flag says so" % (
+            ranks, names.get(region), clock.time, profile.whatif.time))
     flags = set().union(*profile.whatif.flags.values())
     verdict.check(not flags & {"wildcard", "polling", "one-sided", "lost", "clock"}, "%d ranks: flags %s" % (ranks, flags))
-    return off, compared
+    return off, compared + 1
 
 
 def case(name, rounds):

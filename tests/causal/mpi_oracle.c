@@ -96,6 +96,91 @@ static void halo(void)
     timed_region(rank == 2 ? 0 : 1, rank == 2 ? 3 : 1.5);
 }
 
+/*
+ * Messages that MPI does not take over at once: the sender goes on when the receiver is there, as if that had sent it a message. The same
+ * call follows with the other side being the later one.
+ */
+enum { WORDS = 1 << 15 };
+static double out[WORDS], in[WORDS];
+
+static op_t *begin_meeting(int number, int first, int second)
+{
+    end_op(begin_op(SEND, first, 0));
+    if (number > 1) end_op(begin_op(SEND, second, 0));
+    return begin_op(number, first, second);
+}
+
+static void one_sends(int peer, int words, int (*send)(const void *, int, MPI_Datatype, int, int, MPI_Comm))
+{
+    for (int i = 0; i < 2; i++) {
+        timed_region((rank + i) % 2, (rank + i) % 2 ? 1 : 2);
+        op_t *op = begin_meeting(1, peer, 0);
+        if (rank < peer) send(out, words, MPI_DOUBLE, peer, 8, MPI_COMM_WORLD);
+        else MPI_Recv(in, words, MPI_DOUBLE, peer, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        end_op(op);
+    }
+}
+
+static void both_send(int peer)
+{
+    MPI_Request r;
+
+    for (int i = 0; i < 2; i++) {
+        MPI_Irecv(in, WORDS, MPI_DOUBLE, peer, 9, MPI_COMM_WORLD, &r);
+        timed_region((rank + i) % 2, (rank + i) % 2 ? 2 : 1);
+        op_t *op = begin_meeting(1, peer, 0);
+        MPI_Send(out, WORDS, MPI_DOUBLE, peer, 9, MPI_COMM_WORLD);
+        end_op(op);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    }
+}
+
+static void shift(void)
+{
+    const int left = (rank + size - 1) % size, right = (rank + 1) % size;
+
+    for (int i = 0; i < 3; i++) {
+        timed_region((rank + i) % 3, (rank + i) % 3 ? 1 : 2);
+        op_t *op = begin_meeting(2, left, right);
+        MPI_Sendrecv(out, WORDS, MPI_DOUBLE, right, 10, in, WORDS, MPI_DOUBLE, left, 10, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        end_op(op);
+    }
+}
+
+/* The receiver is there when it comes to another call, in which MPI makes progress. */
+static void meanwhile(int peer)
+{
+    MPI_Request r;
+    op_t *op;
+
+    if (rank > peer) MPI_Irecv(in, WORDS, MPI_DOUBLE, peer, 11, MPI_COMM_WORLD, &r);
+    timed_region(rank % 2, rank % 2 ? 3 : 1);
+    if (rank < peer) {
+        op = begin_meeting(1, peer, 0);
+        MPI_Send(out, WORDS, MPI_DOUBLE, peer, 11, MPI_COMM_WORLD);
+        end_op(op);
+        timed_region(0, 1);
+    } else {
+        end_op(begin_op(SEND, peer, 0));
+    }
+    wait_for_all();
+    if (rank < peer) return;
+    op = begin_op(1, peer, 0);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    end_op(op);
+}
+
+static void meetings(void)
+{
+    const int peer = rank ^ 1;
+
+    one_sends(peer, WORDS, MPI_Send);
+    one_sends(peer, 1, MPI_Ssend);
+    both_send(peer);
+    shift();
+    meanwhile(peer);
+}
+
 /* ---- The answer ----------------------------------------------------------------------------------------------------- */
 
 static op_t *of[MAX_RANKS];
@@ -214,6 +299,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < run.rounds; i++) {
         pipeline();
         for (int k = 0; k < 3; k++) halo();
+        meetings();
         if (i % 2) wait_for_all();
     }
     wait_for_all();

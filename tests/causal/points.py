@@ -141,6 +141,35 @@ def under_way(verdict, scratch):
     verdict.check(": no unit began and ended while the same regions were followed" in text, "session: the report does not say that nothing is known")
 
 
+# Case asked of threads.c: region, speed-up in percent, and by what part a request gets shorter: the answer takes all of it, and who asks
+# at once waits until the other has tidied up, too.
+ASKED = [("answer", 50, 0.5), ("answer", 100, 1), ("think", 100, -0.5), ("tidy", 100, 0)]
+
+
+def asked(verdict, scratch):
+    """A request takes as long as its answer, also where coz.h's macros count it, which tell no times; in experiments without their delays."""
+    program = validation.build(scratch, "threads", harness.sources()[0])
+    case = validation.Case("threads", "asked", {}, 0, 60)
+
+    def times():
+        _, outcome = validation.execute(scratch, program, case, OMPP_CAUSAL="virtual")
+        points = {p.name: p for p in outcome.profile().whatif.points}
+        told, coz = points["request"], points["coz request"]
+        verdict.equal((coz.begins, coz.visits), (told.begins, told.visits), "asked: units that coz.h counts")
+        good = 0.8 * told.in_flight < coz.in_flight < 1.2 * told.in_flight
+        return [] if good else ["asked: requests take %d ns, by coz.h %d" % (told.in_flight, coz.in_flight)], 1
+
+    def gains(region, percent, shorter):
+        _, outcome = validation.execute(scratch, program, case, OMPP_CAUSAL="delay", OMPP_CAUSAL_REGION=region, OMPP_CAUSAL_SPEEDUP=str(percent))
+        names = outcome.profile().names()
+        found = [unit_gain(clock) for (_, r, permille), clock in outcome.profile().whatif.units.items() if names[r] == region and clock.time]
+        good = len(found) == 1 and abs(found[0] - shorter) < 0.12
+        return [] if good else ["asked: with %s faster by %d %% a request takes %s less, not %g" % (region, percent, found, shorter)], 1
+    verdict.timed(times)
+    for row in ASKED:
+        verdict.timed(lambda row=row: gains(*row))
+
+
 def languages():
     for name, compiler, source, check in (("c", "gcc", "points.c", check_c), ("cxx", "g++", "points.c", check_c),
                                           ("fortran", "gfortran", "points.f90", check_fortran)):
@@ -166,6 +195,7 @@ def main():
             verdict.check(False, "%s: %s" % (name, failure))
     latency(verdict, scratch)
     under_way(verdict, scratch)
+    asked(verdict, scratch)
     verdict.finish(scratch)
 
 

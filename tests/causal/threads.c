@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "work.h"
 
+#include "coz_like.h"
+
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdbool.h>
@@ -40,6 +42,25 @@ static void join(void)
         in_threads(2, join_thread);
         OMPP_PROGRESS("round");
     }
+}
+
+/* The same two for the whole run: nothing is gained by b. */
+static void *figure_thread(void *number)
+{
+    for (int i = 0; i < run.rounds; i++) {
+        if (number) region("b", 3);
+        else region("a", 6);
+        pthread_barrier_wait(&barrier);
+        if (!number) OMPP_PROGRESS("round");
+    }
+    return NULL;
+}
+
+static void figure(void)
+{
+    pthread_barrier_init(&barrier, NULL, 2);
+    in_threads(2, figure_thread);
+    pthread_barrier_destroy(&barrier);
 }
 
 /* ---- barrier ---- */
@@ -321,6 +342,56 @@ static void crowded(void)
     served(40, 40 * run.rounds, 1);
 }
 
+/* Many regions that are not come to again, then a few that matter; the code outside of them does, too. */
+static void startup(void)
+{
+    char name[8];
+
+    for (int i = 0; i < 24; i++) {
+        snprintf(name, sizeof name, "s%d", i);
+        region(name, 5);
+    }
+    for (int i = 0; i < run.rounds; i++) {
+        region("main", 6);
+        work(scaled("(outside regions)", 4));
+        OMPP_PROGRESS("step");
+    }
+}
+
+/* One asks and waits for the answer, which takes 4; the other tidies up for 2 then, before it can be asked again. */
+static void *answering_thread(void *nothing)
+{
+    for (;;) {
+        sem_wait(&filled_places);
+        if (over) return nothing;
+        region("answer", 4);
+        sem_post(&free_places);
+        region("tidy", 2);
+    }
+}
+
+static void asked(void)
+{
+    pthread_t thread;
+
+    sem_init(&free_places, 0, 0);
+    sem_init(&filled_places, 0, 0);
+    pthread_create(&thread, NULL, answering_thread, NULL);
+    for (int i = 0; i < run.rounds; i++) {
+        region("think", 10);
+        OMPP_BEGIN("request");
+        COZ_BEGIN("coz request");
+        sem_post(&filled_places);
+        sem_wait(&free_places);
+        COZ_END("coz request");
+        OMPP_END("request");
+        OMPP_PROGRESS("round");
+    }
+    over = 1;
+    sem_post(&filled_places);
+    pthread_join(thread, NULL);
+}
+
 /* One that lasts as long as the program. */
 static void session(void)
 {
@@ -333,6 +404,7 @@ static const case_t cases[] = {
     {"join", join}, {"barrier", barriers}, {"mutex", mutexes}, {"queue", queues}, {"semaphore", semaphores}, {"rwlock", readers},
     {"pair", pair}, {"feeder", feeder}, {"spawning", spawning}, {"detached", detached}, {"forgotten", forgotten}, {"left", left},
     {"requests", requests}, {"unfinished", unfinished}, {"crowded", crowded}, {"session", session},
+    {"asked", asked}, {"startup", startup}, {"figure", figure},
 };
 
 int main(int argc, char **argv)

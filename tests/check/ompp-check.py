@@ -317,8 +317,6 @@ class Report:
             column = PROPERTY_COLUMN.get(name, 'exitBarT' if name.startswith('Imbalance') else None)
             if subject.startswith('PROGRAM ') or not column:
                 continue
-            if name == 'ThreadManagement' and subject.startswith('PARALLEL SECTIONS'):
-                continue  # its tables have no column for handing out sections
             if table is None:
                 self.say(i, 'a property of a region that has no table')
                 continue

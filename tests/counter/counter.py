@@ -52,6 +52,16 @@ REFUSED = {
 }
 
 
+def in_header(outcome):
+    """What the header says of each OMPP_CTR: the same in the text, in CSV, and in both when they are made again from the XML."""
+    said = []
+    for form, verb in (("txt", "show"), ("csv", "csv")):
+        shown = harness.execute([harness.command("ompp-report"), verb, outcome.reports("xml")[0]], ".")
+        for text in [shown.out] + [open(path).read() for path in outcome.reports(form)]:
+            said.append(re.findall(r"^OMPP_CTR\d+ *[:,] ?(.*)$", text, re.M))
+    return said[0] if all(s == said[0] for s in said) else said
+
+
 def check_refusals(verdict, program, scratch):
     for event, words in REFUSED.items():
         outcome = harness.run(program, scratch.file("refused-" + event[-5:]), 2, OMPP_CTR1=event, OMPP_CTR2=FAULTS)
@@ -59,6 +69,7 @@ def check_refusals(verdict, program, scratch):
         kinds = [c for c in outcome.profile().coverage if c["kind"] == "refused"]
         verdict.equal(len(kinds), 1, "%s: lines in Coverage" % event)
         near(verdict, of(outcome.profile(), "SINGLE"), 500, event + ": the other counter goes on")
+        verdict.equal(in_header(outcome), ["not counted", FAULTS, "not set", "not set"], event + ": counters of the header")
     if not os.path.exists("/sys/bus/event_source/devices/cpu"):
         outcome = harness.run(program, scratch.file("no-unit"), 2, OMPP_CTR1="PAPI_TOT_CYC")
         verdict.check(any("what can be counted here: perf::TASK-CLOCK" in m and "nearest" not in m for m in outcome.messages()),
@@ -69,6 +80,7 @@ def check_refusals(verdict, program, scratch):
     verdict.check("OMPP_EVAL1='2 * / 3' (" in coverage, "a bad expression is not in Coverage")
     verdict.check("OMPP_DATA_BACKEND=hoks (not understood" in coverage, "a wrong word is not in Coverage")
     outcome = harness.run(program, scratch.file("twice"), 2, OMPP_CTR1=FAULTS, OMPP_CTR5=FAULTS)
+    verdict.equal(in_header(outcome), [FAULTS, "not set", "not set", "not set", "not counted"], "twice: counters of the header")
     verdict.check(any("already OMPP_CTR1" in m for m in outcome.messages()), "a counter twice: %s" % outcome.messages())
 
 

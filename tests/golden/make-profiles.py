@@ -240,11 +240,15 @@ def tiny():
     large = p.node(p.region('PARALLEL LOOP', 2, begin=20, end=22), 0, 200)  # 4 s in 1000 executions; 40 ms in management: 1 % of it
     p.all(large, 1000, startup=10, body=1780, exitbar=200, shutdown=10)  # 400 ms: 2.0
     late = p.node(p.region('PARALLEL', 3, begin=30, end=40), 0, 300)  # 2 s in 4 executions; 600 ms in management: 3.0
-    p.all(late, 2, startup=250, body=(700, 300), exitbar=0, shutdown=50)
+    p.all(late, 2, startup=250, body=(700, 435), exitbar=0, shutdown=50)
     loop = p.node(p.region('LOOP', 4, begin=31, end=33), late, 310)  # 30 us an execution; 100 ms: 0.5
     p.all(loop, 10000, body=250, exitbar=50)
     edge = p.node(p.region('PARALLEL SECTIONS', 5, begin=50, end=60), 0, 400)  # 5 % of its 1 s: 0.25
     p.all(edge, 10000, startup=20, mgmt=0, section=475, exitbar=0, shutdown=5)
+    tasks = p.node(p.region('PARALLEL', 6, begin=70, end=80), 0, 500)  # 400 us an execution without the tasks; 100 ms: 0.5
+    p.all(tasks, 10, startup=50, body=4, exitbar=(436, 0, 426), shutdown=0)
+    own = p.node(p.region('LOOP', 7, begin=41, end=43), late, 320)  # its tasks make it long; 60 ms: 0.3
+    p.all(own, 1000, body=5, exitbar=(130, 0, 100))
     return p
 
 

@@ -49,9 +49,9 @@ __attribute__((unused)) static void come_after(int other, bool late)
     char token = 0;
 
     if (late) {
-        PMPI_Recv(&token, 1, MPI_CHAR, other, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        PMPI_Send(&token, 1, MPI_CHAR, other, 77, MPI_COMM_WORLD); /* it is not in MPI any more when the other goes on */
         usleep(LATE_US);
     } else {
-        PMPI_Send(&token, 1, MPI_CHAR, other, 77, MPI_COMM_WORLD);
+        PMPI_Recv(&token, 1, MPI_CHAR, other, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
 }

@@ -325,6 +325,11 @@ def part_pipe():
     p = subprocess.run([REPORT, '-'], input=b'', stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if p.returncode != 1 or b'standard input:' not in p.stderr or b'empty' not in p.stderr:
         say('an empty pipe: %r' % p)
+    with subprocess.Popen(['yes'], stdout=subprocess.PIPE) as endless:
+        p = subprocess.run([REPORT, '-'], stdin=endless.stdout, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        endless.stdout.close()
+    if p.returncode != 1 or b'standard input: File too large' not in p.stderr:
+        say('a pipe without end: %r' % p)
 
 
 def part_status():

@@ -38,6 +38,20 @@ int main(void)
     return 0;
 }
 """
+INNER = """
+#include <omp.h>
+#include <unistd.h>
+int main(void)
+{
+    omp_set_max_active_levels(2);
+#pragma omp parallel num_threads(2)
+    {
+#pragma omp parallel num_threads(2)
+        usleep(100000);
+    }
+    return 0;
+}
+"""
 MANY = """
 #include <ompp.h>
 #include <stdio.h>
@@ -131,6 +145,18 @@ def test_root(verdict, folder):
                   % (told and told[1], alone, together, duration))
 
 
+def test_inner(verdict, folder):
+    """Threads of inner teams are inside, though the outer region does not have them."""
+    outcome = harness.run(build(folder, "inner", INNER, "-fopenmp"), os.path.join(folder, "run-inner"), 2)
+    profile = outcome.profile()
+    told = re.search(r"^share of thread time outside any measured region: +([\d.]+) %$", open(outcome.reports("txt")[0]).read(), re.M)
+    outer, inner = sorted((profile.total("execT", [region]) for region in profile.find("PARALLEL")), key=len)
+    inside = sum(outer.values()) + sum(time for thread, time in inner.items() if not outer.get(thread))
+    slots, duration = int(profile.ranks[0]["threads"]), int(profile.ranks[0]["duration-ns"])
+    verdict.check(told and slots == 4 and abs(float(told[1]) - 100 * (1 - inside / slots / duration)) < 0.11,
+                  "teams in teams: %s by Coverage; %d inside, %d threads for %d" % (told and told[1], inside, slots, duration))
+
+
 def test_room(verdict, folder):
     """Every entry is counted: in a region, or as dropped."""
     outcome = harness.run(build(folder, "many", MANY), os.path.join(folder, "run-many"), 1, OMPP_MEMORY="256k")
@@ -202,7 +228,7 @@ def test_bound(verdict, folder):
 def main():
     verdict, scratch = harness.Verdict("coverage"), harness.Scratch("coverage")
     try:
-        for test in (test_outside, test_root, test_room, test_counters, test_imports, test_bound):
+        for test in (test_outside, test_root, test_inner, test_room, test_counters, test_imports, test_bound):
             test(verdict, scratch.path)
     except harness.Failure as failure:
         verdict.check(False, str(failure))

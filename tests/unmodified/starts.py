@@ -96,6 +96,23 @@ int main(int argc, char **argv)
     return wait(NULL) < 0;
 }
 """
+# What stands between a program and the system may not know AT_EXECVE_CHECK, and execute.
+IGNORES = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+long syscall(long number, ...)
+{
+    long (*real)(long, ...), word[6];
+    va_list words;
+    va_start(words, number);
+    for (int i = 0; i < 6; i++) word[i] = va_arg(words, long);
+    va_end(words);
+    *(void **)&real = dlsym(RTLD_NEXT, "syscall");
+    return real(number, word[0], word[1], word[2], word[3], number == SYS_execveat ? word[4] & ~0x10000L : word[4], word[5]);
+}
+"""
 LATE = """
 #include <dlfcn.h>
 #include <string.h>
@@ -271,6 +288,9 @@ def refused(case):
         case.run("a program that somebody writes into", ["--", "./exec", "busy"], 3, 0, ("nothing was measured",), PATH=case.folder + ":" + os.environ["PATH"])
     else:
         print("note: not tested: programs that somebody writes into, of which this system does not say it")
+    case.build("ignores", IGNORES + EXEC.replace("#define _GNU_SOURCE", ""), "-rdynamic")
+    done = case.run("a system that executes where it is to check alone", ["--", "./ignores", "execv"], 0, 1, ())
+    case.verdict.equal(done.out, "2\n", "a system that executes where it is to check alone: output")
     done = case.run("a script without #! comes first", ["--", "./exec", "found"], 0, 0, None)
     case.verdict.equal(done.out, "first\n", "a script without #! comes first: output")
     # The loader as a command: the program is its argument.

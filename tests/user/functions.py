@@ -169,6 +169,17 @@ def test_unload(verdict, scratch, how):
     verdict.equal({n: executions(profile, n) for n in ("inner_one", "inner_two")}, {"inner_one": 6, "inner_two": 8}, how + ": plug-ins")
 
 
+def test_early(verdict, scratch, how):
+    """The first event comes before any constructor, as of libraries that are initialised before ours and call into the program."""
+    program = scratch.file("early-" + how, "early")
+    build(how, "functions_early.c", program, HOOKS)
+    outcome = harness.execute([program], os.path.dirname(program))
+    verdict.equal(outcome.out, "9\n", how + ": early: result")
+    profile = outcome.profile()
+    verdict.equal({n: executions(profile, n) for n in ("early", "inner", "late", "main")}, {"early": 1, "inner": 7, "late": 1, "main": 1},
+                  how + ": early")
+
+
 def main():
     verdict, scratch = harness.Verdict("functions"), harness.Scratch("functions")
     for how in harness.sources():
@@ -178,6 +189,7 @@ def main():
             program = test_c(verdict, scratch, how, optimise)
         test_choice(verdict, scratch, how, program)
         test_unload(verdict, scratch, how)
+        test_early(verdict, scratch, how)
     if shutil.which("strip"):
         test_stripped(verdict, scratch, program)
     if shutil.which("gfortran"):

@@ -19,7 +19,7 @@ static void phase(ompp_profile_t *p, uint32_t node, uint32_t location, ompp_phas
 {
     uint32_t construct = p->regions[p->nodes[node].region].construct;
     uint64_t *v = ompp_profile_block(p, node, location, OMPP_SET_PHASES, 0, ompp_phase_values(construct));
-    uint64_t *slot = v + ompp_value_index(ompp_phase_slot[construct][phase], 0);
+    uint64_t *slot = v + ompp_value_index(ompp_phase_slot(construct, phase), 0);
 
     v[0] = 1;
     slot[OMPP_SLOT_TIME] = time;
@@ -45,7 +45,7 @@ static uint64_t value(const ompp_profile_t *p, uint32_t node, ompp_phase_t ph, u
 {
     const ompp_block_t *b = ompp_profile_find_block(p, node, 0, OMPP_SET_PHASES, 0);
 
-    return b->values[ompp_value_index(ompp_phase_slot[p->regions[p->nodes[node].region].construct][ph], what)];
+    return b->values[ompp_value_index(ompp_phase_slot(p->regions[p->nodes[node].region].construct, ph), what)];
 }
 
 /* PARALLEL 10-20 with an inner construct of one work phase on the same line, and a USER REGION in that. */

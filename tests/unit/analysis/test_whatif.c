@@ -2,6 +2,7 @@
 #include "analysis/ompp_whatif.h"
 #include "analysis/ompp_whatif_priv.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -34,7 +35,8 @@ static void fill(ompp_whatif_clock_t *clock, uint32_t n, double gain, double spr
 
 static ompp_gain_t corrected(const ompp_whatif_clock_t *clock, double correction)
 {
-    ompp_gain_t gain = {.gain = ompp_whatif_gain_of((double)clock->time_ns, (double)(int64_t)clock->saved_ns, 0)};
+    const double gained = ompp_whatif_gain_of((double)clock->time_ns, (double)(int64_t)clock->saved_ns, 0);
+    ompp_gain_t gain = {.permille = clock->permille, .gain = gained};
 
     ompp_whatif_interval(clock, correction, &gain);
     return gain;
@@ -79,6 +81,48 @@ static void blocks_that_disagree(void **state)
     assert_int_equal(interval_of(&clock).interval, OMPP_INTERVAL_WIDE);
     fill(&clock, 8, 0.6, 0.2); /* about as wide as the gain is large: that says something */
     assert_int_equal(interval_of(&clock).interval, OMPP_INTERVAL_KNOWN);
+}
+
+/* Where the order of messages decides who works, the interval holds what it is if that changes nothing, and if all is shared anew. */
+static void shared_anew(void **state)
+{
+    ompp_gain_t gain = {.permille = 500, .gain = 0.15, .low = 0.14, .high = 0.16, .interval = OMPP_INTERVAL_KNOWN};
+
+    (void)state;
+    ompp_whatif_spread_anew(0.44, &gain);
+    assert_true(gain.low == 0.14 && gain.high == 0.22);
+    ompp_whatif_spread_anew(0.1, &gain);
+    assert_true(gain.low == 0.05 && gain.high == 0.22);
+    gain = (ompp_gain_t){.permille = 500, .interval = OMPP_INTERVAL_FEW};
+    ompp_whatif_spread_anew(0.44, &gain);
+    assert_true(gain.interval == OMPP_INTERVAL_FEW && gain.high == 0);
+}
+
+/* A region that takes half its time gains half of the run at most, however little of it was seen. */
+static void bounded(void **state)
+{
+    static ompp_whatif_clock_t clock;
+
+    (void)state;
+    srand(5);
+    fill(&clock, 20, 0.3, 0);
+    assert_true(fabs(corrected(&clock, 1.5).gain - 0.45) < 1e-6);
+    assert_true(fabs(corrected(&clock, 2).gain - 0.5) < 1e-6);
+    fill(&clock, 20, 0.6, 0); /* nor is it made less */
+    assert_true(fabs(corrected(&clock, 2).gain - 0.6) < 1e-6);
+}
+
+/* Experiments of five units each: one more or less at an end is a fifth. */
+static void ends_apart(void **state)
+{
+    static ompp_whatif_clock_t clock;
+    ompp_gain_t gain;
+
+    (void)state;
+    fill(&clock, 8, 0.3, 0.01);
+    const ompp_gain_t before = gain = interval_of(&clock);
+    ompp_whatif_ends_apart(&clock, &gain);
+    assert_true(fabs(before.low - gain.low - 0.2) < 1e-9 && fabs(gain.high - before.high - 0.2) < 1e-9);
 }
 
 /* A region that was followed for a part of the run: what counts is the interval that is told, not that of the part. */
@@ -154,6 +198,9 @@ int main(void)
         cmocka_unit_test(few_blocks),
         cmocka_unit_test(blocks_that_disagree),
         cmocka_unit_test(corrected_intervals),
+        cmocka_unit_test(shared_anew),
+        cmocka_unit_test(ends_apart),
+        cmocka_unit_test(bounded),
         cmocka_unit_test(control),
         cmocka_unit_test(blocks_of_the_last_rank),
     };

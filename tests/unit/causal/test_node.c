@@ -41,6 +41,16 @@ int ompp_causal_slot_of(uint64_t key)
     return (int)(key - KEY);
 }
 
+int ompp_causal_slot_with(uint64_t key)
+{
+    return (int)(key - KEY);
+}
+
+int ompp_causal_known_with(uint64_t key)
+{
+    return (int)(key - KEY);
+}
+
 void ompp_causal_heard_of(unsigned slot, uint64_t work)
 {
     (void)slot;

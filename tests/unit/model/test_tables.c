@@ -61,7 +61,7 @@ static void constructs(void **state)
         assert_in_range(row->ncolumns, 2, OMPP_MAX_COLUMNS);
         for (unsigned s = 0; s < row->nphases; s++) {
             assert_true(row->phases[s] < OMPP_PHASE_NUM);
-            assert_int_equal(ompp_phase_slot[c][row->phases[s]], s); /* not so when a phase stands twice */
+            assert_int_equal(ompp_phase_slot(c, row->phases[s]), s); /* not so when a phase stands twice */
         }
     }
     assert_int_equal(ompp_construct_by_name("nonsense"), OMPP_CONSTRUCT_NUM);
@@ -83,7 +83,7 @@ static void columns(void **state)
             seen[column] = true;
             ompp_column_source_t source = ompp_columns[column].source;
             if (source == OMPP_SOURCE_TIME || source == OMPP_SOURCE_TIME_LESS || source == OMPP_SOURCE_COUNT)
-                assert_int_not_equal(ompp_phase_slot[c][ompp_columns[column].arg], OMPP_NO_SLOT);
+                assert_int_not_equal(ompp_phase_slot(c, ompp_columns[column].arg), OMPP_NO_SLOT);
         }
         assert_true(split <= 1);
     }
@@ -95,7 +95,7 @@ static void rules(void **state)
     (void)state;
     for (size_t i = 0; i < ompp_nrules; i++) {
         const ompp_rule_t *rule = &ompp_rules[i];
-        assert_int_not_equal(ompp_phase_slot[rule->construct][rule->phase], OMPP_NO_SLOT);
+        assert_int_not_equal(ompp_phase_slot(rule->construct, rule->phase), OMPP_NO_SLOT);
         assert_true(rule->class < OMPP_CLASS_NUM && rule->class_few < OMPP_CLASS_NUM);
     }
     for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++)
@@ -116,7 +116,7 @@ static void properties(void **state)
     for (size_t i = 0; i < ompp_nproperty_rules; i++) {
         const ompp_property_rule_t *rule = &ompp_property_rules[i];
         bool last = i + 1 == ompp_nproperty_rules || rule[1].construct != rule->construct;
-        assert_int_not_equal(ompp_phase_slot[rule->construct][rule->phase], OMPP_NO_SLOT);
+        assert_int_not_equal(ompp_phase_slot(rule->construct, rule->phase), OMPP_NO_SLOT);
         assert_true(last == (rule->when == OMPP_WHEN_ALWAYS || rule->when == OMPP_WHEN_OFTEN));
         for (size_t k = 0; k < i; k++)
             assert_true(ompp_property_rules[k].construct != rule->construct || rule[-1].construct == rule->construct);
