@@ -255,6 +255,7 @@ ompp_causal_thread_t *ompp_causal_enter(void)
 static ompp_sync_subscriber_t subscriber = {
     .combine = ompp_causal_combine,
     .stamp = ompp_causal_stamp,
+    .rests = ompp_causal_resting,
     .adopt = ompp_causal_adopt,
     .pay = ompp_causal_pay,
     .clock = ompp_causal_clock,
@@ -282,6 +283,7 @@ void ompp_causal_start(void)
     atomic_store(&ompp_causal.set, 1);
     ompp_causal.rule = (ompp_clocks_rule_t){.percent = {25, 50, 75, 100}};
     if (ompp_causal.mode == OMPP_WHATIF_DELAY) ompp_causal.rule = (ompp_clocks_rule_t){.delays = true};
+    ompp_causal_calibrate();
     ompp_causal_limit_slots((unsigned)ompp_env.causal_clocks / OMPP_WHATIF_SPEEDUPS);
     subscriber.stamp_size = ompp_causal_stamp_size();
     if (ompp_causal.rule.delays) subscriber.shared_size = ompp_causal_node_size();

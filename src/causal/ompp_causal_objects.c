@@ -645,13 +645,6 @@ static void resume(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t
     if (kind == OMPP_SYNC_BARRIER && !ompp_event_team()) ompp_causal_crowd_spoil(self);
 }
 
-static void go_on_resting(ompp_causal_thread_t *self, ompp_time_t t)
-{
-    self->clocks.waiting = 0;
-    if (t > self->clocks.since) self->clocks.since = t;
-    ompp_causal_settle(self);
-}
-
 void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 {
     ompp_causal_thread_t *self = object ? ompp_causal_enter() : NULL;
@@ -661,7 +654,7 @@ void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
     /* What was waited for belongs to the set of regions of before. */
     if (kind == OMPP_SYNC_FORK) ompp_causal_settle(self);
     self->syncs++;
-    if (ompp_causal_rests(self) && is_let_pass(kind)) go_on_resting(self, t);
+    if (ompp_causal_rests(self) && is_let_pass(kind)) ompp_causal_pass(self, t);
     else resume(self, kind, object, t);
     if (kind == OMPP_SYNC_BARRIER && self->main) at_barrier(self, self->clocks.since);
     ompp_causal_timed(self, begin);

@@ -17,6 +17,22 @@ static struct {
 #define STRIDE 16u
 #define LONGEST_EVENT 4000u /* ns: an event is hundreds */
 
+#define READS 64u
+
+static ompp_time_t reading; /* ns between two looks at the clock with nothing between them */
+
+void ompp_causal_calibrate(void)
+{
+    ompp_time_t least = LONGEST_EVENT, t = ompp_event_now();
+
+    for (unsigned i = 0; i < READS; i++) {
+        const ompp_time_t now = ompp_event_now();
+        if (now - t < least) least = now - t;
+        t = now;
+    }
+    reading = least;
+}
+
 ompp_time_t ompp_causal_time_event_slow(ompp_causal_thread_t *self)
 {
     self->timed_paused = self->paused;
@@ -25,9 +41,9 @@ ompp_time_t ompp_causal_time_event_slow(ompp_causal_thread_t *self)
 
 void ompp_causal_timed_slow(ompp_causal_thread_t *self, ompp_time_t begin)
 {
-    const ompp_time_t taken = ompp_event_now() - begin - (self->paused - self->timed_paused);
+    const ompp_time_t all = ompp_event_now() - begin - (self->paused - self->timed_paused), taken = all > reading ? all - reading : 0;
 
-    self->spent += (taken < LONGEST_EVENT ? taken : LONGEST_EVENT) * (self->timed_for ? self->timed_for : 1);
+    self->spent += (taken < LONGEST_EVENT ? taken : LONGEST_EVENT) * (self->timed_for ? self->timed_for : 1) + 2 * reading;
     self->timed_in = STRIDE / 2 + (uint32_t)((self->moves + self->syncs) * 0x9e3779b97f4a7c15u >> 60);
     self->timed_for = self->timed_in + 1;
 }
@@ -42,15 +58,7 @@ ompp_time_t ompp_causal_spent(void)
 
 void ompp_causal_spend(ompp_time_t ns)
 {
-    if (ompp_causal_self) ompp_causal_self->carried += ns;
-}
-
-ompp_time_t ompp_causal_carried(void)
-{
-    ompp_time_t sum = 0;
-
-    for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next) sum += t->carried;
-    return sum;
+    if (ompp_causal_self) ompp_causal_self->spent += ns;
 }
 
 double ompp_causal_afford(ompp_fine_t now)

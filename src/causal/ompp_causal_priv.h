@@ -122,8 +122,7 @@ typedef struct ompp_causal_thread {
     uint64_t moves, syncs, lost;
     uint32_t timed_in, timed_for; /* events until one is timed; that it stands for */
     ompp_time_t timed_paused; /* paused, when that one began */
-    ompp_time_t spent;       /* ns on events, as those that were timed say */
-    ompp_time_t carried;     /* ns on carrying stamps between ranks */
+    ompp_time_t spent;       /* ns on events, as those that were timed say, and on carrying stamps between ranks */
     _Atomic bool used;
     struct ompp_causal_thread *next;
 } ompp_causal_thread_t;
@@ -242,6 +241,14 @@ static inline bool ompp_causal_rests(const ompp_causal_thread_t *self)
     return self->clocks.set == atomic_load_explicit(&ompp_causal.rest, memory_order_relaxed);
 }
 
+/** \brief While clocks rest, the thread has waited until t. */
+static inline void ompp_causal_pass(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    self->clocks.waiting = 0;
+    if (t > self->clocks.since) self->clocks.since = t;
+    ompp_causal_settle(self);
+}
+
 /* ---- What it costs (ompp_causal_order.c) ------------------------------------------------------------------------------ */
 
 ompp_time_t ompp_causal_time_event_slow(ompp_causal_thread_t *self);
@@ -260,9 +267,11 @@ static inline void ompp_causal_timed(ompp_causal_thread_t *self, ompp_time_t beg
     if (__builtin_expect(begin != 0, 0)) ompp_causal_timed_slow(self, begin);
 }
 
-/** \return ns that events have taken all threads so far; that stamps between ranks have. */
+/** \brief Learns what measuring itself takes. */
+void ompp_causal_calibrate(void);
+
+/** \return ns that events, and carrying stamps between ranks, have taken all threads so far. */
 ompp_time_t ompp_causal_spent(void);
-ompp_time_t ompp_causal_carried(void);
 void ompp_causal_spend(ompp_time_t ns);
 
 /* ---- Objects (ompp_causal_objects.c) ---------------------------------------------------------------------------------- */
@@ -351,7 +360,8 @@ void ompp_causal_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp
 /* ---- Other processes (ompp_causal_remote.c) --------------------------------------------------------------------------- */
 
 size_t ompp_causal_stamp_size(void);
-void ompp_causal_stamp(void *stamp, ompp_time_t t);
+size_t ompp_causal_stamp(void *stamp, ompp_time_t t);
+bool ompp_causal_resting(void);
 void ompp_causal_combine(void *into, const void *other);
 ompp_time_t ompp_causal_adopt(const void *stamp, const ompp_sync_wait_t *wait);
 void ompp_causal_clock(const ompp_sync_clock_t *clock);

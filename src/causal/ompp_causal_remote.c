@@ -5,6 +5,7 @@
 #include "causal/ompp_causal_priv.h"
 #include "causal/ompp_progress_priv.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
@@ -90,15 +91,37 @@ static void put_clocks(remote_t *remote, const ompp_stamp_t *own, ompp_fine_t sh
     for (unsigned i = 0; i < own->used; i++) remote->v[i] = own->v[i] + shift;
 }
 
-void ompp_causal_stamp(void *stamp, ompp_time_t t)
+bool ompp_causal_resting(void)
+{
+    const uint64_t rest = atomic_load_explicit(&ompp_causal.rest, memory_order_relaxed);
+
+    return rest && rest == atomic_load_explicit(&ompp_causal.set, memory_order_relaxed);
+}
+
+/* While clocks rest: the number of the set says that they do, and that others may begin again. */
+static size_t put_rest(remote_t *remote, ompp_time_t t)
+{
+    const ompp_fine_t now = (ompp_fine_t)t * OMPP_FINE;
+
+    remote->t = now + shift_at(now);
+    remote->set = present_set();
+    return offsetof(remote_t, keys);
+}
+
+size_t ompp_causal_stamp(void *stamp, ompp_time_t t)
 {
     ompp_causal_thread_t *self = ompp_causal_enter();
     remote_t *remote = stamp;
 
     memset(remote, 0, ompp_causal_stamp_size());
-    if (!self) return;
+    if (!self) return 0;
     ompp_causal_settle(self);
     self->syncs++;
+    if (ompp_causal_rests(self)) {
+        const size_t bytes = put_rest(remote, t);
+        ompp_causal_leave(self);
+        return bytes;
+    }
     if (ompp_causal_is_overdue(t)) ompp_causal_at_join(self, 0, t);
     if (ompp_causal.rule.delays) ompp_causal_note_message();
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
@@ -112,6 +135,7 @@ void ompp_causal_stamp(void *stamp, ompp_time_t t)
     if (ompp_causal.rule.delays) put_delays(remote, &self->own, shift, t);
     else put_clocks(remote, &self->own, shift);
     ompp_causal_leave(self);
+    return ompp_causal.rule.delays ? ompp_causal_stamp_size() : offsetof(remote_t, v) + remote->used * sizeof remote->v[0];
 }
 
 static int position(const remote_t *stamp, uint64_t key)
@@ -332,6 +356,21 @@ void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t)
     self->met_all = self->met_some = false;
 }
 
+/* Whom it has met, and in what way. */
+static void note_meeting(ompp_causal_thread_t *self, ompp_sync_remote_t kind)
+{
+    self->met_all = kind == OMPP_SYNC_ALL || (kind == OMPP_SYNC_GROUP && !ompp_causal.rule.delays);
+    self->met_some = kind == OMPP_SYNC_GROUP;
+}
+
+static void go_on_resting(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait)
+{
+    ompp_causal_pass(self, wait->end);
+    note_meeting(self, wait->kind);
+    ompp_causal_met(self, wait->end);
+    ompp_causal_leave(self);
+}
+
 ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
 {
     ompp_causal_thread_t *self = ompp_causal_enter();
@@ -345,6 +384,10 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
     self->proposed.number = 0;
     if (remote && remote->set > present_set() && !ompp_causal.rule.delays)
         ompp_causal_follow_set(self, remote->set, remote->keys, wait->begin);
+    if (ompp_causal_rests(self)) {
+        go_on_resting(self, wait);
+        return 0;
+    }
     if (remote && remote->t > 0 && ompp_causal.rule.delays) learn(self, remote, wait->kind);
     if (remote && remote->t > 0) {
         translate(self, remote, &self->other);
@@ -361,8 +404,7 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
         self->clocks.since = arrived > (ompp_fine_t)wait->begin ? (ompp_time_t)arrived : wait->begin;
         ompp_clocks_count(&self->clocks, wait->end);
     }
-    self->met_all = wait->kind == OMPP_SYNC_ALL || (wait->kind == OMPP_SYNC_GROUP && !ompp_causal.rule.delays);
-    self->met_some = wait->kind == OMPP_SYNC_GROUP;
+    note_meeting(self, wait->kind);
     if (!pause) ompp_causal_met(self, wait->end);
     ompp_causal_leave(self);
     return pause ? wait->end + pause : 0;

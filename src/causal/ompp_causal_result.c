@@ -486,6 +486,6 @@ void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
     ompp_causal_orders(&replayed, &kept);
     atomic_store(&result.whatif->replayed, replayed);
     atomic_store(&result.whatif->kept, kept);
-    atomic_store(&result.whatif->cost_ns, ompp_causal_spent() + ompp_causal_carried());
+    atomic_store(&result.whatif->cost_ns, ompp_causal_spent());
     ompp_causal_unlock(&result.lock);
 }

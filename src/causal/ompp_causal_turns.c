@@ -29,7 +29,7 @@ static _Atomic uint32_t lock;
 /* When clocks rest, and when they do again. Under the lock, but for what is looked at first. */
 static struct {
     _Atomic ompp_time_t look; /* not before */
-    ompp_time_t spent;        /* on events, until the present set */
+    ompp_time_t spent;        /* until the present set */
 } resting;
 
 /* Regions by the time spent in them, for one choice. */

@@ -59,6 +59,10 @@ ompp_time_t ompp_mpi_polled(ompp_time_t begin, bool success)
 {
     ompp_time_t since;
 
+    if (ompp_sync_rests()) {
+        asking.since = 0;
+        return begin;
+    }
     if (!asking.since) {
         asking.since = begin;
         asking.usage = usage_at(begin);
@@ -123,7 +127,7 @@ static bool is_blocking(const ompp_mpi_stamp_t *s)
 static void send_before(ompp_mpi_stamp_t *s)
 {
     const bool can = can_send(s);
-    const uint64_t waits = can ? waits_for_receiver(s) : 0;
+    const uint64_t waits = can && !ompp_sync_rests() ? waits_for_receiver(s) : 0;
 
     if (can) s->receipt = ompp_mpi_stamp_send(s->channel, s->peer, s->tag, waits, 0, false, s->begin);
     if (waits && is_blocking(s)) ompp_mpi_progress_before(s->begin);
@@ -164,7 +168,7 @@ static void receive_before(ompp_mpi_stamp_t *s)
     ompp_mpi_progress_before(s->begin);
     if (!s->channel) return;
     if (any) ompp_mpi_substitute(s, 1);
-    if (any || !ompp_mpi_asks(s->channel) || (s->op != OMPP_MPI_STAMP_RECV && s->op != OMPP_MPI_STAMP_SENDRECV)) return;
+    if (any || !ompp_mpi_asks(s->channel) || ompp_sync_rests() || (s->op != OMPP_MPI_STAMP_RECV && s->op != OMPP_MPI_STAMP_SENDRECV)) return;
     ompp_mpi_stamp_bring_on();
     ompp_mpi_stamp_acknowledge(s->channel, source_of(s), tag_of(s), s->begin, NULL);
 }
@@ -237,7 +241,7 @@ static void keep(ompp_mpi_stamp_t *s, ompp_mpi_pending_t kind, int peer, int tag
     r->active = !r->persistent;
     if (kind == OMPP_MPI_PENDING_SEND && s->typed && s->op != OMPP_MPI_STAMP_BSEND_INIT)
         r->waiting = OMPP_MPI_STARTED_WAIT ? OMPP_MPI_SYNCHRONOUS : waits_for_receiver(s);
-    if (s->op == OMPP_MPI_STAMP_IRECV && ompp_mpi_asks(s->channel) && !ompp_mpi_stamp_acknowledge(s->channel, peer, tag, s->begin, NULL))
+    if (s->op == OMPP_MPI_STAMP_IRECV && ompp_mpi_asks(s->channel) && !ompp_sync_rests() && !ompp_mpi_stamp_acknowledge(s->channel, peer, tag, s->begin, NULL))
         ompp_mpi_request_posted(r);
     ompp_mpi_request_put(r, handle);
 }

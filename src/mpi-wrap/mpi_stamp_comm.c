@@ -19,7 +19,7 @@
 /* Communicators of MPI are a bounded resource: beyond these the user's carry no clocks. */
 #define MAX_CHANNELS 200
 #define BUCKETS 64u
-enum { VERSION = 3 };
+enum { VERSION = 4 };
 
 struct ompp_mpi_stamping ompp_mpi_stamping_state = {.receipts = MPI_COMM_NULL};
 

@@ -100,6 +100,20 @@ bool ompp_mpi_stamp_complete(MPI_Request *request, double limit_seconds)
     }
 }
 
+static ompp_mpi_header_t *header_of(unsigned char *message)
+{
+    return (ompp_mpi_header_t *)(void *)message;
+}
+
+/* What was not sent is 0. \return true. */
+static bool complete_message(unsigned char *message)
+{
+    const size_t there = header_of(message)->bytes, all = ompp_mpi_stamping_state.bytes;
+
+    if (there < all) memset(ompp_mpi_stamp_of(message) + there, 0, all - there);
+    return true;
+}
+
 bool ompp_mpi_stamp_fetch(MPI_Comm own, int source, int tag, double limit_seconds, unsigned char *message)
 {
     MPI_Request request;
@@ -108,10 +122,10 @@ bool ompp_mpi_stamp_fetch(MPI_Comm own, int source, int tag, double limit_second
 
     if (!there && PMPI_Iprobe(source, tag, own, &there, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
     if (!there || PMPI_Irecv(message, (int)message_bytes(), MPI_BYTE, source, tag, own, &request) != MPI_SUCCESS) return false;
-    if (ompp_mpi_stamp_complete(&request, limit_seconds > 0 ? limit_seconds : 1)) return true;
+    if (ompp_mpi_stamp_complete(&request, limit_seconds > 0 ? limit_seconds : 1)) return complete_message(message);
     if (PMPI_Cancel(&request) != MPI_SUCCESS || PMPI_Wait(&request, &status) != MPI_SUCCESS) return false;
     PMPI_Test_cancelled(&status, &cancelled);
-    return !cancelled;
+    return !cancelled && complete_message(message);
 }
 
 /* ---- Messages of ours on their way ---------------------------------------------------------------------------------- */
@@ -206,7 +220,7 @@ static void send_message(MPI_Comm own, int dest, int tag, unsigned char *message
     parcel_t *p;
 
     if (!quiet) reclaim_sent();
-    if (PMPI_Isend(message, (int)message_bytes(), MPI_BYTE, dest, tag, own, &request) != MPI_SUCCESS ||
+    if (PMPI_Isend(message, (int)(sizeof(ompp_mpi_header_t) + header_of(message)->bytes), MPI_BYTE, dest, tag, own, &request) != MPI_SUCCESS ||
         (!quiet && ompp_mpi_stamp_complete(&request, 0))) {
         ompp_mpi_stamp_free(message);
         return;
@@ -222,8 +236,8 @@ static unsigned char *new_message(unsigned receipt, unsigned flags, ompp_time_t 
     unsigned char *message = ompp_mpi_stamp_new();
 
     if (!message) return NULL;
-    *(ompp_mpi_header_t *)(void *)message = (ompp_mpi_header_t){.time_ns = ompp_mpi_clock_common(t), .receipt = receipt, .flags = flags};
-    ompp_sync_stamp(ompp_mpi_stamp_of(message), t);
+    *header_of(message) = (ompp_mpi_header_t){.time_ns = ompp_mpi_clock_common(t), .receipt = receipt, .flags = flags};
+    header_of(message)->bytes = ompp_sync_stamp(ompp_mpi_stamp_of(message), t);
     return message;
 }
 
@@ -264,7 +278,7 @@ static _Atomic int *votes_of(const ompp_mpi_receipt_t *receipt)
 
 static int64_t ready_at(const ompp_mpi_receipt_t *receipt)
 {
-    return ((const ompp_mpi_header_t *)(const void *)receipt->message)->time_ns;
+    return header_of(receipt->message)->time_ns;
 }
 
 /* A receipt that nobody has waited for. */
@@ -369,7 +383,7 @@ bool ompp_mpi_receipt_take(ompp_mpi_receipt_t *receipt, ompp_time_t begin, ompp_
     if ((always || !is_short) && wait_for_receipt(receipt, is_short && !always ? 0 : limit)) {
         const int64_t t = ready_at(receipt), since = ompp_mpi_clock_common(begin);
         waited = (always || t > since) && t <= receipt->end;
-        if (waited) ompp_sync_combine(sum, ompp_mpi_stamp_of(receipt->message));
+        if (waited && complete_message(receipt->message)) ompp_sync_combine(sum, ompp_mpi_stamp_of(receipt->message));
         if (t <= receipt->end && t > since + SHORT_SEND_NS) atomic_fetch_add_explicit(votes_of(receipt), 1, memory_order_relaxed);
         vote(receipt);
     }
@@ -385,7 +399,7 @@ static bool add_held(ompp_mpi_channel_t *channel, int source, unsigned char *sum
     if (!channel->held) return false;
     pthread_mutex_lock(&channel->lock);
     for (const ompp_mpi_held_t *h = channel->held; h; h = h->next)
-        if (h->message && h->source == source && ((const ompp_mpi_header_t *)(const void *)h->message)->receipt) last = h;
+        if (h->message && h->source == source && header_of(h->message)->receipt) last = h;
     if (last && sum) ompp_sync_combine(sum, ompp_mpi_stamp_of(last->message));
     pthread_mutex_unlock(&channel->lock);
     return last != NULL;

@@ -40,6 +40,7 @@ typedef struct {
     int64_t time_ns;  /* when it was made, by the clock common to all ranks */
     uint32_t receipt; /* number + 1 of the receipt that the sender waits for; 0 = none */
     uint32_t flags;   /* OMPP_WHATIF_F_*: the receiver is to know that the message may come at another time */
+    uint64_t bytes;   /* of the stamp that are sent; the others are 0 */
 } ompp_mpi_header_t;
 
 /* ---- Settled at the start (mpi_stamp_comm.c) ------------------------------------------------------------------------ */
@@ -193,7 +194,7 @@ bool ompp_mpi_stamp_acknowledge(ompp_mpi_channel_t *channel, int source, int tag
 /** \brief In a call in which MPI makes progress: looks after what is on its way. */
 void ompp_mpi_stamp_reclaim(void);
 
-/** \brief One message of ours into buffer, within a limit. */
+/** \brief One message of ours into message, all of it, within a limit. */
 bool ompp_mpi_stamp_fetch(MPI_Comm own, int source, int tag, double limit_seconds, unsigned char *message);
 
 /** \brief A receive was freed while active: its stamp is not to be taken for that of a later message. */

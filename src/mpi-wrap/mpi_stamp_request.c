@@ -206,6 +206,7 @@ void ompp_mpi_progress_before(ompp_time_t begin)
 {
     ompp_mpi_moment_t *moment;
 
+    if (ompp_sync_rests()) return; /* nobody asks for receipts */
     acknowledge_posted(begin);
     if (!__atomic_load_n(&started.first, __ATOMIC_RELAXED)) return;
     moment = malloc(sizeof *moment);
@@ -529,9 +530,10 @@ void ompp_mpi_start_before(ompp_mpi_stamp_t *stamp)
         r->active = true;
         r->begin = stamp->begin;
         r->cancelled = false;
-        if (r->kind == OMPP_MPI_PENDING_RECEIVE && OMPP_MPI_STARTED_WAIT) note_started(r);
+        const bool rests = ompp_sync_rests();
+        if (r->kind == OMPP_MPI_PENDING_RECEIVE && OMPP_MPI_STARTED_WAIT && !rests) note_started(r);
         if (r->kind == OMPP_MPI_PENDING_SEND)
-            r->receipt = ompp_mpi_stamp_send(r->channel, r->peer, r->tag, r->waiting, OMPP_WHATIF_F_OVERLAP, OMPP_MPI_STARTED_WAIT,
-                                             stamp->begin);
+            r->receipt = ompp_mpi_stamp_send(r->channel, r->peer, r->tag, rests ? 0 : r->waiting, OMPP_WHATIF_F_OVERLAP,
+                                             OMPP_MPI_STARTED_WAIT, stamp->begin);
     }
 }

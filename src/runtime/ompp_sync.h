@@ -90,7 +90,8 @@ typedef struct {
 typedef struct {
     size_t stamp_size;
     size_t shared_size;
-    void (*stamp)(void *stamp, ompp_time_t t);
+    size_t (*stamp)(void *stamp, ompp_time_t t);
+    bool (*rests)(void);
     void (*combine)(void *into, const void *other);
     ompp_time_t (*adopt)(const void *stamp, const ompp_sync_wait_t *wait);
     void (*pay)(ompp_time_t until);
@@ -165,12 +166,24 @@ static inline size_t ompp_sync_stamp_size(void)
     return __builtin_expect(s != 0, 0) ? s->stamp_size : 0;
 }
 
-/** \brief The calling thread's state at t, before it sends or arrives. \param[out] stamp  aligned to 8, [ompp_sync_stamp_size()]. */
-static inline void ompp_sync_stamp(void *stamp, ompp_time_t t)
+/**
+ * \brief The calling thread's state at t, before it sends or arrives.
+ * \param[out] stamp  aligned to 8, [ompp_sync_stamp_size()].
+ * \return bytes of it that say something, a multiple of 8: who gets those and zero bytes behind them has got it all.
+ */
+static inline size_t ompp_sync_stamp(void *stamp, ompp_time_t t)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
-    if (__builtin_expect(s != 0, 0)) s->stamp(stamp, t);
+    return __builtin_expect(s != 0, 0) ? s->stamp(stamp, t) : 0;
+}
+
+/** \brief Whether, to save time, nobody follows at present: stamps still have to travel, for when somebody does again, and say little. */
+static inline bool ompp_sync_rests(void)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    return __builtin_expect(s != 0, 0) && s->rests();
 }
 
 /**

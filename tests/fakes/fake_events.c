@@ -142,10 +142,21 @@ static int my_rank;
 static __thread int64_t my_mark;
 static __thread fake_adopted_t adopted;
 
-static void make_stamp(void *stamp, ompp_time_t t)
+static size_t make_stamp(void *stamp, ompp_time_t t)
 {
     (void)t;
     *(fake_stamp_t *)stamp = (fake_stamp_t){my_mark, UINT64_C(1) << my_rank};
+    return sizeof(fake_stamp_t);
+}
+
+static bool rests(void)
+{
+    return false;
+}
+
+static void spend(ompp_time_t ns)
+{
+    (void)ns;
 }
 
 static void combine_stamps(void *into, const void *other)
@@ -193,7 +204,7 @@ static void task(ompp_sync_task_t what, uint64_t which, uint64_t other, ompp_tim
 
 static const ompp_sync_subscriber_t clocks = {
     .stamp_size = sizeof(fake_stamp_t), .stamp = make_stamp, .combine = combine_stamps, .adopt = adopt_stamp, .pay = pay,
-    .clock = set_clock, .alone = say_nothing, .publish = in_process, .wait = in_process, .resume = in_process, .task = task};
+    .clock = set_clock, .alone = say_nothing, .publish = in_process, .wait = in_process, .resume = in_process, .task = task, .rests = rests, .spend = spend};
 
 FAKE_API void fake_mark(int64_t mark)
 {
