@@ -200,6 +200,12 @@ void ompp_causal_choose(const uint64_t keys[OMPP_CLOCKS_SLOTS]);
 /** \brief Without delays, where a unit of work ends: other regions may have their turn. */
 void ompp_causal_may_turn(ompp_causal_thread_t *self, ompp_time_t t);
 
+/** \return until when clocks rest, at least; 0 = they do not, or another rank decides it. */
+ompp_time_t ompp_causal_rests_until(void);
+
+/** \brief Rests are to go on while, for a while, as often on as off; ranks have agreed to tell each other nothing. */
+void ompp_causal_hold(bool on);
+
 /** \brief Rank 0 has chosen other regions: this one follows them, too. \param[in] t  until then the thread knows what it has saved. */
 void ompp_causal_follow_set(ompp_causal_thread_t *self, uint64_t set, const uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t);
 

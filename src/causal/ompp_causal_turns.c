@@ -29,6 +29,7 @@ static _Atomic uint32_t lock;
 /* When clocks rest, and when they do again. Under the lock, but for what is looked at first. */
 static struct {
     _Atomic ompp_time_t look; /* not before */
+    _Atomic int holds;        /* ranks pass each other without stamps */
     ompp_time_t spent;        /* until the present set */
 } resting;
 
@@ -157,13 +158,34 @@ static bool is_due(ompp_time_t t)
     return ompp_causal_nknown() > ompp_causal_nslots() && t >= begin + SHORTEST_NS && (t - begin) * PART >= t;
 }
 
+/* Ranks cannot go on together before they meet with stamps again; when that does not come, apart. */
+static bool is_held(ompp_time_t t)
+{
+    const ompp_time_t begin = atomic_load_explicit(&ompp_causal.rest_begin, memory_order_relaxed);
+    const ompp_time_t end = atomic_load_explicit(&resting.look, memory_order_relaxed);
+
+    return atomic_load_explicit(&resting.holds, memory_order_relaxed) > 0 && t < end + (end - begin);
+}
+
+void ompp_causal_hold(bool on)
+{
+    atomic_fetch_add_explicit(&resting.holds, on ? 1 : -1, memory_order_relaxed);
+}
+
+ompp_time_t ompp_causal_rests_until(void)
+{
+    const bool here = ompp_causal_resting() && ompp_whatif_rank() <= 0;
+
+    return here ? atomic_load_explicit(&resting.look, memory_order_relaxed) : 0;
+}
+
 void ompp_causal_may_turn(ompp_causal_thread_t *self, ompp_time_t t)
 {
     uint64_t keys[OMPP_CLOCKS_SLOTS];
     uint32_t free_lock = 0;
     const bool rests = ompp_causal_rests(self), look = t >= atomic_load_explicit(&resting.look, memory_order_relaxed);
 
-    if (rests ? !look : !look && !is_due(t)) return;
+    if (rests ? !look || is_held(t) : !look && !is_due(t)) return;
     if (ompp_whatif_rank() > 0 || !atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
     const ompp_time_t begin = ompp_event_now();
     if (look && !rests) {

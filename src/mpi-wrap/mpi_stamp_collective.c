@@ -4,6 +4,10 @@
  * waits for anybody that the user's call does not wait for. Non-blocking ones are started with the user's, and end with it.
  *
  * All ranks of the communicator make the user's call; one with a wrong root, which MPI refuses, has none of ours.
+ *
+ * While clocks rest, ours are left out, which all ranks have to agree on: in one of ours in which everybody waits for everybody, rank 0
+ * says how many of the next calls on the communicator have none. It knows until when clocks rest, and how often such calls come; it gives
+ * away half of that time at most, then half of the rest, so that there is one when clocks are to go on.
  */
 #include "mpi-wrap/mpi_stamp_priv.h"
 
@@ -55,7 +59,7 @@ static bool make_room(exchange_t *x, ompp_time_t t)
     x->mine = calloc((size_t)x->stamps + 1, bytes);
     if (!x->mine) return false;
     x->others = x->mine + bytes;
-    ompp_sync_stamp(x->mine, t);
+    ompp_mpi_collective_stamp(x->mine, t);
     return true;
 }
 
@@ -96,6 +100,73 @@ ompp_sync_remote_t ompp_mpi_collective_kind(const ompp_mpi_channel_t *channel, o
     return channel->inter || channel->size < ompp_mpi_stamping_state.ranks ? OMPP_SYNC_GROUP : OMPP_SYNC_ALL;
 }
 
+/* ---- Calls without an exchange ---------------------------------------------------------------------------------------- */
+
+#define MOST_PASSES 65536.0
+#define LATELY 8 /* calls */
+
+/* Behind a stamp: how many of the next calls have none. */
+static uint64_t *passes_of(unsigned char *stamp)
+{
+    return (uint64_t *)(void *)(stamp + ompp_mpi_stamping_state.bytes - sizeof(uint64_t));
+}
+
+void ompp_mpi_collective_stamp(unsigned char *stamp, ompp_time_t t)
+{
+    *passes_of(stamp) = 0;
+    ompp_sync_stamp(stamp, t);
+}
+
+void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other)
+{
+    const uint64_t passes = *(const uint64_t *)(const void *)(other + ompp_mpi_stamping_state.bytes - sizeof(uint64_t));
+
+    ompp_sync_combine(into, other);
+    if (passes > *passes_of(into)) *passes_of(into) = passes;
+}
+
+static bool leads(const ompp_mpi_channel_t *c)
+{
+    return (c->world ? c->world[c->rank] : c->rank) == 0;
+}
+
+static void note_call(ompp_mpi_passing_t *p, ompp_time_t t)
+{
+    const double interval = p->last && t > p->last ? (double)(t - p->last) : 0;
+
+    p->interval += (interval - p->interval) / (p->interval > 0 ? LATELY : 1);
+    p->last = t;
+}
+
+static void set_passes(ompp_mpi_channel_t *c, uint64_t n)
+{
+    if (leads(c) && !n != !c->passing.left) ompp_sync_hold(n > 0);
+    c->passing.left = n;
+}
+
+void ompp_mpi_collective_forget(ompp_mpi_channel_t *channel)
+{
+    if (channel->passing.left) set_passes(channel, 0);
+}
+
+/* A call on the channel begins. \return whether it is one without an exchange. */
+static bool passes(ompp_mpi_channel_t *c, ompp_time_t t)
+{
+    if (leads(c)) note_call(&c->passing, t);
+    if (!c->passing.left) return false;
+    set_passes(c, c->passing.left - 1);
+    return true;
+}
+
+/* How many of the next ones are to have none; 0 on all ranks but one. */
+static uint64_t choose_passes(const ompp_mpi_channel_t *c, ompp_time_t t)
+{
+    const ompp_time_t until = leads(c) ? ompp_sync_rests_until() : 0;
+    const double n = until > t && c->passing.interval > 0 ? (double)(until - t) / 2 / c->passing.interval : 0;
+
+    return (uint64_t)(n < MOST_PASSES ? n : MOST_PASSES);
+}
+
 /* ---- The call ------------------------------------------------------------------------------------------------------- */
 
 void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp)
@@ -104,9 +175,17 @@ void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp)
     ompp_mpi_request_t *r;
 
     if (stamp->op == OMPP_MPI_STAMP_COLL) ompp_mpi_progress_before(stamp->begin);
-    if (!stamp->channel || !plan(stamp->channel, stamp->order, stamp->root, &x) || !make_room(&x, stamp->begin)) return;
+    if (!stamp->channel || !plan(stamp->channel, stamp->order, stamp->root, &x)) return;
+    if (passes(stamp->channel, stamp->begin)) {
+        stamp->passes = x.adopts;
+        return;
+    }
+    if (!make_room(&x, stamp->begin)) return;
     if (stamp->op == OMPP_MPI_STAMP_COLL) {
+        const bool all = ompp_mpi_collective_kind(stamp->channel, stamp->order) == OMPP_SYNC_ALL;
+        if (all) *passes_of(x.mine) = choose_passes(stamp->channel, stamp->begin);
         if (run(&x) == MPI_SUCCESS && x.adopts) {
+            if (all) set_passes(stamp->channel, *passes_of(x.others));
             for (int i = 1; i < x.stamps; i++) add_all(x.others + (size_t)i * ompp_mpi_stamping_state.bytes, 1, x.others);
             stamp->stamp = ompp_mpi_stamp_new();
             if (stamp->stamp) memcpy(ompp_mpi_stamp_of(stamp->stamp), x.others, ompp_mpi_stamping_state.bytes);
@@ -142,8 +221,8 @@ void ompp_mpi_collective_after(ompp_mpi_stamp_t *stamp, bool good)
 
     if (stamp->op == OMPP_MPI_STAMP_COLL) {
         ompp_mpi_stamp_reclaim();
-        if (good && stamp->stamp)
-            ompp_mpi_adopt(ompp_mpi_stamp_of(stamp->stamp), stamp->begin,
+        if (good && (stamp->stamp || stamp->passes))
+            ompp_mpi_adopt(stamp->stamp ? ompp_mpi_stamp_of(stamp->stamp) : NULL, stamp->begin,
                            ompp_mpi_collective_kind(stamp->channel, stamp->order), 0);
         ompp_mpi_stamp_free(stamp->stamp);
         return;

@@ -78,6 +78,7 @@ ompp_mpi_channel_t *ompp_mpi_channel_forget(MPI_Comm comm)
 void ompp_mpi_channel_release(ompp_mpi_channel_t *channel)
 {
     if (!channel || __atomic_sub_fetch(&channel->references, 1, __ATOMIC_ACQ_REL) > 0) return;
+    ompp_mpi_collective_forget(channel);
     PMPI_Comm_free(&channel->shadow);
     pthread_mutex_destroy(&channel->lock);
     free(channel->world);
@@ -301,7 +302,7 @@ static void combine(void *in, void *inout, int *length, MPI_Datatype *type)
 
     (void)type;
     for (int i = 0; i < *length; i++)
-        ompp_sync_combine(into + (size_t)i * ompp_mpi_stamping_state.bytes, from + (size_t)i * ompp_mpi_stamping_state.bytes);
+        ompp_mpi_collective_combine(into + (size_t)i * ompp_mpi_stamping_state.bytes, from + (size_t)i * ompp_mpi_stamping_state.bytes);
 }
 
 /* Whether a status of Fortran may be read as one of C. */
@@ -340,7 +341,7 @@ static bool prepare(MPI_Comm own, size_t bytes)
     struct ompp_mpi_stamping *s = &ompp_mpi_stamping_state;
     int *limit = NULL, found = 0;
 
-    s->bytes = bytes;
+    s->bytes = bytes + sizeof(uint64_t);
     PMPI_Comm_size(own, &s->ranks);
     s->statuses_are_alike = statuses_are_alike();
     PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &found);
@@ -348,7 +349,7 @@ static bool prepare(MPI_Comm own, size_t bytes)
     channels.own = own;
     s->receipts = ompp_mpi_channel_copy(own);
     return s->receipts != MPI_COMM_NULL && PMPI_Comm_group(MPI_COMM_WORLD, &channels.world) == MPI_SUCCESS &&
-           PMPI_Type_contiguous((int)bytes, MPI_BYTE, &s->type) == MPI_SUCCESS && PMPI_Type_commit(&s->type) == MPI_SUCCESS &&
+           PMPI_Type_contiguous((int)s->bytes, MPI_BYTE, &s->type) == MPI_SUCCESS && PMPI_Type_commit(&s->type) == MPI_SUCCESS &&
            PMPI_Op_create(combine, 1, &s->op) == MPI_SUCCESS;
 }
 
@@ -371,7 +372,7 @@ static void measure_exchange(MPI_Comm own)
     if (all_want(own, mine && all, false)) {
         for (unsigned i = 0; i < EXCHANGES; i++) {
             const ompp_time_t begin = ompp_event_now();
-            ompp_sync_stamp(ompp_mpi_stamp_of(mine), begin);
+            ompp_mpi_collective_stamp(ompp_mpi_stamp_of(mine), begin);
             PMPI_Allreduce(ompp_mpi_stamp_of(mine), ompp_mpi_stamp_of(all), 1, s->type, s->op, own);
             took[i] = ompp_event_now() - begin;
         }
@@ -414,7 +415,7 @@ void ompp_mpi_stamp_finish(double limit_seconds)
     mine = ompp_mpi_stamp_new();
     all = ompp_mpi_stamp_new();
     if (mine && all) {
-        ompp_sync_stamp(ompp_mpi_stamp_of(mine), begin);
+        ompp_mpi_collective_stamp(ompp_mpi_stamp_of(mine), begin);
         if (PMPI_Iallreduce(ompp_mpi_stamp_of(mine), ompp_mpi_stamp_of(all), 1, s->type, s->op, channels.own, &request) == MPI_SUCCESS) {
             /* Buffers of an operation that goes on are left to it. */
             if (!ompp_mpi_stamp_complete(&request, limit_seconds)) return;

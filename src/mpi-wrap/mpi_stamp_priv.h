@@ -46,7 +46,7 @@ typedef struct {
 /* ---- Settled at the start (mpi_stamp_comm.c) ------------------------------------------------------------------------ */
 
 extern struct ompp_mpi_stamping {
-    size_t bytes;           /* of a stamp */
+    size_t bytes;           /* of a stamp, with what is behind it */
     MPI_Datatype type;      /* one stamp */
     MPI_Op op;              /* ompp_sync_combine */
     MPI_Comm receipts;      /* the world's ranks */
@@ -61,6 +61,13 @@ extern struct ompp_mpi_stamping {
 
 typedef struct ompp_mpi_held ompp_mpi_held_t;
 
+/** Collective calls that exchange no stamps, while clocks rest. Of a communicator of all ranks; these come to them in the same order. */
+typedef struct {
+    uint64_t left;    /* so many of the next ones */
+    ompp_time_t last; /* when the latest call began, of all; 0 = none yet */
+    double interval;  /* ns from one to the next, as of late */
+} ompp_mpi_passing_t;
+
 /** A communicator of the user and ours beside it. */
 typedef struct ompp_mpi_channel {
     struct ompp_mpi_channel *next;
@@ -71,6 +78,7 @@ typedef struct ompp_mpi_channel {
     int sources;          /* topologies: neighbours that send to this rank */
     bool inter, topology;
     bool asks;              /* atomic: a message has come whose sender may have to wait for its receiver */
+    ompp_mpi_passing_t passing;
     int references;       /* atomic: table, requests */
     int claims, acknowledgements; /* atomic: under way. One thread is not to wait for the stamp that another has in its hands. */
     ompp_mpi_held_t *held; /* stamps of messages that were probed and not received yet, oldest first; under its lock */
@@ -304,6 +312,15 @@ ompp_sync_remote_t ompp_mpi_collective_kind(const ompp_mpi_channel_t *channel, o
 
 void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp);
 void ompp_mpi_collective_after(ompp_mpi_stamp_t *stamp, bool good);
+/** \brief The channel goes: nobody will pass on it. */
+void ompp_mpi_collective_forget(ompp_mpi_channel_t *channel);
+
+/** \brief The thread's stamp at t, for an exchange. \param[out] stamp [ompp_mpi_stamping_state.bytes]. */
+void ompp_mpi_collective_stamp(unsigned char *stamp, ompp_time_t t);
+
+/** \brief What MPI combines stamps with: into becomes both. */
+void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other);
+
 /** \brief A non-blocking one is complete: adds what it waited for to sum. */
 bool ompp_mpi_collective_done(ompp_mpi_request_t *request, unsigned char *sum);
 

@@ -120,7 +120,7 @@ static void fence(ompp_mpi_stamp_t *s)
     unsigned char *mine = ompp_mpi_stamp_new(), *all = ompp_mpi_stamp_new();
 
     if (mine && all) {
-        ompp_sync_stamp(ompp_mpi_stamp_of(mine), s->begin);
+        ompp_mpi_collective_stamp(ompp_mpi_stamp_of(mine), s->begin);
         if (PMPI_Allreduce(ompp_mpi_stamp_of(mine), ompp_mpi_stamp_of(all), 1, state->type, state->op, s->window->own) == MPI_SUCCESS) {
             s->stamp = all;
             all = NULL;

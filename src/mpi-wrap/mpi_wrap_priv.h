@@ -366,6 +366,7 @@ typedef struct {
     ompp_time_t begin;
     bool held;           /* the guard, by us */
     bool substituted;    /* status is ours */
+    bool passes;         /* collective call: without an exchange of stamps */
 } ompp_mpi_stamp_t;
 
 /**

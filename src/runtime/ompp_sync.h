@@ -92,6 +92,8 @@ typedef struct {
     size_t shared_size;
     size_t (*stamp)(void *stamp, ompp_time_t t);
     bool (*rests)(void);
+    ompp_time_t (*rests_until)(void);
+    void (*hold)(bool on);
     void (*combine)(void *into, const void *other);
     ompp_time_t (*adopt)(const void *stamp, const ompp_sync_wait_t *wait);
     void (*pay)(ompp_time_t until);
@@ -184,6 +186,22 @@ static inline bool ompp_sync_rests(void)
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
     return __builtin_expect(s != 0, 0) && s->rests();
+}
+
+/** \return until when, at least; known by rank 0 alone. 0 = nobody knows, or somebody follows. */
+static inline ompp_time_t ompp_sync_rests_until(void)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    return __builtin_expect(s != 0, 0) ? s->rests_until() : 0;
+}
+
+/** \brief Some waits are without stamps from now on, until this is called with false: one had better rest so long. Calls may nest. */
+static inline void ompp_sync_hold(bool on)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    if (__builtin_expect(s != 0, 0)) s->hold(on);
 }
 
 /**

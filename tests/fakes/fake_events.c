@@ -154,6 +154,16 @@ static bool rests(void)
     return false;
 }
 
+static ompp_time_t rests_until(void)
+{
+    return 0;
+}
+
+static void hold(bool on)
+{
+    (void)on;
+}
+
 static void spend(ompp_time_t ns)
 {
     (void)ns;
@@ -204,7 +214,7 @@ static void task(ompp_sync_task_t what, uint64_t which, uint64_t other, ompp_tim
 
 static const ompp_sync_subscriber_t clocks = {
     .stamp_size = sizeof(fake_stamp_t), .stamp = make_stamp, .combine = combine_stamps, .adopt = adopt_stamp, .pay = pay,
-    .clock = set_clock, .alone = say_nothing, .publish = in_process, .wait = in_process, .resume = in_process, .task = task, .rests = rests, .spend = spend};
+    .clock = set_clock, .alone = say_nothing, .publish = in_process, .wait = in_process, .resume = in_process, .task = task, .rests = rests, .rests_until = rests_until, .hold = hold, .spend = spend};
 
 FAKE_API void fake_mark(int64_t mark)
 {
