@@ -206,8 +206,14 @@ ompp_time_t ompp_causal_rests_until(void);
 /** \brief Rests are to go on while, for a while, as often on as off; ranks have agreed to tell each other nothing. */
 void ompp_causal_hold(bool on);
 
-/** \brief Rank 0 has chosen other regions: this one follows them, too. \param[in] t  until then the thread knows what it has saved. */
-void ompp_causal_follow_set(ompp_causal_thread_t *self, uint64_t set, const uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t);
+/** \brief Rank 0, before ranks meet. \return whether another set begins there: its number, and its keys. */
+bool ompp_causal_propose_turn(ompp_causal_thread_t *self, uint64_t *number, uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t);
+
+/** \brief Another set has begun, or begins now on all ranks. \param[in] t  until then the thread knows what it has saved. */
+void ompp_causal_follow_turn(ompp_causal_thread_t *self, uint64_t number, const uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t);
+
+/** \brief All ranks have met. */
+void ompp_causal_meeting(ompp_time_t t);
 
 /** \brief Slot of a key, given to it when it is unknown and one is free. \return -1 when there is none. */
 int ompp_causal_slot_of(uint64_t key);

@@ -10,6 +10,11 @@
 
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
 
+/* A set of regions. */
+typedef struct {
+    uint64_t number, keys[OMPP_CLOCKS_SLOTS];
+} turn_t;
+
 /* Aligned to 8 only: it lies in buffers of MPI. All zero bytes: nothing. */
 typedef struct {
     ompp_fine_t t, debt;
@@ -19,6 +24,7 @@ typedef struct {
     uint64_t used;         /* without delays: clocks that are there; the others stand at t */
     uint64_t keys[OMPP_CLOCKS_SLOTS]; /* 0 = free */
     uint32_t flags[OMPP_CLOCKS_SLOTS]; /* OMPP_WHATIF_F_*, seen where the region may never run */
+    turn_t turn;           /* without delays: the set that begins where this stamp comes to all; number 0 = none */
     union {
         ompp_fine_t v[OMPP_CLOCKS];
         struct {
@@ -105,7 +111,7 @@ static size_t put_rest(remote_t *remote, ompp_time_t t)
 
     remote->t = now + shift_at(now);
     remote->set = present_set();
-    return offsetof(remote_t, keys);
+    return offsetof(remote_t, keys); /* turns are for meetings, which get all of it */
 }
 
 size_t ompp_causal_stamp(void *stamp, ompp_time_t t)
@@ -117,6 +123,7 @@ size_t ompp_causal_stamp(void *stamp, ompp_time_t t)
     if (!self) return 0;
     ompp_causal_settle(self);
     self->syncs++;
+    if (!ompp_causal.rule.delays) ompp_causal_propose_turn(self, &remote->turn.number, remote->turn.keys, t);
     if (ompp_causal_rests(self)) {
         const size_t bytes = put_rest(remote, t);
         ompp_causal_leave(self);
@@ -229,20 +236,8 @@ static void combine_delays(remote_t *into, const remote_t *other)
     combine_flags(into, other);
 }
 
-void ompp_causal_combine(void *into_bytes, const void *other_bytes)
+static void combine_clocks(remote_t *into, const remote_t *other)
 {
-    remote_t *into = into_bytes;
-    const remote_t *other = other_bytes;
-
-    if (other->t == 0) return;
-    if (into->t == 0) {
-        *into = *other;
-        return;
-    }
-    if (ompp_causal.rule.delays) {
-        combine_delays(into, other);
-        return;
-    }
     if (into->set < other->set) {
         const ompp_fine_t t = into->t;
         *into = *other;
@@ -259,6 +254,23 @@ void ompp_causal_combine(void *into_bytes, const void *other_bytes)
         into->debt = later(into->debt, other->debt);
     }
     into->t = later(into->t, other->t);
+}
+
+void ompp_causal_combine(void *into_bytes, const void *other_bytes)
+{
+    remote_t *into = into_bytes;
+    const remote_t *other = other_bytes;
+
+    if (other->t == 0) return;
+    if (into->t == 0) {
+        *into = *other;
+    } else if (ompp_causal.rule.delays) {
+        combine_delays(into, other);
+    } else {
+        const turn_t turn = other->turn.number > into->turn.number ? other->turn : into->turn;
+        combine_clocks(into, other);
+        into->turn = turn;
+    }
 }
 
 /* Ranks mostly have the same regions in the same slots. */
@@ -363,9 +375,18 @@ static void note_meeting(ompp_causal_thread_t *self, ompp_sync_remote_t kind)
     self->met_some = kind == OMPP_SYNC_GROUP;
 }
 
-static void go_on_resting(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait)
+/* All ranks go on with another set of regions together. */
+static void begin_turn(ompp_causal_thread_t *self, const remote_t *remote, const ompp_sync_wait_t *wait)
+{
+    if (wait->kind != OMPP_SYNC_ALL || ompp_causal.rule.delays) return;
+    ompp_causal_meeting(wait->end);
+    if (remote && remote->turn.number > present_set()) ompp_causal_follow_turn(self, remote->turn.number, remote->turn.keys, wait->end);
+}
+
+static void go_on_resting(ompp_causal_thread_t *self, const remote_t *remote, const ompp_sync_wait_t *wait)
 {
     ompp_causal_pass(self, wait->end);
+    begin_turn(self, remote, wait);
     note_meeting(self, wait->kind);
     ompp_causal_met(self, wait->end);
     ompp_causal_leave(self);
@@ -383,9 +404,9 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
     self->other.t = 0;
     self->proposed.number = 0;
     if (remote && remote->set > present_set() && !ompp_causal.rule.delays)
-        ompp_causal_follow_set(self, remote->set, remote->keys, wait->begin);
+        ompp_causal_follow_turn(self, remote->set, remote->keys, wait->begin);
     if (ompp_causal_rests(self)) {
-        go_on_resting(self, wait);
+        go_on_resting(self, remote, wait);
         return 0;
     }
     if (remote && remote->t > 0 && ompp_causal.rule.delays) learn(self, remote, wait->kind);
@@ -404,6 +425,7 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
         self->clocks.since = arrived > (ompp_fine_t)wait->begin ? (ompp_time_t)arrived : wait->begin;
         ompp_clocks_count(&self->clocks, wait->end);
     }
+    begin_turn(self, remote, wait);
     note_meeting(self, wait->kind);
     if (!pause) ompp_causal_met(self, wait->end);
     ompp_causal_leave(self);

@@ -1,6 +1,7 @@
 /*
  * Regions take turns when there are more than slots, without delays: now and then, where a unit of work ends, the slots go to those that
- * have had the least of them for the time that is spent in them. Rank 0 decides; others learn it from stamps.
+ * have had the least of them for the time that is spent in them. Rank 0 decides, and a turn begins on all ranks where they meet, so that
+ * all have saved as much at its begin and at its end. Ranks that do not meet for long learn of it from stamps, one after the other.
  *
  * What clocks cost is measured. When it goes beyond a part of the run, they rest: a turn of no regions, in which events do next to
  * nothing, until there is time for another turn. A region is then followed for a part of the run, as when it had to wait for its turn.
@@ -23,6 +24,7 @@
 #define PIECE_NS 10000000u    /* between two rests clocks are kept for so long, ... */
 #define PIECE_PART 32u        /* or for one part in so many of what they were kept, at least */
 #define LONGEST_REST 64u      /* in such pieces: whatever they cost, something is observed */
+#define APART_NS 500000000u   /* after so long without a meeting, it is one between ranks that do not meet */
 
 static _Atomic uint32_t lock;
 
@@ -30,8 +32,19 @@ static _Atomic uint32_t lock;
 static struct {
     _Atomic ompp_time_t look; /* not before */
     _Atomic int holds;        /* ranks pass each other without stamps */
+    _Atomic ompp_time_t met;  /* when all ranks met last */
     ompp_time_t spent;        /* until the present set */
 } resting;
+
+/* What comes next. */
+typedef struct {
+    uint64_t number;                  /* of the set of regions */
+    uint64_t keys[OMPP_CLOCKS_SLOTS]; /* none: clocks rest */
+    ompp_time_t length;               /* it is looked again after so long; 0 = as before */
+} turn_t;
+
+/* Decided by rank 0, and begun where all ranks meet next. Under the lock. */
+static turn_t proposal;
 
 /* Regions by the time spent in them, for one choice. */
 typedef struct {
@@ -83,27 +96,16 @@ static void choose(uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
     }
 }
 
-/* Another set of regions; of none, when the first key is 0. */
-static void change(ompp_causal_thread_t *self, uint64_t set, const uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
-{
-    ompp_causal_result_turn(self, set, t);
-    ompp_causal_choose(keys);
-    atomic_store(&ompp_causal.set_begin, t);
-    if (!keys[0]) {
-        atomic_store(&ompp_causal.rest_begin, t);
-        atomic_store(&ompp_causal.rest, set);
-    }
-    atomic_store(&ompp_causal.set, set);
-    resting.spent = ompp_causal_spent();
-}
-
 /* ---- Rests ------------------------------------------------------------------------------------------------------------ */
+
+static ompp_time_t longer(ompp_time_t a, ompp_time_t b)
+{
+    return a > b ? a : b;
+}
 
 static ompp_time_t piece(ompp_time_t t)
 {
-    const ompp_time_t part = ompp_causal_result_observed(t) / PIECE_PART;
-
-    return part > PIECE_NS ? part : PIECE_NS;
+    return longer(PIECE_NS, ompp_causal_result_observed(t) / PIECE_PART);
 }
 
 static unsigned nthreads(void)
@@ -138,19 +140,6 @@ static ompp_time_t length_of_rest(ompp_time_t t, ompp_time_t kept)
     return (ompp_time_t)(length < next ? next : length > most ? most : length);
 }
 
-/* \return when it is looked again. */
-static ompp_time_t may_rest(ompp_causal_thread_t *self, ompp_time_t t)
-{
-    static const uint64_t none[OMPP_CLOCKS_SLOTS];
-    const ompp_time_t kept = t - atomic_load(&ompp_causal.set_begin), least = piece(t);
-
-    if (kept < least) return t + least - kept;
-    if (ompp_env.causal_budget == 100 || debt(t) <= 0) return t + LOOK_NS;
-    const ompp_time_t length = length_of_rest(t, kept);
-    change(self, atomic_load(&ompp_causal.set) + 1, none, t);
-    return t + length;
-}
-
 static bool is_due(ompp_time_t t)
 {
     const ompp_time_t begin = atomic_load_explicit(&ompp_causal.set_begin, memory_order_relaxed);
@@ -158,10 +147,10 @@ static bool is_due(ompp_time_t t)
     return ompp_causal_nknown() > ompp_causal_nslots() && t >= begin + SHORTEST_NS && (t - begin) * PART >= t;
 }
 
-/* Ranks cannot go on together before they meet with stamps again; when that does not come, apart. */
+/* Some waits are without stamps. When the ranks do not come to the end of those for long, clocks go on without. */
 static bool is_held(ompp_time_t t)
 {
-    const ompp_time_t begin = atomic_load_explicit(&ompp_causal.rest_begin, memory_order_relaxed);
+    const ompp_time_t begin = atomic_load_explicit(&ompp_causal.set_begin, memory_order_relaxed);
     const ompp_time_t end = atomic_load_explicit(&resting.look, memory_order_relaxed);
 
     return atomic_load_explicit(&resting.holds, memory_order_relaxed) > 0 && t < end + (end - begin);
@@ -179,33 +168,108 @@ ompp_time_t ompp_causal_rests_until(void)
     return here ? atomic_load_explicit(&resting.look, memory_order_relaxed) : 0;
 }
 
+/* ---- Turns ------------------------------------------------------------------------------------------------------------ */
+
+/* Whether it is worth the lock. */
+static bool may_be_due(ompp_time_t t)
+{
+    const bool look = t >= atomic_load_explicit(&resting.look, memory_order_relaxed);
+
+    return ompp_causal_resting() ? look && !is_held(t) : look || is_due(t);
+}
+
+/* \return whether clocks are to rest now; if not, it is looked again later. */
+static bool must_rest(ompp_time_t t)
+{
+    const ompp_time_t kept = t - atomic_load(&ompp_causal.set_begin), least = piece(t);
+    const bool is_long = kept >= least;
+
+    if (is_long && ompp_env.causal_budget < 100 && debt(t) > 0) return true;
+    atomic_store_explicit(&resting.look, t + (is_long ? LOOK_NS : least - kept), memory_order_relaxed);
+    return false;
+}
+
+/* \return false = the present one goes on. Under the lock. */
+static bool decide(turn_t *turn, ompp_time_t t)
+{
+    const bool rests = ompp_causal_resting(), look = t >= atomic_load_explicit(&resting.look, memory_order_relaxed);
+
+    *turn = (turn_t){.number = atomic_load(&ompp_causal.set) + 1};
+    if (rests) turn->length = piece(t);
+    if (look && !rests && must_rest(t)) {
+        turn->length = length_of_rest(t, t - atomic_load(&ompp_causal.set_begin));
+        return true;
+    }
+    if (!rests && !is_due(t)) return false;
+    choose(turn->keys, t);
+    return turn->keys[0] != 0;
+}
+
+/* Another set of regions; of none, when the first key is 0. Under the lock. */
+static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, ompp_time_t t)
+{
+    ompp_causal_result_turn(self, turn->number, t);
+    ompp_causal_choose(turn->keys);
+    if (turn->length) atomic_store_explicit(&resting.look, t + turn->length, memory_order_relaxed);
+    atomic_store(&ompp_causal.set_begin, t);
+    if (!turn->keys[0]) {
+        atomic_store(&ompp_causal.rest_begin, t);
+        atomic_store(&ompp_causal.rest, turn->number);
+    }
+    atomic_store(&ompp_causal.set, turn->number);
+    resting.spent = ompp_causal_spent();
+}
+
+/* Ranks that meet change at their meetings. Those that have not for long change one after the other, but do not begin to rest so. */
+static bool may_change_apart(ompp_time_t t)
+{
+    if (ompp_whatif_ranks() <= 1) return true;
+    if (ompp_whatif_rank() > 0 || t < atomic_load_explicit(&resting.met, memory_order_relaxed) + APART_NS) return false;
+    return ompp_causal_resting() || is_due(t);
+}
+
 void ompp_causal_may_turn(ompp_causal_thread_t *self, ompp_time_t t)
 {
-    uint64_t keys[OMPP_CLOCKS_SLOTS];
     uint32_t free_lock = 0;
-    const bool rests = ompp_causal_rests(self), look = t >= atomic_load_explicit(&resting.look, memory_order_relaxed);
+    turn_t turn;
 
-    if (rests ? !look || is_held(t) : !look && !is_due(t)) return;
-    if (ompp_whatif_rank() > 0 || !atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
+    if (!may_be_due(t) || !may_change_apart(t) || !atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
     const ompp_time_t begin = ompp_event_now();
-    if (look && !rests) {
-        atomic_store_explicit(&resting.look, may_rest(self, t), memory_order_relaxed);
-    } else {
-        choose(keys, t);
-        if (keys[0]) change(self, atomic_load(&ompp_causal.set) + 1, keys, t);
-        if (rests) atomic_store_explicit(&resting.look, t + piece(t), memory_order_relaxed);
-    }
+    if (decide(&turn, t) && (turn.keys[0] || ompp_whatif_ranks() <= 1)) begin_turn(self, &turn, t);
     self->spent += ompp_event_now() - begin; /* the profile of all threads is gone through */
     ompp_causal_unlock(&lock);
     ompp_causal_settle(self);
 }
 
-void ompp_causal_follow_set(ompp_causal_thread_t *self, uint64_t set, const uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
+bool ompp_causal_propose_turn(ompp_causal_thread_t *self, uint64_t *number, uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
 {
     uint32_t free_lock = 0;
 
+    if (ompp_whatif_rank() != 0 || ompp_whatif_ranks() <= 1 || !may_be_due(t)) return false;
+    if (!atomic_compare_exchange_strong(&lock, &free_lock, 1)) return false;
+    const ompp_time_t begin = ompp_event_now();
+    if (proposal.number <= atomic_load(&ompp_causal.set) && !decide(&proposal, t)) proposal.number = 0;
+    *number = proposal.number;
+    memcpy(keys, proposal.keys, sizeof proposal.keys);
+    self->spent += ompp_event_now() - begin;
+    ompp_causal_unlock(&lock);
+    return *number > 0;
+}
+
+void ompp_causal_follow_turn(ompp_causal_thread_t *self, uint64_t number, const uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
+{
+    uint32_t free_lock = 0;
+    turn_t turn = {.number = number};
+
     if (!atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
-    if (set > atomic_load(&ompp_causal.set)) change(self, set, keys, t);
+    if (number == proposal.number) turn.length = proposal.length;
+    memcpy(turn.keys, keys, sizeof turn.keys);
+    if (number > atomic_load(&ompp_causal.set)) begin_turn(self, &turn, t);
     ompp_causal_unlock(&lock);
     ompp_causal_settle(self);
+}
+
+void ompp_causal_meeting(ompp_time_t t)
+{
+    atomic_store_explicit(&resting.met, t, memory_order_relaxed);
 }
