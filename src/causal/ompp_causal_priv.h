@@ -544,6 +544,9 @@ void ompp_causal_result_begin(void);
 ompp_time_t ompp_causal_result_passed(ompp_time_t t);
 ompp_time_t ompp_causal_result_observed(ompp_time_t t);
 
+/** \return work of all threads until t, ns; where clocks rested, as between the rests. */
+uint64_t ompp_causal_result_work(ompp_clocks_where_t where, ompp_time_t t);
+
 /** \brief Makes the record of a known region. */
 void ompp_causal_result_new(unsigned known, ompp_region_ref_t region);
 
@@ -557,7 +560,7 @@ void ompp_causal_result_leave(unsigned slot);
 void ompp_causal_result_slot(unsigned slot, int known);
 
 /** \brief A turn ends at t: what the clocks of this thread say is kept. \param[in] next  number of the set that follows. */
-void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, ompp_time_t t);
+void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool rest, ompp_time_t t);
 
 /** \return ns that a known region has been followed in turns that are over. */
 ompp_time_t ompp_causal_result_followed(unsigned known);

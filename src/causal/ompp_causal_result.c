@@ -6,6 +6,7 @@
 
 #include "runtime/ompp_whatif_record.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
@@ -40,6 +41,9 @@ static struct {
     uint32_t heard_before[OMPP_CAUSAL_KNOWN];
     _Atomic uint32_t heard[OMPP_CLOCKS_SLOTS]; /* flags that other ranks have seen in the present set */
     ompp_time_t begin, rested; /* rested: in rests that are over */
+    struct {
+        ompp_time_t time, worked[OMPP_CLOCKS_WHERE_NUM];
+    } start; /* until the first rest; it is not like the pieces between others: programs start there. 0 = no rest yet */
     int nprocessors;
     bool oversubscribed; /* more threads than processors were at work */
     bool much_lost; /* of the waits, too many to trust the rest */
@@ -113,6 +117,24 @@ ompp_time_t ompp_causal_result_observed(ompp_time_t t)
     const ompp_time_t passed = ompp_causal_result_passed(t), rest = rests() && t > set_begin() ? t - set_begin() : 0;
 
     return passed > result.rested + rest ? passed - result.rested - rest : 0;
+}
+
+static uint64_t counted_work(ompp_clocks_where_t where)
+{
+    uint64_t sum = 0;
+
+    for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next) sum += t->clocks.worked[where];
+    return sum;
+}
+
+uint64_t ompp_causal_result_work(ompp_clocks_where_t where, ompp_time_t t)
+{
+    const uint64_t counted = counted_work(where), start = result.start.worked[where], pieces = counted > start ? counted - start : 0;
+    const double observed = (double)ompp_causal_result_observed(t), run = (double)ompp_causal_result_passed(t);
+    const double then = (double)result.start.time;
+
+    if (observed <= 0 || observed >= run) return counted;
+    return observed > then ? start + (uint64_t)((double)pieces * (run - then) / (observed - then)) : (uint64_t)((double)counted * run / observed);
 }
 
 /* Sums over all threads; those that are at work now are read as they are. */
@@ -251,7 +273,27 @@ static void keep(unsigned slot)
     for (unsigned k = 0; k < SPEEDUPS; k++) past->saved_ns[k] = now->clocks[k].saved_ns;
 }
 
-void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, ompp_time_t t)
+/* The first block begins with the run. When not all of that is observed, it weighs too much. */
+static void forget_first_block(ompp_a_whatif_region_t *record)
+{
+    if (!record) return;
+    atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
+    for (unsigned k = 0; k < SPEEDUPS; k++) {
+        ompp_whatif_clock_t *c = &record->result.clocks[k];
+        if (c->nblocks && c->blocks[0].number == 0) memmove(c->blocks, c->blocks + 1, --c->nblocks * sizeof *c->blocks);
+    }
+    atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
+}
+
+/* Clocks rest for the first time. */
+static void end_start(ompp_time_t t)
+{
+    result.start.time = ompp_causal_result_passed(t);
+    for (unsigned w = 0; w < OMPP_CLOCKS_WHERE_NUM; w++) result.start.worked[w] = counted_work((ompp_clocks_where_t)w);
+    for (unsigned i = 0; i < ompp_causal_nknown(); i++) forget_first_block(result.past[i].record);
+}
+
+void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool rest, ompp_time_t t)
 {
     ompp_clocks_count(&self->clocks, t);
     ompp_causal_latency_turn(true, next, 0);
@@ -266,6 +308,7 @@ void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, ompp_tim
     }
     for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) atomic_store(&ompp_causal.watched[f], 0);
     ompp_causal_crowd_turn();
+    if (rest && !result.start.time) end_start(t);
     ompp_causal_unlock(&result.lock);
 }
 
@@ -456,7 +499,7 @@ static void judge_transient(unsigned known, ompp_time_t t)
 
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
 {
-    uint64_t moves = 0, syncs = 0, lost = 0, worked = 0, outside = 0, replayed, kept;
+    uint64_t moves = 0, syncs = 0, lost = 0, replayed, kept;
 
     ompp_progress_finish(t);
     ompp_clocks_count(&self->clocks, t);
@@ -467,8 +510,6 @@ void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
         moves += p->moves;
         syncs += p->syncs;
         lost += p->lost;
-        worked += p->clocks.worked[OMPP_CLOCKS_OUTSIDE] + p->clocks.worked[OMPP_CLOCKS_INSIDE];
-        outside += p->clocks.worked[OMPP_CLOCKS_OUTSIDE];
     }
     look_for_oversubscription();
     result.much_lost = lost * SIGNIFICANT > syncs;
@@ -476,13 +517,12 @@ void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
         if (ompp_causal_known(s) >= 0 && !ompp_causal.rule.delays) write_region(self, s, t);
     if (!ompp_causal.rule.delays) flag_partly(t);
     for (unsigned i = 0; ompp_causal.rule.delays && i < ompp_causal_nknown(); i++) judge_transient(i, t);
-    const ompp_time_t passed = ompp_causal_result_passed(t), observed = ompp_causal_result_observed(t);
-    const double whole = observed ? (double)passed / (double)observed : 1;
+    const uint64_t outside = ompp_causal_result_work(OMPP_CLOCKS_OUTSIDE, t), inside = ompp_causal_result_work(OMPP_CLOCKS_INSIDE, t);
     atomic_store(&result.whatif->events, moves + syncs);
     atomic_store(&result.whatif->lost, lost);
-    atomic_store(&result.whatif->worked_ns, (uint64_t)((double)worked * whole));
-    atomic_store(&result.whatif->outside_ns, (uint64_t)((double)outside * whole));
-    atomic_store(&result.whatif->rested_ns, passed - observed);
+    atomic_store(&result.whatif->worked_ns, outside + inside);
+    atomic_store(&result.whatif->outside_ns, outside);
+    atomic_store(&result.whatif->rested_ns, ompp_causal_result_passed(t) - ompp_causal_result_observed(t));
     ompp_causal_orders(&replayed, &kept);
     atomic_store(&result.whatif->replayed, replayed);
     atomic_store(&result.whatif->kept, kept);

@@ -24,7 +24,8 @@
 #define PIECE_NS 10000000u    /* between two rests clocks are kept for so long, ... */
 #define PIECE_PART 32u        /* or for one part in so many of what they were kept, at least */
 #define LONGEST_REST 64u      /* in such pieces: whatever they cost, something is observed */
-#define APART_NS 500000000u   /* after so long without a meeting, it is one between ranks that do not meet */
+#define APART_NS 50000000u    /* ranks do not meet any more after so long, ... */
+#define APART_TIMES 4u        /* and so many times as long as it took them before */
 
 static _Atomic uint32_t lock;
 
@@ -33,6 +34,7 @@ static struct {
     _Atomic ompp_time_t look; /* not before */
     _Atomic int holds;        /* ranks pass each other without stamps */
     _Atomic ompp_time_t met;  /* when all ranks met last */
+    _Atomic ompp_time_t between; /* since the meeting before */
     ompp_time_t spent;        /* until the present set */
 } resting;
 
@@ -61,14 +63,6 @@ static void add_time(ompp_region_ref_t region, uint64_t ns, void *argument)
     if (index >= 0) times->ns[index] += ns;
 }
 
-/* Work that was counted, as if it had been all the time. */
-static uint64_t whole(ompp_time_t counted, ompp_time_t t)
-{
-    const ompp_time_t observed = ompp_causal_result_observed(t);
-
-    return observed ? (uint64_t)((double)counted / (double)observed * (double)ompp_causal_result_passed(t)) : counted;
-}
-
 /* Those with the largest time per time that they have been followed; a region that was not followed yet comes before. */
 static void choose(uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
 {
@@ -78,8 +72,7 @@ static void choose(uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
     memset(&times, 0, sizeof times);
     memset(keys, 0, OMPP_CLOCKS_SLOTS * sizeof *keys);
     ompp_whatif_region_times(add_time, &times);
-    for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next)
-        add_time(0, whole(p->clocks.worked[OMPP_CLOCKS_OUTSIDE], t), &times);
+    add_time(0, ompp_causal_result_work(OMPP_CLOCKS_OUTSIDE, t), &times);
     for (unsigned s = 0; s < ompp_causal_nslots(); s++) {
         double most = -1;
         unsigned best = n;
@@ -208,7 +201,7 @@ static bool decide(turn_t *turn, ompp_time_t t)
 /* Another set of regions; of none, when the first key is 0. Under the lock. */
 static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, ompp_time_t t)
 {
-    ompp_causal_result_turn(self, turn->number, t);
+    ompp_causal_result_turn(self, turn->number, !turn->keys[0], t);
     ompp_causal_choose(turn->keys);
     if (turn->length) atomic_store_explicit(&resting.look, t + turn->length, memory_order_relaxed);
     atomic_store(&ompp_causal.set_begin, t);
@@ -224,8 +217,9 @@ static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, ompp_time
 static bool may_change_apart(ompp_time_t t)
 {
     if (ompp_whatif_ranks() <= 1) return true;
-    if (ompp_whatif_rank() > 0 || t < atomic_load_explicit(&resting.met, memory_order_relaxed) + APART_NS) return false;
-    return ompp_causal_resting() || is_due(t);
+    const ompp_time_t met = atomic_load_explicit(&resting.met, memory_order_relaxed);
+    const ompp_time_t usual = APART_TIMES * atomic_load_explicit(&resting.between, memory_order_relaxed);
+    return ompp_whatif_rank() <= 0 && t >= met + longer(APART_NS, usual) && (ompp_causal_resting() || is_due(t));
 }
 
 void ompp_causal_may_turn(ompp_causal_thread_t *self, ompp_time_t t)
@@ -271,5 +265,7 @@ void ompp_causal_follow_turn(ompp_causal_thread_t *self, uint64_t number, const 
 
 void ompp_causal_meeting(ompp_time_t t)
 {
-    atomic_store_explicit(&resting.met, t, memory_order_relaxed);
+    const ompp_time_t before = atomic_exchange_explicit(&resting.met, t, memory_order_relaxed);
+
+    if (before && t > before) atomic_store_explicit(&resting.between, t - before, memory_order_relaxed);
 }

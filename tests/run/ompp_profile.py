@@ -102,7 +102,8 @@ class Whatif:
             if not self.results:
                 continue
             gain, alone = self.gains[region, permille], clock.time - clock.paid
-            wanted = min((clock.saved - clock.paid) / alone * self.results[region].correction, 1) if alone > 0 else 0
+            correction, seen = self.results[region].correction, (clock.saved - clock.paid) / alone if alone > 0 else 0
+            wanted = min(seen * correction, max(seen, permille / 1000) if correction > 1 else 1, 1)
             if gain.by_control:
                 wanted = min(1 - unit(clock.blocks) / unit(self.control.blocks), 1)
             if abs(gain.gain - wanted) > 1e-9:
