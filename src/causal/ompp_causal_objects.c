@@ -537,11 +537,33 @@ static void publish(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_
     if (kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_CHUNK) ompp_causal_measure(self, t);
 }
 
-/* While clocks rest. Forks say which barriers are the same one, and threads that end, who has come to be joined. */
+/* ---- While clocks rest ------------------------------------------------------------------------------------------------- */
+
+/* Threads that end say who has come to be joined, in rests, too. */
 static bool is_let_pass(ompp_sync_object_t kind)
 {
-    return kind != OMPP_SYNC_FORK && kind != OMPP_SYNC_EVENT;
+    return kind != OMPP_SYNC_EVENT;
 }
+
+#define FORKED_IN_REST 0x8000u
+#define REST_NUMBERS 0x7fffu
+
+/*
+ * All threads of a team count its barriers, and know them by the same number when clocks go on. Which number they begin with tells the
+ * team from others: of those that are forked in a rest, only the last one is there when that ends.
+ */
+static void count_barriers(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, bool arrives)
+{
+    if (kind == OMPP_SYNC_FORK) *generation_of(self, object) = (uint32_t)(FORKED_IN_REST | (self->clocks.set & REST_NUMBERS)) << 16;
+    if (kind == OMPP_SYNC_BARRIER && arrives) (*generation_of(self, object))++;
+}
+
+static bool passes(const ompp_causal_thread_t *self, ompp_sync_object_t kind)
+{
+    return ompp_causal_rests(self) && is_let_pass(kind);
+}
+
+/* ---- Events ----------------------------------------------------------------------------------------------------------- */
 
 void ompp_causal_publish(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 {
@@ -552,11 +574,8 @@ void ompp_causal_publish(ompp_sync_object_t kind, uint64_t object, ompp_time_t t
     ompp_causal_settle(self);
     self->syncs++;
     if (kind == OMPP_SYNC_BARRIER || kind == OMPP_SYNC_CHUNK) self->chases = false;
-    if (ompp_causal_rests(self) && is_let_pass(kind)) {
-        if (kind == OMPP_SYNC_BARRIER) (*generation_of(self, object))++;
-    } else {
-        publish(self, kind, object, t);
-    }
+    if (passes(self, kind)) count_barriers(self, kind, object, true);
+    else publish(self, kind, object, t);
     ompp_causal_timed(self, begin);
     ompp_causal_leave(self);
 }
@@ -567,9 +586,13 @@ void ompp_causal_wait(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 
     if (!self) return;
     ompp_causal_settle(self);
+    if (passes(self, kind)) {
+        ompp_causal_leave(self);
+        return;
+    }
     if (kind == OMPP_SYNC_CHUNK) {
         self->chases = ompp_causal.rule.delays;
-        if (!ompp_causal_rests(self)) come_for_more(self, OMPP_REPLAY_LOOP, t);
+        come_for_more(self, OMPP_REPLAY_LOOP, t);
         ompp_causal_leave(self);
         return;
     }
@@ -628,7 +651,8 @@ static void at_barrier(ompp_causal_thread_t *self, ompp_time_t t)
     const ompp_region_ref_t region = ompp_meter_region(self->node);
 
     if (region && !ompp_construct_forks(ompp_region_construct(region))) ompp_progress_candidate(region, true, t);
-    ompp_causal_at_join(self, 0, t);
+    if (ompp_causal_rests(self)) ompp_causal_may_turn(self, t);
+    else ompp_causal_at_join(self, 0, t);
 }
 
 static void resume(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
@@ -654,8 +678,13 @@ void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
     /* What was waited for belongs to the set of regions of before. */
     if (kind == OMPP_SYNC_FORK) ompp_causal_settle(self);
     self->syncs++;
-    if (ompp_causal_rests(self) && is_let_pass(kind)) ompp_causal_pass(self, t);
-    else resume(self, kind, object, t);
+    if (passes(self, kind)) {
+        count_barriers(self, kind, object, false);
+        if (kind == OMPP_SYNC_FORK) self->depth = 0;
+        ompp_causal_pass(self, t);
+    } else {
+        resume(self, kind, object, t);
+    }
     if (kind == OMPP_SYNC_BARRIER && self->main) at_barrier(self, self->clocks.since);
     ompp_causal_timed(self, begin);
     ompp_causal_leave(self);

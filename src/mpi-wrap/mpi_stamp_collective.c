@@ -102,7 +102,8 @@ ompp_sync_remote_t ompp_mpi_collective_kind(const ompp_mpi_channel_t *channel, o
 
 /* ---- Calls without an exchange ---------------------------------------------------------------------------------------- */
 
-#define MOST_PASSES 65536.0
+#define FEW_PASSES 4u /* at first in a rest; then twice as many each time: calls may come less often than before */
+#define MOST_PASSES 65536u
 #define LATELY 8 /* calls */
 
 /* Behind a stamp: how many of the next calls have none. */
@@ -159,12 +160,16 @@ static bool passes(ompp_mpi_channel_t *c, ompp_time_t t)
 }
 
 /* How many of the next ones are to have none; 0 on all ranks but one. */
-static uint64_t choose_passes(const ompp_mpi_channel_t *c, ompp_time_t t)
+static uint64_t choose_passes(ompp_mpi_channel_t *c, ompp_time_t t)
 {
     const ompp_time_t until = leads(c) ? ompp_sync_rests_until() : 0;
-    const double n = until > t && c->passing.interval > 0 ? (double)(until - t) / 2 / c->passing.interval : 0;
+    ompp_mpi_passing_t *p = &c->passing;
 
-    return (uint64_t)(n < MOST_PASSES ? n : MOST_PASSES);
+    p->most = until ? 2 * p->most : FEW_PASSES / 2;
+    if (until <= t || p->interval <= 0) return 0;
+    if (p->most > MOST_PASSES) p->most = MOST_PASSES;
+    const double n = (double)(until - t) / 2 / p->interval;
+    return n < (double)p->most ? (uint64_t)n : p->most;
 }
 
 /* ---- The call ------------------------------------------------------------------------------------------------------- */

@@ -64,6 +64,7 @@ typedef struct ompp_mpi_held ompp_mpi_held_t;
 /** Collective calls that exchange no stamps, while clocks rest. Of a communicator of all ranks; these come to them in the same order. */
 typedef struct {
     uint64_t left;    /* so many of the next ones */
+    uint64_t most;    /* that may be left out at once now */
     ompp_time_t last; /* when the latest call began, of all; 0 = none yet */
     double interval;  /* ns from one to the next, as of late */
 } ompp_mpi_passing_t;

@@ -85,6 +85,21 @@ static void crossing(void)
     }
 }
 
+/* One after the other, on all ranks: a communicator of theirs is used, too. */
+static void collectives(void)
+{
+    enum { MANY = 10000 };
+    double x = rank, sum;
+    MPI_Comm all;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &all);
+    for (int i = 0; i < MANY * run.rounds; i++) {
+        MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, i % 3 ? MPI_COMM_WORLD : all);
+        if (i % 7 == 0) MPI_Bcast(&x, 1, MPI_DOUBLE, 0, all);
+    }
+    MPI_Comm_free(&all);
+}
+
 /* The sender waits for the receiver, too: a gains as well where b is slower. */
 static void synchronous(void)
 {
@@ -266,7 +281,7 @@ int main(int argc, char **argv)
     } cases[] = {{"bulk", bulk}, {"early", early}, {"pipeline", pipeline}, {"synchronous", synchronous}, {"rendezvous", rendezvous},
                  {"halo", halo}, {"persistent", persistent}, {"workers", workers}, {"subcomm", subcomm}, {"rooted", rooted},
                  {"overlap", overlap}, {"polling", polling}, {"silent", silent},
-                 {"crossing", crossing}};
+                 {"crossing", crossing}, {"collectives", collectives}};
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

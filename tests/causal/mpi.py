@@ -160,6 +160,35 @@ def crossing(scratch, program):
     return ["crossing: %.3f sec without clocks, %.3f with them" % (alone, virtual)] if virtual > alone + limit else [], 1
 
 
+def in_pieces(verdict, scratch, program):
+    """Clocks that may take nothing rest between meetings of all ranks, on all ranks at once: what is seen between says as much."""
+    off = []
+    for name, x, gain in (("bulk", 1000, 0.481), ("subcomm", 500, 0.167)):
+        seconds, outcome = validation.execute(scratch, program, case(name, 120), OMPP_CAUSAL="virtual", OMPP_CAUSAL_BUDGET=0)
+        profile = outcome.profile()
+        verdict.profile(profile, "in pieces, " + name)
+        found, whatif = validation.predictions(profile, seconds).get(("a", x)), profile.whatif
+        if not verdict.check(found, "in pieces: no result of a in %s" % name):
+            continue
+        verdict.check(whatif.rested > 0.2 * whatif.time, "%s: clocks rested for %d of %d ns" % (name, whatif.rested, whatif.time))
+        verdict.equal(whatif.lost, 0, "in pieces, %s: waits that were not followed" % name)
+        if abs(found.gain - gain) > 0.05:
+            off.append("in pieces, %s, a at %d permille: %s, expected %.3f" % (name, x, str(found), gain))
+    return off, 2
+
+
+def many_collectives(scratch, program):
+    """Ranks that do little else than collective calls: with clocks all the time they take twice as long and more."""
+    often = validation.Case("mpi", "collectives", {}, 2, 20)
+    alone, _ = validation.execute(scratch, program, often, OMPP_CAUSAL="off")
+    budget, outcome = validation.execute(scratch, program, often, OMPP_CAUSAL="virtual", OMPP_CAUSAL_BUDGET=2)
+    always, _ = validation.execute(scratch, program, often, OMPP_CAUSAL="virtual", OMPP_CAUSAL_BUDGET=100)
+    whatif, times = outcome.profile().whatif, "%.3f sec alone, %.3f with clocks, %.3f with clocks all the time" % (alone, budget, always)
+    rested = whatif.rested > 0.4e9 * budget
+    off = [] if rested else ["collectives: clocks rested for %d ns of %.3f sec" % (whatif.rested, budget)]
+    return off + ([] if budget - alone < 0.7 * (always - alone) else ["collectives: " + times]), 2
+
+
 def main():
     verdict, scratch = harness.Verdict("mpi"), harness.Scratch("mpi")
     harness.mpirun()
@@ -172,6 +201,8 @@ def main():
     open_order(verdict, scratch, program)
     verdict.timed(lambda: started(scratch, program))
     verdict.timed(lambda: crossing(scratch, program))
+    verdict.timed(lambda: in_pieces(verdict, scratch, program))
+    verdict.timed(lambda: many_collectives(scratch, program))
     verdict.timed(lambda: experiments(scratch, program))
     verdict.timed(lambda: apart(scratch, program))
     in_turn(verdict, scratch, program)
