@@ -151,8 +151,8 @@ static void look_at(ompp_causal_thread_t *self, ompp_place_now_t from, ompp_plac
         ompp_progress_finish(t);
         ompp_causal_result(self, t);
     }
-    if (self->main && from.waits && ompp_meter_parent(from.node) == to.node && forks(from.node))
-        ompp_causal_at_join(self, ompp_meter_region(from.node), ompp_causal_rests(self) ? ompp_event_now() : self->clocks.since);
+    if (!ompp_causal_rests(self) && self->main && from.waits && ompp_meter_parent(from.node) == to.node && forks(from.node))
+        ompp_causal_at_join(self, ompp_meter_region(from.node), self->clocks.since);
 }
 
 static void move_clocks(ompp_causal_thread_t *self, ompp_place_now_t from, ompp_place_now_t to)

@@ -648,10 +648,12 @@ static bool found_stamp(ompp_causal_thread_t *self, ompp_sync_object_t kind, uin
 /* The initial thread has left a barrier of its team, or of other threads; that of the team's end is a join. */
 static void at_barrier(ompp_causal_thread_t *self, ompp_time_t t)
 {
-    const ompp_region_ref_t region = ompp_meter_region(self->node);
+    const bool rests = ompp_causal_rests(self);
+    const ompp_region_ref_t region = ompp_meter_region(ompp_causal_place(self));
+    const bool joins = region && ompp_construct_forks(ompp_region_construct(region));
 
-    if (region && !ompp_construct_forks(ompp_region_construct(region))) ompp_progress_candidate(region, true, t);
-    if (ompp_causal_rests(self)) ompp_causal_may_turn(self, t);
+    if (region && (rests || !joins)) ompp_progress_candidate(region, !joins, t); /* nobody tells of joins while clocks rest */
+    if (rests) ompp_causal_may_turn(self, t);
     else ompp_causal_at_join(self, 0, t);
 }
 

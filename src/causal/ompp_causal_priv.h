@@ -253,6 +253,12 @@ static inline bool ompp_causal_rests(const ompp_causal_thread_t *self)
     return self->clocks.set == atomic_load_explicit(&ompp_causal.rest, memory_order_relaxed);
 }
 
+/** \return the call tree node that the calling thread is at; while clocks rest, it is not told of it. */
+static inline ompp_off_t ompp_causal_place(const ompp_causal_thread_t *self)
+{
+    return ompp_causal_rests(self) ? ompp_meter_place().node : self->node;
+}
+
 /** \brief While clocks rest, the thread has waited until t. */
 static inline void ompp_causal_pass(ompp_causal_thread_t *self, ompp_time_t t)
 {

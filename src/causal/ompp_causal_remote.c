@@ -362,8 +362,8 @@ static void learn(ompp_causal_thread_t *self, const remote_t *remote, ompp_sync_
 void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t)
 {
     if (ompp_causal.rule.delays) ompp_causal_follow(self, t);
-    if (self->met_some && !self->met_all) ompp_progress_candidate(ompp_meter_region(self->node), false, t);
-    if (self->met_all) ompp_causal_at_join(self, ompp_meter_region(self->node), t);
+    if (self->met_some && !self->met_all) ompp_progress_candidate(ompp_meter_region(ompp_causal_place(self)), false, t);
+    if (self->met_all) ompp_causal_at_join(self, ompp_meter_region(ompp_causal_place(self)), t);
     else if (ompp_causal_is_overdue(t)) ompp_causal_at_join(self, 0, t);
     self->met_all = self->met_some = false;
 }

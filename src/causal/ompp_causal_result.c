@@ -134,7 +134,8 @@ uint64_t ompp_causal_result_work(ompp_clocks_where_t where, ompp_time_t t)
     const double then = (double)result.start.time;
 
     if (observed <= 0 || observed >= run) return counted;
-    return observed > then ? start + (uint64_t)((double)pieces * (run - then) / (observed - then)) : (uint64_t)((double)counted * run / observed);
+    if (observed <= then) return (uint64_t)((double)counted * run / observed);
+    return start + (uint64_t)((double)pieces * (run - then) / (observed - then));
 }
 
 /* Sums over all threads; those that are at work now are read as they are. */

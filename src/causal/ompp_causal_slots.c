@@ -286,10 +286,21 @@ static void pass_rest(ompp_causal_thread_t *self, uint64_t set, ompp_time_t begi
     if (c->set == rest && c->since < begin) c->since = begin;
 }
 
+/* Where it has come to without being told. */
+static void look_around(ompp_causal_thread_t *self)
+{
+    const ompp_place_now_t place = ompp_meter_place();
+
+    self->node = place.node;
+    self->waits = place.waits;
+}
+
 void ompp_causal_settle_slow(ompp_causal_thread_t *self, uint64_t set)
 {
     const ompp_time_t begin = atomic_load(&ompp_causal.set_begin);
     const ompp_clocks_rule_t before = {.percent = {self->percent}, .delays = true};
+    const uint64_t rest = atomic_load_explicit(&ompp_causal.rest, memory_order_relaxed);
+    const bool rested = rest && self->clocks.set <= rest && rest < set;
 
     if (self->clocks.set == set) {
         /* Another experiment, in which offsets go on: work until its begin is of the one before. */
@@ -302,6 +313,7 @@ void ompp_causal_settle_slow(ompp_causal_thread_t *self, uint64_t set)
     }
     self->experiment = atomic_load(&ompp_causal.experiment);
     self->percent = ompp_causal.rule.percent[0];
+    if (rested) look_around(self);
     self->regions = ompp_causal_mask(self, self->node);
     self->clocks.mask = ompp_causal_counted(self->regions);
     ompp_clocks_use(&self->clocks, self->clocks.mask);

@@ -3,6 +3,7 @@
  * The register of progress points. Their counts lie in the arena; coz.h's macros add to them without asking us.
  */
 #define _GNU_SOURCE
+#include "causal/ompp_causal_priv.h"
 #include "causal/ompp_progress_priv.h"
 
 #include "model/ompp_layout.h"
@@ -52,6 +53,7 @@ typedef struct {
     bool barrier;
     uint64_t visits;
     ompp_time_t last;
+    uint64_t periods; /* from one visit to the next */
     double mean, m2;
     ompp_a_whatif_point_t *record; /* once it is regular enough to be one */
 } candidate_t;
@@ -291,8 +293,13 @@ void ompp_progress_finish(ompp_time_t t)
 
 static candidate_t *candidate_of(ompp_region_ref_t region, bool barrier)
 {
-    for (unsigned i = 0; i < ncandidates; i++)
+    static unsigned next; /* they mostly come in the same order */
+
+    for (unsigned n = 0; n < ncandidates; n++) {
+        const unsigned i = next < ncandidates ? next : 0;
+        next = i + 1;
         if (candidates[i].region == region && candidates[i].barrier == barrier) return &candidates[i];
+    }
     if (ncandidates == MAX_CANDIDATES) return NULL;
     candidates[ncandidates] = (candidate_t){.region = region, .barrier = barrier};
     return &candidates[ncandidates++];
@@ -301,9 +308,7 @@ static candidate_t *candidate_of(ompp_region_ref_t region, bool barrier)
 /* Squared coefficient of variation of the period. */
 static double irregularity(const candidate_t *c)
 {
-    double periods = (double)c->visits - 1;
-
-    return c->mean > 0 ? c->m2 / periods / (c->mean * c->mean) : 1e9;
+    return c->mean > 0 ? c->m2 / (double)c->periods / (c->mean * c->mean) : 1e9;
 }
 
 /* More regular, and of equals the more frequent: it ends more blocks. A small difference is chance. Any other goes before a barrier. */
@@ -321,7 +326,7 @@ static void judge(candidate_t *c)
 {
     candidate_t *best = atomic_load_explicit(&leader, memory_order_relaxed);
 
-    if (c->visits <= ENOUGH_PERIODS) return;
+    if (c->periods < ENOUGH_PERIODS) return;
     if (!c->record && better(c, best)) c->record = ompp_whatif_point_new(NULL, OMPP_WHATIF_THROUGHPUT, true, c->region);
     if (!c->record) return;
     if (!better(c, best)) return;
@@ -338,6 +343,16 @@ uint64_t ompp_progress_changes(void)
     return atomic_load_explicit(&changes, memory_order_relaxed);
 }
 
+static void note_period(candidate_t *c, ompp_time_t t)
+{
+    if (c->last && t > c->last) {
+        const double period = (double)(t - c->last), delta = period - c->mean;
+        c->mean += delta / (double)++c->periods;
+        c->m2 += delta * (period - c->mean);
+    }
+    c->last = t;
+}
+
 void ompp_progress_candidate(ompp_region_ref_t region, bool barrier, ompp_time_t t)
 {
     candidate_t *c;
@@ -347,13 +362,9 @@ void ompp_progress_candidate(ompp_region_ref_t region, bool barrier, ompp_time_t
     if (!region || atomic_flag_test_and_set_explicit(&candidates_busy, memory_order_acquire)) return;
     c = candidate_of(region, barrier);
     if (c) {
-        if (c->visits++ > 0 && t > c->last) {
-            double delta = (double)(t - c->last) - c->mean;
-            c->mean += delta / (double)(c->visits - 1);
-            c->m2 += delta * ((double)(t - c->last) - c->mean);
-        }
-        c->last = t;
-        judge(c);
+        c->visits++;
+        note_period(c, t);
+        if (!ompp_causal_resting()) judge(c);
         if (c->record) atomic_store_explicit(&c->record->visits, c->visits, memory_order_relaxed);
         leads = atomic_load_explicit(&leader, memory_order_relaxed) == c;
         if (leads) atomic_store_explicit(&leader_visits, c->visits, memory_order_relaxed);

@@ -161,6 +161,12 @@ static int tag_of(const ompp_mpi_stamp_t *s)
     return s->op == OMPP_MPI_STAMP_SENDRECV || s->op == OMPP_MPI_STAMP_ISENDRECV ? s->recvtag : s->tag;
 }
 
+/* Senders may wait for this rank. */
+static bool receipts_are_due(const ompp_mpi_channel_t *channel)
+{
+    return ompp_mpi_asks(channel) && !ompp_sync_rests();
+}
+
 static void receive_before(ompp_mpi_stamp_t *s)
 {
     const bool any = source_of(s) == MPI_ANY_SOURCE || tag_of(s) == MPI_ANY_TAG;
@@ -168,7 +174,7 @@ static void receive_before(ompp_mpi_stamp_t *s)
     ompp_mpi_progress_before(s->begin);
     if (!s->channel) return;
     if (any) ompp_mpi_substitute(s, 1);
-    if (any || !ompp_mpi_asks(s->channel) || ompp_sync_rests() || (s->op != OMPP_MPI_STAMP_RECV && s->op != OMPP_MPI_STAMP_SENDRECV)) return;
+    if (any || !receipts_are_due(s->channel) || (s->op != OMPP_MPI_STAMP_RECV && s->op != OMPP_MPI_STAMP_SENDRECV)) return;
     ompp_mpi_stamp_bring_on();
     ompp_mpi_stamp_acknowledge(s->channel, source_of(s), tag_of(s), s->begin, NULL);
 }
@@ -241,7 +247,8 @@ static void keep(ompp_mpi_stamp_t *s, ompp_mpi_pending_t kind, int peer, int tag
     r->active = !r->persistent;
     if (kind == OMPP_MPI_PENDING_SEND && s->typed && s->op != OMPP_MPI_STAMP_BSEND_INIT)
         r->waiting = OMPP_MPI_STARTED_WAIT ? OMPP_MPI_SYNCHRONOUS : waits_for_receiver(s);
-    if (s->op == OMPP_MPI_STAMP_IRECV && ompp_mpi_asks(s->channel) && !ompp_sync_rests() && !ompp_mpi_stamp_acknowledge(s->channel, peer, tag, s->begin, NULL))
+    if (s->op == OMPP_MPI_STAMP_IRECV && receipts_are_due(s->channel) &&
+        !ompp_mpi_stamp_acknowledge(s->channel, peer, tag, s->begin, NULL))
         ompp_mpi_request_posted(r);
     ompp_mpi_request_put(r, handle);
 }

@@ -220,7 +220,8 @@ static void send_message(MPI_Comm own, int dest, int tag, unsigned char *message
     parcel_t *p;
 
     if (!quiet) reclaim_sent();
-    if (PMPI_Isend(message, (int)(sizeof(ompp_mpi_header_t) + header_of(message)->bytes), MPI_BYTE, dest, tag, own, &request) != MPI_SUCCESS ||
+    const int bytes = (int)(sizeof(ompp_mpi_header_t) + header_of(message)->bytes);
+    if (PMPI_Isend(message, bytes, MPI_BYTE, dest, tag, own, &request) != MPI_SUCCESS ||
         (!quiet && ompp_mpi_stamp_complete(&request, 0))) {
         ompp_mpi_stamp_free(message);
         return;

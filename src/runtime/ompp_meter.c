@@ -10,7 +10,7 @@
 #include <time.h>
 
 static const ompp_meter_t *meters[OMPP_MAX_METERS];
-static _Atomic unsigned nmeters;
+static _Atomic unsigned nmeters, nresting;
 
 bool ompp_meter_add(const ompp_meter_t *meter)
 {
@@ -55,8 +55,18 @@ static void tell(ompp_thread_t *thread, ompp_place_now_t to)
         if (thread->meter_states[i]) meters[i]->move(thread->meter_states[i], from, to);
 }
 
+void ompp_meter_rest(bool on)
+{
+    atomic_fetch_add(&nresting, on ? 1u : -1u);
+}
+
 void ompp_meter_move(ompp_thread_t *thread)
 {
+    if (atomic_load_explicit(&nresting, memory_order_relaxed) >= thread->nmeters) {
+        thread->meter_node = 0;
+        thread->meter_waits = false;
+        return;
+    }
     tell(thread, place_of(thread));
 }
 

@@ -66,6 +66,13 @@ ompp_region_ref_t ompp_meter_region(ompp_off_t node);
 /** \return time until which is measured: now, or the end of the measurement once that has come. For results, not for events. */
 ompp_time_t ompp_meter_until(void);
 
+/**
+ * \brief A meter need not be told of moves for now: whoever calls this does without, until it calls again with false. The first move
+ *        after that is told from place 0.
+ * \note It is told all the same when there are others that want to be.
+ */
+void ompp_meter_rest(bool on);
+
 /** \brief The place the calling thread is in, without counting a change; node 0 when it is not measured. */
 ompp_place_now_t ompp_meter_place(void);
 
