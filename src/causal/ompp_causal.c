@@ -72,7 +72,8 @@ static void begin_anew(ompp_causal_thread_t *self)
     self->crowd = 0;
     self->clocks.waiting = 0;
     self->clocks.where = OMPP_CLOCKS_OUTSIDE;
-    self->clocks.idle = self->waits = false;
+    self->waits = false;
+    self->clocks.idle = set == atomic_load(&ompp_causal.rest);
     self->clocks.since = ompp_event_now();
     self->depth = self->task = self->group = 0;
     self->node = 0;
@@ -176,7 +177,11 @@ static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
     if (self->busy || self != ompp_causal_self) return; /* the latter: at the end, by who ends it, when all has been told */
     self->busy = true;
     const ompp_time_t begin = ompp_causal_time_event(self);
+    self->node = from.node;
+    self->waits = from.waits;
+    self->told = true;
     ompp_causal_settle(self);
+    self->told = false;
     self->moves++;
     if (ompp_causal_rests(self)) {
         self->node = to.node;

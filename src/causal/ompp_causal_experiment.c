@@ -178,7 +178,7 @@ static void finish(const ompp_causal_thread_t *self, bool warm, uint64_t visits,
                                  .saved_ns = (int64_t)whole_ns(saved - (warm ? self->warm.saved : run.saved)),
                                  .paid_ns = whole_ns(paid - (warm ? self->warm.paid : run.baseline))};
 
-    if (seen.work > work_before) seen.work -= work_before;
+    if (seen.work >= work_before) seen.work -= work_before; /* less: it was begun anew */
     seen.visits -= run.seen.visits;
     if (ompp_causal_node_is_there()) {
         ompp_causal_result_worked(&ompp_causal_experiment, &seen);

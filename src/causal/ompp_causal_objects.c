@@ -433,7 +433,8 @@ static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t
     bool found, foreign = false;
 
     if (!o) return false;
-    if (o->holder && o->holder != self && o->held + 1 >= self->clocks.set) stamp_of_holder(o->holder, &o->stamp[0], t);
+    const bool is_known = ompp_causal.rule.delays || o->held + 1 >= self->clocks.set;
+    if (o->holder && o->holder != self && is_known) stamp_of_holder(o->holder, &o->stamp[0], t);
     found = o->stamp[0].t > 0;
     ompp_stamp_copy(&self->other, &o->stamp[0]);
     if (kind == OMPP_SYNC_MUTEX) {

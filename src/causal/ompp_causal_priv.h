@@ -118,6 +118,7 @@ typedef struct ompp_causal_thread {
     bool main;               /* initial thread of the process */
     bool waits;              /* its place is a phase that waits: what clocks.idle is, but while clocks rest */
     bool made;               /* the program has created it; not one of an OpenMP library's */
+    bool told;               /* it is being told where it comes from, which is where it was */
     bool busy;               /* inside of causal: what a signal handler does is left out */
     uint64_t moves, syncs, lost;
     uint32_t timed_in, timed_for; /* events until one is timed; that it stands for */

@@ -379,7 +379,7 @@ static void note_meeting(ompp_causal_thread_t *self, ompp_sync_remote_t kind)
 static void begin_turn(ompp_causal_thread_t *self, const remote_t *remote, const ompp_sync_wait_t *wait)
 {
     if (wait->kind != OMPP_SYNC_ALL || ompp_causal.rule.delays) return;
-    ompp_causal_meeting(wait->end);
+    if (remote) ompp_causal_meeting(wait->end);
     if (remote && remote->turn.number > present_set()) ompp_causal_follow_turn(self, remote->turn.number, remote->turn.keys, wait->end);
 }
 

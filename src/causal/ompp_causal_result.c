@@ -60,6 +60,7 @@ bool ompp_causal_result_open(void)
 void ompp_causal_result_begin(void)
 {
     result.begin = ompp_event_now();
+    if (!ompp_causal.rule.delays) atomic_store(&ompp_causal.set_begin, result.begin);
 }
 
 void ompp_causal_result_new(unsigned known, ompp_region_ref_t region)
@@ -138,15 +139,21 @@ uint64_t ompp_causal_result_work(ompp_clocks_where_t where, ompp_time_t t)
     return start + (uint64_t)((double)pieces * (run - then) / (observed - then));
 }
 
-/* Sums over all threads; those that are at work now are read as they are. */
-static uint64_t sum_threads(unsigned slot, ompp_whatif_region_t *to)
+/* Work of a thread in a region until then that it has not counted yet. */
+static ompp_time_t running(const ompp_clocks_t *c, unsigned slot, ompp_time_t until)
+{
+    return until > c->since && !c->waiting && !c->idle && c->mask >> slot & 1 ? until - c->since : 0;
+}
+
+/* Sums over all threads; those that are at work now are read as they are. until: 0 = as far as they have counted. */
+static uint64_t sum_threads(unsigned slot, ompp_whatif_region_t *to, ompp_time_t until)
 {
     uint64_t spans = 0;
 
     to->work_ns = to->visits = 0;
     for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next) {
         if (t->clocks.set != atomic_load(&ompp_causal.set)) continue;
-        to->work_ns += t->clocks.total[slot] + t->clocks.work[slot];
+        to->work_ns += t->clocks.total[slot] + t->clocks.work[slot] + running(&t->clocks, slot, until);
         to->visits += t->clocks.visits[slot];
         spans += t->clocks.spans[slot] + (t->clocks.work[slot] > 0);
     }
@@ -232,7 +239,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 /* Followed for less than this part of the run is followed partly. */
 #define NEARLY_ALL 0.95
 
-static void write_region(const ompp_causal_thread_t *self, unsigned slot, ompp_time_t t)
+static void write_region(const ompp_causal_thread_t *self, unsigned slot, bool over, ompp_time_t t)
 {
     ompp_a_whatif_region_t *record = atomic_load(&result.records[slot]);
     const ompp_clocks_rule_t *rule = &ompp_causal.rule;
@@ -241,7 +248,7 @@ static void write_region(const ompp_causal_thread_t *self, unsigned slot, ompp_t
     if (!record || known < 0) return;
     const past_t *past = &result.past[known];
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
-    const uint64_t spans = sum_threads(slot, &record->result), time = past->time_ns + t - set_begin();
+    const uint64_t spans = sum_threads(slot, &record->result, over ? t : 0), time = past->time_ns + t - set_begin();
     record->result.work_ns += past->work_ns;
     record->result.visits += past->visits;
     record->result.followed_ns = time;
@@ -302,7 +309,7 @@ void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool res
     look_for_oversubscription();
     if (rests()) result.rested += t - set_begin();
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
-        write_region(self, s, t);
+        write_region(self, s, true, t);
         keep(s);
         atomic_store(&result.heard[s], 0);
         for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) atomic_store(&ompp_causal.overtaken[f][s], 0);
@@ -359,7 +366,7 @@ ompp_causal_seen_t ompp_causal_result_seen(void)
 {
     ompp_whatif_region_t seen;
 
-    sum_threads(0, &seen);
+    sum_threads(0, &seen, 0);
     return (ompp_causal_seen_t){seen.work_ns, seen.visits};
 }
 
@@ -515,7 +522,7 @@ void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
     look_for_oversubscription();
     result.much_lost = lost * SIGNIFICANT > syncs;
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
-        if (ompp_causal_known(s) >= 0 && !ompp_causal.rule.delays) write_region(self, s, t);
+        if (ompp_causal_known(s) >= 0 && !ompp_causal.rule.delays) write_region(self, s, false, t);
     if (!ompp_causal.rule.delays) flag_partly(t);
     for (unsigned i = 0; ompp_causal.rule.delays && i < ompp_causal_nknown(); i++) judge_transient(i, t);
     const uint64_t outside = ompp_causal_result_work(OMPP_CLOCKS_OUTSIDE, t), inside = ompp_causal_result_work(OMPP_CLOCKS_INSIDE, t);

@@ -282,6 +282,8 @@ static void pass_rest(ompp_causal_thread_t *self, uint64_t set, ompp_time_t begi
     const ompp_time_t rest_begin = atomic_load_explicit(&ompp_causal.rest_begin, memory_order_relaxed);
     ompp_clocks_t *c = &self->clocks;
 
+    /* It has had no event since more than one rest: what it did between them is not known. */
+    if (rest && c->set + 1 < rest && c->since < begin) c->since = begin;
     if (c->set < rest && rest < set) ompp_clocks_reset(c, rest, c->since > rest_begin ? c->since : rest_begin);
     if (c->set == rest && c->since < begin) c->since = begin;
 }
@@ -313,7 +315,7 @@ void ompp_causal_settle_slow(ompp_causal_thread_t *self, uint64_t set)
     }
     self->experiment = atomic_load(&ompp_causal.experiment);
     self->percent = ompp_causal.rule.percent[0];
-    if (rested) look_around(self);
+    if (rested && !self->told) look_around(self);
     self->regions = ompp_causal_mask(self, self->node);
     self->clocks.mask = ompp_causal_counted(self->regions);
     ompp_clocks_use(&self->clocks, self->clocks.mask);

@@ -187,7 +187,9 @@ static bool decide(turn_t *turn, ompp_time_t t)
 {
     const bool rests = ompp_causal_resting(), look = t >= atomic_load_explicit(&resting.look, memory_order_relaxed);
 
-    *turn = (turn_t){.number = atomic_load(&ompp_causal.set) + 1};
+    const uint64_t set = atomic_load(&ompp_causal.set);
+
+    *turn = (turn_t){.number = (proposal.number > set ? proposal.number : set) + 1}; /* a proposal may still be on its way */
     if (rests) turn->length = piece(t);
     if (look && !rests && must_rest(t)) {
         turn->length = length_of_rest(t, t - atomic_load(&ompp_causal.set_begin));
@@ -201,6 +203,7 @@ static bool decide(turn_t *turn, ompp_time_t t)
 /* Another set of regions; of none, when the first key is 0. Under the lock. */
 static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, ompp_time_t t)
 {
+    t = longer(t, atomic_load(&ompp_causal.set_begin));
     ompp_causal_result_turn(self, turn->number, !turn->keys[0], t);
     ompp_causal_choose(turn->keys);
     if (turn->length) atomic_store_explicit(&resting.look, t + turn->length, memory_order_relaxed);

@@ -6,8 +6,8 @@
  * All ranks of the communicator make the user's call; one with a wrong root, which MPI refuses, has none of ours.
  *
  * While clocks rest, ours are left out, which all ranks have to agree on: in one of ours in which everybody waits for everybody, rank 0
- * says how many of the next calls on the communicator have none. It knows until when clocks rest, and how often such calls come; it gives
- * away half of that time at most, then half of the rest, so that there is one when clocks are to go on.
+ * says how many of the next calls on the communicator have none. It knows until when clocks rest, and how often such calls come: it gives
+ * away half of that time at most, then half of the rest, and never many calls, which may come less often than before.
  */
 #include "mpi-wrap/mpi_stamp_priv.h"
 
@@ -103,7 +103,7 @@ ompp_sync_remote_t ompp_mpi_collective_kind(const ompp_mpi_channel_t *channel, o
 /* ---- Calls without an exchange ---------------------------------------------------------------------------------------- */
 
 #define FEW_PASSES 4u /* at first in a rest; then twice as many each time: calls may come less often than before */
-#define MOST_PASSES 65536u
+#define MOST_PASSES 256u
 #define LATELY 8 /* calls */
 
 /* Behind a stamp: how many of the next calls have none. */
@@ -128,7 +128,7 @@ void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other
 
 static bool leads(const ompp_mpi_channel_t *c)
 {
-    return (c->world ? c->world[c->rank] : c->rank) == 0;
+    return !c->inter && (c->world ? c->world[c->rank] : c->rank) == 0;
 }
 
 static void note_call(ompp_mpi_passing_t *p, ompp_time_t t)
@@ -213,10 +213,11 @@ void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp)
     stamp->started = r;
 }
 
-/* The user's call did not begin, or nobody can complete it: the buffers are left to the exchange. */
+/* The user's call did not begin, or is over before the exchange is, which goes on by itself. */
 static void leave(ompp_mpi_request_t *r)
 {
-    if (r->exchange != MPI_REQUEST_NULL) PMPI_Request_free(&r->exchange);
+    if (r->exchange != MPI_REQUEST_NULL) ompp_mpi_stamp_leave(r->exchange, r->sent);
+    r->exchange = MPI_REQUEST_NULL;
     r->sent = r->stamp = NULL;
 }
 

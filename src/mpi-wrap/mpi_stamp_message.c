@@ -206,8 +206,18 @@ static void reclaim_sent(void)
 
     for (parcel_t *p = next_done(&round); p; p = next_done(&round)) {
         ompp_mpi_stamp_free(p->message);
+        free(p->buffers);
         free(p);
     }
+}
+
+void ompp_mpi_stamp_leave(MPI_Request request, void *buffers)
+{
+    parcel_t *p = malloc(sizeof *p);
+
+    if (!p) return; /* nobody completes it */
+    *p = (parcel_t){.request = request, .buffers = buffers};
+    put(&sent, p);
 }
 
 /*
@@ -637,7 +647,7 @@ void ompp_mpi_stamp_reclaim(void)
 void ompp_mpi_stamp_clean(void)
 {
     for (parcel_t *p = take_oldest(&sent); p; p = take_oldest(&sent))
-        if (!ompp_mpi_stamp_complete(&p->request, 0)) PMPI_Request_free(&p->request);
+        if (!ompp_mpi_stamp_complete(&p->request, 0) && !p->buffers) PMPI_Request_free(&p->request);
     for (parcel_t *p = take_oldest(&receipts.late); p; p = take_oldest(&receipts.late))
         if (!ompp_mpi_stamp_complete(&p->request, 0) && PMPI_Cancel(&p->request) == MPI_SUCCESS)
             PMPI_Wait(&p->request, MPI_STATUS_IGNORE);

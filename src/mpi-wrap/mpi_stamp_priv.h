@@ -144,6 +144,7 @@ typedef struct ompp_mpi_receipt {
     int64_t end;     /* of the send, by the common clock; 0 = not known */
     MPI_Request request;
     unsigned char *message;
+    void *buffers;   /* of a collective operation */
 } ompp_mpi_receipt_t;
 
 bool ompp_mpi_sends_to(const ompp_mpi_channel_t *channel, int dest, int tag);
@@ -229,6 +230,12 @@ void ompp_mpi_receipt_drop(ompp_mpi_receipt_t *receipt);
 
 /** \brief Waits for a request of ours. \return false when the limit was reached: the request is still active. */
 bool ompp_mpi_stamp_complete(MPI_Request *request, double limit_seconds);
+
+/**
+ * \brief A non-blocking collective operation of ours goes on, and is completed when it is done: MPI forbids to free its request before.
+ * \param[in] buffers  of malloc(); owned by it from now on.
+ */
+void ompp_mpi_stamp_leave(MPI_Request request, void *buffers);
 
 /** \brief Takes back what was sent and nobody received. */
 void ompp_mpi_stamp_clean(void);

@@ -253,6 +253,12 @@ static void print_region(ompp_text_t *t, uint32_t index)
             used < OMPP_WIDTH_PLACE ? OMPP_WIDTH_PLACE - (int)used : 0, "", place);
 }
 
+/* While it was followed; a region that was followed all the time and did nothing gains nothing. */
+static bool was_observed(const ompp_whatif_result_t *r, const ompp_gain_t *gain)
+{
+    return gain->observations > 0 || !(r->flags & OMPP_WHATIF_F_PARTLY);
+}
+
 static void print_row(ompp_text_t *t, const ompp_whatif_result_t *r)
 {
     char text[32];
@@ -261,7 +267,7 @@ static void print_row(ompp_text_t *t, const ompp_whatif_result_t *r)
     put_percent(t, r->share);
     for (size_t i = 0; i < NSPEEDUPS; i++) {
         const ompp_gain_t *gain = gain_at(r, speedups[i]);
-        if (gain) put_percent(t, gain->gain);
+        if (gain && was_observed(r, gain)) put_percent(t, gain->gain);
         else ompp_layout_cell(t->out, WIDTH, "-");
     }
     print_interval(t, ompp_whatif_most(r));
@@ -297,7 +303,7 @@ static void print_table(ompp_text_t *t, const ompp_whatif_result_t *results, siz
 {
     fputs("What the program gains, in percent of its run time, when a region is faster by 25, 50, 75 and 100 percent (takes no time).\n"
           "share: of the time in which threads worked (Work above), spent in the region and in what it calls.\n"
-          "95 % interval: of the gain at 100 %, by blocks (experiments). - for a gain: not tried.\n"
+          "95 % interval: of the gain at 100 %, by blocks (experiments). - for a gain: not tried, or not seen.\n"
           "slope: gain of the program per gain of the region. knee: more speed-up than that brings (almost) nothing. n: observations.\n\n",
           t->out);
     print_titles(t);

@@ -62,12 +62,14 @@ void ompp_meter_rest(bool on)
 
 void ompp_meter_move(ompp_thread_t *thread)
 {
-    if (atomic_load_explicit(&nresting, memory_order_relaxed) >= thread->nmeters) {
-        thread->meter_node = 0;
-        thread->meter_waits = false;
+    const ompp_place_now_t place = place_of(thread);
+
+    if (atomic_load_explicit(&nresting, memory_order_relaxed) < thread->nmeters) {
+        tell(thread, place);
         return;
     }
-    tell(thread, place_of(thread));
+    thread->meter_node = place.node;
+    thread->meter_waits = place.waits;
 }
 
 void ompp_meter_begin(ompp_thread_t *thread)

@@ -67,8 +67,7 @@ ompp_region_ref_t ompp_meter_region(ompp_off_t node);
 ompp_time_t ompp_meter_until(void);
 
 /**
- * \brief A meter need not be told of moves for now: whoever calls this does without, until it calls again with false. The first move
- *        after that is told from place 0.
+ * \brief A meter need not be told of moves for now: whoever calls this does without, until it calls again with false.
  * \note It is told all the same when there are others that want to be.
  */
 void ompp_meter_rest(bool on);

@@ -152,6 +152,11 @@ def short_loops(verdict, scratch, program):
 
 def in_pieces(verdict, scratch, program):
     """Clocks that may take nothing rest most of the time. What is observed between says what the whole run would gain, and no more than that."""
+    def all_the_time(case, regions):
+        seconds, outcome = validation.execute(scratch, program, validation.Case("openmp", case, {}, 0, 60), OMPP_CAUSAL="virtual")
+        found = validation.predictions(outcome.profile(), seconds)
+        return {region: found[region].gain for region in regions}
+
     def compare(case, expected):
         seconds, outcome = validation.execute(scratch, program, validation.Case("openmp", case, {}, 0, 160), OMPP_CAUSAL="virtual",
                                               OMPP_CAUSAL_BUDGET=0)
@@ -176,6 +181,8 @@ def in_pieces(verdict, scratch, program):
     # work.h: a takes 3 ms of 4.5, or 4 ms, of all threads; early: as much as it is ahead of the others
     verdict.timed(lambda: compare("balanced", {("a", 500): 0.33, ("a", 1000): 0.66, ("b", 500): 0.165}))
     verdict.timed(lambda: compare("imbalanced", {("a", 500): 0.24, ("b", 500): 0.07}))
+    verdict.timed(lambda: compare("serial", all_the_time("serial", (("a", 500), ("b", 500)))))
+    verdict.timed(lambda: compare("nested", all_the_time("nested", (("a", 500), ("b", 500), ("c", 1000)))))
 
 
 def unmodified(verdict, scratch):
