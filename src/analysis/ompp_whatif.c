@@ -464,8 +464,10 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_APART; i++)
         ompp_whatif_ends_apart(&from->clocks[i], &r->gains[i]);
     r->slope = find_slope(r);
-    r->knee = find_knee(r);
     most = ompp_whatif_most(r);
+    if (p->whatif.mode == OMPP_WHATIF_DELAY && most->observations < OMPP_WHATIF_ENOUGH) r->flags |= OMPP_WHATIF_F_FEW;
+    if (r->flags & OMPP_WHATIF_F_FEW) return; /* to tell a knee, or anything else of it */
+    r->knee = find_knee(r);
     r->contention = most->interval == OMPP_INTERVAL_KNOWN && most->high < 0 && most->gain <= -ENOUGH_GAIN;
     r->verdict = judge(r);
 }
@@ -578,6 +580,8 @@ const char *ompp_whatif_no_interval(const ompp_profile_t *p, const ompp_whatif_r
         }
     if (wide) return "parts of the run differ too much, or are too few";
     for (size_t i = 0; i < w->npoints; i++) points = points || w->points[i].kind == OMPP_WHATIF_THROUGHPUT;
+    if (points && p->whatif.rested_ns > p->whatif.time_ns / 2)
+        return "fewer than 4 blocks between visits of progress points: clocks rested; longer runs, or OMPP_CAUSAL_BUDGET=100";
     if (points) return "too short: fewer than 4 blocks between visits of progress points";
     return "no progress point was named (OMPP_PROGRESS), and none is regular";
 }

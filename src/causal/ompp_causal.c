@@ -213,11 +213,14 @@ static void end(void *state)
 
 /* ---- Progress --------------------------------------------------------------------------------------------------------- */
 
-static void may_end(ompp_causal_thread_t *self, uint64_t visits, bool together, ompp_time_t t)
+/* teams: as ompp_causal_may_turn() has it. */
+static void may_end(ompp_causal_thread_t *self, uint64_t visits, unsigned teams, ompp_time_t t)
 {
+    const bool together = teams != OMPP_CAUSAL_ANYWHERE;
+
     if (ompp_causal.rule.delays) ompp_causal_may_end(self, visits, together, t);
     else if (visits && !ompp_causal_rests(self)) ompp_causal_result_block(self, visits, t);
-    if (!ompp_causal.rule.delays) ompp_causal_may_turn(self, t);
+    if (!ompp_causal.rule.delays) ompp_causal_may_turn(self, teams, t);
 }
 
 /* A progress point that can tell us is visited on this thread. */
@@ -229,14 +232,14 @@ static void at_progress(ompp_time_t t)
     ompp_causal_settle(self);
     ompp_clocks_count(&self->clocks, t);
     if (ompp_causal.rule.delays) count_seen(self, t);
-    may_end(self, ompp_progress_visits(t), false, t);
+    may_end(self, ompp_progress_visits(t), OMPP_CAUSAL_ANYWHERE, t);
     ompp_causal_leave(self);
 }
 
 void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, ompp_time_t t)
 {
     if (region) ompp_progress_candidate(region, false, t);
-    may_end(self, ompp_progress_visits(t), true, t);
+    may_end(self, ompp_progress_visits(t), region ? 0 : 1, t); /* the region is left, the barrier is the team's */
 }
 
 static const ompp_meter_t meter = {.begin = begin, .move = move, .end = end, .readable = true};

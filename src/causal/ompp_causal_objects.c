@@ -654,7 +654,7 @@ static void at_barrier(ompp_causal_thread_t *self, ompp_time_t t)
     const bool joins = region && ompp_construct_forks(ompp_region_construct(region));
 
     if (region && (rests || !joins)) ompp_progress_candidate(region, !joins, t); /* nobody tells of joins while clocks rest */
-    if (rests) ompp_causal_may_turn(self, t);
+    if (rests) ompp_causal_may_turn(self, 1, t);
     else ompp_causal_at_join(self, 0, t);
 }
 

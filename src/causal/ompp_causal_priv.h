@@ -198,8 +198,13 @@ int ompp_causal_find(ompp_region_ref_t region);
 /** \brief The slots belong to these keys from now on, 0 = free. The caller changes the number of the set. */
 void ompp_causal_choose(const uint64_t keys[OMPP_CLOCKS_SLOTS]);
 
-/** \brief Without delays, where a unit of work ends: other regions may have their turn. */
-void ompp_causal_may_turn(ompp_causal_thread_t *self, ompp_time_t t);
+#define OMPP_CAUSAL_ANYWHERE UINT32_MAX
+
+/**
+ * \brief Without delays, where a unit of work ends: other regions may have their turn.
+ * \param[in] teams  the thread is in so many teams at most: one inside of others does not meet all of these.
+ */
+void ompp_causal_may_turn(ompp_causal_thread_t *self, unsigned teams, ompp_time_t t);
 
 /** \return until when clocks rest, at least; 0 = they do not, or another rank decides it. */
 ompp_time_t ompp_causal_rests_until(void);

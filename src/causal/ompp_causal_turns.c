@@ -227,12 +227,25 @@ static bool may_change_apart(ompp_time_t t)
     return ompp_whatif_rank() <= 0 && t >= met + longer(APART_NS, usual) && (ompp_causal_resting() || is_due(t));
 }
 
-void ompp_causal_may_turn(ompp_causal_thread_t *self, ompp_time_t t)
+/* Teams that the calling thread is in, by its place. */
+static unsigned count_teams(const ompp_causal_thread_t *self)
+{
+    unsigned n = 0;
+
+    for (ompp_off_t node = ompp_causal_place(self); ompp_meter_region(node); node = ompp_meter_parent(node)) {
+        const ompp_construct_t construct = ompp_region_construct(ompp_meter_region(node));
+        n += construct != OMPP_CONSTRUCT_NUM && ompp_construct_forks(construct);
+    }
+    return n;
+}
+
+void ompp_causal_may_turn(ompp_causal_thread_t *self, unsigned teams, ompp_time_t t)
 {
     uint32_t free_lock = 0;
     turn_t turn;
 
-    if (!may_be_due(t) || !may_change_apart(t) || !atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
+    if (!may_be_due(t) || !may_change_apart(t) || count_teams(self) > teams) return;
+    if (!atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
     const ompp_time_t begin = ompp_event_now();
     if (decide(&turn, t) && (turn.keys[0] || ompp_whatif_ranks() <= 1)) begin_turn(self, &turn, t);
     self->spent += ompp_event_now() - begin; /* the profile of all threads is gone through */

@@ -100,6 +100,33 @@ static void collectives(void)
     MPI_Comm_free(&all);
 }
 
+/* Ranks that wait for nobody are through with their part before the others begin theirs. */
+static void ahead(void)
+{
+    enum { MANY = 1000 };
+    MPI_Request r[2];
+    int x = rank, sum;
+
+    for (int i = 0; i < MANY * run.rounds; i++) {
+        MPI_Ibcast(&x, 1, MPI_INT, 0, MPI_COMM_WORLD, &r[0]);
+        MPI_Ireduce(&x, &sum, 1, MPI_INT, MPI_SUM, size - 1, MPI_COMM_WORLD, &r[1]);
+        MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+    }
+}
+
+/* Experiments with b find that it has not run. */
+static void seldom(void)
+{
+    double x = rank, sum;
+
+    for (int i = 0; i < run.rounds; i++) {
+        OMPP_PROGRESS("round");
+        region("a", 2);
+        if (i % 12 == 0) region("b", 4);
+        MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+}
+
 /* The sender waits for the receiver, too: a gains as well where b is slower. */
 static void synchronous(void)
 {
@@ -281,7 +308,7 @@ int main(int argc, char **argv)
     } cases[] = {{"bulk", bulk}, {"early", early}, {"pipeline", pipeline}, {"synchronous", synchronous}, {"rendezvous", rendezvous},
                  {"halo", halo}, {"persistent", persistent}, {"workers", workers}, {"subcomm", subcomm}, {"rooted", rooted},
                  {"overlap", overlap}, {"polling", polling}, {"silent", silent},
-                 {"crossing", crossing}, {"collectives", collectives}};
+                 {"crossing", crossing}, {"collectives", collectives}, {"ahead", ahead}, {"seldom", seldom}};
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -189,6 +189,22 @@ def many_collectives(scratch, program):
     return off + ([] if budget - alone < 0.7 * (always - alone) else ["collectives: " + times]), 2
 
 
+def ahead(verdict, scratch, program):
+    """An exchange of stamps that is not done when the user's call is goes on by itself: MPI forbids to free its request."""
+    for budget in (0, 100):
+        _, outcome = validation.execute(scratch, program, validation.Case("mpi", "ahead", {}, 2, 10), OMPP_CAUSAL="virtual",
+                                        OMPP_CAUSAL_BUDGET=budget)
+        verdict.profile(outcome.profile(), "ahead")
+
+
+def seldom(verdict, scratch, program):
+    """Experiments in which the region did not run have no work, and not that of all before."""
+    _, outcome = validation.execute(scratch, program, validation.Case("mpi", "seldom", {}, 2, 600), OMPP_CAUSAL="delay")
+    for region in ElementTree.parse(outcome.reports("xml")[0]).getroot().iter("followed"):
+        work, time = (int(region.get(key, 0)) for key in ("work-ns", "followed-ns"))
+        verdict.check(work <= 3 * time, "seldom: %d ns of work of two ranks in %d ns" % (work, time))
+
+
 def main():
     verdict, scratch = harness.Verdict("mpi"), harness.Scratch("mpi")
     harness.mpirun()
@@ -198,6 +214,8 @@ def main():
     program = validation.build(scratch, "mpi", harness.sources()[0])
     disagree(verdict, scratch, program)
     overlap(verdict, scratch, program)
+    ahead(verdict, scratch, program)
+    seldom(verdict, scratch, program)
     open_order(verdict, scratch, program)
     verdict.timed(lambda: started(scratch, program))
     verdict.timed(lambda: crossing(scratch, program))
