@@ -23,7 +23,8 @@ def compare(verdict, scratch, program, ranks):
     """What is off, and how many were compared."""
     folder = scratch.file("runs", "%d-%d" % (ranks, len(os.listdir(os.path.dirname(scratch.file("runs", "r"))))))
     off, compared = [], 0
-    outcome = harness.run(program, folder, 1, ranks, ["oracle", "rounds=%d" % ROUNDS], OMPP_CAUSAL="virtual")
+    outcome = harness.run(program, folder, 1, ranks, ["oracle", "rounds=%d" % ROUNDS], OMPP_CAUSAL="virtual",
+                          OMPP_CAUSAL_BUDGET=100)
     verdict.equal(outcome.status, 0, "%d ranks: status, %s" % (ranks, outcome.err[-300:]))
     profile = outcome.profile()
     verdict.profile(profile, "%d ranks" % ranks)
