@@ -244,18 +244,9 @@ void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, o
 
 static const ompp_meter_t meter = {.begin = begin, .move = move, .end = end, .readable = true};
 
-ompp_causal_thread_t *ompp_causal_enter(void)
+void ompp_causal_come_slow(void)
 {
-    ompp_causal_thread_t *self = ompp_causal_self;
-
-    if (__builtin_expect(!self, 0)) {
-        ompp_meter_place(); /* makes the thread known */
-        self = ompp_causal_self;
-    }
-    if (!self || self->busy) return NULL;
-    self->busy = true;
-    __asm__ volatile("" ::: "memory");
-    return self;
+    ompp_meter_place();
 }
 
 /* ---- Start ------------------------------------------------------------------------------------------------------------ */

@@ -526,8 +526,9 @@ static void put(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t ob
     ompp_causal_unlock(&o->lock);
 }
 
-static void publish(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+static __attribute__((noinline)) void publish(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 {
+    if (kind == OMPP_SYNC_BARRIER || kind == OMPP_SYNC_CHUNK) self->chases = false;
     if (kind == OMPP_SYNC_BARRIER)
         arrive(self, object, (*generation_of(self, object))++, t);
     else if (kind == OMPP_SYNC_CHUNK)
@@ -559,9 +560,9 @@ static void count_barriers(ompp_causal_thread_t *self, ompp_sync_object_t kind, 
     if (kind == OMPP_SYNC_BARRIER && arrives) (*generation_of(self, object))++;
 }
 
-static bool passes(const ompp_causal_thread_t *self, ompp_sync_object_t kind)
+static inline bool passes(const ompp_causal_thread_t *self, ompp_sync_object_t kind)
 {
-    return ompp_causal_rests(self) && is_let_pass(kind);
+    return __builtin_expect(ompp_causal_goes_on_resting(self), 1) && is_let_pass(kind);
 }
 
 /* ---- Events ----------------------------------------------------------------------------------------------------------- */
@@ -572,29 +573,19 @@ void ompp_causal_publish(ompp_sync_object_t kind, uint64_t object, ompp_time_t t
 
     if (!self) return;
     const ompp_time_t begin = ompp_causal_time_event(self);
-    ompp_causal_settle(self);
     self->syncs++;
-    if (kind == OMPP_SYNC_BARRIER || kind == OMPP_SYNC_CHUNK) self->chases = false;
+    ompp_causal_settle(self);
     if (passes(self, kind)) count_barriers(self, kind, object, true);
     else publish(self, kind, object, t);
     ompp_causal_timed(self, begin);
     ompp_causal_leave(self);
 }
 
-void ompp_causal_wait(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+static __attribute__((noinline)) void wait(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 {
-    ompp_causal_thread_t *self = object ? ompp_causal_enter() : NULL;
-
-    if (!self) return;
-    ompp_causal_settle(self);
-    if (passes(self, kind)) {
-        ompp_causal_leave(self);
-        return;
-    }
     if (kind == OMPP_SYNC_CHUNK) {
         self->chases = ompp_causal.rule.delays;
         come_for_more(self, OMPP_REPLAY_LOOP, t);
-        ompp_causal_leave(self);
         return;
     }
     if (kind == OMPP_SYNC_MUTEX && ompp_causal.rule.delays && ompp_event_now() < t + TOLD_LATE_NS) {
@@ -604,6 +595,15 @@ void ompp_causal_wait(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
     ompp_clocks_wait(&self->clocks, t);
     self->wait = (ompp_causal_wait_t){kind, object, 0};
     if (kind == OMPP_SYNC_BARRIER) self->wait.generation = *generation_of(self, object) - 1;
+}
+
+void ompp_causal_wait(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+{
+    ompp_causal_thread_t *self = object ? ompp_causal_enter() : NULL;
+
+    if (!self) return;
+    ompp_causal_settle(self);
+    if (!passes(self, kind)) wait(self, kind, object, t);
     ompp_causal_leave(self);
 }
 
@@ -647,7 +647,7 @@ static bool found_stamp(ompp_causal_thread_t *self, ompp_sync_object_t kind, uin
 }
 
 /* The initial thread has left a barrier of its team, or of other threads; that of the team's end is a join. */
-static void at_barrier(ompp_causal_thread_t *self, ompp_time_t t)
+static __attribute__((noinline)) void at_barrier(ompp_causal_thread_t *self, ompp_time_t t)
 {
     const bool rests = ompp_causal_rests(self);
     const ompp_region_ref_t region = ompp_meter_region(ompp_causal_place(self));
@@ -658,7 +658,7 @@ static void at_barrier(ompp_causal_thread_t *self, ompp_time_t t)
     else ompp_causal_at_join(self, 0, t);
 }
 
-static void resume(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+static __attribute__((noinline)) void resume(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 {
     if (kind == OMPP_SYNC_FORK)
         begin_member(self, object, t);

@@ -63,9 +63,23 @@ typedef struct {
     ompp_time_t t;
 } ompp_causal_unit_t;
 
-/** A thread. Written by it alone, but for what is marked. Never freed; used again. */
+/** A thread. Written by it alone, but for what is marked. Never freed; used again. First what every event looks at. */
 typedef struct ompp_causal_thread {
     ompp_clocks_t clocks;
+    _Alignas(64) bool busy;  /* inside of causal: what a signal handler does is left out */
+    bool main;               /* initial thread of the process */
+    bool waits;              /* its place is a phase that waits: what clocks.idle is, but while clocks rest */
+    bool told;               /* it is being told where it comes from, which is where it was */
+    bool chases;             /* with delays: it is where order is decided as it goes, and keeps up with the others */
+    uint32_t timed_in, timed_for; /* events until one is timed; that it stands for */
+    unsigned depth;          /* of levels */
+    unsigned next_barrier;   /* to be given up next */
+    uint64_t moves, syncs;
+    uint64_t experiment;     /* with delays: number of the one it counts for */
+    struct {
+        uint64_t team;
+        uint32_t generation; /* of its next barrier */
+    } barriers[OMPP_CAUSAL_BARRIERS];
     ompp_stamp_t own;  /* scratch */
     ompp_stamp_t other;
     ompp_stamp_t before; /* what it received before of which others could have come first */
@@ -75,29 +89,21 @@ typedef struct ompp_causal_thread {
         uint16_t mask;
     } nodes[OMPP_CAUSAL_NODES];
     uint64_t nodes_set; /* number of the set of regions, and of replacements in it, that the cache is about */
-    struct {
-        uint64_t team;
-        uint32_t generation; /* of its next barrier */
-    } barriers[OMPP_CAUSAL_BARRIERS];
-    unsigned next_barrier; /* to be given up next */
     ompp_causal_part_t part;
     ompp_causal_unit_t unit;
     uint32_t crowd;          /* that it was created in; 0 = none */
     ompp_causal_level_t levels[OMPP_CAUSAL_LEVELS];
-    unsigned depth;
     uint32_t task;           /* index of the task it runs; 0 = its implicit one */
     uint32_t implicit;       /* index of the record of its implicit task; 0 = none yet */
     uint32_t group;          /* index of the innermost taskgroup; 0 = none */
     ompp_causal_flow_t flow; /* of the task it runs */
     ompp_off_t node;         /* place, again when another set of regions is followed */
     uint16_t regions;        /* slots of the regions it is in; of clocks.mask only the experiment's, with delays */
-    bool chases;             /* with delays: it is where order is decided as it goes, and keeps up with the others */
     ompp_time_t seen[OMPP_CAUSAL_KNOWN]; /* with delays: ns of work in each known region and below it, to choose regions by */
     uint32_t met[OMPP_CAUSAL_KNOWN]; /* number of the look at which it was counted in that region last: what is recursive counts once */
     uint32_t look;
     ompp_time_t seen_until;  /* ns of its work by then */
-    uint64_t experiment;     /* with delays: number of the one it counts for */
-    ompp_fine_t percent;     /* of that one */
+    ompp_fine_t percent;     /* of the experiment */
     struct {
         uint64_t set;
         unsigned passes;      /* progress points it came to in this experiment */
@@ -115,13 +121,8 @@ typedef struct ompp_causal_thread {
     bool pauses;             /* it does no work, whatever its clocks say */
     bool met_all;            /* it is about to go on with all other processes of the run; without delays: of a communicator */
     bool met_some;           /* of a communicator that has not all */
-    bool main;               /* initial thread of the process */
-    bool waits;              /* its place is a phase that waits: what clocks.idle is, but while clocks rest */
     bool made;               /* the program has created it; not one of an OpenMP library's */
-    bool told;               /* it is being told where it comes from, which is where it was */
-    bool busy;               /* inside of causal: what a signal handler does is left out */
-    uint64_t moves, syncs, lost;
-    uint32_t timed_in, timed_for; /* events until one is timed; that it stands for */
+    uint64_t lost;
     ompp_time_t timed_paused; /* paused, when that one began */
     ompp_time_t spent;       /* ns on events, as those that were timed say, and on carrying stamps between ranks */
     _Atomic bool used;
@@ -150,8 +151,19 @@ extern __thread ompp_causal_thread_t *ompp_causal_self __attribute__((tls_model(
 
 /* ---- Threads (ompp_causal.c) ------------------------------------------------------------------------------------------ */
 
+/** \brief Makes the calling thread known. */
+void ompp_causal_come_slow(void);
+
 /** \brief Goes inside for the calling thread. \return NULL when it is not followed, or is inside already. */
-ompp_causal_thread_t *ompp_causal_enter(void);
+static inline ompp_causal_thread_t *ompp_causal_enter(void)
+{
+    if (__builtin_expect(!ompp_causal_self, 0)) ompp_causal_come_slow();
+    ompp_causal_thread_t *self = ompp_causal_self;
+    if (__builtin_expect(!self || self->busy, 0)) return NULL;
+    self->busy = true;
+    __asm__ volatile("" ::: "memory");
+    return self;
+}
 
 static inline void ompp_causal_leave(ompp_causal_thread_t *self)
 {
@@ -257,6 +269,12 @@ static inline void ompp_causal_settle(ompp_causal_thread_t *self)
 static inline bool ompp_causal_rests(const ompp_causal_thread_t *self)
 {
     return self->clocks.set == atomic_load_explicit(&ompp_causal.rest, memory_order_relaxed);
+}
+
+/** \brief The same of any thread: true only when it is settled. */
+static inline bool ompp_causal_goes_on_resting(const ompp_causal_thread_t *self)
+{
+    return ompp_causal_rests(self) && self->clocks.set == atomic_load_explicit(&ompp_causal.set, memory_order_relaxed);
 }
 
 /** \return the call tree node that the calling thread is at; while clocks rest, it is not told of it. */

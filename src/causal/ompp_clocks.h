@@ -78,22 +78,22 @@ static inline void ompp_stamp_widen(ompp_stamp_t *stamp, uint64_t used)
 /** Where work is done: outside of all regions, in one that can be told from waiting, in one that cannot (calls of MPI). */
 typedef enum { OMPP_CLOCKS_OUTSIDE, OMPP_CLOCKS_INSIDE, OMPP_CLOCKS_UNKNOWN, OMPP_CLOCKS_WHERE_NUM } ompp_clocks_where_t;
 
-/** A context. One thread uses it at a time. */
+/** A context. One thread uses it at a time. First what every event looks at. */
 typedef struct {
-    _Alignas(64) ompp_fine_t o[OMPP_CLOCKS];
-    ompp_time_t work[OMPP_CLOCKS_SLOTS]; /* ns, not yet in o */
-    ompp_time_t total[OMPP_CLOCKS_SLOTS]; /* ns booked since the set was chosen */
-    uint64_t spans[OMPP_CLOCKS_SLOTS];    /* times that work was booked */
-    uint64_t visits[OMPP_CLOCKS_SLOTS];   /* times that the context came into the region */
-    uint64_t set;
+    _Alignas(64) uint64_t set;
     ompp_time_t since;   /* work is counted until then */
     ompp_time_t waiting; /* it waits since then; 0 = it works */
     ompp_fine_t debt;    /* with delays: to be waited, set by ompp_clocks_adopt() */
     unsigned used;       /* clocks it has had to do with in this set, a multiple of those of a slot; the others are 0 */
     uint16_t mask;       /* slots whose region it is in */
     uint8_t where;       /* ompp_clocks_where_t */
-    ompp_time_t worked[OMPP_CLOCKS_WHERE_NUM]; /* ns, in whatever region, over all sets */
     bool idle;           /* it does no work although it is in them (phases that wait) */
+    ompp_time_t worked[OMPP_CLOCKS_WHERE_NUM]; /* ns, in whatever region, over all sets */
+    _Alignas(64) ompp_fine_t o[OMPP_CLOCKS];
+    ompp_time_t work[OMPP_CLOCKS_SLOTS]; /* ns, not yet in o */
+    ompp_time_t total[OMPP_CLOCKS_SLOTS]; /* ns booked since the set was chosen */
+    uint64_t spans[OMPP_CLOCKS_SLOTS];    /* times that work was booked */
+    uint64_t visits[OMPP_CLOCKS_SLOTS];   /* times that the context came into the region */
 } ompp_clocks_t;
 
 /** \brief The offset of a clock at the moment work was counted last, with what has not been booked yet. */

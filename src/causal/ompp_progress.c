@@ -291,16 +291,23 @@ void ompp_progress_finish(ompp_time_t t)
 
 /* ---- Automatic ones ------------------------------------------------------------------------------------------------- */
 
+static bool is_candidate(const candidate_t *c, ompp_region_ref_t region, bool barrier)
+{
+    return c->region == region && c->barrier == barrier;
+}
+
 static candidate_t *candidate_of(ompp_region_ref_t region, bool barrier)
 {
-    static unsigned next; /* they mostly come in the same order */
+    static uint8_t places[4 * MAX_CANDIDATES]; /* where one of this hash was found last */
+    uint8_t *place = &places[((uint32_t)region * 0x9e3779b1u >> 16) % (2 * MAX_CANDIDATES) * 2 + barrier];
 
-    for (unsigned n = 0; n < ncandidates; n++) {
-        const unsigned i = next < ncandidates ? next : 0;
-        next = i + 1;
-        if (candidates[i].region == region && candidates[i].barrier == barrier) return &candidates[i];
+    if (is_candidate(&candidates[*place], region, barrier)) return &candidates[*place];
+    for (*place = 0; *place < ncandidates; ++*place)
+        if (is_candidate(&candidates[*place], region, barrier)) return &candidates[*place];
+    if (ncandidates == MAX_CANDIDATES) {
+        *place = 0;
+        return NULL;
     }
-    if (ncandidates == MAX_CANDIDATES) return NULL;
     candidates[ncandidates] = (candidate_t){.region = region, .barrier = barrier};
     return &candidates[ncandidates++];
 }
@@ -363,8 +370,12 @@ void ompp_progress_candidate(ompp_region_ref_t region, bool barrier, ompp_time_t
     c = candidate_of(region, barrier);
     if (c) {
         c->visits++;
-        note_period(c, t);
-        if (!ompp_causal_resting()) judge(c);
+        if (ompp_causal_resting()) {
+            c->last = 0; /* regular or not, it is not looked at */
+        } else {
+            note_period(c, t);
+            judge(c);
+        }
         if (c->record) atomic_store_explicit(&c->record->visits, c->visits, memory_order_relaxed);
         leads = atomic_load_explicit(&leader, memory_order_relaxed) == c;
         if (leads) atomic_store_explicit(&leader_visits, c->visits, memory_order_relaxed);

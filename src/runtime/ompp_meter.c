@@ -35,18 +35,33 @@ static bool waits(const ompp_a_node_t *node, unsigned slot)
 }
 
 /* What is not measured (measurement is off, or a region has no room) counts where the thread was before. */
-static ompp_place_now_t place_of(ompp_thread_t *thread)
+static const ompp_a_frame_t *frame_of(const ompp_thread_t *thread)
 {
     const ompp_a_frame_t *frame = ompp_top(thread);
 
     /* Frames whose end is known are still there until the next event. */
     while (frame->flags & (OMPP_FRAME_F_ENDED | OMPP_FRAME_F_LEFT) && frame > thread->stack->frames) frame--;
+    return frame;
+}
+
+static ompp_place_now_t place_of(const ompp_thread_t *thread)
+{
+    const ompp_a_frame_t *frame = frame_of(thread);
+
     return (ompp_place_now_t){frame->node, waits(ompp_node(thread, frame->node), frame->slot)};
+}
+
+/* The place that was told, or noted, last. */
+static ompp_place_now_t place_before(ompp_thread_t *thread)
+{
+    if (thread->meter_slot != OMPP_NO_SLOT) thread->meter_waits = waits(ompp_node(thread, thread->meter_node), thread->meter_slot);
+    thread->meter_slot = OMPP_NO_SLOT;
+    return (ompp_place_now_t){thread->meter_node, thread->meter_waits};
 }
 
 static void tell(ompp_thread_t *thread, ompp_place_now_t to)
 {
-    ompp_place_now_t from = {thread->meter_node, thread->meter_waits};
+    const ompp_place_now_t from = place_before(thread);
 
     if (from.node == to.node && from.waits == to.waits) return;
     thread->meter_node = to.node;
@@ -62,14 +77,13 @@ void ompp_meter_rest(bool on)
 
 void ompp_meter_move(ompp_thread_t *thread)
 {
-    const ompp_place_now_t place = place_of(thread);
-
     if (atomic_load_explicit(&nresting, memory_order_relaxed) < thread->nmeters) {
-        tell(thread, place);
+        tell(thread, place_of(thread));
         return;
     }
-    thread->meter_node = place.node;
-    thread->meter_waits = place.waits;
+    const ompp_a_frame_t *frame = frame_of(thread);
+    thread->meter_node = frame->node;
+    thread->meter_slot = frame->slot;
 }
 
 void ompp_meter_begin(ompp_thread_t *thread)
@@ -78,6 +92,7 @@ void ompp_meter_begin(ompp_thread_t *thread)
 
     thread->nmeters = 0;
     thread->meter_node = 0;
+    thread->meter_slot = OMPP_NO_SLOT;
     thread->meter_waits = false;
     for (unsigned i = 0; i < n; i++) thread->meter_states[i] = meters[i]->begin();
     thread->nmeters = n;
@@ -92,13 +107,14 @@ void ompp_meter_change(ompp_thread_t *from, ompp_thread_t *to)
     for (unsigned i = 0; i < n; i++) to->meter_states[i] = from->meter_states[i];
     to->nmeters = n;
     to->meter_node = 0;
+    to->meter_slot = OMPP_NO_SLOT;
     to->meter_waits = false;
     from->nmeters = 0;
 }
 
 void ompp_meter_flush(ompp_thread_t *thread)
 {
-    ompp_place_now_t here = {thread->meter_node, thread->meter_waits};
+    const ompp_place_now_t here = place_before(thread);
 
     for (unsigned i = 0; i < thread->nmeters; i++)
         if (thread->meter_states[i]) meters[i]->move(thread->meter_states[i], here, here);
@@ -137,11 +153,11 @@ static bool comes_outside(const ompp_thread_t *thread, unsigned *pauses)
  * As the thread, but with a piece of the arena of its own, so that nothing is taken from under the thread's hands.
  * \return whether all of its meters could be read.
  */
-static bool move_for(const ompp_thread_t *thread, unsigned n)
+static bool move_for(ompp_thread_t *thread, unsigned n)
 {
     static ompp_thread_t stand_in;
     bool all = true;
-    ompp_place_now_t here = {thread->meter_node, thread->meter_waits};
+    const ompp_place_now_t here = place_before(thread);
 
     stand_in.base = thread->base;
     stand_in.record = thread->record;
