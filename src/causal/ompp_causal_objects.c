@@ -554,15 +554,16 @@ static bool is_let_pass(ompp_sync_object_t kind)
  * All threads of a team count its barriers, and know them by the same number when clocks go on. Which number they begin with tells the
  * team from others: of those that are forked in a rest, only the last one is there when that ends.
  */
-static void count_barriers(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, bool arrives)
+static inline void count_barriers(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, bool arrives)
 {
     if (kind == OMPP_SYNC_FORK) *generation_of(self, object) = (uint32_t)(FORKED_IN_REST | (self->clocks.set & REST_NUMBERS)) << 16;
     if (kind == OMPP_SYNC_BARRIER && arrives) (*generation_of(self, object))++;
 }
 
+/* \return whether that is all there is to do. A thread that is not settled yet has more to do. */
 static inline bool passes(const ompp_causal_thread_t *self, ompp_sync_object_t kind)
 {
-    return __builtin_expect(ompp_causal_goes_on_resting(self), 1) && is_let_pass(kind);
+    return ompp_causal_goes_on_resting(self) && is_let_pass(kind);
 }
 
 /* ---- Events ----------------------------------------------------------------------------------------------------------- */
@@ -599,8 +600,8 @@ static __attribute__((noinline)) void wait(ompp_causal_thread_t *self, ompp_sync
 
 void ompp_causal_wait(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 {
+    if (ompp_causal_self && passes(ompp_causal_self, kind)) return;
     ompp_causal_thread_t *self = object ? ompp_causal_enter() : NULL;
-
     if (!self) return;
     ompp_causal_settle(self);
     if (!passes(self, kind)) wait(self, kind, object, t);

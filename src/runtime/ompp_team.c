@@ -6,7 +6,11 @@
 
 #include "model/ompp_profile.h"
 
-/* A record of this thread that no frame points to any more, or a new one. */
+#define CACHE_LINE 64u
+
+_Static_assert(sizeof(ompp_a_team_t) <= CACHE_LINE, "a team is one line");
+
+/* A record of this thread that no frame points to any more, or a new one: in a line of its own, which all members look at. */
 static ompp_team_t *team_new(ompp_thread_t *thread)
 {
     ompp_a_team_t *team;
@@ -15,8 +19,9 @@ static ompp_team_t *team_new(ompp_thread_t *thread)
         team = ompp_at(thread, off);
         if (atomic_load_explicit(&team->refs, memory_order_acquire) == 0) return (ompp_team_t *)team;
     }
-    ompp_off_t off = ompp_thread_take(thread, sizeof *team);
+    ompp_off_t off = ompp_thread_take(thread, 2 * CACHE_LINE);
     if (!off) return NULL;
+    off = (off + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
     team = ompp_at(thread, off);
     team->next = thread->teams;
     thread->teams = off;
@@ -60,14 +65,14 @@ ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
     return team;
 }
 
-/* Node of this thread's tree on the same path as another thread's node. */
+/* Node of this thread's tree on the same path as another thread's node, which that one is writing to: it is not looked at again. */
 static ompp_off_t map_path(ompp_thread_t *thread, ompp_off_t foreign, ompp_time_t t, unsigned depth)
 {
     const ompp_a_node_t *node = ompp_node(thread, foreign);
     ompp_path_t *path = &thread->paths[(foreign >> 4) * 0x9e3779b1u >> 26];
 
-    if (node->region == 0) return thread->record->root;
     if (path->fork_node == foreign) return path->node;
+    if (node->region == 0) return thread->record->root;
     ompp_off_t parent = depth < 2 * OMPP_MAX_DEPTH ? map_path(thread, node->parent, t, depth + 1) : 0;
     ompp_off_t own = parent ? ompp_child(thread, parent, node->region, t) : 0;
     if (own) *path = (ompp_path_t){foreign, own};
