@@ -647,16 +647,47 @@ static bool found_stamp(ompp_causal_thread_t *self, ompp_sync_object_t kind, uin
     }
 }
 
-/* The initial thread has left a barrier of its team, or of other threads; that of the team's end is a join. */
-static __attribute__((noinline)) void at_barrier(ompp_causal_thread_t *self, ompp_time_t t)
+static bool joins(ompp_region_ref_t region)
 {
-    const bool rests = ompp_causal_rests(self);
-    const ompp_region_ref_t region = ompp_meter_region(ompp_causal_place(self));
-    const bool joins = region && ompp_construct_forks(ompp_region_construct(region));
+    return region && ompp_construct_forks(ompp_region_construct(region));
+}
 
-    if (region && (rests || !joins)) ompp_progress_candidate(region, !joins, t); /* nobody tells of joins while clocks rest */
-    if (rests) ompp_causal_may_turn(self, 1, t);
-    else ompp_causal_at_join(self, 0, t);
+/* The same place again is found without looking at its region. */
+static ompp_progress_candidate_t *passed_at(ompp_causal_thread_t *self, ompp_off_t node)
+{
+    const unsigned i = (node >> 4) * 0x9e3779b1u >> 26;
+    _Static_assert(OMPP_CAUSAL_PASSED == 1u << (32 - 26), "the hash is as long as the table");
+
+    if (self->passed[i].node != node) {
+        const ompp_region_ref_t region = ompp_meter_region(node);
+        ompp_progress_candidate_t *candidate = ompp_progress_find(region, !joins(region));
+        self->passed[i].node = candidate || !region ? node : 0;
+        self->passed[i].candidate = candidate;
+    }
+    return self->passed[i].candidate;
+}
+
+/* Nobody tells of joins while clocks rest: the barrier at the end of a team stands for it. */
+static void pass_barrier(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    const ompp_off_t node = ompp_meter_last();
+    ompp_progress_candidate_t *candidate = passed_at(self, node);
+
+    if (t >= atomic_load_explicit(&ompp_causal.look, memory_order_relaxed)) {
+        ompp_causal_may_turn(self, 1, t);
+        if (!ompp_causal_rests(self) && joins(ompp_meter_region(node))) return; /* the join is still to be told */
+    }
+    if (candidate) ompp_progress_pass(candidate);
+}
+
+/* The initial thread has left a barrier of its team, or of other threads; that of the team's end is a join. */
+static void at_barrier(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    const ompp_region_ref_t region = ompp_meter_region(self->node);
+
+    if (region && !joins(region)) ompp_progress_candidate(region, true, t);
+    ompp_causal_at_join(self, 0, t);
+    if (joins(region) && ompp_causal_rests(self)) ompp_progress_candidate(region, false, t); /* nobody will tell of it */
 }
 
 static __attribute__((noinline)) void resume(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
@@ -679,9 +710,9 @@ void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 
     if (!self) return;
     const ompp_time_t begin = ompp_causal_time_event(self);
+    self->syncs++;
     /* What was waited for belongs to the set of regions of before. */
     if (kind == OMPP_SYNC_FORK) ompp_causal_settle(self);
-    self->syncs++;
     if (passes(self, kind)) {
         count_barriers(self, kind, object, false);
         if (kind == OMPP_SYNC_FORK) self->depth = 0;
@@ -689,7 +720,7 @@ void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
     } else {
         resume(self, kind, object, t);
     }
-    if (kind == OMPP_SYNC_BARRIER && self->main) at_barrier(self, self->clocks.since);
+    if (kind == OMPP_SYNC_BARRIER && self->main) (ompp_causal_rests(self) ? pass_barrier : at_barrier)(self, self->clocks.since);
     ompp_causal_timed(self, begin);
     ompp_causal_leave(self);
 }

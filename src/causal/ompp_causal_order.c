@@ -15,6 +15,7 @@ static struct {
 
 /* Not one event in so many, which might always be the same one of a round. */
 #define STRIDE 16u
+#define SELDOM 8u /* while clocks rest, they take little */
 #define LONGEST_EVENT 4000u /* ns: an event is hundreds */
 
 #define READS 64u
@@ -45,6 +46,7 @@ void ompp_causal_timed_slow(ompp_causal_thread_t *self, ompp_time_t begin)
 
     self->spent += (taken < LONGEST_EVENT ? taken : LONGEST_EVENT) * (self->timed_for ? self->timed_for : 1) + 2 * reading;
     self->timed_in = STRIDE / 2 + (uint32_t)((self->moves + self->syncs) * 0x9e3779b97f4a7c15u >> 60);
+    if (ompp_causal_rests(self)) self->timed_in *= SELDOM;
     self->timed_for = self->timed_in + 1;
 }
 

@@ -17,6 +17,7 @@
 
 #define OMPP_CAUSAL_NODES 256u    /* entries of a thread's cache of call tree nodes; power of two */
 #define OMPP_CAUSAL_LEVELS 64u    /* tasks inside one another on a thread */
+#define OMPP_CAUSAL_PASSED 64u    /* places at which barriers are left, that are kept; power of two */
 #define OMPP_CAUSAL_BARRIERS 8u   /* teams inside one another */
 #define OMPP_CAUSAL_OBJECTS 1024u /* threads are known to wait for at a time; power of two */
 #define OMPP_CAUSAL_TASKS 4096u   /* explicit tasks that are known at a time */
@@ -89,6 +90,10 @@ typedef struct ompp_causal_thread {
         uint16_t mask;
     } nodes[OMPP_CAUSAL_NODES];
     uint64_t nodes_set; /* number of the set of regions, and of replacements in it, that the cache is about */
+    struct {
+        ompp_off_t node;     /* of the call tree */
+        struct ompp_progress_candidate *candidate; /* it may serve as progress point; NULL = it does not */
+    } passed[OMPP_CAUSAL_PASSED]; /* while clocks rest, on the initial thread: where it has left barriers */
     ompp_causal_part_t part;
     ompp_causal_unit_t unit;
     uint32_t crowd;          /* that it was created in; 0 = none */
@@ -137,6 +142,7 @@ typedef struct {
     _Atomic uint64_t experiment; /* with delays: number of the present one */
     _Atomic ompp_time_t set_begin; /* of the later of both */
     _Atomic uint64_t rest;    /* without delays: number of the latest set of no regions, while which clocks rest; 0 = none */
+    _Atomic ompp_time_t look; /* without delays: before, no turn begins that has not been proposed yet */
     _Atomic ompp_time_t rest_begin;
     _Atomic(ompp_causal_thread_t *) threads;
     _Atomic uint64_t overtaken[OMPP_WHATIF_FLAG_NUM][OMPP_CLOCKS_SLOTS]; /* times that the order would have changed, since the set */

@@ -10,6 +10,7 @@
  */
 #include "base/ompp_env.h"
 #include "causal/ompp_causal_priv.h"
+#include "causal/ompp_progress_priv.h"
 
 #include "runtime/ompp_whatif_record.h"
 
@@ -29,9 +30,8 @@
 
 static _Atomic uint32_t lock;
 
-/* When clocks rest, and when they do again. Under the lock, but for what is looked at first. */
+/* When clocks rest, and when they do again: not before ompp_causal.look. Under the lock, but for what is looked at first. */
 static struct {
-    _Atomic ompp_time_t look; /* not before */
     _Atomic int holds;        /* ranks pass each other without stamps */
     _Atomic ompp_time_t met;  /* when all ranks met last */
     _Atomic ompp_time_t between; /* since the meeting before */
@@ -144,7 +144,7 @@ static bool is_due(ompp_time_t t)
 static bool is_held(ompp_time_t t)
 {
     const ompp_time_t begin = atomic_load_explicit(&ompp_causal.set_begin, memory_order_relaxed);
-    const ompp_time_t end = atomic_load_explicit(&resting.look, memory_order_relaxed);
+    const ompp_time_t end = atomic_load_explicit(&ompp_causal.look, memory_order_relaxed);
 
     return atomic_load_explicit(&resting.holds, memory_order_relaxed) > 0 && t < end + (end - begin);
 }
@@ -158,7 +158,7 @@ ompp_time_t ompp_causal_rests_until(void)
 {
     const bool here = ompp_causal_resting() && ompp_whatif_rank() <= 0;
 
-    return here ? atomic_load_explicit(&resting.look, memory_order_relaxed) : 0;
+    return here ? atomic_load_explicit(&ompp_causal.look, memory_order_relaxed) : 0;
 }
 
 /* ---- Turns ------------------------------------------------------------------------------------------------------------ */
@@ -166,7 +166,7 @@ ompp_time_t ompp_causal_rests_until(void)
 /* Whether it is worth the lock. */
 static bool may_be_due(ompp_time_t t)
 {
-    const bool look = t >= atomic_load_explicit(&resting.look, memory_order_relaxed);
+    const bool look = t >= atomic_load_explicit(&ompp_causal.look, memory_order_relaxed);
 
     return ompp_causal_resting() ? look && !is_held(t) : look || is_due(t);
 }
@@ -178,14 +178,14 @@ static bool must_rest(ompp_time_t t)
     const bool is_long = kept >= least;
 
     if (is_long && ompp_env.causal_budget < 100 && debt(t) > 0) return true;
-    atomic_store_explicit(&resting.look, t + (is_long ? LOOK_NS : least - kept), memory_order_relaxed);
+    atomic_store_explicit(&ompp_causal.look, t + (is_long ? LOOK_NS : least - kept), memory_order_relaxed);
     return false;
 }
 
 /* \return false = the present one goes on. Under the lock. */
 static bool decide(turn_t *turn, ompp_time_t t)
 {
-    const bool rests = ompp_causal_resting(), look = t >= atomic_load_explicit(&resting.look, memory_order_relaxed);
+    const bool rests = ompp_causal_resting(), look = t >= atomic_load_explicit(&ompp_causal.look, memory_order_relaxed);
 
     const uint64_t set = atomic_load(&ompp_causal.set);
 
@@ -206,7 +206,7 @@ static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, ompp_time
     t = longer(t, atomic_load(&ompp_causal.set_begin));
     ompp_causal_result_turn(self, turn->number, !turn->keys[0], t);
     ompp_causal_choose(turn->keys);
-    if (turn->length) atomic_store_explicit(&resting.look, t + turn->length, memory_order_relaxed);
+    if (turn->length) atomic_store_explicit(&ompp_causal.look, t + turn->length, memory_order_relaxed);
     const bool rested = ompp_causal_resting();
     atomic_store(&ompp_causal.set_begin, t);
     if (!turn->keys[0]) {
@@ -214,6 +214,7 @@ static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, ompp_time
         atomic_store(&ompp_causal.rest, turn->number);
     }
     if (rested == (turn->keys[0] != 0)) ompp_meter_rest(!rested);
+    if (!turn->keys[0]) ompp_progress_rest();
     atomic_store(&ompp_causal.set, turn->number);
     resting.spent = ompp_causal_spent();
 }

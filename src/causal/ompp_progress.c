@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -48,11 +49,11 @@ static pthread_mutex_t points_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_flag sampling = ATOMIC_FLAG_INIT;
 
 /* A region that is visited again and again; mean and m2 of its periods as they come (Welford 1962). */
-typedef struct {
+typedef struct ompp_progress_candidate {
     ompp_region_ref_t region;
     bool barrier;
-    uint64_t visits;
-    ompp_time_t last;
+    _Atomic uint64_t visits; /* written by one thread at a time */
+    ompp_time_t last; /* 0 = not known, or not of interest */
     uint64_t periods; /* from one visit to the next */
     double mean, m2;
     ompp_a_whatif_point_t *record; /* once it is regular enough to be one */
@@ -339,8 +340,10 @@ static void judge(candidate_t *c)
     if (!better(c, best)) return;
     if (best) best->record->automatic = 1;
     c->record->automatic = 2;
-    atomic_store_explicit(&leader_visits, c->visits, memory_order_relaxed);
-    atomic_store_explicit(&leader_base, atomic_load_explicit(&reported, memory_order_relaxed) - c->visits, memory_order_relaxed);
+    const uint64_t visits = atomic_load_explicit(&c->visits, memory_order_relaxed);
+    atomic_store_explicit(&c->record->visits, visits, memory_order_relaxed);
+    atomic_store_explicit(&leader_visits, visits, memory_order_relaxed);
+    atomic_store_explicit(&leader_base, atomic_load_explicit(&reported, memory_order_relaxed) - visits, memory_order_relaxed);
     atomic_fetch_add_explicit(&changes, 1, memory_order_relaxed);
     atomic_store_explicit(&leader, c, memory_order_release);
 }
@@ -360,6 +363,18 @@ static void note_period(candidate_t *c, ompp_time_t t)
     c->last = t;
 }
 
+/* \return whether it is the leading one. */
+static bool count_visit(candidate_t *c)
+{
+    const uint64_t visits = atomic_load_explicit(&c->visits, memory_order_relaxed) + 1;
+    const bool leads = atomic_load_explicit(&leader, memory_order_relaxed) == c;
+
+    atomic_store_explicit(&c->visits, visits, memory_order_relaxed);
+    if (c->record) atomic_store_explicit(&c->record->visits, visits, memory_order_relaxed);
+    if (leads) atomic_store_explicit(&leader_visits, visits, memory_order_relaxed);
+    return leads;
+}
+
 void ompp_progress_candidate(ompp_region_ref_t region, bool barrier, ompp_time_t t)
 {
     candidate_t *c;
@@ -368,20 +383,36 @@ void ompp_progress_candidate(ompp_region_ref_t region, bool barrier, ompp_time_t
 
     if (!region || atomic_flag_test_and_set_explicit(&candidates_busy, memory_order_acquire)) return;
     c = candidate_of(region, barrier);
-    if (c) {
-        c->visits++;
-        if (ompp_causal_resting()) {
-            c->last = 0; /* regular or not, it is not looked at */
-        } else {
-            note_period(c, t);
-            judge(c);
-        }
-        if (c->record) atomic_store_explicit(&c->record->visits, c->visits, memory_order_relaxed);
-        leads = atomic_load_explicit(&leader, memory_order_relaxed) == c;
-        if (leads) atomic_store_explicit(&leader_visits, c->visits, memory_order_relaxed);
+    if (c && !ompp_causal_resting()) {
+        note_period(c, t);
+        leads = count_visit(c);
+        judge(c);
+        leads |= atomic_load_explicit(&leader, memory_order_relaxed) == c;
+    } else if (c) {
+        leads = count_visit(c);
     }
     atomic_flag_clear_explicit(&candidates_busy, memory_order_release);
     if (leads && call && atomic_load_explicit(&npoints, memory_order_relaxed) == 0) call(t);
+}
+
+candidate_t *ompp_progress_find(ompp_region_ref_t region, bool barrier)
+{
+    if (!region || atomic_flag_test_and_set_explicit(&candidates_busy, memory_order_acquire)) return NULL;
+    candidate_t *c = candidate_of(region, barrier);
+    atomic_flag_clear_explicit(&candidates_busy, memory_order_release);
+    return c;
+}
+
+void ompp_progress_pass(candidate_t *candidate)
+{
+    count_visit(candidate);
+}
+
+void ompp_progress_rest(void)
+{
+    while (atomic_flag_test_and_set_explicit(&candidates_busy, memory_order_acquire)) sched_yield();
+    for (unsigned i = 0; i < ncandidates; i++) candidates[i].last = 0;
+    atomic_flag_clear_explicit(&candidates_busy, memory_order_release);
 }
 
 /* ---- coz.h's hints about blocking ----------------------------------------------------------------------------------- */

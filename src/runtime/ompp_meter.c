@@ -222,6 +222,13 @@ ompp_region_ref_t ompp_meter_region(ompp_off_t node)
     return node ? node_at(node)->region : 0;
 }
 
+ompp_off_t ompp_meter_last(void)
+{
+    const ompp_thread_t *thread = ompp_thread_self;
+
+    return thread ? thread->meter_node : 0;
+}
+
 ompp_place_now_t ompp_meter_place(void)
 {
     ompp_thread_t *thread = ompp_thread_get();

@@ -72,6 +72,9 @@ ompp_time_t ompp_meter_until(void);
  */
 void ompp_meter_rest(bool on);
 
+/** \return the node that the meters of the calling thread were told last, or would have been; 0 = it is not measured. */
+ompp_off_t ompp_meter_last(void);
+
 /** \brief The place the calling thread is in, without counting a change; node 0 when it is not measured. */
 ompp_place_now_t ompp_meter_place(void);
 
