@@ -198,6 +198,25 @@ def ahead(verdict, scratch, program):
         verdict.profile(outcome.profile(), "ahead")
 
 
+ALONE_NEAR = 0.93  # of work that all wait for: what a rank does while it has not got the processor to ask is not known
+
+
+def polling(verdict, scratch, program):
+    """A rank that asks for its message waits, although it loses the processor for a moment now and then: all work is waited for."""
+    _, outcome = validation.execute(scratch, program, case("polling", 60), OMPP_CAUSAL="virtual")
+    profile, off = outcome.profile(), []
+    names, works = profile.names(), {}
+    for region in ElementTree.parse(outcome.reports("xml")[0]).getroot().iter("followed"):
+        works[int(region.get("region", 0))] = int(region.get("work-ns", 0))
+    for (region, permille), clock in profile.whatif.clocks.items():
+        if names[region] not in ("a", "b") or permille != 500:
+            continue
+        verdict.check("polling" in profile.whatif.flags[region], "polling: flags of %s are %s" % (names[region], profile.whatif.flags[region]))
+        if clock.saved < ALONE_NEAR * 0.5 * works[region]:
+            off.append("polling, %s in half its time: saves %d ns, and its work is %d" % (names[region], clock.saved, works[region]))
+    return off, 2
+
+
 def seldom(verdict, scratch, program):
     """Experiments in which the region did not run have no work, and not that of all before."""
     _, outcome = validation.execute(scratch, program, validation.Case("mpi", "seldom", {}, 2, 600), OMPP_CAUSAL="delay")
@@ -220,6 +239,7 @@ def main():
     open_order(verdict, scratch, program)
     verdict.timed(lambda: started(scratch, program))
     verdict.timed(lambda: crossing(scratch, program))
+    verdict.timed(lambda: polling(verdict, scratch, program))
     verdict.timed(lambda: in_pieces(verdict, scratch, program))
     verdict.timed(lambda: many_collectives(scratch, program))
     verdict.timed(lambda: experiments(scratch, program))
