@@ -40,10 +40,10 @@ static void put_percent(ompp_text_t *t, double part)
     ompp_layout_cell(t->out, WIDTH, text);
 }
 
-static const ompp_gain_t *gain_at(const ompp_whatif_result_t *r, uint32_t permille)
+static const ompp_gain_t *gain_at(const ompp_gain_t gains[OMPP_WHATIF_SPEEDUPS], uint32_t permille)
 {
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++)
-        if (r->gains[i].permille == permille) return &r->gains[i];
+        if (gains[i].permille == permille) return &gains[i];
     return NULL;
 }
 
@@ -103,14 +103,29 @@ static void print_work(ompp_text_t *t)
                 t->profile->whatif.mode == OMPP_WHATIF_DELAY ? "experiment" : "clock", how_to_try_more(t));
 }
 
+/* What was set in the environment; "" = nothing. */
+static const char *setting(const ompp_text_t *t, const char *name)
+{
+    for (size_t i = 0; i < t->profile->nsettings; i++)
+        if (strcmp(ompp_profile_text(t->profile, t->profile->settings[i].name), name) == 0)
+            return ompp_profile_text(t->profile, t->profile->settings[i].value);
+    return "";
+}
+
 static bool waits_actively(const ompp_text_t *t)
 {
-    for (size_t i = 0; i < t->profile->nsettings; i++) {
-        const ompp_setting_t *s = &t->profile->settings[i];
-        if (strcmp(ompp_profile_text(t->profile, s->name), "OMP_WAIT_POLICY") == 0)
-            return strcasecmp(ompp_profile_text(t->profile, s->value), "active") == 0;
-    }
-    return false;
+    return strcasecmp(setting(t, "OMP_WAIT_POLICY"), "active") == 0;
+}
+
+/* Settings of the other mode. */
+static void print_unused(ompp_text_t *t)
+{
+    static const char *const of_delays[] = {"OMPP_CAUSAL_REGION", "OMPP_CAUSAL_SPEEDUP"};
+
+    if (t->profile->whatif.mode != OMPP_WHATIF_VIRTUAL) return;
+    for (size_t i = 0; i < sizeof of_delays / sizeof of_delays[0]; i++)
+        if (*setting(t, of_delays[i]) && strcmp(setting(t, of_delays[i]), "0") != 0)
+            fprintf(t->out, "Caution        : %s is not used: it is for OMPP_CAUSAL=delay\n", of_delays[i]);
 }
 
 /* What threads worked, and what they waited for each other, cannot be told from what they waited for a processor. */
@@ -187,6 +202,7 @@ static void print_run(ompp_text_t *t, const ompp_whatif_result_t *results, size_
     print_kept(t);
     if (waits_actively(t))
         fputs("Caution        : OMP_WAIT_POLICY=active: waiting threads keep processors busy that others may need\n", t->out);
+    print_unused(t);
     print_starved(t);
     if (w->lost) fprintf(t->out, "Not Followed   : %" PRIu64 " waits for other threads or ranks\n", w->lost);
     putc('\n', t->out);
@@ -194,16 +210,50 @@ static void print_run(ompp_text_t *t, const ompp_whatif_result_t *results, size_
 
 /* ---- The table ------------------------------------------------------------------------------------------------------ */
 
-static const uint32_t speedups[] = {250, 500, 750, 1000};
-#define NSPEEDUPS (sizeof speedups / sizeof speedups[0])
+/* Speed-ups that have a column, permille, in ascending order. */
+typedef struct {
+    uint32_t permille[2 * OMPP_WHATIF_SPEEDUPS];
+    size_t n;
+} columns_t;
 
-static void print_titles(ompp_text_t *t)
+static void add_column(columns_t *c, uint32_t permille)
 {
-    static const char *const titles[] = {"25 %", "50 %", "75 %", "100 %"};
+    size_t at = c->n;
 
+    for (size_t i = 0; i < c->n; i++)
+        if (c->permille[i] == permille) return;
+    if (!permille || c->n == sizeof c->permille / sizeof c->permille[0]) return;
+    for (c->n++; at > 0 && c->permille[at - 1] > permille; at--) c->permille[at] = c->permille[at - 1];
+    c->permille[at] = permille;
+}
+
+/* Those of a run that tries one alone (OMPP_CAUSAL_SPEEDUP), or else the usual ones. */
+static columns_t columns_of(const ompp_whatif_result_t *results, size_t n)
+{
+    columns_t tried = {.n = 0};
+
+    for (size_t i = 0; i < n; i++)
+        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) add_column(&tried, results[i].gains[k].permille);
+    if (tried.n == 1 && tried.permille[0] % 250) return tried;
+    for (uint32_t permille = 250; permille <= 1000; permille += 250) add_column(&tried, permille);
+    return tried;
+}
+
+static void print_columns(ompp_text_t *t, const columns_t *columns)
+{
+    char text[32];
+
+    for (size_t i = 0; i < columns->n; i++) {
+        snprintf(text, sizeof text, "%" PRIu32 " %%", columns->permille[i] / 10);
+        ompp_layout_cell(t->out, WIDTH, text);
+    }
+}
+
+static void print_titles(ompp_text_t *t, const columns_t *columns)
+{
     fprintf(t->out, "%16s %*s", "Type", OMPP_WIDTH_PLACE, "Location");
     ompp_layout_cell(t->out, WIDTH, "share");
-    for (size_t i = 0; i < NSPEEDUPS; i++) ompp_layout_cell(t->out, WIDTH, titles[i]);
+    print_columns(t, columns);
     fprintf(t->out, " %17s", "95 % interval");
     ompp_layout_cell(t->out, WIDTH, "slope");
     ompp_layout_cell(t->out, WIDTH, "knee");
@@ -259,14 +309,14 @@ static bool was_observed(const ompp_whatif_result_t *r, const ompp_gain_t *gain)
     return gain->observations > 0 || !(r->flags & OMPP_WHATIF_F_PARTLY);
 }
 
-static void print_row(ompp_text_t *t, const ompp_whatif_result_t *r)
+static void print_row(ompp_text_t *t, const ompp_whatif_result_t *r, const columns_t *columns)
 {
     char text[32];
 
     print_region(t, r->region);
     put_percent(t, r->share);
-    for (size_t i = 0; i < NSPEEDUPS; i++) {
-        const ompp_gain_t *gain = gain_at(r, speedups[i]);
+    for (size_t i = 0; i < columns->n; i++) {
+        const ompp_gain_t *gain = gain_at(r->gains, columns->permille[i]);
         if (gain && was_observed(r, gain)) put_percent(t, gain->gain);
         else ompp_layout_cell(t->out, WIDTH, "-");
     }
@@ -299,15 +349,17 @@ static void print_not_determined(ompp_text_t *t, const ompp_whatif_result_t *res
     if (*between == ',') fprintf(t->out, ": %s.\n", why);
 }
 
-static void print_table(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
+static void print_table(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n, const columns_t *columns)
 {
-    fputs("What the program gains, in percent of its run time, when a region is faster by 25, 50, 75 and 100 percent (takes no time).\n"
-          "share: of the time in which threads worked (Work above), spent in the region and in what it calls.\n"
-          "95 % interval: of the gain at 100 %, by blocks (experiments). - for a gain: not tried, or not seen.\n"
-          "slope: gain of the program per gain of the region. knee: more speed-up than that brings (almost) nothing. n: observations.\n\n",
-          t->out);
-    print_titles(t);
-    for (size_t i = 0; i < n; i++) print_row(t, &results[i]);
+    fprintf(t->out,
+            "What the program gains, in percent of its run time, when a region is faster by so many percent (100 %%: it takes no time).\n"
+            "share: of the time in which threads worked (Work above), spent in the region and in what it calls.\n"
+            "95 %% interval: of the gain at %" PRIu32 " %%, by blocks (experiments). - for a gain: not tried, or not seen.\n"
+            "slope: what 1 %% of speed-up brings the program, in percent. knee: more speed-up than that brings (almost) nothing.\n"
+            "n: observations.\n\n",
+            columns->permille[columns->n - 1] / 10);
+    print_titles(t, columns);
+    for (size_t i = 0; i < n; i++) print_row(t, &results[i], columns);
     print_not_determined(t, results, n, OMPP_INTERVAL_FEW, "fewer than 4 blocks (experiments); longer runs, fewer regions");
     print_not_determined(t, results, n, OMPP_INTERVAL_WIDE,
                          "blocks (experiments) differ by more than the gain, and by more than 30 points; longer runs, one region alone");
@@ -316,13 +368,11 @@ static void print_table(ompp_text_t *t, const ompp_whatif_result_t *results, siz
 
 /* ---- Latency -------------------------------------------------------------------------------------------------------- */
 
-static void print_unit_row(ompp_text_t *t, const ompp_whatif_unit_t *u)
+static void print_unit_row(ompp_text_t *t, const ompp_whatif_unit_t *u, const columns_t *columns)
 {
     print_region(t, u->region);
-    for (size_t i = 0; i < NSPEEDUPS; i++) {
-        const ompp_gain_t *gain = NULL;
-        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
-            if (u->gains[k].permille == speedups[i]) gain = &u->gains[k];
+    for (size_t i = 0; i < columns->n; i++) {
+        const ompp_gain_t *gain = gain_at(u->gains, columns->permille[i]);
         if (gain) put_percent(t, gain->gain);
         else ompp_layout_cell(t->out, WIDTH, "-");
     }
@@ -343,9 +393,8 @@ static void print_units_not_determined(ompp_text_t *t, const ompp_whatif_unit_t 
         fputs(": no unit began and ended while the same regions were followed (within one experiment).\n", t->out);
 }
 
-static int print_units(ompp_text_t *t)
+static int print_units(ompp_text_t *t, const columns_t *columns)
 {
-    static const char *const titles[] = {"25 %", "50 %", "75 %", "100 %"};
     const ompp_whatif_t *w = &t->profile->whatif;
     ompp_whatif_unit_t *units;
     size_t n, first = 0;
@@ -360,11 +409,11 @@ static int print_units(ompp_text_t *t)
                     "Latency of %s: what a unit gains, in percent of its time from begin to end, when a region is faster.\n"
                     "What units per second gain is the gain of the program, g: there are 1 / (1 - g) times as many.\n\n%16s %*s",
                     name ? name : "", "Type", OMPP_WIDTH_PLACE, "Location");
-            for (size_t k = 0; k < NSPEEDUPS; k++) ompp_layout_cell(t->out, WIDTH, titles[k]);
+            print_columns(t, columns);
             putc('\n', t->out);
             free(name);
         }
-        print_unit_row(t, &units[i]);
+        print_unit_row(t, &units[i], columns);
         if (i + 1 < n && units[i + 1].point == units[i].point) continue;
         print_units_not_determined(t, units + first, i + 1 - first);
         putc('\n', t->out);
@@ -383,13 +432,14 @@ static char *subject_of(ompp_text_t *t, const ompp_whatif_result_t *r)
 /* A line of a list; number 0: without one. */
 static void print_item(ompp_text_t *t, size_t number, const ompp_whatif_result_t *r)
 {
+    const ompp_gain_t *some = ompp_whatif_main(r), *most = ompp_whatif_most(r);
     char *subject = subject_of(t, r);
 
     if (number) fprintf(t->out, "%3zu.", number);
     else fputs("    ", t->out);
-    fprintf(t->out, " %5.1f %% (%u), %5.1f %% (%u), share %5.1f %%  %s", percent(ompp_whatif_main(r)->gain),
-            (unsigned)(ompp_whatif_main(r)->permille / 10), percent(ompp_whatif_most(r)->gain),
-            (unsigned)(ompp_whatif_most(r)->permille / 10), percent(r->share), subject ? subject : "");
+    fprintf(t->out, " %5.1f %% (%u),", percent(some->gain), (unsigned)(some->permille / 10));
+    if (most != some) fprintf(t->out, " %5.1f %% (%u),", percent(most->gain), (unsigned)(most->permille / 10));
+    fprintf(t->out, " share %5.1f %%  %s", percent(r->share), subject ? subject : "");
     if (number && r->inside != OMPP_NONE) fprintf(t->out, " (in R%05" PRIu32 ")", t->profile->regions[r->inside].number);
     putc('\n', t->out);
     free(subject);
@@ -538,6 +588,17 @@ static void print_meanings(ompp_text_t *t, const ompp_whatif_result_t *results, 
     if (flags || corrected) putc('\n', t->out);
 }
 
+static void print_why(ompp_text_t *t, const char *why)
+{
+    const char *named = t->profile->whatif.mode == OMPP_WHATIF_DELAY ? setting(t, "OMPP_CAUSAL_REGION") : "";
+    char *region = *named ? ompp_text_printable(named, false) : NULL;
+
+    fprintf(t->out, "No result: %s.\n", why);
+    if (region) fprintf(t->out, "OMPP_CAUSAL_REGION was %s.\n", region);
+    putc('\n', t->out);
+    free(region);
+}
+
 int ompp_text_whatif(ompp_text_t *t)
 {
     const char *why = ompp_whatif_why(t->profile);
@@ -550,10 +611,11 @@ int ompp_text_whatif(ompp_text_t *t)
     if (rc) return rc;
     ompp_layout_title(t->out, "ompp What-if");
     print_run(t, results, n);
-    if (why) fprintf(t->out, "No result: %s.\n\n", why);
+    if (why) print_why(t, why);
     if (n) {
-        print_table(t, results, n);
-        rc = print_units(t);
+        const columns_t columns = columns_of(results, n);
+        print_table(t, results, n, &columns);
+        rc = print_units(t, &columns);
         print_first(t, results, n);
         print_verdicts(t, results, n);
         print_meanings(t, results, n);

@@ -167,6 +167,24 @@ def nothing_tried(verdict, scratch, program):
     verdict.timed(tell)
 
 
+def settings(verdict, scratch, program):
+    """One speed-up has a column of its own; a region that is not there is named; what belongs to the other mode is not ignored silently."""
+    def text_of(rounds, mode, **environment):
+        _, outcome = validation.execute(scratch, program, validation.Case("threads", "pair", {}, 0, rounds), OMPP_CAUSAL=mode, **environment)
+        text = open(outcome.reports("txt")[0]).read()
+        return text[text.index("ompp What-if"):]
+
+    text = text_of(60, "delay", OMPP_CAUSAL_REGION="in", OMPP_CAUSAL_SPEEDUP=60)
+    titles = re.search(r"^ +Type +Location +share(.*?)95 % interval", text, re.MULTILINE)
+    verdict.equal(titles and titles.group(1).split(), ["60", "%"], "one speed-up: columns")
+    verdict.check("of the gain at 60 %" in text, "one speed-up: not said of the interval")
+    text = text_of(5, "delay", OMPP_CAUSAL_REGION="nosuch")
+    verdict.check("OMPP_CAUSAL_REGION was nosuch." in text, "a region that is not there is not named")
+    text = text_of(5, "virtual", OMPP_CAUSAL_REGION="in", OMPP_CAUSAL_SPEEDUP=60)
+    for name in ("REGION", "SPEEDUP"):
+        verdict.check("OMPP_CAUSAL_%s is not used" % name in text, "virtual: not said that OMPP_CAUSAL_%s is not used" % name)
+
+
 def by_address(verdict, scratch):
     """Of a program that nobody rebuilt, one region alone: named as the XML of another run knows it."""
     program, counter = scratch.file("plain", "openmp"), iter(range(100))
@@ -206,6 +224,7 @@ def main():
         in_turn(verdict, scratch, program)
         startup(verdict, scratch, program)
         nothing_tried(verdict, scratch, program)
+        settings(verdict, scratch, program)
     correction(verdict, scratch)
     plain(verdict, scratch)
     reordered(verdict, scratch)
