@@ -174,6 +174,18 @@ static uint64_t choose_passes(ompp_mpi_channel_t *c, ompp_time_t t)
 
 /* ---- The call ------------------------------------------------------------------------------------------------------- */
 
+/* One that goes on by itself, with an exchange or without. */
+static ompp_mpi_request_t *new_request(const ompp_mpi_stamp_t *stamp, const exchange_t *x)
+{
+    ompp_mpi_request_t *r = ompp_mpi_request_new(OMPP_MPI_PENDING_COLLECTIVE, stamp->channel);
+
+    if (!r) return NULL;
+    r->adopts = x->adopts;
+    r->meets = ompp_mpi_collective_kind(stamp->channel, stamp->order);
+    r->begin = stamp->begin;
+    return r;
+}
+
 void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp)
 {
     exchange_t x;
@@ -183,6 +195,7 @@ void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp)
     if (!stamp->channel || !plan(stamp->channel, stamp->order, stamp->root, &x)) return;
     if (passes(stamp->channel, stamp->begin)) {
         stamp->passes = x.adopts;
+        if (stamp->op == OMPP_MPI_STAMP_ICOLL && x.adopts) stamp->started = new_request(stamp, &x); /* it may end after the rest */
         return;
     }
     if (!make_room(&x, stamp->begin)) return;
@@ -198,7 +211,7 @@ void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp)
         free(x.mine);
         return;
     }
-    r = ompp_mpi_request_new(OMPP_MPI_PENDING_COLLECTIVE, stamp->channel);
+    r = new_request(stamp, &x);
     if (!r || start(&x, &r->exchange) != MPI_SUCCESS) {
         ompp_mpi_request_delete(r);
         free(x.mine);
@@ -207,9 +220,6 @@ void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp)
     r->sent = x.mine;
     r->stamp = x.others;
     r->stamps = x.stamps;
-    r->adopts = x.adopts;
-    r->meets = ompp_mpi_collective_kind(stamp->channel, stamp->order);
-    r->begin = stamp->begin;
     stamp->started = r;
 }
 
@@ -244,6 +254,7 @@ void ompp_mpi_collective_after(ompp_mpi_stamp_t *stamp, bool good)
 
 bool ompp_mpi_collective_done(ompp_mpi_request_t *r, unsigned char *sum)
 {
+    if (!r->sent) return false; /* without an exchange */
     /* A rank that nobody keeps waiting has only to have sent. */
     const bool complete = ompp_mpi_stamp_complete(&r->exchange, r->adopts ? OMPP_MPI_STAMP_LIMIT_S : 0);
 
