@@ -242,6 +242,55 @@ void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, o
     may_end(self, ompp_progress_visits(t), region ? 0 : 1, t); /* the region is left, the barrier is the team's */
 }
 
+static bool joins(ompp_region_ref_t region)
+{
+    return region && ompp_construct_forks(ompp_region_construct(region));
+}
+
+/* The same place again is found without looking at its region. */
+static ompp_progress_candidate_t *passed_at(ompp_causal_thread_t *self, ompp_off_t node)
+{
+    const unsigned i = (node >> 4) * 0x9e3779b1u >> 26;
+    _Static_assert(OMPP_CAUSAL_PASSED == 1u << (32 - 26), "the hash is as long as the table");
+
+    if (self->passed[i].node != node) {
+        const ompp_region_ref_t region = ompp_meter_region(node);
+        ompp_progress_candidate_t *candidate = ompp_progress_find(region, !joins(region));
+        self->passed[i].node = candidate || !region ? node : 0;
+        self->passed[i].candidate = candidate;
+    }
+    return self->passed[i].candidate;
+}
+
+/* Nobody tells of joins while clocks rest: the barrier at the end of a team stands for it. */
+static void pass_barrier(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    const ompp_off_t node = ompp_meter_last();
+    ompp_progress_candidate_t *candidate = passed_at(self, node);
+
+    if (t >= atomic_load_explicit(&ompp_causal.look, memory_order_relaxed)) {
+        ompp_causal_may_turn(self, 1, t);
+        if (!ompp_causal_rests(self) && joins(ompp_meter_region(node))) return; /* the join is still to be told */
+    }
+    if (candidate) ompp_progress_pass(candidate, t);
+}
+
+/* The initial thread has left a barrier of its team, or of other threads; that of the team's end is a join. */
+static void at_barrier(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    const ompp_region_ref_t region = ompp_meter_region(self->node);
+
+    if (region && !joins(region)) ompp_progress_candidate(region, true, t);
+    ompp_causal_at_join(self, 0, t);
+    if (joins(region) && ompp_causal_rests(self)) ompp_progress_candidate(region, false, t); /* nobody will tell of it */
+}
+
+void ompp_causal_left_barrier(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    if (ompp_causal_rests(self)) pass_barrier(self, t);
+    else at_barrier(self, t);
+}
+
 static const ompp_meter_t meter = {.begin = begin, .move = move, .end = end, .readable = true};
 
 void ompp_causal_come_slow(void)

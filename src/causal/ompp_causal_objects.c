@@ -3,7 +3,6 @@
  * in a table of fixed size, four in a row; when a row is full, the one that has not been used for longest is given up.
  */
 #include "causal/ompp_causal_priv.h"
-#include "causal/ompp_progress_priv.h"
 #include "causal/ompp_replay.h"
 
 #include <string.h>
@@ -647,49 +646,6 @@ static bool found_stamp(ompp_causal_thread_t *self, ompp_sync_object_t kind, uin
     }
 }
 
-static bool joins(ompp_region_ref_t region)
-{
-    return region && ompp_construct_forks(ompp_region_construct(region));
-}
-
-/* The same place again is found without looking at its region. */
-static ompp_progress_candidate_t *passed_at(ompp_causal_thread_t *self, ompp_off_t node)
-{
-    const unsigned i = (node >> 4) * 0x9e3779b1u >> 26;
-    _Static_assert(OMPP_CAUSAL_PASSED == 1u << (32 - 26), "the hash is as long as the table");
-
-    if (self->passed[i].node != node) {
-        const ompp_region_ref_t region = ompp_meter_region(node);
-        ompp_progress_candidate_t *candidate = ompp_progress_find(region, !joins(region));
-        self->passed[i].node = candidate || !region ? node : 0;
-        self->passed[i].candidate = candidate;
-    }
-    return self->passed[i].candidate;
-}
-
-/* Nobody tells of joins while clocks rest: the barrier at the end of a team stands for it. */
-static void pass_barrier(ompp_causal_thread_t *self, ompp_time_t t)
-{
-    const ompp_off_t node = ompp_meter_last();
-    ompp_progress_candidate_t *candidate = passed_at(self, node);
-
-    if (t >= atomic_load_explicit(&ompp_causal.look, memory_order_relaxed)) {
-        ompp_causal_may_turn(self, 1, t);
-        if (!ompp_causal_rests(self) && joins(ompp_meter_region(node))) return; /* the join is still to be told */
-    }
-    if (candidate) ompp_progress_pass(candidate);
-}
-
-/* The initial thread has left a barrier of its team, or of other threads; that of the team's end is a join. */
-static void at_barrier(ompp_causal_thread_t *self, ompp_time_t t)
-{
-    const ompp_region_ref_t region = ompp_meter_region(self->node);
-
-    if (region && !joins(region)) ompp_progress_candidate(region, true, t);
-    ompp_causal_at_join(self, 0, t);
-    if (joins(region) && ompp_causal_rests(self)) ompp_progress_candidate(region, false, t); /* nobody will tell of it */
-}
-
 static __attribute__((noinline)) void resume(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 {
     if (kind == OMPP_SYNC_FORK)
@@ -720,7 +676,7 @@ void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
     } else {
         resume(self, kind, object, t);
     }
-    if (kind == OMPP_SYNC_BARRIER && self->main) (ompp_causal_rests(self) ? pass_barrier : at_barrier)(self, self->clocks.since);
+    if (kind == OMPP_SYNC_BARRIER && self->main) ompp_causal_left_barrier(self, self->clocks.since);
     ompp_causal_timed(self, begin);
     ompp_causal_leave(self);
 }

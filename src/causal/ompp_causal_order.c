@@ -50,6 +50,13 @@ void ompp_causal_timed_slow(ompp_causal_thread_t *self, ompp_time_t begin)
     self->timed_for = self->timed_in + 1;
 }
 
+void ompp_causal_time_often(ompp_causal_thread_t *self)
+{
+    if (self->timed_in < STRIDE) return;
+    self->timed_in %= STRIDE;
+    self->timed_for = self->timed_in + 1;
+}
+
 ompp_time_t ompp_causal_spent(void)
 {
     ompp_time_t sum = 0;

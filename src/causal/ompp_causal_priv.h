@@ -315,6 +315,9 @@ static inline void ompp_causal_timed(ompp_causal_thread_t *self, ompp_time_t beg
     if (__builtin_expect(begin != 0, 0)) ompp_causal_timed_slow(self, begin);
 }
 
+/** \brief Clocks go on after a rest, in which events take little and are seldom timed: one that is timed does not stand for those. */
+void ompp_causal_time_often(ompp_causal_thread_t *self);
+
 /** \brief Learns what measuring itself takes. */
 void ompp_causal_calibrate(void);
 
@@ -543,6 +546,9 @@ void ompp_causal_node_take(bool final);
  * \param[in] region  the parallel region or call, which may serve as progress point; 0 = a barrier.
  */
 void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, ompp_time_t t);
+
+/** \brief The initial thread has left a barrier of its team, or of other threads: at t. */
+void ompp_causal_left_barrier(ompp_causal_thread_t *self, ompp_time_t t);
 
 /** \brief With delays: no better moment has come for long (a program with messages alone), so that one between two messages will do. */
 bool ompp_causal_is_overdue(ompp_time_t t);

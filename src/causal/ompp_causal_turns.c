@@ -10,7 +10,6 @@
  */
 #include "base/ompp_env.h"
 #include "causal/ompp_causal_priv.h"
-#include "causal/ompp_progress_priv.h"
 
 #include "runtime/ompp_whatif_record.h"
 
@@ -27,6 +26,8 @@
 #define LONGEST_REST 64u      /* in such pieces: whatever they cost, something is observed */
 #define APART_NS 50000000u    /* ranks do not meet any more after so long, ... */
 #define APART_TIMES 4u        /* and so many times as long as it took them before */
+
+#define NEVER UINT64_MAX
 
 static _Atomic uint32_t lock;
 
@@ -207,6 +208,7 @@ static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, ompp_time
     ompp_causal_result_turn(self, turn->number, !turn->keys[0], t);
     ompp_causal_choose(turn->keys);
     if (turn->length) atomic_store_explicit(&ompp_causal.look, t + turn->length, memory_order_relaxed);
+    else if (ompp_whatif_rank() > 0) atomic_store_explicit(&ompp_causal.look, NEVER, memory_order_relaxed); /* rank 0 decides */
     const bool rested = ompp_causal_resting();
     atomic_store(&ompp_causal.set_begin, t);
     if (!turn->keys[0]) {
@@ -214,7 +216,6 @@ static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, ompp_time
         atomic_store(&ompp_causal.rest, turn->number);
     }
     if (rested == (turn->keys[0] != 0)) ompp_meter_rest(!rested);
-    if (!turn->keys[0]) ompp_progress_rest();
     atomic_store(&ompp_causal.set, turn->number);
     resting.spent = ompp_causal_spent();
 }

@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -53,7 +52,7 @@ typedef struct ompp_progress_candidate {
     ompp_region_ref_t region;
     bool barrier;
     _Atomic uint64_t visits; /* written by one thread at a time */
-    ompp_time_t last; /* 0 = not known, or not of interest */
+    ompp_time_t last; /* 0 = none */
     uint64_t periods; /* from one visit to the next */
     double mean, m2;
     ompp_a_whatif_point_t *record; /* once it is regular enough to be one */
@@ -375,6 +374,13 @@ static bool count_visit(candidate_t *c)
     return leads;
 }
 
+/* While clocks rest, it is only looked how regular a region is that is visited so seldom that pieces between rests do not tell. */
+static void learn(candidate_t *c, ompp_time_t t)
+{
+    if (c->periods < ENOUGH_PERIODS) note_period(c, t);
+    else c->last = t;
+}
+
 void ompp_progress_candidate(ompp_region_ref_t region, bool barrier, ompp_time_t t)
 {
     candidate_t *c;
@@ -389,6 +395,7 @@ void ompp_progress_candidate(ompp_region_ref_t region, bool barrier, ompp_time_t
         judge(c);
         leads |= atomic_load_explicit(&leader, memory_order_relaxed) == c;
     } else if (c) {
+        learn(c, t);
         leads = count_visit(c);
     }
     atomic_flag_clear_explicit(&candidates_busy, memory_order_release);
@@ -397,22 +404,18 @@ void ompp_progress_candidate(ompp_region_ref_t region, bool barrier, ompp_time_t
 
 candidate_t *ompp_progress_find(ompp_region_ref_t region, bool barrier)
 {
+    static candidate_t nobody; /* for whom there is no room */
+
     if (!region || atomic_flag_test_and_set_explicit(&candidates_busy, memory_order_acquire)) return NULL;
     candidate_t *c = candidate_of(region, barrier);
     atomic_flag_clear_explicit(&candidates_busy, memory_order_release);
-    return c;
+    return c ? c : &nobody;
 }
 
-void ompp_progress_pass(candidate_t *candidate)
+void ompp_progress_pass(candidate_t *candidate, ompp_time_t t)
 {
+    learn(candidate, t);
     count_visit(candidate);
-}
-
-void ompp_progress_rest(void)
-{
-    while (atomic_flag_test_and_set_explicit(&candidates_busy, memory_order_acquire)) sched_yield();
-    for (unsigned i = 0; i < ncandidates; i++) candidates[i].last = 0;
-    atomic_flag_clear_explicit(&candidates_busy, memory_order_release);
 }
 
 /* ---- coz.h's hints about blocking ----------------------------------------------------------------------------------- */

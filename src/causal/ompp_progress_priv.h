@@ -36,14 +36,11 @@ void ompp_progress_candidate(ompp_region_ref_t region, bool barrier, ompp_time_t
 /** A region that could serve as one. */
 typedef struct ompp_progress_candidate ompp_progress_candidate_t;
 
-/** \return the candidate of a region, made if need be; NULL = there is none, or another thread is just looking. */
+/** \return the candidate of a region, made if need be; NULL = another thread is just looking. */
 ompp_progress_candidate_t *ompp_progress_find(ompp_region_ref_t region, bool barrier);
 
-/** \brief While clocks rest: the region has been left, which is only counted. \param[in] candidate  called for on one thread only. */
-void ompp_progress_pass(ompp_progress_candidate_t *candidate);
-
-/** \brief From now on it does not matter how regular regions are, for a while. */
-void ompp_progress_rest(void);
+/** \brief While clocks rest: the region has been left. Nothing ends at it. \param[in] candidate  called for on one thread only. */
+void ompp_progress_pass(ompp_progress_candidate_t *candidate, ompp_time_t t);
 
 /** \brief A unit of a latency point begins, or ends, on this thread at t (ompp_causal_latency.c). */
 void ompp_causal_unit(ompp_a_whatif_point_t *point, bool begins, ompp_time_t t);

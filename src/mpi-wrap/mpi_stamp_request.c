@@ -389,7 +389,7 @@ typedef struct {
     bool any;              /* something was added to sum */
     bool unknown;          /* something was waited for that is not known */
     unsigned flags;
-    ompp_sync_remote_t kind;
+    ompp_sync_remote_t kind, unknown_kind; /* of what there is a stamp of, and of what there is none of */
     ompp_time_t begin, end;
 } done_t;
 
@@ -434,10 +434,11 @@ static void request_done(ompp_mpi_request_t *r, const MPI_Status *status, bool g
         r->receipt = NULL;
     }
     if (r->kind == OMPP_MPI_PENDING_COLLECTIVE) {
-        const bool adopts = r->adopts;
-        if (ompp_mpi_collective_done(r, done->sum)) done->any = true;
+        const bool adopts = r->adopts, any = ompp_mpi_collective_done(r, done->sum);
+        if (any) done->kind = r->meets;
+        else done->unknown_kind = r->meets;
+        if (any) done->any = true;
         else done->unknown |= adopts;
-        done->kind = r->meets;
     }
     if (!r->persistent) {
         ompp_mpi_request_delete(r);
@@ -494,7 +495,7 @@ static void take_in_order(ompp_mpi_stamp_t *stamp, bool good, done_t *done)
 
 void ompp_mpi_wait_after(ompp_mpi_stamp_t *stamp, bool good)
 {
-    done_t done = {.begin = stamp->begin, .end = ompp_event_now(), .kind = OMPP_SYNC_MESSAGE};
+    done_t done = {.begin = stamp->begin, .end = ompp_event_now(), .kind = OMPP_SYNC_MESSAGE, .unknown_kind = OMPP_SYNC_MESSAGE};
     unsigned char *message = stamp->pending ? ompp_mpi_stamp_new() : NULL;
     int left = 0;
 
@@ -515,7 +516,8 @@ void ompp_mpi_wait_after(ompp_mpi_stamp_t *stamp, bool good)
     }
     /* Which of several comes first may decide what the program does. */
     if (takes_any(stamp->op) && left > 0) done.flags |= OMPP_WHATIF_F_WILDCARD;
-    if (done.any || done.unknown) ompp_mpi_adopt(done.any ? done.sum : NULL, done.begin, done.kind, done.flags);
+    if (done.any) ompp_mpi_adopt(done.sum, done.begin, done.kind, done.flags);
+    else if (done.unknown) ompp_mpi_adopt(NULL, done.begin, done.unknown_kind, done.flags);
     ompp_mpi_stamp_free(message);
 }
 

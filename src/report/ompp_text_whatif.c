@@ -117,15 +117,24 @@ static bool waits_actively(const ompp_text_t *t)
     return strcasecmp(setting(t, "OMP_WAIT_POLICY"), "active") == 0;
 }
 
-/* Settings of the other mode. */
+/* Settings that only one mode knows, and what they are when nobody sets them. */
+static const struct {
+    const char *name, *unset, *mode;
+    ompp_whatif_mode_t kind;
+} of_mode[] = {
+    {"OMPP_CAUSAL_REGION", "", "delay", OMPP_WHATIF_DELAY},
+    {"OMPP_CAUSAL_SPEEDUP", "0", "delay", OMPP_WHATIF_DELAY},
+    {"OMPP_CAUSAL_SEED", "1", "delay", OMPP_WHATIF_DELAY},
+    {"OMPP_CAUSAL_BUDGET", "2", "virtual", OMPP_WHATIF_VIRTUAL},
+};
+
 static void print_unused(ompp_text_t *t)
 {
-    static const char *const of_delays[] = {"OMPP_CAUSAL_REGION", "OMPP_CAUSAL_SPEEDUP"};
-
-    if (t->profile->whatif.mode != OMPP_WHATIF_VIRTUAL) return;
-    for (size_t i = 0; i < sizeof of_delays / sizeof of_delays[0]; i++)
-        if (*setting(t, of_delays[i]) && strcmp(setting(t, of_delays[i]), "0") != 0)
-            fprintf(t->out, "Caution        : %s is not used: it is for OMPP_CAUSAL=delay\n", of_delays[i]);
+    for (size_t i = 0; i < sizeof of_mode / sizeof of_mode[0]; i++) {
+        const char *value = setting(t, of_mode[i].name);
+        if (t->profile->whatif.mode == of_mode[i].kind || !*value || strcmp(value, of_mode[i].unset) == 0) continue;
+        fprintf(t->out, "Caution        : %s is not used: it is for OMPP_CAUSAL=%s\n", of_mode[i].name, of_mode[i].mode);
+    }
 }
 
 /* What threads worked, and what they waited for each other, cannot be told from what they waited for a processor. */
@@ -234,7 +243,7 @@ static columns_t columns_of(const ompp_whatif_result_t *results, size_t n)
 
     for (size_t i = 0; i < n; i++)
         for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) add_column(&tried, results[i].gains[k].permille);
-    if (tried.n == 1 && tried.permille[0] % 250) return tried;
+    if (tried.n == 1) return tried;
     for (uint32_t permille = 250; permille <= 1000; permille += 250) add_column(&tried, permille);
     return tried;
 }
@@ -351,13 +360,11 @@ static void print_not_determined(ompp_text_t *t, const ompp_whatif_result_t *res
 
 static void print_table(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n, const columns_t *columns)
 {
-    fprintf(t->out,
-            "What the program gains, in percent of its run time, when a region is faster by so many percent (100 %%: it takes no time).\n"
-            "share: of the time in which threads worked (Work above), spent in the region and in what it calls.\n"
-            "95 %% interval: of the gain at %" PRIu32 " %%, by blocks (experiments). - for a gain: not tried, or not seen.\n"
-            "slope: what 1 %% of speed-up brings the program, in percent. knee: more speed-up than that brings (almost) nothing.\n"
-            "n: observations.\n\n",
-            columns->permille[columns->n - 1] / 10);
+    fputs("What the program gains, in percent of its run time, when a region is faster by so many percent (100 %: it takes no time).\n"
+          "share: of the time in which threads worked (Work above), spent in the region and in what it calls.\n"
+          "- for a gain: not tried, or not seen. 95 % interval, by blocks (experiments), and n, observations: of a region's last gain.\n"
+          "slope: what 1 % of speed-up brings the program, in percent. knee: more speed-up than that brings (almost) nothing.\n\n",
+          t->out);
     print_titles(t, columns);
     for (size_t i = 0; i < n; i++) print_row(t, &results[i], columns);
     print_not_determined(t, results, n, OMPP_INTERVAL_FEW, "fewer than 4 blocks (experiments); longer runs, fewer regions");
@@ -590,7 +597,7 @@ static void print_meanings(ompp_text_t *t, const ompp_whatif_result_t *results, 
 
 static void print_why(ompp_text_t *t, const char *why)
 {
-    const char *named = t->profile->whatif.mode == OMPP_WHATIF_DELAY ? setting(t, "OMPP_CAUSAL_REGION") : "";
+    const char *named = strstr(why, "OMPP_CAUSAL_REGION") ? setting(t, "OMPP_CAUSAL_REGION") : "";
     char *region = *named ? ompp_text_printable(named, false) : NULL;
 
     fprintf(t->out, "No result: %s.\n", why);

@@ -54,8 +54,8 @@ static ompp_place_now_t place_of(const ompp_thread_t *thread)
 /* The place that was told, or noted, last. */
 static ompp_place_now_t place_before(ompp_thread_t *thread)
 {
-    if (thread->meter_slot != OMPP_NO_SLOT) thread->meter_waits = waits(ompp_node(thread, thread->meter_node), thread->meter_slot);
-    thread->meter_slot = OMPP_NO_SLOT;
+    if (thread->meter_untold) thread->meter_waits = waits(ompp_node(thread, thread->meter_node), thread->meter_untold - 1u);
+    thread->meter_untold = 0;
     return (ompp_place_now_t){thread->meter_node, thread->meter_waits};
 }
 
@@ -83,7 +83,7 @@ void ompp_meter_move(ompp_thread_t *thread)
     }
     const ompp_a_frame_t *frame = frame_of(thread);
     thread->meter_node = frame->node;
-    thread->meter_slot = frame->slot;
+    thread->meter_untold = (uint16_t)(frame->slot + 1);
 }
 
 void ompp_meter_begin(ompp_thread_t *thread)
@@ -92,7 +92,7 @@ void ompp_meter_begin(ompp_thread_t *thread)
 
     thread->nmeters = 0;
     thread->meter_node = 0;
-    thread->meter_slot = OMPP_NO_SLOT;
+    thread->meter_untold = 0;
     thread->meter_waits = false;
     for (unsigned i = 0; i < n; i++) thread->meter_states[i] = meters[i]->begin();
     thread->nmeters = n;
@@ -107,15 +107,15 @@ void ompp_meter_change(ompp_thread_t *from, ompp_thread_t *to)
     for (unsigned i = 0; i < n; i++) to->meter_states[i] = from->meter_states[i];
     to->nmeters = n;
     to->meter_node = 0;
-    to->meter_slot = OMPP_NO_SLOT;
+    to->meter_untold = 0;
     to->meter_waits = false;
     from->nmeters = 0;
 }
 
 void ompp_meter_flush(ompp_thread_t *thread)
 {
+    if (!thread->nmeters) return;
     const ompp_place_now_t here = place_before(thread);
-
     for (unsigned i = 0; i < thread->nmeters; i++)
         if (thread->meter_states[i]) meters[i]->move(thread->meter_states[i], here, here);
 }

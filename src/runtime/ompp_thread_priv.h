@@ -63,7 +63,7 @@ typedef struct ompp_thread {
     ompp_off_t teams; /* records of teams this thread forked */
     struct ompp_thread *next_free, *next_all;
     ompp_off_t meter_node; /* the place meters were told last */
-    uint16_t meter_slot;   /* the phase there, when they have not been told of it: they rest; otherwise OMPP_NO_SLOT */
+    uint16_t meter_untold; /* 1 + slot of the phase there, when they have not been told of it: they rest; 0 = they have */
     bool meter_waits;
     ompp_time_t since; /* its first event: no stamp may be older */
     unsigned nmeters_at_end; /* nmeters of a thread that lived when measurement ended, and has none since */

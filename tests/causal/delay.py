@@ -170,16 +170,20 @@ def nothing_tried(verdict, scratch, program):
 def settings(verdict, scratch, program):
     """One speed-up has a column of its own; a region that is not there is named; what belongs to the other mode is not ignored silently."""
     def text_of(rounds, mode, **environment):
+        environment.setdefault("OMPP_CAUSAL_BUDGET", 2)
         _, outcome = validation.execute(scratch, program, validation.Case("threads", "pair", {}, 0, rounds), OMPP_CAUSAL=mode, **environment)
         text = open(outcome.reports("txt")[0]).read()
         return text[text.index("ompp What-if"):]
 
-    text = text_of(60, "delay", OMPP_CAUSAL_REGION="in", OMPP_CAUSAL_SPEEDUP=60)
-    titles = re.search(r"^ +Type +Location +share(.*?)95 % interval", text, re.MULTILINE)
-    verdict.equal(titles and titles.group(1).split(), ["60", "%"], "one speed-up: columns")
-    verdict.check("of the gain at 60 %" in text, "one speed-up: not said of the interval")
+    for percent in ("60", "50"):
+        text = text_of(60, "delay", OMPP_CAUSAL_REGION="in", OMPP_CAUSAL_SPEEDUP=percent)
+        titles = re.search(r"^ +Type +Location +share(.*?)95 % interval", text, re.MULTILINE)
+        verdict.equal(titles and titles.group(1).split(), [percent, "%"], "one speed-up: columns")
+        verdict.check("not used" not in text, "one speed-up: %s" % text)
     text = text_of(5, "delay", OMPP_CAUSAL_REGION="nosuch")
     verdict.check("OMPP_CAUSAL_REGION was nosuch." in text, "a region that is not there is not named")
+    text = text_of(5, "delay", OMPP_CAUSAL_BUDGET=5)
+    verdict.check("OMPP_CAUSAL_BUDGET is not used" in text, "delay: not said that OMPP_CAUSAL_BUDGET is not used")
     text = text_of(5, "virtual", OMPP_CAUSAL_REGION="in", OMPP_CAUSAL_SPEEDUP=60)
     for name in ("REGION", "SPEEDUP"):
         verdict.check("OMPP_CAUSAL_%s is not used" % name in text, "virtual: not said that OMPP_CAUSAL_%s is not used" % name)
