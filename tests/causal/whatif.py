@@ -166,6 +166,8 @@ def in_pieces(verdict, scratch, program):
         verdict.check(0 < whatif.rested < whatif.time, "in pieces: rested for %d of %d ns" % (whatif.rested, whatif.time))
         verdict.check("Clocks         : for %.1f %% of the run" % (100 * (1 - whatif.rested / whatif.time)) in text,
                       "in pieces: the report does not say for how long")
+        # rounds of imbalanced are longer than a piece
+        verdict.check(any(point.automatic == 2 for point in whatif.points), "in pieces, %s: no progress point was found" % case)
         off = []
         for (name, x), gain in expected.items():
             found = validation.predictions(profile, seconds).get((name, x))
