@@ -536,14 +536,6 @@ uint32_t ompp_whatif_leader(const ompp_whatif_t *w)
     return leader;
 }
 
-static bool names_region(const ompp_profile_t *p)
-{
-    for (size_t i = 0; i < p->nsettings; i++)
-        if (strcmp(ompp_profile_text(p, p->settings[i].name), "OMPP_CAUSAL_REGION") == 0)
-            return *ompp_profile_text(p, p->settings[i].value) != 0;
-    return false;
-}
-
 /* What is outside of regions is none. */
 static bool any_region(const ompp_whatif_t *w)
 {
@@ -561,7 +553,7 @@ const char *ompp_whatif_why(const ompp_profile_t *p)
     if (w->time_ns < TOO_SHORT_NS) return "the run is too short";
     if (!any_region(w))
         return "no region was followed: the program has none (OpenMP, MPI, functions, OMPP_REGION), or none that worked long enough";
-    if (w->mode == OMPP_WHATIF_DELAY && names_region(p))
+    if (w->mode == OMPP_WHATIF_DELAY && *ompp_profile_setting(p, "OMPP_CAUSAL_REGION"))
         return "no experiment with the region that OMPP_CAUSAL_REGION names (the name of a user region, file:line as OPARI2 knows "
                "it, or module+0xaddress as in the XML), or the run is too short";
     return "no experiment came to its end: the run is too short, or does not come to a progress point (OMPP_PROGRESS)";

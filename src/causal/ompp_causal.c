@@ -130,13 +130,6 @@ void ompp_causal_was_made(ompp_causal_thread_t *self)
     ompp_clocks_move(&self->clocks, ompp_causal_counted(self->regions), self->clocks.idle, ompp_event_now());
 }
 
-static bool forks(ompp_off_t node)
-{
-    const ompp_construct_t construct = ompp_region_construct(ompp_meter_region(node));
-
-    return construct != OMPP_CONSTRUCT_NUM && ompp_construct_forks(construct);
-}
-
 /* It keeps up with the others before it goes into a region, which nobody is to take for work there. */
 static ompp_time_t chase_first(ompp_causal_thread_t *self)
 {
@@ -152,7 +145,7 @@ static void look_at(ompp_causal_thread_t *self, ompp_place_now_t from, ompp_plac
         ompp_progress_finish(t);
         ompp_causal_result(self, t);
     }
-    if (!ompp_causal_rests(self) && self->main && from.waits && ompp_meter_parent(from.node) == to.node && forks(from.node))
+    if (!ompp_causal_rests(self) && self->main && from.waits && ompp_meter_parent(from.node) == to.node && ompp_causal_forks(from.node))
         ompp_causal_at_join(self, ompp_meter_region(from.node), self->clocks.since);
 }
 
@@ -242,11 +235,6 @@ void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, o
     may_end(self, ompp_progress_visits(t), region ? 0 : 1, t); /* the region is left, the barrier is the team's */
 }
 
-static bool joins(ompp_region_ref_t region)
-{
-    return region && ompp_construct_forks(ompp_region_construct(region));
-}
-
 /* The same place again is found without looking at its region. */
 static ompp_progress_candidate_t *passed_at(ompp_causal_thread_t *self, ompp_off_t node)
 {
@@ -255,7 +243,7 @@ static ompp_progress_candidate_t *passed_at(ompp_causal_thread_t *self, ompp_off
 
     if (self->passed[i].node != node) {
         const ompp_region_ref_t region = ompp_meter_region(node);
-        ompp_progress_candidate_t *candidate = ompp_progress_find(region, !joins(region));
+        ompp_progress_candidate_t *candidate = ompp_progress_find(region, !ompp_causal_forks(node));
         self->passed[i].node = candidate || !region ? node : 0;
         self->passed[i].candidate = candidate;
     }
@@ -270,7 +258,7 @@ static void pass_barrier(ompp_causal_thread_t *self, ompp_time_t t)
 
     if (t >= atomic_load_explicit(&ompp_causal.look, memory_order_relaxed)) {
         ompp_causal_may_turn(self, 1, t);
-        if (!ompp_causal_rests(self) && joins(ompp_meter_region(node))) return; /* the join is still to be told */
+        if (!ompp_causal_rests(self) && ompp_causal_forks(node)) return; /* the join is still to be told */
     }
     if (candidate) ompp_progress_pass(candidate, t);
 }
@@ -279,10 +267,11 @@ static void pass_barrier(ompp_causal_thread_t *self, ompp_time_t t)
 static void at_barrier(ompp_causal_thread_t *self, ompp_time_t t)
 {
     const ompp_region_ref_t region = ompp_meter_region(self->node);
+    const bool joins = ompp_causal_forks(self->node);
 
-    if (region && !joins(region)) ompp_progress_candidate(region, true, t);
+    if (!joins) ompp_progress_candidate(region, true, t);
     ompp_causal_at_join(self, 0, t);
-    if (joins(region) && ompp_causal_rests(self)) ompp_progress_candidate(region, false, t); /* nobody will tell of it */
+    if (joins && ompp_causal_rests(self)) ompp_progress_candidate(region, false, t); /* nobody will tell of it */
 }
 
 void ompp_causal_left_barrier(ompp_causal_thread_t *self, ompp_time_t t)

@@ -242,6 +242,14 @@ void ompp_causal_meeting(ompp_time_t t);
 /** \brief Slot of a key, given to it when it is unknown and one is free. \return -1 when there is none. */
 int ompp_causal_slot_of(uint64_t key);
 
+/** \return whether a call tree node is that of a team. */
+static inline bool ompp_causal_forks(ompp_off_t node)
+{
+    const ompp_construct_t construct = ompp_region_construct(ompp_meter_region(node));
+
+    return construct != OMPP_CONSTRUCT_NUM && ompp_construct_forks(construct);
+}
+
 /** \return where work at a call tree node is done. */
 ompp_clocks_where_t ompp_causal_where(ompp_off_t node);
 

@@ -234,10 +234,7 @@ static unsigned count_teams(const ompp_causal_thread_t *self)
 {
     unsigned n = 0;
 
-    for (ompp_off_t node = ompp_causal_place(self); ompp_meter_region(node); node = ompp_meter_parent(node)) {
-        const ompp_construct_t construct = ompp_region_construct(ompp_meter_region(node));
-        n += construct != OMPP_CONSTRUCT_NUM && ompp_construct_forks(construct);
-    }
+    for (ompp_off_t node = ompp_causal_place(self); ompp_meter_region(node); node = ompp_meter_parent(node)) n += ompp_causal_forks(node);
     return n;
 }
 

@@ -252,6 +252,15 @@ static inline const char *ompp_profile_text(const ompp_profile_t *profile, ompp_
     return index < profile->nstrings ? profile->strings[index] : "";
 }
 
+/** \return value of a setting of the run by its name; "" when there is none. */
+static inline const char *ompp_profile_setting(const ompp_profile_t *profile, const char *name)
+{
+    for (size_t i = 0; i < profile->nsettings; i++)
+        if (__builtin_strcmp(ompp_profile_text(profile, profile->settings[i].name), name) == 0)
+            return ompp_profile_text(profile, profile->settings[i].value);
+    return "";
+}
+
 /** \brief Adds one observation to a spread. Of equal extremes the lowest (rank, tid) is named, whatever the order of adding. */
 void ompp_spread_add(ompp_spread_t *spread, uint64_t value, uint32_t rank, uint32_t tid);
 

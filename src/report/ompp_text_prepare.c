@@ -91,10 +91,9 @@ static void order_nodes(ompp_text_t *t, uint32_t *first, uint32_t *next)
 
 static bool collapses_locks(const ompp_profile_t *p)
 {
-    for (size_t i = 0; i < p->nsettings; i++)
-        if (strcmp(ompp_profile_text(p, p->settings[i].name), "OMPP_COLLAPSE_LOCKS") == 0)
-            return strcmp(ompp_profile_text(p, p->settings[i].value), "0") != 0;
-    return false;
+    const char *value = ompp_profile_setting(p, "OMPP_COLLAPSE_LOCKS");
+
+    return *value && strcmp(value, "0") != 0;
 }
 
 /* ompP's remark behind the place of a lock whose threads share a row. Readers expect nothing behind a name, so it goes into that. */

@@ -8,6 +8,7 @@
 #include "report/ompp_utf8.h"
 
 #include "analysis/ompp_whatif.h"
+#include "base/ompp_env.h"
 #include "base/ompp_error.h"
 
 #include <inttypes.h>
@@ -103,36 +104,35 @@ static void print_work(ompp_text_t *t)
                 t->profile->whatif.mode == OMPP_WHATIF_DELAY ? "experiment" : "clock", how_to_try_more(t));
 }
 
-/* What was set in the environment; "" = nothing. */
-static const char *setting(const ompp_text_t *t, const char *name)
-{
-    for (size_t i = 0; i < t->profile->nsettings; i++)
-        if (strcmp(ompp_profile_text(t->profile, t->profile->settings[i].name), name) == 0)
-            return ompp_profile_text(t->profile, t->profile->settings[i].value);
-    return "";
-}
-
 static bool waits_actively(const ompp_text_t *t)
 {
-    return strcasecmp(setting(t, "OMP_WAIT_POLICY"), "active") == 0;
+    return strcasecmp(ompp_profile_setting(t->profile, "OMP_WAIT_POLICY"), "active") == 0;
 }
 
-/* Settings that only one mode knows, and what they are when nobody sets them. */
+/* Settings that only one mode knows. */
 static const struct {
-    const char *name, *unset, *mode;
+    const char *name, *mode;
     ompp_whatif_mode_t kind;
 } of_mode[] = {
-    {"OMPP_CAUSAL_REGION", "", "delay", OMPP_WHATIF_DELAY},
-    {"OMPP_CAUSAL_SPEEDUP", "0", "delay", OMPP_WHATIF_DELAY},
-    {"OMPP_CAUSAL_SEED", "1", "delay", OMPP_WHATIF_DELAY},
-    {"OMPP_CAUSAL_BUDGET", "2", "virtual", OMPP_WHATIF_VIRTUAL},
+    {"OMPP_CAUSAL_REGION", "delay", OMPP_WHATIF_DELAY},
+    {"OMPP_CAUSAL_SPEEDUP", "delay", OMPP_WHATIF_DELAY},
+    {"OMPP_CAUSAL_SEED", "delay", OMPP_WHATIF_DELAY},
+    {"OMPP_CAUSAL_BUDGET", "virtual", OMPP_WHATIF_VIRTUAL},
 };
+
+/* What it is when nobody sets it. */
+static const char *unset(const char *name)
+{
+    for (size_t i = 0; i < ompp_env_nrows; i++)
+        if (strcmp(ompp_env_rows[i].name, name) == 0) return ompp_env_rows[i].def;
+    return "";
+}
 
 static void print_unused(ompp_text_t *t)
 {
     for (size_t i = 0; i < sizeof of_mode / sizeof of_mode[0]; i++) {
-        const char *value = setting(t, of_mode[i].name);
-        if (t->profile->whatif.mode == of_mode[i].kind || !*value || strcmp(value, of_mode[i].unset) == 0) continue;
+        const char *value = ompp_profile_setting(t->profile, of_mode[i].name);
+        if (t->profile->whatif.mode == of_mode[i].kind || !*value || strcmp(value, unset(of_mode[i].name)) == 0) continue;
         fprintf(t->out, "Caution        : %s is not used: it is for OMPP_CAUSAL=%s\n", of_mode[i].name, of_mode[i].mode);
     }
 }
@@ -597,7 +597,7 @@ static void print_meanings(ompp_text_t *t, const ompp_whatif_result_t *results, 
 
 static void print_why(ompp_text_t *t, const char *why)
 {
-    const char *named = strstr(why, "OMPP_CAUSAL_REGION") ? setting(t, "OMPP_CAUSAL_REGION") : "";
+    const char *named = strstr(why, "OMPP_CAUSAL_REGION") ? ompp_profile_setting(t->profile, "OMPP_CAUSAL_REGION") : "";
     char *region = *named ? ompp_text_printable(named, false) : NULL;
 
     fprintf(t->out, "No result: %s.\n", why);
