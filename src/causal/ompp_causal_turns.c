@@ -18,7 +18,7 @@
 #define SHORTEST_NS 50000000u /* of a turn */
 #define PART 10u              /* a turn lasts for one part in so many of the run so far, at least */
 #define LOOK_NS 1000000u      /* after so long it is looked again what clocks cost */
-#define MEASURED 0.003        /* of one percent: what may be measured of it per thread; others wait meanwhile, and the program takes more */
+#define MEASURED 0.002        /* of one percent: what may be measured of it per thread; others wait meanwhile, and the program takes more */
 #define NOTHING 0.0001        /* percent */
 #define FREE_NS 1000000u      /* that they may take anyway, per thread */
 #define PIECE_NS 10000000u    /* between two rests clocks are kept for so long, ... */
