@@ -35,21 +35,58 @@ static unsigned run_length(unsigned n)
     return run < most ? run : most;
 }
 
-static double resample(const ompp_whatif_clock_t *clock, uint64_t *random)
-{
-    unsigned n = clock->nblocks, run = run_length(n);
-    double time = 0, saved = 0, paid = 0;
+/* ns. Sums of whole numbers, which are exact. */
+typedef struct {
+    double time, saved, paid;
+} sum_t;
 
-    for (unsigned drawn = 0; drawn < n;) {
-        unsigned first = (unsigned)(next_random(random) % n);
-        for (unsigned i = 0; i < run && drawn < n; i++, drawn++) {
-            const ompp_whatif_block_t *block = &clock->blocks[(first + i) % n];
-            time += (double)block->time_ns;
-            saved += (double)block->saved_ns;
-            paid += (double)block->paid_ns;
-        }
+static void add(sum_t *to, sum_t sum)
+{
+    to->time += sum.time;
+    to->saved += sum.saved;
+    to->paid += sum.paid;
+}
+
+static sum_t sum_of_block(const ompp_whatif_block_t *block)
+{
+    return (sum_t){.time = (double)block->time_ns, .saved = (double)block->saved_ns, .paid = (double)block->paid_ns};
+}
+
+/* Runs of so many blocks, by the first one; after the last block comes the first again. */
+static void sum_runs(const ompp_whatif_clock_t *clock, unsigned length, sum_t runs[static OMPP_WHATIF_BLOCKS])
+{
+    for (unsigned first = 0; first < clock->nblocks; first++) {
+        runs[first] = (sum_t){.time = 0};
+        for (unsigned i = 0; i < length; i++) add(&runs[first], sum_of_block(&clock->blocks[(first + i) % clock->nblocks]));
     }
-    return ompp_whatif_gain_of(time, saved, paid);
+}
+
+/* \return a number below n, which is less than 2^32. */
+static unsigned draw(uint64_t *random, unsigned n)
+{
+    return (unsigned)((next_random(random) >> 32) * n >> 32);
+}
+
+static double gain_of_sum(sum_t sum)
+{
+    return ompp_whatif_gain_of(sum.time, sum.saved, sum.paid);
+}
+
+/* Gains of as many blocks as there are, drawn in runs, again and again. */
+static void resample(const ompp_whatif_clock_t *clock, double gains[static RESAMPLES])
+{
+    const unsigned n = clock->nblocks, length = run_length(n);
+    sum_t runs[OMPP_WHATIF_BLOCKS], last[OMPP_WHATIF_BLOCKS];
+    uint64_t random = SEED;
+
+    sum_runs(clock, length, runs);
+    sum_runs(clock, n % length, last);
+    for (unsigned k = 0; k < RESAMPLES; k++) {
+        sum_t sum = {.time = 0};
+        for (unsigned i = 0; i < n / length; i++) add(&sum, runs[draw(&random, n)]);
+        if (n % length) add(&sum, last[draw(&random, n)]);
+        gains[k] = gain_of_sum(sum);
+    }
 }
 
 /*
@@ -63,11 +100,32 @@ static double small_sample(double n)
     return (1.96 + 2.372 / v + 2.822 / (v * v) + 2.556 / (v * v * v)) / 1.96 * sqrt(n / v);
 }
 
-static int compare_doubles(const void *a, const void *b)
+/* \return the number that `rank` others are not above: Hoare's quickselect. It orders the numbers as far as it has to. */
+static double select_number(double *numbers, int n, int rank)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    for (int low = 0, high = n - 1; low < high;) {
+        const double pivot = numbers[low + (high - low) / 2];
+        int i = low, j = high;
+        while (i <= j) {
+            while (numbers[i] < pivot) i++;
+            while (numbers[j] > pivot) j--;
+            if (i > j) break;
+            const double swap = numbers[i];
+            numbers[i++] = numbers[j];
+            numbers[j--] = swap;
+        }
+        if (rank > j && rank < i) break;
+        if (rank <= j) high = j;
+        else low = i;
+    }
+    return numbers[rank];
+}
 
-    return (x > y) - (x < y);
+/* What 95 % of the resamples are between. */
+static void middle_of(double drawn[static RESAMPLES], double *low, double *high)
+{
+    *low = select_number(drawn, RESAMPLES, RESAMPLES * 25 / 1000);
+    *high = select_number(drawn, RESAMPLES, RESAMPLES * 975 / 1000 - 1);
 }
 
 /*
@@ -83,22 +141,18 @@ static double corrected(double gain, double correction, double limit)
 void ompp_whatif_interval(const ompp_whatif_clock_t *clock, double correction, ompp_gain_t *gain)
 {
     const double whole = gain->gain;
-    double drawn[RESAMPLES], time = 0, saved = 0, paid = 0;
-    uint64_t random = SEED;
+    double drawn[RESAMPLES], low, high;
+    sum_t sum = {.time = 0};
 
     gain->gain = fmin(corrected(whole, correction, gain->permille / 1000.0), 1);
     gain->interval = OMPP_INTERVAL_FEW;
     if (clock->nblocks < OMPP_WHATIF_ENOUGH) return;
-    for (unsigned i = 0; i < clock->nblocks; i++) {
-        time += (double)clock->blocks[i].time_ns;
-        saved += (double)clock->blocks[i].saved_ns;
-        paid += (double)clock->blocks[i].paid_ns;
-    }
-    for (unsigned i = 0; i < RESAMPLES; i++) drawn[i] = resample(clock, &random);
-    qsort(drawn, RESAMPLES, sizeof *drawn, compare_doubles);
-    const double all = ompp_whatif_gain_of(time, saved, paid), wider = small_sample((double)clock->nblocks / run_length(clock->nblocks));
-    const double low = wider * (drawn[RESAMPLES * 25 / 1000] - all), high = wider * (drawn[RESAMPLES * 975 / 1000 - 1] - all);
-    const double told_low = fmin((whole + low) * correction, 1), told_high = fmin((whole + high) * correction, 1);
+    for (unsigned i = 0; i < clock->nblocks; i++) add(&sum, sum_of_block(&clock->blocks[i]));
+    resample(clock, drawn);
+    const double all = gain_of_sum(sum), wider = small_sample((double)clock->nblocks / run_length(clock->nblocks));
+    middle_of(drawn, &low, &high);
+    const double told_low = fmin((whole + wider * (low - all)) * correction, 1);
+    const double told_high = fmin((whole + wider * (high - all)) * correction, 1);
     gain->interval = OMPP_INTERVAL_WIDE;
     if (told_high - told_low > fmax(WIDE, fabs(gain->gain))) return;
     gain->interval = OMPP_INTERVAL_KNOWN;
@@ -151,7 +205,7 @@ static double time_of_unit(const units_t *units, bool faster, uint64_t *random)
     double time = 0, visits = 0;
 
     for (unsigned i = 0; i < units->n; i++) {
-        const ompp_whatif_block_t *b = units->blocks[random ? next_random(random) % units->n : i];
+        const ompp_whatif_block_t *b = units->blocks[random ? draw(random, units->n) : i];
         time += time_of_block(b, faster);
         visits += b->visits;
     }
@@ -173,16 +227,16 @@ static double ratio(const units_t *with, const units_t *without, bool faster, ui
 /* \return false when there are too few. */
 static bool compare_units(const units_t *with, const units_t *without, bool faster, excess_t *e)
 {
-    double drawn[RESAMPLES];
+    double drawn[RESAMPLES], low, high;
     uint64_t random = SEED;
 
     if (with->n < OMPP_WHATIF_ENOUGH || without->n < OMPP_WHATIF_ENOUGH) return false;
     e->longer = ratio(with, without, faster, NULL);
     for (unsigned i = 0; i < RESAMPLES; i++) drawn[i] = ratio(with, without, faster, &random);
-    qsort(drawn, RESAMPLES, sizeof *drawn, compare_doubles);
+    middle_of(drawn, &low, &high);
     const double wider = small_sample(with->n < without->n ? with->n : without->n);
-    e->low = e->longer + wider * (drawn[RESAMPLES * 25 / 1000] - e->longer);
-    e->high = e->longer + wider * (drawn[RESAMPLES * 975 / 1000 - 1] - e->longer);
+    e->low = e->longer + wider * (low - e->longer);
+    e->high = e->longer + wider * (high - e->longer);
     return true;
 }
 

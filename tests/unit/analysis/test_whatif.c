@@ -47,7 +47,7 @@ static ompp_gain_t interval_of(const ompp_whatif_clock_t *clock)
     return corrected(clock, 1);
 }
 
-/* Of 95 % intervals most hold what is true, however few blocks there are. */
+/* Of 95 % intervals most hold what is true, however few blocks there are, and they are not much wider than they have to be. */
 static void few_blocks(void **state)
 {
     static const uint32_t numbers[] = {4, 6, 10, 32};
@@ -57,14 +57,17 @@ static void few_blocks(void **state)
     srand(1);
     for (unsigned i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         int held = 0;
+        double wide = 0; /* times what the normal distribution says */
         for (int n = 0; n < 200; n++) {
             fill(&clock, numbers[i], 0.2, 0.02);
             const ompp_gain_t gain = interval_of(&clock);
             assert_int_equal(gain.interval, OMPP_INTERVAL_KNOWN);
             held += gain.low <= 0.2 && 0.2 <= gain.high;
+            wide += (gain.high - gain.low) / (2 * 1.96 * 0.02 / sqrt(numbers[i])) / 200;
         }
-        print_message("%u blocks: %d of 200\n", numbers[i], held);
+        print_message("%u blocks: %d of 200, %.2f times as wide\n", numbers[i], held, wide);
         assert_in_range(held, 176, 200);
+        assert_true(wide > 0.9 && wide < (numbers[i] < 10 ? 2 : 1.3));
     }
     fill(&clock, 3, 0.2, 0.02);
     assert_int_equal(interval_of(&clock).interval, OMPP_INTERVAL_FEW);
