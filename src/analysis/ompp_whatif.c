@@ -104,7 +104,9 @@ static ompp_whatif_verdict_t judge(const ompp_whatif_result_t *r)
 /* Work of a profile, ns, all locations: of each node and all below it, and of all threads. */
 typedef struct {
     double *below; /* [nnodes] */
+    double *calls; /* [nregions], of MPI; NULL = not known */
     double all;
+    double of_threads; /* 0 to 1: part of their time */
 } work_t;
 
 /* What MPI calls take is waiting, or not known. */
@@ -200,15 +202,48 @@ static bool is_of_program(const ompp_whatif_region_t *r)
     return r->point == OMPP_NONE;
 }
 
-/* What calls of MPI do besides waiting: only the clocks can tell, for those that were followed. */
+/* \return by region, owned by the caller; NULL = no memory. */
+static double *count_calls(const ompp_profile_t *p)
+{
+    double *calls = calloc(p->nregions + 1, sizeof *calls);
+
+    for (size_t i = 1; calls && i < p->nnodes; i++) {
+        const ompp_node_t *node = &p->nodes[i];
+        for (uint32_t b = 0; is_mpi(p, node->region) && b < node->nblocks; b++)
+            if (node->blocks[b].set == OMPP_SET_PHASES && node->blocks[b].object == 0)
+                calls[node->region] += (double)node->blocks[b].values[ompp_value_index(0, OMPP_SLOT_COUNT)];
+    }
+    return calls;
+}
+
+/*
+ * COZ's equation 8: what was seen while the region ran more, or less, than on average of the run is brought to that average. total, seen:
+ * what it did in the run, and while it was followed. A region that was followed all the time needs none.
+ */
+static double correction_by(const ompp_profile_t *p, const ompp_whatif_region_t *r, double total, double seen)
+{
+    const double run = time_of_run(p), followed = time_followed(r);
+
+    if (run <= 0 || followed <= 0 || total <= 0 || seen <= 0 || followed >= WHOLE_RUN * run) return 1;
+    return total / run / (seen / followed);
+}
+
+/* What calls of MPI do besides waiting the profile does not know, but how many there were. */
+static double correction_by_calls(const ompp_profile_t *p, const double *calls, const ompp_whatif_region_t *r)
+{
+    return correction_by(p, r, calls ? calls[r->region] : 0, (double)r->visits);
+}
+
+/* Only the clocks can tell, for those that were followed. */
 static double mpi_work(const ompp_profile_t *p)
 {
-    double sum = 0;
+    double *calls = count_calls(p), sum = 0;
 
     for (size_t i = 0; i < p->whatif.nregions; i++) {
         const ompp_whatif_region_t *r = &p->whatif.regions[i];
-        if (is_of_program(r) && is_mpi(p, r->region)) sum += whole_work(p, r);
+        if (is_of_program(r) && is_mpi(p, r->region)) sum += whole_work(p, r) * correction_by_calls(p, calls, r);
     }
+    free(calls);
     return sum;
 }
 
@@ -341,12 +376,12 @@ size_t ompp_whatif_untried(const ompp_profile_t *p, ompp_whatif_untried_t *untri
 
 static bool find_work(const ompp_profile_t *p, work_t *work)
 {
-    work->all = all_work(p);
     work->below = calloc(p->nnodes, sizeof *work->below);
     if (!work->below) return false;
-    for (size_t i = 1; i < p->nnodes; i++) {
-        work->below[i] = own_work(p, &p->nodes[i]);
-    }
+    work->all = all_work(p);
+    work->of_threads = ompp_whatif_work(p).of_threads;
+    work->calls = count_calls(p);
+    for (size_t i = 1; i < p->nnodes; i++) work->below[i] = own_work(p, &p->nodes[i]);
     for (size_t i = p->nnodes; i-- > 1;) work->below[p->nodes[i].parent] += work->below[i];
     return true;
 }
@@ -372,18 +407,11 @@ static double region_work(const ompp_profile_t *p, const work_t *work, uint32_t 
     return sum;
 }
 
-/*
- * COZ's equation 8: what was seen while the region ran more, or less, than on average of the run is brought to that average. A region
- * that was followed all the time needs none; where the profile does not know what was work there can be none.
- */
+/* Where the profile does not know what was work there can be none. */
 static double find_correction(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *r)
 {
-    const double total = region_work(p, work, r->region), seen = (double)r->work_ns;
-    const double run = time_of_run(p), followed = time_followed(r);
-
-    if (has_own_threads(p) || run <= 0 || followed <= 0 || total <= 0 || seen <= 0) return 1;
-    if (followed >= WHOLE_RUN * run || is_mpi(p, r->region)) return 1;
-    return total / run / (seen / followed);
+    if (is_mpi(p, r->region)) return correction_by_calls(p, work->calls, r);
+    return has_own_threads(p) ? 1 : correction_by(p, r, region_work(p, work, r->region), (double)r->work_ns);
 }
 
 static double find_share(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *r, double correction)
@@ -455,7 +483,7 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
     *r = (ompp_whatif_result_t){.region = from->region, .flags = from->flags, .inside = OMPP_NONE};
     r->correction = find_correction(p, work, from);
     r->share = find_share(p, work, from, r->correction);
-    r->of_threads = r->share * ompp_whatif_work(p).of_threads;
+    r->of_threads = r->share * work->of_threads;
     r->followed = p->whatif.time_ns ? fmin((double)from->followed_ns / (double)p->whatif.time_ns, 1) : 0;
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++) find_gain(&from->clocks[i], r->correction, &r->gains[i]);
     if (from->flags & OMPP_WHATIF_F_BASELINE) compare_with_control(&p->whatif.control, from, r);
@@ -514,6 +542,7 @@ int ompp_analysis_whatif(const ompp_profile_t *p, ompp_whatif_result_t **results
     for (size_t i = 0; i < *n && control.disturbed; i++) (*results)[i].flags |= OMPP_WHATIF_F_INFLATED;
     bool memory = find_own(p, &work, *results, *n);
     free(work.below);
+    free(work.calls);
     find_inside(p, *results, *n);
     qsort(*results, *n, sizeof **results, compare_results);
     return memory ? 0 : -OMPP_E_NOMEM;

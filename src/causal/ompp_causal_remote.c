@@ -10,10 +10,10 @@
 
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
 
-/* A set of regions. */
+/* The set of regions that comes next. */
 typedef struct {
     uint64_t number, keys[OMPP_CLOCKS_SLOTS];
-} turn_t;
+} next_set_t;
 
 /* Aligned to 8 only: it lies in buffers of MPI. All zero bytes: nothing. */
 typedef struct {
@@ -24,7 +24,7 @@ typedef struct {
     uint64_t used;         /* without delays: clocks that are there; the others stand at t */
     uint64_t keys[OMPP_CLOCKS_SLOTS]; /* 0 = free */
     uint32_t flags[OMPP_CLOCKS_SLOTS]; /* OMPP_WHATIF_F_*, seen where the region may never run */
-    turn_t turn;           /* without delays: the set that begins where this stamp comes to all; number 0 = none */
+    next_set_t turn;       /* without delays: the set that begins where this stamp comes to all; number 0 = none */
     union {
         ompp_fine_t v[OMPP_CLOCKS];
         struct {
@@ -267,7 +267,7 @@ void ompp_causal_combine(void *into_bytes, const void *other_bytes)
     } else if (ompp_causal.rule.delays) {
         combine_delays(into, other);
     } else {
-        const turn_t turn = other->turn.number > into->turn.number ? other->turn : into->turn;
+        const next_set_t turn = other->turn.number > into->turn.number ? other->turn : into->turn;
         combine_clocks(into, other);
         into->turn = turn;
     }

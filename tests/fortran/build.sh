@@ -312,13 +312,15 @@ claim "a subroutine that nobody calls" fc -g a.f90
 claim "run" same "$(run ./a.out)" 2
 claim "its region is named" reported 'a.f90 (11-12)'
 
-# Objects that OPARI2 made without the wrapper: all its names are there.
+# Objects that OPARI2 made without the wrapper: all its names are there. Of inner it makes a race (the threads of a team share the
+# variable that its conditions are put into), which the wrapper mends: what it counts is not known here.
 library=$abs_top_builddir/.libs
 for name in inner tasks sync; do
     new; cp "$abs_top_srcdir/tests/fortran/$name.f90" .
     opari2 --omp-task-untied=keep $name.f90 >/dev/null 2>&1
     claim "$name through OPARI2 alone" gfortran -w -fopenmp $name.mod.F90 -o a -Wl,--no-as-needed "$library/libompp.so" -Wl,-rpath,"$library"
-    claim "run" same "$(run ./a | tr -d ' ')" \
+    result=$(run ./a | tr -d ' ')
+    [ "$name" = inner ] || claim "run" same "$result" \
         "$(${PYTHON3:-python3} -c 'import os, sys; T = 2; print(str(eval(sys.argv[1])).replace(" ", ""))' "$(sed -n 's/^result //p' "$abs_top_srcdir/tests/fortran/$name.facts")")"
     claim "measured" reported "R000.*$name.f90 ("
 done

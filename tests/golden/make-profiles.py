@@ -172,11 +172,11 @@ def constructs():
     return p
 
 
-def mpi_calls(p, parent, number, first, line, name, exec_of, values):
+def mpi_calls(p, parent, number, first, line, name, exec_of, values, count=10):
     node = p.node(p.region('MPI', number, begin=line, name=name), parent, first)
     for location in p.locations:
         if location[0] is not None and location[1] == 0:
-            p.time(node, location, 10, values, exec=exec_of(location[0]))
+            p.time(node, location, count, values, exec=exec_of(location[0]))
     return node
 
 
@@ -339,13 +339,13 @@ def unresolved():
     return p
 
 
-def followed(region, flags, work, share, blocks=10, paid=None, part=10000):
+def followed(region, flags, work, share, blocks=10, paid=None, part=10000, visits=100):
     """
     A region with its four clocks; share: part of the run's 10 s that is saved at 25, 50, 75, 100 %. The blocks scatter around it by
     turns, so that intervals can be told; paid: delays at each speed-up, in ms.
     """
     o = ['  <followed%s>' % attributes([('region', region), ('flags', flags), ('work-ns', work * MS), ('followed-ns', part * MS),
-                                        ('visits', 100)])]
+                                        ('visits', visits)])]
     for permille, gain, delay in zip((250, 500, 750, 1000), share, paid or (0, 0, 0, 0)):
         saved = round(gain * part) + delay
         o.append('   <clock%s>' % attributes([('permille', permille), ('time-ns', (part + delay) * MS), ('saved-ns', saved * MS),
@@ -391,6 +391,20 @@ def whatif():
     return p
 
 
+def pieces():
+    """10 s on 2 ranks, a quarter of it with clocks: all of a call that is made once, and a quarter of those that are made all the time."""
+    p = Profile('pieces', ranks=2, threads=1, mpi=True)
+    mpi_calls(p, 0, 1, 60, 25, 'MPI_Bcast', lambda r: 500, [8, 8, 0, 0, 1], count=1)
+    mpi_calls(p, 0, 2, 3000, 32, 'MPI_Allreduce', lambda r: 1500, [3200, 3200, 0, 0, 400], count=400)
+    p.whatif = [' <whatif%s>' % attributes([('mode', 'virtual'), ('time-ns', 10000 * MS), ('events', 4000), ('cost-ns', 100 * MS),
+                                            ('worked-ns', 16000 * MS), ('outside-ns', 16000 * MS), ('rested-ns', 7500 * MS)]),
+                '  <point kind="throughput" name="step" visits="400"/>']
+    p.whatif += followed(0, 'partly', 800, (0.05, 0.1, 0.15, 0.2), part=2500, visits=2)
+    p.whatif += followed(1, 'partly', 100, (0.005, 0.01, 0.015, 0.02), part=2500, visits=200)
+    p.whatif += followed(None, 'partly', 3600, (0.18, 0.36, 0.54, 0.72), part=2500) + [' </whatif>']
+    return p
+
+
 def tried():
     """Experiments with one region that brings nothing; what has most of the work had none."""
     p = Profile('tried', threads=2)
@@ -408,7 +422,7 @@ def tried():
 
 
 def main():
-    for name, profile in (('serial', serial()), ('collapsed', collapsed()), ('constructs', constructs()), ('mpi', mpi()), ('plain', plain()),
+    for name, profile in (('serial', serial()), ('collapsed', collapsed()), ('constructs', constructs()), ('mpi', mpi()), ('pieces', pieces()), ('plain', plain()),
                           ('properties', properties()), ('ranks20', many_ranks()), ('rest', many_ranks('rest', 4, 96)), ('tasks', tasks()), ('tiny', tiny()), ('unresolved', unresolved()),
                           ('tried', tried()), ('whatif', whatif())):
         with open(os.path.join(sys.argv[1], name + '.xml'), 'w', encoding='utf-8') as out:
