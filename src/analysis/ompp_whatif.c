@@ -101,10 +101,15 @@ static ompp_whatif_verdict_t judge(const ompp_whatif_result_t *r)
 
 /* ---- Work ----------------------------------------------------------------------------------------------------------- */
 
+/* All calls of a region of MPI. */
+typedef struct {
+    double number, ns;
+} calls_t;
+
 /* Work of a profile, ns, all locations: of each node and all below it, and of all threads. */
 typedef struct {
     double *below; /* [nnodes] */
-    double *calls; /* [nregions], of MPI; NULL = not known */
+    calls_t *calls; /* [nregions]; NULL = not known */
     double all;
     double of_threads; /* 0 to 1: part of their time */
 } work_t;
@@ -203,15 +208,17 @@ static bool is_of_program(const ompp_whatif_region_t *r)
 }
 
 /* \return by region, owned by the caller; NULL = no memory. */
-static double *count_calls(const ompp_profile_t *p)
+static calls_t *count_calls(const ompp_profile_t *p)
 {
-    double *calls = calloc(p->nregions + 1, sizeof *calls);
+    calls_t *calls = calloc(p->nregions + 1, sizeof *calls);
 
     for (size_t i = 1; calls && i < p->nnodes; i++) {
         const ompp_node_t *node = &p->nodes[i];
-        for (uint32_t b = 0; is_mpi(p, node->region) && b < node->nblocks; b++)
-            if (node->blocks[b].set == OMPP_SET_PHASES && node->blocks[b].object == 0)
-                calls[node->region] += (double)node->blocks[b].values[ompp_value_index(0, OMPP_SLOT_COUNT)];
+        for (uint32_t b = 0; is_mpi(p, node->region) && b < node->nblocks; b++) {
+            if (node->blocks[b].set != OMPP_SET_PHASES || node->blocks[b].object != 0) continue;
+            calls[node->region].number += (double)node->blocks[b].values[ompp_value_index(0, OMPP_SLOT_COUNT)];
+            calls[node->region].ns += (double)node->blocks[b].values[ompp_value_index(0, OMPP_SLOT_TIME)];
+        }
     }
     return calls;
 }
@@ -228,16 +235,19 @@ static double correction_by(const ompp_profile_t *p, const ompp_whatif_region_t 
     return total / run / (seen / followed);
 }
 
-/* What calls of MPI do besides waiting the profile does not know, but how many there were. */
-static double correction_by_calls(const ompp_profile_t *p, const double *calls, const ompp_whatif_region_t *r)
+/* What calls of MPI do besides waiting the profile does not know, but how many there were, and that it is not longer than they are. */
+static double correction_by_calls(const ompp_profile_t *p, const calls_t *calls, const ompp_whatif_region_t *r)
 {
-    return correction_by(p, r, calls ? calls[r->region] : 0, (double)r->visits);
+    if (!calls) return 1;
+    const calls_t *all = &calls[r->region];
+    return fmin(correction_by(p, r, all->number, (double)r->visits), correction_by(p, r, all->ns, (double)r->work_ns));
 }
 
 /* Only the clocks can tell, for those that were followed. */
 static double mpi_work(const ompp_profile_t *p)
 {
-    double *calls = count_calls(p), sum = 0;
+    calls_t *calls = count_calls(p);
+    double sum = 0;
 
     for (size_t i = 0; i < p->whatif.nregions; i++) {
         const ompp_whatif_region_t *r = &p->whatif.regions[i];
