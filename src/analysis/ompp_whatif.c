@@ -16,6 +16,7 @@
 #define ENOUGH_UNTRIED 0.01      /* of the work: a region that was not tried is worth a word */
 #define TOO_SHORT_NS 10000000u  /* shorter runs tell nothing, whatever they did */
 #define WHOLE_RUN 0.99           /* followed for so much of it: no correction */
+#define FEW_CALLS 10             /* fewer that were followed do not say what thousands more do */
 
 /* ---- Gains ---------------------------------------------------------------------------------------------------------- */
 
@@ -109,7 +110,7 @@ typedef struct {
 /* Work of a profile, ns, all locations: of each node and all below it, and of all threads. */
 typedef struct {
     double *below; /* [nnodes] */
-    calls_t *calls; /* [nregions]; NULL = not known */
+    calls_t *calls; /* [nregions] */
     double all;
     double of_threads; /* 0 to 1: part of their time */
 } work_t;
@@ -238,33 +239,43 @@ static double correction_by(const ompp_profile_t *p, const ompp_whatif_region_t 
 /* What calls of MPI do besides waiting the profile does not know, but how many there were, and that it is not longer than they are. */
 static double correction_by_calls(const ompp_profile_t *p, const calls_t *calls, const ompp_whatif_region_t *r)
 {
-    if (!calls) return 1;
     const calls_t *all = &calls[r->region];
-    return fmin(correction_by(p, r, all->number, (double)r->visits), correction_by(p, r, all->ns, (double)r->work_ns));
+    const double visits = fmax((double)r->visits, 1); /* none began: one was under way */
+    const double by_number = correction_by(p, r, all->number, visits), most = correction_by(p, r, all->ns, (double)r->work_ns);
+
+    return fmin(visits < FEW_CALLS ? fmin(by_number, 1) : by_number, most);
 }
 
 /* Only the clocks can tell, for those that were followed. */
-static double mpi_work(const ompp_profile_t *p)
+static double mpi_work(const ompp_profile_t *p, const calls_t *calls)
 {
-    calls_t *calls = count_calls(p);
     double sum = 0;
 
     for (size_t i = 0; i < p->whatif.nregions; i++) {
         const ompp_whatif_region_t *r = &p->whatif.regions[i];
         if (is_of_program(r) && is_mpi(p, r->region)) sum += whole_work(p, r) * correction_by_calls(p, calls, r);
     }
-    free(calls);
     return sum;
 }
 
 /* As the clocks have seen it, without what was waited for; by phases, in which threads may wait unseen, when that is not known. */
-static double all_work(const ompp_profile_t *p)
+static double all_work(const ompp_profile_t *p, const calls_t *calls)
 {
-    double sum = mpi_work(p);
+    double sum = mpi_work(p, calls);
 
     if (p->whatif.worked_ns) return sum + (double)p->whatif.worked_ns;
     for (size_t i = 1; i < p->nnodes; i++) sum += own_work(p, &p->nodes[i]);
     return sum + outside_work(p);
+}
+
+/* \return 0 also without memory. */
+static double find_all_work(const ompp_profile_t *p)
+{
+    calls_t *calls = count_calls(p);
+    const double all = calls ? all_work(p, calls) : 0;
+
+    free(calls);
+    return all;
 }
 
 static double threads_time(const ompp_profile_t *p)
@@ -329,7 +340,7 @@ static double left_out_work(const ompp_profile_t *p, double *by_region)
 
 ompp_whatif_work_t ompp_whatif_work(const ompp_profile_t *p)
 {
-    const double all = all_work(p), threads = threads_time(p);
+    const double all = find_all_work(p), threads = threads_time(p);
     ompp_whatif_work_t work = {0, 0, 0};
 
     if (p->whatif.mode == OMPP_WHATIF_OFF || all <= 0 || threads <= 0) return work;
@@ -361,7 +372,7 @@ static size_t untried_of_own_threads(const ompp_profile_t *p, ompp_whatif_untrie
 
 static size_t untried_by_work(const ompp_profile_t *p, double *work, ompp_whatif_untried_t *all)
 {
-    const double whole = all_work(p);
+    const double whole = find_all_work(p);
     size_t found = 0;
 
     left_out_work(p, work);
@@ -384,13 +395,24 @@ size_t ompp_whatif_untried(const ompp_profile_t *p, ompp_whatif_untried_t *untri
     return *count < n ? *count : n;
 }
 
+static void free_work(work_t *work)
+{
+    free(work->below);
+    free(work->calls);
+}
+
 static bool find_work(const ompp_profile_t *p, work_t *work)
 {
+    const double threads = threads_time(p);
+
     work->below = calloc(p->nnodes, sizeof *work->below);
-    if (!work->below) return false;
-    work->all = all_work(p);
-    work->of_threads = ompp_whatif_work(p).of_threads;
     work->calls = count_calls(p);
+    if (!work->below || !work->calls) {
+        free_work(work);
+        return false;
+    }
+    work->all = all_work(p, work->calls);
+    work->of_threads = threads > 0 ? fmin(work->all / threads, 1) : 0;
     for (size_t i = 1; i < p->nnodes; i++) work->below[i] = own_work(p, &p->nodes[i]);
     for (size_t i = p->nnodes; i-- > 1;) work->below[p->nodes[i].parent] += work->below[i];
     return true;
@@ -551,8 +573,7 @@ int ompp_analysis_whatif(const ompp_profile_t *p, ompp_whatif_result_t **results
     }
     for (size_t i = 0; i < *n && control.disturbed; i++) (*results)[i].flags |= OMPP_WHATIF_F_INFLATED;
     bool memory = find_own(p, &work, *results, *n);
-    free(work.below);
-    free(work.calls);
+    free_work(&work);
     find_inside(p, *results, *n);
     qsort(*results, *n, sizeof **results, compare_results);
     return memory ? 0 : -OMPP_E_NOMEM;

@@ -41,7 +41,7 @@ typedef struct {
     double of_threads; /* the same time, as part of the time that threads were there: to be compared with gains */
     double followed;   /* part of the run */
     double own;        /* part of its work that is in no other region listed: little in one that only holds others together */
-    double correction; /* factor that gains have been multiplied with: COZ's equation 8; 1 = none */
+    double correction; /* COZ's equation 8, of MPI calls by their number: gains were multiplied with it, if not compared with the control */
     double slope;      /* gain of the program per gain of the region, least squares through the origin */
     uint32_t knee;     /* permille: the program gains (almost) nothing more above it; 0 = it does up to the end, or gains nothing */
     bool contention;   /* the program would become slower, and that is no chance */

@@ -167,7 +167,8 @@ static void finish(const ompp_causal_thread_t *self, bool warm, uint64_t visits,
 {
     const ompp_fine_t saved = ompp_clocks_offset(&ompp_causal.rule, &self->clocks, OMPP_CLOCKS_EXPERIMENT);
     const ompp_fine_t paid = self->clocks.o[OMPP_CLOCKS_BASELINE];
-    const ompp_time_t begin = warm ? self->warm.begin : run.begin, work_before = warm ? self->warm.work : run.seen.work;
+    const ompp_causal_seen_t before = warm ? self->warm.seen : run.seen;
+    const ompp_time_t begin = warm ? self->warm.begin : run.begin;
     ompp_causal_seen_t seen = ompp_causal_result_seen();
     const uint64_t visits_before = warm ? self->warm.visits : run.visits;
     /* Before the first visit, and when another point has taken over, the units in it are not known. */
@@ -178,10 +179,10 @@ static void finish(const ompp_causal_thread_t *self, bool warm, uint64_t visits,
                                  .saved_ns = (int64_t)whole_ns(saved - (warm ? self->warm.saved : run.saved)),
                                  .paid_ns = whole_ns(paid - (warm ? self->warm.paid : run.baseline))};
 
-    if (seen.work >= work_before) seen.work -= work_before; /* less: it was begun anew */
-    seen.visits -= run.seen.visits;
+    if (seen.work >= before.work) seen.work -= before.work; /* less: it was begun anew */
+    if (seen.visits >= before.visits) seen.visits -= before.visits;
     if (ompp_causal_node_is_there()) {
-        ompp_causal_result_worked(&ompp_causal_experiment, &seen);
+        if (!atomic_load(&run.spoilt)) ompp_causal_result_worked(&ompp_causal_experiment, &seen);
         return;
     }
     if ((run.apart || apart) && ompp_causal_experiment.percent) ompp_causal_watch(OMPP_WHATIF_BIT_APART, 1u << ompp_causal_experiment.slot);
@@ -206,7 +207,7 @@ static void begin_warm(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t 
     self->warm.passes = WARM;
     self->warm.begin = t;
     self->warm.visits = visits;
-    self->warm.work = ompp_causal_result_seen().work;
+    self->warm.seen = ompp_causal_result_seen();
     self->warm.saved = ompp_clocks_offset(&ompp_causal.rule, &self->clocks, OMPP_CLOCKS_EXPERIMENT);
     self->warm.paid = self->clocks.o[OMPP_CLOCKS_BASELINE];
     ompp_causal_flows(visits, t, &self->warm.flows);

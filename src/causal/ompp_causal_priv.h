@@ -64,6 +64,12 @@ typedef struct {
     ompp_time_t t;
 } ompp_causal_unit_t;
 
+/** What all threads have done in the region of the experiment: ns of work, times that they came into it. */
+typedef struct {
+    ompp_time_t work;
+    uint64_t visits;
+} ompp_causal_seen_t;
+
 /** A thread. Written by it alone, but for what is marked. Never freed; used again. First what every event looks at. */
 typedef struct ompp_causal_thread {
     ompp_clocks_t clocks;
@@ -112,9 +118,10 @@ typedef struct ompp_causal_thread {
     struct {
         uint64_t set;
         unsigned passes;      /* progress points it came to in this experiment */
-        ompp_time_t begin, work;
+        ompp_time_t begin;
         ompp_fine_t saved, paid;
-        uint64_t visits;
+        ompp_causal_seen_t seen;
+        uint64_t visits;      /* of the progress point */
         unsigned tries;       /* times that it was measured anew, since the others were not in step */
         ompp_steady_t flows;
     } warm;                  /* with delays: its clocks when it and the others had got into step, in the experiment */
@@ -614,12 +621,6 @@ void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool res
 
 /** \return ns that a known region has been followed in turns that are over. */
 ompp_time_t ompp_causal_result_followed(unsigned known);
-
-/** What all threads have done in the region of the experiment: ns of work, times that they came into it. */
-typedef struct {
-    ompp_time_t work;
-    uint64_t visits;
-} ompp_causal_seen_t;
 
 /** \brief That since offsets began. */
 ompp_causal_seen_t ompp_causal_result_seen(void);

@@ -3,9 +3,10 @@
 The table of predicted and really optimised programs: for each region and speed-up the real gain, what virtual clocks and experiments
 with delays predict, in percent of the run time, and the differences. A report, not a test: takes some minutes, wants an idle machine.
 
-usage: table.py [--how=opari|ompt|gomp] [--cpu] [--least] [--repetitions=N] [--longer=N] [--no-delay] [CASE...]
+usage: table.py [--how=opari|ompt|gomp] [--cpu] [--least] [--patient] [--repetitions=N] [--longer=N] [--no-delay] [CASE...]
     --longer  N times as many rounds: for programs whose order is decided as they run, with experiments
     --least   on a machine that is busy: of all repetitions the one that was disturbed least, instead of the one in the middle
+    --patient what others took processors from is run again, a dozen times
 """
 
 import statistics
@@ -81,6 +82,8 @@ def main():
             options["repetitions"] = int(word[14:])
         elif word.startswith("--longer="):
             options["longer"] = int(word[9:])
+        elif word == "--patient":
+            validation.PATIENCE = 12
         elif word == "--no-delay":
             options["delay"] = False
         elif word in ("--cpu", "--least"):

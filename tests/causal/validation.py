@@ -8,10 +8,12 @@ import os
 import re
 import statistics
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "run"))
 import harness  # noqa: E402
+import machine  # noqa: E402
 
 # regions: name -> speed-ups in permille that are compared. how: as built by kinst-ompp, or "plain" for programs that the launcher
 # measures. kind: what may be wrong with it, for reading the table.
@@ -71,8 +73,27 @@ def build(scratch, source, how):
     return output if os.path.exists(output) else None
 
 
+PATIENCE = 0   # runs that are made again when the host takes the processors away: so often
+TAKEN = 0.01   # of the time of a processor: that much, and a tick of the statistics, is no reason
+
+
 def execute(scratch, program, case, args=(), **environment):
-    """One run; (seconds that the program tells, outcome)."""
+    """One run, or of several the one that was taken the least from; (seconds that the program tells, outcome)."""
+    least, best = None, None
+    for _ in range(1 + PATIENCE):
+        begin, before, stopped = time.monotonic(), machine.stolen(), machine.throttled()
+        run = execute_once(scratch, program, case, args, **environment)
+        seconds = time.monotonic() - begin
+        stolen = [after - then for after, then in zip(machine.stolen(), before)]
+        taken = max([machine.throttled() - stopped, *stolen])
+        if least is None or taken < least:
+            least, best = taken, run
+        if taken <= TAKEN * seconds + machine.TICK:
+            break
+    return best
+
+
+def execute_once(scratch, program, case, args=(), **environment):
     folder = scratch.file("runs", "r%d" % len(os.listdir(os.path.dirname(scratch.file("runs", "r")))))
     environment.setdefault("OMPP_CAUSAL_BUDGET", 100)  # how busy the machine is does not decide what is observed
     outcome = harness.run(program, folder, 4, case.ranks, [case.name, "rounds=%d" % case.rounds, *args], **environment)

@@ -394,16 +394,18 @@ def whatif():
 def pieces():
     """
     10 s on 2 ranks, a quarter of it with clocks: all of a call that is made once, 800 ms of work, and a quarter of those that are made
-    all the time, which take no more than 300 ms.
+    all the time, which take no more than 300 ms; and two of 8000 others, which do not say what these do, 2 ms.
     """
     p = Profile('pieces', ranks=2, threads=1, mpi=True)
     mpi_calls(p, 0, 1, 60, 25, 'MPI_Bcast', lambda r: 500, [8, 8, 0, 0, 1], count=1)
     mpi_calls(p, 0, 2, 3000, 32, 'MPI_Allreduce', lambda r: 150, [3200, 3200, 0, 0, 400], count=400)
+    mpi_calls(p, 0, 3, 4000, 40, 'MPI_Send', lambda r: 1500, [0, 32000, 0, 4000, 0], count=4000)
     p.whatif = [' <whatif%s>' % attributes([('mode', 'virtual'), ('time-ns', 10000 * MS), ('events', 4000), ('cost-ns', 100 * MS),
                                             ('worked-ns', 16000 * MS), ('outside-ns', 16000 * MS), ('rested-ns', 7500 * MS)]),
                 '  <point kind="throughput" name="step" visits="400"/>']
     p.whatif += followed(0, 'partly', 800, (0.05, 0.1, 0.15, 0.2), part=2500, visits=2)
     p.whatif += followed(1, 'partly', 100, (0.005, 0.01, 0.015, 0.02), part=2500, visits=200)
+    p.whatif += followed(2, 'partly', 2, (0.0002, 0.0004, 0.0006, 0.0008), part=2500, visits=2)
     p.whatif += followed(None, 'partly', 3600, (0.18, 0.36, 0.54, 0.72), part=2500) + [' </whatif>']
     return p
 

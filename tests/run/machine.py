@@ -5,6 +5,7 @@ tell with it whether the times were wrong or the machine was busy.
 
 import fcntl
 import os
+import re
 import resource
 import threading
 import time
@@ -25,6 +26,15 @@ def busy():
         return None
     user, nice, system, _, _, irq, softirq, steal = (int(w) for w in words[1:9])
     return (user + nice + system + irq + softirq + steal) * TICK
+
+
+def stolen():
+    """[processor]: seconds that hosts gave to others while we wanted it; empty where that is not known."""
+    try:
+        lines = [line.split() for line in open("/proc/stat")]
+    except OSError:
+        return []
+    return [int(words[8]) * TICK for words in lines if re.match("cpu[0-9]", words[0]) and len(words) > 8]
 
 
 def ours():
