@@ -69,7 +69,7 @@ typedef struct {
     uint32_t flags;        /* OMPP_WHATIF_F_* */
     uint64_t work_ns;      /* work done in it and below it, all threads and ranks, while it was followed */
     uint64_t followed_ns;  /* part of the run */
-    uint64_t visits;       /* while it was followed, all threads and ranks */
+    uint64_t visits;       /* begun while it was followed, all threads and ranks */
     ompp_whatif_clock_t clocks[OMPP_WHATIF_SPEEDUPS];
 } ompp_whatif_region_t;
 

@@ -169,7 +169,7 @@ def in_pieces(verdict, scratch, program):
         profile = outcome.profile()
         verdict.profile(profile, "in pieces, " + name)
         found, whatif = validation.predictions(profile, seconds).get(("a", x)), profile.whatif
-        if not found: # MPI_Init took so long that the rest after it did not end
+        if not found:  # MPI_Init took so long that the rest after it did not end
             off.append("in pieces: no result of a in %s" % name)
             continue
         verdict.check(whatif.rested > 0.2 * whatif.time, "%s: clocks rested for %d of %d ns" % (name, whatif.rested, whatif.time))

@@ -94,6 +94,7 @@ def execute(scratch, program, case, args=(), **environment):
 
 
 def execute_once(scratch, program, case, args=(), **environment):
+    """One run; (seconds that the program tells, outcome)."""
     folder = scratch.file("runs", "r%d" % len(os.listdir(os.path.dirname(scratch.file("runs", "r")))))
     environment.setdefault("OMPP_CAUSAL_BUDGET", 100)  # how busy the machine is does not decide what is observed
     outcome = harness.run(program, folder, 4, case.ranks, [case.name, "rounds=%d" % case.rounds, *args], **environment)
