@@ -23,6 +23,7 @@ CASES = [
     Case("openmp", "imbalanced", {"a": (500, 1000), "b": (500,), "c": (500, 1000)}, 0, 30),
     Case("openmp", "early", {"a": (250, 500, 1000)}, 0, 40),
     Case("openmp", "critical", {"a": (500, 1000), "b": (500, 1000)}, 0, 10),
+    Case("openmp", "ties", {"a": (500,), "b": (500,)}, 0, 10),
     Case("openmp", "lock", {"a": (500,), "b": (500, 1000)}, 0, 10),
     Case("openmp", "dynamic", {"a": (500, 1000), "b": (500,)}, 0, 20),
     Case("openmp", "guided", {"a": (500,), "b": (500,)}, 0, 20),
