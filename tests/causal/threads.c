@@ -87,22 +87,40 @@ static void barriers(void)
 
 /* ---- mutex ---- */
 
-static void *mutex_thread(void *number)
+static void lock_for(double outside, double inside)
 {
-    (void)number;
     for (int i = 0; i < 4 * run.rounds; i++) {
-        region("a", 4);
+        region("a", outside);
         pthread_mutex_lock(&mutex);
-        region("b", 2);
+        region("b", inside);
         pthread_mutex_unlock(&mutex);
         OMPP_PROGRESS("item");
     }
+}
+
+static void *mutex_thread(void *number)
+{
+    (void)number;
+    lock_for(4.3, 1.9);
+    return NULL;
+}
+
+/* They come to the mutex when another one leaves it: whether the one that has waited is awake first is decided within microseconds. */
+static void *tied_thread(void *number)
+{
+    (void)number;
+    lock_for(4, 2);
     return NULL;
 }
 
 static void mutexes(void)
 {
     in_threads(4, mutex_thread);
+}
+
+static void ties(void)
+{
+    in_threads(4, tied_thread);
 }
 
 /* ---- the same with threads that are not all joined by who has created them ---- */
@@ -119,14 +137,14 @@ static void *spawning_thread(void *number)
 {
     pthread_t thread;
 
-    mutex_thread(number);
+    tied_thread(number);
     if ((long)number == 3 && pthread_create(&thread, NULL, pass, NULL) == 0) pthread_join(thread, NULL);
     return NULL;
 }
 
 static void *counted_thread(void *number)
 {
-    mutex_thread(number);
+    tied_thread(number);
     __atomic_add_fetch(&ended, 1, __ATOMIC_SEQ_CST);
     return NULL;
 }
@@ -401,7 +419,7 @@ static void session(void)
 }
 
 static const case_t cases[] = {
-    {"join", join}, {"barrier", barriers}, {"mutex", mutexes}, {"queue", queues}, {"semaphore", semaphores}, {"rwlock", readers},
+    {"join", join}, {"barrier", barriers}, {"mutex", mutexes}, {"ties", ties}, {"queue", queues}, {"semaphore", semaphores}, {"rwlock", readers},
     {"pair", pair}, {"feeder", feeder}, {"spawning", spawning}, {"detached", detached}, {"forgotten", forgotten}, {"left", left},
     {"requests", requests}, {"unfinished", unfinished}, {"crowded", crowded}, {"session", session},
     {"asked", asked}, {"startup", startup}, {"figure", figure},

@@ -35,6 +35,7 @@ CASES = [
     Case("threads", "join", {"a": (250, 1000), "b": (1000,)}, 0, 20),
     Case("threads", "barrier", {"a": (500,), "b": (500, 1000), "c": (1000,)}, 0, 30),
     Case("threads", "mutex", {"a": (500,), "b": (500,)}, 0, 10),
+    Case("threads", "ties", {"b": (500,)}, 0, 10),
     Case("threads", "queue", {"make": (500, 1000), "take": (500,)}, 0, 30),
     Case("threads", "semaphore", {"make": (500,), "take": (1000,)}, 0, 30),
     Case("threads", "rwlock", {"write": (1000,), "read": (500,)}, 0, 30),
