@@ -29,7 +29,7 @@ def run(words, folder, **environment):
     done = subprocess.run(words, cwd=folder, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           universal_newlines=True)
     if done.returncode:
-        raise RuntimeError("%s: %s" % (" ".join(words), (done.stdout + done.stderr)[-500:]))
+        sys.exit("compare.py: this failed: %s\n%s" % (" ".join(words), (done.stdout + done.stderr)[-500:]))
     return done.stdout
 
 
@@ -103,6 +103,8 @@ def show(tool, found, ratio):
 
 
 def main():
+    if not shutil.which("kinst-ompp"):
+        sys.exit("compare.py: kinst-ompp is not in PATH: add the bin folder of ompp's installation, or that of the build")
     arguments = sys.argv[1:] or ["400", "1000"]  # 400 rounds of some 30 ms: Coz needs many experiments
     folder = tempfile.mkdtemp(prefix="figure1-")
     include = os.environ.get("OMPP_INCLUDE")
