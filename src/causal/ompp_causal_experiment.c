@@ -197,7 +197,7 @@ static bool is_alone(const ompp_causal_thread_t *self)
 {
     for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) {
         if (p == self || !atomic_load_explicit(&p->used, memory_order_relaxed)) continue;
-        if (!p->clocks.waiting || p->wait.kind != OMPP_SYNC_BARRIER) return false;
+        if (!p->clocks.waiting || (p->wait.kind != OMPP_SYNC_BARRIER && p->wait.kind != OMPP_SYNC_MEETING)) return false;
     }
     return true;
 }

@@ -18,10 +18,10 @@ typedef struct {
     uint32_t kind;
     uint64_t object; /* 0 = free */
     uint64_t used;   /* when it was, ns */
-    uint32_t generation[2];
+    uint32_t generation[2]; /* FORK: [0] of teams. BARRIER: that stamps are of. MEETING: [0] the present one */
     ompp_causal_thread_t *holder; /* of a lock, until it has published */
     uint64_t held;                /* set of regions in which it was locked */
-    ompp_stamp_t stamp[2]; /* BARRIER: by generation. MUTEX: [1] when those that had it began to wait for it, combined */
+    ompp_stamp_t stamp[2]; /* BARRIER, MEETING: by generation. MUTEX: [1] when those that had it began to wait for it, combined */
     uint64_t team;         /* MUTEX: of the last holder */
     /* BARRIER: what the team does before the barrier of one generation, when order is decided there as it goes. */
     ompp_stamp_t rest[2];  /* those that take no part in that, by generation */
@@ -404,6 +404,35 @@ static bool left_barrier(ompp_causal_thread_t *self, uint64_t team)
     return found && self->other.t > 0;
 }
 
+/* ---- Barriers of threads that belong to no team ------------------------------------------------------------------------ */
+
+/* Who comes there is up to the program; so it is the barrier that counts how often all have met. */
+static void come_to_meeting(ompp_causal_thread_t *self, uint64_t barrier, ompp_time_t t)
+{
+    object_t *o = take(OMPP_SYNC_MEETING, barrier, true);
+
+    if (!o) return;
+    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_combine(&o->stamp[o->generation[0] & 1], &self->own);
+    self->wait.generation = o->generation[0];
+    o->used = t;
+    ompp_causal_unlock(&o->lock);
+}
+
+/* The first one that goes on has seen that all were there: whoever comes now comes to the next one. */
+static bool left_meeting(ompp_causal_thread_t *self, uint64_t barrier)
+{
+    const uint32_t generation = self->wait.generation;
+    object_t *o = take(OMPP_SYNC_MEETING, barrier, false);
+
+    if (o && o->generation[0] == generation) o->stamp[++o->generation[0] & 1].t = 0;
+    const bool found = o && o->generation[0] == generation + 1 && o->stamp[generation & 1].t > 0;
+    if (found) ompp_stamp_copy(&self->other, &o->stamp[generation & 1]);
+    else self->lost++;
+    if (o) ompp_causal_unlock(&o->lock);
+    return found;
+}
+
 /* ---- Locks ------------------------------------------------------------------------------------------------------------ */
 
 /* The holder of before has unlocked, and not told yet: its clocks as they are now. It may be at work, which is seen too. */
@@ -527,9 +556,11 @@ static void put(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t ob
 
 static __attribute__((noinline)) void publish(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 {
-    if (kind == OMPP_SYNC_BARRIER || kind == OMPP_SYNC_CHUNK) self->chases = false;
+    if (kind == OMPP_SYNC_BARRIER || kind == OMPP_SYNC_MEETING || kind == OMPP_SYNC_CHUNK) self->chases = false;
     if (kind == OMPP_SYNC_BARRIER)
         arrive(self, object, (*generation_of(self, object))++, t);
+    else if (kind == OMPP_SYNC_MEETING)
+        come_to_meeting(self, object, t);
     else if (kind == OMPP_SYNC_CHUNK)
         come_for_more(self, OMPP_REPLAY_LOOP_END, t);
     else
@@ -540,10 +571,10 @@ static __attribute__((noinline)) void publish(ompp_causal_thread_t *self, ompp_s
 
 /* ---- While clocks rest ------------------------------------------------------------------------------------------------- */
 
-/* Threads that end say who has come to be joined, in rests, too. */
+/* Threads that end say who has come to be joined, and barriers how often all have met, in rests, too. */
 static bool is_let_pass(ompp_sync_object_t kind)
 {
-    return kind != OMPP_SYNC_EVENT;
+    return kind != OMPP_SYNC_EVENT && kind != OMPP_SYNC_MEETING;
 }
 
 #define FORKED_IN_REST 0x8000u
@@ -593,7 +624,7 @@ static __attribute__((noinline)) void wait(ompp_causal_thread_t *self, ompp_sync
         t = ompp_event_now();
     }
     ompp_clocks_wait(&self->clocks, t);
-    self->wait = (ompp_causal_wait_t){kind, object, 0};
+    self->wait = (ompp_causal_wait_t){kind, object, kind == OMPP_SYNC_MEETING ? self->wait.generation : 0};
     if (kind == OMPP_SYNC_BARRIER) self->wait.generation = *generation_of(self, object) - 1;
 }
 
@@ -633,6 +664,8 @@ static bool found_stamp(ompp_causal_thread_t *self, ompp_sync_object_t kind, uin
     switch (kind) {
     case OMPP_SYNC_BARRIER:
         return left_barrier(self, object);
+    case OMPP_SYNC_MEETING:
+        return left_meeting(self, object);
     case OMPP_SYNC_MUTEX:
     case OMPP_SYNC_ORDERED:
         return locked(self, kind, object, t);
@@ -657,7 +690,7 @@ static __attribute__((noinline)) void resume(ompp_causal_thread_t *self, ompp_sy
     ompp_causal_settle(self);
     if (kind == OMPP_SYNC_MUTEX && self->part.team) go_on_in_interval(self);
     if (kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_CHUNK) ompp_causal_measure(self, t);
-    if (kind == OMPP_SYNC_BARRIER && !ompp_event_team()) ompp_causal_crowd_spoil(self);
+    if (kind == OMPP_SYNC_MEETING) ompp_causal_crowd_spoil(self);
 }
 
 void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
@@ -676,7 +709,7 @@ void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
     } else {
         resume(self, kind, object, t);
     }
-    if (kind == OMPP_SYNC_BARRIER && self->main) ompp_causal_left_barrier(self, self->clocks.since);
+    if ((kind == OMPP_SYNC_BARRIER || kind == OMPP_SYNC_MEETING) && self->main) ompp_causal_left_barrier(self, self->clocks.since);
     ompp_causal_timed(self, begin);
     ompp_causal_leave(self);
 }

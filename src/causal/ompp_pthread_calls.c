@@ -285,10 +285,10 @@ static int barrier_wait(pthread_barrier_t *barrier)
 {
     int result;
 
-    publish(OMPP_SYNC_BARRIER, number(barrier));
-    wait(OMPP_SYNC_BARRIER, number(barrier));
+    publish(OMPP_SYNC_MEETING, number(barrier));
+    wait(OMPP_SYNC_MEETING, number(barrier));
     result = pthread_barrier_wait(barrier);
-    resume(OMPP_SYNC_BARRIER, number(barrier));
+    resume(OMPP_SYNC_MEETING, number(barrier));
     return result;
 }
 
@@ -319,7 +319,9 @@ static int semaphore_post(sem_t *sem)
     return sem_post(sem);
 }
 
-/* Signals by their number: no object has an address that small. */
+/* Signals by their number: no object has an address that small. ANY_SIGNAL: which one is waited for is not known yet. */
+#define ANY_SIGNAL 4095u
+
 static int kill_thread(pthread_t thread, int signal)
 {
     if (signal > 0) publish(OMPP_SYNC_EVENT, (uint64_t)signal);
@@ -328,7 +330,7 @@ static int kill_thread(pthread_t thread, int signal)
 
 static int signal_wait(const sigset_t *set, int *signal)
 {
-    const ompp_time_t begin = wait(OMPP_SYNC_EVENT, 0);
+    const ompp_time_t begin = wait(OMPP_SYNC_EVENT, ANY_SIGNAL);
     const int error = sigwait(set, signal);
 
     waited(error == 0, OMPP_SYNC_EVENT, error ? 0 : (uint64_t)*signal, begin);
@@ -337,7 +339,7 @@ static int signal_wait(const sigset_t *set, int *signal)
 
 static int signal_waitinfo(const sigset_t *set, siginfo_t *info)
 {
-    const ompp_time_t begin = wait(OMPP_SYNC_EVENT, 0);
+    const ompp_time_t begin = wait(OMPP_SYNC_EVENT, ANY_SIGNAL);
     const int signal = sigwaitinfo(set, info);
 
     waited(signal > 0, OMPP_SYNC_EVENT, (uint64_t)signal, begin);
@@ -346,7 +348,7 @@ static int signal_waitinfo(const sigset_t *set, siginfo_t *info)
 
 static int signal_timedwait(const sigset_t *set, siginfo_t *info, const struct timespec *limit)
 {
-    const ompp_time_t begin = wait(OMPP_SYNC_EVENT, 0);
+    const ompp_time_t begin = wait(OMPP_SYNC_EVENT, ANY_SIGNAL);
     const int signal = sigtimedwait(set, info, limit);
 
     waited(signal > 0, OMPP_SYNC_EVENT, (uint64_t)signal, begin);
@@ -355,7 +357,7 @@ static int signal_timedwait(const sigset_t *set, siginfo_t *info, const struct t
 
 static int signal_suspend(const sigset_t *set)
 {
-    const ompp_time_t begin = wait(OMPP_SYNC_EVENT, 0);
+    const ompp_time_t begin = wait(OMPP_SYNC_EVENT, ANY_SIGNAL);
     const int result = sigsuspend(set);
 
     in_vain(begin);

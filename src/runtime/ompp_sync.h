@@ -32,7 +32,8 @@
 /** In-process objects; the object's number is unique among those of its kind (address, handle). */
 typedef enum {
     OMPP_SYNC_FORK,     /* object: team, or new thread. publish: who forks. resume: a member begins */
-    OMPP_SYNC_BARRIER,  /* object: team, pthread_barrier_t. publish + wait: a thread arrives. resume: it goes on; all have arrived */
+    OMPP_SYNC_BARRIER,  /* object: team, all of whose members come to it. publish + wait: a thread arrives. resume: it goes on; all have */
+    OMPP_SYNC_MEETING,  /* object: pthread_barrier_t, which others may come to each time. The same */
     OMPP_SYNC_MUTEX,    /* object: lock. wait: before locking. resume: it has it. publish: before (if need be: after) unlocking */
     OMPP_SYNC_ORDERED,  /* the same, but the order is fixed by the program: ordered */
     OMPP_SYNC_EVENT,    /* object: condition variable, semaphore, thread that ends. publish: signal. wait, resume: who waits for it */

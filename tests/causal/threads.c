@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdbool.h>
 
 enum { MANY = 4 };
@@ -83,6 +84,65 @@ static void barriers(void)
     pthread_barrier_init(&barrier, NULL, 3);
     in_threads(3, barrier_thread);
     pthread_barrier_destroy(&barrier);
+}
+
+/* ---- a thread that is always there, and at the same barrier others that are new each time ---- */
+
+static void *new_thread(void *number)
+{
+    (void)number;
+    region("b", 1);
+    pthread_barrier_wait(&barrier);
+    region("c", 2);
+    return NULL;
+}
+
+static void renewed(void)
+{
+    pthread_t threads[2];
+
+    pthread_barrier_init(&barrier, NULL, 3);
+    for (int i = 0; i < run.rounds; i++) {
+        for (int k = 0; k < 2; k++) pthread_create(&threads[k], NULL, new_thread, NULL);
+        region("a", 4);
+        pthread_barrier_wait(&barrier);
+        for (int k = 0; k < 2; k++) pthread_join(threads[k], NULL);
+        OMPP_PROGRESS("round");
+    }
+    pthread_barrier_destroy(&barrier);
+}
+
+/* ---- signals between threads ---- */
+
+static void *signalled_thread(void *set)
+{
+    int signal;
+
+    for (int i = 0; i < run.rounds; i++) {
+        sigwait(set, &signal);
+        region("b", 1);
+        sem_post(&filled_places);
+    }
+    return NULL;
+}
+
+static void signals(void)
+{
+    pthread_t thread;
+    sigset_t set;
+
+    sem_init(&filled_places, 0, 0);
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    pthread_create(&thread, NULL, signalled_thread, &set);
+    for (int i = 0; i < run.rounds; i++) {
+        region("a", 4);
+        pthread_kill(thread, SIGUSR1);
+        sem_wait(&filled_places);
+        OMPP_PROGRESS("round");
+    }
+    pthread_join(thread, NULL);
 }
 
 /* ---- mutex ---- */
@@ -419,7 +479,8 @@ static void session(void)
 }
 
 static const case_t cases[] = {
-    {"join", join}, {"barrier", barriers}, {"mutex", mutexes}, {"ties", ties}, {"queue", queues}, {"semaphore", semaphores}, {"rwlock", readers},
+    {"join", join}, {"barrier", barriers}, {"renewed", renewed}, {"signals", signals}, {"mutex", mutexes}, {"ties", ties},
+    {"queue", queues}, {"semaphore", semaphores}, {"rwlock", readers},
     {"pair", pair}, {"feeder", feeder}, {"spawning", spawning}, {"detached", detached}, {"forgotten", forgotten}, {"left", left},
     {"requests", requests}, {"unfinished", unfinished}, {"crowded", crowded}, {"session", session},
     {"asked", asked}, {"startup", startup}, {"figure", figure},

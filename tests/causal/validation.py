@@ -34,6 +34,8 @@ CASES = [
     Case("openmp", "figure1", {"a": (250, 1000), "b": (1000,)}, 0, 20),
     Case("threads", "join", {"a": (250, 1000), "b": (1000,)}, 0, 20),
     Case("threads", "barrier", {"a": (500,), "b": (500, 1000), "c": (1000,)}, 0, 30),
+    Case("threads", "renewed", {"a": (500,), "b": (1000,), "c": (500,)}, 0, 30),
+    Case("threads", "signals", {"a": (500,), "b": (500,)}, 0, 30),
     Case("threads", "mutex", {"a": (500,), "b": (500,)}, 0, 10),
     Case("threads", "ties", {"b": (500,)}, 0, 10),
     Case("threads", "queue", {"make": (500, 1000), "take": (500,)}, 0, 30),

@@ -102,6 +102,28 @@ def shares(verdict, scratch, program):
     verdict.timed(compare)
 
 
+# What threads wait for: case, what regions gain (by the times in threads.c), and their shares of the work.
+WAITED = [
+    ("renewed", {("a", 500): 2 / 6, ("b", 1000): 0, ("c", 500): 1 / 6}, {"a": 4 / 10, "b": 2 / 10, "c": 4 / 10}),
+    ("signals", {("a", 500): 2 / 5, ("b", 500): 0.5 / 5}, {"a": 4 / 5, "b": 1 / 5}),
+]
+
+
+def waited(verdict, scratch, program):
+    """At barriers that other threads come to each time, and for signals."""
+    def compare(case, gains, shares):
+        seconds, outcome = validation.execute(scratch, program, validation.Case("threads", case, {}, 0, 30), OMPP_CAUSAL="virtual")
+        profile = outcome.profile()
+        names, found = profile.names(), validation.predictions(outcome.profile(), seconds)
+        share = {names[region]: result.share for region, result in profile.whatif.results.items()}
+        off = ["%s: %s at %d permille: %s, not %.2f" % (case, *key, found.get(key), gain) for key, gain in gains.items()
+               if key not in found or abs(found[key].gain - gain) > 0.04]
+        off += ["%s: share of %s: %s" % (case, name, share.get(name)) for name, part in shares.items() if abs(share.get(name, 0) - part) > SHARE]
+        return off, len(gains) + len(shares)
+    for row in WAITED:
+        verdict.timed(lambda row=row: compare(*row))
+
+
 def tasks(verdict, scratch, program):
     """Tasks go to who is free on each clock: with a in no time a round takes 8 of 18 ms; in the measured order 12 would be left."""
     def compare():
@@ -234,6 +256,7 @@ def main():
     if shutil.which("gcc"):
         threads = build_program(scratch, "threads", "threads.c", "gcc", ["-pthread"])
         shares(verdict, scratch, threads)
+        waited(verdict, scratch, threads)
         crowd(verdict, scratch, threads)
         not_joined(verdict, scratch, threads)
         unmodified(verdict, scratch)
