@@ -353,10 +353,10 @@ static void *rwlock_thread(void *number)
     for (int i = 0; i < 2 * run.rounds; i++) {
         if (!number) pthread_rwlock_wrlock(&rwlock);
         else pthread_rwlock_rdlock(&rwlock);
-        if (!number) region("write", 2);
-        else region("read", 3);
+        if (!number) region("write", 2.1);
+        else region("read", 2.9);
         pthread_rwlock_unlock(&rwlock);
-        work(1);
+        work(0.8 + 0.3 * (double)(long)number);
         OMPP_PROGRESS("turn");
     }
     return NULL;
