@@ -14,7 +14,7 @@
 #define MANY_OF_SHARE 2.0
 #define CRITICAL_GAIN 0.02
 #define ENOUGH_UNTRIED 0.01      /* of the work: a region that was not tried is worth a word */
-#define TOO_SHORT_NS 10000000u  /* shorter runs tell nothing, whatever they did */
+#define TOO_SHORT_NS 10000000u  /* a shorter run that tells nothing was too short, whatever else it lacks */
 #define WHOLE_RUN 0.99           /* followed for so much of it: no correction */
 #define FEW_CALLS 10             /* fewer that were followed do not say what thousands more do */
 

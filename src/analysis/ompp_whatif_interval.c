@@ -175,8 +175,8 @@ void ompp_whatif_ends_apart(const ompp_whatif_clock_t *clock, ompp_gain_t *gain)
 
     for (uint32_t i = 0; i < clock->nblocks; i++) units += clock->blocks[i].visits;
     if (gain->interval != OMPP_INTERVAL_KNOWN || units == 0) return;
-    gain->low -= clock->nblocks / units;
-    gain->high = fmin(gain->high + clock->nblocks / units, 1);
+    gain->low -= (double)clock->observations / units; /* blocks are experiments, joined where there are many */
+    gain->high = fmin(gain->high + (double)clock->observations / units, 1);
 }
 
 /* ---- Control ---------------------------------------------------------------------------------------------------------- */

@@ -10,8 +10,8 @@
 
 bool ompp_whatif_latency(const ompp_whatif_point_t *point, double *ns)
 {
-    if (point->kind != OMPP_WHATIF_LATENCY || point->begins == 0) return false;
-    *ns = (double)point->in_flight_ns / (double)point->begins;
+    if (point->kind != OMPP_WHATIF_LATENCY || point->visits == 0) return false;
+    *ns = (double)point->in_flight_ns / (double)point->visits;
     return true;
 }
 

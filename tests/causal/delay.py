@@ -128,7 +128,8 @@ def reordered(verdict, scratch):
                 if not verdict.check(key is not None, "%s, %s: no gain of %s" % (name, how, region)):
                     return [], 0
                 gain, flags = profile.whatif.gains[key], profile.whatif.flags[key[0]]
-                good = "baseline" in flags or (abs(gain.gain - expected) < near and (gain.by_control or name != "dynamic"))
+                near_enough = abs(gain.gain - expected) < near
+                good = near_enough and gain.by_control if name == "dynamic" else near_enough or "baseline" in flags
                 off = "%s, %s: %s faster by %d %% gains %s, not %.2f, flags %s" % (name, how, region, percent, gain, expected, flags)
                 return [] if good else [off], 1
             verdict.timed(compare)

@@ -25,6 +25,7 @@ static void fill(ompp_whatif_clock_t *clock, uint32_t n, double gain, double spr
 {
     memset(clock, 0, sizeof *clock);
     clock->permille = 500;
+    clock->observations = n;
     for (uint32_t i = 0; i < n; i++) {
         const int64_t saved = (int64_t)((gain + spread * normal()) * 10 * MS);
         clock->blocks[clock->nblocks++] = (ompp_whatif_block_t){.number = i, .visits = 5, .time_ns = 10 * MS, .saved_ns = saved};
@@ -126,6 +127,10 @@ static void ends_apart(void **state)
     const ompp_gain_t before = gain = interval_of(&clock);
     ompp_whatif_ends_apart(&clock, &gain);
     assert_true(fabs(before.low - gain.low - 0.2) < 1e-9 && fabs(gain.high - before.high - 0.2) < 1e-9);
+    gain = before;
+    clock.observations = 16; /* each block is of two */
+    ompp_whatif_ends_apart(&clock, &gain);
+    assert_true(fabs(before.low - gain.low - 0.4) < 1e-9 && fabs(gain.high - before.high - 0.4) < 1e-9);
 }
 
 /* A region that was followed for a part of the run: what counts is the interval that is told, not that of the part. */
