@@ -95,7 +95,6 @@ void ompp_causal_pay(ompp_time_t until)
 
 #define CLOSE_NS 20000u /* threads are kept within that of each other */
 #define STEP_NS 150000u  /* of a pause while another thread is still in the region: what is too much others wait for, too */
-#define ALL_SLOTS ((1u << OMPP_CLOCKS_SLOTS) - 1)
 #define ROUNDS 10000u   /* the others go on while one waits; what pauses may take in all ends it, too */
 
 /* At work in the region of the experiment. */
@@ -140,7 +139,7 @@ void ompp_causal_watch_order(const ompp_causal_thread_t *self, const ompp_stamp_
 
     if (slot < 0) return;
     if (self->percent <= 0) { /* a lock lets threads pass when nothing is faster: the program is not what an experiment is without its delays */
-        if (flag_bit == OMPP_WHATIF_BIT_LOCK) ompp_causal_watch(OMPP_WHATIF_BIT_BASELINE, other ? ALL_SLOTS : 0);
+        if (flag_bit == OMPP_WHATIF_BIT_LOCK) ompp_causal_watch(OMPP_WHATIF_BIT_BASELINE, other ? OMPP_CAUSAL_ALL_SLOTS : 0);
         return;
     }
     ompp_causal_watch(flag_bit, other ? 1u << slot : 0);

@@ -392,6 +392,21 @@ static void go_on_resting(ompp_causal_thread_t *self, const remote_t *remote, co
     ompp_causal_leave(self);
 }
 
+/* What it waited for came at arrived; it may have waited for something else after that, and who gains by what is not known then. */
+static void count_rest(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait, ompp_fine_t arrived)
+{
+    const ompp_time_t since = arrived > (ompp_fine_t)wait->begin ? (ompp_time_t)arrived : wait->begin;
+    const bool waited = wait->limit && arrived < (ompp_fine_t)wait->end && wait->end - since > wait->limit;
+
+    if (wait->limit) ompp_causal_watch(OMPP_WHATIF_BIT_LOST, waited ? OMPP_CAUSAL_ALL_SLOTS : 0);
+    if (waited) {
+        self->lost++;
+    } else if (arrived < (ompp_fine_t)wait->end) {
+        self->clocks.since = since;
+        ompp_clocks_count(&self->clocks, wait->end);
+    }
+}
+
 ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
 {
     ompp_causal_thread_t *self = ompp_causal_enter();
@@ -420,11 +435,8 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
     if (wait->flags) watch_flags(self, wait->flags);
     /* It waited until what it waited for was there; the rest of the call is work. */
     pause = ompp_clocks_adopt(&ompp_causal.rule, &self->clocks, &self->other, wait->cost, wait->end);
-    const ompp_fine_t arrived = self->other.t / OMPP_FINE + (ompp_fine_t)wait->cost;
-    if (self->other.t > 0 && arrived < (ompp_fine_t)wait->end) {
-        self->clocks.since = arrived > (ompp_fine_t)wait->begin ? (ompp_time_t)arrived : wait->begin;
-        ompp_clocks_count(&self->clocks, wait->end);
-    }
+    if (self->other.t > 0) count_rest(self, wait, self->other.t / OMPP_FINE + (ompp_fine_t)wait->cost);
+    else if (wait->limit) ompp_causal_watch(OMPP_WHATIF_BIT_LOST, OMPP_CAUSAL_ALL_SLOTS);
     begin_turn(self, remote, wait);
     note_meeting(self, wait->kind);
     if (!pause) ompp_causal_met(self, wait->end);

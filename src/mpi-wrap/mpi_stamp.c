@@ -18,6 +18,13 @@
 
 /* ---- Waits ---------------------------------------------------------------------------------------------------------- */
 
+void ompp_mpi_adopt_within(const unsigned char *sum, ompp_time_t begin, ompp_sync_remote_t kind, ompp_time_t limit)
+{
+    const ompp_sync_wait_t wait = {.begin = begin, .end = ompp_event_now(), .kind = kind, .limit = limit};
+
+    ompp_sync_pay(ompp_sync_adopt(sum, &wait));
+}
+
 void ompp_mpi_adopt(const unsigned char *sum, ompp_time_t begin, ompp_sync_remote_t kind, unsigned flags)
 {
     const ompp_sync_wait_t wait = {.begin = begin, .end = ompp_event_now(), .kind = kind, .flags = flags};

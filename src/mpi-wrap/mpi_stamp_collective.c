@@ -5,6 +5,10 @@
  *
  * All ranks of the communicator make the user's call; one with a wrong root, which MPI refuses, has none of ours.
  *
+ * What a rank waits for in a call with a root depends on how MPI does it: receivers wait for those between them and the root, or a sender of
+ * large data for its receivers. Ranks in the middle of our reduction see what they wait for; the rest is found out by its time: a call that
+ * takes much longer than it can take when nobody is waited for has waited for somebody unknown.
+ *
  * While clocks rest, ours are left out, which all ranks have to agree on: in one of ours in which everybody waits for everybody, rank 0
  * says how many of the next calls on the communicator have none. It knows until when clocks rest, and how often such calls come: it gives
  * away half of that time at most, then half of the rest, and never many calls, which may come less often than before.
@@ -62,6 +66,12 @@ static bool make_room(exchange_t *x, ompp_time_t t)
     ompp_mpi_collective_stamp(x->mine, t);
     return true;
 }
+
+/* What this rank's part of a reduction of stamps comes by: inner ranks of its tree wait for those below them. Zeroed at first. */
+static __thread struct {
+    unsigned char *sum; /* NULL = not noted */
+    bool any;
+} seen;
 
 static int run(const exchange_t *x)
 {
@@ -123,6 +133,10 @@ void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other
     const uint64_t passes = *(const uint64_t *)(const void *)(other + ompp_mpi_stamping_state.bytes - sizeof(uint64_t));
 
     ompp_sync_combine(into, other);
+    if (seen.sum) {
+        ompp_sync_combine(seen.sum, into);
+        seen.any = true;
+    }
     if (passes > *passes_of(into)) *passes_of(into) = passes;
 }
 
@@ -186,6 +200,43 @@ static ompp_mpi_request_t *new_request(const ompp_mpi_stamp_t *stamp, const exch
     return r;
 }
 
+/* Runs the exchange. \return whether there is something to adopt in x->others. */
+static bool exchange(const exchange_t *x)
+{
+    const bool sees = x->order == OMPP_MPI_ORDER_TO_ROOT && !x->adopts;
+    int status;
+
+    if (sees) seen.sum = x->others;
+    seen.any = false;
+    status = run(x);
+    seen.sum = NULL;
+    return status == MPI_SUCCESS && (x->adopts || seen.any);
+}
+
+/* A call with a root takes so long at most when nobody comes late; a rank that waits for all has no limit. */
+#define ALONE_NS 50000u
+#define EXCHANGES 4u /* ours and the user's, each with room */
+
+static ompp_time_t limit_of(const ompp_mpi_stamp_t *s)
+{
+    const ompp_mpi_channel_t *c = s->channel;
+    const bool root = is_root(c, s->root), from = s->order == OMPP_MPI_ORDER_FROM_ROOT, to = s->order == OMPP_MPI_ORDER_TO_ROOT;
+
+    if (c->inter || c->peers < 2 || !(from || (to && !root))) return 0;
+    /* At 1 GB/s, all of it: a rank knows its part. */
+    return ALONE_NS + EXCHANGES * ompp_mpi_stamping_state.exchange + s->bytes * (uint64_t)(root ? 1 : c->peers);
+}
+
+static void adopt(const ompp_mpi_stamp_t *s)
+{
+    const ompp_sync_remote_t kind = ompp_mpi_collective_kind(s->channel, s->order);
+    const ompp_time_t limit = limit_of(s);
+
+    if (s->stamp) ompp_mpi_adopt_within(ompp_mpi_stamp_of(s->stamp), s->begin, kind, limit);
+    else if (s->passes) ompp_mpi_adopt(NULL, s->begin, kind, 0);
+    else if (limit && ompp_event_now() - s->begin > limit) ompp_mpi_adopt_within(NULL, s->begin, kind, limit);
+}
+
 void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp)
 {
     exchange_t x;
@@ -202,7 +253,7 @@ void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp)
     if (stamp->op == OMPP_MPI_STAMP_COLL) {
         const bool all = ompp_mpi_collective_kind(stamp->channel, stamp->order) == OMPP_SYNC_ALL;
         if (all) *passes_of(x.mine) = choose_passes(stamp->channel, stamp->begin);
-        if (run(&x) == MPI_SUCCESS && x.adopts) {
+        if (exchange(&x)) {
             if (all) set_passes(stamp->channel, *passes_of(x.others));
             for (int i = 1; i < x.stamps; i++) add_all(x.others + (size_t)i * ompp_mpi_stamping_state.bytes, 1, x.others);
             stamp->stamp = ompp_mpi_stamp_new();
@@ -237,9 +288,7 @@ void ompp_mpi_collective_after(ompp_mpi_stamp_t *stamp, bool good)
 
     if (stamp->op == OMPP_MPI_STAMP_COLL) {
         ompp_mpi_stamp_reclaim();
-        if (good && (stamp->stamp || stamp->passes))
-            ompp_mpi_adopt(stamp->stamp ? ompp_mpi_stamp_of(stamp->stamp) : NULL, stamp->begin,
-                           ompp_mpi_collective_kind(stamp->channel, stamp->order), 0);
+        if (good && stamp->channel) adopt(stamp);
         ompp_mpi_stamp_free(stamp->stamp);
         return;
     }

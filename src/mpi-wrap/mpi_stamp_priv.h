@@ -308,6 +308,12 @@ void ompp_mpi_substitute(ompp_mpi_stamp_t *stamp, int number);
 void ompp_mpi_adopt(const unsigned char *sum, ompp_time_t begin, ompp_sync_remote_t kind, unsigned flags);
 
 /**
+ * \brief The same of a call that may have waited for others than sum says.
+ * \param[in] limit  ns that the rest of it takes at most when it has not; 0 = any.
+ */
+void ompp_mpi_adopt_within(const unsigned char *sum, ompp_time_t begin, ompp_sync_remote_t kind, ompp_time_t limit);
+
+/**
  * \brief A call that asks whether something has happened was made from begin until now.
  * \return since when the thread does nothing else than ask.
  */
@@ -326,7 +332,7 @@ void ompp_mpi_collective_forget(ompp_mpi_channel_t *channel);
 /** \brief The thread's stamp at t, for an exchange. \param[out] stamp [ompp_mpi_stamping_state.bytes]. */
 void ompp_mpi_collective_stamp(unsigned char *stamp, ompp_time_t t);
 
-/** \brief What MPI combines stamps with: into becomes both. */
+/** \brief What MPI combines stamps with: into becomes both, and this rank knows both. */
 void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other);
 
 /** \brief A non-blocking one is complete: adds what it waited for to sum. */

@@ -367,7 +367,22 @@ typedef struct {
     bool held;           /* the guard, by us */
     bool substituted;    /* status is ours */
     bool passes;         /* collective call: without an exchange of stamps */
+    uint64_t bytes;      /* collective call: sent and received, when it is over */
 } ompp_mpi_stamp_t;
+
+/** \brief Whether the bytes of a call that was good matter for the clocks. */
+static inline bool ompp_mpi_stamp_needs_bytes(const ompp_mpi_stamp_t *stamp)
+{
+    return stamp->op == OMPP_MPI_STAMP_COLL && (stamp->order == OMPP_MPI_ORDER_FROM_ROOT || stamp->order == OMPP_MPI_ORDER_TO_ROOT);
+}
+
+/** What the byte rule of a call counts into ompp_values, all of it, into its stamp. */
+#define OMPP_MPI_BYTES_OF(stamp, rule)                                                        \
+    do {                                                                                      \
+        uint64_t ompp_values[OMPP_METRIC_MPI_NUM] = OMPP_MPI_VALUES(0, 0, 0);                 \
+        rule;                                                                                 \
+        (stamp).bytes = ompp_values[OMPP_METRIC_BYTES_IN] + ompp_values[OMPP_METRIC_BYTES_OUT]; \
+    } while (0)
 
 /**
  * \brief Clocks travel with this call: it is not made inside another one.

@@ -71,6 +71,7 @@ typedef struct {
     ompp_time_t begin;    /* began to wait: entered the call */
     ompp_time_t end;      /* went on: now, or a little earlier */
     ompp_time_t cost;     /* ns between the moment in the stamp and the earliest end, e.g. transfer time; 0 = not known */
+    ompp_time_t limit;    /* ns of the rest that can be work: a longer one is a wait that the stamp does not tell of; 0 = any */
     ompp_sync_remote_t kind;
     unsigned flags;       /* OMPP_WHATIF_F_*: why the order may be another one next time (wildcard, polling, one-sided) */
 } ompp_sync_wait_t;

@@ -252,6 +252,38 @@ static void rooted(void)
     }
 }
 
+/* Ranks in the middle of MPI's tree come late; the one below them, if it is, has long work afterwards. */
+static void above(void)
+{
+    double x = rank;
+
+    for (int i = 0; i < run.rounds; i++) {
+        OMPP_PROGRESS("round");
+        if (rank == 1 || rank == 2) region("a", 4.3);
+        else work(rank ? 1.9 : 0.7);
+        MPI_Bcast(&x, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        if (rank == 3) region("b", 5.1);
+        else work(0.9);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+/* The one below them comes late; they have long work afterwards. */
+static void below(void)
+{
+    double x = rank, sum;
+
+    for (int i = 0; i < run.rounds; i++) {
+        OMPP_PROGRESS("round");
+        if (rank == 3) region("a", 4.3);
+        else work(0.7);
+        MPI_Reduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+        if (rank == 1 || rank == 2) region("b", 5.1);
+        else work(0.9);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
 /* Something else is done while a reduction is on its way. */
 static void overlap(void)
 {
@@ -307,7 +339,7 @@ int main(int argc, char **argv)
         void (*run)(void);
     } cases[] = {{"bulk", bulk}, {"early", early}, {"pipeline", pipeline}, {"synchronous", synchronous}, {"rendezvous", rendezvous},
                  {"halo", halo}, {"persistent", persistent}, {"workers", workers}, {"subcomm", subcomm}, {"rooted", rooted},
-                 {"overlap", overlap}, {"polling", polling}, {"silent", silent},
+                 {"above", above}, {"below", below}, {"overlap", overlap}, {"polling", polling}, {"silent", silent},
                  {"crossing", crossing}, {"collectives", collectives}, {"ahead", ahead}, {"seldom", seldom}};
 
     MPI_Init(&argc, &argv);
