@@ -24,7 +24,7 @@ typedef struct {
     ompp_stamp_t stamp[2]; /* BARRIER, MEETING: by generation. MUTEX: [1] when those that had it began to wait for it, combined */
     uint64_t team;         /* MUTEX: of the last holder */
     /* BARRIER: what the team does before the barrier of one generation, when order is decided there as it goes. */
-    ompp_stamp_t rest[2];  /* those that take no part in that, by generation */
+    ompp_stamp_t rest[2];  /* those that take no part in that, by generation. MUTEX: of readers since it was had alone, as stamp */
     ompp_replay_t *replay; /* stays with the record; NULL = none was needed yet */
     uint32_t settled;      /* generation + 1 whose stamp says what its members have come to, without their own clocks */
     uint32_t replayed, spoiled; /* generations + 1: of replay, 0 = it is over; the last one in which it makes no sense */
@@ -452,34 +452,46 @@ static void stamp_of_holder(const ompp_causal_thread_t *holder, ompp_stamp_t *st
     stamp->debt = stamp->t - ompp_stamp_v(stamp, OMPP_CLOCKS_EXPERIMENT);
 }
 
-/* What the new owner goes on with, in self->other. */
+/* Who would come to the lock before one that was here already? Readers may come in any order. */
+static uint16_t come_to_lock(ompp_causal_thread_t *self, object_t *o, bool reads, ompp_time_t t)
+{
+    const ompp_time_t begin = self->clocks.waiting ? self->clocks.waiting : t;
+    uint16_t slots = 0;
+
+    for (const ompp_stamp_t *before = &o->stamp[1]; before; before = reads || before == &o->rest[1] ? NULL : &o->rest[1])
+        if (ompp_causal.rule.delays) ompp_causal_watch_order(self, before, OMPP_WHATIF_BIT_LOCK);
+        else slots |= ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, before, OMPP_CAUSAL_TOLERANCE);
+    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, begin);
+    ompp_clocks_combine(reads ? &o->rest[1] : &o->stamp[1], &self->own);
+    return slots;
+}
+
+/* What the new owner goes on with, in self->other: readers wait for who had it alone, and are waited for by who has it alone next. */
 static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t mutex, ompp_time_t t)
 {
-    object_t *o = take(kind, mutex, true);
+    const bool reads = kind == OMPP_SYNC_READ;
+    object_t *o = take(reads ? OMPP_SYNC_MUTEX : kind, mutex, true);
     const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
     uint16_t slots = 0;
-    bool found, foreign = false;
 
     if (!o) return false;
     const bool is_known = ompp_causal.rule.delays || o->held + 1 >= self->clocks.set;
     if (o->holder && o->holder != self && is_known) stamp_of_holder(o->holder, &o->stamp[0], t);
-    found = o->stamp[0].t > 0;
+    if (kind != OMPP_SYNC_ORDERED) slots = come_to_lock(self, o, reads, t);
     ompp_stamp_copy(&self->other, &o->stamp[0]);
-    if (kind == OMPP_SYNC_MUTEX) {
-        const ompp_time_t begin = self->clocks.waiting ? self->clocks.waiting : t;
-        if (ompp_causal.rule.delays) ompp_causal_watch_order(self, &o->stamp[1], OMPP_WHATIF_BIT_LOCK);
-        else slots = ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &o->stamp[1], OMPP_CAUSAL_TOLERANCE);
-        ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, begin);
-        ompp_clocks_combine(&o->stamp[1], &self->own);
-    }
-    foreign = o->team && o->team != team;
+    if (!reads) ompp_clocks_combine(&self->other, &o->rest[0]);
+    const bool found = self->other.t > 0, foreign = o->team && o->team != team;
     o->team = team;
-    o->holder = self;
+    o->holder = reads ? NULL : self;
     o->held = self->clocks.set;
     o->used = t;
     ompp_causal_unlock(&o->lock);
     if (ompp_causal.rule.delays) return found;
-    if (foreign || kind == OMPP_SYNC_ORDERED) ompp_causal_spoil_order(self);
+    if (foreign || kind != OMPP_SYNC_MUTEX) ompp_causal_spoil_order(self);
+    if (reads) {
+        ompp_causal_crowd_spoil(self);
+        ompp_causal_watch(OMPP_WHATIF_BIT_LOCK, slots);
+    }
     if (kind == OMPP_SYNC_MUTEX) note(self, OMPP_REPLAY_LOCK, mutex, OMPP_WHATIF_BIT_LOCK, slots);
     return found;
 }
@@ -536,12 +548,13 @@ static void hand_out(ompp_causal_thread_t *self, ompp_time_t t)
 
 static void put(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 {
-    object_t *o = take(kind, object, true);
+    const bool reads = kind == OMPP_SYNC_READ;
+    object_t *o = take(reads ? OMPP_SYNC_MUTEX : kind, object, true);
 
     if (!o) return;
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
-    if (kind == OMPP_SYNC_EVENT)
-        ompp_clocks_combine(&o->stamp[0], &self->own);
+    if (reads || kind == OMPP_SYNC_EVENT)
+        ompp_clocks_combine(reads ? &o->rest[0] : &o->stamp[0], &self->own);
     else
         ompp_stamp_copy(&o->stamp[0], &self->own);
     if (kind == OMPP_SYNC_FORK) {
@@ -549,6 +562,7 @@ static void put(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t ob
         o->generation[0]++;
     } else if (o->holder == self) {
         o->holder = NULL;
+        o->rest[0].t = 0; /* it has waited for readers of before */
     }
     o->used = t;
     ompp_causal_unlock(&o->lock);
@@ -667,6 +681,7 @@ static bool found_stamp(ompp_causal_thread_t *self, ompp_sync_object_t kind, uin
     case OMPP_SYNC_MEETING:
         return left_meeting(self, object);
     case OMPP_SYNC_MUTEX:
+    case OMPP_SYNC_READ:
     case OMPP_SYNC_ORDERED:
         return locked(self, kind, object, t);
     default:

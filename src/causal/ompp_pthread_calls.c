@@ -4,7 +4,7 @@
  * the end. Functions of this file are called by the program; results, errno and cancellation are those of the real ones.
  *
  * Events (runtime/ompp_sync.h): a mutex is MUTEX; condition variables, semaphores, signals and ends of threads are EVENT. A
- * reader-writer lock is two objects: a MUTEX that writers leave behind for all, and an EVENT that readers leave behind for writers.
+ * reader-writer lock is a MUTEX for writers, and READ for readers.
  */
 #define _GNU_SOURCE
 #include "causal/ompp_causal_priv.h"
@@ -50,7 +50,7 @@ static void leave(void)
 /* Before anything else: what comes now belongs to the next unit of work. */
 static void look(ompp_sync_object_t kind)
 {
-    if (kind != OMPP_SYNC_MUTEX) ompp_progress_look(ompp_clock_now());
+    if (kind != OMPP_SYNC_MUTEX && kind != OMPP_SYNC_READ) ompp_progress_look(ompp_clock_now());
 }
 
 static void publish(ompp_sync_object_t kind, uint64_t object)
@@ -165,11 +165,6 @@ static int mutex_unlock(pthread_mutex_t *lock)
 
 /* ---- Reader-writer locks -------------------------------------------------------------------------------------------- */
 
-static uint64_t readers_of(const void *lock)
-{
-    return number(lock) + 1;
-}
-
 static void note_write(const void *lock)
 {
     for (unsigned i = 0; i < WRITES_HELD; i++)
@@ -189,14 +184,10 @@ static bool end_write(const void *lock)
     return false;
 }
 
-/* The writer waits for the last writer, and for all readers since. */
 static int written(const void *lock, int error, ompp_time_t begin)
 {
     waited(taken(error), OMPP_SYNC_MUTEX, number(lock), begin);
-    if (!taken(error)) return error;
-    wait(OMPP_SYNC_EVENT, readers_of(lock));
-    resume(OMPP_SYNC_EVENT, readers_of(lock));
-    note_write(lock);
+    if (taken(error)) note_write(lock);
     return error;
 }
 
@@ -207,10 +198,10 @@ static int written(const void *lock, int error, ompp_time_t begin)
         return written(lock, pthread_##name(__VA_ARGS__), begin);                                                      \
     }
 
-LOCK(rwlock_rdlock, OMPP_SYNC_MUTEX, (pthread_rwlock_t * lock), lock)
-TRY(rwlock_tryrdlock, OMPP_SYNC_MUTEX, (pthread_rwlock_t * lock), lock)
-LOCK(rwlock_timedrdlock, OMPP_SYNC_MUTEX, (pthread_rwlock_t * lock, const struct timespec *until), lock, until)
-LOCK(rwlock_clockrdlock, OMPP_SYNC_MUTEX, (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until), lock, clock, until)
+LOCK(rwlock_rdlock, OMPP_SYNC_READ, (pthread_rwlock_t * lock), lock)
+TRY(rwlock_tryrdlock, OMPP_SYNC_READ, (pthread_rwlock_t * lock), lock)
+LOCK(rwlock_timedrdlock, OMPP_SYNC_READ, (pthread_rwlock_t * lock, const struct timespec *until), lock, until)
+LOCK(rwlock_clockrdlock, OMPP_SYNC_READ, (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until), lock, clock, until)
 WRITE(rwlock_wrlock, (pthread_rwlock_t * lock), lock)
 WRITE(rwlock_timedwrlock, (pthread_rwlock_t * lock, const struct timespec *until), lock, until)
 WRITE(rwlock_clockwrlock, (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until), lock, clock, until)
@@ -224,8 +215,7 @@ static int rwlock_trywrlock(pthread_rwlock_t *lock)
 
 static int rwlock_unlock(pthread_rwlock_t *lock)
 {
-    if (end_write(lock)) publish(OMPP_SYNC_MUTEX, number(lock));
-    else publish(OMPP_SYNC_EVENT, readers_of(lock));
+    publish(end_write(lock) ? OMPP_SYNC_MUTEX : OMPP_SYNC_READ, number(lock));
     return pthread_rwlock_unlock(lock);
 }
 

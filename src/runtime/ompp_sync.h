@@ -35,6 +35,7 @@ typedef enum {
     OMPP_SYNC_BARRIER,  /* object: team, all of whose members come to it. publish + wait: a thread arrives. resume: it goes on; all have */
     OMPP_SYNC_MEETING,  /* object: pthread_barrier_t, which others may come to each time. The same */
     OMPP_SYNC_MUTEX,    /* object: lock. wait: before locking. resume: it has it. publish: before (if need be: after) unlocking */
+    OMPP_SYNC_READ,     /* object: lock that writers have as MUTEX. The same for readers, who do not wait for one another */
     OMPP_SYNC_ORDERED,  /* the same, but the order is fixed by the program: ordered */
     OMPP_SYNC_EVENT,    /* object: condition variable, semaphore, thread that ends. publish: signal. wait, resume: who waits for it */
     OMPP_SYNC_CHUNK,    /* object: team. wait: this thread begins with a loop of dynamic schedule. resume: it is handed out iterations.

@@ -367,6 +367,27 @@ static void readers(void)
     in_threads(3, rwlock_thread);
 }
 
+/* Readers alone wait for nobody. */
+static void *reading_thread(void *number)
+{
+    for (int i = 0; i < run.rounds; i++) {
+        region(number ? "b" : "a", number ? 4.1 : 6.3);
+        pthread_rwlock_rdlock(&rwlock);
+        region(number ? "d" : "c", number ? 0.7 : 0.5);
+        pthread_rwlock_unlock(&rwlock);
+        pthread_barrier_wait(&barrier);
+        if (!number) OMPP_PROGRESS("round");
+    }
+    return NULL;
+}
+
+static void reading(void)
+{
+    pthread_barrier_init(&barrier, NULL, 2);
+    in_threads(2, reading_thread);
+    pthread_barrier_destroy(&barrier);
+}
+
 /* ---- requests in u, one after the other, that wait for nobody; the initial thread has other work, and tells progress ---- */
 
 static _Atomic int over;
@@ -481,6 +502,7 @@ static void session(void)
 static const case_t cases[] = {
     {"join", join}, {"barrier", barriers}, {"renewed", renewed}, {"signals", signals}, {"mutex", mutexes}, {"ties", ties},
     {"queue", queues}, {"semaphore", semaphores}, {"rwlock", readers},
+    {"reading", reading},
     {"pair", pair}, {"feeder", feeder}, {"spawning", spawning}, {"detached", detached}, {"forgotten", forgotten}, {"left", left},
     {"requests", requests}, {"unfinished", unfinished}, {"crowded", crowded}, {"session", session},
     {"asked", asked}, {"startup", startup}, {"figure", figure},
