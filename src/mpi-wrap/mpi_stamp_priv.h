@@ -258,6 +258,7 @@ typedef struct ompp_mpi_request {
     bool persistent, active;
     uint64_t waiting;     /* persistent send: ompp_mpi_stamp_send() */
     bool cancelled;       /* it was tried */
+    bool open;            /* a call that completes any was over without it: another one was there before */
     bool adopts;          /* collective: this rank waits for others */
     ompp_sync_remote_t meets; /* collective: who waits for whom */
     ompp_mpi_channel_t *channel; /* a reference of its own */

@@ -423,6 +423,7 @@ static bool overlaps_work(const ompp_mpi_request_t *r, const done_t *done)
 static void request_done(ompp_mpi_request_t *r, const MPI_Status *status, bool good, done_t *done)
 {
     if (overlaps_work(r, done)) done->flags |= OMPP_WHATIF_F_OVERLAP;
+    if (r->open) done->flags |= OMPP_WHATIF_F_WILDCARD;
     if (r->kind == OMPP_MPI_PENDING_RECEIVE) {
         ompp_mpi_moment_t *moment = forget_started(r);
         forget_posted(r, 0);
@@ -444,7 +445,7 @@ static void request_done(ompp_mpi_request_t *r, const MPI_Status *status, bool g
         ompp_mpi_request_delete(r);
         return;
     }
-    r->active = false;
+    r->active = r->open = false;
     ompp_mpi_request_put(r, r->handle);
 }
 
@@ -504,10 +505,12 @@ void ompp_mpi_wait_after(ompp_mpi_stamp_t *stamp, bool good)
     done.sum = ompp_mpi_stamp_of(message);
     memset(done.sum, 0, ompp_mpi_stamping_state.bytes);
     take_in_order(stamp, good, &done);
+    const bool chooses = takes_any(stamp->op) && (done.any || done.unknown);
     for (int i = 0; i < stamp->number; i++) {
         ompp_mpi_request_t *r = stamp->pending[i];
         if (!r) continue;
         left += r->active;
+        r->open |= chooses && r->active;
         ompp_mpi_request_put(r, r->handle);
     }
     if (is_polling(stamp->op)) {
@@ -515,7 +518,7 @@ void ompp_mpi_wait_after(ompp_mpi_stamp_t *stamp, bool good)
         done.flags |= OMPP_WHATIF_F_POLLING;
     }
     /* Which of several comes first may decide what the program does. */
-    if (takes_any(stamp->op) && left > 0) done.flags |= OMPP_WHATIF_F_WILDCARD;
+    if (chooses && left > 0) done.flags |= OMPP_WHATIF_F_WILDCARD;
     if (done.any) ompp_mpi_adopt(done.sum, done.begin, done.kind, done.flags);
     else if (done.unknown) ompp_mpi_adopt(NULL, done.begin, done.unknown_kind, done.flags);
     ompp_mpi_stamp_free(message);
