@@ -284,6 +284,70 @@ static void below(void)
     }
 }
 
+/* Calls without data: nobody waits for anybody, each rank has the longer part in its turn. */
+static void nothing(void)
+{
+    double x = rank, sum;
+
+    for (int i = 0; i < run.rounds; i++) {
+        OMPP_PROGRESS("round");
+        if (rank == i % 4) region("a", 4.3);
+        else region("b", 1.9);
+        MPI_Allreduce(&x, &sum, 0, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Bcast(&x, 0, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    }
+}
+
+/* Rank 0 goes on with whatever has come. Rank 1 is the last one, and would be the first. */
+static void whichever(int (*wait)(MPI_Request requests[]))
+{
+    static const char *const names[] = {"c", "a", "b", "d"};
+    static const double ms[] = {0, 4.3, 2.7, 1.9};
+    double x = rank, in[3];
+    MPI_Request r[3];
+
+    for (int i = 0; i < run.rounds; i++) {
+        OMPP_PROGRESS("round");
+        if (rank > 0) {
+            region(names[rank % 4], ms[rank % 4]);
+            MPI_Send(&x, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
+        }
+        for (int k = 0; rank == 0 && k < 3; k++) MPI_Irecv(&in[k], 1, MPI_DOUBLE, k + 1, 1, MPI_COMM_WORLD, &r[k]);
+        for (int left = rank == 0 ? 3 : 0; left > 0;) {
+            const int done = wait(r);
+            for (int k = 0; k < done; k++) region("c", 1.1);
+            left -= done;
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+static int wait_any(MPI_Request requests[])
+{
+    int k;
+
+    MPI_Waitany(3, requests, &k, MPI_STATUS_IGNORE);
+    return 1;
+}
+
+static int wait_some(MPI_Request requests[])
+{
+    int done, indices[3];
+
+    MPI_Waitsome(3, requests, &done, indices, MPI_STATUSES_IGNORE);
+    return done;
+}
+
+static void any(void)
+{
+    whichever(wait_any);
+}
+
+static void some(void)
+{
+    whichever(wait_some);
+}
+
 /* Something else is done while a reduction is on its way. */
 static void overlap(void)
 {
@@ -339,7 +403,8 @@ int main(int argc, char **argv)
         void (*run)(void);
     } cases[] = {{"bulk", bulk}, {"early", early}, {"pipeline", pipeline}, {"synchronous", synchronous}, {"rendezvous", rendezvous},
                  {"halo", halo}, {"persistent", persistent}, {"workers", workers}, {"subcomm", subcomm}, {"rooted", rooted},
-                 {"above", above}, {"below", below}, {"overlap", overlap}, {"polling", polling}, {"silent", silent},
+                 {"above", above}, {"below", below},
+                 {"nothing", nothing}, {"any", any}, {"some", some}, {"overlap", overlap}, {"polling", polling}, {"silent", silent},
                  {"crossing", crossing}, {"collectives", collectives}, {"ahead", ahead}, {"seldom", seldom}};
 
     MPI_Init(&argc, &argv);
