@@ -25,6 +25,7 @@
 enum { WRITES_HELD = 16 }; /* reader-writer locks that a thread may hold for writing at a time and be known for it */
 
 static __thread bool inside __attribute__((tls_model("initial-exec"))); /* an allocator of the program may lock in what we call */
+static __thread bool waits __attribute__((tls_model("initial-exec")));
 static __thread const void *writes[WRITES_HELD] __attribute__((tls_model("initial-exec")));
 
 /* ---- Events --------------------------------------------------------------------------------------------------------- */
@@ -53,9 +54,24 @@ static void look(ompp_sync_object_t kind)
     if (kind != OMPP_SYNC_MUTEX && kind != OMPP_SYNC_READ) ompp_progress_look(ompp_clock_now());
 }
 
+/* What a thread that is cancelled goes on with; no object has that address. */
+static uint64_t cancellation_of(pthread_t thread)
+{
+    return (uint64_t)thread + 1;
+}
+
+/* It was waiting, and is at something else now: the wait was cancelled. */
+static void end_cancelled(void)
+{
+    if (!waits) return;
+    waits = false;
+    ompp_sync_resume(OMPP_SYNC_EVENT, cancellation_of(pthread_self()), ompp_clock_now());
+}
+
 static void publish(ompp_sync_object_t kind, uint64_t object)
 {
     if (!enter()) return;
+    if (kind != OMPP_SYNC_EVENT) end_cancelled(); /* a signal handler may post to a semaphore while its thread waits */
     look(kind);
     ompp_sync_publish(kind, object, ompp_clock_now());
     leave();
@@ -66,9 +82,11 @@ static ompp_time_t wait(ompp_sync_object_t kind, uint64_t object)
     ompp_time_t t;
 
     if (!enter()) return 0;
+    end_cancelled();
     look(kind);
     t = ompp_clock_now();
     ompp_sync_wait(kind, object, t);
+    waits = true;
     leave();
     return t;
 }
@@ -76,6 +94,7 @@ static ompp_time_t wait(ompp_sync_object_t kind, uint64_t object)
 static void resume(ompp_sync_object_t kind, uint64_t object)
 {
     if (!enter()) return;
+    waits = false;
     ompp_sync_resume(kind, object, ompp_clock_now());
     leave();
 }
@@ -86,6 +105,7 @@ static void in_vain(ompp_time_t begin)
     const ompp_sync_wait_t over = {.begin = begin, .end = ompp_clock_now()};
 
     if (!begin || !enter()) return;
+    waits = false;
     ompp_sync_pay(ompp_sync_adopt(NULL, &over));
     leave();
 }
@@ -378,6 +398,10 @@ typedef struct {
 static void ends(void *nothing)
 {
     (void)nothing;
+    if (enter()) {
+        end_cancelled();
+        leave();
+    }
     publish(OMPP_SYNC_EVENT, (uint64_t)pthread_self());
     in_crowd(ompp_causal_crowd_end);
 }
@@ -413,6 +437,17 @@ static int create(pthread_t *thread, const pthread_attr_t *attributes, void *(*f
     if (error) in_crowd(ompp_causal_crowd_not_created);
     if (error) free(start);
     return error;
+}
+
+/* It may be called where a thread can be cancelled at any moment: not while we hold a lock. */
+static int cancel(pthread_t thread)
+{
+    int state;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    publish(OMPP_SYNC_EVENT, cancellation_of(thread));
+    pthread_setcancelstate(state, &state);
+    return pthread_cancel(thread);
 }
 
 #define JOIN(name, parameters, ...)                                                                                    \
@@ -485,6 +520,7 @@ const ompp_intercept_t ompp_pthread_functions[] = {
     ROW(loop_ull_nonmonotonic_runtime_next),
     ROW(loop_ull_runtime_next),
     {"pthread_barrier_wait", barrier_wait, NULL},
+    {"pthread_cancel", cancel, NULL},
     {"pthread_clockjoin_np", clockjoin_np, NULL},
     {"pthread_cond_broadcast", cond_broadcast, NULL},
     {"pthread_cond_clockwait", cond_clockwait, NULL},

@@ -388,6 +388,34 @@ static void reading(void)
     pthread_barrier_destroy(&barrier);
 }
 
+/* ---- a thread that waits until it is cancelled ---- */
+
+static void *cancelled_thread(void *number)
+{
+    if (!number) {
+        region("a", 2.7);
+        pthread_exit(NULL);
+    }
+    region("b", 1.1);
+    for (;;) sem_wait(&free_places);
+    return NULL;
+}
+
+static void cancels(void)
+{
+    pthread_t threads[2];
+
+    sem_init(&free_places, 0, 0);
+    for (int i = 0; i < run.rounds; i++) {
+        for (long k = 0; k < 2; k++) pthread_create(&threads[k], NULL, cancelled_thread, (void *)k);
+        pthread_join(threads[0], NULL);
+        region("c", 1.3);
+        pthread_cancel(threads[1]);
+        pthread_join(threads[1], NULL);
+        OMPP_PROGRESS("round");
+    }
+}
+
 /* ---- requests in u, one after the other, that wait for nobody; the initial thread has other work, and tells progress ---- */
 
 static _Atomic int over;
@@ -502,7 +530,7 @@ static void session(void)
 static const case_t cases[] = {
     {"join", join}, {"barrier", barriers}, {"renewed", renewed}, {"signals", signals}, {"mutex", mutexes}, {"ties", ties},
     {"queue", queues}, {"semaphore", semaphores}, {"rwlock", readers},
-    {"reading", reading},
+    {"reading", reading}, {"cancels", cancels},
     {"pair", pair}, {"feeder", feeder}, {"spawning", spawning}, {"detached", detached}, {"forgotten", forgotten}, {"left", left},
     {"requests", requests}, {"unfinished", unfinished}, {"crowded", crowded}, {"session", session},
     {"asked", asked}, {"startup", startup}, {"figure", figure},
