@@ -353,6 +353,9 @@ static void before(ompp_mpi_stamp_t *s)
     case OMPP_MPI_STAMP_TESTSOME: ompp_mpi_wait_before(s); break;
     case OMPP_MPI_STAMP_CANCEL: cancel_before(s); break;
     case OMPP_MPI_STAMP_FORGET: forget_before(s); break;
+    case OMPP_MPI_STAMP_CREATED:
+        if (s->channel && !s->channel->inter) ompp_mpi_gathering_before(s, s->channel->shadow);
+        break;
     case OMPP_MPI_STAMP_FREED:
         if (s->made) s->channel = ompp_mpi_channel_forget(made_of(s));
         break;
@@ -396,6 +399,7 @@ static void after(ompp_mpi_stamp_t *s, bool good)
     case OMPP_MPI_STAMP_TESTSOME: ompp_mpi_wait_after(s, good); break;
     case OMPP_MPI_STAMP_CREATED:
         if (good) ompp_mpi_channel_made(made_of(s));
+        if (s->channel) ompp_mpi_gathering_after(s, s->channel->shadow, good);
         break;
     case OMPP_MPI_STAMP_UNFOLLOWED:
         if (good) ompp_mpi_unfollowed("partitioned and persistent collective operations, MPI_Comm_idup, and other jobs");

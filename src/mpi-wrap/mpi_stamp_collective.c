@@ -311,6 +311,36 @@ void ompp_mpi_collective_after(ompp_mpi_stamp_t *stamp, bool good)
     ompp_mpi_request_delete(r);
 }
 
+/* ---- Calls that make or free something ------------------------------------------------------------------------------ */
+
+void ompp_mpi_gathering_before(ompp_mpi_stamp_t *s, MPI_Comm own)
+{
+    const struct ompp_mpi_stamping *state = &ompp_mpi_stamping_state;
+    unsigned char *mine = ompp_mpi_stamp_new(), *all = ompp_mpi_stamp_new();
+
+    if (mine && all) {
+        ompp_mpi_collective_stamp(ompp_mpi_stamp_of(mine), s->begin);
+        if (PMPI_Allreduce(ompp_mpi_stamp_of(mine), ompp_mpi_stamp_of(all), 1, state->type, state->op, own) == MPI_SUCCESS) {
+            s->stamp = all;
+            all = NULL;
+        }
+    }
+    ompp_mpi_stamp_free(mine);
+    ompp_mpi_stamp_free(all);
+}
+
+void ompp_mpi_gathering_after(ompp_mpi_stamp_t *s, MPI_Comm own, bool good)
+{
+    int size = 0;
+
+    if (!s->stamp) return;
+    PMPI_Comm_size(own, &size);
+    if (good)
+        ompp_mpi_adopt(ompp_mpi_stamp_of(s->stamp), s->begin, size < ompp_mpi_stamping_state.ranks ? OMPP_SYNC_GROUP : OMPP_SYNC_ALL, 0);
+    ompp_mpi_stamp_free(s->stamp);
+    s->stamp = NULL;
+}
+
 bool ompp_mpi_collective_done(ompp_mpi_request_t *r, unsigned char *sum)
 {
     if (!r->sent) return false; /* without an exchange */

@@ -333,6 +333,14 @@ void ompp_mpi_collective_forget(ompp_mpi_channel_t *channel);
 /** \brief The thread's stamp at t, for an exchange. \param[out] stamp [ompp_mpi_stamping_state.bytes]. */
 void ompp_mpi_collective_stamp(unsigned char *stamp, ompp_time_t t);
 
+/**
+ * \brief Before a call that makes or frees something, which all ranks of a communicator come to and wait for each other in.
+ * \param[in] own  ours with these ranks.
+ */
+void ompp_mpi_gathering_before(ompp_mpi_stamp_t *stamp, MPI_Comm own);
+/** \brief After it, when it was good. */
+void ompp_mpi_gathering_after(ompp_mpi_stamp_t *stamp, MPI_Comm own, bool good);
+
 /** \brief What MPI combines stamps with: into becomes both, and this rank knows both. */
 void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other);
 

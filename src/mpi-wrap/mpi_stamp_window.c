@@ -114,62 +114,42 @@ static void hear(const window_t *w, group_t *from, int tag, ompp_time_t begin, u
     ompp_mpi_stamp_free(message);
 }
 
-static void fence(ompp_mpi_stamp_t *s)
-{
-    const struct ompp_mpi_stamping *state = &ompp_mpi_stamping_state;
-    unsigned char *mine = ompp_mpi_stamp_new(), *all = ompp_mpi_stamp_new();
-
-    if (mine && all) {
-        ompp_mpi_collective_stamp(ompp_mpi_stamp_of(mine), s->begin);
-        if (PMPI_Allreduce(ompp_mpi_stamp_of(mine), ompp_mpi_stamp_of(all), 1, state->type, state->op, s->window->own) == MPI_SUCCESS) {
-            s->stamp = all;
-            all = NULL;
-        }
-    }
-    ompp_mpi_stamp_free(mine);
-    ompp_mpi_stamp_free(all);
-}
-
 /* ---- Calls ---------------------------------------------------------------------------------------------------------- */
 
 void ompp_mpi_window_before(ompp_mpi_stamp_t *s)
 {
     if (s->op == OMPP_MPI_STAMP_WIN_FREED && s->made) s->window = find(made_of(s), true);
+    if (s->op == OMPP_MPI_STAMP_WIN_FREED && s->window && s->window->own != MPI_COMM_NULL) ompp_mpi_gathering_before(s, s->window->own);
+    if (s->op == OMPP_MPI_STAMP_WIN_CREATED && s->channel) ompp_mpi_gathering_before(s, s->channel->shadow);
     if (s->op < OMPP_MPI_STAMP_FENCE || s->op > OMPP_MPI_STAMP_PASSIVE) return;
     s->window = find(s->win, false);
     if (!s->window || s->window->own == MPI_COMM_NULL) s->window = NULL;
     if (!s->window) return;
-    if (s->op == OMPP_MPI_STAMP_FENCE) fence(s);
+    if (s->op == OMPP_MPI_STAMP_FENCE) ompp_mpi_gathering_before(s, s->window->own);
     if (s->op == OMPP_MPI_STAMP_COMPLETE) tell(s->window, &s->window->targets, TAG_COMPLETE, s->begin);
 }
 
 void ompp_mpi_window_after(ompp_mpi_stamp_t *s, bool good)
 {
     window_t *w = s->window;
-    int size = 0;
 
     switch (s->op) {
     case OMPP_MPI_STAMP_WIN_CREATED:
         if (good) make(made_of(s), s->channel);
+        if (s->channel) ompp_mpi_gathering_after(s, s->channel->shadow, good);
         return;
-    case OMPP_MPI_STAMP_WIN_FREED: delete(w); return;
+    case OMPP_MPI_STAMP_WIN_FREED:
+        if (w) ompp_mpi_gathering_after(s, w->own, good);
+        delete(w);
+        return;
     case OMPP_MPI_STAMP_PASSIVE:
         if (good) ompp_mpi_adopt(NULL, s->begin, OMPP_SYNC_ONE_SIDED, OMPP_WHATIF_F_ONE_SIDED);
         return;
     default: break;
     }
-    if (!w || !good) {
-        ompp_mpi_stamp_free(s->stamp);
-        return;
-    }
+    if (w && s->op == OMPP_MPI_STAMP_FENCE) ompp_mpi_gathering_after(s, w->own, good);
+    if (!w || !good) return;
     switch (s->op) {
-    case OMPP_MPI_STAMP_FENCE:
-        PMPI_Comm_size(w->own, &size);
-        if (s->stamp)
-            ompp_mpi_adopt(ompp_mpi_stamp_of(s->stamp), s->begin,
-                           size < ompp_mpi_stamping_state.ranks ? OMPP_SYNC_GROUP : OMPP_SYNC_ALL, 0);
-        ompp_mpi_stamp_free(s->stamp);
-        break;
     case OMPP_MPI_STAMP_POST:
         learn(w, s->group, &w->origins);
         tell(w, &w->origins, TAG_POST, s->begin);

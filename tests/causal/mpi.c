@@ -348,6 +348,28 @@ static void some(void)
     whichever(wait_some);
 }
 
+/* All wait for the slowest where a communicator or a window is made or freed, and nowhere else. */
+static void made(void)
+{
+    for (int i = 0; i < run.rounds; i++) {
+        MPI_Comm copy;
+        MPI_Win window;
+        double *memory;
+
+        OMPP_PROGRESS("round");
+        if (rank == 1) region("a", 4.3);
+        else work(2.7);
+        MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+        if (rank == 2) region("b", 3.1);
+        else work(0.6);
+        MPI_Comm_free(&copy);
+        MPI_Win_allocate(sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+        if (rank == 3) region("c", 2.3);
+        else work(0.9);
+        MPI_Win_free(&window);
+    }
+}
+
 /* Something else is done while a reduction is on its way. */
 static void overlap(void)
 {
@@ -404,7 +426,7 @@ int main(int argc, char **argv)
     } cases[] = {{"bulk", bulk}, {"early", early}, {"pipeline", pipeline}, {"synchronous", synchronous}, {"rendezvous", rendezvous},
                  {"halo", halo}, {"persistent", persistent}, {"workers", workers}, {"subcomm", subcomm}, {"rooted", rooted},
                  {"above", above}, {"below", below},
-                 {"nothing", nothing}, {"any", any}, {"some", some}, {"overlap", overlap}, {"polling", polling}, {"silent", silent},
+                 {"nothing", nothing}, {"made", made}, {"any", any}, {"some", some}, {"overlap", overlap}, {"polling", polling}, {"silent", silent},
                  {"crossing", crossing}, {"collectives", collectives}, {"ahead", ahead}, {"seldom", seldom}};
 
     MPI_Init(&argc, &argv);
