@@ -4,6 +4,7 @@
 #include "causal/ompp_causal_priv.h"
 #include "causal/ompp_progress_priv.h"
 
+#include "runtime/ompp_launch.h"
 #include "runtime/ompp_whatif_record.h"
 
 #include <string.h>
@@ -182,10 +183,13 @@ static int threads_in(unsigned slot)
     return n;
 }
 
+/* Ranks of a node are taken as alike. */
 static void look_for_oversubscription(void)
 {
+    const int known = ompp_launch_ranks_here(), ranks = known > 1 ? known : 1;
+
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS && result.nprocessors > 0; s++)
-        if (threads_in(s) > result.nprocessors) result.oversubscribed = true;
+        if (threads_in(s) * ranks > result.nprocessors) result.oversubscribed = true;
 }
 
 /* Of the slot: seen here so many times at least, and heard of. What a crowd has put by is no order that was gone through until now. */
