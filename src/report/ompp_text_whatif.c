@@ -148,6 +148,17 @@ static void print_starved(ompp_text_t *t)
     }
 }
 
+/* Threads wait there for each other, and nobody sees it. */
+static void print_unseen(ompp_text_t *t)
+{
+    for (size_t i = 0; i < t->profile->ncoverage; i++) {
+        const ompp_coverage_t *c = &t->profile->coverage[i];
+        if (c->kind != OMPP_COVERAGE_UNINSTRUMENTED && c->kind != OMPP_COVERAGE_MPI_UNWRAPPED) continue;
+        fputs("Caution        : the program waits where it is not measured (ompp Coverage): that is taken for work\n", t->out);
+        return;
+    }
+}
+
 /* Loops, tasks and locks whose order is as it was measured, because going through them again would have taken too long. */
 static void print_kept(ompp_text_t *t)
 {
@@ -213,6 +224,7 @@ static void print_run(ompp_text_t *t, const ompp_whatif_result_t *results, size_
         fputs("Caution        : OMP_WAIT_POLICY=active: waiting threads keep processors busy that others may need\n", t->out);
     print_unused(t);
     print_starved(t);
+    print_unseen(t);
     if (w->lost) fprintf(t->out, "Not Followed   : %" PRIu64 " waits for other threads or ranks\n", w->lost);
     putc('\n', t->out);
 }

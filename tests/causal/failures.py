@@ -120,6 +120,40 @@ def oversubscribed(verdict, scratch):
     verdict.check(re.search(r"^ +oversubscribed +more threads", section(outcome), re.MULTILINE), "oversubscribed, ranks: not named")
 
 
+UNSEEN = """
+#include "ompp.h"
+#include <unistd.h>
+int main(void)
+{
+    int s = 0;
+    ompp_region_begin("x");
+    usleep(20000);
+    ompp_region_end("x");
+#pragma omp parallel for ordered(1)
+    for (int i = 1; i < 8; i++) {
+#pragma omp ordered depend(sink : i - 1)
+        s += i;
+#pragma omp ordered depend(source)
+    }
+    return s != 28;
+}
+"""
+
+
+def unseen(verdict, scratch):
+    """A source that OPARI2 cannot do: what-if says that waits are missing."""
+    if "opari" not in harness.sources():
+        return
+    source, program = scratch.file("unseen", "unseen.c"), scratch.file("unseen", "unseen")
+    with open(source, "w") as out:
+        out.write(UNSEEN)
+    harness.build(source, program, "opari", flags=validation.FLAGS)
+    outcome = harness.run(program, os.path.dirname(scratch.file("unseen-run", "x")), 2, OMPP_CAUSAL="virtual")
+    text = open(outcome.reports("txt")[0]).read()
+    verdict.check("Caution        : the program waits where it is not measured" in text, "unseen: says %s" % section(outcome)[:600])
+    verdict.check("compiled without instrumentation" in text, "unseen: OPARI2 can do it now; another source is needed")
+
+
 def starved(verdict, scratch):
     """Four threads that compute on one processor: each has it for a fourth of the time, and the report says so where it matters."""
     program, cpu = validation.build(scratch, "openmp", harness.sources()[0]), min(os.sched_getaffinity(0))
@@ -140,7 +174,7 @@ def main():
     verdict, scratch = harness.Verdict("failures"), harness.Scratch("failures")
     if not shutil.which("gcc"):
         harness.skip("no gcc")
-    for test in (unharmed, words, lonely, limits, oversubscribed, starved):
+    for test in (unharmed, words, lonely, limits, oversubscribed, unseen, starved):
         try:
             test(verdict, scratch)
         except (harness.Failure, subprocess.TimeoutExpired) as failure:
