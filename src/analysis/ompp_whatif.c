@@ -440,10 +440,21 @@ static double region_work(const ompp_profile_t *p, const work_t *work, uint32_t 
 }
 
 /* Where the profile does not know what was work there can be none. */
+/*
+ * Work of the run in the region, ns, as the profile has it; which has delays in it that a thread made while it was there. It is no more
+ * than what was seen, and all threads all the time that it was not followed.
+ */
+static double work_of_run(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *r)
+{
+    const double unseen = fmax(time_of_run(p) - time_followed(r), 0) * (double)p->nslots;
+
+    return fmin(region_work(p, work, r->region), (double)r->work_ns + unseen);
+}
+
 static double find_correction(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *r)
 {
     if (is_mpi(p, r->region)) return correction_by_calls(p, work->calls, r);
-    return has_own_threads(p) ? 1 : correction_by(p, r, region_work(p, work, r->region), (double)r->work_ns);
+    return has_own_threads(p) ? 1 : correction_by(p, r, work_of_run(p, work, r), (double)r->work_ns);
 }
 
 static double find_share(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *r, double correction)

@@ -148,6 +148,10 @@ void ompp_causal_watch_order(const ompp_causal_thread_t *self, const ompp_stamp_
 
 bool ompp_causal_any_reordered(void)
 {
+    static const unsigned racy[] = {OMPP_WHATIF_BIT_LOCK, OMPP_WHATIF_BIT_DYNAMIC, OMPP_WHATIF_BIT_TASK};
+
+    for (unsigned i = 0; i < sizeof racy / sizeof racy[0]; i++)
+        if (atomic_load_explicit(&ompp_causal.watched[racy[i]], memory_order_relaxed)) return true;
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
         if (atomic_load_explicit(&ompp_causal.overtaken[OMPP_WHATIF_BIT_BASELINE][s], memory_order_relaxed)) return true;
     return false;

@@ -508,13 +508,27 @@ static bool came_lately(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t
     return last->team == team && t < last->t + grain && last->generation == *generation_of(self, team);
 }
 
+/* With delays: there are no more. Without them it may have come before the one that had the last. */
+static void find_none(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
+{
+    object_t *o = take(OMPP_SYNC_CHUNK, team, false);
+
+    if (!o) return;
+    ompp_clocks_count(&self->clocks, t);
+    ompp_causal_watch_order(self, &o->stamp[0], OMPP_WHATIF_BIT_DYNAMIC);
+    ompp_causal_unlock(&o->lock);
+}
+
 /* The thread comes to a loop, or for more iterations, or has found that there are none: would it come before one that was here already? */
 static void come_for_more(ompp_causal_thread_t *self, ompp_replay_op_t op, ompp_time_t t)
 {
     const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
     uint16_t slots = 0;
 
-    if (ompp_causal.rule.delays) return;
+    if (ompp_causal.rule.delays) {
+        if (op == OMPP_REPLAY_LOOP_END) find_none(self, team, t);
+        return;
+    }
     if (op == OMPP_REPLAY_CHUNK && came_lately(self, team, t)) return;
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
     object_t *o = take(OMPP_SYNC_CHUNK, team, true);
