@@ -439,7 +439,6 @@ static double region_work(const ompp_profile_t *p, const work_t *work, uint32_t 
     return sum;
 }
 
-/* Where the profile does not know what was work there can be none. */
 /*
  * Work of the run in the region, ns, as the profile has it; which has delays in it that a thread made while it was there. It is no more
  * than what was seen, and all threads all the time that it was not followed.
@@ -451,6 +450,7 @@ static double work_of_run(const ompp_profile_t *p, const work_t *work, const omp
     return fmin(region_work(p, work, r->region), (double)r->work_ns + unseen);
 }
 
+/* Where the profile does not know what was work there can be none. */
 static double find_correction(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *r)
 {
     if (is_mpi(p, r->region)) return correction_by_calls(p, work->calls, r);

@@ -542,6 +542,21 @@ static void come_for_more(ompp_causal_thread_t *self, ompp_replay_op_t op, ompp_
     self->unit = (ompp_causal_unit_t){team, *generation_of(self, team), self->unit.kept, t};
 }
 
+/* Who comes first executes a single construct, or gets the next section. That is not gone through again, but where it would be another it shows. */
+static void come_to_single(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
+{
+    object_t *o = take(OMPP_SYNC_FIRST, team, true);
+
+    if (!o) return;
+    ompp_clocks_count(&self->clocks, t);
+    if (ompp_causal.rule.delays) ompp_causal_watch_order(self, &o->stamp[0], OMPP_WHATIF_BIT_DYNAMIC);
+    else ompp_causal_watch(OMPP_WHATIF_BIT_DYNAMIC, ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &o->stamp[0], OMPP_CAUSAL_TOLERANCE));
+    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_combine(&o->stamp[0], &self->own);
+    o->used = t;
+    ompp_causal_unlock(&o->lock);
+}
+
 static void hand_out(ompp_causal_thread_t *self, ompp_time_t t)
 {
     if (!ompp_causal.rule.delays) {
@@ -591,6 +606,8 @@ static __attribute__((noinline)) void publish(ompp_causal_thread_t *self, ompp_s
         come_to_meeting(self, object, t);
     else if (kind == OMPP_SYNC_CHUNK)
         come_for_more(self, OMPP_REPLAY_LOOP_END, t);
+    else if (kind == OMPP_SYNC_FIRST)
+        come_to_single(self, object, t);
     else
         put(self, kind, object, t);
     if (kind == OMPP_SYNC_MUTEX && !ompp_causal.rule.delays) note(self, OMPP_REPLAY_UNLOCK, object, OMPP_WHATIF_BIT_LOCK, 0);

@@ -248,6 +248,7 @@ OMPP_EXPORT bool GOMP_single_start(void)
     if (!ompp_gomp_on()) return real();
     ompp_region_ref_t region = ompp_region_at(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE, NULL);
     ompp_gomp_enter_work(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE);
+    ompp_gomp_come_for_one();
     bool executes = real();
     if (executes)
         ompp_event_phase(region, OMPP_PHASE_SINGLE, ompp_event_now());
@@ -264,6 +265,7 @@ OMPP_EXPORT void *GOMP_single_copy_start(void)
     if (!ompp_gomp_on()) return real();
     ompp_region_ref_t region = ompp_region_at(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE, NULL);
     ompp_gomp_enter_work(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE);
+    ompp_gomp_come_for_one();
     ompp_time_t t = ompp_event_now();
     void *data = real();
     if (!data) {

@@ -84,6 +84,7 @@ OMPP_EXPORT unsigned GOMP_sections_start(unsigned count)
 
     if (!ompp_gomp_on()) return real(count);
     ompp_gomp_enter_work(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
+    ompp_gomp_come_for_one();
     return got_section(ompp_gomp_sections_here(), real(count));
 }
 
@@ -94,6 +95,7 @@ OMPP_EXPORT unsigned GOMP_sections2_start(unsigned count, ompp_word_t *reduction
 
     if (!ompp_gomp_on()) return real(count, reductions, memory);
     ompp_gomp_enter_work(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
+    ompp_gomp_come_for_one();
     return got_section(ompp_gomp_sections_here(), real(count, reductions, memory));
 }
 
@@ -104,6 +106,7 @@ OMPP_EXPORT unsigned GOMP_sections_next(void)
     if (!ompp_gomp_on()) return real();
     ompp_region_ref_t region = ompp_gomp_sections_here();
     ompp_event_phase(region, OMPP_PHASE_MGMT, ompp_event_now());
+    ompp_gomp_come_for_one();
     return got_section(region, real());
 }
 

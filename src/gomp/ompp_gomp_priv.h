@@ -135,6 +135,12 @@ static inline void ompp_gomp_arrive(void)
     if (ompp_sync_follower() && ompp_gomp_on()) ompp_sync_arrive(ompp_gomp_team(), ompp_event_now());
 }
 
+/** \brief The thread comes to a construct that goes to the first one, or asks for one more section. */
+static inline void ompp_gomp_come_for_one(void)
+{
+    if (ompp_sync_follower()) ompp_sync_publish(OMPP_SYNC_FIRST, ompp_gomp_team(), ompp_event_now());
+}
+
 static inline void ompp_gomp_go_on(void)
 {
     if (ompp_sync_follower() && ompp_gomp_on()) ompp_sync_resume(OMPP_SYNC_BARRIER, ompp_gomp_team(), ompp_event_now());

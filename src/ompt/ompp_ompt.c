@@ -299,6 +299,8 @@ static void on_work(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompt_data_
     runs_now(task, t);
     if ((unsigned)work >= sizeof works / sizeof works[0] || works[work].style == WORK_NONE) return;
     if (works[work].construct == OMPP_CONSTRUCT_LOOP) loop(work, endpoint, t);
+    if (works[work].construct == OMPP_CONSTRUCT_SINGLE && endpoint == ompt_scope_begin)
+        ompp_sync_publish(OMPP_SYNC_FIRST, (uint64_t)(uintptr_t)ompp_event_team(), t);
     if (endpoint != ompt_scope_end) work_begin(works[work].construct, works[work].style, count, code, t);
     if (endpoint != ompt_scope_begin) work_end(works[work].construct, works[work].style, code, t);
 }

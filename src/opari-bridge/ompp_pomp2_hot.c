@@ -85,6 +85,13 @@ static inline void chunks(POMP2_Region_handle *handle, bool begin)
         (begin ? ompp_sync_wait : ompp_sync_resume)(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(), ompp_event_now());
 }
 
+/* One thread executes it, or gets the next one: who comes first. */
+static inline void come_for_one(void)
+{
+    if (__builtin_expect(ompp_sync_follower() != NULL, 0))
+        ompp_sync_publish(OMPP_SYNC_FIRST, (uint64_t)(uintptr_t)ompp_event_team(), ompp_event_now());
+}
+
 OMPP_EXPORT void POMP2_For_enter(POMP2_Region_handle *handle, const char ctc[])
 {
     enter(handle, ctc);
@@ -109,6 +116,7 @@ OMPP_EXPORT void POMP2_Workshare_exit(POMP2_Region_handle *handle)
 OMPP_EXPORT void POMP2_Sections_enter(POMP2_Region_handle *handle, const char ctc[])
 {
     enter(handle, ctc);
+    come_for_one();
 }
 
 OMPP_EXPORT void POMP2_Sections_exit(POMP2_Region_handle *handle)
@@ -125,11 +133,13 @@ OMPP_EXPORT void POMP2_Section_begin(POMP2_Region_handle *handle, const char ctc
 OMPP_EXPORT void POMP2_Section_end(POMP2_Region_handle *handle)
 {
     phase(handle, OMPP_PHASE_MGMT);
+    come_for_one();
 }
 
 OMPP_EXPORT void POMP2_Single_enter(POMP2_Region_handle *handle, const char ctc[])
 {
     enter(handle, ctc);
+    come_for_one();
 }
 
 OMPP_EXPORT void POMP2_Single_begin(POMP2_Region_handle *handle)

@@ -82,6 +82,35 @@ static void ties(void)
     critical_of(4, 2);
 }
 
+/* Thread 0 comes second, and would come first if a were much faster. */
+static void first_come(void)
+{
+#pragma omp parallel num_threads(2)
+    for (int i = 0; i < run.rounds; i++) {
+        if (omp_get_thread_num() == 0) region("a", 5.1);
+        else region("b", 3.3);
+#pragma omp single
+        region("c", 2.9);
+    }
+}
+
+static void sections(void)
+{
+    for (int i = 0; i < run.rounds; i++) {
+#pragma omp parallel sections num_threads(2)
+        {
+#pragma omp section
+            region("a", 4.3);
+#pragma omp section
+            region("b", 1.9);
+#pragma omp section
+            region("c", 2.7);
+#pragma omp section
+            region("d", 3.4);
+        }
+    }
+}
+
 static void lock(void)
 {
     omp_lock_t locks[2];
@@ -229,6 +258,7 @@ static const case_t cases[] = {
     {"short", short_loops},
     {"guided", guided},     {"tasks", tasks},           {"nested", nested}, {"serial", serial},     {"figure1", figure1}, {"outside", outside},
     {"latency", latency},   {"met", first_met},       {"ties", ties},
+    {"single", first_come}, {"sections", sections},
 };
 
 int main(int argc, char **argv)

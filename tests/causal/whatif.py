@@ -126,6 +126,21 @@ def waited(verdict, scratch, program):
         verdict.timed(lambda row=row: compare(*row))
 
 
+def first_come(verdict, scratch, program, sections):
+    """Who comes first to a single construct, or is free for the next section: where another one would be, there is a flag, and only there."""
+    def compare(case, flagged, others):
+        _, outcome = validation.execute(scratch, program, validation.Case("openmp", case, {}, 0, 30), OMPP_CAUSAL="virtual")
+        profile = outcome.profile()
+        names = profile.names()
+        seen = {names[region]: flags for region, flags in profile.whatif.flags.items()}
+        off = ["%s: flags of %s: %s" % (case, name, seen.get(name)) for name in flagged if "dynamic" not in seen.get(name, ())]
+        off += ["%s: flags of %s: %s" % (case, name, seen[name]) for name in others if "dynamic" in seen.get(name, ())]
+        return off, len(flagged) + len(others)
+    verdict.timed(lambda: compare("single", ("a",), ("b", "c")))
+    if sections:
+        verdict.timed(lambda: compare("sections", ("a", "b", "c"), ()))
+
+
 def tasks(verdict, scratch, program):
     """Tasks go to who is free on each clock: with a in no time a round takes 8 of 18 ms; in the measured order 12 would be left."""
     def compare():
@@ -248,6 +263,8 @@ def main():
             verdict.check(False, "%s: %s" % (name, failure))
     for how in harness.plain_sources():
         verdict.timed(lambda how=how: compare(verdict, scratch, how, validation.build(scratch, "oracle", how)))
+    for how in harness.sources():
+        first_come(verdict, scratch, validation.build(scratch, "openmp", how), how == "opari")  # libomp hands out sections as static loops
     how = harness.sources()[0]
     outside(verdict, scratch, validation.build(scratch, "openmp", how))
     met(verdict, scratch, validation.build(scratch, "openmp", how))
