@@ -664,7 +664,7 @@ static __attribute__((noinline)) void wait(ompp_causal_thread_t *self, ompp_sync
         come_for_more(self, OMPP_REPLAY_LOOP, t);
         return;
     }
-    if (kind == OMPP_SYNC_MUTEX && ompp_causal.rule.delays && ompp_event_now() < t + TOLD_LATE_NS) {
+    if ((kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_READ) && ompp_causal.rule.delays && ompp_event_now() < t + TOLD_LATE_NS) {
         ompp_causal_chase(self);
         t = ompp_event_now();
     }

@@ -4,7 +4,7 @@
  * the end. Functions of this file are called by the program; results, errno and cancellation are those of the real ones.
  *
  * Events (runtime/ompp_sync.h): a mutex is MUTEX; condition variables, semaphores, signals and ends of threads are EVENT. A
- * reader-writer lock is a MUTEX for writers, and READ for readers.
+ * reader-writer lock is a MUTEX for writers, and READ for readers; so is what is done once.
  */
 #define _GNU_SOURCE
 #include "causal/ompp_causal_priv.h"
@@ -237,6 +237,47 @@ static int rwlock_unlock(pthread_rwlock_t *lock)
 {
     publish(end_write(lock) ? OMPP_SYNC_MUTEX : OMPP_SYNC_READ, number(lock));
     return pthread_rwlock_unlock(lock);
+}
+
+/* ---- What is done once ----------------------------------------------------------------------------------------------- */
+
+/* Who comes first does it, and has it alone as long; the others wait for that, as readers do. One that has waited need not again. */
+typedef struct {
+    void (*function)(void);
+    const void *control;
+    bool ours;
+} once_t;
+
+enum { ONCE_KNOWN = 32 };
+
+static __thread once_t *present __attribute__((tls_model("initial-exec")));
+static __thread const void *is_done[ONCE_KNOWN] __attribute__((tls_model("initial-exec")));
+
+/* It may call anything, and may not come back: exceptions, cancellation. Then the next one that comes does it. */
+static void do_once(void)
+{
+    once_t *const now = present;
+    const void *const control = now->control;
+
+    now->ours = true;
+    resume(OMPP_SYNC_MUTEX, number(control));
+    now->function();
+    publish(OMPP_SYNC_MUTEX, number(control));
+}
+
+static int once(pthread_once_t *control, void (*function)(void))
+{
+    once_t call = {function, control, false};
+    const void **const known = &is_done[number(control) / sizeof *control % ONCE_KNOWN];
+    ompp_time_t begin;
+    int error;
+
+    if (*known == control || !(begin = wait(OMPP_SYNC_READ, number(control)))) return pthread_once(control, function);
+    present = &call;
+    error = pthread_once(control, do_once);
+    if (!call.ours) waited(error == 0, OMPP_SYNC_READ, number(control), begin);
+    *known = control;
+    return error;
 }
 
 /* ---- Condition variables -------------------------------------------------------------------------------------------- */
@@ -535,6 +576,7 @@ const ompp_intercept_t ompp_pthread_functions[] = {
     {"pthread_mutex_timedlock", mutex_timedlock, NULL},
     {"pthread_mutex_trylock", mutex_trylock, NULL},
     {"pthread_mutex_unlock", mutex_unlock, NULL},
+    {"pthread_once", once, NULL},
     {"pthread_rwlock_clockrdlock", rwlock_clockrdlock, NULL},
     {"pthread_rwlock_clockwrlock", rwlock_clockwrlock, NULL},
     {"pthread_rwlock_rdlock", rwlock_rdlock, NULL},

@@ -388,6 +388,36 @@ static void reading(void)
     pthread_barrier_destroy(&barrier);
 }
 
+/* ---- what is done once: whoever comes later waits for it ---- */
+
+enum { MOST_ROUNDS = 2000 };
+
+static pthread_once_t controls[MOST_ROUNDS]; /* PTHREAD_ONCE_INIT is 0 */
+
+static void prepare(void)
+{
+    region("b", 3.7);
+}
+
+static void *preparing_thread(void *number)
+{
+    for (int i = 0; i < run.rounds && i < MOST_ROUNDS; i++) {
+        region(number ? "c" : "a", number ? 2.9 : 1.3);
+        pthread_once(&controls[i], prepare);
+        region(number ? "d" : "e", number ? 1.7 : 0.9);
+        pthread_barrier_wait(&barrier);
+        if (!number) OMPP_PROGRESS("round");
+    }
+    return NULL;
+}
+
+static void once(void)
+{
+    pthread_barrier_init(&barrier, NULL, 2);
+    in_threads(2, preparing_thread);
+    pthread_barrier_destroy(&barrier);
+}
+
 /* ---- a thread that waits until it is cancelled ---- */
 
 static void *cancelled_thread(void *number)
@@ -530,7 +560,7 @@ static void session(void)
 static const case_t cases[] = {
     {"join", join}, {"barrier", barriers}, {"renewed", renewed}, {"signals", signals}, {"mutex", mutexes}, {"ties", ties},
     {"queue", queues}, {"semaphore", semaphores}, {"rwlock", readers},
-    {"reading", reading}, {"cancels", cancels},
+    {"reading", reading}, {"cancels", cancels}, {"once", once},
     {"pair", pair}, {"feeder", feeder}, {"spawning", spawning}, {"detached", detached}, {"forgotten", forgotten}, {"left", left},
     {"requests", requests}, {"unfinished", unfinished}, {"crowded", crowded}, {"session", session},
     {"asked", asked}, {"startup", startup}, {"figure", figure},

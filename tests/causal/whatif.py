@@ -107,12 +107,13 @@ WAITED = [
     ("renewed", {("a", 500): 2 / 6, ("b", 1000): 0, ("c", 500): 1 / 6}, {"a": 4 / 10, "b": 2 / 10, "c": 4 / 10}),
     ("signals", {("a", 500): 2 / 5, ("b", 500): 0.5 / 5}, {"a": 4 / 5, "b": 1 / 5}),
     ("cancels", {("a", 500): 1.35 / 4, ("b", 1000): 0, ("c", 500): 0.65 / 4}, {"a": 2.7 / 5.1, "b": 1.1 / 5.1, "c": 1.3 / 5.1}),
+    ("once", {("b", 500): 1.85 / 6.7, ("d", 500): 0.8 / 6.7}, {"a": 1.3 / 10.5, "b": 3.7 / 10.5, "c": 2.9 / 10.5}),
     ("reading", {("a", 500): 2 / 6.8, ("b", 1000): 0}, {"a": 6.3 / 11.6, "b": 4.1 / 11.6}),
 ]
 
 
 def waited(verdict, scratch, program):
-    """At barriers that other threads come to each time, for signals, until cancelled, and where nobody waits: readers."""
+    """At barriers that other threads come to each time, for signals, until cancelled, for what is done once, and where nobody waits: readers."""
     def compare(case, gains, shares):
         seconds, outcome = validation.execute(scratch, program, validation.Case("threads", case, {}, 0, 30), OMPP_CAUSAL="virtual")
         profile = outcome.profile()
