@@ -19,7 +19,7 @@ function fail(message) { print "mpi_gen.awk: " message > "/dev/stderr"; failed =
 FNR == 1 { file++ }
 
 BEGIN {
-    n = split("comm peer tag source recvtag root number win group", list, " ")
+    n = split("comm peer tag source recvtag root number win group asked", list, " ")
     for (i = 1; i <= n; i++) stamp_by_value[list[i]] = 1
     n = split("status flag index indices outcount made", list, " ")
     for (i = 1; i <= n; i++) stamp_by_address[list[i]] = list[i]

@@ -351,6 +351,7 @@ static void before(ompp_mpi_stamp_t *s)
     case OMPP_MPI_STAMP_TESTALL:
     case OMPP_MPI_STAMP_TESTANY:
     case OMPP_MPI_STAMP_TESTSOME: ompp_mpi_wait_before(s); break;
+    case OMPP_MPI_STAMP_ASK: ompp_mpi_ask_before(s); break;
     case OMPP_MPI_STAMP_CANCEL: cancel_before(s); break;
     case OMPP_MPI_STAMP_FORGET: forget_before(s); break;
     case OMPP_MPI_STAMP_CREATED:
@@ -397,6 +398,7 @@ static void after(ompp_mpi_stamp_t *s, bool good)
     case OMPP_MPI_STAMP_TESTALL:
     case OMPP_MPI_STAMP_TESTANY:
     case OMPP_MPI_STAMP_TESTSOME: ompp_mpi_wait_after(s, good); break;
+    case OMPP_MPI_STAMP_ASK: ompp_mpi_ask_after(s, good); break;
     case OMPP_MPI_STAMP_CREATED:
         if (good) ompp_mpi_channel_made(made_of(s));
         if (s->channel) ompp_mpi_gathering_after(s, s->channel->shadow, good);

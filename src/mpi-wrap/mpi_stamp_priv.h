@@ -296,6 +296,8 @@ void ompp_mpi_progress_before(ompp_time_t begin);
 /* Calls on requests. */
 void ompp_mpi_wait_before(ompp_mpi_stamp_t *stamp);
 void ompp_mpi_wait_after(ompp_mpi_stamp_t *stamp, bool good);
+void ompp_mpi_ask_before(ompp_mpi_stamp_t *stamp);
+void ompp_mpi_ask_after(ompp_mpi_stamp_t *stamp, bool good);
 void ompp_mpi_start_before(ompp_mpi_stamp_t *stamp);
 
 /** \return the status number i of the call in C's form; MPI_STATUS_IGNORE when there is none. \param[out] room for one. */

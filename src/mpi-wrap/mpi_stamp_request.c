@@ -524,6 +524,55 @@ void ompp_mpi_wait_after(ompp_mpi_stamp_t *stamp, bool good)
     ompp_mpi_stamp_free(message);
 }
 
+/* ---- Questions ------------------------------------------------------------------------------------------------------ */
+
+static ompp_mpi_request_t *asked_for(const ompp_mpi_stamp_t *stamp)
+{
+    ompp_mpi_request_t *r = stamp->asked == MPI_REQUEST_NULL ? NULL : ompp_mpi_request_peek(stamp->asked);
+
+    return r && r->active ? r : NULL;
+}
+
+void ompp_mpi_ask_before(ompp_mpi_stamp_t *stamp)
+{
+    const ompp_mpi_request_t *r = asked_for(stamp);
+
+    ompp_mpi_progress_before(stamp->begin);
+    if (r && is_wild(r)) ompp_mpi_substitute(stamp, 1);
+}
+
+/* The request stays, and the call that completes it will claim the same stamp. Of others than receives it is not known yet. */
+static bool peek_at(const ompp_mpi_request_t *r, const MPI_Status *status, ompp_time_t begin, unsigned char *sum, unsigned *flags)
+{
+    if (r->kind != OMPP_MPI_PENDING_RECEIVE || r->cancelled) return false;
+    if (is_wild(r) && !status) return false;
+    if (r->peer == MPI_ANY_SOURCE && r->channel->peers > 1) *flags |= OMPP_WHATIF_F_WILDCARD;
+    return ompp_mpi_stamp_peek(r->channel, is_wild(r) ? status->MPI_SOURCE : r->peer, is_wild(r) ? status->MPI_TAG : r->tag, begin, sum,
+                               flags);
+}
+
+void ompp_mpi_ask_after(ompp_mpi_stamp_t *stamp, bool good)
+{
+    const ompp_mpi_request_t *r = good ? asked_for(stamp) : NULL;
+    const bool done = r && stamp->flag && *stamp->flag;
+    unsigned flags = OMPP_WHATIF_F_POLLING;
+    ompp_time_t begin;
+    unsigned char *message;
+    MPI_Status room;
+
+    ompp_mpi_stamp_reclaim();
+    if (!r) return;
+    begin = ompp_mpi_polled(stamp->begin, done);
+    message = done ? ompp_mpi_stamp_new() : NULL;
+    if (!message) return;
+    memset(ompp_mpi_stamp_of(message), 0, ompp_mpi_stamping_state.bytes);
+    if (peek_at(r, ompp_mpi_status(stamp, 0, &room), stamp->begin, ompp_mpi_stamp_of(message), &flags))
+        ompp_mpi_adopt(ompp_mpi_stamp_of(message), begin, OMPP_SYNC_MESSAGE, flags);
+    else if (r->kind != OMPP_MPI_PENDING_SEND)
+        ompp_mpi_adopt(NULL, begin, OMPP_SYNC_MESSAGE, flags);
+    ompp_mpi_stamp_free(message);
+}
+
 /* ---- Start ---------------------------------------------------------------------------------------------------------- */
 
 void ompp_mpi_start_before(ompp_mpi_stamp_t *stamp)

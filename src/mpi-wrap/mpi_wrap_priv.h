@@ -304,6 +304,7 @@ typedef enum {
     OMPP_MPI_STAMP_TESTALL,
     OMPP_MPI_STAMP_TESTANY,
     OMPP_MPI_STAMP_TESTSOME,
+    OMPP_MPI_STAMP_ASK, /* whether a request is complete, which stays */
     OMPP_MPI_STAMP_PROBE,
     OMPP_MPI_STAMP_IPROBE,
     OMPP_MPI_STAMP_MPROBE,
@@ -353,6 +354,7 @@ typedef struct {
     int peer, tag;       /* of a send; of a receive in calls that only receive */
     int source, recvtag; /* of the receive in calls that do both */
     int root, number;
+    MPI_Request asked;
     void *requests;      /* [number]; one when the call has no number */
     void *status;        /* [number]; in: the user's; out: what MPI gets */
     int *flag, *index, *indices, *outcount;

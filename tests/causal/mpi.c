@@ -370,6 +370,27 @@ static void made(void)
     }
 }
 
+/* Ranks ask for what comes from the one before, again and again, and leave the request. */
+static void asking(void)
+{
+    const int left = (rank + size - 1) % size, right = (rank + 1) % size;
+    double x = rank, in;
+
+    for (int i = 0; i < run.rounds; i++) {
+        MPI_Request r;
+        int done = 0;
+
+        OMPP_PROGRESS("round");
+        MPI_Irecv(&in, 1, MPI_DOUBLE, left, 1, MPI_COMM_WORLD, &r);
+        if (rank == 1) region("a", 4.3);
+        else region("b", 2.7);
+        MPI_Send(&x, 1, MPI_DOUBLE, right, 1, MPI_COMM_WORLD);
+        while (!done) MPI_Request_get_status(r, &done, MPI_STATUS_IGNORE);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+        region("c", 0.7);
+    }
+}
+
 /* Something else is done while a reduction is on its way. */
 static void overlap(void)
 {
@@ -426,7 +447,8 @@ int main(int argc, char **argv)
     } cases[] = {{"bulk", bulk}, {"early", early}, {"pipeline", pipeline}, {"synchronous", synchronous}, {"rendezvous", rendezvous},
                  {"halo", halo}, {"persistent", persistent}, {"workers", workers}, {"subcomm", subcomm}, {"rooted", rooted},
                  {"above", above}, {"below", below},
-                 {"nothing", nothing}, {"made", made}, {"any", any}, {"some", some}, {"overlap", overlap}, {"polling", polling}, {"silent", silent},
+                 {"nothing", nothing}, {"asking", asking}, {"made", made}, {"any", any}, {"some", some},
+                 {"overlap", overlap}, {"polling", polling}, {"silent", silent},
                  {"crossing", crossing}, {"collectives", collectives}, {"ahead", ahead}, {"seldom", seldom}};
 
     MPI_Init(&argc, &argv);
