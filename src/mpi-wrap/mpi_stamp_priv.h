@@ -316,6 +316,9 @@ void ompp_mpi_adopt(const unsigned char *sum, ompp_time_t begin, ompp_sync_remot
  */
 void ompp_mpi_adopt_within(const unsigned char *sum, ompp_time_t begin, ompp_sync_remote_t kind, ompp_time_t limit);
 
+/** \brief A call that began at s->begin has waited for somebody unknown, if it took long. */
+void ompp_mpi_lose(const ompp_mpi_stamp_t *s);
+
 /**
  * \brief A call that asks whether something has happened was made from begin until now.
  * \return since when the thread does nothing else than ask.

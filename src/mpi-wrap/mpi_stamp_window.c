@@ -154,7 +154,10 @@ void ompp_mpi_window_after(ompp_mpi_stamp_t *s, bool good)
         learn(w, s->group, &w->origins);
         tell(w, &w->origins, TAG_POST, s->begin);
         break;
-    case OMPP_MPI_STAMP_WIN_START: learn(w, s->group, &w->targets); break;
+    case OMPP_MPI_STAMP_WIN_START: /* MPI may wait for the posts here, or only at the end */
+        ompp_mpi_lose(s);
+        learn(w, s->group, &w->targets);
+        break;
     case OMPP_MPI_STAMP_COMPLETE: hear(w, &w->targets, TAG_POST, s->begin, 0); break;
     case OMPP_MPI_STAMP_WIN_WAIT: hear(w, &w->origins, TAG_COMPLETE, s->begin, 0); break;
     case OMPP_MPI_STAMP_WIN_TEST: {

@@ -313,6 +313,8 @@ typedef enum {
     OMPP_MPI_STAMP_FORGET,  /* a request is freed */
     OMPP_MPI_STAMP_CREATED, /* a communicator is made */
     OMPP_MPI_STAMP_FREED,
+    OMPP_MPI_STAMP_GATHER,  /* something is made that no clocks travel by; all come to it */
+    OMPP_MPI_STAMP_UNTOLD,  /* ranks wait for each other, and nobody tells for whom */
     OMPP_MPI_STAMP_WIN_CREATED,
     OMPP_MPI_STAMP_WIN_FREED,
     OMPP_MPI_STAMP_FENCE,

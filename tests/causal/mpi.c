@@ -391,6 +391,36 @@ static void asking(void)
     }
 }
 
+/* Those that start an epoch may wait for the others' posts before they work in it. */
+static void epochs(void)
+{
+    const int peer = rank ^ 1;
+    double x = rank, memory[1];
+    MPI_Group all, group;
+    MPI_Win window;
+
+    MPI_Win_create(memory, sizeof memory, sizeof x, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 1, &peer, &group);
+    for (int i = 0; i < run.rounds; i++) {
+        OMPP_PROGRESS("round");
+        if (rank % 2 == 0) {
+            work(1.9);
+            MPI_Win_start(group, 0, window);
+            MPI_Put(&x, 1, MPI_DOUBLE, peer, 0, 1, MPI_DOUBLE, window);
+            region("b", 3.1);
+            MPI_Win_complete(window);
+        } else {
+            region("a", 4.3);
+            MPI_Win_post(group, 0, window);
+            MPI_Win_wait(window);
+        }
+    }
+    MPI_Group_free(&group);
+    MPI_Group_free(&all);
+    MPI_Win_free(&window);
+}
+
 /* Something else is done while a reduction is on its way. */
 static void overlap(void)
 {
@@ -447,7 +477,7 @@ int main(int argc, char **argv)
     } cases[] = {{"bulk", bulk}, {"early", early}, {"pipeline", pipeline}, {"synchronous", synchronous}, {"rendezvous", rendezvous},
                  {"halo", halo}, {"persistent", persistent}, {"workers", workers}, {"subcomm", subcomm}, {"rooted", rooted},
                  {"above", above}, {"below", below},
-                 {"nothing", nothing}, {"asking", asking}, {"made", made}, {"any", any}, {"some", some},
+                 {"nothing", nothing}, {"epochs", epochs}, {"asking", asking}, {"made", made}, {"any", any}, {"some", some},
                  {"overlap", overlap}, {"polling", polling}, {"silent", silent},
                  {"crossing", crossing}, {"collectives", collectives}, {"ahead", ahead}, {"seldom", seldom}};
 

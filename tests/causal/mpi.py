@@ -74,14 +74,14 @@ def overlap(verdict, scratch, program):
 
 def inner(scratch, program):
     """In a call with a root, inner ranks of MPI's tree, and those below them, wait for others: 9.4 ms a round where they do, a in half its
-    time saves 2.15 ms of them. Who is not known to have been waited for is lost, and not nobody."""
+    time saves 2.15 ms of them. So may those that start epochs, 7.4 ms a round. Who is not known to have been waited for is lost, and not nobody."""
     off = []
-    for name in ("above", "below"):
+    for name, least, gain in (("above", 8.2e-3, 0.229), ("below", 8.2e-3, 0.229), ("epochs", 6.5e-3, 0.29)):
         seconds, outcome = validation.execute(scratch, program, case(name, 20), OMPP_CAUSAL="virtual")
         found = validation.predictions(outcome.profile(), seconds)["a", 500]
-        if seconds > 20 * 8.2e-3 and "lost" not in found.flags and abs(found.gain - 0.229) > 0.04:
-            off.append("%s, a in half its time: %s, not 0.229, or lost" % (name, str(found)))
-    return off, 2
+        if seconds > 20 * least and "lost" not in found.flags and abs(found.gain - gain) > 0.04:
+            off.append("%s, a in half its time: %s, not %.3f, or lost" % (name, str(found), gain))
+    return off, 3
 
 
 def nothing(scratch, program):
