@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <threads.h>
 
 enum { WRITES_HELD = 16 }; /* reader-writer locks that a thread may hold for writing at a time and be known for it */
 
@@ -512,6 +513,55 @@ static int tryjoin_np(pthread_t thread, void **result)
     return error;
 }
 
+/* ---- Threads of C11 ---------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    thrd_start_t function;
+    void *argument;
+} start_c11_t;
+
+static int begins_c11(void *data)
+{
+    const start_c11_t start = *(start_c11_t *)data;
+    int result;
+
+    resume(OMPP_SYNC_FORK, number(data));
+    in_crowd(ompp_causal_crowd_begin);
+    free(data);
+    pthread_cleanup_push(ends, NULL);
+    result = start.function(start.argument);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+static int create_c11(thrd_t *thread, thrd_start_t function, void *argument)
+{
+    start_c11_t *start;
+    int error, saved = errno;
+
+    ompp_pthread_follow();
+    ompp_meter_place();
+    start = ompp_sync_follower() ? malloc(sizeof *start) : NULL;
+    errno = saved;
+    if (!start) return thrd_create(thread, function, argument);
+    *start = (start_c11_t){function, argument};
+    in_crowd(ompp_causal_crowd_create);
+    publish(OMPP_SYNC_FORK, number(start));
+    error = thrd_create(thread, begins_c11, start);
+    if (error != thrd_success) in_crowd(ompp_causal_crowd_not_created);
+    if (error != thrd_success) free(start);
+    return error;
+}
+
+static int join_c11(thrd_t thread, int *result)
+{
+    const ompp_time_t begin = wait(OMPP_SYNC_EVENT, (uint64_t)thread);
+    const int error = thrd_join(thread, result);
+
+    waited(error == thrd_success, OMPP_SYNC_EVENT, (uint64_t)thread, begin);
+    return error;
+}
+
 /* ---- Loops of libgomp ----------------------------------------------------------------------------------------------- */
 
 /*
@@ -600,6 +650,8 @@ const ompp_intercept_t ompp_pthread_functions[] = {
     {"sigtimedwait", signal_timedwait, NULL},
     {"sigwait", signal_wait, NULL},
     {"sigwaitinfo", signal_waitinfo, NULL},
+    {"thrd_create", create_c11, NULL},
+    {"thrd_join", join_c11, NULL},
     /* End of functions; ascending */
 };
 const size_t ompp_npthread_functions = sizeof ompp_pthread_functions / sizeof ompp_pthread_functions[0];

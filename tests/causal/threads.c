@@ -8,6 +8,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <threads.h>
 
 enum { MANY = 4 };
 
@@ -418,6 +419,27 @@ static void once(void)
     pthread_barrier_destroy(&barrier);
 }
 
+/* ---- threads of C11 ---- */
+
+static int c11_thread(void *number)
+{
+    if (number) region("b", 4.3);
+    else region("a", 2.6);
+    return 0;
+}
+
+static void c11(void)
+{
+    thrd_t threads[2];
+
+    for (int i = 0; i < run.rounds; i++) {
+        for (long k = 0; k < 2; k++) thrd_create(&threads[k], c11_thread, (void *)k);
+        for (int k = 0; k < 2; k++) thrd_join(threads[k], NULL);
+        region("c", 1.3);
+        OMPP_PROGRESS("round");
+    }
+}
+
 /* ---- a thread that waits until it is cancelled ---- */
 
 static void *cancelled_thread(void *number)
@@ -560,7 +582,7 @@ static void session(void)
 static const case_t cases[] = {
     {"join", join}, {"barrier", barriers}, {"renewed", renewed}, {"signals", signals}, {"mutex", mutexes}, {"ties", ties},
     {"queue", queues}, {"semaphore", semaphores}, {"rwlock", readers},
-    {"reading", reading}, {"cancels", cancels}, {"once", once},
+    {"reading", reading}, {"cancels", cancels}, {"once", once}, {"c11", c11},
     {"pair", pair}, {"feeder", feeder}, {"spawning", spawning}, {"detached", detached}, {"forgotten", forgotten}, {"left", left},
     {"requests", requests}, {"unfinished", unfinished}, {"crowded", crowded}, {"session", session},
     {"asked", asked}, {"startup", startup}, {"figure", figure},
