@@ -138,7 +138,7 @@ void ompp_causal_watch_order(const ompp_causal_thread_t *self, const ompp_stamp_
     const bool base = ompp_clocks_overtaken_on(rule, &self->clocks, before, OMPP_CLOCKS_BASELINE, CLOSE_NS);
 
     if (slot < 0) return;
-    if (self->percent <= 0) { /* a lock lets threads pass when nothing is faster: the program is not what an experiment is without its delays */
+    if (self->percent <= 0) { /* a lock that lets threads pass: experiments do not tell by themselves */
         if (flag_bit == OMPP_WHATIF_BIT_LOCK) ompp_causal_watch(OMPP_WHATIF_BIT_BASELINE, other ? OMPP_CAUSAL_ALL_SLOTS : 0);
         return;
     }

@@ -1,109 +1,14 @@
 /*
- * What threads of the process wait for: teams, locks, condition variables. A record holds what was published last. Records are kept
- * in a table of fixed size, four in a row; when a row is full, the one that has not been used for longest is given up.
+ * What threads of the process wait for: teams, locks, condition variables; what it means for their clocks. Records: ompp_causal_object.h.
  */
-#include "causal/ompp_causal_priv.h"
-#include "causal/ompp_replay.h"
+#include "causal/ompp_causal_object.h"
 
 #include <string.h>
 #include <sys/mman.h>
 
-#define WAYS 4u
 #define REPLAYS 64u /* teams whose intervals can be gone through again */
 #define TOLD_LATE_NS 20000u /* who tells so late that it waits for a lock has it by now: others are not to wait while it pauses */
 #define SPARSE 16u  /* times as long until a thread is looked at again, in one that is not */
-
-typedef struct {
-    _Atomic uint32_t lock;
-    uint32_t kind;
-    uint64_t object; /* 0 = free */
-    uint64_t used;   /* when it was, ns */
-    uint32_t generation[2]; /* FORK: [0] of teams. BARRIER: that stamps are of. MEETING: [0] the present one */
-    ompp_causal_thread_t *holder; /* of a lock, until it has published */
-    uint64_t held;                /* set of regions in which it was locked */
-    ompp_stamp_t stamp[2]; /* BARRIER, MEETING: by generation. MUTEX: [1] when those that had it began to wait for it, combined */
-    uint64_t team;         /* MUTEX: of the last holder */
-    /* BARRIER: what the team does before the barrier of one generation, when order is decided there as it goes. */
-    ompp_stamp_t rest[2];  /* those that take no part in that, by generation. MUTEX: of readers since it was had alone, as stamp */
-    ompp_replay_t *replay; /* stays with the record; NULL = none was needed yet */
-    uint32_t settled;      /* generation + 1 whose stamp says what its members have come to, without their own clocks */
-    uint32_t replayed, spoiled; /* generations + 1: of replay, 0 = it is over; the last one in which it makes no sense */
-    uint16_t overtaken[OMPP_WHATIF_FLAG_NUM]; /* slots, in it */
-    uint32_t kept;         /* generation + 1 that is not noted, to save time; 0 = none */
-    ompp_fine_t began;     /* that one, 1/100 ns */
-} object_t;
-
-static struct {
-    _Atomic uint32_t lock; /* of giving records to objects */
-    _Atomic(object_t *) objects;
-} table;
-
-static object_t *table_of_objects(void)
-{
-    object_t *objects = atomic_load_explicit(&table.objects, memory_order_acquire);
-
-    if (objects) return objects;
-    ompp_causal_lock(&table.lock);
-    objects = atomic_load_explicit(&table.objects, memory_order_acquire);
-    if (!objects) {
-        objects = mmap(NULL, OMPP_CAUSAL_OBJECTS * sizeof *objects, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (objects == MAP_FAILED) objects = NULL;
-        atomic_store_explicit(&table.objects, objects, memory_order_release);
-    }
-    ompp_causal_unlock(&table.lock);
-    return objects;
-}
-
-static object_t *row_of(ompp_sync_object_t kind, uint64_t object)
-{
-    object_t *objects = table_of_objects();
-    const uint64_t hash = (object + kind) * 0x9e3779b97f4a7c15u >> 32;
-
-    return objects ? &objects[hash % (OMPP_CAUSAL_OBJECTS / WAYS) * WAYS] : NULL;
-}
-
-static bool is_it(const object_t *o, ompp_sync_object_t kind, uint64_t object)
-{
-    return __atomic_load_n(&o->object, __ATOMIC_ACQUIRE) == object && o->kind == kind;
-}
-
-/* Gives the record to the object, with its lock held. */
-static void renew(object_t *o, ompp_sync_object_t kind, uint64_t object)
-{
-    o->stamp[0].t = o->stamp[1].t = 0;
-    o->generation[0] = o->generation[1] = 0;
-    o->holder = NULL;
-    o->team = 0;
-    o->rest[0].t = o->rest[1].t = 0;
-    o->settled = o->replayed = o->spoiled = o->kept = 0;
-    o->kind = kind;
-    __atomic_store_n(&o->object, object, __ATOMIC_RELEASE);
-}
-
-/* The object's record, locked; NULL when there is none, or when it is unknown and not to be made. */
-static object_t *take(ompp_sync_object_t kind, uint64_t object, bool make)
-{
-    object_t *row = row_of(kind, object), *oldest = row;
-
-    for (unsigned i = 0; row && i < WAYS; i++) {
-        object_t *o = &row[i];
-        if (is_it(o, kind, object)) {
-            ompp_causal_lock(&o->lock);
-            if (is_it(o, kind, object)) return o;
-            ompp_causal_unlock(&o->lock);
-        }
-        if (o->used < oldest->used) oldest = o;
-    }
-    if (!row || !make) return NULL;
-    ompp_causal_lock(&table.lock);
-    for (unsigned i = 0; i < WAYS; i++)
-        if (is_it(&row[i], kind, object)) oldest = &row[i];
-    ompp_causal_lock(&oldest->lock);
-    if (!is_it(oldest, kind, object)) renew(oldest, kind, object);
-    ompp_causal_unlock(&table.lock);
-    return oldest;
-}
 
 /* ---- Barriers --------------------------------------------------------------------------------------------------------- */
 
@@ -126,14 +31,14 @@ static uint32_t *generation_of(ompp_causal_thread_t *self, uint64_t team)
 static _Atomic unsigned nreplays;
 
 /* There is no time for the interval that begins now: it keeps its order. */
-static void keep(const ompp_causal_thread_t *self, object_t *o, uint32_t generation)
+static void keep(const ompp_causal_thread_t *self, ompp_causal_object_t *o, uint32_t generation)
 {
     o->spoiled = o->kept = generation + 1;
     o->began = self->own.t;
     memset(o->overtaken, 0, sizeof o->overtaken);
 }
 
-static ompp_replay_t *replay_of(object_t *o)
+static ompp_replay_t *replay_of(ompp_causal_object_t *o)
 {
     if (o->replay || atomic_fetch_add(&nreplays, 1) >= REPLAYS) return o->replay;
     void *replay = mmap(NULL, sizeof *o->replay, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -141,13 +46,13 @@ static ompp_replay_t *replay_of(object_t *o)
     return o->replay;
 }
 
-static bool takes_part(const ompp_causal_thread_t *self, const object_t *o, uint32_t generation)
+static bool takes_part(const ompp_causal_thread_t *self, const ompp_causal_object_t *o, uint32_t generation)
 {
     return o->replayed == generation + 1 && self->part.team == o->object && self->part.generation == generation;
 }
 
 /* The interval before the team's next barrier, which this thread takes part in from now on. NULL = none. */
-static ompp_replay_t *interval_of(ompp_causal_thread_t *self, object_t *o, uint32_t generation)
+static ompp_replay_t *interval_of(ompp_causal_thread_t *self, ompp_causal_object_t *o, uint32_t generation)
 {
     ompp_replay_t *r = replay_of(o);
 
@@ -182,18 +87,18 @@ static bool place_of(ompp_causal_thread_t *self, uint64_t *team, uint32_t *gener
 }
 
 /* The record of the interval, locked, and in *interval what is noted of it; NULL = nothing is. */
-static object_t *open_interval(ompp_causal_thread_t *self, ompp_replay_t **interval)
+static ompp_causal_object_t *open_interval(ompp_causal_thread_t *self, ompp_replay_t **interval)
 {
     uint64_t team;
     uint32_t generation;
-    object_t *o = place_of(self, &team, &generation) ? take(OMPP_SYNC_BARRIER, team, true) : NULL;
+    ompp_causal_object_t *o = place_of(self, &team, &generation) ? ompp_causal_object(OMPP_SYNC_BARRIER, team, true) : NULL;
 
     *interval = o && o->spoiled != generation + 1 && !ompp_causal_rests(self) ? interval_of(self, o, generation) : NULL;
     if (!*interval && self->part.team != OMPP_CAUSAL_CROWD) self->part.team = 0;
     return o;
 }
 
-static void close_interval(object_t *o)
+static void close_interval(ompp_causal_object_t *o)
 {
     if (o) ompp_causal_unlock(&o->lock);
 }
@@ -210,7 +115,7 @@ static unsigned flow_of(const ompp_causal_thread_t *self)
 static void note(ompp_causal_thread_t *self, ompp_replay_op_t op, uint64_t object, unsigned flag_bit, uint16_t slots)
 {
     ompp_replay_t *r;
-    object_t *o = open_interval(self, &r);
+    ompp_causal_object_t *o = open_interval(self, &r);
 
     if (r) ompp_replay_note(r, flow_of(self), op, object, &self->own);
     const bool told = r || (o && o->kept);
@@ -230,7 +135,7 @@ static void go_on_in_interval(ompp_causal_thread_t *self)
 }
 
 /* One that is kept to save time is not noted either. */
-static void spoil(object_t *o, uint32_t generation)
+static void spoil(ompp_causal_object_t *o, uint32_t generation)
 {
     if (o->kept != generation + 1) o->spoiled = generation + 1;
 }
@@ -239,7 +144,8 @@ void ompp_causal_spoil_order(ompp_causal_thread_t *self)
 {
     uint64_t team;
     uint32_t generation;
-    object_t *o = !ompp_causal.rule.delays && place_of(self, &team, &generation) ? take(OMPP_SYNC_BARRIER, team, true) : NULL;
+    const bool known = !ompp_causal.rule.delays && place_of(self, &team, &generation);
+    ompp_causal_object_t *o = known ? ompp_causal_object(OMPP_SYNC_BARRIER, team, true) : NULL;
 
     if (!o) return;
     spoil(o, generation);
@@ -252,7 +158,7 @@ ompp_causal_flow_t ompp_causal_note_create(ompp_causal_thread_t *self)
 {
     ompp_causal_flow_t made = {0, 0, 0};
     ompp_replay_t *r;
-    object_t *o = open_interval(self, &r);
+    ompp_causal_object_t *o = open_interval(self, &r);
     const int flow = r ? ompp_replay_create(r, flow_of(self), &self->own) : -1;
 
     if (flow >= 0) made = (ompp_causal_flow_t){o->object, self->part.generation, (uint32_t)flow};
@@ -262,7 +168,7 @@ ompp_causal_flow_t ompp_causal_note_create(ompp_causal_thread_t *self)
 
 void ompp_causal_note_arrived(ompp_causal_thread_t *self, const ompp_causal_flow_t *task)
 {
-    object_t *o = task->team ? take(OMPP_SYNC_BARRIER, task->team, true) : NULL;
+    ompp_causal_object_t *o = task->team ? ompp_causal_object(OMPP_SYNC_BARRIER, task->team, true) : NULL;
 
     if (o && o->replayed == task->generation + 1 && !takes_part(self, o, task->generation)) {
         const int member = ompp_replay_join(o->replay, &self->own);
@@ -278,7 +184,7 @@ void ompp_causal_note_arrived(ompp_causal_thread_t *self, const ompp_causal_flow
 static void watch_task(ompp_causal_thread_t *self, uint16_t slots)
 {
     const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
-    object_t *o = team ? take(OMPP_SYNC_BARRIER, team, false) : NULL;
+    ompp_causal_object_t *o = team ? ompp_causal_object(OMPP_SYNC_BARRIER, team, false) : NULL;
     const bool kept = o && o->kept;
 
     if (kept) o->overtaken[OMPP_WHATIF_BIT_TASK] |= slots;
@@ -290,7 +196,7 @@ static void watch_task(ompp_causal_thread_t *self, uint16_t slots)
 
 void ompp_causal_note_begin(ompp_causal_thread_t *self, int waiting, uint16_t slots)
 {
-    object_t *o = self->flow.team ? take(OMPP_SYNC_BARRIER, self->flow.team, true) : NULL;
+    ompp_causal_object_t *o = self->flow.team ? ompp_causal_object(OMPP_SYNC_BARRIER, self->flow.team, true) : NULL;
     const bool noted = o && takes_part(self, o, self->flow.generation);
 
     if (noted) {
@@ -332,7 +238,7 @@ void ompp_causal_note_waited(ompp_causal_thread_t *self)
 
 /* ---- Barriers again ---------------------------------------------------------------------------------------------------- */
 
-static void watch_order(const object_t *o, bool good)
+static void watch_order(const ompp_causal_object_t *o, bool good)
 {
     for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++)
         if (f == OMPP_WHATIF_BIT_LOCK || f == OMPP_WHATIF_BIT_DYNAMIC || f == OMPP_WHATIF_BIT_TASK)
@@ -340,7 +246,7 @@ static void watch_order(const object_t *o, bool good)
 }
 
 /* Nobody took part in noting it. */
-static void estimate(object_t *o, uint32_t generation)
+static void estimate(ompp_causal_object_t *o, uint32_t generation)
 {
     o->kept = 0;
     o->settled = generation + 1;
@@ -348,7 +254,7 @@ static void estimate(object_t *o, uint32_t generation)
 }
 
 /* All have come, and this is the first one that goes on. */
-static void go_through(object_t *o, uint32_t generation)
+static void go_through(ompp_causal_object_t *o, uint32_t generation)
 {
     if (o->kept == generation + 1) estimate(o, generation);
     if (o->replayed != generation + 1) return;
@@ -366,7 +272,7 @@ static void go_through(object_t *o, uint32_t generation)
  */
 static void arrive(ompp_causal_thread_t *self, uint64_t team, uint32_t generation, ompp_time_t t)
 {
-    object_t *o = take(OMPP_SYNC_BARRIER, team, true);
+    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_BARRIER, team, true);
     const unsigned side = generation & 1;
 
     if (!o) return;
@@ -390,7 +296,7 @@ void ompp_causal_arrive_again(ompp_causal_thread_t *self, ompp_time_t t)
 static bool left_barrier(ompp_causal_thread_t *self, uint64_t team)
 {
     const uint32_t generation = self->wait.generation;
-    object_t *o = take(OMPP_SYNC_BARRIER, team, false);
+    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_BARRIER, team, false);
     const unsigned side = generation & 1;
     const bool found = o && o->generation[side] == generation;
 
@@ -409,7 +315,7 @@ static bool left_barrier(ompp_causal_thread_t *self, uint64_t team)
 /* Who comes there is up to the program; so it is the barrier that counts how often all have met. */
 static void come_to_meeting(ompp_causal_thread_t *self, uint64_t barrier, ompp_time_t t)
 {
-    object_t *o = take(OMPP_SYNC_MEETING, barrier, true);
+    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_MEETING, barrier, true);
 
     if (!o) return;
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
@@ -423,7 +329,7 @@ static void come_to_meeting(ompp_causal_thread_t *self, uint64_t barrier, ompp_t
 static bool left_meeting(ompp_causal_thread_t *self, uint64_t barrier)
 {
     const uint32_t generation = self->wait.generation;
-    object_t *o = take(OMPP_SYNC_MEETING, barrier, false);
+    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_MEETING, barrier, false);
 
     if (o && o->generation[0] == generation) o->stamp[++o->generation[0] & 1].t = 0;
     const bool found = o && o->generation[0] == generation + 1 && o->stamp[generation & 1].t > 0;
@@ -453,12 +359,13 @@ static void stamp_of_holder(const ompp_causal_thread_t *holder, ompp_stamp_t *st
 }
 
 /* Who would come to the lock before one that was here already? Readers may come in any order. */
-static uint16_t come_to_lock(ompp_causal_thread_t *self, object_t *o, bool reads, ompp_time_t t)
+static uint16_t come_to_lock(ompp_causal_thread_t *self, ompp_causal_object_t *o, bool reads, ompp_time_t t)
 {
     const ompp_time_t begin = self->clocks.waiting ? self->clocks.waiting : t;
+    bool last = reads || o->rest[1].t == 0;
     uint16_t slots = 0;
 
-    for (const ompp_stamp_t *before = &o->stamp[1]; before; before = reads || before == &o->rest[1] ? NULL : &o->rest[1])
+    for (const ompp_stamp_t *before = &o->stamp[1]; before; before = last ? NULL : &o->rest[1], last = true)
         if (ompp_causal.rule.delays) ompp_causal_watch_order(self, before, OMPP_WHATIF_BIT_LOCK);
         else slots |= ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, before, OMPP_CAUSAL_TOLERANCE);
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, begin);
@@ -470,7 +377,7 @@ static uint16_t come_to_lock(ompp_causal_thread_t *self, object_t *o, bool reads
 static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t mutex, ompp_time_t t)
 {
     const bool reads = kind == OMPP_SYNC_READ;
-    object_t *o = take(reads ? OMPP_SYNC_MUTEX : kind, mutex, true);
+    ompp_causal_object_t *o = ompp_causal_object(reads ? OMPP_SYNC_MUTEX : kind, mutex, true);
     const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
     uint16_t slots = 0;
 
@@ -511,7 +418,7 @@ static bool came_lately(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t
 /* With delays: there are no more. Without them it may have come before the one that had the last. */
 static void find_none(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
 {
-    object_t *o = take(OMPP_SYNC_CHUNK, team, false);
+    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_CHUNK, team, false);
 
     if (!o) return;
     ompp_clocks_count(&self->clocks, t);
@@ -531,7 +438,7 @@ static void come_for_more(ompp_causal_thread_t *self, ompp_replay_op_t op, ompp_
     }
     if (op == OMPP_REPLAY_CHUNK && came_lately(self, team, t)) return;
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
-    object_t *o = take(OMPP_SYNC_CHUNK, team, true);
+    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_CHUNK, team, true);
     if (o) {
         slots = ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &o->stamp[0], OMPP_CAUSAL_TOLERANCE);
         ompp_clocks_combine(&o->stamp[0], &self->own);
@@ -542,15 +449,18 @@ static void come_for_more(ompp_causal_thread_t *self, ompp_replay_op_t op, ompp_
     self->unit = (ompp_causal_unit_t){team, *generation_of(self, team), self->unit.kept, t};
 }
 
-/* Who comes first executes a single construct, or gets the next section. That is not gone through again, but where it would be another it shows. */
+/* Who comes first executes a single construct, or gets the next section. Not gone through again, but it shows where it would be another. */
 static void come_to_single(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
 {
-    object_t *o = take(OMPP_SYNC_FIRST, team, true);
+    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_FIRST, team, true);
 
     if (!o) return;
     ompp_clocks_count(&self->clocks, t);
-    if (ompp_causal.rule.delays) ompp_causal_watch_order(self, &o->stamp[0], OMPP_WHATIF_BIT_DYNAMIC);
-    else ompp_causal_watch(OMPP_WHATIF_BIT_DYNAMIC, ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &o->stamp[0], OMPP_CAUSAL_TOLERANCE));
+    if (ompp_causal.rule.delays)
+        ompp_causal_watch_order(self, &o->stamp[0], OMPP_WHATIF_BIT_DYNAMIC);
+    else
+        ompp_causal_watch(OMPP_WHATIF_BIT_DYNAMIC,
+                          ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &o->stamp[0], OMPP_CAUSAL_TOLERANCE));
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
     ompp_clocks_combine(&o->stamp[0], &self->own);
     o->used = t;
@@ -564,7 +474,7 @@ static void hand_out(ompp_causal_thread_t *self, ompp_time_t t)
         return;
     }
     ompp_causal_chase(self);
-    object_t *o = take(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(), true);
+    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(), true);
     if (!o) return;
     ompp_causal_watch_order(self, &o->stamp[0], OMPP_WHATIF_BIT_DYNAMIC);
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
@@ -577,10 +487,10 @@ static void hand_out(ompp_causal_thread_t *self, ompp_time_t t)
 
 static void put(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 {
-    const bool reads = kind == OMPP_SYNC_READ;
-    object_t *o = take(reads ? OMPP_SYNC_MUTEX : kind, object, true);
+    ompp_causal_object_t *o = ompp_causal_object(kind == OMPP_SYNC_READ ? OMPP_SYNC_MUTEX : kind, object, true);
 
     if (!o) return;
+    const bool reads = kind == OMPP_SYNC_READ && o->holder != self; /* whoever holds it writes */
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
     if (reads || kind == OMPP_SYNC_EVENT)
         ompp_clocks_combine(reads ? &o->rest[0] : &o->stamp[0], &self->own);
@@ -686,7 +596,7 @@ void ompp_causal_wait(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 /* A member of the team begins; the one that forked it goes on as it is. Generations of all teams are told apart by the fork's number. */
 static void begin_member(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
 {
-    object_t *o = take(OMPP_SYNC_FORK, team, false);
+    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_FORK, team, false);
 
     if (!o) {
         self->lost++;
@@ -704,7 +614,7 @@ static void begin_member(ompp_causal_thread_t *self, uint64_t team, ompp_time_t 
 static bool found_stamp(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 {
     bool found = false;
-    object_t *o;
+    ompp_causal_object_t *o;
 
     switch (kind) {
     case OMPP_SYNC_BARRIER:
@@ -716,7 +626,7 @@ static bool found_stamp(ompp_causal_thread_t *self, ompp_sync_object_t kind, uin
     case OMPP_SYNC_ORDERED:
         return locked(self, kind, object, t);
     default:
-        o = take(kind, object, false);
+        o = ompp_causal_object(kind, object, false);
         found = o && o->stamp[0].t > 0;
         if (found) ompp_stamp_copy(&self->other, &o->stamp[0]);
         if (o) ompp_causal_unlock(&o->lock);

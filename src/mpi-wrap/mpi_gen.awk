@@ -45,7 +45,6 @@ file == 2 && (/^[ \t]*#/ || NF == 0) { next }
 file == 2 && $1 == "rule" { # NAME role, role, ...
     name = $2; sub(/^rule [^ ]+ */, ""); rule_args[name] = $0; next
 }
-file == 2 && $1 == "alike" { is_alike[$2] = 1; next } # RULE
 file == 2 && $1 == "order" { order_of[$2] = $3; next } # RULE KIND
 file == 2 { # class NAME template sends recvs colls stamp
     if ($1 != "class" || NF != 7) fail(FILENAME ":" FNR ": neither a class nor a rule")
@@ -160,8 +159,6 @@ function stamp_values(op,   s, i, role) {
         if ((role "count") in role_param && (role "type") in role_param)
             s = s ", .typed = true, .count = " expression(role "count") ", .type = " expression(role "type")
     }
-    if (op ~ /^I?COLL$/ && (rule in is_alike))
-        s = s ", .typed = true, .alike = true, .count = " expression("count") ", .type = " expression("type")
     return s
 }
 

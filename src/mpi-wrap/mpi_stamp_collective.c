@@ -227,16 +227,6 @@ static ompp_time_t limit_of(const ompp_mpi_stamp_t *s)
     return ALONE_NS + EXCHANGES * ompp_mpi_stamping_state.exchange + s->bytes * (uint64_t)(root ? 1 : c->peers);
 }
 
-/* All ranks say the same: the types may differ, but not the size of all. */
-static bool moves_nothing(const ompp_mpi_stamp_t *s)
-{
-    int size = 1;
-
-    if (!s->alike || s->count < 0) return false;
-    if (s->count > 0 && s->type != MPI_DATATYPE_NULL) PMPI_Type_size(s->type, &size);
-    return s->count == 0 || size == 0;
-}
-
 static void adopt(const ompp_mpi_stamp_t *s)
 {
     const ompp_sync_remote_t kind = ompp_mpi_collective_kind(s->channel, s->order);
@@ -253,7 +243,7 @@ void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp)
     ompp_mpi_request_t *r;
 
     if (stamp->op == OMPP_MPI_STAMP_COLL) ompp_mpi_progress_before(stamp->begin);
-    if (!stamp->channel || moves_nothing(stamp) || !plan(stamp->channel, stamp->order, stamp->root, &x)) return;
+    if (!stamp->channel || !plan(stamp->channel, stamp->order, stamp->root, &x)) return;
     if (passes(stamp->channel, stamp->begin)) {
         stamp->passes = x.adopts;
         if (stamp->op == OMPP_MPI_STAMP_ICOLL && x.adopts) stamp->started = new_request(stamp, &x); /* it may end after the rest */

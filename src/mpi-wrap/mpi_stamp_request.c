@@ -568,7 +568,7 @@ void ompp_mpi_ask_after(ompp_mpi_stamp_t *stamp, bool good)
     memset(ompp_mpi_stamp_of(message), 0, ompp_mpi_stamping_state.bytes);
     if (peek_at(r, ompp_mpi_status(stamp, 0, &room), stamp->begin, ompp_mpi_stamp_of(message), &flags))
         ompp_mpi_adopt(ompp_mpi_stamp_of(message), begin, OMPP_SYNC_MESSAGE, flags);
-    else if (r->kind != OMPP_MPI_PENDING_SEND)
+    else if (r->kind == OMPP_MPI_PENDING_RECEIVE) /* of a collective call, its wait will tell */
         ompp_mpi_adopt(NULL, begin, OMPP_SYNC_MESSAGE, flags);
     ompp_mpi_stamp_free(message);
 }

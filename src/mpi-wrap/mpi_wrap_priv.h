@@ -346,7 +346,6 @@ typedef struct {
     ompp_mpi_order_t order;
     bool fortran; /* what is given by address is Fortran's */
     bool typed;   /* count and type are there */
-    bool alike;   /* they say as much data on all ranks */
     bool commed;  /* comm is */
     MPI_Comm comm;
     MPI_Win win;

@@ -40,7 +40,7 @@ typedef enum {
     OMPP_SYNC_EVENT,    /* object: condition variable, semaphore, thread that ends. publish: signal. wait, resume: who waits for it */
     OMPP_SYNC_CHUNK,    /* object: team. wait: this thread begins with a loop of dynamic schedule. resume: it is handed out iterations.
                            publish: it has asked for more, and there are none, or leaves the loop. A source tells what it sees of these */
-    OMPP_SYNC_FIRST,    /* object: team. publish: this thread comes to a construct that goes to the first one, or for one more: single, section */
+    OMPP_SYNC_FIRST,    /* object: team. publish: this thread comes to a construct that goes to the first one (single), or for a section */
     OMPP_SYNC_NUM
 } ompp_sync_object_t;
 

@@ -284,20 +284,6 @@ static void below(void)
     }
 }
 
-/* Calls without data: nobody waits for anybody, each rank has the longer part in its turn. */
-static void nothing(void)
-{
-    double x = rank, sum;
-
-    for (int i = 0; i < run.rounds; i++) {
-        OMPP_PROGRESS("round");
-        if (rank == i % 4) region("a", 4.3);
-        else region("b", 1.9);
-        MPI_Allreduce(&x, &sum, 0, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-        MPI_Bcast(&x, 0, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    }
-}
-
 /* Rank 0 goes on with whatever has come. Rank 1 is the last one, and would be the first. */
 static void whichever(int (*wait)(MPI_Request requests[]))
 {
@@ -477,7 +463,7 @@ int main(int argc, char **argv)
     } cases[] = {{"bulk", bulk}, {"early", early}, {"pipeline", pipeline}, {"synchronous", synchronous}, {"rendezvous", rendezvous},
                  {"halo", halo}, {"persistent", persistent}, {"workers", workers}, {"subcomm", subcomm}, {"rooted", rooted},
                  {"above", above}, {"below", below},
-                 {"nothing", nothing}, {"epochs", epochs}, {"asking", asking}, {"made", made}, {"any", any}, {"some", some},
+                 {"epochs", epochs}, {"asking", asking}, {"made", made}, {"any", any}, {"some", some},
                  {"overlap", overlap}, {"polling", polling}, {"silent", silent},
                  {"crossing", crossing}, {"collectives", collectives}, {"ahead", ahead}, {"seldom", seldom}};
 

@@ -393,10 +393,22 @@ static void receipts(void)
     take(&a);
 }
 
+/* Who is no root of a reduction waits for nobody, or, between others and the root, for those and itself. */
+static void adopted_between(int line, int64_t number, uint64_t ranks)
+{
+    adopted_t a;
+
+    if (!take(&a) || (a.mark == 0 && a.ranks == 0)) return;
+    if (a.mark == number && a.ranks & BIT(rank) && a.ranks != BIT(rank) && !(a.ranks & ~ranks) && a.unknown == 0) return;
+    failures++;
+    printf("line %d: rank %d of %d: mark %lld of ranks %llx\n", line, rank, size, (long long)a.mark, (unsigned long long)a.ranks);
+}
+
 static void collectives_on(MPI_Comm comm, uint64_t ranks, int i)
 {
     int me, n, x = 1, y[64], z[64] = {0}, ones[64], zeros[64] = {0};
     uint64_t before, first;
+    adopted_t made;
 
     MPI_Comm_rank(comm, &me);
     MPI_Comm_size(comm, &n);
@@ -406,6 +418,7 @@ static void collectives_on(MPI_Comm comm, uint64_t ranks, int i)
     for (int k = 0, seen = 0; seen <= me; k++)
         if (ranks & BIT(k)) before |= BIT(k), seen++;
     for (int k = 0; k < 64; k++) ones[k] = 1;
+    take(&made); /* where the communicator was made */
     mark(1000 + i);
 #define EVERYBODY(call) (call, ADOPTED(1000 + i, ranks))
 #define FROM_ROOT(call) (call, me == 0 ? ADOPTED(0, 0) : ADOPTED(1000 + i, first))
@@ -426,9 +439,10 @@ static void collectives_on(MPI_Comm comm, uint64_t ranks, int i)
     FROM_ROOT(MPI_Bcast(y, 1, MPI_INT, 0, comm));
     CHECK(y[0] == 77);
     FROM_ROOT(MPI_Scatter(z, 1, MPI_INT, y, 1, MPI_INT, 0, comm));
-    TO_ROOT(MPI_Reduce(&x, y, 1, MPI_INT, MPI_SUM, 0, comm));
+#define BETWEEN(call) (call, me == 0 ? ADOPTED(1000 + i, ranks) : adopted_between(__LINE__, 1000 + i, ranks))
+    BETWEEN(MPI_Reduce(&x, y, 1, MPI_INT, MPI_SUM, 0, comm));
     CHECK(me != 0 || y[0] == n);
-    TO_ROOT(MPI_Gather(&x, 1, MPI_INT, y, 1, MPI_INT, 0, comm));
+    BETWEEN(MPI_Gather(&x, 1, MPI_INT, y, 1, MPI_INT, 0, comm));
 
     MPI_Request r[3];
     MPI_Iallreduce(&x, &y[0], 1, MPI_INT, MPI_SUM, comm, &r[0]);
@@ -466,8 +480,10 @@ static void communicators(void)
     MPI_Comm_create_keyval(copied, MPI_COMM_NULL_DELETE_FN, &key, NULL);
     MPI_Comm_set_attr(world, key, &key);
     take(&a);
+    mark(8);
     MPI_Comm_dup(world, &comm);
     CHECK(copies == 1);
+    ADOPTED(8, ALL);
     MPI_Comm_delete_attr(world, key);
     MPI_Comm_free_keyval(&key);
     collectives_on(comm, ALL, 1);
