@@ -431,8 +431,10 @@ static void in_crowd(void (*event)(ompp_causal_thread_t *self))
     leave();
 }
 
+/* What a new thread does: one of the two, as it was made by POSIX's or C11's function. */
 typedef struct {
     void *(*function)(void *);
+    thrd_start_t c11;
     void *argument;
 } start_t;
 
@@ -448,36 +450,69 @@ static void ends(void *nothing)
     in_crowd(ompp_causal_crowd_end);
 }
 
-static void *begins(void *data)
+static start_t begin(void *data)
 {
     const start_t start = *(start_t *)data;
-    void *result;
 
     resume(OMPP_SYNC_FORK, number(data));
     in_crowd(ompp_causal_crowd_begin);
     free(data);
+    return start;
+}
+
+static void *begins(void *data)
+{
+    const start_t start = begin(data);
+    void *result;
+
     pthread_cleanup_push(ends, NULL);
     result = start.function(start.argument);
     pthread_cleanup_pop(1);
     return result;
 }
 
-static int create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *), void *argument)
+static int begins_c11(void *data)
+{
+    const start_t start = begin(data);
+    int result;
+
+    pthread_cleanup_push(ends, NULL);
+    result = start.c11(start.argument);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+/* A thread is about to be created. \return what it is given; NULL = nobody follows it. */
+static start_t *prepare(start_t what)
 {
     start_t *start;
-    int error, saved = errno;
+    int saved = errno;
 
     ompp_pthread_follow(); /* libraries that have been loaded since */
     ompp_meter_place();    /* measurement runs from here on */
     start = ompp_sync_follower() ? malloc(sizeof *start) : NULL;
     errno = saved;
-    if (!start) return pthread_create(thread, attributes, function, argument);
-    *start = (start_t){function, argument};
+    if (!start) return NULL;
+    *start = what;
     in_crowd(ompp_causal_crowd_create);
     publish(OMPP_SYNC_FORK, number(start));
+    return start;
+}
+
+static void not_created(start_t *start)
+{
+    in_crowd(ompp_causal_crowd_not_created);
+    free(start);
+}
+
+static int create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *), void *argument)
+{
+    start_t *start = prepare((start_t){.function = function, .argument = argument});
+    int error;
+
+    if (!start) return pthread_create(thread, attributes, function, argument);
     error = pthread_create(thread, attributes, begins, start);
-    if (error) in_crowd(ompp_causal_crowd_not_created);
-    if (error) free(start);
+    if (error) not_created(start);
     return error;
 }
 
@@ -515,41 +550,14 @@ static int tryjoin_np(pthread_t thread, void **result)
 
 /* ---- Threads of C11 ---------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    thrd_start_t function;
-    void *argument;
-} start_c11_t;
-
-static int begins_c11(void *data)
-{
-    const start_c11_t start = *(start_c11_t *)data;
-    int result;
-
-    resume(OMPP_SYNC_FORK, number(data));
-    in_crowd(ompp_causal_crowd_begin);
-    free(data);
-    pthread_cleanup_push(ends, NULL);
-    result = start.function(start.argument);
-    pthread_cleanup_pop(1);
-    return result;
-}
-
 static int create_c11(thrd_t *thread, thrd_start_t function, void *argument)
 {
-    start_c11_t *start;
-    int error, saved = errno;
+    start_t *start = prepare((start_t){.c11 = function, .argument = argument});
+    int error;
 
-    ompp_pthread_follow();
-    ompp_meter_place();
-    start = ompp_sync_follower() ? malloc(sizeof *start) : NULL;
-    errno = saved;
     if (!start) return thrd_create(thread, function, argument);
-    *start = (start_c11_t){function, argument};
-    in_crowd(ompp_causal_crowd_create);
-    publish(OMPP_SYNC_FORK, number(start));
     error = thrd_create(thread, begins_c11, start);
-    if (error != thrd_success) in_crowd(ompp_causal_crowd_not_created);
-    if (error != thrd_success) free(start);
+    if (error != thrd_success) not_created(start);
     return error;
 }
 

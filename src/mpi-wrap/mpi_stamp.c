@@ -32,12 +32,9 @@ void ompp_mpi_adopt(const unsigned char *sum, ompp_time_t begin, ompp_sync_remot
     ompp_sync_pay(ompp_sync_adopt(sum, &wait));
 }
 
-/* A call without data takes less when it waits for nobody. */
-#define ALONE_NS 50000u
-
 void ompp_mpi_lose(const ompp_mpi_stamp_t *s)
 {
-    const ompp_time_t limit = ALONE_NS + ompp_mpi_stamping_state.exchange;
+    const ompp_time_t limit = OMPP_MPI_ALONE_NS + ompp_mpi_stamping_state.exchange;
 
     if (ompp_event_now() - s->begin > limit) ompp_mpi_adopt_within(NULL, s->begin, OMPP_SYNC_ONE_SIDED, limit);
 }

@@ -214,7 +214,6 @@ static bool exchange(const exchange_t *x)
 }
 
 /* A call with a root takes so long at most when nobody comes late; a rank that waits for all has no limit. */
-#define ALONE_NS 50000u
 #define EXCHANGES 4u /* ours and the user's, each with room */
 
 static ompp_time_t limit_of(const ompp_mpi_stamp_t *s)
@@ -224,7 +223,7 @@ static ompp_time_t limit_of(const ompp_mpi_stamp_t *s)
 
     if (c->inter || c->peers < 2 || !(from || (to && !root))) return 0;
     /* At 1 GB/s, all of it: a rank knows its part. */
-    return ALONE_NS + EXCHANGES * ompp_mpi_stamping_state.exchange + s->bytes * (uint64_t)(root ? 1 : c->peers);
+    return OMPP_MPI_ALONE_NS + EXCHANGES * ompp_mpi_stamping_state.exchange + s->bytes * (uint64_t)(root ? 1 : c->peers);
 }
 
 static void adopt(const ompp_mpi_stamp_t *s)

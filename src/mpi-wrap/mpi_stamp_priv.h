@@ -316,6 +316,9 @@ void ompp_mpi_adopt(const unsigned char *sum, ompp_time_t begin, ompp_sync_remot
  */
 void ompp_mpi_adopt_within(const unsigned char *sum, ompp_time_t begin, ompp_sync_remote_t kind, ompp_time_t limit);
 
+/** ns: a call without data takes less when it waits for nobody. */
+#define OMPP_MPI_ALONE_NS 50000u
+
 /** \brief A call that began at s->begin has waited for somebody unknown, if it took long. */
 void ompp_mpi_lose(const ompp_mpi_stamp_t *s);
 

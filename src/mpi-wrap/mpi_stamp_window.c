@@ -120,7 +120,7 @@ void ompp_mpi_window_before(ompp_mpi_stamp_t *s)
 {
     if (s->op == OMPP_MPI_STAMP_WIN_FREED && s->made) s->window = find(made_of(s), true);
     if (s->op == OMPP_MPI_STAMP_WIN_FREED && s->window && s->window->own != MPI_COMM_NULL) ompp_mpi_gathering_before(s, s->window->own);
-    if (s->op == OMPP_MPI_STAMP_WIN_CREATED && s->channel) ompp_mpi_gathering_before(s, s->channel->shadow);
+    if (s->op == OMPP_MPI_STAMP_WIN_CREATED && s->channel && !s->channel->inter) ompp_mpi_gathering_before(s, s->channel->shadow);
     if (s->op < OMPP_MPI_STAMP_FENCE || s->op > OMPP_MPI_STAMP_PASSIVE) return;
     s->window = find(s->win, false);
     if (!s->window || s->window->own == MPI_COMM_NULL) s->window = NULL;

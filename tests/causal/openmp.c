@@ -94,6 +94,20 @@ static void first_come(void)
     }
 }
 
+/* Who has done its part of the first loop goes on with the second; with b in no time that is thread 0 alone. */
+static void nowaits(void)
+{
+#pragma omp parallel num_threads(3)
+    for (int i = 0; i < run.rounds; i++) {
+#pragma omp for schedule(static, 1) nowait
+        for (int j = 0; j < 3; j++) region("a", 1.3 + 1.7 * j);
+#pragma omp for schedule(dynamic, 1) nowait
+        for (int j = 0; j < 7; j++) region("b", 1.9);
+#pragma omp for schedule(static, 1)
+        for (int j = 0; j < 3; j++) region("c", 2.6 - 0.7 * j);
+    }
+}
+
 static void sections(void)
 {
     for (int i = 0; i < run.rounds; i++) {
@@ -258,7 +272,7 @@ static const case_t cases[] = {
     {"short", short_loops},
     {"guided", guided},     {"tasks", tasks},           {"nested", nested}, {"serial", serial},     {"figure1", figure1}, {"outside", outside},
     {"latency", latency},   {"met", first_met},       {"ties", ties},
-    {"single", first_come}, {"sections", sections},
+    {"single", first_come}, {"sections", sections}, {"nowaits", nowaits},
 };
 
 int main(int argc, char **argv)
