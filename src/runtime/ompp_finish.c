@@ -469,6 +469,7 @@ static void end_now(ompp_time_t t, const char *why)
 
     if (atomic_load(&ended_badly) || !stop(t)) return;
     if (ompp_thread_self) ompp_meter_flush(ompp_thread_self);
+    ompp_threads_stop(ompp_thread_self);
     missed_threads = ompp_meter_take_over(ompp_thread_self);
     ompp_thread_self = &ompp_thread_none;
     end_badly(t, why);
@@ -546,6 +547,7 @@ void ompp_runtime_finalize(const ompp_reduce_t *reduce)
 
     if (!stop(t)) return;
     if (ompp_thread_self) ompp_meter_end(ompp_thread_self);
+    ompp_threads_stop(ompp_thread_self);
     missed_threads = ompp_meter_take_over(ompp_thread_self);
     ompp_thread_self = &ompp_thread_none;
     if (reduce && wants_reports_of("ranks")) done = report_of_rank(t, ompp_process.header->rank);

@@ -7,8 +7,6 @@
 #include "runtime/ompp_meter_priv.h"
 #include "runtime/ompp_region_priv.h"
 
-#include <time.h>
-
 static const ompp_meter_t *meters[OMPP_MAX_METERS];
 static _Atomic unsigned nmeters, nresting;
 
@@ -133,22 +131,6 @@ void ompp_meter_end(ompp_thread_t *thread)
 
 /* ---- Threads that live at the end ----------------------------------------------------------------------------------- */
 
-#define READABLE_PAUSE_NS 100000 /* longer than a processor keeps a store to itself */
-#define READABLE_PAUSES 100      /* that we wait for threads that are inside an event, all together */
-
-/* Not inside an event: then it is not in its meters either, and cannot come into them, for it has none any more. */
-static bool comes_outside(const ompp_thread_t *thread, unsigned *pauses)
-{
-    const struct timespec pause = {0, READABLE_PAUSE_NS};
-
-    while (__atomic_load_n(&thread->guard, __ATOMIC_ACQUIRE) & 1) {
-        if (*pauses == 0) return false;
-        --*pauses;
-        nanosleep(&pause, NULL);
-    }
-    return true;
-}
-
 /*
  * As the thread, but with a piece of the arena of its own, so that nothing is taken from under the thread's hands.
  * \return whether all of its meters could be read.
@@ -173,17 +155,12 @@ static bool move_for(ompp_thread_t *thread, unsigned n)
 
 unsigned ompp_meter_take_over(const ompp_thread_t *self)
 {
-    const struct timespec pause = {0, READABLE_PAUSE_NS};
-    ompp_thread_t *first = atomic_load(&ompp_process.threads);
-    unsigned pauses = READABLE_PAUSES, missed = 0;
+    unsigned missed = 0;
 
     if (atomic_load(&nmeters) == 0) return 0;
-    for (ompp_thread_t *thread = first; thread; thread = thread->next_all)
-        if (thread != self) thread->nmeters_at_end = __atomic_exchange_n(&thread->nmeters, 0, __ATOMIC_SEQ_CST);
-    nanosleep(&pause, NULL);
-    for (ompp_thread_t *thread = first; thread; thread = thread->next_all) {
-        if (thread == self || thread->nmeters_at_end == 0) continue;
-        missed += !comes_outside(thread, &pauses) || !move_for(thread, thread->nmeters_at_end);
+    for (ompp_thread_t *thread = atomic_load(&ompp_process.threads); thread; thread = thread->next_all) {
+        const unsigned n = thread != self ? __atomic_exchange_n(&thread->nmeters, 0, __ATOMIC_SEQ_CST) : 0;
+        missed += n > 0 && !(ompp_thread_is_stopped(thread) && move_for(thread, n));
     }
     return missed;
 }

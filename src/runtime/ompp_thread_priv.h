@@ -66,7 +66,7 @@ typedef struct ompp_thread {
     uint16_t meter_untold; /* 1 + slot of the phase there, when they have not been told of it: they rest; 0 = they have */
     bool meter_waits;
     ompp_time_t since; /* its first event: no stamp may be older */
-    unsigned nmeters_at_end; /* nmeters of a thread that lived when measurement ended, and has none since */
+    unsigned stopped;  /* guard as ompp_threads_stop() has set it; 0 = it has not */
     void *meter_states[OMPP_MAX_METERS];
     ompp_site_t sites[OMPP_SITES];
     ompp_path_t paths[OMPP_PATHS];
@@ -123,6 +123,13 @@ ompp_off_t ompp_stack_new_slow(ompp_thread_t *thread);
 
 /** \brief The thread is over: closes what it has open, keeps its state for a thread that takes its place. */
 void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t);
+
+/**
+ * \brief At the end of measurement: threads but self have no events any more. Those that are inside one are waited for, 10 ms at most
+ *        for all of them: what they have written is read next, and must be whole. OpenMP's threads tell the end of their last barrier
+ *        when they next look, not before the program ends.
+ */
+void ompp_threads_stop(const ompp_thread_t *self);
 
 /** \brief Waiting for processors (ompp_starved.c): our library is loaded; measurement begins; the calling thread is over. */
 void ompp_starved_mark(void);
@@ -215,6 +222,12 @@ static inline ompp_thread_t *ompp_thread_get(void)
 static inline bool ompp_is_inside(const ompp_thread_t *thread)
 {
     return thread->guard & 1;
+}
+
+/** \return whether ompp_threads_stop() found it outside of events, and has kept it there. */
+static inline bool ompp_thread_is_stopped(const ompp_thread_t *thread)
+{
+    return thread->stopped != 0 && __atomic_load_n(&thread->guard, __ATOMIC_ACQUIRE) == thread->stopped;
 }
 
 /** \brief Goes inside; the thread is not. */
