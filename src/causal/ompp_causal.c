@@ -299,6 +299,7 @@ static ompp_sync_subscriber_t subscriber = {
     .pay = ompp_causal_pay,
     .clock = ompp_causal_clock,
     .spend = ompp_causal_spend,
+    .doubt = ompp_causal_doubt,
     .alone = ompp_whatif_say_why,
     .share = ompp_causal_node_open,
     .publish = ompp_causal_publish,

@@ -65,6 +65,17 @@ ompp_time_t ompp_causal_spent(void)
     return sum;
 }
 
+void ompp_causal_doubt(unsigned flags)
+{
+    ompp_causal_thread_t *self = ompp_causal_enter();
+
+    if (!self) return;
+    ompp_causal_settle(self);
+    if (!ompp_causal_rests(self))
+        for (; flags; flags &= flags - 1) ompp_causal_watch((unsigned)__builtin_ctz(flags), OMPP_CAUSAL_ALL_SLOTS);
+    ompp_causal_leave(self);
+}
+
 void ompp_causal_spend(ompp_time_t ns)
 {
     if (ompp_causal_self && !ompp_causal.rule.delays) ompp_causal_self->spent += ns; /* with delays, they are most of it */

@@ -341,6 +341,9 @@ void ompp_causal_calibrate(void);
 ompp_time_t ompp_causal_spent(void);
 void ompp_causal_spend(ompp_time_t ns);
 
+/** \brief ompp_sync_doubt(): all slots are flagged. */
+void ompp_causal_doubt(unsigned flags);
+
 /* ---- Objects (ompp_causal_objects.c) ---------------------------------------------------------------------------------- */
 
 void ompp_causal_publish(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);

@@ -109,6 +109,7 @@ typedef struct {
     void (*resume)(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
     void (*task)(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t);
     void (*spend)(ompp_time_t ns);
+    void (*doubt)(unsigned flags);
 } ompp_sync_subscriber_t;
 
 extern const ompp_sync_subscriber_t *ompp_sync_subscriber; /* NULL = nobody; set once, before the first thread is measured */
@@ -253,6 +254,14 @@ static inline void ompp_sync_spend(ompp_time_t ns)
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
     if (__builtin_expect(s != 0, 0)) s->spend(ns);
+}
+
+/** \brief The calling thread does something that clocks do not follow as it is. \param[in] flags  OMPP_WHATIF_F_*: why all results may be off. */
+static inline void ompp_sync_doubt(unsigned flags)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    if (__builtin_expect(s != 0, 0)) s->doubt(flags);
 }
 
 /** \brief No clocks travel between the ranks of this run: what one knows by itself is no result. \param[in] why  for the report; copied. */
