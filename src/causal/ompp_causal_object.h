@@ -9,6 +9,11 @@
 #include "causal/ompp_causal_priv.h"
 #include "causal/ompp_replay.h"
 
+#define OMPP_CAUSAL_POSTS 32u
+
+/** The latest posts of a semaphore (ompp_causal_semaphore.c). */
+typedef struct ompp_causal_posts ompp_causal_posts_t;
+
 typedef struct {
     _Atomic uint32_t lock;
     uint32_t kind;
@@ -17,14 +22,17 @@ typedef struct {
     uint32_t generation[2]; /* FORK: [0] of teams. BARRIER: that stamps are of. MEETING: [0] the present one */
     ompp_causal_thread_t *holder; /* of a lock, until it has published */
     uint64_t held;                /* set of regions in which it was locked */
-    ompp_stamp_t stamp[2]; /* BARRIER, MEETING: by generation. MUTEX: [1] when those that had it began to wait for it, combined */
+    ompp_stamp_t stamp[2]; /* BARRIER, MEETING: by generation. MUTEX: [1] when those that had it began to wait for it, combined.
+                              SEMAPHORE: [0] latest post, [1] as MUTEX */
     uint64_t team;         /* MUTEX: of the last holder */
     /* BARRIER: what the team does before the barrier of one generation, when order is decided there as it goes. */
     ompp_stamp_t rest[2];  /* those that take no part in that, by generation. MUTEX: of readers since it was had alone, as stamp */
+    ompp_stamp_t had;      /* MUTEX that is read, too: when a writer had it last */
     ompp_replay_t *replay; /* stays with the record; NULL = none was needed yet */
     uint32_t settled;      /* generation + 1 whose stamp says what its members have come to, without their own clocks */
     uint32_t replayed, spoiled; /* generations + 1: of replay, 0 = it is over; the last one in which it makes no sense */
     uint16_t overtaken[OMPP_WHATIF_FLAG_NUM]; /* slots, in it */
+    ompp_causal_posts_t *posts; /* SEMAPHORE: stays with the record */
     uint32_t kept;         /* generation + 1 that is not noted, to save time; 0 = none */
     ompp_fine_t began;     /* that one, 1/100 ns */
 } ompp_causal_object_t;
@@ -34,5 +42,14 @@ typedef struct {
  * \return the object's record, locked (ompp_causal_unlock(&record->lock)); NULL when there is none.
  */
 ompp_causal_object_t *ompp_causal_object(ompp_sync_object_t kind, uint64_t object, bool make);
+
+/** \brief The thread posts to a semaphore at t. */
+void ompp_causal_post(ompp_causal_thread_t *self, uint64_t semaphore, ompp_time_t t);
+
+/**
+ * \brief The thread has taken a post; self->left of them are still there.
+ * \return true = in self->other is which one it was; false = it was there at first, or is not known.
+ */
+bool ompp_causal_take(ompp_causal_thread_t *self, uint64_t semaphore, ompp_time_t t);
 
 #endif

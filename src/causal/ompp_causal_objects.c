@@ -358,16 +358,21 @@ static void stamp_of_holder(const ompp_causal_thread_t *holder, ompp_stamp_t *st
     stamp->debt = stamp->t - ompp_stamp_v(stamp, OMPP_CLOCKS_EXPERIMENT);
 }
 
-/* Who would come to the lock before one that was here already? Readers may come in any order. */
+/*
+ * Who would come to the lock before one that was here already? Readers may come in any order. They pass writers that wait: one that came
+ * after a writer had the lock may come before that.
+ */
 static uint16_t come_to_lock(ompp_causal_thread_t *self, ompp_causal_object_t *o, bool reads, ompp_time_t t)
 {
     const ompp_time_t begin = self->clocks.waiting ? self->clocks.waiting : t;
-    bool last = reads || o->rest[1].t == 0;
+    const bool passes = reads && o->had.t > 0 && (ompp_fine_t)begin * OMPP_FINE >= o->had.t;
+    const ompp_stamp_t *const before[] = {&o->stamp[1], reads ? &o->had : &o->rest[1]};
+    const unsigned n = reads ? passes ? 2 : 1 : o->rest[1].t > 0 ? 2 : 1;
     uint16_t slots = 0;
 
-    for (const ompp_stamp_t *before = &o->stamp[1]; before; before = last ? NULL : &o->rest[1], last = true)
-        if (ompp_causal.rule.delays) ompp_causal_watch_order(self, before, OMPP_WHATIF_BIT_LOCK);
-        else slots |= ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, before, OMPP_CAUSAL_TOLERANCE);
+    for (unsigned i = 0; i < n; i++)
+        if (ompp_causal.rule.delays) ompp_causal_watch_order(self, before[i], OMPP_WHATIF_BIT_LOCK);
+        else slots |= ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, before[i], OMPP_CAUSAL_TOLERANCE);
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, begin);
     ompp_clocks_combine(reads ? &o->rest[1] : &o->stamp[1], &self->own);
     return slots;
@@ -387,6 +392,10 @@ static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t
     if (kind != OMPP_SYNC_ORDERED) slots = come_to_lock(self, o, reads, t);
     ompp_stamp_copy(&self->other, &o->stamp[0]);
     if (!reads) ompp_clocks_combine(&self->other, &o->rest[0]);
+    if (!reads && o->rest[1].t > 0) {
+        ompp_stamp_copy(&o->had, &self->own);
+        ompp_clocks_combine(&o->had, &self->other);
+    }
     const bool found = self->other.t > 0, foreign = o->team && o->team != team;
     o->team = team;
     o->holder = reads ? NULL : self;
@@ -518,6 +527,8 @@ static __attribute__((noinline)) void publish(ompp_causal_thread_t *self, ompp_s
         come_for_more(self, OMPP_REPLAY_LOOP_END, t);
     else if (kind == OMPP_SYNC_FIRST)
         come_to_single(self, object, t);
+    else if (kind == OMPP_SYNC_SEMAPHORE)
+        ompp_causal_post(self, object, t);
     else
         put(self, kind, object, t);
     if (kind == OMPP_SYNC_MUTEX && !ompp_causal.rule.delays) note(self, OMPP_REPLAY_UNLOCK, object, OMPP_WHATIF_BIT_LOCK, 0);
@@ -625,6 +636,8 @@ static bool found_stamp(ompp_causal_thread_t *self, ompp_sync_object_t kind, uin
     case OMPP_SYNC_READ:
     case OMPP_SYNC_ORDERED:
         return locked(self, kind, object, t);
+    case OMPP_SYNC_SEMAPHORE:
+        return ompp_causal_take(self, object, t);
     default:
         o = ompp_causal_object(kind, object, false);
         found = o && o->stamp[0].t > 0;
@@ -646,7 +659,7 @@ static __attribute__((noinline)) void resume(ompp_causal_thread_t *self, ompp_sy
     ompp_causal_settle(self);
     if (kind == OMPP_SYNC_MUTEX && self->part.team) go_on_in_interval(self);
     if (kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_CHUNK) ompp_causal_measure(self, t);
-    if (kind == OMPP_SYNC_MEETING) ompp_causal_crowd_spoil(self);
+    if (kind == OMPP_SYNC_MEETING || kind == OMPP_SYNC_SEMAPHORE) ompp_causal_crowd_spoil(self);
 }
 
 void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)

@@ -92,6 +92,7 @@ typedef struct ompp_causal_thread {
     ompp_stamp_t other;
     ompp_stamp_t before; /* what it received before of which others could have come first */
     ompp_causal_wait_t wait; /* while clocks.waiting */
+    unsigned left; /* of the semaphore that it takes from: posts that are still there */
     struct {
         ompp_off_t node;
         uint16_t mask;

@@ -135,12 +135,16 @@ static uint32_t create(ompp_causal_thread_t *self, uint64_t handle)
     return same ? 0 : index;
 }
 
-static void depend(uint64_t successor, uint64_t predecessor)
+/* \return whether it is followed. */
+static bool depend(uint64_t successor, uint64_t predecessor)
 {
     uint32_t index = find(predecessor);
     task_t *task = index ? &pool.tasks[index] : NULL;
 
-    if (task && task->nsuccessors < SUCCESSORS) task->successors[task->nsuccessors++] = successor;
+    if (!task) return true;
+    if (task->nsuccessors == SUCCESSORS) return false;
+    task->successors[task->nsuccessors++] = successor;
+    return true;
 }
 
 /* The thread turns to a task, from what it was doing. */
@@ -261,8 +265,16 @@ static void do_depend(ompp_causal_thread_t *self, uint64_t task, uint64_t other,
     (void)t;
     ompp_causal_spoil_order(self);
     lock_pool();
-    depend(task, other);
+    const bool followed = depend(task, other);
     unlock_pool();
+    if (!followed) ompp_causal_watch(OMPP_WHATIF_BIT_LOST, OMPP_CAUSAL_ALL_SLOTS);
+}
+
+/* Its creator runs it, whoever is free: who would be, and what else they would take meanwhile, is not gone through again. */
+static void run_at_once(ompp_causal_thread_t *self)
+{
+    ompp_causal_spoil_order(self);
+    if (!ompp_causal.rule.delays) ompp_causal_watch(OMPP_WHATIF_BIT_TASK, OMPP_CAUSAL_ALL_SLOTS);
 }
 
 static void do_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
@@ -278,7 +290,7 @@ static void do_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t other, 
         ompp_causal_note_arrived(self, &flow);
     }
     const int waiting = at_barrier ? -1 : ompp_causal_flow_of(self);
-    if (!waits) ompp_causal_spoil_order(self); /* it is one that its creator runs at once */
+    if (!waits) run_at_once(self);
     lock_pool();
     begin(self, task, other);
     unlock_pool();

@@ -23,6 +23,7 @@ static bool wanted(void)
 void ompp_pthread_follow(void)
 {
     ompp_intercept(ompp_pthread_functions, ompp_npthread_functions);
+    ompp_intercept(ompp_libgomp_functions, ompp_nlibgomp_functions);
 }
 
 /* All at once, so that a thread that runs on finds lock and unlock replaced together. */

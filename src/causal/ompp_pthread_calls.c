@@ -3,8 +3,7 @@
  * What the program's calls of POSIX threads are replaced by: tell who waits for what, and call the real function. The table stands at
  * the end. Functions of this file are called by the program; results, errno and cancellation are those of the real ones.
  *
- * Events (runtime/ompp_sync.h): a mutex is MUTEX; condition variables, semaphores, signals and ends of threads are EVENT. A
- * reader-writer lock is a MUTEX for writers, and READ for readers; so is what is done once.
+ * Events (runtime/ompp_sync.h): a mutex is MUTEX; condition variables, signals and ends of threads are EVENT. A reader-writer lock is a MUTEX for writers, and READ for readers; so is what is done once.
  */
 #define _GNU_SOURCE
 #include "causal/ompp_causal_priv.h"
@@ -72,7 +71,8 @@ static void end_cancelled(void)
 static void publish(ompp_sync_object_t kind, uint64_t object)
 {
     if (!enter()) return;
-    if (kind != OMPP_SYNC_EVENT) end_cancelled(); /* a signal handler may post to a semaphore while its thread waits */
+    /* A signal handler may post to a semaphore while its thread waits. */
+    if (kind != OMPP_SYNC_EVENT && kind != OMPP_SYNC_SEMAPHORE) end_cancelled();
     look(kind);
     ompp_sync_publish(kind, object, ompp_clock_now());
     leave();
@@ -117,6 +117,14 @@ static void waited(bool well, ompp_sync_object_t kind, uint64_t object, ompp_tim
     else in_vain(begin);
 }
 
+/* It was tried, and what became of it would be another thing at another moment: it could not be had, or a moment has come. */
+static void doubt(bool in_vain)
+{
+    if (!in_vain || !enter()) return;
+    ompp_sync_doubt(OMPP_WHATIF_F_POLLING);
+    leave();
+}
+
 /* ---- Mutexes -------------------------------------------------------------------------------------------------------- */
 
 /* Also when its owner has died: then it is ours. */
@@ -131,6 +139,7 @@ static bool taken(int error)
         const ompp_time_t begin = wait(kind, number(lock));                                                            \
         const int error = pthread_##name(__VA_ARGS__);                                                                 \
         waited(taken(error), kind, number(lock), begin);                                                               \
+        doubt(error == ETIMEDOUT);                                                                                     \
         return error;                                                                                                  \
     }
 
@@ -147,6 +156,7 @@ static void got(bool well, ompp_sync_object_t kind, uint64_t object)
     {                                                                                                                  \
         const int error = pthread_##name(__VA_ARGS__);                                                                 \
         got(taken(error), kind, number(lock));                                                                         \
+        doubt(error == EBUSY);                                                                                         \
         return error;                                                                                                  \
     }
 
@@ -169,6 +179,7 @@ static int spin_trylock(pthread_spinlock_t *lock)
     const int error = pthread_spin_trylock(lock);
 
     got(taken(error), OMPP_SYNC_MUTEX, number((void *)lock));
+    doubt(error == EBUSY);
     return error;
 }
 
@@ -209,6 +220,7 @@ static int written(const void *lock, int error, ompp_time_t begin)
 {
     waited(taken(error), OMPP_SYNC_MUTEX, number(lock), begin);
     if (taken(error)) note_write(lock);
+    doubt(error == ETIMEDOUT);
     return error;
 }
 
@@ -231,6 +243,7 @@ static int rwlock_trywrlock(pthread_rwlock_t *lock)
 {
     const int error = pthread_rwlock_trywrlock(lock);
 
+    doubt(error == EBUSY);
     return taken(error) ? written(lock, error, wait(OMPP_SYNC_MUTEX, number(lock))) : error;
 }
 
@@ -266,33 +279,39 @@ static void do_once(void)
     publish(OMPP_SYNC_MUTEX, number(control));
 }
 
-static int once(pthread_once_t *control, void (*function)(void))
+static int once_by(int (*real)(pthread_once_t *, void (*)(void)), pthread_once_t *control, void (*function)(void))
 {
     once_t call = {function, control, false};
     const void **const known = &is_done[number(control) / sizeof *control % ONCE_KNOWN];
     ompp_time_t begin;
     int error;
 
-    if (*known == control || !(begin = wait(OMPP_SYNC_READ, number(control)))) return pthread_once(control, function);
+    if (*known == control || !(begin = wait(OMPP_SYNC_READ, number(control)))) return real(control, function);
     present = &call;
-    error = pthread_once(control, do_once);
+    error = real(control, do_once);
     if (!call.ours) waited(error == 0, OMPP_SYNC_READ, number(control), begin);
     *known = control;
     return error;
 }
 
+static int once(pthread_once_t *control, void (*function)(void))
+{
+    return once_by(pthread_once, control, function);
+}
+
 /* ---- Condition variables -------------------------------------------------------------------------------------------- */
 
 /* The mutex is given up before, and is there again after. A wait that was cancelled ends in the program's clean-up, with the mutex. */
-static int woken(pthread_cond_t *cond, pthread_mutex_t *lock, int error, ompp_time_t begin)
+static int woken(const void *cond, const void *lock, int error, ompp_time_t begin)
 {
     waited(error == 0, OMPP_SYNC_EVENT, number(cond), begin);
     wait(OMPP_SYNC_MUTEX, number(lock));
     resume(OMPP_SYNC_MUTEX, number(lock));
+    doubt(error == ETIMEDOUT);
     return error;
 }
 
-static ompp_time_t give_up(pthread_cond_t *cond, pthread_mutex_t *lock)
+static ompp_time_t give_up(const void *cond, const void *lock)
 {
     publish(OMPP_SYNC_MUTEX, number(lock));
     return wait(OMPP_SYNC_EVENT, number(cond));
@@ -344,12 +363,25 @@ static int barrier_wait(pthread_barrier_t *barrier)
     return result;
 }
 
+/* How many posts are still there tells which one it was that this thread has taken. */
+static void took(bool well, sem_t *sem, ompp_time_t begin)
+{
+    const int saved = errno;
+    int left = 0;
+
+    if (!well) in_vain(begin);
+    doubt(!well && saved == ETIMEDOUT);
+    if (well && begin && sem_getvalue(sem, &left) == 0 && ompp_causal_self) ompp_causal_self->left = left > 0 ? (unsigned)left : 0;
+    if (well && begin) resume(OMPP_SYNC_SEMAPHORE, number(sem));
+    errno = saved;
+}
+
 #define SEMAPHORE(name, parameters, ...)                                                                               \
     static int semaphore_##name parameters                                                                             \
     {                                                                                                                  \
-        const ompp_time_t begin = wait(OMPP_SYNC_EVENT, number(sem));                                                  \
+        const ompp_time_t begin = wait(OMPP_SYNC_SEMAPHORE, number(sem));                                              \
         const int result = sem_##name(__VA_ARGS__);                                                                    \
-        waited(result == 0, OMPP_SYNC_EVENT, number(sem), begin);                                                      \
+        took(result == 0, sem, begin);                                                                                 \
         return result;                                                                                                 \
     }
 
@@ -359,15 +391,17 @@ SEMAPHORE(clockwait, (sem_t * sem, clockid_t clock, const struct timespec *until
 
 static int semaphore_trywait(sem_t *sem)
 {
-    const int result = sem_trywait(sem);
+    const int result = sem_trywait(sem), error = errno;
 
-    got(result == 0, OMPP_SYNC_EVENT, number(sem));
+    if (result == 0) took(true, sem, wait(OMPP_SYNC_SEMAPHORE, number(sem)));
+    else doubt(error == EAGAIN);
+    errno = error;
     return result;
 }
 
 static int semaphore_post(sem_t *sem)
 {
-    publish(OMPP_SYNC_EVENT, number(sem));
+    publish(OMPP_SYNC_SEMAPHORE, number(sem));
     return sem_post(sem);
 }
 
@@ -401,9 +435,11 @@ static int signal_waitinfo(const sigset_t *set, siginfo_t *info)
 static int signal_timedwait(const sigset_t *set, siginfo_t *info, const struct timespec *limit)
 {
     const ompp_time_t begin = wait(OMPP_SYNC_EVENT, ANY_SIGNAL);
-    const int signal = sigtimedwait(set, info, limit);
+    const int signal = sigtimedwait(set, info, limit), error = errno;
 
     waited(signal > 0, OMPP_SYNC_EVENT, (uint64_t)signal, begin);
+    doubt(signal < 0 && error == EAGAIN);
+    errno = error;
     return signal;
 }
 
@@ -533,6 +569,7 @@ static int cancel(pthread_t thread)
         const ompp_time_t begin = wait(OMPP_SYNC_EVENT, (uint64_t)thread);                                             \
         const int error = pthread_##name(__VA_ARGS__);                                                                 \
         waited(error == 0, OMPP_SYNC_EVENT, (uint64_t)thread, begin);                                                  \
+        doubt(error == ETIMEDOUT);                                                                                     \
         return error;                                                                                                  \
     }
 
@@ -545,10 +582,11 @@ static int tryjoin_np(pthread_t thread, void **result)
     const int error = pthread_tryjoin_np(thread, result);
 
     got(error == 0, OMPP_SYNC_EVENT, (uint64_t)thread);
+    doubt(error == EBUSY);
     return error;
 }
 
-/* ---- Threads of C11 ---------------------------------------------------------------------------------------------- */
+/* ---- C11 ---------------------------------------------------------------------------------------------- */
 
 static int create_c11(thrd_t *thread, thrd_start_t function, void *argument)
 {
@@ -570,54 +608,89 @@ static int join_c11(thrd_t thread, int *result)
     return error;
 }
 
-/* ---- Loops of libgomp ----------------------------------------------------------------------------------------------- */
-
-/*
- * OPARI2 does not see how iterations of a loop with a dynamic or guided schedule are handed out: which thread comes for them next.
- * These are libgomp's functions for it: the bounds of the next iterations, false = there are none.
- */
-#define CHUNK(name, type)                                                                                              \
-    static bool (*real_##name)(type *, type *);                                                                        \
-    static bool name(type *first, type *last)                                                                          \
+#define C11(name, object, kind, good, parameters, ...)                                                                 \
+    static int name##_c11 parameters                                                                                   \
     {                                                                                                                  \
-        const bool more = real_##name(first, last);                                                                    \
-        (more ? resume : publish)(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team());                            \
-        return more;                                                                                                   \
+        const ompp_time_t begin = wait(kind, number(object));                                                          \
+        const int result = good(__VA_ARGS__);                                                                          \
+        waited(result == thrd_success, kind, number(object), begin);                                                   \
+        doubt(result == thrd_timedout);                                                                                \
+        return result;                                                                                                 \
     }
-#define ROW(name) {"GOMP_" #name, (void *)name, (void **)&real_##name}
 
-CHUNK(loop_dynamic_next, long)
-CHUNK(loop_guided_next, long)
-CHUNK(loop_maybe_nonmonotonic_runtime_next, long)
-CHUNK(loop_nonmonotonic_dynamic_next, long)
-CHUNK(loop_nonmonotonic_guided_next, long)
-CHUNK(loop_nonmonotonic_runtime_next, long)
-CHUNK(loop_runtime_next, long)
-CHUNK(loop_ull_dynamic_next, unsigned long long)
-CHUNK(loop_ull_guided_next, unsigned long long)
-CHUNK(loop_ull_maybe_nonmonotonic_runtime_next, unsigned long long)
-CHUNK(loop_ull_nonmonotonic_dynamic_next, unsigned long long)
-CHUNK(loop_ull_nonmonotonic_guided_next, unsigned long long)
-CHUNK(loop_ull_nonmonotonic_runtime_next, unsigned long long)
-CHUNK(loop_ull_runtime_next, unsigned long long)
+C11(mutex_lock, lock, OMPP_SYNC_MUTEX, mtx_lock, (mtx_t * lock), lock)
+C11(mutex_timedlock, lock, OMPP_SYNC_MUTEX, mtx_timedlock, (mtx_t * lock, const struct timespec *until), lock, until)
+
+static int mutex_trylock_c11(mtx_t *lock)
+{
+    const int result = mtx_trylock(lock);
+
+    got(result == thrd_success, OMPP_SYNC_MUTEX, number(lock));
+    doubt(result == thrd_busy);
+    return result;
+}
+
+static int mutex_unlock_c11(mtx_t *lock)
+{
+    publish(OMPP_SYNC_MUTEX, number(lock));
+    return mtx_unlock(lock);
+}
+
+static int woken_c11(cnd_t *cond, mtx_t *lock, int result, ompp_time_t begin)
+{
+    (void)woken(cond, lock, result == thrd_success ? 0 : result == thrd_timedout ? ETIMEDOUT : -1, begin);
+    return result;
+}
+
+static int cond_wait_c11(cnd_t *cond, mtx_t *lock)
+{
+    const ompp_time_t begin = give_up(cond, lock);
+
+    return woken_c11(cond, lock, cnd_wait(cond, lock), begin);
+}
+
+static int cond_timedwait_c11(cnd_t *cond, mtx_t *lock, const struct timespec *until)
+{
+    const ompp_time_t begin = give_up(cond, lock);
+
+    return woken_c11(cond, lock, cnd_timedwait(cond, lock, until), begin);
+}
+
+static int cond_signal_c11(cnd_t *cond)
+{
+    publish(OMPP_SYNC_EVENT, number(cond));
+    return cnd_signal(cond);
+}
+
+static int cond_broadcast_c11(cnd_t *cond)
+{
+    publish(OMPP_SYNC_EVENT, number(cond));
+    return cnd_broadcast(cond);
+}
+
+static int call_once_really(pthread_once_t *control, void (*function)(void))
+{
+    call_once((once_flag *)control, function);
+    return 0;
+}
+
+static void call_once_c11(once_flag *flag, void (*function)(void))
+{
+    once_by(call_once_really, (pthread_once_t *)flag, function);
+}
 
 /* ---- The table ------------------------------------------------------------------------------------------------------ */
 
 const ompp_intercept_t ompp_pthread_functions[] = {
-    ROW(loop_dynamic_next),
-    ROW(loop_guided_next),
-    ROW(loop_maybe_nonmonotonic_runtime_next),
-    ROW(loop_nonmonotonic_dynamic_next),
-    ROW(loop_nonmonotonic_guided_next),
-    ROW(loop_nonmonotonic_runtime_next),
-    ROW(loop_runtime_next),
-    ROW(loop_ull_dynamic_next),
-    ROW(loop_ull_guided_next),
-    ROW(loop_ull_maybe_nonmonotonic_runtime_next),
-    ROW(loop_ull_nonmonotonic_dynamic_next),
-    ROW(loop_ull_nonmonotonic_guided_next),
-    ROW(loop_ull_nonmonotonic_runtime_next),
-    ROW(loop_ull_runtime_next),
+    {"call_once", call_once_c11, NULL},
+    {"cnd_broadcast", cond_broadcast_c11, NULL},
+    {"cnd_signal", cond_signal_c11, NULL},
+    {"cnd_timedwait", cond_timedwait_c11, NULL},
+    {"cnd_wait", cond_wait_c11, NULL},
+    {"mtx_lock", mutex_lock_c11, NULL},
+    {"mtx_timedlock", mutex_timedlock_c11, NULL},
+    {"mtx_trylock", mutex_trylock_c11, NULL},
+    {"mtx_unlock", mutex_unlock_c11, NULL},
     {"pthread_barrier_wait", barrier_wait, NULL},
     {"pthread_cancel", cancel, NULL},
     {"pthread_clockjoin_np", clockjoin_np, NULL},

@@ -17,6 +17,7 @@
 #ifndef OMPP_GOMP_PRIV_H
 #define OMPP_GOMP_PRIV_H
 
+#include "model/ompp_whatif.h"
 #include "runtime/ompp_event.h"
 
 #include <stdbool.h>

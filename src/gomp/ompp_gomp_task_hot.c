@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { WORDS = 3, MAX_BLOCK = 256 * 1024 }; /* bytes: a larger block is not copied, its task not measured */
-enum { FLAG_UNTIED = 1 << 0, FLAG_NOGROUP = 1 << 11, FLAG_DETACH = 1 << 13 };
+enum { FLAG_UNTIED = 1 << 0, FLAG_DEPEND = 1 << 3, FLAG_NOGROUP = 1 << 11, FLAG_DETACH = 1 << 13 };
 
 typedef void (*copy_t)(void *to, void *from);
 
@@ -103,6 +103,7 @@ OMPP_EXPORT void GOMP_task(ompp_gomp_body_t body, void *data, copy_t copy, long 
     char *block = PLACE(header.offset + (copy ? 0 : size), align);
     fill_block(block, &header, size);
     ompp_event_enter(region, t);
+    if (flags & FLAG_DEPEND) ompp_sync_doubt(OMPP_WHATIF_F_TASK | OMPP_WHATIF_F_LOST); /* on what, is not looked at */
     real(run_task, block, copy ? copy_block : NULL, header.offset + size, align, deferred, flags, depend, priority, detach);
     ompp_event_exit(region, ompp_event_now());
 }

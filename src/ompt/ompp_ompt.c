@@ -23,6 +23,7 @@
 #include "runtime/ompp_event.h"
 
 #include "model/ompp_profile.h"
+#include "model/ompp_whatif.h"
 #include "ompt/ompp_ompt_code.h"
 
 #include <dlfcn.h>
@@ -92,6 +93,7 @@ static void flush_failed_lock(void)
     if (!self.lock) return;
     ompp_event_enter(self.lock, self.lock_since);
     ompp_event_exit(self.lock, self.lock_since);
+    ompp_sync_doubt(OMPP_WHATIF_F_POLLING);
     self.lock = 0;
 }
 
@@ -429,6 +431,7 @@ static void on_cancel(ompt_data_t *task, int flags, const void *code)
     (void)code;
     flush_failed_lock();
     runs_now(task, t);
+    if (flags & ompt_cancel_activated) ompp_sync_doubt(OMPP_WHATIF_F_DYNAMIC);
     if (flags & ompt_cancel_parallel) {
         ompp_event_unwind(ompp_event_innermost(OMPP_CONSTRUCT_PARALLEL), t);
         member_barrier(true, t);
@@ -550,6 +553,13 @@ static void on_task_dependence(ompt_data_t *before, ompt_data_t *after)
         ompp_sync_task(OMPP_SYNC_TASK_DEPEND, after->value, before->value, ompp_event_now());
 }
 
+/* Iterations that wait for others of the same loop (doacross): which, is not told in a form that could be followed. */
+static void on_dependences(ompt_data_t *task, const ompt_dependence_t *on, int number)
+{
+    (void)task;
+    if (number > 0 && on[0].dependence_type == ompt_dependence_type_source) ompp_sync_doubt(OMPP_WHATIF_F_LOST);
+}
+
 /* Iterations of a loop are handed out, with any schedule. */
 static void on_dispatch(ompt_data_t *parallel, ompt_data_t *task, ompt_dispatch_t kind, ompt_data_t instance)
 {
@@ -627,7 +637,7 @@ static const struct {
     ROW(parallel_begin),   ROW(parallel_end),   ROW(implicit_task), ROW(work),
     ROW(masked),           ROW(sync_region),    MUTEX(mutex_acquire), MUTEX(mutex_acquired),
     MUTEX(mutex_released), MUTEX(nest_lock), ROW(task_create),      ROW(task_schedule),    ROW(cancel),
-    SYNC(sync_region_wait), SYNC(dispatch),     SYNC(task_dependence),
+    SYNC(sync_region_wait), SYNC(dispatch),     SYNC(dependences),        SYNC(task_dependence),
 };
 #undef ROW
 #undef MUTEX

@@ -37,7 +37,8 @@ typedef enum {
     OMPP_SYNC_MUTEX,    /* object: lock. wait: before locking. resume: it has it. publish: before (if need be: after) unlocking */
     OMPP_SYNC_READ,     /* object: lock that writers have as MUTEX. The same for readers, who do not wait for one another */
     OMPP_SYNC_ORDERED,  /* the same, but the order is fixed by the program: ordered */
-    OMPP_SYNC_EVENT,    /* object: condition variable, semaphore, thread that ends. publish: signal. wait, resume: who waits for it */
+    OMPP_SYNC_EVENT,    /* object: condition variable, thread that ends. publish: signal. wait, resume: who waits for it */
+    OMPP_SYNC_SEMAPHORE, /* object: sem_t. publish: post. wait, resume: who takes one */
     OMPP_SYNC_CHUNK,    /* object: team. wait: this thread begins with a loop of dynamic schedule. resume: it is handed out iterations.
                            publish: it has asked for more, and there are none, or leaves the loop. A source tells what it sees of these */
     OMPP_SYNC_FIRST,    /* object: team. publish: this thread comes to a construct that goes to the first one (single), or for a section */

@@ -1,0 +1,173 @@
+/* Programs with threads of POSIX and C11 that wait in ways which few programs do (work.h): followed exactly, or flagged. */
+#define _GNU_SOURCE
+#include "work.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <threads.h>
+
+enum { MANY = 4, ITEMS = 8 };
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static sem_t one, two;
+static mtx_t c11_mutex;
+static cnd_t c11_cond;
+static int given;
+
+/* Threads 0 .. n - 1 run the function; the caller waits for all. */
+static void in_threads(int n, void *(*function)(void *))
+{
+    pthread_t threads[MANY];
+
+    for (long i = 0; i < n; i++) pthread_create(&threads[i], NULL, function, (void *)i);
+    for (int i = 0; i < n; i++) pthread_join(threads[i], NULL);
+}
+
+/* ---- a queue: one makes ITEMS, and is ahead of the one that takes them, then waits for it ---- */
+
+static void *ahead_thread(void *number)
+{
+    for (int i = 0; i < run.rounds; i++) {
+        for (int k = 0; k < ITEMS; k++) {
+            if (number) sem_wait(&one);
+            region(number ? "b" : "a", number ? 2 : 1.2);
+            if (!number) sem_post(&one);
+        }
+        if (number) sem_post(&two);
+        else sem_wait(&two);
+        if (!number) OMPP_PROGRESS("round");
+    }
+    return NULL;
+}
+
+static void ahead(void)
+{
+    sem_init(&one, 0, 0);
+    sem_init(&two, 0, 0);
+    in_threads(2, ahead_thread);
+}
+
+/* ---- a semaphore as a lock: others would come first ---- */
+
+static void *binary_thread(void *number)
+{
+    for (int i = 0; i < 2 * run.rounds; i++) {
+        region(number ? "b" : "a", number ? 2.3 : 2.9);
+        sem_wait(&one);
+        region("c", 1.3);
+        sem_post(&one);
+    }
+    return NULL;
+}
+
+static void binary(void)
+{
+    sem_init(&one, 0, 1);
+    in_threads(2, binary_thread);
+}
+
+/* ---- a lock that is tried, and other work done while it is not to be had ---- */
+
+static void *trying_thread(void *number)
+{
+    for (int i = 0; i < 2 * run.rounds; i++) {
+        region(number ? "b" : "a", number ? 1.3 : 1.1);
+        while (pthread_mutex_trylock(&mutex) != 0) work(0.2);
+        region("c", 1.9);
+        pthread_mutex_unlock(&mutex);
+    }
+    return NULL;
+}
+
+static void trying(void)
+{
+    in_threads(2, trying_thread);
+}
+
+/* ---- a clock that ticks: what is done until then saves nothing ---- */
+
+static void ticking(void)
+{
+    struct timespec next;
+
+    clock_gettime(CLOCK_REALTIME, &next);
+    pthread_mutex_lock(&mutex);
+    for (int i = 0; i < run.rounds; i++) {
+        region("a", 1.5);
+        next.tv_nsec += 4000000;
+        next.tv_sec += next.tv_nsec / 1000000000;
+        next.tv_nsec %= 1000000000;
+        while (pthread_cond_timedwait(&cond, &mutex, &next) != ETIMEDOUT) continue;
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
+static void *ticking_thread(void *number)
+{
+    if (!number) ticking();
+    return NULL;
+}
+
+static void ticks(void)
+{
+    in_threads(2, ticking_thread);
+}
+
+/* ---- readers pass a writer that waits ---- */
+
+static void *writing_thread(void *number)
+{
+    for (int i = 0; i < 2 * run.rounds; i++) {
+        region(number ? "a" : "b", number ? 0.9 + 0.4 * (double)(long)number : 1.1);
+        if (number) pthread_rwlock_rdlock(&rwlock);
+        else pthread_rwlock_wrlock(&rwlock);
+        region(number ? "c" : "d", number ? 2.3 : 1.7);
+        pthread_rwlock_unlock(&rwlock);
+    }
+    return NULL;
+}
+
+static void writing(void)
+{
+    in_threads(3, writing_thread);
+}
+
+/* ---- C11: one thread waits for what the other has made ---- */
+
+static int giving_thread(void *number)
+{
+    for (int i = 0; i < run.rounds; i++) {
+        if (!number) region("a", 2.7);
+        mtx_lock(&c11_mutex);
+        while (given != (number != NULL)) cnd_wait(&c11_cond, &c11_mutex);
+        if (number) region("b", 1.9);
+        given = !given;
+        cnd_signal(&c11_cond);
+        while (!number && given) cnd_wait(&c11_cond, &c11_mutex);
+        mtx_unlock(&c11_mutex);
+        if (!number) OMPP_PROGRESS("round");
+    }
+    return 0;
+}
+
+static void giving(void)
+{
+    thrd_t threads[2];
+
+    mtx_init(&c11_mutex, mtx_plain);
+    cnd_init(&c11_cond);
+    for (long i = 0; i < 2; i++) thrd_create(&threads[i], giving_thread, (void *)i);
+    for (int i = 0; i < 2; i++) thrd_join(threads[i], NULL);
+}
+
+static const case_t cases[] = {
+    {"ahead", ahead}, {"binary", binary}, {"trying", trying}, {"ticks", ticks}, {"writing", writing}, {"giving", giving},
+};
+
+int main(int argc, char **argv)
+{
+    return run_case(argc, argv, cases, sizeof cases / sizeof cases[0]);
+}
