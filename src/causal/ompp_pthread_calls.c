@@ -3,7 +3,8 @@
  * What the program's calls of POSIX threads are replaced by: tell who waits for what, and call the real function. The table stands at
  * the end. Functions of this file are called by the program; results, errno and cancellation are those of the real ones.
  *
- * Events (runtime/ompp_sync.h): a mutex is MUTEX; condition variables, signals and ends of threads are EVENT. A reader-writer lock is a MUTEX for writers, and READ for readers; so is what is done once.
+ * Events (runtime/ompp_sync.h): a mutex is MUTEX; condition variables, signals and ends of threads are EVENT. A reader-writer lock is a
+ * MUTEX for writers, and READ for readers; so is what is done once.
  */
 #define _GNU_SOURCE
 #include "causal/ompp_causal_priv.h"

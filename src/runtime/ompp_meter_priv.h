@@ -20,8 +20,8 @@ void ompp_meter_flush(ompp_thread_t *thread);
 void ompp_meter_end(ompp_thread_t *thread);
 
 /**
- * \brief At the end of measurement, after ompp_threads_stop(): takes over what the living threads but self have counted, and has their meters told of nothing
- *        more. Sets ompp_thread_self of the calling thread, which the caller must set again.
+ * \brief At the end of measurement, after ompp_threads_stop(): takes over what the living threads but self have counted, and has their
+ *        meters told of nothing more. Sets ompp_thread_self of the calling thread, which the caller must set again.
  * \return number of threads whose counts since they changed their place last could not be had.
  */
 unsigned ompp_meter_take_over(const ompp_thread_t *self);

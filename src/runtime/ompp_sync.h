@@ -257,7 +257,10 @@ static inline void ompp_sync_spend(ompp_time_t ns)
     if (__builtin_expect(s != 0, 0)) s->spend(ns);
 }
 
-/** \brief The calling thread does something that clocks do not follow as it is. \param[in] flags  OMPP_WHATIF_F_*: why all results may be off. */
+/**
+ * \brief The calling thread does something that clocks do not follow as it is.
+ * \param[in] flags  OMPP_WHATIF_F_*: why results may be off, of all regions.
+ */
 static inline void ompp_sync_doubt(unsigned flags)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
