@@ -46,6 +46,7 @@ file == 2 && $1 == "rule" { # NAME role, role, ...
     name = $2; sub(/^rule [^ ]+ */, ""); rule_args[name] = $0; next
 }
 file == 2 && $1 == "order" { order_of[$2] = $3; next } # RULE KIND
+file == 2 && $1 == "even" { is_even[$2] = 1; next } # RULE
 file == 2 { # class NAME template sends recvs colls stamp
     if ($1 != "class" || NF != 7) fail(FILENAME ":" FNR ": neither a class nor a rule")
     class_template[$2] = $3; class_sends[$2] = $4; class_recvs[$2] = $5; class_colls[$2] = $6; class_stamp[$2] = $7; next
@@ -153,6 +154,7 @@ function stamp_values(op,   s, i, role) {
     for (i in stamp_by_value) if (i in role_param) s = s ", ." i " = " expression(i)
     for (i in stamp_by_address) if (i in role_param) s = s ", ." stamp_by_address[i] " = " role_param[i]
     if ("comm" in role_param) s = s ", .commed = true"
+    if (op ~ /COLL$/ && rule in is_even) s = s ", .even = true"
     if ("request" in role_param) s = s ", .number = 1"
     for (i = 1; op ~ /SEND/ && i <= 2; i++) {
         role = i == 1 ? "" : "send"

@@ -161,12 +161,21 @@ static void send_before(ompp_mpi_stamp_t *s)
     if (waits && is_blocking(s)) ompp_mpi_progress_before(s->begin);
 }
 
+/* MPI may have taken over a small message only; the rest of a large one goes when the sender next calls MPI. */
+static void doubt_buffered(const ompp_mpi_stamp_t *s)
+{
+    const bool buffered = s->op == OMPP_MPI_STAMP_BSEND || s->op == OMPP_MPI_STAMP_IBSEND || s->op == OMPP_MPI_STAMP_BSEND_INIT;
+
+    if (buffered && can_send(s) && ompp_mpi_bytes_of(s->count, s->type) > OMPP_MPI_EAGER_BYTES) ompp_sync_doubt(OMPP_WHATIF_F_OVERLAP);
+}
+
 /* A blocking send is over. */
 static void send_after(ompp_mpi_stamp_t *s, bool good)
 {
     const ompp_time_t end = ompp_event_now();
     unsigned char *message = s->receipt && good ? ompp_mpi_stamp_new() : NULL;
 
+    if (good) doubt_buffered(s);
     if (!message) {
         ompp_mpi_receipt_drop(s->receipt);
         return;
@@ -248,9 +257,8 @@ static void probe_after(ompp_mpi_stamp_t *s, bool good)
     message = ompp_mpi_stamp_new();
     if (!message) return;
     memset(ompp_mpi_stamp_of(message), 0, ompp_mpi_stamping_state.bytes);
-    got = matches ? ompp_mpi_stamp_claim(s->channel, source, tag, s->begin, OMPP_MPI_STAMP_LIMIT_S, NULL,
-                                         ompp_mpi_stamp_of(message), &flags)
-                  : ompp_mpi_stamp_peek(s->channel, source, tag, s->begin, ompp_mpi_stamp_of(message), &flags);
+    got = matches ? ompp_mpi_stamp_match(s->channel, source, tag, s->begin, ompp_mpi_stamp_of(message), &flags)
+                  : ompp_mpi_stamp_peek(s->channel, source, tag, false, s->begin, ompp_mpi_stamp_of(message), &flags);
     ompp_mpi_adopt(got ? ompp_mpi_stamp_of(message) : NULL, begin, OMPP_SYNC_MESSAGE, flags | (asks ? OMPP_WHATIF_F_POLLING : 0));
     ompp_mpi_stamp_free(message);
 }
@@ -283,6 +291,7 @@ static void keep(ompp_mpi_stamp_t *s, ompp_mpi_pending_t kind, int peer, int tag
 
 static void isend_after(ompp_mpi_stamp_t *s, bool good)
 {
+    if (good) doubt_buffered(s);
     if (good && s->receipt) keep(s, OMPP_MPI_PENDING_SEND, s->peer, s->tag);
     else ompp_mpi_receipt_drop(s->receipt);
 }
@@ -296,6 +305,7 @@ static void init_after(ompp_mpi_stamp_t *s, bool good)
 {
     const bool receives = s->op == OMPP_MPI_STAMP_RECV_INIT;
 
+    if (good) doubt_buffered(s);
     if (good && (receives ? s->channel && s->peer != MPI_PROC_NULL : can_send(s)))
         keep(s, receives ? OMPP_MPI_PENDING_RECEIVE : OMPP_MPI_PENDING_SEND, s->peer, s->tag);
 }

@@ -12,6 +12,8 @@
  * While clocks rest, ours are left out, which all ranks have to agree on: in one of ours in which everybody waits for everybody, rank 0
  * says how many of the next calls on the communicator have none. It knows until when clocks rest, and how often such calls come: it gives
  * away half of that time at most, then half of the rest, and never many calls, which may come less often than before.
+ *
+ * Blocking calls in which ranks wait for some others only have messages instead (mpi_stamp_neighbor.c).
  */
 #include "mpi-wrap/mpi_stamp_priv.h"
 
@@ -45,6 +47,7 @@ static bool plan(const ompp_mpi_channel_t *c, ompp_mpi_order_t order, int root, 
 
     *x = (exchange_t){.order = order, .root = root, .comm = c->shadow, .stamps = 1, .adopts = true};
     if (rooted && !good_root(c, root)) return false;
+    if (order == OMPP_MPI_ORDER_CHAIN && c->inter) return false;
     if (order == OMPP_MPI_ORDER_NEIGHBOR) {
         if (!c->topology) return false;
         x->stamps = c->sources;
@@ -81,7 +84,6 @@ static int run(const exchange_t *x)
     case OMPP_MPI_ORDER_CHAIN: return PMPI_Scan(x->mine, x->others, 1, s->type, s->op, x->comm);
     case OMPP_MPI_ORDER_FROM_ROOT: return PMPI_Bcast(x->adopts ? x->others : x->mine, 1, s->type, x->root, x->comm);
     case OMPP_MPI_ORDER_TO_ROOT: return PMPI_Reduce(x->mine, x->others, 1, s->type, s->op, x->root, x->comm);
-    case OMPP_MPI_ORDER_NEIGHBOR: return PMPI_Neighbor_allgather(x->mine, 1, s->type, x->others, 1, s->type, x->comm);
     default: return PMPI_Allreduce(x->mine, x->others, 1, s->type, s->op, x->comm);
     }
 }
@@ -91,11 +93,11 @@ static int start(const exchange_t *x, MPI_Request *request)
     const struct ompp_mpi_stamping *s = &ompp_mpi_stamping_state;
 
     switch (x->order) {
-    case OMPP_MPI_ORDER_CHAIN: return PMPI_Iscan(x->mine, x->others, 1, s->type, s->op, x->comm, request);
+    case OMPP_MPI_ORDER_CHAIN: return PMPI_Iscan(x->mine, x->others, 1, s->type, s->op_apart, x->comm, request);
     case OMPP_MPI_ORDER_FROM_ROOT: return PMPI_Ibcast(x->adopts ? x->others : x->mine, 1, s->type, x->root, x->comm, request);
-    case OMPP_MPI_ORDER_TO_ROOT: return PMPI_Ireduce(x->mine, x->others, 1, s->type, s->op, x->root, x->comm, request);
+    case OMPP_MPI_ORDER_TO_ROOT: return PMPI_Ireduce(x->mine, x->others, 1, s->type, s->op_apart, x->root, x->comm, request);
     case OMPP_MPI_ORDER_NEIGHBOR: return PMPI_Ineighbor_allgather(x->mine, 1, s->type, x->others, 1, s->type, x->comm, request);
-    default: return PMPI_Iallreduce(x->mine, x->others, 1, s->type, s->op, x->comm, request);
+    default: return PMPI_Iallreduce(x->mine, x->others, 1, s->type, s->op_apart, x->comm, request);
     }
 }
 
@@ -128,12 +130,12 @@ void ompp_mpi_collective_stamp(unsigned char *stamp, ompp_time_t t)
     ompp_sync_stamp(stamp, t);
 }
 
-void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other)
+void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other, bool known)
 {
     const uint64_t passes = *(const uint64_t *)(const void *)(other + ompp_mpi_stamping_state.bytes - sizeof(uint64_t));
 
     ompp_sync_combine(into, other);
-    if (seen.sum) {
+    if (known && seen.sum) {
         ompp_sync_combine(seen.sum, into);
         seen.any = true;
     }
@@ -219,11 +221,19 @@ static bool exchange(const exchange_t *x)
 static ompp_time_t limit_of(const ompp_mpi_stamp_t *s)
 {
     const ompp_mpi_channel_t *c = s->channel;
-    const bool root = is_root(c, s->root), from = s->order == OMPP_MPI_ORDER_FROM_ROOT, to = s->order == OMPP_MPI_ORDER_TO_ROOT;
+    const bool chain = s->order == OMPP_MPI_ORDER_CHAIN && ompp_mpi_neighbors(s) && (c->rank == 0 || s->bytes > OMPP_MPI_EAGER_BYTES);
+    const bool from = s->order == OMPP_MPI_ORDER_FROM_ROOT || chain, to = s->order == OMPP_MPI_ORDER_TO_ROOT;
+    const bool root = !chain && is_root(c, s->root);
 
     if (c->inter || c->peers < 2 || !(from || (to && !root))) return 0;
     /* At 1 GB/s, all of it: a rank knows its part. */
     return OMPP_MPI_ALONE_NS + EXCHANGES * ompp_mpi_stamping_state.exchange + s->bytes * (uint64_t)(root ? 1 : c->peers);
+}
+
+/* Without data nobody waits for anybody but in our exchange. Ranks have the same count. */
+static bool is_empty(const ompp_mpi_stamp_t *s)
+{
+    return s->even && s->channel->peers > 1 && s->bytes == 0;
 }
 
 static void adopt(const ompp_mpi_stamp_t *s)
@@ -231,6 +241,7 @@ static void adopt(const ompp_mpi_stamp_t *s)
     const ompp_sync_remote_t kind = ompp_mpi_collective_kind(s->channel, s->order);
     const ompp_time_t limit = limit_of(s);
 
+    if (s->channel->inter || is_empty(s)) ompp_sync_doubt(OMPP_WHATIF_F_LOST);
     if (s->stamp) ompp_mpi_adopt_within(ompp_mpi_stamp_of(s->stamp), s->begin, kind, limit);
     else if (s->passes) ompp_mpi_adopt(NULL, s->begin, kind, 0);
     else if (limit && ompp_event_now() - s->begin > limit) ompp_mpi_adopt_within(NULL, s->begin, kind, limit);
@@ -248,13 +259,16 @@ void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp)
         if (stamp->op == OMPP_MPI_STAMP_ICOLL && x.adopts) stamp->started = new_request(stamp, &x); /* it may end after the rest */
         return;
     }
+    if (ompp_mpi_neighbors(stamp)) {
+        ompp_mpi_neighbors_before(stamp);
+        return;
+    }
     if (!make_room(&x, stamp->begin)) return;
     if (stamp->op == OMPP_MPI_STAMP_COLL) {
         const bool all = ompp_mpi_collective_kind(stamp->channel, stamp->order) == OMPP_SYNC_ALL;
         if (all) *passes_of(x.mine) = choose_passes(stamp->channel, stamp->begin);
         if (exchange(&x)) {
             if (all) set_passes(stamp->channel, *passes_of(x.others));
-            for (int i = 1; i < x.stamps; i++) add_all(x.others + (size_t)i * ompp_mpi_stamping_state.bytes, 1, x.others);
             stamp->stamp = ompp_mpi_stamp_new();
             if (stamp->stamp) memcpy(ompp_mpi_stamp_of(stamp->stamp), x.others, ompp_mpi_stamping_state.bytes);
         }
@@ -287,10 +301,13 @@ void ompp_mpi_collective_after(ompp_mpi_stamp_t *stamp, bool good)
 
     if (stamp->op == OMPP_MPI_STAMP_COLL) {
         ompp_mpi_stamp_reclaim();
+        if (good && stamp->channel && ompp_mpi_neighbors(stamp)) ompp_mpi_neighbors_after(stamp);
         if (good && stamp->channel) adopt(stamp);
         ompp_mpi_stamp_free(stamp->stamp);
         return;
     }
+    /* Groups of an inter-communicator wait for each other, and not for their own ranks as in our exchange. */
+    if (good && stamp->channel && (stamp->channel->inter || is_empty(stamp))) ompp_sync_doubt(OMPP_WHATIF_F_LOST);
     if (!r) return;
     if (good && ompp_mpi_handle(stamp, 0) != MPI_REQUEST_NULL) {
         ompp_mpi_request_put(r, ompp_mpi_handle(stamp, 0));

@@ -19,7 +19,7 @@
 /* Communicators of MPI are a bounded resource: beyond these the user's carry no clocks. */
 #define MAX_CHANNELS 200
 #define BUCKETS 64u
-enum { VERSION = 4 };
+enum { VERSION = 5 };
 
 struct ompp_mpi_stamping ompp_mpi_stamping_state = {.receipts = MPI_COMM_NULL};
 
@@ -81,6 +81,7 @@ void ompp_mpi_channel_release(ompp_mpi_channel_t *channel)
     ompp_mpi_collective_forget(channel);
     PMPI_Comm_free(&channel->shadow);
     pthread_mutex_destroy(&channel->lock);
+    free(channel->neighbors);
     free(channel->world);
     free(channel);
 }
@@ -182,6 +183,10 @@ static int copy_topology(MPI_Comm comm, int kind, ompp_mpi_channel_t *channel)
         error = PMPI_Dist_graph_create_adjacent(plain, n.nin, n.in, n.in, n.nout, n.out, n.out, MPI_INFO_NULL, 0, &channel->shadow);
     if (plain != MPI_COMM_NULL) PMPI_Comm_free(&plain);
     channel->sources = n.nin;
+    channel->destinations = n.nout;
+    channel->neighbors = malloc(((size_t)n.nin + (size_t)n.nout + 1) * sizeof *channel->neighbors);
+    for (int i = 0; channel->neighbors && n.in && n.out && i < n.nin + n.nout; i++)
+        channel->neighbors[i] = i < n.nin ? n.in[i] : n.out[i - n.nin];
     channel->topology = true;
     if (n.out != n.in) free(n.out);
     free(n.in);
@@ -218,6 +223,7 @@ static ompp_mpi_channel_t *make(MPI_Comm comm)
         return c;
     }
 fail:
+    if (c) free(c->neighbors);
     if (c) free(c->world);
     free(c);
     return NULL;
@@ -296,13 +302,24 @@ void ompp_mpi_unfollowed(const char *what)
 
 /* ---- Start and end -------------------------------------------------------------------------------------------------- */
 
+static void combine_all(unsigned char *from, unsigned char *into, int length, bool known)
+{
+    const size_t bytes = ompp_mpi_stamping_state.bytes;
+
+    for (int i = 0; i < length; i++) ompp_mpi_collective_combine(into + (size_t)i * bytes, from + (size_t)i * bytes, known);
+}
+
 static void combine(void *in, void *inout, int *length, MPI_Datatype *type)
 {
-    unsigned char *from = in, *into = inout;
-
     (void)type;
-    for (int i = 0; i < *length; i++)
-        ompp_mpi_collective_combine(into + (size_t)i * ompp_mpi_stamping_state.bytes, from + (size_t)i * ompp_mpi_stamping_state.bytes);
+    combine_all(in, inout, *length, true);
+}
+
+/* MPI may go on with an operation that does not block while it is in one that does. */
+static void combine_apart(void *in, void *inout, int *length, MPI_Datatype *type)
+{
+    (void)type;
+    combine_all(in, inout, *length, false);
 }
 
 /* Whether a status of Fortran may be read as one of C. */
@@ -345,12 +362,12 @@ static bool prepare(MPI_Comm own, size_t bytes)
     PMPI_Comm_size(own, &s->ranks);
     s->statuses_are_alike = statuses_are_alike();
     PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &found);
-    s->tag_limit = found ? *limit : 32767;
+    s->tag_limit = (found ? *limit : 32767) - 1;
     channels.own = own;
     s->receipts = ompp_mpi_channel_copy(own);
     return s->receipts != MPI_COMM_NULL && PMPI_Comm_group(MPI_COMM_WORLD, &channels.world) == MPI_SUCCESS &&
            PMPI_Type_contiguous((int)s->bytes, MPI_BYTE, &s->type) == MPI_SUCCESS && PMPI_Type_commit(&s->type) == MPI_SUCCESS &&
-           PMPI_Op_create(combine, 1, &s->op) == MPI_SUCCESS;
+           PMPI_Op_create(combine, 1, &s->op) == MPI_SUCCESS && PMPI_Op_create(combine_apart, 1, &s->op_apart) == MPI_SUCCESS;
 }
 
 #define EXCHANGES 9
@@ -416,7 +433,7 @@ void ompp_mpi_stamp_finish(double limit_seconds)
     all = ompp_mpi_stamp_new();
     if (mine && all) {
         ompp_mpi_collective_stamp(ompp_mpi_stamp_of(mine), begin);
-        if (PMPI_Iallreduce(ompp_mpi_stamp_of(mine), ompp_mpi_stamp_of(all), 1, s->type, s->op, channels.own, &request) == MPI_SUCCESS) {
+        if (PMPI_Iallreduce(ompp_mpi_stamp_of(mine), ompp_mpi_stamp_of(all), 1, s->type, s->op_apart, channels.own, &request) == MPI_SUCCESS) {
             /* Buffers of an operation that goes on are left to it. */
             if (!ompp_mpi_stamp_complete(&request, limit_seconds)) return;
             ompp_mpi_adopt(ompp_mpi_stamp_of(all), begin, OMPP_SYNC_ALL, 0);
@@ -427,5 +444,6 @@ void ompp_mpi_stamp_finish(double limit_seconds)
     ompp_mpi_stamp_free(all);
     ompp_mpi_stamp_clean();
     PMPI_Op_free(&s->op);
+    PMPI_Op_free(&s->op_apart);
     PMPI_Type_free(&s->type);
 }

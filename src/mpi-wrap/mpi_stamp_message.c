@@ -32,6 +32,7 @@ struct ompp_mpi_held {
     ompp_mpi_held_t *next;
     int source, tag;
     unsigned char *message; /* NULL: the stamp of a message that nobody asks for */
+    bool due;               /* of a message that was probed: nobody receives it yet, and its receipt is not given */
 };
 
 /* ---- Pool ----------------------------------------------------------------------------------------------------------- */
@@ -259,6 +260,42 @@ void ompp_mpi_stamp_post(MPI_Comm own, int dest, int tag, ompp_time_t t)
     if (message) send_message(own, dest, tag, message, false);
 }
 
+/* ---- Collective calls ------------------------------------------------------------------------------------------------- */
+
+static int own_tag(void)
+{
+    return ompp_mpi_stamping_state.tag_limit + 1;
+}
+
+void ompp_mpi_stamp_pass(ompp_mpi_channel_t *channel, int dest, uint32_t call, const unsigned char *message)
+{
+    unsigned char *copy = ompp_mpi_stamp_new();
+
+    if (!copy) return;
+    memcpy(copy, message, sizeof(ompp_mpi_header_t) + ((const ompp_mpi_header_t *)(const void *)message)->bytes);
+    header_of(copy)->receipt = call;
+    send_message(channel->shadow, dest, own_tag(), copy, false);
+}
+
+bool ompp_mpi_stamp_expect(ompp_mpi_channel_t *channel, int source, uint32_t call, double limit_seconds, unsigned char *message)
+{
+    while (ompp_mpi_stamp_fetch(channel->shadow, source, own_tag(), limit_seconds, message)) {
+        const int32_t late = (int32_t)(call - header_of(message)->receipt);
+        if (late <= 0) return late == 0;
+    }
+    return false;
+}
+
+void ompp_mpi_stamp_add(unsigned char *message, unsigned char *other)
+{
+    uint64_t *words = (uint64_t *)(void *)ompp_mpi_stamp_of(message), used = ompp_mpi_stamping_state.bytes / sizeof *words;
+
+    complete_message(message);
+    ompp_sync_combine(words, ompp_mpi_stamp_of(other));
+    while (used > 0 && !words[used - 1]) used--;
+    header_of(message)->bytes = used * sizeof *words;
+}
+
 /* ---- Receipts ------------------------------------------------------------------------------------------------------- */
 
 static struct {
@@ -434,7 +471,6 @@ static void give_receipt(ompp_mpi_channel_t *channel, int source, const unsigned
     const unsigned number = ((const ompp_mpi_header_t *)(const void *)message)->receipt;
     unsigned char *reply = !number ? NULL : moment ? ompp_mpi_stamp_new() : new_message(0, 0, begin);
 
-    if (number) __atomic_store_n(&channel->asks, true, __ATOMIC_RELAXED);
     if (reply && moment) memcpy(reply, moment, message_bytes());
     if (reply) send_message(ompp_mpi_stamping_state.receipts, world_rank(channel, source), (int)number - 1, reply, false);
 }
@@ -464,7 +500,8 @@ ompp_mpi_receipt_t *ompp_mpi_stamp_send(ompp_mpi_channel_t *channel, int dest, i
     return receipt;
 }
 
-static unsigned char *take_held(ompp_mpi_channel_t *channel, int source, int tag)
+/* \param[out] due  its receipt is not given; NULL = nobody needs to know. */
+static unsigned char *take_held(ompp_mpi_channel_t *channel, int source, int tag, bool *due)
 {
     ompp_mpi_held_t **link = &channel->held, *h;
     unsigned char *message = NULL;
@@ -475,13 +512,14 @@ static unsigned char *take_held(ompp_mpi_channel_t *channel, int source, int tag
     if (h) {
         *link = h->next;
         message = h->message;
+        if (due) *due = h->due;
     }
     pthread_mutex_unlock(&channel->lock);
     free(h);
     return message;
 }
 
-static void hold(ompp_mpi_channel_t *channel, int source, int tag, unsigned char *message)
+static void hold(ompp_mpi_channel_t *channel, int source, int tag, unsigned char *message, bool due)
 {
     ompp_mpi_held_t *h = malloc(sizeof *h), **link = &channel->held;
 
@@ -489,7 +527,7 @@ static void hold(ompp_mpi_channel_t *channel, int source, int tag, unsigned char
         ompp_mpi_stamp_free(message);
         return;
     }
-    *h = (ompp_mpi_held_t){.source = source, .tag = tag, .message = message};
+    *h = (ompp_mpi_held_t){.source = source, .tag = tag, .message = message, .due = due};
     pthread_mutex_lock(&channel->lock);
     while (*link) link = &(*link)->next;
     *link = h;
@@ -498,10 +536,10 @@ static void hold(ompp_mpi_channel_t *channel, int source, int tag, unsigned char
 
 void ompp_mpi_stamp_skip(ompp_mpi_channel_t *channel, int source, int tag)
 {
-    unsigned char *message = take_held(channel, source, tag); /* acknowledged already */
+    unsigned char *message = take_held(channel, source, tag, NULL); /* acknowledged already */
 
     if (message) ompp_mpi_stamp_free(message);
-    else hold(channel, source, tag, NULL);
+    else hold(channel, source, tag, NULL, false);
 }
 
 /* The stamp in message may be that of a message nobody asked for: then the next one is there, too. */
@@ -524,7 +562,7 @@ static void pass_over(ompp_mpi_channel_t *channel, int source, int tag, unsigned
     free(h);
 }
 
-/* Whether a stamp is held already; or, without messages, whether there is one that nobody asks for. */
+/* Whether a stamp is held already, and acknowledged; or, without messages, whether there is one that nobody asks for. */
 static bool holds(ompp_mpi_channel_t *channel, int source, int tag, bool messages)
 {
     bool found = false;
@@ -532,7 +570,7 @@ static bool holds(ompp_mpi_channel_t *channel, int source, int tag, bool message
     if (!channel->held) return false;
     pthread_mutex_lock(&channel->lock);
     for (const ompp_mpi_held_t *h = channel->held; h && !found; h = h->next)
-        found = (h->message != NULL) == messages && h->source == source && h->tag == tag;
+        found = (h->message != NULL) == messages && h->source == source && h->tag == tag && !h->due;
     pthread_mutex_unlock(&channel->lock);
     return found;
 }
@@ -544,8 +582,8 @@ static void lose(void)
     ompp_mpi_unfollowed("messages after one that came without them");
 }
 
-static unsigned char *next_message(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, double limit_seconds,
-                                   const unsigned char *moment)
+/* Its receipt is due. */
+static unsigned char *next_message(ompp_mpi_channel_t *channel, int source, int tag, double limit_seconds)
 {
     unsigned char *message = ompp_mpi_stamp_new();
 
@@ -555,13 +593,8 @@ static unsigned char *next_message(ompp_mpi_channel_t *channel, int source, int 
         return NULL;
     }
     if (holds(channel, source, tag, false)) pass_over(channel, source, tag, message);
-    give_receipt(channel, source, message, begin, moment);
+    if (header_of(message)->receipt) __atomic_store_n(&channel->asks, true, __ATOMIC_RELAXED);
     return message;
-}
-
-static unsigned flags_of(const unsigned char *message)
-{
-    return ((const ompp_mpi_header_t *)(const void *)message)->flags;
 }
 
 /* What another thread acknowledges is held soon: it waits for nobody. */
@@ -576,37 +609,80 @@ static void end_claim(ompp_mpi_channel_t *channel)
     __atomic_sub_fetch(&channel->claims, 1, __ATOMIC_SEQ_CST);
 }
 
+/* Whether stamps come from there with messages that have this tag. */
+static bool comes_from(const ompp_mpi_channel_t *channel, int source, int tag)
+{
+    return source >= 0 && source < channel->peers && tag >= 0 && tag <= ompp_mpi_stamping_state.tag_limit &&
+           !__atomic_load_n(&ompp_mpi_stamping_state.lost, __ATOMIC_RELAXED);
+}
+
+/* The oldest one that is here, or the next one. \param[out] due  its receipt is not given. */
+static unsigned char *take_message(ompp_mpi_channel_t *channel, int source, int tag, double limit_seconds, bool *due)
+{
+    unsigned char *message = channel->held ? take_held(channel, source, tag, due) : NULL;
+
+    if (message) return message;
+    *due = true;
+    return next_message(channel, source, tag, limit_seconds);
+}
+
+/* Adds to sum what message says. */
+static void read_message(unsigned char *message, unsigned char *sum, unsigned *flags)
+{
+    *flags |= header_of(message)->flags;
+    ompp_sync_combine(sum, ompp_mpi_stamp_of(message));
+}
+
+/* The receive has got the message; NULL: it did not come. Its receipt has been given. */
+static unsigned char *claim(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, double limit_seconds,
+                            const unsigned char *moment)
+{
+    unsigned char *message;
+    bool due;
+
+    if (!comes_from(channel, source, tag)) return NULL;
+    begin_claim(channel);
+    message = take_message(channel, source, tag, limit_seconds, &due);
+    end_claim(channel);
+    if (message && due) give_receipt(channel, source, message, begin, moment);
+    return message;
+}
+
 bool ompp_mpi_stamp_claim(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, double limit_seconds,
                           const unsigned char *moment, unsigned char *sum, unsigned *flags)
 {
-    unsigned char *message;
+    unsigned char *message = claim(channel, source, tag, begin, limit_seconds, moment);
 
-    if (source < 0 || source >= channel->peers || tag < 0) return false;
-    if (__atomic_load_n(&ompp_mpi_stamping_state.lost, __ATOMIC_RELAXED)) return false;
-    begin_claim(channel);
-    message = channel->held ? take_held(channel, source, tag) : NULL;
-    if (!message) message = next_message(channel, source, tag, begin, limit_seconds, moment);
-    end_claim(channel);
     if (!message) return false;
-    *flags |= flags_of(message);
-    ompp_sync_combine(sum, ompp_mpi_stamp_of(message));
+    read_message(message, sum, flags);
     ompp_mpi_stamp_free(message);
     return true;
 }
 
-bool ompp_mpi_stamp_peek(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, unsigned char *sum, unsigned *flags)
+bool ompp_mpi_stamp_match(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, unsigned char *sum, unsigned *flags)
+{
+    unsigned char *message = claim(channel, source, tag, begin, OMPP_MPI_STAMP_LIMIT_S, NULL);
+
+    if (!message) return false;
+    if (header_of(message)->receipt) ompp_sync_doubt(OMPP_WHATIF_F_OVERLAP);
+    read_message(message, sum, flags);
+    ompp_mpi_stamp_free(message);
+    return true;
+}
+
+bool ompp_mpi_stamp_peek(ompp_mpi_channel_t *channel, int source, int tag, bool received, ompp_time_t begin, unsigned char *sum,
+                         unsigned *flags)
 {
     unsigned char *message;
+    bool due;
 
-    if (source < 0 || source >= channel->peers || tag < 0) return false;
-    if (__atomic_load_n(&ompp_mpi_stamping_state.lost, __ATOMIC_RELAXED)) return false;
-    message = channel->held ? take_held(channel, source, tag) : NULL;
+    if (!comes_from(channel, source, tag)) return false;
     /* A probed message may not have all of its companions here yet. */
-    if (!message) message = next_message(channel, source, tag, begin, OMPP_MPI_STAMP_LIMIT_S, NULL);
+    message = take_message(channel, source, tag, OMPP_MPI_STAMP_LIMIT_S, &due);
     if (!message) return false;
-    *flags |= flags_of(message);
-    ompp_sync_combine(sum, ompp_mpi_stamp_of(message));
-    hold(channel, source, tag, message);
+    if (due && received) give_receipt(channel, source, message, begin, NULL);
+    read_message(message, sum, flags);
+    hold(channel, source, tag, message, due && !received);
     return true;
 }
 
@@ -623,16 +699,36 @@ void ompp_mpi_stamp_bring_on(void)
     PMPI_Iprobe(MPI_ANY_SOURCE, 0, ompp_mpi_stamping_state.receipts, &there, MPI_STATUS_IGNORE);
 }
 
+/* Gives the receipt of the oldest message that was probed and that nobody received yet. \return false = there is none. */
+static bool acknowledge_held(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, const unsigned char *moment)
+{
+    ompp_mpi_header_t header = {0};
+    bool due = false;
+
+    if (!channel->held) return false;
+    pthread_mutex_lock(&channel->lock);
+    for (ompp_mpi_held_t *h = channel->held; h && !due; h = h->next) {
+        if (!h->due || h->source != source || h->tag != tag) continue;
+        header = *header_of(h->message);
+        h->due = false;
+        due = true;
+    }
+    pthread_mutex_unlock(&channel->lock);
+    if (due) give_receipt(channel, source, (const unsigned char *)&header, begin, moment);
+    return due;
+}
+
 bool ompp_mpi_stamp_acknowledge(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, const unsigned char *moment)
 {
     unsigned char *message = NULL;
 
-    if (source < 0 || source >= channel->peers || tag < 0) return false;
-    if (__atomic_load_n(&ompp_mpi_stamping_state.lost, __ATOMIC_RELAXED)) return false;
+    if (!comes_from(channel, source, tag)) return false;
+    if (acknowledge_held(channel, source, tag, begin, moment)) return true;
     __atomic_add_fetch(&channel->acknowledgements, 1, __ATOMIC_SEQ_CST);
     if (!__atomic_load_n(&channel->claims, __ATOMIC_SEQ_CST)) {
-        message = next_message(channel, source, tag, begin, 0, moment);
-        if (message) hold(channel, source, tag, message);
+        message = next_message(channel, source, tag, 0);
+        if (message) give_receipt(channel, source, message, begin, moment);
+        if (message) hold(channel, source, tag, message, false);
     }
     __atomic_sub_fetch(&channel->acknowledgements, 1, __ATOMIC_SEQ_CST);
     return message != NULL;

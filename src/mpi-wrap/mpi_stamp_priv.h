@@ -35,10 +35,17 @@
 #define OMPP_MPI_STARTED_WAIT false
 #endif
 
+/** Open MPI's scans of small data are chains: each rank waits for the one before it alone, and is done when it has sent to the next one. */
+#if defined(OPEN_MPI)
+#define OMPP_MPI_SCAN_IS_CHAIN true
+#else
+#define OMPP_MPI_SCAN_IS_CHAIN false
+#endif
+
 /** What stands before a stamp in a message. */
 typedef struct {
     int64_t time_ns;  /* when it was made, by the clock common to all ranks */
-    uint32_t receipt; /* number + 1 of the receipt that the sender waits for; 0 = none */
+    uint32_t receipt; /* number + 1 of the receipt that the sender waits for; 0 = none. Or number of a collective call */
     uint32_t flags;   /* OMPP_WHATIF_F_*: the receiver is to know that the message may come at another time */
     uint64_t bytes;   /* of the stamp that are sent; the others are 0 */
 } ompp_mpi_header_t;
@@ -49,8 +56,9 @@ extern struct ompp_mpi_stamping {
     size_t bytes;           /* of a stamp, with what is behind it */
     MPI_Datatype type;      /* one stamp */
     MPI_Op op;              /* ompp_sync_combine */
+    MPI_Op op_apart;        /* the same, for operations that go on by themselves */
     MPI_Comm receipts;      /* the world's ranks */
-    int tag_limit;
+    int tag_limit;          /* of the user's messages that stamps travel with; the next tag, the largest of MPI's, is ours */
     int ranks;              /* of the run */
     bool statuses_are_alike; /* a status of Fortran lies in memory as one of C */
     ompp_time_t exchange;   /* ns that a collective call of ours takes when nobody comes late */
@@ -76,7 +84,10 @@ typedef struct ompp_mpi_channel {
     int rank, size;       /* in the local group */
     int peers;            /* size of the group that messages go to */
     int *world;           /* [peers] ranks in the world; NULL = the same */
-    int sources;          /* topologies: neighbours that send to this rank */
+    int sources, destinations; /* topologies: neighbours that send to this rank, that it sends to */
+    int *neighbors;       /* [sources], and [destinations] behind them; NULL = none */
+    uint32_t calls;       /* collective calls whose stamps went as messages */
+    bool parted;          /* one of these did not come: none are sent or awaited on this channel */
     bool inter, topology;
     bool asks;              /* atomic: a message has come whose sender may have to wait for its receiver */
     ompp_mpi_passing_t passing;
@@ -165,6 +176,18 @@ ompp_mpi_receipt_t *ompp_mpi_stamp_send(ompp_mpi_channel_t *channel, int dest, i
 /** \brief Sends a stamp without its calling itself a message of the user: own tags. */
 void ompp_mpi_stamp_post(MPI_Comm own, int dest, int tag, ompp_time_t t);
 
+/** \brief Sends what message says now, in a collective call on the channel with this number. */
+void ompp_mpi_stamp_pass(ompp_mpi_channel_t *channel, int dest, uint32_t call, const unsigned char *message);
+
+/**
+ * \brief Receives that. Those of calls before, which failed, are passed over.
+ * \param[in] limit_seconds  0 = only when it is there.
+ */
+bool ompp_mpi_stamp_expect(ompp_mpi_channel_t *channel, int source, uint32_t call, double limit_seconds, unsigned char *message);
+
+/** \brief Adds the stamp in other to that in message. */
+void ompp_mpi_stamp_add(unsigned char *message, unsigned char *other);
+
 /**
  * \brief The stamp of a message that has been received: adds it to sum (a stamp), and gives the receipt.
  * \param[in] begin  when this thread began to wait for it.
@@ -176,8 +199,15 @@ void ompp_mpi_stamp_post(MPI_Comm own, int dest, int tag, ompp_time_t t);
 bool ompp_mpi_stamp_claim(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, double limit_seconds,
                           const unsigned char *moment, unsigned char *sum, unsigned *flags);
 
-/** \brief The stamp of a message that is there and stays: the receive will claim the same. */
-bool ompp_mpi_stamp_peek(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, unsigned char *sum, unsigned *flags);
+/** \brief The same of a message that was matched: how long its sender waits until it is received will not be seen. */
+bool ompp_mpi_stamp_match(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, unsigned char *sum, unsigned *flags);
+
+/**
+ * \brief The stamp of a message that is there and stays: the receive will claim the same.
+ * \param[in] received  it has been received; otherwise its sender may wait for that, and gets its receipt then.
+ */
+bool ompp_mpi_stamp_peek(ompp_mpi_channel_t *channel, int source, int tag, bool received, ompp_time_t begin, unsigned char *sum,
+                         unsigned *flags);
 
 /** \return the calling thread's state at t, to be freed with ompp_mpi_stamp_free(). */
 unsigned char *ompp_mpi_stamp_moment(ompp_time_t t);
@@ -188,7 +218,7 @@ static inline bool ompp_mpi_asks(const ompp_mpi_channel_t *channel)
     return __atomic_load_n(&channel->asks, __ATOMIC_RELAXED);
 }
 
-/** \brief Whether the stamp of a message is here that has not been received: it was probed, or acknowledged. */
+/** \brief Whether the stamp of a message is here that has been acknowledged, and not received yet. */
 bool ompp_mpi_stamp_is_held(ompp_mpi_channel_t *channel, int source, int tag);
 
 /** \brief In a call in which MPI makes progress: lets it, so that what has been sent is seen. */
@@ -349,11 +379,24 @@ void ompp_mpi_gathering_before(ompp_mpi_stamp_t *stamp, MPI_Comm own);
 /** \brief After it, when it was good. */
 void ompp_mpi_gathering_after(ompp_mpi_stamp_t *stamp, MPI_Comm own, bool good);
 
-/** \brief What MPI combines stamps with: into becomes both, and this rank knows both. */
-void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other);
+/** \brief What MPI combines stamps with: into becomes both. \param[in] known  in a blocking operation: this rank waits for both. */
+void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other, bool known);
 
 /** \brief A non-blocking one is complete: adds what it waited for to sum. */
 bool ompp_mpi_collective_done(ompp_mpi_request_t *request, unsigned char *sum);
+
+/* ---- Collective calls whose stamps go as messages (mpi_stamp_neighbor.c) ----------------------------------------------- */
+
+/** \return whether the stamps of a call do. */
+static inline bool ompp_mpi_neighbors(const ompp_mpi_stamp_t *s)
+{
+    return s->op == OMPP_MPI_STAMP_COLL &&
+           (s->order == OMPP_MPI_ORDER_NEIGHBOR || (s->order == OMPP_MPI_ORDER_CHAIN && OMPP_MPI_SCAN_IS_CHAIN));
+}
+
+void ompp_mpi_neighbors_before(ompp_mpi_stamp_t *stamp);
+/** \brief After a call that was good: what it has waited for is in stamp->stamp; stamp->passes: it is not known. */
+void ompp_mpi_neighbors_after(ompp_mpi_stamp_t *stamp);
 
 /* ---- Windows (mpi_stamp_window.c) ----------------------------------------------------------------------------------- */
 

@@ -153,7 +153,7 @@ static void remove_posted(ompp_mpi_request_t *r)
 
 void ompp_mpi_request_posted(ompp_mpi_request_t *r)
 {
-    /* A message that was probed has had its receipt; which of several messages this one receives is not known. */
+    /* One that is here may have had its receipt; which of several messages this one receives is not known. */
     if (r->peer < 0 || r->tag < 0 || ompp_mpi_stamp_is_held(r->channel, r->peer, r->tag)) return;
     pthread_mutex_lock(&posted.lock);
     add_posted(r);
@@ -547,8 +547,8 @@ static bool peek_at(const ompp_mpi_request_t *r, const MPI_Status *status, ompp_
     if (r->kind != OMPP_MPI_PENDING_RECEIVE || r->cancelled) return false;
     if (is_wild(r) && !status) return false;
     if (r->peer == MPI_ANY_SOURCE && r->channel->peers > 1) *flags |= OMPP_WHATIF_F_WILDCARD;
-    return ompp_mpi_stamp_peek(r->channel, is_wild(r) ? status->MPI_SOURCE : r->peer, is_wild(r) ? status->MPI_TAG : r->tag, begin, sum,
-                               flags);
+    return ompp_mpi_stamp_peek(r->channel, is_wild(r) ? status->MPI_SOURCE : r->peer, is_wild(r) ? status->MPI_TAG : r->tag, true, begin,
+                               sum, flags);
 }
 
 void ompp_mpi_ask_after(ompp_mpi_stamp_t *stamp, bool good)

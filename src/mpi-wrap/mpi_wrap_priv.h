@@ -347,6 +347,7 @@ typedef struct {
     bool fortran; /* what is given by address is Fortran's */
     bool typed;   /* count and type are there */
     bool commed;  /* comm is */
+    bool even;    /* collective call with data, of which all ranks have the same count */
     MPI_Comm comm;
     MPI_Win win;
     MPI_Group group;
@@ -377,7 +378,7 @@ typedef struct {
 /** \brief Whether the bytes of a call that was good matter for the clocks. */
 static inline bool ompp_mpi_stamp_needs_bytes(const ompp_mpi_stamp_t *stamp)
 {
-    return stamp->op == OMPP_MPI_STAMP_COLL && (stamp->order == OMPP_MPI_ORDER_FROM_ROOT || stamp->order == OMPP_MPI_ORDER_TO_ROOT);
+    return stamp->even || (stamp->op == OMPP_MPI_STAMP_COLL && stamp->order != OMPP_MPI_ORDER_ALL);
 }
 
 /** What the byte rule of a call counts into ompp_values, all of it, into its stamp. */

@@ -1,0 +1,75 @@
+/**
+ * \file
+ * Stamps of blocking collective calls in which ranks wait for some others only: they go as messages, which nobody waits for but those who
+ * have waited for their sender in the user's call.
+ *
+ * In a neighbourhood each rank sends before the user's call, to those that the user's data go to, and receives after it. In a scan it waits
+ * for the rank before it, which has waited for others: after the user's call it receives what all of them are to be waited for, adds its own,
+ * and sends that to the next one.
+ *
+ * All calls on a channel have a number, the same on all its ranks: stamps of a call that MPI refused are passed over.
+ */
+#include "mpi-wrap/mpi_stamp_priv.h"
+
+void ompp_mpi_neighbors_before(ompp_mpi_stamp_t *s)
+{
+    ompp_mpi_channel_t *c = s->channel;
+
+    c->calls++;
+    if (c->parted || (s->order == OMPP_MPI_ORDER_NEIGHBOR && !c->neighbors)) return;
+    s->stamp = ompp_mpi_stamp_moment(s->begin);
+    if (!s->stamp || s->order != OMPP_MPI_ORDER_NEIGHBOR) return;
+    for (int i = 0; i < c->destinations; i++) ompp_mpi_stamp_pass(c, c->neighbors[c->sources + i], c->calls, s->stamp);
+}
+
+/* Adds to sum what comes from others. \param[in] data  they have sent some, so stamps before. \return false = not all has come. */
+static bool receive(ompp_mpi_channel_t *c, const int *sources, int number, bool data, unsigned char *sum)
+{
+    unsigned char *other = ompp_mpi_stamp_new();
+    bool all = other != NULL;
+
+    for (int i = 0; i < number && all; i++) {
+        all = ompp_mpi_stamp_expect(c, sources[i], c->calls, data ? OMPP_MPI_STAMP_LIMIT_S : 0, other);
+        if (all) ompp_mpi_stamp_add(sum, other);
+    }
+    c->parted |= !all && data;
+    ompp_mpi_stamp_free(other);
+    return all;
+}
+
+/* What the call has not waited for is not to be adopted. */
+static void forget(ompp_mpi_stamp_t *s, bool waited)
+{
+    ompp_mpi_stamp_free(s->stamp);
+    s->stamp = NULL;
+    s->passes = waited;
+}
+
+static void chain_after(ompp_mpi_stamp_t *s)
+{
+    ompp_mpi_channel_t *c = s->channel;
+    const int before = c->rank - 1;
+    bool all = true;
+
+    if (!s->bytes) { /* nobody has waited */
+        forget(s, false);
+        return;
+    }
+    if (s->stamp && c->rank > 0) all = receive(c, &before, 1, true, s->stamp);
+    if (s->stamp && c->rank < c->size - 1) ompp_mpi_stamp_pass(c, c->rank + 1, c->calls, s->stamp);
+    if (c->rank == 0 || !all || !s->stamp) forget(s, c->rank > 0);
+}
+
+void ompp_mpi_neighbors_after(ompp_mpi_stamp_t *s)
+{
+    const ompp_mpi_channel_t *c = s->channel;
+
+    if (s->passes) return;
+    if (s->order == OMPP_MPI_ORDER_CHAIN) {
+        chain_after(s);
+        return;
+    }
+    if (!c->topology) return;
+    if (c->sources == 0) forget(s, false);
+    else if (!s->stamp || !receive(s->channel, c->neighbors, c->sources, s->bytes > 0, s->stamp)) forget(s, true);
+}
