@@ -443,6 +443,142 @@ static void polling(void)
     }
 }
 
+/* Ranks wait for their neighbours on a ring, and these for theirs in the next round. Rank 1 is slower than all others. */
+static void neighbors(void)
+{
+    const int periodic = 1;
+    double x = rank, ghost[2];
+    MPI_Comm ring;
+
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &ring);
+    for (int i = 0; i < run.rounds; i++) {
+        OMPP_PROGRESS("round");
+        if (rank == 1) region("a", 6.1);
+        else region("b", 1.9 + 0.7 * ((i + rank) % 3));
+        MPI_Neighbor_allgather(&x, 1, MPI_DOUBLE, ghost, 1, MPI_DOUBLE, ring);
+    }
+    MPI_Comm_free(&ring);
+}
+
+/* Ranks wait for those before them, which are ahead as far as they like. */
+static void scans(void)
+{
+    double x = rank, sum;
+
+    for (int i = 0; i < run.rounds; i++) {
+        OMPP_PROGRESS("round");
+        region(rank == 1 ? "a" : "b", rank == 1 ? 4.3 : 0.7 + 0.9 * rank);
+        MPI_Scan(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        region("c", rank == 0 ? 5.9 : 1.9);
+        MPI_Exscan(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+}
+
+/* The sender goes on when its message is received, 3 ms after it was found. */
+static void probing(void)
+{
+    double x = rank;
+
+    for (int i = 0; i < run.rounds; i++) {
+        OMPP_PROGRESS("round");
+        if (rank == 1) {
+            region("a", 1);
+            MPI_Ssend(&x, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
+            region("b", 3);
+        } else {
+            MPI_Probe(1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            region("c", 3);
+            MPI_Recv(&x, 1, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+    }
+}
+
+static void matched(void)
+{
+    double x = rank;
+    MPI_Message message;
+
+    for (int i = 0; i < run.rounds; i++) {
+        region("a", 1 + rank);
+        if (rank == 1) {
+            MPI_Ssend(&x, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
+        } else {
+            MPI_Mprobe(1, 1, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+            MPI_Mrecv(&x, 1, MPI_DOUBLE, &message, MPI_STATUS_IGNORE);
+        }
+    }
+}
+
+/* Nobody waits where there are no data. */
+static void empty(void)
+{
+    double x = rank, sum = 0;
+
+    for (int i = 0; i < run.rounds; i++) {
+        region("a", 1 + rank);
+        MPI_Allreduce(&x, &sum, 0, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+}
+
+static void empty_scan(void)
+{
+    double x = rank, sum = 0;
+
+    for (int i = 0; i < run.rounds; i++) {
+        region("a", 1 + rank);
+        MPI_Scan(&x, &sum, 0, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+}
+
+/* When the rest of a large message goes depends on the sender's next call. */
+static void buffered(void)
+{
+    enum { WORDS = 20000 };
+    static double data[WORDS];
+    static char room[2 * sizeof data + 2 * MPI_BSEND_OVERHEAD];
+    void *buffer;
+    int bytes;
+
+    MPI_Buffer_attach(room, sizeof room);
+    for (int i = 0; i < run.rounds; i++) {
+        region("a", 1 + rank);
+        if (rank == 1) MPI_Bsend(data, WORDS, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
+        else MPI_Recv(data, WORDS, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Buffer_detach(&buffer, &bytes);
+}
+
+/* Ranks wait for those of the other group. */
+static void groups(void)
+{
+    double x = rank, sum;
+    MPI_Comm own, both;
+
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &own);
+    MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, 1 - rank % 2, 5, &both);
+    for (int i = 0; i < run.rounds; i++) {
+        region("a", 1 + rank);
+        MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, both);
+    }
+    MPI_Comm_free(&both);
+    MPI_Comm_free(&own);
+}
+
+/* No stamps go with messages that have the largest tag of all. */
+static void largest(void)
+{
+    const int peer = rank ^ 1;
+    int *tag, found;
+    double x = rank, y;
+
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &tag, &found);
+    for (int i = 0; i < run.rounds; i++) {
+        region("a", 1 + rank);
+        MPI_Sendrecv(&x, 1, MPI_DOUBLE, peer, *tag, &y, 1, MPI_DOUBLE, peer, *tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
 /* Messages alone: no progress point, and no collective call that could serve as one. */
 static void silent(void)
 {
@@ -465,6 +601,8 @@ int main(int argc, char **argv)
                  {"above", above}, {"below", below},
                  {"epochs", epochs}, {"asking", asking}, {"made", made}, {"any", any}, {"some", some},
                  {"overlap", overlap}, {"polling", polling}, {"silent", silent},
+                 {"neighbors", neighbors}, {"scans", scans}, {"probing", probing}, {"matched", matched}, {"empty", empty},
+                 {"empty-scan", empty_scan}, {"buffered", buffered}, {"groups", groups}, {"largest", largest},
                  {"crossing", crossing}, {"collectives", collectives}, {"ahead", ahead}, {"seldom", seldom}};
 
     MPI_Init(&argc, &argv);

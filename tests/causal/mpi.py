@@ -114,14 +114,41 @@ def open_order(verdict, scratch, program):
             verdict.check(flag in found[region, 1000].flags, "%s: flags of %s are %s" % (name, region, found[region, 1000].flags))
 
 
+def uses_open_mpi(scratch):
+    return re.search("Open ?(MPI|RTE)", harness.execute([harness.mpirun(), "--version"], scratch.path).out)
+
+
 def started(scratch, program):
     """With Open MPI a persistent send is over when its receiver waits, not when that starts its own requests: a in half its time saves 17.8 %
     then, and 26.4 % where the send is over at once. Our own messages must not bring MPI on in between."""
-    is_open = re.search("Open ?(MPI|RTE)", harness.execute([harness.mpirun(), "--version"], scratch.path).out)
-    expected = 0.178 if is_open else 0.264
+    expected = 0.178 if uses_open_mpi(scratch) else 0.264
     seconds, outcome = validation.execute(scratch, program, case("persistent", 30), OMPP_CAUSAL="virtual")
     found = validation.predictions(outcome.profile(), seconds)["a", 500]
     return [] if abs(found.gain - expected) < 0.03 else ["persistent, a in half its time: %s, not %.3f" % (str(found), expected)], 1
+
+
+def others_only(scratch, program):
+    """Where ranks wait for some others only, ours wait for no more of them, and take no time: gains as of programs that were changed so. Who
+    has sent synchronously waits until its message is received, and not until it is probed for. Scans are chains with Open MPI."""
+    off, compared = [], 0
+    for name, ranks, region, gain, seconds in (("neighbors", 4, "a", 0.478, 0), ("scans", 4, "c", 0.204, 0.16), ("probing", 2, "c", 1.5 / 7, 0)):
+        if name == "scans" and not uses_open_mpi(scratch):
+            continue
+        compared += 1
+        took, outcome = validation.execute(scratch, program, validation.Case("mpi", name, {}, ranks, 20), OMPP_CAUSAL="virtual")
+        found = validation.predictions(outcome.profile(), took)[region, 500]
+        if abs(found.gain - gain) > 0.04 or (seconds and took > seconds):
+            off.append("%s, %s in half its time: %s, not %.3f, in %.3f sec" % (name, region, str(found), gain, took))
+    return off, compared
+
+
+def not_followed(verdict, scratch, program):
+    """What is not followed as it is, and says so."""
+    for name, flag in (("matched", "overlap"), ("buffered", "overlap"), ("empty", "lost"), ("empty-scan", "lost"), ("groups", "lost"),
+                       ("largest", "lost")):
+        seconds, outcome = validation.execute(scratch, program, validation.Case("mpi", name, {}, 2, 8), OMPP_CAUSAL="virtual")
+        found = validation.predictions(outcome.profile(), seconds)["a", 1000]
+        verdict.check(flag in found.flags and seconds < 1, "%s: flags of a are %s, %.3f sec" % (name, found.flags, seconds))
 
 
 def experiment(scratch, program, name, region, rounds=20, permille=1000):
@@ -276,6 +303,8 @@ def main():
     ahead(verdict, scratch, program)
     seldom(verdict, scratch, program)
     open_order(verdict, scratch, program)
+    not_followed(verdict, scratch, program)
+    verdict.timed(lambda: others_only(scratch, program))
     verdict.timed(lambda: started(scratch, program))
     verdict.timed(lambda: inner(scratch, program))
     verdict.timed(lambda: made(scratch, program))
