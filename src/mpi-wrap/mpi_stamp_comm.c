@@ -433,7 +433,8 @@ void ompp_mpi_stamp_finish(double limit_seconds)
     all = ompp_mpi_stamp_new();
     if (mine && all) {
         ompp_mpi_collective_stamp(ompp_mpi_stamp_of(mine), begin);
-        if (PMPI_Iallreduce(ompp_mpi_stamp_of(mine), ompp_mpi_stamp_of(all), 1, s->type, s->op_apart, channels.own, &request) == MPI_SUCCESS) {
+        if (PMPI_Iallreduce(ompp_mpi_stamp_of(mine), ompp_mpi_stamp_of(all), 1, s->type, s->op_apart, channels.own, &request) ==
+            MPI_SUCCESS) {
             /* Buffers of an operation that goes on are left to it. */
             if (!ompp_mpi_stamp_complete(&request, limit_seconds)) return;
             ompp_mpi_adopt(ompp_mpi_stamp_of(all), begin, OMPP_SYNC_ALL, 0);

@@ -3,9 +3,9 @@
  * Stamps of blocking collective calls in which ranks wait for some others only: they go as messages, which nobody waits for but those who
  * have waited for their sender in the user's call.
  *
- * In a neighbourhood each rank sends before the user's call, to those that the user's data go to, and receives after it. In a scan it waits
- * for the rank before it, which has waited for others: after the user's call it receives what all of them are to be waited for, adds its own,
- * and sends that to the next one.
+ * In a neighbourhood each rank sends before the user's call, to those that the user's data go to, and receives after it. In a scan it has
+ * waited for the rank before it, which has waited for others: after the user's call it receives the clocks of all of them, adds its own, and
+ * sends that to the next one.
  *
  * All calls on a channel have a number, the same on all its ranks: stamps of a call that MPI refused are passed over.
  */

@@ -129,10 +129,11 @@ def started(scratch, program):
 
 def others_only(scratch, program):
     """Where ranks wait for some others only, ours wait for no more of them, and take no time: gains as of programs that were changed so. Who
-    has sent synchronously waits until its message is received, and not until it is probed for. Scans are chains with Open MPI."""
+    has sent synchronously waits until its message is received, and not until it is probed for. Scans are chains with Open MPI; with MPICH more
+    ranks than processors do not wait as they should."""
     off, compared = [], 0
     for name, ranks, region, gain, seconds in (("neighbors", 4, "a", 0.478, 0), ("scans", 4, "c", 0.204, 0.16), ("probing", 2, "c", 1.5 / 7, 0)):
-        if name == "scans" and not uses_open_mpi(scratch):
+        if ranks > 2 and not uses_open_mpi(scratch):
             continue
         compared += 1
         took, outcome = validation.execute(scratch, program, validation.Case("mpi", name, {}, ranks, 20), OMPP_CAUSAL="virtual")
