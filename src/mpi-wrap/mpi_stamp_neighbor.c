@@ -4,12 +4,15 @@
  * have waited for their sender in the user's call.
  *
  * In a neighbourhood each rank sends before the user's call, to those that the user's data go to, and receives after it. In a scan it has
- * waited for the rank before it, which has waited for others: after the user's call it receives the clocks of all of them, adds its own, and
+ * waited for the rank before it, which has waited for others: after the call it receives the clocks of all of them, adds its own, and
  * sends that to the next one.
  *
  * All calls on a channel have a number, the same on all its ranks: stamps of a call that MPI refused are passed over.
  */
 #include "mpi-wrap/mpi_stamp_priv.h"
+
+/* Without data MPI need not have waited for the others: what they have sent is awaited for a moment only. */
+#define UNSURE_S 0.0003
 
 void ompp_mpi_neighbors_before(ompp_mpi_stamp_t *s)
 {
@@ -22,14 +25,14 @@ void ompp_mpi_neighbors_before(ompp_mpi_stamp_t *s)
     for (int i = 0; i < c->destinations; i++) ompp_mpi_stamp_pass(c, c->neighbors[c->sources + i], c->calls, s->stamp);
 }
 
-/* Adds to sum what comes from others. \param[in] data  they have sent some, so stamps before. \return false = not all has come. */
+/* Adds to sum what comes from others. \param[in] data  they have sent some, so stamps as well. \return false = not all has come. */
 static bool receive(ompp_mpi_channel_t *c, const int *sources, int number, bool data, unsigned char *sum)
 {
     unsigned char *other = ompp_mpi_stamp_new();
     bool all = other != NULL;
 
     for (int i = 0; i < number && all; i++) {
-        all = ompp_mpi_stamp_expect(c, sources[i], c->calls, data ? OMPP_MPI_STAMP_LIMIT_S : 0, other);
+        all = ompp_mpi_stamp_expect(c, sources[i], c->calls, data ? OMPP_MPI_STAMP_LIMIT_S : UNSURE_S, other);
         if (all) ompp_mpi_stamp_add(sum, other);
     }
     c->parted |= !all && data;
