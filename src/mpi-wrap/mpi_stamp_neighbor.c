@@ -11,6 +11,8 @@
  */
 #include "mpi-wrap/mpi_stamp_priv.h"
 
+#include <string.h>
+
 /* Without data MPI need not have waited for the others: what they have sent is awaited for a moment only. */
 #define UNSURE_S 0.0003
 
@@ -54,13 +56,13 @@ static void chain_after(ompp_mpi_stamp_t *s)
     const int before = c->rank - 1;
     bool all = true;
 
-    if (!s->bytes) { /* nobody has waited */
+    if (!s->bytes && c->size > 1) { /* nobody has waited */
         forget(s, false);
         return;
     }
     if (s->stamp && c->rank > 0) all = receive(c, &before, 1, true, s->stamp);
     if (s->stamp && c->rank < c->size - 1) ompp_mpi_stamp_pass(c, c->rank + 1, c->calls, s->stamp);
-    if (c->rank == 0 || !all || !s->stamp) forget(s, c->rank > 0);
+    if (!all || !s->stamp) forget(s, c->rank > 0);
 }
 
 void ompp_mpi_neighbors_after(ompp_mpi_stamp_t *s)
@@ -72,7 +74,7 @@ void ompp_mpi_neighbors_after(ompp_mpi_stamp_t *s)
         chain_after(s);
         return;
     }
-    if (!c->topology) return;
+    if (s->stamp) memset(ompp_mpi_stamp_of(s->stamp), 0, ompp_mpi_stamping_state.bytes); /* the own one was for the others */
     if (c->sources == 0) forget(s, false);
     else if (!s->stamp || !receive(s->channel, c->neighbors, c->sources, s->bytes > 0, s->stamp)) forget(s, true);
 }

@@ -212,9 +212,15 @@ static void task(ompp_sync_task_t what, uint64_t which, uint64_t other, ompp_tim
     (void)what, (void)which, (void)other, (void)t;
 }
 
+static void doubt(unsigned flags)
+{
+    (void)flags;
+}
+
 static const ompp_sync_subscriber_t clocks = {
     .stamp_size = sizeof(fake_stamp_t), .stamp = make_stamp, .combine = combine_stamps, .adopt = adopt_stamp, .pay = pay,
-    .clock = set_clock, .alone = say_nothing, .publish = in_process, .wait = in_process, .resume = in_process, .task = task, .rests = rests, .rests_until = rests_until, .hold = hold, .spend = spend};
+    .clock = set_clock, .alone = say_nothing, .publish = in_process, .wait = in_process, .resume = in_process, .task = task, .rests = rests, .rests_until = rests_until, .hold = hold, .spend = spend,
+    .doubt = doubt};
 
 FAKE_API void fake_mark(int64_t mark)
 {
