@@ -31,12 +31,13 @@ static const char *const left_alone[] = {
     "libc.so",    "libc-",      "libpthread", "ld-linux",  "linux-vdso", "libdl",      "libm.so",  "librt",      "libgcc_s",
     "libgomp",    "libomp.",    "libomp-",    "libiomp5",  "libmpi",     "libopen-",   "libpmi",   "libprte",    "libevent",
     "libhwloc",   "libucp",     "libucs",     "libuct",    "libucm",     "libfabric",  "libpsm",   "libibverbs", "librdmacm",
+    "libhcoll",   "libsharp",  "libucc",     "libnccl",    "libcuda",    "libjemalloc", "libtcmalloc", "libmimalloc",
     "mca_",       "libompp",    "libcoz",     "libpapi",   "libpfm",     "libasan",    "libtsan",  "libomptarget",
 };
 
 #ifdef SLOT_CALL
 
-#define MAX_CALLERS 4 /* of the rows that are given */
+#define MAX_CALLERS 6 /* of the rows that are given */
 
 /* The module that is being looked at. */
 typedef struct {

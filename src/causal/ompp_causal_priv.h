@@ -155,6 +155,7 @@ typedef struct {
     _Atomic ompp_time_t rest_begin;
     _Atomic(ompp_causal_thread_t *) threads;
     _Atomic uint64_t overtaken[OMPP_WHATIF_FLAG_NUM][OMPP_CLOCKS_SLOTS]; /* times that the order would have changed, since the set */
+    _Atomic uint64_t doubted[OMPP_WHATIF_FLAG_NUM]; /* the same, of all slots */
     _Atomic uint64_t watched[OMPP_WHATIF_FLAG_NUM]; /* times that it was looked at */
     _Atomic bool flagged;     /* one was overtaken, here or elsewhere, sometime */
     _Atomic uint32_t flags;   /* OMPP_WHATIF_F_* of all regions */
@@ -342,8 +343,8 @@ void ompp_causal_calibrate(void);
 ompp_time_t ompp_causal_spent(void);
 void ompp_causal_spend(ompp_time_t ns);
 
-/** \brief ompp_sync_doubt(): all slots are flagged. */
-void ompp_causal_doubt(unsigned flags);
+/** \brief ompp_sync_doubt(): of all slots. */
+void ompp_causal_doubt(unsigned flags, bool happened);
 
 /* ---- Objects (ompp_causal_objects.c) ---------------------------------------------------------------------------------- */
 
@@ -459,6 +460,8 @@ void ompp_causal_chase(ompp_causal_thread_t *self);
  * \param[in] flag_bit  OMPP_WHATIF_BIT_*: what decides.
  */
 void ompp_causal_watch_order(const ompp_causal_thread_t *self, const ompp_stamp_t *before, unsigned flag_bit);
+/** \return with delays: the present slot, in a set, if the thread would come before that in the faster program. */
+uint16_t ompp_causal_overtakes(const ompp_causal_thread_t *self, const ompp_stamp_t *before);
 
 /** \return whether the order of any experiment was not that of the program without delays. */
 bool ompp_causal_any_reordered(void);

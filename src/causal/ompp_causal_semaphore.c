@@ -1,6 +1,9 @@
 /*
  * Semaphores. Posts are taken in the order in which they came: of a thread that has taken one, the number of those that are still there
- * says which one it was. What the semaphore had at first needs nobody who posts.
+ * says which one it was, but for threads that take one at the same moment, each of which gets another one here. What the semaphore had at
+ * first needs nobody who posts.
+ *
+ * Posts that would come in another order matter when others take them, or when the one that takes them works in between.
  */
 #include "causal/ompp_causal_object.h"
 
@@ -8,27 +11,39 @@
 
 #define SEMAPHORES 256u /* whose posts are remembered */
 
+#define AT_ONCE_NS 20000u /* between two posts that a thread takes: it has not worked */
+
+typedef struct {
+    ompp_stamp_t stamp;
+    uint16_t overtaken; /* slots for which it would come before the one before it */
+    bool taken;
+} post_t;
+
 struct ompp_causal_posts {
     uint64_t number; /* so far */
-    ompp_stamp_t last[OMPP_CAUSAL_POSTS];
+    const ompp_causal_thread_t *taker; /* of the latest one that was taken, */
+    ompp_time_t taken;                 /* then */
+    post_t last[OMPP_CAUSAL_POSTS];
 };
 
 static _Atomic unsigned nsemaphores;
 
 static ompp_causal_posts_t *posts_of(ompp_causal_object_t *o)
 {
-    if (o->posts || atomic_fetch_add(&nsemaphores, 1) >= SEMAPHORES) return o->posts;
-    void *posts = mmap(NULL, sizeof *o->posts, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    o->posts = posts == MAP_FAILED ? NULL : posts;
+    if (!o->posts && atomic_load(&nsemaphores) < SEMAPHORES) {
+        atomic_fetch_add(&nsemaphores, 1);
+        void *posts = mmap(NULL, sizeof *o->posts, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        o->posts = posts == MAP_FAILED ? NULL : posts;
+    }
+    if (o->posts && o->used == 0) o->posts->number = 0, o->posts->taker = NULL; /* the record was another one's */
     return o->posts;
 }
 
-/* Would this thread, at this, come before one that was here already? */
-static void watch(const ompp_causal_thread_t *self, const ompp_stamp_t *before)
+/* Slots for which the thread, at this, would come before one that was here already. */
+static uint16_t overtakes(const ompp_causal_thread_t *self, const ompp_stamp_t *before)
 {
-    if (ompp_causal.rule.delays) ompp_causal_watch_order(self, before, OMPP_WHATIF_BIT_LOCK);
-    else
-        ompp_causal_watch(OMPP_WHATIF_BIT_LOCK, ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, before, OMPP_CAUSAL_TOLERANCE));
+    if (ompp_causal.rule.delays) return ompp_causal_overtakes(self, before);
+    return ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, before, OMPP_CAUSAL_TOLERANCE);
 }
 
 void ompp_causal_post(ompp_causal_thread_t *self, uint64_t semaphore, ompp_time_t t)
@@ -36,35 +51,58 @@ void ompp_causal_post(ompp_causal_thread_t *self, uint64_t semaphore, ompp_time_
     ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_SEMAPHORE, semaphore, true);
     ompp_causal_posts_t *posts = o ? posts_of(o) : NULL;
 
+    if (!o) return;
+    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
     if (posts) {
-        if (o->used == 0) posts->number = 0; /* the record was another one's */
-        ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
-        watch(self, &o->stamp[0]);
-        ompp_stamp_copy(&o->stamp[0], &self->own);
-        ompp_stamp_copy(&posts->last[posts->number++ % OMPP_CAUSAL_POSTS], &self->own);
-        o->used = t;
+        post_t *post = &posts->last[posts->number++ % OMPP_CAUSAL_POSTS];
+        post->overtaken = overtakes(self, &o->stamp[0]);
+        post->taken = false;
+        ompp_stamp_copy(&post->stamp, &self->own);
     }
-    if (o) ompp_causal_unlock(&o->lock);
+    ompp_stamp_copy(&o->stamp[0], &self->own);
+    o->used = t;
+    ompp_causal_unlock(&o->lock);
+}
+
+/* The post that was taken while so many were left behind it; NULL = one of those that were there at first, or it is too long ago. */
+static post_t *take(ompp_causal_posts_t *posts, unsigned left)
+{
+    for (unsigned i = left; i < OMPP_CAUSAL_POSTS && i < posts->number; i++) {
+        post_t *post = &posts->last[(posts->number - 1 - i) % OMPP_CAUSAL_POSTS];
+        if (post->taken) continue;
+        post->taken = true;
+        return post;
+    }
+    return NULL;
 }
 
 bool ompp_causal_take(ompp_causal_thread_t *self, uint64_t semaphore, ompp_time_t t)
 {
     ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_SEMAPHORE, semaphore, true);
     ompp_causal_posts_t *posts = o ? posts_of(o) : NULL;
+    const ompp_time_t begin = self->clocks.waiting ? self->clocks.waiting : t;
     const unsigned left = self->left;
     bool found = false;
 
     self->left = 0;
+    if (!o) return false;
+    uint16_t slots = overtakes(self, &o->stamp[1]);
+    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, begin);
+    ompp_clocks_combine(&o->stamp[1], &self->own);
     if (posts) {
-        if (o->used == 0) posts->number = 0;
-        watch(self, &o->stamp[1]);
-        ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.waiting ? self->clocks.waiting : t);
-        ompp_clocks_combine(&o->stamp[1], &self->own);
-        found = left < posts->number && left < OMPP_CAUSAL_POSTS;
-        if (found) ompp_stamp_copy(&self->other, &posts->last[(posts->number - 1 - left) % OMPP_CAUSAL_POSTS]);
-        o->used = t;
+        const post_t *post = take(posts, left);
+        const bool at_once = posts->taker == self && begin < posts->taken + AT_ONCE_NS;
+        found = post != NULL;
+        if (found) ompp_stamp_copy(&self->other, &post->stamp);
+        if (found && !at_once) slots |= post->overtaken;
+        posts->taker = self;
+        posts->taken = t;
+    } else if (o->stamp[0].t > 0) {
+        ompp_stamp_copy(&self->other, &o->stamp[0]);
+        found = true;
     }
-    if (!posts || (left >= OMPP_CAUSAL_POSTS && left < posts->number)) self->lost++;
-    if (o) ompp_causal_unlock(&o->lock);
+    ompp_causal_watch(OMPP_WHATIF_BIT_LOCK, slots);
+    o->used = t;
+    ompp_causal_unlock(&o->lock);
     return found;
 }

@@ -270,11 +270,19 @@ static void do_depend(ompp_causal_thread_t *self, uint64_t task, uint64_t other,
     if (!followed) ompp_causal_watch(OMPP_WHATIF_BIT_LOST, OMPP_CAUSAL_ALL_SLOTS);
 }
 
+static bool is_one_of_several(void)
+{
+    const ompp_causal_thread_t *first = atomic_load(&ompp_causal.threads);
+
+    return first && first->next;
+}
+
 /* Its creator runs it, whoever is free: who would be, and what else they would take meanwhile, is not gone through again. */
 static void run_at_once(ompp_causal_thread_t *self)
 {
     ompp_causal_spoil_order(self);
-    if (!ompp_causal.rule.delays) ompp_causal_watch(OMPP_WHATIF_BIT_TASK, OMPP_CAUSAL_ALL_SLOTS);
+    if (!ompp_causal.rule.delays && ompp_event_team() && is_one_of_several())
+        ompp_causal_watch(OMPP_WHATIF_BIT_TASK, OMPP_CAUSAL_ALL_SLOTS);
 }
 
 static void do_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
@@ -290,7 +298,7 @@ static void do_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t other, 
         ompp_causal_note_arrived(self, &flow);
     }
     const int waiting = at_barrier ? -1 : ompp_causal_flow_of(self);
-    if (!waits) run_at_once(self);
+    if (!waits && !self->waits && !ompp_causal_rests(self)) run_at_once(self);
     lock_pool();
     begin(self, task, other);
     unlock_pool();

@@ -61,7 +61,7 @@ CHUNK(loop_ull_runtime_next, unsigned long long)
     static void (*real_##name)(type *);                                                                                \
     static void name(type *counts)                                                                                     \
     {                                                                                                                  \
-        ompp_sync_doubt(OMPP_WHATIF_F_LOST);                                                                           \
+        ompp_sync_doubt(OMPP_WHATIF_F_LOST, true);                                                                     \
         real_##name(counts);                                                                                           \
     }
 
@@ -72,8 +72,10 @@ POST(doacross_ull_post, unsigned long long)
 static bool (*real_cancel)(int, bool);
 static bool cancel(int which, bool really)
 {
-    if (really) ompp_sync_doubt(OMPP_WHATIF_F_DYNAMIC);
-    return real_cancel(which, really);
+    const bool cancelled = real_cancel(which, really); /* never without OMP_CANCELLATION */
+
+    ompp_sync_doubt(OMPP_WHATIF_F_DYNAMIC, really && cancelled);
+    return cancelled;
 }
 
 /* ---- What one thread gives to all (single copyprivate) -------------------------------------------------------------- */
@@ -137,7 +139,7 @@ static void single_copy_end(void *copy)
     static void name(void (*body)(void *), void *data, void (*copy)(void *, void *), long size, long align,            \
                                  unsigned flags, unsigned long tasks, int priority, type start, type end, type step)   \
     {                                                                                                                  \
-        if (!is_told((void *)real_##name)) ompp_sync_doubt(OMPP_WHATIF_F_TASK);                                        \
+        if (!is_told((void *)real_##name)) ompp_sync_doubt(OMPP_WHATIF_F_TASK, true);                                  \
         real_##name(body, data, copy, size, align, flags, tasks, priority, start, end, step);                          \
     }
 

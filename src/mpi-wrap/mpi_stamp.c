@@ -166,7 +166,8 @@ static void doubt_buffered(const ompp_mpi_stamp_t *s)
 {
     const bool buffered = s->op == OMPP_MPI_STAMP_BSEND || s->op == OMPP_MPI_STAMP_IBSEND || s->op == OMPP_MPI_STAMP_BSEND_INIT;
 
-    if (buffered && can_send(s) && ompp_mpi_bytes_of(s->count, s->type) > OMPP_MPI_EAGER_BYTES) ompp_sync_doubt(OMPP_WHATIF_F_OVERLAP);
+    if (buffered && can_send(s) && ompp_mpi_bytes_of(s->count, s->type) > OMPP_MPI_EAGER_BYTES)
+        ompp_sync_doubt(OMPP_WHATIF_F_OVERLAP, true);
 }
 
 /* A blocking send is over. */

@@ -242,7 +242,7 @@ static void adopt(const ompp_mpi_stamp_t *s)
     const ompp_sync_remote_t kind = ompp_mpi_collective_kind(s->channel, s->order);
     const ompp_time_t limit = limit_of(s);
 
-    if (s->channel->inter || is_empty(s)) ompp_sync_doubt(OMPP_WHATIF_F_LOST);
+    if (s->channel->inter || is_empty(s)) ompp_sync_doubt(OMPP_WHATIF_F_LOST, true);
     if (s->stamp) ompp_mpi_adopt_within(ompp_mpi_stamp_of(s->stamp), s->begin, kind, limit);
     else if (s->passes) ompp_mpi_adopt(NULL, s->begin, kind, 0);
     else if (limit && ompp_event_now() - s->begin > limit) ompp_mpi_adopt_within(NULL, s->begin, kind, limit);
@@ -308,7 +308,7 @@ void ompp_mpi_collective_after(ompp_mpi_stamp_t *stamp, bool good)
         return;
     }
     /* Groups of an inter-communicator wait for each other, and not for their own ranks as in our exchange. */
-    if (good && stamp->channel && (stamp->channel->inter || is_empty(stamp))) ompp_sync_doubt(OMPP_WHATIF_F_LOST);
+    if (good && stamp->channel && (stamp->channel->inter || is_empty(stamp))) ompp_sync_doubt(OMPP_WHATIF_F_LOST, true);
     if (!r) return;
     if (good && ompp_mpi_handle(stamp, 0) != MPI_REQUEST_NULL) {
         ompp_mpi_request_put(r, ompp_mpi_handle(stamp, 0));

@@ -664,7 +664,7 @@ bool ompp_mpi_stamp_match(ompp_mpi_channel_t *channel, int source, int tag, ompp
     unsigned char *message = claim(channel, source, tag, begin, OMPP_MPI_STAMP_LIMIT_S, NULL);
 
     if (!message) return false;
-    if (header_of(message)->receipt) ompp_sync_doubt(OMPP_WHATIF_F_OVERLAP);
+    if (header_of(message)->receipt) ompp_sync_doubt(OMPP_WHATIF_F_OVERLAP, true);
     read_message(message, sum, flags);
     ompp_mpi_stamp_free(message);
     return true;

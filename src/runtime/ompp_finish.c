@@ -468,8 +468,8 @@ static void end_now(ompp_time_t t, const char *why)
     int saved_errno = errno;
 
     if (atomic_load(&ended_badly) || !stop(t)) return;
-    if (ompp_thread_self) ompp_meter_flush(ompp_thread_self);
     ompp_threads_stop(ompp_thread_self);
+    if (ompp_thread_self) ompp_meter_flush(ompp_thread_self);
     missed_threads = ompp_meter_take_over(ompp_thread_self);
     ompp_thread_self = &ompp_thread_none;
     end_badly(t, why);
@@ -546,8 +546,8 @@ void ompp_runtime_finalize(const ompp_reduce_t *reduce)
     int error = 0;
 
     if (!stop(t)) return;
-    if (ompp_thread_self) ompp_meter_end(ompp_thread_self);
     ompp_threads_stop(ompp_thread_self);
+    if (ompp_thread_self) ompp_meter_end(ompp_thread_self);
     missed_threads = ompp_meter_take_over(ompp_thread_self);
     ompp_thread_self = &ompp_thread_none;
     if (reduce && wants_reports_of("ranks")) done = report_of_rank(t, ompp_process.header->rank);

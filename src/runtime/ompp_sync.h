@@ -110,7 +110,7 @@ typedef struct {
     void (*resume)(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
     void (*task)(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t);
     void (*spend)(ompp_time_t ns);
-    void (*doubt)(unsigned flags);
+    void (*doubt)(unsigned flags, bool happened);
 } ompp_sync_subscriber_t;
 
 extern const ompp_sync_subscriber_t *ompp_sync_subscriber; /* NULL = nobody; set once, before the first thread is measured */
@@ -258,14 +258,15 @@ static inline void ompp_sync_spend(ompp_time_t ns)
 }
 
 /**
- * \brief The calling thread does something that clocks do not follow as it is.
- * \param[in] flags  OMPP_WHATIF_F_*: why results may be off, of all regions.
+ * \brief The calling thread has come to something that clocks do not follow as it is.
+ * \param[in] flags     OMPP_WHATIF_F_*: why results may be off, of all regions.
+ * \param[in] happened  false: it could have happened, and has not. What is rare among these raises no flag.
  */
-static inline void ompp_sync_doubt(unsigned flags)
+static inline void ompp_sync_doubt(unsigned flags, bool happened)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
-    if (__builtin_expect(s != 0, 0)) s->doubt(flags);
+    if (__builtin_expect(s != 0, 0)) s->doubt(flags, happened);
 }
 
 /** \brief No clocks travel between the ranks of this run: what one knows by itself is no result. \param[in] why  for the report; copied. */

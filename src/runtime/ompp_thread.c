@@ -419,7 +419,8 @@ ompp_thread_t *ompp_thread_take_place(ompp_thread_t *thread, ompp_seat_t place)
 
 /*
  * The thread is inside for good, if it is outside of events. Its own changes of the guard are not atomic: one that is under way stores
- * a value that differs from this one, and ompp_thread_is_stopped() says so after a pause.
+ * a value that differs from this one, as ompp_thread_is_stopped() sees after a pause, unless the thread loses its processor between two
+ * instructions for longer than that.
  */
 static void try_to_stop(ompp_thread_t *thread)
 {

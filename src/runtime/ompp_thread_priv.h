@@ -125,7 +125,7 @@ ompp_off_t ompp_stack_new_slow(ompp_thread_t *thread);
 void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t);
 
 /**
- * \brief At the end of measurement: threads but self have no events any more. Those that are inside one are waited for, 10 ms at most
+ * \brief At the end of measurement: threads but self have no events any more. Those that are inside one are waited for, 20 ms at most
  *        for all of them: what they have written is read next, and must be whole. OpenMP's threads tell the end of their last barrier
  *        when they next look, not before the program ends.
  */
@@ -248,8 +248,12 @@ static inline void ompp_guard_drop(ompp_thread_t *thread)
 /** \brief First statement of every event: false when this thread is inside the runtime already. */
 static inline bool ompp_guard_enter(ompp_thread_t *thread)
 {
-    if (__builtin_expect(ompp_is_inside(thread), 0)) return false;
-    ompp_guard_take(thread);
+    const unsigned guard = __atomic_load_n(&thread->guard, __ATOMIC_RELAXED); /* looked at once: ompp_threads_stop() may change it */
+
+    if (__builtin_expect(guard & 1, 0)) return false;
+    __atomic_store_n(&thread->guard, guard + 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* as in ompp_guard_take() */
+    __asm__ volatile("" ::: "memory");
     return true;
 }
 

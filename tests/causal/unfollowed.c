@@ -48,6 +48,18 @@ static void at_once(void)
     }
 }
 
+/* The same with one thread: nobody else could run them. */
+static void alone(void)
+{
+#pragma omp parallel num_threads(1)
+#pragma omp single
+    for (int i = 0; i < run.rounds; i++)
+        for (int k = 0; k < 4; k++) {
+#pragma omp task if (k % 2)
+            region(k % 2 ? "a" : "b", k % 2 ? 1.7 : 1.1);
+        }
+}
+
 static void across(void)
 {
 #pragma omp parallel num_threads(2)
@@ -92,7 +104,7 @@ static void tested(void)
 }
 
 static const case_t cases[] = {
-    {"copied", copied}, {"looped", looped}, {"at_once", at_once}, {"across", across}, {"cancelled", cancelled}, {"tested", tested},
+    {"copied", copied}, {"looped", looped}, {"at_once", at_once}, {"alone", alone}, {"across", across}, {"cancelled", cancelled}, {"tested", tested},
 };
 
 int main(int argc, char **argv)

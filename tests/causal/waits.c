@@ -12,7 +12,10 @@ enum { MANY = 4, ITEMS = 8 };
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
-static sem_t one, two;
+static pthread_mutex_t own[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static pthread_barrier_t barrier;
+static int made;
+static sem_t one, two, three;
 static mtx_t c11_mutex;
 static cnd_t c11_cond;
 static int given;
@@ -48,6 +51,83 @@ static void ahead(void)
     sem_init(&one, 0, 0);
     sem_init(&two, 0, 0);
     in_threads(2, ahead_thread);
+}
+
+/* ---- two make something, in an order that does not matter to the one that takes both ---- */
+
+static void *gathered_thread(void *number)
+{
+    for (int i = 0; i < run.rounds; i++) {
+        if (number) {
+            region((long)number == 1 ? "a" : "b", (long)number == 1 ? 2.9 : 2.1);
+            sem_post(&one);
+            sem_wait((long)number == 1 ? &two : &three);
+            continue;
+        }
+        sem_wait(&one);
+        sem_wait(&one);
+        region("c", 1.1);
+        sem_post(&two);
+        sem_post(&three);
+        OMPP_PROGRESS("round");
+    }
+    return NULL;
+}
+
+static void gathered(void)
+{
+    sem_init(&one, 0, 0);
+    sem_init(&two, 0, 0);
+    sem_init(&three, 0, 0);
+    in_threads(3, gathered_thread);
+}
+
+/* ---- more places than anybody needs: whoever makes waits for none ---- */
+
+static void *stored_thread(void *number)
+{
+    for (int i = 0; i < ITEMS * run.rounds; i++) {
+        sem_wait(number ? &two : &one);
+        region(number ? "b" : "a", number ? 0.7 : 1.1);
+        sem_post(number ? &one : &two);
+    }
+    return NULL;
+}
+
+static void stored(void)
+{
+    sem_init(&one, 0, 64);
+    sem_init(&two, 0, 0);
+    in_threads(2, stored_thread);
+}
+
+/* ---- tries that succeed, and waits that are ended before the moment has come ---- */
+
+static void *in_time_thread(void *number)
+{
+    for (int i = 0; i < run.rounds; i++) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += 60;
+        if (number) region("b", 2.3);
+        pthread_mutex_lock(&mutex);
+        if (number) made++;
+        else
+            while (made <= i) pthread_cond_timedwait(&cond, &mutex, &until);
+        if (number) pthread_cond_signal(&cond);
+        pthread_mutex_unlock(&mutex);
+        pthread_mutex_trylock(&own[number != NULL]);
+        region(number ? "c" : "a", 1.3);
+        pthread_mutex_unlock(&own[number != NULL]);
+        pthread_barrier_wait(&barrier);
+    }
+    return NULL;
+}
+
+static void in_time(void)
+{
+    pthread_barrier_init(&barrier, NULL, 2);
+    in_threads(2, in_time_thread);
 }
 
 /* ---- a semaphore as a lock: others would come first ---- */
@@ -164,7 +244,7 @@ static void giving(void)
 }
 
 static const case_t cases[] = {
-    {"ahead", ahead}, {"binary", binary}, {"trying", trying}, {"ticks", ticks}, {"writing", writing}, {"giving", giving},
+    {"ahead", ahead}, {"gathered", gathered}, {"stored", stored}, {"in_time", in_time}, {"binary", binary}, {"trying", trying}, {"ticks", ticks}, {"writing", writing}, {"giving", giving},
 };
 
 int main(int argc, char **argv)

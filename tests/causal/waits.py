@@ -11,17 +11,21 @@ from validation import harness
 
 NEAR = 0.04  # of the run time
 
-# Case, what regions gain, their flags (None = none of those that say so).
+# Case, what regions gain, their flags (None = none of those that say so, ! = not this one).
 THREADS = [
     ("ahead", {("a", 500): 0.6 / 17.2, ("b", 500): 6.6 / 17.2, ("b", 1000): 7.6 / 17.2}, {"a": None, "b": None}),
+    ("gathered", {("a", 500): 0.8 / 4, ("a", 1000): 0.8 / 4, ("b", 1000): 0, ("c", 500): 0.55 / 4}, {"a": None, "b": None, "c": None}),
+    ("stored", {}, {"a": None, "b": None}),
+    ("in_time", {("b", 500): 1.15 / 3.6, ("a", 1000): 0}, {"b": "!polling", "c": "!polling"}),
     ("binary", {}, {"c": "lock"}),
     ("trying", {}, {"a": "polling", "b": "polling", "c": "polling"}),
     ("ticks", {}, {"a": "polling"}),
     ("writing", {}, {"d": "lock"}),
-    ("giving", {("a", 500): 1.35 / 4.6, ("b", 500): 0.95 / 4.6}, {}),
+    ("giving", {("a", 500): 1.35 / 4.6, ("b", 500): 0.95 / 4.6}, {"a": "!polling", "b": "!polling"}),
 ]
 OPENMP = [
     ("copied", {("a", 500): 1 / 4, ("b", 1000): 0, ("c", 500): 0.5 / 4}, {"a": None, "c": None}),
+    ("alone", {("a", 500): 1.7 / 5.6, ("b", 500): 1.1 / 5.6}, {"a": None, "b": None}),
     ("across", {}, {"a": "lost", "b": "lost"}),
     ("cancelled", {}, {"a": "dynamic", "b": "dynamic"}),
     ("tested", {}, {"a": "polling", "b": "polling", "c": "polling"}),
@@ -31,17 +35,22 @@ OPENMP = [
 FLAGS = {"lock", "dynamic", "task", "wildcard", "polling", "lost"}
 
 
-def check(scratch, program, case, gains, flags):
+# Without OMP_CANCELLATION nothing is cancelled.
+UNCANCELLED = ("cancelled", {}, {"a": None, "b": None})
+
+
+def check(scratch, program, case, gains, flags, cancellation="true"):
     """What is off, and how much was looked at."""
     seconds, outcome = validation.execute(scratch, program, validation.Case("waits", case, {}, 0, 20), OMPP_CAUSAL="virtual",
-                                          OMP_CANCELLATION="true")
+                                          OMP_CANCELLATION=cancellation)
     profile = outcome.profile()
     names, found = profile.names(), validation.predictions(profile, seconds)
     seen = {names[region]: FLAGS & set(flags) for region, flags in profile.whatif.flags.items()}
     off = ["%s: %s at %d permille: %s, not %.3f" % (case, *key, found.get(key), gain) for key, gain in gains.items()
            if key not in found or abs(found[key].gain - gain) > NEAR]
     off += ["%s: flags of %s: %s, not %s" % (case, region, seen.get(region), flag) for region, flag in flags.items()
-            if (seen.get(region, set()) if flag is None else flag not in seen.get(region, ()))]
+            if (seen.get(region, set()) if flag is None else
+                flag[1:] in seen.get(region, ()) if flag[0] == "!" else flag not in seen.get(region, ()))]
     return off, len(gains) + len(flags)
 
 
@@ -51,6 +60,7 @@ def main():
         program = validation.build(scratch, "unfollowed", how)
         for row in OPENMP:
             verdict.timed(lambda row=row: check(scratch, program, *row))
+        verdict.timed(lambda: check(scratch, program, *UNCANCELLED, cancellation="false"))
     if shutil.which("gcc"):
         output = scratch.file("threads", "waits")
         done = harness.execute([harness.command("kinst-ompp"), "gcc", "-g", "-O1", "-pthread", "-I" + os.path.join(harness.SOURCE, "include"),

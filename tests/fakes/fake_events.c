@@ -212,7 +212,7 @@ static void task(ompp_sync_task_t what, uint64_t which, uint64_t other, ompp_tim
     (void)what, (void)which, (void)other, (void)t;
 }
 
-static void doubt(unsigned flags)
+static void doubt(unsigned flags, bool happened)
 {
     (void)flags;
 }
