@@ -20,7 +20,7 @@ THREADS = [
     ("binary", {}, {"c": "lock"}),
     ("trying", {}, {"a": "polling", "b": "polling", "c": "polling"}),
     ("ticks", {}, {"a": "polling"}),
-    ("writing", {}, {"d": "lock"}),
+    ("passing", {}, {"a": "lock"}),
     ("giving", {("a", 500): 1.35 / 4.6, ("b", 500): 0.95 / 4.6}, {"a": "!polling", "b": "!polling"}),
 ]
 OPENMP = [
