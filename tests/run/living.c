@@ -1,0 +1,27 @@
+/* Ends while its threads go in and out of regions. living MICROSECONDS */
+#include <ompp.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void *go_on(void *nothing)
+{
+    for (;;) {
+        ompp_region_begin("outer");
+        for (int i = 0; i < 20; i++) {
+            ompp_region_begin("inner");
+            ompp_region_end("inner");
+        }
+        ompp_region_end("outer");
+    }
+    return nothing;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+
+    for (int i = 0; i < 3; i++) pthread_create(&thread, NULL, go_on, NULL);
+    usleep(argc > 1 ? (useconds_t)atoi(argv[1]) : 2000);
+    return 0;
+}
