@@ -231,23 +231,6 @@ static bool is_before(const struct timespec *a, const struct timespec *b)
     return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
-/* Has the task ended, with others of its process still there? */
-static bool is_zombie(pid_t task)
-{
-    char path[64], text[512];
-    const char *state;
-    ssize_t n;
-
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)task);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return false;
-    n = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[n > 0 ? n : 0] = '\0';
-    state = strrchr(text, ')'); /* the name before it may hold anything */
-    return state && state[1] == ' ' && state[2] == 'Z';
-}
-
 /* A program whose first thread ends by pthread_exit() ends with its last thread: that must not be ours. */
 static bool is_alone(void)
 {
@@ -257,7 +240,7 @@ static bool is_alone(void)
     if (!tasks) return false;
     for (struct dirent *e; (e = readdir(tasks));) n += e->d_name[0] != '.';
     closedir(tasks);
-    return n == 1 || (n == 2 && is_zombie(getpid()));
+    return n == 1 || (n == 2 && ompp_task_state((uint32_t)getpid()) == 'Z');
 }
 
 /* Waits until then. \return false when it is time to end. */

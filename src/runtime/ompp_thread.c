@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PIECE 8192u          /* of the arena, taken at a time */
@@ -410,46 +409,4 @@ ompp_thread_t *ompp_thread_take_place(ompp_thread_t *thread, ompp_seat_t place)
     pthread_setspecific(end_key, next);
     ompp_thread_self = next;
     return next;
-}
-
-/* ---- Threads that live at the end ----------------------------------------------------------------------------------- */
-
-#define STOP_PAUSE_NS 100000 /* longer than a processor keeps a store to itself */
-#define STOP_PAUSES 100
-
-/*
- * The thread is inside for good, if it is outside of events. Its own changes of the guard are not atomic: one that is under way stores
- * a value that differs from this one, as ompp_thread_is_stopped() sees after a pause, unless the thread loses its processor between two
- * instructions for longer than that.
- */
-static void try_to_stop(ompp_thread_t *thread)
-{
-    unsigned guard = __atomic_load_n(&thread->guard, __ATOMIC_ACQUIRE);
-
-    if (guard & 1) return;
-    thread->stopped = guard + 0x40000001u;
-    __atomic_compare_exchange_n(&thread->guard, &guard, thread->stopped, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
-}
-
-/* \return whether all had been stopped before. */
-static bool stop_again(const ompp_thread_t *self)
-{
-    bool all = true;
-
-    for (ompp_thread_t *thread = atomic_load(&ompp_process.threads); thread; thread = thread->next_all) {
-        const ompp_a_thread_t *record = thread->record;
-        if (thread == self || record->kind == OMPP_A_THREAD_UNUSED || __atomic_load_n(&record->end_ns, __ATOMIC_ACQUIRE) != 0 ||
-            ompp_thread_is_stopped(thread))
-            continue;
-        try_to_stop(thread);
-        all = false;
-    }
-    return all;
-}
-
-void ompp_threads_stop(const ompp_thread_t *self)
-{
-    const struct timespec pause = {0, STOP_PAUSE_NS};
-
-    for (int i = 0; i < STOP_PAUSES && !stop_again(self); i++) nanosleep(&pause, NULL);
 }

@@ -66,7 +66,9 @@ typedef struct ompp_thread {
     uint16_t meter_untold; /* 1 + slot of the phase there, when they have not been told of it: they rest; 0 = they have */
     bool meter_waits;
     ompp_time_t since; /* its first event: no stamp may be older */
-    unsigned stopped;  /* guard as ompp_threads_stop() has set it; 0 = it has not */
+    bool is_stopped;   /* by ompp_threads_stop() */
+    unsigned stopped;  /* guard as it has set it; 0 = it has not */
+    uint64_t stopped_at; /* ns of processor that the thread had had then */
     void *meter_states[OMPP_MAX_METERS];
     ompp_site_t sites[OMPP_SITES];
     ompp_path_t paths[OMPP_PATHS];
@@ -130,6 +132,9 @@ void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t);
  *        when they next look, not before the program ends.
  */
 void ompp_threads_stop(const ompp_thread_t *self);
+
+/** \return what a thread of this process is at, as Linux says it: 'R', 'S', 'Z' ...; 0 = it is gone. */
+char ompp_task_state(uint32_t task);
 
 /** \brief Waiting for processors (ompp_starved.c): our library is loaded; measurement begins; the calling thread is over. */
 void ompp_starved_mark(void);
@@ -227,7 +232,7 @@ static inline bool ompp_is_inside(const ompp_thread_t *thread)
 /** \return whether ompp_threads_stop() found it outside of events, and has kept it there. */
 static inline bool ompp_thread_is_stopped(const ompp_thread_t *thread)
 {
-    return thread->stopped != 0 && __atomic_load_n(&thread->guard, __ATOMIC_ACQUIRE) == thread->stopped;
+    return thread->is_stopped;
 }
 
 /** \brief Goes inside; the thread is not. */
