@@ -31,7 +31,7 @@ static const char *const left_alone[] = {
     "libc.so",    "libc-",      "libpthread", "ld-linux",  "linux-vdso", "libdl",      "libm.so",  "librt",      "libgcc_s",
     "libgomp",    "libomp.",    "libomp-",    "libiomp5",  "libmpi",     "libopen-",   "libpmi",   "libprte",    "libevent",
     "libhwloc",   "libucp",     "libucs",     "libuct",    "libucm",     "libfabric",  "libpsm",   "libibverbs", "librdmacm",
-    "libhcoll",   "libsharp",  "libucc",     "libnccl",    "libcuda",    "libjemalloc", "libtcmalloc", "libmimalloc",
+    "libhcoll",   "libsharp_coll", "libucc", "libnccl",    "libcuda.so",    "libjemalloc", "libtcmalloc", "libmimalloc",
     "mca_",       "libompp",    "libcoz",     "libpapi",   "libpfm",     "libasan",    "libtsan",  "libomptarget",
 };
 

@@ -47,10 +47,9 @@ static int join_c11(thrd_t thread, int *result)
 #define C11(name, object, kind, good, parameters, ...)                                                                 \
     static int name##_c11 parameters                                                                                   \
     {                                                                                                                  \
-        ompp_pthread_settle_tried(object);                                                                             \
-        const ompp_time_t begin = ompp_pthread_wait(kind, number(object));                                             \
+        const ompp_time_t begin = ompp_pthread_wait(kind, ompp_pthread_number(object));                                \
         const int result = good(__VA_ARGS__);                                                                          \
-        ompp_pthread_waited(result == thrd_success, kind, number(object), begin);                                      \
+        ompp_pthread_waited(result == thrd_success, kind, ompp_pthread_number(object), begin);                         \
         if (result == thrd_timedout) ompp_pthread_doubt(true);                                                         \
         return result;                                                                                                 \
     }
@@ -62,14 +61,14 @@ static int mutex_trylock_c11(mtx_t *lock)
 {
     const int result = mtx_trylock(lock);
 
-    ompp_pthread_got(result == thrd_success, OMPP_SYNC_MUTEX, number(lock));
+    ompp_pthread_got(result == thrd_success, OMPP_SYNC_MUTEX, ompp_pthread_number(lock));
     ompp_pthread_try_for(lock, result != thrd_busy);
     return result;
 }
 
 static int mutex_unlock_c11(mtx_t *lock)
 {
-    ompp_pthread_publish(OMPP_SYNC_MUTEX, number(lock));
+    ompp_pthread_publish(OMPP_SYNC_MUTEX, ompp_pthread_number(lock));
     return mtx_unlock(lock);
 }
 
@@ -98,13 +97,13 @@ static int cond_timedwait_c11(cnd_t *cond, mtx_t *lock, const struct timespec *u
 
 static int cond_signal_c11(cnd_t *cond)
 {
-    ompp_pthread_publish(OMPP_SYNC_EVENT, number(cond));
+    ompp_pthread_publish(OMPP_SYNC_EVENT, ompp_pthread_number(cond));
     return cnd_signal(cond);
 }
 
 static int cond_broadcast_c11(cnd_t *cond)
 {
-    ompp_pthread_publish(OMPP_SYNC_EVENT, number(cond));
+    ompp_pthread_publish(OMPP_SYNC_EVENT, ompp_pthread_number(cond));
     return cnd_broadcast(cond);
 }
 
@@ -150,5 +149,8 @@ static bool are_of_libc(void)
 
 void ompp_c11_follow(void)
 {
-    if (are_of_libc()) ompp_intercept(functions, sizeof functions / sizeof functions[0]);
+    static _Atomic int known; /* 1 = no, 2 = yes */
+
+    if (!known) known = are_of_libc() ? 2 : 1;
+    if (known == 2) ompp_intercept(functions, sizeof functions / sizeof functions[0]);
 }

@@ -67,7 +67,7 @@ ompp_time_t ompp_causal_spent(void)
 
 static void doubt(unsigned flag_bit, bool happened)
 {
-    ompp_causal_watch(flag_bit, 0);
+    atomic_fetch_add_explicit(&ompp_causal.asked[flag_bit], 1, memory_order_relaxed);
     if (!happened) return;
     atomic_fetch_add_explicit(&ompp_causal.doubted[flag_bit], 1, memory_order_relaxed);
     atomic_store_explicit(&ompp_causal.flagged, true, memory_order_relaxed);
@@ -79,7 +79,6 @@ void ompp_causal_doubt(unsigned flags, bool happened)
 
     if (!self) return;
     const ompp_time_t begin = ompp_causal_time_event(self);
-    self->syncs++;
     ompp_causal_settle(self);
     if (!ompp_causal_rests(self))
         for (; flags; flags &= flags - 1) doubt((unsigned)__builtin_ctz(flags), happened);

@@ -155,7 +155,7 @@ typedef struct {
     _Atomic ompp_time_t rest_begin;
     _Atomic(ompp_causal_thread_t *) threads;
     _Atomic uint64_t overtaken[OMPP_WHATIF_FLAG_NUM][OMPP_CLOCKS_SLOTS]; /* times that the order would have changed, since the set */
-    _Atomic uint64_t doubted[OMPP_WHATIF_FLAG_NUM]; /* the same, of all slots */
+    _Atomic uint64_t asked[OMPP_WHATIF_FLAG_NUM], doubted[OMPP_WHATIF_FLAG_NUM]; /* ompp_sync_doubt(): times, and those that happened */
     _Atomic uint64_t watched[OMPP_WHATIF_FLAG_NUM]; /* times that it was looked at */
     _Atomic bool flagged;     /* one was overtaken, here or elsewhere, sometime */
     _Atomic uint32_t flags;   /* OMPP_WHATIF_F_* of all regions */

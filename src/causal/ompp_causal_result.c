@@ -202,10 +202,12 @@ static uint32_t order_flags(unsigned slot, uint64_t least)
     for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) {
         const bool more = f == OMPP_WHATIF_BIT_LOCK && crowd >> slot & 1;
         const uint64_t before = known >= 0 ? result.overtaken[known][f] : 0;
-        const uint64_t times = atomic_load_explicit(&ompp_causal.overtaken[f][slot], memory_order_relaxed) +
-                               atomic_load_explicit(&ompp_causal.doubted[f], memory_order_relaxed) + before + more;
+        const uint64_t times = atomic_load_explicit(&ompp_causal.overtaken[f][slot], memory_order_relaxed) + before + more;
         const uint64_t watched = atomic_load_explicit(&ompp_causal.watched[f], memory_order_relaxed) + more;
+        const uint64_t doubted = atomic_load_explicit(&ompp_causal.doubted[f], memory_order_relaxed);
+        const uint64_t asked = atomic_load_explicit(&ompp_causal.asked[f], memory_order_relaxed);
         if (times >= least && times * SIGNIFICANT >= watched) flags |= 1u << f;
+        if (doubted >= least && doubted * SIGNIFICANT >= asked) flags |= 1u << f;
     }
     return flags;
 }
@@ -321,6 +323,7 @@ void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool res
     }
     for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) {
         atomic_store(&ompp_causal.watched[f], 0);
+        atomic_store(&ompp_causal.asked[f], 0);
         atomic_store(&ompp_causal.doubted[f], 0);
     }
     ompp_causal_crowd_turn();

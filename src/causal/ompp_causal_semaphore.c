@@ -85,7 +85,10 @@ bool ompp_causal_take(ompp_causal_thread_t *self, uint64_t semaphore, ompp_time_
     bool found = false;
 
     self->left = 0;
-    if (!o) return false;
+    if (!o) {
+        self->lost++;
+        return false;
+    }
     uint16_t slots = overtakes(self, &o->stamp[1]);
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, begin);
     ompp_clocks_combine(&o->stamp[1], &self->own);
@@ -98,7 +101,8 @@ bool ompp_causal_take(ompp_causal_thread_t *self, uint64_t semaphore, ompp_time_
         posts->taker = self;
         posts->taken = t;
     } else if (o->stamp[0].t > 0) {
-        ompp_stamp_copy(&self->other, &o->stamp[0]);
+        ompp_stamp_copy(&self->other, &o->stamp[0]); /* the latest post; which one it was is not known */
+        self->lost++;
         found = true;
     }
     ompp_causal_watch(OMPP_WHATIF_BIT_LOCK, slots);

@@ -270,19 +270,22 @@ static void do_depend(ompp_causal_thread_t *self, uint64_t task, uint64_t other,
     if (!followed) ompp_causal_watch(OMPP_WHATIF_BIT_LOST, OMPP_CAUSAL_ALL_SLOTS);
 }
 
-static bool is_one_of_several(void)
+/* Whether another thread is in the team, or was. */
+static bool has_others(const ompp_causal_thread_t *self, uint64_t team)
 {
-    const ompp_causal_thread_t *first = atomic_load(&ompp_causal.threads);
-
-    return first && first->next;
+    for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next)
+        for (unsigned i = 0; p != self && i < OMPP_CAUSAL_BARRIERS; i++)
+            if (__atomic_load_n(&p->barriers[i].team, __ATOMIC_RELAXED) == team) return true;
+    return false;
 }
 
 /* Its creator runs it, whoever is free: who would be, and what else they would take meanwhile, is not gone through again. */
 static void run_at_once(ompp_causal_thread_t *self)
 {
+    const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
+
     ompp_causal_spoil_order(self);
-    if (!ompp_causal.rule.delays && ompp_event_team() && is_one_of_several())
-        ompp_causal_watch(OMPP_WHATIF_BIT_TASK, OMPP_CAUSAL_ALL_SLOTS);
+    if (!ompp_causal.rule.delays && team && has_others(self, team)) ompp_causal_watch(OMPP_WHATIF_BIT_TASK, OMPP_CAUSAL_ALL_SLOTS);
 }
 
 static void do_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)

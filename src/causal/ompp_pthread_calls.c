@@ -38,10 +38,9 @@ static bool taken(int error)
 #define LOCK(name, kind, parameters, ...)                                                                              \
     static int name parameters                                                                                         \
     {                                                                                                                  \
-        ompp_pthread_settle_tried((const void *)lock);                                                                 \
-        const ompp_time_t begin = ompp_pthread_wait(kind, number(lock));                                               \
+        const ompp_time_t begin = ompp_pthread_wait(kind, ompp_pthread_number(lock));                                  \
         const int error = pthread_##name(__VA_ARGS__);                                                                 \
-        ompp_pthread_waited(taken(error), kind, number(lock), begin);                                                  \
+        ompp_pthread_waited(taken(error), kind, ompp_pthread_number(lock), begin);                                     \
         if (error == ETIMEDOUT) ompp_pthread_doubt(true);                                                              \
         return error;                                                                                                  \
     }
@@ -50,7 +49,7 @@ static bool taken(int error)
     static int name parameters                                                                                         \
     {                                                                                                                  \
         const int error = pthread_##name(__VA_ARGS__);                                                                 \
-        ompp_pthread_got(taken(error), kind, number(lock));                                                            \
+        ompp_pthread_got(taken(error), kind, ompp_pthread_number(lock));                                               \
         ompp_pthread_try_for((const void *)lock, error != EBUSY);                                                      \
         return error;                                                                                                  \
     }
@@ -62,11 +61,10 @@ LOCK(mutex_clocklock, OMPP_SYNC_MUTEX, (pthread_mutex_t * lock, clockid_t clock,
 
 static int spin_lock(pthread_spinlock_t *lock)
 {
-    ompp_pthread_settle_tried((const void *)lock);
-    const ompp_time_t begin = ompp_pthread_wait(OMPP_SYNC_MUTEX, number((void *)lock));
+    const ompp_time_t begin = ompp_pthread_wait(OMPP_SYNC_MUTEX, ompp_pthread_number((void *)lock));
     const int error = pthread_spin_lock(lock);
 
-    ompp_pthread_waited(taken(error), OMPP_SYNC_MUTEX, number((void *)lock), begin);
+    ompp_pthread_waited(taken(error), OMPP_SYNC_MUTEX, ompp_pthread_number((void *)lock), begin);
     return error;
 }
 
@@ -74,20 +72,20 @@ static int spin_trylock(pthread_spinlock_t *lock)
 {
     const int error = pthread_spin_trylock(lock);
 
-    ompp_pthread_got(taken(error), OMPP_SYNC_MUTEX, number((void *)lock));
+    ompp_pthread_got(taken(error), OMPP_SYNC_MUTEX, ompp_pthread_number((void *)lock));
     ompp_pthread_try_for((const void *)lock, error != EBUSY);
     return error;
 }
 
 static int spin_unlock(pthread_spinlock_t *lock)
 {
-    ompp_pthread_publish(OMPP_SYNC_MUTEX, number((void *)lock));
+    ompp_pthread_publish(OMPP_SYNC_MUTEX, ompp_pthread_number((void *)lock));
     return pthread_spin_unlock(lock);
 }
 
 static int mutex_unlock(pthread_mutex_t *lock)
 {
-    ompp_pthread_publish(OMPP_SYNC_MUTEX, number(lock));
+    ompp_pthread_publish(OMPP_SYNC_MUTEX, ompp_pthread_number(lock));
     return pthread_mutex_unlock(lock);
 }
 
@@ -114,7 +112,7 @@ static bool end_write(const void *lock)
 
 static int written(const void *lock, int error, ompp_time_t begin)
 {
-    ompp_pthread_waited(taken(error), OMPP_SYNC_MUTEX, number(lock), begin);
+    ompp_pthread_waited(taken(error), OMPP_SYNC_MUTEX, ompp_pthread_number(lock), begin);
     if (taken(error)) note_write(lock);
     if (error == ETIMEDOUT) ompp_pthread_doubt(true);
     return error;
@@ -123,8 +121,7 @@ static int written(const void *lock, int error, ompp_time_t begin)
 #define WRITE(name, parameters, ...)                                                                                   \
     static int name parameters                                                                                         \
     {                                                                                                                  \
-        ompp_pthread_settle_tried(lock);                                                                               \
-        const ompp_time_t begin = ompp_pthread_wait(OMPP_SYNC_MUTEX, number(lock));                                    \
+        const ompp_time_t begin = ompp_pthread_wait(OMPP_SYNC_MUTEX, ompp_pthread_number(lock));                       \
         return written(lock, pthread_##name(__VA_ARGS__), begin);                                                      \
     }
 
@@ -141,12 +138,12 @@ static int rwlock_trywrlock(pthread_rwlock_t *lock)
     const int error = pthread_rwlock_trywrlock(lock);
 
     ompp_pthread_try_for(lock, error != EBUSY);
-    return taken(error) ? written(lock, error, ompp_pthread_wait(OMPP_SYNC_MUTEX, number(lock))) : error;
+    return taken(error) ? written(lock, error, ompp_pthread_wait(OMPP_SYNC_MUTEX, ompp_pthread_number(lock))) : error;
 }
 
 static int rwlock_unlock(pthread_rwlock_t *lock)
 {
-    ompp_pthread_publish(end_write(lock) ? OMPP_SYNC_MUTEX : OMPP_SYNC_READ, number(lock));
+    ompp_pthread_publish(end_write(lock) ? OMPP_SYNC_MUTEX : OMPP_SYNC_READ, ompp_pthread_number(lock));
     return pthread_rwlock_unlock(lock);
 }
 
@@ -171,22 +168,22 @@ static void do_once(void)
     const void *const control = now->control;
 
     now->ours = true;
-    ompp_pthread_resume(OMPP_SYNC_MUTEX, number(control));
+    ompp_pthread_resume(OMPP_SYNC_MUTEX, ompp_pthread_number(control));
     now->function();
-    ompp_pthread_publish(OMPP_SYNC_MUTEX, number(control));
+    ompp_pthread_publish(OMPP_SYNC_MUTEX, ompp_pthread_number(control));
 }
 
 int ompp_pthread_once_by(int (*real)(pthread_once_t *, void (*)(void)), pthread_once_t *control, void (*function)(void))
 {
     once_t call = {function, control, false};
-    const void **const known = &is_done[number(control) / sizeof *control % ONCE_KNOWN];
+    const void **const known = &is_done[ompp_pthread_number(control) / sizeof *control % ONCE_KNOWN];
     ompp_time_t begin;
     int error;
 
-    if (*known == control || !(begin = ompp_pthread_wait(OMPP_SYNC_READ, number(control)))) return real(control, function);
+    if (*known == control || !(begin = ompp_pthread_wait(OMPP_SYNC_READ, ompp_pthread_number(control)))) return real(control, function);
     present = &call;
     error = real(control, do_once);
-    if (!call.ours) ompp_pthread_waited(error == 0, OMPP_SYNC_READ, number(control), begin);
+    if (!call.ours) ompp_pthread_waited(error == 0, OMPP_SYNC_READ, ompp_pthread_number(control), begin);
     *known = control;
     return error;
 }
@@ -200,16 +197,16 @@ static int once(pthread_once_t *control, void (*function)(void))
 
 int ompp_pthread_woken(const void *cond, const void *lock, int error, ompp_time_t begin)
 {
-    ompp_pthread_waited(error == 0, OMPP_SYNC_EVENT, number(cond), begin);
-    ompp_pthread_wait(OMPP_SYNC_MUTEX, number(lock));
-    ompp_pthread_resume(OMPP_SYNC_MUTEX, number(lock));
+    ompp_pthread_waited(error == 0, OMPP_SYNC_EVENT, ompp_pthread_number(cond), begin);
+    ompp_pthread_wait(OMPP_SYNC_MUTEX, ompp_pthread_number(lock));
+    ompp_pthread_resume(OMPP_SYNC_MUTEX, ompp_pthread_number(lock));
     return error;
 }
 
 ompp_time_t ompp_pthread_give_up(const void *cond, const void *lock)
 {
-    ompp_pthread_publish(OMPP_SYNC_MUTEX, number(lock));
-    return ompp_pthread_wait(OMPP_SYNC_EVENT, number(cond));
+    ompp_pthread_publish(OMPP_SYNC_MUTEX, ompp_pthread_number(lock));
+    return ompp_pthread_wait(OMPP_SYNC_EVENT, ompp_pthread_number(cond));
 }
 
 static int cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock)
@@ -241,13 +238,13 @@ static int cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *lock, clockid_t
 
 static int cond_signal(pthread_cond_t *cond)
 {
-    ompp_pthread_publish(OMPP_SYNC_EVENT, number(cond));
+    ompp_pthread_publish(OMPP_SYNC_EVENT, ompp_pthread_number(cond));
     return pthread_cond_signal(cond);
 }
 
 static int cond_broadcast(pthread_cond_t *cond)
 {
-    ompp_pthread_publish(OMPP_SYNC_EVENT, number(cond));
+    ompp_pthread_publish(OMPP_SYNC_EVENT, ompp_pthread_number(cond));
     return pthread_cond_broadcast(cond);
 }
 
@@ -257,10 +254,10 @@ static int barrier_wait(pthread_barrier_t *barrier)
 {
     int result;
 
-    ompp_pthread_publish(OMPP_SYNC_MEETING, number(barrier));
-    ompp_pthread_wait(OMPP_SYNC_MEETING, number(barrier));
+    ompp_pthread_publish(OMPP_SYNC_MEETING, ompp_pthread_number(barrier));
+    ompp_pthread_wait(OMPP_SYNC_MEETING, ompp_pthread_number(barrier));
     result = pthread_barrier_wait(barrier);
-    ompp_pthread_resume(OMPP_SYNC_MEETING, number(barrier));
+    ompp_pthread_resume(OMPP_SYNC_MEETING, ompp_pthread_number(barrier));
     return result;
 }
 
@@ -273,14 +270,14 @@ static void took(bool well, sem_t *sem, ompp_time_t begin)
     if (!well) ompp_pthread_in_vain(begin);
     if (!well && saved == ETIMEDOUT) ompp_pthread_doubt(true);
     if (well && begin && sem_getvalue(sem, &left) == 0 && ompp_causal_self) ompp_causal_self->left = left > 0 ? (unsigned)left : 0;
-    if (well && begin) ompp_pthread_resume(OMPP_SYNC_SEMAPHORE, number(sem));
+    if (well && begin) ompp_pthread_resume(OMPP_SYNC_SEMAPHORE, ompp_pthread_number(sem));
     errno = saved;
 }
 
 #define SEMAPHORE(name, parameters, ...)                                                                               \
     static int semaphore_##name parameters                                                                             \
     {                                                                                                                  \
-        const ompp_time_t begin = ompp_pthread_wait(OMPP_SYNC_SEMAPHORE, number(sem));                                 \
+        const ompp_time_t begin = ompp_pthread_wait(OMPP_SYNC_SEMAPHORE, ompp_pthread_number(sem));                    \
         const int result = sem_##name(__VA_ARGS__);                                                                    \
         took(result == 0, sem, begin);                                                                                 \
         return result;                                                                                                 \
@@ -294,7 +291,7 @@ static int semaphore_trywait(sem_t *sem)
 {
     const int result = sem_trywait(sem), error = errno;
 
-    if (result == 0) took(true, sem, ompp_pthread_wait(OMPP_SYNC_SEMAPHORE, number(sem)));
+    if (result == 0) took(true, sem, ompp_pthread_wait(OMPP_SYNC_SEMAPHORE, ompp_pthread_number(sem)));
     ompp_pthread_doubt(result != 0 && error == EAGAIN);
     errno = error;
     return result;
@@ -302,7 +299,7 @@ static int semaphore_trywait(sem_t *sem)
 
 static int semaphore_post(sem_t *sem)
 {
-    ompp_pthread_publish(OMPP_SYNC_SEMAPHORE, number(sem));
+    ompp_pthread_publish(OMPP_SYNC_SEMAPHORE, ompp_pthread_number(sem));
     return sem_post(sem);
 }
 
@@ -376,6 +373,7 @@ void ompp_pthread_ends(void *nothing)
         ompp_pthread_end_cancelled();
         ompp_pthread_leave();
     }
+    ompp_pthread_settle_tried(0);
     ompp_pthread_publish(OMPP_SYNC_EVENT, (uint64_t)pthread_self());
     in_crowd(ompp_causal_crowd_end);
 }
@@ -384,7 +382,7 @@ ompp_pthread_start_t ompp_pthread_begin(void *data)
 {
     const ompp_pthread_start_t start = *(ompp_pthread_start_t *)data;
 
-    ompp_pthread_resume(OMPP_SYNC_FORK, number(data));
+    ompp_pthread_resume(OMPP_SYNC_FORK, ompp_pthread_number(data));
     in_crowd(ompp_causal_crowd_begin);
     free(data);
     return start;
@@ -414,7 +412,7 @@ ompp_pthread_start_t *ompp_pthread_prepare(ompp_pthread_start_t what)
     if (!start) return NULL;
     *start = what;
     in_crowd(ompp_causal_crowd_create);
-    ompp_pthread_publish(OMPP_SYNC_FORK, number(start));
+    ompp_pthread_publish(OMPP_SYNC_FORK, ompp_pthread_number(start));
     return start;
 }
 

@@ -8,8 +8,11 @@
 
 #include "model/ompp_whatif.h"
 
+#define AT_ONCE_NS 20000u /* from trying a lock to waiting for it: the thread does nothing else */
+
 static __thread bool inside __attribute__((tls_model("initial-exec"))); /* an allocator of the program may lock in what we call */
-static __thread const void *tried __attribute__((tls_model("initial-exec"))); /* the last lock, in vain */
+static __thread uint64_t tried __attribute__((tls_model("initial-exec"))); /* the last lock, in vain; 0 = none */
+static __thread ompp_time_t tried_at __attribute__((tls_model("initial-exec")));
 static __thread bool waits __attribute__((tls_model("initial-exec")));
 
 /* ---- Events --------------------------------------------------------------------------------------------------------- */
@@ -57,10 +60,28 @@ void ompp_pthread_publish(ompp_sync_object_t kind, uint64_t object)
     ompp_pthread_leave();
 }
 
+/* How often it is tried, or whether a moment comes first up to which it waits, would be another thing in the faster program. */
+void ompp_pthread_doubt(bool in_vain)
+{
+    if (!ompp_pthread_enter()) return;
+    ompp_sync_doubt(OMPP_WHATIF_F_POLLING, in_vain);
+    ompp_pthread_leave();
+}
+
+/* A lock that was tried in vain, and is waited for at once, is just waited for: allocators do so. */
+void ompp_pthread_settle_tried(uint64_t waits_for)
+{
+    const uint64_t lock = tried;
+
+    tried = 0;
+    if (lock && (lock != waits_for || ompp_clock_now() > tried_at + AT_ONCE_NS)) ompp_pthread_doubt(true);
+}
+
 ompp_time_t ompp_pthread_wait(ompp_sync_object_t kind, uint64_t object)
 {
     ompp_time_t t;
 
+    if (tried) ompp_pthread_settle_tried(object);
     if (!ompp_pthread_enter()) return 0;
     ompp_pthread_end_cancelled();
     look(kind);
@@ -100,30 +121,20 @@ void ompp_pthread_waited(bool well, ompp_sync_object_t kind, uint64_t object, om
 void ompp_pthread_got(bool well, ompp_sync_object_t kind, uint64_t object)
 {
     if (!well) return;
+    ompp_pthread_settle_tried(0);
     ompp_pthread_wait(kind, object);
     ompp_pthread_resume(kind, object);
 }
 
 /* ---- What is tried -------------------------------------------------------------------------------------------------- */
 
-/* How often it is tried, or whether a moment comes first up to which it waits, would be another thing in the faster program. */
-void ompp_pthread_doubt(bool in_vain)
-{
-    if (!ompp_pthread_enter()) return;
-    ompp_sync_doubt(OMPP_WHATIF_F_POLLING, in_vain);
-    ompp_pthread_leave();
-}
-
-/* A lock that was tried in vain, and is waited for next, is just waited for: allocators do so. */
-void ompp_pthread_settle_tried(const void *waits_for)
-{
-    if (tried && tried != waits_for) ompp_pthread_doubt(true);
-    tried = NULL;
-}
-
 void ompp_pthread_try_for(const void *lock, bool success)
 {
-    ompp_pthread_settle_tried(NULL);
-    if (success) ompp_pthread_doubt(false);
-    else tried = lock;
+    ompp_pthread_settle_tried(0);
+    if (success) {
+        ompp_pthread_doubt(false);
+    } else if (ompp_sync_follower()) {
+        tried = ompp_pthread_number(lock);
+        tried_at = ompp_clock_now();
+    }
 }

@@ -36,7 +36,7 @@ void ompp_c11_follow(void);
 bool ompp_pthread_enter(void);
 void ompp_pthread_leave(void);
 
-static inline uint64_t number(const void *object)
+static inline uint64_t ompp_pthread_number(const void *object)
 {
     return (uint64_t)(uintptr_t)object;
 }
@@ -62,8 +62,8 @@ void ompp_pthread_end_cancelled(void);
 void ompp_pthread_doubt(bool in_vain);
 /** \brief A lock was tried. */
 void ompp_pthread_try_for(const void *lock, bool success);
-/** \brief The thread is about to wait for a lock. */
-void ompp_pthread_settle_tried(const void *waits_for);
+/** \brief The thread is at something else than trying. \param[in] waits_for  object; 0 = none. */
+void ompp_pthread_settle_tried(uint64_t waits_for);
 
 /* ---- Parts of calls (ompp_pthread_calls.c) -------------------------------------------------------------------------- */
 

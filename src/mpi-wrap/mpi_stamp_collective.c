@@ -302,7 +302,7 @@ void ompp_mpi_collective_after(ompp_mpi_stamp_t *stamp, bool good)
 
     if (stamp->op == OMPP_MPI_STAMP_COLL) {
         ompp_mpi_stamp_reclaim();
-        if (good && stamp->channel && ompp_mpi_neighbors(stamp)) ompp_mpi_neighbors_after(stamp);
+        if (stamp->channel && ompp_mpi_neighbors(stamp)) ompp_mpi_neighbors_after(stamp, good);
         if (good && stamp->channel) adopt(stamp);
         ompp_mpi_stamp_free(stamp->stamp);
         return;

@@ -79,7 +79,7 @@ void ompp_mpi_channel_release(ompp_mpi_channel_t *channel)
 {
     if (!channel || __atomic_sub_fetch(&channel->references, 1, __ATOMIC_ACQ_REL) > 0) return;
     ompp_mpi_collective_forget(channel);
-    PMPI_Comm_free(&channel->shadow);
+    if (!channel->unread) PMPI_Comm_free(&channel->shadow);
     pthread_mutex_destroy(&channel->lock);
     free(channel->neighbors);
     free(channel->world);

@@ -7,7 +7,8 @@
  * waited for the rank before it, which has waited for others: after the call it receives the clocks of all of them, adds its own, and
  * sends that to the next one.
  *
- * All calls on a channel have a number, the same on all its ranks: stamps of a call that MPI refused are passed over.
+ * All calls on a channel have a number, the same on all its ranks. A call that MPI refused is none: the next one has its number again,
+ * and what was sent for it is taken for the next one's, or passed over.
  */
 #include "mpi-wrap/mpi_stamp_priv.h"
 
@@ -33,11 +34,13 @@ static bool receive(ompp_mpi_channel_t *c, const int *sources, int number, bool 
     unsigned char *other = ompp_mpi_stamp_new();
     bool all = other != NULL;
 
-    for (int i = 0; i < number && all; i++) {
-        all = ompp_mpi_stamp_expect(c, sources[i], c->calls, data ? OMPP_MPI_STAMP_LIMIT_S : UNSURE_S, other);
-        if (all) ompp_mpi_stamp_add(sum, other);
+    for (int i = 0; i < number && other && !c->parted; i++) {
+        const bool got = ompp_mpi_stamp_expect(c, sources[i], c->calls, data ? OMPP_MPI_STAMP_LIMIT_S : all ? UNSURE_S : 0, other);
+        if (got) ompp_mpi_stamp_add(sum, other);
+        all &= got;
+        c->parted |= !got && data;
     }
-    c->parted |= !all && data;
+    c->unread |= !all;
     ompp_mpi_stamp_free(other);
     return all;
 }
@@ -65,11 +68,17 @@ static void chain_after(ompp_mpi_stamp_t *s)
     if (!all || !s->stamp) forget(s, c->rank > 0);
 }
 
-void ompp_mpi_neighbors_after(ompp_mpi_stamp_t *s)
+void ompp_mpi_neighbors_after(ompp_mpi_stamp_t *s, bool good)
 {
-    const ompp_mpi_channel_t *c = s->channel;
+    ompp_mpi_channel_t *c = s->channel;
 
-    if (s->passes) return;
+    if (s->passes || (s->order == OMPP_MPI_ORDER_NEIGHBOR && !c->topology)) return;
+    if (!good) {
+        c->calls--;
+        c->unread = true;
+        forget(s, false);
+        return;
+    }
     if (s->order == OMPP_MPI_ORDER_CHAIN) {
         chain_after(s);
         return;

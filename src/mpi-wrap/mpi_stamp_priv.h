@@ -88,6 +88,7 @@ typedef struct ompp_mpi_channel {
     int *neighbors;       /* [sources], and [destinations] behind them; NULL = none */
     uint32_t calls;       /* collective calls whose stamps went as messages */
     bool parted;          /* one of these did not come: none are sent or awaited on this channel */
+    bool unread;          /* stamps may be left on the shadow: it is not freed, or they would come to another communicator */
     bool inter, topology;
     bool asks;              /* atomic: a message has come whose sender may have to wait for its receiver */
     ompp_mpi_passing_t passing;
@@ -396,7 +397,7 @@ static inline bool ompp_mpi_neighbors(const ompp_mpi_stamp_t *s)
 
 void ompp_mpi_neighbors_before(ompp_mpi_stamp_t *stamp);
 /** \brief After a call that was good: what it has waited for is in stamp->stamp; stamp->passes: it is not known. */
-void ompp_mpi_neighbors_after(ompp_mpi_stamp_t *stamp);
+void ompp_mpi_neighbors_after(ompp_mpi_stamp_t *stamp, bool good);
 
 /* ---- Windows (mpi_stamp_window.c) ----------------------------------------------------------------------------------- */
 

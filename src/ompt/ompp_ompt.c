@@ -496,7 +496,10 @@ static void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t wait, const void
     ompp_construct_t construct = mutex_construct(kind);
 
     (void)code;
-    if (construct == OMPP_CONSTRUCT_LOCK && !waits_for_lock(kind)) ompp_sync_wait(OMPP_SYNC_MUTEX, wait, self.lock_since);
+    if (construct == OMPP_CONSTRUCT_LOCK && !waits_for_lock(kind)) {
+        ompp_sync_wait(OMPP_SYNC_MUTEX, wait, self.lock_since);
+        ompp_sync_doubt(OMPP_WHATIF_F_POLLING, false);
+    }
     ompp_sync_resume(mutex_kind(kind), wait, ompp_event_now());
     if (construct != OMPP_CONSTRUCT_LOCK) {
         ompp_event_phase(ompp_event_innermost(construct), OMPP_PHASE_BODY, ompp_event_now());

@@ -113,10 +113,10 @@ void ompp_event_exit_function(ompp_region_ref_t region, const void *stack, ompp_
  * now, one that a report or a meter is waiting for, a clock that is not the counter.
  */
 
-/* The usual state of a thread: in no event, nothing skipped, no meters. */
+/* The usual state of a thread that is in no event: nothing skipped, no meters. */
 static inline bool is_usual(const ompp_thread_t *thread)
 {
-    return thread && !(thread->guard & 1) && !thread->unusual;
+    return thread && !thread->unusual;
 }
 
 /* Measurement is on, and no copy wanted. */
@@ -152,8 +152,7 @@ ompp_region_ref_t ompp_event_call(const void *code, const char *name)
 {
     ompp_thread_t *thread = ompp_thread_self;
 
-    if (__builtin_expect(!is_usual(thread) || !is_on(), 0)) return call_slow(code, name);
-    ompp_guard_take(thread);
+    if (__builtin_expect(!is_usual(thread) || !is_on() || !ompp_guard_enter(thread), 0)) return call_slow(code, name);
     const ompp_site_t *site = site_of(thread, code, name);
     const ompp_a_frame_t *top = ompp_top(thread);
     if (__builtin_expect(site->code != code || site->name != name || site->place != top->place || top == thread->last, 0)) {
@@ -213,11 +212,10 @@ void ompp_event_return_timed(ompp_region_ref_t region)
 {
     ompp_thread_t *thread = ompp_thread_self;
 
-    if (__builtin_expect(!is_usual(thread) || !ompp_clock.use_tsc, 0)) {
+    if (__builtin_expect(!is_usual(thread) || !ompp_clock.use_tsc || !ompp_guard_enter(thread), 0)) {
         return_now_slow(region);
         return;
     }
-    ompp_guard_take(thread);
     if (__builtin_expect(!is_plain(thread, ompp_top(thread), region), 0)) {
         ompp_guard_drop(thread);
         return_now_slow(region);
@@ -240,11 +238,10 @@ void ompp_event_return_counted(ompp_region_ref_t region, unsigned counter, uint6
 {
     ompp_thread_t *thread = ompp_thread_self;
 
-    if (__builtin_expect(!is_usual(thread), 0)) {
+    if (__builtin_expect(!is_usual(thread) || !ompp_guard_enter(thread), 0)) {
         return_counted_slow(region, counter, in, out, t);
         return;
     }
-    ompp_guard_take(thread);
     ompp_a_frame_t *frame = ompp_top(thread);
     uint64_t *sums = is_plain(thread, frame, region) ? mpi_sums(thread, ompp_node(thread, frame->node)) : NULL;
     if (__builtin_expect(!sums, 0)) {
@@ -299,8 +296,8 @@ ompp_region_ref_t ompp_event_count_call(ompp_construct_t construct, const void *
 {
     ompp_thread_t *thread = ompp_thread_self;
 
-    if (__builtin_expect(!is_usual(thread) || !is_on(), 0)) return count_call_slow(construct, code, name);
-    ompp_guard_take(thread);
+    if (__builtin_expect(!is_usual(thread) || !is_on() || !ompp_guard_enter(thread), 0))
+        return count_call_slow(construct, code, name);
     const ompp_site_t *site = site_of(thread, code, name);
     if (__builtin_expect(site->code != code || site->name != name || site->place != ompp_top(thread)->place, 0)) {
         ompp_guard_drop(thread);

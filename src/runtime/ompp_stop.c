@@ -16,6 +16,7 @@
 
 #define PAUSE_NS 100000
 #define PAUSES 200
+#define ENOUGH_NS 10000 /* of processor: it has come further than an instruction */
 #define UNLIKE 0x40000001u /* what is added to a guard: odd, and more than a thread adds */
 
 char ompp_task_state(uint32_t task)
@@ -46,8 +47,9 @@ static uint64_t processor_of(uint32_t task)
 static bool is_past(const ompp_thread_t *thread)
 {
     const uint64_t now = processor_of(thread->record->os_tid);
+    const char state = now > 0 && now <= thread->stopped_at + ENOUGH_NS ? ompp_task_state(thread->record->os_tid) : 'Z';
 
-    return now == 0 || now > thread->stopped_at || ompp_task_state(thread->record->os_tid) != 'R';
+    return state && strchr("SDZX", state);
 }
 
 /* \return whether the thread is stopped. */

@@ -127,7 +127,7 @@ ompp_off_t ompp_stack_new_slow(ompp_thread_t *thread);
 void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t);
 
 /**
- * \brief At the end of measurement: threads but self have no events any more. Those that are inside one are waited for, 20 ms at most
+ * \brief At the end of measurement: threads but self have no events any more. Those that are inside one are waited for, some 30 ms at most
  *        for all of them: what they have written is read next, and must be whole. OpenMP's threads tell the end of their last barrier
  *        when they next look, not before the program ends.
  */
@@ -235,14 +235,6 @@ static inline bool ompp_thread_is_stopped(const ompp_thread_t *thread)
     return thread->is_stopped;
 }
 
-/** \brief Goes inside; the thread is not. */
-static inline void ompp_guard_take(ompp_thread_t *thread)
-{
-    thread->guard++;
-    __atomic_thread_fence(__ATOMIC_RELEASE); /* for readers of the arena (ompp_dump.c); no instruction on x86 */
-    __asm__ volatile("" ::: "memory");
-}
-
 /** \brief Goes outside again without having done anything. */
 static inline void ompp_guard_drop(ompp_thread_t *thread)
 {
@@ -257,7 +249,7 @@ static inline bool ompp_guard_enter(ompp_thread_t *thread)
 
     if (__builtin_expect(guard & 1, 0)) return false;
     __atomic_store_n(&thread->guard, guard + 1, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE); /* as in ompp_guard_take() */
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* for readers of the arena (ompp_dump.c); no instruction on x86 */
     __asm__ volatile("" ::: "memory");
     return true;
 }

@@ -48,6 +48,7 @@ def check(scratch, program, case, gains, flags, cancellation="true"):
     seen = {names[region]: FLAGS & set(flags) for region, flags in profile.whatif.flags.items()}
     off = ["%s: %s at %d permille: %s, not %.3f" % (case, *key, found.get(key), gain) for key, gain in gains.items()
            if key not in found or abs(found[key].gain - gain) > NEAR]
+    off += ["%s: %s has no results" % (case, region) for region in flags if region not in seen]
     off += ["%s: flags of %s: %s, not %s" % (case, region, seen.get(region), flag) for region, flag in flags.items()
             if (seen.get(region, set()) if flag is None else
                 flag[1:] in seen.get(region, ()) if flag[0] == "!" else flag not in seen.get(region, ()))]

@@ -18,7 +18,10 @@ def main():
         for i in range(RUNS):
             outcome = harness.run(program, scratch.file("run%d" % i, "x"), 1, args=[str(2000 + 37 * i)])
             verdict.equal(outcome.status, 0, "run %d: status, %s" % (i, outcome.err[-300:]))
-            verdict.profile(outcome.profile(), "run %d" % i)
+            profile = outcome.profile()
+            verdict.profile(profile, "run %d" % i)
+            inner = profile.total("execC", profile.find("USER REGION", name="inner"))
+            verdict.check(len(inner) >= 1 and min(inner.values()) > 0, "run %d: threads in the report: %s" % (i, inner))
     verdict.finish(scratch)
 
 
