@@ -159,7 +159,8 @@ def crowd(verdict, scratch, program):
         seconds, outcome = validation.execute(scratch, program, validation.Case("threads", "ties", {}, 0, 8), OMPP_CAUSAL="virtual")
         profile = outcome.profile()
         found = validation.predictions(profile, seconds)["b", 500]
-        verdict.equal((profile.whatif.replayed, profile.whatif.kept), (1, 0), "ties: stretches that were gone through")
+        if (profile.whatif.replayed, profile.whatif.kept) != (1, 0):  # who joins threads and is held up between two of them has worked
+            return ["ties: %d stretches were gone through, %d kept" % (profile.whatif.replayed, profile.whatif.kept)], 1
         expected = 1 - 8 * 4 * 0.005 / seconds  # less where others disturb; the measured order says 0.17
         good = 0.3 < found.gain < expected + 0.05  # disturbed, the order does not explain all of the time, and there is the flag
         return [] if good else ["ties, b in half its time: %s, at most %.2f" % (found, expected)], 1

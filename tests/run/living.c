@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+enum { THREADS = 3 };
+
+static _Atomic int running; /* rounds, at first */
+
 static void *go_on(void *nothing)
 {
     for (;;) {
@@ -13,6 +17,7 @@ static void *go_on(void *nothing)
             ompp_region_end("inner");
         }
         ompp_region_end("outer");
+        if (running < THREADS) running++;
     }
     return nothing;
 }
@@ -21,7 +26,8 @@ int main(int argc, char **argv)
 {
     pthread_t thread;
 
-    for (int i = 0; i < 3; i++) pthread_create(&thread, NULL, go_on, NULL);
+    for (int i = 0; i < THREADS; i++) pthread_create(&thread, NULL, go_on, NULL);
+    while (running < THREADS) usleep(100);
     usleep(argc > 1 ? (useconds_t)atoi(argv[1]) : 2000);
     return 0;
 }
