@@ -215,7 +215,8 @@ static struct {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    bool running, stop;
+    _Atomic bool running;
+    bool stop;
 } timer = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void add_ns(struct timespec *t, uint64_t ns)
@@ -349,8 +350,7 @@ void ompp_dump_stop(void)
 {
     struct timespec limit;
 
-    if (!timer.running) return;
-    timer.running = false;
+    if (!atomic_exchange(&timer.running, false)) return;
     pthread_mutex_lock(&timer.lock);
     timer.stop = true;
     pthread_cond_signal(&timer.wake);

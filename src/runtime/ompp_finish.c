@@ -541,10 +541,12 @@ static bool report_of_run(ompp_time_t t, const ompp_reduce_t *reduce)
 
 void ompp_runtime_finalize(const ompp_reduce_t *reduce)
 {
-    ompp_time_t t = ompp_clock_now();
     bool done = true;
     int error = 0;
 
+    /* A report that is under way is of a moment before the end. A forked process has none. */
+    if (atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING) ompp_dump_stop();
+    const ompp_time_t t = ompp_clock_now();
     if (!stop(t)) return;
     ompp_threads_stop(ompp_thread_self);
     if (ompp_thread_self) ompp_meter_end(ompp_thread_self);
