@@ -627,6 +627,9 @@ const char *ompp_whatif_why(const ompp_profile_t *p)
     if (w->mode == OMPP_WHATIF_DELAY && *ompp_profile_setting(p, "OMPP_CAUSAL_REGION"))
         return "no experiment with the region that OMPP_CAUSAL_REGION names (the name of a user region, file:line as OPARI2 knows "
                "it, or module+0xaddress as in the XML), or the run is too short";
+    if (w->mode == OMPP_WHATIF_VIRTUAL)
+        return "virtual clocks are written when their regions have had a turn, and when the program ends, which it did not; "
+               "OMPP_CAUSAL=delay writes what it has at the end of each experiment";
     return "no experiment came to its end: the run is too short, or does not come to a progress point (OMPP_PROGRESS)";
 }
 

@@ -4,6 +4,7 @@ What can go wrong leaves the program unharmed and is said in a clear word: no re
 processors, active waiting, no room for signals, bad values; and the functions of POSIX threads do what they do without us.
 """
 
+import glob
 import os
 import re
 import resource
@@ -154,6 +155,20 @@ def unseen(verdict, scratch):
     verdict.check("compiled without instrumentation" in text, "unseen: OPARI2 can do it now; another source is needed")
 
 
+def killed(verdict, scratch):
+    """What a program leaves that is killed: with delays the experiments until then; with virtual clocks it says why there is nothing."""
+    program = build(scratch, "threads.c", "threads")
+    for mode, said in (("virtual", "No result: virtual clocks are written"), ("delay", "Fix these first")):
+        folder = os.path.dirname(scratch.file("killed", mode, "x"))
+        os.mkdir(os.path.join(folder, "job"))
+        harness.execute(["timeout", "-s", "KILL", "2", program, "barrier", "rounds=100000"], folder, OMPP_CAUSAL=mode,
+                        OMPP_JOB_DIR=os.path.join(folder, "job"), OMPP_CAUSAL_BUDGET="100")
+        done = harness.execute([harness.command("ompp-report"), "merge", "--to=" + folder, os.path.join(folder, "job")], folder)
+        texts = [open(path).read() for path in glob.glob(os.path.join(folder, "*.txt"))]
+        verdict.equal((done.status, len(texts)), (0, 1), "killed, %s: merge: %s" % (mode, done.err[-300:]))
+        verdict.check(all(said in text for text in texts), "killed, %s: says %s" % (mode, [text[text.find("What-if"):][:900] for text in texts]))
+
+
 def starved(verdict, scratch):
     """Four threads that compute on one processor: each has it for a fourth of the time, and the report says so where it matters."""
     program, cpu = validation.build(scratch, "openmp", harness.sources()[0]), min(os.sched_getaffinity(0))
@@ -174,7 +189,7 @@ def main():
     verdict, scratch = harness.Verdict("failures"), harness.Scratch("failures")
     if not shutil.which("gcc"):
         harness.skip("no gcc")
-    for test in (unharmed, words, lonely, limits, oversubscribed, unseen, starved):
+    for test in (unharmed, words, lonely, limits, oversubscribed, unseen, killed, starved):
         try:
             test(verdict, scratch)
         except (harness.Failure, subprocess.TimeoutExpired) as failure:
