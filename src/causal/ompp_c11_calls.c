@@ -88,7 +88,6 @@ static int cond_wait_c11(cnd_t *cond, mtx_t *lock)
 static int cond_timedwait_c11(cnd_t *cond, mtx_t *lock, const struct timespec *until)
 {
     const ompp_time_t begin = ompp_pthread_give_up(cond, lock);
-
     const int result = woken_c11(cond, lock, cnd_timedwait(cond, lock, until), begin);
 
     ompp_pthread_doubt(result == thrd_timedout);

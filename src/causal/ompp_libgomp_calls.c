@@ -102,11 +102,11 @@ static void *(*real_single_copy_start)(void);
 static void *single_copy_start(void)
 {
     const bool follows = team() && !is_told((void *)real_single_copy_start);
-    const ompp_time_t begin = ompp_event_now();
     void *copy;
 
     if (!follows) return real_single_copy_start();
     ompp_sync_publish(OMPP_SYNC_EVENT, team() + COPY_AWAITED, ompp_event_now());
+    const ompp_time_t begin = ompp_event_now();
     copy = real_single_copy_start();
     if (!copy) return NULL;
     /* That it waits is known when it has. */

@@ -3,14 +3,13 @@
 #include "work.h"
 
 #include "coz_like.h"
+#include "in_threads.h"
 
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <threads.h>
-
-enum { MANY = 4 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
@@ -19,15 +18,6 @@ static pthread_barrier_t barrier;
 static sem_t free_places, filled_places;
 static int queue;
 static double times[] = {3, 4}; /* to make and to take, of queue */
-
-/* Threads 0 .. n - 1 run the function; the caller waits for all. */
-static void in_threads(int n, void *(*function)(void *))
-{
-    pthread_t threads[MANY];
-
-    for (long i = 0; i < n; i++) pthread_create(&threads[i], NULL, function, (void *)i);
-    for (int i = 0; i < n; i++) pthread_join(threads[i], NULL);
-}
 
 /* ---- join: COZ's Figure 1, a thread each time ---- */
 

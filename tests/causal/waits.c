@@ -2,12 +2,14 @@
 #define _GNU_SOURCE
 #include "work.h"
 
+#include "in_threads.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <threads.h>
 
-enum { MANY = 4, ITEMS = 8 };
+enum { ITEMS = 8 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
@@ -19,15 +21,6 @@ static sem_t one, two, three;
 static mtx_t c11_mutex;
 static cnd_t c11_cond;
 static int given;
-
-/* Threads 0 .. n - 1 run the function; the caller waits for all. */
-static void in_threads(int n, void *(*function)(void *))
-{
-    pthread_t threads[MANY];
-
-    for (long i = 0; i < n; i++) pthread_create(&threads[i], NULL, function, (void *)i);
-    for (int i = 0; i < n; i++) pthread_join(threads[i], NULL);
-}
 
 /* ---- a queue: one makes ITEMS, and is ahead of the one that takes them, then waits for it ---- */
 
