@@ -14,7 +14,6 @@
 #define MANY_OF_SHARE 2.0
 #define CRITICAL_GAIN 0.02
 #define ENOUGH_UNTRIED 0.01      /* of the work: a region that was not tried is worth a word */
-#define TOO_SHORT_NS 10000000u  /* a shorter run that tells nothing was too short, whatever else it lacks */
 #define WHOLE_RUN 0.99           /* followed for so much of it: no correction */
 #define FEW_CALLS 10             /* fewer that were followed do not say what thousands more do */
 
@@ -49,14 +48,20 @@ const ompp_gain_t *ompp_whatif_most(const ompp_whatif_result_t *r)
     return most;
 }
 
+/* One that was observed before one that was not, what is no chance before what may be, and then the one nearer to half. */
+static bool says_more(const ompp_gain_t *a, const ompp_gain_t *b)
+{
+    if (!a->permille != !b->permille) return a->permille > 0;
+    if (a->chance != b->chance) return b->chance;
+    return abs((int)a->permille - 500) < abs((int)b->permille - 500);
+}
+
 const ompp_gain_t *ompp_whatif_main(const ompp_whatif_result_t *r)
 {
     const ompp_gain_t *best = &r->gains[0];
 
-    for (unsigned i = 1; i < OMPP_WHATIF_SPEEDUPS; i++) {
-        const ompp_gain_t *g = &r->gains[i];
-        if (g->permille && (!best->permille || abs((int)g->permille - 500) < abs((int)best->permille - 500))) best = g;
-    }
+    for (unsigned i = 1; i < OMPP_WHATIF_SPEEDUPS; i++)
+        if (says_more(&r->gains[i], best)) best = &r->gains[i];
     return best;
 }
 
@@ -65,11 +70,18 @@ static double find_slope(const ompp_whatif_result_t *r)
     double xy = 0, xx = 0;
 
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++) {
-        double x = r->gains[i].permille / 1000.0;
-        xy += x * r->gains[i].gain;
-        xx += x * x;
+        const double x = r->gains[i].permille / 1000.0, weight = fmax((double)r->gains[i].observations, 1);
+        xy += weight * x * r->gains[i].gain;
+        xx += weight * x * x;
     }
     return xx > 0 ? xy / xx : 0;
+}
+
+static bool any_chance(const ompp_whatif_result_t *r)
+{
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++)
+        if (r->gains[i].chance) return true;
+    return false;
 }
 
 static uint32_t find_knee(const ompp_whatif_result_t *r)
@@ -79,7 +91,7 @@ static uint32_t find_knee(const ompp_whatif_result_t *r)
 
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++)
         if (r->gains[i].permille) largest = fmax(largest, r->gains[i].gain);
-    if (largest < ENOUGH_GAIN) return 0;
+    if (largest < ENOUGH_GAIN || any_chance(r)) return 0;
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++) {
         const ompp_gain_t *g = &r->gains[i];
         if (g->permille && g->gain >= KNEE_PART * largest && (!knee || g->permille < knee)) knee = g->permille;
@@ -302,8 +314,7 @@ static bool is_observed(const ompp_whatif_region_t *r)
     return false;
 }
 
-/* What is outside of regions tells nothing by itself: it is the program. */
-static bool any_observed(const ompp_whatif_t *w)
+bool ompp_whatif_any(const ompp_whatif_t *w)
 {
     for (size_t i = 0; i < w->nregions; i++)
         if (w->regions[i].region != OMPP_NONE && is_of_program(&w->regions[i]) && is_observed(&w->regions[i])) return true;
@@ -346,7 +357,7 @@ ompp_whatif_work_t ompp_whatif_work(const ompp_profile_t *p)
     if (p->whatif.mode == OMPP_WHATIF_OFF || all <= 0 || threads <= 0) return work;
     work.of_threads = fmin(all / threads, 1);
     if (!is_in_table(p, OMPP_NONE)) work.outside = fmin(all_outside(p) / all, 1);
-    work.left_out = fmin(left_out_work(p, NULL) / all, 1);
+    work.left_out = fmin(left_out_work(p, NULL) / all, 1 - work.outside); /* which is known in another way */
     return work;
 }
 
@@ -517,6 +528,13 @@ static void find_inside(const ompp_profile_t *p, ompp_whatif_result_t *results, 
     }
 }
 
+static void note_chance(ompp_whatif_result_t *r, ompp_gain_t *gain)
+{
+    if (!gain->permille) return;
+    gain->chance = gain->interval != OMPP_INTERVAL_KNOWN;
+    if (gain->observations < OMPP_WHATIF_ENOUGH) r->flags |= OMPP_WHATIF_F_FEW;
+}
+
 /* ---- All of it ------------------------------------------------------------------------------------------------------ */
 
 static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *from, ompp_whatif_result_t *r)
@@ -534,11 +552,11 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
         ompp_whatif_spread_anew(r->share, &r->gains[i]);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_APART; i++)
         ompp_whatif_ends_apart(&from->clocks[i], &r->gains[i]);
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && p->whatif.mode == OMPP_WHATIF_DELAY; i++) note_chance(r, &r->gains[i]);
     r->slope = find_slope(r);
-    most = ompp_whatif_most(r);
-    if (p->whatif.mode == OMPP_WHATIF_DELAY && most->observations < OMPP_WHATIF_ENOUGH) r->flags |= OMPP_WHATIF_F_FEW;
-    if (r->flags & OMPP_WHATIF_F_FEW) return; /* to tell a knee, or anything else of it */
     r->knee = find_knee(r);
+    most = ompp_whatif_most(r);
+    if (most->chance) return; /* to judge by */
     r->contention = most->interval == OMPP_INTERVAL_KNOWN && most->high < 0 && most->gain <= -ENOUGH_GAIN;
     r->verdict = judge(r);
 }
@@ -569,7 +587,7 @@ int ompp_analysis_whatif(const ompp_profile_t *p, ompp_whatif_result_t **results
 
     *results = NULL;
     *n = 0;
-    if (!any_observed(&p->whatif) || p->whatif.why) return 0;
+    if (!ompp_whatif_any(&p->whatif) || p->whatif.why) return 0;
     *results = calloc(p->whatif.nregions, sizeof **results);
     if (!*results || !find_work(p, &work)) {
         free(*results);
@@ -588,66 +606,4 @@ int ompp_analysis_whatif(const ompp_profile_t *p, ompp_whatif_result_t **results
     find_inside(p, *results, *n);
     qsort(*results, *n, sizeof **results, compare_results);
     return memory ? 0 : -OMPP_E_NOMEM;
-}
-
-#define ENOUGH_VISITS 5 /* of a named point, as src/causal wants it */
-
-uint32_t ompp_whatif_leader(const ompp_whatif_t *w)
-{
-    uint64_t most = ENOUGH_VISITS - 1;
-    uint32_t leader = OMPP_NONE;
-
-    for (uint32_t i = 0; i < w->npoints; i++) {
-        if (w->points[i].kind != OMPP_WHATIF_THROUGHPUT || w->points[i].automatic || w->points[i].visits <= most) continue;
-        most = w->points[i].visits;
-        leader = i;
-    }
-    for (uint32_t i = 0; leader == OMPP_NONE && i < w->npoints; i++)
-        if (w->points[i].automatic == 2) return i;
-    return leader;
-}
-
-/* What is outside of regions is none. */
-static bool any_region(const ompp_whatif_t *w)
-{
-    for (size_t i = 0; i < w->nregions; i++)
-        if (w->regions[i].region != OMPP_NONE) return true;
-    return false;
-}
-
-const char *ompp_whatif_why(const ompp_profile_t *p)
-{
-    const ompp_whatif_t *w = &p->whatif;
-
-    if (w->why) return ompp_profile_text(p, w->why);
-    if (any_observed(w)) return NULL;
-    if (w->time_ns < TOO_SHORT_NS) return "the run is too short";
-    if (!any_region(w))
-        return "no region was followed: the program has none (OpenMP, MPI, functions, OMPP_REGION), or none that worked long enough";
-    if (w->mode == OMPP_WHATIF_DELAY && *ompp_profile_setting(p, "OMPP_CAUSAL_REGION"))
-        return "no experiment with the region that OMPP_CAUSAL_REGION names (the name of a user region, file:line as OPARI2 knows "
-               "it, or module+0xaddress as in the XML), or the run is too short";
-    if (w->mode == OMPP_WHATIF_VIRTUAL)
-        return "virtual clocks are written when their regions have had a turn, and when the program ends, which it did not; "
-               "OMPP_CAUSAL=delay writes what it has at the end of each experiment";
-    return "no experiment came to its end: the run is too short, or does not come to a progress point (OMPP_PROGRESS)";
-}
-
-const char *ompp_whatif_no_interval(const ompp_profile_t *p, const ompp_whatif_result_t *results, size_t n)
-{
-    const ompp_whatif_t *w = &p->whatif;
-    bool points = false, wide = false;
-
-    if (!any_observed(w) || w->why) return NULL;
-    for (size_t i = 0; i < n; i++)
-        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
-            if (results[i].gains[k].interval == OMPP_INTERVAL_KNOWN) return NULL;
-            wide = wide || results[i].gains[k].interval == OMPP_INTERVAL_WIDE;
-        }
-    if (wide) return "parts of the run differ too much, or are too few";
-    for (size_t i = 0; i < w->npoints; i++) points = points || w->points[i].kind == OMPP_WHATIF_THROUGHPUT;
-    if (points && p->whatif.rested_ns > p->whatif.time_ns / 2)
-        return "fewer than 4 blocks between visits of progress points: clocks rested; longer runs, or OMPP_CAUSAL_BUDGET=100";
-    if (points) return "too short: fewer than 4 blocks between visits of progress points";
-    return "no progress point was named (OMPP_PROGRESS), and none is regular";
 }

@@ -22,6 +22,7 @@ typedef struct {
     ompp_interval_t interval;
     double gain, low, high; /* low, high: 95 % interval, bootstrap over blocks; when it is known */
     bool by_control; /* against units of work in experiments at 0 %, not their own without the delays */
+    bool chance;     /* with delays: of fewer than OMPP_WHATIF_ENOUGH experiments, or these differ so much that it may be chance */
     uint64_t observations;
 } ompp_gain_t;
 
@@ -61,7 +62,10 @@ typedef struct {
  */
 int ompp_analysis_whatif(const ompp_profile_t *profile, ompp_whatif_result_t **results, size_t *n);
 
-/** \brief The gain that regions are ordered by: of half their time, or of the next speed-up that was observed. Never NULL. */
+/**
+ * \brief The gain that regions are ordered by: of half their time, or of the next speed-up that was observed, and that is no chance if
+ *        there is one. Never NULL.
+ */
 const ompp_gain_t *ompp_whatif_main(const ompp_whatif_result_t *result);
 
 /** \brief The largest speed-up that was observed. Never NULL. */
@@ -135,6 +139,29 @@ bool ompp_whatif_latency(const ompp_whatif_point_t *point, double *ns);
  * \return NULL when there are results.
  */
 const char *ompp_whatif_why(const ompp_profile_t *profile);
+
+/**
+ * \brief What is said beside the report: why there is no result, with a name for OMPP_CAUSAL_REGION that would do, or which setting has no
+ *        effect. One line.
+ * \param[out] text  "" when there is nothing to say.
+ */
+void ompp_whatif_notice(const ompp_profile_t *profile, char *text, size_t size);
+
+/** \brief The region that OMPP_CAUSAL_REGION names, as the user wrote it. \return NULL when all regions have their turn. */
+const char *ompp_whatif_chosen(const ompp_profile_t *profile);
+
+/**
+ * \brief The region that OMPP_CAUSAL_REGION means, where it is no name of any: by its number in reports, a line in it, or the letters.
+ * \param[out] text  how it is to be written. \return index; OMPP_NONE = none comes near.
+ */
+uint32_t ompp_whatif_meant(const ompp_profile_t *profile, char *text, size_t size);
+
+/**
+ * \brief Settings that have no effect, since they are for another mode.
+ * \param[in,out] next  0 at the begin. \param[out] mode  that it is for, as OMPP_CAUSAL has it.
+ * \return name; NULL = no further one.
+ */
+const char *ompp_whatif_unused(const ompp_profile_t *profile, size_t *next, const char **mode);
 
 /**
  * \brief Why no gain has an interval, in words.

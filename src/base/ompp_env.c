@@ -297,6 +297,19 @@ static void warn_unknown(void)
     }
 }
 
+/* What a default means that is a sign for something else, as its help has it: " (0 = all in turn)". */
+static void say_meaning(const ompp_env_row_t *row, char *text, size_t size)
+{
+    char begin[32];
+    const char *found;
+
+    text[0] = '\0';
+    if (row->type != OMPP_ENV_INT) return;
+    snprintf(begin, sizeof begin, " %s = ", row->def);
+    found = strstr(row->help, begin);
+    if (found) snprintf(text, size, " (%.*s)", (int)strcspn(found + 1, ";"), found + 1);
+}
+
 static void read_row(const ompp_env_row_t *row, const char *text)
 {
     char buffer[32];
@@ -309,9 +322,10 @@ static void read_row(const ompp_env_row_t *row, const char *text)
     }
     if (row->type == OMPP_ENV_LATER) ompp_warn_common("%s has no effect in this version: %s", row->name, row->help);
     if (!store(row, text)) {
-        char accepted[160];
+        char accepted[160], meaning[80];
         say_accepted(row, accepted, sizeof accepted);
-        ompp_warn_common("%s='%s' is not understood (%s); using %s", row->name, text, accepted, row->def);
+        say_meaning(row, meaning, sizeof meaning);
+        ompp_warn_common("%s='%s' is not understood (%s); using %s%s", row->name, text, accepted, row->def, meaning);
         misread[row - ompp_env_rows] = true;
         store(row, row->def);
     } else if ((nearest = beyond(row, text, buffer))) {

@@ -214,6 +214,7 @@ static void may_end(ompp_causal_thread_t *self, uint64_t visits, unsigned teams,
     if (ompp_causal.rule.delays) ompp_causal_may_end(self, visits, together, t);
     else if (visits && !ompp_causal_rests(self)) ompp_causal_result_block(self, visits, t);
     if (!ompp_causal.rule.delays) ompp_causal_may_turn(self, teams, t);
+    ompp_causal_may_write(self, t);
 }
 
 /* A progress point that can tell us is visited on this thread. */

@@ -29,19 +29,25 @@ static struct {
     _Atomic uint32_t lock;              /* of looking at them, and of what follows from that */
 } candidates;
 
-/* Whether the user's text names the region: its name, file:line, or where lines are not known yet module+0xoffset. */
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* Whether the user's text names the region: its name, file:line, or where lines are not known yet module+0xoffset; with a path or not. */
 static bool is_named(ompp_region_ref_t region)
 {
+    const char *wanted = ompp_env.causal_region;
     char file[512], name[512], place[600], address[600];
     uint32_t line;
 
-    if (!region) return strcmp(ompp_env.causal_region, OMPP_WHATIF_OUTSIDE) == 0;
+    if (!region) return strcmp(wanted, OMPP_WHATIF_OUTSIDE) == 0;
     ompp_whatif_region_place(region, file, sizeof file, &line, name, sizeof name);
-    const char *slash = strrchr(file, '/');
-    snprintf(place, sizeof place, "%s:%u", slash ? slash + 1 : file, line);
+    snprintf(place, sizeof place, "%s:%u", last_part(file), line);
     ompp_whatif_region_address(region, address, sizeof address);
-    return strcmp(name, ompp_env.causal_region) == 0 || strcmp(place, ompp_env.causal_region) == 0 ||
-           (*address && strcmp(address, ompp_env.causal_region) == 0);
+    return strcmp(name, wanted) == 0 || strcmp(place, last_part(wanted)) == 0 || (*address && strcmp(address, last_part(wanted)) == 0);
 }
 
 static bool is_wanted(unsigned known)

@@ -48,6 +48,7 @@ void ompp_causal_timed_slow(ompp_causal_thread_t *self, ompp_time_t begin)
     self->timed_in = STRIDE / 2 + (uint32_t)((self->moves + self->syncs) * 0x9e3779b97f4a7c15u >> 60);
     if (ompp_causal_rests(self)) self->timed_in *= SELDOM;
     self->timed_for = self->timed_in + 1;
+    if (self->main) ompp_causal_may_write(self, ompp_event_now());
 }
 
 void ompp_causal_time_often(ompp_causal_thread_t *self)

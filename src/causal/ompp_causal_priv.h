@@ -234,6 +234,9 @@ void ompp_causal_choose(const uint64_t keys[OMPP_CLOCKS_SLOTS]);
  */
 void ompp_causal_may_turn(ompp_causal_thread_t *self, unsigned teams, ompp_time_t t);
 
+/** \brief Where clocks of the thread stand for the process: what there is by now is written, if it is time. */
+void ompp_causal_may_write(ompp_causal_thread_t *self, ompp_time_t t);
+
 /** \return until when clocks rest, at least; 0 = they do not, or another rank decides it. */
 ompp_time_t ompp_causal_rests_until(void);
 
@@ -666,8 +669,14 @@ void ompp_causal_result_paid(ompp_time_t paid);
 /** \brief Without delays: a block ends at t, as the clocks of this thread say. \param[in] visits  of progress points until now. */
 void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t);
 
-/** \brief Writes what the clocks of this thread say now. */
+/** \brief Writes what the clocks of this thread say now, at the end or as if it were. */
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t);
+
+/** \brief Whether it is time to write what there is by now, for a program that does not come to its end. */
+bool ompp_causal_result_due(ompp_time_t t);
+
+/** \brief Without delays, and while no turn can begin: writes what the clocks of this thread, which have their turn, say by now. */
+void ompp_causal_result_so_far(ompp_causal_thread_t *self, ompp_time_t t);
 
 /* ---- Latency (ompp_causal_latency.c) ---------------------------------------------------------------------------------- */
 

@@ -12,8 +12,14 @@
 
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
 #define MUCH 4u          /* a thread that does less than one part in so many of what another one does hardly counts */
+#define LITTLE 20u       /* a region with less than one part in so many of what is done in another one does not count for that */
 #define SIGNIFICANT 100u /* an order that changes once in so many times is another order */
 #define OFTEN 3u         /* so many times, before others are told */
+
+/* What clocks say is written while the program runs, too, for one that does not come to its end. */
+#define WRITE_NS 50000000u /* after so long, ... */
+#define WRITE_PART 100u    /* one part in so many of the run, ... */
+#define WRITE_TIMES 500u   /* and so many times of what writing takes: whichever is longest */
 
 /* Where the present block of the present set of regions has begun. */
 typedef struct {
@@ -42,6 +48,7 @@ static struct {
     uint32_t heard_before[OMPP_CAUSAL_KNOWN];
     _Atomic uint32_t heard[OMPP_CLOCKS_SLOTS]; /* flags that other ranks have seen in the present set */
     ompp_time_t begin, rested; /* rested: in rests that are over */
+    _Atomic ompp_time_t next;  /* not before, it is written again */
     struct {
         ompp_time_t time, worked[OMPP_CLOCKS_WHERE_NUM];
     } start; /* until the first rest; it is not like the pieces between others: programs start there. 0 = no rest yet */
@@ -61,6 +68,7 @@ bool ompp_causal_result_open(void)
 void ompp_causal_result_begin(void)
 {
     result.begin = ompp_event_now();
+    atomic_store(&result.next, result.begin + WRITE_NS);
     if (!ompp_causal.rule.delays) atomic_store(&ompp_causal.set_begin, result.begin);
 }
 
@@ -170,26 +178,34 @@ static ompp_time_t work_of(const ompp_causal_thread_t *t, unsigned slot)
     return t->clocks.total[slot] + t->clocks.work[slot];
 }
 
-/* Threads that share the work in a region; one that waits for them, or does little there, is none. */
-static int threads_in(unsigned slot)
+/* Work of all threads in a region, and how many share it; one that waits for them, or does little there, is none. */
+static ompp_time_t shared_work(unsigned slot, int *threads)
 {
-    ompp_time_t most = 0;
-    int n = 0;
+    ompp_time_t most = 0, sum = 0;
 
+    *threads = 0;
     for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next)
         if (work_of(t, slot) > most) most = work_of(t, slot);
-    for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next)
-        n += most > 0 && work_of(t, slot) >= most / MUCH;
-    return n;
+    for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next) {
+        sum += work_of(t, slot);
+        *threads += most > 0 && work_of(t, slot) >= most / MUCH;
+    }
+    return sum;
 }
 
-/* Ranks of a node are taken as alike. */
+/* Where much is done. Ranks of a node are taken as alike. */
 static void look_for_oversubscription(void)
 {
     const int known = ompp_launch_ranks_here(), ranks = known > 1 ? known : 1;
+    int threads[OMPP_CLOCKS_SLOTS];
+    ompp_time_t work[OMPP_CLOCKS_SLOTS], most = 0;
 
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        work[s] = shared_work(s, &threads[s]);
+        if (work[s] > most) most = work[s];
+    }
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS && result.nprocessors > 0; s++)
-        if (threads_in(s) * ranks > result.nprocessors) result.oversubscribed = true;
+        if (work[s] >= most / LITTLE && threads[s] * ranks > result.nprocessors) result.oversubscribed = true;
 }
 
 /* Of the slot: seen here so many times at least, and heard of. What a crowd has put by is no order that was gone through until now. */
@@ -516,15 +532,11 @@ static void judge_transient(unsigned known, ompp_time_t t)
 
 /* ---- All -------------------------------------------------------------------------------------------------------------- */
 
-void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
+/* Under the lock. */
+static void write_all(ompp_causal_thread_t *self, bool over, ompp_time_t t)
 {
     uint64_t moves = 0, syncs = 0, lost = 0, replayed, kept;
 
-    ompp_progress_finish(t);
-    ompp_clocks_count(&self->clocks, t);
-    ompp_causal_latency_write();
-    ompp_causal_node_take(true);
-    ompp_causal_lock(&result.lock);
     for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) {
         moves += p->moves;
         syncs += p->syncs;
@@ -533,7 +545,7 @@ void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
     look_for_oversubscription();
     result.much_lost = lost * SIGNIFICANT > syncs;
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
-        if (ompp_causal_known(s) >= 0 && !ompp_causal.rule.delays) write_region(self, s, false, t);
+        if (ompp_causal_known(s) >= 0 && !ompp_causal.rule.delays) write_region(self, s, over, t);
     if (!ompp_causal.rule.delays) flag_partly(t);
     for (unsigned i = 0; ompp_causal.rule.delays && i < ompp_causal_nknown(); i++) judge_transient(i, t);
     const uint64_t outside = ompp_causal_result_work(OMPP_CLOCKS_OUTSIDE, t), inside = ompp_causal_result_work(OMPP_CLOCKS_INSIDE, t);
@@ -546,5 +558,41 @@ void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
     atomic_store(&result.whatif->replayed, replayed);
     atomic_store(&result.whatif->kept, kept);
     atomic_store(&result.whatif->cost_ns, ompp_causal_spent());
+}
+
+void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    ompp_progress_finish(t);
+    ompp_clocks_count(&self->clocks, t);
+    ompp_causal_latency_write();
+    ompp_causal_node_take(true);
+    ompp_causal_lock(&result.lock);
+    write_all(self, false, t);
     ompp_causal_unlock(&result.lock);
+}
+
+/* What few threads have done by now does not say yet that they are too many. */
+static void write_so_far(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    const bool oversubscribed = result.oversubscribed;
+
+    write_all(self, true, t);
+    result.oversubscribed = oversubscribed;
+}
+
+bool ompp_causal_result_due(ompp_time_t t)
+{
+    return !ompp_causal.rule.delays && t >= atomic_load_explicit(&result.next, memory_order_relaxed);
+}
+
+void ompp_causal_result_so_far(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    const ompp_time_t begin = ompp_event_now(), part = ompp_causal_result_passed(t) / WRITE_PART;
+
+    ompp_causal_lock(&result.lock);
+    write_so_far(self, t);
+    ompp_causal_unlock(&result.lock);
+    const ompp_time_t taken = ompp_event_now() - begin, seldom = WRITE_TIMES * taken, pause = part > WRITE_NS ? part : WRITE_NS;
+    atomic_store_explicit(&result.next, t + (seldom > pause ? seldom : pause), memory_order_relaxed);
+    self->spent += taken;
 }

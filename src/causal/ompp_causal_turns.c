@@ -280,6 +280,15 @@ void ompp_causal_follow_turn(ompp_causal_thread_t *self, uint64_t number, const 
     ompp_causal_settle(self);
 }
 
+void ompp_causal_may_write(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    uint32_t free_lock = 0;
+
+    if (!ompp_causal_result_due(t) || !atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
+    if (self->clocks.set == atomic_load(&ompp_causal.set) && !ompp_causal_rests(self)) ompp_causal_result_so_far(self, t);
+    ompp_causal_unlock(&lock);
+}
+
 void ompp_causal_meeting(ompp_time_t t)
 {
     const ompp_time_t before = atomic_exchange_explicit(&resting.met, t, memory_order_relaxed);

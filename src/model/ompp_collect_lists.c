@@ -165,6 +165,17 @@ static uint32_t point_index(const ompp_collecting_t *c, ompp_off_t first, ompp_o
     return OMPP_NONE;
 }
 
+/* Of a program that has not come to its end, the last ones may be later than what its clocks say of all of it. */
+static void fit_blocks(ompp_whatif_clock_t *clock)
+{
+    uint64_t sum = 0;
+    uint32_t n = 0;
+
+    for (; n < clock->nblocks && n < OMPP_WHATIF_BLOCKS && sum + clock->blocks[n].time_ns <= clock->time_ns; n++)
+        sum += clock->blocks[n].time_ns;
+    clock->nblocks = n;
+}
+
 static void copy_whatif_region(ompp_collecting_t *c, const ompp_a_whatif_region_t *w, ompp_off_t points)
 {
     const ompp_a_region_t *r = ompp_collect_record(c, w->region, sizeof *r);
@@ -174,8 +185,7 @@ static void copy_whatif_region(ompp_collecting_t *c, const ompp_a_whatif_region_
     result.point = w->point ? point_index(c, points, w->point) : OMPP_NONE;
     if (w->point && result.point == OMPP_NONE) return;
     result.region = r && r->index < c->nregions ? c->region_of[r->index] : OMPP_NONE;
-    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
-        if (result.clocks[k].nblocks > OMPP_WHATIF_BLOCKS) result.clocks[k].nblocks = OMPP_WHATIF_BLOCKS;
+    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) fit_blocks(&result.clocks[k]);
     if (result.region != OMPP_NONE || !w->region) ompp_profile_add_whatif_region(c->profile, &result);
 }
 

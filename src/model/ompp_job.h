@@ -8,7 +8,7 @@
 
 #include "model/ompp_profile.h"
 
-#define OMPP_JOB_VERSION 3
+#define OMPP_JOB_VERSION 4
 #define OMPP_JOB_FUNCTION "ompp_job_run"
 
 /** Formats of the report, a set. The XML file is always made. */
@@ -30,6 +30,7 @@ typedef struct {
     char path[1024];     /* of the report: text, else CSV, else XML; "" = there is none */
     char xml_path[1024]; /* of the XML file; "" = there is none */
     char message[1024]; /* what went wrong, one line; "" when nothing did */
+    char notice[1024];  /* what the user should know besides, one line, of a report that is written; "" = nothing */
 } ompp_job_t;
 
 /**

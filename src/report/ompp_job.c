@@ -104,13 +104,16 @@ static void whole_path(char *path, size_t size, const char *dir, const char *nam
 
 static void say(const ompp_profile_t *profile, ompp_job_t *job, const char *why, int error, bool written)
 {
-    char name[513], wanted[700], got[700] = "", remedy[100];
+    char stem[512], name[560] = "", path[700], got[700] = "", remedy[100];
 
-    if (!job->file[0]) make_stem(profile, job, name, sizeof name);
-    whole_path(wanted, sizeof wanted, job->dir ? job->dir : "", job->file[0] ? job->file : name);
+    if (!job->file[0]) {
+        make_stem(profile, job, stem, sizeof stem);
+        ompp_outfile_first_name(name, sizeof name, stem, !job->overwrite, wanted(profile, job));
+    }
+    whole_path(path, sizeof path, job->dir ? job->dir : "", job->file[0] ? job->file : name);
     if (written) whole_path(got, sizeof got, "", job->path);
     ompp_write_remedy(error, job->file[0] ? "OMPP_REPORTFILE" : job->choose, remedy, sizeof remedy);
-    snprintf(job->message, sizeof job->message, "cannot write the report %.400s (%s)%s%.400s; %s", wanted, why,
+    snprintf(job->message, sizeof job->message, "cannot write the report %.400s (%s)%s%.400s; %s", path, why,
              written ? "; it is " : ", nor anywhere else", got, remedy);
 }
 
@@ -159,7 +162,7 @@ __attribute__((visibility("default"))) int ompp_job_run(ompp_profile_t *profile,
 {
     int analysed, written;
 
-    job->path[0] = job->xml_path[0] = job->message[0] = 0;
+    job->path[0] = job->xml_path[0] = job->message[0] = job->notice[0] = 0;
     if (job->version != OMPP_JOB_VERSION) {
         snprintf(job->message, sizeof job->message, "libompp-report.so is of another version than libompp.so");
         return -OMPP_E_VERSION;
@@ -167,6 +170,7 @@ __attribute__((visibility("default"))) int ompp_job_run(ompp_profile_t *profile,
     analysed = analyse(profile, job);
     written = write_unharmed(profile, job);
     if (written) return written;
+    ompp_whatif_notice(profile, job->notice, sizeof job->notice);
     if (analysed && !job->message[0])
         snprintf(job->message, sizeof job->message, "addresses in the report: %s", ompp_error_message(analysed));
     return analysed;

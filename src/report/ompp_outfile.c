@@ -200,6 +200,14 @@ static void forget_unwanted(ompp_outfile_t *files, unsigned wanted)
         if (!(wanted & 1u << i)) files->path[i][0] = 0;
 }
 
+void ompp_outfile_first_name(char *name, size_t size, const char *stem, bool number, unsigned wanted)
+{
+    int first = 0;
+
+    while (first + 1 < OMPP_OUTFILES && !(wanted & 1u << first)) first++;
+    snprintf(name, size, "%s%s%s", stem, number ? "-0" : "", endings[first]);
+}
+
 int ompp_outfile_open(ompp_outfile_t *files, const char *dir, const char *stem, bool number, unsigned wanted)
 {
     memset(files, 0, sizeof *files);

@@ -23,6 +23,9 @@ typedef struct {
     bool reserved; /* the final names exist already, empty, and are ours */
 } ompp_outfile_t;
 
+/** \brief Name of the file that ompp_outfile_open() tries first: of the report that is read first, of those wanted. */
+void ompp_outfile_first_name(char *name, size_t size, const char *stem, bool number, unsigned wanted);
+
 /**
  * \brief Opens the files in a directory.
  * \param[in] dir     "" = working directory.

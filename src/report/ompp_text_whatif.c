@@ -4,29 +4,24 @@
  */
 #include "config.h"
 
-#include "report/ompp_text_priv.h"
+#include "report/ompp_text_whatif_priv.h"
 #include "report/ompp_utf8.h"
 
-#include "analysis/ompp_whatif.h"
-#include "base/ompp_env.h"
 #include "base/ompp_error.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define LISTED 10       /* regions to fix first */
 #define WORTH_IT 0.005  /* gain of a region that is listed there */
 #define WIDTH 9
 #define UNTRIED 3         /* regions named of those that were not tried */
-#define MUCH_OUTSIDE 0.05 /* of the work: the thing to fix may not be in the table */
 
 /* ---- Numbers -------------------------------------------------------------------------------------------------------- */
 
-/* No "-0.0". */
-static double percent(double part)
+double ompp_text_part(double part)
 {
     double value = round(1000 * part) / 10;
 
@@ -37,7 +32,15 @@ static void put_percent(ompp_text_t *t, double part)
 {
     char text[32];
 
-    snprintf(text, sizeof text, "%.1f", percent(part));
+    snprintf(text, sizeof text, "%.1f", ompp_text_part(part));
+    ompp_layout_cell(t->out, WIDTH, text);
+}
+
+static void put_gain(ompp_text_t *t, const ompp_gain_t *gain)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%.1f%s", ompp_text_part(gain->gain), gain->chance ? "?" : "");
     ompp_layout_cell(t->out, WIDTH, text);
 }
 
@@ -46,187 +49,6 @@ static const ompp_gain_t *gain_at(const ompp_gain_t gains[OMPP_WHATIF_SPEEDUPS],
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++)
         if (gains[i].permille == permille) return &gains[i];
     return NULL;
-}
-
-/* ---- The run -------------------------------------------------------------------------------------------------------- */
-
-static void print_point(ompp_text_t *t, const ompp_whatif_point_t *point, bool leads)
-{
-    char *name = point->region < t->profile->nregions && t->places[point->region]
-                     ? ompp_text_subject(t, point->region)
-                     : ompp_text_printable(ompp_profile_text(t->profile, point->name), false);
-    double latency, seconds = 1e-9 * (double)t->profile->whatif.time_ns;
-
-    if (point->kind == OMPP_WHATIF_LATENCY) {
-        fprintf(t->out, "Latency        : %s, %" PRIu64 " begun, %" PRIu64 " ended", name ? name : "", point->begins, point->visits);
-        if (ompp_whatif_latency(point, &latency))
-            fprintf(t->out, ", %.2f under way on average, each for %.6f sec; %.2f per sec",
-                    seconds > 0 ? 1e-9 * (double)point->in_flight_ns / seconds : 0, 1e-9 * latency,
-                    seconds > 0 ? (double)point->visits / seconds : 0);
-    } else {
-        fprintf(t->out, "Progress Point : %s%s, %" PRIu64 " visits", name ? name : "", point->automatic ? " (found)" : "", point->visits);
-        if (seconds > 0) fprintf(t->out, ", %.2f per sec", (double)point->visits / seconds);
-        if (leads) fputs(t->profile->whatif.mode == OMPP_WHATIF_DELAY ? "; experiments end at it" : "; blocks end at it", t->out);
-    }
-    putc('\n', t->out);
-    free(name);
-}
-
-/* Of those that were found, only the one that counts; all when that is not known. */
-static void print_points(ompp_text_t *t)
-{
-    const ompp_whatif_t *w = &t->profile->whatif;
-    const uint32_t leader = ompp_whatif_leader(w);
-
-    for (uint32_t i = 0; i < w->npoints; i++)
-        if (!w->points[i].automatic || leader == OMPP_NONE || leader == i) print_point(t, &w->points[i], leader == i);
-}
-
-static const char *how_to_try_more(const ompp_text_t *t)
-{
-    return t->profile->whatif.mode == OMPP_WHATIF_DELAY
-               ? "longer runs, or one region by its name or file:line, OMPP_CAUSAL_REGION"
-               : "longer runs, fewer regions, or one of them with OMPP_CAUSAL=delay and OMPP_CAUSAL_REGION";
-}
-
-static void print_work(ompp_text_t *t)
-{
-    const ompp_whatif_work_t work = ompp_whatif_work(t->profile);
-
-    if (work.of_threads > 0)
-        fprintf(t->out, "Work           : %.1f %% of the threads' time; the rest is waiting and the runtime's management\n",
-                percent(work.of_threads));
-    if (work.outside >= MUCH_OUTSIDE)
-        fprintf(t->out, "Not in Table   : %.1f %% of the work is in code outside of all regions (OMPP_REGION makes it one)\n",
-                percent(work.outside));
-    if (work.left_out >= MUCH_OUTSIDE)
-        fprintf(t->out, "Not in Table   : %.1f %% of the work is in regions that had no %s (%s)\n", percent(work.left_out),
-                t->profile->whatif.mode == OMPP_WHATIF_DELAY ? "experiment" : "clock", how_to_try_more(t));
-}
-
-static bool waits_actively(const ompp_text_t *t)
-{
-    return strcasecmp(ompp_profile_setting(t->profile, "OMP_WAIT_POLICY"), "active") == 0;
-}
-
-/* Settings that only one mode knows. */
-static const struct {
-    const char *name, *mode;
-    ompp_whatif_mode_t kind;
-} of_mode[] = {
-    {"OMPP_CAUSAL_REGION", "delay", OMPP_WHATIF_DELAY},
-    {"OMPP_CAUSAL_SPEEDUP", "delay", OMPP_WHATIF_DELAY},
-    {"OMPP_CAUSAL_SEED", "delay", OMPP_WHATIF_DELAY},
-    {"OMPP_CAUSAL_BUDGET", "virtual", OMPP_WHATIF_VIRTUAL},
-};
-
-/* What it is when nobody sets it. */
-static const char *unset(const char *name)
-{
-    for (size_t i = 0; i < ompp_env_nrows; i++)
-        if (strcmp(ompp_env_rows[i].name, name) == 0) return ompp_env_rows[i].def;
-    return "";
-}
-
-static void print_unused(ompp_text_t *t)
-{
-    for (size_t i = 0; i < sizeof of_mode / sizeof of_mode[0]; i++) {
-        const char *value = ompp_profile_setting(t->profile, of_mode[i].name);
-        if (t->profile->whatif.mode == of_mode[i].kind || !*value || strcmp(value, unset(of_mode[i].name)) == 0) continue;
-        fprintf(t->out, "Caution        : %s is not used: it is for OMPP_CAUSAL=%s\n", of_mode[i].name, of_mode[i].mode);
-    }
-}
-
-/* What threads worked, and what they waited for each other, cannot be told from what they waited for a processor. */
-static void print_starved(ompp_text_t *t)
-{
-    for (size_t i = 0; i < t->profile->ncoverage; i++) {
-        const ompp_coverage_t *c = &t->profile->coverage[i];
-        if (c->kind == OMPP_COVERAGE_STARVED)
-            fprintf(t->out, "Caution        : threads waited %.1f %% of the time for a processor: gains are not to be trusted\n",
-                    percent((double)ompp_text_mean(c->count, c->nranks ? c->nranks : 1) / 1000));
-    }
-}
-
-/* Threads wait there for each other, and nobody sees it. */
-static void print_unseen(ompp_text_t *t)
-{
-    for (size_t i = 0; i < t->profile->ncoverage; i++) {
-        const ompp_coverage_t *c = &t->profile->coverage[i];
-        if (c->kind != OMPP_COVERAGE_UNINSTRUMENTED && c->kind != OMPP_COVERAGE_MPI_UNWRAPPED) continue;
-        fputs("Caution        : the program waits where it is not measured (ompp Coverage): that is taken for work\n", t->out);
-        return;
-    }
-}
-
-/* Loops, tasks and locks whose order is as it was measured, because going through them again would have taken too long. */
-static void print_kept(ompp_text_t *t)
-{
-    const ompp_whatif_t *w = &t->profile->whatif;
-
-    const uint64_t all = w->replayed + w->kept;
-
-    if (!w->kept) return;
-    fprintf(t->out, "Order          : %.1f %% of %" PRIu64 " stretches with loops, tasks or locks gone through again, to save time\n",
-            100.0 * (double)w->replayed / (double)all, all);
-}
-
-/* So that they do not take more than their part; where even that is not enough, Overhead says it. */
-static void print_rests(ompp_text_t *t)
-{
-    const ompp_whatif_t *w = &t->profile->whatif;
-
-    if (!w->rested_ns || w->rested_ns >= w->time_ns) return;
-    fprintf(t->out, "Clocks         : for %.1f %% of the run, in pieces, because of what they take (OMPP_CAUSAL_BUDGET)\n",
-            100.0 * (1 - (double)w->rested_ns / (double)w->time_ns));
-}
-
-static void print_control(ompp_text_t *t)
-{
-    ompp_whatif_control_t c;
-
-    if (!ompp_whatif_control(&t->profile->whatif, &c)) return;
-    fprintf(t->out, "Control        : %" PRIu64 " experiments at 0 %%; ", c.experiments);
-    if (c.compared) fputs("gains are of units of work in the others, against those there", t->out);
-    if (c.compared) fputs(c.others ? "; without delays, " : "\n", t->out);
-    if (c.compared && !c.others) return;
-    if (!c.units) fputs("nothing to compare: no progress point was visited in them\n", t->out);
-    else if (c.interval == OMPP_INTERVAL_FEW) fputs("not determined: too few of them\n", t->out);
-    else if (c.interval == OMPP_INTERVAL_WIDE) fputs("not determined: experiments differ too much\n", t->out);
-    else
-        fprintf(t->out, "a unit of work takes %+.1f %% of its time there in the others, delays subtracted "
-                "(95 %% interval %+.1f to %+.1f)%s\n",
-                percent(c.inflation), percent(c.low), percent(c.high), c.disturbed ? ", which should be nothing" : "");
-}
-
-static void print_run(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
-{
-    const char *no_interval = ompp_whatif_no_interval(t->profile, results, n);
-    const ompp_whatif_t *w = &t->profile->whatif;
-
-    if (w->mode == OMPP_WHATIF_DELAY)
-        fputs("Mode           : delay; experiments with one region and speed-up at a time, other threads and ranks are delayed\n", t->out);
-    else
-        fputs("Mode           : virtual; a clock for each region and speed-up, no delays\n", t->out);
-    print_points(t);
-    print_work(t);
-    if (no_interval) fprintf(t->out, "No Interval    : %s\n", no_interval);
-    if (w->paid_ns && w->time_ns > w->paid_ns)
-        fprintf(t->out, "Inflation      : the program took %.1f %% longer because of delays\n",
-                100.0 * (double)w->paid_ns / (double)(w->time_ns - w->paid_ns));
-    print_control(t);
-    if (w->cost_ns && t->profile->nslots)
-        fprintf(t->out, "Overhead       : about %.2f %% of the threads' time, for %" PRIu64 " events\n",
-                100.0 * (double)w->cost_ns / ((double)w->time_ns * (double)t->profile->nslots), w->events);
-    print_rests(t);
-    print_kept(t);
-    if (waits_actively(t))
-        fputs("Caution        : OMP_WAIT_POLICY=active: waiting threads keep processors busy that others may need\n", t->out);
-    print_unused(t);
-    print_starved(t);
-    print_unseen(t);
-    if (w->lost) fprintf(t->out, "Not Followed   : %" PRIu64 " waits for other threads or ranks\n", w->lost);
-    putc('\n', t->out);
 }
 
 /* ---- The table ------------------------------------------------------------------------------------------------------ */
@@ -286,7 +108,8 @@ static void print_interval(ompp_text_t *t, const ompp_gain_t *gain)
 {
     char text[64] = "not determined";
 
-    if (gain->interval == OMPP_INTERVAL_KNOWN) snprintf(text, sizeof text, "%.1f to %.1f", percent(gain->low), percent(gain->high));
+    if (gain->interval == OMPP_INTERVAL_KNOWN)
+        snprintf(text, sizeof text, "%.1f to %.1f", ompp_text_part(gain->low), ompp_text_part(gain->high));
     fprintf(t->out, " %17s", text);
 }
 
@@ -330,6 +153,16 @@ static bool was_observed(const ompp_whatif_result_t *r, const ompp_gain_t *gain)
     return gain->observations > 0 || !(r->flags & OMPP_WHATIF_F_PARTLY);
 }
 
+/* Observations of the gain that has the fewest. */
+static uint64_t fewest(const ompp_whatif_result_t *r)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++)
+        if (r->gains[i].permille && r->gains[i].observations < least) least = r->gains[i].observations;
+    return least;
+}
+
 static void print_row(ompp_text_t *t, const ompp_whatif_result_t *r, const columns_t *columns)
 {
     char text[32];
@@ -338,14 +171,14 @@ static void print_row(ompp_text_t *t, const ompp_whatif_result_t *r, const colum
     put_percent(t, r->share);
     for (size_t i = 0; i < columns->n; i++) {
         const ompp_gain_t *gain = gain_at(r->gains, columns->permille[i]);
-        if (gain && was_observed(r, gain)) put_percent(t, gain->gain);
+        if (gain && was_observed(r, gain)) put_gain(t, gain);
         else ompp_layout_cell(t->out, WIDTH, "-");
     }
     print_interval(t, ompp_whatif_most(r));
-    snprintf(text, sizeof text, "%.2f", percent(r->slope) / 100);
+    snprintf(text, sizeof text, "%.2f", ompp_text_part(r->slope) / 100);
     ompp_layout_cell(t->out, WIDTH, text);
     print_knee(t, r);
-    snprintf(text, sizeof text, "%" PRIu64, ompp_whatif_most(r)->observations);
+    snprintf(text, sizeof text, "%" PRIu64, fewest(r));
     ompp_layout_cell(t->out, WIDTH, text);
     print_flags(t, r);
 }
@@ -370,18 +203,34 @@ static void print_not_determined(ompp_text_t *t, const ompp_whatif_result_t *res
     if (*between == ',') fprintf(t->out, ": %s.\n", why);
 }
 
+/* What more blocks, or experiments, need. */
+static const char *how_to_see_more(const ompp_text_t *t)
+{
+    const bool delays = t->profile->whatif.mode == OMPP_WHATIF_DELAY;
+
+    if (ompp_whatif_leader(&t->profile->whatif) == OMPP_NONE) return "longer runs, and OMPP_PROGRESS(name) where a unit of work is done";
+    if (delays && ompp_whatif_chosen(t->profile)) return "longer runs, or one speed-up alone, OMPP_CAUSAL_SPEEDUP";
+    return delays ? "longer runs, or one region alone, OMPP_CAUSAL_REGION" : "longer runs, fewer regions";
+}
+
 static void print_table(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n, const columns_t *columns)
 {
+    const bool delays = t->profile->whatif.mode == OMPP_WHATIF_DELAY;
+    const char *parts = delays ? "experiments" : "parts of the run between progress points";
+    char few[200], wide[280];
+
     fputs("What the program gains, in percent of its run time, when a region is faster by so many percent (100 %: it takes no time).\n"
           "share: of the time in which threads worked (Work above), spent in the region and in what it calls.\n"
-          "- for a gain: not tried, or not seen. 95 % interval, by blocks (experiments), and n, observations: of a region's last gain.\n"
-          "slope: what 1 % of speed-up brings the program, in percent. knee: more speed-up than that brings (almost) nothing.\n\n",
-          t->out);
+          "- for a gain: not tried, or not seen. 95 % interval: of a region's last gain, by parts of the run (experiments).\n", t->out);
+    fputs(delays ? "? for a gain: it may be chance: fewer than 4 experiments, or they differ too much. n: experiments, the fewest of a gain.\n"
+                 : "n: stretches of work in the region, between meetings of threads or ranks, that were seen.\n", t->out);
+    fputs("slope: what 1 % of speed-up brings the program, in percent. knee: more speed-up than that brings (almost) nothing.\n\n", t->out);
     print_titles(t, columns);
     for (size_t i = 0; i < n; i++) print_row(t, &results[i], columns);
-    print_not_determined(t, results, n, OMPP_INTERVAL_FEW, "fewer than 4 blocks (experiments); longer runs, fewer regions");
-    print_not_determined(t, results, n, OMPP_INTERVAL_WIDE,
-                         "blocks (experiments) differ by more than the gain, and by more than 30 points; longer runs, one region alone");
+    snprintf(few, sizeof few, "fewer than 4 %s; %s", parts, how_to_see_more(t));
+    snprintf(wide, sizeof wide, "%s differ by more than the gain, and by more than 30 points; %s", parts, how_to_see_more(t));
+    print_not_determined(t, results, n, OMPP_INTERVAL_FEW, few);
+    print_not_determined(t, results, n, OMPP_INTERVAL_WIDE, wide);
     putc('\n', t->out);
 }
 
@@ -448,6 +297,11 @@ static char *subject_of(ompp_text_t *t, const ompp_whatif_result_t *r)
     return r->region == OMPP_NONE ? strdup(OMPP_WHATIF_OUTSIDE) : ompp_text_subject(t, r->region);
 }
 
+static void print_gain(ompp_text_t *t, const ompp_gain_t *gain)
+{
+    fprintf(t->out, " %5.1f %%%s (%u),", ompp_text_part(gain->gain), gain->chance ? "?" : "", (unsigned)(gain->permille / 10));
+}
+
 /* A line of a list; number 0: without one. */
 static void print_item(ompp_text_t *t, size_t number, const ompp_whatif_result_t *r)
 {
@@ -456,12 +310,18 @@ static void print_item(ompp_text_t *t, size_t number, const ompp_whatif_result_t
 
     if (number) fprintf(t->out, "%3zu.", number);
     else fputs("    ", t->out);
-    fprintf(t->out, " %5.1f %% (%u),", percent(some->gain), (unsigned)(some->permille / 10));
-    if (most != some) fprintf(t->out, " %5.1f %% (%u),", percent(most->gain), (unsigned)(most->permille / 10));
-    fprintf(t->out, " share %5.1f %%  %s", percent(r->share), subject ? subject : "");
+    print_gain(t, some);
+    if (most != some) print_gain(t, most);
+    fprintf(t->out, " share %5.1f %%  %s", ompp_text_part(r->share), subject ? subject : "");
     if (number && r->inside != OMPP_NONE) fprintf(t->out, " (in R%05" PRIu32 ")", t->profile->regions[r->inside].number);
     putc('\n', t->out);
     free(subject);
+}
+
+/* One of its gains at least. */
+static bool is_worth_it(const ompp_whatif_result_t *r)
+{
+    return ompp_whatif_main(r)->gain >= WORTH_IT || ompp_whatif_most(r)->gain >= WORTH_IT;
 }
 
 static bool is_sum(const ompp_whatif_result_t *r)
@@ -475,7 +335,7 @@ static size_t print_items(ompp_text_t *t, const ompp_whatif_result_t *results, s
     size_t listed = 0;
 
     for (size_t i = 0; i < n && listed < LISTED; i++) {
-        if (is_sum(&results[i]) != sums || ompp_whatif_main(&results[i])->gain < WORTH_IT) continue;
+        if (is_sum(&results[i]) != sums || !is_worth_it(&results[i])) continue;
         listed++;
         print_item(t, sums ? 0 : listed, &results[i]);
     }
@@ -485,7 +345,7 @@ static size_t print_items(ompp_text_t *t, const ompp_whatif_result_t *results, s
 static bool has_sums(const ompp_whatif_result_t *results, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (is_sum(&results[i]) && ompp_whatif_main(&results[i])->gain >= WORTH_IT) return true;
+        if (is_sum(&results[i]) && is_worth_it(&results[i])) return true;
     return false;
 }
 
@@ -500,7 +360,17 @@ static double not_tried(const ompp_text_t *t)
 static void print_one_not_tried(ompp_text_t *t, const char *before, uint32_t region, double share)
 {
     print_name(t, before, region);
-    if (share > 0) fprintf(t->out, " (%.1f %% of the work)", percent(share));
+    if (share > 0) fprintf(t->out, " (%.1f %% of the work)", ompp_text_part(share));
+}
+
+/* The user wants to know of nothing else. */
+static bool print_chosen(ompp_text_t *t)
+{
+    char *region = ompp_text_printable(ompp_whatif_chosen(t->profile), false);
+
+    fprintf(t->out, "This is about what OMPP_CAUSAL_REGION names, %s; nothing is known of the rest.\n", region ? region : "");
+    free(region);
+    return false;
 }
 
 /* What is said holds of what was tried: said where that is not about all of the work. \return whether it is. */
@@ -511,18 +381,20 @@ static bool print_tried(ompp_text_t *t, size_t n)
     size_t count;
     const size_t shown = ompp_whatif_untried(t->profile, untried, UNTRIED, &count);
     const char *between = "Not tried:";
-    const bool outside = work.outside >= MUCH_OUTSIDE;
+    const bool outside = work.outside >= OMPP_TEXT_MUCH_OUTSIDE;
 
-    if (not_tried(t) < MUCH_OUTSIDE && !shown) return true;
+    if (not_tried(t) < OMPP_TEXT_MUCH_OUTSIDE && !shown) return true;
+    if (ompp_whatif_chosen(t->profile)) return print_chosen(t);
     fprintf(t->out, "This is about the %zu region%s tried", n, n == 1 ? " that was" : "s that were");
-    if (not_tried(t) >= MUCH_OUTSIDE) fprintf(t->out, ", %.1f %% of the work; nothing is known of the rest", percent(1 - not_tried(t)));
+    if (not_tried(t) >= OMPP_TEXT_MUCH_OUTSIDE)
+        fprintf(t->out, ", %.1f %% of the work; nothing is known of the rest", ompp_text_part(1 - not_tried(t)));
     fputs(".\n", t->out);
     if (outside) print_one_not_tried(t, between, OMPP_NONE, work.outside);
     if (outside) between = ",";
     for (size_t i = 0; i < shown; i++, between = ",") print_one_not_tried(t, between, untried[i].region, untried[i].share);
     if (count > shown) fprintf(t->out, " and %zu more", count - shown);
     if (!outside && !shown) fputs("Not tried: regions with less than 1 % of the work each", t->out);
-    fprintf(t->out, "; to try more: %s.\n", outside && !shown ? "OMPP_REGION makes regions of the rest" : how_to_try_more(t));
+    fprintf(t->out, "; to try more: %s.\n", outside && !shown ? "OMPP_REGION makes regions of the rest" : ompp_text_whatif_try(t));
     return false;
 }
 
@@ -541,16 +413,24 @@ static void print_none(ompp_text_t *t, const ompp_whatif_result_t *results, size
 
     fprintf(t->out, "     None%s: the program gains less than 0.5 %% from any one of them", all ? "" : " of those that were tried");
     if (unsure) fprintf(t->out, ", as far as is known (%zu of %zu without an interval)", unsure, n);
-    if (not_tried(t) >= MUCH_OUTSIDE)
-        fprintf(t->out, ". What was not tried, %.1f %% of the work, may be worth more", percent(not_tried(t)));
+    if (not_tried(t) >= OMPP_TEXT_MUCH_OUTSIDE)
+        fprintf(t->out, ". What was not tried, %.1f %% of the work, may be worth more", ompp_text_part(not_tried(t)));
     else if (!all) fputs(". What was not tried may be worth more", t->out);
     fputs(".\n", t->out);
+}
+
+static bool any_chance(const ompp_whatif_result_t *results, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (ompp_whatif_main(&results[i])->chance || ompp_whatif_most(&results[i])->chance) return true;
+    return false;
 }
 
 static void print_first(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
 {
     fputs("Fix these first: gain of the program if a region is faster by 50 %, and by as much as was tried (percent in brackets).\n"
           "Gains do not add up.\n", t->out);
+    if (any_chance(results, n)) fprintf(t->out, "What has a ? may be chance: %s.\n", how_to_see_more(t));
     const bool all = print_tried(t, n);
     if (!print_items(t, results, n, false)) print_none(t, results, n, all);
     if (has_sums(results, n)) {
@@ -572,10 +452,11 @@ static void print_verdict(ompp_text_t *t, const ompp_whatif_result_t *r)
         fprintf(t->out,
                 "     %s: has %.1f %% of the work (%.1f %% of the threads' time), and the program would gain %.1f %% if it were "
                 "%u %% faster: something else is waited for.\n",
-                name, percent(r->share), percent(r->of_threads), percent(fmax(all, 0)), (unsigned)(ompp_whatif_most(r)->permille / 10));
+                name, ompp_text_part(r->share), ompp_text_part(r->of_threads), ompp_text_part(fmax(all, 0)),
+                (unsigned)(ompp_whatif_most(r)->permille / 10));
     else if (r->verdict == OMPP_WHATIF_SMALL_BUT_CRITICAL)
         fprintf(t->out, "     %s: has %.1f %% of the work only, and the program would gain up to %.1f %%: others wait for it.\n", name,
-                percent(r->share), percent(all));
+                ompp_text_part(r->share), ompp_text_part(all));
     free(subject);
 }
 
@@ -609,11 +490,19 @@ static void print_meanings(ompp_text_t *t, const ompp_whatif_result_t *results, 
 
 static void print_why(ompp_text_t *t, const char *why)
 {
-    const char *named = strstr(why, "OMPP_CAUSAL_REGION") ? ompp_profile_setting(t->profile, "OMPP_CAUSAL_REGION") : "";
-    char *region = *named ? ompp_text_printable(named, false) : NULL;
+    const char *chosen = strstr(why, "OMPP_CAUSAL_REGION") ? ompp_whatif_chosen(t->profile) : NULL;
+    char *region = chosen ? ompp_text_printable(chosen, false) : NULL;
+    char write[600];
 
     fprintf(t->out, "No result: %s.\n", why);
-    if (region) fprintf(t->out, "OMPP_CAUSAL_REGION was %s.\n", region);
+    if (region) {
+        const uint32_t meant = ompp_whatif_meant(t->profile, write, sizeof write);
+        char *subject = meant != OMPP_NONE ? ompp_text_subject(t, meant) : NULL;
+        fprintf(t->out, "OMPP_CAUSAL_REGION was %s. ", region);
+        if (subject) fprintf(t->out, "Nearest: %s for %s.\n", write, subject);
+        else fputs("It takes the name of a user region, file:line of a begin as OPARI2 knows it, or module+0xaddress (XML).\n", t->out);
+        free(subject);
+    }
     putc('\n', t->out);
     free(region);
 }
@@ -629,7 +518,7 @@ int ompp_text_whatif(ompp_text_t *t)
     rc = ompp_analysis_whatif(t->profile, &results, &n);
     if (rc) return rc;
     ompp_layout_title(t->out, "ompp What-if");
-    print_run(t, results, n);
+    ompp_text_whatif_run(t, results, n);
     if (why) print_why(t, why);
     if (n) {
         const columns_t columns = columns_of(results, n);

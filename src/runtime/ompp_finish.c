@@ -203,6 +203,7 @@ static bool write_here(ompp_profile_t *profile, int local_rank, const char *why)
         ompp_warn("%s; report of this process: %s%s", why, job.path, advice());
     else
         ompp_log_at(incremental ? OMPP_LOG_INFO : OMPP_LOG_WARN, !incremental, "report: %s", job.path);
+    if (job.notice[0] && !incremental) ompp_warn("%s", job.notice);
     return job.path[0] != '\0';
 }
 

@@ -45,7 +45,7 @@ def unharmed(verdict, scratch):
     for mode in MODES:
         outcome = run(scratch, program, OMPP_CAUSAL=mode)
         verdict.equal((outcome.status, outcome.out), (plain.status, plain.out), "harm, %s" % mode)
-        verdict.equal(outcome.messages(), [], "harm, %s: messages" % mode)
+        verdict.equal([line for line in outcome.messages() if "no what-if result" not in line], [], "harm, %s: messages" % mode)
         verdict.profile(outcome.profile(), "harm, %s" % mode)
 
 
@@ -100,7 +100,8 @@ def limits(verdict, scratch):
         done = subprocess.run([program, "barrier", "rounds=5"], cwd=folder, env=harness.environment(OMPP_CAUSAL=mode), preexec_fn=no_signals,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=harness.LIMIT)
         outcome = harness.Outcome(done.returncode, done.stdout, done.stderr, folder)
-        verdict.equal((outcome.status, outcome.messages()), (0, []), "no signals, %s" % mode)
+        others = [line for line in outcome.messages() if "no what-if result" not in line]
+        verdict.equal((outcome.status, others), (0, []), "no signals, %s" % mode)
         verdict.check(outcome.profile().whatif is not None, "no signals, %s: no what-if part" % mode)
 
 
@@ -156,17 +157,51 @@ def unseen(verdict, scratch):
 
 
 def killed(verdict, scratch):
-    """What a program leaves that is killed: with delays the experiments until then; with virtual clocks it says why there is nothing."""
+    """What a program leaves that is killed: with delays the experiments until then, with virtual clocks nearly all of what they say."""
     program = build(scratch, "threads.c", "threads")
-    for mode, said in (("virtual", "No result: virtual clocks are written"), ("delay", "Fix these first")):
+    for mode in MODES:
         folder = os.path.dirname(scratch.file("killed", mode, "x"))
         os.mkdir(os.path.join(folder, "job"))
         harness.execute(["timeout", "-s", "KILL", "2", program, "barrier", "rounds=100000"], folder, OMPP_CAUSAL=mode,
                         OMPP_JOB_DIR=os.path.join(folder, "job"), OMPP_CAUSAL_BUDGET="100")
         done = harness.execute([harness.command("ompp-report"), "merge", "--to=" + folder, os.path.join(folder, "job")], folder)
-        texts = [open(path).read() for path in glob.glob(os.path.join(folder, "*.txt"))]
-        verdict.equal((done.status, len(texts)), (0, 1), "killed, %s: merge: %s" % (mode, done.err[-300:]))
-        verdict.check(all(said in text for text in texts), "killed, %s: says %s" % (mode, [text[text.find("What-if"):][:900] for text in texts]))
+        profiles = glob.glob(os.path.join(folder, "*.xml"))
+        if not verdict.equal((done.status, len(profiles)), (0, 1), "killed, %s: merge: %s" % (mode, done.err[-300:])):
+            continue
+        verdict.check("Fix these first" in section(done), "killed, %s: says %s" % (mode, section(done)[:900]))
+        profile = done.profile()
+        verdict.profile(profile, "killed, " + mode)
+        if mode == "virtual":
+            clock = next(c for (region, permille), c in profile.whatif.clocks.items() if profile.names()[region] == "b" and permille == 1000)
+            verdict.check(clock.time > 0.9 * profile.whatif.time, "killed: %d of %d ns are written" % (clock.time, profile.whatif.time))
+
+
+# What is set: what stderr says of it, and the report.
+SAID = [
+    ({"OMPP_CAUSAL": "delay", "OMPP_CAUSAL_REGION": "A"}, "nearest: OMPP_CAUSAL_REGION=a", "OMPP_CAUSAL_REGION was A. Nearest: a for "),
+    ({"OMPP_CAUSAL": "delay", "OMPP_CAUSAL_REGION": "nowhere.c:7"}, "OMPP_CAUSAL_REGION is nowhere.c:7", "It takes the name of a user region"),
+    ({"OMPP_CAUSAL": "virtual", "OMPP_CAUSAL_REGION": "a"}, "OMPP_CAUSAL_REGION is not used: it is for OMPP_CAUSAL=delay",
+     "Caution        : OMPP_CAUSAL_REGION is not used"),
+    ({"OMPP_CAUSAL": "off", "OMPP_CAUSAL_REGION": "a"}, "OMPP_CAUSAL_REGION is not used: it is for OMPP_CAUSAL=delay", ""),
+    ({"OMPP_CAUSAL": "delay", "OMPP_CAUSAL_SPEEDUP": "half"}, "using 0 (0 = 25, 50, 75 and 100 in turn)", "ompp What-if"),
+]
+
+
+def settings(verdict, scratch):
+    """What is set in vain is said where the user looks, once, and the report says it, too."""
+    program = build(scratch, "threads.c", "threads")
+    for changes, said, reported in SAID:
+        outcome = run(scratch, program, ["barrier", "rounds=10"], **changes)
+        verdict.equal(outcome.status, 0, "%s: status" % changes)
+        lines = [line for line in outcome.messages() if said in line]
+        verdict.equal(len(lines), 1, "%s: says %s" % (changes, outcome.messages()))
+        verdict.check(reported in section(outcome), "%s: the report says %s" % (changes, section(outcome)[:900]))
+    # A region that is there, by the path of its file, too.
+    chosen = run(scratch, program, ["barrier", "rounds=60"], OMPP_CAUSAL="delay", OMPP_CAUSAL_REGION="b", OMPP_CAUSAL_SPEEDUP=50)
+    text = section(chosen)
+    verdict.equal(chosen.messages(), [], "chosen: messages")
+    verdict.check("This is about what OMPP_CAUSAL_REGION names, b;" in text and "to try more" not in text and "Not tried" not in text,
+                  "chosen: says %s" % text)
 
 
 def starved(verdict, scratch):
@@ -189,7 +224,7 @@ def main():
     verdict, scratch = harness.Verdict("failures"), harness.Scratch("failures")
     if not shutil.which("gcc"):
         harness.skip("no gcc")
-    for test in (unharmed, words, lonely, limits, oversubscribed, unseen, killed, starved):
+    for test in (unharmed, words, lonely, limits, oversubscribed, unseen, killed, settings, starved):
         try:
             test(verdict, scratch)
         except (harness.Failure, subprocess.TimeoutExpired) as failure:

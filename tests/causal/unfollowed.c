@@ -103,8 +103,26 @@ static void tested(void)
     omp_destroy_lock(&lock);
 }
 
+/* Eight tasks wait for one, more than a task has room for. */
+static void awaited(void)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    for (int i = 0; i < run.rounds; i++) {
+        int made = 0;
+#pragma omp task depend(out : made) shared(made)
+        region("a", 2.3);
+        for (int k = 0; k < 8; k++) {
+#pragma omp task depend(in : made) shared(made)
+            region("b", 0.7);
+        }
+#pragma omp taskwait
+    }
+}
+
 static const case_t cases[] = {
-    {"copied", copied}, {"looped", looped}, {"at_once", at_once}, {"alone", alone}, {"across", across}, {"cancelled", cancelled}, {"tested", tested},
+    {"copied", copied}, {"looped", looped},       {"at_once", at_once}, {"alone", alone},
+    {"across", across}, {"cancelled", cancelled}, {"tested", tested},   {"awaited", awaited},
 };
 
 int main(int argc, char **argv)

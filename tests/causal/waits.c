@@ -242,8 +242,32 @@ static void giving(void)
     for (int i = 0; i < 2; i++) thrd_join(threads[i], NULL);
 }
 
+/* ---- more semaphores than posts are remembered of: which post was taken of the last one is not known ---- */
+
+static void *crowded_thread(void *number)
+{
+    static sem_t others[300];
+
+    for (unsigned i = 0; !number && i < sizeof others / sizeof others[0]; i++) {
+        sem_init(&others[i], 0, 0);
+        sem_post(&others[i]);
+        sem_wait(&others[i]);
+    }
+    pthread_barrier_wait(&barrier);
+    return ahead_thread(number);
+}
+
+static void crowded(void)
+{
+    pthread_barrier_init(&barrier, NULL, 2);
+    sem_init(&one, 0, 0);
+    sem_init(&two, 0, 0);
+    in_threads(2, crowded_thread);
+}
+
 static const case_t cases[] = {
-    {"ahead", ahead}, {"gathered", gathered}, {"stored", stored}, {"in_time", in_time}, {"binary", binary}, {"trying", trying}, {"ticks", ticks}, {"passing", passing}, {"giving", giving},
+    {"ahead", ahead},   {"gathered", gathered}, {"stored", stored},   {"in_time", in_time}, {"binary", binary},
+    {"trying", trying}, {"ticks", ticks},       {"passing", passing}, {"giving", giving},   {"crowded", crowded},
 };
 
 int main(int argc, char **argv)

@@ -1,0 +1,233 @@
+/*
+ * Why there is nothing to tell, or no interval, and what the user can do for it.
+ */
+#include "analysis/ompp_whatif_priv.h"
+#include "base/ompp_env.h"
+#include "base/ompp_nearest.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOO_SHORT_NS 10000000u /* a shorter run that tells nothing was too short, whatever else it lacks */
+#define ENOUGH_VISITS 5        /* of a named point, as src/causal wants it */
+
+/* ---- Settings ------------------------------------------------------------------------------------------------------- */
+
+/* Settings that only one mode knows. */
+static const struct {
+    const char *name;
+    ompp_whatif_mode_t mode;
+} of_mode[] = {
+    {"OMPP_CAUSAL_REGION", OMPP_WHATIF_DELAY},
+    {"OMPP_CAUSAL_SPEEDUP", OMPP_WHATIF_DELAY},
+    {"OMPP_CAUSAL_SEED", OMPP_WHATIF_DELAY},
+    {"OMPP_CAUSAL_BUDGET", OMPP_WHATIF_VIRTUAL},
+};
+
+/* What it is when nobody sets it. */
+static const char *unset(const char *name)
+{
+    for (size_t i = 0; i < ompp_env_nrows; i++)
+        if (strcmp(ompp_env_rows[i].name, name) == 0) return ompp_env_rows[i].def;
+    return "";
+}
+
+const char *ompp_whatif_unused(const ompp_profile_t *p, size_t *next, const char **mode)
+{
+    for (; *next < sizeof of_mode / sizeof of_mode[0]; ++*next) {
+        const char *name = of_mode[*next].name, *value = ompp_profile_setting(p, name);
+        if (p->whatif.mode == of_mode[*next].mode || !*value || strcmp(value, unset(name)) == 0) continue;
+        *mode = ompp_whatif_modes[of_mode[*next].mode];
+        ++*next;
+        return name;
+    }
+    return NULL;
+}
+
+const char *ompp_whatif_chosen(const ompp_profile_t *p)
+{
+    const char *region = p->whatif.mode == OMPP_WHATIF_DELAY ? ompp_profile_setting(p, "OMPP_CAUSAL_REGION") : "";
+
+    return *region ? region : NULL;
+}
+
+/* ---- A region that is named in another way than it is called ------------------------------------------------------------ */
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* "R00003", as reports number regions. \return 0 = it is no such number. */
+static uint32_t number_of(const char *wanted)
+{
+    const char *digits = wanted + (*wanted == 'R' || *wanted == 'r');
+
+    return strspn(digits, "0123456789") == strlen(digits) ? (uint32_t)strtoul(digits, NULL, 10) : 0;
+}
+
+/* file:line. \return line; 0 = it is none. */
+static uint32_t line_of(const char *wanted)
+{
+    const char *colon = strrchr(wanted, ':');
+
+    return colon && isdigit((unsigned char)colon[1]) ? (uint32_t)strtoul(colon + 1, NULL, 10) : 0;
+}
+
+static bool is_in_file(const ompp_profile_t *p, const ompp_region_t *r, const char *wanted)
+{
+    const char *file = last_part(ompp_profile_text(p, r->file)), *place = last_part(wanted);
+    const size_t length = strlen(file);
+
+    return length > 0 && strncmp(file, place, length) == 0 && place[length] == ':';
+}
+
+/* Something to make experiments with. */
+static bool can_be_meant(const ompp_region_t *r)
+{
+    return r->number != OMPP_NONE && r->construct != OMPP_CONSTRUCT_LOCK;
+}
+
+/* How the user has to name it: as the program knows it while it runs. */
+static bool name_it(const ompp_profile_t *p, const ompp_region_t *r, char *text, size_t size)
+{
+    const char *name = ompp_profile_text(p, r->name), *file = last_part(ompp_profile_text(p, r->file));
+
+    const bool named = *name && r->construct == OMPP_CONSTRUCT_USER_REGION; /* other names may only be known by now, or be of many */
+
+    if (!named && r->module != OMPP_NONE && r->addr)
+        snprintf(text, size, "%s+0x%llx", last_part(ompp_profile_text(p, p->modules[r->module].path)), (unsigned long long)r->addr);
+    else if (*name) snprintf(text, size, "%s", name);
+    else if (*file && r->begin) snprintf(text, size, "%s:%u", file, r->begin);
+    else return false;
+    return true;
+}
+
+/* The shortest region around a line of its file, or behind it the next one. */
+static const ompp_region_t *region_at(const ompp_profile_t *p, const char *wanted, uint32_t line)
+{
+    const ompp_region_t *best = NULL;
+    uint32_t least = UINT32_MAX;
+
+    for (size_t i = 0; i < p->nregions && line; i++) {
+        const ompp_region_t *r = &p->regions[i];
+        if (!can_be_meant(r) || !is_in_file(p, r, wanted) || !r->begin) continue;
+        const uint32_t end = r->end > r->begin ? r->end : r->begin;
+        const bool around = r->begin <= line && line <= end;
+        const uint32_t far = around ? end - r->begin : UINT32_MAX / 2 + (line < r->begin ? r->begin - line : line - end);
+        if (best && far >= least) continue;
+        best = r;
+        least = far;
+    }
+    return best;
+}
+
+static const ompp_region_t *region_like(const ompp_profile_t *p, const char *wanted)
+{
+    ompp_nearest_t nearest;
+
+    ompp_nearest_begin(&nearest, wanted);
+    for (size_t i = 0; i < p->nregions; i++) {
+        const char *name = ompp_profile_text(p, p->regions[i].name), *function = ompp_profile_text(p, p->regions[i].function);
+        if (!can_be_meant(&p->regions[i])) continue;
+        if (*name) ompp_nearest_offer(&nearest, name, &p->regions[i]);
+        if (*function) ompp_nearest_offer(&nearest, function, &p->regions[i]);
+    }
+    return nearest.n ? nearest.best[0].item : NULL;
+}
+
+uint32_t ompp_whatif_meant(const ompp_profile_t *p, char *text, size_t size)
+{
+    const char *wanted = ompp_whatif_chosen(p);
+    const uint32_t number = wanted ? number_of(wanted) : 0;
+    const ompp_region_t *r = NULL;
+
+    if (!wanted) return OMPP_NONE;
+    for (size_t i = 0; i < p->nregions && number && !r; i++)
+        if (p->regions[i].number == number && can_be_meant(&p->regions[i])) r = &p->regions[i];
+    if (!r) r = region_at(p, wanted, line_of(wanted));
+    if (!r) r = region_like(p, wanted);
+    return r && name_it(p, r, text, size) ? (uint32_t)(r - p->regions) : OMPP_NONE;
+}
+
+/* ---- Results, or none --------------------------------------------------------------------------------------------------- */
+
+uint32_t ompp_whatif_leader(const ompp_whatif_t *w)
+{
+    uint64_t most = ENOUGH_VISITS - 1;
+    uint32_t leader = OMPP_NONE;
+
+    for (uint32_t i = 0; i < w->npoints; i++) {
+        if (w->points[i].kind != OMPP_WHATIF_THROUGHPUT || w->points[i].automatic || w->points[i].visits <= most) continue;
+        most = w->points[i].visits;
+        leader = i;
+    }
+    for (uint32_t i = 0; leader == OMPP_NONE && i < w->npoints; i++)
+        if (w->points[i].automatic == 2) return i;
+    return leader;
+}
+
+/* What is outside of regions is none. */
+static bool any_region(const ompp_whatif_t *w)
+{
+    for (size_t i = 0; i < w->nregions; i++)
+        if (w->regions[i].region != OMPP_NONE) return true;
+    return false;
+}
+
+const char *ompp_whatif_why(const ompp_profile_t *p)
+{
+    const ompp_whatif_t *w = &p->whatif;
+
+    if (w->why) return ompp_profile_text(p, w->why);
+    if (ompp_whatif_any(w)) return NULL;
+    if (w->time_ns < TOO_SHORT_NS) return "the run is too short";
+    if (!any_region(w))
+        return "no region was followed: the program has none (OpenMP, MPI, functions, OMPP_REGION), or none that worked long enough";
+    if (w->mode == OMPP_WHATIF_DELAY && *ompp_profile_setting(p, "OMPP_CAUSAL_REGION"))
+        return "no experiment was made with the region that OMPP_CAUSAL_REGION names";
+    if (w->mode == OMPP_WHATIF_VIRTUAL)
+        return "the program ended before what its virtual clocks say was written, which is each 0.05 seconds, where the initial thread "
+               "comes to regions";
+    return "no experiment came to its end: the run is too short, or does not come to a progress point (OMPP_PROGRESS)";
+}
+
+const char *ompp_whatif_no_interval(const ompp_profile_t *p, const ompp_whatif_result_t *results, size_t n)
+{
+    const ompp_whatif_t *w = &p->whatif;
+    bool points = false, wide = false;
+
+    if (!ompp_whatif_any(w) || w->why) return NULL;
+    for (size_t i = 0; i < n; i++)
+        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
+            if (results[i].gains[k].interval == OMPP_INTERVAL_KNOWN) return NULL;
+            wide = wide || results[i].gains[k].interval == OMPP_INTERVAL_WIDE;
+        }
+    if (wide) return "parts of the run differ too much, or are too few";
+    for (size_t i = 0; i < w->npoints; i++) points = points || w->points[i].kind == OMPP_WHATIF_THROUGHPUT;
+    if (points && p->whatif.rested_ns > p->whatif.time_ns / 2)
+        return "fewer than 4 blocks between visits of progress points: clocks rested; longer runs, or OMPP_CAUSAL_BUDGET=100";
+    if (points) return "too short: fewer than 4 blocks between visits of progress points";
+    return "no progress point was named (OMPP_PROGRESS), and none is regular";
+}
+
+void ompp_whatif_notice(const ompp_profile_t *p, char *text, size_t size)
+{
+    const char *why = ompp_whatif_why(p), *chosen = ompp_whatif_chosen(p), *mode = NULL;
+    char meant[600];
+    size_t next = 0;
+
+    text[0] = '\0';
+    if (p->whatif.mode == OMPP_WHATIF_OFF || !why) {
+        const char *unused = ompp_whatif_unused(p, &next, &mode);
+        if (unused) snprintf(text, size, "%s is not used: it is for OMPP_CAUSAL=%s", unused, mode);
+    } else if (chosen && !p->whatif.why && ompp_whatif_meant(p, meant, sizeof meant) != OMPP_NONE) {
+        snprintf(text, size, "no what-if result: %s (%.200s); nearest: OMPP_CAUSAL_REGION=%s", why, chosen, meant);
+    } else {
+        snprintf(text, size, "no what-if result: %s%s%.200s", why, chosen ? "; OMPP_CAUSAL_REGION is " : "", chosen ? chosen : "");
+    }
+}

@@ -1,0 +1,23 @@
+/**
+ * \file
+ * What the two parts of section ompp What-if share.
+ */
+#ifndef OMPP_TEXT_WHATIF_PRIV_H
+#define OMPP_TEXT_WHATIF_PRIV_H
+
+#include "report/ompp_text_priv.h"
+
+#include "analysis/ompp_whatif.h"
+
+#define OMPP_TEXT_MUCH_OUTSIDE 0.05 /* of the work: the thing to fix may not be in the table */
+
+/** \return percent as it is printed, with one digit; never -0.0. */
+double ompp_text_part(double part);
+
+/** \brief The lines above the table. */
+void ompp_text_whatif_run(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n);
+
+/** \return what the user can do to learn of more regions. */
+const char *ompp_text_whatif_try(const ompp_text_t *t);
+
+#endif

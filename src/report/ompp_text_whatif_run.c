@@ -1,0 +1,182 @@
+/*
+ * Section ompp What-if: the lines above the table, of the run as a whole.
+ */
+#include "config.h"
+
+#include "report/ompp_text_whatif_priv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <strings.h>
+
+static void print_point(ompp_text_t *t, const ompp_whatif_point_t *point, bool leads)
+{
+    char *name = point->region < t->profile->nregions && t->places[point->region]
+                     ? ompp_text_subject(t, point->region)
+                     : ompp_text_printable(ompp_profile_text(t->profile, point->name), false);
+    double latency, seconds = 1e-9 * (double)t->profile->whatif.time_ns;
+
+    if (point->kind == OMPP_WHATIF_LATENCY) {
+        fprintf(t->out, "Latency        : %s, %" PRIu64 " begun, %" PRIu64 " ended", name ? name : "", point->begins, point->visits);
+        if (ompp_whatif_latency(point, &latency))
+            fprintf(t->out, ", %.2f under way on average, each for %.6f sec; %.2f per sec",
+                    seconds > 0 ? 1e-9 * (double)point->in_flight_ns / seconds : 0, 1e-9 * latency,
+                    seconds > 0 ? (double)point->visits / seconds : 0);
+    } else {
+        fprintf(t->out, "Progress Point : %s%s, %" PRIu64 " visits", name ? name : "", point->automatic ? " (found)" : "", point->visits);
+        if (seconds > 0) fprintf(t->out, ", %.2f per sec", (double)point->visits / seconds);
+        if (leads) fputs(t->profile->whatif.mode == OMPP_WHATIF_DELAY ? "; experiments end at it" : "; blocks end at it", t->out);
+    }
+    putc('\n', t->out);
+    free(name);
+}
+
+/* Of those that were found, only the one that counts; all when that is not known. */
+static void print_points(ompp_text_t *t)
+{
+    const ompp_whatif_t *w = &t->profile->whatif;
+    const uint32_t leader = ompp_whatif_leader(w);
+
+    for (uint32_t i = 0; i < w->npoints; i++)
+        if (!w->points[i].automatic || leader == OMPP_NONE || leader == i) print_point(t, &w->points[i], leader == i);
+}
+
+const char *ompp_text_whatif_try(const ompp_text_t *t)
+{
+    return t->profile->whatif.mode == OMPP_WHATIF_DELAY
+               ? "longer runs, or one region by its name or file:line, OMPP_CAUSAL_REGION"
+               : "longer runs, fewer regions, or one of them with OMPP_CAUSAL=delay and OMPP_CAUSAL_REGION";
+}
+
+static void print_work(ompp_text_t *t, bool any)
+{
+    const ompp_whatif_work_t work = ompp_whatif_work(t->profile);
+
+    if (work.of_threads > 0)
+        fprintf(t->out, "Work           : %.1f %% of the threads' time; the rest is waiting and the runtime's management\n",
+                ompp_text_part(work.of_threads));
+    if (!any) return; /* there is no table */
+    if (work.outside >= OMPP_TEXT_MUCH_OUTSIDE)
+        fprintf(t->out, "Not in Table   : %.1f %% of the work is in code outside of all regions (%s)\n", ompp_text_part(work.outside),
+                ompp_whatif_chosen(t->profile) ? "OMPP_CAUSAL_REGION has chosen one" : "OMPP_REGION makes it one");
+    if (work.left_out >= OMPP_TEXT_MUCH_OUTSIDE)
+        fprintf(t->out, "Not in Table   : %.1f %% of the work is in regions that had no %s (%s)\n", ompp_text_part(work.left_out),
+                t->profile->whatif.mode == OMPP_WHATIF_DELAY ? "experiment" : "clock",
+                ompp_whatif_chosen(t->profile) ? "OMPP_CAUSAL_REGION has chosen one" : ompp_text_whatif_try(t));
+}
+
+static bool waits_actively(const ompp_text_t *t)
+{
+    return strcasecmp(ompp_profile_setting(t->profile, "OMP_WAIT_POLICY"), "active") == 0;
+}
+
+static void print_unused(ompp_text_t *t)
+{
+    const char *mode, *name;
+
+    for (size_t next = 0; (name = ompp_whatif_unused(t->profile, &next, &mode));)
+        fprintf(t->out, "Caution        : %s is not used: it is for OMPP_CAUSAL=%s\n", name, mode);
+}
+
+/* What threads worked, and what they waited for each other, cannot be told from what they waited for a processor. */
+static void print_starved(ompp_text_t *t)
+{
+    for (size_t i = 0; i < t->profile->ncoverage; i++) {
+        const ompp_coverage_t *c = &t->profile->coverage[i];
+        if (c->kind == OMPP_COVERAGE_STARVED)
+            fprintf(t->out, "Caution        : threads waited %.1f %% of the time for a processor: gains are not to be trusted\n",
+                    ompp_text_part((double)ompp_text_mean(c->count, c->nranks ? c->nranks : 1) / 1000));
+    }
+}
+
+/* Threads wait there for each other, and nobody sees it. */
+static void print_unseen(ompp_text_t *t)
+{
+    for (size_t i = 0; i < t->profile->ncoverage; i++) {
+        const ompp_coverage_t *c = &t->profile->coverage[i];
+        if (c->kind != OMPP_COVERAGE_UNINSTRUMENTED && c->kind != OMPP_COVERAGE_MPI_UNWRAPPED) continue;
+        fputs("Caution        : the program waits where it is not measured (ompp Coverage): that is taken for work\n", t->out);
+        return;
+    }
+}
+
+/* Loops, tasks and locks whose order is as it was measured, because going through them again would have taken too long. */
+static void print_kept(ompp_text_t *t)
+{
+    const ompp_whatif_t *w = &t->profile->whatif;
+
+    const uint64_t all = w->replayed + w->kept;
+
+    if (!w->kept) return;
+    fprintf(t->out, "Order          : %.1f %% of %" PRIu64 " stretches with loops, tasks or locks gone through again, to save time\n",
+            100.0 * (double)w->replayed / (double)all, all);
+}
+
+/* So that they do not take more than their part; where even that is not enough, Overhead says it. */
+static void print_rests(ompp_text_t *t)
+{
+    const ompp_whatif_t *w = &t->profile->whatif;
+
+    if (!w->rested_ns || w->rested_ns >= w->time_ns) return;
+    fprintf(t->out, "Clocks         : for %.1f %% of the run, in pieces, because of what they take (OMPP_CAUSAL_BUDGET)\n",
+            100.0 * (1 - (double)w->rested_ns / (double)w->time_ns));
+}
+
+static void print_control(ompp_text_t *t)
+{
+    ompp_whatif_control_t c;
+
+    if (!ompp_whatif_control(&t->profile->whatif, &c)) return;
+    fprintf(t->out, "Control        : %" PRIu64 " experiments at 0 %%; ", c.experiments);
+    if (c.compared) fputs("gains are of units of work in the others, against those there", t->out);
+    if (c.compared) fputs(c.others ? "; without delays, " : "\n", t->out);
+    if (c.compared && !c.others) return;
+    if (!c.units) fputs("nothing to compare: no progress point was visited in them\n", t->out);
+    else if (c.interval == OMPP_INTERVAL_FEW) fputs("not determined: too few of them\n", t->out);
+    else if (c.interval == OMPP_INTERVAL_WIDE) fputs("not determined: experiments differ too much\n", t->out);
+    else
+        fprintf(t->out, "a unit of work takes %+.1f %% of its time there in the others, delays subtracted "
+                "(95 %% interval %+.1f to %+.1f)%s\n",
+                ompp_text_part(c.inflation), ompp_text_part(c.low), ompp_text_part(c.high), c.disturbed ? ", which should be nothing" : "");
+}
+
+/* What gains are percent of. */
+static void print_time(ompp_text_t *t, bool any)
+{
+    const ompp_whatif_t *w = &t->profile->whatif;
+
+    fprintf(t->out, "Run Time       : %s sec", ompp_text_seconds(t, w->time_ns).text);
+    if (w->paid_ns && w->paid_ns < w->time_ns) fprintf(t->out, ", %s without delays", ompp_text_seconds(t, w->time_ns - w->paid_ns).text);
+    fputs(any ? "; gains are percent of it: from start to end, with what is outside of regions and MPI_Init\n" : "\n", t->out);
+}
+
+void ompp_text_whatif_run(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
+{
+    const char *no_interval = ompp_whatif_no_interval(t->profile, results, n);
+    const ompp_whatif_t *w = &t->profile->whatif;
+
+    if (w->mode == OMPP_WHATIF_DELAY)
+        fputs("Mode           : delay; experiments with one region and speed-up at a time, other threads and ranks are delayed\n", t->out);
+    else
+        fputs("Mode           : virtual; a clock for each region and speed-up, no delays\n", t->out);
+    print_time(t, n > 0);
+    print_points(t);
+    print_work(t, n > 0);
+    if (no_interval) fprintf(t->out, "No Interval    : %s\n", no_interval);
+    if (w->paid_ns && w->time_ns > w->paid_ns)
+        fprintf(t->out, "Inflation      : the program took %.1f %% longer because of delays\n",
+                100.0 * (double)w->paid_ns / (double)(w->time_ns - w->paid_ns));
+    print_control(t);
+    if (w->cost_ns && t->profile->nslots)
+        fprintf(t->out, "Overhead       : about %.2f %% of the threads' time, for %" PRIu64 " events\n",
+                100.0 * (double)w->cost_ns / ((double)w->time_ns * (double)t->profile->nslots), w->events);
+    print_rests(t);
+    print_kept(t);
+    if (waits_actively(t))
+        fputs("Caution        : OMP_WAIT_POLICY=active: waiting threads keep processors busy that others may need\n", t->out);
+    print_unused(t);
+    print_starved(t);
+    print_unseen(t);
+    if (w->lost) fprintf(t->out, "Not Followed   : %" PRIu64 " waits for other threads or ranks\n", w->lost);
+    putc('\n', t->out);
+}
