@@ -132,13 +132,11 @@ static void adopt_claim(ompp_mpi_stamp_t *s, int source, int tag, bool good, uns
 /* \return what ompp_mpi_stamp_send() is to know. */
 static uint64_t waits_for_receiver(const ompp_mpi_stamp_t *s)
 {
-    int size = 0;
-
     if (s->op == OMPP_MPI_STAMP_BSEND || s->op == OMPP_MPI_STAMP_IBSEND) return 0;
     if (s->op == OMPP_MPI_STAMP_SSEND || s->op == OMPP_MPI_STAMP_ISSEND || s->op == OMPP_MPI_STAMP_SSEND_INIT)
         return OMPP_MPI_SYNCHRONOUS;
-    PMPI_Type_size(s->type, &size);
-    return size > 0 && s->count > OMPP_MPI_EAGER_BYTES / size ? (uint64_t)s->count * (uint64_t)size : 0;
+    const uint64_t bytes = ompp_mpi_bytes_of(s->count, s->type);
+    return bytes > OMPP_MPI_EAGER_BYTES ? bytes : 0;
 }
 
 static bool can_send(const ompp_mpi_stamp_t *s)

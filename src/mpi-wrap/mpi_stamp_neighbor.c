@@ -8,7 +8,7 @@
  * sends that to the next one.
  *
  * All calls on a channel have a number, the same on all its ranks. A call that MPI refused is none: the next one has its number again,
- * and what was sent for it is taken for the next one's, or passed over.
+ * and what was sent for it is the next one's.
  */
 #include "mpi-wrap/mpi_stamp_priv.h"
 
@@ -24,7 +24,8 @@ void ompp_mpi_neighbors_before(ompp_mpi_stamp_t *s)
     c->calls++;
     if (c->parted || (s->order == OMPP_MPI_ORDER_NEIGHBOR && !c->neighbors)) return;
     s->stamp = ompp_mpi_stamp_moment(s->begin);
-    if (!s->stamp || s->order != OMPP_MPI_ORDER_NEIGHBOR) return;
+    if (!s->stamp || s->order != OMPP_MPI_ORDER_NEIGHBOR || c->told == c->calls) return;
+    c->told = c->calls;
     for (int i = 0; i < c->destinations; i++) ompp_mpi_stamp_pass(c, c->neighbors[c->sources + i], c->calls, s->stamp);
 }
 

@@ -87,6 +87,7 @@ typedef struct ompp_mpi_channel {
     int sources, destinations; /* topologies: neighbours that send to this rank, that it sends to */
     int *neighbors;       /* [sources], and [destinations] behind them; NULL = none */
     uint32_t calls;       /* collective calls whose stamps went as messages */
+    uint32_t told;        /* neighbourhoods: number of the call that the neighbours have our stamp for; MPI may have refused it */
     bool parted;          /* one of these did not come: none are sent or awaited on this channel */
     bool unread;          /* stamps may be left on the shadow: it is not freed, or they would come to another communicator */
     bool inter, topology;

@@ -649,6 +649,35 @@ static void errors(void)
     MPI_Errhandler_free(&mine);
 }
 
+/* What MPI refuses, of neighbourhoods on one rank alone, too, has no number: the next call is told right. */
+static void refused(void)
+{
+    MPI_Comm ring, chain;
+    int one[1] = {size}, yes[1] = {1}, neighbor[2], x = rank, y = 0;
+    adopted_t a;
+
+    MPI_Cart_create(world, 1, one, yes, 0, &ring);
+    MPI_Comm_dup(world, &chain);
+    MPI_Comm_set_errhandler(ring, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(chain, MPI_ERRORS_RETURN);
+    take(&a);
+    for (int i = 1; i <= 4; i++) {
+        mark(30 + i);
+        if (i % 2 || rank == 0)
+            CHECK(MPI_Neighbor_allgather(&x, 1, MPI_DATATYPE_NULL, neighbor, 1, MPI_INT, ring) != MPI_SUCCESS);
+        CHECK(MPI_Scan(&x, &y, 1, MPI_DATATYPE_NULL, MPI_SUM, chain) != MPI_SUCCESS);
+        ADOPTED(0, 0);
+        MPI_Neighbor_allgather(&x, 1, MPI_INT, neighbor, 1, MPI_INT, ring);
+        CHECK(neighbor[0] == last_rank && neighbor[1] == next_rank);
+        ADOPTED(30 + i, BIT(last_rank) | BIT(next_rank));
+        MPI_Scan(&x, &y, 1, MPI_INT, MPI_SUM, chain);
+        CHECK(y == rank * (rank + 1) / 2);
+        ADOPTED(30 + i, BIT(rank + 1) - 1);
+    }
+    MPI_Comm_free(&chain);
+    MPI_Comm_free(&ring);
+}
+
 /* Switched off on one rank: its clocks still travel. */
 static void paused(void)
 {
@@ -695,7 +724,7 @@ int main(int argc, char **argv)
     next_rank = (rank + 1) % size;
     last_rank = (rank + size - 1) % size;
     void (*const parts[])(void) = {blocking, both_ways, non_blocking, probes, withdrawn, persistent, receipts,
-                                   communicators, windows, errors, paused, flood};
+                                   communicators, windows, errors, refused, paused, flood};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const int before = failures;
         take(&a);
