@@ -7,19 +7,13 @@
  */
 #include "tools/kinst-ompp-fortran.h"
 
+#include "base/ompp_path.h"
 #include "tools/ompp-place.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
 
 static bool has_notes(const kinst_source_t *source)
 {
@@ -43,7 +37,7 @@ static FILE *open_text(const kinst_source_t *source, const char *name, char **pa
 {
     char *dir = kinst_text("%s/%s", source->dir, name);
 
-    *path = kinst_text("%s/%s", dir, base_name(source->path));
+    *path = kinst_text("%s/%s", dir, ompp_path_last(source->path));
     return mkdir(dir, 0700) == 0 ? fopen(*path, "w") : NULL;
 }
 

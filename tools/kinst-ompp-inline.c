@@ -8,6 +8,7 @@
 #include "tools/kinst-ompp.h"
 
 #include "base/ompp_env.h"
+#include "base/ompp_path.h"
 #include "tools/ompp-place.h"
 
 #include <stdlib.h>
@@ -284,7 +285,7 @@ static void add_dependencies(kinst_list_t *argv, const kinst_list_t *command, co
 /* The object that a command makes: what -o says, else in the working directory. */
 static const char *object_of(const kinst_command_t *c, const kinst_list_t *command)
 {
-    const char *path = c->sources[0].path, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    const char *path = c->sources[0].path, *name = ompp_path_last(path), *dot = strrchr(name, '.');
 
     for (size_t i = command->n; i-- > c->ncompiler;) {
         if (i + 1 < command->n && strcmp(command->v[i], "-o") == 0) return command->v[i + 1];

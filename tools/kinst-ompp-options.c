@@ -1,5 +1,7 @@
 #include "tools/kinst-ompp.h"
 
+#include "base/ompp_path.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,17 +147,10 @@ static const struct {
 
 static const char *const headers[] = {"h", "H", "hh", "hp", "hpp", "HPP", "hxx", "h++", "tcc"};
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* A source by its suffix: false for objects and libraries. */
 static bool is_source(const char *path, kinst_lang_t *lang)
 {
-    const char *dot = strrchr(base_name(path), '.');
+    const char *dot = strrchr(ompp_path_last(path), '.');
 
     for (size_t i = 0; dot && i < sizeof suffixes / sizeof suffixes[0]; i++)
         if (strcmp(dot + 1, suffixes[i].suffix) == 0) {
@@ -170,7 +165,7 @@ static const char *language; /* of -x; NULL = by suffix */
 /* What becomes a precompiled header: no object. */
 static bool is_header(const char *path)
 {
-    const char *dot = strrchr(base_name(path), '.');
+    const char *dot = strrchr(ompp_path_last(path), '.');
 
     if (language) return strstr(language, "-header") != NULL;
     for (size_t i = 0; dot && i < sizeof headers / sizeof headers[0]; i++)
@@ -220,7 +215,7 @@ static void apply(kinst_command_t *c, meaning_t meaning, const char *argument)
 /* /usr/lib/libmpi.so, libmpi_mpifh.so.40, libmpich.a: build systems name libraries by their paths. */
 static void know_library(kinst_command_t *c, const char *path)
 {
-    const char *name = base_name(path), *rest = name + 6;
+    const char *name = ompp_path_last(path), *rest = name + 6;
 
     if (strncmp(name, "libmpi", 6) != 0 || !*rest || !strchr("._+cf", *rest) || !(strstr(rest, ".so") || strstr(rest, ".a"))) return;
     const char *real = realpath(path, NULL);
@@ -287,7 +282,7 @@ static bool is_clang_name(const char *name)
 
 static void know_compiler(kinst_command_t *c, const char *compiler)
 {
-    const char *name = base_name(compiler);
+    const char *name = ompp_path_last(compiler);
 
     c->cxx_driver = strstr(name, "++") || strstr(name, "cxx") || strstr(name, "CC");
     if (strncmp(name, "mp", 2) == 0) {
@@ -297,7 +292,7 @@ static void know_compiler(kinst_command_t *c, const char *compiler)
         show[strcspn(show, " \n")] = '\0';
         name = compiler = *show ? show : "gcc";
     }
-    if (is_clang_name(base_name(name)))
+    if (is_clang_name(ompp_path_last(name)))
         c->clang = true;
     else if (!strstr(name, "gcc") && !strstr(name, "g++") && !strstr(name, "gfortran"))
         c->clang = strstr(answer(compiler, "--version"), "clang") != NULL;
@@ -308,7 +303,7 @@ static bool is_launcher(const char *word)
     static const char *const names[] = {"ccache", "sccache", "distcc", "icecc"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(base_name(word), names[i]) == 0) return true;
+        if (strcmp(ompp_path_last(word), names[i]) == 0) return true;
     return false;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "tools/kinst-ompp-source.h"
 
+#include "base/ompp_path.h"
 #include "tools/ompp-place.h"
 
 #include <errno.h>
@@ -129,13 +130,6 @@ static void put_list(kinst_buffer_t *b, const kinst_scan_t *s, const kinst_list_
 
 /* ---- The texts of a source ------------------------------------------------------------------------------------------- */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* dir/base and dir/base.ompp.inc, which it includes. */
 static char *write_texts(const char *dir, const char *base, const kinst_buffer_t *inc, const kinst_buffer_t *body)
 {
@@ -157,7 +151,7 @@ static void make_noted(kinst_source_t *source, const kinst_scan_t *s, const char
     put_notes(&inc, s, source->reason);
     kinst_putf(&body, "#line 1 \"%s\"\n", kinst_escaped(source->path));
     kinst_put(&body, original, size);
-    source->text[KINST_TEXT_NOTED] = write_texts(kinst_text("%s/%s", source->dir, folder), base_name(source->path), &inc, &body);
+    source->text[KINST_TEXT_NOTED] = write_texts(kinst_text("%s/%s", source->dir, folder), ompp_path_last(source->path), &inc, &body);
 }
 
 /* The text without OPARI2: user regions and switches only. */
@@ -171,14 +165,14 @@ static const char *make_plain(kinst_source_t *source, const kinst_scan_t *s)
     kinst_putf(&body, "#line 1 \"%s\"\n", kinst_escaped(source->path));
     kinst_put(&body, s->out.text, s->out.size);
     source->text[KINST_TEXT_INSTRUMENTED] =
-        write_texts(kinst_text("%s/instrumented", source->dir), base_name(source->path), &inc, &body);
+        write_texts(kinst_text("%s/instrumented", source->dir), ompp_path_last(source->path), &inc, &body);
     return source->text[KINST_TEXT_INSTRUMENTED] ? NULL : "no space for temporary files";
 }
 
 /* The text through OPARI2, for the compiler without preprocessor. */
 static const char *make_opari(kinst_source_t *source, const kinst_scan_t *s)
 {
-    char *dir = kinst_text("%s/instrumented", source->dir), *path = kinst_text("%s/%s", dir, base_name(source->path));
+    char *dir = kinst_text("%s/instrumented", source->dir), *path = kinst_text("%s/%s", dir, ompp_path_last(source->path));
     kinst_buffer_t head = {0}, body = {0};
     kinst_list_t ctcs = {0};
     const char *reason;

@@ -4,6 +4,8 @@
  */
 #include "tools/kinst-ompp.h"
 
+#include "base/ompp_path.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,7 +118,7 @@ static const char *compiler_of(const char *name)
 
 int main(int argc, char **argv)
 {
-    const char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
+    const char *name = ompp_path_last(argv[0]);
     kinst_list_t words = {0};
     kinst_command_t command;
     bool separated = false;

@@ -1,5 +1,6 @@
 #include "tools/ompp-doctor.h"
 
+#include "base/ompp_path.h"
 #include "tools/ompp-option.h"
 #include "tools/ompp-program.h"
 
@@ -62,9 +63,7 @@ static bool is_operand(const char *word)
 
 static bool is_ompp(const char *word)
 {
-    const char *slash = strrchr(word, '/');
-
-    return strcmp(slash ? slash + 1 : word, "ompp") == 0;
+    return strcmp(ompp_path_last(word), "ompp") == 0;
 }
 
 size_t ompp_doctor_count(char **words)

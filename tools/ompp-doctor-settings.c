@@ -7,6 +7,7 @@
 #include "analysis/ompp_eval.h"
 #include "base/ompp_env.h"
 #include "base/ompp_needed.h"
+#include "base/ompp_path.h"
 #include "model/ompp_locate.h"
 #include "tools/ompp-elf.h"
 
@@ -85,7 +86,7 @@ typedef struct {
 static void add_module(const char *path, void *data)
 {
     modules_t *modules = data;
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = ompp_path_last(path);
 
     if (strncmp(name, "libompp-memory.so", 17) == 0) modules->hooks = true;
     if (modules->n == MAX_MODULES || (modules->n > 0 && strncmp(name, "libompp", 7) == 0)) return;

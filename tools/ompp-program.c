@@ -3,6 +3,7 @@
 #include "base/ompp_env.h"
 #include "base/ompp_known.h"
 #include "base/ompp_needed.h"
+#include "base/ompp_path.h"
 #include "tools/ompp-elf.h"
 
 #include <errno.h>
@@ -142,17 +143,17 @@ static size_t find_starter(const char *base)
 
 bool ompp_program_starts_others(const char *name)
 {
-    return find_starter(ompp_known_base(name)) < sizeof starters / sizeof starters[0];
+    return find_starter(ompp_path_last(name)) < sizeof starters / sizeof starters[0];
 }
 
 bool ompp_program_starts_ranks(const char *name)
 {
-    return ompp_program_starts_others(name) && starters[find_starter(ompp_known_base(name))].ranks;
+    return ompp_program_starts_others(name) && starters[find_starter(ompp_path_last(name))].ranks;
 }
 
 static void check_starter(ompp_program_t *program, const char *name)
 {
-    const char *base = ompp_known_base(name);
+    const char *base = ompp_path_last(name);
     size_t i = find_starter(base);
 
     if (i == sizeof starters / sizeof starters[0]) return;
@@ -193,7 +194,7 @@ static void follow_script(ompp_program_t *program, bool children, unsigned depth
         cannot(program, "is a script that names no interpreter");
         return;
     }
-    if (strcmp(ompp_known_base(interpreter), "env") == 0 && *argument && *argument != '-' && !strpbrk(argument, "= \t")) {
+    if (strcmp(ompp_path_last(interpreter), "env") == 0 && *argument && *argument != '-' && !strpbrk(argument, "= \t")) {
         interpreter = argument;
         argument += strlen(argument);
     }

@@ -3,6 +3,7 @@
 
 #include "base/ompp_env.h"
 #include "base/ompp_error.h"
+#include "base/ompp_path.h"
 #include "base/ompp_proc.h"
 #include "model/ompp_collect.h"
 #include "model/ompp_merge.h"
@@ -40,12 +41,11 @@ static ompp_life_t life_of_copy(const char *path, const ompp_profile_t *profile)
 /* "ompp-USER-PROCESS-START[-SPACE]": of other places nobody knows whose process that was. */
 static ompp_life_t life_by_name(const char *path)
 {
-    const char *slash = strrchr(path, '/');
     unsigned long user;
     unsigned long long start, space = 0;
     int pid, read;
 
-    read = sscanf(slash ? slash + 1 : path, "ompp-%lu-%d-%llx-%llx", &user, &pid, &start, &space);
+    read = sscanf(ompp_path_last(path), "ompp-%lu-%d-%llx-%llx", &user, &pid, &start, &space);
     if (read < 3) return OMPP_LIFE_OVER;
     const ompp_proc_state_t state = ompp_proc_find(pid, start, read > 3 ? space : OMPP_PROC_SPACE_ALL);
     return state == OMPP_PROC_THERE ? OMPP_LIFE_RUNS : state == OMPP_PROC_GONE ? OMPP_LIFE_OVER : OMPP_LIFE_HIDDEN;

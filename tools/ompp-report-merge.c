@@ -3,6 +3,7 @@
 
 #include "base/ompp_env.h"
 #include "base/ompp_error.h"
+#include "base/ompp_path.h"
 #include "model/ompp_pack.h"
 #include "report/ompp_outfile.h"
 #include "report/ompp_report.h"
@@ -373,7 +374,7 @@ int ompp_report_merge(const request_t *request, char **files, int n)
 
 static bool gather(const ompp_left_t *piece, const char *to)
 {
-    const char *slash = strrchr(piece->path, '/'), *name = slash ? slash + 1 : piece->path;
+    const char *name = ompp_path_last(piece->path);
     char host[100], path[PATH_MAX], message[PATH_MAX + 100];
 
     ompp_outfile_safe_name(ompp_profile_text(piece->profile, piece->profile->ranks[0].host), host, sizeof host);

@@ -2,6 +2,7 @@
 #include "analysis/ompp_analysis.h"
 
 #include "base/ompp_error.h"
+#include "base/ompp_path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,18 +30,11 @@ typedef struct {
     uint32_t region;
 } numbered_t;
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* Order by place, without the construct. */
 static int compare_places(const ompp_profile_t *profile, const ompp_region_t *x, const ompp_region_t *y)
 {
     const char *a = ompp_profile_text(profile, x->file), *b = ompp_profile_text(profile, y->file);
-    int order = x->file == y->file ? 0 : strcmp(last_part(a), last_part(b));
+    int order = x->file == y->file ? 0 : strcmp(ompp_path_last(a), ompp_path_last(b));
 
     if (order == 0 && x->file != y->file) order = strcmp(a, b);
     if (order == 0) order = compare_numbers(x->begin, y->begin);

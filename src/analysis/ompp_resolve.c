@@ -5,6 +5,7 @@
 #include "analysis/ompp_directives.h"
 #include "base/ompp_debug_advice.h"
 #include "base/ompp_error.h"
+#include "base/ompp_path.h"
 #include "structure/ompp_name.h"
 #include "structure/ompp_source.h"
 #include "structure/ompp_structure.h"
@@ -108,9 +109,7 @@ static bool is_function(const ompp_region_t *region)
 /* The file that kinst-ompp names for what it, or the compiler for it, has put into the program. */
 static bool is_generated(const char *file)
 {
-    const char *slash = strrchr(file, '/');
-
-    return strcmp(slash ? slash + 1 : file, "<ompp>") == 0;
+    return strcmp(ompp_path_last(file), "<ompp>") == 0;
 }
 
 /* A function's name: of its symbol when that says more (class, module) or nothing else is known. */

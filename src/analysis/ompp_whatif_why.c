@@ -4,6 +4,7 @@
 #include "analysis/ompp_whatif_priv.h"
 #include "base/ompp_env.h"
 #include "base/ompp_nearest.h"
+#include "base/ompp_path.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -55,13 +56,6 @@ const char *ompp_whatif_chosen(const ompp_profile_t *p)
 
 /* ---- A region that is named in another way than it is called ------------------------------------------------------------ */
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* "R00003", as reports number regions. \return 0 = it is no such number. */
 static uint32_t number_of(const char *wanted)
 {
@@ -80,10 +74,42 @@ static uint32_t line_of(const char *wanted)
 
 static bool is_in_file(const ompp_profile_t *p, const ompp_region_t *r, const char *wanted)
 {
-    const char *file = last_part(ompp_profile_text(p, r->file)), *place = last_part(wanted);
+    const char *file = ompp_path_last(ompp_profile_text(p, r->file)), *place = ompp_path_last(wanted);
     const size_t length = strlen(file);
 
     return length > 0 && strncmp(file, place, length) == 0 && place[length] == ':';
+}
+
+/* Where its code is: what a program knows of itself when lines and functions are found later. \return false = it is known by its lines. */
+static bool address_of(const ompp_profile_t *p, const ompp_region_t *r, char *text, size_t size)
+{
+    if (r->module == OMPP_NONE || !r->addr) return false;
+    snprintf(text, size, "%s+0x%llx", ompp_path_last(ompp_profile_text(p, p->modules[r->module].path)), (unsigned long long)r->addr);
+    return true;
+}
+
+static bool has_own_name(const ompp_region_t *r)
+{
+    return r->construct == OMPP_CONSTRUCT_USER_REGION || r->construct == OMPP_CONSTRUCT_MPI;
+}
+
+/* Whether experiments are made with a region that is named so: as src/causal knows it. */
+static bool is_called(const ompp_profile_t *p, const ompp_region_t *r, const char *wanted)
+{
+    const char *name = ompp_profile_text(p, r->name);
+    char place[600], address[600];
+    const bool by_address = address_of(p, r, address, sizeof address);
+
+    snprintf(place, sizeof place, "%s:%u", ompp_path_last(ompp_profile_text(p, r->file)), r->begin);
+    if ((!by_address || has_own_name(r)) && strcmp(name, wanted) == 0) return true;
+    return strcmp(by_address ? address : place, ompp_path_last(wanted)) == 0;
+}
+
+static bool is_there(const ompp_profile_t *p, const char *wanted)
+{
+    for (size_t i = 0; i < p->nregions; i++)
+        if (is_called(p, &p->regions[i], wanted)) return true;
+    return strcmp(wanted, OMPP_WHATIF_OUTSIDE) == 0;
 }
 
 /* Something to make experiments with. */
@@ -92,16 +118,14 @@ static bool can_be_meant(const ompp_region_t *r)
     return r->number != OMPP_NONE && r->construct != OMPP_CONSTRUCT_LOCK;
 }
 
-/* How the user has to name it: as the program knows it while it runs. */
+/* How the user has to name it. A call of MPI has the name of others, too. */
 static bool name_it(const ompp_profile_t *p, const ompp_region_t *r, char *text, size_t size)
 {
-    const char *name = ompp_profile_text(p, r->name), *file = last_part(ompp_profile_text(p, r->file));
+    const char *name = ompp_profile_text(p, r->name), *file = ompp_path_last(ompp_profile_text(p, r->file));
+    const bool named = *name && r->construct == OMPP_CONSTRUCT_USER_REGION;
 
-    const bool named = *name && r->construct == OMPP_CONSTRUCT_USER_REGION; /* other names may only be known by now, or be of many */
-
-    if (!named && r->module != OMPP_NONE && r->addr)
-        snprintf(text, size, "%s+0x%llx", last_part(ompp_profile_text(p, p->modules[r->module].path)), (unsigned long long)r->addr);
-    else if (*name) snprintf(text, size, "%s", name);
+    if (!named && address_of(p, r, text, size)) return true;
+    if (*name) snprintf(text, size, "%s", name);
     else if (*file && r->begin) snprintf(text, size, "%s:%u", file, r->begin);
     else return false;
     return true;
@@ -188,8 +212,7 @@ const char *ompp_whatif_why(const ompp_profile_t *p)
     if (w->time_ns < TOO_SHORT_NS) return "the run is too short";
     if (!any_region(w))
         return "no region was followed: the program has none (OpenMP, MPI, functions, OMPP_REGION), or none that worked long enough";
-    if (w->mode == OMPP_WHATIF_DELAY && *ompp_profile_setting(p, "OMPP_CAUSAL_REGION"))
-        return "no experiment was made with the region that OMPP_CAUSAL_REGION names";
+    if (ompp_whatif_chosen(p) && !is_there(p, ompp_whatif_chosen(p))) return "no region is called what OMPP_CAUSAL_REGION says";
     if (w->mode == OMPP_WHATIF_VIRTUAL)
         return "the program ended before what its virtual clocks say was written, which is each 0.05 seconds, where the initial thread "
                "comes to regions";
@@ -225,7 +248,7 @@ void ompp_whatif_notice(const ompp_profile_t *p, char *text, size_t size)
     if (p->whatif.mode == OMPP_WHATIF_OFF || !why) {
         const char *unused = ompp_whatif_unused(p, &next, &mode);
         if (unused) snprintf(text, size, "%s is not used: it is for OMPP_CAUSAL=%s", unused, mode);
-    } else if (chosen && !p->whatif.why && ompp_whatif_meant(p, meant, sizeof meant) != OMPP_NONE) {
+    } else if (chosen && strstr(why, "OMPP_CAUSAL_REGION") && ompp_whatif_meant(p, meant, sizeof meant) != OMPP_NONE) {
         snprintf(text, size, "no what-if result: %s (%.200s); nearest: OMPP_CAUSAL_REGION=%s", why, chosen, meant);
     } else {
         snprintf(text, size, "no what-if result: %s%s%.200s", why, chosen ? "; OMPP_CAUSAL_REGION is " : "", chosen ? chosen : "");

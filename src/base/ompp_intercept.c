@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "base/ompp_intercept.h"
+#include "base/ompp_path.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -52,7 +53,7 @@ typedef struct {
 
 static bool is_left_alone(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = ompp_path_last(path);
 
     for (size_t i = 0; i < sizeof left_alone / sizeof left_alone[0]; i++)
         if (strncmp(name, left_alone[i], strlen(left_alone[i])) == 0) return true;

@@ -1,4 +1,5 @@
 #include "base/ompp_known.h"
+#include "base/ompp_path.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -12,23 +13,16 @@ static const struct {
     {"libmpich.so", "mpich"}, {"libmpi.so.12", "mpich"}, {"libmpi.so.40", "openmpi"}, {"libmpi.so.20", "openmpi"}, {"libmpi.so", "other"},
 };
 
-const char *ompp_known_base(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 bool ompp_known_shell(const char *path)
 {
     for (size_t i = 0; i < sizeof shells / sizeof shells[0]; i++)
-        if (strcmp(ompp_known_base(path), shells[i]) == 0) return true;
+        if (strcmp(ompp_path_last(path), shells[i]) == 0) return true;
     return false;
 }
 
 const char *ompp_known_mpi(const char *path)
 {
-    const char *name = ompp_known_base(path);
+    const char *name = ompp_path_last(path);
 
     for (size_t i = 0; i < sizeof mpi_libraries / sizeof mpi_libraries[0]; i++)
         if (strncmp(name, mpi_libraries[i].begin, strlen(mpi_libraries[i].begin)) == 0) return mpi_libraries[i].family;

@@ -7,9 +7,6 @@
 
 #include <stdbool.h>
 
-/** \return the name behind the last slash; borrowed. */
-const char *ompp_known_base(const char *path);
-
 /** \brief Is it a shell: what is of interest is not what it does, but what it starts? */
 bool ompp_known_shell(const char *path);
 

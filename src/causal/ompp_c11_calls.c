@@ -6,6 +6,8 @@
 #define _GNU_SOURCE
 #include "causal/ompp_pthread_priv.h"
 
+#include "base/ompp_path.h"
+
 #include <dlfcn.h>
 #include <string.h>
 
@@ -140,7 +142,7 @@ static bool are_of_libc(void)
         const void *const function = dlsym(RTLD_DEFAULT, functions[i].name);
         Dl_info info;
         if (!function || !dladdr(function, &info) || !info.dli_fname) return false;
-        const char *const slash = strrchr(info.dli_fname, '/'), *const file = slash ? slash + 1 : info.dli_fname;
+        const char *const file = ompp_path_last(info.dli_fname);
         if (strncmp(file, "libc.so", 7) != 0 && strncmp(file, "libc-", 5) != 0 && strncmp(file, "libpthread", 10) != 0) return false;
     }
     return true;

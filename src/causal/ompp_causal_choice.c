@@ -4,6 +4,7 @@
  * is done any longer, as those of the program's start, has no turn. Slots go to the regions in which most is done lately.
  */
 #include "base/ompp_env.h"
+#include "base/ompp_path.h"
 #include "causal/ompp_causal_priv.h"
 
 #include "runtime/ompp_whatif_record.h"
@@ -29,13 +30,6 @@ static struct {
     _Atomic uint32_t lock;              /* of looking at them, and of what follows from that */
 } candidates;
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* Whether the user's text names the region: its name, file:line, or where lines are not known yet module+0xoffset; with a path or not. */
 static bool is_named(ompp_region_ref_t region)
 {
@@ -45,9 +39,11 @@ static bool is_named(ompp_region_ref_t region)
 
     if (!region) return strcmp(wanted, OMPP_WHATIF_OUTSIDE) == 0;
     ompp_whatif_region_place(region, file, sizeof file, &line, name, sizeof name);
-    snprintf(place, sizeof place, "%s:%u", last_part(file), line);
+    snprintf(place, sizeof place, "%s:%u", ompp_path_last(file), line);
     ompp_whatif_region_address(region, address, sizeof address);
-    return strcmp(name, wanted) == 0 || strcmp(place, last_part(wanted)) == 0 || (*address && strcmp(address, last_part(wanted)) == 0);
+    if (strcmp(name, wanted) == 0) return true;
+    wanted = ompp_path_last(wanted);
+    return strcmp(place, wanted) == 0 || (*address && strcmp(address, wanted) == 0);
 }
 
 static bool is_wanted(unsigned known)

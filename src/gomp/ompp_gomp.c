@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "gomp/ompp_gomp_priv.h"
 
+#include "base/ompp_path.h"
 #include "model/ompp_profile.h"
 
 #include <dlfcn.h>
@@ -24,8 +25,7 @@ static bool is_served_by_llvm(void)
     Dl_info info;
 
     if (!function || !dladdr(function, &info) || !info.dli_fname) return false;
-    const char *slash = strrchr(info.dli_fname, '/');
-    const char *name = slash ? slash + 1 : info.dli_fname;
+    const char *name = ompp_path_last(info.dli_fname);
     return strncmp(name, "libomp.", 7) == 0 || strncmp(name, "libomp-", 7) == 0 || strncmp(name, "libiomp5", 8) == 0;
 }
 

@@ -4,6 +4,8 @@
  */
 #include "model/ompp_collect_priv.h"
 
+#include "base/ompp_path.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -125,10 +127,10 @@ static void add_name(char *list, size_t size, const char *name, unsigned *n)
 static void name_region(const ompp_collecting_t *c, ompp_off_t region, char *name, size_t size)
 {
     const ompp_a_region_t *r = ompp_collect_record(c, region, sizeof *r);
-    const char *type = ompp_collect_name(c, region), *file = r ? ompp_collect_text(c, r->file) : "", *slash = strrchr(file, '/');
+    const char *type = ompp_collect_name(c, region), *file = r ? ompp_collect_text(c, r->file) : "";
 
     if (!type) snprintf(name, size, "outside of all regions");
-    else if (*file) snprintf(name, size, "%.40s %.40s:%u", type, slash ? slash + 1 : file, r->begin);
+    else if (*file) snprintf(name, size, "%.40s %.40s:%u", type, ompp_path_last(file), r->begin);
     else snprintf(name, size, "%.60s", type);
 }
 

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "mpi-wrap/mpi_fortran_priv.h"
 
+#include "base/ompp_path.h"
 #include "model/ompp_profile.h"
 
 #include <ctype.h>
@@ -115,9 +116,8 @@ static void note_imports(const imports_t *im, found_t *found)
 static bool belongs_to_mpi(const char *path)
 {
     static const char *const prefixes[] = {"libmpi", "libpmpi", "libompp", "mca_", "libopen-", "linux-vdso"};
-    const char *name = strrchr(path, '/');
+    const char *name = ompp_path_last(path);
 
-    name = name ? name + 1 : path;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (!strncmp(name, prefixes[i], strlen(prefixes[i]))) return true;
     return false;

@@ -10,6 +10,8 @@
 #define _GNU_SOURCE
 #include "mpi-wrap/mpi_wrap_priv.h"
 
+#include "base/ompp_path.h"
+
 #include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
@@ -34,7 +36,7 @@ static int find_library(struct dl_phdr_info *module, size_t size, void *data)
 {
     static const char *const names[] = {"libmpi", "libpmpi", "mca_", "libmca_", "libopen-"};
     search_t *search = data;
-    const char *slash = strrchr(module->dlpi_name, '/'), *name = slash ? slash + 1 : module->dlpi_name;
+    const char *name = ompp_path_last(module->dlpi_name);
     bool is_mpi = false;
 
     (void)size;

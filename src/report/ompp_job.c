@@ -9,6 +9,7 @@
 #include "analysis/ompp_values.h"
 #include "analysis/ompp_whatif.h"
 #include "base/ompp_error.h"
+#include "base/ompp_path.h"
 #include "base/ompp_write.h"
 
 #include <errno.h>
@@ -46,7 +47,7 @@ static unsigned wanted(const ompp_profile_t *profile, const ompp_job_t *job)
 static int open_exact(const ompp_profile_t *profile, ompp_outfile_t *files, const ompp_job_t *job, const char *dir, bool first)
 {
     char suffix[16] = "";
-    const char *slash = strrchr(job->file, '/'), *file = first || !slash ? job->file : slash + 1;
+    const char *file = first ? job->file : ompp_path_last(job->file);
 
     if (job->local_rank >= 0) snprintf(suffix, sizeof suffix, ":%d", job->local_rank);
     return ompp_outfile_open_exact(files, dir, file, suffix, wanted(profile, job));

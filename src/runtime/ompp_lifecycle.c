@@ -9,6 +9,7 @@
 #include "base/ompp_env.h"
 #include "base/ompp_error.h"
 #include "base/ompp_log.h"
+#include "base/ompp_path.h"
 #include "base/ompp_proc.h"
 #include "base/ompp_write.h"
 #include "model/ompp_profile.h"
@@ -95,13 +96,6 @@ static void keep_settings(void)
         keep_setting(row->name, ompp_env_text(row));
     }
     if (ompp_plugin_has_counters()) keep_setting("PAPI", "available");
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
 }
 
 static void set_disabled(void)
@@ -212,7 +206,7 @@ static bool write_header(void)
     header->system0_ns = system_at_load;
     ompp_starved_begin();
     header->host = ompp_string_take(host);
-    header->app = ompp_string_take(base_name(*ompp_env.appname ? ompp_env.appname : program_path));
+    header->app = ompp_string_take(ompp_path_last(*ompp_env.appname ? ompp_env.appname : program_path));
     header->source = ompp_string_take(openmp_source);
     header->version = ompp_string_take(OMPP_VERSION);
     header->built = ompp_string_take(__DATE__ " " __TIME__);

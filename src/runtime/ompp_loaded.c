@@ -2,6 +2,7 @@
 #include "runtime/ompp_loaded_priv.h"
 
 #include "base/ompp_known.h"
+#include "base/ompp_path.h"
 
 #include <link.h>
 #include <stdio.h>
@@ -15,10 +16,11 @@ static bool begins(const char *name, const char *begin)
 static int see_ours(struct dl_phdr_info *info, size_t size, void *data)
 {
     static const char wrappers[] = "libompp-mpi-";
-    const char *name = ompp_known_base(info->dlpi_name ? info->dlpi_name : "");
     ompp_loaded_t *loaded = data;
 
     (void)size;
+    if (!info->dlpi_name) return 0;
+    const char *name = ompp_path_last(info->dlpi_name);
     loaded->gomp |= begins(name, "libgomp.so");
     loaded->gomp_told |= begins(name, "libompp-gomp.so");
     if (begins(name, wrappers)) {
@@ -36,7 +38,7 @@ static int see_mpi(struct dl_phdr_info *info, size_t size, void *data)
     (void)size;
     if (*loaded->mpi || !*family || strcmp(family, loaded->wrapped) == 0) return 0;
     loaded->family = family;
-    snprintf(loaded->mpi, sizeof loaded->mpi, "%s", ompp_known_base(path));
+    snprintf(loaded->mpi, sizeof loaded->mpi, "%s", ompp_path_last(path));
     return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/ompp_env.h"
 #include "base/ompp_log.h"
+#include "base/ompp_path.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_data_priv.h"
 #include "runtime/ompp_event.h"
@@ -92,7 +93,7 @@ static void start_all(void)
 
 static int note_library(struct dl_phdr_info *info, size_t size, void *loaded)
 {
-    const char *slash = strrchr(info->dlpi_name, '/'), *name = slash ? slash + 1 : info->dlpi_name;
+    const char *name = ompp_path_last(info->dlpi_name);
     loaded_t *l = loaded;
 
     (void)size;

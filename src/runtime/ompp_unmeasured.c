@@ -6,6 +6,7 @@
 #include "base/ompp_intercept.h"
 #include "base/ompp_known.h"
 #include "base/ompp_log.h"
+#include "base/ompp_path.h"
 #include "runtime/ompp_finish_priv.h"
 #include "runtime/ompp_late_priv.h"
 #include "runtime/ompp_launch.h"
@@ -71,7 +72,7 @@ static void say_of_shell(void)
 {
     if (is_said()) return;
     ompp_warn_common("nothing was measured, no report: what %s starts is measured with ompp --children, or with ompp in front of it",
-                     ompp_known_base(ompp_program_path()));
+                     ompp_path_last(ompp_program_path()));
 }
 
 /*

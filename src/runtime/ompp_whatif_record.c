@@ -1,5 +1,6 @@
 #include "runtime/ompp_whatif_record.h"
 
+#include "base/ompp_path.h"
 #include "runtime/ompp_thread_priv.h"
 
 #include <stdio.h>
@@ -143,10 +144,9 @@ void ompp_whatif_region_address(ompp_region_ref_t region, char *text, size_t siz
     const ompp_a_region_t *r = region ? at(region) : NULL;
     const ompp_a_module_t *m = r && r->addr && r->module ? at(r->module) : NULL;
     const char *path = m && m->path ? ((const ompp_a_string_t *)at(m->path))->text : "";
-    const char *slash = strrchr(path, '/');
 
     *text = '\0';
-    if (m) snprintf(text, size, "%s+0x%llx", slash ? slash + 1 : path, (unsigned long long)r->addr);
+    if (m) snprintf(text, size, "%s+0x%llx", ompp_path_last(path), (unsigned long long)r->addr);
 }
 
 int ompp_whatif_rank(void)

@@ -3,6 +3,7 @@
  */
 #include "structure/ompp_code.h"
 
+#include "base/ompp_path.h"
 #include "structure/ompp_structure_priv.h"
 
 #include <string.h>
@@ -98,10 +99,9 @@ bool ompp_code_may_be(const ompp_structure_t *structure, const char *file, bool 
 {
     static const char *const sections[] = {".debug_line_str", ".debug_line", ".debug_str"};
     const ompp_elf_t *elf = structure->debug.fd >= 0 ? &structure->debug : &structure->elf;
-    const char *slash = strrchr(file, '/');
     int has = ompp_elf_has(elf, ".zdebug_line") ? -1 : 0;
 
     for (size_t i = 0; i < sizeof sections / sizeof sections[0] && has == 0; i++)
-        has = ompp_elf_holds(elf, sections[i], slash ? slash + 1 : file);
+        has = ompp_elf_holds(elf, sections[i], ompp_path_last(file));
     return has < 0 ? compressed : has > 0;
 }

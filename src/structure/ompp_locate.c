@@ -6,6 +6,7 @@
 #include "model/ompp_locate.h"
 
 #include "base/ompp_nearest.h"
+#include "base/ompp_path.h"
 #include "structure/ompp_code.h"
 #include "structure/ompp_variable.h"
 
@@ -52,17 +53,10 @@ typedef struct {
 
 /* ---- Names of places ------------------------------------------------------------------------------------------------ */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* "libx.so" for libx.so.1.2. */
 static bool is_module(const char *path, const char *name)
 {
-    const char *base = base_name(path);
+    const char *base = ompp_path_last(path);
     size_t n = strlen(name);
 
     return strncmp(base, name, n) == 0 && (base[n] == '\0' || base[n] == '.');
@@ -271,7 +265,7 @@ static void label(const search_t *s, size_t i, int how, char *text, size_t size)
 {
     const candidate_t *c = &s->found[i];
     const ompp_variable_t *v = c->variable;
-    const char *module = base_name(s->modules[c->module].path), *file = v->file ? base_name(v->file) : NULL;
+    const char *module = ompp_path_last(s->modules[c->module].path), *file = v->file ? ompp_path_last(v->file) : NULL;
     char number[24] = "";
 
     if (how == WITH_NUMBER) snprintf(number, sizeof number, "#%zu", i + 1);
@@ -330,7 +324,7 @@ static void list_nearest(search_t *s, const char *name, ompp_locate_t *answer)
     }
     for (size_t i = 0; i < nearest.n && used < sizeof answer->text; i++) {
         const ompp_variable_t *v = nearest.best[i].item;
-        const char *file = nearest.best[i].distance == 0 && v->file ? base_name(v->file) : NULL; /* the name is right, but not the place */
+        const char *file = nearest.best[i].distance == 0 && v->file ? ompp_path_last(v->file) : NULL; /* the name is right, not the place */
         used += (size_t)snprintf(answer->text + used, sizeof answer->text - used, "%s%s%s%s%s%s", i ? ", " : "", file ? file : "",
                                  file ? ":" : "", function_of(v) ? v->function : "", function_of(v) ? "::" : "", v->name);
     }

@@ -174,6 +174,24 @@ static void by_address(void **state)
     ompp_profile_free(p);
 }
 
+/* It is there, and the run too short for an experiment with it. */
+static void too_short(void **state)
+{
+    static const char *const there[] = {"solve", "main.c:12", "/home/me/src/main.c:12"};
+    char line[400];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof there / sizeof there[0]; i++) {
+        ompp_profile_t *p = new_run(OMPP_WHATIF_DELAY);
+        add(p, 0, (const seen_t[OMPP_WHATIF_SPEEDUPS]){{.n = 0}});
+        ompp_profile_add_setting(p, "OMPP_CAUSAL_REGION", there[i]);
+        ompp_whatif_notice(p, line, sizeof line);
+        print_message("%s\n", line);
+        assert_true(strstr(line, "no experiment came to its end") && !strstr(line, "nearest"));
+        ompp_profile_free(p);
+    }
+}
+
 static void unused(void **state)
 {
     ompp_profile_t *p = new_run(OMPP_WHATIF_VIRTUAL);
@@ -201,6 +219,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chance), cmocka_unit_test(known),      cmocka_unit_test(virtual_clocks), cmocka_unit_test(order),
         cmocka_unit_test(meant),  cmocka_unit_test(by_address), cmocka_unit_test(unused),
+        cmocka_unit_test(too_short),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
