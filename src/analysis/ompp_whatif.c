@@ -569,13 +569,20 @@ static int compare_gains(double a, double b)
     return (x < y) - (x > y);
 }
 
+/* Where that of half the time is not known, as if a part of the speed-up brought that part of the gain. */
+static double gain_of_half(const ompp_whatif_result_t *r)
+{
+    const ompp_gain_t *g = ompp_whatif_main(r);
+
+    return g->permille ? g->gain * 500 / g->permille : 0;
+}
+
 static int compare_results(const void *a, const void *b)
 {
     const ompp_whatif_result_t *x = a, *y = b;
     int order = (x->own < OMPP_WHATIF_OWN) - (y->own < OMPP_WHATIF_OWN);
 
-    if (order == 0) order = compare_gains(ompp_whatif_main(x)->gain, ompp_whatif_main(y)->gain);
-
+    if (order == 0) order = compare_gains(gain_of_half(x), gain_of_half(y));
     if (order == 0) order = compare_gains(ompp_whatif_most(x)->gain, ompp_whatif_most(y)->gain);
     return order ? order : x->region < y->region ? -1 : x->region > y->region;
 }
