@@ -314,10 +314,14 @@ static bool is_observed(const ompp_whatif_region_t *r)
     return false;
 }
 
-bool ompp_whatif_any(const ompp_whatif_t *w)
+bool ompp_whatif_any(const ompp_profile_t *p)
 {
+    const ompp_whatif_t *w = &p->whatif;
+    const char *chosen = ompp_whatif_chosen(p);
+    const bool outside = chosen && strcmp(chosen, OMPP_WHATIF_OUTSIDE) == 0;
+
     for (size_t i = 0; i < w->nregions; i++)
-        if (w->regions[i].region != OMPP_NONE && is_of_program(&w->regions[i]) && is_observed(&w->regions[i])) return true;
+        if ((w->regions[i].region != OMPP_NONE || outside) && is_of_program(&w->regions[i]) && is_observed(&w->regions[i])) return true;
     return false;
 }
 
@@ -594,7 +598,7 @@ int ompp_analysis_whatif(const ompp_profile_t *p, ompp_whatif_result_t **results
 
     *results = NULL;
     *n = 0;
-    if (!ompp_whatif_any(&p->whatif) || p->whatif.why) return 0;
+    if (!ompp_whatif_any(p) || p->whatif.why) return 0;
     *results = calloc(p->whatif.nregions, sizeof **results);
     if (!*results || !find_work(p, &work)) {
         free(*results);

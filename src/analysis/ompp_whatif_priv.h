@@ -7,8 +7,8 @@
 
 #include "analysis/ompp_whatif.h"
 
-/** \return whether anything was observed. What is outside of regions tells nothing by itself: it is the program. */
-bool ompp_whatif_any(const ompp_whatif_t *whatif);
+/** \return whether anything was observed. What is outside of regions tells nothing by itself, if nobody asks for it: it is the program. */
+bool ompp_whatif_any(const ompp_profile_t *profile);
 
 /** \brief (O - B) / (T - B); 0 when nothing is left. */
 double ompp_whatif_gain_of(double time, double saved, double paid);

@@ -208,14 +208,13 @@ const char *ompp_whatif_why(const ompp_profile_t *p)
     const ompp_whatif_t *w = &p->whatif;
 
     if (w->why) return ompp_profile_text(p, w->why);
-    if (ompp_whatif_any(w)) return NULL;
+    if (ompp_whatif_any(p)) return NULL;
     if (w->time_ns < TOO_SHORT_NS) return "the run is too short";
     if (!any_region(w))
         return "no region was followed: the program has none (OpenMP, MPI, functions, OMPP_REGION), or none that worked long enough";
     if (ompp_whatif_chosen(p) && !is_there(p, ompp_whatif_chosen(p))) return "no region is called what OMPP_CAUSAL_REGION says";
     if (w->mode == OMPP_WHATIF_VIRTUAL)
-        return "the program ended before what its virtual clocks say was written, which is each 0.05 seconds, where the initial thread "
-               "comes to regions";
+        return "the program ended, not by itself, before its virtual clocks were written for the first time";
     return "no experiment came to its end: the run is too short, or does not come to a progress point (OMPP_PROGRESS)";
 }
 
@@ -224,7 +223,7 @@ const char *ompp_whatif_no_interval(const ompp_profile_t *p, const ompp_whatif_r
     const ompp_whatif_t *w = &p->whatif;
     bool points = false, wide = false;
 
-    if (!ompp_whatif_any(w) || w->why) return NULL;
+    if (!ompp_whatif_any(p) || w->why) return NULL;
     for (size_t i = 0; i < n; i++)
         for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
             if (results[i].gains[k].interval == OMPP_INTERVAL_KNOWN) return NULL;
@@ -236,6 +235,13 @@ const char *ompp_whatif_no_interval(const ompp_profile_t *p, const ompp_whatif_r
         return "fewer than 4 blocks between visits of progress points: clocks rested; longer runs, or OMPP_CAUSAL_BUDGET=100";
     if (points) return "too short: fewer than 4 blocks between visits of progress points";
     return "no progress point was named (OMPP_PROGRESS), and none is regular";
+}
+
+/* One line for a terminal. */
+static void make_plain(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 127) *text = '?';
 }
 
 void ompp_whatif_notice(const ompp_profile_t *p, char *text, size_t size)
@@ -253,4 +259,5 @@ void ompp_whatif_notice(const ompp_profile_t *p, char *text, size_t size)
     } else {
         snprintf(text, size, "no what-if result: %s%s%.200s", why, chosen ? "; OMPP_CAUSAL_REGION is " : "", chosen ? chosen : "");
     }
+    make_plain(text);
 }

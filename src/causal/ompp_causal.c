@@ -191,15 +191,16 @@ static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
 static void end(void *state)
 {
     ompp_causal_thread_t *self = state;
-
     const ompp_time_t t = ompp_meter_until();
+    const bool inside = self->busy; /* a handler of a signal ends the program */
 
     self->busy = true;
-    if (self->main) {
+    if (self->main && !inside) {
         ompp_progress_finish(t);
         ompp_causal_result(self, t);
-        __atomic_store_n(&ompp_sync_subscriber, NULL, __ATOMIC_RELAXED);
+        ompp_causal_result_close();
     }
+    if (self->main) __atomic_store_n(&ompp_sync_subscriber, NULL, __ATOMIC_RELAXED);
     ompp_causal_self = NULL;
     atomic_store(&self->used, false);
 }

@@ -672,6 +672,9 @@ void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_
 /** \brief Writes what the clocks of this thread say now, at the end or as if it were. */
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t);
 
+/** \brief The measurement is over: what has been written stays as it is. */
+void ompp_causal_result_close(void);
+
 /** \brief Whether it is time to write what there is by now, for a program that does not come to its end. */
 bool ompp_causal_result_due(ompp_time_t t);
 

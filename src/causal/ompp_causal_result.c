@@ -12,7 +12,7 @@
 
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
 #define MUCH 4u          /* a thread that does less than one part in so many of what another one does hardly counts */
-#define LITTLE 20u       /* a region with less than one part in so many of what is done in another one does not count for that */
+#define LITTLE 20u       /* nor does a region with less work than one part in so many of that in another one */
 #define SIGNIFICANT 100u /* an order that changes once in so many times is another order */
 #define OFTEN 3u         /* so many times, before others are told */
 
@@ -54,7 +54,9 @@ static struct {
     } start; /* until the first rest; it is not like the pieces between others: programs start there. 0 = no rest yet */
     int nprocessors;
     bool oversubscribed; /* more threads than processors were at work */
-    bool much_lost; /* of the waits, too many to trust the rest */
+    bool much_lost, loses; /* of the waits, too many to trust the rest; loses: as things are, which may be early */
+    bool closed;           /* the measurement is over */
+    ompp_time_t quickest;  /* that what there is was written in */
 } result;
 
 bool ompp_causal_result_open(void)
@@ -155,14 +157,14 @@ static ompp_time_t running(const ompp_clocks_t *c, unsigned slot, ompp_time_t un
 }
 
 /* Sums over all threads; those that are at work now are read as they are. until: 0 = as far as they have counted. */
-static uint64_t sum_threads(unsigned slot, ompp_whatif_region_t *to, ompp_time_t until)
+static uint64_t sum_threads(unsigned slot, ompp_causal_seen_t *to, ompp_time_t until)
 {
     uint64_t spans = 0;
 
-    to->work_ns = to->visits = 0;
+    *to = (ompp_causal_seen_t){0, 0};
     for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next) {
         if (t->clocks.set != atomic_load(&ompp_causal.set)) continue;
-        to->work_ns += t->clocks.total[slot] + t->clocks.work[slot] + running(&t->clocks, slot, until);
+        to->work += t->clocks.total[slot] + t->clocks.work[slot] + (atomic_load(&t->used) ? running(&t->clocks, slot, until) : 0);
         to->visits += t->clocks.visits[slot];
         spans += t->clocks.spans[slot] + (t->clocks.work[slot] > 0);
     }
@@ -175,6 +177,7 @@ static ompp_time_t work_of(const ompp_causal_thread_t *t, unsigned slot)
     const int known = ompp_causal_known(slot);
 
     if (ompp_causal.rule.delays) return known >= 0 ? t->seen[known] : 0;
+    if (t->clocks.set != atomic_load(&ompp_causal.set)) return 0;
     return t->clocks.total[slot] + t->clocks.work[slot];
 }
 
@@ -193,8 +196,8 @@ static ompp_time_t shared_work(unsigned slot, int *threads)
     return sum;
 }
 
-/* Where much is done. Ranks of a node are taken as alike. */
-static void look_for_oversubscription(void)
+/* Where much is done, of what has its turn. Ranks of a node are taken as alike. */
+static bool is_oversubscribed(void)
 {
     const int known = ompp_launch_ranks_here(), ranks = known > 1 ? known : 1;
     int threads[OMPP_CLOCKS_SLOTS];
@@ -205,7 +208,8 @@ static void look_for_oversubscription(void)
         if (work[s] > most) most = work[s];
     }
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS && result.nprocessors > 0; s++)
-        if (work[s] >= most / LITTLE && threads[s] * ranks > result.nprocessors) result.oversubscribed = true;
+        if (work[s] >= most / LITTLE && threads[s] * ranks > result.nprocessors) return true;
+    return false;
 }
 
 /* Of the slot: seen here so many times at least, and heard of. What a crowd has put by is no order that was gone through until now. */
@@ -270,10 +274,11 @@ static void write_region(const ompp_causal_thread_t *self, unsigned slot, bool o
 
     if (!record || known < 0) return;
     const past_t *past = &result.past[known];
+    ompp_causal_seen_t seen;
+    const uint64_t spans = sum_threads(slot, &seen, over ? t : 0), time = past->time_ns + t - set_begin();
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
-    const uint64_t spans = sum_threads(slot, &record->result, over ? t : 0), time = past->time_ns + t - set_begin();
-    record->result.work_ns += past->work_ns;
-    record->result.visits += past->visits;
+    record->result.work_ns = past->work_ns + seen.work;
+    record->result.visits = past->visits + seen.visits;
     record->result.followed_ns = time;
     record->result.flags = flags_of(slot) | past->flags;
     if ((double)time < NEARLY_ALL * (double)(t - result.begin)) record->result.flags |= OMPP_WHATIF_F_PARTLY;
@@ -324,12 +329,48 @@ static void end_start(ompp_time_t t)
     for (unsigned i = 0; i < ompp_causal_nknown(); i++) forget_first_block(result.past[i].record);
 }
 
-void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool rest, ompp_time_t t)
+/* Of those that have no slot any more, too: what was all of the run when they lost it is a part of it now. */
+static void flag_partly(ompp_time_t t)
 {
-    ompp_clocks_count(&self->clocks, t);
-    ompp_causal_latency_turn(true, next, 0);
-    ompp_causal_lock(&result.lock);
-    look_for_oversubscription();
+    for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
+        ompp_a_whatif_region_t *record = result.past[i].record;
+        if (!record || (double)record->result.followed_ns >= NEARLY_ALL * (double)(t - result.begin)) continue;
+        atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
+        record->result.flags |= OMPP_WHATIF_F_PARTLY;
+        atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
+    }
+}
+
+/* What is known of all regions together; rests: clocks do from t on. Under the lock. */
+static void write_totals(bool rests, ompp_time_t t)
+{
+    uint64_t moves = 0, syncs = 0, lost = 0, replayed, kept;
+
+    for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) {
+        moves += p->moves;
+        syncs += p->syncs;
+        lost += p->lost;
+    }
+    result.loses = lost * SIGNIFICANT > syncs;
+    const uint64_t outside = ompp_causal_result_work(OMPP_CLOCKS_OUTSIDE, t), inside = ompp_causal_result_work(OMPP_CLOCKS_INSIDE, t);
+    atomic_store(&result.whatif->until_ns, t);
+    atomic_store(&result.whatif->rests, rests);
+    atomic_store(&result.whatif->events, moves + syncs);
+    atomic_store(&result.whatif->lost, lost);
+    atomic_store(&result.whatif->worked_ns, outside + inside);
+    atomic_store(&result.whatif->outside_ns, outside);
+    atomic_store(&result.whatif->rested_ns, ompp_causal_result_passed(t) - ompp_causal_result_observed(t));
+    ompp_causal_orders(&replayed, &kept);
+    atomic_store(&result.whatif->replayed, replayed);
+    atomic_store(&result.whatif->kept, kept);
+    atomic_store(&result.whatif->cost_ns, ompp_causal_spent());
+}
+
+/* Under the lock. */
+static void end_turn(ompp_causal_thread_t *self, bool rest, ompp_time_t t)
+{
+    result.oversubscribed = result.oversubscribed || is_oversubscribed();
+    write_totals(rest, t);
     if (rests()) result.rested += t - set_begin();
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         write_region(self, s, true, t);
@@ -343,7 +384,16 @@ void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool res
         atomic_store(&ompp_causal.doubted[f], 0);
     }
     ompp_causal_crowd_turn();
+    flag_partly(t);
     if (rest && !result.start.time) end_start(t);
+}
+
+void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool rest, ompp_time_t t)
+{
+    ompp_clocks_count(&self->clocks, t);
+    ompp_causal_latency_turn(true, next, 0);
+    ompp_causal_lock(&result.lock);
+    if (!result.closed) end_turn(self, rest, t);
     ompp_causal_unlock(&result.lock);
 }
 
@@ -391,10 +441,10 @@ static ompp_whatif_block_t *next_block(ompp_whatif_clock_t *clock)
 
 ompp_causal_seen_t ompp_causal_result_seen(void)
 {
-    ompp_whatif_region_t seen;
+    ompp_causal_seen_t seen;
 
     sum_threads(0, &seen, 0);
-    return (ompp_causal_seen_t){seen.work_ns, seen.visits};
+    return seen;
 }
 
 void ompp_causal_result_paid(ompp_time_t paid)
@@ -498,6 +548,10 @@ void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_
 
     if (same_set && (visits <= b->visits || !is_long_enough(b, t))) return;
     ompp_causal_lock(&result.lock);
+    if (result.closed) {
+        ompp_causal_unlock(&result.lock);
+        return;
+    }
     if (first) b->begin = result.begin; /* the first block begins with the run, if the regions do */
     if (same_set || first) add_block(self, visits, t);
     b->set = self->clocks.set;
@@ -505,18 +559,6 @@ void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_
     b->begin = t;
     for (unsigned i = 0; i < OMPP_CLOCKS; i++) b->o[i] = ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i);
     ompp_causal_unlock(&result.lock);
-}
-
-/* Of those that have no slot any more, too: what was all of the run when they lost it is a part of it now. */
-static void flag_partly(ompp_time_t t)
-{
-    for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
-        ompp_a_whatif_region_t *record = result.past[i].record;
-        if (!record || (double)record->result.followed_ns >= NEARLY_ALL * (double)(t - result.begin)) continue;
-        atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
-        record->result.flags |= OMPP_WHATIF_F_PARTLY;
-        atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
-    }
 }
 
 /* By the average of all the run. */
@@ -532,32 +574,16 @@ static void judge_transient(unsigned known, ompp_time_t t)
 
 /* ---- All -------------------------------------------------------------------------------------------------------------- */
 
-/* Under the lock. */
+/* What clocks say by t; over: the threads go on. Under the lock. */
 static void write_all(ompp_causal_thread_t *self, bool over, ompp_time_t t)
 {
-    uint64_t moves = 0, syncs = 0, lost = 0, replayed, kept;
-
-    for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) {
-        moves += p->moves;
-        syncs += p->syncs;
-        lost += p->lost;
-    }
-    look_for_oversubscription();
-    result.much_lost = lost * SIGNIFICANT > syncs;
+    write_totals(rests(), t);
+    result.oversubscribed = result.oversubscribed || is_oversubscribed();
+    result.much_lost = result.loses;
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
         if (ompp_causal_known(s) >= 0 && !ompp_causal.rule.delays) write_region(self, s, over, t);
     if (!ompp_causal.rule.delays) flag_partly(t);
     for (unsigned i = 0; ompp_causal.rule.delays && i < ompp_causal_nknown(); i++) judge_transient(i, t);
-    const uint64_t outside = ompp_causal_result_work(OMPP_CLOCKS_OUTSIDE, t), inside = ompp_causal_result_work(OMPP_CLOCKS_INSIDE, t);
-    atomic_store(&result.whatif->events, moves + syncs);
-    atomic_store(&result.whatif->lost, lost);
-    atomic_store(&result.whatif->worked_ns, outside + inside);
-    atomic_store(&result.whatif->outside_ns, outside);
-    atomic_store(&result.whatif->rested_ns, ompp_causal_result_passed(t) - ompp_causal_result_observed(t));
-    ompp_causal_orders(&replayed, &kept);
-    atomic_store(&result.whatif->replayed, replayed);
-    atomic_store(&result.whatif->kept, kept);
-    atomic_store(&result.whatif->cost_ns, ompp_causal_spent());
 }
 
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
@@ -571,13 +597,11 @@ void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
     ompp_causal_unlock(&result.lock);
 }
 
-/* What few threads have done by now does not say yet that they are too many. */
-static void write_so_far(ompp_causal_thread_t *self, ompp_time_t t)
+void ompp_causal_result_close(void)
 {
-    const bool oversubscribed = result.oversubscribed;
-
-    write_all(self, true, t);
-    result.oversubscribed = oversubscribed;
+    ompp_causal_lock(&result.lock);
+    result.closed = true;
+    ompp_causal_unlock(&result.lock);
 }
 
 bool ompp_causal_result_due(ompp_time_t t)
@@ -585,14 +609,32 @@ bool ompp_causal_result_due(ompp_time_t t)
     return !ompp_causal.rule.delays && t >= atomic_load_explicit(&result.next, memory_order_relaxed);
 }
 
-void ompp_causal_result_so_far(ompp_causal_thread_t *self, ompp_time_t t)
+/* Not by how long it took when the thread lost its processor meanwhile. */
+static ompp_time_t usual(ompp_time_t taken)
 {
+    if (!result.quickest || taken < result.quickest) result.quickest = taken;
+    return taken < 2 * result.quickest ? taken : 2 * result.quickest;
+}
+
+/* What is seen of few threads by now does not say yet that they are too many, or that too much is lost. Under the lock. */
+static void write_so_far(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    const bool oversubscribed = result.oversubscribed, much_lost = result.much_lost;
     const ompp_time_t begin = ompp_event_now(), part = ompp_causal_result_passed(t) / WRITE_PART;
 
-    ompp_causal_lock(&result.lock);
-    write_so_far(self, t);
-    ompp_causal_unlock(&result.lock);
-    const ompp_time_t taken = ompp_event_now() - begin, seldom = WRITE_TIMES * taken, pause = part > WRITE_NS ? part : WRITE_NS;
+    write_all(self, true, t);
+    result.oversubscribed = oversubscribed;
+    result.much_lost = much_lost;
+    const ompp_time_t taken = usual(ompp_event_now() - begin), seldom = WRITE_TIMES * taken, pause = part > WRITE_NS ? part : WRITE_NS;
     atomic_store_explicit(&result.next, t + (seldom > pause ? seldom : pause), memory_order_relaxed);
     self->spent += taken;
+}
+
+void ompp_causal_result_so_far(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    ompp_clocks_count(&self->clocks, t);
+    ompp_causal_latency_write();
+    ompp_causal_lock(&result.lock);
+    if (!result.closed && ompp_causal_result_due(t)) write_so_far(self, t);
+    ompp_causal_unlock(&result.lock);
 }

@@ -269,10 +269,9 @@ bool ompp_causal_propose_turn(ompp_causal_thread_t *self, uint64_t *number, uint
 
 void ompp_causal_follow_turn(ompp_causal_thread_t *self, uint64_t number, const uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
 {
-    uint32_t free_lock = 0;
     turn_t turn = {.number = number};
 
-    if (!atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
+    ompp_causal_lock(&lock);
     if (number == proposal.number) turn.length = proposal.length;
     memcpy(turn.keys, keys, sizeof turn.keys);
     if (number > atomic_load(&ompp_causal.set)) begin_turn(self, &turn, t);
@@ -280,12 +279,18 @@ void ompp_causal_follow_turn(ompp_causal_thread_t *self, uint64_t number, const 
     ompp_causal_settle(self);
 }
 
+/* Its clocks are of the regions that have their turn, and go on. */
+static bool has_turn(const ompp_causal_thread_t *self)
+{
+    return self->clocks.set == atomic_load(&ompp_causal.set) && !ompp_causal_rests(self);
+}
+
 void ompp_causal_may_write(ompp_causal_thread_t *self, ompp_time_t t)
 {
     uint32_t free_lock = 0;
 
-    if (!ompp_causal_result_due(t) || !atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
-    if (self->clocks.set == atomic_load(&ompp_causal.set) && !ompp_causal_rests(self)) ompp_causal_result_so_far(self, t);
+    if (!ompp_causal_result_due(t) || !has_turn(self) || !atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
+    if (has_turn(self)) ompp_causal_result_so_far(self, longer(t, atomic_load(&ompp_causal.set_begin)));
     ompp_causal_unlock(&lock);
 }
 

@@ -176,7 +176,10 @@ static void fit_blocks(ompp_whatif_clock_t *clock)
     clock->nblocks = n;
 }
 
-static void copy_whatif_region(ompp_collecting_t *c, const ompp_a_whatif_region_t *w, ompp_off_t points)
+#define NEARLY_ALL 0.95 /* of the time: less is a part */
+
+/* missing: ns at the end of which clocks say nothing. */
+static void copy_whatif_region(ompp_collecting_t *c, const ompp_a_whatif_region_t *w, ompp_off_t points, uint64_t missing)
 {
     const ompp_a_region_t *r = ompp_collect_record(c, w->region, sizeof *r);
     ompp_whatif_region_t result;
@@ -186,6 +189,7 @@ static void copy_whatif_region(ompp_collecting_t *c, const ompp_a_whatif_region_
     if (w->point && result.point == OMPP_NONE) return;
     result.region = r && r->index < c->nregions ? c->region_of[r->index] : OMPP_NONE;
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) fit_blocks(&result.clocks[k]);
+    if (!w->point && (double)result.followed_ns < NEARLY_ALL * (double)(result.followed_ns + missing)) result.flags |= OMPP_WHATIF_F_PARTLY;
     if (result.region != OMPP_NONE || !w->region) ompp_profile_add_whatif_region(c->profile, &result);
 }
 
@@ -202,6 +206,25 @@ static void copy_whatif_point(ompp_collecting_t *c, const ompp_a_whatif_point_t 
 
     if (point.kind > OMPP_WHATIF_LATENCY) point.kind = OMPP_WHATIF_THROUGHPUT;
     ompp_profile_add_whatif_point(c->profile, &point);
+}
+
+/* What is not known of the end is taken to be as what came before. */
+static void stretch(ompp_whatif_t *to, uint64_t missing, bool rests)
+{
+    const double known = (double)(to->time_ns - missing), longer = known > 0 ? (double)to->time_ns / known : 1;
+
+    to->worked_ns = (uint64_t)((double)to->worked_ns * longer);
+    to->outside_ns = (uint64_t)((double)to->outside_ns * longer);
+    if (rests) to->rested_ns += missing;
+}
+
+/* Of virtual clocks: time at the end that they were not written for. */
+static uint64_t time_missing(const ompp_collecting_t *c, const ompp_a_whatif_t *w)
+{
+    const uint64_t until = w->mode == OMPP_WHATIF_VIRTUAL ? ompp_collect_load(&w->until_ns) : 0;
+    const uint64_t missing = until && c->t > until ? c->t - until : 0;
+
+    return missing < c->profile->whatif.time_ns ? missing : 0;
 }
 
 static void copy_whatif(ompp_collecting_t *c, ompp_off_t off, uint64_t duration_ns)
@@ -222,6 +245,8 @@ static void copy_whatif(ompp_collecting_t *c, ompp_off_t off, uint64_t duration_
     to->rested_ns = ompp_collect_load(&w->rested_ns);
     to->replayed = ompp_collect_load(&w->replayed);
     to->kept = ompp_collect_load(&w->kept);
+    const uint64_t missing = time_missing(c, w);
+    stretch(to, missing, atomic_load(&w->rests) != 0);
     copy_at_once(&to->control, &w->control, sizeof to->control, &w->sequence);
     if (to->control.nblocks > OMPP_WHATIF_BLOCKS) to->control.nblocks = OMPP_WHATIF_BLOCKS;
     const ompp_off_t points = ompp_collect_follow(&w->points);
@@ -229,7 +254,7 @@ static void copy_whatif(ompp_collecting_t *c, ompp_off_t off, uint64_t duration_
     for (uint32_t n = 0; p && n < ompp_collect_most(c); n++, p = ompp_collect_record(c, p->next, sizeof *p)) copy_whatif_point(c, p);
     const ompp_a_whatif_region_t *r = ompp_collect_record(c, ompp_collect_follow(&w->regions), sizeof *r);
     for (uint32_t n = 0; r && n < ompp_collect_most(c); n++, r = ompp_collect_record(c, r->next, sizeof *r))
-        copy_whatif_region(c, r, points);
+        copy_whatif_region(c, r, points, missing);
 }
 
 /* ---- All of them ----------------------------------------------------------------------------------------------------- */

@@ -163,11 +163,12 @@ __attribute__((visibility("default"))) int ompp_job_run(ompp_profile_t *profile,
 {
     int analysed, written;
 
-    job->path[0] = job->xml_path[0] = job->message[0] = job->notice[0] = 0;
+    job->path[0] = job->xml_path[0] = job->message[0] = 0;
     if (job->version != OMPP_JOB_VERSION) {
         snprintf(job->message, sizeof job->message, "libompp-report.so is of another version than libompp.so");
         return -OMPP_E_VERSION;
     }
+    job->notice[0] = 0;
     analysed = analyse(profile, job);
     written = write_unharmed(profile, job);
     if (written) return written;

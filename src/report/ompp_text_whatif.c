@@ -203,13 +203,19 @@ static void print_not_determined(ompp_text_t *t, const ompp_whatif_result_t *res
     if (*between == ',') fprintf(t->out, ": %s.\n", why);
 }
 
+static bool tries_one_speedup(const ompp_text_t *t)
+{
+    return atoi(ompp_profile_setting(t->profile, "OMPP_CAUSAL_SPEEDUP")) > 0;
+}
+
 /* What more blocks, or experiments, need. */
 static const char *how_to_see_more(const ompp_text_t *t)
 {
     const bool delays = t->profile->whatif.mode == OMPP_WHATIF_DELAY;
 
     if (ompp_whatif_leader(&t->profile->whatif) == OMPP_NONE) return "longer runs, and OMPP_PROGRESS(name) where a unit of work is done";
-    if (delays && ompp_whatif_chosen(t->profile)) return "longer runs, or one speed-up alone, OMPP_CAUSAL_SPEEDUP";
+    if (delays && ompp_whatif_chosen(t->profile))
+        return tries_one_speedup(t) ? "longer runs" : "longer runs, or one speed-up alone, OMPP_CAUSAL_SPEEDUP";
     return delays ? "longer runs, or one region alone, OMPP_CAUSAL_REGION" : "longer runs, fewer regions";
 }
 
@@ -422,7 +428,7 @@ static void print_none(ompp_text_t *t, const ompp_whatif_result_t *results, size
 static bool any_chance(const ompp_whatif_result_t *results, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (ompp_whatif_main(&results[i])->chance || ompp_whatif_most(&results[i])->chance) return true;
+        if (is_worth_it(&results[i]) && (ompp_whatif_main(&results[i])->chance || ompp_whatif_most(&results[i])->chance)) return true;
     return false;
 }
 

@@ -337,6 +337,45 @@ static void semaphores(void)
     in_threads(2, semaphore_thread);
 }
 
+/* ---- for programs that are killed: a round takes some microseconds; and the initial thread comes to nothing any more ---- */
+
+static void *often_thread(void *number)
+{
+    for (int i = 0; i < run.rounds; i++) {
+        ompp_region_begin("a");
+        pthread_mutex_lock(&mutex);
+        pthread_mutex_unlock(&mutex);
+        ompp_region_end("a");
+        ompp_region_begin("b");
+        pthread_mutex_lock(&mutex);
+        pthread_mutex_unlock(&mutex);
+        ompp_region_end("b");
+        if (!number) OMPP_PROGRESS("round");
+    }
+    return NULL;
+}
+
+static void often(void)
+{
+    in_threads(2, often_thread);
+}
+
+static void *waited_for_thread(void *number)
+{
+    for (int i = 0; i < (number ? 100 : run.rounds); i++) {
+        region("a", 1.9);
+        region("b", 0.7);
+    }
+    return NULL;
+}
+
+static void waited_for(void)
+{
+    in_threads(2, pass); /* what these do not do any more counts for nothing */
+    for (int i = 0; i < 60; i++) region("a", 1.9);
+    in_threads(2, waited_for_thread);
+}
+
 /* ---- readers and a writer ---- */
 
 static void *rwlock_thread(void *number)
@@ -571,7 +610,7 @@ static void session(void)
 
 static const case_t cases[] = {
     {"join", join}, {"barrier", barriers}, {"renewed", renewed}, {"signals", signals}, {"mutex", mutexes}, {"ties", ties},
-    {"queue", queues}, {"semaphore", semaphores}, {"rwlock", readers},
+    {"queue", queues}, {"semaphore", semaphores}, {"rwlock", readers}, {"often", often}, {"waited_for", waited_for},
     {"reading", reading}, {"cancels", cancels}, {"once", once}, {"c11", c11},
     {"pair", pair}, {"feeder", feeder}, {"spawning", spawning}, {"detached", detached}, {"forgotten", forgotten}, {"left", left},
     {"requests", requests}, {"unfinished", unfinished}, {"crowded", crowded}, {"session", session},

@@ -48,7 +48,7 @@ def cases(scratch, full, read_only):
     result = [
         Case("nothing wrong", lines=0),
         Case("nothing wrong, MPI", mpi=True, lines=0),
-        Case("report folder missing", says=("/nonexistent/folder/bad_omp.2 (No such file", "/bad_omp.2-0.ompp.txt; OMPP_OUTDIR chooses"), OMPP_OUTDIR="/nonexistent/folder"),
+        Case("report folder missing", says=("/nonexistent/folder/bad_omp.2-0.ompp.txt (No such file", "/bad_omp.2-0.ompp.txt; OMPP_OUTDIR chooses"), OMPP_OUTDIR="/nonexistent/folder"),
         Case("report folder missing, MPI", mpi=True, OMPP_OUTDIR="/nonexistent/folder"),
         Case("report folder is a file", says=("(Not a directory)",), OMPP_OUTDIR=a_file),
         Case("report file in a folder that is missing", report=None, says=("/nonexistent/name (No such file", "OMPP_REPORTFILE chooses"),
@@ -73,12 +73,12 @@ def cases(scratch, full, read_only):
         Case("threads that end", "threads", lines=0),
     ]
     if full:
-        result += [Case("disk full", says=(full + "/bad_omp.2 (No space left",), OMPP_OUTDIR=full),
+        result += [Case("disk full", says=(full + "/bad_omp.2-0.ompp.txt (No space left",), OMPP_OUTDIR=full),
                    Case("arena on a full file system", says=(full + "/ompp-", "No space left"), OMPP_JOB_DIR=full),
                    Case("disk full, MPI", mpi=True, OMPP_OUTDIR=full),
                    Case("arena on a full file system, MPI", mpi=True, OMPP_JOB_DIR=full)]
     if read_only:
-        result += [Case("read-only report folder", says=(read_only + "/bad_omp.2 (Read-only", "OMPP_OUTDIR"), OMPP_OUTDIR=read_only),
+        result += [Case("read-only report folder", says=(read_only + "/bad_omp.2-0.ompp.txt (Read-only", "OMPP_OUTDIR"), OMPP_OUTDIR=read_only),
                    Case("read-only arena folder", says=(read_only + "/ompp-", "Read-only", "OMPP_JOB_DIR"), OMPP_JOB_DIR=read_only)]
     if not full or not read_only:
         print("note: cannot mount a small file system here: only the file size limit was tried")
