@@ -192,7 +192,8 @@ def in_turn(verdict, scratch, program):
         far = abs(found.gain - (0.13 * (region == "b"))) > 2 * APART_NEAR
         verdict.check(not far or "apart" in found.flags, "pipeline: %s faster by %s permille is not flagged: %s" % (
             region, permille, str(found)))
-        verdict.check(abs(found.gain - (0.13 * (region == "b"))) < 0.2, "pipeline: %s faster by %s permille: %s" % (region, permille, str(found)))
+        # Of fewer than four experiments, which a busy machine leaves, a gain is chance, and says so.
+        verdict.check("few" in found.flags or abs(found.gain - (0.13 * (region == "b"))) < 0.2, "pipeline: %s faster by %s permille: %s" % (region, permille, str(found)))
 
 
 def flagged(verdict, scratch, program):
