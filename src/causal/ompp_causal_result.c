@@ -54,7 +54,7 @@ static struct {
     } start; /* until the first rest; it is not like the pieces between others: programs start there. 0 = no rest yet */
     int nprocessors;
     bool oversubscribed; /* more threads than processors were at work */
-    bool much_lost, loses; /* of the waits, too many to trust the rest; loses: as things are, which may be early */
+    bool much_lost;        /* of the waits, too many to trust the rest */
     bool closed;           /* the measurement is over */
     ompp_time_t quickest;  /* that what there is was written in */
 } result;
@@ -263,9 +263,6 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Followed for less than this part of the run is followed partly. */
-#define NEARLY_ALL 0.95
-
 static void write_region(const ompp_causal_thread_t *self, unsigned slot, bool over, ompp_time_t t)
 {
     ompp_a_whatif_region_t *record = atomic_load(&result.records[slot]);
@@ -281,7 +278,7 @@ static void write_region(const ompp_causal_thread_t *self, unsigned slot, bool o
     record->result.visits = past->visits + seen.visits;
     record->result.followed_ns = time;
     record->result.flags = flags_of(slot) | past->flags;
-    if ((double)time < NEARLY_ALL * (double)(t - result.begin)) record->result.flags |= OMPP_WHATIF_F_PARTLY;
+    if ((double)time < OMPP_WHATIF_NEARLY_ALL * (double)(t - result.begin)) record->result.flags |= OMPP_WHATIF_F_PARTLY;
     for (unsigned k = 0; k < SPEEDUPS; k++) {
         ompp_whatif_clock_t *clock = &record->result.clocks[k];
         if (rule->percent[k] == 0) continue;
@@ -334,15 +331,15 @@ static void flag_partly(ompp_time_t t)
 {
     for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
         ompp_a_whatif_region_t *record = result.past[i].record;
-        if (!record || (double)record->result.followed_ns >= NEARLY_ALL * (double)(t - result.begin)) continue;
+        if (!record || (double)record->result.followed_ns >= OMPP_WHATIF_NEARLY_ALL * (double)(t - result.begin)) continue;
         atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
         record->result.flags |= OMPP_WHATIF_F_PARTLY;
         atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
     }
 }
 
-/* What is known of all regions together; rests: clocks do from t on. Under the lock. */
-static void write_totals(bool rests, ompp_time_t t)
+/* What is known of all regions together; rests: clocks do from t on. Under the lock. \return whether too many waits are lost. */
+static bool write_totals(bool rests, ompp_time_t t)
 {
     uint64_t moves = 0, syncs = 0, lost = 0, replayed, kept;
 
@@ -351,7 +348,6 @@ static void write_totals(bool rests, ompp_time_t t)
         syncs += p->syncs;
         lost += p->lost;
     }
-    result.loses = lost * SIGNIFICANT > syncs;
     const uint64_t outside = ompp_causal_result_work(OMPP_CLOCKS_OUTSIDE, t), inside = ompp_causal_result_work(OMPP_CLOCKS_INSIDE, t);
     atomic_store(&result.whatif->until_ns, t);
     atomic_store(&result.whatif->rests, rests);
@@ -364,6 +360,7 @@ static void write_totals(bool rests, ompp_time_t t)
     atomic_store(&result.whatif->replayed, replayed);
     atomic_store(&result.whatif->kept, kept);
     atomic_store(&result.whatif->cost_ns, ompp_causal_spent());
+    return lost * SIGNIFICANT > syncs;
 }
 
 /* Under the lock. */
@@ -577,9 +574,8 @@ static void judge_transient(unsigned known, ompp_time_t t)
 /* What clocks say by t; over: the threads go on. Under the lock. */
 static void write_all(ompp_causal_thread_t *self, bool over, ompp_time_t t)
 {
-    write_totals(rests(), t);
+    result.much_lost = write_totals(rests(), t);
     result.oversubscribed = result.oversubscribed || is_oversubscribed();
-    result.much_lost = result.loses;
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
         if (ompp_causal_known(s) >= 0 && !ompp_causal.rule.delays) write_region(self, s, over, t);
     if (!ompp_causal.rule.delays) flag_partly(t);

@@ -176,8 +176,6 @@ static void fit_blocks(ompp_whatif_clock_t *clock)
     clock->nblocks = n;
 }
 
-#define NEARLY_ALL 0.95 /* of the time: less is a part */
-
 /* missing: ns at the end of which clocks say nothing. */
 static void copy_whatif_region(ompp_collecting_t *c, const ompp_a_whatif_region_t *w, ompp_off_t points, uint64_t missing)
 {
@@ -189,7 +187,8 @@ static void copy_whatif_region(ompp_collecting_t *c, const ompp_a_whatif_region_
     if (w->point && result.point == OMPP_NONE) return;
     result.region = r && r->index < c->nregions ? c->region_of[r->index] : OMPP_NONE;
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) fit_blocks(&result.clocks[k]);
-    if (!w->point && (double)result.followed_ns < NEARLY_ALL * (double)(result.followed_ns + missing)) result.flags |= OMPP_WHATIF_F_PARTLY;
+    const double known = (double)result.followed_ns;
+    if (!w->point && known < OMPP_WHATIF_NEARLY_ALL * (known + (double)missing)) result.flags |= OMPP_WHATIF_F_PARTLY;
     if (result.region != OMPP_NONE || !w->region) ompp_profile_add_whatif_region(c->profile, &result);
 }
 

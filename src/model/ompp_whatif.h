@@ -21,6 +21,8 @@
 #define OMPP_WHATIF_SPEEDUPS 4u /* clocks of a region */
 #define OMPP_WHATIF_BLOCKS 32u  /* of a clock */
 
+#define OMPP_WHATIF_NEARLY_ALL 0.95 /* a region that is followed for less of the time is followed partly (flag) */
+
 #define OMPP_WHATIF_OUTSIDE "(outside regions)" /* how reports call the code outside of all regions */
 
 enum {

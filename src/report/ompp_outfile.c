@@ -200,12 +200,18 @@ static void forget_unwanted(ompp_outfile_t *files, unsigned wanted)
         if (!(wanted & 1u << i)) files->path[i][0] = 0;
 }
 
-void ompp_outfile_first_name(char *name, size_t size, const char *stem, bool number, unsigned wanted)
+/* The one that people read first. */
+static int first_of(unsigned wanted)
 {
     int first = 0;
 
     while (first + 1 < OMPP_OUTFILES && !(wanted & 1u << first)) first++;
-    snprintf(name, size, "%s%s%s", stem, number ? "-0" : "", endings[first]);
+    return first;
+}
+
+void ompp_outfile_first_name(char *name, size_t size, const char *stem, bool number, unsigned wanted)
+{
+    snprintf(name, size, "%s%s%s", stem, number ? "-0" : "", endings[first_of(wanted)]);
 }
 
 int ompp_outfile_open(ompp_outfile_t *files, const char *dir, const char *stem, bool number, unsigned wanted)
@@ -233,10 +239,9 @@ int ompp_outfile_open(ompp_outfile_t *files, const char *dir, const char *stem, 
 
 int ompp_outfile_open_exact(ompp_outfile_t *files, const char *dir, const char *name, const char *suffix, unsigned wanted)
 {
-    int first = 0;
+    const int first = first_of(wanted);
 
     memset(files, 0, sizeof *files);
-    while (first + 1 < OMPP_OUTFILES && !(wanted & 1u << first)) first++;
     char *exact = files->path[first];
     if (!join(exact, sizeof files->path[first], dir, name, "")) return -OMPP_E_OPEN;
     if (is_special(exact)) return open_all(files);
