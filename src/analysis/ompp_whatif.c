@@ -27,13 +27,17 @@ static void find_gain(const ompp_whatif_clock_t *clock, double correction, ompp_
     ompp_whatif_interval(clock, correction, gain);
 }
 
-/* What the program takes without the delays is not known from the experiments themselves; the flag stays where it is not known at all. */
-static void compare_with_control(const ompp_whatif_clock_t *control, const ompp_whatif_region_t *from, ompp_whatif_result_t *r)
+/*
+ * What the program takes without the delays is not known from the experiments themselves; the flag stays where it is not known at all.
+ * density: work per ns of the run, all threads.
+ */
+static void compare_with_control(const ompp_whatif_clock_t *control, const ompp_whatif_region_t *from, double density,
+                                 ompp_whatif_result_t *r)
 {
     bool all = true;
 
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++)
-        if (from->clocks[i].permille) all = ompp_whatif_by_control(&from->clocks[i], control, &r->gains[i]) && all;
+        if (from->clocks[i].permille) all = ompp_whatif_by_control(&from->clocks[i], control, density, &r->gains[i]) && all;
     if (all) r->flags &= ~(uint32_t)OMPP_WHATIF_F_BASELINE;
 }
 
@@ -248,10 +252,14 @@ static double correction_by(const ompp_profile_t *p, const ompp_whatif_region_t 
     return total / run / (seen / followed);
 }
 
-/* What calls of MPI do besides waiting the profile does not know, but how many there were, and that it is not longer than they are. */
+/*
+ * What calls of MPI do besides waiting the profile does not know, but how many there were, and that it is not longer than they are. Of
+ * experiments clocks know it, of the whole run.
+ */
 static double correction_by_calls(const ompp_profile_t *p, const calls_t *calls, const ompp_whatif_region_t *r)
 {
     const calls_t *all = &calls[r->region];
+    if (r->total_ns) return correction_by(p, r, (double)r->total_ns, (double)r->work_ns);
     const double visits = fmax((double)r->visits, 1); /* none began: one was under way */
     const double by_number = correction_by(p, r, all->number, visits), most = correction_by(p, r, all->ns, (double)r->work_ns);
 
@@ -265,7 +273,8 @@ static double mpi_work(const ompp_profile_t *p, const calls_t *calls)
 
     for (size_t i = 0; i < p->whatif.nregions; i++) {
         const ompp_whatif_region_t *r = &p->whatif.regions[i];
-        if (is_of_program(r) && is_mpi(p, r->region)) sum += whole_work(p, r) * correction_by_calls(p, calls, r);
+        if (!is_of_program(r) || !is_mpi(p, r->region)) continue;
+        sum += r->total_ns ? (double)r->total_ns : whole_work(p, r) * correction_by_calls(p, calls, r);
     }
     return sum;
 }
@@ -455,13 +464,14 @@ static double region_work(const ompp_profile_t *p, const work_t *work, uint32_t 
 }
 
 /*
- * Work of the run in the region, ns, as the profile has it; which has delays in it that a thread made while it was there. It is no more
- * than what was seen, and all threads all the time that it was not followed.
+ * Work of the run in the region, ns: as the clocks know it of experiments, which do not take delays for work; else as the profile has it,
+ * but no more than what was seen, and all threads all the time that it was not followed.
  */
 static double work_of_run(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *r)
 {
     const double unseen = fmax(time_of_run(p) - time_followed(r), 0) * (double)p->nslots;
 
+    if (r->total_ns) return (double)r->total_ns;
     return fmin(region_work(p, work, r->region), (double)r->work_ns + unseen);
 }
 
@@ -469,12 +479,33 @@ static double work_of_run(const ompp_profile_t *p, const work_t *work, const omp
 static double find_correction(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *r)
 {
     if (is_mpi(p, r->region)) return correction_by_calls(p, work->calls, r);
-    return has_own_threads(p) ? 1 : correction_by(p, r, work_of_run(p, work, r), (double)r->work_ns);
+    return has_own_threads(p) && !r->total_ns ? 1 : correction_by(p, r, work_of_run(p, work, r), (double)r->work_ns);
+}
+
+/* Work of the region per ns of the run, all threads; 0 = not known. */
+static double density_of_run(const ompp_profile_t *p, const ompp_whatif_region_t *r)
+{
+    return time_of_run(p) > 0 ? (double)r->total_ns / time_of_run(p) : 0;
+}
+
+/*
+ * The same for one speed-up: its experiments may have seen other parts of the run than those of the others (a serial part that comes once
+ * is in one of them). of_region: where that is not known.
+ */
+static double correction_of_clock(const ompp_profile_t *p, const ompp_whatif_region_t *r, const ompp_whatif_clock_t *clock,
+                                  double of_region)
+{
+    const double time = (double)clock->time_ns - (double)clock->paid_ns, density = density_of_run(p, r);
+
+    if (time <= 0 || density <= 0 || !clock->work_ns) return of_region;
+    return time >= WHOLE_RUN * time_of_run(p) ? 1 : density / ((double)clock->work_ns / time);
 }
 
 static double find_share(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *r, double correction)
 {
-    return work->all > 0 ? fmin(whole_work(p, r) * correction / work->all, 1) : 0;
+    const double done = r->total_ns ? (double)r->total_ns : whole_work(p, r) * correction;
+
+    return work->all > 0 ? fmin(done / work->all, 1) : 0;
 }
 
 /*
@@ -550,8 +581,9 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
     r->share = find_share(p, work, from, r->correction);
     r->of_threads = r->share * work->of_threads;
     r->followed = p->whatif.time_ns ? fmin((double)from->followed_ns / (double)p->whatif.time_ns, 1) : 0;
-    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++) find_gain(&from->clocks[i], r->correction, &r->gains[i]);
-    if (from->flags & OMPP_WHATIF_F_BASELINE) compare_with_control(&p->whatif.control, from, r);
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++)
+        find_gain(&from->clocks[i], correction_of_clock(p, from, &from->clocks[i], r->correction), &r->gains[i]);
+    if (from->flags & OMPP_WHATIF_F_BASELINE) compare_with_control(&p->whatif.control, from, density_of_run(p, from), r);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_WILDCARD; i++)
         ompp_whatif_spread_anew(r->share, &r->gains[i]);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_APART; i++)

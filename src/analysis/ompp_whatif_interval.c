@@ -37,7 +37,7 @@ static unsigned run_length(unsigned n)
 
 /* ns. Sums of whole numbers, which are exact. */
 typedef struct {
-    double time, saved, paid;
+    double time, saved, paid, work;
 } sum_t;
 
 static void add(sum_t *to, sum_t sum)
@@ -45,11 +45,13 @@ static void add(sum_t *to, sum_t sum)
     to->time += sum.time;
     to->saved += sum.saved;
     to->paid += sum.paid;
+    to->work += sum.work;
 }
 
 static sum_t sum_of_block(const ompp_whatif_block_t *block)
 {
-    return (sum_t){.time = (double)block->time_ns, .saved = (double)block->saved_ns, .paid = (double)block->paid_ns};
+    return (sum_t){.time = (double)block->time_ns, .saved = (double)block->saved_ns, .paid = (double)block->paid_ns,
+                   .work = (double)block->work_ns};
 }
 
 /* Runs of so many blocks, by the first one; after the last block comes the first again. */
@@ -67,13 +69,18 @@ static unsigned draw(uint64_t *random, unsigned n)
     return (unsigned)((next_random(random) >> 32) * n >> 32);
 }
 
-static double gain_of_sum(sum_t sum)
+/*
+ * What blocks say of all of them. Where work is known they say it by what was saved for each ns of work: a block without the region says
+ * nothing of the region, and would say much by the time that it took.
+ */
+static double gain_of_sum(sum_t sum, const sum_t *all)
 {
-    return ompp_whatif_gain_of(sum.time, sum.saved, sum.paid);
+    if (all->work <= 0) return ompp_whatif_gain_of(sum.time, sum.saved, sum.paid);
+    return sum.work > 0 && all->time > all->paid ? (sum.saved - sum.paid) / sum.work * all->work / (all->time - all->paid) : 0;
 }
 
-/* Gains of as many blocks as there are, drawn in runs, again and again. */
-static void resample(const ompp_whatif_clock_t *clock, double gains[static RESAMPLES])
+/* Gains of as many blocks as there are, drawn in runs, again and again. all: their sum. */
+static void resample(const ompp_whatif_clock_t *clock, const sum_t *all, double gains[static RESAMPLES])
 {
     const unsigned n = clock->nblocks, length = run_length(n);
     sum_t runs[OMPP_WHATIF_BLOCKS], last[OMPP_WHATIF_BLOCKS];
@@ -85,7 +92,7 @@ static void resample(const ompp_whatif_clock_t *clock, double gains[static RESAM
         sum_t sum = {.time = 0};
         for (unsigned i = 0; i < n / length; i++) add(&sum, runs[draw(&random, n)]);
         if (n % length) add(&sum, last[draw(&random, n)]);
-        gains[k] = gain_of_sum(sum);
+        gains[k] = gain_of_sum(sum, all);
     }
 }
 
@@ -148,8 +155,8 @@ void ompp_whatif_interval(const ompp_whatif_clock_t *clock, double correction, o
     gain->interval = OMPP_INTERVAL_FEW;
     if (clock->nblocks < OMPP_WHATIF_ENOUGH) return;
     for (unsigned i = 0; i < clock->nblocks; i++) add(&sum, sum_of_block(&clock->blocks[i]));
-    resample(clock, drawn);
-    const double all = gain_of_sum(sum), wider = small_sample((double)clock->nblocks / run_length(clock->nblocks));
+    resample(clock, &sum, drawn);
+    const double all = gain_of_sum(sum, &sum), wider = small_sample((double)clock->nblocks / run_length(clock->nblocks));
     middle_of(drawn, &low, &high);
     const double told_low = fmin((whole + wider * (low - all)) * correction, 1);
     const double told_high = fmin((whole + wider * (high - all)) * correction, 1);
@@ -217,6 +224,19 @@ typedef struct {
     double longer, low, high;
 } excess_t;
 
+/* \return what part of the run, as far as it has the region, is in units like these, by the work in them; 1 where that is not known. */
+static double part_in_units(const units_t *with, const units_t *without, double density)
+{
+    const double base = time_of_unit(without, false, NULL);
+    double work = 0, visits = 0;
+
+    for (unsigned i = 0; i < with->n; i++) {
+        work += (double)with->blocks[i]->work_ns;
+        visits += with->blocks[i]->visits;
+    }
+    return work > 0 && density > 0 ? fmin(density * base * visits / work, 1) : 1;
+}
+
 static double ratio(const units_t *with, const units_t *without, bool faster, uint64_t *random)
 {
     const double base = time_of_unit(without, false, random);
@@ -253,7 +273,7 @@ static void judge_control(const units_t *with, const units_t *without, ompp_what
     c->disturbed = c->interval == OMPP_INTERVAL_KNOWN && (c->low > 0 || c->high < 0) && fabs(c->inflation) > DISTURBED;
 }
 
-bool ompp_whatif_by_control(const ompp_whatif_clock_t *clock, const ompp_whatif_clock_t *control, ompp_gain_t *gain)
+bool ompp_whatif_by_control(const ompp_whatif_clock_t *clock, const ompp_whatif_clock_t *control, double density, ompp_gain_t *gain)
 {
     const ompp_whatif_block_t *blocks[2 * OMPP_WHATIF_BLOCKS];
     units_t with = {blocks, 0}, without = {blocks + OMPP_WHATIF_BLOCKS, 0};
@@ -262,9 +282,10 @@ bool ompp_whatif_by_control(const ompp_whatif_clock_t *clock, const ompp_whatif_
     add_units(&with, clock);
     add_units(&without, control);
     if (!compare_units(&with, &without, true, &e) || e.high - e.low > fmax(WIDE, fabs(e.longer))) return false;
-    gain->gain = fmin(-e.longer, 1);
-    gain->low = fmin(-e.high, 1);
-    gain->high = fmin(-e.low, 1);
+    const double part = part_in_units(&with, &without, density);
+    gain->gain = fmin(-e.longer * part, 1);
+    gain->low = fmin(-e.high * part, 1);
+    gain->high = fmin(-e.low * part, 1);
     gain->interval = OMPP_INTERVAL_KNOWN;
     gain->by_control = true;
     return true;

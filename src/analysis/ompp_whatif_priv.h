@@ -35,8 +35,9 @@ void ompp_whatif_ends_apart(const ompp_whatif_clock_t *clock, ompp_gain_t *gain)
 /**
  * \brief Gain, interval, low and high by units of work of the experiments against those at 0 %, COZ's formula, when there are enough of
  *        both.
+ * \param[in] density  work in the region per ns of the run, by which units are to it what they are to their experiments; 0 = not known.
  * \return false when there are not, or they differ too much to say something: the gain is as it was.
  */
-bool ompp_whatif_by_control(const ompp_whatif_clock_t *clock, const ompp_whatif_clock_t *control, ompp_gain_t *gain);
+bool ompp_whatif_by_control(const ompp_whatif_clock_t *clock, const ompp_whatif_clock_t *control, double density, ompp_gain_t *gain);
 
 #endif

@@ -56,6 +56,14 @@ static ompp_causal_thread_t *make_thread(void)
     return t;
 }
 
+/* What the initial thread has done before its first event is work, too. Of that, as much as the present clocks are about. */
+static ompp_time_t begin_of(const ompp_causal_thread_t *self)
+{
+    const ompp_time_t run = ompp_meter_since(), set = atomic_load(&ompp_causal.set_begin);
+
+    return !self->main ? ompp_event_now() : set > run ? set : run;
+}
+
 /* What the one before has left that no other thread may go on with. Its sums stay. */
 static void begin_anew(ompp_causal_thread_t *self)
 {
@@ -74,10 +82,10 @@ static void begin_anew(ompp_causal_thread_t *self)
     self->clocks.where = OMPP_CLOCKS_OUTSIDE;
     self->waits = false;
     self->clocks.idle = set == atomic_load(&ompp_causal.rest);
-    self->clocks.since = ompp_event_now();
+    self->main = syscall(SYS_gettid) == getpid();
+    self->clocks.since = begin_of(self);
     self->depth = self->task = self->group = 0;
     self->node = 0;
-    self->main = syscall(SYS_gettid) == getpid();
     self->made = false;
     self->regions = ompp_causal_mask(self, 0);
     self->clocks.mask = ompp_causal_counted(self->regions);
@@ -265,15 +273,12 @@ static void pass_barrier(ompp_causal_thread_t *self, ompp_time_t t)
     if (candidate) ompp_progress_pass(candidate, t);
 }
 
-/* The initial thread has left a barrier of its team, or of other threads; that of the team's end is a join. */
+/* The initial thread has left a barrier of its team, or of other threads. The join behind that of the team's end is still to be told. */
 static void at_barrier(ompp_causal_thread_t *self, ompp_time_t t)
 {
-    const ompp_region_ref_t region = ompp_meter_region(self->node);
-    const bool joins = ompp_causal_forks(self->node);
-
-    if (!joins) ompp_progress_candidate(region, true, t);
+    if (ompp_causal_forks(self->node)) return;
+    ompp_progress_candidate(ompp_meter_region(self->node), true, t);
     ompp_causal_at_join(self, 0, t);
-    if (joins && ompp_causal_rests(self)) ompp_progress_candidate(region, false, t); /* nobody will tell of it */
 }
 
 void ompp_causal_left_barrier(ompp_causal_thread_t *self, ompp_time_t t)

@@ -125,11 +125,13 @@ static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t nex
     run.begin = t;
     run.visits = visits;
     run.changes = ompp_progress_changes();
-    run.seen = on ? ompp_causal_result_seen() : (ompp_causal_seen_t){0, 0};
+    run.seen = ompp_causal_result_seen(&next, t);
+    if (!on) run.seen.visits = 0;
     run.saved = on ? ompp_clocks_offset(&ompp_causal.rule, &self->clocks, OMPP_CLOCKS_EXPERIMENT) : 0;
     run.baseline = on ? later(run.baseline, self->clocks.o[OMPP_CLOCKS_BASELINE]) : 0;
     ompp_causal_node_pass(next.number, visits, t, run.saved, on ? self->clocks.o[OMPP_CLOCKS_BASELINE] : 0);
     ompp_causal_node_take(false);
+    ompp_causal_result_until(t);
     run.apart = apart;
     atomic_store(&run.message, false);
     atomic_store(&run.spoilt, false);
@@ -169,7 +171,7 @@ static void finish(const ompp_causal_thread_t *self, bool warm, uint64_t visits,
     const ompp_fine_t paid = self->clocks.o[OMPP_CLOCKS_BASELINE];
     const ompp_causal_seen_t before = warm ? self->warm.seen : run.seen;
     const ompp_time_t begin = warm ? self->warm.begin : run.begin;
-    ompp_causal_seen_t seen = ompp_causal_result_seen();
+    ompp_causal_seen_t seen = ompp_causal_result_seen(&ompp_causal_experiment, t);
     const uint64_t visits_before = warm ? self->warm.visits : run.visits;
     /* Before the first visit, and when another point has taken over, the units in it are not known. */
     const bool units = visits_before && run.changes == ompp_progress_changes();
@@ -179,10 +181,11 @@ static void finish(const ompp_causal_thread_t *self, bool warm, uint64_t visits,
                                  .saved_ns = (int64_t)whole_ns(saved - (warm ? self->warm.saved : run.saved)),
                                  .paid_ns = whole_ns(paid - (warm ? self->warm.paid : run.baseline))};
 
-    if (seen.work >= before.work) seen.work -= before.work; /* less: it was begun anew */
-    if (seen.visits >= before.visits) seen.visits -= before.visits;
+    seen.work = seen.work > before.work ? seen.work - before.work : 0;
+    if (seen.visits >= before.visits) seen.visits -= before.visits; /* less: it was begun anew */
+    block.work_ns = seen.work;
     if (ompp_causal_node_is_there()) {
-        if (!atomic_load(&run.spoilt)) ompp_causal_result_worked(&ompp_causal_experiment, &seen);
+        ompp_causal_node_did(ompp_causal_experiment.number, &seen);
         return;
     }
     if ((run.apart || apart) && ompp_causal_experiment.percent) ompp_causal_watch(OMPP_WHATIF_BIT_APART, 1u << ompp_causal_experiment.slot);
@@ -207,7 +210,7 @@ static void begin_warm(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t 
     self->warm.passes = WARM;
     self->warm.begin = t;
     self->warm.visits = visits;
-    self->warm.seen = ompp_causal_result_seen();
+    self->warm.seen = ompp_causal_result_seen(&ompp_causal_experiment, t);
     self->warm.saved = ompp_clocks_offset(&ompp_causal.rule, &self->clocks, OMPP_CLOCKS_EXPERIMENT);
     self->warm.paid = self->clocks.o[OMPP_CLOCKS_BASELINE];
     ompp_causal_flows(visits, t, &self->warm.flows);

@@ -34,6 +34,7 @@ typedef struct {
     _Atomic int64_t first_faster, first_alone; /* the same, of the rank that is first */
     _Atomic int64_t visits;           /* of the progress point, the most of a rank */
     _Atomic uint64_t changes;         /* how often another point took over, on all ranks */
+    _Atomic uint64_t work;            /* ns, of all ranks in the region, from here to the next one */
 } cut_t;
 
 typedef struct {
@@ -45,6 +46,10 @@ static struct {
     _Atomic(node_t *) node;
     _Atomic uint32_t lock;
     uint64_t done[CUTS]; /* number of the experiment whose result is taken; under the lock */
+    struct {
+        uint64_t number;
+        ompp_causal_seen_t seen;
+    } did[CUTS]; /* by this rank */
     _Atomic uint64_t last;
     struct {
         int64_t moved, time;
@@ -124,6 +129,7 @@ void ompp_causal_node_announce(const ompp_causal_experiment_t *experiment, bool 
         atomic_store(&cut->first_alone, INT64_MAX);
         atomic_store(&cut->visits, 0);
         atomic_store(&cut->changes, 0);
+        atomic_store(&cut->work, 0);
     }
     atomic_store(&cut->apart, apart);
     atomic_store(&cut->percent, experiment->percent);
@@ -164,6 +170,16 @@ void ompp_causal_node_pass(uint64_t number, uint64_t visits, ompp_time_t t, ompp
     atomic_fetch_add(&cut->ranks, 1);
 }
 
+void ompp_causal_node_did(uint64_t number, const ompp_causal_seen_t *seen)
+{
+    node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
+    cut_t *cut = n ? cut_of(n, number) : NULL;
+
+    own.did[number % CUTS].number = number;
+    own.did[number % CUTS].seen = *seen;
+    if (cut && atomic_load(&cut->number) == number) atomic_fetch_add(&cut->work, seen->work);
+}
+
 void ompp_causal_node_spoil(uint64_t number)
 {
     node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
@@ -200,15 +216,19 @@ static void take(const cut_t *from, const cut_t *to)
     ompp_causal_experiment_t experiment = {.number = from->number, .slot = ompp_causal_slot_with(key), .known = ompp_causal_known_with(key),
                                            .percent = from->percent};
 
+    const ompp_causal_seen_t none = {0, 0}, *seen = &own.did[from->number % CUTS].seen;
+
     if (atomic_load(&from->spoilt) || time <= 0 || alone <= 0 || faster < 0) return;
+    if (own.did[from->number % CUTS].number != from->number) seen = &none; /* it was not in it */
     const ompp_whatif_block_t block = {.number = (uint32_t)experiment.number,
                                        .visits = units_between(from, to),
                                        .time_ns = (uint64_t)time,
                                        .saved_ns = faster < time ? time - faster : 0,
-                                       .paid_ns = alone < time ? (uint64_t)(time - alone) : 0};
+                                       .paid_ns = alone < time ? (uint64_t)(time - alone) : 0,
+                                       .work_ns = atomic_load(&from->work)};
     experiment.apart = from->apart || to->apart;
     experiment.drifts = experiment.apart && experiment.percent && experiment.known >= 0 && drifts(from, to, (unsigned)experiment.known);
-    ompp_causal_result_add(&experiment, &block, &(ompp_causal_seen_t){0, 0});
+    ompp_causal_result_add(&experiment, &block, seen);
 }
 
 /* All that go over to an experiment have done so with the next. */

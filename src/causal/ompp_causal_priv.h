@@ -515,6 +515,9 @@ void ompp_causal_flows(uint64_t visits, ompp_time_t t, ompp_steady_t *flows);
 /** \brief An experiment begins: the first one, or one with another progress point, begins the average of the run. */
 void ompp_causal_average_begin(uint64_t visits);
 
+/** \return with delays: ns of work of all threads in the known region, with what they are doing at t. */
+ompp_time_t ompp_causal_done(unsigned known, ompp_time_t t);
+
 /** \return whether threads have done as much for a unit of work since then as on average. */
 bool ompp_causal_in_step(const ompp_steady_t *from, uint64_t visits, ompp_time_t t);
 
@@ -560,6 +563,8 @@ void ompp_causal_node_listen(void);
 void ompp_causal_node_announce(const ompp_causal_experiment_t *experiment, bool apart);
 /** \brief This rank goes over to the experiment at t, having saved and paid so much, 1/100 ns, in all experiments. */
 void ompp_causal_node_pass(uint64_t number, uint64_t visits, ompp_time_t t, ompp_fine_t saved, ompp_fine_t paid);
+/** \brief This rank has done so much in the experiment that is over, before it goes over to the next. */
+void ompp_causal_node_did(uint64_t number, const ompp_causal_seen_t *seen);
 /** \brief The experiment is worth nothing. */
 void ompp_causal_node_spoil(uint64_t number);
 /** \brief Takes over the results of experiments that are over on all ranks; finally, of all that are. */
@@ -605,7 +610,7 @@ void ompp_causal_spoil(void);
 /** \brief Makes the records. \return false when there is no room. */
 bool ompp_causal_result_open(void);
 
-/** \brief The first thread is measured: before, all was our own start, which is no part of the run. */
+/** \brief The first thread is measured: clocks begin with the run, as far as it was not our own start. */
 void ompp_causal_result_begin(void);
 
 /** \return ns of the run until t; of these, those that clocks were kept. */
@@ -633,17 +638,17 @@ void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool res
 /** \return ns that a known region has been followed in turns that are over. */
 ompp_time_t ompp_causal_result_followed(unsigned known);
 
-/** \brief That since offsets began. */
-ompp_causal_seen_t ompp_causal_result_seen(void);
+/** \brief Until t: work of the whole run in the region of an experiment, visits since offsets began. */
+ompp_causal_seen_t ompp_causal_result_seen(const ompp_causal_experiment_t *experiment, ompp_time_t t);
 
 /**
  * \brief Takes over an experiment that is over.
- * \param[in] seen  during the block.
+ * \param[in] seen  during the block, by this rank's threads.
  */
 void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block, const ompp_causal_seen_t *seen);
 
-/** \brief So much was done in an experiment whose result comes later. */
-void ompp_causal_result_worked(const ompp_causal_experiment_t *experiment, const ompp_causal_seen_t *seen);
+/** \brief With delays, where an experiment ends: writes what was done in all of the run until t, for one that may not come to its end. */
+void ompp_causal_result_until(ompp_time_t t);
 
 /** \return whether there is a result of this region and speed-up. */
 bool ompp_causal_result_has(const ompp_causal_experiment_t *experiment);

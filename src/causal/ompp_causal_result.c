@@ -69,7 +69,7 @@ bool ompp_causal_result_open(void)
 
 void ompp_causal_result_begin(void)
 {
-    result.begin = ompp_event_now();
+    result.begin = ompp_meter_since();
     atomic_store(&result.next, result.begin + WRITE_NS);
     if (!ompp_causal.rule.delays) atomic_store(&ompp_causal.set_begin, result.begin);
 }
@@ -416,6 +416,7 @@ static void join_blocks(ompp_whatif_block_t *into, const ompp_whatif_block_t *fr
     into->time_ns += from->time_ns;
     into->saved_ns += from->saved_ns;
     into->paid_ns += from->paid_ns;
+    into->work_ns += from->work_ns;
 }
 
 static void halve(ompp_whatif_block_t *blocks)
@@ -436,30 +437,18 @@ static ompp_whatif_block_t *next_block(ompp_whatif_clock_t *clock)
     return &clock->blocks[clock->nblocks++];
 }
 
-ompp_causal_seen_t ompp_causal_result_seen(void)
+ompp_causal_seen_t ompp_causal_result_seen(const ompp_causal_experiment_t *experiment, ompp_time_t t)
 {
     ompp_causal_seen_t seen;
 
     sum_threads(0, &seen, 0);
+    seen.work = experiment->known >= 0 ? ompp_causal_done((unsigned)experiment->known, t) : 0;
     return seen;
 }
 
 void ompp_causal_result_paid(ompp_time_t paid)
 {
     atomic_fetch_add(&result.whatif->paid_ns, paid);
-}
-
-void ompp_causal_result_worked(const ompp_causal_experiment_t *experiment, const ompp_causal_seen_t *seen)
-{
-    ompp_a_whatif_region_t *record = record_of(experiment);
-
-    if (!record || experiment->settles || !experiment->percent) return;
-    ompp_causal_lock(&result.lock);
-    atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
-    record->result.work_ns += seen->work;
-    record->result.visits += seen->visits;
-    atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
-    ompp_causal_unlock(&result.lock);
 }
 
 bool ompp_causal_result_has(const ompp_causal_experiment_t *experiment)
@@ -481,7 +470,9 @@ static void add_control(const ompp_whatif_block_t *block)
     atomic_fetch_add_explicit(&w->sequence, 1, memory_order_acq_rel);
     w->control.time_ns += block->time_ns;
     w->control.observations++;
-    *next_block(&w->control) = *block;
+    ompp_whatif_block_t *to = next_block(&w->control);
+    *to = *block;
+    to->work_ns = 0; /* of one region here, of another there */
     atomic_fetch_add_explicit(&w->sequence, 1, memory_order_release);
     ompp_causal_unlock(&result.lock);
 }
@@ -499,6 +490,7 @@ void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const om
     clock->time_ns += block->time_ns;
     clock->saved_ns += (uint64_t)block->saved_ns;
     clock->paid_ns += block->paid_ns;
+    clock->work_ns += seen->work;
     clock->observations++;
     *next_block(clock) = *block;
     record->result.work_ns += seen->work;
@@ -569,6 +561,28 @@ static void judge_transient(unsigned known, ompp_time_t t)
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
 }
 
+/* With delays: work of the whole run. */
+static void write_work(unsigned known, ompp_time_t t)
+{
+    ompp_a_whatif_region_t *record = result.past[known].record;
+    const ompp_time_t done = ompp_causal_done(known, t);
+
+    if (!record) return;
+    atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
+    record->result.total_ns = done;
+    atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
+}
+
+void ompp_causal_result_until(ompp_time_t t)
+{
+    ompp_causal_lock(&result.lock);
+    if (!result.closed) {
+        write_totals(false, t);
+        for (unsigned i = 0; i < ompp_causal_nknown(); i++) write_work(i, t);
+    }
+    ompp_causal_unlock(&result.lock);
+}
+
 /* ---- All -------------------------------------------------------------------------------------------------------------- */
 
 /* What clocks say by t; over: the threads go on. Under the lock. */
@@ -579,7 +593,10 @@ static void write_all(ompp_causal_thread_t *self, bool over, ompp_time_t t)
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
         if (ompp_causal_known(s) >= 0 && !ompp_causal.rule.delays) write_region(self, s, over, t);
     if (!ompp_causal.rule.delays) flag_partly(t);
-    for (unsigned i = 0; ompp_causal.rule.delays && i < ompp_causal_nknown(); i++) judge_transient(i, t);
+    for (unsigned i = 0; ompp_causal.rule.delays && i < ompp_causal_nknown(); i++) {
+        write_work(i, t);
+        judge_transient(i, t);
+    }
 }
 
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)

@@ -18,15 +18,22 @@ static struct {
     double done[REGIONS][REGIONS];  /* ns of work meanwhile, in each region */
 } average;
 
+/* What a thread is doing at t, since it was counted to the regions that it is in. */
+static ompp_time_t present_of(const ompp_causal_thread_t *p, ompp_time_t t)
+{
+    const ompp_clocks_t *c = &p->clocks;
+    const ompp_time_t worked = ompp_causal_worked(p), since = c->since, until = p->seen_until;
+    const bool works = !c->waiting && !c->idle && !p->pauses && atomic_load_explicit(&p->used, memory_order_relaxed);
+
+    return (worked > until ? worked - until : 0) + (works && t > since ? t - since : 0);
+}
+
 void ompp_causal_flows(uint64_t visits, ompp_time_t t, ompp_steady_t *flows)
 {
     memset(flows, 0, sizeof *flows);
     flows->visits = visits;
     for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) {
-        const ompp_clocks_t *c = &p->clocks;
-        const ompp_time_t worked = ompp_causal_worked(p), since = c->since, until = p->seen_until;
-        const bool works = !c->waiting && !c->idle && !p->pauses && atomic_load_explicit(&p->used, memory_order_relaxed);
-        const ompp_time_t present = (worked > until ? worked - until : 0) + (works && t > since ? t - since : 0);
+        const ompp_time_t present = present_of(p, t);
         for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
             const int known = ompp_causal_known(s);
             if (known >= 0) flows->work[s] += p->seen[known] + (p->regions >> s & 1 ? present : 0);
@@ -39,6 +46,17 @@ static ompp_time_t seen_in(unsigned known)
     ompp_time_t sum = 0;
 
     for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) sum += p->seen[known];
+    return sum;
+}
+
+ompp_time_t ompp_causal_done(unsigned known, ompp_time_t t)
+{
+    const uint64_t key = ompp_causal_known_key(known);
+    const int slot = key ? ompp_causal_slot_with(key) : -1;
+    ompp_time_t sum = seen_in(known);
+
+    for (const ompp_causal_thread_t *p = slot < 0 ? NULL : atomic_load(&ompp_causal.threads); p; p = p->next)
+        if (p->regions >> slot & 1) sum += present_of(p, t);
     return sum;
 }
 

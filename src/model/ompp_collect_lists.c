@@ -176,9 +176,18 @@ static void fit_blocks(ompp_whatif_clock_t *clock)
     clock->nblocks = n;
 }
 
+/* What is not known of the end is taken to be as what came before. \return what that multiplies sums with. */
+static double stretched(const ompp_whatif_t *w, uint64_t missing)
+{
+    const double known = (double)(w->time_ns - missing);
+
+    return known > 0 ? (double)w->time_ns / known : 1;
+}
+
 /* missing: ns at the end of which clocks say nothing. */
 static void copy_whatif_region(ompp_collecting_t *c, const ompp_a_whatif_region_t *w, ompp_off_t points, uint64_t missing)
 {
+    const bool experiments = c->profile->whatif.mode == OMPP_WHATIF_DELAY;
     const ompp_a_region_t *r = ompp_collect_record(c, w->region, sizeof *r);
     ompp_whatif_region_t result;
 
@@ -188,7 +197,8 @@ static void copy_whatif_region(ompp_collecting_t *c, const ompp_a_whatif_region_
     result.region = r && r->index < c->nregions ? c->region_of[r->index] : OMPP_NONE;
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) fit_blocks(&result.clocks[k]);
     const double known = (double)result.followed_ns;
-    if (!w->point && known < OMPP_WHATIF_NEARLY_ALL * (known + (double)missing)) result.flags |= OMPP_WHATIF_F_PARTLY;
+    result.total_ns = (uint64_t)((double)result.total_ns * stretched(&c->profile->whatif, missing));
+    if (!w->point && !experiments && known < OMPP_WHATIF_NEARLY_ALL * (known + (double)missing)) result.flags |= OMPP_WHATIF_F_PARTLY;
     if (result.region != OMPP_NONE || !w->region) ompp_profile_add_whatif_region(c->profile, &result);
 }
 
@@ -207,20 +217,19 @@ static void copy_whatif_point(ompp_collecting_t *c, const ompp_a_whatif_point_t 
     ompp_profile_add_whatif_point(c->profile, &point);
 }
 
-/* What is not known of the end is taken to be as what came before. */
 static void stretch(ompp_whatif_t *to, uint64_t missing, bool rests)
 {
-    const double known = (double)(to->time_ns - missing), longer = known > 0 ? (double)to->time_ns / known : 1;
+    const double longer = stretched(to, missing);
 
     to->worked_ns = (uint64_t)((double)to->worked_ns * longer);
     to->outside_ns = (uint64_t)((double)to->outside_ns * longer);
     if (rests) to->rested_ns += missing;
 }
 
-/* Of virtual clocks: time at the end that they were not written for. */
+/* Time at the end that clocks were not written for. */
 static uint64_t time_missing(const ompp_collecting_t *c, const ompp_a_whatif_t *w)
 {
-    const uint64_t until = w->mode == OMPP_WHATIF_VIRTUAL ? ompp_collect_load(&w->until_ns) : 0;
+    const uint64_t until = ompp_collect_load(&w->until_ns);
     const uint64_t missing = until && c->t > until ? c->t - until : 0;
 
     return missing < c->profile->whatif.time_ns ? missing : 0;

@@ -187,6 +187,7 @@ static void put_whatif_clock(writer_t *w, const ompp_whatif_clock_t *clock)
     put(w, clock->time_ns);
     put(w, clock->saved_ns);
     put(w, clock->paid_ns);
+    put(w, clock->work_ns);
     put(w, clock->observations);
     put(w, clock->nblocks);
     for (uint32_t i = 0; i < clock->nblocks; i++) {
@@ -196,6 +197,7 @@ static void put_whatif_clock(writer_t *w, const ompp_whatif_clock_t *clock)
         put(w, b->time_ns);
         put(w, b->paid_ns);
         put(w, (uint64_t)b->saved_ns << 1 ^ (uint64_t)(b->saved_ns >> 63)); /* small numbers of either sign are short */
+        put(w, b->work_ns);
     }
 }
 
@@ -221,6 +223,7 @@ static void put_whatif(writer_t *w, const ompp_whatif_t *x)
         put(w, x->regions[i].flags);
         put(w, x->regions[i].work_ns);
         put(w, x->regions[i].followed_ns);
+        put(w, x->regions[i].total_ns);
         put(w, x->regions[i].visits);
         put_index(w, x->regions[i].point);
         for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {

@@ -208,6 +208,7 @@ static void get_whatif_clock(reader_t *r, ompp_whatif_clock_t *clock)
     clock->time_ns = get(r);
     clock->saved_ns = get(r);
     clock->paid_ns = get(r);
+    clock->work_ns = get(r);
     clock->observations = get(r);
     clock->nblocks = get32(r);
     if (clock->nblocks > OMPP_WHATIF_BLOCKS) fail(r);
@@ -219,6 +220,7 @@ static void get_whatif_clock(reader_t *r, ompp_whatif_clock_t *clock)
         b->paid_ns = get(r);
         const uint64_t saved = get(r);
         b->saved_ns = (int64_t)(saved >> 1) ^ -(int64_t)(saved & 1);
+        b->work_ns = get(r);
     }
 }
 
@@ -247,6 +249,7 @@ static void get_whatif(reader_t *r, ompp_profile_t *p)
         region.flags = get32(r);
         region.work_ns = get(r);
         region.followed_ns = get(r);
+        region.total_ns = get(r);
         region.visits = get(r);
         region.point = get_index(r);
         for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {

@@ -52,15 +52,22 @@ static void join_clock(ompp_whatif_clock_t *into, uint64_t into_ns, const ompp_w
     into->time_ns = time;
     into->saved_ns = less(time, faster);
     into->paid_ns = less(time, alone);
+    into->work_ns += from->work_ns;
     into->observations += from->observations;
+}
+
+static void join_sums(ompp_whatif_region_t *into, const ompp_whatif_region_t *from)
+{
+    into->flags |= from->flags;
+    into->work_ns += from->work_ns;
+    into->total_ns += from->total_ns;
+    into->visits += from->visits;
+    into->followed_ns = larger(into->followed_ns, from->followed_ns);
 }
 
 void ompp_whatif_join_region(ompp_whatif_region_t *into, uint64_t into_ns, const ompp_whatif_region_t *from, uint64_t from_ns)
 {
-    into->flags |= from->flags;
-    into->work_ns += from->work_ns;
-    into->followed_ns = larger(into->followed_ns, from->followed_ns);
-    into->visits += from->visits;
+    join_sums(into, from);
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
         if (into->clocks[k].permille || from->clocks[k].permille)
             join_clock(&into->clocks[k], into_ns, &from->clocks[k], from_ns);
@@ -68,10 +75,7 @@ void ompp_whatif_join_region(ompp_whatif_region_t *into, uint64_t into_ns, const
 
 void ompp_whatif_join_parts(ompp_whatif_region_t *into, const ompp_whatif_region_t *from)
 {
-    into->flags |= from->flags;
-    into->work_ns += from->work_ns;
-    into->followed_ns = larger(into->followed_ns, from->followed_ns);
-    into->visits += from->visits;
+    join_sums(into, from);
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
         ompp_whatif_clock_t *a = &into->clocks[k];
         const ompp_whatif_clock_t *b = &from->clocks[k];
@@ -84,6 +88,7 @@ void ompp_whatif_join_parts(ompp_whatif_region_t *into, const ompp_whatif_region
         a->saved_ns += b->saved_ns;
         if (a->saved_ns > a->time_ns) a->saved_ns = a->time_ns;
         a->paid_ns = larger(a->paid_ns, b->paid_ns);
+        a->work_ns += b->work_ns;
         a->observations += b->observations;
     }
 }
@@ -98,10 +103,7 @@ void ompp_whatif_join_point(ompp_whatif_point_t *into, const ompp_whatif_point_t
 /* Experiments are the same on all ranks. A clock that only one of the two has is taken as it is. */
 static void take_experiments(ompp_whatif_region_t *into, const ompp_whatif_region_t *from)
 {
-    into->flags |= from->flags;
-    into->work_ns += from->work_ns;
-    into->visits += from->visits;
-    into->followed_ns = larger(into->followed_ns, from->followed_ns);
+    join_sums(into, from);
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
         ompp_whatif_clock_t *a = &into->clocks[k];
         const ompp_whatif_clock_t *b = &from->clocks[k];

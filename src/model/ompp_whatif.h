@@ -53,12 +53,14 @@ typedef struct {
     uint32_t visits;  /* of the progress point that ended it, and before */
     uint64_t time_ns, paid_ns;
     int64_t saved_ns; /* may be negative: what was saved before was used up in this part */
+    uint64_t work_ns; /* delay: work in the region meanwhile, all threads that the rank knows of; virtual: 0, not told */
 } ompp_whatif_block_t;
 
 typedef struct {
     uint32_t permille; /* speed-up of the region, 1000 = it takes no time; 0 = this clock was not used */
     uint32_t nblocks;
     uint64_t time_ns, saved_ns, paid_ns;
+    uint64_t work_ns;      /* delay: of the region in these experiments, all threads and ranks; virtual: 0, that of the region */
     uint64_t observations; /* virtual: spans between synchronisations with work in the region, all threads; delay: experiments */
     ompp_whatif_block_t blocks[OMPP_WHATIF_BLOCKS];
 } ompp_whatif_clock_t;
@@ -71,6 +73,7 @@ typedef struct {
     uint32_t flags;        /* OMPP_WHATIF_F_* */
     uint64_t work_ns;      /* work done in it and below it, all threads and ranks, while it was followed */
     uint64_t followed_ns;  /* part of the run */
+    uint64_t total_ns;     /* delay: work done in it and below it during the whole run, all threads and ranks; 0 = not known */
     uint64_t visits;       /* begun while it was followed, all threads and ranks */
     ompp_whatif_clock_t clocks[OMPP_WHATIF_SPEEDUPS];
 } ompp_whatif_region_t;

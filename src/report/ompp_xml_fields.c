@@ -182,15 +182,17 @@ RECORD(control, "control", FIELD("time-ns", U64, MUST, ompp_whatif_clock_t, time
 RECORD(followed, "followed", FIELD("region", INDEX, MAY, ompp_whatif_region_t, region),
        FIELD("point", INDEX, MAY, ompp_whatif_region_t, point),
        BITS("flags", flags, ompp_whatif_region_t, flags), FIELD("work-ns", U64, MUST, ompp_whatif_region_t, work_ns),
-       FIELD("followed-ns", U64, MUST, ompp_whatif_region_t, followed_ns), FIELD("visits", U64, MAY, ompp_whatif_region_t, visits));
+       FIELD("followed-ns", U64, MUST, ompp_whatif_region_t, followed_ns), FIELD("visits", U64, MAY, ompp_whatif_region_t, visits),
+       FIELD("total-ns", U64, MAY, ompp_whatif_region_t, total_ns));
 
 RECORD(clock, "clock", FIELD("permille", U32, MUST, ompp_whatif_clock_t, permille),
        FIELD("time-ns", U64, MUST, ompp_whatif_clock_t, time_ns), FIELD("saved-ns", U64, MUST, ompp_whatif_clock_t, saved_ns),
-       FIELD("paid-ns", U64, MAY, ompp_whatif_clock_t, paid_ns), FIELD("observations", U64, MAY, ompp_whatif_clock_t, observations));
+       FIELD("paid-ns", U64, MAY, ompp_whatif_clock_t, paid_ns), FIELD("work-ns", U64, MAY, ompp_whatif_clock_t, work_ns),
+       FIELD("observations", U64, MAY, ompp_whatif_clock_t, observations));
 
 RECORD(block, "block", FIELD("number", U32, MUST, ompp_whatif_block_t, number), FIELD("visits", U32, MAY, ompp_whatif_block_t, visits),
        FIELD("time-ns", U64, MUST, ompp_whatif_block_t, time_ns), FIELD("saved-ns", I64, MUST, ompp_whatif_block_t, saved_ns),
-       FIELD("paid-ns", U64, MAY, ompp_whatif_block_t, paid_ns));
+       FIELD("paid-ns", U64, MAY, ompp_whatif_block_t, paid_ns), FIELD("work-ns", U64, MAY, ompp_whatif_block_t, work_ns));
 
 RECORD(result, "result", FIELD("region", INDEX, MAY, ompp_xml_result_t, region), FIELD("share", REAL, MUST, ompp_xml_result_t, share),
        FIELD("followed", REAL, MUST, ompp_xml_result_t, followed), FIELD("own", REAL, MUST, ompp_xml_result_t, own),

@@ -167,6 +167,11 @@ unsigned ompp_meter_take_over(const ompp_thread_t *self)
 
 /* ---- For meters ----------------------------------------------------------------------------------------------------- */
 
+ompp_time_t ompp_meter_since(void)
+{
+    return ompp_process.header->begin_ns;
+}
+
 ompp_time_t ompp_meter_until(void)
 {
     const ompp_time_t end = ompp_process.header->end_ns;

@@ -63,6 +63,9 @@ ompp_off_t ompp_meter_parent(ompp_off_t node);
 /** \return the node's region; 0 for a root. */
 ompp_region_ref_t ompp_meter_region(ompp_off_t node);
 
+/** \return time from which is measured: when the program was loaded, less what our own start has taken. Once a thread is measured. */
+ompp_time_t ompp_meter_since(void);
+
 /** \return time until which is measured: now, or the end of the measurement once that has come. For results, not for events. */
 ompp_time_t ompp_meter_until(void);
 

@@ -13,7 +13,9 @@ import os
 import xml.etree.ElementTree as ElementTree
 
 Point = collections.namedtuple("Point", "kind name automatic visits begins in_flight")
-Clock = collections.namedtuple("Clock", "time saved paid observations blocks")
+Clock = collections.namedtuple("Clock", "time saved paid observations work blocks")
+CLOCK = ("time-ns", "saved-ns", "paid-ns", "observations", "work-ns")
+BLOCK = ("time-ns", "saved-ns", "paid-ns", "visits", "work-ns")
 Gain = collections.namedtuple("Gain", "gain low high by_control", defaults=(False,))  # low, high: None where there is no interval
 Result = collections.namedtuple("Result", "share followed own correction slope knee contention inside verdict flags")
 Region = collections.namedtuple("Region", "id number type file begin end name function flags")
@@ -46,7 +48,7 @@ class Node:
 
 
 def unit(blocks):
-    """Time of a unit of work in the program with the faster region, of blocks (time, saved, paid, visits)."""
+    """Time of a unit of work in the program with the faster region, of blocks (time, saved, paid, visits, work)."""
     counted = [b for b in blocks if b[3]]
     return sum(b[0] - b[1] for b in counted) / sum(b[3] for b in counted)
 
@@ -62,23 +64,24 @@ class Whatif:
         self.worked, self.outside = number(element, "worked-ns"), number(element, "outside-ns")
         self.points = [Point(e.get("kind"), e.get("name", ""), number(e, "automatic"), number(e, "visits"), number(e, "begins"),
                              number(e, "in-flight-ns")) for e in element.findall("point")]
-        self.clocks, self.gains, self.results, self.flags = {}, {}, {}, {}
+        self.clocks, self.gains, self.results, self.flags, self.total = {}, {}, {}, {}, {}
         self.units = {}  # (name of a latency point, region id, permille): Clock
         control = element.find("control")
-        self.control = None if control is None else Clock(number(control, "time-ns"), 0, 0, number(control, "observations"), [
-            tuple(number(b, key) for key in ("time-ns", "saved-ns", "paid-ns", "visits")) for b in control.findall("block")])
+        self.control = None if control is None else Clock(number(control, "time-ns"), 0, 0, number(control, "observations"), 0, [
+            tuple(number(b, key) for key in BLOCK) for b in control.findall("block")])
         for followed in element.findall("followed"):
             region = number(followed, "region", OUTSIDE)
             if followed.get("point"):
                 for e in followed.findall("clock"):
                     self.units[self.points[number(followed, "point")].name, region, number(e, "permille")] = Clock(
-                        *(number(e, key) for key in ("time-ns", "saved-ns", "paid-ns", "observations")), [])
+                        *(number(e, key) for key in CLOCK), [])
                 continue
             self.flags[region] = set(followed.get("flags", "").split())
+            self.total[region] = number(followed, "total-ns")
             for e in followed.findall("clock"):
-                blocks = [tuple(number(b, key) for key in ("time-ns", "saved-ns", "paid-ns", "visits")) for b in e.findall("block")]
+                blocks = [tuple(number(b, key) for key in BLOCK) for b in e.findall("block")]
                 self.clocks[region, number(e, "permille")] = Clock(
-                    *(number(e, key) for key in ("time-ns", "saved-ns", "paid-ns", "observations")), blocks)
+                    *(number(e, key) for key in CLOCK), blocks)
         for e in results if results is not None else ():
             region = number(e, "region", OUTSIDE)
             self.results[region] = Result(*(float(e.get(key)) for key in ("share", "followed", "own", "correction", "slope")), number(e, "knee"),
@@ -88,6 +91,20 @@ class Whatif:
                 known = g.get("interval") == "true"
                 self.gains[region, number(g, "permille")] = Gain(float(g.get("gain")), float(g.get("low", 0)) if known else None,
                                                                  float(g.get("high", 0)) if known else None, g.get("by-control") == "true")
+
+    def correction(self, region, clock):
+        """COZ's equation 8: work in the region for each ns of the run, and of the experiments with this speed-up; where that is known."""
+        run, alone = self.time - self.paid, clock.time - clock.paid
+        if not self.total[region] or not clock.work or alone <= 0 or run <= 0:
+            return self.results[region].correction
+        return 1 if alone >= 0.99 * run else self.total[region] / run / (clock.work / alone)
+
+    def part_in_units(self, region, clock):
+        """Of the run, by the work in units; all, where that is not known."""
+        counted = [b for b in clock.blocks if b[3]]
+        work, visits = (sum(b[i] for b in counted) for i in (4, 3))
+        density = self.total[region] / (self.time - self.paid)
+        return min(density * unit(self.control.blocks) * visits / work, 1) if work and density else 1
 
     def defects(self):
         """Gains follow from the clocks; parts are not larger than the whole."""
@@ -102,10 +119,10 @@ class Whatif:
             if not self.results:
                 continue
             gain, alone = self.gains[region, permille], clock.time - clock.paid
-            correction, seen = self.results[region].correction, (clock.saved - clock.paid) / alone if alone > 0 else 0
+            correction, seen = self.correction(region, clock), (clock.saved - clock.paid) / alone if alone > 0 else 0
             wanted = min(seen * correction, max(seen, permille / 1000) if correction > 1 else 1, 1)
             if gain.by_control:
-                wanted = min(1 - unit(clock.blocks) / unit(self.control.blocks), 1)
+                wanted = min((1 - unit(clock.blocks) / unit(self.control.blocks)) * self.part_in_units(region, clock), 1)
             if abs(gain.gain - wanted) > 1e-9:
                 yield "%s: gain %r, its clock says %r" % (where, gain.gain, wanted)
             if gain.low is not None and not gain.low <= gain.high:

@@ -151,6 +151,41 @@ static void corrected_intervals(void **state)
     assert_int_equal(corrected(&clock, 0.2).interval, OMPP_INTERVAL_KNOWN);
 }
 
+/* A serial part that comes once: in one of these experiments nothing was done in the region, for as long as in all others together. */
+static void one_without_the_region(void **state)
+{
+    static ompp_whatif_clock_t clock;
+
+    (void)state;
+    fill(&clock, 20, 0.5, 0);
+    clock.blocks[7].time_ns = 200 * MS;
+    clock.blocks[7].saved_ns = 0;
+    clock.time_ns += 190 * MS;
+    clock.saved_ns -= 5 * MS;
+    assert_int_equal(interval_of(&clock).interval, OMPP_INTERVAL_WIDE);
+    for (int i = 0; i < 20; i++) clock.blocks[i].work_ns = i == 7 ? 0 : 20 * MS;
+    const ompp_gain_t gain = interval_of(&clock);
+    assert_true(fabs(gain.gain - 95.0 / 390) < 1e-9);
+    assert_int_equal(gain.interval, OMPP_INTERVAL_KNOWN);
+    assert_true(gain.high - gain.low < 1e-9);
+}
+
+/* Units of work are half of the run, by the region's work in them: they are a quarter faster, so that the run is by an eighth. */
+static void units_are_a_part(void **state)
+{
+    static ompp_whatif_clock_t faster, control;
+    ompp_gain_t gain = {.permille = 500};
+
+    (void)state;
+    fill(&faster, 8, 0.25, 0);
+    fill(&control, 8, 0, 0);
+    assert_true(ompp_whatif_by_control(&faster, &control, 0.6, &gain));
+    assert_true(gain.by_control && fabs(gain.gain - 0.25) < 1e-9);
+    for (int i = 0; i < 8; i++) faster.blocks[i].work_ns = 12 * MS; /* in 10 ms */
+    assert_true(ompp_whatif_by_control(&faster, &control, 0.6, &gain));
+    assert_true(fabs(gain.gain - 0.125) < 1e-9 && gain.low <= gain.gain && gain.high >= gain.gain);
+}
+
 static ompp_whatif_control_t control_of(double longer, uint32_t n)
 {
     static ompp_whatif_region_t region;
@@ -209,6 +244,8 @@ int main(void)
         cmocka_unit_test(shared_anew),
         cmocka_unit_test(ends_apart),
         cmocka_unit_test(bounded),
+        cmocka_unit_test(one_without_the_region),
+        cmocka_unit_test(units_are_a_part),
         cmocka_unit_test(control),
         cmocka_unit_test(blocks_of_the_last_rank),
     };

@@ -130,6 +130,37 @@ static void order(void **state)
     ompp_profile_free(p);
 }
 
+/*
+ * A region that takes half of a run of 1 s, and gains all that it is faster by: the experiments at 50 % saw it alone, those at 100 % the
+ * rest of the program besides, in their last.
+ */
+static void each_by_its_work(void **state)
+{
+    ompp_profile_t *p = new_run(OMPP_WHATIF_DELAY);
+    ompp_whatif_region_t r = {.region = 0, .point = OMPP_NONE, .total_ns = 500 * MS};
+    ompp_whatif_result_t *results;
+    size_t n;
+
+    (void)state;
+    observe(&r.clocks[1], 500, 8, 0.5, 0);
+    observe(&r.clocks[3], 1000, 8, 1, 0);
+    r.clocks[1].work_ns = r.clocks[3].work_ns = 80 * MS;
+    for (int i = 0; i < 8; i++) r.clocks[1].blocks[i].work_ns = r.clocks[3].blocks[i].work_ns = 10 * MS;
+    r.clocks[3].blocks[7].time_ns += 500 * MS;
+    r.clocks[3].time_ns += 500 * MS;
+    r.work_ns = 160 * MS;
+    r.followed_ns = r.clocks[1].time_ns + r.clocks[3].time_ns;
+    ompp_profile_add_whatif_region(p, &r);
+    p->whatif.worked_ns = 1000 * MS;
+    assert_int_equal(ompp_analysis_whatif(p, &results, &n), 0);
+    assert_true(fabs(results[0].share - 0.5) < 1e-9);
+    assert_true(fabs(results[0].gains[1].gain - 0.25) < 1e-9);
+    assert_true(fabs(results[0].gains[3].gain - 0.5) < 1e-9);
+    assert_int_equal(results[0].gains[3].interval, OMPP_INTERVAL_KNOWN);
+    free(results);
+    ompp_profile_free(p);
+}
+
 static const struct {
     const char *wanted, *meant; /* NULL = nothing comes near */
 } names[] = {
@@ -218,6 +249,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chance), cmocka_unit_test(known),      cmocka_unit_test(virtual_clocks), cmocka_unit_test(order),
+        cmocka_unit_test(each_by_its_work),
         cmocka_unit_test(meant),  cmocka_unit_test(by_address), cmocka_unit_test(unused),
         cmocka_unit_test(too_short),
     };

@@ -14,6 +14,7 @@ enum { RANKS = 2, KEY = 7, SECOND = 1000000000 };
 
 static uint64_t changes;
 static ompp_whatif_block_t told;
+static ompp_causal_seen_t own_seen;
 static unsigned ntold;
 
 unsigned ompp_whatif_ranks(void)
@@ -65,7 +66,7 @@ void ompp_causal_lock(_Atomic uint32_t *lock)
 void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block, const ompp_causal_seen_t *seen)
 {
     (void)experiment;
-    (void)seen;
+    own_seen = *seen;
     told = *block;
     ntold++;
 }
@@ -109,6 +110,20 @@ static void units_of_one_point(void **state)
     assert_int_equal(told.visits, 4); /* from the most at the begin to the most at the end */
 }
 
+static void work_of_all(void **state)
+{
+    (void)state;
+    both_pass(901, 10, 11);
+    ompp_causal_node_did(901, &(ompp_causal_seen_t){.work = 3 * (uint64_t)SECOND});
+    ompp_causal_node_did(901, &(ompp_causal_seen_t){.work = 2 * (uint64_t)SECOND, .visits = 7});
+    both_pass(902, 15, 14);
+    ompp_causal_node_take(true);
+    assert_int_equal(ntold, 1);
+    assert_int_equal(told.work_ns, 5 * (uint64_t)SECOND);
+    assert_int_equal(own_seen.work, 2 * (uint64_t)SECOND);
+    assert_int_equal(own_seen.visits, 7);
+}
+
 static void no_units_before_the_first(void **state)
 {
     (void)state;
@@ -144,6 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(units_of_one_point, open_node, close_node),
+        cmocka_unit_test_setup_teardown(work_of_all, open_node, close_node),
         cmocka_unit_test_setup_teardown(no_units_before_the_first, open_node, close_node),
         cmocka_unit_test_setup_teardown(no_units_of_two_points, open_node, close_node),
     };

@@ -255,7 +255,7 @@ static void judge_program(bool locks, unsigned percent, double *rates, double *a
         saved += (double)b.saved_ns;
         paid += (double)b.paid_ns;
     }
-    assert_true(ompp_whatif_by_control(&clock, &control, &gain));
+    assert_true(ompp_whatif_by_control(&clock, &control, 0, &gain));
     assert_true(gain.by_control && gain.low <= gain.gain && gain.gain <= gain.high);
     *rates = off(gain.gain, 1 - faster / base);
     *alone = off(ompp_whatif_gain_of(time, saved, paid), 1 - faster / base);
