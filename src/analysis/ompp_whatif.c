@@ -29,15 +29,15 @@ static void find_gain(const ompp_whatif_clock_t *clock, double correction, ompp_
 
 /*
  * What the program takes without the delays is not known from the experiments themselves; the flag stays where it is not known at all.
- * density: work per ns of the run, all threads.
+ * done: work per ns of the run, all threads.
  */
-static void compare_with_control(const ompp_whatif_clock_t *control, const ompp_whatif_region_t *from, double density,
+static void compare_with_control(const ompp_whatif_clock_t *control, const ompp_whatif_region_t *from, double done,
                                  ompp_whatif_result_t *r)
 {
     bool all = true;
 
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++)
-        if (from->clocks[i].permille) all = ompp_whatif_by_control(&from->clocks[i], control, density, &r->gains[i]) && all;
+        if (from->clocks[i].permille) all = ompp_whatif_by_control(&from->clocks[i], control, done, &r->gains[i]) && all;
     if (all) r->flags &= ~(uint32_t)OMPP_WHATIF_F_BASELINE;
 }
 
@@ -482,10 +482,23 @@ static double find_correction(const ompp_profile_t *p, const work_t *work, const
     return has_own_threads(p) && !r->total_ns ? 1 : correction_by(p, r, work_of_run(p, work, r), (double)r->work_ns);
 }
 
-/* Work of the region per ns of the run, all threads; 0 = not known. */
-static double density_of_run(const ompp_profile_t *p, const ompp_whatif_region_t *r)
+/* Work of the region per ns of a run of so many ns, all threads; 0 = not known. */
+static double density(const ompp_whatif_region_t *r, double run)
 {
-    return time_of_run(p) > 0 ? (double)r->total_ns / time_of_run(p) : 0;
+    return run > 0 ? (double)r->total_ns / run : 0;
+}
+
+/* The run without delays, where what these took is known from units of work at 0 % alone. */
+static double time_by_control(const ompp_profile_t *p)
+{
+    const ompp_whatif_t *w = &p->whatif;
+    double time = time_of_run(p);
+
+    for (size_t i = 0; i < w->nregions; i++)
+        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
+            if (is_of_program(&w->regions[i]) && w->regions[i].flags & OMPP_WHATIF_F_BASELINE)
+                time -= ompp_whatif_excess(&w->regions[i].clocks[k], &w->control);
+    return fmax(time, 0);
 }
 
 /*
@@ -495,10 +508,10 @@ static double density_of_run(const ompp_profile_t *p, const ompp_whatif_region_t
 static double correction_of_clock(const ompp_profile_t *p, const ompp_whatif_region_t *r, const ompp_whatif_clock_t *clock,
                                   double of_region)
 {
-    const double time = (double)clock->time_ns - (double)clock->paid_ns, density = density_of_run(p, r);
+    const double time = (double)clock->time_ns - (double)clock->paid_ns, run = time_by_control(p);
 
-    if (time <= 0 || density <= 0 || !clock->work_ns) return of_region;
-    return time >= WHOLE_RUN * time_of_run(p) ? 1 : density / ((double)clock->work_ns / time);
+    if (time <= 0 || run <= 0 || !r->total_ns || !clock->work_ns) return of_region;
+    return time >= WHOLE_RUN * run ? 1 : density(r, run) / ((double)clock->work_ns / time);
 }
 
 static double find_share(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *r, double correction)
@@ -583,7 +596,7 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
     r->followed = p->whatif.time_ns ? fmin((double)from->followed_ns / (double)p->whatif.time_ns, 1) : 0;
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++)
         find_gain(&from->clocks[i], correction_of_clock(p, from, &from->clocks[i], r->correction), &r->gains[i]);
-    if (from->flags & OMPP_WHATIF_F_BASELINE) compare_with_control(&p->whatif.control, from, density_of_run(p, from), r);
+    if (from->flags & OMPP_WHATIF_F_BASELINE) compare_with_control(&p->whatif.control, from, density(from, time_by_control(p)), r);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_WILDCARD; i++)
         ompp_whatif_spread_anew(r->share, &r->gains[i]);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_APART; i++)

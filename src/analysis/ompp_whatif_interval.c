@@ -144,6 +144,11 @@ static double corrected(double gain, double correction, double limit)
     return correction > 1 ? fmin(gain * correction, fmax(gain, limit)) : gain * correction;
 }
 
+static bool says_nothing(double low, double high, double gain)
+{
+    return high - low > fmax(WIDE, fabs(gain));
+}
+
 /* Around the gain of the whole: what came after the last block is in that, and in no block. */
 void ompp_whatif_interval(const ompp_whatif_clock_t *clock, double correction, ompp_gain_t *gain)
 {
@@ -161,7 +166,7 @@ void ompp_whatif_interval(const ompp_whatif_clock_t *clock, double correction, o
     const double told_low = fmin((whole + wider * (low - all)) * correction, 1);
     const double told_high = fmin((whole + wider * (high - all)) * correction, 1);
     gain->interval = OMPP_INTERVAL_WIDE;
-    if (told_high - told_low > fmax(WIDE, fabs(gain->gain))) return;
+    if (says_nothing(told_low, told_high, gain->gain)) return;
     gain->interval = OMPP_INTERVAL_KNOWN;
     gain->low = fmin(told_low, gain->gain);
     gain->high = fmax(told_high, gain->gain);
@@ -184,6 +189,7 @@ void ompp_whatif_ends_apart(const ompp_whatif_clock_t *clock, ompp_gain_t *gain)
     if (gain->interval != OMPP_INTERVAL_KNOWN || units == 0) return;
     gain->low -= (double)clock->observations / units; /* blocks are experiments, joined where there are many */
     gain->high = fmin(gain->high + (double)clock->observations / units, 1);
+    if (says_nothing(gain->low, gain->high, gain->gain)) gain->interval = OMPP_INTERVAL_WIDE;
 }
 
 /* ---- Control ---------------------------------------------------------------------------------------------------------- */
@@ -273,6 +279,45 @@ static void judge_control(const units_t *with, const units_t *without, ompp_what
     c->disturbed = c->interval == OMPP_INTERVAL_KNOWN && (c->low > 0 || c->high < 0) && fabs(c->inflation) > DISTURBED;
 }
 
+/* Work of a unit, all threads; 0 = not known. */
+static double work_of_unit(const ompp_whatif_clock_t *clock)
+{
+    double work = 0, visits = 0;
+
+    for (uint32_t i = 0; i < clock->nblocks; i++) {
+        if (!clock->blocks[i].visits) continue;
+        work += (double)clock->blocks[i].work_ns;
+        visits += clock->blocks[i].visits;
+    }
+    return visits > 0 ? work / visits : 0;
+}
+
+/*
+ * What an experiment would have taken without its delays, by its units, or where these are not known by its work: no less than in the
+ * program with the faster region, no more than it did.
+ */
+static double time_by_units(const ompp_whatif_block_t *b, double work, double base)
+{
+    const double units = b->visits ? b->visits : work > 0 ? (double)b->work_ns / work : 0;
+
+    return fmin(fmax(units * base, time_of_block(b, true)), (double)b->time_ns);
+}
+
+double ompp_whatif_excess(const ompp_whatif_clock_t *clock, const ompp_whatif_clock_t *control)
+{
+    const ompp_whatif_block_t *blocks[OMPP_WHATIF_BLOCKS];
+    const double work = work_of_unit(clock);
+    units_t without = {blocks, 0};
+    double excess = 0;
+
+    add_units(&without, control);
+    if (without.n < OMPP_WHATIF_ENOUGH) return 0;
+    const double base = time_of_unit(&without, false, NULL);
+    for (uint32_t i = 0; i < clock->nblocks; i++)
+        excess += time_of_block(&clock->blocks[i], false) - time_by_units(&clock->blocks[i], work, base);
+    return excess;
+}
+
 bool ompp_whatif_by_control(const ompp_whatif_clock_t *clock, const ompp_whatif_clock_t *control, double density, ompp_gain_t *gain)
 {
     const ompp_whatif_block_t *blocks[2 * OMPP_WHATIF_BLOCKS];
@@ -281,7 +326,7 @@ bool ompp_whatif_by_control(const ompp_whatif_clock_t *clock, const ompp_whatif_
 
     add_units(&with, clock);
     add_units(&without, control);
-    if (!compare_units(&with, &without, true, &e) || e.high - e.low > fmax(WIDE, fabs(e.longer))) return false;
+    if (!compare_units(&with, &without, true, &e) || says_nothing(e.low, e.high, e.longer)) return false;
     const double part = part_in_units(&with, &without, density);
     gain->gain = fmin(-e.longer * part, 1);
     gain->low = fmin(-e.high * part, 1);

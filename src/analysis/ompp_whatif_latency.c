@@ -10,7 +10,7 @@
 
 bool ompp_whatif_latency(const ompp_whatif_point_t *point, double *ns)
 {
-    if (point->kind != OMPP_WHATIF_LATENCY || point->visits == 0) return false;
+    if (point->kind != OMPP_WHATIF_LATENCY || point->visits == 0 || point->visits > point->begins) return false;
     *ns = (double)point->in_flight_ns / (double)point->visits;
     return true;
 }

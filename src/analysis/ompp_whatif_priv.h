@@ -33,6 +33,13 @@ void ompp_whatif_spread_anew(double share, ompp_gain_t *gain);
 void ompp_whatif_ends_apart(const ompp_whatif_clock_t *clock, ompp_gain_t *gain);
 
 /**
+ * \brief Where the order of events is not that of the program without delays: what they took in units of work, compared with units at 0 %,
+ *        beyond what is known of them.
+ * \return ns, may be negative; 0 when there are too few at 0 %.
+ */
+double ompp_whatif_excess(const ompp_whatif_clock_t *clock, const ompp_whatif_clock_t *control);
+
+/**
  * \brief Gain, interval, low and high by units of work of the experiments against those at 0 %, COZ's formula, when there are enough of
  *        both.
  * \param[in] density  work in the region per ns of the run, by which units are to it what they are to their experiments; 0 = not known.

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#define SHORT_NS 1000000000u /* the time of a shorter run has at least so many digits behind the point: */
+#define SHORT_DIGITS 4
+
 static void print_point(ompp_text_t *t, const ompp_whatif_point_t *point, bool leads)
 {
     char *name = point->region < t->profile->nregions && t->places[point->region]
@@ -22,6 +25,8 @@ static void print_point(ompp_text_t *t, const ompp_whatif_point_t *point, bool l
             fprintf(t->out, ", %.2f under way on average, each for %.6f sec; %.2f per sec",
                     seconds > 0 ? 1e-9 * (double)point->in_flight_ns / seconds : 0, 1e-9 * latency,
                     seconds > 0 ? (double)point->visits / seconds : 0);
+        else if (point->visits > point->begins)
+            fputs("; more have ended than begun: how long each takes is not known (OMPP_BEGIN comes before OMPP_END)", t->out);
     } else {
         fprintf(t->out, "Progress Point : %s%s, %" PRIu64 " visits", name ? name : "", point->automatic ? " (found)" : "", point->visits);
         if (seconds > 0) fprintf(t->out, ", %.2f per sec", (double)point->visits / seconds);
@@ -84,7 +89,7 @@ static void print_starved(ompp_text_t *t)
     for (size_t i = 0; i < t->profile->ncoverage; i++) {
         const ompp_coverage_t *c = &t->profile->coverage[i];
         if (c->kind == OMPP_COVERAGE_STARVED)
-            fprintf(t->out, "Caution        : threads waited %.1f %% of the time for a processor: gains are not to be trusted\n",
+            fprintf(t->out, "Caution        : threads waited %.1f %% of their time for a processor: gains are not to be trusted\n",
                     ompp_text_part((double)ompp_text_mean(c->count, c->nranks ? c->nranks : 1) / 1000));
     }
 }
@@ -145,8 +150,11 @@ static void print_time(ompp_text_t *t, bool any)
 {
     const ompp_whatif_t *w = &t->profile->whatif;
 
-    fprintf(t->out, "Run Time       : %s sec", ompp_text_seconds(t, w->time_ns).text);
-    if (w->paid_ns && w->paid_ns < w->time_ns) fprintf(t->out, ", %s without delays", ompp_text_seconds(t, w->time_ns - w->paid_ns).text);
+    const int digits = w->time_ns < SHORT_NS && t->digits < SHORT_DIGITS ? SHORT_DIGITS : t->digits;
+
+    fprintf(t->out, "Run Time       : %s sec", ompp_text_seconds_digits(w->time_ns, digits).text);
+    if (w->paid_ns && w->paid_ns < w->time_ns)
+        fprintf(t->out, ", %s without delays", ompp_text_seconds_digits(w->time_ns - w->paid_ns, digits).text);
     fputs(any ? "; gains are percent of it: from start to end, with what is outside of regions and MPI_Init\n" : "\n", t->out);
 }
 

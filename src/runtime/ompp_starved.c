@@ -15,7 +15,7 @@
 
 #define WORTH_NS 1000000        /* of processor time: a thread with less is over sooner than it is asked */
 #define SHORTEST_NS 20000000u   /* of waiting */
-#define MANY_PERMILLE 50u       /* of the time in which threads ran or were ready to */
+#define MANY_PERMILLE 50u       /* of the threads' time, sleep and all */
 
 static _Atomic uint64_t ended_ran, ended_waited; /* of threads that are over */
 static ompp_proc_queue_t before;                 /* of the process, until our library was loaded: it may have been another program */
@@ -75,6 +75,18 @@ static void add_cause(ompp_profile_t *profile)
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_NOTE, subject, why, 1);
 }
 
+/* ns that the threads were there; at least what they ran, and would have. */
+static uint64_t time_of(const ompp_profile_t *profile, uint64_t least)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < profile->nlocations; i++) {
+        const ompp_location_t *l = &profile->locations[i];
+        if (l->rank != OMPP_NONE && l->end_ns > l->begin_ns) sum += l->end_ns - l->begin_ns;
+    }
+    return sum > least ? sum : least;
+}
+
 void ompp_starved_add(ompp_profile_t *profile)
 {
     ompp_proc_queue_t all = {atomic_load(&ended_ran), atomic_load(&ended_waited)};
@@ -82,7 +94,9 @@ void ompp_starved_add(ompp_profile_t *profile)
     ompp_proc_queue_process(&all);
     const uint64_t waited = all.waited_ns > before.waited_ns ? all.waited_ns - before.waited_ns : 0;
     const uint64_t ran = all.ran_ns > before.ran_ns ? all.ran_ns - before.ran_ns : 0;
-    if (waited < SHORTEST_NS || waited * 1000 < (ran + waited) * MANY_PERMILLE) return;
-    ompp_profile_add_coverage(profile, OMPP_COVERAGE_STARVED, NULL, NULL, waited * 1000 / (ran + waited));
+    const uint64_t time = time_of(profile, ran + waited);
+
+    if (waited < SHORTEST_NS || waited * 1000 < time * MANY_PERMILLE) return;
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_STARVED, NULL, NULL, waited * 1000 / time);
     add_cause(profile);
 }

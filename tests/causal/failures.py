@@ -230,9 +230,9 @@ def starved(verdict, scratch):
         done = harness.execute(["taskset", "-c", str(cpu), program, "balanced", "rounds=5", "work=cpu"], folder, OMP_NUM_THREADS=4, OMPP_CAUSAL=mode)
         verdict.equal(done.status, 0, "starved, %s: status" % mode)
         text = open(done.reports("txt")[0]).read()
-        said = re.search(r"^threads waited ([0-9.]+) % of the time for a processor", text, re.MULTILINE)
+        said = re.search(r"^threads waited ([0-9.]+) % of their time for a processor", text, re.MULTILINE)
         verdict.check(said and float(said.group(1)) > 40, "starved, %s: Coverage says %s" % (mode, said and said.group(0)))
-        verdict.check("Caution        : threads waited %s %% of the time for a processor" % (said and said.group(1)) in section(done),
+        verdict.check("Caution        : threads waited %s %% of their time for a processor" % (said and said.group(1)) in section(done),
                       "starved, %s: What-if does not say it" % mode)
 
 

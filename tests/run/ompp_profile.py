@@ -64,7 +64,7 @@ class Whatif:
         self.worked, self.outside = number(element, "worked-ns"), number(element, "outside-ns")
         self.points = [Point(e.get("kind"), e.get("name", ""), number(e, "automatic"), number(e, "visits"), number(e, "begins"),
                              number(e, "in-flight-ns")) for e in element.findall("point")]
-        self.clocks, self.gains, self.results, self.flags, self.total = {}, {}, {}, {}, {}
+        self.clocks, self.gains, self.results, self.flags, self.total, self.seen = {}, {}, {}, {}, {}, {}
         self.units = {}  # (name of a latency point, region id, permille): Clock
         control = element.find("control")
         self.control = None if control is None else Clock(number(control, "time-ns"), 0, 0, number(control, "observations"), 0, [
@@ -77,6 +77,7 @@ class Whatif:
                         *(number(e, key) for key in CLOCK), [])
                 continue
             self.flags[region] = set(followed.get("flags", "").split())
+            self.seen[region] = self.flags[region]
             self.total[region] = number(followed, "total-ns")
             for e in followed.findall("clock"):
                 blocks = [tuple(number(b, key) for key in BLOCK) for b in e.findall("block")]
@@ -92,9 +93,21 @@ class Whatif:
                 self.gains[region, number(g, "permille")] = Gain(float(g.get("gain")), float(g.get("low", 0)) if known else None,
                                                                  float(g.get("high", 0)) if known else None, g.get("by-control") == "true")
 
+    def alone(self):
+        """Time of the run without delays; where those of a region are not known, as many units of work as there were without them."""
+        controls = [b for b in self.control.blocks if b[3]] if self.control else []
+        excess = 0
+        for (region, _), clock in self.clocks.items() if len(controls) >= 4 else ():
+            counted = [b for b in clock.blocks if b[3]]
+            work = sum(b[4] for b in counted) / sum(b[3] for b in counted) if counted else 0
+            for time, saved, paid, visits, did in clock.blocks if "baseline" in self.seen[region] else ():
+                units = visits or (did / work if work else 0)
+                excess += time - paid - min(max(units * unit(controls), time - saved), time)
+        return max(self.time - self.paid - excess, 0)
+
     def correction(self, region, clock):
         """COZ's equation 8: work in the region for each ns of the run, and of the experiments with this speed-up; where that is known."""
-        run, alone = self.time - self.paid, clock.time - clock.paid
+        run, alone = self.alone(), clock.time - clock.paid
         if not self.total[region] or not clock.work or alone <= 0 or run <= 0:
             return self.results[region].correction
         return 1 if alone >= 0.99 * run else self.total[region] / run / (clock.work / alone)
@@ -103,7 +116,7 @@ class Whatif:
         """Of the run, by the work in units; all, where that is not known."""
         counted = [b for b in clock.blocks if b[3]]
         work, visits = (sum(b[i] for b in counted) for i in (4, 3))
-        density = self.total[region] / (self.time - self.paid)
+        density, base = self.total[region] / self.alone(), unit(self.control.blocks)
         return min(density * unit(self.control.blocks) * visits / work, 1) if work and density else 1
 
     def defects(self):
