@@ -23,21 +23,22 @@ static void find_gain(const ompp_whatif_clock_t *clock, double correction, ompp_
 {
     *gain = (ompp_gain_t){.permille = clock->permille, .observations = clock->observations};
     if (!clock->permille) return;
+    gain->correction = correction;
     gain->gain = ompp_whatif_gain_of((double)clock->time_ns, (double)clock->saved_ns, (double)clock->paid_ns);
     ompp_whatif_interval(clock, correction, gain);
 }
 
 /*
  * What the program takes without the delays is not known from the experiments themselves; the flag stays where it is not known at all.
- * done: work per ns of the run, all threads.
+ * density: work in the region per ns of the run, all threads.
  */
-static void compare_with_control(const ompp_whatif_clock_t *control, const ompp_whatif_region_t *from, double done,
+static void compare_with_control(const ompp_whatif_clock_t *control, const ompp_whatif_region_t *from, double density,
                                  ompp_whatif_result_t *r)
 {
     bool all = true;
 
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++)
-        if (from->clocks[i].permille) all = ompp_whatif_by_control(&from->clocks[i], control, done, &r->gains[i]) && all;
+        if (from->clocks[i].permille) all = ompp_whatif_by_control(&from->clocks[i], control, density, &r->gains[i]) && all;
     if (all) r->flags &= ~(uint32_t)OMPP_WHATIF_F_BASELINE;
 }
 
@@ -483,7 +484,7 @@ static double find_correction(const ompp_profile_t *p, const work_t *work, const
 }
 
 /* Work of the region per ns of a run of so many ns, all threads; 0 = not known. */
-static double density(const ompp_whatif_region_t *r, double run)
+static double density_in(const ompp_whatif_region_t *r, double run)
 {
     return run > 0 ? (double)r->total_ns / run : 0;
 }
@@ -502,16 +503,17 @@ static double time_by_control(const ompp_profile_t *p)
 }
 
 /*
- * The same for one speed-up: its experiments may have seen other parts of the run than those of the others (a serial part that comes once
- * is in one of them). of_region: where that is not known.
+ * What find_correction() is for all of a region, for one speed-up: its experiments may have seen other parts of the run than those of the
+ * others (a serial part that comes once is in one of them). of_region: where that is not known.
  */
 static double correction_of_clock(const ompp_profile_t *p, const ompp_whatif_region_t *r, const ompp_whatif_clock_t *clock,
                                   double of_region)
 {
-    const double time = (double)clock->time_ns - (double)clock->paid_ns, run = time_by_control(p);
+    const double more = r->flags & OMPP_WHATIF_F_BASELINE ? ompp_whatif_excess(clock, &p->whatif.control) : 0;
+    const double time = (double)clock->time_ns - (double)clock->paid_ns - more, run = time_by_control(p);
 
     if (time <= 0 || run <= 0 || !r->total_ns || !clock->work_ns) return of_region;
-    return time >= WHOLE_RUN * run ? 1 : density(r, run) / ((double)clock->work_ns / time);
+    return time >= WHOLE_RUN * run ? 1 : density_in(r, run) / ((double)clock->work_ns / time);
 }
 
 static double find_share(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *r, double correction)
@@ -596,12 +598,12 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
     r->followed = p->whatif.time_ns ? fmin((double)from->followed_ns / (double)p->whatif.time_ns, 1) : 0;
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++)
         find_gain(&from->clocks[i], correction_of_clock(p, from, &from->clocks[i], r->correction), &r->gains[i]);
-    if (from->flags & OMPP_WHATIF_F_BASELINE) compare_with_control(&p->whatif.control, from, density(from, time_by_control(p)), r);
+    if (from->flags & OMPP_WHATIF_F_BASELINE) compare_with_control(&p->whatif.control, from, density_in(from, time_by_control(p)), r);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_WILDCARD; i++)
         ompp_whatif_spread_anew(r->share, &r->gains[i]);
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && p->whatif.mode == OMPP_WHATIF_DELAY; i++) note_chance(r, &r->gains[i]);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_APART; i++)
         ompp_whatif_ends_apart(&from->clocks[i], &r->gains[i]);
-    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && p->whatif.mode == OMPP_WHATIF_DELAY; i++) note_chance(r, &r->gains[i]);
     r->slope = find_slope(r);
     r->knee = find_knee(r);
     most = ompp_whatif_most(r);

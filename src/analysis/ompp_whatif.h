@@ -14,12 +14,14 @@
 typedef enum {
     OMPP_INTERVAL_KNOWN = 1,
     OMPP_INTERVAL_FEW,  /* not determined: fewer than OMPP_WHATIF_ENOUGH blocks */
-    OMPP_INTERVAL_WIDE  /* not determined: blocks differ so much that it would say nothing */
+    OMPP_INTERVAL_WIDE, /* not determined: blocks differ so much that it would say nothing */
+    OMPP_INTERVAL_APART /* not determined: ranks end experiments so far apart that it would say nothing */
 } ompp_interval_t;
 
 typedef struct {
     uint32_t permille;      /* speed-up of the region; 0 = not observed, all else is 0 */
     ompp_interval_t interval;
+    double correction;      /* that the gain is multiplied with, already: for the part of the run that was seen */
     double gain, low, high; /* low, high: 95 % interval, bootstrap over blocks; when it is known */
     bool by_control; /* against units of work in experiments at 0 %, not their own without the delays */
     bool chance;     /* with delays: of fewer than OMPP_WHATIF_ENOUGH experiments, or these differ so much that it may be chance */
@@ -152,9 +154,15 @@ const char *ompp_whatif_chosen(const ompp_profile_t *profile);
 
 /**
  * \brief The region that OMPP_CAUSAL_REGION means, where it is no name of any: by its number in reports, a line in it, or the letters.
- * \param[out] text  how it is to be written. \return index; OMPP_NONE = none comes near.
+ * \param[out] text  how it is to be written in a shell. \param[out] region  index; OMPP_NONE = what is outside of all.
+ * \return false when none comes near.
  */
-uint32_t ompp_whatif_meant(const ompp_profile_t *profile, char *text, size_t size);
+bool ompp_whatif_meant(const ompp_profile_t *profile, char *text, size_t size, uint32_t *region);
+
+/** What OMPP_CAUSAL_REGION takes. */
+#define OMPP_WHATIF_REGION_FORMS                                                                                                         \
+    "the name of a user region or MPI function, file:line of a begin as OPARI2 knows it, module+0xaddress (XML), "                       \
+    "or '" OMPP_WHATIF_OUTSIDE "'"
 
 /**
  * \brief Settings that have no effect, since they are for another mode.

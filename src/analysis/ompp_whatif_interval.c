@@ -9,6 +9,7 @@
 #define RESAMPLES 1000
 #define SEED 0x9e3779b97f4a7c15u /* fixed: the same profile gives the same interval */
 #define WIDE 0.30                /* an interval that is wider than that, and than the gain, says nothing */
+#define MOST 0.8                 /* of the work */
 #define DISTURBED 0.01           /* what delays take beyond what is known of them, before it is worth a word */
 
 /* ---- Intervals ------------------------------------------------------------------------------------------------------ */
@@ -160,6 +161,7 @@ void ompp_whatif_interval(const ompp_whatif_clock_t *clock, double correction, o
     gain->interval = OMPP_INTERVAL_FEW;
     if (clock->nblocks < OMPP_WHATIF_ENOUGH) return;
     for (unsigned i = 0; i < clock->nblocks; i++) add(&sum, sum_of_block(&clock->blocks[i]));
+    if (sum.work < MOST * (double)clock->work_ns) sum.work = 0; /* of one rank of many: it says little of the others */
     resample(clock, &sum, drawn);
     const double all = gain_of_sum(sum, &sum), wider = small_sample((double)clock->nblocks / run_length(clock->nblocks));
     middle_of(drawn, &low, &high);
@@ -189,7 +191,7 @@ void ompp_whatif_ends_apart(const ompp_whatif_clock_t *clock, ompp_gain_t *gain)
     if (gain->interval != OMPP_INTERVAL_KNOWN || units == 0) return;
     gain->low -= (double)clock->observations / units; /* blocks are experiments, joined where there are many */
     gain->high = fmin(gain->high + (double)clock->observations / units, 1);
-    if (says_nothing(gain->low, gain->high, gain->gain)) gain->interval = OMPP_INTERVAL_WIDE;
+    if (says_nothing(gain->low, gain->high, gain->gain)) gain->interval = OMPP_INTERVAL_APART;
 }
 
 /* ---- Control ---------------------------------------------------------------------------------------------------------- */
@@ -230,17 +232,34 @@ typedef struct {
     double longer, low, high;
 } excess_t;
 
-/* \return what part of the run, as far as it has the region, is in units like these, by the work in them; 1 where that is not known. */
-static double part_in_units(const units_t *with, const units_t *without, double density)
+/* Work of a unit, of who has told the blocks; 0 = not known. */
+static double work_of_unit(const ompp_whatif_clock_t *clock)
 {
-    const double base = time_of_unit(without, false, NULL);
     double work = 0, visits = 0;
 
-    for (unsigned i = 0; i < with->n; i++) {
-        work += (double)with->blocks[i]->work_ns;
-        visits += with->blocks[i]->visits;
+    for (uint32_t i = 0; i < clock->nblocks; i++) {
+        if (!clock->blocks[i].visits) continue;
+        work += (double)clock->blocks[i].work_ns;
+        visits += clock->blocks[i].visits;
     }
-    return work > 0 && density > 0 ? fmin(density * base * visits / work, 1) : 1;
+    return visits > 0 ? work / visits : 0;
+}
+
+/* Blocks may be those of one rank: together they have the work of the clock, of all ranks. */
+static double work_of_all(const ompp_whatif_clock_t *clock)
+{
+    double told = 0;
+
+    for (uint32_t i = 0; i < clock->nblocks; i++) told += (double)clock->blocks[i].work_ns;
+    return told > 0 ? (double)clock->work_ns / told : 1;
+}
+
+/* \return what part of the run, as far as it has the region, is in units like these, by the work in them; 1 where that is not known. */
+static double part_in_units(const ompp_whatif_clock_t *clock, const units_t *without, double density)
+{
+    const double work = work_of_unit(clock) * work_of_all(clock);
+
+    return work > 0 && density > 0 ? fmin(density * time_of_unit(without, false, NULL) / work, 1) : 1;
 }
 
 static double ratio(const units_t *with, const units_t *without, bool faster, uint64_t *random)
@@ -279,19 +298,6 @@ static void judge_control(const units_t *with, const units_t *without, ompp_what
     c->disturbed = c->interval == OMPP_INTERVAL_KNOWN && (c->low > 0 || c->high < 0) && fabs(c->inflation) > DISTURBED;
 }
 
-/* Work of a unit, all threads; 0 = not known. */
-static double work_of_unit(const ompp_whatif_clock_t *clock)
-{
-    double work = 0, visits = 0;
-
-    for (uint32_t i = 0; i < clock->nblocks; i++) {
-        if (!clock->blocks[i].visits) continue;
-        work += (double)clock->blocks[i].work_ns;
-        visits += clock->blocks[i].visits;
-    }
-    return visits > 0 ? work / visits : 0;
-}
-
 /*
  * What an experiment would have taken without its delays, by its units, or where these are not known by its work: no less than in the
  * program with the faster region, no more than it did.
@@ -327,11 +333,12 @@ bool ompp_whatif_by_control(const ompp_whatif_clock_t *clock, const ompp_whatif_
     add_units(&with, clock);
     add_units(&without, control);
     if (!compare_units(&with, &without, true, &e) || says_nothing(e.low, e.high, e.longer)) return false;
-    const double part = part_in_units(&with, &without, density);
+    const double part = part_in_units(clock, &without, density);
     gain->gain = fmin(-e.longer * part, 1);
     gain->low = fmin(-e.high * part, 1);
     gain->high = fmin(-e.low * part, 1);
     gain->interval = OMPP_INTERVAL_KNOWN;
+    gain->correction = part;
     gain->by_control = true;
     return true;
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define TOO_SHORT_NS 10000000u /* a shorter run that tells nothing was too short, whatever else it lacks */
 #define ENOUGH_VISITS 5        /* of a named point, as src/causal wants it */
@@ -64,20 +65,39 @@ static uint32_t number_of(const char *wanted)
     return strspn(digits, "0123456789") == strlen(digits) ? (uint32_t)strtoul(digits, NULL, 10) : 0;
 }
 
-/* file:line. \return line; 0 = it is none. */
+/* file:line, or as reports print it: file (line-line). \return line; 0 = it is none. */
 static uint32_t line_of(const char *wanted)
 {
     const char *colon = strrchr(wanted, ':');
 
-    return colon && isdigit((unsigned char)colon[1]) ? (uint32_t)strtoul(colon + 1, NULL, 10) : 0;
+    if (colon && isdigit((unsigned char)colon[1])) return (uint32_t)strtoul(colon + 1, NULL, 10);
+    for (const char *c = strchr(ompp_path_last(wanted), '('); c; c = strchr(c + 1, '('))
+        if (isdigit((unsigned char)c[1])) return (uint32_t)strtoul(c + 1, NULL, 10);
+    return 0;
 }
 
 static bool is_in_file(const ompp_profile_t *p, const ompp_region_t *r, const char *wanted)
 {
-    const char *file = ompp_path_last(ompp_profile_text(p, r->file)), *place = ompp_path_last(wanted);
+    const char *file = ompp_path_last(ompp_profile_text(p, r->file)), *place = ompp_path_last(wanted), *at = strstr(place, file);
     const size_t length = strlen(file);
 
-    return length > 0 && strncmp(file, place, length) == 0 && place[length] == ':';
+    return length > 0 && at && (at == place || at[-1] == ' ') && (at[length] == ':' || at[length] == ' ');
+}
+
+/* As reports print names: ('name'). \return whether the text has it. */
+static bool has_label(const char *wanted, const char *name)
+{
+    const char *at = strstr(wanted, "('");
+
+    return at && *name && strncmp(at + 2, name, strlen(name)) == 0 && at[2 + strlen(name)] == '\'';
+}
+
+/* What is in no region, in whatever brackets and letters. */
+static bool is_outside(const char *wanted)
+{
+    const char *word = wanted + strspn(wanted, "( ");
+
+    return strncasecmp(word, "outside", 7) == 0 && (!word[7] || strchr(" )", word[7]));
 }
 
 /* Where its code is: what a program knows of itself when lines and functions are found later. \return false = it is known by its lines. */
@@ -112,10 +132,25 @@ static bool is_there(const ompp_profile_t *p, const char *wanted)
     return strcmp(wanted, OMPP_WHATIF_OUTSIDE) == 0;
 }
 
-/* Something to make experiments with. */
-static bool can_be_meant(const ompp_region_t *r)
+/* As far as clocks have seen it. */
+static bool has_work(const ompp_profile_t *p, uint32_t region)
 {
-    return r->number != OMPP_NONE && r->construct != OMPP_CONSTRUCT_LOCK;
+    for (size_t i = 0; i < p->whatif.nregions; i++)
+        if (p->whatif.regions[i].region == region && p->whatif.regions[i].point == OMPP_NONE) return p->whatif.regions[i].total_ns > 0;
+    return false;
+}
+
+static bool any_work(const ompp_profile_t *p)
+{
+    for (size_t i = 0; i < p->whatif.nregions; i++)
+        if (p->whatif.regions[i].total_ns) return true;
+    return false;
+}
+
+/* Something to make experiments with. */
+static bool can_be_meant(const ompp_profile_t *p, const ompp_region_t *r)
+{
+    return r->number != OMPP_NONE && r->construct != OMPP_CONSTRUCT_LOCK && (has_work(p, (uint32_t)(r - p->regions)) || !any_work(p));
 }
 
 /* How the user has to name it. A call of MPI has the name of others, too. */
@@ -139,7 +174,7 @@ static const ompp_region_t *region_at(const ompp_profile_t *p, const char *wante
 
     for (size_t i = 0; i < p->nregions && line; i++) {
         const ompp_region_t *r = &p->regions[i];
-        if (!can_be_meant(r) || !is_in_file(p, r, wanted) || !r->begin) continue;
+        if (!can_be_meant(p, r) || !is_in_file(p, r, wanted) || !r->begin) continue;
         const uint32_t end = r->end > r->begin ? r->end : r->begin;
         const bool around = r->begin <= line && line <= end;
         const uint32_t far = around ? end - r->begin : UINT32_MAX / 2 + (line < r->begin ? r->begin - line : line - end);
@@ -157,25 +192,55 @@ static const ompp_region_t *region_like(const ompp_profile_t *p, const char *wan
     ompp_nearest_begin(&nearest, wanted);
     for (size_t i = 0; i < p->nregions; i++) {
         const char *name = ompp_profile_text(p, p->regions[i].name), *function = ompp_profile_text(p, p->regions[i].function);
-        if (!can_be_meant(&p->regions[i])) continue;
+        if (!can_be_meant(p, &p->regions[i])) continue;
         if (*name) ompp_nearest_offer(&nearest, name, &p->regions[i]);
         if (*function) ompp_nearest_offer(&nearest, function, &p->regions[i]);
     }
     return nearest.n ? nearest.best[0].item : NULL;
 }
 
-uint32_t ompp_whatif_meant(const ompp_profile_t *p, char *text, size_t size)
+/* By its number, or its name, behind its place if that is given, as reports print them. */
+static const ompp_region_t *region_as_printed(const ompp_profile_t *p, const char *wanted)
+{
+    const uint32_t number = number_of(wanted), line = line_of(wanted);
+
+    for (size_t i = 0; i < p->nregions; i++) {
+        const ompp_region_t *r = &p->regions[i];
+        const bool here = !line || (r->begin == line && is_in_file(p, r, wanted));
+        const bool meant = (number && r->number == number) || (here && has_label(wanted, ompp_profile_text(p, r->name)));
+        if (meant && can_be_meant(p, r)) return r;
+    }
+    return NULL;
+}
+
+/* As a shell takes it. */
+static void quote(char *text, size_t size)
+{
+    char bare[600];
+
+    if (!strpbrk(text, " ()<>&;|*?$~#'\"")) return;
+    snprintf(bare, sizeof bare, "%s", text);
+    snprintf(text, size, "'%s'", bare);
+}
+
+bool ompp_whatif_meant(const ompp_profile_t *p, char *text, size_t size, uint32_t *region)
 {
     const char *wanted = ompp_whatif_chosen(p);
-    const uint32_t number = wanted ? number_of(wanted) : 0;
-    const ompp_region_t *r = NULL;
 
-    if (!wanted) return OMPP_NONE;
-    for (size_t i = 0; i < p->nregions && number && !r; i++)
-        if (p->regions[i].number == number && can_be_meant(&p->regions[i])) r = &p->regions[i];
+    *region = OMPP_NONE;
+    if (!wanted) return false;
+    const ompp_region_t *r = region_as_printed(p, wanted);
     if (!r) r = region_at(p, wanted, line_of(wanted));
+    if (!r && is_outside(wanted)) {
+        snprintf(text, size, "%s", OMPP_WHATIF_OUTSIDE);
+        quote(text, size);
+        return true;
+    }
     if (!r) r = region_like(p, wanted);
-    return r && name_it(p, r, text, size) ? (uint32_t)(r - p->regions) : OMPP_NONE;
+    if (!r || !name_it(p, r, text, size)) return false;
+    quote(text, size);
+    *region = (uint32_t)(r - p->regions);
+    return true;
 }
 
 /* ---- Results, or none --------------------------------------------------------------------------------------------------- */
@@ -221,14 +286,16 @@ const char *ompp_whatif_why(const ompp_profile_t *p)
 const char *ompp_whatif_no_interval(const ompp_profile_t *p, const ompp_whatif_result_t *results, size_t n)
 {
     const ompp_whatif_t *w = &p->whatif;
-    bool points = false, wide = false;
+    bool points = false, wide = false, apart = false;
 
     if (!ompp_whatif_any(p) || w->why) return NULL;
     for (size_t i = 0; i < n; i++)
         for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
             if (results[i].gains[k].interval == OMPP_INTERVAL_KNOWN) return NULL;
             wide = wide || results[i].gains[k].interval == OMPP_INTERVAL_WIDE;
+            apart = apart || results[i].gains[k].interval == OMPP_INTERVAL_APART;
         }
+    if (apart) return "ranks end experiments at different moments, where a unit of work more or less is too much";
     if (wide) return "parts of the run differ too much, or are too few";
     for (size_t i = 0; i < w->npoints; i++) points = points || w->points[i].kind == OMPP_WHATIF_THROUGHPUT;
     if (points && p->whatif.rested_ns > p->whatif.time_ns / 2)
@@ -248,14 +315,17 @@ void ompp_whatif_notice(const ompp_profile_t *p, char *text, size_t size)
 {
     const char *why = ompp_whatif_why(p), *chosen = ompp_whatif_chosen(p), *mode = NULL;
     char meant[600];
+    uint32_t region;
     size_t next = 0;
 
     text[0] = '\0';
     if (p->whatif.mode == OMPP_WHATIF_OFF || !why) {
         const char *unused = ompp_whatif_unused(p, &next, &mode);
         if (unused) snprintf(text, size, "%s is not used: it is for OMPP_CAUSAL=%s", unused, mode);
-    } else if (chosen && strstr(why, "OMPP_CAUSAL_REGION") && ompp_whatif_meant(p, meant, sizeof meant) != OMPP_NONE) {
+    } else if (chosen && strstr(why, "OMPP_CAUSAL_REGION") && ompp_whatif_meant(p, meant, sizeof meant, &region)) {
         snprintf(text, size, "no what-if result: %s (%.200s); nearest: OMPP_CAUSAL_REGION=%s", why, chosen, meant);
+    } else if (chosen && strstr(why, "OMPP_CAUSAL_REGION")) {
+        snprintf(text, size, "no what-if result: %s (%.200s); it takes %s", why, chosen, OMPP_WHATIF_REGION_FORMS);
     } else {
         snprintf(text, size, "no what-if result: %s%s%.200s", why, chosen ? "; OMPP_CAUSAL_REGION is " : "", chosen ? chosen : "");
     }

@@ -123,12 +123,12 @@ static void count_seen(ompp_causal_thread_t *self, ompp_time_t t)
 
     ompp_clocks_count(&self->clocks, t);
     const ompp_time_t until = ompp_causal_worked(self), passed = until > self->seen_until ? until - self->seen_until : 0;
-    self->seen_until = until;
     if (!passed) return;
     self->look++;
-    if (!ompp_meter_region(node) && self->regions) count_seen_in(self, 0, passed);
+    if (!ompp_meter_region(node) && ompp_causal_is_outside(self)) count_seen_in(self, 0, passed);
     for (unsigned depth = 0; ompp_meter_region(node) && depth <= OMPP_CAUSAL_DEEPEST; depth++, node = ompp_meter_parent(node))
         count_seen_in(self, ompp_meter_region(node), passed);
+    self->seen_until = until; /* last: who looks meanwhile (ompp_causal_done) has it twice rather than never */
 }
 
 void ompp_causal_was_made(ompp_causal_thread_t *self)

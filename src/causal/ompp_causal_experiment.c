@@ -161,6 +161,11 @@ static ompp_causal_experiment_t next_one(ompp_time_t t, bool apart)
     return next;
 }
 
+static uint64_t since(uint64_t now, uint64_t before)
+{
+    return now > before ? now - before : 0;
+}
+
 /*
  * The present experiment is over: so much was saved and paid between what was noted at its begin, or when it was warm, and t. One that
  * begins where ranks meet and ends apart, or the other way round, is better than nothing.
@@ -181,18 +186,24 @@ static void finish(const ompp_causal_thread_t *self, bool warm, uint64_t visits,
                                  .saved_ns = (int64_t)whole_ns(saved - (warm ? self->warm.saved : run.saved)),
                                  .paid_ns = whole_ns(paid - (warm ? self->warm.paid : run.baseline))};
 
-    seen.work = seen.work > before.work ? seen.work - before.work : 0;
+    seen.work = since(seen.work, before.work);
     if (seen.visits >= before.visits) seen.visits -= before.visits; /* less: it was begun anew */
     block.work_ns = seen.work;
-    if (ompp_causal_node_is_there()) {
-        ompp_causal_node_did(ompp_causal_experiment.number, &seen);
-        return;
-    }
     if ((run.apart || apart) && ompp_causal_experiment.percent) ompp_causal_watch(OMPP_WHATIF_BIT_APART, 1u << ompp_causal_experiment.slot);
     if (ompp_causal_experiment.settles || (run.apart != apart && ompp_causal_result_has(&ompp_causal_experiment))) return;
     if (atomic_load(&run.spoilt) || block.paid_ns >= block.time_ns || block.saved_ns > (int64_t)block.time_ns) return;
     if (warm) ompp_causal_step_add(ompp_causal_experiment.known, &self->warm.flows, visits, t);
     ompp_causal_result_add(&ompp_causal_experiment, &block, &seen);
+}
+
+/* Ranks of a node take part in it by what each has done, also one that has met nobody. */
+static void tell_node(ompp_time_t t)
+{
+    ompp_causal_seen_t seen = ompp_causal_result_seen(&ompp_causal_experiment, t);
+
+    seen.work = since(seen.work, run.seen.work);
+    if (seen.visits >= run.seen.visits) seen.visits -= run.seen.visits; /* less: it was begun anew */
+    ompp_causal_node_did(ompp_causal_experiment.number, &seen);
 }
 
 /* No other thread is on its way: all are done, or wait at a barrier. */
@@ -317,7 +328,8 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool toget
     }
     ompp_clocks_count(&self->clocks, t);
     count_paid(self);
-    if (is_in_it(self) && has_met_others()) finish(self, warm && self->warm.passes > WARM, visits, t, apart);
+    if (ompp_causal_node_is_there()) tell_node(t);
+    else if (is_in_it(self) && has_met_others()) finish(self, warm && self->warm.passes > WARM, visits, t, apart);
     forget_alone(self);
     const ompp_causal_experiment_t next = next_one(t, apart);
     ompp_causal_node_announce(&next, apart);
@@ -345,7 +357,8 @@ void ompp_causal_follow(ompp_causal_thread_t *self, ompp_time_t t)
     if (next.slot >= 0) next.known = ompp_causal_known((unsigned)next.slot);
     ompp_clocks_count(&self->clocks, t);
     count_paid(self);
-    if (is_in_it(self)) finish(self, false, visits > run.visits ? visits : run.visits, t, apart);
+    if (ompp_causal_node_is_there()) tell_node(t);
+    else if (is_in_it(self)) finish(self, false, visits > run.visits ? visits : run.visits, t, apart);
     begin(self, next, visits, t, apart);
     ompp_causal_unlock(&run.lock);
     ompp_causal_settle(self);

@@ -175,8 +175,8 @@ void ompp_causal_node_did(uint64_t number, const ompp_causal_seen_t *seen)
     node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
     cut_t *cut = n ? cut_of(n, number) : NULL;
 
-    own.did[number % CUTS].number = number;
     own.did[number % CUTS].seen = *seen;
+    own.did[number % CUTS].number = number;
     if (cut && atomic_load(&cut->number) == number) atomic_fetch_add(&cut->work, seen->work);
 }
 

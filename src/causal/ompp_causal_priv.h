@@ -471,6 +471,12 @@ bool ompp_causal_any_reordered(void);
 
 /* ---- Experiments (ompp_causal_experiment.c) --------------------------------------------------------------------------- */
 
+/** With delays, where others look at what a thread does: at the root it is at work outside, as an idle one of OpenMP's is not. */
+static inline bool ompp_causal_is_outside(const ompp_causal_thread_t *thread)
+{
+    return thread->main || thread->made;
+}
+
 /** What is being tried. */
 typedef struct {
     uint64_t number;  /* the same on all ranks */
@@ -517,6 +523,8 @@ void ompp_causal_average_begin(uint64_t visits);
 
 /** \return with delays: ns of work of all threads in the known region, with what they are doing at t. */
 ompp_time_t ompp_causal_done(unsigned known, ompp_time_t t);
+/** \return the same of all known regions with this key (the same lines in two modules). */
+ompp_time_t ompp_causal_done_by_key(uint64_t key, ompp_time_t t);
 
 /** \return whether threads have done as much for a unit of work since then as on average. */
 bool ompp_causal_in_step(const ompp_steady_t *from, uint64_t visits, ompp_time_t t);
@@ -638,7 +646,7 @@ void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool res
 /** \return ns that a known region has been followed in turns that are over. */
 ompp_time_t ompp_causal_result_followed(unsigned known);
 
-/** \brief Until t: work of the whole run in the region of an experiment, visits since offsets began. */
+/** \brief Until t: work of the whole run in the region of an experiment, as far as it has a slot here, visits since offsets began. */
 ompp_causal_seen_t ompp_causal_result_seen(const ompp_causal_experiment_t *experiment, ompp_time_t t);
 
 /**

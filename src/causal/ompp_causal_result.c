@@ -442,7 +442,7 @@ ompp_causal_seen_t ompp_causal_result_seen(const ompp_causal_experiment_t *exper
     ompp_causal_seen_t seen;
 
     sum_threads(0, &seen, 0);
-    seen.work = experiment->known >= 0 ? ompp_causal_done((unsigned)experiment->known, t) : 0;
+    seen.work = experiment->slot >= 0 ? ompp_causal_done_by_key(ompp_causal_key((unsigned)experiment->slot), t) : 0;
     return seen;
 }
 

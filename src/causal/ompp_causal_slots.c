@@ -261,9 +261,8 @@ uint16_t ompp_causal_mask(ompp_causal_thread_t *self, ompp_off_t node)
         memset(self->nodes, 0, sizeof self->nodes);
         self->nodes_set = set;
     }
-    /* At the root alone: what is below it is inside of something. With delays others look at what a thread does, and an idle one of
-     * an OpenMP library does nothing there. */
-    if (!ompp_meter_region(node)) return (uint16_t)(!ompp_causal.rule.delays || self->main || self->made ? bit_of(0) : 0);
+    /* At the root alone: what is below it is inside of something. */
+    if (!ompp_meter_region(node)) return (uint16_t)(!ompp_causal.rule.delays || ompp_causal_is_outside(self) ? bit_of(0) : 0);
     return (uint16_t)mask_of(self, node, 0);
 }
 

@@ -49,14 +49,33 @@ static ompp_time_t seen_in(unsigned known)
     return sum;
 }
 
+/* By its place in the call tree: slots may be about to change hands. */
+static bool is_in(const ompp_causal_thread_t *p, ompp_region_ref_t region)
+{
+    ompp_off_t node = p->node;
+
+    if (!region) return !ompp_meter_region(node) && ompp_causal_is_outside(p);
+    for (unsigned depth = 0; ompp_meter_region(node) && depth <= OMPP_CAUSAL_DEEPEST; depth++, node = ompp_meter_parent(node))
+        if (ompp_meter_region(node) == region) return true;
+    return false;
+}
+
 ompp_time_t ompp_causal_done(unsigned known, ompp_time_t t)
 {
-    const uint64_t key = ompp_causal_known_key(known);
-    const int slot = key ? ompp_causal_slot_with(key) : -1;
+    const ompp_region_ref_t region = ompp_causal_known_region(known);
     ompp_time_t sum = seen_in(known);
 
-    for (const ompp_causal_thread_t *p = slot < 0 ? NULL : atomic_load(&ompp_causal.threads); p; p = p->next)
-        if (p->regions >> slot & 1) sum += present_of(p, t);
+    for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next)
+        if (is_in(p, region)) sum += present_of(p, t);
+    return sum;
+}
+
+ompp_time_t ompp_causal_done_by_key(uint64_t key, ompp_time_t t)
+{
+    ompp_time_t sum = 0;
+
+    for (unsigned i = 0; i < ompp_causal_nknown() && key; i++)
+        if (ompp_causal_known_key(i) == key) sum += ompp_causal_done(i, t);
     return sum;
 }
 

@@ -196,9 +196,9 @@ static void copy_whatif_region(ompp_collecting_t *c, const ompp_a_whatif_region_
     if (w->point && result.point == OMPP_NONE) return;
     result.region = r && r->index < c->nregions ? c->region_of[r->index] : OMPP_NONE;
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) fit_blocks(&result.clocks[k]);
-    const double known = (double)result.followed_ns;
+    const double all = (double)c->profile->whatif.time_ns, known = experiments ? all - (double)missing : (double)result.followed_ns;
     result.total_ns = (uint64_t)((double)result.total_ns * stretched(&c->profile->whatif, missing));
-    if (!w->point && !experiments && known < OMPP_WHATIF_NEARLY_ALL * (known + (double)missing)) result.flags |= OMPP_WHATIF_F_PARTLY;
+    if (!w->point && known < OMPP_WHATIF_NEARLY_ALL * (known + (double)missing)) result.flags |= OMPP_WHATIF_F_PARTLY;
     if (result.region != OMPP_NONE || !w->region) ompp_profile_add_whatif_region(c->profile, &result);
 }
 

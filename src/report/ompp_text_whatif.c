@@ -237,6 +237,8 @@ static void print_table(ompp_text_t *t, const ompp_whatif_result_t *results, siz
     snprintf(wide, sizeof wide, "%s differ by more than the gain, and by more than 30 points; %s", parts, how_to_see_more(t));
     print_not_determined(t, results, n, OMPP_INTERVAL_FEW, few);
     print_not_determined(t, results, n, OMPP_INTERVAL_WIDE, wide);
+    print_not_determined(t, results, n, OMPP_INTERVAL_APART,
+                         "ranks end experiments at different moments, where a unit of work more or less is too much (flag apart)");
     putc('\n', t->out);
 }
 
@@ -484,7 +486,8 @@ static void print_meanings(ompp_text_t *t, const ompp_whatif_result_t *results, 
 
     for (size_t i = 0; i < n; i++) {
         flags |= results[i].flags;
-        corrected = corrected || fabs(results[i].correction - 1) > 0.01;
+        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
+            corrected = corrected || (results[i].gains[k].permille && fabs(results[i].gains[k].correction - 1) > 0.01);
     }
     if (flags) fputs("Flags: why a gain may be off.\n", t->out);
     for (unsigned i = 0; i < OMPP_WHATIF_FLAG_NUM; i++)
@@ -499,14 +502,15 @@ static void print_why(ompp_text_t *t, const char *why)
     const char *chosen = strstr(why, "OMPP_CAUSAL_REGION") ? ompp_whatif_chosen(t->profile) : NULL;
     char *region = chosen ? ompp_text_printable(chosen, false) : NULL;
     char write[600];
+    uint32_t meant;
 
     fprintf(t->out, "No result: %s.\n", why);
     if (region) {
-        const uint32_t meant = ompp_whatif_meant(t->profile, write, sizeof write);
-        char *subject = meant != OMPP_NONE ? ompp_text_subject(t, meant) : NULL;
+        const bool near = ompp_whatif_meant(t->profile, write, sizeof write, &meant);
+        char *subject = near && meant != OMPP_NONE ? ompp_text_subject(t, meant) : NULL;
         fprintf(t->out, "OMPP_CAUSAL_REGION was %s. ", region);
-        if (subject) fprintf(t->out, "Nearest: %s for %s.\n", write, subject);
-        else fputs("It takes the name of a user region, file:line of a begin as OPARI2 knows it, or module+0xaddress (XML).\n", t->out);
+        if (near) fprintf(t->out, "Nearest: %s%s%s.\n", write, subject ? " for " : "", subject ? subject : "");
+        else fputs("It takes " OMPP_WHATIF_REGION_FORMS ".\n", t->out);
         free(subject);
     }
     putc('\n', t->out);

@@ -204,7 +204,7 @@ RECORD(result, "result", FIELD("region", INDEX, MAY, ompp_xml_result_t, region),
 RECORD(gain, "gain", FIELD("permille", U32, MUST, ompp_xml_gain_t, permille), FIELD("gain", REAL, MUST, ompp_xml_gain_t, gain),
        FIELD("interval", BOOL, MUST, ompp_xml_gain_t, interval), FIELD("wide", BOOL, MAY, ompp_xml_gain_t, wide),
        FIELD("by-control", BOOL, MAY, ompp_xml_gain_t, by_control), FIELD("low", REAL, MAY, ompp_xml_gain_t, low),
-       FIELD("high", REAL, MAY, ompp_xml_gain_t, high));
+       FIELD("high", REAL, MAY, ompp_xml_gain_t, high), FIELD("correction", REAL, MAY, ompp_xml_gain_t, correction));
 
 /* ---- Text ----------------------------------------------------------------------------------------------------------- */
 

@@ -69,7 +69,7 @@ typedef struct {
     uint32_t permille;
     bool interval, wide; /* wide: that is why there is none */
     bool by_control;
-    double gain, low, high;
+    double gain, low, high, correction;
 } ompp_xml_gain_t;
 
 typedef struct {

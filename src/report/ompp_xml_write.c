@@ -316,8 +316,8 @@ static void put_result(xml_out_t *x, const ompp_whatif_result_t *r)
     open_record(x, &ompp_xml_result, &result);
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
         const ompp_gain_t *g = &r->gains[k];
-        ompp_xml_gain_t gain = {g->permille, g->interval == OMPP_INTERVAL_KNOWN, g->interval == OMPP_INTERVAL_WIDE,
-                                g->by_control, g->gain, g->low, g->high};
+        ompp_xml_gain_t gain = {g->permille, g->interval == OMPP_INTERVAL_KNOWN, g->interval > OMPP_INTERVAL_FEW,
+                                g->by_control, g->gain, g->low, g->high, g->correction};
         if (g->permille) put_record(x, &ompp_xml_gain, &gain);
     }
     close_element(x);

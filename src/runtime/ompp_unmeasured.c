@@ -75,16 +75,26 @@ static void say_of_shell(void)
                      ompp_path_last(ompp_program_path()));
 }
 
+/* A program that is built with us, and what it would gain was asked for. */
+static bool is_asked(void)
+{
+    const char *preloaded = ompp_env_foreign("LD_PRELOAD");
+
+    if (preloaded && strstr(preloaded, "libompp")) return false;
+    ompp_env_read();
+    return strcmp(ompp_env.causal, "off") != 0;
+}
+
 /*
- * A program with an OpenMP library that told nothing, or that was launched: somebody expects a report. Others (a shell, preloaded)
- * end in silence.
+ * A program with an OpenMP library that told nothing, or that was launched, or with OMPP_CAUSAL: somebody expects a report. Others (a
+ * shell, preloaded) end in silence.
  */
 void ompp_unmeasured_say(void)
 {
     const char *openmp = ompp_openmp_loaded();
     ompp_loaded_t loaded;
 
-    if (getpid() != process || (!openmp && !ompp_is_launched())) return; /* a child is somebody else */
+    if (getpid() != process || (!openmp && !ompp_is_launched() && !is_asked())) return; /* a child is somebody else */
     ompp_env_read();
     if (ompp_is_launched() && ompp_known_shell(ompp_program_path())) {
         if (!children) say_of_shell();

@@ -93,31 +93,39 @@ class Whatif:
                 self.gains[region, number(g, "permille")] = Gain(float(g.get("gain")), float(g.get("low", 0)) if known else None,
                                                                  float(g.get("high", 0)) if known else None, g.get("by-control") == "true")
 
+    def controls(self):
+        return [b for b in self.control.blocks if b[3]] if self.control else []
+
+    def excess(self, region, clock, controls):
+        """What delays took in experiments with a region, beyond what is known of them: by units of work without them."""
+        if "baseline" not in self.seen[region] or len(controls) < 4:
+            return 0
+        counted, excess = [b for b in clock.blocks if b[3]], 0
+        work = sum(b[4] for b in counted) / sum(b[3] for b in counted) if counted else 0
+        for time, saved, paid, visits, did in clock.blocks:
+            units = visits or (did / work if work else 0)
+            excess += time - paid - min(max(units * unit(controls), time - saved), time)
+        return excess
+
     def alone(self):
-        """Time of the run without delays; where those of a region are not known, as many units of work as there were without them."""
-        controls = [b for b in self.control.blocks if b[3]] if self.control else []
-        excess = 0
-        for (region, _), clock in self.clocks.items() if len(controls) >= 4 else ():
-            counted = [b for b in clock.blocks if b[3]]
-            work = sum(b[4] for b in counted) / sum(b[3] for b in counted) if counted else 0
-            for time, saved, paid, visits, did in clock.blocks if "baseline" in self.seen[region] else ():
-                units = visits or (did / work if work else 0)
-                excess += time - paid - min(max(units * unit(controls), time - saved), time)
-        return max(self.time - self.paid - excess, 0)
+        """Time of the run without delays."""
+        controls = self.controls()
+        return max(self.time - self.paid - sum(self.excess(region, clock, controls) for (region, _), clock in self.clocks.items()), 0)
 
     def correction(self, region, clock):
         """COZ's equation 8: work in the region for each ns of the run, and of the experiments with this speed-up; where that is known."""
-        run, alone = self.alone(), clock.time - clock.paid
+        run, alone = self.alone(), clock.time - clock.paid - self.excess(region, clock, self.controls())
         if not self.total[region] or not clock.work or alone <= 0 or run <= 0:
             return self.results[region].correction
         return 1 if alone >= 0.99 * run else self.total[region] / run / (clock.work / alone)
 
     def part_in_units(self, region, clock):
-        """Of the run, by the work in units; all, where that is not known."""
-        counted = [b for b in clock.blocks if b[3]]
+        """Of the run, by the work in units; all, where that is not known. Blocks may be those of one rank of all."""
+        counted, told = [b for b in clock.blocks if b[3]], sum(b[4] for b in clock.blocks)
         work, visits = (sum(b[i] for b in counted) for i in (4, 3))
-        density, base = self.total[region] / self.alone(), unit(self.control.blocks)
-        return min(density * unit(self.control.blocks) * visits / work, 1) if work and density else 1
+        if not (work and clock.work and self.total[region]):
+            return 1
+        return min(self.total[region] / self.alone() * unit(self.controls()) / (work / visits * clock.work / told), 1)
 
     def defects(self):
         """Gains follow from the clocks; parts are not larger than the whole."""

@@ -128,6 +128,11 @@ static void ends_apart(void **state)
     ompp_whatif_ends_apart(&clock, &gain);
     assert_true(fabs(before.low - gain.low - 0.2) < 1e-9 && fabs(gain.high - before.high - 0.2) < 1e-9);
     gain = before;
+    for (int i = 0; i < 8; i++) clock.blocks[i].visits = 1; /* one more or less is all of it */
+    ompp_whatif_ends_apart(&clock, &gain);
+    assert_int_equal(gain.interval, OMPP_INTERVAL_APART);
+    gain = before;
+    for (int i = 0; i < 8; i++) clock.blocks[i].visits = 5;
     clock.observations = 16; /* each block is of two */
     ompp_whatif_ends_apart(&clock, &gain);
     assert_true(fabs(before.low - gain.low - 0.4) < 1e-9 && fabs(gain.high - before.high - 0.4) < 1e-9);
@@ -164,10 +169,13 @@ static void one_without_the_region(void **state)
     clock.saved_ns -= 5 * MS;
     assert_int_equal(interval_of(&clock).interval, OMPP_INTERVAL_WIDE);
     for (int i = 0; i < 20; i++) clock.blocks[i].work_ns = i == 7 ? 0 : 20 * MS;
+    clock.work_ns = 19 * 20 * (uint64_t)MS;
     const ompp_gain_t gain = interval_of(&clock);
     assert_true(fabs(gain.gain - 95.0 / 390) < 1e-9);
     assert_int_equal(gain.interval, OMPP_INTERVAL_KNOWN);
     assert_true(gain.high - gain.low < 1e-9);
+    clock.work_ns *= 4; /* the blocks are of one rank of four */
+    assert_int_equal(interval_of(&clock).interval, OMPP_INTERVAL_WIDE);
 }
 
 /* Units of work are half of the run, by the region's work in them: they are a quarter faster, so that the run is by an eighth. */
@@ -183,7 +191,13 @@ static void units_are_a_part(void **state)
     assert_true(gain.by_control && fabs(gain.gain - 0.25) < 1e-9);
     for (int i = 0; i < 8; i++) faster.blocks[i].work_ns = 12 * MS; /* in 10 ms */
     assert_true(ompp_whatif_by_control(&faster, &control, 0.6, &gain));
-    assert_true(fabs(gain.gain - 0.125) < 1e-9 && gain.low <= gain.gain && gain.high >= gain.gain);
+    assert_true(fabs(gain.gain - 0.25) < 1e-9); /* whose work it is is not known */
+    faster.work_ns = 8 * 12 * MS;
+    assert_true(ompp_whatif_by_control(&faster, &control, 0.6, &gain));
+    assert_true(fabs(gain.gain - 0.125) < 1e-9 && fabs(gain.correction - 0.5) < 1e-9);
+    faster.work_ns *= 2; /* the blocks are of one rank of two */
+    assert_true(ompp_whatif_by_control(&faster, &control, 1.2, &gain));
+    assert_true(fabs(gain.gain - 0.125) < 1e-9);
 }
 
 static ompp_whatif_control_t control_of(double longer, uint32_t n)

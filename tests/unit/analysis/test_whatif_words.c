@@ -166,6 +166,8 @@ static const struct {
 } names[] = {
     {"R00001", "solve"},        {"R2", "main.c:12"},     {"main.c:11", "solve"},   {"main.c:13", "main.c:12"},
     {"src/main.c:14", "main.c:12"}, {"main.c:25", "solve"}, {"sovle", "solve"},       {"Solve", "solve"},
+    {"main.c (10-20) ('solve')", "solve"}, {"main.c (12-14)", "main.c:12"}, {"Outside", "'(outside regions)'"},
+    {"PARALLEL LOOP main.c (12-14)", "main.c:12"}, {"main.c (12) ('solve')", "main.c:12"},
     {"R00007", NULL},           {"other.c:12", NULL},    {"quite_another", NULL},
 };
 
@@ -178,9 +180,10 @@ static void meant(void **state)
         ompp_profile_t *p = new_run(OMPP_WHATIF_DELAY);
         add(p, 0, (const seen_t[OMPP_WHATIF_SPEEDUPS]){{.n = 0}});
         ompp_profile_add_setting(p, "OMPP_CAUSAL_REGION", names[i].wanted);
-        const uint32_t region = ompp_whatif_meant(p, text, sizeof text);
-        print_message("%s: %s\n", names[i].wanted, region == OMPP_NONE ? "none" : text);
-        assert_true((region == OMPP_NONE) == !names[i].meant);
+        uint32_t region;
+        const bool near = ompp_whatif_meant(p, text, sizeof text, &region);
+        print_message("%s: %s\n", names[i].wanted, near ? text : "none");
+        assert_true(near == (names[i].meant != NULL));
         if (names[i].meant) assert_string_equal(text, names[i].meant);
         ompp_whatif_notice(p, line, sizeof line);
         assert_non_null(strstr(line, names[i].wanted));
@@ -189,10 +192,30 @@ static void meant(void **state)
     }
 }
 
+/* The letters are nearer to one in which nothing was done. */
+static void meant_to_work(void **state)
+{
+    ompp_profile_t *p = new_run(OMPP_WHATIF_DELAY);
+    const ompp_whatif_region_t unit = {.region = 1}, idle = {.region = 0, .point = OMPP_NONE};
+    const ompp_whatif_region_t loop = {.region = 1, .point = OMPP_NONE, .total_ns = MS};
+    uint32_t region;
+    char text[100];
+
+    (void)state;
+    ompp_profile_add_whatif_region(p, &unit); /* of a latency point */
+    ompp_profile_add_whatif_region(p, &idle);
+    ompp_profile_add_whatif_region(p, &loop);
+    ompp_profile_add_setting(p, "OMPP_CAUSAL_REGION", "main.c:19");
+    assert_true(ompp_whatif_meant(p, text, sizeof text, &region));
+    assert_int_equal(region, 1);
+    ompp_profile_free(p);
+}
+
 /* Addresses are what a program knows of itself when its lines are found later. */
 static void by_address(void **state)
 {
     ompp_profile_t *p = new_run(OMPP_WHATIF_DELAY);
+    uint32_t region;
     char text[100];
 
     (void)state;
@@ -200,7 +223,8 @@ static void by_address(void **state)
     p->regions[1].module = 0;
     p->regions[1].addr = 0x1234;
     ompp_profile_add_setting(p, "OMPP_CAUSAL_REGION", "main.c:13");
-    assert_int_equal(ompp_whatif_meant(p, text, sizeof text), 1);
+    assert_true(ompp_whatif_meant(p, text, sizeof text, &region));
+    assert_int_equal(region, 1);
     assert_string_equal(text, "app+0x1234");
     ompp_profile_free(p);
 }
@@ -250,7 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chance), cmocka_unit_test(known),      cmocka_unit_test(virtual_clocks), cmocka_unit_test(order),
         cmocka_unit_test(each_by_its_work),
-        cmocka_unit_test(meant),  cmocka_unit_test(by_address), cmocka_unit_test(unused),
+        cmocka_unit_test(meant),  cmocka_unit_test(by_address), cmocka_unit_test(meant_to_work), cmocka_unit_test(unused),
         cmocka_unit_test(too_short),
     };
 
