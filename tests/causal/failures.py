@@ -195,7 +195,7 @@ def killed(verdict, scratch):
 # What is set: what stderr says of it, and the report.
 SAID = [
     ({"OMPP_CAUSAL": "delay", "OMPP_CAUSAL_REGION": "A"}, "nearest: OMPP_CAUSAL_REGION=a", "OMPP_CAUSAL_REGION was A. Nearest: a for "),
-    ({"OMPP_CAUSAL": "delay", "OMPP_CAUSAL_REGION": "nowhere.c:7"}, "OMPP_CAUSAL_REGION is nowhere.c:7", "It takes the name of a user region"),
+    ({"OMPP_CAUSAL": "delay", "OMPP_CAUSAL_REGION": "nowhere.c:7"}, "(nowhere.c:7); it takes the name of a user region", "It takes the name of a user region"),
     ({"OMPP_CAUSAL": "virtual", "OMPP_CAUSAL_REGION": "a"}, "OMPP_CAUSAL_REGION is not used: it is for OMPP_CAUSAL=delay",
      "Caution        : OMPP_CAUSAL_REGION is not used"),
     ({"OMPP_CAUSAL": "off", "OMPP_CAUSAL_REGION": "a"}, "OMPP_CAUSAL_REGION is not used: it is for OMPP_CAUSAL=delay", None),
@@ -220,6 +220,21 @@ def settings(verdict, scratch):
                   "chosen: says %s" % text)
 
 
+def eventless(verdict, scratch):
+    """A program built by kinst-ompp that does nothing to be measured: said when somebody asks what it would gain, else not."""
+    source, program = scratch.file("eventless", "eventless.c"), scratch.file("eventless", "eventless")
+    with open(source, "w") as out:
+        out.write("int main(void) { return 3; }\n")
+    done = harness.execute([harness.command("kinst-ompp"), "gcc", source, "-o", program], scratch.path)
+    verdict.equal(done.status, 0, "eventless: built, %s" % done.err[-300:])
+    for mode, said in (("off", 0), ("virtual", 1), ("delay", 1)):
+        done = harness.run(program, os.path.dirname(program), 1, OMPP_CAUSAL=mode)
+        verdict.equal((done.status, done.err.count("nothing was measured")), (3, said), "eventless, %s: status, said" % mode)
+
+
+SAID_STARVED = r"^threads waited ([0-9.]+) % of their time for a processor"
+
+
 def starved(verdict, scratch):
     """Four threads that compute on one processor: each has it for a fourth of the time, and the report says so where it matters."""
     program, cpu = validation.build(scratch, "openmp", harness.sources()[0]), min(os.sched_getaffinity(0))
@@ -230,17 +245,21 @@ def starved(verdict, scratch):
         done = harness.execute(["taskset", "-c", str(cpu), program, "balanced", "rounds=5", "work=cpu"], folder, OMP_NUM_THREADS=4, OMPP_CAUSAL=mode)
         verdict.equal(done.status, 0, "starved, %s: status" % mode)
         text = open(done.reports("txt")[0]).read()
-        said = re.search(r"^threads waited ([0-9.]+) % of their time for a processor", text, re.MULTILINE)
+        said = re.search(SAID_STARVED, text, re.MULTILINE)
         verdict.check(said and float(said.group(1)) > 40, "starved, %s: Coverage says %s" % (mode, said and said.group(0)))
         verdict.check("Caution        : threads waited %s %% of their time for a processor" % (said and said.group(1)) in section(done),
                       "starved, %s: What-if does not say it" % mode)
+        done = harness.execute(["taskset", "-c", str(cpu), program, "balanced", "rounds=30"], scratch.file("asleep", mode, "x")[:-2],
+                               OMP_NUM_THREADS=4, OMPP_CAUSAL=mode)
+        said = re.search(SAID_STARVED, open(done.reports("txt")[0]).read(), re.MULTILINE)
+        verdict.check(not said or float(said.group(1)) < 20, "asleep on one processor, %s: Coverage says %s" % (mode, said and said.group(0)))
 
 
 def main():
     verdict, scratch = harness.Verdict("failures"), harness.Scratch("failures")
     if not shutil.which("gcc"):
         harness.skip("no gcc")
-    for test in (unharmed, words, lonely, limits, oversubscribed, unseen, killed, settings, starved):
+    for test in (unharmed, words, lonely, limits, oversubscribed, unseen, killed, settings, eventless, starved):
         try:
             test(verdict, scratch)
         except (harness.Failure, subprocess.TimeoutExpired) as failure:

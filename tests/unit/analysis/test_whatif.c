@@ -200,6 +200,18 @@ static void units_are_a_part(void **state)
     assert_true(fabs(gain.gain - 0.125) < 1e-9);
 }
 
+/* Units end that never began: how long they take cannot be told. */
+static void ends_alone(void **state)
+{
+    ompp_whatif_point_t point = {.kind = OMPP_WHATIF_LATENCY, .begins = 4, .visits = 4, .in_flight_ns = 40 * MS};
+    double ns;
+
+    (void)state;
+    assert_true(ompp_whatif_latency(&point, &ns) && ns == 10 * MS);
+    point.visits = 5;
+    assert_false(ompp_whatif_latency(&point, &ns));
+}
+
 static ompp_whatif_control_t control_of(double longer, uint32_t n)
 {
     static ompp_whatif_region_t region;
@@ -260,6 +272,7 @@ int main(void)
         cmocka_unit_test(bounded),
         cmocka_unit_test(one_without_the_region),
         cmocka_unit_test(units_are_a_part),
+        cmocka_unit_test(ends_alone),
         cmocka_unit_test(control),
         cmocka_unit_test(blocks_of_the_last_rank),
     };
