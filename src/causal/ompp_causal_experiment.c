@@ -93,11 +93,6 @@ static ompp_causal_experiment_t choose(uint64_t n, ompp_time_t t)
     return chosen;
 }
 
-static uint64_t whole_ns(ompp_fine_t o)
-{
-    return o > 0 ? (uint64_t)(o / OMPP_FINE + 0.5) : 0;
-}
-
 static ompp_fine_t later(ompp_fine_t a, ompp_fine_t b)
 {
     return a > b ? a : b;
@@ -161,9 +156,14 @@ static ompp_causal_experiment_t next_one(ompp_time_t t, bool apart)
     return next;
 }
 
-static uint64_t since(uint64_t now, uint64_t before)
+/* What was done in the present experiment until t, since what was seen before. */
+static ompp_causal_seen_t seen_since(const ompp_causal_seen_t *before, ompp_time_t t)
 {
-    return now > before ? now - before : 0;
+    ompp_causal_seen_t seen = ompp_causal_result_seen(&ompp_causal_experiment, t);
+
+    seen.work = seen.work > before->work ? seen.work - before->work : 0;
+    if (seen.visits >= before->visits) seen.visits -= before->visits; /* less: it was begun anew */
+    return seen;
 }
 
 /*
@@ -174,21 +174,18 @@ static void finish(const ompp_causal_thread_t *self, bool warm, uint64_t visits,
 {
     const ompp_fine_t saved = ompp_clocks_offset(&ompp_causal.rule, &self->clocks, OMPP_CLOCKS_EXPERIMENT);
     const ompp_fine_t paid = self->clocks.o[OMPP_CLOCKS_BASELINE];
-    const ompp_causal_seen_t before = warm ? self->warm.seen : run.seen;
     const ompp_time_t begin = warm ? self->warm.begin : run.begin;
-    ompp_causal_seen_t seen = ompp_causal_result_seen(&ompp_causal_experiment, t);
+    const ompp_causal_seen_t seen = seen_since(warm ? &self->warm.seen : &run.seen, t);
     const uint64_t visits_before = warm ? self->warm.visits : run.visits;
     /* Before the first visit, and when another point has taken over, the units in it are not known. */
     const bool units = visits_before && run.changes == ompp_progress_changes();
-    ompp_whatif_block_t block = {.number = (uint32_t)ompp_causal_experiment.number,
+    const ompp_whatif_block_t block = {.number = (uint32_t)ompp_causal_experiment.number,
                                  .visits = units ? (uint32_t)(visits - visits_before) : 0,
                                  .time_ns = t > begin ? t - begin : 0,
-                                 .saved_ns = (int64_t)whole_ns(saved - (warm ? self->warm.saved : run.saved)),
-                                 .paid_ns = whole_ns(paid - (warm ? self->warm.paid : run.baseline))};
+                                 .saved_ns = (int64_t)ompp_clocks_ns(saved - (warm ? self->warm.saved : run.saved)),
+                                 .paid_ns = ompp_clocks_ns(paid - (warm ? self->warm.paid : run.baseline)),
+                                 .work_ns = seen.work};
 
-    seen.work = since(seen.work, before.work);
-    if (seen.visits >= before.visits) seen.visits -= before.visits; /* less: it was begun anew */
-    block.work_ns = seen.work;
     if ((run.apart || apart) && ompp_causal_experiment.percent) ompp_causal_watch(OMPP_WHATIF_BIT_APART, 1u << ompp_causal_experiment.slot);
     if (ompp_causal_experiment.settles || (run.apart != apart && ompp_causal_result_has(&ompp_causal_experiment))) return;
     if (atomic_load(&run.spoilt) || block.paid_ns >= block.time_ns || block.saved_ns > (int64_t)block.time_ns) return;
@@ -199,10 +196,8 @@ static void finish(const ompp_causal_thread_t *self, bool warm, uint64_t visits,
 /* Ranks of a node take part in it by what each has done, also one that has met nobody. */
 static void tell_node(ompp_time_t t)
 {
-    ompp_causal_seen_t seen = ompp_causal_result_seen(&ompp_causal_experiment, t);
+    const ompp_causal_seen_t seen = seen_since(&run.seen, t);
 
-    seen.work = since(seen.work, run.seen.work);
-    if (seen.visits >= run.seen.visits) seen.visits -= run.seen.visits; /* less: it was begun anew */
     ompp_causal_node_did(ompp_causal_experiment.number, &seen);
 }
 
@@ -279,7 +274,7 @@ static void forget_alone(ompp_causal_thread_t *self)
 
 static void count_paid(const ompp_causal_thread_t *self)
 {
-    const uint64_t paid = whole_ns(self->clocks.o[OMPP_CLOCKS_BASELINE] - run.baseline);
+    const uint64_t paid = ompp_clocks_ns(self->clocks.o[OMPP_CLOCKS_BASELINE] - run.baseline);
 
     if (self->clocks.set != atomic_load(&ompp_causal.set)) return;
     run.paid += paid;

@@ -184,19 +184,14 @@ void ompp_causal_unit(ompp_a_whatif_point_t *point, bool begins, ompp_time_t t)
 
 /* ---- Results ---------------------------------------------------------------------------------------------------------- */
 
-static uint64_t whole_ns(ompp_fine_t o)
-{
-    return o > 0 ? (uint64_t)(o / OMPP_FINE + 0.5) : 0;
-}
-
 /* What the sums say of clock i goes to the place of its speed-up. */
 static void put(ompp_whatif_clock_t *clock, uint32_t permille, const sums_t *sums, unsigned i)
 {
     const ompp_fine_t saved = (ompp_fine_t)clock->saved_ns * OMPP_FINE + sums->o[i]; /* in a part of the run it may be less than nothing */
 
-    clock->time_ns += whole_ns(sums->time);
-    clock->saved_ns = whole_ns(saved) < clock->time_ns ? whole_ns(saved) : clock->time_ns;
-    if (ompp_causal.rule.delays) clock->paid_ns += whole_ns(sums->o[OMPP_CLOCKS_BASELINE]);
+    clock->time_ns += ompp_clocks_ns(sums->time);
+    clock->saved_ns = ompp_clocks_ns(saved) < clock->time_ns ? ompp_clocks_ns(saved) : clock->time_ns;
+    if (ompp_causal.rule.delays) clock->paid_ns += ompp_clocks_ns(sums->o[OMPP_CLOCKS_BASELINE]);
     clock->observations += (uint64_t)sums->ended;
     clock->permille = permille;
 }

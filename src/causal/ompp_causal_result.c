@@ -54,9 +54,9 @@ static struct {
     } start; /* until the first rest; it is not like the pieces between others: programs start there. 0 = no rest yet */
     int nprocessors;
     bool oversubscribed; /* more threads than processors were at work */
-    bool much_lost;        /* of the waits, too many to trust the rest */
-    bool closed;           /* the measurement is over */
-    ompp_time_t quickest;  /* that what there is was written in */
+    bool much_lost;      /* of the waits, too many to trust the rest */
+    bool closed;         /* the measurement is over */
+    ompp_time_t quickest; /* that what there is was written in */
 } result;
 
 bool ompp_causal_result_open(void)
@@ -252,11 +252,6 @@ static uint32_t flags_of(unsigned slot)
     return flags;
 }
 
-static uint64_t whole_ns(ompp_fine_t o)
-{
-    return o > 0 ? (uint64_t)(o / OMPP_FINE + 0.5) : 0;
-}
-
 /* What a clock has gone on by since the measurement ended is not part of it. */
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
@@ -284,7 +279,7 @@ static void write_region(const ompp_causal_thread_t *self, unsigned slot, bool o
         if (rule->percent[k] == 0) continue;
         clock->permille = (uint32_t)(rule->percent[k] * 10);
         clock->time_ns = time;
-        clock->saved_ns = smaller(past->saved_ns[k] + whole_ns(ompp_clocks_offset(rule, &self->clocks, slot * SPEEDUPS + k)), time);
+        clock->saved_ns = smaller(past->saved_ns[k] + ompp_clocks_ns(ompp_clocks_offset(rule, &self->clocks, slot * SPEEDUPS + k)), time);
         clock->observations = past->spans + spans;
     }
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);

@@ -38,6 +38,12 @@
 /** Time, 1/100 ns; an integer. */
 typedef double ompp_fine_t;
 
+/** \return the nearest ns; 0 for less than none. */
+static inline uint64_t ompp_clocks_ns(ompp_fine_t o)
+{
+    return o > 0 ? (uint64_t)(o / OMPP_FINE + 0.5) : 0;
+}
+
 /** What all contexts obey; one per process. */
 typedef struct {
     ompp_fine_t percent[OMPP_WHATIF_SPEEDUPS]; /* of a ns of work that each clock of a slot saves: 0-100 */
