@@ -19,10 +19,16 @@
 
 /* ---- Gains ---------------------------------------------------------------------------------------------------------- */
 
+/* Experiments with the region in which it did nothing say nothing of it. */
+static bool is_seen(const ompp_whatif_region_t *r, const ompp_whatif_clock_t *clock)
+{
+    return clock->permille && (clock->observations > 0 || !r->total_ns);
+}
+
 static void find_gain(const ompp_whatif_clock_t *clock, double correction, ompp_gain_t *gain)
 {
-    *gain = (ompp_gain_t){.permille = clock->permille, .observations = clock->observations};
-    if (!clock->permille) return;
+    gain->permille = clock->permille;
+    gain->observations = clock->observations;
     gain->correction = correction;
     gain->gain = ompp_whatif_gain_of((double)clock->time_ns, (double)clock->saved_ns, (double)clock->paid_ns);
     ompp_whatif_interval(clock, correction, gain);
@@ -38,7 +44,7 @@ static void compare_with_control(const ompp_whatif_clock_t *control, const ompp_
     bool all = true;
 
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++)
-        if (from->clocks[i].permille) all = ompp_whatif_by_control(&from->clocks[i], control, density, &r->gains[i]) && all;
+        if (r->gains[i].permille) all = ompp_whatif_by_control(&from->clocks[i], control, density, &r->gains[i]) && all;
     if (all) r->flags &= ~(uint32_t)OMPP_WHATIF_F_BASELINE;
 }
 
@@ -320,7 +326,7 @@ static double all_outside(const ompp_profile_t *p)
 static bool is_observed(const ompp_whatif_region_t *r)
 {
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
-        if (r->clocks[k].permille) return true;
+        if (is_seen(r, &r->clocks[k])) return true;
     return false;
 }
 
@@ -596,8 +602,10 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
     r->share = find_share(p, work, from, r->correction);
     r->of_threads = r->share * work->of_threads;
     r->followed = p->whatif.time_ns ? fmin((double)from->followed_ns / (double)p->whatif.time_ns, 1) : 0;
-    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++)
-        find_gain(&from->clocks[i], correction_of_clock(p, from, &from->clocks[i], r->correction), &r->gains[i]);
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++) {
+        const ompp_whatif_clock_t *clock = &from->clocks[i];
+        if (is_seen(from, clock)) find_gain(clock, correction_of_clock(p, from, clock, r->correction), &r->gains[i]);
+    }
     if (from->flags & OMPP_WHATIF_F_BASELINE) compare_with_control(&p->whatif.control, from, density_in(from, time_by_control(p)), r);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_WILDCARD; i++)
         ompp_whatif_spread_anew(r->share, &r->gains[i]);

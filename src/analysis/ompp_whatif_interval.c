@@ -9,6 +9,7 @@
 #define RESAMPLES 1000
 #define SEED 0x9e3779b97f4a7c15u /* fixed: the same profile gives the same interval */
 #define WIDE 0.30                /* an interval that is wider than that, and than the gain, says nothing */
+#define UNLIKE 0.15              /* standard deviation of units at 0 %, of their mean */
 #define MOST 0.8                 /* of the work */
 #define DISTURBED 0.01           /* what delays take beyond what is known of them, before it is worth a word */
 
@@ -150,11 +151,22 @@ static bool says_nothing(double low, double high, double gain)
     return high - low > fmax(WIDE, fabs(gain));
 }
 
+/* \return the clock, or where the work of blocks is known, without those in which nothing was done in the region. */
+static const ompp_whatif_clock_t *with_work(const ompp_whatif_clock_t *clock, const sum_t *all, ompp_whatif_clock_t *scratch)
+{
+    if (all->work <= 0) return clock;
+    scratch->nblocks = 0;
+    for (uint32_t i = 0; i < clock->nblocks; i++)
+        if (clock->blocks[i].work_ns) scratch->blocks[scratch->nblocks++] = clock->blocks[i];
+    return scratch;
+}
+
 /* Around the gain of the whole: what came after the last block is in that, and in no block. */
 void ompp_whatif_interval(const ompp_whatif_clock_t *clock, double correction, ompp_gain_t *gain)
 {
     const double whole = gain->gain;
     double drawn[RESAMPLES], low, high;
+    ompp_whatif_clock_t scratch;
     sum_t sum = {.time = 0};
 
     gain->gain = fmin(corrected(whole, correction, gain->permille / 1000.0), 1);
@@ -162,6 +174,8 @@ void ompp_whatif_interval(const ompp_whatif_clock_t *clock, double correction, o
     if (clock->nblocks < OMPP_WHATIF_ENOUGH) return;
     for (unsigned i = 0; i < clock->nblocks; i++) add(&sum, sum_of_block(&clock->blocks[i]));
     if (sum.work < MOST * (double)clock->work_ns) sum.work = 0; /* of one rank of many: it says little of the others */
+    clock = with_work(clock, &sum, &scratch);
+    if (clock->nblocks < OMPP_WHATIF_ENOUGH) return;
     resample(clock, &sum, drawn);
     const double all = gain_of_sum(sum, &sum), wider = small_sample((double)clock->nblocks / run_length(clock->nblocks));
     middle_of(drawn, &low, &high);
@@ -269,13 +283,26 @@ static double ratio(const units_t *with, const units_t *without, bool faster, ui
     return base > 0 ? time_of_unit(with, faster, random) / base - 1 : 0;
 }
 
-/* \return false when there are too few. */
+/* Units at 0 % that differ so much from each other are several kinds of them: which ones are in the others decides, not the delays. */
+static bool are_alike(const units_t *units)
+{
+    const double mean = time_of_unit(units, false, NULL);
+    double squares = 0;
+
+    for (unsigned i = 0; i < units->n; i++) {
+        const double off = time_of_block(units->blocks[i], false) / units->blocks[i]->visits - mean;
+        squares += off * off;
+    }
+    return sqrt(squares / units->n) <= UNLIKE * mean;
+}
+
+/* \return false when there are too few, or they are not alike. */
 static bool compare_units(const units_t *with, const units_t *without, bool faster, excess_t *e)
 {
     double drawn[RESAMPLES], low, high;
     uint64_t random = SEED;
 
-    if (with->n < OMPP_WHATIF_ENOUGH || without->n < OMPP_WHATIF_ENOUGH) return false;
+    if (with->n < OMPP_WHATIF_ENOUGH || without->n < OMPP_WHATIF_ENOUGH || !are_alike(without)) return false;
     e->longer = ratio(with, without, faster, NULL);
     for (unsigned i = 0; i < RESAMPLES; i++) drawn[i] = ratio(with, without, faster, &random);
     middle_of(drawn, &low, &high);
@@ -289,7 +316,7 @@ static void judge_control(const units_t *with, const units_t *without, ompp_what
 {
     excess_t e;
 
-    c->interval = OMPP_INTERVAL_FEW;
+    c->interval = without->n >= OMPP_WHATIF_ENOUGH && !are_alike(without) ? OMPP_INTERVAL_WIDE : OMPP_INTERVAL_FEW;
     if (!compare_units(with, without, false, &e)) return;
     c->inflation = e.longer;
     c->low = e.low;

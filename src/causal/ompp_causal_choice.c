@@ -13,7 +13,8 @@
 #include <string.h>
 
 #define SHARE 50u             /* regions with less than one part in so many of the work of the one with the most are not tried */
-#define IDLE 1u               /* experiments in which nothing was done in a region, before it has no turn */
+#define IDLE 1u               /* experiments in which nothing was done in a region, before it has no turn, ... */
+#define IDLE_AGAIN 2u         /* and so many times as many as it has come back after */
 #define HALF_NS 50000000u     /* what was done counts half after so long, ... */
 #define HALF_PART 8u          /* or one part in so many of the run */
 
@@ -25,6 +26,7 @@ static struct {
     uint64_t work[CANDIDATES];          /* at the last look */
     double lately[CANDIDATES];          /* ns of work, which count the less the longer they are past */
     unsigned idle[CANDIDATES];          /* looks since something was done */
+    unsigned longest[CANDIDATES];       /* the most of them until something was done again: the region is one of several in turn */
     ompp_time_t look;
     uint64_t number;                    /* of the experiment before which it was */
     _Atomic uint32_t lock;              /* of looking at them, and of what follows from that */
@@ -91,6 +93,7 @@ void ompp_causal_forget(unsigned slot)
     atomic_store(&candidates.heard[candidate], 0);
     candidates.work[candidate] = 0;
     candidates.lately[candidate] = 0;
+    candidates.longest[candidate] = 0;
 }
 
 /* ---- Which region ----------------------------------------------------------------------------------------------------- */
@@ -100,6 +103,8 @@ static void look_at(unsigned candidate, double left)
     const uint64_t work = work_of(candidate), before = candidates.work[candidate];
 
     candidates.work[candidate] = work;
+    if (before && work > before && candidates.idle[candidate] > candidates.longest[candidate])
+        candidates.longest[candidate] = candidates.idle[candidate];
     candidates.idle[candidate] = work > before ? 0 : candidates.idle[candidate] + 1;
     candidates.lately[candidate] = left * candidates.lately[candidate] + (work > before ? (double)(work - before) : 0);
 }
@@ -175,6 +180,12 @@ uint64_t ompp_causal_draw(uint64_t n, uint64_t key)
     return x ^ x >> 31;
 }
 
+/* Nothing will be done in it any more, as far as one can tell. */
+static bool is_over(unsigned candidate)
+{
+    return candidates.idle[candidate] > IDLE + IDLE_AGAIN * candidates.longest[candidate];
+}
+
 int ompp_causal_choice(uint64_t n, ompp_time_t t, unsigned *nregions)
 {
     double lately[OMPP_CLOCKS_SLOTS], largest = 0;
@@ -187,7 +198,7 @@ int ompp_causal_choice(uint64_t n, ompp_time_t t, unsigned *nregions)
     look_at_all(n, t);
     give_slots();
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
-        lately[s] = ompp_causal_key(s) && candidates.idle[candidate_of(s)] <= IDLE ? candidates.lately[candidate_of(s)] : 0;
+        lately[s] = ompp_causal_key(s) && !is_over(candidate_of(s)) ? candidates.lately[candidate_of(s)] : 0;
         if (lately[s] > largest) largest = lately[s];
     }
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {

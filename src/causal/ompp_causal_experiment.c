@@ -289,12 +289,25 @@ bool ompp_causal_is_overdue(ompp_time_t t)
     return ompp_causal.rule.delays && t > run.begin + times * SHORTEST_NS;
 }
 
+/*
+ * Its region has done something: where regions have their turns, one to each unit of work, an experiment of one unit would be with one that
+ * is over, or to come. Those at 0 % wait for theirs, too: they are compared with the others. Of a region that other ranks are in alone
+ * nothing is known here.
+ */
+static bool has_seen_region(ompp_time_t t)
+{
+    const ompp_causal_experiment_t *e = &ompp_causal_experiment;
+
+    if (e->slot < 0 || !run.seen.work) return true;
+    return ompp_causal_result_seen(e, t).work > run.seen.work + (t - run.begin) / OMPP_CAUSAL_SEEN || !is_patient(t);
+}
+
 /* So long, and with so much done, that it may end. */
 static bool is_due(uint64_t visits, ompp_time_t t)
 {
     if (t < run.begin + SHORTEST_NS || visits < run.visits) return false;
     if (ompp_causal_experiment.settles) return true;
-    return visits > run.visits || !run.visits;
+    return (visits > run.visits || !run.visits) && has_seen_region(t);
 }
 
 bool ompp_causal_propose(ompp_time_t t, ompp_causal_experiment_t *next)

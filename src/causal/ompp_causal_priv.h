@@ -477,6 +477,8 @@ static inline bool ompp_causal_is_outside(const ompp_causal_thread_t *thread)
     return thread->main || thread->made;
 }
 
+#define OMPP_CAUSAL_SEEN 200u /* an experiment in which less than one part in so many of its time was done in the region has not seen it */
+
 /** What is being tried. */
 typedef struct {
     uint64_t number;  /* the same on all ranks */

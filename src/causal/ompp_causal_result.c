@@ -472,6 +472,14 @@ static void add_control(const ompp_whatif_block_t *block)
     ompp_causal_unlock(&result.lock);
 }
 
+/* Its region did something in it. Of ranks that do not share memory each knows its own part alone. */
+static bool saw_region(const ompp_whatif_block_t *block)
+{
+    const bool all = ompp_causal_node_is_there() || ompp_whatif_ranks() <= 1;
+
+    return !all || block->work_ns > block->time_ns / OMPP_CAUSAL_SEEN;
+}
+
 void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block, const ompp_causal_seen_t *seen)
 {
     ompp_a_whatif_region_t *record = record_of(experiment);
@@ -486,7 +494,7 @@ void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const om
     clock->saved_ns += (uint64_t)block->saved_ns;
     clock->paid_ns += block->paid_ns;
     clock->work_ns += seen->work;
-    clock->observations++;
+    clock->observations += saw_region(block);
     *next_block(clock) = *block;
     record->result.work_ns += seen->work;
     record->result.visits += seen->visits;

@@ -155,7 +155,9 @@ static void print_time(ompp_text_t *t, bool any)
     fprintf(t->out, "Run Time       : %s sec", ompp_text_seconds_digits(w->time_ns, digits).text);
     if (w->paid_ns && w->paid_ns < w->time_ns)
         fprintf(t->out, ", %s without delays", ompp_text_seconds_digits(w->time_ns - w->paid_ns, digits).text);
-    fputs(any ? "; gains are percent of it: from start to end, with what is outside of regions and MPI_Init\n" : "\n", t->out);
+    if (any) fputs(t->profile->mpi ? "; gains are percent of it: from start to MPI_Finalize, with what is outside of regions and MPI_Init"
+                                   : "; gains are percent of it: from start to end, with what is outside of regions", t->out);
+    putc('\n', t->out);
 }
 
 void ompp_text_whatif_run(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)

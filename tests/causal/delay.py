@@ -82,6 +82,28 @@ def correction(verdict, scratch):
     verdict.timed(compare)
 
 
+# ms of each in a round of 70.
+PHASES = {"a": 15, "b": 25, "c": 10, "d": 20}
+
+
+def phases(verdict, scratch):
+    """Regions that have a unit of work each to themselves, as long as an experiment: each is seen at work, or not told of."""
+    program = validation.build(scratch, "openmp", harness.sources()[0])
+
+    def compare():
+        profile, gains = run(verdict, scratch, program, "phases", 40, "phases")
+        known = {(name, permille): gain for (name, permille), gain in gains.items() if name in PHASES}
+        off = [] if len(known) >= 6 else ["phases: there are %s" % sorted(known)]
+        for (name, permille), gain in known.items():
+            wanted = PHASES[name] / sum(PHASES.values()) * permille / 1000
+            if abs(gain - wanted) > NEAR / 4:
+                off.append("phases: %s faster by %d permille gains %.3f, not %.3f" % (name, permille, gain, wanted))
+        flags = set().union(*profile.whatif.flags.values())
+        verdict.check("inflated" not in flags, "phases: flags %s" % flags)
+        return off, 2
+    verdict.timed(compare)
+
+
 # Of OpenMP programs that nobody rebuilt: case, rounds, region, speed-up, gain, how far from it.
 PLAIN = [
     ("balanced", 40, "a", 50, 0.33, 0.1),
@@ -231,6 +253,7 @@ def main():
         nothing_tried(verdict, scratch, program)
         settings(verdict, scratch, program)
     correction(verdict, scratch)
+    phases(verdict, scratch)
     plain(verdict, scratch)
     reordered(verdict, scratch)
     by_address(verdict, scratch)

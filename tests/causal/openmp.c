@@ -234,6 +234,18 @@ static void outside(void)
     }
 }
 
+/* One region after the other, and a progress point behind each: a unit of work has one of them in it. */
+static void phases(void)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+    static const double ms[] = {15, 25, 10, 20};
+
+    for (int i = 0; i < 4 * run.rounds; i++) {
+        region(names[i % 4], ms[i % 4]);
+        OMPP_PROGRESS("phase");
+    }
+}
+
 /* Two threads; COZ's Figure 1. */
 static void figure1(void)
 {
@@ -268,7 +280,7 @@ static void latency(void)
 }
 
 static const case_t cases[] = {
-    {"balanced", balanced}, {"imbalanced", imbalanced}, {"early", early},   {"critical", critical}, {"lock", lock},     {"dynamic", dynamic},
+    {"balanced", balanced}, {"phases", phases}, {"imbalanced", imbalanced}, {"early", early},   {"critical", critical}, {"lock", lock},     {"dynamic", dynamic},
     {"short", short_loops},
     {"guided", guided},     {"tasks", tasks},           {"nested", nested}, {"serial", serial},     {"figure1", figure1}, {"outside", outside},
     {"latency", latency},   {"met", first_met},       {"ties", ties},

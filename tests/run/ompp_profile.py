@@ -137,8 +137,8 @@ class Whatif:
                 yield "%s: blocks are longer than all of it" % where
             if clock.saved > clock.time:
                 yield "%s: %d ns saved of %d" % (where, clock.saved, clock.time)
-            if not self.results:
-                continue
+            if not self.results or (not clock.observations and self.total[region] and (region, permille) not in self.gains):
+                continue  # nothing was done in the region in these experiments
             gain, alone = self.gains[region, permille], clock.time - clock.paid
             correction, seen = self.correction(region, clock), (clock.saved - clock.paid) / alone if alone > 0 else 0
             wanted = min(seen * correction, max(seen, permille / 1000) if correction > 1 else 1, 1)
