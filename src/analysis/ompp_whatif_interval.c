@@ -9,7 +9,8 @@
 #define RESAMPLES 1000
 #define SEED 0x9e3779b97f4a7c15u /* fixed: the same profile gives the same interval */
 #define WIDE 0.30                /* an interval that is wider than that, and than the gain, says nothing */
-#define UNLIKE 0.15              /* standard deviation of units at 0 %, of their mean */
+#define UNLIKE 0.15              /* standard deviation of units at 0 %, of their mean, ... */
+#define UNLIKE_CHECK 0.1         /* and of all units, where delays are to be found in their difference */
 #define MOST 0.8                 /* of the work */
 #define DISTURBED 0.01           /* what delays take beyond what is known of them, before it is worth a word */
 
@@ -283,8 +284,8 @@ static double ratio(const units_t *with, const units_t *without, bool faster, ui
     return base > 0 ? time_of_unit(with, faster, random) / base - 1 : 0;
 }
 
-/* Units at 0 % that differ so much from each other are several kinds of them: which ones are in the others decides, not the delays. */
-static bool are_alike(const units_t *units)
+/* Units that differ so much from each other are several kinds of them: which ones are in the others decides, not the delays. */
+static bool are_alike(const units_t *units, double limit)
 {
     const double mean = time_of_unit(units, false, NULL);
     double squares = 0;
@@ -293,7 +294,7 @@ static bool are_alike(const units_t *units)
         const double off = time_of_block(units->blocks[i], false) / units->blocks[i]->visits - mean;
         squares += off * off;
     }
-    return sqrt(squares / units->n) <= UNLIKE * mean;
+    return sqrt(squares / units->n) <= limit * mean;
 }
 
 /* \return false when there are too few, or they are not alike. */
@@ -302,7 +303,7 @@ static bool compare_units(const units_t *with, const units_t *without, bool fast
     double drawn[RESAMPLES], low, high;
     uint64_t random = SEED;
 
-    if (with->n < OMPP_WHATIF_ENOUGH || without->n < OMPP_WHATIF_ENOUGH || !are_alike(without)) return false;
+    if (with->n < OMPP_WHATIF_ENOUGH || without->n < OMPP_WHATIF_ENOUGH || !are_alike(without, UNLIKE)) return false;
     e->longer = ratio(with, without, faster, NULL);
     for (unsigned i = 0; i < RESAMPLES; i++) drawn[i] = ratio(with, without, faster, &random);
     middle_of(drawn, &low, &high);
@@ -316,7 +317,10 @@ static void judge_control(const units_t *with, const units_t *without, ompp_what
 {
     excess_t e;
 
-    c->interval = without->n >= OMPP_WHATIF_ENOUGH && !are_alike(without) ? OMPP_INTERVAL_WIDE : OMPP_INTERVAL_FEW;
+    c->interval = OMPP_INTERVAL_FEW;
+    if (with->n < OMPP_WHATIF_ENOUGH || without->n < OMPP_WHATIF_ENOUGH) return;
+    c->interval = OMPP_INTERVAL_WIDE;
+    if (!are_alike(with, UNLIKE_CHECK) || !are_alike(without, UNLIKE_CHECK)) return;
     if (!compare_units(with, without, false, &e)) return;
     c->inflation = e.longer;
     c->low = e.low;

@@ -244,6 +244,23 @@ static void control(void **state)
     control_of(0, 0);
 }
 
+/* Units of two kinds, of which one is in the others more often: that is no delay. */
+static void control_of_unlike_units(void **state)
+{
+    static ompp_whatif_region_t region = {.point = OMPP_NONE};
+    ompp_whatif_t w = {.mode = OMPP_WHATIF_DELAY, .nregions = 1, .regions = &region};
+    ompp_whatif_control_t control;
+
+    (void)state;
+    fill(&region.clocks[0], 20, 0.1, 0);
+    fill(&w.control, 8, 0, 0);
+    w.control.observations = 8;
+    for (int i = 0; i < 8; i += 2) w.control.blocks[i].time_ns = 15 * MS;
+    assert_true(ompp_whatif_control(&w, &control));
+    assert_int_equal(control.interval, OMPP_INTERVAL_WIDE);
+    assert_false(control.disturbed);
+}
+
 /* A rank that runs ahead says less of the program than the last one. */
 static void blocks_of_the_last_rank(void **state)
 {
@@ -274,6 +291,7 @@ int main(void)
         cmocka_unit_test(units_are_a_part),
         cmocka_unit_test(ends_alone),
         cmocka_unit_test(control),
+        cmocka_unit_test(control_of_unlike_units),
         cmocka_unit_test(blocks_of_the_last_rank),
     };
 
