@@ -139,6 +139,16 @@ uint16_t ompp_causal_overtakes(const ompp_causal_thread_t *self, const ompp_stam
     return overtakes ? (uint16_t)(1u << slot) : 0;
 }
 
+/*
+ * Without delays: a lock that lets threads pass others that have waited for long, as those do that are not handed over. Experiments do not
+ * tell by themselves what the program takes, and how often it happens is chance.
+ */
+static void watch_passing(bool passed)
+{
+    ompp_causal_watch(OMPP_WHATIF_BIT_BASELINE, passed ? OMPP_CAUSAL_ALL_SLOTS : 0);
+    ompp_causal_asked(OMPP_WHATIF_BIT_LOCK, passed);
+}
+
 void ompp_causal_watch_order(const ompp_causal_thread_t *self, const ompp_stamp_t *before, unsigned flag_bit)
 {
     const ompp_clocks_rule_t *rule = &ompp_causal.rule;
@@ -147,8 +157,8 @@ void ompp_causal_watch_order(const ompp_causal_thread_t *self, const ompp_stamp_
     const bool base = ompp_clocks_overtaken_on(rule, &self->clocks, before, OMPP_CLOCKS_BASELINE, CLOSE_NS);
 
     if (slot < 0) return;
-    if (self->percent <= 0) { /* a lock that lets threads pass: experiments do not tell by themselves */
-        if (flag_bit == OMPP_WHATIF_BIT_LOCK) ompp_causal_watch(OMPP_WHATIF_BIT_BASELINE, other ? OMPP_CAUSAL_ALL_SLOTS : 0);
+    if (self->percent <= 0) {
+        if (flag_bit == OMPP_WHATIF_BIT_LOCK) watch_passing(other);
         return;
     }
     ompp_causal_watch(flag_bit, other ? 1u << slot : 0);

@@ -66,14 +66,6 @@ ompp_time_t ompp_causal_spent(void)
     return sum;
 }
 
-static void doubt(unsigned flag_bit, bool happened)
-{
-    atomic_fetch_add_explicit(&ompp_causal.asked[flag_bit], 1, memory_order_relaxed);
-    if (!happened) return;
-    atomic_fetch_add_explicit(&ompp_causal.doubted[flag_bit], 1, memory_order_relaxed);
-    atomic_store_explicit(&ompp_causal.flagged, true, memory_order_relaxed);
-}
-
 void ompp_causal_doubt(unsigned flags, bool happened)
 {
     ompp_causal_thread_t *self = ompp_causal_self && ompp_causal_goes_on_resting(ompp_causal_self) ? NULL : ompp_causal_enter();
@@ -82,7 +74,7 @@ void ompp_causal_doubt(unsigned flags, bool happened)
     const ompp_time_t begin = ompp_causal_time_event(self);
     ompp_causal_settle(self);
     if (!ompp_causal_rests(self))
-        for (; flags; flags &= flags - 1) doubt((unsigned)__builtin_ctz(flags), happened);
+        for (; flags; flags &= flags - 1) ompp_causal_asked((unsigned)__builtin_ctz(flags), happened);
     ompp_causal_timed(self, begin);
     ompp_causal_leave(self);
 }

@@ -720,4 +720,13 @@ static inline void ompp_causal_watch(unsigned flag_bit, unsigned slots)
         atomic_fetch_add_explicit(&ompp_causal.overtaken[flag_bit][__builtin_ctz(slots)], 1, memory_order_relaxed);
 }
 
+/** \brief What may be wrong with all regions, if it happened often: asked once more. */
+static inline void ompp_causal_asked(unsigned flag_bit, bool happened)
+{
+    atomic_fetch_add_explicit(&ompp_causal.asked[flag_bit], 1, memory_order_relaxed);
+    if (!happened) return;
+    atomic_fetch_add_explicit(&ompp_causal.doubted[flag_bit], 1, memory_order_relaxed);
+    atomic_store_explicit(&ompp_causal.flagged, true, memory_order_relaxed);
+}
+
 #endif

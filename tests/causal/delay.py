@@ -67,6 +67,25 @@ def in_turn(verdict, scratch, program):
         verdict.timed(compare)
 
 
+HANDED_OVER = 0.032  # seconds that a round of ties takes where nobody is passed
+PASSED = 1.05        # times as much: threads have passed others
+
+
+def passing(verdict, scratch, program):
+    """Threads that pass others at a lock, in the program itself if not in experiments: how often is chance, which the flag says."""
+    for case, rounds, region in (("ties", 20, "b"), ("queue", 30, "make")):
+        def compare():
+            seconds, _ = validation.execute(scratch, program, validation.Case("threads", case, {}, 0, rounds))
+            profile, _ = run(verdict, scratch, program, case, rounds, OMPP_CAUSAL_REGION=region, OMPP_CAUSAL_SPEEDUP="50")
+            flagged = "lock" in set().union(*profile.whatif.flags.values())
+            if case == "ties":
+                good = flagged or seconds < PASSED * HANDED_OVER * rounds
+            else:
+                good = not flagged
+            return [] if good else ["%s, %.2f s: %s" % (case, seconds, "lock" if flagged else "no flag")], 1
+        verdict.timed(compare)
+
+
 def correction(verdict, scratch):
     """Where threads wait at a barrier is no work, whoever counts it: all the program is in the parallel region, and gains by its half."""
     if "opari" not in harness.sources():
@@ -249,6 +268,7 @@ def main():
     if verdict.equal(done.status, 0, "build: " + done.err[-300:]):
         one_region(verdict, scratch, program)
         in_turn(verdict, scratch, program)
+        passing(verdict, scratch, program)
         startup(verdict, scratch, program)
         nothing_tried(verdict, scratch, program)
         settings(verdict, scratch, program)
