@@ -30,10 +30,16 @@ typedef struct {
     ompp_fine_t o[OMPP_CLOCKS];
 } blocks_t;
 
+/* What clocks have seen of a region. */
+typedef struct {
+    uint64_t time_ns, work_ns, visits, saved_ns[SPEEDUPS];
+} followed_t;
+
 /* What a region has had in turns that are over. */
 typedef struct {
     _Atomic(ompp_a_whatif_region_t *) record; /* NULL = none yet: another thread is making it */
-    uint64_t time_ns, work_ns, visits, spans, saved_ns[SPEEDUPS];
+    followed_t all, start; /* start: until the first rest */
+    uint64_t spans;
     uint32_t flags;
 } past_t;
 
@@ -51,6 +57,7 @@ static struct {
     _Atomic ompp_time_t next;  /* not before, it is written again */
     struct {
         ompp_time_t time, worked[OMPP_CLOCKS_WHERE_NUM];
+        bool goes_on; /* no piece has begun yet */
     } start; /* until the first rest; it is not like the pieces between others: programs start there. 0 = no rest yet */
     int nprocessors;
     bool oversubscribed; /* more threads than processors were at work */
@@ -105,7 +112,7 @@ void ompp_causal_result_slot(unsigned slot, int known)
 
 ompp_time_t ompp_causal_result_followed(unsigned known)
 {
-    return result.past[known].time_ns;
+    return result.past[known].all.time_ns;
 }
 
 /* The part of the run that the present set is about: from the begin of the run for the first one. */
@@ -258,58 +265,89 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static void write_region(const ompp_causal_thread_t *self, unsigned slot, bool over, ompp_time_t t)
+/* A piece that is shorter says too little to stand for what came after the start. */
+#define WORTH_NS 5000000u
+
+/* \return what clocks saw in all, so much of it at the start, in the proportions of the run. then, run: ns to the first rest, to now. */
+static uint64_t in_proportion(uint64_t all, uint64_t start, const followed_t *followed, const followed_t *started, double then, double run)
+{
+    const double pieces = (double)(followed->time_ns - started->time_ns), later = (double)(all > start ? all - start : 0);
+    const double at_start = (double)start * then / (double)started->time_ns;
+
+    return (uint64_t)((at_start + later * (run - then) / pieces) * (double)followed->time_ns / run + 0.5);
+}
+
+/* Clocks are kept for all of the start, and for pieces of what comes after it. */
+static void weigh(followed_t *followed, const followed_t *start, ompp_time_t t)
+{
+    const double then = (double)result.start.time, run = (double)ompp_causal_result_passed(t);
+    const followed_t all = *followed;
+
+    if (!start->time_ns || all.time_ns < start->time_ns + WORTH_NS || run <= then) return;
+    followed->work_ns = in_proportion(all.work_ns, start->work_ns, &all, start, then, run);
+    followed->visits = in_proportion(all.visits, start->visits, &all, start, then, run);
+    for (unsigned k = 0; k < SPEEDUPS; k++)
+        followed->saved_ns[k] = in_proportion(all.saved_ns[k], start->saved_ns[k], &all, start, then, run);
+}
+
+/* \param[out] spans  of all threads. */
+static followed_t follow(const ompp_causal_thread_t *self, unsigned slot, const past_t *past, bool over, ompp_time_t t, uint64_t *spans)
+{
+    followed_t f = past->all;
+    ompp_causal_seen_t seen;
+
+    *spans = past->spans + sum_threads(slot, &seen, over ? t : 0);
+    f.time_ns += t - set_begin();
+    f.work_ns += seen.work;
+    f.visits += seen.visits;
+    for (unsigned k = 0; k < SPEEDUPS; k++) {
+        const ompp_fine_t offset = ompp_clocks_offset(&ompp_causal.rule, &self->clocks, slot * SPEEDUPS + k);
+        f.saved_ns[k] = smaller(f.saved_ns[k] + ompp_clocks_ns(offset), f.time_ns);
+    }
+    return f;
+}
+
+/* ends: the turn does. */
+static void write_region(const ompp_causal_thread_t *self, unsigned slot, bool over, bool ends, ompp_time_t t)
 {
     ompp_a_whatif_region_t *record = atomic_load(&result.records[slot]);
     const ompp_clocks_rule_t *rule = &ompp_causal.rule;
     const int known = ompp_causal_known(slot);
+    uint64_t spans;
 
     if (!record || known < 0) return;
-    const past_t *past = &result.past[known];
-    ompp_causal_seen_t seen;
-    const uint64_t spans = sum_threads(slot, &seen, over ? t : 0), time = past->time_ns + t - set_begin();
+    past_t *past = &result.past[known];
+    const uint32_t flags = flags_of(slot) | past->flags;
+    followed_t f = follow(self, slot, past, over, t, &spans);
+    if (ends) {
+        past->all = f;
+        past->spans = spans;
+        past->flags = flags;
+    }
+    weigh(&f, &past->start, t);
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
-    record->result.work_ns = past->work_ns + seen.work;
-    record->result.visits = past->visits + seen.visits;
-    record->result.followed_ns = time;
-    record->result.flags = flags_of(slot) | past->flags;
-    if ((double)time < OMPP_WHATIF_NEARLY_ALL * (double)(t - result.begin)) record->result.flags |= OMPP_WHATIF_F_PARTLY;
+    record->result.work_ns = f.work_ns;
+    record->result.visits = f.visits;
+    record->result.followed_ns = f.time_ns;
+    record->result.flags = flags;
+    if ((double)f.time_ns < OMPP_WHATIF_NEARLY_ALL * (double)(t - result.begin)) record->result.flags |= OMPP_WHATIF_F_PARTLY;
     for (unsigned k = 0; k < SPEEDUPS; k++) {
         ompp_whatif_clock_t *clock = &record->result.clocks[k];
         if (rule->percent[k] == 0) continue;
         clock->permille = (uint32_t)(rule->percent[k] * 10);
-        clock->time_ns = time;
-        clock->saved_ns = smaller(past->saved_ns[k] + ompp_clocks_ns(ompp_clocks_offset(rule, &self->clocks, slot * SPEEDUPS + k)), time);
-        clock->observations = past->spans + spans;
+        clock->time_ns = f.time_ns;
+        clock->saved_ns = smaller(f.saved_ns[k], f.time_ns);
+        clock->observations = spans;
     }
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
 }
 
-static void keep(unsigned slot)
-{
-    const ompp_a_whatif_region_t *record = atomic_load(&result.records[slot]);
-    const int known = ompp_causal_known(slot);
-
-    if (!record || known < 0) return;
-    past_t *past = &result.past[known];
-    const ompp_whatif_region_t *now = &record->result;
-    past->time_ns = now->followed_ns;
-    past->work_ns = now->work_ns;
-    past->visits = now->visits;
-    past->spans = now->clocks[0].observations;
-    past->flags = now->flags & ~(unsigned)OMPP_WHATIF_F_PARTLY;
-    for (unsigned k = 0; k < SPEEDUPS; k++) past->saved_ns[k] = now->clocks[k].saved_ns;
-}
-
-/* The first block begins with the run. When not all of that is observed, it weighs too much. */
-static void forget_first_block(ompp_a_whatif_region_t *record)
+/* Blocks of the start weigh too much beside those of pieces. */
+static void forget_blocks(ompp_a_whatif_region_t *record)
 {
     if (!record) return;
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
-    for (unsigned k = 0; k < SPEEDUPS; k++) {
-        ompp_whatif_clock_t *c = &record->result.clocks[k];
-        if (c->nblocks && c->blocks[0].number == 0) memmove(c->blocks, c->blocks + 1, --c->nblocks * sizeof *c->blocks);
-    }
+    for (unsigned k = 0; k < SPEEDUPS; k++) record->result.clocks[k].nblocks = 0;
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
 }
 
@@ -318,17 +356,28 @@ static void end_start(ompp_time_t t)
 {
     result.start.time = ompp_causal_result_passed(t);
     for (unsigned w = 0; w < OMPP_CLOCKS_WHERE_NUM; w++) result.start.worked[w] = counted_work((ompp_clocks_where_t)w);
-    for (unsigned i = 0; i < ompp_causal_nknown(); i++) forget_first_block(result.past[i].record);
+    for (unsigned i = 0; i < ompp_causal_nknown(); i++) result.past[i].start = result.past[i].all;
+    result.start.goes_on = true;
 }
 
-/* Of those that have no slot any more, too: what was all of the run when they lost it is a part of it now. */
-static void flag_partly(ompp_time_t t)
+/* The first rest is over. */
+static void begin_pieces(void)
+{
+    for (unsigned i = 0; i < ompp_causal_nknown(); i++) forget_blocks(result.past[i].record);
+    result.start.goes_on = false;
+}
+
+/* Of those that have no slot any more, or clocks that rest, too: what was all of the run when they lost it is a part of it now. */
+static void flag_regions(ompp_time_t t)
 {
     for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
         ompp_a_whatif_region_t *record = result.past[i].record;
-        if (!record || (double)record->result.followed_ns >= OMPP_WHATIF_NEARLY_ALL * (double)(t - result.begin)) continue;
+        if (!record) continue;
+        const bool partly = (double)record->result.followed_ns < OMPP_WHATIF_NEARLY_ALL * (double)(t - result.begin);
+        const uint32_t flags = (partly ? OMPP_WHATIF_F_PARTLY : 0) | (result.much_lost ? OMPP_WHATIF_F_LOST : 0);
+        if (!(flags & ~record->result.flags)) continue;
         atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
-        record->result.flags |= OMPP_WHATIF_F_PARTLY;
+        record->result.flags |= flags;
         atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
     }
 }
@@ -365,8 +414,7 @@ static void end_turn(ompp_causal_thread_t *self, bool rest, ompp_time_t t)
     write_totals(rest, t);
     if (rests()) result.rested += t - set_begin();
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
-        write_region(self, s, true, t);
-        keep(s);
+        write_region(self, s, true, true, t);
         atomic_store(&result.heard[s], 0);
         for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) atomic_store(&ompp_causal.overtaken[f][s], 0);
     }
@@ -376,8 +424,9 @@ static void end_turn(ompp_causal_thread_t *self, bool rest, ompp_time_t t)
         atomic_store(&ompp_causal.doubted[f], 0);
     }
     ompp_causal_crowd_turn();
-    flag_partly(t);
+    flag_regions(t);
     if (rest && !result.start.time) end_start(t);
+    else if (result.start.goes_on) begin_pieces();
 }
 
 void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool rest, ompp_time_t t)
@@ -594,8 +643,8 @@ static void write_all(ompp_causal_thread_t *self, bool over, ompp_time_t t)
     result.much_lost = write_totals(rests(), t);
     result.oversubscribed = result.oversubscribed || is_oversubscribed();
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
-        if (ompp_causal_known(s) >= 0 && !ompp_causal.rule.delays) write_region(self, s, over, t);
-    if (!ompp_causal.rule.delays) flag_partly(t);
+        if (ompp_causal_known(s) >= 0 && !ompp_causal.rule.delays) write_region(self, s, over, false, t);
+    if (!ompp_causal.rule.delays) flag_regions(t);
     for (unsigned i = 0; ompp_causal.rule.delays && i < ompp_causal_nknown(); i++) {
         write_work(i, t);
         judge_transient(i, t);

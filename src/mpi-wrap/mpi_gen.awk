@@ -155,6 +155,7 @@ function stamp_values(op,   s, i, role) {
     for (i in stamp_by_address) if (i in role_param) s = s ", ." stamp_by_address[i] " = " role_param[i]
     if ("comm" in role_param) s = s ", .commed = true"
     if (op ~ /COLL$/ && rule in is_even) s = s ", .even = true"
+    if (op ~ /COLL$/ && rule == "none") s = s ", .bare = true"
     if ("request" in role_param) s = s ", .number = 1"
     for (i = 1; op ~ /SEND/ && i <= 2; i++) {
         role = i == 1 ? "" : "send"

@@ -13,7 +13,8 @@
  * says how many of the next calls on the communicator have none. It knows until when clocks rest, and how often such calls come: it gives
  * away half of that time at most, then half of the rest, and never many calls, which may come less often than before.
  *
- * Blocking calls in which ranks wait for some others only have messages instead (mpi_stamp_neighbor.c).
+ * Blocking calls in which ranks wait for some others only have messages instead (mpi_stamp_neighbor.c), and so have most non-blocking ones
+ * (mpi_stamp_apart.c).
  */
 #include "mpi-wrap/mpi_stamp_priv.h"
 
@@ -264,6 +265,11 @@ void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp)
         ompp_mpi_neighbors_before(stamp);
         return;
     }
+    if (ompp_mpi_apart(stamp)) {
+        stamp->started = new_request(stamp, &x);
+        if (stamp->started) ompp_mpi_apart_before(stamp, stamp->started);
+        return;
+    }
     if (!make_room(&x, stamp->begin)) return;
     if (stamp->op == OMPP_MPI_STAMP_COLL) {
         const bool all = ompp_mpi_collective_kind(stamp->channel, stamp->order) == OMPP_SYNC_ALL;
@@ -314,7 +320,8 @@ void ompp_mpi_collective_after(ompp_mpi_stamp_t *stamp, bool good)
         ompp_mpi_request_put(r, ompp_mpi_handle(stamp, 0));
         return;
     }
-    leave(r);
+    if (r->call) ompp_mpi_apart_refused(r);
+    else leave(r);
     ompp_mpi_request_delete(r);
 }
 
@@ -348,13 +355,20 @@ void ompp_mpi_gathering_after(ompp_mpi_stamp_t *s, MPI_Comm own, bool good)
     s->stamp = NULL;
 }
 
+/* Ours may need more calls of MPI than the user's, which is complete: there is a moment for it, and no more after some in vain. */
+#define OUR_END_S 0.001
+#define MOST_MISSES 4u
+
 bool ompp_mpi_collective_done(ompp_mpi_request_t *r, unsigned char *sum)
 {
+    if (r->call) return ompp_mpi_apart_done(r, sum);
     if (!r->sent) return false; /* without an exchange */
     /* A rank that nobody keeps waiting has only to have sent. */
-    const bool complete = ompp_mpi_stamp_complete(&r->exchange, r->adopts ? OMPP_MPI_STAMP_LIMIT_S : 0);
+    const bool awaited = r->adopts && r->channel->misses < MOST_MISSES;
+    const bool complete = ompp_mpi_stamp_complete(&r->exchange, awaited ? OUR_END_S : 0);
 
     if (!complete) {
+        r->channel->misses += awaited;
         leave(r);
         return false;
     }

@@ -362,7 +362,7 @@ static bool prepare(MPI_Comm own, size_t bytes)
     PMPI_Comm_size(own, &s->ranks);
     s->statuses_are_alike = statuses_are_alike();
     PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &found);
-    s->tag_limit = (found ? *limit : 32767) - 1;
+    s->tag_limit = (found ? *limit : 32767) - 2;
     channels.own = own;
     s->receipts = ompp_mpi_channel_copy(own);
     return s->receipts != MPI_COMM_NULL && PMPI_Comm_group(MPI_COMM_WORLD, &channels.world) == MPI_SUCCESS &&

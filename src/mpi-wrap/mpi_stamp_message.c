@@ -262,28 +262,28 @@ void ompp_mpi_stamp_post(MPI_Comm own, int dest, int tag, ompp_time_t t)
 
 /* ---- Collective calls ------------------------------------------------------------------------------------------------- */
 
-static int own_tag(void)
-{
-    return ompp_mpi_stamping_state.tag_limit + 1;
-}
-
-void ompp_mpi_stamp_pass(ompp_mpi_channel_t *channel, int dest, uint32_t call, const unsigned char *message)
+void ompp_mpi_stamp_pass(ompp_mpi_channel_t *channel, int dest, int tag, uint32_t call, const unsigned char *message, bool quiet)
 {
     unsigned char *copy = ompp_mpi_stamp_new();
 
     if (!copy) return;
     memcpy(copy, message, sizeof(ompp_mpi_header_t) + ((const ompp_mpi_header_t *)(const void *)message)->bytes);
     header_of(copy)->receipt = call;
-    send_message(channel->shadow, dest, own_tag(), copy, false);
+    send_message(channel->shadow, dest, tag, copy, quiet);
 }
 
 bool ompp_mpi_stamp_expect(ompp_mpi_channel_t *channel, int source, uint32_t call, double limit_seconds, unsigned char *message)
 {
-    while (ompp_mpi_stamp_fetch(channel->shadow, source, own_tag(), limit_seconds, message)) {
+    while (ompp_mpi_stamp_fetch(channel->shadow, source, ompp_mpi_stamp_own_tag(), limit_seconds, message)) {
         const int32_t late = (int32_t)(call - header_of(message)->receipt);
         if (late <= 0) return late == 0;
     }
     return false;
+}
+
+void ompp_mpi_stamp_put(const unsigned char *message, unsigned char *stamp)
+{
+    memcpy(stamp, message + sizeof(ompp_mpi_header_t), ((const ompp_mpi_header_t *)(const void *)message)->bytes);
 }
 
 void ompp_mpi_stamp_add(unsigned char *message, unsigned char *other)

@@ -26,7 +26,8 @@ void ompp_mpi_neighbors_before(ompp_mpi_stamp_t *s)
     s->stamp = ompp_mpi_stamp_moment(s->begin);
     if (!s->stamp || s->order != OMPP_MPI_ORDER_NEIGHBOR || c->told == c->calls) return;
     c->told = c->calls;
-    for (int i = 0; i < c->destinations; i++) ompp_mpi_stamp_pass(c, c->neighbors[c->sources + i], c->calls, s->stamp);
+    for (int i = 0; i < c->destinations; i++)
+        ompp_mpi_stamp_pass(c, c->neighbors[c->sources + i], ompp_mpi_stamp_own_tag(), c->calls, s->stamp, false);
 }
 
 /* Adds to sum what comes from others. \param[in] data  they have sent some, so stamps as well. \return false = not all has come. */
@@ -65,7 +66,7 @@ static void chain_after(ompp_mpi_stamp_t *s)
         return;
     }
     if (s->stamp && c->rank > 0) all = receive(c, &before, 1, true, s->stamp);
-    if (s->stamp && c->rank < c->size - 1) ompp_mpi_stamp_pass(c, c->rank + 1, c->calls, s->stamp);
+    if (s->stamp && c->rank < c->size - 1) ompp_mpi_stamp_pass(c, c->rank + 1, ompp_mpi_stamp_own_tag(), c->calls, s->stamp, false);
     if (!all || !s->stamp) forget(s, c->rank > 0);
 }
 

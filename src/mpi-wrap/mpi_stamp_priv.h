@@ -58,7 +58,7 @@ extern struct ompp_mpi_stamping {
     MPI_Op op;              /* ompp_sync_combine */
     MPI_Op op_apart;        /* the same, for operations that go on by themselves */
     MPI_Comm receipts;      /* the world's ranks */
-    int tag_limit;          /* of the user's messages that stamps travel with; the next tag, the largest of MPI's, is ours */
+    int tag_limit;          /* of the user's messages that stamps travel with; the next two, the largest of MPI's, are ours */
     int ranks;              /* of the run */
     bool statuses_are_alike; /* a status of Fortran lies in memory as one of C */
     ompp_time_t exchange;   /* ns that a collective call of ours takes when nobody comes late */
@@ -89,9 +89,13 @@ typedef struct ompp_mpi_channel {
     uint32_t calls;       /* collective calls whose stamps went as messages */
     uint32_t told;        /* neighbourhoods: number of the call that the neighbours have our stamp for; MPI may have refused it */
     bool parted;          /* one of these did not come: none are sent or awaited on this channel */
+    struct ompp_mpi_request *going; /* non-blocking ones whose stamps are messages, and are awaited; under its lock */
+    uint32_t started, sent_for; /* number of the latest of these, and of that whose stamps are sent; MPI may have refused it */
+    bool left;            /* one of their stamps did not come: none are sent or awaited on this channel */
     bool unread;          /* stamps may be left on the shadow: it is not freed, or they would come to another communicator */
     bool inter, topology;
     bool asks;              /* atomic: a message has come whose sender may have to wait for its receiver */
+    unsigned misses;        /* exchanges of non-blocking ones that were not over soon after the user's operation */
     ompp_mpi_passing_t passing;
     int references;       /* atomic: table, requests */
     int claims, acknowledgements; /* atomic: under way. One thread is not to wait for the stamp that another has in its hands. */
@@ -178,14 +182,23 @@ ompp_mpi_receipt_t *ompp_mpi_stamp_send(ompp_mpi_channel_t *channel, int dest, i
 /** \brief Sends a stamp without its calling itself a message of the user: own tags. */
 void ompp_mpi_stamp_post(MPI_Comm own, int dest, int tag, ompp_time_t t);
 
-/** \brief Sends what message says now, in a collective call on the channel with this number. */
-void ompp_mpi_stamp_pass(ompp_mpi_channel_t *channel, int dest, uint32_t call, const unsigned char *message);
+/** The tag of stamps of blocking collective calls. */
+static inline int ompp_mpi_stamp_own_tag(void)
+{
+    return ompp_mpi_stamping_state.tag_limit + 1;
+}
+
+/** \brief Sends what message says now, in a collective call on the channel with this number. \param[in] quiet  without progress of MPI. */
+void ompp_mpi_stamp_pass(ompp_mpi_channel_t *channel, int dest, int tag, uint32_t call, const unsigned char *message, bool quiet);
 
 /**
  * \brief Receives that. Those of calls before, which failed, are passed over.
  * \param[in] limit_seconds  0 = only when it is there.
  */
 bool ompp_mpi_stamp_expect(ompp_mpi_channel_t *channel, int source, uint32_t call, double limit_seconds, unsigned char *message);
+
+/** \brief The stamp of a message, all of it. */
+void ompp_mpi_stamp_put(const unsigned char *message, unsigned char *stamp);
 
 /** \brief Adds the stamp in other to that in message. */
 void ompp_mpi_stamp_add(unsigned char *message, unsigned char *other);
@@ -305,6 +318,10 @@ typedef struct ompp_mpi_request {
     MPI_Request exchange; /* collective: of the stamps */
     unsigned char *sent, *stamp; /* collective: [size of a stamp] each, neighbourhood: [sources] */
     int stamps;
+    uint32_t call;        /* collective, stamps are messages: its number on the channel; 0 = they are not */
+    bool all, sure;       /* of all ranks, not of neighbours; this rank has waited for all of these */
+    unsigned char *come;  /* [stamps], behind sent, in which they come together; under the channel's lock */
+    struct ompp_mpi_request *next_going;
 } ompp_mpi_request_t;
 
 ompp_mpi_request_t *ompp_mpi_request_new(ompp_mpi_pending_t kind, ompp_mpi_channel_t *channel);
@@ -399,6 +416,20 @@ static inline bool ompp_mpi_neighbors(const ompp_mpi_stamp_t *s)
 void ompp_mpi_neighbors_before(ompp_mpi_stamp_t *stamp);
 /** \brief After a call that was good: what it has waited for is in stamp->stamp; stamp->passes: it is not known. */
 void ompp_mpi_neighbors_after(ompp_mpi_stamp_t *stamp, bool good);
+
+/* ---- Non-blocking collective calls whose stamps go as messages (mpi_stamp_apart.c) -------------------------------------- */
+
+/** \return whether the stamps of a call do; the same on all ranks. */
+bool ompp_mpi_apart(const ompp_mpi_stamp_t *s);
+
+/** \brief Before the call. \param[in,out] request  of it. */
+void ompp_mpi_apart_before(ompp_mpi_stamp_t *stamp, ompp_mpi_request_t *request);
+/** \brief MPI has not begun it. */
+void ompp_mpi_apart_refused(ompp_mpi_request_t *request);
+/** \brief It is complete: adds what it waited for to sum. \return false = that is not known. */
+bool ompp_mpi_apart_done(ompp_mpi_request_t *request, unsigned char *sum);
+/** \brief The request goes, complete or not. */
+void ompp_mpi_apart_forget(ompp_mpi_request_t *request);
 
 /* ---- Windows (mpi_stamp_window.c) ----------------------------------------------------------------------------------- */
 

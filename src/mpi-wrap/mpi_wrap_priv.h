@@ -348,6 +348,7 @@ typedef struct {
     bool typed;   /* count and type are there */
     bool commed;  /* comm is */
     bool even;    /* collective call with data, of which all ranks have the same count */
+    bool bare;    /* collective call without data: a barrier */
     MPI_Comm comm;
     MPI_Win win;
     MPI_Group group;

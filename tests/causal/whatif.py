@@ -192,6 +192,18 @@ def short_loops(verdict, scratch, program):
     verdict.check(("Order          : " + part in text) == (whatif.kept > 0), "short loops: the report does not say %s" % part)
 
 
+def often_at_first(scratch, program):
+    """What comes before the first rest counts as the part of the run that it is: b takes as long as a, but two threads' work at first."""
+    seconds, outcome = validation.execute(scratch, program, validation.Case("openmp", "often_at_first", {}, 0, 40), OMPP_CAUSAL="virtual",
+                                          OMPP_CAUSAL_BUDGET=2, OMP_WAIT_POLICY="active")
+    profile = outcome.profile()
+    found = validation.predictions(profile, seconds)
+    a, b = (found[name, 1000].gain for name in "ab")
+    if profile.whatif.rested < profile.whatif.time / 2:
+        return ["often at first: rested for %d of %d ns" % (profile.whatif.rested, profile.whatif.time)], 1
+    return [] if abs(a - b) < 0.03 else ["often at first: a gains %.3f, b %.3f" % (a, b)], 1
+
+
 def in_pieces(verdict, scratch, program):
     """Clocks that may take nothing rest most of the time. What is observed between says what the whole run would gain, and no more than that."""
     def all_the_time(case, regions):
@@ -272,6 +284,7 @@ def main():
     outside(verdict, scratch, validation.build(scratch, "openmp", how))
     met(verdict, scratch, validation.build(scratch, "openmp", how))
     tasks(verdict, scratch, validation.build(scratch, "openmp", how))
+    verdict.timed(lambda: often_at_first(scratch, validation.build(scratch, "openmp", how)))
     in_pieces(verdict, scratch, validation.build(scratch, "openmp", how))
     short_loops(verdict, scratch, validation.build(scratch, "openmp", how))
     check_reports(verdict, scratch, validation.build(scratch, "openmp", how), validation.CASES[0]._replace(rounds=5))
