@@ -133,6 +133,18 @@ static void single_copy_end(void *copy)
 
 /* ---- Tasks that are made in libgomp --------------------------------------------------------------------------------- */
 
+#define DEPEND 8u /* flag of a task that waits for others: for which ones, is not looked at */
+
+typedef void task_t(void (*)(void *), void *, void (*)(void *, void *), long, long, bool, unsigned, void **, int, void *);
+static task_t *real_task;
+
+static void task(void (*body)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool deferred, unsigned flags,
+                 void **depend, int priority, void *detach)
+{
+    if ((flags & DEPEND) && !is_told((void *)real_task)) ompp_sync_doubt(OMPP_WHATIF_F_TASK | OMPP_WHATIF_F_LOST, true);
+    real_task(body, data, copy, size, align, deferred, flags, depend, priority, detach);
+}
+
 #define TASKLOOP(name, type)                                                                                           \
     static void (*real_##name)(void (*)(void *), void *, void (*)(void *, void *), long, long, unsigned,               \
                                     unsigned long, int, type, type, type);                                             \
@@ -170,6 +182,7 @@ const ompp_intercept_t ompp_libgomp_functions[] = {
     ROW(loop_ull_runtime_next),
     ROW(single_copy_end),
     ROW(single_copy_start),
+    ROW(task),
     ROW(taskloop),
     ROW(taskloop_ull),
     /* End of functions; ascending */
