@@ -38,7 +38,7 @@ static const char *const left_alone[] = {
 
 #ifdef SLOT_CALL
 
-#define MAX_CALLERS 6 /* of the rows that are given */
+#define MAX_CALLERS 8 /* of the rows that are given */
 
 /* The module that is being looked at. */
 typedef struct {

@@ -23,6 +23,7 @@ static bool wanted(void)
 void ompp_pthread_follow(void)
 {
     ompp_intercept(ompp_pthread_functions, ompp_npthread_functions);
+    ompp_intercept(ompp_futex_functions, ompp_nfutex_functions);
     ompp_c11_follow();
     ompp_intercept(ompp_libgomp_functions, ompp_nlibgomp_functions);
 }

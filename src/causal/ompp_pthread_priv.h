@@ -24,6 +24,10 @@ extern const size_t ompp_npthread_functions;
 extern const ompp_intercept_t ompp_libgomp_functions[];
 extern const size_t ompp_nlibgomp_functions;
 
+/** The call of the system by which others wait, the same. */
+extern const ompp_intercept_t ompp_futex_functions[];
+extern const size_t ompp_nfutex_functions;
+
 /** \brief Follows the functions above, in modules that are loaded now. Called when the first thread is created, and at each further one. */
 void ompp_pthread_follow(void);
 

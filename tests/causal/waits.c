@@ -5,9 +5,12 @@
 #include "in_threads.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/syscall.h>
 #include <threads.h>
+#include <unistd.h>
 
 enum { ITEMS = 8 };
 
@@ -265,9 +268,45 @@ static void crowded(void)
     in_threads(2, crowded_thread);
 }
 
+/* ---- a futex: the same by the system's own call, as std::atomic::wait of C++20 has it ---- */
+
+static int turn; /* whose it is: a futex */
+
+static void give(int to)
+{
+    __atomic_store_n(&turn, to, __ATOMIC_SEQ_CST);
+    syscall(SYS_futex, &turn, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static void wait_for_turn(int of)
+{
+    for (int now; (now = __atomic_load_n(&turn, __ATOMIC_SEQ_CST)) != of;) syscall(SYS_futex, &turn, FUTEX_WAIT_PRIVATE, now, NULL, NULL, 0);
+}
+
+static void *word_thread(void *number)
+{
+    const int self = number != NULL;
+
+    for (int i = 0; i < run.rounds; i++) {
+        wait_for_turn(self);
+        if (self) region("b", 1.9);
+        else region("a", 2.7);
+        give(!self);
+        if (self) region("c", 2);
+        else OMPP_PROGRESS("round");
+    }
+    return NULL;
+}
+
+static void word(void)
+{
+    if (syscall(SYS_getpid) == getpid()) in_threads(2, word_thread); /* all others go on as they came */
+}
+
 static const case_t cases[] = {
     {"ahead", ahead},   {"gathered", gathered}, {"stored", stored},   {"in_time", in_time}, {"binary", binary},
     {"trying", trying}, {"ticks", ticks},       {"passing", passing}, {"giving", giving},   {"crowded", crowded},
+    {"word", word},
 };
 
 int main(int argc, char **argv)
