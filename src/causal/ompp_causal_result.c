@@ -307,23 +307,11 @@ static followed_t follow(const ompp_causal_thread_t *self, unsigned slot, const 
     return f;
 }
 
-/* ends: the turn does. */
-static void write_region(const ompp_causal_thread_t *self, unsigned slot, bool over, bool ends, ompp_time_t t)
+static void put_region(const past_t *past, followed_t f, uint32_t flags, uint64_t spans, ompp_time_t t)
 {
-    ompp_a_whatif_region_t *record = atomic_load(&result.records[slot]);
+    ompp_a_whatif_region_t *record = past->record;
     const ompp_clocks_rule_t *rule = &ompp_causal.rule;
-    const int known = ompp_causal_known(slot);
-    uint64_t spans;
 
-    if (!record || known < 0) return;
-    past_t *past = &result.past[known];
-    const uint32_t flags = flags_of(slot) | past->flags;
-    followed_t f = follow(self, slot, past, over, t, &spans);
-    if (ends) {
-        past->all = f;
-        past->spans = spans;
-        past->flags = flags;
-    }
     weigh(&f, &past->start, t);
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
     record->result.work_ns = f.work_ns;
@@ -340,6 +328,36 @@ static void write_region(const ompp_causal_thread_t *self, unsigned slot, bool o
         clock->observations = spans;
     }
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
+}
+
+/* Of regions without a slot, for whom the run has gone on. */
+static void put_others(ompp_time_t t)
+{
+    bool has_slot[OMPP_CAUSAL_KNOWN] = {false};
+
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
+        if (ompp_causal_known(s) >= 0) has_slot[ompp_causal_known(s)] = true;
+    for (unsigned i = 0; i < ompp_causal_nknown() && result.start.time; i++) {
+        const past_t *past = &result.past[i];
+        if (past->record && past->all.time_ns && !has_slot[i]) put_region(past, past->all, past->flags, past->spans, t);
+    }
+}
+
+/* ends: the turn does. */
+static void write_region(const ompp_causal_thread_t *self, unsigned slot, bool over, bool ends, ompp_time_t t)
+{
+    const int known = ompp_causal_known(slot);
+    uint64_t spans;
+
+    if (!atomic_load(&result.records[slot]) || known < 0) return;
+    past_t *past = &result.past[known];
+    const uint32_t flags = flags_of(slot) | past->flags;
+    const followed_t f = follow(self, slot, past, over, t, &spans);
+    put_region(past, f, flags, spans, t);
+    if (!ends) return;
+    past->all = f;
+    past->spans = spans;
+    past->flags = flags;
 }
 
 /* Blocks of the start weigh too much beside those of pieces. */
@@ -368,13 +386,13 @@ static void begin_pieces(void)
 }
 
 /* Of those that have no slot any more, or clocks that rest, too: what was all of the run when they lost it is a part of it now. */
-static void flag_regions(ompp_time_t t)
+static void flag_regions(bool final, ompp_time_t t)
 {
     for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
         ompp_a_whatif_region_t *record = result.past[i].record;
         if (!record) continue;
         const bool partly = (double)record->result.followed_ns < OMPP_WHATIF_NEARLY_ALL * (double)(t - result.begin);
-        const uint32_t flags = (partly ? OMPP_WHATIF_F_PARTLY : 0) | (result.much_lost ? OMPP_WHATIF_F_LOST : 0);
+        const uint32_t flags = (partly ? OMPP_WHATIF_F_PARTLY : 0) | (final && result.much_lost ? OMPP_WHATIF_F_LOST : 0);
         if (!(flags & ~record->result.flags)) continue;
         atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
         record->result.flags |= flags;
@@ -424,7 +442,7 @@ static void end_turn(ompp_causal_thread_t *self, bool rest, ompp_time_t t)
         atomic_store(&ompp_causal.doubted[f], 0);
     }
     ompp_causal_crowd_turn();
-    flag_regions(t);
+    flag_regions(false, t);
     if (rest && !result.start.time) end_start(t);
     else if (result.start.goes_on) begin_pieces();
 }
@@ -644,7 +662,10 @@ static void write_all(ompp_causal_thread_t *self, bool over, ompp_time_t t)
     result.oversubscribed = result.oversubscribed || is_oversubscribed();
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
         if (ompp_causal_known(s) >= 0 && !ompp_causal.rule.delays) write_region(self, s, over, false, t);
-    if (!ompp_causal.rule.delays) flag_regions(t);
+    if (!ompp_causal.rule.delays) {
+        put_others(t);
+        flag_regions(!over, t);
+    }
     for (unsigned i = 0; ompp_causal.rule.delays && i < ompp_causal_nknown(); i++) {
         write_work(i, t);
         judge_transient(i, t);

@@ -317,6 +317,7 @@ void ompp_mpi_collective_after(ompp_mpi_stamp_t *stamp, bool good)
     if (good && stamp->channel && (stamp->channel->inter || is_empty(stamp))) ompp_sync_doubt(OMPP_WHATIF_F_LOST, true);
     if (!r) return;
     if (good && ompp_mpi_handle(stamp, 0) != MPI_REQUEST_NULL) {
+        if (r->call) ompp_mpi_apart_begun(stamp, r);
         ompp_mpi_request_put(r, ompp_mpi_handle(stamp, 0));
         return;
     }
@@ -357,18 +358,17 @@ void ompp_mpi_gathering_after(ompp_mpi_stamp_t *s, MPI_Comm own, bool good)
 
 /* Ours may need more calls of MPI than the user's, which is complete: there is a moment for it, and no more after some in vain. */
 #define OUR_END_S 0.001
-#define MOST_MISSES 4u
 
 bool ompp_mpi_collective_done(ompp_mpi_request_t *r, unsigned char *sum)
 {
     if (r->call) return ompp_mpi_apart_done(r, sum);
     if (!r->sent) return false; /* without an exchange */
     /* A rank that nobody keeps waiting has only to have sent. */
-    const bool awaited = r->adopts && r->channel->misses < MOST_MISSES;
+    const bool awaited = r->adopts && __atomic_load_n(&r->channel->misses, __ATOMIC_RELAXED) < OMPP_MPI_MOST_MISSES;
     const bool complete = ompp_mpi_stamp_complete(&r->exchange, awaited ? OUR_END_S : 0);
 
     if (!complete) {
-        r->channel->misses += awaited;
+        if (awaited) __atomic_add_fetch(&r->channel->misses, 1, __ATOMIC_RELAXED);
         leave(r);
         return false;
     }

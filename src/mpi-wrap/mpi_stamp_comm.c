@@ -27,6 +27,7 @@ static struct {
     pthread_mutex_t lock;
     ompp_mpi_channel_t *buckets[BUCKETS];
     unsigned count;
+    unsigned kept; /* atomic: shadows of communicators that are gone, which are not freed */
     MPI_Group world;
     MPI_Comm own; /* the world's ranks: for what all ranks settle together */
 } channels = {.lock = PTHREAD_MUTEX_INITIALIZER, .own = MPI_COMM_NULL};
@@ -79,7 +80,8 @@ void ompp_mpi_channel_release(ompp_mpi_channel_t *channel)
 {
     if (!channel || __atomic_sub_fetch(&channel->references, 1, __ATOMIC_ACQ_REL) > 0) return;
     ompp_mpi_collective_forget(channel);
-    if (!channel->unread) PMPI_Comm_free(&channel->shadow);
+    if (channel->unread) __atomic_add_fetch(&channels.kept, 1, __ATOMIC_RELAXED);
+    else PMPI_Comm_free(&channel->shadow);
     pthread_mutex_destroy(&channel->lock);
     free(channel->neighbors);
     free(channel->world);
@@ -213,7 +215,8 @@ static ompp_mpi_channel_t *make(MPI_Comm comm)
         pthread_mutex_init(&c->lock, NULL);
         c->world = world_ranks(comm, inter, &c->peers);
     }
-    if (!all_want(comm, c && c->world && channels.count < MAX_CHANNELS, inter)) goto fail;
+    const unsigned kept = __atomic_load_n(&channels.kept, __ATOMIC_RELAXED);
+    if (!all_want(comm, c && c->world && channels.count + (inter ? 0 : kept) < MAX_CHANNELS, inter)) goto fail;
     PMPI_Comm_rank(comm, &c->rank);
     PMPI_Comm_size(comm, &c->size);
     if (!inter) PMPI_Topo_test(comm, &kind);

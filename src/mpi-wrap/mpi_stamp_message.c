@@ -281,11 +281,6 @@ bool ompp_mpi_stamp_expect(ompp_mpi_channel_t *channel, int source, uint32_t cal
     return false;
 }
 
-void ompp_mpi_stamp_put(const unsigned char *message, unsigned char *stamp)
-{
-    memcpy(stamp, message + sizeof(ompp_mpi_header_t), ((const ompp_mpi_header_t *)(const void *)message)->bytes);
-}
-
 void ompp_mpi_stamp_add(unsigned char *message, unsigned char *other)
 {
     uint64_t *words = (uint64_t *)(void *)ompp_mpi_stamp_of(message), used = ompp_mpi_stamping_state.bytes / sizeof *words;

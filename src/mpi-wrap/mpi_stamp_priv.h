@@ -91,11 +91,12 @@ typedef struct ompp_mpi_channel {
     bool parted;          /* one of these did not come: none are sent or awaited on this channel */
     struct ompp_mpi_request *going; /* non-blocking ones whose stamps are messages, and are awaited; under its lock */
     uint32_t started, sent_for; /* number of the latest of these, and of that whose stamps are sent; MPI may have refused it */
-    bool left;            /* one of their stamps did not come: none are sent or awaited on this channel */
+    bool sent_all;        /* these were to all ranks, not to neighbours */
+    bool receiving;       /* atomic: a thread receives them */
     bool unread;          /* stamps may be left on the shadow: it is not freed, or they would come to another communicator */
     bool inter, topology;
     bool asks;              /* atomic: a message has come whose sender may have to wait for its receiver */
-    unsigned misses;        /* exchanges of non-blocking ones that were not over soon after the user's operation */
+    unsigned misses;        /* atomic: non-blocking ones whose stamps were not there soon after the user's operation was complete */
     ompp_mpi_passing_t passing;
     int references;       /* atomic: table, requests */
     int claims, acknowledgements; /* atomic: under way. One thread is not to wait for the stamp that another has in its hands. */
@@ -196,9 +197,6 @@ void ompp_mpi_stamp_pass(ompp_mpi_channel_t *channel, int dest, int tag, uint32_
  * \param[in] limit_seconds  0 = only when it is there.
  */
 bool ompp_mpi_stamp_expect(ompp_mpi_channel_t *channel, int source, uint32_t call, double limit_seconds, unsigned char *message);
-
-/** \brief The stamp of a message, all of it. */
-void ompp_mpi_stamp_put(const unsigned char *message, unsigned char *stamp);
 
 /** \brief Adds the stamp in other to that in message. */
 void ompp_mpi_stamp_add(unsigned char *message, unsigned char *other);
@@ -320,7 +318,7 @@ typedef struct ompp_mpi_request {
     int stamps;
     uint32_t call;        /* collective, stamps are messages: its number on the channel; 0 = they are not */
     bool all, sure;       /* of all ranks, not of neighbours; this rank has waited for all of these */
-    unsigned char *come;  /* [stamps], behind sent, in which they come together; under the channel's lock */
+    unsigned char *come;  /* [stamps], behind sent, where they come together; under the channel's lock */
     struct ompp_mpi_request *next_going;
 } ompp_mpi_request_t;
 
@@ -401,6 +399,9 @@ void ompp_mpi_gathering_after(ompp_mpi_stamp_t *stamp, MPI_Comm own, bool good);
 /** \brief What MPI combines stamps with: into becomes both. \param[in] known  in a blocking operation: this rank waits for both. */
 void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other, bool known);
 
+/** So often what is awaited for a moment after a user's non-blocking operation may not be there; then no more moments. */
+#define OMPP_MPI_MOST_MISSES 4u
+
 /** \brief A non-blocking one is complete: adds what it waited for to sum. */
 bool ompp_mpi_collective_done(ompp_mpi_request_t *request, unsigned char *sum);
 
@@ -424,7 +425,9 @@ bool ompp_mpi_apart(const ompp_mpi_stamp_t *s);
 
 /** \brief Before the call. \param[in,out] request  of it. */
 void ompp_mpi_apart_before(ompp_mpi_stamp_t *stamp, ompp_mpi_request_t *request);
-/** \brief MPI has not begun it. */
+/** \brief MPI has begun it. */
+void ompp_mpi_apart_begun(const ompp_mpi_stamp_t *stamp, ompp_mpi_request_t *request);
+/** \brief MPI has not. */
 void ompp_mpi_apart_refused(ompp_mpi_request_t *request);
 /** \brief It is complete: adds what it waited for to sum. \return false = that is not known. */
 bool ompp_mpi_apart_done(ompp_mpi_request_t *request, unsigned char *sum);

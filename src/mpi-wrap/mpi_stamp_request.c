@@ -223,7 +223,7 @@ void ompp_mpi_request_delete(ompp_mpi_request_t *request)
     if (!request) return;
     forget_posted(request, 0);
     release_moment(forget_started(request));
-    if (request->call && request->sent) ompp_mpi_apart_forget(request);
+    if (request->call) ompp_mpi_apart_forget(request);
     ompp_mpi_channel_release(request->channel);
     ompp_mpi_receipt_drop(request->receipt);
     pthread_mutex_lock(&table.lock);
