@@ -448,6 +448,20 @@ static void under_way(void)
     MPI_Comm_free(&pair);
 }
 
+/* Ranks meet in nothing but non-blocking calls, so often that clocks have to rest. */
+static void meetings(void)
+{
+    MPI_Request r;
+
+    for (int i = 0; i < 1000 * run.rounds; i++) {
+        ompp_region_begin("a");
+        work_until(now_ns() + 5000);
+        ompp_region_end("a");
+        MPI_Ibarrier(MPI_COMM_WORLD, &r);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    }
+}
+
 /* A token goes round; who has not got it looks for it now and then, between pieces of work. */
 static void polling(void)
 {
@@ -626,7 +640,7 @@ int main(int argc, char **argv)
                  {"halo", halo}, {"persistent", persistent}, {"workers", workers}, {"subcomm", subcomm}, {"rooted", rooted},
                  {"above", above}, {"below", below},
                  {"epochs", epochs}, {"asking", asking}, {"made", made}, {"any", any}, {"some", some},
-                 {"overlap", overlap}, {"under_way", under_way}, {"polling", polling}, {"silent", silent},
+                 {"overlap", overlap}, {"under_way", under_way}, {"meetings", meetings}, {"polling", polling}, {"silent", silent},
                  {"neighbors", neighbors}, {"scans", scans}, {"probing", probing}, {"matched", matched}, {"empty", empty},
                  {"empty-scan", empty_scan}, {"buffered", buffered}, {"groups", groups}, {"largest", largest},
                  {"crossing", crossing}, {"collectives", collectives}, {"ahead", ahead}, {"seldom", seldom}};

@@ -87,6 +87,18 @@ def under_way(verdict, scratch, program):
     return off, len(UNDER_WAY) + 1
 
 
+def meetings(verdict, scratch, program):
+    """Ranks that meet in non-blocking calls alone agree there when clocks rest, and when they do not. a is 5 of some 7 us."""
+    seconds, outcome = validation.execute(scratch, program, validation.Case("mpi", "meetings", {}, 2, 150), OMPP_CAUSAL="virtual",
+                                          OMPP_CAUSAL_BUDGET=2)
+    profile = outcome.profile()
+    verdict.profile(profile, "meetings")
+    found = validation.predictions(profile, seconds)["a", 500]
+    share = 150e3 * 5e-6 / seconds
+    off = [] if abs(found.gain - share / 2) < 0.06 else ["meetings: a gains %.3f, its share is %.3f" % (found.gain, share)]
+    return off + ([] if profile.whatif.rested > profile.whatif.time / 3 else ["meetings: no rests"]), 2
+
+
 def inner(scratch, program):
     """In a call with a root, inner ranks of MPI's tree, and those below them, wait for others: 9.4 ms a round where they do, a in half its
     time saves 2.15 ms of them. So may those that start epochs, 7.4 ms a round. Who is not known to have been waited for is lost, and not nobody."""
@@ -324,6 +336,7 @@ def main():
     verdict.timed(lambda: others_only(scratch, program))
     verdict.timed(lambda: started(scratch, program))
     verdict.timed(lambda: under_way(verdict, scratch, program))
+    verdict.timed(lambda: meetings(verdict, scratch, program))
     verdict.timed(lambda: inner(scratch, program))
     verdict.timed(lambda: made(scratch, program))
     verdict.timed(lambda: asking(scratch, program))
