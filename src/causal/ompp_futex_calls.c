@@ -1,8 +1,8 @@
 /**
  * \file
- * Threads that wait by the system's own call: std::barrier, std::latch, std::counting_semaphore and std::atomic::wait of C++20, what Rust
- * and TBB wait by. There is no function for it but syscall(), which has any arguments and may do anything, come back twice or on another
- * stack: so what is no futex goes on to the real one as it came, which needs a few instructions of the machine.
+ * Threads that wait by the system's own call: std::barrier, std::latch, std::counting_semaphore and std::atomic::wait of C++20. There is
+ * no function for it but syscall(), which has any arguments and may do anything, come back twice or on another stack: so what is no futex
+ * goes on to the real one as it came, which needs a few instructions of the machine.
  *
  * Whoever wakes threads at an address is who those waited for. Waits that end before they begin, since the word has changed, are none.
  */
@@ -23,7 +23,9 @@ HIDDEN long ompp_futex_call(long number, uint32_t *word, long operation, long va
 
 static long wait_at(uint32_t *word, int operation, long value, const void *limit, uint32_t *other, long value3)
 {
+    const int saved = errno;
     const ompp_time_t begin = ompp_pthread_wait(OMPP_SYNC_EVENT, ompp_pthread_number(word));
+    errno = saved;
     const long result = syscall(SYS_futex, word, operation, value, limit, other, value3);
     const int error = errno;
 
