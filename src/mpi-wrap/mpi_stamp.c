@@ -466,6 +466,7 @@ ompp_time_t ompp_mpi_stamp_after(ompp_mpi_stamp_t *stamp, bool good)
     ompp_mpi_channel_release(stamp->channel);
     if (stamp->held) ompp_mpi_guard.frame = 0;
     const ompp_time_t end = ompp_event_now();
+    ompp_mpi_apart_left(end);
     spend(end - begin, LONGEST_NS);
     errno = saved;
     return end;

@@ -7,12 +7,17 @@
  * each other's next call of MPI where the user's operation does not (Open MPI in shared memory, from 257 bytes on). Messages are on their
  * way once they are sent, and nobody completes the sends.
  *
+ * Data beyond some size wait for all ranks once more: for their next call in which MPI makes progress. Ranks tell when they come to that, too,
+ * and again when they come back to MPI after having been away. Whether an operation waits for it is MPI's secret: that is told by when it
+ * ended, as with large messages.
+ *
  * Calls on a channel have numbers, the same on all its ranks, and may be completed in any order: what comes for another one is put by. A
  * call that MPI refused is none: the next one has its number again, and what was sent for it is the next one's.
  */
 #include "mpi-wrap/mpi_stamp_priv.h"
 
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +29,14 @@
 #define UNSURE_S 0.0003
 #define SLICE_S 0.001 /* another thread may have received it meanwhile */
 #define MOST 32       /* ranks that all send to all; a communicator's size is known to all of them */
+
+#define SMALL_BYTES 256u  /* of a rank: nobody waits for anybody's next call */
+#define AWAY_NS 20000u    /* since the last call of MPI: other ranks may have waited meanwhile, ... */
+#define AWAY_PART 8u      /* if it is more than one part in so many of the time since the start; so few stamps do for any operation */
+#define TOLD_AT_ONCE 8    /* operations that one call tells of */
+#define LONG_NS 10000u    /* a wait, and not what the operation takes */
+#define AGAIN_S 0.0003    /* what an operation has waited for has been sent before it was complete */
+#define MOST_VOTES 8      /* so many errors change what is known of a size */
 
 bool ompp_mpi_apart(const ompp_mpi_stamp_t *s)
 {
@@ -54,13 +67,205 @@ static int tag_of_ours(void)
     return ompp_mpi_stamping_state.tag_limit + 2;
 }
 
-/* ---- Start ------------------------------------------------------------------------------------------------------------ */
+static ompp_mpi_header_t *header_of(unsigned char *message)
+{
+    return (ompp_mpi_header_t *)(void *)message;
+}
 
-static void tell(ompp_mpi_channel_t *c, bool all, const unsigned char *message)
+static void tell(ompp_mpi_channel_t *c, bool all, uint32_t call, const unsigned char *message)
 {
     for (int i = 0; i < number_of(c, all, false); i++)
-        if (!is_self(c, all, i)) ompp_mpi_stamp_pass(c, peer(c, all, false, i), tag_of_ours(), c->started, message, true);
+        if (!is_self(c, all, i)) ompp_mpi_stamp_pass(c, peer(c, all, false, i), tag_of_ours(), call, message, true);
 }
+
+/* ---- Back in MPI -------------------------------------------------------------------------------------------------------- */
+
+/* Those that other ranks may wait for to come back to MPI. */
+static struct {
+    pthread_mutex_t lock; /* nothing of MPI is called under it */
+    ompp_mpi_request_t *first; /* read without the lock only to see whether there is any */
+    ompp_time_t until;    /* atomic: this rank was in MPI then */
+} under_way = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void note_under_way(ompp_mpi_request_t *r)
+{
+    pthread_mutex_lock(&under_way.lock);
+    r->next_under_way = under_way.first;
+    __atomic_store_n(&under_way.first, r, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&under_way.lock);
+}
+
+static void forget_under_way(ompp_mpi_request_t *r)
+{
+    ompp_mpi_request_t **link = &under_way.first;
+
+    pthread_mutex_lock(&under_way.lock);
+    while (*link && *link != r) link = &(*link)->next_under_way;
+    if (*link) __atomic_store_n(link, r->next_under_way, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&under_way.lock);
+}
+
+/* The same on all ranks, but where some rest. Of others than even ones, one rank does not know how much those have. */
+static bool may_wait_again(const ompp_mpi_stamp_t *s)
+{
+    return !s->bare && !(s->even && s->bytes <= SMALL_BYTES) && !ompp_sync_rests();
+}
+
+static bool is_back(const ompp_mpi_request_t *r, ompp_time_t t)
+{
+    const ompp_time_t until = __atomic_load_n(&under_way.until, __ATOMIC_RELAXED), away = t > until ? t - until : 0;
+
+    return !r->told_again || (away > AWAY_NS && away > (t - r->begin) / AWAY_PART);
+}
+
+typedef struct {
+    ompp_mpi_channel_t *channel;
+    uint32_t call;
+    bool all;
+} operation_t;
+
+/* Others may be completed, on other threads, while these are told of. */
+static int find_back(operation_t *operations, ompp_time_t t)
+{
+    int n = 0;
+
+    pthread_mutex_lock(&under_way.lock);
+    for (ompp_mpi_request_t *r = under_way.first; r && n < TOLD_AT_ONCE; r = r->next_under_way) {
+        if (!is_back(r, t)) continue;
+        r->told_again = true;
+        operations[n++] = (operation_t){ompp_mpi_channel_keep(r->channel), r->call, r->all};
+    }
+    pthread_mutex_unlock(&under_way.lock);
+    return n;
+}
+
+void ompp_mpi_apart_progress(ompp_time_t t)
+{
+    operation_t operations[TOLD_AT_ONCE];
+    const int n = __atomic_load_n(&under_way.first, __ATOMIC_RELAXED) ? find_back(operations, t) : 0;
+    unsigned char *message = n > 0 ? ompp_mpi_stamp_moment(t) : NULL;
+
+    if (message) header_of(message)->flags = OMPP_MPI_BACK;
+    for (int i = 0; i < n; i++) {
+        if (message) tell(operations[i].channel, operations[i].all, operations[i].call, message);
+        ompp_mpi_channel_release(operations[i].channel);
+    }
+    ompp_mpi_stamp_free(message);
+}
+
+void ompp_mpi_apart_left(ompp_time_t t)
+{
+    if (__atomic_load_n(&under_way.first, __ATOMIC_RELAXED)) __atomic_store_n(&under_way.until, t, __ATOMIC_RELAXED);
+}
+
+/* ---- What comes ------------------------------------------------------------------------------------------------------- */
+
+/* A rank is back in MPI: of a neighbour that is one twice, both. What came after the operation's end, nobody has waited for. */
+static void deliver_again(ompp_mpi_request_t *r, int source, unsigned char *message)
+{
+    const int64_t t = header_of(message)->time_ns;
+
+    if (!r->later || (r->end && t > r->end)) return;
+    for (int i = 0; i < r->stamps; i++)
+        if (peer(r->channel, r->all, true, i) == source) r->later[ompp_mpi_stamping_state.bytes + (size_t)i] = true;
+    if (t > r->later_ns) r->later_ns = t;
+    ompp_sync_combine(r->later, ompp_mpi_stamp_of(message));
+}
+
+static void deliver_first(ompp_mpi_request_t *r, int source, unsigned char *message)
+{
+    for (int i = 0; i < r->stamps; i++) {
+        if (r->come[i] || peer(r->channel, r->all, true, i) != source) continue;
+        r->come[i] = true; /* of a neighbour that is one twice, the next */
+        ompp_sync_combine(r->sent, ompp_mpi_stamp_of(message));
+        return;
+    }
+}
+
+static void deliver_to(ompp_mpi_request_t *r, int source, unsigned char *message)
+{
+    if (header_of(message)->flags == OMPP_MPI_BACK) deliver_again(r, source, message);
+    else deliver_first(r, source, message);
+}
+
+struct ompp_mpi_early {
+    struct ompp_mpi_early *next;
+    int source;
+    unsigned char *message;
+};
+
+/* This rank has not come to the call yet. Owns message. Under the lock. */
+static void keep_early(ompp_mpi_channel_t *c, int source, unsigned char *message)
+{
+    struct ompp_mpi_early *early = malloc(sizeof *early), **link = &c->early;
+
+    if (!early) {
+        ompp_mpi_stamp_free(message);
+        return;
+    }
+    *early = (struct ompp_mpi_early){NULL, source, message};
+    while (*link) link = &(*link)->next;
+    *link = early;
+}
+
+/* What came before this rank came to the call. */
+static void deliver_early(ompp_mpi_request_t *r)
+{
+    struct ompp_mpi_early **link = &r->channel->early;
+
+    pthread_mutex_lock(&r->channel->lock);
+    while (*link) {
+        struct ompp_mpi_early *early = *link;
+        if (header_of(early->message)->receipt != r->call) {
+            link = &early->next;
+            continue;
+        }
+        deliver_to(r, early->source, early->message);
+        *link = early->next;
+        ompp_mpi_stamp_free(early->message);
+        free(early);
+    }
+    pthread_mutex_unlock(&r->channel->lock);
+}
+
+void ompp_mpi_apart_end(ompp_mpi_channel_t *c)
+{
+    while (c->early) {
+        struct ompp_mpi_early *early = c->early;
+        c->early = early->next;
+        ompp_mpi_stamp_free(early->message);
+        free(early);
+    }
+}
+
+/* Gives a message to the call that it is of; one of a call that is over is of no use. Owns message. */
+static void deliver(ompp_mpi_channel_t *c, int source, unsigned char *message)
+{
+    const uint32_t call = header_of(message)->receipt;
+    ompp_mpi_request_t *r;
+
+    pthread_mutex_lock(&c->lock);
+    for (r = c->going; r && r->call != call;) r = r->next_going;
+    if (r) deliver_to(r, source, message);
+    if (!r && (int32_t)(call - c->started) > 0) keep_early(c, source, message);
+    else ompp_mpi_stamp_free(message);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* One message from a rank, by a thread that may receive. \return whether there was one. */
+static bool receive_one(ompp_mpi_channel_t *c, int source, double limit)
+{
+    unsigned char *message = ompp_mpi_stamp_new();
+
+    if (!message || !ompp_mpi_stamp_fetch(c->shadow, source, tag_of_ours(), limit, message)) {
+        ompp_mpi_stamp_free(message);
+        return false;
+    }
+    deliver(c, source, message);
+    return true;
+}
+
+/* ---- Start ------------------------------------------------------------------------------------------------------------ */
 
 /* All of a stamp, as meetings have it: in a rest it says what comes after that. */
 static unsigned char *whole_stamp(ompp_time_t t)
@@ -70,16 +275,21 @@ static unsigned char *whole_stamp(ompp_time_t t)
     if (!message) return NULL;
     memset(message, 0, sizeof(ompp_mpi_header_t));
     ompp_mpi_collective_stamp(ompp_mpi_stamp_of(message), t);
-    ompp_mpi_header_t *header = (ompp_mpi_header_t *)(void *)message;
-    header->time_ns = ompp_mpi_clock_common(t);
-    header->bytes = ompp_mpi_stamping_state.bytes;
+    header_of(message)->time_ns = ompp_mpi_clock_common(t);
+    header_of(message)->bytes = ompp_mpi_stamping_state.bytes;
     return message;
 }
 
 /* Those of a call with the same number that MPI refused will do, if it was with the same ranks. */
-static bool is_sent(const ompp_mpi_channel_t *c, bool all)
+static bool is_sent(const ompp_mpi_channel_t *c, uint32_t call, bool all)
 {
-    return c->sent_for == c->started && c->sent_all == all;
+    return c->sent_for == call && c->sent_all == all;
+}
+
+/* A sum of stamps, and which of them have come. */
+static unsigned char *make_room(const ompp_mpi_request_t *r)
+{
+    return calloc(1, ompp_mpi_stamping_state.bytes + (size_t)r->stamps);
 }
 
 void ompp_mpi_apart_before(ompp_mpi_stamp_t *s, ompp_mpi_request_t *r)
@@ -87,29 +297,38 @@ void ompp_mpi_apart_before(ompp_mpi_stamp_t *s, ompp_mpi_request_t *r)
     ompp_mpi_channel_t *c = s->channel;
     const bool all = s->order == OMPP_MPI_ORDER_ALL;
     unsigned char *message = all || c->neighbors ? whole_stamp(s->begin) : NULL;
-    const int sources = number_of(c, all, true);
 
-    if (++c->started == 0) c->started = 1;
-    if (message && !is_sent(c, all)) tell(c, all, message);
-    c->sent_for = c->started;
+    r->call = c->started + 1 ? c->started + 1 : 1;
+    if (message && !is_sent(c, r->call, all)) tell(c, all, r->call, message);
+    c->sent_for = r->call;
     c->sent_all = all;
-    r->call = c->started;
     r->all = all;
-    r->stamps = sources;
-    r->sent = message ? calloc(1, ompp_mpi_stamping_state.bytes + (size_t)sources) : NULL;
-    if (r->sent && all) memcpy(r->sent, ompp_mpi_stamp_of(message), ompp_mpi_stamping_state.bytes);
+    r->stamps = number_of(c, all, true);
+    r->sent = message ? make_room(r) : NULL;
     r->come = r->sent ? r->sent + ompp_mpi_stamping_state.bytes : NULL;
+    if (r->sent && all) memcpy(r->sent, ompp_mpi_stamp_of(message), ompp_mpi_stamping_state.bytes);
     ompp_mpi_stamp_free(message);
-    if (!r->sent) return;
     pthread_mutex_lock(&c->lock);
-    r->next_going = c->going;
-    c->going = r;
+    c->started = r->call;
+    if (r->sent) {
+        r->next_going = c->going;
+        c->going = r;
+    }
     pthread_mutex_unlock(&c->lock);
 }
 
 void ompp_mpi_apart_begun(const ompp_mpi_stamp_t *s, ompp_mpi_request_t *r)
 {
     r->sure = s->bare || (s->even && s->bytes > 0);
+    r->bytes = s->bytes;
+    unsigned char *later = r->sent && may_wait_again(s) ? make_room(r) : NULL;
+    if (later) {
+        pthread_mutex_lock(&r->channel->lock);
+        r->later = later;
+        pthread_mutex_unlock(&r->channel->lock);
+        note_under_way(r);
+    }
+    deliver_early(r);
 }
 
 void ompp_mpi_apart_refused(ompp_mpi_request_t *r)
@@ -119,23 +338,6 @@ void ompp_mpi_apart_refused(ompp_mpi_request_t *r)
 }
 
 /* ---- End -------------------------------------------------------------------------------------------------------------- */
-
-/* Gives a message to the call that it is of; one of a call that is over is of no use. */
-static void deliver(ompp_mpi_channel_t *c, int source, unsigned char *message)
-{
-    const uint32_t call = ((const ompp_mpi_header_t *)(const void *)message)->receipt;
-    ompp_mpi_request_t *r;
-
-    pthread_mutex_lock(&c->lock);
-    for (r = c->going; r && r->call != call;) r = r->next_going;
-    for (int i = 0; r && i < r->stamps; i++) {
-        if (r->come[i] || peer(c, r->all, true, i) != source) continue;
-        r->come[i] = true; /* of a neighbour that is one twice, the next */
-        ompp_sync_combine(r->sent, ompp_mpi_stamp_of(message));
-        break;
-    }
-    pthread_mutex_unlock(&c->lock);
-}
 
 static bool has_come(ompp_mpi_request_t *r, int i)
 {
@@ -147,29 +349,37 @@ static bool has_come(ompp_mpi_request_t *r, int i)
 }
 
 /* One thread of a channel receives at a time, so that what comes is not overtaken. \return whether something was received. */
-static bool receive(ompp_mpi_request_t *r, int i, double limit, unsigned char *message)
+static bool receive(ompp_mpi_request_t *r, int i, double limit)
 {
     ompp_mpi_channel_t *c = r->channel;
-    const int source = peer(c, r->all, true, i);
     bool received = false;
 
     if (__atomic_exchange_n(&c->receiving, true, __ATOMIC_ACQUIRE)) {
         sched_yield();
         return false;
     }
-    if (!has_come(r, i)) received = ompp_mpi_stamp_fetch(c->shadow, source, tag_of_ours(), limit, message);
-    if (received) deliver(c, source, message);
+    if (!has_come(r, i)) received = receive_one(c, peer(c, r->all, true, i), limit);
     __atomic_store_n(&c->receiving, false, __ATOMIC_RELEASE);
     return received;
 }
 
+/* As much as is there. */
+static void receive_all(ompp_mpi_request_t *r, int i)
+{
+    ompp_mpi_channel_t *c = r->channel;
+
+    if (__atomic_exchange_n(&c->receiving, true, __ATOMIC_ACQUIRE)) return;
+    while (receive_one(c, peer(c, r->all, true, i), 0)) {}
+    __atomic_store_n(&c->receiving, false, __ATOMIC_RELEASE);
+}
+
 /* Until it has come, or until then: 0 = as far as it is there. */
-static bool await(ompp_mpi_request_t *r, int i, ompp_time_t until, unsigned char *message)
+static bool await(ompp_mpi_request_t *r, int i, ompp_time_t until)
 {
     while (!has_come(r, i)) {
         const ompp_time_t t = until ? ompp_event_now() : 0;
         const double left = until > t ? 1e-9 * (double)(until - t) : 0;
-        if (!receive(r, i, left < SLICE_S ? left : SLICE_S, message) && left <= 0) return has_come(r, i);
+        if (!receive(r, i, left < SLICE_S ? left : SLICE_S) && left <= 0) return has_come(r, i);
     }
     return true;
 }
@@ -179,13 +389,15 @@ static void take_out(ompp_mpi_request_t *r, bool complete)
 {
     ompp_mpi_request_t **link = &r->channel->going;
 
+    if (r->later) forget_under_way(r);
     pthread_mutex_lock(&r->channel->lock);
     while (*link && *link != r) link = &(*link)->next_going;
     if (*link) *link = r->next_going;
-    if (!complete) r->channel->unread = true;
+    if (!complete || r->later) r->channel->unread = true;
     pthread_mutex_unlock(&r->channel->lock);
     free(r->sent);
-    r->sent = NULL;
+    free(r->later);
+    r->sent = r->later = NULL;
 }
 
 void ompp_mpi_apart_forget(ompp_mpi_request_t *r)
@@ -193,21 +405,82 @@ void ompp_mpi_apart_forget(ompp_mpi_request_t *r)
     if (r->sent) take_out(r, false);
 }
 
-bool ompp_mpi_apart_done(ompp_mpi_request_t *r, unsigned char *sum)
+/* The stamps of the start. \return whether all have come. */
+static bool take_first(ompp_mpi_request_t *r)
 {
-    unsigned char *message = r->sent ? ompp_mpi_stamp_new() : NULL;
     const bool awaited = __atomic_load_n(&r->channel->misses, __ATOMIC_RELAXED) < OMPP_MPI_MOST_MISSES;
     const ompp_time_t until = awaited ? ompp_event_now() + (ompp_time_t)(1e9 * (r->sure ? SURE_S : UNSURE_S)) : 0;
-    bool all = message != NULL, any = r->all;
+    bool all = true, any = r->all;
 
-    for (int i = 0; i < r->stamps && message; i++) {
-        const bool come = await(r, i, all ? until : 0, message);
+    for (int i = 0; i < r->stamps; i++) {
+        const bool come = await(r, i, all ? until : 0);
         all &= come;
         any |= come;
     }
-    if (!all && message && awaited) __atomic_add_fetch(&r->channel->misses, 1, __ATOMIC_RELAXED);
-    if (all && any) ompp_sync_combine(sum, r->sent);
-    ompp_mpi_stamp_free(message);
-    if (r->sent) take_out(r, all);
+    if (!all && awaited) __atomic_add_fetch(&r->channel->misses, 1, __ATOMIC_RELAXED);
     return all && any;
+}
+
+/*
+ * Whether operations of a size, up to twice as large, wait for the other ranks to come back: told by how often one ended after that, and
+ * not before, when the last of them was back later than this rank.
+ */
+static _Atomic int waited_of_size[64];
+
+static void vote(_Atomic int *votes, int more)
+{
+    const int now = atomic_load_explicit(votes, memory_order_relaxed) + more;
+
+    if (now >= -MOST_VOTES && now <= MOST_VOTES) atomic_store_explicit(votes, now, memory_order_relaxed);
+}
+
+/* Who is not back yet. \return -1 = nobody. */
+static int first_away(ompp_mpi_request_t *r)
+{
+    int i = 0;
+
+    pthread_mutex_lock(&r->channel->lock);
+    while (i < r->stamps && (is_self(r->channel, r->all, i) || r->later[ompp_mpi_stamping_state.bytes + (size_t)i])) i++;
+    pthread_mutex_unlock(&r->channel->lock);
+    return i < r->stamps ? i : -1;
+}
+
+/* \return whether all were back when the operation was over, as far as that is known after a moment at most. */
+static bool all_were_back(ompp_mpi_request_t *r, double seconds)
+{
+    const ompp_time_t until = ompp_event_now() + (ompp_time_t)(1e9 * seconds);
+    int away;
+
+    for (int i = 0; i < r->stamps; i++)
+        if (!is_self(r->channel, r->all, i)) receive_all(r, i);
+    while ((away = first_away(r)) >= 0 && ompp_event_now() < until) {
+        sched_yield();
+        receive_all(r, away);
+    }
+    return away < 0;
+}
+
+/* Adds the stamps of those that have come back, when the operation has waited for that. */
+static void take_later(ompp_mpi_request_t *r, ompp_time_t begin, ompp_time_t end, unsigned char *sum)
+{
+    _Atomic int *votes = &waited_of_size[63 - __builtin_clzll(r->bytes | 1)];
+    const int64_t since = ompp_mpi_clock_common(begin);
+
+    pthread_mutex_lock(&r->channel->lock);
+    r->end = ompp_mpi_clock_common(end);
+    pthread_mutex_unlock(&r->channel->lock);
+    const bool back = all_were_back(r, atomic_load_explicit(votes, memory_order_relaxed) > 0 ? AGAIN_S : 0);
+    if (!back) vote(votes, -1);
+    else if (r->later_ns > since + (int64_t)LONG_NS) vote(votes, 1);
+    if (back && atomic_load_explicit(votes, memory_order_relaxed) > 0) ompp_sync_combine(sum, r->later);
+}
+
+bool ompp_mpi_apart_done(ompp_mpi_request_t *r, ompp_time_t begin, ompp_time_t end, unsigned char *sum)
+{
+    const bool known = r->sent && take_first(r);
+
+    if (known) ompp_sync_combine(sum, r->sent);
+    if (known && r->later && !ompp_sync_rests()) take_later(r, begin, end, sum);
+    if (r->sent) take_out(r, known);
+    return known;
 }

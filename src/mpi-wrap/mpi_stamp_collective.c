@@ -255,6 +255,7 @@ void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp)
     ompp_mpi_request_t *r;
 
     if (stamp->op == OMPP_MPI_STAMP_COLL) ompp_mpi_progress_before(stamp->begin);
+    else ompp_mpi_apart_progress(stamp->begin); /* those before it go on */
     if (!stamp->channel || !plan(stamp->channel, stamp->order, stamp->root, &x)) return;
     if (passes(stamp->channel, stamp->begin)) {
         stamp->passes = x.adopts;
@@ -359,9 +360,9 @@ void ompp_mpi_gathering_after(ompp_mpi_stamp_t *s, MPI_Comm own, bool good)
 /* Ours may need more calls of MPI than the user's, which is complete: there is a moment for it, and no more after some in vain. */
 #define OUR_END_S 0.001
 
-bool ompp_mpi_collective_done(ompp_mpi_request_t *r, unsigned char *sum)
+bool ompp_mpi_collective_done(ompp_mpi_request_t *r, ompp_time_t begin, ompp_time_t end, unsigned char *sum)
 {
-    if (r->call) return ompp_mpi_apart_done(r, sum);
+    if (r->call) return ompp_mpi_apart_done(r, begin, end, sum);
     if (!r->sent) return false; /* without an exchange */
     /* A rank that nobody keeps waiting has only to have sent. */
     const bool awaited = r->adopts && __atomic_load_n(&r->channel->misses, __ATOMIC_RELAXED) < OMPP_MPI_MOST_MISSES;

@@ -83,6 +83,7 @@ void ompp_mpi_channel_release(ompp_mpi_channel_t *channel)
     if (channel->unread) __atomic_add_fetch(&channels.kept, 1, __ATOMIC_RELAXED);
     else PMPI_Comm_free(&channel->shadow);
     pthread_mutex_destroy(&channel->lock);
+    ompp_mpi_apart_end(channel);
     free(channel->neighbors);
     free(channel->world);
     free(channel);

@@ -46,9 +46,12 @@
 typedef struct {
     int64_t time_ns;  /* when it was made, by the clock common to all ranks */
     uint32_t receipt; /* number + 1 of the receipt that the sender waits for; 0 = none. Or number of a collective call */
-    uint32_t flags;   /* OMPP_WHATIF_F_*: the receiver is to know that the message may come at another time */
+    uint32_t flags;   /* OMPP_WHATIF_F_*: the receiver is to know that the message may come at another time. Or OMPP_MPI_BACK */
     uint64_t bytes;   /* of the stamp that are sent; the others are 0 */
 } ompp_mpi_header_t;
+
+/** Of a collective call that is under way: its rank is back in MPI. No flag of the above. */
+#define OMPP_MPI_BACK (1u << 31)
 
 /* ---- Settled at the start (mpi_stamp_comm.c) ------------------------------------------------------------------------ */
 
@@ -92,6 +95,7 @@ typedef struct ompp_mpi_channel {
     struct ompp_mpi_request *going; /* non-blocking ones whose stamps are messages, and are awaited; under its lock */
     uint32_t started, sent_for; /* number of the latest of these, and of that whose stamps are sent; MPI may have refused it */
     bool sent_all;        /* these were to all ranks, not to neighbours */
+    struct ompp_mpi_early *early; /* stamps of later ones, oldest first; under its lock */
     bool receiving;       /* atomic: a thread receives them */
     bool unread;          /* stamps may be left on the shadow: it is not freed, or they would come to another communicator */
     bool inter, topology;
@@ -320,6 +324,12 @@ typedef struct ompp_mpi_request {
     bool all, sure;       /* of all ranks, not of neighbours; this rank has waited for all of these */
     unsigned char *come;  /* [stamps], behind sent, where they come together; under the channel's lock */
     struct ompp_mpi_request *next_going;
+    unsigned char *later; /* [size of a stamp + stamps] those of ranks that are back in MPI; NULL = nobody waits for that. As come */
+    int64_t later_ns;     /* when the last of them was back, by the common clock */
+    int64_t end;          /* of the operation, by the common clock; 0 = under way */
+    bool told_again;      /* this rank was back once */
+    struct ompp_mpi_request *next_under_way;
+    uint64_t bytes;
 } ompp_mpi_request_t;
 
 ompp_mpi_request_t *ompp_mpi_request_new(ompp_mpi_pending_t kind, ompp_mpi_channel_t *channel);
@@ -402,8 +412,8 @@ void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other
 /** So often what is awaited for a moment after a user's non-blocking operation may not be there; then no more moments. */
 #define OMPP_MPI_MOST_MISSES 4u
 
-/** \brief A non-blocking one is complete: adds what it waited for to sum. */
-bool ompp_mpi_collective_done(ompp_mpi_request_t *request, unsigned char *sum);
+/** \brief A non-blocking one was complete at end, in a call that began at begin: adds what it waited for to sum. */
+bool ompp_mpi_collective_done(ompp_mpi_request_t *request, ompp_time_t begin, ompp_time_t end, unsigned char *sum);
 
 /* ---- Collective calls whose stamps go as messages (mpi_stamp_neighbor.c) ----------------------------------------------- */
 
@@ -430,7 +440,13 @@ void ompp_mpi_apart_begun(const ompp_mpi_stamp_t *stamp, ompp_mpi_request_t *req
 /** \brief MPI has not. */
 void ompp_mpi_apart_refused(ompp_mpi_request_t *request);
 /** \brief It is complete: adds what it waited for to sum. \return false = that is not known. */
-bool ompp_mpi_apart_done(ompp_mpi_request_t *request, unsigned char *sum);
+bool ompp_mpi_apart_done(ompp_mpi_request_t *request, ompp_time_t begin, ompp_time_t end, unsigned char *sum);
+/** \brief The thread comes to a call, at t, in which MPI makes progress: other ranks' operations may have waited for that. */
+void ompp_mpi_apart_progress(ompp_time_t t);
+/** \brief A call of MPI ends at t. */
+void ompp_mpi_apart_left(ompp_time_t t);
+/** \brief The channel goes. */
+void ompp_mpi_apart_end(ompp_mpi_channel_t *channel);
 /** \brief The request goes, complete or not. */
 void ompp_mpi_apart_forget(ompp_mpi_request_t *request);
 

@@ -206,6 +206,7 @@ void ompp_mpi_progress_before(ompp_time_t begin)
 {
     ompp_mpi_moment_t *moment;
 
+    ompp_mpi_apart_progress(begin);
     if (ompp_sync_rests()) return; /* nobody asks for receipts */
     acknowledge_posted(begin);
     if (!__atomic_load_n(&started.first, __ATOMIC_RELAXED)) return;
@@ -436,7 +437,7 @@ static void request_done(ompp_mpi_request_t *r, const MPI_Status *status, bool g
         r->receipt = NULL;
     }
     if (r->kind == OMPP_MPI_PENDING_COLLECTIVE) {
-        const bool adopts = r->adopts, any = ompp_mpi_collective_done(r, done->sum);
+        const bool adopts = r->adopts, any = ompp_mpi_collective_done(r, done->begin, done->end, done->sum);
         if (any) done->kind = r->meets;
         else done->unknown_kind = r->meets;
         if (any) done->any = true;

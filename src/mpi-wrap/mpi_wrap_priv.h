@@ -379,7 +379,7 @@ typedef struct {
 /** \brief Whether the bytes of a call that was good matter for the clocks. */
 static inline bool ompp_mpi_stamp_needs_bytes(const ompp_mpi_stamp_t *stamp)
 {
-    return stamp->even || (stamp->op == OMPP_MPI_STAMP_COLL && stamp->order != OMPP_MPI_ORDER_ALL);
+    return stamp->even || stamp->op == OMPP_MPI_STAMP_ICOLL || (stamp->op == OMPP_MPI_STAMP_COLL && stamp->order != OMPP_MPI_ORDER_ALL);
 }
 
 /** What the byte rule of a call counts into ompp_values, all of it, into its stamp. */

@@ -449,6 +449,27 @@ static void under_way(void)
 }
 
 /* Ranks meet in nothing but non-blocking calls, so often that clocks have to rest. */
+static void come_back(void)
+{
+    enum { LARGE = 1 << 16 }; /* doubles for each rank: no MPI sends so much at once */
+    static double sent[2 * LARGE], received[2 * LARGE];
+    const int first = rank % 2 == 0;
+    MPI_Request r;
+    MPI_Comm pair;
+
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &pair);
+    for (int i = 0; i < run.rounds; i++) {
+        OMPP_PROGRESS("round");
+        region("a", first ? 2 : 3);
+        MPI_Ialltoall(sent, LARGE, MPI_DOUBLE, received, LARGE, MPI_DOUBLE, pair, &r);
+        region("b", first ? 6 : 10);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+        region("c", first ? 6 : 2);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Comm_free(&pair);
+}
+
 static void meetings(void)
 {
     MPI_Request r;
@@ -640,7 +661,7 @@ int main(int argc, char **argv)
                  {"halo", halo}, {"persistent", persistent}, {"workers", workers}, {"subcomm", subcomm}, {"rooted", rooted},
                  {"above", above}, {"below", below},
                  {"epochs", epochs}, {"asking", asking}, {"made", made}, {"any", any}, {"some", some},
-                 {"overlap", overlap}, {"under_way", under_way}, {"meetings", meetings}, {"polling", polling}, {"silent", silent},
+                 {"overlap", overlap}, {"under_way", under_way}, {"come_back", come_back}, {"meetings", meetings}, {"polling", polling}, {"silent", silent},
                  {"neighbors", neighbors}, {"scans", scans}, {"probing", probing}, {"matched", matched}, {"empty", empty},
                  {"empty-scan", empty_scan}, {"buffered", buffered}, {"groups", groups}, {"largest", largest},
                  {"crossing", crossing}, {"collectives", collectives}, {"ahead", ahead}, {"seldom", seldom}};

@@ -87,6 +87,21 @@ def under_way(verdict, scratch, program):
     return off, len(UNDER_WAY) + 1
 
 
+COME_BACK = {("a", 500): 1.5 / 19, ("b", 500): 5 / 19, ("c", 500): 3 / 19, ("c", 1000): 6 / 19}
+
+
+def come_back(verdict, scratch, program):
+    """Non-blocking collective calls with much data go on when all ranks are back in MPI: 19 ms a round."""
+    rounds = 30
+    seconds, outcome = validation.execute(scratch, program, case("come_back", rounds), OMPP_CAUSAL="virtual")
+    found = validation.predictions(outcome.profile(), seconds)
+    off = [] if seconds < 1.08 * 0.019 * rounds else ["come_back: %.1f ms a round" % (seconds / rounds * 1e3)]
+    for key, gain in COME_BACK.items():
+        if abs(found[key].gain - gain * 0.019 * rounds / seconds) > NEAR:
+            off.append("come_back: %s gains %.3f, not %.3f" % (key, found[key].gain, gain))
+    return off, len(COME_BACK) + 1
+
+
 def meetings(verdict, scratch, program):
     """Ranks that meet in non-blocking calls alone agree there when clocks rest, and when they do not. a is 5 of some 7 us."""
     seconds, outcome = validation.execute(scratch, program, validation.Case("mpi", "meetings", {}, 2, 150), OMPP_CAUSAL="virtual",
@@ -336,6 +351,7 @@ def main():
     verdict.timed(lambda: others_only(scratch, program))
     verdict.timed(lambda: started(scratch, program))
     verdict.timed(lambda: under_way(verdict, scratch, program))
+    verdict.timed(lambda: come_back(verdict, scratch, program))
     verdict.timed(lambda: meetings(verdict, scratch, program))
     verdict.timed(lambda: inner(scratch, program))
     verdict.timed(lambda: made(scratch, program))
