@@ -276,7 +276,7 @@ static unsigned char *whole_stamp(ompp_time_t t)
     memset(message, 0, sizeof(ompp_mpi_header_t));
     ompp_mpi_collective_stamp(ompp_mpi_stamp_of(message), t);
     header_of(message)->time_ns = ompp_mpi_clock_common(t);
-    header_of(message)->bytes = ompp_mpi_stamping_state.bytes;
+    header_of(message)->bytes = (uint32_t)ompp_mpi_stamping_state.bytes;
     return message;
 }
 
@@ -393,7 +393,8 @@ static void take_out(ompp_mpi_request_t *r, bool complete)
     pthread_mutex_lock(&r->channel->lock);
     while (*link && *link != r) link = &(*link)->next_going;
     if (*link) *link = r->next_going;
-    if (!complete || r->later) r->channel->unread = true;
+    if (!complete) r->channel->unread = true;
+    r->channel->drains |= r->later != NULL;
     pthread_mutex_unlock(&r->channel->lock);
     free(r->sent);
     free(r->later);

@@ -76,14 +76,28 @@ ompp_mpi_channel_t *ompp_mpi_channel_forget(MPI_Comm comm)
     return c;
 }
 
+/* Stamps that nobody has asked for, or another communicator would get them. */
+static void drain(ompp_mpi_channel_t *c)
+{
+    unsigned char *message = ompp_mpi_stamp_new();
+    MPI_Status status;
+    int there = 1;
+
+    while (message && PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, c->shadow, &there, &status) == MPI_SUCCESS && there)
+        if (!ompp_mpi_stamp_fetch(c->shadow, status.MPI_SOURCE, status.MPI_TAG, 0, message)) break;
+    ompp_mpi_stamp_free(message);
+}
+
 void ompp_mpi_channel_release(ompp_mpi_channel_t *channel)
 {
     if (!channel || __atomic_sub_fetch(&channel->references, 1, __ATOMIC_ACQ_REL) > 0) return;
     ompp_mpi_collective_forget(channel);
+    if (channel->drains || ompp_mpi_silence_is(channel)) drain(channel);
     if (channel->unread) __atomic_add_fetch(&channels.kept, 1, __ATOMIC_RELAXED);
     else PMPI_Comm_free(&channel->shadow);
     pthread_mutex_destroy(&channel->lock);
     ompp_mpi_apart_end(channel);
+    ompp_mpi_silence_end(channel);
     free(channel->neighbors);
     free(channel->world);
     free(channel);

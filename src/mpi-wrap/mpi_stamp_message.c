@@ -249,7 +249,7 @@ static unsigned char *new_message(unsigned receipt, unsigned flags, ompp_time_t 
 
     if (!message) return NULL;
     *header_of(message) = (ompp_mpi_header_t){.time_ns = ompp_mpi_clock_common(t), .receipt = receipt, .flags = flags};
-    header_of(message)->bytes = ompp_sync_stamp(ompp_mpi_stamp_of(message), t);
+    header_of(message)->bytes = (uint32_t)ompp_sync_stamp(ompp_mpi_stamp_of(message), t);
     return message;
 }
 
@@ -288,7 +288,7 @@ void ompp_mpi_stamp_add(unsigned char *message, unsigned char *other)
     complete_message(message);
     ompp_sync_combine(words, ompp_mpi_stamp_of(other));
     while (used > 0 && !words[used - 1]) used--;
-    header_of(message)->bytes = used * sizeof *words;
+    header_of(message)->bytes = (uint32_t)(used * sizeof *words);
 }
 
 /* ---- Receipts ------------------------------------------------------------------------------------------------------- */
@@ -487,10 +487,14 @@ ompp_mpi_receipt_t *ompp_mpi_stamp_send(ompp_mpi_channel_t *channel, int dest, i
 {
     ompp_mpi_receipt_t *receipt;
     unsigned char *message;
+    uint32_t number;
+    bool silent;
 
     if (__atomic_load_n(&ompp_mpi_stamping_state.lost, __ATOMIC_RELAXED)) return NULL;
+    if (!ompp_mpi_silence_send(channel, dest, tag, &number, &silent)) return NULL;
     receipt = waiting ? new_receipt(channel, dest, waiting, quiet) : NULL;
-    message = new_message(receipt ? receipt->number + 1 : 0, flags, t);
+    message = new_message(receipt ? receipt->number + 1 : 0, flags | (silent ? OMPP_MPI_SILENT : 0), t);
+    if (message) header_of(message)->number = number;
     if (message) send_message(channel->shadow, dest, tag, message, quiet);
     return receipt;
 }
@@ -534,7 +538,7 @@ void ompp_mpi_stamp_skip(ompp_mpi_channel_t *channel, int source, int tag)
     unsigned char *message = take_held(channel, source, tag, NULL); /* acknowledged already */
 
     if (message) ompp_mpi_stamp_free(message);
-    else hold(channel, source, tag, NULL, false);
+    else if (!ompp_mpi_silence_skip(channel, source, tag)) hold(channel, source, tag, NULL, false);
 }
 
 /* The stamp in message may be that of a message nobody asked for: then the next one is there, too. */
@@ -577,8 +581,8 @@ static void lose(void)
     ompp_mpi_unfollowed("messages after one that came without them");
 }
 
-/* Its receipt is due. */
-static unsigned char *next_message(ompp_mpi_channel_t *channel, int source, int tag, double limit_seconds)
+/* Of messages that all have stamps, so far. */
+static unsigned char *next_of_all(ompp_mpi_channel_t *channel, int source, int tag, double limit_seconds)
 {
     unsigned char *message = ompp_mpi_stamp_new();
 
@@ -588,6 +592,18 @@ static unsigned char *next_message(ompp_mpi_channel_t *channel, int source, int 
         return NULL;
     }
     if (holds(channel, source, tag, false)) pass_over(channel, source, tag, message);
+    if (header_of(message)->number && !ompp_mpi_silence_begin(channel, source, tag, header_of(message))) lose();
+    return message;
+}
+
+/* Its receipt is due. \param[in] gone  the message has been received. */
+static unsigned char *next_message(ompp_mpi_channel_t *channel, int source, int tag, double limit_seconds, bool gone)
+{
+    unsigned char *message;
+
+    if (!ompp_mpi_silence_next(channel, source, tag, limit_seconds, gone, &message))
+        message = next_of_all(channel, source, tag, limit_seconds);
+    if (!message) return NULL;
     if (header_of(message)->receipt) __atomic_store_n(&channel->asks, true, __ATOMIC_RELAXED);
     return message;
 }
@@ -612,19 +628,19 @@ static bool comes_from(const ompp_mpi_channel_t *channel, int source, int tag)
 }
 
 /* The oldest one that is here, or the next one. \param[out] due  its receipt is not given. */
-static unsigned char *take_message(ompp_mpi_channel_t *channel, int source, int tag, double limit_seconds, bool *due)
+static unsigned char *take_message(ompp_mpi_channel_t *channel, int source, int tag, double limit_seconds, bool gone, bool *due)
 {
     unsigned char *message = channel->held ? take_held(channel, source, tag, due) : NULL;
 
     if (message) return message;
     *due = true;
-    return next_message(channel, source, tag, limit_seconds);
+    return next_message(channel, source, tag, limit_seconds, gone);
 }
 
 /* Adds to sum what message says. */
 static void read_message(unsigned char *message, unsigned char *sum, unsigned *flags)
 {
-    *flags |= header_of(message)->flags;
+    *flags |= header_of(message)->flags & ~OMPP_MPI_SILENT;
     ompp_sync_combine(sum, ompp_mpi_stamp_of(message));
 }
 
@@ -637,7 +653,7 @@ static unsigned char *claim(ompp_mpi_channel_t *channel, int source, int tag, om
 
     if (!comes_from(channel, source, tag)) return NULL;
     begin_claim(channel);
-    message = take_message(channel, source, tag, limit_seconds, &due);
+    message = take_message(channel, source, tag, limit_seconds, true, &due);
     end_claim(channel);
     if (message && due) give_receipt(channel, source, message, begin, moment);
     return message;
@@ -673,7 +689,7 @@ bool ompp_mpi_stamp_peek(ompp_mpi_channel_t *channel, int source, int tag, bool 
 
     if (!comes_from(channel, source, tag)) return false;
     /* A probed message may not have all of its companions here yet. */
-    message = take_message(channel, source, tag, OMPP_MPI_STAMP_LIMIT_S, &due);
+    message = take_message(channel, source, tag, OMPP_MPI_STAMP_LIMIT_S, false, &due);
     if (!message) return false;
     if (due && received) give_receipt(channel, source, message, begin, NULL);
     read_message(message, sum, flags);
@@ -721,7 +737,7 @@ bool ompp_mpi_stamp_acknowledge(ompp_mpi_channel_t *channel, int source, int tag
     if (acknowledge_held(channel, source, tag, begin, moment)) return true;
     __atomic_add_fetch(&channel->acknowledgements, 1, __ATOMIC_SEQ_CST);
     if (!__atomic_load_n(&channel->claims, __ATOMIC_SEQ_CST)) {
-        message = next_message(channel, source, tag, 0);
+        message = next_message(channel, source, tag, 0, false);
         if (message) give_receipt(channel, source, message, begin, moment);
         if (message) hold(channel, source, tag, message, false);
     }

@@ -47,11 +47,15 @@ typedef struct {
     int64_t time_ns;  /* when it was made, by the clock common to all ranks */
     uint32_t receipt; /* number + 1 of the receipt that the sender waits for; 0 = none. Or number of a collective call */
     uint32_t flags;   /* OMPP_WHATIF_F_*: the receiver is to know that the message may come at another time. Or OMPP_MPI_BACK */
-    uint64_t bytes;   /* of the stamp that are sent; the others are 0 */
+    uint32_t bytes;   /* of the stamp that are sent; the others are 0 */
+    uint32_t number;  /* of the message that it comes with (mpi_stamp_silence.c); 0 = each of them has one */
 } ompp_mpi_header_t;
 
 /** Of a collective call that is under way: its rank is back in MPI. No flag of the above. */
 #define OMPP_MPI_BACK (1u << 31)
+
+/** Of a message: those that follow may have no stamp. No flag of the above. */
+#define OMPP_MPI_SILENT (1u << 30)
 
 /* ---- Settled at the start (mpi_stamp_comm.c) ------------------------------------------------------------------------ */
 
@@ -95,8 +99,10 @@ typedef struct ompp_mpi_channel {
     struct ompp_mpi_request *going; /* non-blocking ones whose stamps are messages, and are awaited; under its lock */
     uint32_t started, sent_for; /* number of the latest of these, and of that whose stamps are sent; MPI may have refused it */
     bool sent_all;        /* these were to all ranks, not to neighbours */
+    struct ompp_mpi_silence *silence; /* messages without stamps; NULL = none yet */
     struct ompp_mpi_early *early; /* stamps of later ones, oldest first; under its lock */
     bool receiving;       /* atomic: a thread receives them */
+    bool drains;          /* some more may be there that nobody asks for */
     bool unread;          /* stamps may be left on the shadow: it is not freed, or they would come to another communicator */
     bool inter, topology;
     bool asks;              /* atomic: a message has come whose sender may have to wait for its receiver */
@@ -286,6 +292,35 @@ void ompp_mpi_stamp_leave(MPI_Request request, void *buffers);
 
 /** \brief Takes back what was sent and nobody received. */
 void ompp_mpi_stamp_clean(void);
+
+/* ---- Messages without stamps (mpi_stamp_silence.c) ------------------------------------------------------------------- */
+
+/**
+ * \brief Before a message is sent.
+ * \param[out] number, silent  for its stamp's header.
+ * \return whether it has one.
+ */
+bool ompp_mpi_silence_send(ompp_mpi_channel_t *channel, int dest, int tag, uint32_t *number, bool *silent);
+
+/** \brief Some messages may have been received without. */
+bool ompp_mpi_silence_is(const ompp_mpi_channel_t *channel);
+
+/** \brief A stamp has come, for a message that one was awaited for, and those that follow may have none. \return false = no memory. */
+bool ompp_mpi_silence_begin(ompp_mpi_channel_t *channel, int source, int tag, const ompp_mpi_header_t *header);
+
+/**
+ * \brief The stamp of the next message.
+ * \param[in] gone  that has been received, or will be by what calls this: whether it has a stamp or not, the next one is another one.
+ * \param[out] message  NULL = it has none, or it is not there.
+ * \return false = each message from there has a stamp, as far as is known.
+ */
+bool ompp_mpi_silence_next(ompp_mpi_channel_t *channel, int source, int tag, double limit_seconds, bool gone, unsigned char **message);
+
+/** \brief Nobody will ask for the stamp of one message. \return false = as above. */
+bool ompp_mpi_silence_skip(ompp_mpi_channel_t *channel, int source, int tag);
+
+/** \brief The channel goes. */
+void ompp_mpi_silence_end(ompp_mpi_channel_t *channel);
 
 /* ---- Requests (mpi_stamp_request.c) --------------------------------------------------------------------------------- */
 

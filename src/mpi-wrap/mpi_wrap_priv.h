@@ -371,6 +371,7 @@ typedef struct {
     unsigned char *stamp;
     ompp_time_t begin;
     bool held;           /* the guard, by us */
+    unsigned measured;    /* this call stands for so many in what our own messages take; 0 = it is not measured */
     bool substituted;    /* status is ours */
     bool passes;         /* collective call: without an exchange of stamps */
     uint64_t bytes;      /* collective call: sent and received, when it is over */
