@@ -11,6 +11,9 @@
  * and again when they come back to MPI after having been away. Whether an operation waits for it is MPI's secret: that is told by when it
  * ended, as with large messages.
  *
+ * While clocks rest, calls have no stamps but the first one, which says so; until rank 0 ends the rest, or the sender's clocks go on. Those
+ * that rest, too, look for that alone.
+ *
  * Calls on a channel have numbers, the same on all its ranks, and may be completed in any order: what comes for another one is put by. A
  * call that MPI refused is none: the next one has its number again, and what was sent for it is the next one's.
  */
@@ -35,6 +38,7 @@
 #define AWAY_PART 8u      /* if it is more than one part in so many of the time since the start; so few stamps do for any operation */
 #define TOLD_AT_ONCE 8    /* operations that one call tells of */
 #define LONG_NS 10000u    /* a wait, and not what the operation takes */
+#define LOOK_NS 200000u   /* while clocks rest here, too, it is looked so often for other ranks' end of that */
 #define AGAIN_S 0.0003    /* what an operation has waited for has been sent before it was complete */
 #define MOST_VOTES 8      /* so many errors change what is known of a size */
 
@@ -182,6 +186,44 @@ static void deliver_first(ompp_mpi_request_t *r, int source, unsigned char *mess
     }
 }
 
+/* Calls that a rank had no stamps for: after one, before another one. Of the two kinds, and of each rank; of the latest rest. */
+struct ompp_mpi_quiet {
+    uint32_t from, to; /* 0 = none; it goes on */
+};
+
+static bool is_after(uint32_t call, uint32_t other)
+{
+    return (int32_t)(call - other) > 0;
+}
+
+static struct ompp_mpi_quiet *quiet_of(const ompp_mpi_channel_t *c, bool all, int source)
+{
+    return c->quiet ? &c->quiet[(all ? 0 : c->size) + source] : NULL;
+}
+
+/* A stamp has come, and says whether those after it do. Under the lock. */
+static void note_quiet(ompp_mpi_channel_t *c, int source, unsigned char *message)
+{
+    const ompp_mpi_header_t *header = header_of(message);
+    const bool silent = (header->flags & OMPP_MPI_SILENT) != 0;
+
+    if (!c->quiet && silent) c->quiet = calloc(2 * (size_t)c->size, sizeof *c->quiet);
+    struct ompp_mpi_quiet *q = quiet_of(c, !(header->flags & OMPP_MPI_NEIGHBORS), source);
+    if (!q) return;
+    if (q->from && !q->to && is_after(header->receipt, q->from)) q->to = header->receipt;
+    if (silent) *q = (struct ompp_mpi_quiet){header->receipt, 0};
+}
+
+/* As far as is known. */
+static bool is_quiet(ompp_mpi_request_t *r, int i)
+{
+    pthread_mutex_lock(&r->channel->lock);
+    const struct ompp_mpi_quiet *q = quiet_of(r->channel, r->all, peer(r->channel, r->all, true, i));
+    const bool quiet = q && q->from && is_after(r->call, q->from) && (!q->to || is_after(q->to, r->call));
+    pthread_mutex_unlock(&r->channel->lock);
+    return quiet;
+}
+
 static void deliver_to(ompp_mpi_request_t *r, int source, unsigned char *message)
 {
     if (header_of(message)->flags == OMPP_MPI_BACK) deliver_again(r, source, message);
@@ -236,6 +278,7 @@ void ompp_mpi_apart_end(ompp_mpi_channel_t *c)
         ompp_mpi_stamp_free(early->message);
         free(early);
     }
+    free(c->quiet);
 }
 
 /* Gives a message to the call that it is of; one of a call that is over is of no use. Owns message. */
@@ -245,6 +288,7 @@ static void deliver(ompp_mpi_channel_t *c, int source, unsigned char *message)
     ompp_mpi_request_t *r;
 
     pthread_mutex_lock(&c->lock);
+    if (header_of(message)->flags != OMPP_MPI_BACK) note_quiet(c, source, message);
     for (r = c->going; r && r->call != call;) r = r->next_going;
     if (r) deliver_to(r, source, message);
     if (!r && (int32_t)(call - c->started) > 0) keep_early(c, source, message);
@@ -286,6 +330,26 @@ static bool is_sent(const ompp_mpi_channel_t *c, uint32_t call, bool all)
     return c->sent_for == call && c->sent_all == all;
 }
 
+static bool leads(const ompp_mpi_channel_t *c, int rank)
+{
+    return (c->world ? c->world[rank] : rank) == 0;
+}
+
+/* Whether a call needs no stamp: rank 0 ends rests. */
+static bool needs_none(const ompp_mpi_channel_t *c, ompp_time_t t)
+{
+    return ompp_sync_rests() && !(leads(c, c->rank) && ompp_sync_rests_until() <= t);
+}
+
+static void tell_start(ompp_mpi_channel_t *c, ompp_mpi_request_t *r, bool silent, unsigned char *message)
+{
+    header_of(message)->flags = (silent ? OMPP_MPI_SILENT : 0) | (r->all ? 0 : OMPP_MPI_NEIGHBORS);
+    if (!is_sent(c, r->call, r->all)) tell(c, r->all, r->call, message);
+    c->sent_for = r->call;
+    c->sent_all = r->all;
+    if (r->all) memcpy(r->sent, ompp_mpi_stamp_of(message), ompp_mpi_stamping_state.bytes);
+}
+
 /* A sum of stamps, and which of them have come. */
 static unsigned char *make_room(const ompp_mpi_request_t *r)
 {
@@ -295,18 +359,16 @@ static unsigned char *make_room(const ompp_mpi_request_t *r)
 void ompp_mpi_apart_before(ompp_mpi_stamp_t *s, ompp_mpi_request_t *r)
 {
     ompp_mpi_channel_t *c = s->channel;
-    const bool all = s->order == OMPP_MPI_ORDER_ALL;
-    unsigned char *message = all || c->neighbors ? whole_stamp(s->begin) : NULL;
+    const bool silent = needs_none(c, s->begin);
 
+    r->all = s->order == OMPP_MPI_ORDER_ALL;
     r->call = c->started + 1 ? c->started + 1 : 1;
-    if (message && !is_sent(c, r->call, all)) tell(c, all, r->call, message);
-    c->sent_for = r->call;
-    c->sent_all = all;
-    r->all = all;
-    r->stamps = number_of(c, all, true);
-    r->sent = message ? make_room(r) : NULL;
+    r->stamps = number_of(c, r->all, true);
+    r->sent = r->all || c->neighbors ? make_room(r) : NULL;
     r->come = r->sent ? r->sent + ompp_mpi_stamping_state.bytes : NULL;
-    if (r->sent && all) memcpy(r->sent, ompp_mpi_stamp_of(message), ompp_mpi_stamping_state.bytes);
+    unsigned char *message = r->sent && !(silent && c->silent[r->all]) ? whole_stamp(s->begin) : NULL;
+    if (message) tell_start(c, r, silent, message);
+    if (message) c->silent[r->all] = silent;
     ompp_mpi_stamp_free(message);
     pthread_mutex_lock(&c->lock);
     c->started = r->call;
@@ -373,15 +435,33 @@ static void receive_all(ompp_mpi_request_t *r, int i)
     __atomic_store_n(&c->receiving, false, __ATOMIC_RELEASE);
 }
 
+typedef enum { COME, QUIET, MISSING } await_t;
+
+/* Whether what a rank without stamps may have sent since is worth a look. */
+static bool looks(ompp_mpi_request_t *r, int i)
+{
+    ompp_mpi_channel_t *c = r->channel;
+
+    if (!ompp_sync_rests() || leads(c, peer(c, r->all, true, i))) return true;
+    const ompp_time_t t = ompp_event_now();
+    if (t - __atomic_load_n(&c->looked, __ATOMIC_RELAXED) < LOOK_NS) return false;
+    if (i == r->stamps - 1) __atomic_store_n(&c->looked, t, __ATOMIC_RELAXED);
+    return true;
+}
+
 /* Until it has come, or until then: 0 = as far as it is there. */
-static bool await(ompp_mpi_request_t *r, int i, ompp_time_t until)
+static await_t await(ompp_mpi_request_t *r, int i, ompp_time_t until)
 {
     while (!has_come(r, i)) {
+        if (is_quiet(r, i)) {
+            if (!looks(r, i) || (!receive(r, i, 0) && !has_come(r, i))) return QUIET;
+            continue;
+        }
         const ompp_time_t t = until ? ompp_event_now() : 0;
         const double left = until > t ? 1e-9 * (double)(until - t) : 0;
-        if (!receive(r, i, left < SLICE_S ? left : SLICE_S) && left <= 0) return has_come(r, i);
+        if (!receive(r, i, left < SLICE_S ? left : SLICE_S) && left <= 0) return has_come(r, i) ? COME : MISSING;
     }
-    return true;
+    return COME;
 }
 
 /* \param[in] complete  all of its stamps have come. */
@@ -406,20 +486,21 @@ void ompp_mpi_apart_forget(ompp_mpi_request_t *r)
     if (r->sent) take_out(r, false);
 }
 
-/* The stamps of the start. \return whether all have come. */
+/* The stamps of the start. \return whether all have come, or, while clocks rest, all that there are. */
 static bool take_first(ompp_mpi_request_t *r)
 {
     const bool awaited = __atomic_load_n(&r->channel->misses, __ATOMIC_RELAXED) < OMPP_MPI_MOST_MISSES;
     const ompp_time_t until = awaited ? ompp_event_now() + (ompp_time_t)(1e9 * (r->sure ? SURE_S : UNSURE_S)) : 0;
-    bool all = true, any = r->all;
+    bool missing = false, quiet = false, any = r->all;
 
     for (int i = 0; i < r->stamps; i++) {
-        const bool come = await(r, i, all ? until : 0);
-        all &= come;
-        any |= come;
+        const await_t come = await(r, i, missing ? 0 : until);
+        missing |= come == MISSING;
+        quiet |= come == QUIET;
+        any |= come == COME;
     }
-    if (!all && awaited) __atomic_add_fetch(&r->channel->misses, 1, __ATOMIC_RELAXED);
-    return all && any;
+    if (missing && awaited) __atomic_add_fetch(&r->channel->misses, 1, __ATOMIC_RELAXED);
+    return !missing && any && (!quiet || ompp_sync_rests());
 }
 
 /*

@@ -54,8 +54,9 @@ typedef struct {
 /** Of a collective call that is under way: its rank is back in MPI. No flag of the above. */
 #define OMPP_MPI_BACK (1u << 31)
 
-/** Of a message: those that follow may have no stamp. No flag of the above. */
+/** Those that follow may have no stamp: of messages, or of non-blocking collective calls; those of neighbours. No flags of the above. */
 #define OMPP_MPI_SILENT (1u << 30)
+#define OMPP_MPI_NEIGHBORS (1u << 29)
 
 /* ---- Settled at the start (mpi_stamp_comm.c) ------------------------------------------------------------------------ */
 
@@ -100,6 +101,9 @@ typedef struct ompp_mpi_channel {
     uint32_t started, sent_for; /* number of the latest of these, and of that whose stamps are sent; MPI may have refused it */
     bool sent_all;        /* these were to all ranks, not to neighbours */
     struct ompp_mpi_silence *silence; /* messages without stamps; NULL = none yet */
+    bool silent[2];       /* this rank's latest stamp has told that those that follow have none: of neighbours' calls, of all ranks' */
+    struct ompp_mpi_quiet *quiet; /* whose there are none of; NULL = all have some. Under its lock */
+    ompp_time_t looked;   /* atomic: when that was tried */
     struct ompp_mpi_early *early; /* stamps of later ones, oldest first; under its lock */
     bool receiving;       /* atomic: a thread receives them */
     bool drains;          /* some more may be there that nobody asks for */

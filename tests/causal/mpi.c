@@ -470,6 +470,40 @@ static void come_back(void)
     MPI_Comm_free(&pair);
 }
 
+/* What came is of one of two tags; some are received by what comes first, some are probed. */
+static void receive_somehow(int i)
+{
+    MPI_Request r;
+    MPI_Status status;
+    double x;
+
+    if (i % 4 == 0) {
+        MPI_Recv(&x, 1, MPI_DOUBLE, 0, i % 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (i % 4 == 1) {
+        MPI_Irecv(&x, 1, MPI_DOUBLE, 0, i % 2, MPI_COMM_WORLD, &r);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    } else if (i % 4 == 2) {
+        MPI_Probe(0, i % 2, MPI_COMM_WORLD, &status);
+        MPI_Recv(&x, 1, MPI_DOUBLE, 0, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Recv(&x, 1, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+static void messages(void)
+{
+    double x = 0;
+
+    for (int i = 0; i < 1000 * run.rounds; i++) {
+        ompp_region_begin(rank ? "b" : "a");
+        work_until(now_ns() + (rank ? 10000 : 16000));
+        ompp_region_end(rank ? "b" : "a");
+        if (rank == 0) MPI_Send(&x, 1, MPI_DOUBLE, 1, i % 2, MPI_COMM_WORLD);
+        else receive_somehow(i);
+        if (i % 50 == 49) MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
 static void meetings(void)
 {
     MPI_Request r;
@@ -661,7 +695,7 @@ int main(int argc, char **argv)
                  {"halo", halo}, {"persistent", persistent}, {"workers", workers}, {"subcomm", subcomm}, {"rooted", rooted},
                  {"above", above}, {"below", below},
                  {"epochs", epochs}, {"asking", asking}, {"made", made}, {"any", any}, {"some", some},
-                 {"overlap", overlap}, {"under_way", under_way}, {"come_back", come_back}, {"meetings", meetings}, {"polling", polling}, {"silent", silent},
+                 {"overlap", overlap}, {"under_way", under_way}, {"come_back", come_back}, {"meetings", meetings}, {"messages", messages}, {"polling", polling}, {"silent", silent},
                  {"neighbors", neighbors}, {"scans", scans}, {"probing", probing}, {"matched", matched}, {"empty", empty},
                  {"empty-scan", empty_scan}, {"buffered", buffered}, {"groups", groups}, {"largest", largest},
                  {"crossing", crossing}, {"collectives", collectives}, {"ahead", ahead}, {"seldom", seldom}};

@@ -114,6 +114,19 @@ def meetings(verdict, scratch, program):
     return off + ([] if profile.whatif.rested > profile.whatif.time / 3 else ["meetings: no rests"]), 2
 
 
+def messages(verdict, scratch, program):
+    """Messages have no stamps while clocks rest, and each has its own when they do not: the receiver waits for a, 16 us, in each round."""
+    seconds, outcome = validation.execute(scratch, program, validation.Case("mpi", "messages", {}, 2, 60), OMPP_CAUSAL="virtual",
+                                          OMPP_CAUSAL_BUDGET=1)
+    profile = outcome.profile()
+    verdict.profile(profile, "messages")
+    found, whatif = validation.predictions(profile, seconds)["a", 250], profile.whatif
+    gain = 60e3 * 4e-6 / seconds
+    off = [] if abs(found.gain - gain) < 0.04 else ["messages: a gains %.3f, not %.3f" % (found.gain, gain)]
+    verdict.check(whatif.lost < 60e3 * 2 / 100, "messages: %d stamps were missed" % whatif.lost)
+    return off + ([] if whatif.rested > whatif.time / 4 else ["messages: rested %d of %d ns" % (whatif.rested, whatif.time)]), 2
+
+
 def inner(scratch, program):
     """In a call with a root, inner ranks of MPI's tree, and those below them, wait for others: 9.4 ms a round where they do, a in half its
     time saves 2.15 ms of them. So may those that start epochs, 7.4 ms a round. Who is not known to have been waited for is lost, and not nobody."""
@@ -353,6 +366,7 @@ def main():
     verdict.timed(lambda: under_way(verdict, scratch, program))
     verdict.timed(lambda: come_back(verdict, scratch, program))
     verdict.timed(lambda: meetings(verdict, scratch, program))
+    verdict.timed(lambda: messages(verdict, scratch, program))
     verdict.timed(lambda: inner(scratch, program))
     verdict.timed(lambda: made(scratch, program))
     verdict.timed(lambda: asking(scratch, program))
