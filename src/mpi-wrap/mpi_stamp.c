@@ -83,6 +83,11 @@ static bool was_only_held_up(ompp_time_t begin)
     return asking.away_ns < (int64_t)(asking.end - asking.since) / ASKING_PART;
 }
 
+ompp_time_t ompp_mpi_polls_since(void)
+{
+    return asking.since;
+}
+
 ompp_time_t ompp_mpi_polled(ompp_time_t begin, bool success)
 {
     ompp_time_t since;
@@ -323,7 +328,8 @@ static void forget_before(ompp_mpi_stamp_t *s)
 
     if (!r) return;
     if (r->kind == OMPP_MPI_PENDING_RECEIVE && r->active) {
-        if (r->peer >= 0 && r->tag >= 0) ompp_mpi_stamp_skip(r->channel, r->peer, r->tag);
+        if (r->cancelled) {} /* nothing will come, most likely */
+        else if (r->peer >= 0 && r->tag >= 0) ompp_mpi_stamp_skip(r->channel, r->peer, r->tag);
         else ompp_mpi_unfollowed("receives from any source whose requests are freed while they are active");
     }
     ompp_mpi_request_delete(r);
@@ -441,10 +447,11 @@ static void after(ompp_mpi_stamp_t *s, bool good)
 /* Whether it is measured what our own messages take a call; of how many. */
 static unsigned measured_of(void)
 {
-    static __thread unsigned calls;
+    static __thread uint32_t chance; /* not each one of a round, which might always be the same */
 
     if (!ompp_sync_rests()) return 1;
-    return ++calls % SELDOM ? 0 : SELDOM;
+    chance = chance * 1664525u + 1013904223u;
+    return chance >> 16 & (SELDOM - 1) ? 0 : SELDOM;
 }
 
 /* For the report; not what ranks wait for each other in our collective calls. */

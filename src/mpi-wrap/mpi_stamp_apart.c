@@ -88,6 +88,7 @@ static void tell(ompp_mpi_channel_t *c, bool all, uint32_t call, const unsigned 
 static struct {
     pthread_mutex_t lock; /* nothing of MPI is called under it */
     ompp_mpi_request_t *first; /* read without the lock only to see whether there is any */
+    unsigned untold;      /* atomic: those that nothing is told of yet */
     ompp_time_t until;    /* atomic: this rank was in MPI then */
 } under_way = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -96,6 +97,7 @@ static void note_under_way(ompp_mpi_request_t *r)
     pthread_mutex_lock(&under_way.lock);
     r->next_under_way = under_way.first;
     __atomic_store_n(&under_way.first, r, __ATOMIC_RELAXED);
+    under_way.untold++;
     pthread_mutex_unlock(&under_way.lock);
 }
 
@@ -105,6 +107,7 @@ static void forget_under_way(ompp_mpi_request_t *r)
 
     pthread_mutex_lock(&under_way.lock);
     while (*link && *link != r) link = &(*link)->next_under_way;
+    if (*link && !r->told_again) under_way.untold--;
     if (*link) __atomic_store_n(link, r->next_under_way, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&under_way.lock);
 }
@@ -115,11 +118,25 @@ static bool may_wait_again(const ompp_mpi_stamp_t *s)
     return !s->bare && !(s->even && s->bytes <= SMALL_BYTES) && !ompp_sync_rests();
 }
 
+static ompp_time_t away_at(ompp_time_t t)
+{
+    const ompp_time_t until = __atomic_load_n(&under_way.until, __ATOMIC_RELAXED);
+
+    return t > until ? t - until : 0;
+}
+
 static bool is_back(const ompp_mpi_request_t *r, ompp_time_t t)
 {
-    const ompp_time_t until = __atomic_load_n(&under_way.until, __ATOMIC_RELAXED), away = t > until ? t - until : 0;
+    const ompp_time_t away = away_at(t);
 
     return !r->told_again || (away > AWAY_NS && away > (t - r->begin) / AWAY_PART);
+}
+
+/* Whether there may be anything to tell; before the lock is taken. */
+static bool any_back(ompp_time_t t)
+{
+    return __atomic_load_n(&under_way.first, __ATOMIC_RELAXED) &&
+           (__atomic_load_n(&under_way.untold, __ATOMIC_RELAXED) > 0 || away_at(t) > AWAY_NS);
 }
 
 typedef struct {
@@ -136,6 +153,7 @@ static int find_back(operation_t *operations, ompp_time_t t)
     pthread_mutex_lock(&under_way.lock);
     for (ompp_mpi_request_t *r = under_way.first; r && n < TOLD_AT_ONCE; r = r->next_under_way) {
         if (!is_back(r, t)) continue;
+        under_way.untold -= !r->told_again;
         r->told_again = true;
         operations[n++] = (operation_t){ompp_mpi_channel_keep(r->channel), r->call, r->all};
     }
@@ -146,7 +164,7 @@ static int find_back(operation_t *operations, ompp_time_t t)
 void ompp_mpi_apart_progress(ompp_time_t t)
 {
     operation_t operations[TOLD_AT_ONCE];
-    const int n = __atomic_load_n(&under_way.first, __ATOMIC_RELAXED) ? find_back(operations, t) : 0;
+    const int n = any_back(t) ? find_back(operations, t) : 0;
     unsigned char *message = n > 0 ? ompp_mpi_stamp_moment(t) : NULL;
 
     if (message) header_of(message)->flags = OMPP_MPI_BACK;
@@ -181,6 +199,7 @@ static void deliver_first(ompp_mpi_request_t *r, int source, unsigned char *mess
     for (int i = 0; i < r->stamps; i++) {
         if (r->come[i] || peer(r->channel, r->all, true, i) != source) continue;
         r->come[i] = true; /* of a neighbour that is one twice, the next */
+        r->unsure |= (header_of(message)->flags & OMPP_MPI_SILENT) != 0;
         ompp_sync_combine(r->sent, ompp_mpi_stamp_of(message));
         return;
     }
@@ -224,9 +243,14 @@ static bool is_quiet(ompp_mpi_request_t *r, int i)
     return quiet;
 }
 
+static bool is_back_stamp(unsigned char *message)
+{
+    return header_of(message)->flags == OMPP_MPI_BACK;
+}
+
 static void deliver_to(ompp_mpi_request_t *r, int source, unsigned char *message)
 {
-    if (header_of(message)->flags == OMPP_MPI_BACK) deliver_again(r, source, message);
+    if (is_back_stamp(message)) deliver_again(r, source, message);
     else deliver_first(r, source, message);
 }
 
@@ -256,7 +280,8 @@ static void deliver_early(ompp_mpi_request_t *r)
     struct ompp_mpi_early **link = &r->channel->early;
 
     pthread_mutex_lock(&r->channel->lock);
-    while (*link) {
+    r->begun = true;
+    while (r->sent && *link) {
         struct ompp_mpi_early *early = *link;
         if (header_of(early->message)->receipt != r->call) {
             link = &early->next;
@@ -288,11 +313,14 @@ static void deliver(ompp_mpi_channel_t *c, int source, unsigned char *message)
     ompp_mpi_request_t *r;
 
     pthread_mutex_lock(&c->lock);
-    if (header_of(message)->flags != OMPP_MPI_BACK) note_quiet(c, source, message);
+    if (!is_back_stamp(message)) note_quiet(c, source, message);
     for (r = c->going; r && r->call != call;) r = r->next_going;
-    if (r) deliver_to(r, source, message);
-    if (!r && (int32_t)(call - c->started) > 0) keep_early(c, source, message);
-    else ompp_mpi_stamp_free(message);
+    if (r ? is_back_stamp(message) && !r->begun : is_after(call, c->started)) {
+        keep_early(c, source, message);
+    } else {
+        if (r) deliver_to(r, source, message);
+        ompp_mpi_stamp_free(message);
+    }
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -437,24 +465,23 @@ static void receive_all(ompp_mpi_request_t *r, int i)
 
 typedef enum { COME, QUIET, MISSING } await_t;
 
-/* Whether what a rank without stamps may have sent since is worth a look. */
-static bool looks(ompp_mpi_request_t *r, int i)
+/* Whether what ranks without stamps may have sent since is worth a look; that of rank 0 always is. */
+static bool looks(ompp_mpi_channel_t *c)
 {
-    ompp_mpi_channel_t *c = r->channel;
-
-    if (!ompp_sync_rests() || leads(c, peer(c, r->all, true, i))) return true;
+    if (!c->quiet || !ompp_sync_rests()) return true;
     const ompp_time_t t = ompp_event_now();
     if (t - __atomic_load_n(&c->looked, __ATOMIC_RELAXED) < LOOK_NS) return false;
-    if (i == r->stamps - 1) __atomic_store_n(&c->looked, t, __ATOMIC_RELAXED);
+    __atomic_store_n(&c->looked, t, __ATOMIC_RELAXED);
     return true;
 }
 
 /* Until it has come, or until then: 0 = as far as it is there. */
-static await_t await(ompp_mpi_request_t *r, int i, ompp_time_t until)
+static await_t await(ompp_mpi_request_t *r, int i, ompp_time_t until, bool look)
 {
     while (!has_come(r, i)) {
         if (is_quiet(r, i)) {
-            if (!looks(r, i) || (!receive(r, i, 0) && !has_come(r, i))) return QUIET;
+            if (!look && !leads(r->channel, peer(r->channel, r->all, true, i))) return QUIET;
+            if (!receive(r, i, 0) && !has_come(r, i)) return QUIET;
             continue;
         }
         const ompp_time_t t = until ? ompp_event_now() : 0;
@@ -464,7 +491,7 @@ static await_t await(ompp_mpi_request_t *r, int i, ompp_time_t until)
     return COME;
 }
 
-/* \param[in] complete  all of its stamps have come. */
+/* \param[in] complete  nothing of it is left to come that was sent for certain. */
 static void take_out(ompp_mpi_request_t *r, bool complete)
 {
     ompp_mpi_request_t **link = &r->channel->going;
@@ -473,8 +500,8 @@ static void take_out(ompp_mpi_request_t *r, bool complete)
     pthread_mutex_lock(&r->channel->lock);
     while (*link && *link != r) link = &(*link)->next_going;
     if (*link) *link = r->next_going;
-    if (!complete) r->channel->unread = true;
-    r->channel->drains |= r->later != NULL;
+    if (!complete || r->later) r->channel->unread = true; /* ranks may tell any time that they are back */
+    r->channel->drains |= r->channel->quiet != NULL;
     pthread_mutex_unlock(&r->channel->lock);
     free(r->sent);
     free(r->later);
@@ -487,19 +514,21 @@ void ompp_mpi_apart_forget(ompp_mpi_request_t *r)
 }
 
 /* The stamps of the start. \return whether all have come, or, while clocks rest, all that there are. */
-static bool take_first(ompp_mpi_request_t *r)
+static bool take_first(ompp_mpi_request_t *r, bool *missed)
 {
     const bool awaited = __atomic_load_n(&r->channel->misses, __ATOMIC_RELAXED) < OMPP_MPI_MOST_MISSES;
     const ompp_time_t until = awaited ? ompp_event_now() + (ompp_time_t)(1e9 * (r->sure ? SURE_S : UNSURE_S)) : 0;
+    const bool look = looks(r->channel);
     bool missing = false, quiet = false, any = r->all;
 
     for (int i = 0; i < r->stamps; i++) {
-        const await_t come = await(r, i, missing ? 0 : until);
+        const await_t come = await(r, i, missing ? 0 : until, look);
         missing |= come == MISSING;
         quiet |= come == QUIET;
         any |= come == COME;
     }
     if (missing && awaited) __atomic_add_fetch(&r->channel->misses, 1, __ATOMIC_RELAXED);
+    *missed = missing;
     return !missing && any && (!quiet || ompp_sync_rests());
 }
 
@@ -542,27 +571,41 @@ static bool all_were_back(ompp_mpi_request_t *r, double seconds)
     return away < 0;
 }
 
-/* Adds the stamps of those that have come back, when the operation has waited for that. */
-static void take_later(ompp_mpi_request_t *r, ompp_time_t begin, ompp_time_t end, unsigned char *sum)
+/* Other threads may receive more of them. */
+static void add(ompp_mpi_request_t *r, const unsigned char *stamp, unsigned char *sum)
+{
+    pthread_mutex_lock(&r->channel->lock);
+    ompp_sync_combine(sum, stamp);
+    pthread_mutex_unlock(&r->channel->lock);
+}
+
+/*
+ * Adds the stamps of those that have come back, when the operation has waited for that.
+ * \param[in] begin  since when this thread did nothing but wait; 0 = not known. \return false = that is not known.
+ */
+static bool take_later(ompp_mpi_request_t *r, ompp_time_t begin, ompp_time_t end, unsigned char *sum)
 {
     _Atomic int *votes = &waited_of_size[63 - __builtin_clzll(r->bytes | 1)];
     const int64_t since = ompp_mpi_clock_common(begin);
+    const bool waits = atomic_load_explicit(votes, memory_order_relaxed) > 0;
 
     pthread_mutex_lock(&r->channel->lock);
     r->end = ompp_mpi_clock_common(end);
     pthread_mutex_unlock(&r->channel->lock);
-    const bool back = all_were_back(r, atomic_load_explicit(votes, memory_order_relaxed) > 0 ? AGAIN_S : 0);
-    if (!back) vote(votes, -1);
-    else if (r->later_ns > since + (int64_t)LONG_NS) vote(votes, 1);
-    if (back && atomic_load_explicit(votes, memory_order_relaxed) > 0) ompp_sync_combine(sum, r->later);
+    if (r->unsure) return !waits;
+    const bool back = all_were_back(r, waits ? AGAIN_S : 0);
+    if (begin && !back) vote(votes, -1);
+    else if (begin && r->later_ns > since + (int64_t)LONG_NS) vote(votes, 1);
+    if (back && atomic_load_explicit(votes, memory_order_relaxed) > 0) add(r, r->later, sum);
+    return true;
 }
 
 bool ompp_mpi_apart_done(ompp_mpi_request_t *r, ompp_time_t begin, ompp_time_t end, unsigned char *sum)
 {
-    const bool known = r->sent && take_first(r);
+    bool missed = false, known = r->sent && take_first(r, &missed);
 
-    if (known) ompp_sync_combine(sum, r->sent);
-    if (known && r->later && !ompp_sync_rests()) take_later(r, begin, end, sum);
-    if (r->sent) take_out(r, known);
+    if (known) add(r, r->sent, sum);
+    if (known && r->later && !ompp_sync_rests()) known = take_later(r, begin, end, sum);
+    if (r->sent) take_out(r, !missed);
     return known;
 }

@@ -24,6 +24,7 @@
 #define RECEIPT_SHORT_S 0.00005   /* how long to wait for a receipt, and for how large a part of the time that the send took */
 #define RECEIPT_PART 0.02
 #define RECEIPT_LONG_S 0.002
+#define SLICE_S 0.001
 #define VAIN_PART 200u            /* waiting for receipts that do not come may take one part in so many of the time since the first */
 #define VAIN_NS 1000000u          /* and this */
 #define SUCCESS_PART 2u           /* of waiting for those that do come, this part counts, too */
@@ -115,15 +116,25 @@ static bool complete_message(unsigned char *message)
     return true;
 }
 
+/* Another thread may look for the same one. It is small, and all of it is here. */
+static bool fetch_present(MPI_Comm own, int source, int tag, unsigned char *message)
+{
+    MPI_Message matched;
+    int there = 0;
+
+    if (PMPI_Improbe(source, tag, own, &there, &matched, MPI_STATUS_IGNORE) != MPI_SUCCESS || !there) return false;
+    return PMPI_Mrecv(message, (int)message_bytes(), MPI_BYTE, &matched, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete_message(message);
+}
+
 bool ompp_mpi_stamp_fetch(MPI_Comm own, int source, int tag, double limit_seconds, unsigned char *message)
 {
     MPI_Request request;
     MPI_Status status;
-    int there = limit_seconds > 0, cancelled = 0;
+    int cancelled = 0;
 
-    if (!there && PMPI_Iprobe(source, tag, own, &there, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
-    if (!there || PMPI_Irecv(message, (int)message_bytes(), MPI_BYTE, source, tag, own, &request) != MPI_SUCCESS) return false;
-    if (ompp_mpi_stamp_complete(&request, limit_seconds > 0 ? limit_seconds : 1)) return complete_message(message);
+    if (limit_seconds <= 0) return fetch_present(own, source, tag, message);
+    if (PMPI_Irecv(message, (int)message_bytes(), MPI_BYTE, source, tag, own, &request) != MPI_SUCCESS) return false;
+    if (ompp_mpi_stamp_complete(&request, limit_seconds)) return complete_message(message);
     if (PMPI_Cancel(&request) != MPI_SUCCESS || PMPI_Wait(&request, &status) != MPI_SUCCESS) return false;
     PMPI_Test_cancelled(&status, &cancelled);
     return !cancelled && complete_message(message);
@@ -581,30 +592,46 @@ static void lose(void)
     ompp_mpi_unfollowed("messages after one that came without them");
 }
 
-/* Of messages that all have stamps, so far. */
+/* \param[in,out] began  when that was asked first; 0 = now. */
+static bool is_over(double *began, double limit_seconds)
+{
+    const double t = seconds_now();
+
+    if (*began == 0) *began = t;
+    return t - *began >= limit_seconds;
+}
+
+/* The next one, whatever it is of. */
 static unsigned char *next_of_all(ompp_mpi_channel_t *channel, int source, int tag, double limit_seconds)
 {
     unsigned char *message = ompp_mpi_stamp_new();
 
-    if (!message || !ompp_mpi_stamp_fetch(channel->shadow, source, tag, limit_seconds, message)) {
-        ompp_mpi_stamp_free(message);
-        if (limit_seconds > 0) lose();
-        return NULL;
+    if (message && ompp_mpi_stamp_fetch(channel->shadow, source, tag, limit_seconds, message)) {
+        if (holds(channel, source, tag, false)) pass_over(channel, source, tag, message);
+        return message;
     }
-    if (holds(channel, source, tag, false)) pass_over(channel, source, tag, message);
-    if (header_of(message)->number && !ompp_mpi_silence_begin(channel, source, tag, header_of(message))) lose();
-    return message;
+    ompp_mpi_stamp_free(message);
+    return NULL;
 }
 
 /* Its receipt is due. \param[in] gone  the message has been received. */
 static unsigned char *next_message(ompp_mpi_channel_t *channel, int source, int tag, double limit_seconds, bool gone)
 {
-    unsigned char *message;
+    unsigned char *message = NULL;
+    double began = 0;
 
-    if (!ompp_mpi_silence_next(channel, source, tag, limit_seconds, gone, &message))
-        message = next_of_all(channel, source, tag, limit_seconds);
-    if (!message) return NULL;
-    if (header_of(message)->receipt) __atomic_store_n(&channel->asks, true, __ATOMIC_RELAXED);
+    /* In slices: another thread may learn that there is none. */
+    while (!message && !ompp_mpi_silence_next(channel, source, tag, limit_seconds, gone, &message)) {
+        message = next_of_all(channel, source, tag, limit_seconds < SLICE_S ? limit_seconds : SLICE_S);
+        const bool numbered = message && header_of(message)->number;
+        if (numbered && !ompp_mpi_silence_take(channel, source, tag, gone, &message)) lose();
+        if (numbered) break;
+        if (!message && (limit_seconds <= 0 || is_over(&began, limit_seconds))) {
+            if (limit_seconds > 0) lose();
+            break;
+        }
+    }
+    if (message && header_of(message)->receipt) __atomic_store_n(&channel->asks, true, __ATOMIC_RELAXED);
     return message;
 }
 

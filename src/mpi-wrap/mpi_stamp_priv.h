@@ -309,8 +309,13 @@ bool ompp_mpi_silence_send(ompp_mpi_channel_t *channel, int dest, int tag, uint3
 /** \brief Some messages may have been received without. */
 bool ompp_mpi_silence_is(const ompp_mpi_channel_t *channel);
 
-/** \brief A stamp has come, for a message that one was awaited for, and those that follow may have none. \return false = no memory. */
-bool ompp_mpi_silence_begin(ompp_mpi_channel_t *channel, int source, int tag, const ompp_mpi_header_t *header);
+/**
+ * \brief A stamp with a number has come for the next message, as far as was known: those that follow may have none, or another thread
+ *        has learned of that meanwhile.
+ * \param[in,out] message  NULL = it was not of this message.
+ * \return false = no memory.
+ */
+bool ompp_mpi_silence_take(ompp_mpi_channel_t *channel, int source, int tag, bool gone, unsigned char **message);
 
 /**
  * \brief The stamp of the next message.
@@ -367,6 +372,8 @@ typedef struct ompp_mpi_request {
     int64_t later_ns;     /* when the last of them was back, by the common clock */
     int64_t end;          /* of the operation, by the common clock; 0 = under way */
     bool told_again;      /* this rank was back once */
+    bool begun;           /* MPI has begun it; under the channel's lock */
+    bool unsure;          /* a rank rests, and may not tell when it is back. As come */
     struct ompp_mpi_request *next_under_way;
     uint64_t bytes;
 } ompp_mpi_request_t;
@@ -423,6 +430,8 @@ void ompp_mpi_lose(const ompp_mpi_stamp_t *s);
  * \return since when the thread does nothing else than ask.
  */
 ompp_time_t ompp_mpi_polled(ompp_time_t begin, bool success);
+/** \return the same before such a call; 0 = it would be the first one. */
+ompp_time_t ompp_mpi_polls_since(void);
 
 /* ---- Collective calls (mpi_stamp_collective.c) ---------------------------------------------------------------------- */
 
@@ -451,7 +460,7 @@ void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other
 /** So often what is awaited for a moment after a user's non-blocking operation may not be there; then no more moments. */
 #define OMPP_MPI_MOST_MISSES 4u
 
-/** \brief A non-blocking one was complete at end, in a call that began at begin: adds what it waited for to sum. */
+/** \brief A non-blocking one was complete at end, after this thread has waited since begin (0 = not known): adds what it waited for to sum. */
 bool ompp_mpi_collective_done(ompp_mpi_request_t *request, ompp_time_t begin, ompp_time_t end, unsigned char *sum);
 
 /* ---- Collective calls whose stamps go as messages (mpi_stamp_neighbor.c) ----------------------------------------------- */
@@ -478,7 +487,10 @@ void ompp_mpi_apart_before(ompp_mpi_stamp_t *stamp, ompp_mpi_request_t *request)
 void ompp_mpi_apart_begun(const ompp_mpi_stamp_t *stamp, ompp_mpi_request_t *request);
 /** \brief MPI has not. */
 void ompp_mpi_apart_refused(ompp_mpi_request_t *request);
-/** \brief It is complete: adds what it waited for to sum. \return false = that is not known. */
+/**
+ * \brief It was complete at end: adds what it waited for to sum. \param[in] begin  since when this thread has waited; 0 = not known.
+ * \return false = that is not known.
+ */
 bool ompp_mpi_apart_done(ompp_mpi_request_t *request, ompp_time_t begin, ompp_time_t end, unsigned char *sum);
 /** \brief The thread comes to a call, at t, in which MPI makes progress: other ranks' operations may have waited for that. */
 void ompp_mpi_apart_progress(ompp_time_t t);

@@ -393,6 +393,7 @@ typedef struct {
     unsigned flags;
     ompp_sync_remote_t kind, unknown_kind; /* of what there is a stamp of, and of what there is none of */
     ompp_time_t begin, end;
+    ompp_time_t waits;     /* since when the thread does nothing else; 0 = not known */
 } done_t;
 
 static void receive_done(ompp_mpi_request_t *r, const ompp_mpi_moment_t *moment, const MPI_Status *status, bool good, done_t *done)
@@ -437,7 +438,7 @@ static void request_done(ompp_mpi_request_t *r, const MPI_Status *status, bool g
         r->receipt = NULL;
     }
     if (r->kind == OMPP_MPI_PENDING_COLLECTIVE) {
-        const bool adopts = r->adopts, any = ompp_mpi_collective_done(r, done->begin, done->end, done->sum);
+        const bool adopts = r->adopts, any = ompp_mpi_collective_done(r, done->waits, done->end, done->sum);
         if (any) done->kind = r->meets;
         else done->unknown_kind = r->meets;
         if (any) done->any = true;
@@ -502,6 +503,7 @@ void ompp_mpi_wait_after(ompp_mpi_stamp_t *stamp, bool good)
     unsigned char *message = stamp->pending ? ompp_mpi_stamp_new() : NULL;
     int left = 0;
 
+    done.waits = is_polling(stamp->op) ? ompp_mpi_polls_since() : done.begin;
     ompp_mpi_stamp_reclaim();
     if (!message) return;
     done.sum = ompp_mpi_stamp_of(message);

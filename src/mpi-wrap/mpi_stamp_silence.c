@@ -7,22 +7,25 @@
  * and a stamp has the number of its message. A receiver that has been told so looks for a stamp, and does not wait for one. What it finds
  * is of this message, or of a later one, so that this one has none; or of an earlier one, which came late and is of no use any more.
  *
- * So neither side has to know when the other rests, and a stamp that is missed is missed once.
+ * So neither side has to know when the other rests, and a stamp that is missed is missed once. Sides that have not counted the same, since
+ * one of them has not seen a call, agree again when stamps come.
  */
 #include "mpi-wrap/mpi_stamp_priv.h"
 
 #include <stdlib.h>
 
-#define BUCKETS   64u
+#define BUCKETS   512u
 #define MOST      1024u   /* pairs of destination and tag that messages without stamps go to; others have them always */
 #define LOOK_NS   200000u /* while clocks rest here, too, it is looked for what ends the other side's rest so often */
 #define AWAITED_S 0.01    /* a stamp that ought to be there */
+#define WRONG     3u      /* so often in a row nothing but stamps of earlier messages: this side has counted one that there was not */
 
 typedef struct direction {
     struct direction *next;
     int peer, tag;
     uint32_t count;       /* number of the latest message */
     bool silent;          /* the next one may have no stamp */
+    unsigned wrong;       /* receiver: so often in a row */
     ompp_time_t looked;   /* receiver */
     unsigned char *ahead; /* receiver: stamp of a later message */
 } direction_t;
@@ -38,7 +41,7 @@ static direction_t **bucket_of(struct ompp_mpi_silence *s, int which, int peer, 
 {
     const uint64_t key = (uint64_t)(uint32_t)peer << 32 | (uint32_t)tag;
 
-    return &s->buckets[which][key * 0x9e3779b97f4a7c15u >> 58];
+    return &s->buckets[which][key * 0x9e3779b97f4a7c15u >> 55];
 }
 
 static direction_t *find(const ompp_mpi_channel_t *c, int which, int peer, int tag)
@@ -96,21 +99,6 @@ bool ompp_mpi_silence_is(const ompp_mpi_channel_t *c)
     return __atomic_load_n(&c->silence, __ATOMIC_RELAXED) != NULL;
 }
 
-bool ompp_mpi_silence_begin(ompp_mpi_channel_t *c, int source, int tag, const ompp_mpi_header_t *header)
-{
-    direction_t *d;
-
-    pthread_mutex_lock(&c->lock);
-    d = find(c, RECEIVED, source, tag);
-    if (!d) d = add(c, RECEIVED, source, tag);
-    if (d) {
-        d->count = header->number;
-        d->silent = (header->flags & OMPP_MPI_SILENT) != 0;
-    }
-    pthread_mutex_unlock(&c->lock);
-    return d != NULL;
-}
-
 bool ompp_mpi_silence_skip(ompp_mpi_channel_t *c, int source, int tag)
 {
     direction_t *d;
@@ -151,41 +139,98 @@ static unsigned char *look(ompp_mpi_channel_t *c, direction_t *d, double limit_s
 
 typedef enum { NONE, ITS_OWN, LATER, EARLIER } whose_t;
 
-/* Whose stamp it is, for the next message. \param[in] gone  that has been received. */
+/* Under the lock. */
+static whose_t compare(const direction_t *d, const ompp_mpi_header_t *header, uint32_t number)
+{
+    const int32_t later = (int32_t)(header->number - number);
+
+    if (!header->number || later == 0) return ITS_OWN;
+    return later < 0 ? EARLIER : d->ahead ? NONE : LATER;
+}
+
+/* Whose stamp it is, for the next message; of another one, it is taken care of. \param[in] gone  the message has been received. */
 static whose_t judge(ompp_mpi_channel_t *c, direction_t *d, unsigned char *message, bool gone)
 {
     const ompp_mpi_header_t *header = (const ompp_mpi_header_t *)(const void *)message;
-    whose_t whose = NONE;
+    whose_t whose;
 
     pthread_mutex_lock(&c->lock);
     const uint32_t number = after(d->count);
-    const int32_t later = header ? (int32_t)(header->number - number) : 0;
-    if (header) whose = later < 0 && header->number ? EARLIER : later > 0 ? LATER : ITS_OWN;
-    if (whose == LATER && d->ahead) whose = NONE;
-    if (whose == LATER) d->ahead = message;
+    whose = compare(d, header, number);
     d->silent = whose == NONE || whose == LATER || (header->flags & OMPP_MPI_SILENT);
+    if (whose == LATER) d->ahead = message;
+    if (whose != EARLIER) d->wrong = 0;
     if (whose == ITS_OWN || (gone && whose != EARLIER)) d->count = number;
     pthread_mutex_unlock(&c->lock);
+    if (whose == EARLIER || whose == NONE) ompp_mpi_stamp_free(message);
     return whose;
+}
+
+/* There is no stamp for the next message. \param[in] earlier  the number of the last one that there was, of an earlier message; 0 = none. */
+static void pass(ompp_mpi_channel_t *c, direction_t *d, uint32_t earlier, bool gone)
+{
+    pthread_mutex_lock(&c->lock);
+    d->silent = true;
+    if (gone) d->count = after(d->count);
+    if (gone && earlier && ++d->wrong >= WRONG) {
+        d->count = earlier;
+        d->wrong = 0;
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+static direction_t *find_locked(ompp_mpi_channel_t *c, int source, int tag)
+{
+    direction_t *d;
+
+    if (!ompp_mpi_silence_is(c)) return NULL;
+    pthread_mutex_lock(&c->lock);
+    d = find(c, RECEIVED, source, tag);
+    pthread_mutex_unlock(&c->lock);
+    return d;
 }
 
 bool ompp_mpi_silence_next(ompp_mpi_channel_t *c, int source, int tag, double limit_seconds, bool gone, unsigned char **message)
 {
-    direction_t *d;
+    direction_t *d = find_locked(c, source, tag);
+    uint32_t earlier = 0;
 
     *message = NULL;
-    if (!ompp_mpi_silence_is(c)) return false;
-    pthread_mutex_lock(&c->lock);
-    d = find(c, RECEIVED, source, tag);
-    pthread_mutex_unlock(&c->lock);
     if (!d) return false;
     for (;;) {
-        unsigned char *next = look(c, d, limit_seconds);
-        const whose_t whose = next || gone || limit_seconds > 0 ? judge(c, d, next, gone) : NONE;
+        unsigned char *next = look(c, d, earlier ? 0 : limit_seconds);
+        if (!next && (gone || limit_seconds > 0)) pass(c, d, earlier, gone);
+        if (!next) return true;
+        const uint32_t number = ((const ompp_mpi_header_t *)(const void *)next)->number;
+        const whose_t whose = judge(c, d, next, gone);
         if (whose == ITS_OWN) *message = next;
-        else if (whose != LATER) ompp_mpi_stamp_free(next);
         if (whose != EARLIER) return true;
+        earlier = number;
     }
+}
+
+bool ompp_mpi_silence_take(ompp_mpi_channel_t *c, int source, int tag, bool gone, unsigned char **message)
+{
+    const ompp_mpi_header_t *header = (const ompp_mpi_header_t *)(const void *)*message;
+    direction_t *d;
+    bool begins = false;
+
+    pthread_mutex_lock(&c->lock);
+    d = find(c, RECEIVED, source, tag);
+    if (!d) {
+        d = add(c, RECEIVED, source, tag);
+        begins = true;
+    }
+    if (d && begins) {
+        d->count = header->number;
+        d->silent = (header->flags & OMPP_MPI_SILENT) != 0;
+    }
+    pthread_mutex_unlock(&c->lock);
+    if (!d) return false;
+    if (begins) return true;
+    const whose_t whose = judge(c, d, *message, gone);
+    if (whose != ITS_OWN) *message = NULL;
+    return true;
 }
 
 void ompp_mpi_silence_end(ompp_mpi_channel_t *c)
