@@ -1,13 +1,13 @@
 /**
  * \file
- * Stamps of non-blocking collective calls in which ranks wait for all others, or for neighbours: each rank sends its own when it starts
- * the call, and receives those of the others when the user's operation is complete.
+ * Stamps of non-blocking collective calls: each rank sends its own to those that wait for it when it starts the call, and receives those of
+ * the ranks that it waits for when the user's operation is complete.
  *
  * A collective operation of ours would not do. It is more than the user's where MPI sends up to some size at once: ranks would wait for
  * each other's next call of MPI where the user's operation does not (Open MPI in shared memory, from 257 bytes on). Messages are on their
  * way once they are sent, and nobody completes the sends.
  *
- * Data beyond some size wait for all ranks once more: for their next call in which MPI makes progress. Ranks tell when they come to that, too,
+ * Data beyond some size wait for all ranks once more: for their next call in which MPI makes progress. Ranks tell when they come to that,
  * and again when they come back to MPI after having been away. Whether an operation waits for it is MPI's secret: that is told by when it
  * ended, as with large messages.
  *
@@ -47,23 +47,43 @@ bool ompp_mpi_apart(const ompp_mpi_stamp_t *s)
     const ompp_mpi_channel_t *c = s->channel;
 
     if (s->op != OMPP_MPI_STAMP_ICOLL || c->inter) return false;
-    return s->order == OMPP_MPI_ORDER_ALL ? c->size <= MOST : s->order == OMPP_MPI_ORDER_NEIGHBOR && c->topology;
+    return s->order == OMPP_MPI_ORDER_NEIGHBOR ? c->topology : c->size <= MOST;
 }
 
-/* Who sends to this rank, or whom this rank sends to, by number; itself among all, but not as a neighbour. */
-static int number_of(const ompp_mpi_channel_t *c, bool all, bool from)
+/* Ranks that this one waits for, or that wait for it; it may be among them. */
+static int number_of(const ompp_mpi_channel_t *c, ompp_mpi_whom_t whom, bool from)
 {
-    return all ? c->size : from ? c->sources : c->destinations;
+    const bool root = c->rank == whom.root;
+
+    switch (whom.order) {
+    case OMPP_MPI_ORDER_CHAIN: return from ? c->rank : c->size - 1 - c->rank;
+    case OMPP_MPI_ORDER_FROM_ROOT: return from ? !root : root ? c->size : 0;
+    case OMPP_MPI_ORDER_TO_ROOT: return from ? root ? c->size : 0 : !root;
+    case OMPP_MPI_ORDER_NEIGHBOR: return from ? c->sources : c->destinations;
+    default: return c->size;
+    }
 }
 
-static int peer(const ompp_mpi_channel_t *c, bool all, bool from, int i)
+static int peer(const ompp_mpi_channel_t *c, ompp_mpi_whom_t whom, bool from, int i)
 {
-    return all ? i : c->neighbors[from ? i : c->sources + i];
+    switch (whom.order) {
+    case OMPP_MPI_ORDER_CHAIN: return from ? i : c->rank + 1 + i;
+    case OMPP_MPI_ORDER_FROM_ROOT: return from ? whom.root : i;
+    case OMPP_MPI_ORDER_TO_ROOT: return from ? i : whom.root;
+    case OMPP_MPI_ORDER_NEIGHBOR: return c->neighbors[from ? i : c->sources + i];
+    default: return i;
+    }
 }
 
-static bool is_self(const ompp_mpi_channel_t *c, bool all, int i)
+/* No stamp comes from the rank itself, unless it is its own neighbour. */
+static bool is_self(const ompp_mpi_channel_t *c, ompp_mpi_whom_t whom, bool from, int i)
 {
-    return all && i == c->rank;
+    return whom.order != OMPP_MPI_ORDER_NEIGHBOR && peer(c, whom, from, i) == c->rank;
+}
+
+static bool is_all(const ompp_mpi_request_t *r)
+{
+    return r->whom.order == OMPP_MPI_ORDER_ALL;
 }
 
 static int tag_of_ours(void)
@@ -76,10 +96,10 @@ static ompp_mpi_header_t *header_of(unsigned char *message)
     return (ompp_mpi_header_t *)(void *)message;
 }
 
-static void tell(ompp_mpi_channel_t *c, bool all, uint32_t call, const unsigned char *message)
+static void tell(ompp_mpi_channel_t *c, ompp_mpi_whom_t whom, uint32_t call, const unsigned char *message)
 {
-    for (int i = 0; i < number_of(c, all, false); i++)
-        if (!is_self(c, all, i)) ompp_mpi_stamp_pass(c, peer(c, all, false, i), tag_of_ours(), call, message, true);
+    for (int i = 0; i < number_of(c, whom, false); i++)
+        if (!is_self(c, whom, false, i)) ompp_mpi_stamp_pass(c, peer(c, whom, false, i), tag_of_ours(), call, message, true);
 }
 
 /* ---- Back in MPI -------------------------------------------------------------------------------------------------------- */
@@ -142,7 +162,7 @@ static bool any_back(ompp_time_t t)
 typedef struct {
     ompp_mpi_channel_t *channel;
     uint32_t call;
-    bool all;
+    ompp_mpi_whom_t whom;
 } operation_t;
 
 /* Others may be completed, on other threads, while these are told of. */
@@ -155,7 +175,7 @@ static int find_back(operation_t *operations, ompp_time_t t)
         if (!is_back(r, t)) continue;
         under_way.untold -= !r->told_again;
         r->told_again = true;
-        operations[n++] = (operation_t){ompp_mpi_channel_keep(r->channel), r->call, r->all};
+        operations[n++] = (operation_t){ompp_mpi_channel_keep(r->channel), r->call, r->whom};
     }
     pthread_mutex_unlock(&under_way.lock);
     return n;
@@ -169,7 +189,7 @@ void ompp_mpi_apart_progress(ompp_time_t t)
 
     if (message) header_of(message)->flags = OMPP_MPI_BACK;
     for (int i = 0; i < n; i++) {
-        if (message) tell(operations[i].channel, operations[i].all, operations[i].call, message);
+        if (message) tell(operations[i].channel, operations[i].whom, operations[i].call, message);
         ompp_mpi_channel_release(operations[i].channel);
     }
     ompp_mpi_stamp_free(message);
@@ -189,7 +209,7 @@ static void deliver_again(ompp_mpi_request_t *r, int source, unsigned char *mess
 
     if (!r->later || (r->end && t > r->end)) return;
     for (int i = 0; i < r->stamps; i++)
-        if (peer(r->channel, r->all, true, i) == source) r->later[ompp_mpi_stamping_state.bytes + (size_t)i] = true;
+        if (peer(r->channel, r->whom, true, i) == source) r->later[ompp_mpi_stamping_state.bytes + (size_t)i] = true;
     if (t > r->later_ns) r->later_ns = t;
     ompp_sync_combine(r->later, ompp_mpi_stamp_of(message));
 }
@@ -197,7 +217,7 @@ static void deliver_again(ompp_mpi_request_t *r, int source, unsigned char *mess
 static void deliver_first(ompp_mpi_request_t *r, int source, unsigned char *message)
 {
     for (int i = 0; i < r->stamps; i++) {
-        if (r->come[i] || peer(r->channel, r->all, true, i) != source) continue;
+        if (r->come[i] || peer(r->channel, r->whom, true, i) != source) continue;
         r->come[i] = true; /* of a neighbour that is one twice, the next */
         r->unsure |= (header_of(message)->flags & OMPP_MPI_SILENT) != 0;
         ompp_sync_combine(r->sent, ompp_mpi_stamp_of(message));
@@ -228,7 +248,7 @@ static void note_quiet(ompp_mpi_channel_t *c, int source, unsigned char *message
 
     if (!c->quiet && silent) c->quiet = calloc(2 * (size_t)c->size, sizeof *c->quiet);
     struct ompp_mpi_quiet *q = quiet_of(c, !(header->flags & OMPP_MPI_NEIGHBORS), source);
-    if (!q) return;
+    if (!q || (header->flags & OMPP_MPI_ROOTED)) return;
     if (q->from && !q->to && is_after(header->receipt, q->from)) q->to = header->receipt;
     if (silent) *q = (struct ompp_mpi_quiet){header->receipt, 0};
 }
@@ -237,8 +257,9 @@ static void note_quiet(ompp_mpi_channel_t *c, int source, unsigned char *message
 static bool is_quiet(ompp_mpi_request_t *r, int i)
 {
     pthread_mutex_lock(&r->channel->lock);
-    const struct ompp_mpi_quiet *q = quiet_of(r->channel, r->all, peer(r->channel, r->all, true, i));
-    const bool quiet = q && q->from && is_after(r->call, q->from) && (!q->to || is_after(q->to, r->call));
+    const struct ompp_mpi_quiet *q = quiet_of(r->channel, is_all(r), peer(r->channel, r->whom, true, i));
+    const bool always = is_all(r) || r->whom.order == OMPP_MPI_ORDER_NEIGHBOR;
+    const bool quiet = always && q && q->from && is_after(r->call, q->from) && (!q->to || is_after(q->to, r->call));
     pthread_mutex_unlock(&r->channel->lock);
     return quiet;
 }
@@ -353,9 +374,9 @@ static unsigned char *whole_stamp(ompp_time_t t)
 }
 
 /* Those of a call with the same number that MPI refused will do, if it was with the same ranks. */
-static bool is_sent(const ompp_mpi_channel_t *c, uint32_t call, bool all)
+static bool is_sent(const ompp_mpi_channel_t *c, uint32_t call, ompp_mpi_whom_t whom)
 {
-    return c->sent_for == call && c->sent_all == all;
+    return c->sent_for == call && c->sent_whom.order == whom.order && c->sent_whom.root == whom.root;
 }
 
 static bool leads(const ompp_mpi_channel_t *c, int rank)
@@ -371,11 +392,14 @@ static bool needs_none(const ompp_mpi_channel_t *c, ompp_time_t t)
 
 static void tell_start(ompp_mpi_channel_t *c, ompp_mpi_request_t *r, bool silent, unsigned char *message)
 {
-    header_of(message)->flags = (silent ? OMPP_MPI_SILENT : 0) | (r->all ? 0 : OMPP_MPI_NEIGHBORS);
-    if (!is_sent(c, r->call, r->all)) tell(c, r->all, r->call, message);
+    const ompp_mpi_order_t order = r->whom.order;
+    const unsigned kind = is_all(r) ? 0 : order == OMPP_MPI_ORDER_NEIGHBOR ? OMPP_MPI_NEIGHBORS : OMPP_MPI_ROOTED;
+
+    header_of(message)->flags = (silent ? OMPP_MPI_SILENT : 0) | kind;
+    if (!is_sent(c, r->call, r->whom)) tell(c, r->whom, r->call, message);
     c->sent_for = r->call;
-    c->sent_all = r->all;
-    if (r->all) memcpy(r->sent, ompp_mpi_stamp_of(message), ompp_mpi_stamping_state.bytes);
+    c->sent_whom = r->whom;
+    if (is_all(r)) memcpy(r->sent, ompp_mpi_stamp_of(message), ompp_mpi_stamping_state.bytes);
 }
 
 /* A sum of stamps, and which of them have come. */
@@ -387,16 +411,19 @@ static unsigned char *make_room(const ompp_mpi_request_t *r)
 void ompp_mpi_apart_before(ompp_mpi_stamp_t *s, ompp_mpi_request_t *r)
 {
     ompp_mpi_channel_t *c = s->channel;
-    const bool silent = needs_none(c, s->begin);
+    const bool rooted = s->order == OMPP_MPI_ORDER_FROM_ROOT || s->order == OMPP_MPI_ORDER_TO_ROOT;
 
-    r->all = s->order == OMPP_MPI_ORDER_ALL;
+    r->whom = (ompp_mpi_whom_t){s->order, rooted ? s->root : 0};
     r->call = c->started + 1 ? c->started + 1 : 1;
-    r->stamps = number_of(c, r->all, true);
-    r->sent = r->all || c->neighbors ? make_room(r) : NULL;
+    r->stamps = number_of(c, r->whom, true);
+    r->adopts &= r->stamps > 0;
+    r->sent = s->order != OMPP_MPI_ORDER_NEIGHBOR || c->neighbors ? make_room(r) : NULL;
     r->come = r->sent ? r->sent + ompp_mpi_stamping_state.bytes : NULL;
-    unsigned char *message = r->sent && !(silent && c->silent[r->all]) ? whole_stamp(s->begin) : NULL;
+    const bool always = is_all(r) || s->order == OMPP_MPI_ORDER_NEIGHBOR; /* each time to the same ranks */
+    const bool silent = always && needs_none(c, s->begin);
+    unsigned char *message = r->sent && !(silent && c->silent[is_all(r)]) ? whole_stamp(s->begin) : NULL;
     if (message) tell_start(c, r, silent, message);
-    if (message) c->silent[r->all] = silent;
+    if (message && always) c->silent[is_all(r)] = silent;
     ompp_mpi_stamp_free(message);
     pthread_mutex_lock(&c->lock);
     c->started = r->call;
@@ -431,7 +458,7 @@ void ompp_mpi_apart_refused(ompp_mpi_request_t *r)
 
 static bool has_come(ompp_mpi_request_t *r, int i)
 {
-    if (is_self(r->channel, r->all, i)) return true;
+    if (is_self(r->channel, r->whom, true, i)) return true;
     pthread_mutex_lock(&r->channel->lock);
     const bool come = r->come[i];
     pthread_mutex_unlock(&r->channel->lock);
@@ -448,7 +475,7 @@ static bool receive(ompp_mpi_request_t *r, int i, double limit)
         sched_yield();
         return false;
     }
-    if (!has_come(r, i)) received = receive_one(c, peer(c, r->all, true, i), limit);
+    if (!has_come(r, i)) received = receive_one(c, peer(c, r->whom, true, i), limit);
     __atomic_store_n(&c->receiving, false, __ATOMIC_RELEASE);
     return received;
 }
@@ -459,7 +486,7 @@ static void receive_all(ompp_mpi_request_t *r, int i)
     ompp_mpi_channel_t *c = r->channel;
 
     if (__atomic_exchange_n(&c->receiving, true, __ATOMIC_ACQUIRE)) return;
-    while (receive_one(c, peer(c, r->all, true, i), 0)) {}
+    while (receive_one(c, peer(c, r->whom, true, i), 0)) {}
     __atomic_store_n(&c->receiving, false, __ATOMIC_RELEASE);
 }
 
@@ -480,7 +507,7 @@ static await_t await(ompp_mpi_request_t *r, int i, ompp_time_t until, bool look)
 {
     while (!has_come(r, i)) {
         if (is_quiet(r, i)) {
-            if (!look && !leads(r->channel, peer(r->channel, r->all, true, i))) return QUIET;
+            if (!look && !leads(r->channel, peer(r->channel, r->whom, true, i))) return QUIET;
             if (!receive(r, i, 0) && !has_come(r, i)) return QUIET;
             continue;
         }
@@ -519,7 +546,7 @@ static bool take_first(ompp_mpi_request_t *r, bool *missed)
     const bool awaited = __atomic_load_n(&r->channel->misses, __ATOMIC_RELAXED) < OMPP_MPI_MOST_MISSES;
     const ompp_time_t until = awaited ? ompp_event_now() + (ompp_time_t)(1e9 * (r->sure ? SURE_S : UNSURE_S)) : 0;
     const bool look = looks(r->channel);
-    bool missing = false, quiet = false, any = r->all;
+    bool missing = false, quiet = false, any = is_all(r);
 
     for (int i = 0; i < r->stamps; i++) {
         const await_t come = await(r, i, missing ? 0 : until, look);
@@ -551,7 +578,7 @@ static int first_away(ompp_mpi_request_t *r)
     int i = 0;
 
     pthread_mutex_lock(&r->channel->lock);
-    while (i < r->stamps && (is_self(r->channel, r->all, i) || r->later[ompp_mpi_stamping_state.bytes + (size_t)i])) i++;
+    while (i < r->stamps && (is_self(r->channel, r->whom, true, i) || r->later[ompp_mpi_stamping_state.bytes + (size_t)i])) i++;
     pthread_mutex_unlock(&r->channel->lock);
     return i < r->stamps ? i : -1;
 }
@@ -563,7 +590,7 @@ static bool all_were_back(ompp_mpi_request_t *r, double seconds)
     int away;
 
     for (int i = 0; i < r->stamps; i++)
-        if (!is_self(r->channel, r->all, i)) receive_all(r, i);
+        if (!is_self(r->channel, r->whom, true, i)) receive_all(r, i);
     while ((away = first_away(r)) >= 0 && ompp_event_now() < until) {
         sched_yield();
         receive_all(r, away);

@@ -36,108 +36,9 @@ struct ompp_mpi_held {
     bool due;               /* of a message that was probed: nobody receives it yet, and its receipt is not given */
 };
 
-/* ---- Pool ----------------------------------------------------------------------------------------------------------- */
-
-typedef union block {
-    union block *next;
-    long long align;
-} block_t;
-
-static struct {
-    pthread_mutex_t lock;
-    block_t *free;
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static size_t message_bytes(void)
-{
-    return sizeof(ompp_mpi_header_t) + ompp_mpi_stamping_state.bytes;
-}
-
-unsigned char *ompp_mpi_stamp_new(void)
-{
-    block_t *b;
-
-    pthread_mutex_lock(&pool.lock);
-    b = pool.free;
-    if (b) pool.free = b->next;
-    pthread_mutex_unlock(&pool.lock);
-    return b ? (unsigned char *)b : malloc(message_bytes());
-}
-
-void ompp_mpi_stamp_free(unsigned char *stamp)
-{
-    block_t *b = (block_t *)(void *)stamp;
-
-    if (!b) return;
-    pthread_mutex_lock(&pool.lock);
-    b->next = pool.free;
-    pool.free = b;
-    pthread_mutex_unlock(&pool.lock);
-}
-
-/* ---- Waiting with a limit ------------------------------------------------------------------------------------------- */
-
-static double seconds_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-bool ompp_mpi_stamp_complete(MPI_Request *request, double limit_seconds)
-{
-    const struct timespec nap = {0, 100000};
-    double start = 0, waited = 0;
-    int done = 0;
-
-    for (;;) {
-        if (PMPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
-        if (done) return true;
-        if (start == 0) start = seconds_now();
-        waited = seconds_now() - start;
-        if (waited >= limit_seconds) return false;
-        if (waited < 0.002) sched_yield();
-        else nanosleep(&nap, NULL);
-    }
-}
-
 static ompp_mpi_header_t *header_of(unsigned char *message)
 {
     return (ompp_mpi_header_t *)(void *)message;
-}
-
-/* What was not sent is 0. \return true. */
-static bool complete_message(unsigned char *message)
-{
-    const size_t there = header_of(message)->bytes, all = ompp_mpi_stamping_state.bytes;
-
-    if (there < all) memset(ompp_mpi_stamp_of(message) + there, 0, all - there);
-    return true;
-}
-
-/* Another thread may look for the same one. It is small, and all of it is here. */
-static bool fetch_present(MPI_Comm own, int source, int tag, unsigned char *message)
-{
-    MPI_Message matched;
-    int there = 0;
-
-    if (PMPI_Improbe(source, tag, own, &there, &matched, MPI_STATUS_IGNORE) != MPI_SUCCESS || !there) return false;
-    return PMPI_Mrecv(message, (int)message_bytes(), MPI_BYTE, &matched, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete_message(message);
-}
-
-bool ompp_mpi_stamp_fetch(MPI_Comm own, int source, int tag, double limit_seconds, unsigned char *message)
-{
-    MPI_Request request;
-    MPI_Status status;
-    int cancelled = 0;
-
-    if (limit_seconds <= 0) return fetch_present(own, source, tag, message);
-    if (PMPI_Irecv(message, (int)message_bytes(), MPI_BYTE, source, tag, own, &request) != MPI_SUCCESS) return false;
-    if (ompp_mpi_stamp_complete(&request, limit_seconds)) return complete_message(message);
-    if (PMPI_Cancel(&request) != MPI_SUCCESS || PMPI_Wait(&request, &status) != MPI_SUCCESS) return false;
-    PMPI_Test_cancelled(&status, &cancelled);
-    return !cancelled && complete_message(message);
 }
 
 /* ---- Messages of ours on their way ---------------------------------------------------------------------------------- */
@@ -296,7 +197,7 @@ void ompp_mpi_stamp_add(unsigned char *message, unsigned char *other)
 {
     uint64_t *words = (uint64_t *)(void *)ompp_mpi_stamp_of(message), used = ompp_mpi_stamping_state.bytes / sizeof *words;
 
-    complete_message(message);
+    ompp_mpi_stamp_widen(message);
     ompp_sync_combine(words, ompp_mpi_stamp_of(other));
     while (used > 0 && !words[used - 1]) used--;
     header_of(message)->bytes = (uint32_t)(used * sizeof *words);
@@ -379,7 +280,7 @@ static ompp_mpi_receipt_t *new_receipt(const ompp_mpi_channel_t *channel, int de
     r->bytes = bytes;
     r->end = 0;
     r->number = __atomic_fetch_add(&receipts.number, 1, __ATOMIC_RELAXED) % RECEIPT_TAGS;
-    if (r->message && PMPI_Irecv(r->message, (int)message_bytes(), MPI_BYTE, world_rank(channel, dest), (int)r->number,
+    if (r->message && PMPI_Irecv(r->message, (int)ompp_mpi_stamp_message_bytes(), MPI_BYTE, world_rank(channel, dest), (int)r->number,
                                  ompp_mpi_stamping_state.receipts, &r->request) == MPI_SUCCESS)
         return r;
     __atomic_sub_fetch(&receipts.count, 1, __ATOMIC_RELAXED);
@@ -437,7 +338,7 @@ bool ompp_mpi_receipt_take(ompp_mpi_receipt_t *receipt, ompp_time_t begin, ompp_
     if ((always || !is_short) && wait_for_receipt(receipt, is_short && !always ? 0 : limit)) {
         const int64_t t = ready_at(receipt), since = ompp_mpi_clock_common(begin);
         waited = (always || t > since) && t <= receipt->end;
-        if (waited && complete_message(receipt->message)) ompp_sync_combine(sum, ompp_mpi_stamp_of(receipt->message));
+        if (waited && ompp_mpi_stamp_widen(receipt->message)) ompp_sync_combine(sum, ompp_mpi_stamp_of(receipt->message));
         if (t <= receipt->end && t > since + SHORT_SEND_NS) atomic_fetch_add_explicit(votes_of(receipt), 1, memory_order_relaxed);
         vote(receipt);
     }
@@ -477,7 +378,7 @@ static void give_receipt(ompp_mpi_channel_t *channel, int source, const unsigned
     const unsigned number = ((const ompp_mpi_header_t *)(const void *)message)->receipt;
     unsigned char *reply = !number ? NULL : moment ? ompp_mpi_stamp_new() : new_message(0, 0, begin);
 
-    if (reply && moment) memcpy(reply, moment, message_bytes());
+    if (reply && moment) memcpy(reply, moment, ompp_mpi_stamp_message_bytes());
     if (reply) send_message(ompp_mpi_stamping_state.receipts, world_rank(channel, source), (int)number - 1, reply, false);
 }
 
@@ -562,7 +463,7 @@ static void pass_over(ompp_mpi_channel_t *channel, int source, int tag, unsigned
         ompp_mpi_stamp_free(next);
         return;
     }
-    memcpy(message, next, message_bytes());
+    memcpy(message, next, ompp_mpi_stamp_message_bytes());
     ompp_mpi_stamp_free(next);
     pthread_mutex_lock(&channel->lock);
     for (link = &channel->held; *link && ((*link)->message || (*link)->source != source || (*link)->tag != tag);) link = &(*link)->next;
@@ -595,7 +496,7 @@ static void lose(void)
 /* \param[in,out] began  when that was asked first; 0 = now. */
 static bool is_over(double *began, double limit_seconds)
 {
-    const double t = seconds_now();
+    const double t = ompp_mpi_seconds();
 
     if (*began == 0) *began = t;
     return t - *began >= limit_seconds;

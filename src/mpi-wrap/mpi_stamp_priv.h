@@ -57,6 +57,7 @@ typedef struct {
 /** Those that follow may have no stamp: of messages, or of non-blocking collective calls; those of neighbours. No flags of the above. */
 #define OMPP_MPI_SILENT (1u << 30)
 #define OMPP_MPI_NEIGHBORS (1u << 29)
+#define OMPP_MPI_ROOTED    (1u << 28) /* or those of ranks that are not the same in each call */
 
 /* ---- Settled at the start (mpi_stamp_comm.c) ------------------------------------------------------------------------ */
 
@@ -76,6 +77,12 @@ extern struct ompp_mpi_stamping {
 /* ---- Channels (mpi_stamp_comm.c) ------------------------------------------------------------------------------------ */
 
 typedef struct ompp_mpi_held ompp_mpi_held_t;
+
+/** Who waits for whom in a collective call. */
+typedef struct {
+    ompp_mpi_order_t order;
+    int root; /* 0 without one */
+} ompp_mpi_whom_t;
 
 /** Collective calls that exchange no stamps, while clocks rest. Of a communicator of all ranks; these come to them in the same order. */
 typedef struct {
@@ -99,7 +106,7 @@ typedef struct ompp_mpi_channel {
     bool parted;          /* one of these did not come: none are sent or awaited on this channel */
     struct ompp_mpi_request *going; /* non-blocking ones whose stamps are messages, and are awaited; under its lock */
     uint32_t started, sent_for; /* number of the latest of these, and of that whose stamps are sent; MPI may have refused it */
-    bool sent_all;        /* these were to all ranks, not to neighbours */
+    ompp_mpi_whom_t sent_whom; /* these were for them */
     struct ompp_mpi_silence *silence; /* messages without stamps; NULL = none yet */
     bool silent[2];       /* this rank's latest stamp has told that those that follow have none: of neighbours' calls, of all ranks' */
     struct ompp_mpi_quiet *quiet; /* whose there are none of; NULL = all have some. Under its lock */
@@ -154,6 +161,16 @@ int64_t ompp_mpi_clock_common(ompp_time_t t);
 
 /** \brief When all ranks are on one node and somebody wants it: memory that they share. Collective over both. */
 void ompp_mpi_share_start(MPI_Comm own, MPI_Comm node);
+
+/* ---- What they travel by (mpi_stamp_transport.c) --------------------------------------------------------------------- */
+
+/** \return bytes of a message of ours at most. */
+size_t ompp_mpi_stamp_message_bytes(void);
+
+/** \brief What was not sent of a stamp is 0. \return true. */
+bool ompp_mpi_stamp_widen(unsigned char *message);
+
+double ompp_mpi_seconds(void);
 
 /* ---- Stamps of messages (mpi_stamp_message.c) ----------------------------------------------------------------------- */
 
@@ -365,7 +382,8 @@ typedef struct ompp_mpi_request {
     unsigned char *sent, *stamp; /* collective: [size of a stamp] each, neighbourhood: [sources] */
     int stamps;
     uint32_t call;        /* collective, stamps are messages: its number on the channel; 0 = they are not */
-    bool all, sure;       /* of all ranks, not of neighbours; this rank has waited for all of these */
+    ompp_mpi_whom_t whom; /* ... who waits for whom */
+    bool sure;            /* ... this rank has waited for all that it gets stamps from */
     unsigned char *come;  /* [stamps], behind sent, where they come together; under the channel's lock */
     struct ompp_mpi_request *next_going;
     unsigned char *later; /* [size of a stamp + stamps] those of ranks that are back in MPI; NULL = nobody waits for that. As come */
@@ -460,7 +478,7 @@ void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other
 /** So often what is awaited for a moment after a user's non-blocking operation may not be there; then no more moments. */
 #define OMPP_MPI_MOST_MISSES 4u
 
-/** \brief A non-blocking one was complete at end, after this thread has waited since begin (0 = not known): adds what it waited for to sum. */
+/** \brief A non-blocking one was complete at end: adds what it waited for to sum. \param[in] begin  of the wait; 0 = not known. */
 bool ompp_mpi_collective_done(ompp_mpi_request_t *request, ompp_time_t begin, ompp_time_t end, unsigned char *sum);
 
 /* ---- Collective calls whose stamps go as messages (mpi_stamp_neighbor.c) ----------------------------------------------- */

@@ -166,7 +166,7 @@ static whose_t judge(ompp_mpi_channel_t *c, direction_t *d, unsigned char *messa
     return whose;
 }
 
-/* There is no stamp for the next message. \param[in] earlier  the number of the last one that there was, of an earlier message; 0 = none. */
+/* There is no stamp for the next message. \param[in] earlier  number of the last one that there was, of an earlier message; 0 = none. */
 static void pass(ompp_mpi_channel_t *c, direction_t *d, uint32_t earlier, bool gone)
 {
     pthread_mutex_lock(&c->lock);

@@ -449,6 +449,27 @@ static void under_way(void)
 }
 
 /* Ranks meet in nothing but non-blocking calls, so often that clocks have to rest. */
+/* One rank waits for the others, or they for it: these come 3 ms later than it begins to wait, and it has 2 ms more to do afterwards. */
+static void one_waits(void)
+{
+    MPI_Request r;
+    double x = rank, y = 0;
+
+    for (int i = 0; i < run.rounds; i++)
+        for (int k = 0; k < 3; k++) {
+            const int waits = k == 1 ? rank == 0 : rank != 0;
+            OMPP_PROGRESS("part");
+            region("a", waits ? 2 : 6);
+            if (k == 0) MPI_Ibcast(&x, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD, &r);
+            if (k == 1) MPI_Ireduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD, &r);
+            if (k == 2) MPI_Iscan(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &r);
+            region("b", waits ? 1 : 0);
+            MPI_Wait(&r, MPI_STATUS_IGNORE);
+            region("c", waits ? 6 : 4);
+            MPI_Barrier(MPI_COMM_WORLD);
+        }
+}
+
 static void come_back(void)
 {
     enum { LARGE = 1 << 16 }; /* doubles for each rank: no MPI sends so much at once */
@@ -695,7 +716,7 @@ int main(int argc, char **argv)
                  {"halo", halo}, {"persistent", persistent}, {"workers", workers}, {"subcomm", subcomm}, {"rooted", rooted},
                  {"above", above}, {"below", below},
                  {"epochs", epochs}, {"asking", asking}, {"made", made}, {"any", any}, {"some", some},
-                 {"overlap", overlap}, {"under_way", under_way}, {"come_back", come_back}, {"meetings", meetings}, {"messages", messages}, {"polling", polling}, {"silent", silent},
+                 {"overlap", overlap}, {"under_way", under_way}, {"come_back", come_back}, {"one_waits", one_waits}, {"meetings", meetings}, {"messages", messages}, {"polling", polling}, {"silent", silent},
                  {"neighbors", neighbors}, {"scans", scans}, {"probing", probing}, {"matched", matched}, {"empty", empty},
                  {"empty-scan", empty_scan}, {"buffered", buffered}, {"groups", groups}, {"largest", largest},
                  {"crossing", crossing}, {"collectives", collectives}, {"ahead", ahead}, {"seldom", seldom}};

@@ -102,6 +102,18 @@ def come_back(verdict, scratch, program):
     return off, len(COME_BACK) + 1
 
 
+def one_waits(scratch, program):
+    """Non-blocking collective calls in which not all wait for all: 36 ms a round."""
+    rounds = 12
+    seconds, outcome = validation.execute(scratch, program, case("one_waits", rounds), OMPP_CAUSAL="virtual")
+    found = validation.predictions(outcome.profile(), seconds)
+    off = []
+    for key, gain in ((("a", 500), 9 / 36), (("b", 500), 0), (("c", 500), 9 / 36)):
+        if abs(found[key].gain - gain) > NEAR:
+            off.append("one_waits: %s gains %.3f, not %.3f" % (key, found[key].gain, gain))
+    return off, 3
+
+
 def meetings(verdict, scratch, program):
     """Ranks that meet in non-blocking calls alone agree there when clocks rest, and when they do not. a is 5 of some 7 us."""
     seconds, outcome = validation.execute(scratch, program, validation.Case("mpi", "meetings", {}, 2, 150), OMPP_CAUSAL="virtual",
@@ -365,6 +377,7 @@ def main():
     verdict.timed(lambda: started(scratch, program))
     verdict.timed(lambda: under_way(verdict, scratch, program))
     verdict.timed(lambda: come_back(verdict, scratch, program))
+    verdict.timed(lambda: one_waits(scratch, program))
     verdict.timed(lambda: meetings(verdict, scratch, program))
     verdict.timed(lambda: messages(verdict, scratch, program))
     verdict.timed(lambda: inner(scratch, program))

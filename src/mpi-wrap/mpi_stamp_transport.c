@@ -1,0 +1,115 @@
+/**
+ * \file
+ * What stamps travel by: their memory, waiting for a request of ours with a limit, and receiving one message.
+ */
+#define _GNU_SOURCE
+#include "mpi-wrap/mpi_stamp_priv.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- Pool ----------------------------------------------------------------------------------------------------------- */
+
+typedef union block {
+    union block *next;
+    long long align;
+} block_t;
+
+static struct {
+    pthread_mutex_t lock;
+    block_t *free;
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+size_t ompp_mpi_stamp_message_bytes(void)
+{
+    return sizeof(ompp_mpi_header_t) + ompp_mpi_stamping_state.bytes;
+}
+
+unsigned char *ompp_mpi_stamp_new(void)
+{
+    block_t *b;
+
+    pthread_mutex_lock(&pool.lock);
+    b = pool.free;
+    if (b) pool.free = b->next;
+    pthread_mutex_unlock(&pool.lock);
+    return b ? (unsigned char *)b : malloc(ompp_mpi_stamp_message_bytes());
+}
+
+void ompp_mpi_stamp_free(unsigned char *stamp)
+{
+    block_t *b = (block_t *)(void *)stamp;
+
+    if (!b) return;
+    pthread_mutex_lock(&pool.lock);
+    b->next = pool.free;
+    pool.free = b;
+    pthread_mutex_unlock(&pool.lock);
+}
+
+/* ---- Waiting with a limit ------------------------------------------------------------------------------------------- */
+
+double ompp_mpi_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+bool ompp_mpi_stamp_complete(MPI_Request *request, double limit_seconds)
+{
+    const struct timespec nap = {0, 100000};
+    double start = 0, waited = 0;
+    int done = 0;
+
+    for (;;) {
+        if (PMPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+        if (done) return true;
+        if (start == 0) start = ompp_mpi_seconds();
+        waited = ompp_mpi_seconds() - start;
+        if (waited >= limit_seconds) return false;
+        if (waited < 0.002) sched_yield();
+        else nanosleep(&nap, NULL);
+    }
+}
+
+static ompp_mpi_header_t *header_of(unsigned char *message)
+{
+    return (ompp_mpi_header_t *)(void *)message;
+}
+
+bool ompp_mpi_stamp_widen(unsigned char *message)
+{
+    const size_t there = header_of(message)->bytes, all = ompp_mpi_stamping_state.bytes;
+
+    if (there < all) memset(ompp_mpi_stamp_of(message) + there, 0, all - there);
+    return true;
+}
+
+/* Another thread may look for the same one. It is small, and all of it is here. */
+static bool fetch_present(MPI_Comm own, int source, int tag, unsigned char *message)
+{
+    MPI_Message matched;
+    int there = 0;
+
+    if (PMPI_Improbe(source, tag, own, &there, &matched, MPI_STATUS_IGNORE) != MPI_SUCCESS || !there) return false;
+    const int bytes = (int)ompp_mpi_stamp_message_bytes();
+    return PMPI_Mrecv(message, bytes, MPI_BYTE, &matched, MPI_STATUS_IGNORE) == MPI_SUCCESS && ompp_mpi_stamp_widen(message);
+}
+
+bool ompp_mpi_stamp_fetch(MPI_Comm own, int source, int tag, double limit_seconds, unsigned char *message)
+{
+    MPI_Request request;
+    MPI_Status status;
+    int cancelled = 0;
+
+    if (limit_seconds <= 0) return fetch_present(own, source, tag, message);
+    if (PMPI_Irecv(message, (int)ompp_mpi_stamp_message_bytes(), MPI_BYTE, source, tag, own, &request) != MPI_SUCCESS) return false;
+    if (ompp_mpi_stamp_complete(&request, limit_seconds)) return ompp_mpi_stamp_widen(message);
+    if (PMPI_Cancel(&request) != MPI_SUCCESS || PMPI_Wait(&request, &status) != MPI_SUCCESS) return false;
+    PMPI_Test_cancelled(&status, &cancelled);
+    return !cancelled && ompp_mpi_stamp_widen(message);
+}
