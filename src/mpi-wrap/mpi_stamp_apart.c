@@ -132,10 +132,15 @@ static void forget_under_way(ompp_mpi_request_t *r)
     pthread_mutex_unlock(&under_way.lock);
 }
 
-/* The same on all ranks, but where some rest. Of others than even ones, one rank does not know how much those have. */
+/*
+ * The same on all ranks, but where some rest. Of others than even ones, one rank does not know how much those have. Among more than two,
+ * what a rank sends may depend on what it has received.
+ */
 static bool may_wait_again(const ompp_mpi_stamp_t *s)
 {
-    return !s->bare && !(s->even && s->bytes <= SMALL_BYTES) && !ompp_sync_rests();
+    const bool small = s->bare || (s->even && s->bytes <= SMALL_BYTES);
+
+    return !(small && s->channel->size <= 2) && !ompp_sync_rests();
 }
 
 static ompp_time_t away_at(ompp_time_t t)

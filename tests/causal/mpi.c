@@ -449,6 +449,19 @@ static void under_way(void)
 }
 
 /* Ranks meet in nothing but non-blocking calls, so often that clocks have to rest. */
+static void in_rounds(void)
+{
+    MPI_Request r;
+
+    for (int i = 0; i < run.rounds; i++) {
+        OMPP_PROGRESS("round");
+        region(rank == 1 ? "a" : "b", rank == 1 ? 4 : 2);
+        MPI_Ibarrier(MPI_COMM_WORLD, &r);
+        region("c", 1);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    }
+}
+
 /* One rank waits for the others, or they for it: these come 3 ms later than it begins to wait, and it has 2 ms more to do afterwards. */
 static void one_waits(void)
 {
@@ -716,7 +729,7 @@ int main(int argc, char **argv)
                  {"halo", halo}, {"persistent", persistent}, {"workers", workers}, {"subcomm", subcomm}, {"rooted", rooted},
                  {"above", above}, {"below", below},
                  {"epochs", epochs}, {"asking", asking}, {"made", made}, {"any", any}, {"some", some},
-                 {"overlap", overlap}, {"under_way", under_way}, {"come_back", come_back}, {"one_waits", one_waits}, {"meetings", meetings}, {"messages", messages}, {"polling", polling}, {"silent", silent},
+                 {"overlap", overlap}, {"under_way", under_way}, {"come_back", come_back}, {"one_waits", one_waits}, {"in_rounds", in_rounds}, {"meetings", meetings}, {"messages", messages}, {"polling", polling}, {"silent", silent},
                  {"neighbors", neighbors}, {"scans", scans}, {"probing", probing}, {"matched", matched}, {"empty", empty},
                  {"empty-scan", empty_scan}, {"buffered", buffered}, {"groups", groups}, {"largest", largest},
                  {"crossing", crossing}, {"collectives", collectives}, {"ahead", ahead}, {"seldom", seldom}};
