@@ -86,6 +86,14 @@ static bool is_all(const ompp_mpi_request_t *r)
     return r->whom.order == OMPP_MPI_ORDER_ALL;
 }
 
+/* Whether the rank's own stamp is among those of the ranks that it waits for. */
+static bool takes_own(const ompp_mpi_request_t *r)
+{
+    const bool root = r->channel->rank == r->whom.root;
+
+    return is_all(r) || r->whom.order == OMPP_MPI_ORDER_CHAIN || (r->whom.order == OMPP_MPI_ORDER_TO_ROOT && root);
+}
+
 static int tag_of_ours(void)
 {
     return ompp_mpi_stamping_state.tag_limit + 2;
@@ -404,7 +412,7 @@ static void tell_start(ompp_mpi_channel_t *c, ompp_mpi_request_t *r, bool silent
     if (!is_sent(c, r->call, r->whom)) tell(c, r->whom, r->call, message);
     c->sent_for = r->call;
     c->sent_whom = r->whom;
-    if (is_all(r)) memcpy(r->sent, ompp_mpi_stamp_of(message), ompp_mpi_stamping_state.bytes);
+    if (takes_own(r)) memcpy(r->sent, ompp_mpi_stamp_of(message), ompp_mpi_stamping_state.bytes);
 }
 
 /* A sum of stamps, and which of them have come. */
@@ -421,7 +429,7 @@ void ompp_mpi_apart_before(ompp_mpi_stamp_t *s, ompp_mpi_request_t *r)
     r->whom = (ompp_mpi_whom_t){s->order, rooted ? s->root : 0};
     r->call = c->started + 1 ? c->started + 1 : 1;
     r->stamps = number_of(c, r->whom, true);
-    r->adopts &= r->stamps > 0;
+    r->adopts &= r->stamps > 0 || takes_own(r);
     r->sent = s->order != OMPP_MPI_ORDER_NEIGHBOR || c->neighbors ? make_room(r) : NULL;
     r->come = r->sent ? r->sent + ompp_mpi_stamping_state.bytes : NULL;
     const bool always = is_all(r) || s->order == OMPP_MPI_ORDER_NEIGHBOR; /* each time to the same ranks */
@@ -551,7 +559,7 @@ static bool take_first(ompp_mpi_request_t *r, bool *missed)
     const bool awaited = __atomic_load_n(&r->channel->misses, __ATOMIC_RELAXED) < OMPP_MPI_MOST_MISSES;
     const ompp_time_t until = awaited ? ompp_event_now() + (ompp_time_t)(1e9 * (r->sure ? SURE_S : UNSURE_S)) : 0;
     const bool look = looks(r->channel);
-    bool missing = false, quiet = false, any = is_all(r);
+    bool missing = false, quiet = false, any = takes_own(r);
 
     for (int i = 0; i < r->stamps; i++) {
         const await_t come = await(r, i, missing ? 0 : until, look);
