@@ -27,6 +27,7 @@ static struct {
     pthread_mutex_t lock;
     ompp_mpi_channel_t *buckets[BUCKETS];
     unsigned count;
+    MPI_Comm kept_shadows[MAX_CHANNELS];
     unsigned kept; /* atomic: shadows of communicators that are gone, which are not freed */
     MPI_Group world;
     MPI_Comm own; /* the world's ranks: for what all ranks settle together */
@@ -77,23 +78,40 @@ ompp_mpi_channel_t *ompp_mpi_channel_forget(MPI_Comm comm)
 }
 
 /* Stamps that nobody has asked for, or another communicator would get them. */
-static void drain(ompp_mpi_channel_t *c)
+static void drain(MPI_Comm shadow)
 {
     unsigned char *message = ompp_mpi_stamp_new();
     MPI_Status status;
     int there = 1;
 
-    while (message && PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, c->shadow, &there, &status) == MPI_SUCCESS && there)
-        if (!ompp_mpi_stamp_fetch(c->shadow, status.MPI_SOURCE, status.MPI_TAG, 0, message)) break;
+    while (message && PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, shadow, &there, &status) == MPI_SUCCESS && there)
+        if (!ompp_mpi_stamp_fetch(shadow, status.MPI_SOURCE, status.MPI_TAG, 0, message)) break;
     ompp_mpi_stamp_free(message);
+}
+
+static void keep(MPI_Comm shadow)
+{
+    const unsigned i = __atomic_fetch_add(&channels.kept, 1, __ATOMIC_RELAXED);
+
+    if (i < MAX_CHANNELS) channels.kept_shadows[i] = shadow;
+}
+
+/* What nobody has asked for, of all, when ranks send no more: some MPI libraries complain of it. */
+static void drain_all(void)
+{
+    const unsigned kept = __atomic_load_n(&channels.kept, __ATOMIC_RELAXED);
+
+    for (size_t i = 0; i < sizeof channels.buckets / sizeof *channels.buckets; i++)
+        for (const ompp_mpi_channel_t *c = channels.buckets[i]; c; c = c->next) drain(c->shadow);
+    for (unsigned i = 0; i < kept && i < MAX_CHANNELS; i++) drain(channels.kept_shadows[i]);
 }
 
 void ompp_mpi_channel_release(ompp_mpi_channel_t *channel)
 {
     if (!channel || __atomic_sub_fetch(&channel->references, 1, __ATOMIC_ACQ_REL) > 0) return;
     ompp_mpi_collective_forget(channel);
-    if (channel->drains || ompp_mpi_silence_is(channel)) drain(channel);
-    if (channel->unread) __atomic_add_fetch(&channels.kept, 1, __ATOMIC_RELAXED);
+    if (channel->drains || ompp_mpi_silence_is(channel)) drain(channel->shadow);
+    if (channel->unread) keep(channel->shadow);
     else PMPI_Comm_free(&channel->shadow);
     pthread_mutex_destroy(&channel->lock);
     ompp_mpi_apart_end(channel);
@@ -461,6 +479,7 @@ void ompp_mpi_stamp_finish(double limit_seconds)
     }
     ompp_mpi_stamp_free(mine);
     ompp_mpi_stamp_free(all);
+    drain_all();
     ompp_mpi_stamp_clean();
     PMPI_Op_free(&s->op);
     PMPI_Op_free(&s->op_apart);
