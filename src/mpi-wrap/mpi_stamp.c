@@ -327,9 +327,8 @@ static void forget_before(ompp_mpi_stamp_t *s)
     ompp_mpi_request_t *r = ompp_mpi_request_take(ompp_mpi_handle(s, 0));
 
     if (!r) return;
-    if (r->kind == OMPP_MPI_PENDING_RECEIVE && r->active) {
-        if (r->cancelled) {} /* nothing will come, most likely */
-        else if (r->peer >= 0 && r->tag >= 0) ompp_mpi_stamp_skip(r->channel, r->peer, r->tag);
+    if (r->kind == OMPP_MPI_PENDING_RECEIVE && r->active && !r->cancelled) { /* else nothing will come, most likely */
+        if (r->peer >= 0 && r->tag >= 0) ompp_mpi_stamp_skip(r->channel, r->peer, r->tag);
         else ompp_mpi_unfollowed("receives from any source whose requests are freed while they are active");
     }
     ompp_mpi_request_delete(r);

@@ -99,11 +99,6 @@ static int tag_of_ours(void)
     return ompp_mpi_stamping_state.tag_limit + 2;
 }
 
-static ompp_mpi_header_t *header_of(unsigned char *message)
-{
-    return (ompp_mpi_header_t *)(void *)message;
-}
-
 static void tell(ompp_mpi_channel_t *c, ompp_mpi_whom_t whom, uint32_t call, const unsigned char *message)
 {
     for (int i = 0; i < number_of(c, whom, false); i++)
@@ -200,7 +195,7 @@ void ompp_mpi_apart_progress(ompp_time_t t)
     const int n = any_back(t) ? find_back(operations, t) : 0;
     unsigned char *message = n > 0 ? ompp_mpi_stamp_moment(t) : NULL;
 
-    if (message) header_of(message)->flags = OMPP_MPI_BACK;
+    if (message) ompp_mpi_header_of(message)->flags = OMPP_MPI_BACK;
     for (int i = 0; i < n; i++) {
         if (message) tell(operations[i].channel, operations[i].whom, operations[i].call, message);
         ompp_mpi_channel_release(operations[i].channel);
@@ -218,7 +213,7 @@ void ompp_mpi_apart_left(ompp_time_t t)
 /* A rank is back in MPI: of a neighbour that is one twice, both. What came after the operation's end, nobody has waited for. */
 static void deliver_again(ompp_mpi_request_t *r, int source, unsigned char *message)
 {
-    const int64_t t = header_of(message)->time_ns;
+    const int64_t t = ompp_mpi_header_of(message)->time_ns;
 
     if (!r->later || (r->end && t > r->end)) return;
     for (int i = 0; i < r->stamps; i++)
@@ -232,7 +227,7 @@ static void deliver_first(ompp_mpi_request_t *r, int source, unsigned char *mess
     for (int i = 0; i < r->stamps; i++) {
         if (r->come[i] || peer(r->channel, r->whom, true, i) != source) continue;
         r->come[i] = true; /* of a neighbour that is one twice, the next */
-        r->unsure |= (header_of(message)->flags & OMPP_MPI_SILENT) != 0;
+        r->unsure |= (ompp_mpi_header_of(message)->flags & OMPP_MPI_SILENT) != 0;
         ompp_sync_combine(r->sent, ompp_mpi_stamp_of(message));
         return;
     }
@@ -256,7 +251,7 @@ static struct ompp_mpi_quiet *quiet_of(const ompp_mpi_channel_t *c, bool all, in
 /* A stamp has come, and says whether those after it do. Under the lock. */
 static void note_quiet(ompp_mpi_channel_t *c, int source, unsigned char *message)
 {
-    const ompp_mpi_header_t *header = header_of(message);
+    const ompp_mpi_header_t *header = ompp_mpi_header_of(message);
     const bool silent = (header->flags & OMPP_MPI_SILENT) != 0;
 
     if (!c->quiet && silent) c->quiet = calloc(2 * (size_t)c->size, sizeof *c->quiet);
@@ -279,7 +274,7 @@ static bool is_quiet(ompp_mpi_request_t *r, int i)
 
 static bool is_back_stamp(unsigned char *message)
 {
-    return header_of(message)->flags == OMPP_MPI_BACK;
+    return ompp_mpi_header_of(message)->flags == OMPP_MPI_BACK;
 }
 
 static void deliver_to(ompp_mpi_request_t *r, int source, unsigned char *message)
@@ -317,7 +312,7 @@ static void deliver_early(ompp_mpi_request_t *r)
     r->begun = true;
     while (r->sent && *link) {
         struct ompp_mpi_early *early = *link;
-        if (header_of(early->message)->receipt != r->call) {
+        if (ompp_mpi_header_of(early->message)->receipt != r->call) {
             link = &early->next;
             continue;
         }
@@ -343,7 +338,7 @@ void ompp_mpi_apart_end(ompp_mpi_channel_t *c)
 /* Gives a message to the call that it is of; one of a call that is over is of no use. Owns message. */
 static void deliver(ompp_mpi_channel_t *c, int source, unsigned char *message)
 {
-    const uint32_t call = header_of(message)->receipt;
+    const uint32_t call = ompp_mpi_header_of(message)->receipt;
     ompp_mpi_request_t *r;
 
     pthread_mutex_lock(&c->lock);
@@ -381,8 +376,8 @@ static unsigned char *whole_stamp(ompp_time_t t)
     if (!message) return NULL;
     memset(message, 0, sizeof(ompp_mpi_header_t));
     ompp_mpi_collective_stamp(ompp_mpi_stamp_of(message), t);
-    header_of(message)->time_ns = ompp_mpi_clock_common(t);
-    header_of(message)->bytes = (uint32_t)ompp_mpi_stamping_state.bytes;
+    ompp_mpi_header_of(message)->time_ns = ompp_mpi_clock_common(t);
+    ompp_mpi_header_of(message)->bytes = (uint32_t)ompp_mpi_stamping_state.bytes;
     return message;
 }
 
@@ -392,15 +387,10 @@ static bool is_sent(const ompp_mpi_channel_t *c, uint32_t call, ompp_mpi_whom_t 
     return c->sent_for == call && c->sent_whom.order == whom.order && c->sent_whom.root == whom.root;
 }
 
-static bool leads(const ompp_mpi_channel_t *c, int rank)
-{
-    return (c->world ? c->world[rank] : rank) == 0;
-}
-
 /* Whether a call needs no stamp: rank 0 ends rests. */
 static bool needs_none(const ompp_mpi_channel_t *c, ompp_time_t t)
 {
-    return ompp_sync_rests() && !(leads(c, c->rank) && ompp_sync_rests_until() <= t);
+    return ompp_sync_rests() && !(ompp_mpi_leads(c, c->rank) && ompp_sync_rests_until() <= t);
 }
 
 static void tell_start(ompp_mpi_channel_t *c, ompp_mpi_request_t *r, bool silent, unsigned char *message)
@@ -408,7 +398,7 @@ static void tell_start(ompp_mpi_channel_t *c, ompp_mpi_request_t *r, bool silent
     const ompp_mpi_order_t order = r->whom.order;
     const unsigned kind = is_all(r) ? 0 : order == OMPP_MPI_ORDER_NEIGHBOR ? OMPP_MPI_NEIGHBORS : OMPP_MPI_ROOTED;
 
-    header_of(message)->flags = (silent ? OMPP_MPI_SILENT : 0) | kind;
+    ompp_mpi_header_of(message)->flags = (silent ? OMPP_MPI_SILENT : 0) | kind;
     if (!is_sent(c, r->call, r->whom)) tell(c, r->whom, r->call, message);
     c->sent_for = r->call;
     c->sent_whom = r->whom;
@@ -520,7 +510,7 @@ static await_t await(ompp_mpi_request_t *r, int i, ompp_time_t until, bool look)
 {
     while (!has_come(r, i)) {
         if (is_quiet(r, i)) {
-            if (!look && !leads(r->channel, peer(r->channel, r->whom, true, i))) return QUIET;
+            if (!look && !ompp_mpi_leads(r->channel, peer(r->channel, r->whom, true, i))) return QUIET;
             if (!receive(r, i, 0) && !has_come(r, i)) return QUIET;
             continue;
         }

@@ -143,11 +143,6 @@ void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other
     if (passes > *passes_of(into)) *passes_of(into) = passes;
 }
 
-static bool leads(const ompp_mpi_channel_t *c)
-{
-    return !c->inter && (c->world ? c->world[c->rank] : c->rank) == 0;
-}
-
 static void note_call(ompp_mpi_passing_t *p, ompp_time_t t)
 {
     const double interval = p->last && t > p->last ? (double)(t - p->last) : 0;
@@ -158,7 +153,7 @@ static void note_call(ompp_mpi_passing_t *p, ompp_time_t t)
 
 static void set_passes(ompp_mpi_channel_t *c, uint64_t n)
 {
-    if (leads(c) && !n != !c->passing.left) ompp_sync_hold(n > 0);
+    if (ompp_mpi_leads(c, c->rank) && !n != !c->passing.left) ompp_sync_hold(n > 0);
     c->passing.left = n;
 }
 
@@ -170,7 +165,7 @@ void ompp_mpi_collective_forget(ompp_mpi_channel_t *channel)
 /* A call on the channel begins. \return whether it is one without an exchange. */
 static bool passes(ompp_mpi_channel_t *c, ompp_time_t t)
 {
-    if (leads(c)) note_call(&c->passing, t);
+    if (ompp_mpi_leads(c, c->rank)) note_call(&c->passing, t);
     if (!c->passing.left) return false;
     set_passes(c, c->passing.left - 1);
     return true;
@@ -179,7 +174,7 @@ static bool passes(ompp_mpi_channel_t *c, ompp_time_t t)
 /* How many of the next ones are to have none; 0 on all ranks but one. */
 static uint64_t choose_passes(ompp_mpi_channel_t *c, ompp_time_t t)
 {
-    const ompp_time_t until = leads(c) ? ompp_sync_rests_until() : 0;
+    const ompp_time_t until = ompp_mpi_leads(c, c->rank) ? ompp_sync_rests_until() : 0;
     ompp_mpi_passing_t *p = &c->passing;
 
     p->most = until ? 2 * p->most : FEW_PASSES / 2;

@@ -36,11 +36,6 @@ struct ompp_mpi_held {
     bool due;               /* of a message that was probed: nobody receives it yet, and its receipt is not given */
 };
 
-static ompp_mpi_header_t *header_of(unsigned char *message)
-{
-    return (ompp_mpi_header_t *)(void *)message;
-}
-
 /* ---- Messages of ours on their way ---------------------------------------------------------------------------------- */
 
 /* Requests of one call's look at a list that may be found not to be done: the next call goes on behind them. */
@@ -143,7 +138,7 @@ static void send_message(MPI_Comm own, int dest, int tag, unsigned char *message
     parcel_t *p;
 
     if (!quiet) reclaim_sent();
-    const int bytes = (int)(sizeof(ompp_mpi_header_t) + header_of(message)->bytes);
+    const int bytes = (int)(sizeof(ompp_mpi_header_t) + ompp_mpi_header_of(message)->bytes);
     if (PMPI_Isend(message, bytes, MPI_BYTE, dest, tag, own, &request) != MPI_SUCCESS ||
         (!quiet && ompp_mpi_stamp_complete(&request, 0))) {
         ompp_mpi_stamp_free(message);
@@ -160,8 +155,8 @@ static unsigned char *new_message(unsigned receipt, unsigned flags, ompp_time_t 
     unsigned char *message = ompp_mpi_stamp_new();
 
     if (!message) return NULL;
-    *header_of(message) = (ompp_mpi_header_t){.time_ns = ompp_mpi_clock_common(t), .receipt = receipt, .flags = flags};
-    header_of(message)->bytes = (uint32_t)ompp_sync_stamp(ompp_mpi_stamp_of(message), t);
+    *ompp_mpi_header_of(message) = (ompp_mpi_header_t){.time_ns = ompp_mpi_clock_common(t), .receipt = receipt, .flags = flags};
+    ompp_mpi_header_of(message)->bytes = (uint32_t)ompp_sync_stamp(ompp_mpi_stamp_of(message), t);
     return message;
 }
 
@@ -180,14 +175,14 @@ void ompp_mpi_stamp_pass(ompp_mpi_channel_t *channel, int dest, int tag, uint32_
 
     if (!copy) return;
     memcpy(copy, message, sizeof(ompp_mpi_header_t) + ((const ompp_mpi_header_t *)(const void *)message)->bytes);
-    header_of(copy)->receipt = call;
+    ompp_mpi_header_of(copy)->receipt = call;
     send_message(channel->shadow, dest, tag, copy, quiet);
 }
 
 bool ompp_mpi_stamp_expect(ompp_mpi_channel_t *channel, int source, uint32_t call, double limit_seconds, unsigned char *message)
 {
     while (ompp_mpi_stamp_fetch(channel->shadow, source, ompp_mpi_stamp_own_tag(), limit_seconds, message)) {
-        const int32_t late = (int32_t)(call - header_of(message)->receipt);
+        const int32_t late = (int32_t)(call - ompp_mpi_header_of(message)->receipt);
         if (late <= 0) return late == 0;
     }
     return false;
@@ -200,7 +195,7 @@ void ompp_mpi_stamp_add(unsigned char *message, unsigned char *other)
     ompp_mpi_stamp_widen(message);
     ompp_sync_combine(words, ompp_mpi_stamp_of(other));
     while (used > 0 && !words[used - 1]) used--;
-    header_of(message)->bytes = (uint32_t)(used * sizeof *words);
+    ompp_mpi_header_of(message)->bytes = (uint32_t)(used * sizeof *words);
 }
 
 /* ---- Receipts ------------------------------------------------------------------------------------------------------- */
@@ -233,7 +228,7 @@ static _Atomic int *votes_of(const ompp_mpi_receipt_t *receipt)
 
 static int64_t ready_at(const ompp_mpi_receipt_t *receipt)
 {
-    return header_of(receipt->message)->time_ns;
+    return ompp_mpi_header_of(receipt->message)->time_ns;
 }
 
 /* A receipt that nobody has waited for. */
@@ -354,7 +349,7 @@ static bool add_held(ompp_mpi_channel_t *channel, int source, unsigned char *sum
     if (!channel->held) return false;
     pthread_mutex_lock(&channel->lock);
     for (const ompp_mpi_held_t *h = channel->held; h; h = h->next)
-        if (h->message && h->source == source && header_of(h->message)->receipt) last = h;
+        if (h->message && h->source == source && ompp_mpi_header_of(h->message)->receipt) last = h;
     if (last && sum) ompp_sync_combine(sum, ompp_mpi_stamp_of(last->message));
     pthread_mutex_unlock(&channel->lock);
     return last != NULL;
@@ -406,7 +401,7 @@ ompp_mpi_receipt_t *ompp_mpi_stamp_send(ompp_mpi_channel_t *channel, int dest, i
     if (!ompp_mpi_silence_send(channel, dest, tag, &number, &silent)) return NULL;
     receipt = waiting ? new_receipt(channel, dest, waiting, quiet) : NULL;
     message = new_message(receipt ? receipt->number + 1 : 0, flags | (silent ? OMPP_MPI_SILENT : 0), t);
-    if (message) header_of(message)->number = number;
+    if (message) ompp_mpi_header_of(message)->number = number;
     if (message) send_message(channel->shadow, dest, tag, message, quiet);
     return receipt;
 }
@@ -524,7 +519,7 @@ static unsigned char *next_message(ompp_mpi_channel_t *channel, int source, int 
     /* In slices: another thread may learn that there is none. */
     while (!message && !ompp_mpi_silence_next(channel, source, tag, limit_seconds, gone, &message)) {
         message = next_of_all(channel, source, tag, limit_seconds < SLICE_S ? limit_seconds : SLICE_S);
-        const bool numbered = message && header_of(message)->number;
+        const bool numbered = message && ompp_mpi_header_of(message)->number;
         if (numbered && !ompp_mpi_silence_take(channel, source, tag, gone, &message)) lose();
         if (numbered) break;
         if (!message && (limit_seconds <= 0 || is_over(&began, limit_seconds))) {
@@ -532,7 +527,7 @@ static unsigned char *next_message(ompp_mpi_channel_t *channel, int source, int 
             break;
         }
     }
-    if (message && header_of(message)->receipt) __atomic_store_n(&channel->asks, true, __ATOMIC_RELAXED);
+    if (message && ompp_mpi_header_of(message)->receipt) __atomic_store_n(&channel->asks, true, __ATOMIC_RELAXED);
     return message;
 }
 
@@ -568,7 +563,7 @@ static unsigned char *take_message(ompp_mpi_channel_t *channel, int source, int 
 /* Adds to sum what message says. */
 static void read_message(unsigned char *message, unsigned char *sum, unsigned *flags)
 {
-    *flags |= header_of(message)->flags & ~OMPP_MPI_SILENT;
+    *flags |= ompp_mpi_header_of(message)->flags & ~OMPP_MPI_SILENT;
     ompp_sync_combine(sum, ompp_mpi_stamp_of(message));
 }
 
@@ -603,7 +598,7 @@ bool ompp_mpi_stamp_match(ompp_mpi_channel_t *channel, int source, int tag, ompp
     unsigned char *message = claim(channel, source, tag, begin, OMPP_MPI_STAMP_LIMIT_S, NULL);
 
     if (!message) return false;
-    if (header_of(message)->receipt) ompp_sync_doubt(OMPP_WHATIF_F_OVERLAP, true);
+    if (ompp_mpi_header_of(message)->receipt) ompp_sync_doubt(OMPP_WHATIF_F_OVERLAP, true);
     read_message(message, sum, flags);
     ompp_mpi_stamp_free(message);
     return true;
@@ -648,7 +643,7 @@ static bool acknowledge_held(ompp_mpi_channel_t *channel, int source, int tag, o
     pthread_mutex_lock(&channel->lock);
     for (ompp_mpi_held_t *h = channel->held; h && !due; h = h->next) {
         if (!h->due || h->source != source || h->tag != tag) continue;
-        header = *header_of(h->message);
+        header = *ompp_mpi_header_of(h->message);
         h->due = false;
         due = true;
     }

@@ -134,6 +134,12 @@ static inline ompp_mpi_channel_t *ompp_mpi_channel_keep(ompp_mpi_channel_t *chan
     return channel;
 }
 
+/** \return whether a rank of it is rank 0 of the run, which decides when clocks rest. */
+static inline bool ompp_mpi_leads(const ompp_mpi_channel_t *channel, int rank)
+{
+    return !channel->inter && (channel->world ? channel->world[rank] : rank) == 0;
+}
+
 /** \brief A communicator was made; collective over it. */
 void ompp_mpi_channel_made(MPI_Comm comm);
 
@@ -173,6 +179,11 @@ bool ompp_mpi_stamp_widen(unsigned char *message);
 double ompp_mpi_seconds(void);
 
 /* ---- Stamps of messages (mpi_stamp_message.c) ----------------------------------------------------------------------- */
+
+static inline ompp_mpi_header_t *ompp_mpi_header_of(unsigned char *message)
+{
+    return (ompp_mpi_header_t *)(void *)message;
+}
 
 /** Room for a header and a stamp; from a pool. */
 unsigned char *ompp_mpi_stamp_new(void);
@@ -393,7 +404,7 @@ typedef struct ompp_mpi_request {
     bool begun;           /* MPI has begun it; under the channel's lock */
     bool unsure;          /* a rank rests, and may not tell when it is back. As come */
     struct ompp_mpi_request *next_under_way;
-    uint64_t bytes;
+    uint64_t bytes;       /* collective: sent and received */
 } ompp_mpi_request_t;
 
 ompp_mpi_request_t *ompp_mpi_request_new(ompp_mpi_pending_t kind, ompp_mpi_channel_t *channel);

@@ -76,14 +76,9 @@ bool ompp_mpi_stamp_complete(MPI_Request *request, double limit_seconds)
     }
 }
 
-static ompp_mpi_header_t *header_of(unsigned char *message)
-{
-    return (ompp_mpi_header_t *)(void *)message;
-}
-
 bool ompp_mpi_stamp_widen(unsigned char *message)
 {
-    const size_t there = header_of(message)->bytes, all = ompp_mpi_stamping_state.bytes;
+    const size_t there = ompp_mpi_header_of(message)->bytes, all = ompp_mpi_stamping_state.bytes;
 
     if (there < all) memset(ompp_mpi_stamp_of(message) + there, 0, all - there);
     return true;

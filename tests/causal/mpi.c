@@ -448,7 +448,6 @@ static void under_way(void)
     MPI_Comm_free(&pair);
 }
 
-/* Ranks meet in nothing but non-blocking calls, so often that clocks have to rest. */
 static void in_rounds(void)
 {
     MPI_Request r;
@@ -538,6 +537,7 @@ static void messages(void)
     }
 }
 
+/* Ranks meet in nothing but non-blocking calls, so often that clocks have to rest. */
 static void meetings(void)
 {
     MPI_Request r;
@@ -729,7 +729,8 @@ int main(int argc, char **argv)
                  {"halo", halo}, {"persistent", persistent}, {"workers", workers}, {"subcomm", subcomm}, {"rooted", rooted},
                  {"above", above}, {"below", below},
                  {"epochs", epochs}, {"asking", asking}, {"made", made}, {"any", any}, {"some", some},
-                 {"overlap", overlap}, {"under_way", under_way}, {"come_back", come_back}, {"one_waits", one_waits}, {"in_rounds", in_rounds}, {"meetings", meetings}, {"messages", messages}, {"polling", polling}, {"silent", silent},
+                 {"overlap", overlap}, {"under_way", under_way}, {"come_back", come_back}, {"one_waits", one_waits},
+                 {"in_rounds", in_rounds}, {"meetings", meetings}, {"messages", messages}, {"polling", polling}, {"silent", silent},
                  {"neighbors", neighbors}, {"scans", scans}, {"probing", probing}, {"matched", matched}, {"empty", empty},
                  {"empty-scan", empty_scan}, {"buffered", buffered}, {"groups", groups}, {"largest", largest},
                  {"crossing", crossing}, {"collectives", collectives}, {"ahead", ahead}, {"seldom", seldom}};
