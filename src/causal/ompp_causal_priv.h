@@ -71,6 +71,15 @@ typedef struct {
     uint64_t visits;
 } ompp_causal_seen_t;
 
+/** Messages since all ranks met last, as those of a rank that works for another one (ompp_causal_farm.c). */
+typedef struct {
+    uint64_t peer;      /* rank + 1 that they come from; 0 = none yet */
+    bool refuses;       /* it does something else, too */
+    bool yields;        /* at the meeting that it comes to: what comes says all that its clocks have come to */
+    ompp_fine_t gave;   /* when it sent last */
+    ompp_time_t begin, since; /* its first message; the end of the last one */
+} ompp_causal_serves_t;
+
 /** A thread. Written by it alone, but for what is marked. Never freed; used again. First what every event looks at. */
 typedef struct ompp_causal_thread {
     ompp_clocks_t clocks;
@@ -92,6 +101,7 @@ typedef struct ompp_causal_thread {
     ompp_stamp_t other;
     ompp_stamp_t before; /* what it received before of which others could have come first */
     ompp_causal_wait_t wait; /* while clocks.waiting */
+    ompp_causal_serves_t serves;
     unsigned left; /* of the semaphore that it takes from: posts that are still there */
     struct {
         ompp_off_t node;
@@ -432,10 +442,27 @@ void ompp_causal_crowd_turn(void);
 
 void ompp_causal_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t);
 
+/* ---- Ranks that hand out work (ompp_causal_farm.c) -------------------------------------------------------------------- */
+
+/** \brief The thread has sent a message to a rank of the run; its stamp for that is in self->own. */
+void ompp_causal_gave(unsigned to);
+/** \brief It has waited for what is in self->other, of one rank, from = rank + 1; otherwise 0 or more than there are. It waits still. */
+void ompp_causal_farm_wait(ompp_causal_thread_t *self, uint64_t from, const ompp_sync_wait_t *wait);
+/** \brief It goes on after that. */
+void ompp_causal_farm_go_on(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait);
+/** \brief It comes to a meeting of all, at self->own. \return its rank + 1 when it has handed out work and can tell more than its clocks; else 0. */
+uint64_t ompp_causal_farm_close(ompp_causal_thread_t *self);
+/** \return what that is, in the rank with this number; else NULL. */
+const ompp_stamp_t *ompp_causal_farm_told(const ompp_causal_thread_t *self, uint64_t by);
+/** \return whether the thread, at self->own, has done work of that rank alone. */
+bool ompp_causal_farm_serves(const ompp_causal_thread_t *self, uint64_t manager_number);
+
 /* ---- Other processes (ompp_causal_remote.c) --------------------------------------------------------------------------- */
 
 size_t ompp_causal_stamp_size(void);
 size_t ompp_causal_stamp(void *stamp, ompp_time_t t);
+void ompp_causal_close(void *stamp);
+bool ompp_causal_amend(void *mine, const void *all);
 bool ompp_causal_resting(void);
 void ompp_causal_combine(void *into, const void *other);
 ompp_time_t ompp_causal_adopt(const void *stamp, const ompp_sync_wait_t *wait);

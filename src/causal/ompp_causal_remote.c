@@ -5,10 +5,13 @@
 #include "causal/ompp_causal_priv.h"
 #include "causal/ompp_progress_priv.h"
 
+#include "runtime/ompp_whatif_record.h"
+
 #include <stddef.h>
 #include <string.h>
 
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
+#define MANY UINT64_MAX
 
 /* The set of regions that comes next. */
 typedef struct {
@@ -21,6 +24,9 @@ typedef struct {
     uint64_t set;          /* of regions; with delays: experiment that offsets began with. Two of them say nothing to each other */
     uint64_t experiment;   /* with delays: number of the present one */
     uint64_t key, percent, settles; /* with delays: its region and speed-up, ... */
+    uint64_t from;         /* number of the rank, from 1; MANY = of several */
+    uint64_t farm;         /* at a meeting: rank + 1 that knows better what its clocks are, and those of whom it gave work (ompp_causal_farm.c) */
+    uint64_t serves;       /* at a meeting: the rank's clocks say nothing, for that one tells of them */
     uint64_t used;         /* without delays: clocks that are there; the others stand at t */
     uint64_t keys[OMPP_CLOCKS_SLOTS]; /* 0 = free */
     uint32_t flags[OMPP_CLOCKS_SLOTS]; /* OMPP_WHATIF_F_*, seen where the region may never run */
@@ -136,6 +142,7 @@ size_t ompp_causal_stamp(void *stamp, ompp_time_t t)
     remote->t = self->own.t + shift;
     remote->debt = self->own.debt;
     remote->set = present_set();
+    remote->from = (uint64_t)(ompp_whatif_rank() + 1);
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) remote->keys[s] = ompp_causal_key(s);
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS && ompp_causal_any_flags(); s++)
         remote->flags[s] = remote->keys[s] ? ompp_causal_result_flags(s) : 0;
@@ -143,6 +150,35 @@ size_t ompp_causal_stamp(void *stamp, ompp_time_t t)
     else put_clocks(remote, &self->own, shift);
     ompp_causal_leave(self);
     return ompp_causal.rule.delays ? ompp_causal_stamp_size() : offsetof(remote_t, v) + remote->used * sizeof remote->v[0];
+}
+
+/* Before an exchange among all ranks. */
+void ompp_causal_close(void *stamp)
+{
+    ompp_causal_thread_t *self = ompp_causal_enter();
+    remote_t *remote = stamp;
+
+    if (!self) return;
+    if (!ompp_causal_rests(self) && !ompp_causal.rule.delays) remote->farm = ompp_causal_farm_close(self);
+    ompp_causal_leave(self);
+}
+
+/* After it. */
+bool ompp_causal_amend(void *mine, const void *all)
+{
+    const uint64_t farm = ((const remote_t *)all)->farm;
+    ompp_causal_thread_t *self = farm ? ompp_causal_enter() : NULL;
+    remote_t *remote = mine;
+    const ompp_stamp_t *told;
+
+    if (!self) return farm != 0; /* a rank that knows nothing takes part */
+    remote->farm = 0;
+    told = ompp_causal_farm_told(self, farm);
+    if (told) put_clocks(remote, told, shift_at(told->t));
+    else remote->serves = !ompp_causal_rests(self) && ompp_causal_farm_serves(self, farm);
+    self->serves.yields = told || remote->serves;
+    ompp_causal_leave(self);
+    return true;
 }
 
 static int position(const remote_t *stamp, uint64_t key)
@@ -236,8 +272,21 @@ static void combine_delays(remote_t *into, const remote_t *other)
     combine_flags(into, other);
 }
 
+/* What one of both says, and the time of the other one. */
+static void combine_served(remote_t *into, const remote_t *other)
+{
+    const ompp_fine_t t = into->t;
+
+    if (into->serves) *into = *other;
+    into->t = later(t, other->t);
+}
+
 static void combine_clocks(remote_t *into, const remote_t *other)
 {
+    if (into->serves != other->serves) {
+        combine_served(into, other);
+        return;
+    }
     if (into->set < other->set) {
         const ompp_fine_t t = into->t;
         *into = *other;
@@ -268,8 +317,11 @@ void ompp_causal_combine(void *into_bytes, const void *other_bytes)
         combine_delays(into, other);
     } else {
         const next_set_t turn = other->turn.number > into->turn.number ? other->turn : into->turn;
+        const uint64_t from = into->from == other->from ? into->from : MANY, farm = into->farm > other->farm ? into->farm : other->farm;
         combine_clocks(into, other);
         into->turn = turn;
+        into->from = from;
+        into->farm = farm;
     }
 }
 
@@ -433,10 +485,13 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
     }
     ompp_clocks_wait(&self->clocks, wait->begin);
     if (wait->flags) watch_flags(self, wait->flags);
+    ompp_causal_farm_wait(self, self->other.t > 0 ? remote->from : 0, wait);
+    if (self->serves.yields) ompp_clocks_yield(&self->clocks, &self->other);
     /* It waited until what it waited for was there; the rest of the call is work. */
     pause = ompp_clocks_adopt(&ompp_causal.rule, &self->clocks, &self->other, wait->cost, wait->end);
     if (self->other.t > 0) count_rest(self, wait, self->other.t / OMPP_FINE + (ompp_fine_t)wait->cost);
     else if (wait->limit) ompp_causal_watch(OMPP_WHATIF_BIT_LOST, OMPP_CAUSAL_ALL_SLOTS);
+    ompp_causal_farm_go_on(self, wait);
     begin_turn(self, remote, wait);
     note_meeting(self, wait->kind);
     if (!pause) ompp_causal_met(self, wait->end);

@@ -270,7 +270,8 @@ void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp)
     if (stamp->op == OMPP_MPI_STAMP_COLL) {
         const bool all = ompp_mpi_collective_kind(stamp->channel, stamp->order) == OMPP_SYNC_ALL;
         if (all) *passes_of(x.mine) = choose_passes(stamp->channel, stamp->begin);
-        if (exchange(&x)) {
+        if (all) ompp_sync_close(x.mine);
+        if (exchange(&x) && (!all || !ompp_sync_amend(x.mine, x.others) || exchange(&x))) {
             if (all) set_passes(stamp->channel, *passes_of(x.others));
             stamp->stamp = ompp_mpi_stamp_new();
             if (stamp->stamp) memcpy(ompp_mpi_stamp_of(stamp->stamp), x.others, ompp_mpi_stamping_state.bytes);
@@ -324,30 +325,42 @@ void ompp_mpi_collective_after(ompp_mpi_stamp_t *stamp, bool good)
 
 /* ---- Calls that make or free something ------------------------------------------------------------------------------ */
 
+static bool combine_all(const unsigned char *mine, unsigned char *all, MPI_Comm own)
+{
+    return PMPI_Allreduce(mine, all, 1, ompp_mpi_stamping_state.type, ompp_mpi_stamping_state.op, own) == MPI_SUCCESS;
+}
+
+/* All ranks of the run are in it, and not only some. */
+static bool has_all(MPI_Comm own)
+{
+    int size = 0;
+
+    PMPI_Comm_size(own, &size);
+    return size >= ompp_mpi_stamping_state.ranks;
+}
+
 void ompp_mpi_gathering_before(ompp_mpi_stamp_t *s, MPI_Comm own)
 {
-    const struct ompp_mpi_stamping *state = &ompp_mpi_stamping_state;
-    unsigned char *mine = ompp_mpi_stamp_new(), *all = ompp_mpi_stamp_new();
+    unsigned char *message = ompp_mpi_stamp_new(), *sum = ompp_mpi_stamp_new();
+    const bool all_ranks = has_all(own);
 
-    if (mine && all) {
-        ompp_mpi_collective_stamp(ompp_mpi_stamp_of(mine), s->begin);
-        if (PMPI_Allreduce(ompp_mpi_stamp_of(mine), ompp_mpi_stamp_of(all), 1, state->type, state->op, own) == MPI_SUCCESS) {
-            s->stamp = all;
-            all = NULL;
+    if (message && sum) {
+        unsigned char *mine = ompp_mpi_stamp_of(message), *all = ompp_mpi_stamp_of(sum);
+        ompp_mpi_collective_stamp(mine, s->begin);
+        if (all_ranks) ompp_sync_close(mine);
+        if (combine_all(mine, all, own) && (!all_ranks || !ompp_sync_amend(mine, all) || combine_all(mine, all, own))) {
+            s->stamp = sum;
+            sum = NULL;
         }
     }
-    ompp_mpi_stamp_free(mine);
-    ompp_mpi_stamp_free(all);
+    ompp_mpi_stamp_free(message);
+    ompp_mpi_stamp_free(sum);
 }
 
 void ompp_mpi_gathering_after(ompp_mpi_stamp_t *s, MPI_Comm own, bool good)
 {
-    int size = 0;
-
     if (!s->stamp) return;
-    PMPI_Comm_size(own, &size);
-    if (good)
-        ompp_mpi_adopt(ompp_mpi_stamp_of(s->stamp), s->begin, size < ompp_mpi_stamping_state.ranks ? OMPP_SYNC_GROUP : OMPP_SYNC_ALL, 0);
+    if (good) ompp_mpi_adopt(ompp_mpi_stamp_of(s->stamp), s->begin, has_all(own) ? OMPP_SYNC_ALL : OMPP_SYNC_GROUP, 0);
     ompp_mpi_stamp_free(s->stamp);
     s->stamp = NULL;
 }

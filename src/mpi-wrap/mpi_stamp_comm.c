@@ -456,23 +456,36 @@ void ompp_mpi_stamp_start(MPI_Comm own)
     __atomic_fetch_or(&ompp_mpi_unusual, OMPP_MPI_STAMPS, __ATOMIC_ACQ_REL);
 }
 
+/* \return false when it goes on: its buffers are left to it. */
+static bool combine_at_end(const unsigned char *mine, unsigned char *all, double limit_seconds, bool *combined)
+{
+    const struct ompp_mpi_stamping *s = &ompp_mpi_stamping_state;
+    MPI_Request request;
+
+    *combined = PMPI_Iallreduce(mine + sizeof(ompp_mpi_header_t), all + sizeof(ompp_mpi_header_t), 1, s->type, s->op_apart, channels.own,
+                                &request) == MPI_SUCCESS;
+    return !*combined || ompp_mpi_stamp_complete(&request, limit_seconds);
+}
+
 /* A last wait of all for all, whose end is the end of the run. */
 void ompp_mpi_stamp_finish(double limit_seconds)
 {
     struct ompp_mpi_stamping *s = &ompp_mpi_stamping_state;
     const ompp_time_t begin = ompp_event_now();
     unsigned char *mine, *all;
-    MPI_Request request;
 
     if (!(__atomic_fetch_and(&ompp_mpi_unusual, ~(unsigned)OMPP_MPI_STAMPS, __ATOMIC_ACQ_REL) & OMPP_MPI_STAMPS)) return;
     mine = ompp_mpi_stamp_new();
     all = ompp_mpi_stamp_new();
     if (mine && all) {
+        bool combined = false;
         ompp_mpi_collective_stamp(ompp_mpi_stamp_of(mine), begin);
-        if (PMPI_Iallreduce(ompp_mpi_stamp_of(mine), ompp_mpi_stamp_of(all), 1, s->type, s->op_apart, channels.own, &request) ==
-            MPI_SUCCESS) {
-            /* Buffers of an operation that goes on are left to it. */
-            if (!ompp_mpi_stamp_complete(&request, limit_seconds)) return;
+        ompp_sync_close(ompp_mpi_stamp_of(mine));
+        if (!combine_at_end(mine, all, limit_seconds, &combined)) return;
+        if (combined && ompp_sync_amend(ompp_mpi_stamp_of(mine), ompp_mpi_stamp_of(all)) &&
+            !combine_at_end(mine, all, limit_seconds, &combined))
+            return;
+        if (combined) {
             ompp_mpi_adopt(ompp_mpi_stamp_of(all), begin, OMPP_SYNC_ALL, 0);
             ompp_mpi_clock_finish(channels.own);
         }

@@ -401,6 +401,7 @@ ompp_mpi_receipt_t *ompp_mpi_stamp_send(ompp_mpi_channel_t *channel, int dest, i
     if (!ompp_mpi_silence_send(channel, dest, tag, &number, &silent)) return NULL;
     receipt = waiting ? new_receipt(channel, dest, waiting, quiet) : NULL;
     message = new_message(receipt ? receipt->number + 1 : 0, flags | (silent ? OMPP_MPI_SILENT : 0), t);
+    if (message) ompp_sync_gave((unsigned)world_rank(channel, dest));
     if (message) ompp_mpi_header_of(message)->number = number;
     if (message) send_message(channel->shadow, dest, tag, message, quiet);
     return receipt;

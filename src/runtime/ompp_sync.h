@@ -100,6 +100,9 @@ typedef struct {
     ompp_time_t (*rests_until)(void);
     void (*hold)(bool on);
     void (*combine)(void *into, const void *other);
+    void (*gave)(unsigned rank);
+    void (*close)(void *stamp);
+    bool (*amend)(void *mine, const void *all);
     ompp_time_t (*adopt)(const void *stamp, const ompp_sync_wait_t *wait);
     void (*pay)(ompp_time_t until);
     void (*clock)(const ompp_sync_clock_t *clock);
@@ -219,6 +222,37 @@ static inline void ompp_sync_combine(void *into, const void *other)
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
     if (__builtin_expect(s != 0, 0)) s->combine(into, other);
+}
+
+/** \brief The stamp that the calling thread has just made goes with a message to this rank of the run. */
+static inline void ompp_sync_gave(unsigned rank)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    if (__builtin_expect(s != 0, 0)) s->gave(rank);
+}
+
+/**
+ * \brief A stamp that the calling thread has just made is for all ranks of the run, which will combine theirs and adopt that: it says,
+ *        too, whether this rank can say more than its clocks do.
+ */
+static inline void ompp_sync_close(void *stamp)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    if (__builtin_expect(s != 0, 0)) s->close(stamp);
+}
+
+/**
+ * \brief After that: whether some rank can, which is true on all ranks, or on none. Then they combine theirs once more, and adopt what comes.
+ * \param[in,out] mine  the stamp that was closed.
+ * \param[in] all       what all ranks' are together.
+ */
+static inline bool ompp_sync_amend(void *mine, const void *all)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    return __builtin_expect(s != 0, 0) && s->amend(mine, all);
 }
 
 /**

@@ -1,0 +1,248 @@
+/*
+ * A manager hands out random tasks to those that are free, in simulated time: once as it is, noted, and once with a region really faster.
+ * Going through what was noted must predict that exactly; clocks that keep the measured order must fail.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+/* after those: */
+#include <cmocka.h>
+
+#include "causal/ompp_farm.h"
+#include "tests/unit/causal/random.h"
+
+#define PROGRAMS 200
+#define REGIONS 3u
+#define MOST_WORKERS 60u
+#define MOST_TASKS 20000u
+#define START 1000
+#define FIRST 7u /* rank of the first worker */
+
+typedef struct {
+    unsigned region; /* REGIONS = none */
+    double ns;
+} work_t;
+
+typedef struct {
+    unsigned nworkers, ntasks;
+    bool reports; /* workers ask for their first task */
+    bool in_parts; /* a task is two messages, and so is a result */
+    bool sends_ends; /* to all, when there is no task left; else to each as it has nothing left to do */
+    work_t tasks[MOST_TASKS], before[MOST_TASKS], first[MOST_WORKERS]; /* before: the manager's, before it hands out a task */
+} program_t;
+
+static program_t program;
+
+static work_t random_work(unsigned most)
+{
+    return (work_t){below(REGIONS + 1), 1 + below(below(4) ? most : 8 * most)};
+}
+
+static void make_program(unsigned nworkers, unsigned ntasks)
+{
+    program_t *p = &program;
+
+    *p = (program_t){.nworkers = nworkers, .ntasks = ntasks, .reports = below(2), .in_parts = below(2), .sends_ends = below(2)};
+    for (unsigned i = 0; i < ntasks; i++) {
+        p->tasks[i] = random_work(1000000);
+        p->before[i] = random_work(10000);
+    }
+    for (unsigned i = 0; i < nworkers; i++) p->first[i] = random_work(300000);
+}
+
+/* ---- The program runs --------------------------------------------------------------------------------------------------- */
+
+/* One clock, that of a region and a speed-up; or all of them, with the measured order. */
+typedef struct {
+    ompp_stamp_t manager, results[MOST_WORKERS]; /* .t: when the result comes; 0 = no task */
+} run_t;
+
+static run_t run;
+static ompp_farm_t *farm; /* NULL = a run that nobody notes */
+static unsigned fast, percent; /* the region that is really faster in it */
+
+static double scaled(work_t w, unsigned region, unsigned by)
+{
+    return w.region == region ? w.ns * (100 - by) : w.ns * 100;
+}
+
+static void work(ompp_stamp_t *s, work_t w)
+{
+    s->t += scaled(w, fast, percent);
+    for (unsigned i = 0; i < s->used; i++)
+        s->v[i] += scaled(w, i / OMPP_WHATIF_SPEEDUPS, 25 * (i % OMPP_WHATIF_SPEEDUPS + 1));
+}
+
+static void wait_for(ompp_stamp_t *s, const ompp_stamp_t *other)
+{
+    if (other->t > s->t) s->t = other->t;
+    for (unsigned i = 0; i < s->used; i++)
+        if (other->v[i] > s->v[i]) s->v[i] = other->v[i];
+}
+
+static void give(unsigned worker, int task)
+{
+    if (farm) ompp_farm_give(farm, FIRST + worker, &run.manager);
+    if (task >= 0 && program.in_parts) {
+        work(&run.manager, (work_t){REGIONS, 17});
+        if (farm) ompp_farm_give(farm, FIRST + worker, &run.manager);
+    }
+    run.results[worker].t = 0;
+    if (task < 0) return;
+    run.results[worker] = run.manager;
+    work(&run.results[worker], program.tasks[task]);
+}
+
+static unsigned take(void)
+{
+    unsigned first = program.nworkers;
+
+    for (unsigned w = 0; w < program.nworkers; w++)
+        if (run.results[w].t > 0 && (first == program.nworkers || run.results[w].t < run.results[first].t)) first = w;
+    assert_true(first < program.nworkers);
+    if (farm) ompp_farm_take(farm, FIRST + first, true, &run.manager, &run.results[first]);
+    wait_for(&run.manager, &run.results[first]);
+    if (farm) ompp_farm_go_on(farm, &run.manager);
+    if (farm && program.in_parts) {
+        ompp_farm_take(farm, FIRST + first, false, &run.manager, &run.results[first]);
+        ompp_farm_go_on(farm, &run.manager);
+    }
+    run.results[first].t = 0;
+    return first;
+}
+
+static void begin(void)
+{
+    run.manager = (ompp_stamp_t){.t = START, .set = 1, .used = farm ? REGIONS * OMPP_WHATIF_SPEEDUPS : 0};
+    for (unsigned i = 0; i < run.manager.used; i++) run.manager.v[i] = START - 10.0 * i;
+    if (farm) ompp_farm_begin(farm, &run.manager);
+}
+
+/* \return when the manager has all results. */
+static double execute(void)
+{
+    const program_t *p = &program;
+    unsigned given = 0, taken = 0;
+
+    begin();
+    for (unsigned w = 0; w < p->nworkers; w++) {
+        run.results[w] = run.manager;
+        work(&run.results[w], p->first[w]);
+    }
+    if (!p->reports)
+        for (unsigned w = 0; w < p->nworkers; w++) give(w, given < p->ntasks ? (int)given++ : -1);
+    while (taken < p->ntasks + (p->reports ? p->nworkers : 0)) {
+        const unsigned w = take();
+        taken++;
+        work(&run.manager, p->before[given % p->ntasks]);
+        if (given < p->ntasks) give(w, (int)given++);
+        else if (!p->sends_ends) give(w, -1);
+    }
+    for (unsigned w = 0; w < p->nworkers && p->sends_ends; w++) give(w, -1);
+    return run.manager.t;
+}
+
+/* \return in how many cases clocks in the measured order were wrong. */
+static unsigned compare(void)
+{
+    ompp_stamp_t told;
+    unsigned wrong = 0;
+
+    farm = calloc(1, sizeof *farm);
+    assert_non_null(farm);
+    fast = REGIONS;
+    percent = 0;
+    const double end = execute();
+    told = run.manager;
+    assert_true(ompp_farm_end(farm, &told));
+    const ompp_stamp_t measured = run.manager;
+    free(farm);
+    farm = NULL;
+    for (unsigned i = 0; i < REGIONS * OMPP_WHATIF_SPEEDUPS; i++) {
+        fast = i / OMPP_WHATIF_SPEEDUPS;
+        percent = 25 * (i % OMPP_WHATIF_SPEEDUPS + 1);
+        const double then = execute() - 10.0 * i; /* its clock was ahead by that at the begin */
+        assert_true(told.t == end);
+        assert_true(told.v[i] == then);
+        wrong += measured.v[i] != then;
+    }
+    return wrong;
+}
+
+static void random_programs(void **state)
+{
+    unsigned wrong = 0, all = PROGRAMS * REGIONS * OMPP_WHATIF_SPEEDUPS;
+
+    (void)state;
+    for (unsigned i = 0; i < PROGRAMS; i++) {
+        seed = i + 1;
+        make_program(2 + below(12), 1 + below(120));
+        wrong += compare();
+    }
+    assert_true(wrong > all / 2);
+}
+
+/* More events than are kept, and more workers than most. */
+static void long_ones(void **state)
+{
+    (void)state;
+    seed = 4711;
+    make_program(3, MOST_TASKS);
+    compare();
+    seed = 4712;
+    make_program(MOST_WORKERS, 2000);
+    compare();
+}
+
+/* What cannot be told, and what is not what it seems. */
+static void not_told(void **state)
+{
+    ompp_stamp_t now = {.t = START, .set = 1}, later = {.t = 2000, .set = 1}, end = {.t = 3000, .set = 1}, other = {.t = 3000, .set = 2};
+
+    (void)state;
+    farm = calloc(1, sizeof *farm);
+    assert_non_null(farm);
+    assert_false(ompp_farm_end(farm, &end)); /* nothing was begun */
+
+    ompp_farm_begin(farm, &now);
+    ompp_farm_give(farm, 1, &now);
+    assert_false(ompp_farm_is_one(farm)); /* no result */
+    ompp_farm_take(farm, 1, false, &now, &later);
+    assert_false(ompp_farm_is_one(farm)); /* not from any source */
+
+    ompp_farm_begin(farm, &now); /* another set of regions */
+    ompp_farm_give(farm, 1, &now);
+    ompp_farm_take(farm, 1, true, &now, &later);
+    ompp_farm_go_on(farm, &later);
+    assert_false(ompp_farm_end(farm, &other));
+
+    ompp_farm_begin(farm, &now); /* it has waited for something else */
+    ompp_farm_give(farm, 1, &now);
+    ompp_farm_take(farm, 1, true, &now, &later);
+    ompp_farm_go_on(farm, &end);
+    assert_false(ompp_farm_end(farm, &end));
+
+    ompp_farm_begin(farm, &now); /* tasks without end, and no result */
+    for (unsigned i = 0; i < 2 * OMPP_FARM_EVENTS; i++) ompp_farm_give(farm, i % OMPP_FARM_RANKS, &now);
+    ompp_farm_take(farm, 1, true, &now, &later);
+    assert_false(ompp_farm_is_one(farm));
+
+    ompp_farm_begin(farm, &now); /* a rank that never answers: others go on until nobody can tell any more */
+    ompp_farm_give(farm, 2, &now);
+    for (unsigned i = 0; i < OMPP_FARM_EVENTS; i++) {
+        ompp_farm_give(farm, 1, &now);
+        ompp_farm_take(farm, 1, true, &now, &now);
+    }
+    assert_false(ompp_farm_is_one(farm));
+    ompp_farm_give(farm, OMPP_FARM_RANKS, &now);
+    free(farm);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs), cmocka_unit_test(long_ones), cmocka_unit_test(not_told)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
