@@ -495,8 +495,8 @@ static double density_in(const ompp_whatif_region_t *r, double run)
     return run > 0 ? (double)r->total_ns / run : 0;
 }
 
-/* The run without delays, where what these took is known from units of work at 0 % alone. */
-static double time_by_control(const ompp_profile_t *p)
+/* Where what delays took is known from units of work at 0 % alone, by these. */
+double ompp_whatif_time_alone(const ompp_profile_t *p)
 {
     const ompp_whatif_t *w = &p->whatif;
     double time = time_of_run(p);
@@ -516,7 +516,7 @@ static double correction_of_clock(const ompp_profile_t *p, const ompp_whatif_reg
                                   double of_region)
 {
     const double more = r->flags & OMPP_WHATIF_F_BASELINE ? ompp_whatif_excess(clock, &p->whatif.control) : 0;
-    const double time = (double)clock->time_ns - (double)clock->paid_ns - more, run = time_by_control(p);
+    const double time = (double)clock->time_ns - (double)clock->paid_ns - more, run = ompp_whatif_time_alone(p);
 
     if (time <= 0 || run <= 0 || !r->total_ns || !clock->work_ns) return of_region;
     return time >= WHOLE_RUN * run ? 1 : density_in(r, run) / ((double)clock->work_ns / time);
@@ -606,7 +606,7 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
         const ompp_whatif_clock_t *clock = &from->clocks[i];
         if (is_seen(from, clock)) find_gain(clock, correction_of_clock(p, from, clock, r->correction), &r->gains[i]);
     }
-    if (from->flags & OMPP_WHATIF_F_BASELINE) compare_with_control(&p->whatif.control, from, density_in(from, time_by_control(p)), r);
+    if (from->flags & OMPP_WHATIF_F_BASELINE) compare_with_control(&p->whatif.control, from, density_in(from, ompp_whatif_time_alone(p)), r);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_WILDCARD; i++)
         ompp_whatif_spread_anew(r->share, &r->gains[i]);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && p->whatif.mode == OMPP_WHATIF_DELAY; i++) note_chance(r, &r->gains[i]);

@@ -130,6 +130,12 @@ typedef struct {
     bool disturbed;       /* that is no chance: delays do more to the program than to make it wait */
 } ompp_whatif_control_t;
 
+/**
+ * \return what the run would have taken without delays, ns; where these have made another order of events, by units of work in experiments
+ *         at 0 %.
+ */
+double ompp_whatif_time_alone(const ompp_profile_t *profile);
+
 /** \return false when there were none. */
 bool ompp_whatif_control(const ompp_whatif_t *whatif, ompp_whatif_control_t *control);
 

@@ -168,6 +168,7 @@ static void move_clocks(ompp_causal_thread_t *self, ompp_place_now_t from, ompp_
     self->regions = ompp_causal_mask(self, to.node);
     ompp_clocks_move(&self->clocks, ompp_causal_counted(self->regions), to.waits, t);
     self->clocks.where = (uint8_t)ompp_causal_where(to.node);
+    if (ompp_causal.rule.delays) ompp_causal_race_tell(self);
     if (self->chases && ompp_meter_parent(from.node) == to.node) ompp_causal_chase(self); /* before it is handed out more */
 }
 
@@ -305,6 +306,7 @@ static ompp_sync_subscriber_t subscriber = {
     .close = ompp_causal_close,
     .amend = ompp_causal_amend,
     .gave = ompp_causal_gave,
+    .keep_up = ompp_causal_keep_up,
     .adopt = ompp_causal_adopt,
     .pay = ompp_causal_pay,
     .clock = ompp_causal_clock,

@@ -72,6 +72,7 @@ static void pay(ompp_causal_thread_t *self, ompp_time_t until)
     const ompp_time_t end = ompp_event_now();
     self->paused += end - t;
     ompp_clocks_paid(&self->clocks, end);
+    ompp_causal_race_tell(self);
 }
 
 void ompp_causal_go_on(ompp_causal_thread_t *self, const ompp_stamp_t *stamp, ompp_time_t cost, ompp_time_t t)
@@ -98,7 +99,7 @@ void ompp_causal_pay(ompp_time_t until)
 #define ROUNDS 10000u   /* the others go on while one waits; what pauses may take in all ends it, too */
 
 /* At work in the region of the experiment. */
-static bool works_faster(const ompp_causal_thread_t *thread)
+bool ompp_causal_works_faster(const ompp_causal_thread_t *thread)
 {
     const ompp_clocks_t *c = &thread->clocks;
 
@@ -111,7 +112,7 @@ static ompp_fine_t offset_at(const ompp_causal_thread_t *thread, ompp_time_t t)
     const ompp_time_t since = thread->clocks.since;
 
     return ompp_clocks_offset(&ompp_causal.rule, &thread->clocks, OMPP_CLOCKS_EXPERIMENT) +
-           (works_faster(thread) && t > since ? ompp_causal.rule.percent[0] * (ompp_fine_t)(t - since) : 0);
+           (ompp_causal_works_faster(thread) && t > since ? ompp_causal.rule.percent[0] * (ompp_fine_t)(t - since) : 0);
 }
 
 /* The most of all threads that are in the same experiment. \param[out] grows  it is about to become more. */
@@ -125,7 +126,7 @@ static ompp_fine_t most(uint64_t set, ompp_time_t t, bool *grows)
         const ompp_fine_t o = offset_at(p, t);
         if (o <= most) continue;
         most = o;
-        *grows = works_faster(p);
+        *grows = ompp_causal_works_faster(p);
     }
     return most;
 }
@@ -167,7 +168,7 @@ void ompp_causal_watch_order(const ompp_causal_thread_t *self, const ompp_stamp_
 
 bool ompp_causal_any_reordered(void)
 {
-    static const unsigned racy[] = {OMPP_WHATIF_BIT_LOCK, OMPP_WHATIF_BIT_DYNAMIC, OMPP_WHATIF_BIT_TASK};
+    static const unsigned racy[] = {OMPP_WHATIF_BIT_LOCK, OMPP_WHATIF_BIT_DYNAMIC, OMPP_WHATIF_BIT_TASK, OMPP_WHATIF_BIT_WILDCARD};
 
     for (unsigned i = 0; i < sizeof racy / sizeof racy[0]; i++)
         if (atomic_load_explicit(&ompp_causal.watched[racy[i]], memory_order_relaxed)) return true;
@@ -176,16 +177,38 @@ bool ompp_causal_any_reordered(void)
     return false;
 }
 
-void ompp_causal_chase(ompp_causal_thread_t *self)
+/* \return whether it was delayed. */
+static bool chase(ompp_causal_thread_t *self, bool ranks)
 {
-    for (unsigned i = 0; i < ROUNDS && ompp_causal_experiment.slot >= 0; i++) {
+    unsigned i;
+
+    for (i = 0; i < ROUNDS && ompp_causal_experiment.slot >= 0; i++) {
         const ompp_time_t t = ompp_event_now();
         ompp_clocks_count(&self->clocks, t);
         bool grows;
-        const ompp_fine_t owes = most(self->clocks.set, t, &grows) - offset_at(self, t);
-        if (owes < CLOSE_NS * OMPP_FINE) return;
+        const ompp_fine_t all = ranks ? ompp_causal_race_most(self, t, &grows) : most(self->clocks.set, t, &grows);
+        const ompp_fine_t owes = all - offset_at(self, t);
+        if (owes < CLOSE_NS * OMPP_FINE) break;
         const ompp_time_t pause = (ompp_time_t)(owes / OMPP_FINE);
         pay(self, t + (grows && pause < STEP_NS ? STEP_NS : pause));
-        if (atomic_load_explicit(&ompp_causal.set, memory_order_relaxed) != self->clocks.set) return;
+        if (atomic_load_explicit(&ompp_causal.set, memory_order_relaxed) != self->clocks.set) return true;
     }
+    return i > 0;
+}
+
+void ompp_causal_chase(ompp_causal_thread_t *self)
+{
+    chase(self, false);
+}
+
+bool ompp_causal_keep_up(void)
+{
+    ompp_causal_thread_t *self = ompp_causal.rule.delays && ompp_causal_races() ? ompp_causal_enter() : NULL;
+    bool delayed;
+
+    if (!self) return false;
+    ompp_causal_settle(self);
+    delayed = chase(self, true);
+    ompp_causal_leave(self);
+    return delayed;
 }

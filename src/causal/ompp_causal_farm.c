@@ -2,7 +2,8 @@
  * Ranks that hand out work to whoever is free (ompp_farm.h), and those that do it. A thread that sends and then receives from any source
  * notes both. When all ranks meet, and it can say what its clocks are if order is decided on each of them, the stamp that it has for the
  * others says so. Then all exchange stamps once more: its own are those, and its workers, whose clocks keep the measured order, have none,
- * but for the time; they go on with what comes.
+ * but for the time; they go on with what comes. Those that have done something else after what they had to do add that to what came, as if
+ * they had been as much ahead of their manager as they really were, and all exchange stamps a third time.
  *
  * A worker is a rank that has had to do with nobody else since ranks met last, and was sent nothing while it was at work.
  */
@@ -34,7 +35,7 @@ static bool is_manager(const ompp_causal_thread_t *self)
 }
 
 /* The thread notes what it does, from now on if nobody does. self->own is its stamp. */
-static bool manages(ompp_causal_thread_t *self)
+static bool may_note(ompp_causal_thread_t *self)
 {
     ompp_causal_thread_t *nobody = NULL;
 
@@ -61,12 +62,13 @@ void ompp_causal_gave(unsigned to)
         if (self->serves.peer && self->serves.peer != to + 1) self->serves.refuses = true;
         self->serves.gave = self->own.t;
         self->serves.since = (ompp_time_t)(self->own.t / OMPP_FINE);
-        if (manages(self)) ompp_farm_give(&manager.farm, to, &self->own);
+        if (self->serves.managed) ompp_stamp_copy(&self->served, &self->own);
+        if (may_note(self)) ompp_farm_give(&manager.farm, to, &self->own);
     }
     ompp_causal_leave(self);
 }
 
-void ompp_causal_farm_wait(ompp_causal_thread_t *self, uint64_t from, const ompp_sync_wait_t *wait)
+void ompp_causal_farm_wait(ompp_causal_thread_t *self, uint64_t from, bool manages, const ompp_sync_wait_t *wait)
 {
     const bool any = wait->flags & OMPP_WHATIF_F_WILDCARD, one = from > 0 && from <= OMPP_FARM_RANKS;
 
@@ -81,7 +83,8 @@ void ompp_causal_farm_wait(ompp_causal_thread_t *self, uint64_t from, const ompp
     if (any || (self->serves.peer && self->serves.peer != from) || self->other.t < self->serves.gave) self->serves.refuses = true;
     self->serves.peer = from;
     self->serves.since = wait->end;
-    if (!is_manager(self) || !manages(self)) return;
+    self->serves.managed = manages && !self->serves.refuses;
+    if (!is_manager(self) || !may_note(self)) return;
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, wait->begin);
     ompp_farm_take(&manager.farm, (unsigned)from - 1, any, &self->own, &self->other);
 }
@@ -95,10 +98,13 @@ void ompp_causal_farm_go_on(ompp_causal_thread_t *self, const ompp_sync_wait_t *
             ompp_farm_reset(&manager.farm);
             atomic_store(&manager.manager, NULL);
         }
-    } else if (is_manager(self) && manages(self)) {
-        ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, wait->end);
-        ompp_farm_go_on(&manager.farm, &self->own);
+        return;
     }
+    const bool notes = is_manager(self) && may_note(self), managed = self->serves.managed && self->serves.since == wait->end;
+    if (!notes && !managed) return;
+    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, wait->end);
+    if (notes) ompp_farm_go_on(&manager.farm, &self->own);
+    if (managed) ompp_stamp_copy(&self->served, &self->own);
 }
 
 /* ---- Meetings --------------------------------------------------------------------------------------------------------- */
@@ -118,10 +124,16 @@ const ompp_stamp_t *ompp_causal_farm_told(const ompp_causal_thread_t *self, uint
     return by == own_number() && is_manager(self) && manager.ready ? &manager.end : NULL;
 }
 
-bool ompp_causal_farm_serves(const ompp_causal_thread_t *self, uint64_t manager_number)
+bool ompp_causal_farm_manages(const ompp_causal_thread_t *self)
+{
+    return is_manager(self) && ompp_farm_is_one(&manager.farm);
+}
+
+bool ompp_causal_farm_serves(const ompp_causal_thread_t *self, uint64_t manager_number, bool *late)
 {
     const ompp_time_t t = (ompp_time_t)(self->own.t / OMPP_FINE), since = self->serves.since, begin = self->serves.begin;
 
     if (self->serves.refuses || self->serves.peer != manager_number || t < since || since < begin) return false;
-    return t - since < AT_WORK_NS + (t - begin) / AT_WORK_PART;
+    *late = t - since >= AT_WORK_NS + (t - begin) / AT_WORK_PART;
+    return !*late || (self->serves.managed && self->served.set == self->own.set);
 }

@@ -40,6 +40,7 @@ typedef struct {
 typedef struct {
     region_t regions[REGIONS];
     cut_t cuts[CUTS];
+    ompp_causal_race_t race;
 } node_t;
 
 static struct {
@@ -64,6 +65,7 @@ size_t ompp_causal_node_size(void)
 void ompp_causal_node_open(void *memory)
 {
     atomic_store(&own.node, (node_t *)memory);
+    ompp_causal_race_open(&((node_t *)memory)->race);
 }
 
 bool ompp_causal_node_is_there(void)
@@ -168,6 +170,13 @@ void ompp_causal_node_pass(uint64_t number, uint64_t visits, ompp_time_t t, ompp
     lower(&cut->first_faster, faster);
     lower(&cut->first_alone, alone);
     atomic_fetch_add(&cut->ranks, 1);
+}
+
+bool ompp_causal_node_has_units(void)
+{
+    node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
+
+    return n && own.last && atomic_load(&cut_of(n, own.last)->visits) > 0;
 }
 
 void ompp_causal_node_did(uint64_t number, const ompp_causal_seen_t *seen)

@@ -6,6 +6,7 @@
 #define OMPP_CAUSAL_PRIV_H
 
 #include "causal/ompp_apart.h"
+#include "causal/ompp_causal_ranks.h"
 #include "causal/ompp_clocks.h"
 #include "causal/ompp_steady.h"
 #include "model/ompp_layout.h"
@@ -71,15 +72,6 @@ typedef struct {
     uint64_t visits;
 } ompp_causal_seen_t;
 
-/** Messages since all ranks met last, as those of a rank that works for another one (ompp_causal_farm.c). */
-typedef struct {
-    uint64_t peer;      /* rank + 1 that they come from; 0 = none yet */
-    bool refuses;       /* it does something else, too */
-    bool yields;        /* at the meeting that it comes to: what comes says all that its clocks have come to */
-    ompp_fine_t gave;   /* when it sent last */
-    ompp_time_t begin, since; /* its first message; the end of the last one */
-} ompp_causal_serves_t;
-
 /** A thread. Written by it alone, but for what is marked. Never freed; used again. First what every event looks at. */
 typedef struct ompp_causal_thread {
     ompp_clocks_t clocks;
@@ -102,6 +94,7 @@ typedef struct ompp_causal_thread {
     ompp_stamp_t before; /* what it received before of which others could have come first */
     ompp_causal_wait_t wait; /* while clocks.waiting */
     ompp_causal_serves_t serves;
+    ompp_stamp_t served;
     unsigned left; /* of the semaphore that it takes from: posts that are still there */
     struct {
         ompp_off_t node;
@@ -442,21 +435,6 @@ void ompp_causal_crowd_turn(void);
 
 void ompp_causal_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t);
 
-/* ---- Ranks that hand out work (ompp_causal_farm.c) -------------------------------------------------------------------- */
-
-/** \brief The thread has sent a message to a rank of the run; its stamp for that is in self->own. */
-void ompp_causal_gave(unsigned to);
-/** \brief It has waited for what is in self->other, of one rank, from = rank + 1; otherwise 0 or more than there are. It waits still. */
-void ompp_causal_farm_wait(ompp_causal_thread_t *self, uint64_t from, const ompp_sync_wait_t *wait);
-/** \brief It goes on after that. */
-void ompp_causal_farm_go_on(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait);
-/** \brief It comes to a meeting of all, at self->own. \return its rank + 1 when it has handed out work and can tell more than its clocks; else 0. */
-uint64_t ompp_causal_farm_close(ompp_causal_thread_t *self);
-/** \return what that is, in the rank with this number; else NULL. */
-const ompp_stamp_t *ompp_causal_farm_told(const ompp_causal_thread_t *self, uint64_t by);
-/** \return whether the thread, at self->own, has done work of that rank alone. */
-bool ompp_causal_farm_serves(const ompp_causal_thread_t *self, uint64_t manager_number);
-
 /* ---- Other processes (ompp_causal_remote.c) --------------------------------------------------------------------------- */
 
 size_t ompp_causal_stamp_size(void);
@@ -482,6 +460,10 @@ void ompp_causal_pay(ompp_time_t until);
 
 /** \brief With delays: waits until the thread has had as much delay as the one with the most, where order is decided by who comes first. */
 void ompp_causal_chase(ompp_causal_thread_t *self);
+/** \brief The same with the other ranks of the node, where messages race. \return whether it was delayed. */
+bool ompp_causal_keep_up(void);
+/** \return whether the thread is at work in the region of the experiment. */
+bool ompp_causal_works_faster(const ompp_causal_thread_t *thread);
 
 /**
  * \brief With delays, where the thread comes first, or not, by the clocks as they are: whether the faster program would have this order
@@ -600,6 +582,8 @@ void ompp_causal_node_listen(void);
 void ompp_causal_node_announce(const ompp_causal_experiment_t *experiment, bool apart);
 /** \brief This rank goes over to the experiment at t, having saved and paid so much, 1/100 ns, in all experiments. */
 void ompp_causal_node_pass(uint64_t number, uint64_t visits, ompp_time_t t, ompp_fine_t saved, ompp_fine_t paid);
+/** \brief Whether a progress point was visited by the latest change that this rank has come to. */
+bool ompp_causal_node_has_units(void);
 /** \brief This rank has done so much in the experiment that is over, before it goes over to the next. */
 void ompp_causal_node_did(uint64_t number, const ompp_causal_seen_t *seen);
 /** \brief The experiment is worth nothing. */

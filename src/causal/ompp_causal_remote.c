@@ -26,7 +26,10 @@ typedef struct {
     uint64_t key, percent, settles; /* with delays: its region and speed-up, ... */
     uint64_t from;         /* number of the rank, from 1; MANY = of several */
     uint64_t farm;         /* at a meeting: rank + 1 that knows better what its clocks are, and those of whom it gave work (ompp_causal_farm.c) */
+    uint64_t manages;      /* the rank hands out work */
     uint64_t serves;       /* at a meeting: the rank's clocks say nothing, for that one tells of them */
+    uint64_t late;         /* ... but for what it has done since its last message; all exchange theirs a third time */
+    ompp_fine_t told;      /* ... when that one came to it */
     uint64_t used;         /* without delays: clocks that are there; the others stand at t */
     uint64_t keys[OMPP_CLOCKS_SLOTS]; /* 0 = free */
     uint32_t flags[OMPP_CLOCKS_SLOTS]; /* OMPP_WHATIF_F_*, seen where the region may never run */
@@ -143,6 +146,7 @@ size_t ompp_causal_stamp(void *stamp, ompp_time_t t)
     remote->debt = self->own.debt;
     remote->set = present_set();
     remote->from = (uint64_t)(ompp_whatif_rank() + 1);
+    remote->manages = !ompp_causal.rule.delays && ompp_causal_farm_manages(self);
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) remote->keys[s] = ompp_causal_key(s);
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS && ompp_causal_any_flags(); s++)
         remote->flags[s] = remote->keys[s] ? ompp_causal_result_flags(s) : 0;
@@ -163,20 +167,56 @@ void ompp_causal_close(void *stamp)
     ompp_causal_leave(self);
 }
 
-/* After it. */
-bool ompp_causal_amend(void *mine, const void *all)
+static void put_told(remote_t *remote, const ompp_stamp_t *told)
 {
-    const uint64_t farm = ((const remote_t *)all)->farm;
-    ompp_causal_thread_t *self = farm ? ompp_causal_enter() : NULL;
-    remote_t *remote = mine;
-    const ompp_stamp_t *told;
+    const ompp_fine_t shift = shift_at(told->t);
 
-    if (!self) return farm != 0; /* a rank that knows nothing takes part */
-    remote->farm = 0;
-    told = ompp_causal_farm_told(self, farm);
-    if (told) put_clocks(remote, told, shift_at(told->t));
-    else remote->serves = !ompp_causal_rests(self) && ompp_causal_farm_serves(self, farm);
-    self->serves.yields = told || remote->serves;
+    put_clocks(remote, told, shift);
+    remote->told = told->t + shift;
+}
+
+/* The first exchange said which rank can tell more. */
+static void amend_first(ompp_causal_thread_t *self, remote_t *mine, uint64_t farm)
+{
+    const ompp_stamp_t *told = ompp_causal_farm_told(self, farm);
+    bool late = false;
+
+    mine->farm = 0;
+    if (told) put_told(mine, told);
+    else mine->serves = !ompp_causal_rests(self) && ompp_causal_farm_serves(self, farm, &late);
+    mine->late = mine->serves && late;
+    self->serves.yields = told || mine->serves;
+}
+
+static void translate(const ompp_causal_thread_t *self, const remote_t *remote, ompp_stamp_t *stamp);
+
+/* The second one what that is: this rank had got its last message as much earlier as it really did, and goes on from there. */
+static void amend_late(ompp_causal_thread_t *self, remote_t *mine, const remote_t *all)
+{
+    ompp_stamp_t *other = &self->other;
+    remote_t then = *all;
+
+    if (!mine->late) return;
+    mine->late = mine->serves = 0;
+    then.t = all->told; /* where clocks are that nobody tells of */
+    translate(self, &then, other);
+    const ompp_fine_t shift = shift_at(self->own.t), earlier = other->t - self->served.t;
+    ompp_stamp_widen(&self->own, other->used);
+    for (unsigned i = 0; i < self->own.used; i++)
+        self->own.v[i] = ompp_stamp_v(other, i) - earlier + self->own.v[i] - ompp_stamp_v(&self->served, i);
+    put_clocks(mine, &self->own, shift);
+}
+
+/* After it. */
+bool ompp_causal_amend(void *mine, const void *all_bytes)
+{
+    const remote_t *all = all_bytes;
+    const bool again = all->farm || all->late;
+    ompp_causal_thread_t *self = again ? ompp_causal_enter() : NULL;
+
+    if (!self) return again; /* a rank that knows nothing takes part */
+    if (all->farm) amend_first(self, mine, all->farm);
+    else amend_late(self, mine, all);
     ompp_causal_leave(self);
     return true;
 }
@@ -318,10 +358,14 @@ void ompp_causal_combine(void *into_bytes, const void *other_bytes)
     } else {
         const next_set_t turn = other->turn.number > into->turn.number ? other->turn : into->turn;
         const uint64_t from = into->from == other->from ? into->from : MANY, farm = into->farm > other->farm ? into->farm : other->farm;
+        const uint64_t late = into->late | other->late;
+        const ompp_fine_t told = later(into->told, other->told);
         combine_clocks(into, other);
         into->turn = turn;
         into->from = from;
         into->farm = farm;
+        into->late = late;
+        into->told = told;
     }
 }
 
@@ -368,6 +412,15 @@ static bool overtakes(const ompp_stamp_t *before, const ompp_stamp_t *other, uns
            ompp_stamp_v(other, clock) + OMPP_CAUSAL_TOLERANCE * OMPP_FINE < ompp_stamp_v(before, clock);
 }
 
+/* With delays, where ranks have kept up with each other: without them messages would have come in another order. */
+static void watch_baseline(const ompp_causal_thread_t *self)
+{
+    const int slot = ompp_causal_experiment.slot;
+
+    if (slot >= 0 && self->percent > 0)
+        ompp_causal_watch(OMPP_WHATIF_BIT_BASELINE, overtakes(&self->before, &self->other, OMPP_CLOCKS_BASELINE) ? 1u << slot : 0);
+}
+
 /*
  * What happens first is open, and a region matters if it moves the receiver and what it receives against each other, or that and what it
  * received before.
@@ -382,6 +435,7 @@ static void watch_flags(ompp_causal_thread_t *self, unsigned flags)
         const bool moves = differ(other->t - ompp_stamp_v(other, i), ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i));
         if (moves || overtakes(&self->before, other, i)) slots |= 1u << i / SPEEDUPS;
     }
+    if (flags & OMPP_WHATIF_F_WILDCARD && ompp_causal_races()) watch_baseline(self);
     if (ompp_causal.rule.delays) slots = slots && ompp_causal_experiment.slot >= 0 ? 1u << ompp_causal_experiment.slot : 0;
     if (other->t > 0) ompp_stamp_copy(&self->before, other);
     for (; flags; flags &= flags - 1) ompp_causal_watch((unsigned)__builtin_ctz(flags), slots);
@@ -485,13 +539,17 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
     }
     ompp_clocks_wait(&self->clocks, wait->begin);
     if (wait->flags) watch_flags(self, wait->flags);
-    ompp_causal_farm_wait(self, self->other.t > 0 ? remote->from : 0, wait);
+    ompp_causal_farm_wait(self, self->other.t > 0 ? remote->from : 0, remote && remote->manages, wait);
     if (self->serves.yields) ompp_clocks_yield(&self->clocks, &self->other);
     /* It waited until what it waited for was there; the rest of the call is work. */
     pause = ompp_clocks_adopt(&ompp_causal.rule, &self->clocks, &self->other, wait->cost, wait->end);
     if (self->other.t > 0) count_rest(self, wait, self->other.t / OMPP_FINE + (ompp_fine_t)wait->cost);
     else if (wait->limit) ompp_causal_watch(OMPP_WHATIF_BIT_LOST, OMPP_CAUSAL_ALL_SLOTS);
     ompp_causal_farm_go_on(self, wait);
+    if (ompp_causal.rule.delays) {
+        if (wait->flags & OMPP_WHATIF_F_WILDCARD) ompp_causal_race_begin();
+        ompp_causal_race_tell(self);
+    }
     begin_turn(self, remote, wait);
     note_meeting(self, wait->kind);
     if (!pause) ompp_causal_met(self, wait->end);

@@ -160,6 +160,7 @@ static void send_before(ompp_mpi_stamp_t *s)
     const bool can = can_send(s);
     const uint64_t waits = can && !ompp_sync_rests() ? waits_for_receiver(s) : 0;
 
+    if (can && ompp_sync_keep_up()) s->begin = ompp_event_now();
     if (can) s->receipt = ompp_mpi_stamp_send(s->channel, s->peer, s->tag, waits, 0, false, s->begin);
     if (waits && is_blocking(s)) ompp_mpi_progress_before(s->begin);
 }

@@ -271,7 +271,9 @@ void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp)
         const bool all = ompp_mpi_collective_kind(stamp->channel, stamp->order) == OMPP_SYNC_ALL;
         if (all) *passes_of(x.mine) = choose_passes(stamp->channel, stamp->begin);
         if (all) ompp_sync_close(x.mine);
-        if (exchange(&x) && (!all || !ompp_sync_amend(x.mine, x.others) || exchange(&x))) {
+        bool exchanged = exchange(&x);
+        while (exchanged && all && ompp_sync_amend(x.mine, x.others)) exchanged = exchange(&x);
+        if (exchanged) {
             if (all) set_passes(stamp->channel, *passes_of(x.others));
             stamp->stamp = ompp_mpi_stamp_new();
             if (stamp->stamp) memcpy(ompp_mpi_stamp_of(stamp->stamp), x.others, ompp_mpi_stamping_state.bytes);
@@ -348,7 +350,9 @@ void ompp_mpi_gathering_before(ompp_mpi_stamp_t *s, MPI_Comm own)
         unsigned char *mine = ompp_mpi_stamp_of(message), *all = ompp_mpi_stamp_of(sum);
         ompp_mpi_collective_stamp(mine, s->begin);
         if (all_ranks) ompp_sync_close(mine);
-        if (combine_all(mine, all, own) && (!all_ranks || !ompp_sync_amend(mine, all) || combine_all(mine, all, own))) {
+        bool combined = combine_all(mine, all, own);
+        while (combined && all_ranks && ompp_sync_amend(mine, all)) combined = combine_all(mine, all, own);
+        if (combined) {
             s->stamp = sum;
             sum = NULL;
         }

@@ -478,13 +478,12 @@ void ompp_mpi_stamp_finish(double limit_seconds)
     mine = ompp_mpi_stamp_new();
     all = ompp_mpi_stamp_new();
     if (mine && all) {
-        bool combined = false;
+        bool combined;
         ompp_mpi_collective_stamp(ompp_mpi_stamp_of(mine), begin);
         ompp_sync_close(ompp_mpi_stamp_of(mine));
-        if (!combine_at_end(mine, all, limit_seconds, &combined)) return;
-        if (combined && ompp_sync_amend(ompp_mpi_stamp_of(mine), ompp_mpi_stamp_of(all)) &&
-            !combine_at_end(mine, all, limit_seconds, &combined))
-            return;
+        do {
+            if (!combine_at_end(mine, all, limit_seconds, &combined)) return;
+        } while (combined && ompp_sync_amend(ompp_mpi_stamp_of(mine), ompp_mpi_stamp_of(all)));
         if (combined) {
             ompp_mpi_adopt(ompp_mpi_stamp_of(all), begin, OMPP_SYNC_ALL, 0);
             ompp_mpi_clock_finish(channels.own);

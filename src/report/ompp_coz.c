@@ -117,7 +117,7 @@ int ompp_report_coz(const ompp_profile_t *p, FILE *out)
     ompp_whatif_result_t *results;
     ompp_whatif_unit_t *units = NULL;
     size_t n, nunits = 0;
-    double alone = (double)p->whatif.time_ns - (double)p->whatif.paid_ns;
+    double alone = ompp_whatif_time_alone(p);
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), saved = plain ? uselocale(plain) : (locale_t)0; /* no decimal comma */
     int rc = ompp_analysis_whatif(p, &results, &n);
 

@@ -149,12 +149,12 @@ static void print_control(ompp_text_t *t)
 static void print_time(ompp_text_t *t, bool any)
 {
     const ompp_whatif_t *w = &t->profile->whatif;
+    const uint64_t alone = (uint64_t)ompp_whatif_time_alone(t->profile);
 
     const int digits = w->time_ns < SHORT_NS && t->digits < SHORT_DIGITS ? SHORT_DIGITS : t->digits;
 
     fprintf(t->out, "Run Time       : %s sec", ompp_text_seconds_digits(w->time_ns, digits).text);
-    if (w->paid_ns && w->paid_ns < w->time_ns)
-        fprintf(t->out, ", %s without delays", ompp_text_seconds_digits(w->time_ns - w->paid_ns, digits).text);
+    if (alone && alone < w->time_ns) fprintf(t->out, ", %s without delays", ompp_text_seconds_digits(alone, digits).text);
     if (any) fputs(t->profile->mpi ? "; gains are percent of it: from start to MPI_Finalize, with what is outside of regions and MPI_Init"
                                    : "; gains are percent of it: from start to end, with what is outside of regions", t->out);
     putc('\n', t->out);
@@ -173,9 +173,9 @@ void ompp_text_whatif_run(ompp_text_t *t, const ompp_whatif_result_t *results, s
     print_points(t);
     print_work(t, n > 0);
     if (no_interval) fprintf(t->out, "No Interval    : %s\n", no_interval);
-    if (w->paid_ns && w->time_ns > w->paid_ns)
-        fprintf(t->out, "Inflation      : the program took %.1f %% longer because of delays\n",
-                100.0 * (double)w->paid_ns / (double)(w->time_ns - w->paid_ns));
+    const double alone = ompp_whatif_time_alone(t->profile);
+    if (alone > 0 && (double)w->time_ns > alone)
+        fprintf(t->out, "Inflation      : the program took %.1f %% longer because of delays\n", 100 * ((double)w->time_ns / alone - 1));
     print_control(t);
     if (w->cost_ns && t->profile->nslots)
         fprintf(t->out, "Overhead       : about %.2f %% of the threads' time, for %" PRIu64 " events\n",

@@ -14,8 +14,8 @@
  * combined where many are waited for, adopted by the thread that waited. A stamp means the same on every rank.
  *
  * Threads: any, also inside events of the runtime; not from signal handlers. Nothing here fails visibly, allocates after the first
- * call on a thread, or changes errno. Only ompp_sync_publish(), ompp_sync_resume() and ompp_sync_pay() may take long, and only in
- * experiments with delays (OMPP_CAUSAL=delay): call them where the thread may be delayed, holding no lock of the source or of MPI.
+ * call on a thread, or changes errno. Only ompp_sync_publish(), ompp_sync_resume(), ompp_sync_keep_up() and ompp_sync_pay() may take long,
+ * and only in experiments with delays (OMPP_CAUSAL=delay): call them where the thread may be delayed, holding no lock of the source or of MPI.
  */
 #ifndef OMPP_SYNC_H
 #define OMPP_SYNC_H
@@ -100,6 +100,7 @@ typedef struct {
     ompp_time_t (*rests_until)(void);
     void (*hold)(bool on);
     void (*combine)(void *into, const void *other);
+    bool (*keep_up)(void);
     void (*gave)(unsigned rank);
     void (*close)(void *stamp);
     bool (*amend)(void *mine, const void *all);
@@ -224,6 +225,17 @@ static inline void ompp_sync_combine(void *into, const void *other)
     if (__builtin_expect(s != 0, 0)) s->combine(into, other);
 }
 
+/**
+ * \brief Before a message is sent that may be received from any source: which comes first is to be decided in the right order. May take long.
+ * \return whether it has.
+ */
+static inline bool ompp_sync_keep_up(void)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    return __builtin_expect(s != 0, 0) && s->keep_up();
+}
+
 /** \brief The stamp that the calling thread has just made goes with a message to this rank of the run. */
 static inline void ompp_sync_gave(unsigned rank)
 {
@@ -244,7 +256,8 @@ static inline void ompp_sync_close(void *stamp)
 }
 
 /**
- * \brief After that: whether some rank can, which is true on all ranks, or on none. Then they combine theirs once more, and adopt what comes.
+ * \brief After that: whether some rank can, which is true on all ranks, or on none. Then they combine theirs once more, and ask again, which
+ *        is so twice at most.
  * \param[in,out] mine  the stamp that was closed.
  * \param[in] all       what all ranks' are together.
  */

@@ -66,7 +66,7 @@ def build(scratch, source, how):
     path = os.path.join(HERE, source + ".c")
     output = scratch.file(how, source)
     if os.path.exists(path) and not os.path.exists(output):
-        mpi = source.startswith(("mpi", "hybrid"))
+        mpi = source.startswith(("mpi", "hybrid", "farm"))
         if how == "gomp":
             harness.build(path, output + ".plain", "opari", mpi=mpi, flags=FLAGS, instrument=False)
             with open(output, "w") as script:

@@ -1,0 +1,77 @@
+/**
+ * \file
+ * Ranks among which order is decided as the program runs, by which message comes first: in the virtual mode a manager goes through what it
+ * has handed out (ompp_causal_farm.c), with delays ranks of a node keep up with each other (ompp_causal_race.c).
+ */
+#ifndef OMPP_CAUSAL_RANKS_H
+#define OMPP_CAUSAL_RANKS_H
+
+#include "causal/ompp_clocks.h"
+
+#include "runtime/ompp_sync.h"
+
+#include <stdatomic.h>
+
+struct ompp_causal_thread;
+
+/* ---- Ranks that hand out work (ompp_causal_farm.c) -------------------------------------------------------------------- */
+
+/** Messages of a thread since all ranks met last, as those of a rank that works for another one. */
+typedef struct {
+    uint64_t peer;      /* rank + 1 that they come from; 0 = none yet */
+    bool refuses;       /* it does something else, too */
+    bool managed;       /* the peer hands out work: the thread's served is its stamp at since */
+    bool yields;        /* at the meeting that it comes to: what comes says all that its clocks have come to */
+    ompp_fine_t gave;   /* when it sent last */
+    ompp_time_t begin, since; /* its first message; the end of the last one */
+} ompp_causal_serves_t;
+
+/** \brief The thread has sent a message to a rank of the run; its stamp for that is in self->own. */
+void ompp_causal_gave(unsigned to);
+/** \brief It has waited for what is in self->other, of one rank, from = rank + 1; otherwise 0 or more than there are.
+ *        It waits still. \param[in] manages  that rank hands out work. */
+void ompp_causal_farm_wait(struct ompp_causal_thread *self, uint64_t from, bool manages, const ompp_sync_wait_t *wait);
+/** \brief It goes on after that. */
+void ompp_causal_farm_go_on(struct ompp_causal_thread *self, const ompp_sync_wait_t *wait);
+/** \brief It comes to a meeting of all, at self->own. \return its rank + 1 when it has handed out work and can tell more than its clocks; else 0. */
+uint64_t ompp_causal_farm_close(struct ompp_causal_thread *self);
+/** \return what that is, in the rank with this number; else NULL. */
+const ompp_stamp_t *ompp_causal_farm_told(const struct ompp_causal_thread *self, uint64_t by);
+/**
+ * \return whether the thread, at self->own, has done work of that rank alone. \param[out] late  and something of its own after that, from
+ *         self->served on.
+ */
+bool ompp_causal_farm_serves(const struct ompp_causal_thread *self, uint64_t manager, bool *late);
+/** \return whether the thread hands out work, and has had results. */
+bool ompp_causal_farm_manages(const struct ompp_causal_thread *self);
+
+/* ---- Ranks that keep up with each other (ompp_causal_race.c) ------------------------------------------------------------ */
+
+#define OMPP_CAUSAL_LANES 128u /* ranks of a node */
+
+/** Where a rank's initial thread is on the clock of the experiment. In memory that all share. */
+typedef struct {
+    _Atomic uint64_t changes;    /* odd: it is being written */
+    _Atomic uint64_t experiment; /* number; 0 = nothing is told */
+    _Atomic int64_t offset;      /* 1/100 ns, at since */
+    _Atomic int64_t since;       /* ns of common time: at work in the region from then on; 0 = it is not */
+    uint64_t apart[4];           /* lanes are not in one cache line */
+} ompp_causal_lane_t;
+
+typedef struct {
+    _Atomic uint32_t raced; /* messages were received of which others could have come first */
+    ompp_causal_lane_t lanes[OMPP_CAUSAL_LANES];
+} ompp_causal_race_t;
+
+/** \brief That memory; NULL = none. */
+void ompp_causal_race_open(ompp_causal_race_t *race);
+/** \brief Which message came first was open. */
+void ompp_causal_race_begin(void);
+/** \return whether it has been. */
+bool ompp_causal_races(void);
+/** \brief The thread's clocks have changed: others are told. */
+void ompp_causal_race_tell(const struct ompp_causal_thread *self);
+/** \return the largest offset of another rank that is in the thread's experiment, at t. \param[out] grows  it is about to become larger. */
+ompp_fine_t ompp_causal_race_most(const struct ompp_causal_thread *self, ompp_time_t t, bool *grows);
+
+#endif

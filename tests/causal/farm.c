@@ -1,0 +1,137 @@
+/* A rank that hands out work to those that are free, in several ways. usage: as work.h says. */
+#include <mpi.h>
+
+#include "work.h"
+
+#include <stdbool.h>
+
+static int rank, size;
+static bool straight; /* to MPI_Finalize */
+
+static void work_on(int task)
+{
+    if (task % 3 == 0) region("a", 5);
+    else region("b", 2);
+}
+
+/* Workers ask for work, the last time in vain; a task is two messages. Ranks do not meet at the end. */
+static void asked(void)
+{
+    const int tasks = 6 * run.rounds;
+    int x = 0, data = 0, sent = 0;
+    MPI_Status s;
+
+    straight = true;
+    if (rank > 0) {
+        work(rank);
+        for (;;) {
+            MPI_Send(&x, 1, MPI_INT, 0, 2, MPI_COMM_WORLD);
+            MPI_Recv(&x, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            if (x < 0) return;
+            MPI_Recv(&data, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            work_on(x);
+        }
+    }
+    for (int left = size - 1; left > 0;) {
+        int task = sent < tasks ? sent++ : -1;
+        MPI_Probe(MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &s);
+        MPI_Recv(&x, 1, MPI_INT, s.MPI_SOURCE, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        region("c", 0.15);
+        MPI_Send(&task, 1, MPI_INT, s.MPI_SOURCE, 1, MPI_COMM_WORLD);
+        if (task >= 0) MPI_Send(&data, 1, MPI_INT, s.MPI_SOURCE, 3, MPI_COMM_WORLD);
+        else left--;
+    }
+}
+
+/* A request for each worker's result; ahead: tasks that a worker has, one of which it is at. */
+static void hand_out(int ahead)
+{
+    const int tasks = 6 * run.rounds;
+    int x[8], sent = 0, w, end = -1, out[8] = {0};
+    MPI_Request requests[8] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL,
+                               MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+
+    for (int i = 0; i < ahead; i++)
+        for (w = 1; w < size; w++, sent++) out[w]++, MPI_Send(&sent, 1, MPI_INT, w, 1, MPI_COMM_WORLD);
+    for (w = 1; w < size; w++) MPI_Irecv(&x[w], 1, MPI_INT, w, 2, MPI_COMM_WORLD, &requests[w]);
+    for (int done = 0; done < tasks; done++) {
+        MPI_Waitany(size, requests, &w, MPI_STATUS_IGNORE);
+        region("c", 0.15);
+        OMPP_PROGRESS("result");
+        out[w]--;
+        if (sent < tasks) {
+            MPI_Send(&sent, 1, MPI_INT, w, 1, MPI_COMM_WORLD);
+            sent++;
+            out[w]++;
+        }
+        if (out[w]) MPI_Irecv(&x[w], 1, MPI_INT, w, 2, MPI_COMM_WORLD, &requests[w]);
+    }
+    for (w = 1; w < size; w++) MPI_Send(&end, 1, MPI_INT, w, 1, MPI_COMM_WORLD);
+}
+
+static void handed_out(int ahead)
+{
+    int x;
+
+    if (rank == 0) {
+        hand_out(ahead);
+        return;
+    }
+    for (;;) {
+        MPI_Recv(&x, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (x < 0) return;
+        work_on(x);
+        MPI_Send(&x, 1, MPI_INT, 0, 2, MPI_COMM_WORLD);
+    }
+}
+
+static void one_each(void)
+{
+    handed_out(1);
+}
+
+static void two_each(void)
+{
+    handed_out(2);
+}
+
+/* Ranks meet, and some work before they do so: d is waited for by all. */
+static void in_steps(void)
+{
+    const int rounds = run.rounds;
+
+    run.rounds = 2;
+    for (int i = 0; i < rounds; i++) {
+        handed_out(1);
+        if (rank == 0) region("d", 4);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+/* A worker has more to do at the end than others: what it does there is none of what was handed out. */
+static void late(void)
+{
+    handed_out(1);
+    if (rank == 1) region("d", 30);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } cases[] = {{"asked", asked}, {"one_each", one_each}, {"two_each", two_each}, {"in_steps", in_steps}, {"late", late}};
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    read_options(argc, argv);
+    MPI_Barrier(MPI_COMM_WORLD);
+    begin_run();
+    for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)
+        if (!strcmp(cases[i].name, argv[1])) cases[i].run();
+    if (!straight) MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) end_run();
+    MPI_Finalize();
+    return 0;
+}

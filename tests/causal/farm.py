@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""
+A manager and its workers: what is handed out goes to who is free, in the program with the faster region, too. Predictions against
+programs that were really changed so.
+"""
+
+import validation
+from validation import harness
+
+NEAR = 0.02
+WORKERS = {"a": (500, 1000), "b": (500,), "c": (1000,)}
+
+
+def case(name, rounds, **more):
+    return validation.Case("farm", name, {**WORKERS, **more}, 4, rounds)
+
+
+CASES = [case("asked", 30), case("one_each", 30), case("in_steps", 12, d=(1000,)), case("late", 15, d=(500,))]
+
+
+def virtual(scratch, program, of):
+    off = []
+    _, real = validation.real_gains(scratch, program, of, 1, choose=validation.LEAST)
+    found = validation.virtual(scratch, program, of)
+    for (region, permille), gain in real.items():
+        told = found.get((region, permille))
+        if told is None or abs(told.gain - gain) > NEAR:
+            off.append("%s: %s faster by %d permille gains %.3f, told: %s" % (of.name, region, permille, gain, str(told)))
+    return off, len(real)
+
+
+def not_understood(verdict, scratch, program):
+    """Tasks that wait at the worker: the measured order is kept, and the flag is there."""
+    found = validation.virtual(scratch, program, case("two_each", 15))
+    for region in ("a", "b"):
+        verdict.check("wildcard" in found[region, 500].flags, "two_each: %s: %s" % (region, str(found[region, 500])))
+
+
+def delayed(scratch, program):
+    """With delays, ranks keep up with each other where units of work tell what that takes, and the message that comes first is the right one:
+    26 % and 21 %. Without a progress point they do not."""
+    off = []
+    for name, region, gain, near in (("one_each", "a", 0.26, 0.05), ("one_each", "b", 0.21, 0.05), ("asked", "b", 0.2, 0.1)):
+        found = validation.delay(scratch, program, case(name, 200), region, 500)
+        if found is None or abs(found.gain - gain) > near or "wildcard" not in found.flags:
+            off.append("%s, delays: %s gains %.3f, told: %s" % (name, region, gain, str(found)))
+    return off, 3
+
+
+def main():
+    verdict, scratch = harness.Verdict("farm"), harness.Scratch("farm")
+    harness.mpirun()
+    program = validation.build(scratch, "farm", harness.sources()[0])
+    for of in CASES:
+        verdict.timed(lambda of=of: virtual(scratch, program, of))
+    not_understood(verdict, scratch, program)
+    verdict.timed(lambda: delayed(scratch, program))
+    verdict.finish(scratch)
+
+
+main()
