@@ -367,6 +367,8 @@ bool ompp_whatif_by_control(const ompp_whatif_clock_t *clock, const ompp_whatif_
     if (with.n && without.n && (with.n < OMPP_WHATIF_ENOUGH || without.n < OMPP_WHATIF_ENOUGH)) {
         gain->gain = fmin(-ratio(&with, &without, true, NULL) * part, 1); /* better than by delays that have made another order */
         gain->interval = OMPP_INTERVAL_FEW;
+        gain->correction = part;
+        gain->by_control = true;
     }
     if (!compare_units(&with, &without, true, &e) || says_nothing(e.low, e.high, e.longer)) return false;
     gain->gain = fmin(-e.longer * part, 1);

@@ -43,7 +43,8 @@ double ompp_whatif_excess(const ompp_whatif_clock_t *clock, const ompp_whatif_cl
  * \brief Gain, interval, low and high by units of work of the experiments against those at 0 %, COZ's formula, when there are enough of
  *        both.
  * \param[in] density  work in the region per ns of the run, by which units are to it what they are to their experiments; 0 = not known.
- * \return false when there are not, or they differ too much to say something: the gain is as it was.
+ * \return false when there are not, or they differ too much to say something. With a few of both the gain is by these all the same, without
+ *         an interval; otherwise it is as it was.
  */
 bool ompp_whatif_by_control(const ompp_whatif_clock_t *clock, const ompp_whatif_clock_t *control, double density, ompp_gain_t *gain);
 

@@ -65,12 +65,18 @@ size_t ompp_causal_node_size(void)
 void ompp_causal_node_open(void *memory)
 {
     atomic_store(&own.node, (node_t *)memory);
-    ompp_causal_race_open(&((node_t *)memory)->race);
 }
 
 bool ompp_causal_node_is_there(void)
 {
     return atomic_load_explicit(&own.node, memory_order_relaxed) != NULL;
+}
+
+ompp_causal_race_t *ompp_causal_node_race(void)
+{
+    node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
+
+    return n ? &n->race : NULL;
 }
 
 /* ---- Regions ---------------------------------------------------------------------------------------------------------- */

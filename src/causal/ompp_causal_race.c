@@ -11,23 +11,9 @@
 #define LONGEST_NS 200000000 /* in a region: a rank may have died there */
 #define TRIES 4u
 
-static struct {
-    _Atomic(ompp_causal_race_t *) race;
-} own;
-
-void ompp_causal_race_open(ompp_causal_race_t *race)
-{
-    atomic_store(&own.race, race);
-}
-
-static ompp_causal_race_t *race_of(void)
-{
-    return atomic_load_explicit(&own.race, memory_order_acquire);
-}
-
 void ompp_causal_race_begin(void)
 {
-    ompp_causal_race_t *r = race_of();
+    ompp_causal_race_t *r = ompp_causal_node_race();
 
     if (!r || ompp_whatif_ranks() > OMPP_CAUSAL_LANES || atomic_load_explicit(&r->raced, memory_order_relaxed)) return;
     if (ompp_causal_node_has_units()) atomic_store(&r->raced, 1);
@@ -35,7 +21,7 @@ void ompp_causal_race_begin(void)
 
 bool ompp_causal_races(void)
 {
-    const ompp_causal_race_t *r = race_of();
+    const ompp_causal_race_t *r = ompp_causal_node_race();
 
     return r && atomic_load_explicit(&r->raced, memory_order_relaxed);
 }
@@ -47,7 +33,7 @@ void ompp_causal_race_tell(const ompp_causal_thread_t *self)
     const int rank = ompp_whatif_rank();
 
     if (!self->main || rank < 0 || !ompp_causal_races()) return;
-    ompp_causal_lane_t *lane = &race_of()->lanes[rank];
+    ompp_causal_lane_t *lane = &ompp_causal_node_race()->lanes[rank];
     const bool works = ompp_causal_works_faster(self) && c->where != OMPP_CLOCKS_UNKNOWN; /* calls of MPI may wait for who waits for this one */
     atomic_fetch_add(&lane->changes, 1);
     atomic_store_explicit(&lane->experiment, self->experiment, memory_order_relaxed);
@@ -73,7 +59,7 @@ static bool look(const ompp_causal_lane_t *lane, uint64_t experiment, int64_t no
 
 ompp_fine_t ompp_causal_race_most(const ompp_causal_thread_t *self, ompp_time_t t, bool *grows)
 {
-    const ompp_causal_race_t *r = race_of();
+    const ompp_causal_race_t *r = ompp_causal_node_race();
     const unsigned ranks = ompp_whatif_ranks(), rank = (unsigned)ompp_whatif_rank();
     const int64_t now = ompp_causal_common(t);
     ompp_fine_t most = 0, offset;

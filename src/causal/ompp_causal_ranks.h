@@ -63,8 +63,8 @@ typedef struct {
     ompp_causal_lane_t lanes[OMPP_CAUSAL_LANES];
 } ompp_causal_race_t;
 
-/** \brief That memory; NULL = none. */
-void ompp_causal_race_open(ompp_causal_race_t *race);
+/** \return that memory (ompp_causal_node.c); NULL = there is none. */
+ompp_causal_race_t *ompp_causal_node_race(void);
 /** \brief Which message came first was open. */
 void ompp_causal_race_begin(void);
 /** \return whether it has been. */

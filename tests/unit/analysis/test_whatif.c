@@ -200,6 +200,22 @@ static void units_are_a_part(void **state)
     assert_true(fabs(gain.gain - 0.125) < 1e-9);
 }
 
+/* Two experiments at 0 % tell more than delays that have made another order of events; enough for an interval they are not. */
+static void few_to_compare_with(void **state)
+{
+    static ompp_whatif_clock_t faster, control;
+    ompp_gain_t gain = {.permille = 500, .gain = 0.9};
+
+    (void)state;
+    fill(&faster, 8, 0.25, 0);
+    assert_false(ompp_whatif_by_control(&faster, &control, 0, &gain));
+    assert_true(gain.gain == 0.9 && !gain.by_control);
+    fill(&control, 2, 0, 0);
+    assert_false(ompp_whatif_by_control(&faster, &control, 0, &gain));
+    assert_true(gain.by_control && fabs(gain.gain - 0.25) < 1e-9);
+    assert_int_equal(gain.interval, OMPP_INTERVAL_FEW);
+}
+
 /* Units end that never began: how long they take cannot be told. */
 static void ends_alone(void **state)
 {
@@ -288,7 +304,7 @@ int main(void)
         cmocka_unit_test(ends_apart),
         cmocka_unit_test(bounded),
         cmocka_unit_test(one_without_the_region),
-        cmocka_unit_test(units_are_a_part),
+        cmocka_unit_test(units_are_a_part), cmocka_unit_test(few_to_compare_with),
         cmocka_unit_test(ends_alone),
         cmocka_unit_test(control),
         cmocka_unit_test(control_of_unlike_units),
