@@ -9,6 +9,7 @@
 #define RESAMPLES 1000
 #define SEED 0x9e3779b97f4a7c15u /* fixed: the same profile gives the same interval */
 #define WIDE 0.30                /* an interval that is wider than that, and than the gain, says nothing */
+#define COMPARABLE 2u            /* experiments of either kind, for a gain without an interval */
 #define UNLIKE 0.15              /* standard deviation of units at 0 %, of their mean, ... */
 #define UNLIKE_CHECK 0.1         /* and of all units, where delays are to be found in their difference */
 #define MOST 0.8                 /* of the work */
@@ -348,7 +349,7 @@ double ompp_whatif_excess(const ompp_whatif_clock_t *clock, const ompp_whatif_cl
     double excess = 0;
 
     add_units(&without, control);
-    if (without.n < OMPP_WHATIF_ENOUGH) return 0;
+    if (without.n < COMPARABLE) return 0;
     const double base = time_of_unit(&without, false, NULL);
     for (uint32_t i = 0; i < clock->nblocks; i++)
         excess += time_of_block(&clock->blocks[i], false) - time_by_units(&clock->blocks[i], work, base);
@@ -364,8 +365,10 @@ bool ompp_whatif_by_control(const ompp_whatif_clock_t *clock, const ompp_whatif_
     add_units(&with, clock);
     add_units(&without, control);
     const double part = part_in_units(clock, &without, density);
-    if (with.n && without.n && (with.n < OMPP_WHATIF_ENOUGH || without.n < OMPP_WHATIF_ENOUGH)) {
+    const bool few = with.n < OMPP_WHATIF_ENOUGH || without.n < OMPP_WHATIF_ENOUGH;
+    if (few && with.n >= COMPARABLE && without.n >= COMPARABLE && are_alike(&without, UNLIKE)) {
         gain->gain = fmin(-ratio(&with, &without, true, NULL) * part, 1); /* better than by delays that have made another order */
+        gain->low = gain->high = gain->gain;
         gain->interval = OMPP_INTERVAL_FEW;
         gain->correction = part;
         gain->by_control = true;

@@ -78,6 +78,7 @@ static void begin_anew(ompp_causal_thread_t *self)
     self->chases = false;
     self->part.team = self->unit.team = 0;
     self->crowd = 0;
+    ompp_causal_farm_forget(self);
     self->clocks.waiting = 0;
     self->clocks.where = OMPP_CLOCKS_OUTSIDE;
     self->waits = false;

@@ -5,7 +5,8 @@
  * but for the time; they go on with what comes. Those that have done something else after what they had to do add that to what came, as if
  * they had been as much ahead of their manager as they really were, and all exchange stamps a third time.
  *
- * A worker is a rank that has had to do with nobody else since ranks met last, and was sent nothing while it was at work.
+ * A worker is a rank that has had to do with nobody else since ranks met last, and has told its manager of all work that it did before
+ * messages of that one, or waited for these.
  */
 #include "causal/ompp_causal_priv.h"
 #include "causal/ompp_farm.h"
@@ -14,15 +15,18 @@
 
 #define AT_WORK_NS 50000u /* that a worker may have done since its last message, ... */
 #define AT_WORK_PART 100u /* and one part in so many of the time */
+#define IN_VAIN 8u        /* so often it was noted for nothing, one meeting after the other: no more of it */
 
 static struct {
-    _Atomic(ompp_causal_thread_t *) manager; /* the thread that notes; NULL = none since ranks met last */
-    _Atomic bool shared; /* another thread has had messages, too */
-    bool idle;  /* nothing came of it last time, and nothing was received from any source since */
-    bool ready; /* end is what is to be told */
+    _Atomic(ompp_causal_thread_t *) talker; /* the thread that has messages; NULL = none since ranks met last */
+    _Atomic bool shared;                    /* another one has had some, too */
+    _Atomic(ompp_causal_thread_t *) manager; /* it notes them; NULL = nobody does */
+    bool idle;     /* nothing came of it last time, and nothing was received from any source since */
+    bool ready;    /* end is what is to be told */
+    unsigned vain; /* meetings at which there was nothing to be told of a farm */
     ompp_stamp_t end;
     ompp_farm_t farm;
-} manager;
+} own;
 
 static uint64_t own_number(void)
 {
@@ -31,7 +35,16 @@ static uint64_t own_number(void)
 
 static bool is_manager(const ompp_causal_thread_t *self)
 {
-    return atomic_load_explicit(&manager.manager, memory_order_relaxed) == self;
+    return atomic_load_explicit(&own.manager, memory_order_relaxed) == self;
+}
+
+/* The thread has a message. */
+static void talk(ompp_causal_thread_t *self)
+{
+    ompp_causal_thread_t *nobody = NULL, *talker = atomic_load_explicit(&own.talker, memory_order_relaxed);
+
+    if (talker == self || (!talker && atomic_compare_exchange_strong(&own.talker, &nobody, self))) return;
+    atomic_store_explicit(&own.shared, true, memory_order_relaxed);
 }
 
 /* The thread notes what it does, from now on if nobody does. self->own is its stamp. */
@@ -39,71 +52,115 @@ static bool may_note(ompp_causal_thread_t *self)
 {
     ompp_causal_thread_t *nobody = NULL;
 
-    if (is_manager(self)) return manager.farm.begun && !manager.farm.spoiled;
-    if (atomic_load_explicit(&manager.manager, memory_order_relaxed)) {
-        atomic_store_explicit(&manager.shared, true, memory_order_relaxed);
-        return false;
-    }
-    if (manager.idle || !atomic_compare_exchange_strong(&manager.manager, &nobody, self)) return false;
-    atomic_store_explicit(&manager.shared, false, memory_order_relaxed);
-    ompp_farm_begin(&manager.farm, &self->own);
+    if (is_manager(self)) return own.farm.begun && !own.farm.spoiled;
+    if (own.idle || own.vain >= IN_VAIN || !atomic_compare_exchange_strong(&own.manager, &nobody, self)) return false;
+    ompp_farm_begin(&own.farm, &self->own);
     return true;
+}
+
+/* Something that is not noted. */
+static void refuse(ompp_causal_thread_t *self)
+{
+    self->serves.refuses = true;
+    if (is_manager(self)) own.farm.spoiled = true;
+}
+
+static void forget_interval(ompp_causal_thread_t *self)
+{
+    self->serves = (ompp_causal_serves_t){0};
+    if (!is_manager(self)) return;
+    ompp_farm_reset(&own.farm);
+    atomic_store(&own.manager, NULL);
+}
+
+void ompp_causal_farm_forget(ompp_causal_thread_t *self)
+{
+    ompp_causal_thread_t *me = self;
+
+    forget_interval(self);
+    atomic_compare_exchange_strong(&own.talker, &me, NULL);
 }
 
 void ompp_causal_gave(unsigned to)
 {
-    ompp_causal_thread_t *self = ompp_causal_enter();
+    ompp_causal_thread_t *self = ompp_causal.rule.delays ? NULL : ompp_causal_enter();
 
     if (!self) return;
-    if (ompp_causal_rests(self) || ompp_causal.rule.delays) {
-        if (is_manager(self)) manager.farm.spoiled = true;
-        self->serves.refuses = true;
+    talk(self);
+    if (ompp_causal_rests(self) || (self->serves.peer && self->serves.peer != to + 1)) self->serves.refuses = true;
+    if (ompp_causal_rests(self)) {
+        if (is_manager(self)) own.farm.spoiled = true;
     } else {
-        if (self->serves.peer && self->serves.peer != to + 1) self->serves.refuses = true;
-        self->serves.gave = self->own.t;
         self->serves.since = (ompp_time_t)(self->own.t / OMPP_FINE);
+        self->serves.owes = false; /* whoever gets it, it says all */
         if (self->serves.managed) ompp_stamp_copy(&self->served, &self->own);
-        if (may_note(self)) ompp_farm_give(&manager.farm, to, &self->own);
+        if (may_note(self)) ompp_farm_give(&own.farm, to, &self->own);
     }
     ompp_causal_leave(self);
 }
 
+static bool is_much(ompp_time_t work, ompp_time_t time)
+{
+    return work >= AT_WORK_NS + time / AT_WORK_PART;
+}
+
+/* A message of the peer. */
+static void note_peer(ompp_causal_thread_t *self, uint64_t from, bool manages, const ompp_sync_wait_t *wait)
+{
+    ompp_causal_serves_t *s = &self->serves;
+    const ompp_fine_t begin = (ompp_fine_t)wait->begin * OMPP_FINE;
+
+    if (!s->begin) s->begin = s->since = ompp_meter_since();
+    if (s->peer && s->peer != from) s->refuses = true;
+    s->peer = from;
+    if (self->other.t < begin && wait->begin > s->since && is_much(wait->begin - s->since, wait->begin - s->begin)) s->owes = true;
+    s->since = wait->end;
+    s->managed = manages && !s->refuses;
+}
+
 void ompp_causal_farm_wait(ompp_causal_thread_t *self, uint64_t from, bool manages, const ompp_sync_wait_t *wait)
 {
-    const bool any = wait->flags & OMPP_WHATIF_F_WILDCARD, one = from > 0 && from <= OMPP_FARM_RANKS;
+    const bool any = wait->flags & OMPP_WHATIF_F_WILDCARD;
 
-    if (ompp_causal.rule.delays || wait->kind == OMPP_SYNC_ALL) return;
-    if (any) manager.idle = false;
-    if (wait->kind != OMPP_SYNC_MESSAGE || !one) {
-        self->serves.refuses = true;
-        if (is_manager(self)) manager.farm.spoiled = true;
+    if (ompp_causal.rule.delays || wait->kind == OMPP_SYNC_ALL || wait->kind == OMPP_SYNC_RECEIPT) return;
+    if (any) own.idle = false;
+    if (any) self->serves.refuses = true;
+    if (wait->kind != OMPP_SYNC_MESSAGE || from == 0 || from > OMPP_FARM_RANKS) {
+        refuse(self);
         return;
     }
-    if (!self->serves.peer) self->serves.begin = wait->begin;
-    if (any || (self->serves.peer && self->serves.peer != from) || self->other.t < self->serves.gave) self->serves.refuses = true;
-    self->serves.peer = from;
-    self->serves.since = wait->end;
-    self->serves.managed = manages && !self->serves.refuses;
+    talk(self);
+    note_peer(self, from, manages, wait);
     if (!is_manager(self) || !may_note(self)) return;
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, wait->begin);
-    ompp_farm_take(&manager.farm, (unsigned)from - 1, any, &self->own, &self->other);
+    ompp_farm_take(&own.farm, (unsigned)from - 1, any, &self->own, &self->other);
+}
+
+/* What it has come to begins anew. */
+static void meet(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    if (is_manager(self)) {
+        own.idle = own.farm.results == 0;
+        if (own.farm.results) own.vain = own.ready ? 0 : own.vain + 1;
+        own.ready = false;
+    }
+    forget_interval(self); /* it yields no longer */
+    self->serves.begin = self->serves.since = t;
+    atomic_store(&own.talker, NULL);
+    atomic_store(&own.shared, false);
 }
 
 void ompp_causal_farm_go_on(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait)
 {
+    if (ompp_causal.rule.delays) return;
     if (wait->kind == OMPP_SYNC_ALL) {
-        self->serves = (ompp_causal_serves_t){0}; /* it yields no longer */
-        if (is_manager(self)) {
-            manager.idle = manager.farm.results == 0;
-            ompp_farm_reset(&manager.farm);
-            atomic_store(&manager.manager, NULL);
-        }
+        meet(self, wait->end);
         return;
     }
     const bool notes = is_manager(self) && may_note(self), managed = self->serves.managed && self->serves.since == wait->end;
     if (!notes && !managed) return;
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, wait->end);
-    if (notes) ompp_farm_go_on(&manager.farm, &self->own);
+    if (notes) ompp_farm_go_on(&own.farm, &self->own);
     if (managed) ompp_stamp_copy(&self->served, &self->own);
 }
 
@@ -111,29 +168,31 @@ void ompp_causal_farm_go_on(ompp_causal_thread_t *self, const ompp_sync_wait_t *
 
 uint64_t ompp_causal_farm_close(ompp_causal_thread_t *self)
 {
+    self->serves.yields = false;
     if (!is_manager(self)) return 0;
-    manager.ready = false;
-    if (atomic_load(&manager.shared)) return 0;
-    ompp_stamp_copy(&manager.end, &self->own);
-    manager.ready = ompp_farm_end(&manager.farm, &manager.end);
-    return manager.ready ? own_number() : 0;
+    own.ready = false;
+    if (atomic_load(&own.shared)) return 0;
+    ompp_stamp_copy(&own.end, &self->own);
+    own.ready = ompp_farm_end(&own.farm, &own.end);
+    return own.ready ? own_number() : 0;
 }
 
 const ompp_stamp_t *ompp_causal_farm_told(const ompp_causal_thread_t *self, uint64_t by)
 {
-    return by == own_number() && is_manager(self) && manager.ready ? &manager.end : NULL;
+    return by == own_number() && is_manager(self) && own.ready ? &own.end : NULL;
 }
 
 bool ompp_causal_farm_manages(const ompp_causal_thread_t *self)
 {
-    return is_manager(self) && ompp_farm_is_one(&manager.farm);
+    return is_manager(self) && ompp_farm_is_one(&own.farm);
 }
 
-bool ompp_causal_farm_serves(const ompp_causal_thread_t *self, uint64_t manager_number, bool *late)
+bool ompp_causal_farm_serves(const ompp_causal_thread_t *self, uint64_t manager, bool *late)
 {
     const ompp_time_t t = (ompp_time_t)(self->own.t / OMPP_FINE), since = self->serves.since, begin = self->serves.begin;
 
-    if (self->serves.refuses || self->serves.peer != manager_number || t < since || since < begin) return false;
-    *late = t - since >= AT_WORK_NS + (t - begin) / AT_WORK_PART;
+    if (self->serves.refuses || self->serves.owes || self->serves.peer != manager || atomic_load(&own.shared)) return false;
+    if (t < since || since < begin) return false;
+    *late = is_much(t - since, t - begin);
     return !*late || (self->serves.managed && self->served.set == self->own.set);
 }

@@ -439,7 +439,7 @@ void ompp_causal_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp
 
 size_t ompp_causal_stamp_size(void);
 size_t ompp_causal_stamp(void *stamp, ompp_time_t t);
-void ompp_causal_close(void *stamp);
+bool ompp_causal_close(void *stamp);
 bool ompp_causal_amend(void *mine, const void *all);
 bool ompp_causal_resting(void);
 void ompp_causal_combine(void *into, const void *other);

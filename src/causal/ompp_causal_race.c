@@ -15,15 +15,19 @@ void ompp_causal_race_begin(void)
 {
     ompp_causal_race_t *r = ompp_causal_node_race();
 
-    if (!r || ompp_whatif_ranks() > OMPP_CAUSAL_LANES || atomic_load_explicit(&r->raced, memory_order_relaxed)) return;
-    if (ompp_causal_node_has_units()) atomic_store(&r->raced, 1);
+    const uint64_t now = ompp_causal_experiment.number;
+
+    if (!r || ompp_whatif_ranks() > OMPP_CAUSAL_LANES || atomic_load_explicit(&r->raced, memory_order_relaxed) >= now) return;
+    if (ompp_causal_node_has_units()) atomic_store(&r->raced, now);
 }
 
 bool ompp_causal_races(void)
 {
     const ompp_causal_race_t *r = ompp_causal_node_race();
 
-    return r && atomic_load_explicit(&r->raced, memory_order_relaxed);
+    if (!r) return false;
+    const uint64_t raced = atomic_load_explicit(&r->raced, memory_order_relaxed);
+    return raced && raced + 1 >= ompp_causal_experiment.number;
 }
 
 void ompp_causal_race_tell(const ompp_causal_thread_t *self)

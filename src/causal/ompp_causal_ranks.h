@@ -20,12 +20,14 @@ struct ompp_causal_thread;
 typedef struct {
     uint64_t peer;      /* rank + 1 that they come from; 0 = none yet */
     bool refuses;       /* it does something else, too */
+    bool owes;          /* it has had something to do before its last message, which had come before, and has told nobody since */
     bool managed;       /* the peer hands out work: the thread's served is its stamp at since */
     bool yields;        /* at the meeting that it comes to: what comes says all that its clocks have come to */
-    ompp_fine_t gave;   /* when it sent last */
-    ompp_time_t begin, since; /* its first message; the end of the last one */
+    ompp_time_t begin, since; /* they met; the end of the last message. 0 = when the run began */
 } ompp_causal_serves_t;
 
+/** \brief A record of a thread is used anew. */
+void ompp_causal_farm_forget(struct ompp_causal_thread *self);
 /** \brief The thread has sent a message to a rank of the run; its stamp for that is in self->own. */
 void ompp_causal_gave(unsigned to);
 /** \brief It has waited for what is in self->other, of one rank, from = rank + 1; otherwise 0 or more than there are.
@@ -59,7 +61,7 @@ typedef struct {
 } ompp_causal_lane_t;
 
 typedef struct {
-    _Atomic uint32_t raced; /* messages were received of which others could have come first */
+    _Atomic uint64_t raced; /* number of the latest experiment in which a message was received of which others could have come first */
     ompp_causal_lane_t lanes[OMPP_CAUSAL_LANES];
 } ompp_causal_race_t;
 
@@ -67,7 +69,7 @@ typedef struct {
 ompp_causal_race_t *ompp_causal_node_race(void);
 /** \brief Which message came first was open. */
 void ompp_causal_race_begin(void);
-/** \return whether it has been. */
+/** \return whether it has been, in this experiment or the one before. */
 bool ompp_causal_races(void);
 /** \brief The thread's clocks have changed: others are told. */
 void ompp_causal_race_tell(const struct ompp_causal_thread *self);

@@ -25,11 +25,12 @@ typedef struct {
     uint64_t experiment;   /* with delays: number of the present one */
     uint64_t key, percent, settles; /* with delays: its region and speed-up, ... */
     uint64_t from;         /* number of the rank, from 1; MANY = of several */
-    uint64_t farm;         /* at a meeting: rank + 1 that knows better what its clocks are, and those of whom it gave work (ompp_causal_farm.c) */
+    uint64_t farm;         /* at a meeting: number of the rank that knows better what its clocks are, and those of its workers (ompp_causal_farm.c) */
     uint64_t manages;      /* the rank hands out work */
     uint64_t serves;       /* at a meeting: the rank's clocks say nothing, for that one tells of them */
-    uint64_t late;         /* ... but for what it has done since its last message; all exchange theirs a third time */
+    uint64_t late;         /* ... but for what it has done since its last message: all exchange theirs a third time */
     ompp_fine_t told;      /* ... when that one came to it */
+    ompp_fine_t served;    /* ... when the last of those that say nothing did */
     uint64_t used;         /* without delays: clocks that are there; the others stand at t */
     uint64_t keys[OMPP_CLOCKS_SLOTS]; /* 0 = free */
     uint32_t flags[OMPP_CLOCKS_SLOTS]; /* OMPP_WHATIF_F_*, seen where the region may never run */
@@ -157,14 +158,15 @@ size_t ompp_causal_stamp(void *stamp, ompp_time_t t)
 }
 
 /* Before an exchange among all ranks. */
-void ompp_causal_close(void *stamp)
+bool ompp_causal_close(void *stamp)
 {
-    ompp_causal_thread_t *self = ompp_causal_enter();
+    ompp_causal_thread_t *self = ompp_causal.rule.delays ? NULL : ompp_causal_enter();
     remote_t *remote = stamp;
 
-    if (!self) return;
-    if (!ompp_causal_rests(self) && !ompp_causal.rule.delays) remote->farm = ompp_causal_farm_close(self);
+    if (!self) return false;
+    if (!ompp_causal_rests(self)) remote->farm = ompp_causal_farm_close(self);
     ompp_causal_leave(self);
+    return remote->farm != 0;
 }
 
 static void put_told(remote_t *remote, const ompp_stamp_t *told)
@@ -176,15 +178,16 @@ static void put_told(remote_t *remote, const ompp_stamp_t *told)
 }
 
 /* The first exchange said which rank can tell more. */
-static void amend_first(ompp_causal_thread_t *self, remote_t *mine, uint64_t farm)
+static void amend_first(ompp_causal_thread_t *self, remote_t *mine, const remote_t *all)
 {
-    const ompp_stamp_t *told = ompp_causal_farm_told(self, farm);
+    const ompp_stamp_t *told = ompp_causal_farm_told(self, all->farm);
+    const bool same = !ompp_causal_rests(self) && all->set == mine->set;
     bool late = false;
 
-    mine->farm = 0;
     if (told) put_told(mine, told);
-    else mine->serves = !ompp_causal_rests(self) && ompp_causal_farm_serves(self, farm, &late);
+    else mine->serves = same && ompp_causal_farm_serves(self, all->farm, &late);
     mine->late = mine->serves && late;
+    mine->served = mine->serves && !late ? mine->t : 0;
     self->serves.yields = told || mine->serves;
 }
 
@@ -199,6 +202,7 @@ static void amend_late(ompp_causal_thread_t *self, remote_t *mine, const remote_
     if (!mine->late) return;
     mine->late = mine->serves = 0;
     then.t = all->told; /* where clocks are that nobody tells of */
+    then.served = 0;
     translate(self, &then, other);
     const ompp_fine_t shift = shift_at(self->own.t), earlier = other->t - self->served.t;
     ompp_stamp_widen(&self->own, other->used);
@@ -207,18 +211,22 @@ static void amend_late(ompp_causal_thread_t *self, remote_t *mine, const remote_
     put_clocks(mine, &self->own, shift);
 }
 
-/* After it. */
+/* After it, and after the second one. */
 bool ompp_causal_amend(void *mine, const void *all_bytes)
 {
     const remote_t *all = all_bytes;
-    const bool again = all->farm || all->late;
-    ompp_causal_thread_t *self = again ? ompp_causal_enter() : NULL;
+    ompp_causal_thread_t *self = ompp_causal_enter();
+    remote_t *remote = mine;
 
-    if (!self) return again; /* a rank that knows nothing takes part */
-    if (all->farm) amend_first(self, mine, all->farm);
-    else amend_late(self, mine, all);
+    remote->farm = 0;
+    if (!self) {
+        remote->late = 0;
+        return false;
+    }
+    if (all->farm) amend_first(self, remote, all);
+    else amend_late(self, remote, all);
     ompp_causal_leave(self);
-    return true;
+    return remote->late;
 }
 
 static int position(const remote_t *stamp, uint64_t key)
@@ -312,19 +320,11 @@ static void combine_delays(remote_t *into, const remote_t *other)
     combine_flags(into, other);
 }
 
-/* What one of both says, and the time of the other one. */
-static void combine_served(remote_t *into, const remote_t *other)
-{
-    const ompp_fine_t t = into->t;
-
-    if (into->serves) *into = *other;
-    into->t = later(t, other->t);
-}
 
 static void combine_clocks(remote_t *into, const remote_t *other)
 {
-    if (into->serves != other->serves) {
-        combine_served(into, other);
+    if (into->serves != other->serves) { /* one of them says nothing */
+        if (into->serves) *into = *other;
         return;
     }
     if (into->set < other->set) {
@@ -358,14 +358,13 @@ void ompp_causal_combine(void *into_bytes, const void *other_bytes)
     } else {
         const next_set_t turn = other->turn.number > into->turn.number ? other->turn : into->turn;
         const uint64_t from = into->from == other->from ? into->from : MANY, farm = into->farm > other->farm ? into->farm : other->farm;
-        const uint64_t late = into->late | other->late;
-        const ompp_fine_t told = later(into->told, other->told);
+        const ompp_fine_t told = later(into->told, other->told), served = later(into->served, other->served);
         combine_clocks(into, other);
         into->turn = turn;
         into->from = from;
         into->farm = farm;
-        into->late = late;
         into->told = told;
+        into->served = served;
     }
 }
 
@@ -378,10 +377,12 @@ static int slot_of(unsigned there, uint64_t key)
 /* The stamp in terms of this process: its clock, its slots. */
 static void translate(const ompp_causal_thread_t *self, const remote_t *remote, ompp_stamp_t *stamp)
 {
+    /* Workers come a little later than their manager, on all clocks. */
+    const ompp_fine_t behind = remote->told > 0 && remote->served > remote->told ? remote->served - remote->told : 0;
     const ompp_fine_t about = remote->t - (ompp_fine_t)ompp_causal.clock.offset_ns * OMPP_FINE;
     const ompp_fine_t shift = shift_at(about);
 
-    stamp->t = remote->t - shift;
+    stamp->t = later(remote->t, remote->served) - shift;
     stamp->debt = remote->debt;
     stamp->set = remote->set && remote->set == present_set() ? self->clocks.set : 0;
     stamp->used = 0;
@@ -396,7 +397,7 @@ static void translate(const ompp_causal_thread_t *self, const remote_t *remote, 
         const int to = remote->keys[s] ? slot_of(s, remote->keys[s]) : -1;
         if (to < 0) continue;
         ompp_stamp_widen(stamp, (uint64_t)(to + 1) * SPEEDUPS);
-        for (unsigned k = 0; k < SPEEDUPS; k++) stamp->v[(unsigned)to * SPEEDUPS + k] = remote->v[s * SPEEDUPS + k] - shift;
+        for (unsigned k = 0; k < SPEEDUPS; k++) stamp->v[(unsigned)to * SPEEDUPS + k] = remote->v[s * SPEEDUPS + k] + behind - shift;
     }
 }
 
@@ -492,6 +493,7 @@ static void begin_turn(ompp_causal_thread_t *self, const remote_t *remote, const
 static void go_on_resting(ompp_causal_thread_t *self, const remote_t *remote, const ompp_sync_wait_t *wait)
 {
     ompp_causal_pass(self, wait->end);
+    ompp_causal_farm_go_on(self, wait);
     begin_turn(self, remote, wait);
     note_meeting(self, wait->kind);
     ompp_causal_met(self, wait->end);
@@ -540,7 +542,7 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
     ompp_clocks_wait(&self->clocks, wait->begin);
     if (wait->flags) watch_flags(self, wait->flags);
     ompp_causal_farm_wait(self, self->other.t > 0 ? remote->from : 0, remote && remote->manages, wait);
-    if (self->serves.yields) ompp_clocks_yield(&self->clocks, &self->other);
+    if (self->serves.yields && wait->kind == OMPP_SYNC_ALL) ompp_clocks_yield(&self->clocks, &self->other);
     /* It waited until what it waited for was there; the rest of the call is work. */
     pause = ompp_clocks_adopt(&ompp_causal.rule, &self->clocks, &self->other, wait->cost, wait->end);
     if (self->other.t > 0) count_rest(self, wait, self->other.t / OMPP_FINE + (ompp_fine_t)wait->cost);

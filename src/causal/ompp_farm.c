@@ -16,14 +16,17 @@ void ompp_farm_reset(ompp_farm_t *f)
 static void start(ompp_farm_walk_t *w, ompp_fine_t time)
 {
     w->next = 0;
-    w->nopen = 0;
+    w->latest = -1;
     w->begin = w->time = time;
 }
 
 void ompp_farm_begin(ompp_farm_t *f, const ompp_stamp_t *now)
 {
+    for (unsigned i = 0; i < f->nseats; i++) f->seat_of[f->seats[i].rank] = 0;
+    f->nseats = 0;
     memset(f, 0, offsetof(ompp_farm_t, begin));
     f->begun = f->held = true;
+    f->latest = f->gave = f->got = -1;
     f->set = now->set;
     f->used = (unsigned)now->used;
     ompp_stamp_copy(&f->begin, now);
@@ -48,71 +51,98 @@ static ompp_fine_t length_on(const ompp_farm_span_t *span, unsigned clock)
 
 /* ---- Going through it on one clock ------------------------------------------------------------------------------------ */
 
-static void hand_out(ompp_farm_walk_t *w, unsigned task, ompp_fine_t since)
+static void append(ompp_farm_queue_t *queue, uint16_t *after_last, unsigned task)
 {
-    w->open[w->nopen].task = (uint16_t)task;
-    w->open[w->nopen++].since = since;
+    if (queue->last) *after_last = (uint16_t)(task + 1);
+    else queue->first = (uint16_t)(task + 1);
+    queue->last = (uint16_t)(task + 1);
 }
 
-static int position(const ompp_farm_walk_t *w, unsigned task)
+static void hand_out(ompp_farm_walk_t *w, unsigned seat, unsigned task, ompp_fine_t since)
 {
-    for (unsigned i = 0; i < w->nopen; i++)
-        if (w->open[i].task == task) return (int)i;
-    return -1;
+    ompp_farm_queue_t *queue = &w->seats[seat].queue;
+
+    w->since[task] = since;
+    w->after[task] = 0;
+    append(queue, queue->last ? &w->after[queue->last - 1] : NULL, task);
 }
 
-/* \return position of the one whose result comes first; -1 = that is not known yet, or there is none. */
+static void drop_first(ompp_farm_walk_t *w, unsigned seat)
+{
+    ompp_farm_queue_t *queue = &w->seats[seat].queue;
+
+    queue->first = w->after[queue->first - 1];
+    if (!queue->first) queue->last = 0;
+}
+
+/* \return the oldest task there that somebody will end, + 1; 0 = none. */
+static unsigned oldest(const ompp_farm_t *f, ompp_farm_walk_t *w, unsigned seat)
+{
+    const ompp_farm_queue_t *queue = &w->seats[seat].queue;
+
+    while (queue->first && f->tasks[queue->first - 1].lost) drop_first(w, seat);
+    return queue->first;
+}
+
+/* When the oldest task there, whose length is known, ends. */
+static ompp_fine_t end_of(const ompp_farm_t *f, const ompp_farm_walk_t *w, unsigned seat, unsigned clock)
+{
+    const unsigned task = w->seats[seat].queue.first - 1u;
+    const ompp_fine_t since = w->since[task], free = w->seats[seat].free;
+
+    return (since > free ? since : free) + length_on(&f->tasks[task].length, clock);
+}
+
+/* \return seat whose result comes first; -1 = that is not known yet, or there is none. */
 static int first_result(const ompp_farm_t *f, ompp_farm_walk_t *w, unsigned clock)
 {
     ompp_fine_t earliest = 0;
     int first = -1;
 
-    for (unsigned i = 0; i < w->nopen; i++) {
-        while (i < w->nopen && f->tasks[w->open[i].task].lost) w->open[i] = w->open[--w->nopen];
-        if (i == w->nopen) break;
-        const ompp_farm_task_t *t = &f->tasks[w->open[i].task];
-        if (!t->done) return -1;
-        const ompp_fine_t end = w->open[i].since + length_on(&t->length, clock);
-        if (first < 0 || end < earliest) {
-            earliest = end;
-            first = (int)i;
-        }
+    for (unsigned i = 0; i < f->nseats; i++) {
+        const unsigned task = oldest(f, w, i);
+        if (!task) continue;
+        if (!f->tasks[task - 1].done) return -1;
+        const ompp_fine_t end = end_of(f, w, i, clock);
+        if (first >= 0 && end >= earliest) continue;
+        earliest = end;
+        first = (int)i;
     }
     return first;
 }
 
-static void receive(const ompp_farm_t *f, ompp_farm_walk_t *w, unsigned i, unsigned clock)
+/* \return seat whose result is received in this event; -1 = it is not known yet. */
+static int result_of(ompp_farm_t *f, ompp_farm_walk_t *w, const ompp_farm_event_t *e, unsigned clock)
 {
-    const ompp_fine_t end = w->open[i].since + length_on(&f->tasks[w->open[i].task].length, clock);
+    if (e->op == OMPP_FARM_ANY) return first_result(f, w, clock);
+    const unsigned task = oldest(f, w, e->seat);
+    if (!task) f->spoiled = true; /* another rank has it on this clock */
+    return task && f->tasks[task - 1].done ? e->seat : -1;
+}
+
+static void receive(const ompp_farm_t *f, ompp_farm_walk_t *w, const ompp_farm_event_t *e, unsigned seat, unsigned clock)
+{
+    const ompp_fine_t end = end_of(f, w, seat, clock);
 
     if (end > w->time) w->time = end;
-    w->open[i] = w->open[--w->nopen];
+    w->seats[seat].free = end;
+    if (e->op == OMPP_FARM_ANY) w->latest = (int)seat;
+    drop_first(w, seat);
 }
 
 /* \return false = it has to wait for what is not known yet. */
 static bool step(ompp_farm_t *f, ompp_farm_walk_t *w, const ompp_farm_event_t *e, unsigned clock)
 {
-    const ompp_fine_t begin = w->time;
-    int i = -1;
+    const bool receives = e->op == OMPP_FARM_ANY || e->op == OMPP_FARM_THIS;
+    const int from = receives ? result_of(f, w, e, clock) : -1;
+    const unsigned to = e->answers && w->latest >= 0 ? (unsigned)w->latest : e->seat;
 
-    if (e->op == OMPP_FARM_ANY || e->op == OMPP_FARM_THIS) {
-        i = e->op == OMPP_FARM_ANY ? first_result(f, w, clock) : position(w, e->task);
-        if (e->op == OMPP_FARM_THIS && i < 0) f->spoiled = true; /* another one was taken for it */
-        if (i < 0 || !f->tasks[w->open[i].task].done) return false;
-    }
-    w->time = begin + length_on(&e->work, clock);
-    switch (e->op) {
-    case OMPP_FARM_GIVE: hand_out(w, e->task, w->time); break;
-    case OMPP_FARM_COME: hand_out(w, e->task, w->begin); break;
-    case OMPP_FARM_MORE:
-        i = position(w, e->task);
-        if (i >= 0) w->open[i].since = w->time;
-        else f->spoiled = true;
-        break;
-    case OMPP_FARM_ANY:
-    case OMPP_FARM_THIS: receive(f, w, (unsigned)i, clock); break;
-    default: break;
-    }
+    if (receives && from < 0) return false;
+    w->time += length_on(&e->work, clock);
+    if (e->op == OMPP_FARM_GIVE) hand_out(w, to, e->task, w->time);
+    if (e->op == OMPP_FARM_COME) hand_out(w, to, e->task, w->begin);
+    if (e->op == OMPP_FARM_MORE) w->since[e->task] = w->time;
+    if (receives) receive(f, w, e, (unsigned)from, clock);
     w->next++;
     return true;
 }
@@ -128,10 +158,11 @@ static void walk(ompp_farm_t *f, unsigned clock)
 static void let_go(ompp_farm_t *f)
 {
     f->held = false;
-    for (unsigned t = 0; t < OMPP_FARM_TASKS; t++) {
-        if (!f->taken[t] || !f->tasks[t].reports) continue;
-        for (unsigned i = 0; i < f->used; i++) hand_out(&f->walks[i], t, f->walks[i].begin);
-        hand_out(&f->walks[REAL], t, f->walks[REAL].begin);
+    for (unsigned seat = 0; seat < f->nseats; seat++) {
+        const unsigned task = f->seats[seat].reported;
+        if (!task) continue;
+        for (unsigned i = 0; i < f->used; i++) hand_out(&f->walks[i], seat, task - 1, f->walks[i].begin);
+        hand_out(&f->walks[REAL], seat, task - 1, f->walks[REAL].begin);
     }
 }
 
@@ -145,26 +176,23 @@ static void walk_all(ompp_farm_t *f)
 /* Clocks that nothing has been told of until now stand where the one without speed-up does. */
 static void use(ompp_farm_t *f, uint64_t used)
 {
-    const ompp_farm_walk_t *real = &f->walks[REAL];
+    const size_t bytes = offsetof(ompp_farm_walk_t, seats) + f->nseats * sizeof f->walks[0].seats[0];
 
-    for (; f->used < used; f->used++) {
-        ompp_farm_walk_t *w = &f->walks[f->used];
-        memcpy(w, real, offsetof(ompp_farm_walk_t, open) + real->nopen * sizeof real->open[0]);
-    }
+    for (; f->used < used; f->used++) memcpy(&f->walks[f->used], &f->walks[REAL], bytes);
 }
 
 /* ---- Noting ----------------------------------------------------------------------------------------------------------- */
 
-static bool has_room(const ompp_farm_t *f)
+static bool has_room(ompp_farm_t *f)
 {
-    uint64_t slowest = f->walks[REAL].next;
-
+    if (f->head - f->slowest < OMPP_FARM_EVENTS) return true;
+    f->slowest = f->walks[REAL].next;
     for (unsigned i = 0; i < f->used; i++)
-        if (f->walks[i].next < slowest) slowest = f->walks[i].next;
-    return f->head - slowest < OMPP_FARM_EVENTS;
+        if (f->walks[i].next < f->slowest) f->slowest = f->walks[i].next;
+    return f->head - f->slowest < OMPP_FARM_EVENTS;
 }
 
-static void add(ompp_farm_t *f, ompp_farm_op_t op, unsigned task, const ompp_stamp_t *now)
+static void add(ompp_farm_t *f, ompp_farm_op_t op, unsigned task, unsigned seat, const ompp_stamp_t *now)
 {
     ompp_farm_event_t *e = &f->events[f->head % OMPP_FARM_EVENTS];
 
@@ -175,9 +203,21 @@ static void add(ompp_farm_t *f, ompp_farm_op_t op, unsigned task, const ompp_sta
     use(f, now->used);
     e->op = (uint16_t)op;
     e->task = (uint16_t)task;
+    e->seat = (uint16_t)seat;
+    e->answers = (int)seat == f->latest;
     measure(&e->work, &f->since, now);
     ompp_stamp_copy(&f->since, now);
     f->head++;
+}
+
+static bool has_task(const ompp_farm_event_t *e)
+{
+    return e->op == OMPP_FARM_GIVE || e->op == OMPP_FARM_MORE || e->op == OMPP_FARM_COME;
+}
+
+static void need_queue(const ompp_farm_walk_t *w, unsigned seat, bool *needed)
+{
+    for (unsigned t = w->seats[seat].queue.first; t; t = w->after[t - 1]) needed[t - 1] = true;
 }
 
 /* Tasks that all clocks have come by are forgotten. */
@@ -188,52 +228,63 @@ static void sweep(ompp_farm_t *f)
     for (unsigned i = 0; i <= OMPP_CLOCKS; i++) {
         const ompp_farm_walk_t *w = &f->walks[i];
         if (i >= f->used && i < REAL) continue;
-        for (unsigned k = 0; k < w->nopen; k++) needed[w->open[k].task] = true;
-        for (uint64_t e = w->next; e < f->head; e++) needed[f->events[e % OMPP_FARM_EVENTS].task] = true;
+        for (unsigned seat = 0; seat < f->nseats; seat++) need_queue(w, seat, needed);
+        for (uint64_t k = w->next; k < f->head; k++) {
+            const ompp_farm_event_t *e = &f->events[k % OMPP_FARM_EVENTS];
+            if (has_task(e)) needed[e->task] = true;
+        }
     }
-    for (unsigned i = 0; i < OMPP_FARM_TASKS; i++)
-        f->taken[i] = needed[i] || (f->taken[i] && (f->tasks[i].open || (f->held && f->tasks[i].reports)));
+    for (unsigned seat = 0; seat < f->nseats; seat++) {
+        if (f->held && f->seats[seat].reported) needed[f->seats[seat].reported - 1] = true;
+        for (unsigned t = f->seats[seat].queue.first; t; t = f->tasks[t - 1].after) needed[t - 1] = true;
+    }
+    memcpy(f->taken, needed, sizeof f->taken);
 }
 
-static ompp_farm_task_t *free_task(ompp_farm_t *f)
+/* \return its number; -1 = there are too many. */
+static int free_task(ompp_farm_t *f)
 {
     for (unsigned tries = 0; tries < 2; tries++) {
         for (unsigned i = 0; i < OMPP_FARM_TASKS; i++) {
             const unsigned t = f->next++ % OMPP_FARM_TASKS;
-            if (!f->taken[t]) return &f->tasks[t];
+            if (!f->taken[t]) return (int)t;
         }
         sweep(f);
     }
     f->spoiled = true;
-    return NULL;
+    return -1;
 }
 
-/* The one that the rank is at. */
-static ompp_farm_task_t *task_of(ompp_farm_t *f, unsigned rank)
+/* A task of the rank in this seat. \return its number; -1 = there are too many. */
+static int new_task(ompp_farm_t *f, unsigned seat, const ompp_stamp_t *given)
 {
-    ompp_farm_task_t *t = f->latest[rank] ? &f->tasks[f->latest[rank] - 1] : NULL;
+    ompp_farm_queue_t *queue = &f->seats[seat].queue;
+    const int t = free_task(f);
 
-    return t && t->open && t->rank == rank ? t : NULL;
-}
-
-static ompp_farm_task_t *new_task(ompp_farm_t *f, unsigned rank, bool reports, const ompp_stamp_t *given)
-{
-    ompp_farm_task_t *t = free_task(f);
-
-    if (!t) return NULL;
-    f->latest[rank] = (uint16_t)(t - f->tasks + 1);
-    t->rank = rank;
-    f->taken[t - f->tasks] = t->open = true;
-    t->done = t->lost = false;
-    t->reports = reports;
-    t->results = f->results;
-    ompp_stamp_copy(&t->given, given);
+    if (t < 0) return -1;
+    f->taken[t] = true;
+    f->tasks[t].done = f->tasks[t].lost = false;
+    f->tasks[t].after = 0;
+    ompp_stamp_copy(&f->tasks[t].given, given);
+    append(queue, queue->last ? &f->tasks[queue->last - 1].after : NULL, (unsigned)t);
     return t;
 }
 
-static void add_for(ompp_farm_t *f, ompp_farm_op_t op, const ompp_farm_task_t *t, const ompp_stamp_t *now)
+/* \param[out] is_new  the rank has had none before. \return -1 = there are too many. */
+static int seat_of(ompp_farm_t *f, unsigned rank, bool *is_new)
 {
-    if (t) add(f, op, (unsigned)(t - f->tasks), now);
+    *is_new = rank < OMPP_FARM_RANKS && !f->seat_of[rank];
+    if (rank >= OMPP_FARM_RANKS || (*is_new && f->nseats == OMPP_FARM_SEATS)) {
+        f->spoiled = true;
+        return -1;
+    }
+    if (!*is_new) return f->seat_of[rank] - 1;
+    for (unsigned i = 0; i < f->used; i++) memset(&f->walks[i].seats[f->nseats], 0, sizeof f->walks[i].seats[0]);
+    memset(&f->walks[REAL].seats[f->nseats], 0, sizeof f->walks[REAL].seats[0]);
+    memset(&f->seats[f->nseats], 0, sizeof f->seats[0]);
+    f->seats[f->nseats].rank = rank;
+    f->seat_of[rank] = (uint16_t)(f->nseats + 1);
+    return (int)f->nseats++;
 }
 
 static bool goes_on(ompp_farm_t *f, const ompp_stamp_t *now)
@@ -242,44 +293,90 @@ static bool goes_on(ompp_farm_t *f, const ompp_stamp_t *now)
     return f->begun && !f->spoiled;
 }
 
+/* Nobody will end what the rank in this seat has. */
+static void lose(ompp_farm_t *f, unsigned seat)
+{
+    for (unsigned t = f->seats[seat].queue.first; t; t = f->tasks[t - 1].after) f->tasks[t - 1].lost = true;
+}
+
+static bool is_mute(ompp_farm_t *f, unsigned seat)
+{
+    if (f->seats[seat].mute || f->seats[seat].answers || f->seats[seat].pending < OMPP_FARM_AHEAD) return f->seats[seat].mute;
+    lose(f, seat);
+    f->seats[seat].queue = (ompp_farm_queue_t){0, 0};
+    return f->seats[seat].mute = true;
+}
+
 void ompp_farm_give(ompp_farm_t *f, unsigned rank, const ompp_stamp_t *now)
 {
-    ompp_farm_task_t *t;
+    bool is_new;
+    const int seat = goes_on(f, now) ? seat_of(f, rank, &is_new) : -1;
 
-    if (rank >= OMPP_FARM_RANKS) f->spoiled = true;
-    if (!goes_on(f, now)) return;
-    t = task_of(f, rank);
-    if (t && t->results != f->results) { /* what it was sent before had no answer; or it has, and the worker will refuse */
-        t->open = false;
-        t->lost = true;
-        t = NULL;
-    }
-    if (!t) {
-        add_for(f, OMPP_FARM_GIVE, new_task(f, rank, false, now), now);
+    if (seat < 0) return;
+    if (is_mute(f, (unsigned)seat)) {
+        add(f, OMPP_FARM_WORK, 0, 0, now);
         return;
     }
-    add_for(f, OMPP_FARM_MORE, t, now);
-    ompp_stamp_copy(&t->given, now);
+    if (f->gave == seat) {
+        const unsigned last = f->seats[seat].queue.last - 1u;
+        add(f, OMPP_FARM_MORE, last, (unsigned)seat, now);
+        ompp_clocks_combine(&f->tasks[last].given, now);
+        return;
+    }
+    const int task = new_task(f, (unsigned)seat, now);
+    if (task < 0) return;
+    f->seats[seat].pending++;
+    add(f, OMPP_FARM_GIVE, (unsigned)task, (unsigned)seat, now);
+    f->gave = seat;
+    f->got = -1;
+}
+
+/* A rank that was sent nothing has asked for work. */
+static void report(ompp_farm_t *f, unsigned seat, const ompp_stamp_t *now)
+{
+    const int task = new_task(f, seat, &f->begin);
+
+    if (task < 0) return;
+    f->seats[seat].pending++;
+    if (f->held) f->seats[seat].reported = (uint16_t)(task + 1);
+    else add(f, OMPP_FARM_COME, (unsigned)task, seat, now);
+}
+
+/* The rank in this seat has ended its oldest task, and goes on with the next one. */
+static void end_task(ompp_farm_t *f, unsigned seat, const ompp_stamp_t *result)
+{
+    ompp_farm_queue_t *queue = &f->seats[seat].queue;
+    ompp_farm_task_t *t = &f->tasks[queue->first - 1];
+
+    use(f, result->used > t->given.used ? result->used : t->given.used);
+    measure(&t->length, &t->given, result);
+    t->done = true;
+    f->seats[seat].answers = true;
+    f->seats[seat].pending--;
+    queue->first = t->after;
+    if (queue->first) ompp_clocks_combine(&f->tasks[queue->first - 1].given, result);
+    else queue->last = 0;
 }
 
 void ompp_farm_take(ompp_farm_t *f, unsigned rank, bool any, const ompp_stamp_t *now, const ompp_stamp_t *result)
 {
-    ompp_farm_task_t *t;
+    const bool known = rank < OMPP_FARM_RANKS && f->seat_of[rank];
+    bool is_new = false;
+    const int seat = goes_on(f, now) && (any || known) ? seat_of(f, rank, &is_new) : -1;
 
-    if (rank >= OMPP_FARM_RANKS || result->set != f->set) f->spoiled = true;
-    if (!goes_on(f, now)) return;
-    t = task_of(f, rank);
-    if (!t && any && !f->latest[rank]) {
-        t = new_task(f, rank, true, &f->begin);
-        if (!f->held) add_for(f, OMPP_FARM_COME, t, now);
+    if (seat < 0 || (f->got == seat && (!any || !f->seats[seat].queue.first))) { /* of another rank; the rest of a result */
+        if (goes_on(f, now)) add(f, OMPP_FARM_WORK, 0, 0, now);
+        return;
     }
-    if (!t || f->spoiled) return; /* the rest of a result */
-    use(f, result->used > t->given.used ? result->used : t->given.used);
-    measure(&t->length, &t->given, result);
-    t->open = false;
-    t->done = true;
+    if (is_new) report(f, (unsigned)seat, now);
+    if (!f->seats[seat].queue.first || result->set != f->set) f->spoiled = true; /* more results than tasks */
+    if (f->spoiled) return;
+    end_task(f, (unsigned)seat, result);
+    add(f, any ? OMPP_FARM_ANY : OMPP_FARM_THIS, 0, (unsigned)seat, now);
     f->results += any;
-    add_for(f, any ? OMPP_FARM_ANY : OMPP_FARM_THIS, t, now);
+    if (any) f->latest = seat;
+    f->got = seat;
+    f->gave = -1;
     if (f->results && f->head >= OMPP_FARM_HOLD) walk_all(f);
 }
 
@@ -298,8 +395,8 @@ bool ompp_farm_end(ompp_farm_t *f, ompp_stamp_t *now)
     const ompp_farm_walk_t *real = &f->walks[REAL];
 
     if (!goes_on(f, now) || !ompp_farm_is_one(f)) return false;
-    for (unsigned i = 0; i < OMPP_FARM_TASKS; i++) f->tasks[i].lost |= f->taken[i] && f->tasks[i].open;
-    add(f, OMPP_FARM_END, 0, now);
+    for (unsigned seat = 0; seat < f->nseats; seat++) lose(f, seat);
+    add(f, OMPP_FARM_WORK, 0, 0, now);
     walk_all(f);
     if (f->spoiled || real->next < f->head) return false;
     for (unsigned i = 0; i < f->used; i++)

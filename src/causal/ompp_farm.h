@@ -3,11 +3,11 @@
  * Manager and workers (a task farm): one rank sends work to ranks that are free and receives from any source what comes first. Whose
  * result that is, and who therefore gets the next work, is decided as the program runs: offsets alone keep the measured order. So the
  * manager notes what it does, and how long each task took from being sent to its result, on all clocks; and goes through that once more
- * on each clock, where the result that comes first is the one that is received, whoever has it. A task belongs to its place among those
- * handed out, not to the rank that had it.
+ * on each clock, where the result that comes first is the one that is received, whoever has it, and what was handed out to the rank
+ * whose result was received then goes to that one.
  *
  * It is gone through as the program runs, on each clock as far as lengths of tasks are known: a result cannot be chosen before those of
- * all tasks under way are there. Going through it without any speed-up gives the measured run, if it is as is assumed here; the difference
+ * all ranks' oldest tasks are there. A rank that has several does one after the other. Going through it without any speed-up gives the measured run, if it is as is assumed here; the difference
  * is what is saved.
  *
  * On plain data, as ompp_replay.h: nothing here waits, allocates, or knows MPI.
@@ -19,18 +19,20 @@
 
 #define OMPP_FARM_EVENTS 4096u /* that some clock has not come to yet */
 #define OMPP_FARM_TASKS 1024u  /* that are handed out, or that some clock has not come to */
-#define OMPP_FARM_HOLD 128u    /* events before it is gone through: until then all ranks have reported that do so by themselves */
+#define OMPP_FARM_HOLD 256u    /* events before it is gone through: until then all ranks have reported that do so by themselves */
 #define OMPP_FARM_TRIES 512u   /* events before the first result from any source: it is no farm */
 #define OMPP_FARM_RANKS 4096u  /* of the run, at most */
+#define OMPP_FARM_SEATS 256u   /* of them that have tasks */
+#define OMPP_FARM_AHEAD 32u    /* that a rank may have without a result of any: what it is sent are no tasks */
 
 /** What the manager does at the end of a stretch of its own work. */
 typedef enum {
     OMPP_FARM_GIVE,  /* it hands out a task */
-    OMPP_FARM_MORE,  /* it sends more to a rank that has one: that begins now */
+    OMPP_FARM_MORE,  /* it sends more to the same rank: the task begins now */
     OMPP_FARM_COME,  /* a rank that had none has reported for the first time, late: it has been on its way since the begin */
-    OMPP_FARM_ANY,   /* it waits for the next result, of any task */
-    OMPP_FARM_THIS,  /* for that of this task */
-    OMPP_FARM_END
+    OMPP_FARM_ANY,   /* it waits for the next result, of any rank */
+    OMPP_FARM_THIS,  /* for that of one rank */
+    OMPP_FARM_WORK   /* something else */
 } ompp_farm_op_t;
 
 /** How long something took, on all clocks. */
@@ -41,39 +43,55 @@ typedef struct {
 } ompp_farm_span_t;
 
 typedef struct {
-    uint16_t op, task;
+    uint16_t op, task, seat;
+    bool answers;          /* it goes to the rank whose result was received last */
     ompp_farm_span_t work; /* of the manager since the event before; waiting left out */
 } ompp_farm_event_t;
 
 typedef struct {
-    unsigned rank;
-    bool open, done;    /* open: no result yet. done: it has come, length is known */
+    bool done;          /* its result has come, length is known */
     bool lost;          /* nobody will send one */
-    bool reports;       /* its rank has come by itself, and been on its way since the begin */
-    uint64_t results;   /* that had been received when it was handed out */
-    ompp_stamp_t given;
+    uint16_t after;     /* the next one that the rank has, + 1; 0 = none */
+    ompp_stamp_t given; /* or, if later, the result of the one before */
     ompp_farm_span_t length;
 } ompp_farm_task_t;
 
-/** How far a clock has come. */
+/** Tasks that a rank has, the oldest first; + 1, 0 = none. */
+typedef struct {
+    uint16_t first, last;
+} ompp_farm_queue_t;
+
+/** How far a clock has come. What is behind seats is as far as there are some. */
 typedef struct {
     uint64_t next; /* event */
     ompp_fine_t begin, time;
-    unsigned nopen;
+    int latest; /* seat whose result was received last; -1 = none yet */
+    uint16_t after[OMPP_FARM_TASKS];
+    ompp_fine_t since[OMPP_FARM_TASKS]; /* it was handed out */
     struct {
-        uint16_t task;
-        ompp_fine_t since;
-    } open[OMPP_FARM_TASKS];
+        ompp_farm_queue_t queue;
+        ompp_fine_t free; /* when the task before ended */
+    } seats[OMPP_FARM_SEATS];
 } ompp_farm_walk_t;
 
 /** An interval between two meetings of all ranks. */
 typedef struct {
     bool begun, spoiled, held; /* held: it is not gone through yet */
+    int latest;                /* seat of the rank whose result from any source was received last; -1 = none yet */
+    int gave, got;             /* seat that the last event handed out something to, or was a result of: more of that is part of it; -1 */
     uint64_t set, head, results;
-    uint16_t latest[OMPP_FARM_RANKS]; /* task of a rank + 1; 0 = it has had none */
+    uint64_t slowest;          /* event that no clock is behind of */
     bool taken[OMPP_FARM_TASKS];
-    unsigned used, next;              /* next: task that is looked at first */
+    unsigned used, next;       /* next: task that is looked at first */
     ompp_stamp_t begin, since; /* since: the manager has worked */
+    unsigned nseats;
+    uint16_t seat_of[OMPP_FARM_RANKS]; /* + 1; 0 = the rank has had none */
+    struct {
+        unsigned rank, pending; /* pending: tasks that it has */
+        bool answers, mute;     /* it has had results; it will have none */
+        ompp_farm_queue_t queue;
+        uint16_t reported; /* while held: the task of a rank that has come by itself, + 1; 0 = none */
+    } seats[OMPP_FARM_SEATS];
     ompp_farm_event_t events[OMPP_FARM_EVENTS];
     ompp_farm_task_t tasks[OMPP_FARM_TASKS];
     ompp_farm_walk_t walks[OMPP_CLOCKS + 1]; /* the last one without speed-up */

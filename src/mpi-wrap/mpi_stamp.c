@@ -187,7 +187,7 @@ static void send_after(ompp_mpi_stamp_t *s, bool good)
     }
     memset(ompp_mpi_stamp_of(message), 0, ompp_mpi_stamping_state.bytes);
     if (ompp_mpi_receipt_take_blocking(s->channel, s->peer, s->receipt, s->begin, end, ompp_mpi_stamp_of(message)))
-        ompp_mpi_adopt(ompp_mpi_stamp_of(message), s->begin, OMPP_SYNC_MESSAGE, 0);
+        ompp_mpi_adopt(ompp_mpi_stamp_of(message), s->begin, OMPP_SYNC_RECEIPT, 0);
     ompp_mpi_stamp_free(message);
 }
 

@@ -119,28 +119,47 @@ ompp_sync_remote_t ompp_mpi_collective_kind(const ompp_mpi_channel_t *channel, o
 #define MOST_PASSES 256u
 #define LATELY 8 /* calls */
 
-/* Behind a stamp: how many of the next calls have none. */
-static uint64_t *passes_of(unsigned char *stamp)
+static ompp_mpi_behind_t *behind(unsigned char *stamp)
 {
-    return (uint64_t *)(void *)(stamp + ompp_mpi_stamping_state.bytes - sizeof(uint64_t));
+    return (ompp_mpi_behind_t *)(void *)(stamp + ompp_mpi_stamping_state.bytes - sizeof(ompp_mpi_behind_t));
 }
 
 void ompp_mpi_collective_stamp(unsigned char *stamp, ompp_time_t t)
 {
-    *passes_of(stamp) = 0;
+    *behind(stamp) = (ompp_mpi_behind_t){0, 0};
     ompp_sync_stamp(stamp, t);
 }
 
 void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other, bool known)
 {
-    const uint64_t passes = *(const uint64_t *)(const void *)(other + ompp_mpi_stamping_state.bytes - sizeof(uint64_t));
+    const size_t at = ompp_mpi_stamping_state.bytes - sizeof(ompp_mpi_behind_t);
+    const ompp_mpi_behind_t *from = (const ompp_mpi_behind_t *)(const void *)(other + at);
+    ompp_mpi_behind_t *to = behind(into);
 
     ompp_sync_combine(into, other);
     if (known && seen.sum) {
         ompp_sync_combine(seen.sum, into);
         seen.any = true;
     }
-    if (passes > *passes_of(into)) *passes_of(into) = passes;
+    if (from->passes > to->passes) to->passes = from->passes;
+    if (from->again > to->again) to->again = from->again;
+}
+
+#define MOST_EXCHANGES 3u
+
+/* Whether there is another one is what all have got with the one before. */
+bool ompp_mpi_collective_settle(unsigned char *mine, const unsigned char *all, bool (*combine)(void *), void *how)
+{
+    const ompp_mpi_behind_t *all_behind = (const ompp_mpi_behind_t *)(const void *)(all + ompp_mpi_stamping_state.bytes - sizeof *all_behind);
+    bool combined;
+
+    behind(mine)->again = ompp_sync_close(mine);
+    combined = combine(how);
+    for (unsigned i = 1; combined && all_behind->again && i < MOST_EXCHANGES; i++) {
+        behind(mine)->again = ompp_sync_amend(mine, all);
+        combined = combine(how);
+    }
+    return combined;
 }
 
 static void note_call(ompp_mpi_passing_t *p, ompp_time_t t)
@@ -199,8 +218,9 @@ static ompp_mpi_request_t *new_request(const ompp_mpi_stamp_t *stamp, const exch
 }
 
 /* Runs the exchange. \return whether there is something to adopt in x->others. */
-static bool exchange(const exchange_t *x)
+static bool exchange(void *of)
 {
+    const exchange_t *x = of;
     const bool sees = x->order == OMPP_MPI_ORDER_TO_ROOT && !x->adopts;
     int status;
 
@@ -269,12 +289,9 @@ void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp)
     if (!make_room(&x, stamp->begin)) return;
     if (stamp->op == OMPP_MPI_STAMP_COLL) {
         const bool all = ompp_mpi_collective_kind(stamp->channel, stamp->order) == OMPP_SYNC_ALL;
-        if (all) *passes_of(x.mine) = choose_passes(stamp->channel, stamp->begin);
-        if (all) ompp_sync_close(x.mine);
-        bool exchanged = exchange(&x);
-        while (exchanged && all && ompp_sync_amend(x.mine, x.others)) exchanged = exchange(&x);
-        if (exchanged) {
-            if (all) set_passes(stamp->channel, *passes_of(x.others));
+        if (all) behind(x.mine)->passes = choose_passes(stamp->channel, stamp->begin);
+        if (all ? ompp_mpi_collective_settle(x.mine, x.others, exchange, &x) : exchange(&x)) {
+            if (all) set_passes(stamp->channel, behind(x.others)->passes);
             stamp->stamp = ompp_mpi_stamp_new();
             if (stamp->stamp) memcpy(ompp_mpi_stamp_of(stamp->stamp), x.others, ompp_mpi_stamping_state.bytes);
         }
@@ -327,9 +344,16 @@ void ompp_mpi_collective_after(ompp_mpi_stamp_t *stamp, bool good)
 
 /* ---- Calls that make or free something ------------------------------------------------------------------------------ */
 
-static bool combine_all(const unsigned char *mine, unsigned char *all, MPI_Comm own)
+typedef struct {
+    unsigned char *mine, *all;
+    MPI_Comm own;
+} gathering_t;
+
+static bool combine_gathered(void *gathering)
 {
-    return PMPI_Allreduce(mine, all, 1, ompp_mpi_stamping_state.type, ompp_mpi_stamping_state.op, own) == MPI_SUCCESS;
+    const gathering_t *g = gathering;
+
+    return PMPI_Allreduce(g->mine, g->all, 1, ompp_mpi_stamping_state.type, ompp_mpi_stamping_state.op, g->own) == MPI_SUCCESS;
 }
 
 /* All ranks of the run are in it, and not only some. */
@@ -343,22 +367,18 @@ static bool has_all(MPI_Comm own)
 
 void ompp_mpi_gathering_before(ompp_mpi_stamp_t *s, MPI_Comm own)
 {
-    unsigned char *message = ompp_mpi_stamp_new(), *sum = ompp_mpi_stamp_new();
-    const bool all_ranks = has_all(own);
+    unsigned char *mine = ompp_mpi_stamp_new(), *all = ompp_mpi_stamp_new();
 
-    if (message && sum) {
-        unsigned char *mine = ompp_mpi_stamp_of(message), *all = ompp_mpi_stamp_of(sum);
-        ompp_mpi_collective_stamp(mine, s->begin);
-        if (all_ranks) ompp_sync_close(mine);
-        bool combined = combine_all(mine, all, own);
-        while (combined && all_ranks && ompp_sync_amend(mine, all)) combined = combine_all(mine, all, own);
-        if (combined) {
-            s->stamp = sum;
-            sum = NULL;
+    if (mine && all) {
+        gathering_t g = {ompp_mpi_stamp_of(mine), ompp_mpi_stamp_of(all), own};
+        ompp_mpi_collective_stamp(g.mine, s->begin);
+        if (has_all(own) ? ompp_mpi_collective_settle(g.mine, g.all, combine_gathered, &g) : combine_gathered(&g)) {
+            s->stamp = all;
+            all = NULL;
         }
     }
-    ompp_mpi_stamp_free(message);
-    ompp_mpi_stamp_free(sum);
+    ompp_mpi_stamp_free(mine);
+    ompp_mpi_stamp_free(all);
 }
 
 void ompp_mpi_gathering_after(ompp_mpi_stamp_t *s, MPI_Comm own, bool good)

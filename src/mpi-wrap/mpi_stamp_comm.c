@@ -394,7 +394,7 @@ static bool prepare(MPI_Comm own, size_t bytes)
     struct ompp_mpi_stamping *s = &ompp_mpi_stamping_state;
     int *limit = NULL, found = 0;
 
-    s->bytes = bytes + sizeof(uint64_t);
+    s->bytes = bytes + sizeof(ompp_mpi_behind_t);
     PMPI_Comm_size(own, &s->ranks);
     s->statuses_are_alike = statuses_are_alike();
     PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &found);
@@ -456,15 +456,22 @@ void ompp_mpi_stamp_start(MPI_Comm own)
     __atomic_fetch_or(&ompp_mpi_unusual, OMPP_MPI_STAMPS, __ATOMIC_ACQ_REL);
 }
 
-/* \return false when it goes on: its buffers are left to it. */
-static bool combine_at_end(const unsigned char *mine, unsigned char *all, double limit_seconds, bool *combined)
+typedef struct {
+    unsigned char *mine, *all;
+    double end;   /* on ompp_mpi_seconds() */
+    bool goes_on; /* its buffers are left to it */
+} at_end_t;
+
+static bool combine_at_end(void *at_end)
 {
+    at_end_t *x = at_end;
     const struct ompp_mpi_stamping *s = &ompp_mpi_stamping_state;
     MPI_Request request;
 
-    *combined = PMPI_Iallreduce(mine + sizeof(ompp_mpi_header_t), all + sizeof(ompp_mpi_header_t), 1, s->type, s->op_apart, channels.own,
-                                &request) == MPI_SUCCESS;
-    return !*combined || ompp_mpi_stamp_complete(&request, limit_seconds);
+    if (PMPI_Iallreduce(x->mine, x->all, 1, s->type, s->op_apart, channels.own, &request) != MPI_SUCCESS) return false;
+    const double now = ompp_mpi_seconds();
+    x->goes_on = !ompp_mpi_stamp_complete(&request, x->end > now ? x->end - now : 0);
+    return !x->goes_on;
 }
 
 /* A last wait of all for all, whose end is the end of the run. */
@@ -478,12 +485,10 @@ void ompp_mpi_stamp_finish(double limit_seconds)
     mine = ompp_mpi_stamp_new();
     all = ompp_mpi_stamp_new();
     if (mine && all) {
-        bool combined;
-        ompp_mpi_collective_stamp(ompp_mpi_stamp_of(mine), begin);
-        ompp_sync_close(ompp_mpi_stamp_of(mine));
-        do {
-            if (!combine_at_end(mine, all, limit_seconds, &combined)) return;
-        } while (combined && ompp_sync_amend(ompp_mpi_stamp_of(mine), ompp_mpi_stamp_of(all)));
+        at_end_t x = {ompp_mpi_stamp_of(mine), ompp_mpi_stamp_of(all), ompp_mpi_seconds() + limit_seconds, false};
+        ompp_mpi_collective_stamp(x.mine, begin);
+        const bool combined = ompp_mpi_collective_settle(x.mine, x.all, combine_at_end, &x);
+        if (x.goes_on) return;
         if (combined) {
             ompp_mpi_adopt(ompp_mpi_stamp_of(all), begin, OMPP_SYNC_ALL, 0);
             ompp_mpi_clock_finish(channels.own);

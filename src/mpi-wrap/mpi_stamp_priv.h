@@ -472,6 +472,19 @@ void ompp_mpi_collective_after(ompp_mpi_stamp_t *stamp, bool good);
 /** \brief The channel goes: nobody will pass on it. */
 void ompp_mpi_collective_forget(ompp_mpi_channel_t *channel);
 
+/** What is behind a stamp in an exchange; all ranks get the most of each. */
+typedef struct {
+    uint64_t passes; /* how many of the next calls have none */
+    uint64_t again;  /* some rank can say more: stamps are combined once more */
+} ompp_mpi_behind_t;
+
+/**
+ * \brief All ranks of the run combine their stamps, until nobody can say more.
+ * \param[in,out] mine  this rank's, of ompp_mpi_collective_stamp(). \param[out] all  what combine() makes of all of them.
+ * \return false when that has failed.
+ */
+bool ompp_mpi_collective_settle(unsigned char *mine, const unsigned char *all, bool (*combine)(void *), void *how);
+
 /** \brief The thread's stamp at t, for an exchange. \param[out] stamp [ompp_mpi_stamping_state.bytes]. */
 void ompp_mpi_collective_stamp(unsigned char *stamp, ompp_time_t t);
 

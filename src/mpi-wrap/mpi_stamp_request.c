@@ -408,9 +408,12 @@ static void receive_done(ompp_mpi_request_t *r, const ompp_mpi_moment_t *moment,
     }
     if (r->peer == MPI_ANY_SOURCE && r->channel->peers > 1) done->flags |= OMPP_WHATIF_F_WILDCARD;
     if (ompp_mpi_stamp_claim(r->channel, source, tag, done->begin, good ? OMPP_MPI_STAMP_LIMIT_S : 0,
-                             moment ? moment->message : NULL, done->sum, &done->flags))
+                             moment ? moment->message : NULL, done->sum, &done->flags)) {
         done->any = true;
-    else done->unknown = true;
+        if (done->kind == OMPP_SYNC_RECEIPT) done->kind = OMPP_SYNC_MESSAGE;
+    } else {
+        done->unknown = true;
+    }
 }
 
 /* Work while an operation is under way that needs the other ranks: it may only have gone on in calls of MPI. */
@@ -499,7 +502,7 @@ static void take_in_order(ompp_mpi_stamp_t *stamp, bool good, done_t *done)
 
 void ompp_mpi_wait_after(ompp_mpi_stamp_t *stamp, bool good)
 {
-    done_t done = {.begin = stamp->begin, .end = ompp_event_now(), .kind = OMPP_SYNC_MESSAGE, .unknown_kind = OMPP_SYNC_MESSAGE};
+    done_t done = {.begin = stamp->begin, .end = ompp_event_now(), .kind = OMPP_SYNC_RECEIPT, .unknown_kind = OMPP_SYNC_MESSAGE};
     unsigned char *message = stamp->pending ? ompp_mpi_stamp_new() : NULL;
     int left = 0;
 
@@ -590,6 +593,7 @@ void ompp_mpi_start_before(ompp_mpi_stamp_t *stamp)
         r->cancelled = false;
         const bool rests = ompp_sync_rests();
         if (r->kind == OMPP_MPI_PENDING_RECEIVE && OMPP_MPI_STARTED_WAIT && !rests) note_started(r);
+        if (r->kind == OMPP_MPI_PENDING_SEND && ompp_sync_keep_up()) r->begin = stamp->begin = ompp_event_now();
         if (r->kind == OMPP_MPI_PENDING_SEND)
             r->receipt = ompp_mpi_stamp_send(r->channel, r->peer, r->tag, rests ? 0 : r->waiting, OMPP_WHATIF_F_OVERLAP,
                                              OMPP_MPI_STARTED_WAIT, stamp->begin);

@@ -63,6 +63,7 @@ typedef enum {
 /** What a stamp that came from another process was. */
 typedef enum {
     OMPP_SYNC_MESSAGE,    /* point-to-point */
+    OMPP_SYNC_RECEIPT,    /* the receiver of a message that this thread has sent */
     OMPP_SYNC_ALL,        /* a collective operation of all ranks of the run, in which everybody waits for everybody */
     OMPP_SYNC_GROUP,      /* the same among some of the ranks */
     OMPP_SYNC_ROOTED,     /* one that all wait for the root, or the root for all */
@@ -102,7 +103,7 @@ typedef struct {
     void (*combine)(void *into, const void *other);
     bool (*keep_up)(void);
     void (*gave)(unsigned rank);
-    void (*close)(void *stamp);
+    bool (*close)(void *stamp);
     bool (*amend)(void *mine, const void *all);
     ompp_time_t (*adopt)(const void *stamp, const ompp_sync_wait_t *wait);
     void (*pay)(ompp_time_t until);
@@ -226,7 +227,8 @@ static inline void ompp_sync_combine(void *into, const void *other)
 }
 
 /**
- * \brief Before a message is sent that may be received from any source: which comes first is to be decided in the right order. May take long.
+ * \brief Before a message is sent, where some messages are received from any source: which comes first is to be decided in the right order.
+ *        May take long.
  * \return whether it has.
  */
 static inline bool ompp_sync_keep_up(void)
@@ -245,21 +247,22 @@ static inline void ompp_sync_gave(unsigned rank)
 }
 
 /**
- * \brief A stamp that the calling thread has just made is for all ranks of the run, which will combine theirs and adopt that: it says,
- *        too, whether this rank can say more than its clocks do.
+ * \brief A stamp that the calling thread has just made is for all ranks of the run, which will combine theirs and adopt that.
+ * \return whether this rank can say more than its clocks do. When one of all can, then all ranks call ompp_sync_amend() and combine theirs
+ *         once more.
  */
-static inline void ompp_sync_close(void *stamp)
+static inline bool ompp_sync_close(void *stamp)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
-    if (__builtin_expect(s != 0, 0)) s->close(stamp);
+    return __builtin_expect(s != 0, 0) && s->close(stamp);
 }
 
 /**
- * \brief After that: whether some rank can, which is true on all ranks, or on none. Then they combine theirs once more, and ask again, which
- *        is so twice at most.
- * \param[in,out] mine  the stamp that was closed.
+ * \brief After that.
+ * \param[in,out] mine  the stamp that was closed, or amended.
  * \param[in] all       what all ranks' are together.
+ * \return whether this rank can say still more when it has seen the next. Then once more, but never a third time.
  */
 static inline bool ompp_sync_amend(void *mine, const void *all)
 {

@@ -14,6 +14,8 @@ static void work_on(int task)
     else region("b", 2);
 }
 
+static bool named = true; /* there is a progress point */
+
 /* Workers ask for work, the last time in vain; a task is two messages. Ranks do not meet at the end. */
 static void asked(void)
 {
@@ -37,10 +39,17 @@ static void asked(void)
         MPI_Probe(MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &s);
         MPI_Recv(&x, 1, MPI_INT, s.MPI_SOURCE, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         region("c", 0.15);
+        if (named) OMPP_PROGRESS("result");
         MPI_Send(&task, 1, MPI_INT, s.MPI_SOURCE, 1, MPI_COMM_WORLD);
         if (task >= 0) MPI_Send(&data, 1, MPI_INT, s.MPI_SOURCE, 3, MPI_COMM_WORLD);
         else left--;
     }
+}
+
+static void unnamed(void)
+{
+    named = false;
+    asked();
 }
 
 /* A request for each worker's result; ahead: tasks that a worker has, one of which it is at. */
@@ -108,6 +117,59 @@ static void in_steps(void)
     }
 }
 
+/* The last rank gets a record of each result, and has so much to do with it that all wait for it at the end; e in half its time, half as long. */
+static void recorded(void)
+{
+    const int tasks = 6 * run.rounds, workers = size - 2, last = size - 1;
+    int x = 0, sent = 0, end = -1;
+    MPI_Status s;
+
+    if (rank == 0) {
+        for (int w = 1; w <= workers; w++, sent++) MPI_Send(&sent, 1, MPI_INT, w, 1, MPI_COMM_WORLD);
+        for (int done = 0; done < sent; done++) {
+            MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &s);
+            MPI_Send(&x, 1, MPI_INT, last, 1, MPI_COMM_WORLD);
+            if (sent < tasks) MPI_Send(&sent, 1, MPI_INT, s.MPI_SOURCE, 1, MPI_COMM_WORLD), sent++;
+        }
+        for (int w = 1; w <= last; w++) MPI_Send(&end, 1, MPI_INT, w, 1, MPI_COMM_WORLD);
+        return;
+    }
+    for (;;) {
+        MPI_Recv(&x, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (x < 0) return;
+        if (rank == last) {
+            region("e", 3);
+            continue;
+        }
+        work_on(x);
+        MPI_Send(&x, 1, MPI_INT, 0, 2, MPI_COMM_WORLD);
+    }
+}
+
+/* Tasks are sent synchronously: what the manager hears of their receivers is no result. */
+static void synchronous(void)
+{
+    const int tasks = 6 * run.rounds;
+    int x = 0, sent = 0, end = -1;
+    MPI_Status s;
+
+    if (rank > 0) {
+        for (;;) {
+            MPI_Recv(&x, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            if (x < 0) return;
+            work_on(x);
+            MPI_Send(&x, 1, MPI_INT, 0, 2, MPI_COMM_WORLD);
+        }
+    }
+    for (int w = 1; w < size; w++, sent++) MPI_Ssend(&sent, 1, MPI_INT, w, 1, MPI_COMM_WORLD);
+    for (int done = 0; done < sent; done++) {
+        MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &s);
+        region("c", 0.15);
+        if (sent < tasks) MPI_Ssend(&sent, 1, MPI_INT, s.MPI_SOURCE, 1, MPI_COMM_WORLD), sent++;
+    }
+    for (int w = 1; w < size; w++) MPI_Ssend(&end, 1, MPI_INT, w, 1, MPI_COMM_WORLD);
+}
+
 /* A worker has more to do at the end than others: what it does there is none of what was handed out. */
 static void late(void)
 {
@@ -120,7 +182,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"asked", asked}, {"one_each", one_each}, {"two_each", two_each}, {"in_steps", in_steps}, {"late", late}};
+    } cases[] = {{"asked", asked}, {"one_each", one_each}, {"two_each", two_each}, {"in_steps", in_steps}, {"late", late}, {"unnamed", unnamed},
+                 {"recorded", recorded}, {"synchronous", synchronous}};
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -18,6 +18,7 @@
 #define MOST_WORKERS 60u
 #define MOST_TASKS 20000u
 #define START 1000
+#define AHEAD 3u
 #define FIRST 7u /* rank of the first worker */
 
 typedef struct {
@@ -29,6 +30,8 @@ typedef struct {
     unsigned nworkers, ntasks;
     bool reports; /* workers ask for their first task */
     bool in_parts; /* a task is two messages, and so is a result */
+    unsigned ahead;  /* tasks that each worker has */
+    bool records;    /* the manager tells another rank, which never answers, of each result */
     bool sends_ends; /* to all, when there is no task left; else to each as it has nothing left to do */
     work_t tasks[MOST_TASKS], before[MOST_TASKS], first[MOST_WORKERS]; /* before: the manager's, before it hands out a task */
 } program_t;
@@ -44,7 +47,8 @@ static void make_program(unsigned nworkers, unsigned ntasks)
 {
     program_t *p = &program;
 
-    *p = (program_t){.nworkers = nworkers, .ntasks = ntasks, .reports = below(2), .in_parts = below(2), .sends_ends = below(2)};
+    *p = (program_t){.nworkers = nworkers, .ntasks = ntasks, .reports = below(2), .in_parts = below(2), .sends_ends = below(2), .records = below(2),
+                     .ahead = 1 + below(2) * below(AHEAD)};
     for (unsigned i = 0; i < ntasks; i++) {
         p->tasks[i] = random_work(1000000);
         p->before[i] = random_work(10000);
@@ -56,7 +60,11 @@ static void make_program(unsigned nworkers, unsigned ntasks)
 
 /* One clock, that of a region and a speed-up; or all of them, with the measured order. */
 typedef struct {
-    ompp_stamp_t manager, results[MOST_WORKERS]; /* .t: when the result comes; 0 = no task */
+    ompp_stamp_t manager, last[MOST_WORKERS]; /* last: result of each worker */
+    struct {
+        ompp_stamp_t stamps[AHEAD];
+        unsigned n;
+    } results[MOST_WORKERS]; /* that are under way, the oldest first */
 } run_t;
 
 static run_t run;
@@ -82,6 +90,17 @@ static void wait_for(ompp_stamp_t *s, const ompp_stamp_t *other)
         if (other->v[i] > s->v[i]) s->v[i] = other->v[i];
 }
 
+static void do_task(unsigned worker, const ompp_stamp_t *given, work_t task)
+{
+    ompp_stamp_t *last = &run.last[worker];
+
+    if (last->t == 0) *last = *given;
+    else wait_for(last, given);
+    work(last, task);
+    assert_true(run.results[worker].n < AHEAD);
+    run.results[worker].stamps[run.results[worker].n++] = *last;
+}
+
 static void give(unsigned worker, int task)
 {
     if (farm) ompp_farm_give(farm, FIRST + worker, &run.manager);
@@ -89,10 +108,7 @@ static void give(unsigned worker, int task)
         work(&run.manager, (work_t){REGIONS, 17});
         if (farm) ompp_farm_give(farm, FIRST + worker, &run.manager);
     }
-    run.results[worker].t = 0;
-    if (task < 0) return;
-    run.results[worker] = run.manager;
-    work(&run.results[worker], program.tasks[task]);
+    if (task >= 0) do_task(worker, &run.manager, program.tasks[task]);
 }
 
 static unsigned take(void)
@@ -100,21 +116,23 @@ static unsigned take(void)
     unsigned first = program.nworkers;
 
     for (unsigned w = 0; w < program.nworkers; w++)
-        if (run.results[w].t > 0 && (first == program.nworkers || run.results[w].t < run.results[first].t)) first = w;
+        if (run.results[w].n && (first == program.nworkers || run.results[w].stamps[0].t < run.results[first].stamps[0].t)) first = w;
     assert_true(first < program.nworkers);
-    if (farm) ompp_farm_take(farm, FIRST + first, true, &run.manager, &run.results[first]);
-    wait_for(&run.manager, &run.results[first]);
+    const ompp_stamp_t result = run.results[first].stamps[0];
+    if (farm) ompp_farm_take(farm, FIRST + first, true, &run.manager, &result);
+    wait_for(&run.manager, &result);
     if (farm) ompp_farm_go_on(farm, &run.manager);
     if (farm && program.in_parts) {
-        ompp_farm_take(farm, FIRST + first, false, &run.manager, &run.results[first]);
+        ompp_farm_take(farm, FIRST + first, false, &run.manager, &result);
         ompp_farm_go_on(farm, &run.manager);
     }
-    run.results[first].t = 0;
+    memmove(run.results[first].stamps, run.results[first].stamps + 1, --run.results[first].n * sizeof result);
     return first;
 }
 
 static void begin(void)
 {
+    memset(&run, 0, sizeof run);
     run.manager = (ompp_stamp_t){.t = START, .set = 1, .used = farm ? REGIONS * OMPP_WHATIF_SPEEDUPS : 0};
     for (unsigned i = 0; i < run.manager.used; i++) run.manager.v[i] = START - 10.0 * i;
     if (farm) ompp_farm_begin(farm, &run.manager);
@@ -127,15 +145,13 @@ static double execute(void)
     unsigned given = 0, taken = 0;
 
     begin();
-    for (unsigned w = 0; w < p->nworkers; w++) {
-        run.results[w] = run.manager;
-        work(&run.results[w], p->first[w]);
-    }
-    if (!p->reports)
+    for (unsigned w = 0; w < p->nworkers && p->reports; w++) do_task(w, &run.manager, p->first[w]);
+    for (unsigned i = 0; i < p->ahead && !p->reports; i++)
         for (unsigned w = 0; w < p->nworkers; w++) give(w, given < p->ntasks ? (int)given++ : -1);
     while (taken < p->ntasks + (p->reports ? p->nworkers : 0)) {
         const unsigned w = take();
         taken++;
+        if (p->records && farm) ompp_farm_give(farm, FIRST + p->nworkers, &run.manager);
         work(&run.manager, p->before[given % p->ntasks]);
         if (given < p->ntasks) give(w, (int)given++);
         else if (!p->sends_ends) give(w, -1);
@@ -193,6 +209,7 @@ static void long_ones(void **state)
     compare();
     seed = 4712;
     make_program(MOST_WORKERS, 2000);
+    program.ahead = 1;
     compare();
 }
 
@@ -211,6 +228,18 @@ static void not_told(void **state)
     assert_false(ompp_farm_is_one(farm)); /* no result */
     ompp_farm_take(farm, 1, false, &now, &later);
     assert_false(ompp_farm_is_one(farm)); /* not from any source */
+
+    ompp_farm_begin(farm, &now); /* more results than tasks: what was sent at once were two */
+    ompp_farm_give(farm, 1, &now);
+    ompp_farm_give(farm, 1, &now);
+    ompp_farm_give(farm, 2, &now);
+    ompp_farm_take(farm, 1, true, &now, &later);
+    ompp_farm_go_on(farm, &later);
+    ompp_farm_take(farm, 2, true, &later, &later);
+    ompp_farm_go_on(farm, &later);
+    ompp_farm_take(farm, 1, true, &later, &end);
+    ompp_farm_go_on(farm, &end);
+    assert_false(ompp_farm_end(farm, &end));
 
     ompp_farm_begin(farm, &now); /* another set of regions */
     ompp_farm_give(farm, 1, &now);
