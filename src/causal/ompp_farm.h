@@ -7,8 +7,8 @@
  * whose result was received then goes to that one.
  *
  * It is gone through as the program runs, on each clock as far as lengths of tasks are known: a result cannot be chosen before those of
- * all ranks' oldest tasks are there. A rank that has several does one after the other. Going through it without any speed-up gives the measured run, if it is as is assumed here; the difference
- * is what is saved.
+ * all ranks' oldest tasks are there. A rank that has several does one after the other. Going through it without any speed-up gives the
+ * measured run, if it is as is assumed here; the difference is what is saved.
  *
  * On plain data, as ompp_replay.h: nothing here waits, allocates, or knows MPI.
  */

@@ -124,6 +124,11 @@ static ompp_mpi_behind_t *behind(unsigned char *stamp)
     return (ompp_mpi_behind_t *)(void *)(stamp + ompp_mpi_stamping_state.bytes - sizeof(ompp_mpi_behind_t));
 }
 
+static ompp_mpi_behind_t told_behind(const unsigned char *stamp)
+{
+    return *(const ompp_mpi_behind_t *)(const void *)(stamp + ompp_mpi_stamping_state.bytes - sizeof(ompp_mpi_behind_t));
+}
+
 void ompp_mpi_collective_stamp(unsigned char *stamp, ompp_time_t t)
 {
     *behind(stamp) = (ompp_mpi_behind_t){0, 0};
@@ -132,8 +137,7 @@ void ompp_mpi_collective_stamp(unsigned char *stamp, ompp_time_t t)
 
 void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other, bool known)
 {
-    const size_t at = ompp_mpi_stamping_state.bytes - sizeof(ompp_mpi_behind_t);
-    const ompp_mpi_behind_t *from = (const ompp_mpi_behind_t *)(const void *)(other + at);
+    const ompp_mpi_behind_t from = told_behind(other);
     ompp_mpi_behind_t *to = behind(into);
 
     ompp_sync_combine(into, other);
@@ -141,8 +145,8 @@ void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other
         ompp_sync_combine(seen.sum, into);
         seen.any = true;
     }
-    if (from->passes > to->passes) to->passes = from->passes;
-    if (from->again > to->again) to->again = from->again;
+    if (from.passes > to->passes) to->passes = from.passes;
+    if (from.again > to->again) to->again = from.again;
 }
 
 #define MOST_EXCHANGES 3u
@@ -150,12 +154,11 @@ void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other
 /* Whether there is another one is what all have got with the one before. */
 bool ompp_mpi_collective_settle(unsigned char *mine, const unsigned char *all, bool (*combine)(void *), void *how)
 {
-    const ompp_mpi_behind_t *all_behind = (const ompp_mpi_behind_t *)(const void *)(all + ompp_mpi_stamping_state.bytes - sizeof *all_behind);
     bool combined;
 
     behind(mine)->again = ompp_sync_close(mine);
     combined = combine(how);
-    for (unsigned i = 1; combined && all_behind->again && i < MOST_EXCHANGES; i++) {
+    for (unsigned i = 1; combined && told_behind(all).again && i < MOST_EXCHANGES; i++) {
         behind(mine)->again = ompp_sync_amend(mine, all);
         combined = combine(how);
     }

@@ -15,7 +15,8 @@
  *
  * Threads: any, also inside events of the runtime; not from signal handlers. Nothing here fails visibly, allocates after the first
  * call on a thread, or changes errno. Only ompp_sync_publish(), ompp_sync_resume(), ompp_sync_keep_up() and ompp_sync_pay() may take long,
- * and only in experiments with delays (OMPP_CAUSAL=delay): call them where the thread may be delayed, holding no lock of the source or of MPI.
+ * and only in experiments with delays (OMPP_CAUSAL=delay): call them where the thread may be delayed, holding no lock of the source or of
+ * MPI.
  */
 #ifndef OMPP_SYNC_H
 #define OMPP_SYNC_H

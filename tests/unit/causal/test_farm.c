@@ -47,7 +47,8 @@ static void make_program(unsigned nworkers, unsigned ntasks)
 {
     program_t *p = &program;
 
-    *p = (program_t){.nworkers = nworkers, .ntasks = ntasks, .reports = below(2), .in_parts = below(2), .sends_ends = below(2), .records = below(2),
+    *p = (program_t){.nworkers = nworkers, .ntasks = ntasks, .reports = below(2), .in_parts = below(2), .sends_ends = below(2),
+                     .records = below(2),
                      .ahead = 1 + below(2) * below(AHEAD)};
     for (unsigned i = 0; i < ntasks; i++) {
         p->tasks[i] = random_work(1000000);
