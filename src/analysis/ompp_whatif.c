@@ -606,7 +606,8 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
         const ompp_whatif_clock_t *clock = &from->clocks[i];
         if (is_seen(from, clock)) find_gain(clock, correction_of_clock(p, from, clock, r->correction), &r->gains[i]);
     }
-    if (from->flags & OMPP_WHATIF_F_BASELINE) compare_with_control(&p->whatif.control, from, density_in(from, ompp_whatif_time_alone(p)), r);
+    if (from->flags & OMPP_WHATIF_F_BASELINE)
+        compare_with_control(&p->whatif.control, from, density_in(from, ompp_whatif_time_alone(p)), r);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_WILDCARD; i++)
         ompp_whatif_spread_anew(r->share, &r->gains[i]);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && p->whatif.mode == OMPP_WHATIF_DELAY; i++) note_chance(r, &r->gains[i]);

@@ -38,7 +38,8 @@ void ompp_causal_race_tell(const ompp_causal_thread_t *self)
 
     if (!self->main || rank < 0 || !ompp_causal_races()) return;
     ompp_causal_lane_t *lane = &ompp_causal_node_race()->lanes[rank];
-    const bool works = ompp_causal_works_faster(self) && c->where != OMPP_CLOCKS_UNKNOWN; /* calls of MPI may wait for who waits for this one */
+    /* Calls of MPI may wait for who waits for this rank. */
+    const bool works = ompp_causal_works_faster(self) && c->where != OMPP_CLOCKS_UNKNOWN;
     atomic_fetch_add(&lane->changes, 1);
     atomic_store_explicit(&lane->experiment, self->experiment, memory_order_relaxed);
     atomic_store_explicit(&lane->offset, (int64_t)ompp_clocks_offset(&ompp_causal.rule, c, OMPP_CLOCKS_EXPERIMENT), memory_order_relaxed);

@@ -35,7 +35,10 @@ void ompp_causal_gave(unsigned to);
 void ompp_causal_farm_wait(struct ompp_causal_thread *self, uint64_t from, bool manages, const ompp_sync_wait_t *wait);
 /** \brief It goes on after that. */
 void ompp_causal_farm_go_on(struct ompp_causal_thread *self, const ompp_sync_wait_t *wait);
-/** \brief It comes to a meeting of all, at self->own. \return its rank + 1 when it has handed out work and can tell more than its clocks; else 0. */
+/**
+ * \brief It comes to a meeting of all, at self->own.
+ * \return its rank + 1 when it has handed out work and can tell more than its clocks; else 0.
+ */
 uint64_t ompp_causal_farm_close(struct ompp_causal_thread *self);
 /** \return what that is, in the rank with this number; else NULL. */
 const ompp_stamp_t *ompp_causal_farm_told(const struct ompp_causal_thread *self, uint64_t by);

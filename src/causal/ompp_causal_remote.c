@@ -25,7 +25,7 @@ typedef struct {
     uint64_t experiment;   /* with delays: number of the present one */
     uint64_t key, percent, settles; /* with delays: its region and speed-up, ... */
     uint64_t from;         /* number of the rank, from 1; MANY = of several */
-    uint64_t farm;         /* at a meeting: number of the rank that knows better what its clocks are, and its workers' (ompp_causal_farm.c) */
+    uint64_t farm;         /* at a meeting: number of the rank that can say more than its clocks (ompp_causal_farm.c); 0 = none */
     uint64_t manages;      /* the rank hands out work */
     uint64_t serves;       /* at a meeting: the rank's clocks say nothing, for that one tells of them */
     uint64_t late;         /* ... but for what it has done since its last message: all exchange theirs a third time */
