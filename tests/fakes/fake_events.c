@@ -178,6 +178,31 @@ static void combine_stamps(void *into, const void *other)
     a->ranks |= b->ranks;
 }
 
+static bool keep_up(void)
+{
+    return false;
+}
+
+static void give_stamp(unsigned rank)
+{
+    (void)rank;
+}
+
+/* Some ranks want stamps to be combined once more, now and then, and then again: all have to. */
+static __thread unsigned closed;
+
+static bool close_stamp(void *stamp)
+{
+    (void)stamp;
+    return ++closed % 3 == 0;
+}
+
+static bool amend_stamp(void *mine, const void *all)
+{
+    (void)mine, (void)all;
+    return closed % 2;
+}
+
 static ompp_time_t adopt_stamp(const void *stamp, const ompp_sync_wait_t *wait)
 {
     adopted.flags |= wait->flags;
@@ -220,7 +245,7 @@ static void doubt(unsigned flags, bool happened)
 static const ompp_sync_subscriber_t clocks = {
     .stamp_size = sizeof(fake_stamp_t), .stamp = make_stamp, .combine = combine_stamps, .adopt = adopt_stamp, .pay = pay,
     .clock = set_clock, .alone = say_nothing, .publish = in_process, .wait = in_process, .resume = in_process, .task = task, .rests = rests, .rests_until = rests_until, .hold = hold, .spend = spend,
-    .doubt = doubt};
+    .doubt = doubt, .keep_up = keep_up, .gave = give_stamp, .close = close_stamp, .amend = amend_stamp};
 
 FAKE_API void fake_mark(int64_t mark)
 {

@@ -98,7 +98,7 @@ class Whatif:
 
     def excess(self, region, clock, controls):
         """What delays took in experiments with a region, beyond what is known of them: by units of work without them."""
-        if "baseline" not in self.seen[region] or len(controls) < 4:
+        if "baseline" not in self.seen[region] or len(controls) < 2:
             return 0
         counted, excess = [b for b in clock.blocks if b[3]], 0
         work = sum(b[4] for b in counted) / sum(b[3] for b in counted) if counted else 0
