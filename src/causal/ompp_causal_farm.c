@@ -5,7 +5,7 @@
  * but for the time; they go on with what comes. Those that have done something else after what they had to do add that to what came, as if
  * they had been as much ahead of their manager as they really were, and all exchange stamps a third time.
  *
- * A worker is a rank that has had to do with nobody else since ranks met last, and has told its manager of all work that it did before
+ * A worker is a rank that has had messages of nobody else since ranks met last, and has told its manager of all work that it did before
  * messages of that one, or waited for these.
  */
 #include "causal/ompp_causal_priv.h"
@@ -22,16 +22,12 @@ static struct {
     _Atomic bool shared;                    /* another one has had some, too */
     _Atomic(ompp_causal_thread_t *) manager; /* it notes them; NULL = nobody does */
     bool idle;     /* nothing came of it last time, and nothing was received from any source since */
+    bool closed;   /* all ranks are about to meet, and have been told whether there is something to be told */
     bool ready;    /* end is what is to be told */
     unsigned vain; /* meetings at which there was nothing to be told of a farm */
     ompp_stamp_t end;
     ompp_farm_t farm;
 } own;
-
-static uint64_t own_number(void)
-{
-    return (uint64_t)(ompp_whatif_rank() + 1);
-}
 
 static bool is_manager(const ompp_causal_thread_t *self)
 {
@@ -61,7 +57,7 @@ static bool may_note(ompp_causal_thread_t *self)
 /* Something that is not noted. */
 static void refuse(ompp_causal_thread_t *self)
 {
-    self->serves.refuses = true;
+    self->serves.refuses = self->serves.waits = true;
     if (is_manager(self)) own.farm.spoiled = true;
 }
 
@@ -81,27 +77,49 @@ void ompp_causal_farm_forget(ompp_causal_thread_t *self)
     atomic_compare_exchange_strong(&own.talker, &me, NULL);
 }
 
+/* Whoever gets the message, it says all that the thread has done. */
+static void tell_peer(ompp_causal_thread_t *self)
+{
+    ompp_causal_serves_t *s = &self->serves;
+
+    s->since = (ompp_time_t)(self->own.t / OMPP_FINE);
+    s->owes = false;
+    s->owed = 0;
+    s->gave = true;
+    if (s->managed) ompp_stamp_copy(&self->served, &self->own);
+}
+
 void ompp_causal_gave(unsigned to)
 {
     ompp_causal_thread_t *self = ompp_causal.rule.delays ? NULL : ompp_causal_enter();
 
     if (!self) return;
     talk(self);
-    if (ompp_causal_rests(self) || (self->serves.peer && self->serves.peer != to + 1)) self->serves.refuses = true;
     if (ompp_causal_rests(self)) {
-        if (is_manager(self)) own.farm.spoiled = true;
+        refuse(self);
     } else {
-        self->serves.since = (ompp_time_t)(self->own.t / OMPP_FINE);
-        self->serves.owes = false; /* whoever gets it, it says all */
-        if (self->serves.managed) ompp_stamp_copy(&self->served, &self->own);
+        if (!self->serves.peer || self->serves.peer == to + 1) tell_peer(self);
         if (may_note(self)) ompp_farm_give(&own.farm, to, &self->own);
     }
     ompp_causal_leave(self);
 }
-
 static bool is_much(ompp_time_t work, ompp_time_t time)
 {
     return work >= AT_WORK_NS + time / AT_WORK_PART;
+}
+
+static const ompp_stamp_t *own_at(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
+    return &self->own;
+}
+
+/* Since the latest wait for a message. */
+static ompp_time_t work_until(const ompp_causal_serves_t *s, ompp_time_t t)
+{
+    const ompp_time_t last = s->last ? s->last : s->begin;
+
+    return t > last ? t - last : 0;
 }
 
 /* A message of the peer. */
@@ -110,11 +128,17 @@ static void note_peer(ompp_causal_thread_t *self, uint64_t from, bool manages, c
     ompp_causal_serves_t *s = &self->serves;
     const ompp_fine_t begin = (ompp_fine_t)wait->begin * OMPP_FINE;
 
-    if (!s->begin) s->begin = s->since = ompp_meter_since();
+    if (!s->begin) s->begin = ompp_meter_since();
+    if (!s->since) s->since = s->begin;
     if (s->peer && s->peer != from) s->refuses = true;
     s->peer = from;
-    if (self->other.t < begin && wait->begin > s->since && is_much(wait->begin - s->since, wait->begin - s->begin)) s->owes = true;
+    if (self->other.t >= begin) s->owed = 0;
+    else if (wait->begin > s->since) s->owed += wait->begin - s->since;
+    s->owes = is_much(s->owed, wait->begin > s->begin ? wait->begin - s->begin : 0);
+    s->gave = false;
     s->since = wait->end;
+    s->worked += work_until(s, wait->begin);
+    s->last = wait->end;
     s->managed = manages && !s->refuses;
 }
 
@@ -122,18 +146,20 @@ void ompp_causal_farm_wait(ompp_causal_thread_t *self, uint64_t from, bool manag
 {
     const bool any = wait->flags & OMPP_WHATIF_F_WILDCARD;
 
-    if (ompp_causal.rule.delays || wait->kind == OMPP_SYNC_ALL || wait->kind == OMPP_SYNC_RECEIPT) return;
+    if (ompp_causal.rule.delays || wait->kind == OMPP_SYNC_ALL) return;
+    if (wait->kind == OMPP_SYNC_RECEIPT) {
+        if (is_manager(self) && may_note(self)) ompp_farm_work(&own.farm, own_at(self, wait->begin));
+        return;
+    }
     if (any) own.idle = false;
-    if (any) self->serves.refuses = true;
     if (wait->kind != OMPP_SYNC_MESSAGE || from == 0 || from > OMPP_FARM_RANKS) {
         refuse(self);
         return;
     }
     talk(self);
     note_peer(self, from, manages, wait);
-    if (!is_manager(self) || !may_note(self)) return;
-    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, wait->begin);
-    ompp_farm_take(&own.farm, (unsigned)from - 1, any, &self->own, &self->other);
+    if (is_manager(self) && may_note(self))
+        ompp_farm_take(&own.farm, (unsigned)from - 1, any, own_at(self, wait->begin), &self->other);
 }
 
 /* What it has come to begins anew. */
@@ -141,11 +167,11 @@ static void meet(ompp_causal_thread_t *self, ompp_time_t t)
 {
     if (is_manager(self)) {
         own.idle = own.farm.results == 0;
-        if (own.farm.results) own.vain = own.ready ? 0 : own.vain + 1;
-        own.ready = false;
+        if (own.closed && own.farm.results) own.vain = own.ready ? 0 : own.vain + 1;
+        own.ready = own.closed = false;
     }
     forget_interval(self); /* it yields no longer */
-    self->serves.begin = self->serves.since = t;
+    self->serves.begin = self->serves.since = self->serves.last = t;
     atomic_store(&own.talker, NULL);
     atomic_store(&own.shared, false);
 }
@@ -159,9 +185,9 @@ void ompp_causal_farm_go_on(ompp_causal_thread_t *self, const ompp_sync_wait_t *
     }
     const bool notes = is_manager(self) && may_note(self), managed = self->serves.managed && self->serves.since == wait->end;
     if (!notes && !managed) return;
-    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, wait->end);
-    if (notes) ompp_farm_go_on(&own.farm, &self->own);
-    if (managed) ompp_stamp_copy(&self->served, &self->own);
+    const ompp_stamp_t *now = own_at(self, wait->end);
+    if (notes) ompp_farm_go_on(&own.farm, now);
+    if (managed) ompp_stamp_copy(&self->served, now);
 }
 
 /* ---- Meetings --------------------------------------------------------------------------------------------------------- */
@@ -171,15 +197,16 @@ uint64_t ompp_causal_farm_close(ompp_causal_thread_t *self)
     self->serves.yields = false;
     if (!is_manager(self)) return 0;
     own.ready = false;
+    own.closed = true;
     if (atomic_load(&own.shared)) return 0;
     ompp_stamp_copy(&own.end, &self->own);
     own.ready = ompp_farm_end(&own.farm, &own.end);
-    return own.ready ? own_number() : 0;
+    return own.ready ? (uint64_t)(ompp_whatif_rank() + 1) : 0;
 }
 
-const ompp_stamp_t *ompp_causal_farm_told(const ompp_causal_thread_t *self, uint64_t by)
+const ompp_stamp_t *ompp_causal_farm_told(const ompp_causal_thread_t *self)
 {
-    return by == own_number() && is_manager(self) && own.ready ? &own.end : NULL;
+    return is_manager(self) && own.ready ? &own.end : NULL;
 }
 
 bool ompp_causal_farm_manages(const ompp_causal_thread_t *self)
@@ -187,12 +214,28 @@ bool ompp_causal_farm_manages(const ompp_causal_thread_t *self)
     return is_manager(self) && ompp_farm_is_one(&own.farm);
 }
 
-bool ompp_causal_farm_serves(const ompp_causal_thread_t *self, uint64_t manager, bool *late)
+bool ompp_causal_farm_only_waits(const ompp_causal_thread_t *self)
+{
+    const ompp_causal_serves_t *s = &self->serves;
+    const ompp_time_t t = (ompp_time_t)(self->own.t / OMPP_FINE);
+
+    if (!s->peer || s->waits || t < s->begin || atomic_load(&own.shared)) return false;
+    return !is_much(s->worked + work_until(s, t), t - s->begin);
+}
+
+bool ompp_causal_farm_serves(const ompp_causal_thread_t *self, bool *late)
 {
     const ompp_time_t t = (ompp_time_t)(self->own.t / OMPP_FINE), since = self->serves.since, begin = self->serves.begin;
 
-    if (self->serves.refuses || self->serves.owes || self->serves.peer != manager || atomic_load(&own.shared)) return false;
+    if (self->serves.refuses || self->serves.owes || atomic_load(&own.shared)) return false;
     if (t < since || since < begin) return false;
     *late = is_much(t - since, t - begin);
     return !*late || (self->serves.managed && self->served.set == self->own.set);
+}
+
+bool ompp_causal_farm_misses(const ompp_causal_thread_t *self, ompp_fine_t ns)
+{
+    const ompp_time_t t = (ompp_time_t)(self->own.t / OMPP_FINE), begin = self->serves.begin;
+
+    return self->serves.gave && ns > 0 && is_much((ompp_time_t)(ns / OMPP_FINE), t > begin ? t - begin : 0);
 }

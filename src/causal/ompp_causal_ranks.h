@@ -19,10 +19,14 @@ struct ompp_causal_thread;
 /** Messages of a thread since all ranks met last, as those of a rank that works for another one. */
 typedef struct {
     uint64_t peer;      /* rank + 1 that they come from; 0 = none yet */
-    bool refuses;       /* it does something else, too */
-    bool owes;          /* it has had something to do before its last message, which had come before, and has told nobody since */
+    bool refuses;       /* it has messages of others, too */
+    bool waits;         /* it waits for other things than messages */
+    bool owes;          /* it has had something to do before messages that had come before that, and has told nobody since */
+    bool gave;          /* it was the last to send */
     bool managed;       /* the peer hands out work: the thread's served is its stamp at since */
     bool yields;        /* at the meeting that it comes to: what comes says all that its clocks have come to */
+    ompp_time_t owed;   /* ns of that */
+    ompp_time_t worked, last; /* ns between waits for messages; the end of the latest one, 0 = none yet */
     ompp_time_t begin, since; /* they met; the end of the last message. 0 = when the run began */
 } ompp_causal_serves_t;
 
@@ -40,13 +44,17 @@ void ompp_causal_farm_go_on(struct ompp_causal_thread *self, const ompp_sync_wai
  * \return its rank + 1 when it has handed out work and can tell more than its clocks; else 0.
  */
 uint64_t ompp_causal_farm_close(struct ompp_causal_thread *self);
-/** \return what that is, in the rank with this number; else NULL. */
-const ompp_stamp_t *ompp_causal_farm_told(const struct ompp_causal_thread *self, uint64_t by);
+/** \return what that is; NULL = it cannot. */
+const ompp_stamp_t *ompp_causal_farm_told(const struct ompp_causal_thread *self);
 /**
- * \return whether the thread, at self->own, has done work of that rank alone. \param[out] late  and something of its own after that, from
+ * \return whether the thread, at self->own, has done work of its peer alone, which has handed it out. \param[out] late  and something of its own after that, from
  *         self->served on.
  */
-bool ompp_causal_farm_serves(const struct ompp_causal_thread *self, uint64_t manager, bool *late);
+bool ompp_causal_farm_serves(const struct ompp_causal_thread *self, bool *late);
+/** \return whether the thread, at self->own, has done next to nothing but wait for messages, whoever they were of. */
+bool ompp_causal_farm_only_waits(const struct ompp_causal_thread *self);
+/** \return whether the manager, which came to the meeting before the thread did by ns, cannot have had its last result. */
+bool ompp_causal_farm_misses(const struct ompp_causal_thread *self, ompp_fine_t ns);
 /** \return whether the thread hands out work, and has had results. */
 bool ompp_causal_farm_manages(const struct ompp_causal_thread *self);
 

@@ -12,6 +12,7 @@
 
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
 #define MANY UINT64_MAX
+#define FARMS 4u /* that can at one meeting */
 
 /* The set of regions that comes next. */
 typedef struct {
@@ -25,7 +26,7 @@ typedef struct {
     uint64_t experiment;   /* with delays: number of the present one */
     uint64_t key, percent, settles; /* with delays: its region and speed-up, ... */
     uint64_t from;         /* number of the rank, from 1; MANY = of several */
-    uint64_t farm;         /* at a meeting: number of the rank that can say more than its clocks (ompp_causal_farm.c); 0 = none */
+    uint64_t farms[FARMS]; /* at a meeting: numbers of ranks that can say more than their clocks (ompp_causal_farm.c), the largest first; 0 = none */
     uint64_t manages;      /* the rank hands out work */
     uint64_t serves;       /* at a meeting: the rank's clocks say nothing, for that one tells of them */
     uint64_t late;         /* ... but for what it has done since its last message: all exchange theirs a third time */
@@ -164,9 +165,10 @@ bool ompp_causal_close(void *stamp)
     remote_t *remote = stamp;
 
     if (!self) return false;
-    if (!ompp_causal_rests(self)) remote->farm = ompp_causal_farm_close(self);
+    if (!ompp_causal_rests(self)) remote->farms[0] = ompp_causal_farm_close(self);
+    remote->told = remote->farms[0] ? remote->t : 0;
     ompp_causal_leave(self);
-    return remote->farm != 0;
+    return remote->farms[0] != 0;
 }
 
 static void put_told(remote_t *remote, const ompp_stamp_t *told)
@@ -177,15 +179,25 @@ static void put_told(remote_t *remote, const ompp_stamp_t *told)
     remote->told = told->t + shift;
 }
 
-/* The first exchange said which rank can tell more. */
+static bool has_farm(const remote_t *all, uint64_t number)
+{
+    bool found = false;
+
+    for (unsigned i = 0; i < FARMS; i++) found |= number && all->farms[i] == number;
+    return found;
+}
+
+/* The first exchange said which ranks can tell more. */
 static void amend_first(ompp_causal_thread_t *self, remote_t *mine, const remote_t *all)
 {
-    const ompp_stamp_t *told = ompp_causal_farm_told(self, all->farm);
-    const bool same = !ompp_causal_rests(self) && all->set == mine->set;
+    const ompp_stamp_t *told = has_farm(all, (uint64_t)(ompp_whatif_rank() + 1)) ? ompp_causal_farm_told(self) : NULL;
+    const bool same = !ompp_causal_rests(self) && all->set == mine->set && !ompp_causal_farm_misses(self, mine->t - all->told);
     bool late = false;
 
+    mine->told = 0;
     if (told) put_told(mine, told);
-    else mine->serves = same && ompp_causal_farm_serves(self, all->farm, &late);
+    else if (same && has_farm(all, self->serves.peer)) mine->serves = ompp_causal_farm_serves(self, &late);
+    if (!told && same && !mine->serves) mine->serves = ompp_causal_farm_only_waits(self);
     mine->late = mine->serves && late;
     mine->served = mine->serves && !late ? mine->t : 0;
     self->serves.yields = told || mine->serves;
@@ -208,6 +220,7 @@ static void amend_late(ompp_causal_thread_t *self, remote_t *mine, const remote_
     ompp_stamp_widen(&self->own, other->used);
     for (unsigned i = 0; i < self->own.used; i++)
         self->own.v[i] = ompp_stamp_v(other, i) - earlier + self->own.v[i] - ompp_stamp_v(&self->served, i);
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) mine->keys[s] = ompp_causal_key(s); /* some may be new here */
     put_clocks(mine, &self->own, shift);
 }
 
@@ -218,12 +231,12 @@ bool ompp_causal_amend(void *mine, const void *all_bytes)
     ompp_causal_thread_t *self = ompp_causal_enter();
     remote_t *remote = mine;
 
-    remote->farm = 0;
+    memset(remote->farms, 0, sizeof remote->farms);
     if (!self) {
         remote->late = 0;
         return false;
     }
-    if (all->farm) amend_first(self, remote, all);
+    if (all->farms[0]) amend_first(self, remote, all);
     else amend_late(self, remote, all);
     ompp_causal_leave(self);
     return remote->late;
@@ -345,6 +358,17 @@ static void combine_clocks(remote_t *into, const remote_t *other)
     into->t = later(into->t, other->t);
 }
 
+/* The largest of both, each once. */
+static void combine_farms(const uint64_t *a, const uint64_t *b, uint64_t *into)
+{
+    for (unsigned i = 0, k = 0, n = 0; n < FARMS; n++) {
+        const uint64_t x = a[i] > b[k] ? a[i] : b[k];
+        into[n] = x;
+        if (i < FARMS - 1 && a[i] == x) i++;
+        if (k < FARMS - 1 && b[k] == x) k++;
+    }
+}
+
 void ompp_causal_combine(void *into_bytes, const void *other_bytes)
 {
     remote_t *into = into_bytes;
@@ -357,12 +381,14 @@ void ompp_causal_combine(void *into_bytes, const void *other_bytes)
         combine_delays(into, other);
     } else {
         const next_set_t turn = other->turn.number > into->turn.number ? other->turn : into->turn;
-        const uint64_t from = into->from == other->from ? into->from : MANY, farm = into->farm > other->farm ? into->farm : other->farm;
+        const uint64_t from = into->from == other->from ? into->from : MANY;
+        uint64_t farms[FARMS];
         const ompp_fine_t told = later(into->told, other->told), served = later(into->served, other->served);
+        combine_farms(into->farms, other->farms, farms);
         combine_clocks(into, other);
         into->turn = turn;
         into->from = from;
-        into->farm = farm;
+        memcpy(into->farms, farms, sizeof farms);
         into->told = told;
         into->served = served;
     }
@@ -372,6 +398,12 @@ void ompp_causal_combine(void *into_bytes, const void *other_bytes)
 static int slot_of(unsigned there, uint64_t key)
 {
     return ompp_causal_key(there) == key ? (int)there : ompp_causal_slot_of(key);
+}
+
+/* Later by so much, but not behind t that is not so already. */
+static ompp_fine_t put_back(ompp_fine_t v, ompp_fine_t by, ompp_fine_t t)
+{
+    return later(v, v + by < t ? v + by : t);
 }
 
 /* The stamp in terms of this process: its clock, its slots. */
@@ -397,7 +429,7 @@ static void translate(const ompp_causal_thread_t *self, const remote_t *remote, 
         const int to = remote->keys[s] ? slot_of(s, remote->keys[s]) : -1;
         if (to < 0) continue;
         ompp_stamp_widen(stamp, (uint64_t)(to + 1) * SPEEDUPS);
-        for (unsigned k = 0; k < SPEEDUPS; k++) stamp->v[(unsigned)to * SPEEDUPS + k] = remote->v[s * SPEEDUPS + k] + behind - shift;
+        for (unsigned k = 0; k < SPEEDUPS; k++) stamp->v[(unsigned)to * SPEEDUPS + k] = put_back(remote->v[s * SPEEDUPS + k], behind, later(remote->t, remote->served)) - shift;
     }
 }
 

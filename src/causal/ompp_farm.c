@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define REAL OMPP_CLOCKS /* number of the clock without speed-up */
+#define BEFORE (10000 * OMPP_FINE) /* clocks of ranks may differ by that, 1/100 ns */
 
 void ompp_farm_reset(ompp_farm_t *f)
 {
@@ -16,17 +17,16 @@ void ompp_farm_reset(ompp_farm_t *f)
 static void start(ompp_farm_walk_t *w, ompp_fine_t time)
 {
     w->next = 0;
-    w->latest = -1;
     w->begin = w->time = time;
 }
 
 void ompp_farm_begin(ompp_farm_t *f, const ompp_stamp_t *now)
 {
     for (unsigned i = 0; i < f->nseats; i++) f->seat_of[f->seats[i].rank] = 0;
-    f->nseats = 0;
+    f->nseats = f->nanswers = 0;
     memset(f, 0, offsetof(ompp_farm_t, begin));
     f->begun = f->held = true;
-    f->latest = f->gave = f->got = -1;
+    f->gave = f->got = -1;
     f->set = now->set;
     f->used = (unsigned)now->used;
     ompp_stamp_copy(&f->begin, now);
@@ -120,13 +120,13 @@ static int result_of(ompp_farm_t *f, ompp_farm_walk_t *w, const ompp_farm_event_
     return task && f->tasks[task - 1].done ? e->seat : -1;
 }
 
-static void receive(const ompp_farm_t *f, ompp_farm_walk_t *w, const ompp_farm_event_t *e, unsigned seat, unsigned clock)
+static void receive(const ompp_farm_t *f, ompp_farm_walk_t *w, unsigned seat, unsigned clock)
 {
     const ompp_fine_t end = end_of(f, w, seat, clock);
 
     if (end > w->time) w->time = end;
     w->seats[seat].free = end;
-    if (e->op == OMPP_FARM_ANY) w->latest = (int)seat;
+    w->got[w->next % OMPP_FARM_EVENTS] = (uint16_t)seat;
     drop_first(w, seat);
 }
 
@@ -135,14 +135,14 @@ static bool step(ompp_farm_t *f, ompp_farm_walk_t *w, const ompp_farm_event_t *e
 {
     const bool receives = e->op == OMPP_FARM_ANY || e->op == OMPP_FARM_THIS;
     const int from = receives ? result_of(f, w, e, clock) : -1;
-    const unsigned to = e->answers && w->latest >= 0 ? (unsigned)w->latest : e->seat;
+    const unsigned to = e->answers ? w->got[(e->answers - 1) % OMPP_FARM_EVENTS] : e->seat;
 
     if (receives && from < 0) return false;
     w->time += length_on(&e->work, clock);
     if (e->op == OMPP_FARM_GIVE) hand_out(w, to, e->task, w->time);
     if (e->op == OMPP_FARM_COME) hand_out(w, to, e->task, w->begin);
     if (e->op == OMPP_FARM_MORE) w->since[e->task] = w->time;
-    if (receives) receive(f, w, e, (unsigned)from, clock);
+    if (receives) receive(f, w, (unsigned)from, clock);
     w->next++;
     return true;
 }
@@ -204,7 +204,7 @@ static void add(ompp_farm_t *f, ompp_farm_op_t op, unsigned task, unsigned seat,
     e->op = (uint16_t)op;
     e->task = (uint16_t)task;
     e->seat = (uint16_t)seat;
-    e->answers = (int)seat == f->latest;
+    e->answers = op == OMPP_FARM_GIVE && f->head - f->seats[seat].result < OMPP_FARM_EVENTS ? f->seats[seat].result : 0;
     measure(&e->work, &f->since, now);
     ompp_stamp_copy(&f->since, now);
     f->head++;
@@ -263,7 +263,7 @@ static int new_task(ompp_farm_t *f, unsigned seat, const ompp_stamp_t *given)
 
     if (t < 0) return -1;
     f->taken[t] = true;
-    f->tasks[t].done = f->tasks[t].lost = false;
+    f->tasks[t].done = f->tasks[t].lost = f->tasks[t].reported = false;
     f->tasks[t].after = 0;
     ompp_stamp_copy(&f->tasks[t].given, given);
     append(queue, queue->last ? &f->tasks[queue->last - 1].after : NULL, (unsigned)t);
@@ -338,6 +338,7 @@ static void report(ompp_farm_t *f, unsigned seat, const ompp_stamp_t *now)
 
     if (task < 0) return;
     f->seats[seat].pending++;
+    f->tasks[task].reported = true;
     if (f->held) f->seats[seat].reported = (uint16_t)(task + 1);
     else add(f, OMPP_FARM_COME, (unsigned)task, seat, now);
 }
@@ -348,9 +349,11 @@ static void end_task(ompp_farm_t *f, unsigned seat, const ompp_stamp_t *result)
     ompp_farm_queue_t *queue = &f->seats[seat].queue;
     ompp_farm_task_t *t = &f->tasks[queue->first - 1];
 
+    if (!t->reported && result->t + BEFORE < t->given.t) f->spoiled = true; /* it is one of another task */
     use(f, result->used > t->given.used ? result->used : t->given.used);
     measure(&t->length, &t->given, result);
     t->done = true;
+    f->nanswers += !f->seats[seat].answers;
     f->seats[seat].answers = true;
     f->seats[seat].pending--;
     queue->first = t->after;
@@ -365,19 +368,24 @@ void ompp_farm_take(ompp_farm_t *f, unsigned rank, bool any, const ompp_stamp_t 
     const int seat = goes_on(f, now) && (any || known) ? seat_of(f, rank, &is_new) : -1;
 
     if (seat < 0 || (f->got == seat && (!any || !f->seats[seat].queue.first))) { /* of another rank; the rest of a result */
-        if (goes_on(f, now)) add(f, OMPP_FARM_WORK, 0, 0, now);
+        ompp_farm_work(f, now);
         return;
     }
     if (is_new) report(f, (unsigned)seat, now);
     if (!f->seats[seat].queue.first || result->set != f->set) f->spoiled = true; /* more results than tasks */
     if (f->spoiled) return;
     end_task(f, (unsigned)seat, result);
+    f->seats[seat].result = any ? f->head + 1 : 0;
     add(f, any ? OMPP_FARM_ANY : OMPP_FARM_THIS, 0, (unsigned)seat, now);
     f->results += any;
-    if (any) f->latest = seat;
     f->got = seat;
     f->gave = -1;
     if (f->results && f->head >= OMPP_FARM_HOLD) walk_all(f);
+}
+
+void ompp_farm_work(ompp_farm_t *f, const ompp_stamp_t *now)
+{
+    if (goes_on(f, now)) add(f, OMPP_FARM_WORK, 0, 0, now);
 }
 
 void ompp_farm_go_on(ompp_farm_t *f, const ompp_stamp_t *now)
@@ -387,7 +395,7 @@ void ompp_farm_go_on(ompp_farm_t *f, const ompp_stamp_t *now)
 
 bool ompp_farm_is_one(const ompp_farm_t *f)
 {
-    return f->begun && !f->spoiled && f->results > 0;
+    return f->begun && !f->spoiled && f->nanswers > 1;
 }
 
 bool ompp_farm_end(ompp_farm_t *f, ompp_stamp_t *now)

@@ -44,13 +44,14 @@ typedef struct {
 
 typedef struct {
     uint16_t op, task, seat;
-    bool answers;          /* it goes to the rank whose result was received last */
+    uint64_t answers;      /* number of the event whose result it answers, + 1: it goes to whoever sent that; 0 = to the rank in seat */
     ompp_farm_span_t work; /* of the manager since the event before; waiting left out */
 } ompp_farm_event_t;
 
 typedef struct {
     bool done;          /* its result has come, length is known */
     bool lost;          /* nobody will send one */
+    bool reported;      /* its rank has come by itself */
     uint16_t after;     /* the next one that the rank has, + 1; 0 = none */
     ompp_stamp_t given; /* or, if later, the result of the one before */
     ompp_farm_span_t length;
@@ -65,7 +66,7 @@ typedef struct {
 typedef struct {
     uint64_t next; /* event */
     ompp_fine_t begin, time;
-    int latest; /* seat whose result was received last; -1 = none yet */
+    uint16_t got[OMPP_FARM_EVENTS]; /* seat whose result was received in an event */
     uint16_t after[OMPP_FARM_TASKS];
     ompp_fine_t since[OMPP_FARM_TASKS]; /* it was handed out */
     struct {
@@ -77,18 +78,18 @@ typedef struct {
 /** An interval between two meetings of all ranks. */
 typedef struct {
     bool begun, spoiled, held; /* held: it is not gone through yet */
-    int latest;                /* seat of the rank whose result from any source was received last; -1 = none yet */
     int gave, got;             /* seat that the last event handed out something to, or was a result of: more of that is part of it; -1 */
     uint64_t set, head, results;
     uint64_t slowest;          /* event that no clock is behind of */
     bool taken[OMPP_FARM_TASKS];
     unsigned used, next;       /* next: task that is looked at first */
     ompp_stamp_t begin, since; /* since: the manager has worked */
-    unsigned nseats;
+    unsigned nseats, nanswers;         /* nanswers: of them that have had results */
     uint16_t seat_of[OMPP_FARM_RANKS]; /* + 1; 0 = the rank has had none */
     struct {
         unsigned rank, pending; /* pending: tasks that it has */
         bool answers, mute;     /* it has had results; it will have none */
+        uint64_t result;        /* number of the event in which one from any source was received last, + 1; 0 = none */
         ompp_farm_queue_t queue;
         uint16_t reported; /* while held: the task of a rank that has come by itself, + 1; 0 = none */
     } seats[OMPP_FARM_SEATS];
@@ -114,10 +115,13 @@ void ompp_farm_give(ompp_farm_t *f, unsigned rank, const ompp_stamp_t *now);
  */
 void ompp_farm_take(ompp_farm_t *f, unsigned rank, bool any, const ompp_stamp_t *now, const ompp_stamp_t *result);
 
+/** \brief It is about to wait for something else. */
+void ompp_farm_work(ompp_farm_t *f, const ompp_stamp_t *now);
+
 /** \brief It has waited, and goes on with these clocks. */
 void ompp_farm_go_on(ompp_farm_t *f, const ompp_stamp_t *now);
 
-/** \return whether tasks were handed out and results taken, and how is known. */
+/** \return whether tasks were handed out and results of several ranks taken, and how is known. */
 bool ompp_farm_is_one(const ompp_farm_t *f);
 
 /**

@@ -146,6 +146,56 @@ static void recorded(void)
     }
 }
 
+/* The last rank does nothing but wait for a message of each worker at its end. */
+static void waited_for(void)
+{
+    int x = 0;
+
+    if (rank < size - 1) {
+        size--;
+        handed_out(1);
+        size++;
+        if (rank > 0) MPI_Send(&x, 1, MPI_INT, size - 1, 7, MPI_COMM_WORLD);
+        return;
+    }
+    for (int i = 1; i < size - 1; i++) MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* Two managers; the results of one are taken as they are. */
+static void two_farms(void)
+{
+    MPI_Comm half;
+    int x, sent = 0, tasks = 6 * run.rounds, w, n, which[2], end = -1, number[2] = {0, 0};
+
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 3, rank, &half);
+    if (rank % 3 > 0) {
+        for (;;) {
+            MPI_Recv(&x, 1, MPI_INT, 0, 1, half, MPI_STATUS_IGNORE);
+            if (x < 0) break;
+            work_on(x);
+            MPI_Send(&x, 1, MPI_INT, 0, 2, half);
+        }
+    } else {
+        MPI_Request requests[2];
+        for (w = 0; w < 2; w++, sent++) {
+            MPI_Send(&sent, 1, MPI_INT, w + 1, 1, half);
+            MPI_Irecv(&number[w], 1, MPI_INT, w + 1, 2, half, &requests[w]);
+        }
+        for (int done = 0; done < tasks; done += n) {
+            MPI_Waitsome(2, requests, &n, which, MPI_STATUSES_IGNORE);
+            for (int i = 0; i < n; i++) {
+                w = which[i];
+                if (sent >= tasks) continue;
+                MPI_Send(&sent, 1, MPI_INT, w + 1, 1, half);
+                sent++;
+                MPI_Irecv(&number[w], 1, MPI_INT, w + 1, 2, half, &requests[w]);
+            }
+        }
+        for (w = 0; w < 2; w++) MPI_Send(&end, 1, MPI_INT, w + 1, 1, half);
+    }
+    MPI_Comm_free(&half);
+}
+
 /* Tasks are sent synchronously: what the manager hears of their receivers is no result. */
 static void synchronous(void)
 {
@@ -183,7 +233,7 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } cases[] = {{"asked", asked}, {"one_each", one_each}, {"two_each", two_each}, {"in_steps", in_steps}, {"late", late}, {"unnamed", unnamed},
-                 {"recorded", recorded}, {"synchronous", synchronous}};
+                 {"recorded", recorded}, {"synchronous", synchronous}, {"waited_for", waited_for}, {"two_farms", two_farms}};
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
