@@ -47,8 +47,8 @@ uint64_t ompp_causal_farm_close(struct ompp_causal_thread *self);
 /** \return what that is; NULL = it cannot. */
 const ompp_stamp_t *ompp_causal_farm_told(const struct ompp_causal_thread *self);
 /**
- * \return whether the thread, at self->own, has done work of its peer alone, which has handed it out. \param[out] late  and something of its own after that, from
- *         self->served on.
+ * \return whether the thread, at self->own, has done work of its peer alone, which has handed it out.
+ * \param[out] late  and something of its own after that, from self->served on.
  */
 bool ompp_causal_farm_serves(const struct ompp_causal_thread *self, bool *late);
 /** \return whether the thread, at self->own, has done next to nothing but wait for messages, whoever they were of. */

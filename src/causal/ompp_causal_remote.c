@@ -26,7 +26,7 @@ typedef struct {
     uint64_t experiment;   /* with delays: number of the present one */
     uint64_t key, percent, settles; /* with delays: its region and speed-up, ... */
     uint64_t from;         /* number of the rank, from 1; MANY = of several */
-    uint64_t farms[FARMS]; /* at a meeting: numbers of ranks that can say more than their clocks (ompp_causal_farm.c), the largest first; 0 = none */
+    uint64_t farms[FARMS]; /* at a meeting: ranks that can say more than their clocks (ompp_causal_farm.c), the largest first; 0 = none */
     uint64_t manages;      /* the rank hands out work */
     uint64_t serves;       /* at a meeting: the rank's clocks say nothing, for that one tells of them */
     uint64_t late;         /* ... but for what it has done since its last message: all exchange theirs a third time */
@@ -429,7 +429,8 @@ static void translate(const ompp_causal_thread_t *self, const remote_t *remote, 
         const int to = remote->keys[s] ? slot_of(s, remote->keys[s]) : -1;
         if (to < 0) continue;
         ompp_stamp_widen(stamp, (uint64_t)(to + 1) * SPEEDUPS);
-        for (unsigned k = 0; k < SPEEDUPS; k++) stamp->v[(unsigned)to * SPEEDUPS + k] = put_back(remote->v[s * SPEEDUPS + k], behind, later(remote->t, remote->served)) - shift;
+        for (unsigned k = 0; k < SPEEDUPS; k++)
+            stamp->v[(unsigned)to * SPEEDUPS + k] = put_back(remote->v[s * SPEEDUPS + k], behind, stamp->t + shift) - shift;
     }
 }
 
