@@ -98,6 +98,7 @@ void ompp_causal_gave(unsigned to)
     if (ompp_causal_rests(self)) {
         refuse(self);
     } else {
+        if (!self->serves.peer) self->serves.to = to + 1;
         if (!self->serves.peer || self->serves.peer == to + 1) tell_peer(self);
         if (may_note(self)) ompp_farm_give(&own.farm, to, &self->own);
     }
@@ -130,7 +131,7 @@ static void note_peer(ompp_causal_thread_t *self, uint64_t from, bool manages, c
 
     if (!s->begin) s->begin = ompp_meter_since();
     if (!s->since) s->since = s->begin;
-    if (s->peer && s->peer != from) s->refuses = true;
+    if ((s->peer && s->peer != from) || (s->to && s->to != from)) s->refuses = true;
     s->peer = from;
     if (self->other.t >= begin) s->owed = 0;
     else if (wait->begin > s->since) s->owed += wait->begin - s->since;

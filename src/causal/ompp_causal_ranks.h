@@ -19,6 +19,7 @@ struct ompp_causal_thread;
 /** Messages of a thread since all ranks met last, as those of a rank that works for another one. */
 typedef struct {
     uint64_t peer;      /* rank + 1 that they come from; 0 = none yet */
+    uint64_t to;        /* rank + 1 that it has sent to before */
     bool refuses;       /* it has messages of others, too */
     bool waits;         /* it waits for other things than messages */
     bool owes;          /* it has had something to do before messages that had come before that, and has told nobody since */

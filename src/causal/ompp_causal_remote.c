@@ -197,6 +197,7 @@ static void amend_first(ompp_causal_thread_t *self, remote_t *mine, const remote
     mine->told = 0;
     if (told) put_told(mine, told);
     else if (same && has_farm(all, self->serves.peer)) mine->serves = ompp_causal_farm_serves(self, &late);
+    if (late && all->farms[1]) mine->serves = late = false; /* what came is of several */
     if (!told && same && !mine->serves) mine->serves = ompp_causal_farm_only_waits(self);
     mine->late = mine->serves && late;
     mine->served = mine->serves && !late ? mine->t : 0;
@@ -204,6 +205,11 @@ static void amend_first(ompp_causal_thread_t *self, remote_t *mine, const remote
 }
 
 static void translate(const ompp_causal_thread_t *self, const remote_t *remote, ompp_stamp_t *stamp);
+
+static ompp_fine_t sooner(ompp_fine_t a, ompp_fine_t b)
+{
+    return a < b ? a : b;
+}
 
 /* The second one what that is: this rank had got its last message as much earlier as it really did, and goes on from there. */
 static void amend_late(ompp_causal_thread_t *self, remote_t *mine, const remote_t *all)
@@ -219,7 +225,7 @@ static void amend_late(ompp_causal_thread_t *self, remote_t *mine, const remote_
     const ompp_fine_t shift = shift_at(self->own.t), earlier = other->t - self->served.t;
     ompp_stamp_widen(&self->own, other->used);
     for (unsigned i = 0; i < self->own.used; i++)
-        self->own.v[i] = ompp_stamp_v(other, i) - earlier + self->own.v[i] - ompp_stamp_v(&self->served, i);
+        self->own.v[i] = sooner(ompp_stamp_v(other, i) - earlier + self->own.v[i] - ompp_stamp_v(&self->served, i), self->own.t);
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) mine->keys[s] = ompp_causal_key(s); /* some may be new here */
     put_clocks(mine, &self->own, shift);
 }

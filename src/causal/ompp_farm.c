@@ -17,6 +17,7 @@ void ompp_farm_reset(ompp_farm_t *f)
 static void start(ompp_farm_walk_t *w, ompp_fine_t time)
 {
     w->next = 0;
+    w->latest = -1;
     w->begin = w->time = time;
 }
 
@@ -26,7 +27,7 @@ void ompp_farm_begin(ompp_farm_t *f, const ompp_stamp_t *now)
     f->nseats = f->nanswers = 0;
     memset(f, 0, offsetof(ompp_farm_t, begin));
     f->begun = f->held = true;
-    f->gave = f->got = -1;
+    f->latest = f->gave = f->got = -1;
     f->set = now->set;
     f->used = (unsigned)now->used;
     ompp_stamp_copy(&f->begin, now);
@@ -120,13 +121,13 @@ static int result_of(ompp_farm_t *f, ompp_farm_walk_t *w, const ompp_farm_event_
     return task && f->tasks[task - 1].done ? e->seat : -1;
 }
 
-static void receive(const ompp_farm_t *f, ompp_farm_walk_t *w, unsigned seat, unsigned clock)
+static void receive(const ompp_farm_t *f, ompp_farm_walk_t *w, const ompp_farm_event_t *e, unsigned seat, unsigned clock)
 {
     const ompp_fine_t end = end_of(f, w, seat, clock);
 
     if (end > w->time) w->time = end;
     w->seats[seat].free = end;
-    w->got[w->next % OMPP_FARM_EVENTS] = (uint16_t)seat;
+    if (e->op == OMPP_FARM_ANY) w->latest = (int)seat;
     drop_first(w, seat);
 }
 
@@ -135,14 +136,14 @@ static bool step(ompp_farm_t *f, ompp_farm_walk_t *w, const ompp_farm_event_t *e
 {
     const bool receives = e->op == OMPP_FARM_ANY || e->op == OMPP_FARM_THIS;
     const int from = receives ? result_of(f, w, e, clock) : -1;
-    const unsigned to = e->answers ? w->got[(e->answers - 1) % OMPP_FARM_EVENTS] : e->seat;
+    const unsigned to = e->answers && w->latest >= 0 ? (unsigned)w->latest : e->seat;
 
     if (receives && from < 0) return false;
     w->time += length_on(&e->work, clock);
     if (e->op == OMPP_FARM_GIVE) hand_out(w, to, e->task, w->time);
     if (e->op == OMPP_FARM_COME) hand_out(w, to, e->task, w->begin);
     if (e->op == OMPP_FARM_MORE) w->since[e->task] = w->time;
-    if (receives) receive(f, w, (unsigned)from, clock);
+    if (receives) receive(f, w, e, (unsigned)from, clock);
     w->next++;
     return true;
 }
@@ -204,7 +205,7 @@ static void add(ompp_farm_t *f, ompp_farm_op_t op, unsigned task, unsigned seat,
     e->op = (uint16_t)op;
     e->task = (uint16_t)task;
     e->seat = (uint16_t)seat;
-    e->answers = op == OMPP_FARM_GIVE && f->head - f->seats[seat].result < OMPP_FARM_EVENTS ? f->seats[seat].result : 0;
+    e->answers = (int)seat == f->latest;
     measure(&e->work, &f->since, now);
     ompp_stamp_copy(&f->since, now);
     f->head++;
@@ -263,7 +264,7 @@ static int new_task(ompp_farm_t *f, unsigned seat, const ompp_stamp_t *given)
 
     if (t < 0) return -1;
     f->taken[t] = true;
-    f->tasks[t].done = f->tasks[t].lost = f->tasks[t].reported = false;
+    f->tasks[t].done = f->tasks[t].lost = f->tasks[t].reported = f->tasks[t].deferred = false;
     f->tasks[t].after = 0;
     ompp_stamp_copy(&f->tasks[t].given, given);
     append(queue, queue->last ? &f->tasks[queue->last - 1].after : NULL, (unsigned)t);
@@ -326,6 +327,7 @@ void ompp_farm_give(ompp_farm_t *f, unsigned rank, const ompp_stamp_t *now)
     const int task = new_task(f, (unsigned)seat, now);
     if (task < 0) return;
     f->seats[seat].pending++;
+    f->tasks[task].deferred = f->seats[seat].answers && seat != f->latest;
     add(f, OMPP_FARM_GIVE, (unsigned)task, (unsigned)seat, now);
     f->gave = seat;
     f->got = -1;
@@ -349,6 +351,7 @@ static void end_task(ompp_farm_t *f, unsigned seat, const ompp_stamp_t *result)
     ompp_farm_queue_t *queue = &f->seats[seat].queue;
     ompp_farm_task_t *t = &f->tasks[queue->first - 1];
 
+    if (t->deferred) f->spoiled = true; /* whose result it answers decides who gets it: that is not known here */
     if (!t->reported && result->t + BEFORE < t->given.t) f->spoiled = true; /* it is one of another task */
     use(f, result->used > t->given.used ? result->used : t->given.used);
     measure(&t->length, &t->given, result);
@@ -375,9 +378,9 @@ void ompp_farm_take(ompp_farm_t *f, unsigned rank, bool any, const ompp_stamp_t 
     if (!f->seats[seat].queue.first || result->set != f->set) f->spoiled = true; /* more results than tasks */
     if (f->spoiled) return;
     end_task(f, (unsigned)seat, result);
-    f->seats[seat].result = any ? f->head + 1 : 0;
     add(f, any ? OMPP_FARM_ANY : OMPP_FARM_THIS, 0, (unsigned)seat, now);
     f->results += any;
+    if (any) f->latest = seat;
     f->got = seat;
     f->gave = -1;
     if (f->results && f->head >= OMPP_FARM_HOLD) walk_all(f);

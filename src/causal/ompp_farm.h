@@ -44,7 +44,7 @@ typedef struct {
 
 typedef struct {
     uint16_t op, task, seat;
-    uint64_t answers;      /* number of the event whose result it answers, + 1: it goes to whoever sent that; 0 = to the rank in seat */
+    bool answers;          /* it goes to the rank whose result was received last */
     ompp_farm_span_t work; /* of the manager since the event before; waiting left out */
 } ompp_farm_event_t;
 
@@ -52,6 +52,7 @@ typedef struct {
     bool done;          /* its result has come, length is known */
     bool lost;          /* nobody will send one */
     bool reported;      /* its rank has come by itself */
+    bool deferred;      /* it was handed out when results of others had been received since that of its rank */
     uint16_t after;     /* the next one that the rank has, + 1; 0 = none */
     ompp_stamp_t given; /* or, if later, the result of the one before */
     ompp_farm_span_t length;
@@ -66,7 +67,7 @@ typedef struct {
 typedef struct {
     uint64_t next; /* event */
     ompp_fine_t begin, time;
-    uint16_t got[OMPP_FARM_EVENTS]; /* seat whose result was received in an event */
+    int latest; /* seat whose result was received last; -1 = none yet */
     uint16_t after[OMPP_FARM_TASKS];
     ompp_fine_t since[OMPP_FARM_TASKS]; /* it was handed out */
     struct {
@@ -78,6 +79,7 @@ typedef struct {
 /** An interval between two meetings of all ranks. */
 typedef struct {
     bool begun, spoiled, held; /* held: it is not gone through yet */
+    int latest;                /* seat of the rank whose result from any source was received last; -1 = none yet */
     int gave, got;             /* seat that the last event handed out something to, or was a result of: more of that is part of it; -1 */
     uint64_t set, head, results;
     uint64_t slowest;          /* event that no clock is behind of */
@@ -89,7 +91,6 @@ typedef struct {
     struct {
         unsigned rank, pending; /* pending: tasks that it has */
         bool answers, mute;     /* it has had results; it will have none */
-        uint64_t result;        /* number of the event in which one from any source was received last, + 1; 0 = none */
         ompp_farm_queue_t queue;
         uint16_t reported; /* while held: the task of a rank that has come by itself, + 1; 0 = none */
     } seats[OMPP_FARM_SEATS];

@@ -386,7 +386,6 @@ void ompp_mpi_wait_before(ompp_mpi_stamp_t *stamp)
 
 /* What the requests taken by one call have waited for. */
 typedef struct {
-    bool each;             /* each message is something by itself: any of them could have come alone */
     int sends;             /* 0: now all but sends; 1: now sends */
     unsigned char *sum;
     bool any;              /* something was added to sum */
@@ -397,20 +396,9 @@ typedef struct {
     ompp_time_t waits;     /* since when the thread does nothing else; 0 = not known */
 } done_t;
 
-/* What came with this call until now, so that what comes is not mixed with it. */
-static void adopt_before(done_t *done)
-{
-    ompp_mpi_adopt(done->sum, done->begin, done->kind, done->flags | OMPP_WHATIF_F_WILDCARD);
-    memset(done->sum, 0, ompp_mpi_stamping_state.bytes);
-    done->begin = done->end;
-    done->any = false;
-}
-
 static void receive_done(ompp_mpi_request_t *r, const ompp_mpi_moment_t *moment, const MPI_Status *status, bool good, done_t *done)
 {
     int source = r->peer, tag = r->tag, cancelled = 0;
-
-    if (done->each && done->any) adopt_before(done);
 
     if (r->cancelled && status) PMPI_Test_cancelled(status, &cancelled);
     if (cancelled) return;
@@ -518,7 +506,6 @@ void ompp_mpi_wait_after(ompp_mpi_stamp_t *stamp, bool good)
     unsigned char *message = stamp->pending ? ompp_mpi_stamp_new() : NULL;
     int left = 0;
 
-    done.each = stamp->op == OMPP_MPI_STAMP_WAITSOME;
     done.waits = is_polling(stamp->op) ? ompp_mpi_polls_since() : done.begin;
     ompp_mpi_stamp_reclaim();
     if (!message) return;

@@ -31,7 +31,6 @@ typedef struct {
     bool reports; /* workers ask for their first task */
     bool in_parts; /* a task is two messages, and so is a result */
     unsigned ahead;  /* tasks that each worker has */
-    bool in_pairs;   /* the manager takes two results before it answers both, the first one first, or last */
     bool records;    /* the manager tells another rank, which never answers, of each result */
     bool sends_ends; /* to all, when there is no task left; else to each as it has nothing left to do */
     work_t tasks[MOST_TASKS], before[MOST_TASKS], first[MOST_WORKERS]; /* before: the manager's, before it hands out a task */
@@ -50,9 +49,7 @@ static void make_program(unsigned nworkers, unsigned ntasks)
 
     *p = (program_t){.nworkers = nworkers, .ntasks = ntasks, .reports = below(2), .in_parts = below(2), .sends_ends = below(2),
                      .records = below(2),
-                     .in_pairs = below(3) == 0,
                      .ahead = 1 + below(2) * below(AHEAD)};
-    if (p->in_pairs) p->ahead = 1; /* two tasks for a rank, one after the other, cannot be told from one in two messages */
     for (unsigned i = 0; i < ntasks; i++) {
         p->tasks[i] = random_work(1000000);
         p->before[i] = random_work(10000);
@@ -159,16 +156,11 @@ static double execute(void)
     for (unsigned w = 0; w < p->nworkers && p->reports; w++) do_task(w, &run.manager, p->first[w]);
     for (unsigned i = 0; i < p->ahead && !p->reports; i++)
         for (unsigned w = 0; w < p->nworkers; w++) give(w, given < p->ntasks ? (int)given++ : -1);
-    const unsigned all = p->ntasks + (p->reports ? p->nworkers : 0);
-    while (taken < all) {
-        unsigned from[2], n = 0;
-        while (n < 1u + p->in_pairs && taken < all) {
-            from[n++] = take();
-            taken++;
-            if (p->records && farm) ompp_farm_give(farm, FIRST + p->nworkers, &run.manager);
-        }
-        const unsigned first = given % n;
-        for (unsigned i = 0; i < n; i++) answer(from[(i + first) % n], &given);
+    while (taken < p->ntasks + (p->reports ? p->nworkers : 0)) {
+        const unsigned w = take();
+        taken++;
+        if (p->records && farm) ompp_farm_give(farm, FIRST + p->nworkers, &run.manager);
+        answer(w, &given);
     }
     for (unsigned w = 0; w < p->nworkers && p->sends_ends; w++) give(w, -1);
     return run.manager.t;
@@ -253,6 +245,17 @@ static void not_told(void **state)
     ompp_farm_go_on(farm, &later);
     ompp_farm_take(farm, 1, true, &later, &end);
     ompp_farm_go_on(farm, &end);
+    assert_false(ompp_farm_end(farm, &end));
+
+    ompp_farm_begin(farm, &now); /* two results, and then both are answered */
+    for (unsigned round = 0; round < 2; round++) {
+        ompp_farm_give(farm, 1, &now);
+        ompp_farm_give(farm, 2, &now);
+        ompp_farm_take(farm, 1, true, &now, &now);
+        ompp_farm_go_on(farm, &now);
+        ompp_farm_take(farm, 2, true, &now, &now);
+        ompp_farm_go_on(farm, &now);
+    }
     assert_false(ompp_farm_end(farm, &end));
 
     ompp_farm_begin(farm, &now); /* another set of regions */
