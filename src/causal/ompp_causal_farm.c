@@ -104,6 +104,7 @@ void ompp_causal_gave(unsigned to)
     }
     ompp_causal_leave(self);
 }
+
 static bool is_much(ompp_time_t work, ompp_time_t time)
 {
     return work >= AT_WORK_NS + time / AT_WORK_PART;

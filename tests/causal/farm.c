@@ -1,12 +1,5 @@
 /* A rank that hands out work to those that are free, in several ways. usage: as work.h says. */
-#include <mpi.h>
-
-#include "work.h"
-
-#include <stdbool.h>
-
-static int rank, size;
-static bool straight; /* to MPI_Finalize */
+#include "in_ranks.h"
 
 static void work_on(int task)
 {
@@ -226,22 +219,8 @@ static void late(void)
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } cases[] = {{"asked", asked}, {"one_each", one_each}, {"two_each", two_each}, {"in_steps", in_steps}, {"late", late}, {"unnamed", unnamed},
+    static const rank_case_t cases[] = {{"asked", asked}, {"one_each", one_each}, {"two_each", two_each}, {"in_steps", in_steps}, {"late", late}, {"unnamed", unnamed},
                  {"recorded", recorded}, {"synchronous", synchronous}, {"waited_for", waited_for}, {"two_farms", two_farms}};
 
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    read_options(argc, argv);
-    MPI_Barrier(MPI_COMM_WORLD);
-    begin_run();
-    for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)
-        if (!strcmp(cases[i].name, argv[1])) cases[i].run();
-    if (!straight) MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0) end_run();
-    MPI_Finalize();
-    return 0;
+    return run_in_ranks(argc, argv, cases, sizeof cases / sizeof *cases);
 }

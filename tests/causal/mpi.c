@@ -1,9 +1,5 @@
 /* MPI programs whose regions can be made faster (work.h). Four ranks. */
-#include <mpi.h>
-
-#include "work.h"
-
-static int rank, size;
+#include "in_ranks.h"
 
 #ifdef NO_MEMORY
 /* Ranks share no memory, as on several nodes. */
@@ -722,10 +718,7 @@ static void silent(void)
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } cases[] = {{"bulk", bulk}, {"early", early}, {"pipeline", pipeline}, {"synchronous", synchronous}, {"rendezvous", rendezvous},
+    static const rank_case_t cases[] = {{"bulk", bulk}, {"early", early}, {"pipeline", pipeline}, {"synchronous", synchronous}, {"rendezvous", rendezvous},
                  {"halo", halo}, {"persistent", persistent}, {"workers", workers}, {"subcomm", subcomm}, {"rooted", rooted},
                  {"above", above}, {"below", below},
                  {"epochs", epochs}, {"asking", asking}, {"made", made}, {"any", any}, {"some", some},
@@ -735,16 +728,5 @@ int main(int argc, char **argv)
                  {"empty-scan", empty_scan}, {"buffered", buffered}, {"groups", groups}, {"largest", largest},
                  {"crossing", crossing}, {"collectives", collectives}, {"ahead", ahead}, {"seldom", seldom}};
 
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    read_options(argc, argv);
-    MPI_Barrier(MPI_COMM_WORLD);
-    begin_run();
-    for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)
-        if (!strcmp(cases[i].name, argv[1])) cases[i].run();
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0) end_run();
-    MPI_Finalize();
-    return 0;
+    return run_in_ranks(argc, argv, cases, sizeof cases / sizeof *cases);
 }

@@ -219,76 +219,125 @@ static void long_ones(void **state)
     compare();
 }
 
-/* What cannot be told, and what is not what it seems. */
+static ompp_stamp_t at(double t)
+{
+    return (ompp_stamp_t){.t = t, .set = 1};
+}
+
+static void hand_to(unsigned rank, double t)
+{
+    const ompp_stamp_t now = at(t);
+
+    ompp_farm_give(farm, rank, &now);
+}
+
+static void take_from(unsigned rank, double begin, double result)
+{
+    const ompp_stamp_t now = at(begin), then = at(result), end = at(begin > result ? begin : result);
+
+    ompp_farm_take(farm, rank, true, &now, &then);
+    ompp_farm_go_on(farm, &end);
+}
+
+/* Two ranks have had a task each. */
+static void begin_well(void)
+{
+    const ompp_stamp_t now = at(1e6);
+
+    ompp_farm_begin(farm, &now);
+    hand_to(1, 1e6);
+    hand_to(2, 1e6);
+    take_from(1, 1e6, 2e6);
+    take_from(2, 2e6, 3e6);
+}
+
+static bool is_told(double t, uint64_t set)
+{
+    ompp_stamp_t end = {.t = t, .set = set};
+
+    return ompp_farm_end(farm, &end);
+}
+
+/* What cannot be told, and what is not what it seems; each beside what can. */
 static void not_told(void **state)
 {
-    ompp_stamp_t now = {.t = START, .set = 1}, later = {.t = 2000, .set = 1}, end = {.t = 3000, .set = 1}, other = {.t = 3000, .set = 2};
+    const ompp_stamp_t late = at(4e6);
 
     (void)state;
     farm = calloc(1, sizeof *farm);
     assert_non_null(farm);
-    assert_false(ompp_farm_end(farm, &end)); /* nothing was begun */
+    assert_false(is_told(3e6, 1)); /* nothing was begun */
+    begin_well();
+    assert_true(is_told(3e6, 1));
+    begin_well();
+    assert_false(is_told(3e6, 2)); /* another set of regions */
+    begin_well();
+    ompp_farm_go_on(farm, &late); /* it has waited for something else */
+    assert_false(is_told(4e6, 1));
 
-    ompp_farm_begin(farm, &now);
-    ompp_farm_give(farm, 1, &now);
-    assert_false(ompp_farm_is_one(farm)); /* no result */
-    ompp_farm_take(farm, 1, false, &now, &later);
-    assert_false(ompp_farm_is_one(farm)); /* not from any source */
+    begin_well();
+    hand_to(2, 3e6);
+    take_from(2, 3e6, 4e6);
+    assert_true(is_told(4e6, 1));
+    begin_well();
+    hand_to(1, 3e6); /* the answer to a result before the latest one */
+    take_from(1, 3e6, 4e6);
+    assert_false(is_told(4e6, 1));
+    begin_well();
+    hand_to(2, 3e6);
+    take_from(2, 3e6, 2.5e6 - 2e6); /* a result from before the task */
+    assert_false(is_told(3e6, 1));
 
-    ompp_farm_begin(farm, &now); /* more results than tasks: what was sent at once were two */
-    ompp_farm_give(farm, 1, &now);
-    ompp_farm_give(farm, 1, &now);
-    ompp_farm_give(farm, 2, &now);
-    ompp_farm_take(farm, 1, true, &now, &later);
-    ompp_farm_go_on(farm, &later);
-    ompp_farm_take(farm, 2, true, &later, &later);
-    ompp_farm_go_on(farm, &later);
-    ompp_farm_take(farm, 1, true, &later, &end);
-    ompp_farm_go_on(farm, &end);
-    assert_false(ompp_farm_end(farm, &end));
+    begin_well();
+    hand_to(2, 3e6);
+    hand_to(2, 3e6); /* one task, in two messages, */
+    take_from(2, 3e6, 4e6);
+    assert_true(is_told(4e6, 1));
+    begin_well();
+    hand_to(2, 3e6);
+    hand_to(2, 3e6);
+    hand_to(3, 3e6);
+    take_from(2, 3e6, 4e6);
+    take_from(3, 4e6, 5e6);
+    take_from(2, 5e6, 6e6); /* or two: more results than tasks */
+    assert_false(is_told(6e6, 1));
 
-    ompp_farm_begin(farm, &now); /* two results, and then both are answered */
-    for (unsigned round = 0; round < 2; round++) {
-        ompp_farm_give(farm, 1, &now);
-        ompp_farm_give(farm, 2, &now);
-        ompp_farm_take(farm, 1, true, &now, &now);
-        ompp_farm_go_on(farm, &now);
-        ompp_farm_take(farm, 2, true, &now, &now);
-        ompp_farm_go_on(farm, &now);
-    }
-    assert_false(ompp_farm_end(farm, &end));
-
-    ompp_farm_begin(farm, &now); /* another set of regions */
-    ompp_farm_give(farm, 1, &now);
-    ompp_farm_take(farm, 1, true, &now, &later);
-    ompp_farm_go_on(farm, &later);
-    assert_false(ompp_farm_end(farm, &other));
-
-    ompp_farm_begin(farm, &now); /* it has waited for something else */
-    ompp_farm_give(farm, 1, &now);
-    ompp_farm_take(farm, 1, true, &now, &later);
-    ompp_farm_go_on(farm, &end);
-    assert_false(ompp_farm_end(farm, &end));
-
-    ompp_farm_begin(farm, &now); /* tasks without end, and no result */
-    for (unsigned i = 0; i < 2 * OMPP_FARM_EVENTS; i++) ompp_farm_give(farm, i % OMPP_FARM_RANKS, &now);
-    ompp_farm_take(farm, 1, true, &now, &later);
+    begin_well();
+    hand_to(OMPP_FARM_RANKS, 3e6); /* a rank that there is no room for */
+    assert_false(is_told(3e6, 1));
+    ompp_farm_reset(farm);
     assert_false(ompp_farm_is_one(farm));
-
-    ompp_farm_begin(farm, &now); /* a rank that never answers: others go on until nobody can tell any more */
-    ompp_farm_give(farm, 2, &now);
-    for (unsigned i = 0; i < OMPP_FARM_EVENTS; i++) {
-        ompp_farm_give(farm, 1, &now);
-        ompp_farm_take(farm, 1, true, &now, &now);
-    }
-    assert_false(ompp_farm_is_one(farm));
-    ompp_farm_give(farm, OMPP_FARM_RANKS, &now);
     free(farm);
+    farm = NULL;
+}
+
+/* Ranks that send and receive without choosing among sources, or have one worker, are no managers. */
+static void no_farms(void **state)
+{
+    const ompp_stamp_t now = at(1e6), then = at(2e6);
+
+    (void)state;
+    farm = calloc(1, sizeof *farm);
+    assert_non_null(farm);
+    ompp_farm_begin(farm, &now);
+    hand_to(1, 1e6);
+    assert_false(ompp_farm_is_one(farm));
+    take_from(1, 1e6, 2e6);
+    assert_false(ompp_farm_is_one(farm));
+    ompp_farm_begin(farm, &now);
+    for (unsigned i = 0; i < OMPP_FARM_TRIES; i++) {
+        ompp_farm_give(farm, i % 2, &now);
+        ompp_farm_take(farm, i % 2, false, &now, &then);
+    }
+    assert_true(farm->spoiled);
+    free(farm);
+    farm = NULL;
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs), cmocka_unit_test(long_ones), cmocka_unit_test(not_told)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs), cmocka_unit_test(long_ones), cmocka_unit_test(not_told),
+                                       cmocka_unit_test(no_farms)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
