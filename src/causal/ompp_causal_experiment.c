@@ -109,8 +109,9 @@ static bool is_worth_it(void)
     return ompp_causal_experiment.slot >= 0 && !ompp_causal_experiment.settles && !atomic_load(&run.spoilt);
 }
 
-/* Threads go over to it at their next event. */
-static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t next, uint64_t visits, ompp_time_t t, bool apart)
+/* Threads go over to it at their next event. origin: number of the one that offsets of other ranks began with; 0 = with this one. */
+static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t next, uint64_t origin, uint64_t visits, ompp_time_t t,
+                  bool apart)
 {
     const bool on = goes_on();
 
@@ -135,7 +136,7 @@ static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t nex
     atomic_store(&ompp_causal.set_begin, t);
     atomic_store(&ompp_causal.experiment, next.number);
     if (on) return;
-    if (ompp_whatif_ranks() > 1) atomic_store(&run.origin, next.number);
+    if (ompp_whatif_ranks() > 1) atomic_store(&run.origin, origin ? origin : next.number);
     atomic_store(&ompp_causal.set, next.number + 1);
 }
 
@@ -341,7 +342,7 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool toget
     forget_alone(self);
     const ompp_causal_experiment_t next = next_one(t, apart);
     ompp_causal_node_announce(&next, apart);
-    begin(self, next, visits, t, apart);
+    begin(self, next, 0, visits, t, apart);
     ompp_causal_unlock(&run.lock);
     ompp_causal_settle(self);
 }
@@ -367,7 +368,7 @@ void ompp_causal_follow(ompp_causal_thread_t *self, ompp_time_t t)
     count_paid(self);
     if (ompp_causal_node_is_there()) tell_node(t);
     else if (is_in_it(self)) finish(self, false, visits > run.visits ? visits : run.visits, t, apart);
-    begin(self, next, visits, t, apart);
+    begin(self, next, self->proposed.origin, visits, t, apart);
     ompp_causal_unlock(&run.lock);
     ompp_causal_settle(self);
 }

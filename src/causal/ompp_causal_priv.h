@@ -131,7 +131,7 @@ typedef struct ompp_causal_thread {
         ompp_steady_t flows;
     } warm;                  /* with delays: its clocks when it and the others had got into step, in the experiment */
     struct {
-        uint64_t number, key, percent;
+        uint64_t number, key, percent, origin; /* origin: 0 = offsets begin with it */
         bool settles, apart;           /* rank 0 is in it already */
     } proposed;              /* with delays: experiment that it is to go over to when it has paid; number 0 = none */
     ompp_time_t paused;      /* with delays: ns of all its pauses */

@@ -495,6 +495,7 @@ static void learn(ompp_causal_thread_t *self, const remote_t *remote, ompp_sync_
 
     ompp_causal_note_message();
     self->proposed.apart = apart;
+    self->proposed.origin = remote->set;
     self->proposed.number = apart ? remote->experiment : remote->delays.next.number;
     self->proposed.key = apart ? remote->key : remote->delays.next.key;
     self->proposed.settles = apart && remote->settles;
