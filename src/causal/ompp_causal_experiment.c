@@ -39,6 +39,8 @@
 #define FIRST_OVERDUE 2u      /* the first one, for which nothing has to end */
 #define WARM 5u               /* passes of a thread until the experiment is in its stride, when threads do not meet */
 #define MEASURED 6u           /* passes from then on, at least */
+#define SOON_NS 500000000u    /* until ranks meet again, or one part in so many of the run: that is waited for */
+#define SOON_PART 20u
 #define PATIENCE 8u           /* times the shortest one, or one part in so many of the run, until threads are in step */
 #define FOREVER_NS 2000000000u /* without so many passes of one thread */
 #define CONTROL 8u            /* one experiment in so many makes nothing faster, where that is a check only */
@@ -282,12 +284,27 @@ static void count_paid(const ompp_causal_thread_t *self)
     ompp_causal_result_paid(paid);
 }
 
+/* As they have done: an experiment ends best where all ranks meet. */
+static bool meets_soon(ompp_time_t t)
+{
+    const ompp_time_t passed = run.first && t > run.first ? t - run.first : 0, soon = passed / SOON_PART;
+
+    return ompp_causal_meets_by(t, soon > SOON_NS ? soon : SOON_NS);
+}
+
 bool ompp_causal_is_overdue(ompp_time_t t)
 {
     const unsigned times = !ompp_causal_experiment.number ? FIRST_OVERDUE : ompp_causal_experiment.settles ? 1 : OVERDUE;
 
     if (!run.begin) run.begin = t; /* the first one begins where ranks meet */
-    return ompp_causal.rule.delays && t > run.begin + times * SHORTEST_NS;
+    return ompp_causal.rule.delays && t > run.begin + times * SHORTEST_NS && !meets_soon(t);
+}
+
+/* An experiment that some have not come to yet says nothing, nor does the one before. */
+static bool all_are_in_it(ompp_time_t t)
+{
+    return !ompp_causal_node_is_there() || !ompp_causal_experiment.number || ompp_causal_node_is_full(ompp_causal_experiment.number) ||
+           !is_patient(t);
 }
 
 /*
@@ -326,7 +343,7 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool toget
 
     const bool apart = ompp_whatif_ranks() > 1;
 
-    if (ompp_whatif_rank() > 0 || (apart && !ompp_causal_is_overdue(t))) return; /* rank 0 leads */
+    if (ompp_whatif_rank() > 0 || (apart && (!ompp_causal_is_overdue(t) || !all_are_in_it(t)))) return; /* rank 0 leads */
     const bool warm = !together && !apart && is_in_it(self) && !is_alone(self);
     if (warm && !passes_enough(self, visits, t) && t < run.begin + FOREVER_NS) return;
     if (!is_due(visits, t)) return;

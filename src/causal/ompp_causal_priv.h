@@ -254,6 +254,8 @@ void ompp_causal_follow_turn(ompp_causal_thread_t *self, uint64_t number, const 
 
 /** \brief All ranks have met. */
 void ompp_causal_meeting(ompp_time_t t);
+/** \return whether they can be expected to do so again, not later than soon (ns) after the last time. */
+bool ompp_causal_meets_by(ompp_time_t t, ompp_time_t soon);
 
 /** \brief Slot of a key, given to it when it is unknown and one is free. \return -1 when there is none. */
 int ompp_causal_slot_of(uint64_t key);
@@ -582,6 +584,8 @@ void ompp_causal_node_listen(void);
 void ompp_causal_node_announce(const ompp_causal_experiment_t *experiment, bool apart);
 /** \brief This rank goes over to the experiment at t, having saved and paid so much, 1/100 ns, in all experiments. */
 void ompp_causal_node_pass(uint64_t number, uint64_t visits, ompp_time_t t, ompp_fine_t saved, ompp_fine_t paid);
+/** \return whether all ranks have gone over to the experiment. */
+bool ompp_causal_node_is_full(uint64_t number);
 /** \brief Whether a progress point was visited by the latest change that this rank has come to. */
 bool ompp_causal_node_has_units(void);
 /** \brief This rank has done so much in the experiment that is over, before it goes over to the next. */

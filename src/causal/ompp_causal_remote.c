@@ -525,8 +525,9 @@ static void note_meeting(ompp_causal_thread_t *self, ompp_sync_remote_t kind)
 /* All ranks go on with another set of regions together. */
 static void begin_turn(ompp_causal_thread_t *self, const remote_t *remote, const ompp_sync_wait_t *wait)
 {
-    if (wait->kind != OMPP_SYNC_ALL || ompp_causal.rule.delays) return;
+    if (wait->kind != OMPP_SYNC_ALL) return;
     if (remote) ompp_causal_meeting(wait->end);
+    if (ompp_causal.rule.delays) return;
     if (remote && remote->turn.number > present_set()) ompp_causal_follow_turn(self, remote->turn.number, remote->turn.keys, wait->end);
 }
 

@@ -25,6 +25,7 @@
 #define PIECE_PART 32u        /* or for one part in so many of what they were kept, at least */
 #define LONGEST_REST 64u      /* in such pieces: whatever they cost, something is observed */
 #define APART_NS 50000000u    /* ranks do not meet any more after so long, ... */
+#define LATE_TIMES 2u          /* between two meetings: the next one is late */
 #define APART_TIMES 4u        /* and so many times as long as it took them before */
 
 #define NEVER UINT64_MAX
@@ -292,6 +293,14 @@ void ompp_causal_may_write(ompp_causal_thread_t *self, ompp_time_t t)
     if (!ompp_causal_result_due(t) || !has_turn(self) || !atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
     if (has_turn(self)) ompp_causal_result_so_far(self, longer(t, atomic_load(&ompp_causal.set_begin)));
     ompp_causal_unlock(&lock);
+}
+
+bool ompp_causal_meets_by(ompp_time_t t, ompp_time_t soon)
+{
+    const ompp_time_t met = atomic_load_explicit(&resting.met, memory_order_relaxed);
+    const ompp_time_t usual = LATE_TIMES * atomic_load_explicit(&resting.between, memory_order_relaxed);
+
+    return usual > 0 && usual <= soon && t < met + usual;
 }
 
 void ompp_causal_meeting(ompp_time_t t)
