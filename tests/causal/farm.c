@@ -154,34 +154,53 @@ static void waited_for(void)
     for (int i = 1; i < size - 1; i++) MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* Two managers, each with two workers. */
+/* A manager and two workers. */
+static void farm_of_three(MPI_Comm farm, int tasks)
+{
+    int x, sent = 0, w, end = -1, number[2] = {0, 0};
+    MPI_Request requests[2];
+
+    if (rank % 3 > 0) {
+        for (;;) {
+            MPI_Recv(&x, 1, MPI_INT, 0, 1, farm, MPI_STATUS_IGNORE);
+            if (x < 0) return;
+            work_on(x);
+            MPI_Send(&x, 1, MPI_INT, 0, 2, farm);
+        }
+    }
+    for (w = 0; w < 2; w++, sent++) {
+        MPI_Send(&sent, 1, MPI_INT, w + 1, 1, farm);
+        MPI_Irecv(&number[w], 1, MPI_INT, w + 1, 2, farm, &requests[w]);
+    }
+    for (int done = 0; done < tasks; done++) {
+        MPI_Waitany(2, requests, &w, MPI_STATUS_IGNORE);
+        OMPP_PROGRESS("result");
+        if (sent >= tasks) continue;
+        MPI_Send(&sent, 1, MPI_INT, w + 1, 1, farm);
+        sent++;
+        MPI_Irecv(&number[w], 1, MPI_INT, w + 1, 2, farm, &requests[w]);
+    }
+    for (w = 0; w < 2; w++) MPI_Send(&end, 1, MPI_INT, w + 1, 1, farm);
+}
+
 static void two_farms(void)
 {
     MPI_Comm half;
-    int x, sent = 0, tasks = 6 * run.rounds, w, end = -1, number[2] = {0, 0};
 
     MPI_Comm_split(MPI_COMM_WORLD, rank / 3, rank, &half);
-    if (rank % 3 > 0) {
-        for (;;) {
-            MPI_Recv(&x, 1, MPI_INT, 0, 1, half, MPI_STATUS_IGNORE);
-            if (x < 0) break;
-            work_on(x);
-            MPI_Send(&x, 1, MPI_INT, 0, 2, half);
-        }
-    } else {
-        MPI_Request requests[2];
-        for (w = 0; w < 2; w++, sent++) {
-            MPI_Send(&sent, 1, MPI_INT, w + 1, 1, half);
-            MPI_Irecv(&number[w], 1, MPI_INT, w + 1, 2, half, &requests[w]);
-        }
-        for (int done = 0; done < tasks; done++) {
-            MPI_Waitany(2, requests, &w, MPI_STATUS_IGNORE);
-            if (sent >= tasks) continue;
-            MPI_Send(&sent, 1, MPI_INT, w + 1, 1, half);
-            sent++;
-            MPI_Irecv(&number[w], 1, MPI_INT, w + 1, 2, half, &requests[w]);
-        }
-        for (w = 0; w < 2; w++) MPI_Send(&end, 1, MPI_INT, w + 1, 1, half);
+    farm_of_three(half, 6 * run.rounds);
+    MPI_Comm_free(&half);
+}
+
+/* The second one has less to do. Between their meetings they know nothing of each other. */
+static void two_in_steps(void)
+{
+    MPI_Comm half;
+
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 3, rank, &half);
+    for (int i = 0; i < run.rounds; i++) {
+        farm_of_three(half, rank < 3 ? 36 : 30);
+        MPI_Barrier(MPI_COMM_WORLD);
     }
     MPI_Comm_free(&half);
 }
@@ -220,7 +239,8 @@ static void late(void)
 int main(int argc, char **argv)
 {
     static const rank_case_t cases[] = {{"asked", asked}, {"one_each", one_each}, {"two_each", two_each}, {"in_steps", in_steps}, {"late", late}, {"unnamed", unnamed},
-                 {"recorded", recorded}, {"synchronous", synchronous}, {"waited_for", waited_for}, {"two_farms", two_farms}};
+                 {"recorded", recorded}, {"synchronous", synchronous}, {"waited_for", waited_for}, {"two_farms", two_farms},
+                 {"two_in_steps", two_in_steps}};
 
     return run_in_ranks(argc, argv, cases, sizeof cases / sizeof *cases);
 }

@@ -43,6 +43,19 @@ def delayed(scratch, program):
     return off, 3
 
 
+def met(scratch, program):
+    """Ranks that know nothing of each other between meetings: experiments go from one to another, and delays are no more than they may be."""
+    of = validation.Case("farm", "two_in_steps", {"a": (500,), "b": (500,)}, 6, 14)
+    longest, off = 1.5, []
+    alone, real = validation.real_gains(scratch, program, of, 1, choose=validation.LEAST)
+    for (region, permille), gain in real.items():
+        seconds, outcome = validation.execute(scratch, program, of, OMPP_CAUSAL="delay", OMPP_CAUSAL_REGION=region, OMPP_CAUSAL_SPEEDUP="50")
+        told = validation.predictions(outcome.profile(), seconds).get((region, permille))
+        if told is None or abs(told.gain - gain) > 0.08 or seconds > longest * alone:
+            off.append("two farms, delays: %s gains %.3f, told: %s, in %.2f s instead of %.2f" % (region, gain, str(told), seconds, alone))
+    return off, len(real)
+
+
 def main():
     verdict, scratch = harness.Verdict("farm"), harness.Scratch("farm")
     harness.mpirun()
@@ -50,6 +63,7 @@ def main():
     for of in CASES:
         verdict.timed(lambda of=of: virtual(scratch, program, of))
     verdict.timed(lambda: delayed(scratch, program))
+    verdict.timed(lambda: met(scratch, program))
     verdict.finish(scratch)
 
 
