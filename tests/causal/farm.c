@@ -192,14 +192,14 @@ static void two_farms(void)
     MPI_Comm_free(&half);
 }
 
-/* The second one has less to do. Between their meetings they know nothing of each other. */
+/* The second one has less to do. Between their meetings, longer than an experiment, they know nothing of each other. */
 static void two_in_steps(void)
 {
     MPI_Comm half;
 
     MPI_Comm_split(MPI_COMM_WORLD, rank / 3, rank, &half);
     for (int i = 0; i < run.rounds; i++) {
-        farm_of_three(half, rank < 3 ? 36 : 30);
+        farm_of_three(half, rank < 3 ? 120 : 100);
         MPI_Barrier(MPI_COMM_WORLD);
     }
     MPI_Comm_free(&half);

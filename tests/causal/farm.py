@@ -45,7 +45,7 @@ def delayed(scratch, program):
 
 def met(scratch, program):
     """Ranks that know nothing of each other between meetings: experiments go from one to another, and delays are no more than they may be."""
-    of = validation.Case("farm", "two_in_steps", {"a": (500,), "b": (500,)}, 6, 14)
+    of = validation.Case("farm", "two_in_steps", {"a": (500,), "b": (500,)}, 6, 10)
     longest, off = 1.5, []
     alone, real = validation.real_gains(scratch, program, of, 1, choose=validation.LEAST)
     for (region, permille), gain in real.items():
