@@ -25,6 +25,9 @@ static struct {
     bool closed;   /* all ranks are about to meet, and have been told whether there is something to be told */
     bool ready;    /* end is what is to be told */
     unsigned vain; /* meetings at which there was nothing to be told of a farm */
+    struct {
+        _Atomic uint64_t watched, overtaken[OMPP_CLOCKS_SLOTS];
+    } open; /* messages from any source that it has noted, and whose order may be another one with a faster region */
     ompp_stamp_t end;
     ompp_farm_t farm;
 } own;
@@ -54,6 +57,35 @@ static bool may_note(ompp_causal_thread_t *self)
     return true;
 }
 
+bool ompp_causal_farm_puts_by(ompp_causal_thread_t *self, unsigned slots)
+{
+    if (ompp_causal.rule.delays || !is_manager(self) || !may_note(self)) return false;
+    atomic_fetch_add_explicit(&own.open.watched, 1, memory_order_relaxed);
+    for (; slots; slots &= slots - 1) atomic_fetch_add_explicit(&own.open.overtaken[__builtin_ctz(slots)], 1, memory_order_relaxed);
+    return true;
+}
+
+unsigned ompp_causal_farm_open(void)
+{
+    unsigned slots = 0;
+
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
+        if (atomic_load_explicit(&own.open.overtaken[s], memory_order_relaxed)) slots |= 1u << s;
+    return slots;
+}
+
+/* gone_through: order was decided on each clock. */
+static void watch_open(bool gone_through)
+{
+    atomic_fetch_add(&ompp_causal.watched[OMPP_WHATIF_BIT_WILDCARD], atomic_exchange(&own.open.watched, 0));
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        const uint64_t overtaken = atomic_exchange(&own.open.overtaken[s], 0);
+        if (!overtaken || gone_through) continue;
+        atomic_store(&ompp_causal.flagged, true);
+        atomic_fetch_add(&ompp_causal.overtaken[OMPP_WHATIF_BIT_WILDCARD][s], overtaken);
+    }
+}
+
 /* Something that is not noted. */
 static void refuse(ompp_causal_thread_t *self)
 {
@@ -65,6 +97,7 @@ static void forget_interval(ompp_causal_thread_t *self)
 {
     self->serves = (ompp_causal_serves_t){0};
     if (!is_manager(self)) return;
+    watch_open(false);
     ompp_farm_reset(&own.farm);
     atomic_store(&own.manager, NULL);
 }
@@ -125,7 +158,7 @@ static ompp_time_t work_until(const ompp_causal_serves_t *s, ompp_time_t t)
 }
 
 /* A message of the peer. */
-static void note_peer(ompp_causal_thread_t *self, uint64_t from, bool manages, const ompp_sync_wait_t *wait)
+static void note_peer(ompp_causal_thread_t *self, uint64_t from, uint64_t role, const ompp_sync_wait_t *wait)
 {
     ompp_causal_serves_t *s = &self->serves;
     const ompp_fine_t begin = (ompp_fine_t)wait->begin * OMPP_FINE;
@@ -141,10 +174,10 @@ static void note_peer(ompp_causal_thread_t *self, uint64_t from, bool manages, c
     s->since = wait->end;
     s->worked += work_until(s, wait->begin);
     s->last = wait->end;
-    s->managed = manages && !s->refuses;
+    s->managed = role & OMPP_CAUSAL_MANAGES && !s->refuses;
 }
 
-void ompp_causal_farm_wait(ompp_causal_thread_t *self, uint64_t from, bool manages, const ompp_sync_wait_t *wait)
+void ompp_causal_farm_wait(ompp_causal_thread_t *self, uint64_t from, uint64_t role, const ompp_sync_wait_t *wait)
 {
     const bool any = wait->flags & OMPP_WHATIF_F_WILDCARD;
 
@@ -154,20 +187,22 @@ void ompp_causal_farm_wait(ompp_causal_thread_t *self, uint64_t from, bool manag
         return;
     }
     if (any) own.idle = false;
+    if (role) self->serves.depends = true;
     if (wait->kind != OMPP_SYNC_MESSAGE || from == 0 || from > OMPP_FARM_RANKS) {
         refuse(self);
         return;
     }
     talk(self);
-    note_peer(self, from, manages, wait);
+    note_peer(self, from, role, wait);
     if (is_manager(self) && may_note(self))
         ompp_farm_take(&own.farm, (unsigned)from - 1, any, own_at(self, wait->begin), &self->other);
 }
 
 /* What it has come to begins anew. */
-static void meet(ompp_causal_thread_t *self, ompp_time_t t)
+static void meet(ompp_causal_thread_t *self, bool astray, ompp_time_t t)
 {
     if (is_manager(self)) {
+        watch_open(own.ready && self->serves.yields && !astray);
         own.idle = own.farm.results == 0;
         if (own.closed && own.farm.results) own.vain = own.ready ? 0 : own.vain + 1;
         own.ready = own.closed = false;
@@ -178,11 +213,11 @@ static void meet(ompp_causal_thread_t *self, ompp_time_t t)
     atomic_store(&own.shared, false);
 }
 
-void ompp_causal_farm_go_on(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait)
+void ompp_causal_farm_go_on(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait, bool astray)
 {
     if (ompp_causal.rule.delays) return;
     if (wait->kind == OMPP_SYNC_ALL) {
-        meet(self, wait->end);
+        meet(self, astray, wait->end);
         return;
     }
     const bool notes = is_manager(self) && may_note(self), managed = self->serves.managed && self->serves.since == wait->end;
@@ -211,9 +246,11 @@ const ompp_stamp_t *ompp_causal_farm_told(const ompp_causal_thread_t *self)
     return is_manager(self) && own.ready ? &own.end : NULL;
 }
 
-bool ompp_causal_farm_manages(const ompp_causal_thread_t *self)
+uint64_t ompp_causal_farm_role(const ompp_causal_thread_t *self)
 {
-    return is_manager(self) && ompp_farm_is_one(&own.farm);
+    const bool manages = is_manager(self) && ompp_farm_is_one(&own.farm);
+
+    return (manages ? OMPP_CAUSAL_MANAGES : 0) | (self->serves.depends ? OMPP_CAUSAL_DEPENDS : 0);
 }
 
 bool ompp_causal_farm_only_waits(const ompp_causal_thread_t *self)

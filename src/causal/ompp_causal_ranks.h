@@ -21,6 +21,7 @@ typedef struct {
     uint64_t peer;      /* rank + 1 that they come from; 0 = none yet */
     uint64_t to;        /* rank + 1 that it has sent to before */
     bool refuses;       /* it has messages of others, too */
+    bool depends;       /* it has had messages of a rank that hands out work, or of one that depends on such a one */
     bool waits;         /* it waits for other things than messages */
     bool owes;          /* it has had something to do before messages that had come before that, and has told nobody since */
     bool gave;          /* it was the last to send */
@@ -31,15 +32,25 @@ typedef struct {
     ompp_time_t begin, since; /* they met; the end of the last message. 0 = when the run began */
 } ompp_causal_serves_t;
 
+#define OMPP_CAUSAL_MANAGES 1u /* it hands out work, and has had results */
+#define OMPP_CAUSAL_DEPENDS 2u /* it has had messages of a rank that does, or of one that depends on such a one */
+
 /** \brief A record of a thread is used anew. */
 void ompp_causal_farm_forget(struct ompp_causal_thread *self);
 /** \brief The thread has sent a message to a rank of the run; its stamp for that is in self->own. */
 void ompp_causal_gave(unsigned to);
+/**
+ * \brief It has received from any source, and the regions in these slots may have decided what.
+ * \return whether that is put by, until it is known whether it was gone through again.
+ */
+bool ompp_causal_farm_puts_by(struct ompp_causal_thread *self, unsigned slots);
+/** \return slots of what is put by. */
+unsigned ompp_causal_farm_open(void);
 /** \brief It has waited for what is in self->other, of one rank, from = rank + 1; otherwise 0 or more than there are.
- *        It waits still. \param[in] manages  that rank hands out work. */
-void ompp_causal_farm_wait(struct ompp_causal_thread *self, uint64_t from, bool manages, const ompp_sync_wait_t *wait);
-/** \brief It goes on after that. */
-void ompp_causal_farm_go_on(struct ompp_causal_thread *self, const ompp_sync_wait_t *wait);
+ *        It waits still. \param[in] role  of that rank. */
+void ompp_causal_farm_wait(struct ompp_causal_thread *self, uint64_t from, uint64_t role, const ompp_sync_wait_t *wait);
+/** \brief It goes on after that. \param[in] astray  at a meeting: a rank that had work of another one keeps the measured order. */
+void ompp_causal_farm_go_on(struct ompp_causal_thread *self, const ompp_sync_wait_t *wait, bool astray);
 /**
  * \brief It comes to a meeting of all, at self->own.
  * \return its rank + 1 when it has handed out work and can tell more than its clocks; else 0.
@@ -56,8 +67,8 @@ bool ompp_causal_farm_serves(const struct ompp_causal_thread *self, bool *late);
 bool ompp_causal_farm_only_waits(const struct ompp_causal_thread *self);
 /** \return whether the manager, which came to the meeting before the thread did by ns, cannot have had its last result. */
 bool ompp_causal_farm_misses(const struct ompp_causal_thread *self, ompp_fine_t ns);
-/** \return whether the thread hands out work, and has had results. */
-bool ompp_causal_farm_manages(const struct ompp_causal_thread *self);
+/** \return OMPP_CAUSAL_MANAGES, OMPP_CAUSAL_DEPENDS: what the thread is, since ranks met last. */
+uint64_t ompp_causal_farm_role(const struct ompp_causal_thread *self);
 
 /* ---- Ranks that keep up with each other (ompp_causal_race.c) ------------------------------------------------------------ */
 

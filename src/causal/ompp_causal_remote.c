@@ -27,8 +27,9 @@ typedef struct {
     uint64_t key, percent, settles; /* with delays: its region and speed-up, ... */
     uint64_t from;         /* number of the rank, from 1; MANY = of several */
     uint64_t farms[FARMS]; /* at a meeting: ranks that can say more than their clocks (ompp_causal_farm.c), the largest first; 0 = none */
-    uint64_t manages;      /* the rank hands out work */
+    uint64_t role;         /* ompp_causal_farm_role() */
     uint64_t serves;       /* at a meeting: the rank's clocks say nothing, for that one tells of them */
+    uint64_t astray;       /* at a meeting: a rank that had work of another one keeps the measured order */
     uint64_t late;         /* ... but for what it has done since its last message: all exchange theirs a third time */
     ompp_fine_t told;      /* ... when that one came to it */
     ompp_fine_t served;    /* ... when the last of those that say nothing did */
@@ -148,7 +149,7 @@ size_t ompp_causal_stamp(void *stamp, ompp_time_t t)
     remote->debt = self->own.debt;
     remote->set = present_set();
     remote->from = (uint64_t)(ompp_whatif_rank() + 1);
-    remote->manages = !ompp_causal.rule.delays && ompp_causal_farm_manages(self);
+    remote->role = ompp_causal.rule.delays ? 0 : ompp_causal_farm_role(self);
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) remote->keys[s] = ompp_causal_key(s);
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS && ompp_causal_any_flags(); s++)
         remote->flags[s] = remote->keys[s] ? ompp_causal_result_flags(s) : 0;
@@ -199,6 +200,7 @@ static void amend_first(ompp_causal_thread_t *self, remote_t *mine, const remote
     else if (same && has_farm(all, self->serves.peer)) mine->serves = ompp_causal_farm_serves(self, &late);
     if (late && all->farms[1]) mine->serves = late = false; /* what came is of several */
     if (!told && same && !mine->serves) mine->serves = ompp_causal_farm_only_waits(self);
+    mine->astray = !told && !mine->serves && (has_farm(all, self->serves.peer) || self->serves.depends);
     mine->late = mine->serves && late;
     mine->served = mine->serves && !late ? mine->t : 0;
     self->serves.yields = told || mine->serves;
@@ -389,12 +391,15 @@ void ompp_causal_combine(void *into_bytes, const void *other_bytes)
         const next_set_t turn = other->turn.number > into->turn.number ? other->turn : into->turn;
         const uint64_t from = into->from == other->from ? into->from : MANY;
         uint64_t farms[FARMS];
+        const uint64_t astray = into->astray | other->astray, role = into->role | other->role;
         const ompp_fine_t told = later(into->told, other->told), served = later(into->served, other->served);
         combine_farms(into->farms, other->farms, farms);
         combine_clocks(into, other);
         into->turn = turn;
         into->from = from;
         memcpy(into->farms, farms, sizeof farms);
+        into->astray = astray;
+        into->role = role;
         into->told = told;
         into->served = served;
     }
@@ -478,7 +483,10 @@ static void watch_flags(ompp_causal_thread_t *self, unsigned flags)
     if (flags & OMPP_WHATIF_F_WILDCARD && ompp_causal_races()) watch_baseline(self);
     if (ompp_causal.rule.delays) slots = slots && ompp_causal_experiment.slot >= 0 ? 1u << ompp_causal_experiment.slot : 0;
     if (other->t > 0) ompp_stamp_copy(&self->before, other);
-    for (; flags; flags &= flags - 1) ompp_causal_watch((unsigned)__builtin_ctz(flags), slots);
+    for (; flags; flags &= flags - 1) {
+        const unsigned f = (unsigned)__builtin_ctz(flags);
+        if (f != OMPP_WHATIF_BIT_WILDCARD || !ompp_causal_farm_puts_by(self, slots)) ompp_causal_watch(f, slots);
+    }
 }
 
 static void hear_flags(const remote_t *remote)
@@ -534,7 +542,7 @@ static void begin_turn(ompp_causal_thread_t *self, const remote_t *remote, const
 static void go_on_resting(ompp_causal_thread_t *self, const remote_t *remote, const ompp_sync_wait_t *wait)
 {
     ompp_causal_pass(self, wait->end);
-    ompp_causal_farm_go_on(self, wait);
+    ompp_causal_farm_go_on(self, wait, false);
     begin_turn(self, remote, wait);
     note_meeting(self, wait->kind);
     ompp_causal_met(self, wait->end);
@@ -582,13 +590,13 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
     }
     ompp_clocks_wait(&self->clocks, wait->begin);
     if (wait->flags) watch_flags(self, wait->flags);
-    ompp_causal_farm_wait(self, self->other.t > 0 ? remote->from : 0, remote && remote->manages, wait);
+    ompp_causal_farm_wait(self, self->other.t > 0 ? remote->from : 0, remote ? remote->role : 0, wait);
     if (self->serves.yields && wait->kind == OMPP_SYNC_ALL) ompp_clocks_yield(&self->clocks, &self->other);
     /* It waited until what it waited for was there; the rest of the call is work. */
     pause = ompp_clocks_adopt(&ompp_causal.rule, &self->clocks, &self->other, wait->cost, wait->end);
     if (self->other.t > 0) count_rest(self, wait, self->other.t / OMPP_FINE + (ompp_fine_t)wait->cost);
     else if (wait->limit) ompp_causal_watch(OMPP_WHATIF_BIT_LOST, OMPP_CAUSAL_ALL_SLOTS);
-    ompp_causal_farm_go_on(self, wait);
+    ompp_causal_farm_go_on(self, wait, remote && remote->astray);
     if (ompp_causal.rule.delays) {
         if (wait->flags & OMPP_WHATIF_F_WILDCARD) ompp_causal_race_begin();
         ompp_causal_race_tell(self);

@@ -219,15 +219,19 @@ static bool is_oversubscribed(void)
     return false;
 }
 
-/* Of the slot: seen here so many times at least, and heard of. What a crowd has put by is no order that was gone through until now. */
+/*
+ * Of the slot: seen here so many times at least, and heard of. What a crowd or a manager has put by is no order that was gone through until
+ * now.
+ */
 static uint32_t order_flags(unsigned slot, uint64_t least)
 {
     const uint16_t crowd = ompp_causal_crowd_overtaken();
+    const unsigned farm = least == 1 ? ompp_causal_farm_open() : 0; /* others hear of it when it is known */
     const int known = ompp_causal.rule.delays ? ompp_causal_known(slot) : -1;
     uint32_t flags = atomic_load_explicit(&result.heard[slot], memory_order_relaxed) | (known >= 0 ? result.heard_before[known] : 0);
 
     for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) {
-        const bool more = f == OMPP_WHATIF_BIT_LOCK && crowd >> slot & 1;
+        const bool more = (f == OMPP_WHATIF_BIT_LOCK && crowd >> slot & 1) || (f == OMPP_WHATIF_BIT_WILDCARD && farm >> slot & 1);
         const uint64_t before = known >= 0 ? result.overtaken[known][f] : 0;
         const uint64_t times = atomic_load_explicit(&ompp_causal.overtaken[f][slot], memory_order_relaxed) + before + more;
         const uint64_t watched = atomic_load_explicit(&ompp_causal.watched[f], memory_order_relaxed) + more;
