@@ -591,6 +591,13 @@ static void note_chance(ompp_whatif_result_t *r, ompp_gain_t *gain)
     if (gain->observations < OMPP_WHATIF_ENOUGH) r->flags |= OMPP_WHATIF_F_FEW;
 }
 
+double ompp_whatif_passed(const ompp_whatif_t *w)
+{
+    const double observed = (double)w->time_ns - (double)w->rested_ns;
+
+    return observed > 0 ? fmin((double)w->passed_ns / observed, 1) : 0;
+}
+
 /* ---- All of it ------------------------------------------------------------------------------------------------------ */
 
 static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *from, ompp_whatif_result_t *r)
@@ -610,6 +617,8 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
         compare_with_control(&p->whatif.control, from, density_in(from, ompp_whatif_time_alone(p)), r);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_WILDCARD; i++)
         ompp_whatif_spread_anew(r->share, &r->gains[i]);
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_LOCK; i++)
+        ompp_whatif_handed_over(ompp_whatif_passed(&p->whatif), &r->gains[i]);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && p->whatif.mode == OMPP_WHATIF_DELAY; i++) note_chance(r, &r->gains[i]);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_APART; i++)
         ompp_whatif_ends_apart(&from->clocks[i], &r->gains[i]);

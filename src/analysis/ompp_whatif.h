@@ -136,6 +136,9 @@ typedef struct {
  */
 double ompp_whatif_time_alone(const ompp_profile_t *profile);
 
+/** \return part of the run, 0 to 1, that is longer than if locks were handed over in order; with virtual clocks. */
+double ompp_whatif_passed(const ompp_whatif_t *whatif);
+
 /** \return false when there were none. */
 bool ompp_whatif_control(const ompp_whatif_t *whatif, ompp_whatif_control_t *control);
 

@@ -199,6 +199,11 @@ void ompp_whatif_spread_anew(double share, ompp_gain_t *gain)
     gain->high = fmax(gain->high, spread);
 }
 
+void ompp_whatif_handed_over(double passed, ompp_gain_t *gain)
+{
+    if (gain->interval == OMPP_INTERVAL_KNOWN && gain->permille) gain->high = fmin(fmax(gain->high, gain->gain + passed), 1);
+}
+
 void ompp_whatif_ends_apart(const ompp_whatif_clock_t *clock, ompp_gain_t *gain)
 {
     double units = 0;

@@ -27,6 +27,13 @@ void ompp_whatif_interval(const ompp_whatif_clock_t *clock, double correction, o
 void ompp_whatif_spread_anew(double share, ompp_gain_t *gain);
 
 /**
+ * \brief Locks let threads pass that came later, and nobody knows whether they will with a faster region: the interval is made to reach to
+ *        where they are handed over in order.
+ * \param[in] passed  part of the run that is longer than that.
+ */
+void ompp_whatif_handed_over(double passed, ompp_gain_t *gain);
+
+/**
  * \brief Ranks began and ended the experiments at different moments: the last may be a unit of work further on at the one than at the
  *        other. The interval is made wider by so much.
  */

@@ -407,7 +407,7 @@ static void flag_regions(bool final, ompp_time_t t)
 /* What is known of all regions together; rests: clocks do from t on. Under the lock. \return whether too many waits are lost. */
 static bool write_totals(bool rests, ompp_time_t t)
 {
-    uint64_t moves = 0, syncs = 0, lost = 0, replayed, kept;
+    uint64_t moves = 0, syncs = 0, lost = 0, replayed, kept, passed;
 
     for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) {
         moves += p->moves;
@@ -422,9 +422,10 @@ static bool write_totals(bool rests, ompp_time_t t)
     atomic_store(&result.whatif->worked_ns, outside + inside);
     atomic_store(&result.whatif->outside_ns, outside);
     atomic_store(&result.whatif->rested_ns, ompp_causal_result_passed(t) - ompp_causal_result_observed(t));
-    ompp_causal_orders(&replayed, &kept);
+    ompp_causal_orders(&replayed, &kept, &passed);
     atomic_store(&result.whatif->replayed, replayed);
     atomic_store(&result.whatif->kept, kept);
+    atomic_store(&result.whatif->passed_ns, passed);
     atomic_store(&result.whatif->cost_ns, ompp_causal_spent());
     return lost * SIGNIFICANT > syncs;
 }

@@ -572,6 +572,7 @@ bool ompp_replay_run(ompp_replay_t *r, ompp_stamp_t *stamp)
     if (r->spoiled || !r->nmembers || stamp->set != r->set || !prepare(r)) return false;
     const ompp_fine_t end = end_of_model(r, stamp->t), excess = stamp->t - end;
     if (end < 0) return false;
+    r->passed = r->nlocks && !r->fits && excess > 0 ? excess : 0;
     const ompp_fine_t waited = r->nlocks && end_on(r, REAL) >= 0 ? r->waited : 0;
     for (unsigned s = 0; s < r->used / OMPP_WHATIF_SPEEDUPS; s++) {
         const bool untouched = is_untouched(r, s, o);

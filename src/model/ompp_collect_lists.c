@@ -253,6 +253,7 @@ static void copy_whatif(ompp_collecting_t *c, ompp_off_t off, uint64_t duration_
     to->rested_ns = ompp_collect_load(&w->rested_ns);
     to->replayed = ompp_collect_load(&w->replayed);
     to->kept = ompp_collect_load(&w->kept);
+    to->passed_ns = ompp_collect_load(&w->passed_ns);
     const uint64_t missing = time_missing(c, w);
     stretch(to, missing, atomic_load(&w->rests) != 0);
     copy_at_once(&to->control, &w->control, sizeof to->control, &w->sequence);

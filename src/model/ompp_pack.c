@@ -216,6 +216,7 @@ static void put_whatif(writer_t *w, const ompp_whatif_t *x)
     put(w, x->rested_ns);
     put(w, x->replayed);
     put(w, x->kept);
+    put(w, x->passed_ns);
     put_whatif_clock(w, &x->control);
     put(w, x->nregions);
     for (size_t i = 0; i < x->nregions; i++) {

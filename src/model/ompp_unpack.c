@@ -241,6 +241,7 @@ static void get_whatif(reader_t *r, ompp_profile_t *p)
     x->rested_ns = get(r);
     x->replayed = get(r);
     x->kept = get(r);
+    x->passed_ns = get(r);
     get_whatif_clock(r, &x->control);
     size_t n = get_count(r, 4);
     for (size_t i = 0; i < n && !r->bad; i++) {

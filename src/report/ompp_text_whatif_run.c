@@ -11,6 +11,7 @@
 
 #define SHORT_NS 1000000000u /* the time of a shorter run has at least so many digits behind the point: */
 #define SHORT_DIGITS 4
+#define WORTH_A_LINE 0.005
 
 static void print_point(ompp_text_t *t, const ompp_whatif_point_t *point, bool leads)
 {
@@ -117,6 +118,16 @@ static void print_kept(ompp_text_t *t)
             100.0 * (double)w->replayed / (double)all, all);
 }
 
+/* What virtual clocks cannot follow, and a faster region may end. */
+static void print_passed(ompp_text_t *t)
+{
+    const double passed = ompp_whatif_passed(&t->profile->whatif);
+
+    if (passed < WORTH_A_LINE) return;
+    fprintf(t->out, "Locks          : let threads pass that came later: %.1f %% of the run; gains with the flag lock may be larger by so much\n",
+            100 * passed);
+}
+
 /* So that they do not take more than their part; where even that is not enough, Overhead says it. */
 static void print_rests(ompp_text_t *t)
 {
@@ -182,6 +193,7 @@ void ompp_text_whatif_run(ompp_text_t *t, const ompp_whatif_result_t *results, s
                 100.0 * (double)w->cost_ns / ((double)w->time_ns * (double)t->profile->nslots), w->events);
     print_rests(t);
     print_kept(t);
+    print_passed(t);
     if (waits_actively(t))
         fputs("Caution        : OMP_WAIT_POLICY=active: waiting threads keep processors busy that others may need\n", t->out);
     print_unused(t);
