@@ -74,6 +74,12 @@ unsigned ompp_causal_farm_open(void)
     return slots;
 }
 
+void ompp_causal_farm_turn(void)
+{
+    atomic_store(&own.open.watched, 0);
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) atomic_store(&own.open.overtaken[s], 0);
+}
+
 /* gone_through: order was decided on each clock. */
 static void watch_open(bool gone_through)
 {

@@ -46,6 +46,8 @@ void ompp_causal_gave(unsigned to);
 bool ompp_causal_farm_puts_by(struct ompp_causal_thread *self, unsigned slots);
 /** \return slots of what is put by. */
 unsigned ompp_causal_farm_open(void);
+/** \brief Slots belong to other regions from now on: what is put by is not known any more. */
+void ompp_causal_farm_turn(void);
 /** \brief It has waited for what is in self->other, of one rank, from = rank + 1; otherwise 0 or more than there are.
  *        It waits still. \param[in] role  of that rank. */
 void ompp_causal_farm_wait(struct ompp_causal_thread *self, uint64_t from, uint64_t role, const ompp_sync_wait_t *wait);

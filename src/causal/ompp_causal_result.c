@@ -447,6 +447,7 @@ static void end_turn(ompp_causal_thread_t *self, bool rest, ompp_time_t t)
         atomic_store(&ompp_causal.doubted[f], 0);
     }
     ompp_causal_crowd_turn();
+    ompp_causal_farm_turn();
     flag_regions(false, t);
     if (rest && !result.start.time) end_start(t);
     else if (result.start.goes_on) begin_pieces();

@@ -20,6 +20,8 @@ CASES = [case("asked", 30), case("one_each", 30), case("two_each", 30), case("in
          validation.Case("farm", "waited_for", {"a": (500,), "b": (500,)}, 4, 15),
          validation.Case("farm", "two_farms", {"a": (500,), "b": (500,)}, 6, 15)]
 
+FLAGGED = ("recorded", "waited_for")  # ranks depend on a measured order, and nothing comes of it
+
 
 def virtual(scratch, program, of):
     off = []
@@ -27,7 +29,7 @@ def virtual(scratch, program, of):
     found = validation.virtual(scratch, program, of)
     for (region, permille), gain in real.items():
         told = found.get((region, permille))
-        if told is None or abs(told.gain - gain) > NEAR:
+        if told is None or abs(told.gain - gain) > NEAR or ("wildcard" in told.flags and of.name not in FLAGGED):
             off.append("%s: %s faster by %d permille gains %.3f, told: %s" % (of.name, region, permille, gain, str(told)))
     return off, len(real)
 
