@@ -12,8 +12,8 @@
  * it does in the run (ompp_steady.h); else what is stored between them is being used up, and it looks again, for longer.
  *
  * With several ranks it ends in a collective call in which all wait for all: rank 0 says in its stamp what is next, and all go over to
- * it as they leave. When there is none for long it ends anywhere on rank 0, and others go over with the first message that says so: all
- * have sent each other the same messages by then. So that what is under way between these moments counts, offsets go on from experiment
+ * it as they leave. When there is none for long, nor is about to be, it ends anywhere on rank 0 as soon as all have come to it, and others
+ * go over with the first message that says so: all have sent each other the same messages by then. So that what is under way between these moments counts, offsets go on from experiment
  * to experiment, and what one has saved is what has been added to them. At either end ranks are somewhere in their units of work; what one
  * has saved, and the others do not know yet, is the same at both once they are in step. So a short part comes first that is not measured.
  *
@@ -41,6 +41,7 @@
 #define MEASURED 6u           /* passes from then on, at least */
 #define SOON_NS 500000000u    /* until ranks meet again, or one part in so many of the run: that is waited for */
 #define SOON_PART 20u
+#define SOON_MOST_NS 2000000000u
 #define PATIENCE 8u           /* times the shortest one, or one part in so many of the run, until threads are in step */
 #define FOREVER_NS 2000000000u /* without so many passes of one thread */
 #define CONTROL 8u            /* one experiment in so many makes nothing faster, where that is a check only */
@@ -59,6 +60,7 @@ static struct {
     ompp_fine_t saved, baseline;
     _Atomic uint64_t origin; /* number of the one that offsets began with; 0 = ranks do not know each other yet */
     _Atomic bool message; /* sent or received, in the present one */
+    unsigned come;       /* ranks that have come to an experiment before rank 0 went over to the next; 0 = not known yet */
     bool apart;          /* ranks have begun the present one at different moments */
     _Atomic bool spoilt;
 } run;
@@ -111,9 +113,8 @@ static bool is_worth_it(void)
     return ompp_causal_experiment.slot >= 0 && !ompp_causal_experiment.settles && !atomic_load(&run.spoilt);
 }
 
-/* Threads go over to it at their next event. origin: number of the one that offsets of other ranks began with; 0 = with this one. */
-static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t next, uint64_t origin, uint64_t visits, ompp_time_t t,
-                  bool apart)
+/* Threads go over to it at their next event. */
+static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t next, uint64_t visits, ompp_time_t t, bool apart)
 {
     const bool on = goes_on();
 
@@ -133,13 +134,12 @@ static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t nex
     run.apart = apart;
     atomic_store(&run.message, false);
     atomic_store(&run.spoilt, false);
+    if (!on && ompp_whatif_ranks() > 1) atomic_store(&run.origin, next.number);
     ompp_causal_experiment = next;
     ompp_causal.rule.percent[0] = next.slot >= 0 ? next.percent : 0;
     atomic_store(&ompp_causal.set_begin, t);
     atomic_store(&ompp_causal.experiment, next.number);
-    if (on) return;
-    if (ompp_whatif_ranks() > 1) atomic_store(&run.origin, origin ? origin : next.number);
-    atomic_store(&ompp_causal.set, next.number + 1);
+    if (!on) atomic_store(&ompp_causal.set, next.number + 1);
 }
 
 static ompp_causal_experiment_t next_one(ompp_time_t t, bool apart)
@@ -267,6 +267,15 @@ uint64_t ompp_causal_origin(void)
     return atomic_load_explicit(&run.origin, memory_order_relaxed);
 }
 
+void ompp_causal_take_origin(ompp_causal_thread_t *self, uint64_t origin)
+{
+    uint64_t none = 0;
+
+    if (!origin || !atomic_compare_exchange_strong(&run.origin, &none, origin)) return;
+    atomic_store(&ompp_causal.set, origin + 1);
+    ompp_causal_settle(self);
+}
+
 /* What it has saved by itself is nothing that others are to wait for. */
 static void forget_alone(ompp_causal_thread_t *self)
 {
@@ -289,7 +298,7 @@ static bool meets_soon(ompp_time_t t)
 {
     const ompp_time_t passed = run.first && t > run.first ? t - run.first : 0, soon = passed / SOON_PART;
 
-    return ompp_causal_meets_by(t, soon > SOON_NS ? soon : SOON_NS);
+    return ompp_causal_meets_by(t, soon < SOON_NS ? SOON_NS : soon < SOON_MOST_NS ? soon : SOON_MOST_NS);
 }
 
 bool ompp_causal_is_overdue(ompp_time_t t)
@@ -300,11 +309,18 @@ bool ompp_causal_is_overdue(ompp_time_t t)
     return ompp_causal.rule.delays && t > run.begin + times * SHORTEST_NS && !meets_soon(t);
 }
 
-/* An experiment that some have not come to yet says nothing, nor does the one before. */
+/*
+ * An experiment that some have not come to yet says nothing, nor does the one before. Ranks that did not come in time are not waited for
+ * again, until more come.
+ */
 static bool all_are_in_it(ompp_time_t t)
 {
-    return !ompp_causal_node_is_there() || !ompp_causal_experiment.number || ompp_causal_node_is_full(ompp_causal_experiment.number) ||
-           !is_patient(t);
+    const unsigned come = ompp_causal_node_come(ompp_causal_experiment.number);
+
+    if (!ompp_causal_node_is_there() || !ompp_causal_experiment.number) return true;
+    if (come < (run.come ? run.come : ompp_whatif_ranks()) && t < run.begin + PATIENCE * SHORTEST_NS) return false;
+    run.come = come;
+    return true;
 }
 
 /*
@@ -359,7 +375,7 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool toget
     forget_alone(self);
     const ompp_causal_experiment_t next = next_one(t, apart);
     ompp_causal_node_announce(&next, apart);
-    begin(self, next, 0, visits, t, apart);
+    begin(self, next, visits, t, apart);
     ompp_causal_unlock(&run.lock);
     ompp_causal_settle(self);
 }
@@ -374,6 +390,7 @@ void ompp_causal_follow(ompp_causal_thread_t *self, ompp_time_t t)
 
     self->proposed.number = 0;
     if (number <= ompp_causal_experiment.number || next.percent > 100) return;
+    if (number > 1 && !ompp_causal_origin()) return; /* the first one begins where all meet, or is told with its origin */
     if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return;
     if (number <= ompp_causal_experiment.number) { /* another thread has begun it */
         ompp_causal_unlock(&run.lock);
@@ -385,7 +402,7 @@ void ompp_causal_follow(ompp_causal_thread_t *self, ompp_time_t t)
     count_paid(self);
     if (ompp_causal_node_is_there()) tell_node(t);
     else if (is_in_it(self)) finish(self, false, visits > run.visits ? visits : run.visits, t, apart);
-    begin(self, next, self->proposed.origin, visits, t, apart);
+    begin(self, next, visits, t, apart);
     ompp_causal_unlock(&run.lock);
     ompp_causal_settle(self);
 }

@@ -26,7 +26,7 @@ static struct {
     bool ready;    /* end is what is to be told */
     unsigned vain; /* meetings at which there was nothing to be told of a farm */
     struct {
-        _Atomic uint64_t watched, overtaken[OMPP_CLOCKS_SLOTS];
+        _Atomic uint64_t overtaken[OMPP_CLOCKS_SLOTS + 1]; /* by slot; how many they were */
     } open; /* messages from any source that it has noted, and whose order may be another one with a faster region */
     ompp_stamp_t end;
     ompp_farm_t farm;
@@ -59,37 +59,32 @@ static bool may_note(ompp_causal_thread_t *self)
 
 bool ompp_causal_farm_puts_by(ompp_causal_thread_t *self, unsigned slots)
 {
-    if (ompp_causal.rule.delays || !is_manager(self) || !may_note(self)) return false;
-    atomic_fetch_add_explicit(&own.open.watched, 1, memory_order_relaxed);
+    if (ompp_causal.rule.delays || !self->main || !is_manager(self) || !may_note(self)) return false;
+    atomic_fetch_add_explicit(&own.open.overtaken[OMPP_CLOCKS_SLOTS], 1, memory_order_relaxed);
     for (; slots; slots &= slots - 1) atomic_fetch_add_explicit(&own.open.overtaken[__builtin_ctz(slots)], 1, memory_order_relaxed);
     return true;
 }
 
-unsigned ompp_causal_farm_open(void)
+uint64_t ompp_causal_farm_open(unsigned slot)
 {
-    unsigned slots = 0;
-
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
-        if (atomic_load_explicit(&own.open.overtaken[s], memory_order_relaxed)) slots |= 1u << s;
-    return slots;
-}
-
-void ompp_causal_farm_turn(void)
-{
-    atomic_store(&own.open.watched, 0);
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) atomic_store(&own.open.overtaken[s], 0);
+    return atomic_load_explicit(&own.open.overtaken[slot], memory_order_relaxed);
 }
 
 /* gone_through: order was decided on each clock. */
 static void watch_open(bool gone_through)
 {
-    atomic_fetch_add(&ompp_causal.watched[OMPP_WHATIF_BIT_WILDCARD], atomic_exchange(&own.open.watched, 0));
+    atomic_fetch_add(&ompp_causal.watched[OMPP_WHATIF_BIT_WILDCARD], atomic_exchange(&own.open.overtaken[OMPP_CLOCKS_SLOTS], 0));
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         const uint64_t overtaken = atomic_exchange(&own.open.overtaken[s], 0);
         if (!overtaken || gone_through) continue;
         atomic_store(&ompp_causal.flagged, true);
         atomic_fetch_add(&ompp_causal.overtaken[OMPP_WHATIF_BIT_WILDCARD][s], overtaken);
     }
+}
+
+void ompp_causal_farm_watch(void)
+{
+    watch_open(false);
 }
 
 /* Something that is not noted. */
@@ -188,12 +183,12 @@ void ompp_causal_farm_wait(ompp_causal_thread_t *self, uint64_t from, uint64_t r
     const bool any = wait->flags & OMPP_WHATIF_F_WILDCARD;
 
     if (ompp_causal.rule.delays || wait->kind == OMPP_SYNC_ALL) return;
+    if (role) self->serves.depends = true;
     if (wait->kind == OMPP_SYNC_RECEIPT) {
         if (is_manager(self) && may_note(self)) ompp_farm_work(&own.farm, own_at(self, wait->begin));
         return;
     }
     if (any) own.idle = false;
-    if (role) self->serves.depends = true;
     if (wait->kind != OMPP_SYNC_MESSAGE || from == 0 || from > OMPP_FARM_RANKS) {
         refuse(self);
         return;
@@ -237,14 +232,17 @@ void ompp_causal_farm_go_on(ompp_causal_thread_t *self, const ompp_sync_wait_t *
 
 uint64_t ompp_causal_farm_close(ompp_causal_thread_t *self)
 {
+    const bool manages = is_manager(self);
+
     self->serves.yields = false;
-    if (!is_manager(self)) return 0;
-    own.ready = false;
-    own.closed = true;
-    if (atomic_load(&own.shared)) return 0;
-    ompp_stamp_copy(&own.end, &self->own);
-    own.ready = ompp_farm_end(&own.farm, &own.end);
-    return own.ready ? (uint64_t)(ompp_whatif_rank() + 1) : 0;
+    if (manages) {
+        ompp_stamp_copy(&own.end, &self->own);
+        own.ready = !atomic_load(&own.shared) && ompp_farm_end(&own.farm, &own.end);
+        own.closed = true;
+    }
+    if (manages && own.ready) return (uint64_t)(ompp_whatif_rank() + 1);
+    watch_open(false);
+    return 0;
 }
 
 const ompp_stamp_t *ompp_causal_farm_told(const ompp_causal_thread_t *self)
@@ -256,7 +254,16 @@ uint64_t ompp_causal_farm_role(const ompp_causal_thread_t *self)
 {
     const bool manages = is_manager(self) && ompp_farm_is_one(&own.farm);
 
-    return (manages ? OMPP_CAUSAL_MANAGES : 0) | (self->serves.depends ? OMPP_CAUSAL_DEPENDS : 0);
+    const bool depends = self->serves.depends || (is_manager(self) && own.farm.results > 0);
+
+    return (manages ? OMPP_CAUSAL_MANAGES : 0) | (depends ? OMPP_CAUSAL_DEPENDS : 0);
+}
+
+bool ompp_causal_farm_depends(const ompp_causal_thread_t *self)
+{
+    const ompp_causal_thread_t *talker = atomic_load(&own.talker);
+
+    return self->serves.depends || atomic_load(&own.shared) || (talker && talker != self);
 }
 
 bool ompp_causal_farm_only_waits(const ompp_causal_thread_t *self)

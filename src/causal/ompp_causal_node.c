@@ -178,12 +178,12 @@ void ompp_causal_node_pass(uint64_t number, uint64_t visits, ompp_time_t t, ompp
     atomic_fetch_add(&cut->ranks, 1);
 }
 
-bool ompp_causal_node_is_full(uint64_t number)
+unsigned ompp_causal_node_come(uint64_t number)
 {
     node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
     const cut_t *cut = n ? cut_of(n, number) : NULL;
 
-    return cut && atomic_load(&cut->number) == number && atomic_load(&cut->ranks) >= ompp_whatif_ranks();
+    return cut && atomic_load(&cut->number) == number ? atomic_load(&cut->ranks) : 0;
 }
 
 bool ompp_causal_node_has_units(void)

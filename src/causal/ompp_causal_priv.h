@@ -131,7 +131,7 @@ typedef struct ompp_causal_thread {
         ompp_steady_t flows;
     } warm;                  /* with delays: its clocks when it and the others had got into step, in the experiment */
     struct {
-        uint64_t number, key, percent, origin; /* origin: 0 = offsets begin with it */
+        uint64_t number, key, percent;
         bool settles, apart;           /* rank 0 is in it already */
     } proposed;              /* with delays: experiment that it is to go over to when it has paid; number 0 = none */
     ompp_time_t paused;      /* with delays: ns of all its pauses */
@@ -584,8 +584,8 @@ void ompp_causal_node_listen(void);
 void ompp_causal_node_announce(const ompp_causal_experiment_t *experiment, bool apart);
 /** \brief This rank goes over to the experiment at t, having saved and paid so much, 1/100 ns, in all experiments. */
 void ompp_causal_node_pass(uint64_t number, uint64_t visits, ompp_time_t t, ompp_fine_t saved, ompp_fine_t paid);
-/** \return whether all ranks have gone over to the experiment. */
-bool ompp_causal_node_is_full(uint64_t number);
+/** \return how many ranks have gone over to the experiment. */
+unsigned ompp_causal_node_come(uint64_t number);
 /** \brief Whether a progress point was visited by the latest change that this rank has come to. */
 bool ompp_causal_node_has_units(void);
 /** \brief This rank has done so much in the experiment that is over, before it goes over to the next. */
@@ -623,6 +623,8 @@ void ompp_causal_note_message(void);
 
 /** \brief Number of the experiment with which the offsets of all ranks began; those of another beginning say nothing to each other. */
 uint64_t ompp_causal_origin(void);
+/** \brief Another rank's offsets began with that one; those of this rank do, too, if it has none yet: it owes what it has not waited. */
+void ompp_causal_take_origin(ompp_causal_thread_t *self, uint64_t origin);
 
 /** \return ns that delays may have taken by t. */
 ompp_time_t ompp_causal_budget(ompp_time_t t);

@@ -44,10 +44,10 @@ void ompp_causal_gave(unsigned to);
  * \return whether that is put by, until it is known whether it was gone through again.
  */
 bool ompp_causal_farm_puts_by(struct ompp_causal_thread *self, unsigned slots);
-/** \return slots of what is put by. */
-unsigned ompp_causal_farm_open(void);
-/** \brief Slots belong to other regions from now on: what is put by is not known any more. */
-void ompp_causal_farm_turn(void);
+/** \return how often that was put by for a slot; OMPP_CLOCKS_SLOTS = in all. */
+uint64_t ompp_causal_farm_open(unsigned slot);
+/** \brief Nobody goes through it again. */
+void ompp_causal_farm_watch(void);
 /** \brief It has waited for what is in self->other, of one rank, from = rank + 1; otherwise 0 or more than there are.
  *        It waits still. \param[in] role  of that rank. */
 void ompp_causal_farm_wait(struct ompp_causal_thread *self, uint64_t from, uint64_t role, const ompp_sync_wait_t *wait);
@@ -65,6 +65,8 @@ const ompp_stamp_t *ompp_causal_farm_told(const struct ompp_causal_thread *self)
  * \param[out] late  and something of its own after that, from self->served on.
  */
 bool ompp_causal_farm_serves(const struct ompp_causal_thread *self, bool *late);
+/** \return whether the thread, or another one of the rank, has had messages of ranks whose order was decided as it was measured. */
+bool ompp_causal_farm_depends(const struct ompp_causal_thread *self);
 /** \return whether the thread, at self->own, has done next to nothing but wait for messages, whoever they were of. */
 bool ompp_causal_farm_only_waits(const struct ompp_causal_thread *self);
 /** \return whether the manager, which came to the meeting before the thread did by ns, cannot have had its last result. */

@@ -13,6 +13,9 @@
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
 #define MANY UINT64_MAX
 #define FARMS 4u /* that can at one meeting */
+#define OPEN 16u /* bits of flags from there on: they hold if what was told of farms does not */
+
+_Static_assert(OMPP_WHATIF_FLAG_NUM <= OPEN, "flags have room twice");
 
 /* The set of regions that comes next. */
 typedef struct {
@@ -35,7 +38,7 @@ typedef struct {
     ompp_fine_t served;    /* ... when the last of those that say nothing did */
     uint64_t used;         /* without delays: clocks that are there; the others stand at t */
     uint64_t keys[OMPP_CLOCKS_SLOTS]; /* 0 = free */
-    uint32_t flags[OMPP_CLOCKS_SLOTS]; /* OMPP_WHATIF_F_*, seen where the region may never run */
+    uint32_t flags[OMPP_CLOCKS_SLOTS]; /* OMPP_WHATIF_F_*, seen where the region may never run; the same << OPEN */
     next_set_t turn;       /* without delays: the set that begins where this stamp comes to all; number 0 = none */
     union {
         ompp_fine_t v[OMPP_CLOCKS];
@@ -126,6 +129,12 @@ static size_t put_rest(remote_t *remote, ompp_time_t t)
     return offsetof(remote_t, keys); /* turns are for meetings, which get all of it */
 }
 
+static void put_flags(remote_t *remote)
+{
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS && ompp_causal_any_flags(); s++)
+        remote->flags[s] = remote->keys[s] ? ompp_causal_result_flags(s) : 0;
+}
+
 size_t ompp_causal_stamp(void *stamp, ompp_time_t t)
 {
     ompp_causal_thread_t *self = ompp_causal_enter();
@@ -151,8 +160,7 @@ size_t ompp_causal_stamp(void *stamp, ompp_time_t t)
     remote->from = (uint64_t)(ompp_whatif_rank() + 1);
     remote->role = ompp_causal.rule.delays ? 0 : ompp_causal_farm_role(self);
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) remote->keys[s] = ompp_causal_key(s);
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS && ompp_causal_any_flags(); s++)
-        remote->flags[s] = remote->keys[s] ? ompp_causal_result_flags(s) : 0;
+    put_flags(remote);
     if (ompp_causal.rule.delays) put_delays(remote, &self->own, shift, t);
     else put_clocks(remote, &self->own, shift);
     ompp_causal_leave(self);
@@ -167,6 +175,7 @@ bool ompp_causal_close(void *stamp)
 
     if (!self) return false;
     if (!ompp_causal_rests(self)) remote->farms[0] = ompp_causal_farm_close(self);
+    if (!remote->farms[0]) put_flags(remote); /* some were put by until now */
     remote->told = remote->farms[0] ? remote->t : 0;
     ompp_causal_leave(self);
     return remote->farms[0] != 0;
@@ -196,11 +205,15 @@ static void amend_first(ompp_causal_thread_t *self, remote_t *mine, const remote
     bool late = false;
 
     mine->told = 0;
+    if (!told) ompp_causal_farm_watch();
+    put_flags(mine);
+    for (unsigned s = 0; told && s < OMPP_CLOCKS_SLOTS; s++)
+        if (ompp_causal_farm_open(s)) mine->flags[s] |= OMPP_WHATIF_F_WILDCARD << OPEN;
     if (told) put_told(mine, told);
     else if (same && has_farm(all, self->serves.peer)) mine->serves = ompp_causal_farm_serves(self, &late);
     if (late && all->farms[1]) mine->serves = late = false; /* what came is of several */
     if (!told && same && !mine->serves) mine->serves = ompp_causal_farm_only_waits(self);
-    mine->astray = !told && !mine->serves && (has_farm(all, self->serves.peer) || self->serves.depends);
+    mine->astray = !told && !mine->serves && (has_farm(all, self->serves.peer) || ompp_causal_farm_depends(self));
     mine->late = mine->serves && late;
     mine->served = mine->serves && !late ? mine->t : 0;
     self->serves.yields = told || mine->serves;
@@ -344,8 +357,10 @@ static void combine_delays(remote_t *into, const remote_t *other)
 
 static void combine_clocks(remote_t *into, const remote_t *other)
 {
-    if (into->serves != other->serves) { /* one of them says nothing */
+    if (into->serves != other->serves) { /* one of them says nothing but why a gain may be off */
+        const remote_t before = *into;
         if (into->serves) *into = *other;
+        combine_flags(into, before.serves ? &before : other);
         return;
     }
     if (into->set < other->set) {
@@ -470,7 +485,7 @@ static void watch_baseline(const ompp_causal_thread_t *self)
  * What happens first is open, and a region matters if it moves the receiver and what it receives against each other, or that and what it
  * received before.
  */
-static void watch_flags(ompp_causal_thread_t *self, unsigned flags)
+static void watch_flags(ompp_causal_thread_t *self, unsigned flags, bool may_put_by)
 {
     const ompp_stamp_t *other = &self->other;
     const unsigned clocks = ompp_causal.rule.delays ? 1 : OMPP_CLOCKS;
@@ -485,15 +500,16 @@ static void watch_flags(ompp_causal_thread_t *self, unsigned flags)
     if (other->t > 0) ompp_stamp_copy(&self->before, other);
     for (; flags; flags &= flags - 1) {
         const unsigned f = (unsigned)__builtin_ctz(flags);
-        if (f != OMPP_WHATIF_BIT_WILDCARD || !ompp_causal_farm_puts_by(self, slots)) ompp_causal_watch(f, slots);
+        if (f != OMPP_WHATIF_BIT_WILDCARD || !may_put_by || !ompp_causal_farm_puts_by(self, slots)) ompp_causal_watch(f, slots);
     }
 }
 
 static void hear_flags(const remote_t *remote)
 {
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
-        const int slot = remote->keys[s] && remote->flags[s] ? slot_of(s, remote->keys[s]) : -1;
-        if (slot >= 0) ompp_causal_result_heard((unsigned)slot, remote->flags[s]);
+        const uint32_t flags = (remote->flags[s] & ((1u << OPEN) - 1)) | (remote->astray ? remote->flags[s] >> OPEN : 0);
+        const int slot = remote->keys[s] && flags ? slot_of(s, remote->keys[s]) : -1;
+        if (slot >= 0) ompp_causal_result_heard((unsigned)slot, flags);
     }
 }
 
@@ -501,9 +517,9 @@ static void learn(ompp_causal_thread_t *self, const remote_t *remote, ompp_sync_
 {
     const bool apart = kind != OMPP_SYNC_ALL || !remote->delays.next.number;
 
+    ompp_causal_take_origin(self, remote->set);
     ompp_causal_note_message();
     self->proposed.apart = apart;
-    self->proposed.origin = remote->set;
     self->proposed.number = apart ? remote->experiment : remote->delays.next.number;
     self->proposed.key = apart ? remote->key : remote->delays.next.key;
     self->proposed.settles = apart && remote->settles;
@@ -589,7 +605,7 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
         self->lost++;
     }
     ompp_clocks_wait(&self->clocks, wait->begin);
-    if (wait->flags) watch_flags(self, wait->flags);
+    if (wait->flags) watch_flags(self, wait->flags, wait->kind == OMPP_SYNC_MESSAGE);
     ompp_causal_farm_wait(self, self->other.t > 0 ? remote->from : 0, remote ? remote->role : 0, wait);
     if (self->serves.yields && wait->kind == OMPP_SYNC_ALL) ompp_clocks_yield(&self->clocks, &self->other);
     /* It waited until what it waited for was there; the rest of the call is work. */

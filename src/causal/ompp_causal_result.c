@@ -226,15 +226,17 @@ static bool is_oversubscribed(void)
 static uint32_t order_flags(unsigned slot, uint64_t least)
 {
     const uint16_t crowd = ompp_causal_crowd_overtaken();
-    const unsigned farm = least == 1 ? ompp_causal_farm_open() : 0; /* others hear of it when it is known */
     const int known = ompp_causal.rule.delays ? ompp_causal_known(slot) : -1;
     uint32_t flags = atomic_load_explicit(&result.heard[slot], memory_order_relaxed) | (known >= 0 ? result.heard_before[known] : 0);
 
     for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) {
-        const bool more = (f == OMPP_WHATIF_BIT_LOCK && crowd >> slot & 1) || (f == OMPP_WHATIF_BIT_WILDCARD && farm >> slot & 1);
+        const bool put_by = f == OMPP_WHATIF_BIT_WILDCARD && least == 1; /* others hear of it when it is known */
+        const bool more = f == OMPP_WHATIF_BIT_LOCK && crowd >> slot & 1;
         const uint64_t before = known >= 0 ? result.overtaken[known][f] : 0;
-        const uint64_t times = atomic_load_explicit(&ompp_causal.overtaken[f][slot], memory_order_relaxed) + before + more;
-        const uint64_t watched = atomic_load_explicit(&ompp_causal.watched[f], memory_order_relaxed) + more;
+        const uint64_t times = atomic_load_explicit(&ompp_causal.overtaken[f][slot], memory_order_relaxed) + before + more +
+                               (put_by ? ompp_causal_farm_open(slot) : 0);
+        const uint64_t watched = atomic_load_explicit(&ompp_causal.watched[f], memory_order_relaxed) + more +
+                                 (put_by ? ompp_causal_farm_open(OMPP_CLOCKS_SLOTS) : 0);
         const uint64_t doubted = atomic_load_explicit(&ompp_causal.doubted[f], memory_order_relaxed);
         const uint64_t asked = atomic_load_explicit(&ompp_causal.asked[f], memory_order_relaxed);
         if (times >= least && times * SIGNIFICANT >= watched) flags |= 1u << f;
@@ -433,6 +435,7 @@ static bool write_totals(bool rests, ompp_time_t t)
 /* Under the lock. */
 static void end_turn(ompp_causal_thread_t *self, bool rest, ompp_time_t t)
 {
+    ompp_causal_farm_watch(); /* slots belong to other regions from now on */
     result.oversubscribed = result.oversubscribed || is_oversubscribed();
     write_totals(rest, t);
     if (rests()) result.rested += t - set_begin();
@@ -447,7 +450,6 @@ static void end_turn(ompp_causal_thread_t *self, bool rest, ompp_time_t t)
         atomic_store(&ompp_causal.doubted[f], 0);
     }
     ompp_causal_crowd_turn();
-    ompp_causal_farm_turn();
     flag_regions(false, t);
     if (rest && !result.start.time) end_start(t);
     else if (result.start.goes_on) begin_pieces();

@@ -572,8 +572,8 @@ bool ompp_replay_run(ompp_replay_t *r, ompp_stamp_t *stamp)
     if (r->spoiled || !r->nmembers || stamp->set != r->set || !prepare(r)) return false;
     const ompp_fine_t end = end_of_model(r, stamp->t), excess = stamp->t - end;
     if (end < 0) return false;
-    r->passed = r->nlocks && !r->fits && excess > 0 ? excess : 0;
     const ompp_fine_t waited = r->nlocks && end_on(r, REAL) >= 0 ? r->waited : 0;
+    r->passed = r->fits || excess <= 0 || waited <= 0 ? 0 : excess < waited ? excess : waited;
     for (unsigned s = 0; s < r->used / OMPP_WHATIF_SPEEDUPS; s++) {
         const bool untouched = is_untouched(r, s, o);
         for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {

@@ -121,10 +121,13 @@ static void print_kept(ompp_text_t *t)
 /* What virtual clocks cannot follow, and a faster region may end. */
 static void print_passed(ompp_text_t *t)
 {
-    const double passed = ompp_whatif_passed(&t->profile->whatif);
+    const ompp_whatif_t *w = &t->profile->whatif;
+    const double passed = ompp_whatif_passed(w);
+    bool any = false;
 
-    if (passed < WORTH_A_LINE) return;
-    fprintf(t->out, "Locks          : let threads pass that came later: %.1f %% of the run; gains with the flag lock may be larger by so much\n",
+    for (size_t i = 0; i < w->nregions; i++) any = any || w->regions[i].flags & OMPP_WHATIF_F_LOCK;
+    if (!any || passed < WORTH_A_LINE) return;
+    fprintf(t->out, "Locks          : let threads pass that came later, about %.1f %% of the run: gains with the flag lock may be so much larger\n",
             100 * passed);
 }
 

@@ -205,6 +205,50 @@ static void two_in_steps(void)
     MPI_Comm_free(&half);
 }
 
+/* Several results at once, answered after that: nobody goes through it again. Ranks do not meet at the end. */
+static void several(void)
+{
+    const int tasks = 6 * run.rounds;
+    int x[8], index[8], n, sent = 0, end = -1;
+    MPI_Request requests[8];
+
+    straight = true;
+    if (rank > 0) {
+        handed_out(1);
+        return;
+    }
+    for (int w = 0; w < size - 1; w++, sent++) {
+        MPI_Send(&sent, 1, MPI_INT, w + 1, 1, MPI_COMM_WORLD);
+        MPI_Irecv(&x[w], 1, MPI_INT, w + 1, 2, MPI_COMM_WORLD, &requests[w]);
+    }
+    for (int done = 0; done < tasks; done += n) {
+        MPI_Waitsome(size - 1, requests, &n, index, MPI_STATUSES_IGNORE);
+        for (int i = 0; i < n; i++) {
+            if (sent >= tasks) continue;
+            MPI_Send(&sent, 1, MPI_INT, index[i] + 1, 1, MPI_COMM_WORLD);
+            sent++;
+            MPI_Irecv(&x[index[i]], 1, MPI_INT, index[i] + 1, 2, MPI_COMM_WORLD, &requests[index[i]]);
+        }
+    }
+    for (int w = 1; w < size; w++) MPI_Send(&end, 1, MPI_INT, w, 1, MPI_COMM_WORLD);
+}
+
+/* Workers tell a third rank when they are done, which has something to do then: it depends on the order, and nobody tells it. */
+static void noted(void)
+{
+    int x = 0;
+
+    straight = true;
+    size--;
+    if (rank < size) handed_out(1);
+    if (rank > 0 && rank < size) MPI_Send(&x, 1, MPI_INT, size, 9, MPI_COMM_WORLD);
+    for (int i = 1; rank == size && i < size; i++) {
+        MPI_Recv(&x, 1, MPI_INT, MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        region("e", 3);
+    }
+    size++;
+}
+
 /* Tasks are sent synchronously: what the manager hears of their receivers is no result. */
 static void synchronous(void)
 {
@@ -240,7 +284,7 @@ int main(int argc, char **argv)
 {
     static const rank_case_t cases[] = {{"asked", asked}, {"one_each", one_each}, {"two_each", two_each}, {"in_steps", in_steps}, {"late", late}, {"unnamed", unnamed},
                  {"recorded", recorded}, {"synchronous", synchronous}, {"waited_for", waited_for}, {"two_farms", two_farms},
-                 {"two_in_steps", two_in_steps}};
+                 {"two_in_steps", two_in_steps}, {"several", several}, {"noted", noted}};
 
     return run_in_ranks(argc, argv, cases, sizeof cases / sizeof *cases);
 }

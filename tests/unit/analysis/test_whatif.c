@@ -102,7 +102,7 @@ static void shared_anew(void **state)
     assert_true(gain.interval == OMPP_INTERVAL_FEW && gain.high == 0);
 }
 
-/* Locks let threads pass for 20 % of the part with clocks: the interval reaches to where they do not, and no further than all of the run. */
+/* Locks let threads pass for 20 % of the part with clocks: the interval reaches to where they do not, within the run. */
 static void handed_over(void **state)
 {
     ompp_whatif_t whatif = {.time_ns = 2000, .rested_ns = 1000, .passed_ns = 200};
