@@ -222,6 +222,7 @@ static void several(void)
         MPI_Irecv(&x[w], 1, MPI_INT, w + 1, 2, MPI_COMM_WORLD, &requests[w]);
     }
     for (int done = 0; done < tasks; done += n) {
+        region("c", 3); /* meanwhile there are several */
         MPI_Waitsome(size - 1, requests, &n, index, MPI_STATUSES_IGNORE);
         for (int i = 0; i < n; i++) {
             if (sent >= tasks) continue;

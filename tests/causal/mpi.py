@@ -180,9 +180,8 @@ def asking(scratch, program):
 
 
 def open_order(verdict, scratch, program):
-    """Who sees that order is open need not be a rank that the region runs on: rank 0 of workers, the ranks beside a of persistent."""
-    for name, regions, flag in (("workers", "ab", "wildcard"), ("persistent", "a", "overlap"), ("any", "a", "wildcard"),
-                                ("some", "a", "wildcard")):
+    """Who sees that order is open need not be a rank that the region runs on: the ranks beside a of persistent. Managers and workers: farm.py."""
+    for name, regions, flag in (("persistent", "a", "overlap"), ("any", "a", "wildcard"), ("some", "a", "wildcard")):
         seconds, outcome = validation.execute(scratch, program, case(name, 8), OMPP_CAUSAL="virtual")
         found = validation.predictions(outcome.profile(), seconds)
         for region in regions:
