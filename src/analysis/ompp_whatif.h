@@ -25,6 +25,7 @@ typedef struct {
     double gain, low, high; /* low, high: 95 % interval, bootstrap over blocks; when it is known */
     bool by_control; /* against units of work in experiments at 0 %, not their own without the delays */
     bool chance;     /* with delays: of fewer than OMPP_WHATIF_ENOUGH experiments, or these differ so much that it may be chance */
+    bool at_least;   /* with virtual clocks: locks that let threads pass may no longer do so, and then it is much more */
     uint64_t observations;
 } ompp_gain_t;
 

@@ -61,7 +61,8 @@ static struct {
     ompp_fine_t saved, baseline;
     _Atomic uint64_t origin; /* number of the one that offsets began with; 0 = ranks do not know each other yet */
     _Atomic bool message; /* sent or received, in the present one */
-    unsigned come;       /* ranks that have come to an experiment before rank 0 went over to the next; 0 = not known yet */
+    _Atomic unsigned come; /* ranks that had come to an experiment when rank 0 waited no longer; 0 = it always waits */
+    _Atomic ompp_time_t gave_up; /* then */
     bool apart;          /* ranks have begun the present one at different moments */
     _Atomic bool spoilt;
 } run;
@@ -270,10 +271,15 @@ uint64_t ompp_causal_origin(void)
 
 void ompp_causal_take_origin(ompp_causal_thread_t *self, uint64_t origin)
 {
-    uint64_t none = 0;
-
-    if (!origin || !atomic_compare_exchange_strong(&run.origin, &none, origin)) return;
-    atomic_store(&ompp_causal.set, origin + 1);
+    if (!origin) return;
+    if (!ompp_causal_origin()) {
+        ompp_causal_lock(&run.lock);
+        if (!ompp_causal_origin()) {
+            atomic_store(&ompp_causal.set, origin + 1);
+            atomic_store(&run.origin, origin);
+        }
+        ompp_causal_unlock(&run.lock);
+    }
     ompp_causal_settle(self);
 }
 
@@ -312,15 +318,19 @@ bool ompp_causal_is_overdue(ompp_time_t t)
 
 /*
  * An experiment that some have not come to yet says nothing, nor does the one before. Ranks that did not come in time are not waited for
- * again, until more come.
+ * again, until more come, or the run is twice as long.
  */
 static bool all_are_in_it(ompp_time_t t)
 {
-    const unsigned come = ompp_causal_node_come(ompp_causal_experiment.number);
+    const unsigned come = ompp_causal_node_come(ompp_causal_experiment.number), few = atomic_load(&run.come);
+    const ompp_time_t gave_up = atomic_load(&run.gave_up);
 
-    if (!ompp_causal_node_is_there() || !ompp_causal_experiment.number) return true;
-    if (come < (run.come ? run.come : ompp_whatif_ranks()) && t < run.begin + PATIENCE * SHORTEST_NS) return false;
-    run.come = come;
+    if (!ompp_causal_node_is_there() || !ompp_causal_experiment.number || come >= ompp_whatif_ranks()) return true;
+    const bool again = few && (come > few || t - run.first > 2 * (gave_up - run.first));
+    if (few && !again && come >= few) return true;
+    if (is_patient(t)) return false;
+    atomic_store(&run.come, come);
+    atomic_store(&run.gave_up, t);
     return true;
 }
 

@@ -20,6 +20,7 @@
 static struct {
     _Atomic(ompp_causal_thread_t *) talker; /* the thread that has messages; NULL = none since ranks met last */
     _Atomic bool shared;                    /* another one has had some, too */
+    _Atomic bool depends;                   /* a thread of the rank does: see OMPP_CAUSAL_DEPENDS */
     _Atomic(ompp_causal_thread_t *) manager; /* it notes them; NULL = nobody does */
     bool idle;     /* nothing came of it last time, and nothing was received from any source since */
     bool closed;   /* all ranks are about to meet, and have been told whether there is something to be told */
@@ -59,7 +60,7 @@ static bool may_note(ompp_causal_thread_t *self)
 
 bool ompp_causal_farm_puts_by(ompp_causal_thread_t *self, unsigned slots)
 {
-    if (ompp_causal.rule.delays || !self->main || !is_manager(self) || !may_note(self)) return false;
+    if (ompp_causal.rule.delays || !is_manager(self) || !may_note(self)) return false;
     atomic_fetch_add_explicit(&own.open.overtaken[OMPP_CLOCKS_SLOTS], 1, memory_order_relaxed);
     for (; slots; slots &= slots - 1) atomic_fetch_add_explicit(&own.open.overtaken[__builtin_ctz(slots)], 1, memory_order_relaxed);
     return true;
@@ -183,7 +184,10 @@ void ompp_causal_farm_wait(ompp_causal_thread_t *self, uint64_t from, uint64_t r
     const bool any = wait->flags & OMPP_WHATIF_F_WILDCARD;
 
     if (ompp_causal.rule.delays || wait->kind == OMPP_SYNC_ALL) return;
-    if (role) self->serves.depends = true;
+    if (role) {
+        self->serves.depends = true;
+        atomic_store_explicit(&own.depends, true, memory_order_relaxed);
+    }
     if (wait->kind == OMPP_SYNC_RECEIPT) {
         if (is_manager(self) && may_note(self)) ompp_farm_work(&own.farm, own_at(self, wait->begin));
         return;
@@ -212,6 +216,7 @@ static void meet(ompp_causal_thread_t *self, bool astray, ompp_time_t t)
     self->serves.begin = self->serves.since = self->serves.last = t;
     atomic_store(&own.talker, NULL);
     atomic_store(&own.shared, false);
+    atomic_store(&own.depends, false);
 }
 
 void ompp_causal_farm_go_on(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait, bool astray)
@@ -241,7 +246,8 @@ uint64_t ompp_causal_farm_close(ompp_causal_thread_t *self)
         own.closed = true;
     }
     if (manages && own.ready) return (uint64_t)(ompp_whatif_rank() + 1);
-    watch_open(false);
+    /* Messages of one rank do not overtake each other. */
+    watch_open(self->serves.peer && !self->serves.refuses && !atomic_load(&own.shared));
     return 0;
 }
 
@@ -259,11 +265,9 @@ uint64_t ompp_causal_farm_role(const ompp_causal_thread_t *self)
     return (manages ? OMPP_CAUSAL_MANAGES : 0) | (depends ? OMPP_CAUSAL_DEPENDS : 0);
 }
 
-bool ompp_causal_farm_depends(const ompp_causal_thread_t *self)
+bool ompp_causal_farm_depends(void)
 {
-    const ompp_causal_thread_t *talker = atomic_load(&own.talker);
-
-    return self->serves.depends || atomic_load(&own.shared) || (talker && talker != self);
+    return atomic_load(&own.depends);
 }
 
 bool ompp_causal_farm_only_waits(const ompp_causal_thread_t *self)

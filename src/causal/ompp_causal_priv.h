@@ -685,6 +685,7 @@ bool ompp_causal_result_has(const ompp_causal_experiment_t *experiment);
  *        never be in the regions that move it; the report takes flags from ranks that are.
  */
 uint32_t ompp_causal_result_flags(unsigned slot);
+uint32_t ompp_causal_result_open_flags(unsigned slot); /* with what is put by */
 
 /** \brief Whether there can be any. */
 static inline bool ompp_causal_any_flags(void)

@@ -65,8 +65,8 @@ const ompp_stamp_t *ompp_causal_farm_told(const struct ompp_causal_thread *self)
  * \param[out] late  and something of its own after that, from self->served on.
  */
 bool ompp_causal_farm_serves(const struct ompp_causal_thread *self, bool *late);
-/** \return whether the thread, or another one of the rank, has had messages of ranks whose order was decided as it was measured. */
-bool ompp_causal_farm_depends(const struct ompp_causal_thread *self);
+/** \return whether a thread of the rank depends on one that hands out work, since ranks met last. */
+bool ompp_causal_farm_depends(void);
 /** \return whether the thread, at self->own, has done next to nothing but wait for messages, whoever they were of. */
 bool ompp_causal_farm_only_waits(const struct ompp_causal_thread *self);
 /** \return whether the manager, which came to the meeting before the thread did by ns, cannot have had its last result. */

@@ -208,12 +208,12 @@ static void amend_first(ompp_causal_thread_t *self, remote_t *mine, const remote
     if (!told) ompp_causal_farm_watch();
     put_flags(mine);
     for (unsigned s = 0; told && s < OMPP_CLOCKS_SLOTS; s++)
-        if (ompp_causal_farm_open(s)) mine->flags[s] |= OMPP_WHATIF_F_WILDCARD << OPEN;
+        mine->flags[s] |= (ompp_causal_result_open_flags(s) & OMPP_WHATIF_F_WILDCARD) << OPEN;
     if (told) put_told(mine, told);
     else if (same && has_farm(all, self->serves.peer)) mine->serves = ompp_causal_farm_serves(self, &late);
     if (late && all->farms[1]) mine->serves = late = false; /* what came is of several */
     if (!told && same && !mine->serves) mine->serves = ompp_causal_farm_only_waits(self);
-    mine->astray = !told && !mine->serves && (has_farm(all, self->serves.peer) || ompp_causal_farm_depends(self));
+    mine->astray = !told && !mine->serves && (has_farm(all, self->serves.peer) || ompp_causal_farm_depends());
     mine->late = mine->serves && late;
     mine->served = mine->serves && !late ? mine->t : 0;
     self->serves.yields = told || mine->serves;

@@ -219,18 +219,15 @@ static bool is_oversubscribed(void)
     return false;
 }
 
-/*
- * Of the slot: seen here so many times at least, and heard of. What a crowd or a manager has put by is no order that was gone through until
- * now.
- */
-static uint32_t order_flags(unsigned slot, uint64_t least)
+/* Of the slot: seen here so many times at least, and heard of. open: with what a manager has put by; a crowd's always counts. */
+static uint32_t order_flags(unsigned slot, uint64_t least, bool open)
 {
     const uint16_t crowd = ompp_causal_crowd_overtaken();
     const int known = ompp_causal.rule.delays ? ompp_causal_known(slot) : -1;
     uint32_t flags = atomic_load_explicit(&result.heard[slot], memory_order_relaxed) | (known >= 0 ? result.heard_before[known] : 0);
 
     for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) {
-        const bool put_by = f == OMPP_WHATIF_BIT_WILDCARD && least == 1; /* others hear of it when it is known */
+        const bool put_by = open && f == OMPP_WHATIF_BIT_WILDCARD;
         const bool more = f == OMPP_WHATIF_BIT_LOCK && crowd >> slot & 1;
         const uint64_t before = known >= 0 ? result.overtaken[known][f] : 0;
         const uint64_t times = atomic_load_explicit(&ompp_causal.overtaken[f][slot], memory_order_relaxed) + before + more +
@@ -247,7 +244,12 @@ static uint32_t order_flags(unsigned slot, uint64_t least)
 
 uint32_t ompp_causal_result_flags(unsigned slot)
 {
-    return order_flags(slot, OFTEN);
+    return order_flags(slot, OFTEN, false);
+}
+
+uint32_t ompp_causal_result_open_flags(unsigned slot)
+{
+    return order_flags(slot, OFTEN, true);
 }
 
 void ompp_causal_result_heard(unsigned slot, uint32_t flags)
@@ -258,7 +260,7 @@ void ompp_causal_result_heard(unsigned slot, uint32_t flags)
 
 static uint32_t flags_of(unsigned slot)
 {
-    uint32_t flags = atomic_load(&ompp_causal.flags) | order_flags(slot, 1);
+    uint32_t flags = atomic_load(&ompp_causal.flags) | order_flags(slot, 1, true);
 
     if (result.much_lost) flags |= OMPP_WHATIF_F_LOST;
     if (result.oversubscribed) flags |= OMPP_WHATIF_F_OVERSUBSCRIBED;

@@ -26,8 +26,8 @@
 #define LONGEST_REST 64u      /* in such pieces: whatever they cost, something is observed */
 #define APART_NS 50000000u    /* ranks do not meet any more after so long, ... */
 #define APART_TIMES 4u        /* and so many times as long as it took them before */
-#define LATE_TIMES 2u         /* longest times between meetings: the next one is late */
-#define FORGET 16u            /* that becomes one part in so many less with each meeting: they may come in groups */
+#define LATE_TIMES 2u         /* the longest of the latest times between meetings: the next one is late */
+#define LATEST 16u            /* they may come in groups */
 
 #define NEVER UINT64_MAX
 
@@ -38,7 +38,8 @@ static struct {
     _Atomic int holds;        /* ranks pass each other without stamps */
     _Atomic ompp_time_t met;  /* when all ranks met last */
     _Atomic ompp_time_t between; /* since the meeting before */
-    _Atomic ompp_time_t longest; /* the most of that, lately */
+    _Atomic ompp_time_t latest[LATEST]; /* of that */
+    _Atomic unsigned meetings;
     ompp_time_t spent;        /* until the present set */
 } resting;
 
@@ -300,8 +301,10 @@ void ompp_causal_may_write(ompp_causal_thread_t *self, ompp_time_t t)
 bool ompp_causal_meets_by(ompp_time_t t, ompp_time_t soon)
 {
     const ompp_time_t met = atomic_load_explicit(&resting.met, memory_order_relaxed);
-    const ompp_time_t usual = LATE_TIMES * atomic_load_explicit(&resting.longest, memory_order_relaxed);
+    ompp_time_t longest = 0;
 
+    for (unsigned i = 0; i < LATEST; i++) longest = longer(longest, atomic_load_explicit(&resting.latest[i], memory_order_relaxed));
+    const ompp_time_t usual = LATE_TIMES * longest;
     return usual > 0 && usual <= soon && t < met + usual;
 }
 
@@ -310,7 +313,7 @@ void ompp_causal_meeting(ompp_time_t t)
     const ompp_time_t before = atomic_exchange_explicit(&resting.met, t, memory_order_relaxed);
 
     if (!before || t <= before) return;
-    const ompp_time_t longest = atomic_load_explicit(&resting.longest, memory_order_relaxed);
+    const unsigned number = atomic_fetch_add_explicit(&resting.meetings, 1, memory_order_relaxed);
     atomic_store_explicit(&resting.between, t - before, memory_order_relaxed);
-    atomic_store_explicit(&resting.longest, longer(t - before, longest - longest / FORGET), memory_order_relaxed);
+    atomic_store_explicit(&resting.latest[number % LATEST], t - before, memory_order_relaxed);
 }

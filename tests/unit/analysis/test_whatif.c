@@ -113,13 +113,16 @@ static void handed_over(void **state)
     assert_true(fabs(ompp_whatif_passed(&whatif) - 0.2) < 1e-9);
     ompp_whatif_handed_over(0.2, &gain);
     assert_true(fabs(gain.gain - 0.04) < 1e-9 && fabs(gain.low - 0.03) < 1e-9 && fabs(gain.high - 0.24) < 1e-9);
+    assert_true(gain.at_least);
     ompp_whatif_handed_over(0.1, &gain);
     assert_true(fabs(gain.high - 0.24) < 1e-9);
     ompp_whatif_handed_over(1, &gain);
     assert_true(fabs(gain.high - 1) < 1e-9);
     ompp_whatif_handed_over(0.2, &unknown);
     ompp_whatif_handed_over(0.2, &none);
-    assert_true(unknown.high == 0 && none.high == 0);
+    assert_true(unknown.high == 0 && none.high == 0 && unknown.at_least && !none.at_least);
+    ompp_whatif_handed_over(0.01, &unknown);
+    assert_false(unknown.at_least);
     whatif.rested_ns = whatif.time_ns;
     assert_true(ompp_whatif_passed(&whatif) == 0);
     whatif.rested_ns = 0, whatif.passed_ns = 5000; /* several teams at once */
