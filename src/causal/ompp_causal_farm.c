@@ -251,6 +251,11 @@ uint64_t ompp_causal_farm_close(ompp_causal_thread_t *self)
     return 0;
 }
 
+bool ompp_causal_farm_hints(const ompp_causal_thread_t *self)
+{
+    return is_manager(self) && own.ready && ompp_farm_is_of_ranks(&own.farm);
+}
+
 const ompp_stamp_t *ompp_causal_farm_told(const ompp_causal_thread_t *self)
 {
     return is_manager(self) && own.ready ? &own.end : NULL;

@@ -249,8 +249,10 @@ static void take(const cut_t *from, const cut_t *to)
                                        .saved_ns = faster < time ? time - faster : 0,
                                        .paid_ns = alone < time ? (uint64_t)(time - alone) : 0,
                                        .work_ns = atomic_load(&from->work)};
-    experiment.apart = from->apart || to->apart;
-    experiment.drifts = experiment.apart && experiment.percent && experiment.known >= 0 && drifts(from, to, (unsigned)experiment.known);
+    const bool all = atomic_load(&from->ranks) == ompp_whatif_ranks(); /* else some may be later than these */
+    const bool apart = from->apart || to->apart, watched = apart && experiment.percent && experiment.known >= 0;
+    experiment.apart = apart || !all;
+    experiment.drifts = (watched && drifts(from, to, (unsigned)experiment.known)) || !all;
     ompp_causal_result_add(&experiment, &block, seen);
 }
 

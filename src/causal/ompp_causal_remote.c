@@ -32,7 +32,7 @@ typedef struct {
     uint64_t farms[FARMS]; /* at a meeting: ranks that can say more than their clocks (ompp_causal_farm.c), the largest first; 0 = none */
     uint64_t role;         /* ompp_causal_farm_role() */
     uint64_t serves;       /* at a meeting: the rank's clocks say nothing, for that one tells of them */
-    uint64_t astray;       /* at a meeting: a rank that had work of another one keeps the measured order */
+    uint64_t astray;       /* at a meeting: a rank that had work of another one keeps the measured order, or what a farm tells is a hint */
     uint64_t late;         /* ... but for what it has done since its last message: all exchange theirs a third time */
     ompp_fine_t told;      /* ... when that one came to it */
     ompp_fine_t served;    /* ... when the last of those that say nothing did */
@@ -213,7 +213,7 @@ static void amend_first(ompp_causal_thread_t *self, remote_t *mine, const remote
     else if (same && has_farm(all, self->serves.peer)) mine->serves = ompp_causal_farm_serves(self, &late);
     if (late && all->farms[1]) mine->serves = late = false; /* what came is of several */
     if (!told && same && !mine->serves) mine->serves = ompp_causal_farm_only_waits(self);
-    mine->astray = !told && !mine->serves && (has_farm(all, self->serves.peer) || ompp_causal_farm_depends());
+    mine->astray = told ? ompp_causal_farm_hints(self) : !mine->serves && (has_farm(all, self->serves.peer) || ompp_causal_farm_depends());
     mine->late = mine->serves && late;
     mine->served = mine->serves && !late ? mine->t : 0;
     self->serves.yields = told || mine->serves;

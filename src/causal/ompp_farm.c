@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#define ALIKE 0.05  /* of a task: what differs by less is the same */
+#define CHANCE 10.0 /* times as much as by chance, and */
+#define MUCH 0.2    /* so much of what tasks differ by: it goes by ranks */
 #define REAL OMPP_CLOCKS /* number of the clock without speed-up */
 #define BEFORE (10000 * OMPP_FINE) /* clocks of ranks may differ by that, 1/100 ns */
 
@@ -345,6 +348,50 @@ static void report(ompp_farm_t *f, unsigned seat, const ompp_stamp_t *now)
     else add(f, OMPP_FARM_COME, (unsigned)task, seat, now);
 }
 
+static double trait_of(const ompp_farm_span_t *length, unsigned trait)
+{
+    return trait == 0 ? length->real : length->real - length_on(length, trait * OMPP_WHATIF_SPEEDUPS - 1);
+}
+
+static void sum_up(ompp_farm_t *f, unsigned seat, const ompp_farm_span_t *length)
+{
+    ompp_farm_sums_t *done = &f->seats[seat].done;
+
+    for (unsigned i = 0; i < OMPP_FARM_TRAITS; i++) {
+        const double x = trait_of(length, i);
+        f->all.sum[i] += x;
+        f->squares[i] += x * x;
+        done->sum[i] += x;
+    }
+    f->all.n++;
+    done->n++;
+}
+
+/* Squares of ranks' means about the mean of all, by task, in variances of tasks: were ranks alike, one less than there are of them. */
+static double between_ranks(const ompp_farm_t *f, unsigned trait)
+{
+    const double mean = f->all.sum[trait] / f->all.n, variance = f->squares[trait] / f->all.n - mean * mean;
+    const double little = ALIKE * f->all.sum[0] / f->all.n;
+    double between = 0;
+
+    if (variance <= little * little) return 0;
+    for (unsigned seat = 0; seat < f->nseats; seat++) {
+        const ompp_farm_sums_t *done = &f->seats[seat].done;
+        const double off = done->n > 0 ? done->sum[trait] / done->n - mean : 0;
+        between += done->n * off * off;
+    }
+    return between / variance;
+}
+
+bool ompp_farm_is_of_ranks(const ompp_farm_t *f)
+{
+    const double chance = CHANCE * f->nanswers, much = MUCH * f->all.n;
+
+    for (unsigned i = 0; i < OMPP_FARM_TRAITS && f->all.n > 0; i++)
+        if (between_ranks(f, i) > (chance > much ? chance : much)) return true;
+    return false;
+}
+
 /* The rank in this seat has ended its oldest task, and goes on with the next one. */
 static void end_task(ompp_farm_t *f, unsigned seat, const ompp_stamp_t *result)
 {
@@ -356,6 +403,7 @@ static void end_task(ompp_farm_t *f, unsigned seat, const ompp_stamp_t *result)
     use(f, result->used > t->given.used ? result->used : t->given.used);
     measure(&t->length, &t->given, result);
     t->done = true;
+    if (!t->reported) sum_up(f, seat, &t->length);
     f->nanswers += !f->seats[seat].answers;
     f->seats[seat].answers = true;
     f->seats[seat].pending--;

@@ -63,6 +63,13 @@ typedef struct {
     uint16_t first, last;
 } ompp_farm_queue_t;
 
+#define OMPP_FARM_TRAITS (1 + OMPP_CLOCKS_SLOTS)
+
+/** Of tasks, by what there is to know of each: how long it took, and how long in each region, 1/100 ns. */
+typedef struct {
+    double n, sum[OMPP_FARM_TRAITS];
+} ompp_farm_sums_t;
+
 /** How far a clock has come. What is behind seats is as far as there are some. */
 typedef struct {
     uint64_t next; /* event */
@@ -84,6 +91,8 @@ typedef struct {
     uint64_t set, head, results;
     uint64_t slowest;          /* event that no clock is behind of */
     bool taken[OMPP_FARM_TASKS];
+    ompp_farm_sums_t all;      /* of tasks that ranks have done */
+    double squares[OMPP_FARM_TRAITS];
     unsigned used, next;       /* next: task that is looked at first */
     ompp_stamp_t begin, since; /* since: the manager has worked */
     unsigned nseats, nanswers;         /* nanswers: of them that have had results */
@@ -91,6 +100,7 @@ typedef struct {
     struct {
         unsigned rank, pending; /* pending: tasks that it has */
         bool answers, mute;     /* it has had results; it will have none */
+        ompp_farm_sums_t done;
         ompp_farm_queue_t queue;
         uint16_t reported; /* while held: the task of a rank that has come by itself, + 1; 0 = none */
     } seats[OMPP_FARM_SEATS];
@@ -124,6 +134,12 @@ void ompp_farm_go_on(ompp_farm_t *f, const ompp_stamp_t *now);
 
 /** \return whether tasks were handed out and results of several ranks taken, and how is known. */
 bool ompp_farm_is_one(const ompp_farm_t *f);
+
+/**
+ * \return whether how long tasks take, or in which regions, goes by the rank that does them: here it is taken to go with the task, and what
+ *         is told is a hint. By analysis of variance; of less than some ten tasks for each rank it is not known.
+ */
+bool ompp_farm_is_of_ranks(const ompp_farm_t *f);
 
 /**
  * \brief All ranks meet: what the manager's clocks are when order is decided on each of them.

@@ -219,6 +219,22 @@ static void from_anyone(void)
     }
 }
 
+/* What there is to do goes by who does it. */
+static void specialists(void)
+{
+    int x;
+
+    straight = true;
+    if (rank == 0) hand_out(1);
+    while (rank > 0) {
+        MPI_Recv(&x, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (x < 0) return;
+        if (rank == 1) region("a", 5);
+        else region("b", 7);
+        MPI_Send(&x, 1, MPI_INT, 0, 2, MPI_COMM_WORLD);
+    }
+}
+
 /* Several results at once, answered after that: nobody goes through it again. Ranks do not meet at the end. */
 static void several(void)
 {
@@ -300,7 +316,7 @@ int main(int argc, char **argv)
     static const rank_case_t cases[] = {{"asked", asked}, {"one_each", one_each}, {"two_each", two_each}, {"in_steps", in_steps}, {"late", late}, {"unnamed", unnamed},
                  {"recorded", recorded}, {"synchronous", synchronous}, {"waited_for", waited_for}, {"two_farms", two_farms},
                  {"two_in_steps", two_in_steps}, {"several", several}, {"noted", noted},
-                 {"from_anyone", from_anyone}};
+                 {"from_anyone", from_anyone}, {"specialists", specialists}};
 
     return run_in_ranks(argc, argv, cases, sizeof cases / sizeof *cases);
 }

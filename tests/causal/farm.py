@@ -37,11 +37,11 @@ def virtual(scratch, program, of):
 def not_told(scratch, program):
     """What nobody has gone through again has the flag, on all ranks' regions."""
     off = []
-    for name in ("several", "noted"):
+    for name in ("several", "noted", "specialists"):
         found = validation.virtual(scratch, program, case(name, 30))
         off += ["%s: no flag: %s %s" % (name, region, str(found.get((region, 500)))) for region in ("a", "b")
                 if (region, 500) not in found or "wildcard" not in found[region, 500].flags]
-    return off, 4
+    return off, 6
 
 
 def delayed(scratch, program):
