@@ -25,7 +25,6 @@ typedef struct {
     double gain, low, high; /* low, high: 95 % interval, bootstrap over blocks; when it is known */
     bool by_control; /* against units of work in experiments at 0 %, not their own without the delays */
     bool chance;     /* with delays: of fewer than OMPP_WHATIF_ENOUGH experiments, or these differ so much that it may be chance */
-    bool at_least;   /* with virtual clocks: locks that let threads pass may no longer do so, and then it is much more */
     uint64_t observations;
 } ompp_gain_t;
 
@@ -137,7 +136,7 @@ typedef struct {
  */
 double ompp_whatif_time_alone(const ompp_profile_t *profile);
 
-/** \return part of the run, 0 to 1, that is longer than if locks were handed over in order; with virtual clocks. */
+/** \return part of the run, 0 to 1, that it is longer because locks let threads pass that are in step with them; with virtual clocks. */
 double ompp_whatif_passed(const ompp_whatif_t *whatif);
 
 /** \return false when there were none. */

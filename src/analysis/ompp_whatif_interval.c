@@ -13,7 +13,6 @@
 #define UNLIKE 0.15              /* standard deviation of units at 0 %, of their mean, ... */
 #define UNLIKE_CHECK 0.1         /* and of all units, where delays are to be found in their difference */
 #define MOST 0.8                 /* of the work */
-#define MUCH_PASSED 0.02         /* of the run: gains may be off by so much that it is worth a sign */
 #define DISTURBED 0.01           /* what delays take beyond what is known of them, before it is worth a word */
 
 /* ---- Intervals ------------------------------------------------------------------------------------------------------ */
@@ -202,8 +201,7 @@ void ompp_whatif_spread_anew(double share, ompp_gain_t *gain)
 
 void ompp_whatif_handed_over(double passed, ompp_gain_t *gain)
 {
-    gain->at_least = gain->permille && passed >= MUCH_PASSED;
-    if (gain->interval == OMPP_INTERVAL_KNOWN && gain->permille) gain->high = fmin(fmax(gain->high, gain->gain + passed), 1);
+    if (gain->interval == OMPP_INTERVAL_KNOWN && gain->permille) gain->low = fmin(gain->low, gain->gain - passed);
 }
 
 void ompp_whatif_ends_apart(const ompp_whatif_clock_t *clock, ompp_gain_t *gain)

@@ -27,8 +27,8 @@ void ompp_whatif_interval(const ompp_whatif_clock_t *clock, double correction, o
 void ompp_whatif_spread_anew(double share, ompp_gain_t *gain);
 
 /**
- * \brief Locks let threads pass that came later, and nobody knows whether they will with a faster region: the interval is made to reach to
- *        where they are handed over in order.
+ * \brief Locks let threads pass that came later, in step with them: the gain is told as if they no longer did with a faster region, and the
+ *        interval is made to reach to where they still do.
  * \param[in] passed  part of the run that is longer than that.
  */
 void ompp_whatif_handed_over(double passed, ompp_gain_t *gain);

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define REAL OMPP_CLOCKS /* number of the clock without speed-up */
+#define WAKE 100000u     /* ns until who is woken for a lock is there: whoever comes meanwhile passes it */
+#define IN_STEP 4        /* times as many do so as by chance */
 #define FEW 10u          /* one task in so many may begin in another place than measured */
 
 void ompp_replay_reset(ompp_replay_t *r, uint64_t set)
@@ -128,6 +130,19 @@ static bool is_going_on(const ompp_replay_t *r, unsigned flow)
     return flow < OMPP_REPLAY_MEMBERS + r->ntasks && r->flows[flow].begun && !r->flows[flow].ended;
 }
 
+/* Threads get a lock one after the other, in this order. */
+static void note_lock(ompp_replay_t *r, uint64_t object, ompp_fine_t since)
+{
+    unsigned i = 0;
+
+    r->nlocked++;
+    while (i < r->nasked && r->asked[i].object != object) i++;
+    if (i == OMPP_REPLAY_LOCKS) return;
+    if (i == r->nasked) r->asked[r->nasked++].object = object;
+    else if (since < r->asked[i].since) r->npassed++;
+    r->asked[i].since = since;
+}
+
 void ompp_replay_note(ompp_replay_t *r, unsigned flow, ompp_replay_op_t op, uint64_t object, const ompp_stamp_t *now)
 {
     const bool loops = op == OMPP_REPLAY_LOOP || op == OMPP_REPLAY_CHUNK || op == OMPP_REPLAY_LOOP_END;
@@ -143,6 +158,7 @@ void ompp_replay_note(ompp_replay_t *r, unsigned flow, ompp_replay_op_t op, uint
         r->nopen -= flow >= OMPP_REPLAY_MEMBERS;
     }
     add(r, flow, op, object, now);
+    if (op == OMPP_REPLAY_LOCK) note_lock(r, object, now->t);
 }
 
 void ompp_replay_go_on(ompp_replay_t *r, unsigned flow, const ompp_stamp_t *now)
@@ -556,13 +572,35 @@ static ompp_fine_t end_of_model(ompp_replay_t *r, ompp_fine_t measured)
 }
 
 /*
- * Locks let threads pass that did not come first, and then the measured program takes longer than the model. So much of that remains on a
- * clock as remains of the waiting for locks.
+ * Threads come to a lock just when others leave it, and pass who is woken for it: more often than by chance, for what they do in between
+ * takes as long as what others do with the lock.
  */
-static ompp_fine_t remains(const ompp_replay_t *r, ompp_fine_t excess, ompp_fine_t waited)
+static bool are_in_step(const ompp_replay_t *r, ompp_fine_t end)
 {
-    if (r->waited >= waited || waited <= 0) return excess;
-    return (ompp_fine_t)(int64_t)(excess * (r->waited / waited));
+    const double between = (double)r->nmembers * ompp_replay_length(r, end) / OMPP_FINE; /* ns, of all, from lock to lock */
+
+    return r->npassed > 0 && r->npassed * between > (double)IN_STEP * r->nlocked * r->nlocked * WAKE;
+}
+
+/* \return by how much what a thread does between two locks is shorter on a clock, 1 = so much that it comes no longer in step. */
+static double out_of_step(const ompp_replay_t *r, unsigned clock)
+{
+    double shorter = 0;
+
+    for (unsigned i = 0; i < r->npieces; i++) shorter += r->pieces[i].real - duration(&r->pieces[i], clock);
+    shorter /= (double)r->nlocked * WAKE * OMPP_FINE;
+    return shorter < 0 ? 0 : shorter < 1 ? shorter : 1;
+}
+
+/*
+ * The measured program takes longer than the model, where locks take time to be handed over, or let threads pass that did not come first.
+ * So much of that remains on a clock as remains of the waiting for locks; of passing, nothing where threads come no longer in step.
+ */
+static ompp_fine_t remains(const ompp_replay_t *r, unsigned clock, ompp_fine_t excess, ompp_fine_t waited)
+{
+    const double left = r->passed > 0 ? 1 - out_of_step(r, clock) : 1, still = waited > 0 && r->waited < waited ? r->waited / waited : 1;
+
+    return (ompp_fine_t)(int64_t)(excess * (left < still ? left : still));
 }
 
 bool ompp_replay_run(ompp_replay_t *r, ompp_stamp_t *stamp)
@@ -573,13 +611,14 @@ bool ompp_replay_run(ompp_replay_t *r, ompp_stamp_t *stamp)
     const ompp_fine_t end = end_of_model(r, stamp->t), excess = stamp->t - end;
     if (end < 0) return false;
     const ompp_fine_t waited = r->nlocks && end_on(r, REAL) >= 0 ? r->waited : 0;
-    r->passed = r->fits || excess <= 0 || waited <= 0 ? 0 : excess < waited ? excess : waited;
+    r->passed = r->fits || excess <= 0 || !are_in_step(r, stamp->t) ? 0 : excess < waited ? excess : waited;
     for (unsigned s = 0; s < r->used / OMPP_WHATIF_SPEEDUPS; s++) {
         const bool untouched = is_untouched(r, s, o);
         for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
-            const ompp_fine_t then = untouched ? end - o[k] : end_on(r, s * OMPP_WHATIF_SPEEDUPS + k);
+            const unsigned clock = s * OMPP_WHATIF_SPEEDUPS + k;
+            const ompp_fine_t then = untouched ? end - o[k] : end_on(r, clock);
             if (then < 0) return false;
-            saved[s * OMPP_WHATIF_SPEEDUPS + k] = end - then + (untouched ? 0 : excess - remains(r, excess, waited));
+            saved[clock] = end - then + (untouched ? 0 : excess - remains(r, clock, excess, waited));
         }
     }
     ompp_stamp_widen(stamp, r->used);

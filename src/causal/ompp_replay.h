@@ -63,7 +63,13 @@ typedef enum { OMPP_REPLAY_OLDEST, OMPP_REPLAY_OWN_NEWEST, OMPP_REPLAY_AS_MEASUR
 typedef struct ompp_replay {
     bool spoiled; /* what happened cannot be gone through again */
     bool fits;    /* the last one that was gone through: without any speed-up it took as long as measured, within 2 % */
-    ompp_fine_t passed; /* by which it took longer than that, where it does not fit and threads wait for locks, which let others pass */
+    ompp_fine_t passed; /* by which it took longer than that, where it does not fit and locks let threads pass that are in step with them */
+    unsigned nlocked, npassed; /* LOCK pieces; whose thread had asked before the one that got the lock last */
+    unsigned nasked;
+    struct {
+        uint64_t object;
+        ompp_fine_t since;
+    } asked[OMPP_REPLAY_LOCKS]; /* since when the latest one to get a lock had waited for it */
     uint64_t set;
     unsigned used;      /* clocks that stamps had, at most */
     double drawn;       /* the probability with which it was chosen to be gone through (ompp_ration.h) */

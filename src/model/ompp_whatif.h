@@ -103,7 +103,7 @@ typedef struct {
     uint64_t outside_ns;        /* of that, outside of all regions */
     uint64_t rested_ns;         /* part of the run without clocks, to save time; the most of a rank. Of work it is not part of: estimated */
     uint64_t replayed, kept;    /* stretches with loops, tasks, locks: gone through again on each clock; not, to save time */
-    uint64_t passed_ns;         /* of the part with clocks: longer than if locks were handed over in order; the most of a rank */
+    uint64_t passed_ns;         /* of the part with clocks: longer because locks let threads pass in step with them; the most of a rank */
     size_t nregions, aregions;
     ompp_whatif_region_t *regions; /* owned */
     ompp_whatif_clock_t control;

@@ -36,17 +36,11 @@ static void put_percent(ompp_text_t *t, double part)
     ompp_layout_cell(t->out, WIDTH, text);
 }
 
-/* A sign behind a gain. */
-static const char *sign_of(const ompp_gain_t *gain)
-{
-    return gain->chance ? "?" : gain->at_least ? "+" : "";
-}
-
 static void put_gain(ompp_text_t *t, const ompp_gain_t *gain)
 {
     char text[32];
 
-    snprintf(text, sizeof text, "%.1f%s", ompp_text_part(gain->gain), sign_of(gain));
+    snprintf(text, sizeof text, "%.1f%s", ompp_text_part(gain->gain), gain->chance ? "?" : "");
     ompp_layout_cell(t->out, WIDTH, text);
 }
 
@@ -225,13 +219,6 @@ static const char *how_to_see_more(const ompp_text_t *t)
     return delays ? "longer runs, or one region alone, OMPP_CAUSAL_REGION" : "longer runs, fewer regions";
 }
 
-static bool any_at_least(const ompp_whatif_result_t *results, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (ompp_whatif_most(&results[i])->at_least) return true;
-    return false;
-}
-
 static void print_table(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n, const columns_t *columns)
 {
     const bool delays = t->profile->whatif.mode == OMPP_WHATIF_DELAY;
@@ -243,8 +230,6 @@ static void print_table(ompp_text_t *t, const ompp_whatif_result_t *results, siz
           "- for a gain: not tried, or not seen. 95 % interval: of a region's last gain, by parts of the run (experiments).\n", t->out);
     fputs(delays ? "? for a gain: maybe chance: fewer than 4 experiments, or they differ too much. n: the fewest experiments of a gain.\n"
                  : "n: stretches of work in the region, between meetings of threads or ranks, that were seen.\n", t->out);
-    if (any_at_least(results, n))
-        fputs("+ for a gain: more, up to the interval, if locks let no thread pass then that came later (line Locks).\n", t->out);
     fputs("slope: what 1 % of speed-up brings the program, in percent. knee: more speed-up than that brings (almost) nothing.\n\n", t->out);
     print_titles(t, columns);
     for (size_t i = 0; i < n; i++) print_row(t, &results[i], columns);
@@ -322,7 +307,7 @@ static char *subject_of(ompp_text_t *t, const ompp_whatif_result_t *r)
 
 static void print_gain(ompp_text_t *t, const ompp_gain_t *gain)
 {
-    fprintf(t->out, " %5.1f %%%s (%u),", ompp_text_part(gain->gain), sign_of(gain), (unsigned)(gain->permille / 10));
+    fprintf(t->out, " %5.1f %%%s (%u),", ompp_text_part(gain->gain), gain->chance ? "?" : "", (unsigned)(gain->permille / 10));
 }
 
 /* A line of a list; number 0: without one. */

@@ -128,7 +128,7 @@ static void print_passed(ompp_text_t *t)
     for (size_t i = 0; i < w->nregions; i++) any = any || w->regions[i].flags & OMPP_WHATIF_F_LOCK;
     if (!any || passed < WORTH_A_LINE) return;
     fprintf(t->out, "Locks          : let threads pass that came later, about %.1f %% of the run: ", 100 * passed);
-    fputs("gains with the flag lock may be so much larger\n", t->out);
+    fputs("if they still do, gains with the flag lock are so much smaller\n", t->out);
 }
 
 /* So that they do not take more than their part; where even that is not enough, Overhead says it. */
