@@ -52,6 +52,7 @@ static struct {
         ompp_causal_seen_t seen;
     } did[CUTS]; /* by this rank */
     _Atomic uint64_t last;
+    bool full; /* all ranks have come to some experiment; under the lock */
     struct {
         int64_t moved, time;
     } drift[OMPP_CAUSAL_KNOWN]; /* ns, of all experiments with a region */
@@ -249,10 +250,10 @@ static void take(const cut_t *from, const cut_t *to)
                                        .saved_ns = faster < time ? time - faster : 0,
                                        .paid_ns = alone < time ? (uint64_t)(time - alone) : 0,
                                        .work_ns = atomic_load(&from->work)};
-    const bool all = atomic_load(&from->ranks) == ompp_whatif_ranks(); /* else some may be later than these */
     const bool apart = from->apart || to->apart, watched = apart && experiment.percent && experiment.known >= 0;
-    experiment.apart = apart || !all;
-    experiment.drifts = (watched && drifts(from, to, (unsigned)experiment.known)) || !all;
+    if (!own.full && !experiment.percent) return; /* nothing to compare with */
+    experiment.apart = apart || !own.full;
+    experiment.drifts = (watched && drifts(from, to, (unsigned)experiment.known)) || !own.full; /* some may be later than these */
     ompp_causal_result_add(&experiment, &block, seen);
 }
 
@@ -275,6 +276,7 @@ void ompp_causal_node_take(bool final)
     /* Others may be about to tell. */
     while (final && cut_of(n, last)->ranks < cut_of(n, last - 1)->ranks && ompp_event_now() < begin + PATIENCE_NS) sched_yield();
     ompp_causal_lock(&own.lock);
+    for (uint64_t i = first; i <= last && !own.full; i++) own.full = ompp_causal_node_come(i) >= ompp_whatif_ranks();
     for (uint64_t i = first; i < last; i++) {
         if (own.done[i % CUTS] == i || !is_over(cut_of(n, i), cut_of(n, i + 1), i, final)) continue;
         own.done[i % CUTS] = i;

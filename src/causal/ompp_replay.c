@@ -7,8 +7,9 @@
 #include <string.h>
 
 #define REAL OMPP_CLOCKS /* number of the clock without speed-up */
-#define WAKE 100000u     /* ns until who is woken for a lock is there: whoever comes meanwhile passes it */
-#define IN_STEP 4        /* times as many do so as by chance */
+#define WAKE 50000u      /* ns until who is woken for a lock is there: whoever comes meanwhile passes it */
+#define IN_STEP 2        /* times as many do so as by chance */
+#define STEP 100000u     /* ns from lock to lock: with so much less a thread comes no longer in step */
 #define FEW 10u          /* one task in so many may begin in another place than measured */
 
 void ompp_replay_reset(ompp_replay_t *r, uint64_t set)
@@ -577,9 +578,9 @@ static ompp_fine_t end_of_model(ompp_replay_t *r, ompp_fine_t measured)
  */
 static bool are_in_step(const ompp_replay_t *r, ompp_fine_t end)
 {
-    const double between = (double)r->nmembers * ompp_replay_length(r, end) / OMPP_FINE; /* ns, of all, from lock to lock */
+    const double length = ompp_replay_length(r, end) / OMPP_FINE, chance = (double)r->nlocked * r->nlocked * WAKE; /* x 1 / length */
 
-    return r->npassed > 0 && r->npassed * between > (double)IN_STEP * r->nlocked * r->nlocked * WAKE;
+    return r->npassed > 0 && r->npassed * length > IN_STEP * chance;
 }
 
 /* \return by how much what a thread does between two locks is shorter on a clock, 1 = so much that it comes no longer in step. */
@@ -587,8 +588,12 @@ static double out_of_step(const ompp_replay_t *r, unsigned clock)
 {
     double shorter = 0;
 
-    for (unsigned i = 0; i < r->npieces; i++) shorter += r->pieces[i].real - duration(&r->pieces[i], clock);
-    shorter /= (double)r->nlocked * WAKE * OMPP_FINE;
+    for (unsigned i = 0; i < r->npieces; i++) {
+        const ompp_piece_t *p = &r->pieces[i];
+        const bool between = p->op == OMPP_REPLAY_LOCK || p->op == OMPP_REPLAY_UNLOCK;
+        if (between && r->flows[p->flow].first != i + 1) shorter += p->real - duration(p, clock);
+    }
+    shorter /= (double)r->nlocked * STEP * OMPP_FINE;
     return shorter < 0 ? 0 : shorter < 1 ? shorter : 1;
 }
 
@@ -598,9 +603,10 @@ static double out_of_step(const ompp_replay_t *r, unsigned clock)
  */
 static ompp_fine_t remains(const ompp_replay_t *r, unsigned clock, ompp_fine_t excess, ompp_fine_t waited)
 {
-    const double left = r->passed > 0 ? 1 - out_of_step(r, clock) : 1, still = waited > 0 && r->waited < waited ? r->waited / waited : 1;
+    const double still = waited > 0 && r->waited < waited ? r->waited / waited : 1;
+    const double left = excess - (r->passed > 0 ? r->passed * out_of_step(r, clock) : 0);
 
-    return (ompp_fine_t)(int64_t)(excess * (left < still ? left : still));
+    return (ompp_fine_t)(int64_t)(left < excess * still ? left : excess * still);
 }
 
 bool ompp_replay_run(ompp_replay_t *r, ompp_stamp_t *stamp)
