@@ -52,7 +52,7 @@ static struct {
         ompp_causal_seen_t seen;
     } did[CUTS]; /* by this rank */
     _Atomic uint64_t last;
-    bool full; /* all ranks have come to some experiment; under the lock */
+    bool full; /* all ranks have come to some experiment, and to its end; under the lock */
     struct {
         int64_t moved, time;
     } drift[OMPP_CAUSAL_KNOWN]; /* ns, of all experiments with a region */
@@ -266,6 +266,11 @@ static bool is_over(const cut_t *from, const cut_t *to, uint64_t number, bool fi
     return atomic_load(&to->ranks) == ranks && (final ? ranks > 1 : ranks == ompp_whatif_ranks());
 }
 
+static bool all_have_come(uint64_t number)
+{
+    return ompp_causal_node_come(number) >= ompp_whatif_ranks();
+}
+
 void ompp_causal_node_take(bool final)
 {
     node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
@@ -276,7 +281,7 @@ void ompp_causal_node_take(bool final)
     /* Others may be about to tell. */
     while (final && cut_of(n, last)->ranks < cut_of(n, last - 1)->ranks && ompp_event_now() < begin + PATIENCE_NS) sched_yield();
     ompp_causal_lock(&own.lock);
-    for (uint64_t i = first; i <= last && !own.full; i++) own.full = ompp_causal_node_come(i) >= ompp_whatif_ranks();
+    for (uint64_t i = first; i < last && !own.full; i++) own.full = all_have_come(i) && all_have_come(i + 1);
     for (uint64_t i = first; i < last; i++) {
         if (own.done[i % CUTS] == i || !is_over(cut_of(n, i), cut_of(n, i + 1), i, final)) continue;
         own.done[i % CUTS] = i;
