@@ -40,7 +40,7 @@
 #define FIRST_OVERDUE 2u      /* the first one, for which nothing has to end */
 #define WARM 5u               /* passes of a thread until the experiment is in its stride, when threads do not meet */
 #define MEASURED 6u           /* passes from then on, at least */
-#define SOON_NS 500000000u    /* until ranks meet again, or one part in so many of the run: that is waited for */
+#define SOON_NS 1000000000u   /* until ranks meet again, or one part in so many of the run: that is waited for */
 #define SOON_PART 20u
 #define SOON_MOST_NS 2000000000u
 #define PATIENCE 8u           /* times the shortest one, or one part in so many of the run, until threads are in step */
