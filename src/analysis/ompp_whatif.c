@@ -618,7 +618,7 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_WILDCARD; i++)
         ompp_whatif_spread_anew(r->share, &r->gains[i]);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_LOCK; i++)
-        ompp_whatif_handed_over(ompp_whatif_passed(&p->whatif), &r->gains[i]);
+        ompp_whatif_still_passed(ompp_whatif_passed(&p->whatif), &r->gains[i]);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && p->whatif.mode == OMPP_WHATIF_DELAY; i++) note_chance(r, &r->gains[i]);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_APART; i++)
         ompp_whatif_ends_apart(&from->clocks[i], &r->gains[i]);

@@ -199,7 +199,7 @@ void ompp_whatif_spread_anew(double share, ompp_gain_t *gain)
     gain->high = fmax(gain->high, spread);
 }
 
-void ompp_whatif_handed_over(double passed, ompp_gain_t *gain)
+void ompp_whatif_still_passed(double passed, ompp_gain_t *gain)
 {
     if (gain->interval == OMPP_INTERVAL_KNOWN && gain->permille) gain->low = fmin(gain->low, gain->gain - passed);
 }

@@ -27,11 +27,11 @@ void ompp_whatif_interval(const ompp_whatif_clock_t *clock, double correction, o
 void ompp_whatif_spread_anew(double share, ompp_gain_t *gain);
 
 /**
- * \brief Locks let threads pass that came later, in step with them: the gain is told as if they no longer did with a faster region, and the
- *        interval is made to reach to where they still do.
- * \param[in] passed  part of the run that is longer than that.
+ * \brief Locks let threads pass that came later, in step with them. The gain is told as if they no longer did with a faster region; the
+ *        interval is made to reach to what it is if they still do.
+ * \param[in] passed  part of the run, 0 to 1, that passing takes.
  */
-void ompp_whatif_handed_over(double passed, ompp_gain_t *gain);
+void ompp_whatif_still_passed(double passed, ompp_gain_t *gain);
 
 /**
  * \brief Ranks began and ended the experiments at different moments: the last may be a unit of work further on at the one than at the

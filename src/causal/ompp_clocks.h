@@ -1,7 +1,7 @@
 /**
  * \file
  * Virtual clocks: the arithmetic of causal profiling, on plain data. Time is passed in; nothing here reads a clock, waits, or knows
- * OpenMP or MPI. Theory: docs/causal.md.
+ * OpenMP or MPI. Theory: docs/causal-method.md.
  *
  * A clock belongs to a region (its slot) and a speed-up. A context (a thread) has an offset o per clock: the time that the program
  * with the faster region would have saved until here, so that v = t - o is what its clock would show then. Work in the region adds

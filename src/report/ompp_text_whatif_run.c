@@ -118,7 +118,7 @@ static void print_kept(ompp_text_t *t)
             100.0 * (double)w->replayed / (double)all, all);
 }
 
-/* What virtual clocks cannot follow, and a faster region may end. */
+/* Whether locks still do that with a faster region is not known: gains are told as if they did not. */
 static void print_passed(ompp_text_t *t)
 {
     const ompp_whatif_t *w = &t->profile->whatif;

@@ -1,4 +1,4 @@
-/* What MPI programs of this folder share: a case by its name, between a barrier and another one. See work.h. */
+/* What MPI programs of this folder share: how they begin; a case by its name, between a barrier and another one. See work.h. */
 #ifndef IN_RANKS_H
 #define IN_RANKS_H
 
@@ -9,14 +9,15 @@
 #include <stdbool.h>
 
 static int rank, size;
-static bool straight; /* a case sets it: there is no barrier behind it */
 
 typedef struct {
     const char *name;
     void (*run)(void);
 } rank_case_t;
 
-static int run_in_ranks(int argc, char **argv, const rank_case_t *cases, size_t n)
+static bool straight; /* a case sets it: there is no barrier behind it */
+
+static inline void begin_in_ranks(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -24,6 +25,11 @@ static int run_in_ranks(int argc, char **argv, const rank_case_t *cases, size_t 
     read_options(argc, argv);
     MPI_Barrier(MPI_COMM_WORLD);
     begin_run();
+}
+
+static inline int run_in_ranks(int argc, char **argv, const rank_case_t *cases, size_t n)
+{
+    begin_in_ranks(argc, argv);
     for (size_t i = 0; argc > 1 && i < n; i++)
         if (!strcmp(cases[i].name, argv[1])) cases[i].run();
     if (!straight) MPI_Barrier(MPI_COMM_WORLD);

@@ -3,9 +3,7 @@
  * long it was in each region before. Rank 0 replays that with the regions made faster; "saved NAME PERMILLE NS" is what the run would
  * have been shorter by, of whatever the machine did meanwhile. Argument: the number of rounds.
  */
-#include <mpi.h>
-
-#include "work.h"
+#include "in_ranks.h"
 
 enum { MAX_OPS = 4096, REGIONS = 3, MAX_RANKS = 16, ALL = -1, SEND = -2 };
 
@@ -17,7 +15,7 @@ typedef struct {
 
 static const char *const names[REGIONS] = {"a", "b", "c"};
 static op_t ops[MAX_OPS];
-static int nops, rank, size;
+static int nops;
 static int64_t spent[REGIONS];
 
 static void timed_region(int r, double ms)
@@ -290,12 +288,7 @@ static void tell(void)
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    read_options(argc, argv);
-    MPI_Barrier(MPI_COMM_WORLD);
-    begin_run();
+    begin_in_ranks(argc, argv);
     for (int i = 0; i < run.rounds; i++) {
         pipeline();
         for (int k = 0; k < 3; k++) halo();

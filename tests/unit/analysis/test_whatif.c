@@ -103,7 +103,7 @@ static void shared_anew(void **state)
 }
 
 /* Locks let threads pass for 20 % of the part with clocks: the interval reaches to where they still do. */
-static void handed_over(void **state)
+static void still_passed(void **state)
 {
     ompp_whatif_t whatif = {.time_ns = 2000, .rested_ns = 1000, .passed_ns = 200};
     ompp_gain_t gain = {.permille = 500, .interval = OMPP_INTERVAL_KNOWN, .gain = 0.24, .low = 0.23, .high = 0.25};
@@ -111,12 +111,12 @@ static void handed_over(void **state)
 
     (void)state;
     assert_true(fabs(ompp_whatif_passed(&whatif) - 0.2) < 1e-9);
-    ompp_whatif_handed_over(0.2, &gain);
+    ompp_whatif_still_passed(0.2, &gain);
     assert_true(fabs(gain.gain - 0.24) < 1e-9 && fabs(gain.low - 0.04) < 1e-9 && fabs(gain.high - 0.25) < 1e-9);
-    ompp_whatif_handed_over(0.1, &gain);
+    ompp_whatif_still_passed(0.1, &gain);
     assert_true(fabs(gain.low - 0.04) < 1e-9);
-    ompp_whatif_handed_over(0.2, &unknown);
-    ompp_whatif_handed_over(0.2, &none);
+    ompp_whatif_still_passed(0.2, &unknown);
+    ompp_whatif_still_passed(0.2, &none);
     assert_true(unknown.low == 0 && none.low == 0);
     whatif.rested_ns = whatif.time_ns;
     assert_true(ompp_whatif_passed(&whatif) == 0);
@@ -323,7 +323,7 @@ int main(void)
         cmocka_unit_test(blocks_that_disagree),
         cmocka_unit_test(corrected_intervals),
         cmocka_unit_test(shared_anew),
-        cmocka_unit_test(handed_over),
+        cmocka_unit_test(still_passed),
         cmocka_unit_test(ends_apart),
         cmocka_unit_test(bounded),
         cmocka_unit_test(one_without_the_region),
