@@ -52,7 +52,7 @@ static struct {
         ompp_causal_seen_t seen;
     } did[CUTS]; /* by this rank */
     _Atomic uint64_t last;
-    bool full; /* all ranks have come to some experiment, and to its end; under the lock */
+    int64_t with_all, with_few; /* ns of experiments that all ranks came to, and to their end; that some did not. Under the lock */
     struct {
         int64_t moved, time;
     } drift[OMPP_CAUSAL_KNOWN]; /* ns, of all experiments with a region */
@@ -251,9 +251,10 @@ static void take(const cut_t *from, const cut_t *to)
                                        .paid_ns = alone < time ? (uint64_t)(time - alone) : 0,
                                        .work_ns = atomic_load(&from->work)};
     const bool apart = from->apart || to->apart, watched = apart && experiment.percent && experiment.known >= 0;
-    if (!own.full && !experiment.percent) return; /* nothing to compare with */
-    experiment.apart = apart || !own.full;
-    experiment.drifts = (watched && drifts(from, to, (unsigned)experiment.known)) || !own.full; /* some may be later than these */
+    const bool few = own.with_all <= own.with_few; /* those that do not come may be later than these */
+    if (few && !experiment.percent) return;        /* nothing to compare with */
+    experiment.apart = apart || few;
+    experiment.drifts = (watched && drifts(from, to, (unsigned)experiment.known)) || few;
     ompp_causal_result_add(&experiment, &block, seen);
 }
 
@@ -266,9 +267,13 @@ static bool is_over(const cut_t *from, const cut_t *to, uint64_t number, bool fi
     return atomic_load(&to->ranks) == ranks && (final ? ranks > 1 : ranks == ompp_whatif_ranks());
 }
 
-static bool all_have_come(uint64_t number)
+static void weigh(node_t *n, uint64_t number)
 {
-    return ompp_causal_node_come(number) >= ompp_whatif_ranks();
+    const int64_t time = cut_of(n, number + 1)->t - cut_of(n, number)->t;
+
+    if (time <= 0) return;
+    if (ompp_causal_node_come(number) >= ompp_whatif_ranks()) own.with_all += time;
+    else own.with_few += time;
 }
 
 void ompp_causal_node_take(bool final)
@@ -276,14 +281,18 @@ void ompp_causal_node_take(bool final)
     node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
     const uint64_t last = own.last, first = last > CUTS ? last - CUTS + 1 : 1;
     const ompp_time_t begin = ompp_event_now();
+    bool news[CUTS];
 
     if (!n || !last) return;
     /* Others may be about to tell. */
     while (final && cut_of(n, last)->ranks < cut_of(n, last - 1)->ranks && ompp_event_now() < begin + PATIENCE_NS) sched_yield();
     ompp_causal_lock(&own.lock);
-    for (uint64_t i = first; i < last && !own.full; i++) own.full = all_have_come(i) && all_have_come(i + 1);
     for (uint64_t i = first; i < last; i++) {
-        if (own.done[i % CUTS] == i || !is_over(cut_of(n, i), cut_of(n, i + 1), i, final)) continue;
+        news[i % CUTS] = own.done[i % CUTS] != i && is_over(cut_of(n, i), cut_of(n, i + 1), i, final);
+        if (news[i % CUTS]) weigh(n, i);
+    }
+    for (uint64_t i = first; i < last; i++) {
+        if (!news[i % CUTS]) continue;
         own.done[i % CUTS] = i;
         if (atomic_load(&cut_of(n, i)->key)) take(cut_of(n, i), cut_of(n, i + 1));
     }
