@@ -253,7 +253,7 @@ uint64_t ompp_causal_farm_close(ompp_causal_thread_t *self)
 
 bool ompp_causal_farm_hints(const ompp_causal_thread_t *self)
 {
-    return is_manager(self) && own.ready && ompp_farm_is_of_ranks(&own.farm);
+    return is_manager(self) && own.ready && (!own.farm.fits || ompp_farm_is_of_ranks(&own.farm));
 }
 
 const ompp_stamp_t *ompp_causal_farm_told(const ompp_causal_thread_t *self)

@@ -58,7 +58,7 @@ void ompp_causal_farm_go_on(struct ompp_causal_thread *self, const ompp_sync_wai
  * \return its rank + 1 when it has handed out work and can tell more than its clocks; else 0.
  */
 uint64_t ompp_causal_farm_close(struct ompp_causal_thread *self);
-/** \return whether what it tells is a hint only: tasks take as long as the rank that does them makes them. */
+/** \return whether what it tells is a hint only: it nearly fits, or tasks take as long as the rank that does them makes them. */
 bool ompp_causal_farm_hints(const struct ompp_causal_thread *self);
 /** \return what that is; NULL = it cannot. */
 const ompp_stamp_t *ompp_causal_farm_told(const struct ompp_causal_thread *self);

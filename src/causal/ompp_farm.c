@@ -9,12 +9,20 @@
 #define ALIKE 0.05  /* of a task: what differs by less is the same */
 #define CHANCE 10.0 /* times as much as by chance, and */
 #define MUCH 0.2    /* so much of what tasks differ by: it goes by ranks */
+#define FITS 50     /* one part in so many: the model may be off by that; */
+#define HINTS 10    /* by more than this it says nothing */
+#define HALF 2      /* of the time that a message may have taken was waited for */
 #define REAL OMPP_CLOCKS /* number of the clock without speed-up */
 #define BEFORE (10000 * OMPP_FINE) /* clocks of ranks may differ by that, 1/100 ns */
 
 void ompp_farm_reset(ompp_farm_t *f)
 {
     f->begun = f->spoiled = false;
+}
+
+static ompp_fine_t later(ompp_fine_t a, ompp_fine_t b)
+{
+    return a > b ? a : b;
 }
 
 static void start(ompp_farm_walk_t *w, ompp_fine_t time)
@@ -128,7 +136,7 @@ static void receive(const ompp_farm_t *f, ompp_farm_walk_t *w, const ompp_farm_e
 {
     const ompp_fine_t end = end_of(f, w, seat, clock);
 
-    if (end > w->time) w->time = end;
+    w->time = later(w->time, end + f->tasks[w->seats[seat].queue.first - 1].late);
     w->seats[seat].free = end;
     if (e->op == OMPP_FARM_ANY) w->latest = (int)seat;
     drop_first(w, seat);
@@ -269,6 +277,7 @@ static int new_task(ompp_farm_t *f, unsigned seat, const ompp_stamp_t *given)
     f->taken[t] = true;
     f->tasks[t].done = f->tasks[t].lost = f->tasks[t].reported = f->tasks[t].deferred = false;
     f->tasks[t].after = 0;
+    f->tasks[t].late = 0;
     ompp_stamp_copy(&f->tasks[t].given, given);
     append(queue, queue->last ? &f->tasks[queue->last - 1].after : NULL, (unsigned)t);
     return t;
@@ -412,6 +421,12 @@ static void end_task(ompp_farm_t *f, unsigned seat, const ompp_stamp_t *result)
     else queue->last = 0;
 }
 
+static void wait_for(ompp_farm_t *f, const ompp_stamp_t *now, const ompp_stamp_t *result)
+{
+    f->waits = now->t;
+    f->there = result->t;
+}
+
 void ompp_farm_take(ompp_farm_t *f, unsigned rank, bool any, const ompp_stamp_t *now, const ompp_stamp_t *result)
 {
     const bool known = rank < OMPP_FARM_RANKS && f->seat_of[rank];
@@ -420,28 +435,65 @@ void ompp_farm_take(ompp_farm_t *f, unsigned rank, bool any, const ompp_stamp_t 
 
     if (seat < 0 || (f->got == seat && (!any || !f->seats[seat].queue.first))) { /* of another rank; the rest of a result */
         ompp_farm_work(f, now);
+        wait_for(f, now, result);
         return;
     }
     if (is_new) report(f, (unsigned)seat, now);
     if (!f->seats[seat].queue.first || result->set != f->set) f->spoiled = true; /* more results than tasks */
     if (f->spoiled) return;
+    f->came = f->seats[seat].queue.first;
     end_task(f, (unsigned)seat, result);
+    wait_for(f, now, result);
     add(f, any ? OMPP_FARM_ANY : OMPP_FARM_THIS, 0, (unsigned)seat, now);
     f->results += any;
     if (any) f->latest = seat;
     f->got = seat;
     f->gave = -1;
-    if (f->results && f->head >= OMPP_FARM_HOLD) walk_all(f);
 }
 
 void ompp_farm_work(ompp_farm_t *f, const ompp_stamp_t *now)
 {
+    f->there = 0;
+    f->came = 0;
     if (goes_on(f, now)) add(f, OMPP_FARM_WORK, 0, 0, now);
+}
+
+/* As much work, of no region. */
+static void put_back(ompp_stamp_t *stamp, ompp_fine_t by)
+{
+    stamp->t -= by;
+    for (uint64_t i = 0; i < stamp->used; i++) stamp->v[i] -= by;
+}
+
+/* How long the message took is seen where the manager has waited for most of that; others take as long as these on average. */
+static ompp_fine_t lateness(ompp_farm_t *f, ompp_fine_t now)
+{
+    const ompp_fine_t all = now - f->there, waited = now - later(f->waits, f->there);
+    const ompp_fine_t usual = f->nlates ? f->lates / f->nlates : 0;
+
+    if (HALF * waited < all) return all < usual ? all : usual;
+    f->lates += all;
+    f->nlates++;
+    return all;
+}
+
+/* The rest of the call is work. */
+static void note_late(ompp_farm_t *f, ompp_fine_t now)
+{
+    const ompp_fine_t late = f->came && now > f->there ? lateness(f, now) : 0, rest = now - later(f->waits, f->there + late);
+
+    if (f->came) f->tasks[f->came - 1].late = late;
+    if (rest > 0) put_back(&f->since, rest);
 }
 
 void ompp_farm_go_on(ompp_farm_t *f, const ompp_stamp_t *now)
 {
-    if (goes_on(f, now)) ompp_stamp_copy(&f->since, now);
+    if (!goes_on(f, now)) return;
+    ompp_stamp_copy(&f->since, now);
+    if (f->there) note_late(f, now->t);
+    f->there = 0;
+    f->came = 0;
+    if (f->results && f->head >= OMPP_FARM_HOLD) walk_all(f);
 }
 
 bool ompp_farm_is_one(const ompp_farm_t *f)
@@ -461,7 +513,8 @@ bool ompp_farm_end(ompp_farm_t *f, ompp_stamp_t *now)
     for (unsigned i = 0; i < f->used; i++)
         if (f->walks[i].next < f->head) return false;
     const ompp_fine_t off = real->time > now->t ? real->time - now->t : now->t - real->time;
-    if (50 * off > now->t - f->begin.t) return false; /* something else was waited for, too */
+    f->fits = FITS * off <= now->t - f->begin.t;
+    if (HINTS * off > now->t - f->begin.t) return false; /* something else was waited for, too */
     ompp_stamp_widen(now, f->used);
     for (unsigned i = 0; i < f->used; i++) now->v[i] = now->t - (real->time - f->walks[i].time);
     return true;

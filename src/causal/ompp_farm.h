@@ -56,6 +56,7 @@ typedef struct {
     uint16_t after;     /* the next one that the rank has, + 1; 0 = none */
     ompp_stamp_t given; /* or, if later, the result of the one before */
     ompp_farm_span_t length;
+    ompp_fine_t late;   /* its result takes so long to come */
 } ompp_farm_task_t;
 
 /** Tasks that a rank has, the oldest first; + 1, 0 = none. */
@@ -86,6 +87,7 @@ typedef struct {
 /** An interval between two meetings of all ranks. */
 typedef struct {
     bool begun, spoiled, held; /* held: it is not gone through yet */
+    bool fits;                 /* at the end: without any speed-up it took as long as measured, within 2 % */
     int latest;                /* seat of the rank whose result from any source was received last; -1 = none yet */
     int gave, got;             /* seat that the last event handed out something to, or was a result of: more of that is part of it; -1 */
     uint64_t set, head, results;
@@ -94,6 +96,9 @@ typedef struct {
     ompp_farm_sums_t all;      /* of tasks that ranks have done */
     double squares[OMPP_FARM_TRAITS];
     unsigned used, next;       /* next: task that is looked at first */
+    ompp_fine_t waits, there;  /* since when the manager waits, since when what it waits for was sent; 0 = that is not known */
+    uint16_t came;             /* the task whose result that is, + 1; 0 = none */
+    double lates, nlates;      /* what results took that the manager waited for; how many they were */
     ompp_stamp_t begin, since; /* since: the manager has worked */
     unsigned nseats, nanswers;         /* nanswers: of them that have had results */
     uint16_t seat_of[OMPP_FARM_RANKS]; /* + 1; 0 = the rank has had none */
@@ -129,7 +134,7 @@ void ompp_farm_take(ompp_farm_t *f, unsigned rank, bool any, const ompp_stamp_t 
 /** \brief It is about to wait for something else. */
 void ompp_farm_work(ompp_farm_t *f, const ompp_stamp_t *now);
 
-/** \brief It has waited, and goes on with these clocks. */
+/** \brief It has waited, and goes on with these clocks: what the message took is known now. */
 void ompp_farm_go_on(ompp_farm_t *f, const ompp_stamp_t *now);
 
 /** \return whether tasks were handed out and results of several ranks taken, and how is known. */
@@ -144,7 +149,7 @@ bool ompp_farm_is_of_ranks(const ompp_farm_t *f);
 /**
  * \brief All ranks meet: what the manager's clocks are when order is decided on each of them.
  * \param[in,out] now  its clocks; v is replaced.
- * \return false when it cannot be told; now is as it was.
+ * \return false when it cannot be told; now is as it was. What is told is a hint where it does not fit.
  */
 bool ompp_farm_end(ompp_farm_t *f, ompp_stamp_t *now);
 

@@ -116,9 +116,10 @@ def execute_once(scratch, program, case, args=(), **environment):
 MIDDLE, LEAST = statistics.median, min
 
 
-def real_gains(scratch, program, case, repetitions, args=(), choose=MIDDLE):
-    """{(region, permille): gain} by really making the region faster; runs take turns, so that a slow minute hurts all the same."""
-    times = collections.defaultdict(list)
+def real_gains(scratch, program, case, repetitions, args=(), choose=MIDDLE, times=None):
+    """{(region, permille): gain} by really making the region faster; runs take turns, so that a slow minute hurts all the same. times, a
+    defaultdict(list): of runs before, which count, too."""
+    times = collections.defaultdict(list) if times is None else times
     wanted = [(None, 0)] + [(name, x) for name, permilles in case.regions.items() for x in permilles]
     for _ in range(repetitions):
         for name, x in wanted:

@@ -32,6 +32,7 @@ typedef struct {
     bool in_parts; /* a task is two messages, and so is a result */
     unsigned ahead;  /* tasks that each worker has */
     bool records;    /* the manager tells another rank, which never answers, of each result */
+    double takes;    /* a result, to come */
     bool sends_ends; /* to all, when there is no task left; else to each as it has nothing left to do */
     work_t tasks[MOST_TASKS], before[MOST_TASKS], first[MOST_WORKERS]; /* before: the manager's, before it hands out a task */
 } program_t;
@@ -48,7 +49,7 @@ static void make_program(unsigned nworkers, unsigned ntasks)
     program_t *p = &program;
 
     *p = (program_t){.nworkers = nworkers, .ntasks = ntasks, .reports = below(2), .in_parts = below(2), .sends_ends = below(2),
-                     .records = below(2),
+                     .records = below(2), .takes = below(2) * below(30000),
                      .ahead = 1 + below(2) * below(AHEAD)};
     for (unsigned i = 0; i < ntasks; i++) {
         p->tasks[i] = random_work(1000000);
@@ -91,6 +92,14 @@ static void wait_for(ompp_stamp_t *s, const ompp_stamp_t *other)
         if (other->v[i] > s->v[i]) s->v[i] = other->v[i];
 }
 
+static void wait_for_message(ompp_stamp_t *s, const ompp_stamp_t *result)
+{
+    ompp_stamp_t there = *result;
+
+    work(&there, (work_t){REGIONS, program.takes});
+    wait_for(s, &there);
+}
+
 static void do_task(unsigned worker, const ompp_stamp_t *given, work_t task)
 {
     ompp_stamp_t *last = &run.last[worker];
@@ -121,7 +130,7 @@ static unsigned take(void)
     assert_true(first < program.nworkers);
     const ompp_stamp_t result = run.results[first].stamps[0];
     if (farm) ompp_farm_take(farm, FIRST + first, true, &run.manager, &result);
-    wait_for(&run.manager, &result);
+    wait_for_message(&run.manager, &result);
     if (farm) ompp_farm_go_on(farm, &run.manager);
     if (farm && program.in_parts) {
         ompp_farm_take(farm, FIRST + first, false, &run.manager, &result);
@@ -261,19 +270,22 @@ static bool is_told(double t, uint64_t set)
 /* What cannot be told, and what is not what it seems; each beside what can. */
 static void not_told(void **state)
 {
-    const ompp_stamp_t late = at(4e6);
+    const ompp_stamp_t late = at(4e6), little = at(3.1e6);
 
     (void)state;
     farm = calloc(1, sizeof *farm);
     assert_non_null(farm);
     assert_false(is_told(3e6, 1)); /* nothing was begun */
     begin_well();
-    assert_true(is_told(3e6, 1));
+    assert_true(is_told(3e6, 1) && farm->fits);
     begin_well();
     assert_false(is_told(3e6, 2)); /* another set of regions */
     begin_well();
     ompp_farm_go_on(farm, &late); /* it has waited for something else */
     assert_false(is_told(4e6, 1));
+    begin_well();
+    ompp_farm_go_on(farm, &little);
+    assert_true(is_told(3.1e6, 1) && !farm->fits);
 
     begin_well();
     hand_to(2, 3e6);
