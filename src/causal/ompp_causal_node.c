@@ -52,6 +52,7 @@ static struct {
         ompp_causal_seen_t seen;
     } did[CUTS]; /* by this rank */
     _Atomic uint64_t last;
+    _Atomic unsigned ranks; /* of the run; when it ends that is not known any more */
     int64_t with_all, with_few; /* ns of experiments that all ranks came to, and to their end; that some did not. Under the lock */
     struct {
         int64_t moved, time;
@@ -167,6 +168,7 @@ void ompp_causal_node_pass(uint64_t number, uint64_t visits, ompp_time_t t, ompp
     const int64_t now = ompp_causal_common(t);
 
     own.last = number;
+    own.ranks = ompp_whatif_ranks();
     if (!cut || atomic_load(&cut->number) != number) return;
     const int64_t faster = now - (int64_t)(saved / OMPP_FINE), alone = now - (int64_t)(paid / OMPP_FINE);
     lift(&cut->visits, (int64_t)visits);
@@ -272,7 +274,7 @@ static void weigh(node_t *n, uint64_t number)
     const int64_t time = cut_of(n, number + 1)->t - cut_of(n, number)->t;
 
     if (time <= 0) return;
-    if (ompp_causal_node_come(number) >= ompp_whatif_ranks()) own.with_all += time;
+    if (ompp_causal_node_come(number) >= own.ranks) own.with_all += time;
     else own.with_few += time;
 }
 

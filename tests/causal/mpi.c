@@ -234,6 +234,22 @@ static void subcomm(void)
     MPI_Comm_free(&column);
 }
 
+/* Two groups know nothing of each other until the end; with b in half its time, the second one is the slower one. */
+static void strangers(void)
+{
+    double x = rank, sum;
+    MPI_Comm group;
+
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &group);
+    for (int i = 0; i < run.rounds; i++) {
+        if (rank == 0) OMPP_PROGRESS("round");
+        if (rank < 2) region("b", 6);
+        region("c", rank < 2 ? 4 : 8);
+        MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, group);
+    }
+    MPI_Comm_free(&group);
+}
+
 /* The root works ahead of the others, and collects what they have done a while ago: none of these calls makes all wait for all. */
 static void rooted(void)
 {
@@ -726,7 +742,7 @@ int main(int argc, char **argv)
                  {"in_rounds", in_rounds}, {"meetings", meetings}, {"messages", messages}, {"polling", polling}, {"silent", silent},
                  {"neighbors", neighbors}, {"scans", scans}, {"probing", probing}, {"matched", matched}, {"empty", empty},
                  {"empty-scan", empty_scan}, {"buffered", buffered}, {"groups", groups}, {"largest", largest},
-                 {"crossing", crossing}, {"collectives", collectives}, {"ahead", ahead}, {"seldom", seldom}};
+                 {"crossing", crossing}, {"strangers", strangers}, {"collectives", collectives}, {"ahead", ahead}, {"seldom", seldom}};
 
     return run_in_ranks(argc, argv, cases, sizeof cases / sizeof *cases);
 }

@@ -276,6 +276,9 @@ def flagged(verdict, scratch, program):
     verdict.check(found is not None and "apart" in found.flags, "a short pipeline is not flagged: %s" % str(found))
     found = experiment(scratch, program, "synchronous", "b", 400)  # 13 to 15 experiments, 5 points too low
     verdict.check(found is not None and "apart" in found.flags, "large speed-ups of ranks that do not meet are not flagged: %s" % str(found))
+    found = experiment(scratch, program, "strangers", "b", 200, 500)  # told as if the other group were faster, too: 30 for 20
+    verdict.check(found is not None and "apart" in found.flags and (found.low is None or found.low < 0.2),
+                  "experiments that some ranks never came to are not flagged: %s" % str(found))
     found = experiment(scratch, program, "workers", "b", 60, 500)
     verdict.check(found is not None and "wildcard" in found.flags, "messages from any source are not flagged: %s" % str(found))
 
