@@ -17,6 +17,7 @@
 #define REGIONS 64u
 #define CUTS 256u /* changes of experiments that are remembered; power of two */
 #define DRIFT 12 /* less than one part in so many of the time of experiments is chance */
+#define FEW 3 /* times as long as those that some ranks did not come to, at least: experiments of all, for these to say something */
 #define PATIENCE_NS 5000000u
 
 /* What is known of a region. */
@@ -168,7 +169,7 @@ void ompp_causal_node_pass(uint64_t number, uint64_t visits, ompp_time_t t, ompp
     const int64_t now = ompp_causal_common(t);
 
     own.last = number;
-    own.ranks = ompp_whatif_ranks();
+    if (ompp_whatif_ranks() > own.ranks) own.ranks = ompp_whatif_ranks();
     if (!cut || atomic_load(&cut->number) != number) return;
     const int64_t faster = now - (int64_t)(saved / OMPP_FINE), alone = now - (int64_t)(paid / OMPP_FINE);
     lift(&cut->visits, (int64_t)visits);
@@ -253,9 +254,9 @@ static void take(const cut_t *from, const cut_t *to)
                                        .paid_ns = alone < time ? (uint64_t)(time - alone) : 0,
                                        .work_ns = atomic_load(&from->work)};
     const bool apart = from->apart || to->apart, watched = apart && experiment.percent && experiment.known >= 0;
-    const bool few = own.with_all <= own.with_few; /* those that do not come may be later than these */
+    const bool few = own.with_all <= FEW * own.with_few; /* those that do not come may be later than these */
     if (few && !experiment.percent) return;        /* nothing to compare with */
-    experiment.apart = apart || few;
+    experiment.apart = apart || few || ompp_causal_node_come(from->number) < own.ranks;
     experiment.drifts = (watched && drifts(from, to, (unsigned)experiment.known)) || few;
     ompp_causal_result_add(&experiment, &block, seen);
 }
@@ -273,9 +274,17 @@ static void weigh(node_t *n, uint64_t number)
 {
     const int64_t time = cut_of(n, number + 1)->t - cut_of(n, number)->t;
 
-    if (time <= 0) return;
+    if (time <= 0 || !cut_of(n, number)->t) return;
     if (ompp_causal_node_come(number) >= own.ranks) own.with_all += time;
     else own.with_few += time;
+}
+
+/* Nobody will come to it any more whose result would be taken. */
+static void forget(node_t *n, uint64_t number)
+{
+    if (own.done[number % CUTS] == number || !is_over(cut_of(n, number), cut_of(n, number + 1), number, true)) return;
+    own.done[number % CUTS] = number;
+    weigh(n, number);
 }
 
 void ompp_causal_node_take(bool final)
@@ -289,6 +298,7 @@ void ompp_causal_node_take(bool final)
     /* Others may be about to tell. */
     while (final && cut_of(n, last)->ranks < cut_of(n, last - 1)->ranks && ompp_event_now() < begin + PATIENCE_NS) sched_yield();
     ompp_causal_lock(&own.lock);
+    if (!final && last >= CUTS) forget(n, first);
     for (uint64_t i = first; i < last; i++) {
         news[i % CUTS] = own.done[i % CUTS] != i && is_over(cut_of(n, i), cut_of(n, i + 1), i, final);
         if (news[i % CUTS]) weigh(n, i);

@@ -11,6 +11,10 @@
 #define MUCH 0.2    /* so much of what tasks differ by: it goes by ranks */
 #define FITS 50     /* one part in so many: the model may be off by that; */
 #define HINTS 10    /* by more than this it says nothing */
+#define KNOWN 4     /* messages: what is usual is known; */
+#define ODD 8       /* so many times as long, and so much at least, is odd */
+#define ODD_NS 200000
+#define TICK 16     /* 1/100 ns: what can be told from the time since a machine began */
 #define HALF 2      /* of the time that a message may have taken was waited for */
 #define REAL OMPP_CLOCKS /* number of the clock without speed-up */
 #define BEFORE (10000 * OMPP_FINE) /* clocks of ranks may differ by that, 1/100 ns */
@@ -115,9 +119,9 @@ static int first_result(const ompp_farm_t *f, ompp_farm_walk_t *w, unsigned cloc
         const unsigned task = oldest(f, w, i);
         if (!task) continue;
         if (!f->tasks[task - 1].done) return -1;
-        const ompp_fine_t end = end_of(f, w, i, clock);
-        if (first >= 0 && end >= earliest) continue;
-        earliest = end;
+        const ompp_fine_t comes = end_of(f, w, i, clock) + f->tasks[task - 1].late;
+        if (first >= 0 && comes >= earliest) continue;
+        earliest = comes;
         first = (int)i;
     }
     return first;
@@ -442,6 +446,7 @@ void ompp_farm_take(ompp_farm_t *f, unsigned rank, bool any, const ompp_stamp_t 
     if (!f->seats[seat].queue.first || result->set != f->set) f->spoiled = true; /* more results than tasks */
     if (f->spoiled) return;
     f->came = f->seats[seat].queue.first;
+    f->came_any = any;
     end_task(f, (unsigned)seat, result);
     wait_for(f, now, result);
     add(f, any ? OMPP_FARM_ANY : OMPP_FARM_THIS, 0, (unsigned)seat, now);
@@ -455,6 +460,7 @@ void ompp_farm_work(ompp_farm_t *f, const ompp_stamp_t *now)
 {
     f->there = 0;
     f->came = 0;
+    f->came_any = false;
     if (goes_on(f, now)) add(f, OMPP_FARM_WORK, 0, 0, now);
 }
 
@@ -465,23 +471,39 @@ static void put_back(ompp_stamp_t *stamp, ompp_fine_t by)
     for (uint64_t i = 0; i < stamp->used; i++) stamp->v[i] -= by;
 }
 
-/* How long the message took is seen where the manager has waited for most of that; others take as long as these on average. */
-static ompp_fine_t lateness(ompp_farm_t *f, ompp_fine_t now)
+/*
+ * How long the message took is seen where the manager has waited for most of that; others of the rank take as long as these on average. One
+ * that took much longer may be no message's time: by that much the model fits less well.
+ */
+static ompp_fine_t lateness(ompp_farm_t *f, unsigned seat, ompp_fine_t now)
 {
+    double *lates = &f->seats[seat].lates, *n = &f->seats[seat].nlates;
     const ompp_fine_t all = now - f->there, waited = now - later(f->waits, f->there);
-    const ompp_fine_t usual = f->nlates ? f->lates / f->nlates : 0;
+    const ompp_fine_t usual = *n > 0 ? *lates / *n : 0, most = *n < KNOWN ? all : later(ODD * usual, ODD_NS * OMPP_FINE);
 
     if (HALF * waited < all) return all < usual ? all : usual;
-    f->lates += all;
-    f->nlates++;
+    if (all > most) f->odd += all - most;
+    *lates += all < most ? all : most;
+    ++*n;
     return all;
+}
+
+/* Of results that any rank may have sent, the first to come is taken. */
+static ompp_fine_t in_order(ompp_farm_t *f, ompp_fine_t late, ompp_fine_t now)
+{
+    late = later(late, f->arrived + TICK - f->there);
+    if (late > now - f->there) late = now - f->there;
+    f->arrived = f->there + late;
+    return late;
 }
 
 /* The rest of the call is work. */
 static void note_late(ompp_farm_t *f, ompp_fine_t now)
 {
-    const ompp_fine_t late = f->came && now > f->there ? lateness(f, now) : 0, rest = now - later(f->waits, f->there + late);
+    ompp_fine_t late = f->came && now > f->there ? lateness(f, (unsigned)f->got, now) : 0;
 
+    if (f->came_any && now > f->there) late = in_order(f, late, now);
+    const ompp_fine_t rest = now - later(f->waits, f->there + late);
     if (f->came) f->tasks[f->came - 1].late = late;
     if (rest > 0) put_back(&f->since, rest);
 }
@@ -493,6 +515,7 @@ void ompp_farm_go_on(ompp_farm_t *f, const ompp_stamp_t *now)
     if (f->there) note_late(f, now->t);
     f->there = 0;
     f->came = 0;
+    f->came_any = false;
     if (f->results && f->head >= OMPP_FARM_HOLD) walk_all(f);
 }
 
@@ -512,7 +535,7 @@ bool ompp_farm_end(ompp_farm_t *f, ompp_stamp_t *now)
     if (f->spoiled || real->next < f->head) return false;
     for (unsigned i = 0; i < f->used; i++)
         if (f->walks[i].next < f->head) return false;
-    const ompp_fine_t off = real->time > now->t ? real->time - now->t : now->t - real->time;
+    const ompp_fine_t off = (real->time > now->t ? real->time - now->t : now->t - real->time) + f->odd;
     f->fits = FITS * off <= now->t - f->begin.t;
     if (HINTS * off > now->t - f->begin.t) return false; /* something else was waited for, too */
     ompp_stamp_widen(now, f->used);

@@ -56,7 +56,7 @@ typedef struct {
     uint16_t after;     /* the next one that the rank has, + 1; 0 = none */
     ompp_stamp_t given; /* or, if later, the result of the one before */
     ompp_farm_span_t length;
-    ompp_fine_t late;   /* its result takes so long to come */
+    ompp_fine_t late;   /* its result takes so long to come; where the manager had not waited for it, as those of its rank usually do */
 } ompp_farm_task_t;
 
 /** Tasks that a rank has, the oldest first; + 1, 0 = none. */
@@ -98,13 +98,16 @@ typedef struct {
     unsigned used, next;       /* next: task that is looked at first */
     ompp_fine_t waits, there;  /* since when the manager waits, since when what it waits for was sent; 0 = that is not known */
     uint16_t came;             /* the task whose result that is, + 1; 0 = none */
-    double lates, nlates;      /* what results took that the manager waited for; how many they were */
+    bool came_any;             /* it could be that of any rank */
+    ompp_fine_t arrived;       /* when the latest such result came */
+    ompp_fine_t odd;           /* by which results took longer than is usual, where that is much */
     ompp_stamp_t begin, since; /* since: the manager has worked */
     unsigned nseats, nanswers;         /* nanswers: of them that have had results */
     uint16_t seat_of[OMPP_FARM_RANKS]; /* + 1; 0 = the rank has had none */
     struct {
         unsigned rank, pending; /* pending: tasks that it has */
         bool answers, mute;     /* it has had results; it will have none */
+        double lates, nlates;   /* what its results took that the manager waited for; how many they were */
         ompp_farm_sums_t done;
         ompp_farm_queue_t queue;
         uint16_t reported; /* while held: the task of a rank that has come by itself, + 1; 0 = none */

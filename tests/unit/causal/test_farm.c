@@ -32,7 +32,8 @@ typedef struct {
     bool in_parts; /* a task is two messages, and so is a result */
     unsigned ahead;  /* tasks that each worker has */
     bool records;    /* the manager tells another rank, which never answers, of each result */
-    double takes;    /* a result, to come */
+    bool latent;     /* results take time to come */
+    double takes[MOST_WORKERS];
     bool sends_ends; /* to all, when there is no task left; else to each as it has nothing left to do */
     work_t tasks[MOST_TASKS], before[MOST_TASKS], first[MOST_WORKERS]; /* before: the manager's, before it hands out a task */
 } program_t;
@@ -49,13 +50,16 @@ static void make_program(unsigned nworkers, unsigned ntasks)
     program_t *p = &program;
 
     *p = (program_t){.nworkers = nworkers, .ntasks = ntasks, .reports = below(2), .in_parts = below(2), .sends_ends = below(2),
-                     .records = below(2), .takes = below(2) * below(30000),
+                     .records = below(2), .latent = below(2),
                      .ahead = 1 + below(2) * below(AHEAD)};
     for (unsigned i = 0; i < ntasks; i++) {
         p->tasks[i] = random_work(1000000);
         p->before[i] = random_work(10000);
     }
-    for (unsigned i = 0; i < nworkers; i++) p->first[i] = random_work(300000);
+    for (unsigned i = 0; i < nworkers; i++) {
+        p->first[i] = random_work(300000);
+        p->takes[i] = p->latent ? below(30000) : 0;
+    }
 }
 
 /* ---- The program runs --------------------------------------------------------------------------------------------------- */
@@ -92,11 +96,11 @@ static void wait_for(ompp_stamp_t *s, const ompp_stamp_t *other)
         if (other->v[i] > s->v[i]) s->v[i] = other->v[i];
 }
 
-static void wait_for_message(ompp_stamp_t *s, const ompp_stamp_t *result)
+static void wait_for_message(ompp_stamp_t *s, const ompp_stamp_t *result, unsigned worker)
 {
     ompp_stamp_t there = *result;
 
-    work(&there, (work_t){REGIONS, program.takes});
+    work(&there, (work_t){REGIONS, program.takes[worker]});
     wait_for(s, &there);
 }
 
@@ -121,16 +125,21 @@ static void give(unsigned worker, int task)
     if (task >= 0) do_task(worker, &run.manager, program.tasks[task]);
 }
 
+static double comes(unsigned worker)
+{
+    return run.results[worker].stamps[0].t + 100 * program.takes[worker];
+}
+
 static unsigned take(void)
 {
     unsigned first = program.nworkers;
 
     for (unsigned w = 0; w < program.nworkers; w++)
-        if (run.results[w].n && (first == program.nworkers || run.results[w].stamps[0].t < run.results[first].stamps[0].t)) first = w;
+        if (run.results[w].n && (first == program.nworkers || comes(w) < comes(first))) first = w;
     assert_true(first < program.nworkers);
     const ompp_stamp_t result = run.results[first].stamps[0];
     if (farm) ompp_farm_take(farm, FIRST + first, true, &run.manager, &result);
-    wait_for_message(&run.manager, &result);
+    wait_for_message(&run.manager, &result, first);
     if (farm) ompp_farm_go_on(farm, &run.manager);
     if (farm && program.in_parts) {
         ompp_farm_take(farm, FIRST + first, false, &run.manager, &result);
@@ -175,6 +184,8 @@ static double execute(void)
     return run.manager.t;
 }
 
+static unsigned off; /* clocks, by 2 % or more: how long results take is not known of those that nobody waited for */
+
 /* \return in how many cases clocks in the measured order were wrong. */
 static unsigned compare(void)
 {
@@ -196,7 +207,8 @@ static unsigned compare(void)
         percent = 25 * (i % OMPP_WHATIF_SPEEDUPS + 1);
         const double then = execute() - 10.0 * i; /* its clock was ahead by that at the begin */
         assert_true(told.t == end);
-        assert_true(told.v[i] == then);
+        assert_true(told.v[i] == then || program.latent);
+        off += 50 * (told.v[i] > then ? told.v[i] - then : then - told.v[i]) > end - START;
         wrong += measured.v[i] != then;
     }
     return wrong;
@@ -213,6 +225,7 @@ static void random_programs(void **state)
         wrong += compare();
     }
     assert_true(wrong > all / 2);
+    assert_true(off < all / 40);
 }
 
 /* More events than are kept, and more workers than most. */
@@ -270,7 +283,7 @@ static bool is_told(double t, uint64_t set)
 /* What cannot be told, and what is not what it seems; each beside what can. */
 static void not_told(void **state)
 {
-    const ompp_stamp_t late = at(4e6), little = at(3.1e6);
+    const ompp_stamp_t late = at(4e6), little = at(3.1e6), busy = at(5e6), then = at(4e6), longer = at(5.4e6);
 
     (void)state;
     farm = calloc(1, sizeof *farm);
@@ -283,6 +296,12 @@ static void not_told(void **state)
     begin_well();
     ompp_farm_go_on(farm, &late); /* it has waited for something else */
     assert_false(is_told(4e6, 1));
+    begin_well();
+    hand_to(2, 3e6);
+    take_from(2, 5e6, 4e6); /* it was there, and the call took a while */
+    ompp_farm_take(farm, 2, false, &busy, &then);
+    ompp_farm_go_on(farm, &longer);
+    assert_true(is_told(5.4e6, 1) && farm->fits);
     begin_well();
     ompp_farm_go_on(farm, &little);
     assert_true(is_told(3.1e6, 1) && !farm->fits);
