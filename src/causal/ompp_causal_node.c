@@ -54,6 +54,7 @@ static struct {
     } did[CUTS]; /* by this rank */
     _Atomic uint64_t last;
     _Atomic unsigned ranks; /* of the run; when it ends that is not known any more */
+    uint64_t forgotten; /* number of the last experiment that left the cuts; under the lock */
     int64_t with_all, with_few; /* ns of experiments that all ranks came to, and to their end; that some did not. Under the lock */
     struct {
         int64_t moved, time;
@@ -253,10 +254,11 @@ static void take(const cut_t *from, const cut_t *to)
                                        .saved_ns = faster < time ? time - faster : 0,
                                        .paid_ns = alone < time ? (uint64_t)(time - alone) : 0,
                                        .work_ns = atomic_load(&from->work)};
-    const bool apart = from->apart || to->apart, watched = apart && experiment.percent && experiment.known >= 0;
+    const bool apart = from->apart || to->apart || ompp_causal_node_come(from->number) < own.ranks;
+    const bool watched = apart && experiment.percent && experiment.known >= 0;
     const bool few = own.with_all <= FEW * own.with_few; /* those that do not come may be later than these */
     if (few && !experiment.percent) return;        /* nothing to compare with */
-    experiment.apart = apart || few || ompp_causal_node_come(from->number) < own.ranks;
+    experiment.apart = apart || few;
     experiment.drifts = (watched && drifts(from, to, (unsigned)experiment.known)) || few;
     ompp_causal_result_add(&experiment, &block, seen);
 }
@@ -275,16 +277,22 @@ static void weigh(node_t *n, uint64_t number)
     const int64_t time = cut_of(n, number + 1)->t - cut_of(n, number)->t;
 
     if (time <= 0 || !cut_of(n, number)->t) return;
-    if (ompp_causal_node_come(number) >= own.ranks) own.with_all += time;
+    if (ompp_causal_node_come(number) >= own.ranks && ompp_causal_node_come(number + 1) >= own.ranks) own.with_all += time;
     else own.with_few += time;
 }
 
-/* Nobody will come to it any more whose result would be taken. */
-static void forget(node_t *n, uint64_t number)
+/* Whoever came to it and to its end. */
+static bool is_known(node_t *n, uint64_t number)
 {
-    if (own.done[number % CUTS] == number || !is_over(cut_of(n, number), cut_of(n, number + 1), number, true)) return;
-    own.done[number % CUTS] = number;
-    weigh(n, number);
+    return own.done[number % CUTS] != number && cut_of(n, number)->number == number && cut_of(n, number + 1)->number == number + 1;
+}
+
+/* What is over and was not taken until now, some ranks did not come to. */
+static void forget(node_t *n, uint64_t until)
+{
+    for (uint64_t i = own.forgotten + 1 + CUTS > until ? own.forgotten + 1 : until - CUTS; i <= until; i++)
+        if (is_known(n, i)) weigh(n, i);
+    if (until > own.forgotten) own.forgotten = until;
 }
 
 void ompp_causal_node_take(bool final)
@@ -301,7 +309,7 @@ void ompp_causal_node_take(bool final)
     if (!final && last >= CUTS) forget(n, first);
     for (uint64_t i = first; i < last; i++) {
         news[i % CUTS] = own.done[i % CUTS] != i && is_over(cut_of(n, i), cut_of(n, i + 1), i, final);
-        if (news[i % CUTS]) weigh(n, i);
+        if (i > own.forgotten && (news[i % CUTS] || (final && is_known(n, i)))) weigh(n, i);
     }
     for (uint64_t i = first; i < last; i++) {
         if (!news[i % CUTS]) continue;

@@ -14,7 +14,7 @@
 #define KNOWN 4     /* messages: what is usual is known; */
 #define ODD 8       /* so many times as long, and so much at least, is odd */
 #define ODD_NS 200000
-#define TICK 16     /* 1/100 ns: what can be told from the time since a machine began */
+#define TICK 16     /* 1/100 ns: what comes later */
 #define HALF 2      /* of the time that a message may have taken was waited for */
 #define REAL OMPP_CLOCKS /* number of the clock without speed-up */
 #define BEFORE (10000 * OMPP_FINE) /* clocks of ranks may differ by that, 1/100 ns */
@@ -479,22 +479,26 @@ static ompp_fine_t lateness(ompp_farm_t *f, unsigned seat, ompp_fine_t now)
 {
     double *lates = &f->seats[seat].lates, *n = &f->seats[seat].nlates;
     const ompp_fine_t all = now - f->there, waited = now - later(f->waits, f->there);
-    const ompp_fine_t usual = *n > 0 ? *lates / *n : 0, most = *n < KNOWN ? all : later(ODD * usual, ODD_NS * OMPP_FINE);
+    const ompp_fine_t usual = *n > 0 ? *lates / *n : f->nlates > 0 ? f->lates / f->nlates : 0;
+    const ompp_fine_t most = *n < KNOWN ? all : later(ODD * usual, ODD_NS * OMPP_FINE);
 
     if (HALF * waited < all) return all < usual ? all : usual;
     if (all > most) f->odd += all - most;
     *lates += all < most ? all : most;
     ++*n;
+    f->lates += all < most ? all : most;
+    f->nlates++;
     return all;
 }
 
-/* Of results that any rank may have sent, the first to come is taken. */
+/* Of results that any rank may have sent, the one that is taken is the first that has come; what comes later is odd. */
 static ompp_fine_t in_order(ompp_farm_t *f, ompp_fine_t late, ompp_fine_t now)
 {
-    late = later(late, f->arrived + TICK - f->there);
-    if (late > now - f->there) late = now - f->there;
-    f->arrived = f->there + late;
-    return late;
+    const ompp_fine_t most = now - f->there, least = later(late, f->arrived + TICK - f->there), comes = least < most ? least : most;
+
+    if (comes - late > ODD_NS * OMPP_FINE) f->odd += comes - late - ODD_NS * OMPP_FINE;
+    if (f->came_any) f->arrived = f->there + comes;
+    return comes;
 }
 
 /* The rest of the call is work. */
@@ -502,7 +506,8 @@ static void note_late(ompp_farm_t *f, ompp_fine_t now)
 {
     ompp_fine_t late = f->came && now > f->there ? lateness(f, (unsigned)f->got, now) : 0;
 
-    if (f->came_any && now > f->there) late = in_order(f, late, now);
+    if (f->came && now > f->there) late = in_order(f, late, now);
+    else if (f->came_any) f->arrived = later(f->arrived, f->there);
     const ompp_fine_t rest = now - later(f->waits, f->there + late);
     if (f->came) f->tasks[f->came - 1].late = late;
     if (rest > 0) put_back(&f->since, rest);

@@ -100,6 +100,7 @@ typedef struct {
     uint16_t came;             /* the task whose result that is, + 1; 0 = none */
     bool came_any;             /* it could be that of any rank */
     ompp_fine_t arrived;       /* when the latest such result came */
+    double lates, nlates;      /* what results took that the manager waited for; how many they were */
     ompp_fine_t odd;           /* by which results took longer than is usual, where that is much */
     ompp_stamp_t begin, since; /* since: the manager has worked */
     unsigned nseats, nanswers;         /* nanswers: of them that have had results */
@@ -107,7 +108,7 @@ typedef struct {
     struct {
         unsigned rank, pending; /* pending: tasks that it has */
         bool answers, mute;     /* it has had results; it will have none */
-        double lates, nlates;   /* what its results took that the manager waited for; how many they were */
+        double lates, nlates;   /* of its results */
         ompp_farm_sums_t done;
         ompp_farm_queue_t queue;
         uint16_t reported; /* while held: the task of a rank that has come by itself, + 1; 0 = none */
