@@ -504,9 +504,9 @@ static ompp_fine_t in_order(ompp_farm_t *f, ompp_fine_t late, ompp_fine_t now)
 /* The rest of the call is work. */
 static void note_late(ompp_farm_t *f, ompp_fine_t now)
 {
-    ompp_fine_t late = f->came && now > f->there ? lateness(f, (unsigned)f->got, now) : 0;
+    ompp_fine_t late = 0;
 
-    if (f->came && now > f->there) late = in_order(f, late, now);
+    if (f->came && now > f->there) late = in_order(f, lateness(f, (unsigned)f->got, now), now);
     else if (f->came_any) f->arrived = later(f->arrived, f->there);
     const ompp_fine_t rest = now - later(f->waits, f->there + late);
     if (f->came) f->tasks[f->came - 1].late = late;

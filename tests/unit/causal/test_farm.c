@@ -280,6 +280,39 @@ static bool is_told(double t, uint64_t set)
     return ompp_farm_end(farm, &end);
 }
 
+/* Two ranks in turn; results take 1 us to come, the last one so much. \return whether it fits. */
+static bool fits_with(double last)
+{
+    const ompp_stamp_t begin = at(1e6);
+    double t = 1e6;
+
+    ompp_farm_begin(farm, &begin);
+    hand_to(1, t);
+    hand_to(2, t);
+    for (unsigned i = 0; i < 10; i++) {
+        const double takes = i < 9 ? 1e5 : last;
+        const ompp_stamp_t now = at(t), sent = at(t + 1e8), there = at(t + 1e8 + takes);
+        ompp_farm_take(farm, 1 + i % 2, true, &now, &sent);
+        ompp_farm_go_on(farm, &there);
+        t = there.t;
+        hand_to(1 + i % 2, t);
+    }
+    assert_true(is_told(t, 1));
+    return farm->fits;
+}
+
+/* A call that takes much longer than usual may have waited for something else. */
+static void odd_ones(void **state)
+{
+    (void)state;
+    farm = calloc(1, sizeof *farm);
+    assert_non_null(farm);
+    assert_true(fits_with(1e5) && fits_with(2e7));
+    assert_false(fits_with(7e7));
+    free(farm);
+    farm = NULL;
+}
+
 /* What cannot be told, and what is not what it seems; each beside what can. */
 static void not_told(void **state)
 {
@@ -367,8 +400,8 @@ static void no_farms(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs), cmocka_unit_test(long_ones), cmocka_unit_test(not_told),
-                                       cmocka_unit_test(no_farms)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs), cmocka_unit_test(long_ones), cmocka_unit_test(odd_ones),
+                                       cmocka_unit_test(not_told), cmocka_unit_test(no_farms)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
