@@ -4,7 +4,7 @@
 
 int main(void)
 {
-    long sum = 0;
+    long ntasks = 0, passed = 0; /* apart: an atomic update and a critical section do not exclude each other */
 
     omp_set_max_active_levels(3);
     for (int k = 0; k < 5; k++) {
@@ -25,14 +25,14 @@ int main(void)
 #pragma omp task
                             {
 #pragma omp atomic
-                                sum += 1;
+                                ntasks += 1;
                             }
                             /* @barrier */
 #pragma omp barrier
                             /* @critical */
 #pragma omp critical
                             {
-                                sum += 1000;
+                                passed += 1000;
                             }
                         } /* @end team */
                     }
@@ -40,6 +40,6 @@ int main(void)
             } /* @end single */
         } /* @end outer */
     }
-    printf("%ld\n", sum);
+    printf("%ld\n", ntasks + passed);
     return 0;
 }
