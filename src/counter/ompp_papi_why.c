@@ -119,11 +119,24 @@ bool ompp_papi_has_pmu(void)
            access("/sys/bus/event_source/devices/armv8_pmuv3_0", F_OK) == 0;
 }
 
+/* The events of the kernel are those of one component; it is off where PAPI does not know the processor, with the software events, too. */
+static const char *why_no_kernel_events(void)
+{
+    for (int c = 0; c < PAPI_num_components(); c++) {
+        const PAPI_component_info_t *component = PAPI_get_component_info(c);
+        if (component && strcmp(component->name, "perf_event") == 0) return component->disabled ? component->disabled_reason : NULL;
+    }
+    return NULL;
+}
+
 void ompp_papi_why(const char *name, int error, bool beside, char *reason, size_t n)
 {
-    char others[300], why[160];
+    const char *off = why_no_kernel_events();
+    char others[300], why[320];
 
-    if (!is_known(name))
+    if (!is_known(name) && off)
+        snprintf(why, sizeof why, "PAPI knows no event of this name; its component perf_event is off: %.200s", off);
+    else if (!is_known(name))
         snprintf(why, sizeof why, "PAPI knows no event of this name");
     else if (error == PAPI_EPERM || (error != PAPI_ECNFLCT && ompp_papi_has_pmu() && ompp_perf_paranoid() > 2))
         snprintf(why, sizeof why, "not permitted (perf_event_paranoid is %d; 2 or less is needed)", ompp_perf_paranoid());

@@ -1,14 +1,15 @@
 /*
  * Back end "page-faults": which thread touches which structure first, where in the program. Every page fault is a sample of its own
- * with the address, so faults are counted exactly; they are counts of pages, not of accesses. A page that was read first has the system's
- * page of zeros, and faults once more when it is written: that is no first touch. Linux 5.11 and later write into the sample how large
- * the page is that lies at the address before the fault is served, and 0 when there is none: that is a first touch, whoever has mapped the
- * memory and however. It is believed after a trial with a page of our own.
+ * with the address, so faults are counted exactly; they are counts of pages, not of accesses. With most kernels a page that was read first
+ * has the system's page of zeros, and faults once more when it is written: that is no first touch. Linux 5.11 and later write into the
+ * sample how large the page is that lies at the address before the fault is served, and 0 when there is none: that is a first touch,
+ * whoever has mapped the memory and however. It is believed after a trial with a page of our own.
  *
  * Elsewhere, pages that have faulted are remembered until they are mapped anew, as far as that is told: the record of a mapping lies in
  * the ring of the thread that maps, which may be read later than those of threads that touch the pages; a thread that is not measured has
  * no ring, and mremap leaves no record. First touches are an estimate then.
  */
+#define _GNU_SOURCE
 #include "memory/ompp_backends_priv.h"
 #include "base/ompp_reserve.h"
 #include "memory/ompp_sampled_priv.h"
@@ -33,7 +34,7 @@ static const ompp_metric_row_t estimated =
 
 static ompp_metric_row_t rows[] = {
     ROW("touches", EXACT, OBJECTS, "pages that this thread touched first: its faults where no page was"),
-    ROW("faults", EXACT, VALUE, "all page faults of this thread; a page that is read and then written has two"),
+    ROW("faults", EXACT, VALUE, "all page faults of this thread; a page that is read and then written mostly has two"),
     OMPP_SAMPLED_LOSSES,
 };
 _Static_assert(sizeof rows / sizeof rows[0] == VALUES, "a row per value");
@@ -131,7 +132,10 @@ static const ompp_meter_t meter = {.begin = begin, .move = ompp_sampled_move, .e
 
 /* ---- The start -------------------------------------------------------------------------------------------------------- */
 
-/* A page that is read and then written: two faults, of which the first finds no page and the second one does. */
+/*
+ * A page that is read and then written: two faults, of which the first finds no page and the second one does. It is a private one of a file
+ * in memory: some kernels give a page without a file to who reads it as if it had been written, and there is no second fault.
+ */
 typedef struct {
     volatile char *page;
     uintptr_t bytes;
@@ -147,11 +151,23 @@ static void visit_trial(void *data, ompp_perf_record_t *record)
     trial->right &= (record->page_bytes != 0) == (trial->n++ != 0);
 }
 
+static void *page_of_file(size_t bytes)
+{
+    const int fd = memfd_create("ompp-trial", MFD_CLOEXEC);
+    void *page = MAP_FAILED;
+
+    if (fd < 0) return MAP_FAILED;
+    if (ftruncate(fd, (off_t)bytes) == 0) page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    close(fd);
+    return page;
+}
+
 static bool try_page(ompp_perf_t *event)
 {
     const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
-    trial_t trial = {mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), bytes, 0, true};
+    trial_t trial = {page_of_file(bytes), bytes, 0, true};
 
+    if (trial.page == MAP_FAILED) trial.page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (trial.page == MAP_FAILED) return false;
     trial.page[0] = trial.page[0]; /* each of the two faults */
     ompp_perf_drain(event, visit_trial, &trial);

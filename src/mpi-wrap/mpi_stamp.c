@@ -116,9 +116,14 @@ ompp_time_t ompp_mpi_polled(ompp_time_t begin, bool success)
 static void adopt_claim(ompp_mpi_stamp_t *s, int source, int tag, bool good, unsigned flags)
 {
     const ompp_time_t end = ompp_event_now();
-    unsigned char *message = ompp_mpi_stamp_new();
+    unsigned char *message;
     bool claimed;
 
+    if (good && !s->receipt && ompp_mpi_stamp_pass_silently(s->channel, source, tag, end)) {
+        ompp_mpi_adopt(NULL, s->begin, OMPP_SYNC_MESSAGE, flags);
+        return;
+    }
+    message = ompp_mpi_stamp_new();
     if (!message) return;
     memset(ompp_mpi_stamp_of(message), 0, ompp_mpi_stamping_state.bytes);
     claimed = ompp_mpi_stamp_claim(s->channel, source, tag, s->begin, good ? OMPP_MPI_STAMP_LIMIT_S : 0, NULL,

@@ -583,6 +583,12 @@ static unsigned char *claim(ompp_mpi_channel_t *channel, int source, int tag, om
     return message;
 }
 
+bool ompp_mpi_stamp_pass_silently(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t t)
+{
+    return ompp_sync_rests() && !channel->held && !__atomic_load_n(&channel->acknowledgements, __ATOMIC_RELAXED) &&
+           comes_from(channel, source, tag) && ompp_mpi_silence_pass(channel, source, tag, t);
+}
+
 bool ompp_mpi_stamp_claim(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, double limit_seconds,
                           const unsigned char *moment, unsigned char *sum, unsigned *flags)
 {

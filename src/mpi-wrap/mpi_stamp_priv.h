@@ -254,6 +254,13 @@ void ompp_mpi_stamp_add(unsigned char *message, unsigned char *other);
 bool ompp_mpi_stamp_claim(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, double limit_seconds,
                           const unsigned char *moment, unsigned char *sum, unsigned *flags);
 
+/**
+ * \brief While clocks rest: a message that was received at t has none, and nothing is to be told to its sender. The short way for most of
+ *        them; what it does not know, ompp_mpi_stamp_claim() finds out.
+ * \return true = nothing else is to be done about it.
+ */
+bool ompp_mpi_stamp_pass_silently(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t t);
+
 /** \brief The same of a message that was matched: how long its sender waits until it is received will not be seen. */
 bool ompp_mpi_stamp_match(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, unsigned char *sum, unsigned *flags);
 
@@ -352,6 +359,12 @@ bool ompp_mpi_silence_take(ompp_mpi_channel_t *channel, int source, int tag, boo
  * \return false = each message from there has a stamp, as far as is known.
  */
 bool ompp_mpi_silence_next(ompp_mpi_channel_t *channel, int source, int tag, double limit_seconds, bool gone, unsigned char **message);
+
+/**
+ * \brief The message that was received at t has no stamp, as far as is known, and it is not the time to look for one.
+ * \return true = it is counted; false = ompp_mpi_silence_next() has to look.
+ */
+bool ompp_mpi_silence_pass(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t t);
 
 /** \brief Nobody will ask for the stamp of one message. \return false = as above. */
 bool ompp_mpi_silence_skip(ompp_mpi_channel_t *channel, int source, int tag);

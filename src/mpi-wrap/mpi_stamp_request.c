@@ -387,7 +387,7 @@ void ompp_mpi_wait_before(ompp_mpi_stamp_t *stamp)
 /* What the requests taken by one call have waited for. */
 typedef struct {
     int sends;             /* 0: now all but sends; 1: now sends */
-    unsigned char *sum;
+    unsigned char *message; /* with the sum; NULL = nothing was added yet */
     bool any;              /* something was added to sum */
     bool unknown;          /* something was waited for that is not known */
     unsigned flags;
@@ -395,6 +395,17 @@ typedef struct {
     ompp_time_t begin, end;
     ompp_time_t waits;     /* since when the thread does nothing else; 0 = not known */
 } done_t;
+
+/* \return NULL = no memory. */
+static unsigned char *sum_of(done_t *done)
+{
+    if (!done->message) {
+        done->message = ompp_mpi_stamp_new();
+        if (!done->message) return NULL;
+        memset(ompp_mpi_stamp_of(done->message), 0, ompp_mpi_stamping_state.bytes);
+    }
+    return ompp_mpi_stamp_of(done->message);
+}
 
 static void receive_done(ompp_mpi_request_t *r, const ompp_mpi_moment_t *moment, const MPI_Status *status, bool good, done_t *done)
 {
@@ -407,8 +418,10 @@ static void receive_done(ompp_mpi_request_t *r, const ompp_mpi_moment_t *moment,
         tag = status->MPI_TAG;
     }
     if (r->peer == MPI_ANY_SOURCE && r->channel->peers > 1) done->flags |= OMPP_WHATIF_F_WILDCARD;
-    if (ompp_mpi_stamp_claim(r->channel, source, tag, done->begin, good ? OMPP_MPI_STAMP_LIMIT_S : 0,
-                             moment ? moment->message : NULL, done->sum, &done->flags)) {
+    const bool silent = good && ompp_mpi_stamp_pass_silently(r->channel, source, tag, done->end);
+    unsigned char *sum = silent ? NULL : sum_of(done);
+    if (sum && ompp_mpi_stamp_claim(r->channel, source, tag, done->begin, good ? OMPP_MPI_STAMP_LIMIT_S : 0,
+                                    moment ? moment->message : NULL, sum, &done->flags)) {
         done->any = true;
         if (done->kind == OMPP_SYNC_RECEIPT) done->kind = OMPP_SYNC_MESSAGE;
     } else {
@@ -437,11 +450,14 @@ static void request_done(ompp_mpi_request_t *r, const MPI_Status *status, bool g
         release_moment(moment);
     }
     if (r->kind == OMPP_MPI_PENDING_SEND && r->receipt) {
-        done->any |= ompp_mpi_receipt_take(r->receipt, done->begin, done->end, OMPP_MPI_STARTED_WAIT && r->persistent, done->sum);
+        unsigned char *sum = sum_of(done);
+        if (sum) done->any |= ompp_mpi_receipt_take(r->receipt, done->begin, done->end, OMPP_MPI_STARTED_WAIT && r->persistent, sum);
+        else ompp_mpi_receipt_drop(r->receipt);
         r->receipt = NULL;
     }
     if (r->kind == OMPP_MPI_PENDING_COLLECTIVE) {
-        const bool adopts = r->adopts, any = ompp_mpi_collective_done(r, done->waits, done->end, done->sum);
+        unsigned char *sum = r->call || r->sent ? sum_of(done) : NULL;
+        const bool adopts = r->adopts, any = sum && ompp_mpi_collective_done(r, done->waits, done->end, sum);
         if (any) done->kind = r->meets;
         else done->unknown_kind = r->meets;
         if (any) done->any = true;
@@ -503,14 +519,11 @@ static void take_in_order(ompp_mpi_stamp_t *stamp, bool good, done_t *done)
 void ompp_mpi_wait_after(ompp_mpi_stamp_t *stamp, bool good)
 {
     done_t done = {.begin = stamp->begin, .end = ompp_event_now(), .kind = OMPP_SYNC_RECEIPT, .unknown_kind = OMPP_SYNC_MESSAGE};
-    unsigned char *message = stamp->pending ? ompp_mpi_stamp_new() : NULL;
     int left = 0;
 
     done.waits = is_polling(stamp->op) ? ompp_mpi_polls_since() : done.begin;
     ompp_mpi_stamp_reclaim();
-    if (!message) return;
-    done.sum = ompp_mpi_stamp_of(message);
-    memset(done.sum, 0, ompp_mpi_stamping_state.bytes);
+    if (!stamp->pending) return;
     take_in_order(stamp, good, &done);
     const bool chooses = takes_any(stamp->op) && (done.any || done.unknown);
     for (int i = 0; i < stamp->number; i++) {
@@ -526,9 +539,9 @@ void ompp_mpi_wait_after(ompp_mpi_stamp_t *stamp, bool good)
     }
     /* Which of several comes first may decide what the program does. */
     if (chooses && left > 0) done.flags |= OMPP_WHATIF_F_WILDCARD;
-    if (done.any) ompp_mpi_adopt(done.sum, done.begin, done.kind, done.flags);
+    if (done.any) ompp_mpi_adopt(ompp_mpi_stamp_of(done.message), done.begin, done.kind, done.flags);
     else if (done.unknown) ompp_mpi_adopt(NULL, done.begin, done.unknown_kind, done.flags);
-    ompp_mpi_stamp_free(message);
+    ompp_mpi_stamp_free(done.message);
 }
 
 /* ---- Questions ------------------------------------------------------------------------------------------------------ */

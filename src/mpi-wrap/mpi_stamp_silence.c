@@ -137,6 +137,19 @@ static unsigned char *look(ompp_mpi_channel_t *c, direction_t *d, double limit_s
     return NULL;
 }
 
+bool ompp_mpi_silence_pass(ompp_mpi_channel_t *c, int source, int tag, ompp_time_t t)
+{
+    direction_t *d;
+
+    if (!ompp_mpi_silence_is(c)) return false;
+    pthread_mutex_lock(&c->lock);
+    d = find(c, RECEIVED, source, tag);
+    const bool passes = d && d->silent && !d->ahead && t - d->looked <= LOOK_NS;
+    if (passes) d->count = after(d->count);
+    pthread_mutex_unlock(&c->lock);
+    return passes;
+}
+
 typedef enum { NONE, ITS_OWN, LATER, EARLIER } whose_t;
 
 /* Under the lock. */

@@ -122,6 +122,7 @@ def check_no_turns(verdict, program, scratch, papi):
 REFUSED = [
     ("conflict", "PAPI_TOT_CYC", "cannot be counted together with the counters before it (OMPP_MULTIPLEX=1 lets them take turns)"),
     ("forbidden", "PAPI_TOT_INS", "not permitted (perf_event_paranoid is "),
+    ("off", "perf::TASK-CLOCK", "PAPI knows no event of this name; its component perf_event is off: a processor that the fake does not know"),
     ("right", "PAPI_LD_INT", "PAPI knows no event of this name; nearest that work here: PAPI_LD_INS"),
 ]
 

@@ -5,7 +5,7 @@
  *
  * OMPP_TEST_PAPI: right; coarse (ranges are larger by a page at both ends); wrong (twice the counts in ranges); nothing (says PAPI_OK and does not
  * restrict); refuse. In all of them, a range for a set without a component ends the program, as a real one does.
- * conflict (two registers); forbidden (by perf_event_paranoid); skewed (each reading counts 100,000 instructions of its own).
+ * off (the component of the kernel's events); conflict (two registers); forbidden (by perf_event_paranoid); skewed (each reading counts 100,000 instructions of its own).
  * turns: event i of a multiplexed set is counted on the processor i mod 2 of those that the program may use, by a perf event that
  * the kernel binds to it; so a program that changes processors knows for which share of its time each was counted.
  */
@@ -124,6 +124,8 @@ int PAPI_num_components(void)
 
 const PAPI_component_info_t *PAPI_get_component_info(int component)
 {
+    cpu.disabled = is_mode("off") ? PAPI_ENOSUPP : 0;
+    snprintf(cpu.disabled_reason, sizeof cpu.disabled_reason, "a processor that the fake does not know");
     return component == 0 ? &cpu : NULL;
 }
 

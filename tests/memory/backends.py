@@ -4,8 +4,10 @@ Back ends beside the compiler's hooks, where the kernel's perf events work: page
 of scalars by breakpoints, in programs that were built without hooks; what cannot work here says why.
 """
 
+import mmap
 import os
 import re
+import resource
 import sys
 import xml.etree.ElementTree as ElementTree
 
@@ -63,6 +65,19 @@ def is_refused(outcome, backend):
     return any("OMPP_DATA_BACKEND=" + backend in m for m in outcome.messages())
 
 
+def faults_of_reading_first():
+    """Faults of a page that is read and then written: with most kernels two, the first one maps the system's page of zeros."""
+    pages = 64
+    area = mmap.mmap(-1, pages * mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    area.madvise(mmap.MADV_NOHUGEPAGE)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for i in range(pages):
+        area[i * mmap.PAGESIZE] = area[i * mmap.PAGESIZE]
+    faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+    area.close()
+    return 1 if faults < pages * 3 // 2 else 2
+
+
 def check_faults(verdict, program, folder, threads, title, **settings):
     outcome = harness.run(program, folder, threads, args=(str(LARGE),), OMPP_DATA_BACKEND="page-faults", **settings)
     if is_refused(outcome, "page-faults"):
@@ -76,7 +91,8 @@ def check_faults(verdict, program, folder, threads, title, **settings):
         verdict.equal(counts(profile, "page faults", "a", "LOOP", tid)[TOUCHES], A // threads, "%s: a, thread %d" % (title, tid))
     verdict.equal(counts(profile, "page faults", "b", "SINGLE")[TOUCHES], B - 1, title + ": b; its first byte touched is not its own")
     verdict.equal(counts(profile, "page faults", "b")[TOUCHES], B - 1, title + ": b, all")
-    verdict.equal(counts(profile, "page faults", "read")[:2], [2 * READ, 3 * READ], title + ": read, written, mapped anew and written")
+    verdict.equal(counts(profile, "page faults", "read")[:2], [2 * READ, (1 + faults_of_reading_first()) * READ],
+                  title + ": read, written, mapped anew and written")
     verdict.equal(counts(profile, "page faults", "a")[FAULTS], A, title + ": a, faults")
     rows = {m.get("name"): m.get("quality") for m in profile.root.find("metrics") if m.get("source") == "page faults"}
     notes = [c for c in profile.coverage if c["kind"] == "note" and "first touches are estimated" in c.get("subject", "")]

@@ -213,8 +213,10 @@ def test_words_of_the_run(doctor):
     told = sorted(re.findall(r"^(?:BAD |note)  settings     (.*)", out, re.M))
     doctor.verdict.equal(told, said, "words of the run")
     doctor.verdict.equal(len(said), 7, "words of the run: lines: %s" % said)
+    # PAPI has no events of the kernel on processors that it does not know.
+    counter = ".*nearest.*PAGE-FAULTS|OMPP_CTR1=perf::PAGE-FAULT .*its component perf_event is off: "
     for pattern in (r"OMPP_EVAL1='EXECT/EXCEC': .*, at character 7: 'EXCEC'; nearest: .*EXECC", "OMPP_EVAL2='\\(EXECT': .* at character 7",
-                    "OMPP_CTR1=perf::PAGE-FAULT .*nearest.*PAGE-FAULTS", "OMPP_DATA: gird: .*there is grid", "OMPP_DATA: pointer: a pointer"):
+                    "OMPP_CTR1=perf::PAGE-FAULT " + counter, "OMPP_DATA: gird: .*there is grid", "OMPP_DATA: pointer: a pointer"):
         doctor.verdict.check(any(re.search(pattern, line) for line in told), "words of the run: no '%s' in %s" % (pattern, told))
     doctor.ask("a part that may be had", ["./named"], 0, {"settings": ("ok",)}, OMPP_EVAL1="EXECT/EXECC", OMPP_DATA="grid[2]")
     doctor.ask("no hooks", [compile_(doctor.folder, "plain", NAMED, "-g", "-fopenmp")], 0,
