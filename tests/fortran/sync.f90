@@ -17,9 +17,10 @@ end module orphans
 program sync
   use orphans, only: count_up, shared_count
   implicit none
-  integer :: i, n, m, v, order
+  integer :: i, n, named, m, v, order
 
   n = 0
+  named = 0
   m = 0
   order = 0
   !$omp parallel private(i, v)
@@ -32,7 +33,7 @@ program sync
   end do
   ! @named
   !$omp critical (name)
-  n = n + 1
+  named = named + 1
   !$omp end critical (name)
   ! @update
   !$omp atomic
@@ -58,5 +59,5 @@ program sync
   end do
   !$omp end do
   !$omp end parallel
-  print '(4(i0, 1x))', n, m, shared_count, order
+  print '(4(i0, 1x))', n + named, m, shared_count, order
 end program sync

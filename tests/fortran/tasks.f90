@@ -48,6 +48,7 @@ program tasks
   !$omp end task
   ! @undeferred
   !$omp task if(n < 0)
+  !$omp atomic
   n = n + 0
   !$omp end task
   !$omp end single

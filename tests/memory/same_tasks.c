@@ -69,6 +69,7 @@ int main(void)
         omp_set_lock(&lock);
         loops += own;
         omp_unset_lock(&lock);
+#pragma omp barrier
 #pragma omp sections
         {
 #pragma omp section

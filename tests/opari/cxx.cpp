@@ -77,7 +77,7 @@ int main()
 #pragma omp parallel for schedule(dynamic) ordered
         for (int i = 0; i < 4; i++)
             if (i % 2)
-                order += 0;
+                ;
             else
                 /* @ordered */
 #pragma omp ordered

@@ -15,6 +15,7 @@ int main(void)
             /* @atomic */
 #pragma omp atomic
             n++;
+#pragma omp barrier
             /* @single */
 #pragma omp single
             {

@@ -50,6 +50,7 @@ int main(void)
         /* @masked */
 #pragma omp masked filter(omp_get_num_threads() - 1)
         good += 1;
+#pragma omp barrier
         /* @scope */
 #pragma omp scope reduction(+ : good)
         good += 10;

@@ -28,8 +28,8 @@ int main(void)
             if (chain == 1) chain = 2;
             else chain = -1;
             /* @undeferred */
-#pragma omp task if(0) untied shared(chain)
-            chain += 0;
+#pragma omp task if(0) untied shared(red)
+            red += 0;
             /* @waitdepend */
 #pragma omp taskwait depend(in : chain)
             /* @detach */

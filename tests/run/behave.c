@@ -34,7 +34,7 @@ static void team(void)
         sum++;
 #pragma omp for
         for (int i = 0; i < 4; i++) {
-#pragma omp atomic
+#pragma omp critical
             sum++;
         }
     }

@@ -48,7 +48,8 @@ def test_standard_files(verdict, title, words, folder):
         verdict.equal((done.status, file.read()), (0, "data\n"), title + ": without stdin, stdout and stderr")
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run([*words, "status"], cwd=folder, env=harness.environment(OMP_NUM_THREADS=2), stderr=writer, stdout=subprocess.DEVNULL)
+    done = subprocess.run([*words, "status"], cwd=folder, env=harness.environment(OMP_NUM_THREADS=2), stderr=writer, stdout=subprocess.DEVNULL,
+                          timeout=harness.LIMIT)
     os.close(writer)
     verdict.equal(done.returncode, 77, title + ": stderr is a pipe without a reader: status")
 

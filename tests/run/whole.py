@@ -33,7 +33,7 @@ def check_running(verdict, scratch, program, how):
                                env=harness.environment(OMP_NUM_THREADS=2, OMPP_JOB_DIR=job))
     try:
         process.stdout.readline()
-        time.sleep(1)
+        time.sleep(1.2)
         merged = harness.execute([harness.command("ompp-report"), "merge", "--running", "--to=" + folder, job], folder)
         verdict.equal(merged.status, 0, how + ": running: merge: " + merged.err)
         verdict.equal(process.poll(), None, how + ": running: the program")

@@ -27,6 +27,7 @@ int main() {
         for (unsigned long long i = 0; i < 50ull; i++) {
             #pragma omp atomic
             total += s.size(); }
+        #pragma omp taskwait
         #pragma omp taskloop reduction(+:total)
         for (int i = 0; i < 100; i++) total += i;
     }

@@ -89,7 +89,7 @@ int main(void)
         n++;
 #pragma omp section
 #pragma omp critical
-        n++;
+        h[2]++;
     }
     return printf("%d %d\n", n, h[1]) < 0;
 }
