@@ -237,6 +237,12 @@ static uint32_t units_between(const cut_t *from, const cut_t *to)
     return (uint32_t)(to->visits - from->visits);
 }
 
+/* Under the lock: those that do not come may be later than these. */
+static bool lacks_ranks(void)
+{
+    return own.with_all <= FEW * own.with_few && own.with_few > 0;
+}
+
 static void take(const cut_t *from, const cut_t *to)
 {
     const int64_t time = to->t - from->t, faster = to->faster - from->faster, alone = to->alone - from->alone;
@@ -256,7 +262,7 @@ static void take(const cut_t *from, const cut_t *to)
                                        .work_ns = atomic_load(&from->work)};
     const bool apart = from->apart || to->apart || ompp_causal_node_come(from->number) < own.ranks;
     const bool watched = apart && experiment.percent && experiment.known >= 0;
-    const bool few = own.with_all <= FEW * own.with_few; /* those that do not come may be later than these */
+    const bool few = lacks_ranks();
     if (few && !experiment.percent) return;        /* nothing to compare with */
     experiment.apart = apart || few;
     experiment.drifts = (watched && drifts(from, to, (unsigned)experiment.known)) || few;
@@ -317,4 +323,12 @@ void ompp_causal_node_take(bool final)
         if (atomic_load(&cut_of(n, i)->key)) take(cut_of(n, i), cut_of(n, i + 1));
     }
     ompp_causal_unlock(&own.lock);
+}
+
+bool ompp_causal_node_lacks_ranks(void)
+{
+    ompp_causal_lock(&own.lock);
+    const bool lacks = lacks_ranks();
+    ompp_causal_unlock(&own.lock);
+    return lacks;
 }

@@ -105,4 +105,9 @@ void ompp_causal_race_tell(const struct ompp_causal_thread *self);
 /** \return the largest offset of another rank that is in the thread's experiment, at t. \param[out] grows  it is about to become larger. */
 ompp_fine_t ompp_causal_race_most(const struct ompp_causal_thread *self, ompp_time_t t, bool *grows);
 
+/* ---- Experiments of several ranks (ompp_causal_node.c) ------------------------------------------------------------------ */
+
+/** \brief Whether some ranks did not come to experiments that took a quarter of the time of all or more, as far as results were taken. */
+bool ompp_causal_node_lacks_ranks(void);
+
 #endif

@@ -630,14 +630,16 @@ void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_
     ompp_causal_unlock(&result.lock);
 }
 
-/* By the average of all the run. */
-static void judge_transient(unsigned known, ompp_time_t t)
+/* What is known of experiments at the end only: by the average of all the run, by all of them. */
+static void judge(unsigned known, ompp_time_t t)
 {
     ompp_a_whatif_region_t *record = result.past[known].record;
+    const uint32_t flags = (ompp_causal_is_transient(known, t) ? OMPP_WHATIF_F_TRANSIENT : 0) |
+                           (ompp_causal_node_lacks_ranks() ? OMPP_WHATIF_F_APART : 0);
 
-    if (!record || !ompp_causal_is_transient(known, t)) return;
+    if (!record || !flags) return;
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
-    record->result.flags |= OMPP_WHATIF_F_TRANSIENT;
+    record->result.flags |= flags;
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
 }
 
@@ -678,7 +680,7 @@ static void write_all(ompp_causal_thread_t *self, bool over, ompp_time_t t)
     }
     for (unsigned i = 0; ompp_causal.rule.delays && i < ompp_causal_nknown(); i++) {
         write_work(i, t);
-        judge_transient(i, t);
+        judge(i, t);
     }
 }
 

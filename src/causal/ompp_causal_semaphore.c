@@ -11,7 +11,10 @@
 
 #define SEMAPHORES 256u /* whose posts are remembered */
 
-#define AT_ONCE_NS 20000u /* between two posts that a thread takes: it has not worked */
+/* Between two posts that a thread takes: it has not worked; or it has been slow to wake, when that is little of what it has waited, too. */
+#define AT_ONCE_NS 20000u
+#define SLOWLY_NS  100000u
+#define LITTLE     16u
 
 typedef struct {
     ompp_stamp_t stamp;
@@ -22,7 +25,7 @@ typedef struct {
 struct ompp_causal_posts {
     uint64_t number; /* so far */
     const ompp_causal_thread_t *taker; /* of the latest one that was taken, */
-    ompp_time_t taken;                 /* then */
+    ompp_time_t taken, since;          /* then; when it began to wait for the first of those that it has taken at once */
     post_t last[OMPP_CAUSAL_POSTS];
 };
 
@@ -76,6 +79,16 @@ static post_t *take(ompp_causal_posts_t *posts, unsigned left)
     return NULL;
 }
 
+/* The thread comes to take one at begin. \return whether it has done nothing since it took another one. */
+static bool is_at_once(ompp_causal_posts_t *posts, const ompp_causal_thread_t *self, ompp_time_t begin)
+{
+    const ompp_time_t gap = begin > posts->taken ? begin - posts->taken : 0;
+    const bool at_once = posts->taker == self && (gap < AT_ONCE_NS || (gap < SLOWLY_NS && LITTLE * gap < begin - posts->since));
+
+    if (!at_once) posts->since = begin;
+    return at_once;
+}
+
 bool ompp_causal_take(ompp_causal_thread_t *self, uint64_t semaphore, ompp_time_t t)
 {
     ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_SEMAPHORE, semaphore, true);
@@ -94,7 +107,7 @@ bool ompp_causal_take(ompp_causal_thread_t *self, uint64_t semaphore, ompp_time_
     ompp_clocks_combine(&o->stamp[1], &self->own);
     if (posts) {
         const post_t *post = take(posts, left);
-        const bool at_once = posts->taker == self && begin < posts->taken + AT_ONCE_NS;
+        const bool at_once = is_at_once(posts, self, begin);
         found = post != NULL;
         if (found) ompp_stamp_copy(&self->other, &post->stamp);
         if (found && !at_once) slots |= post->overtaken;

@@ -471,32 +471,42 @@ static void put_back(ompp_stamp_t *stamp, ompp_fine_t by)
     for (uint64_t i = 0; i < stamp->used; i++) stamp->v[i] -= by;
 }
 
+static void note(ompp_farm_lates_t *lates, ompp_fine_t takes)
+{
+    if (lates->n == 0 || takes < lates->least) lates->least = takes;
+    lates->sum += takes;
+    lates->n++;
+}
+
 /*
- * How long the message took is seen where the manager has waited for most of that; others of the rank take as long as these on average. One
- * that took much longer may be no message's time: by that much the model fits less well.
+ * How long the message took is seen where the manager has waited for most of that; others of the rank take as long as the fastest of these:
+ * what they lie there, while the manager is busy, is no message's time. One that took much longer than others may be none, either: by that
+ * much the model fits less well.
  */
 static ompp_fine_t lateness(ompp_farm_t *f, unsigned seat, ompp_fine_t now)
 {
-    double *lates = &f->seats[seat].lates, *n = &f->seats[seat].nlates;
-    const ompp_fine_t all = now - f->there, waited = now - later(f->waits, f->there);
-    const ompp_fine_t usual = *n > 0 ? *lates / *n : f->nlates > 0 ? f->lates / f->nlates : 0;
-    const ompp_fine_t most = *n < KNOWN ? all : later(ODD * usual, ODD_NS * OMPP_FINE);
+    ompp_farm_lates_t *own = &f->seats[seat].lates, *known = own->n < KNOWN ? &f->lates : own;
+    const ompp_fine_t all = now - f->there, waited = now - later(f->waits, f->there), least = known->n < KNOWN ? 0 : known->least;
+    const ompp_fine_t most = own->n < KNOWN ? all : later(ODD * own->sum / own->n, ODD_NS * OMPP_FINE);
 
-    if (HALF * waited < all) return all < usual ? all : usual;
+    if (HALF * waited < all) return all < least ? all : least;
     if (all > most) f->odd += all - most;
-    *lates += all < most ? all : most;
-    ++*n;
-    f->lates += all < most ? all : most;
-    f->nlates++;
+    note(own, all < most ? all : most);
+    note(&f->lates, all < most ? all : most);
     return all;
 }
 
-/* Of results that any rank may have sent, the one that is taken is the first that has come; what comes later is odd. */
+/*
+ * Of results that any rank may have sent, the one that is taken is the first that has come; what comes later is odd. But of those that
+ * were there already when an earlier one was asked for, MPI may take any, and does: by rank in turn, or the lowest request.
+ */
 static ompp_fine_t in_order(ompp_farm_t *f, ompp_fine_t late, ompp_fine_t now)
 {
     const ompp_fine_t most = now - f->there, least = later(late, f->arrived + TICK - f->there), comes = least < most ? least : most;
+    const bool is_odd = comes - late > ODD_NS * OMPP_FINE;
 
-    if (comes - late > ODD_NS * OMPP_FINE) f->odd += comes - late - ODD_NS * OMPP_FINE;
+    if (is_odd && f->there + late <= f->asked) return late;
+    if (is_odd) f->odd += comes - late - ODD_NS * OMPP_FINE;
     if (f->came_any) f->arrived = f->there + comes;
     return comes;
 }
@@ -506,9 +516,10 @@ static void note_late(ompp_farm_t *f, ompp_fine_t now)
 {
     ompp_fine_t late = 0;
 
-    if (f->came && now > f->there) late = in_order(f, lateness(f, (unsigned)f->got, now), now);
+    if (f->came && f->got >= 0 && now > f->there) late = in_order(f, lateness(f, (unsigned)f->got, now), now);
     else if (f->came_any) f->arrived = later(f->arrived, f->there);
     const ompp_fine_t rest = now - later(f->waits, f->there + late);
+    if (f->came_any) f->asked = f->waits;
     if (f->came) f->tasks[f->came - 1].late = late;
     if (rest > 0) put_back(&f->since, rest);
 }

@@ -84,6 +84,12 @@ typedef struct {
     } seats[OMPP_FARM_SEATS];
 } ompp_farm_walk_t;
 
+/** What results took to come that the manager waited for, 1/100 ns. */
+typedef struct {
+    double n, sum;
+    ompp_fine_t least;
+} ompp_farm_lates_t;
+
 /** An interval between two meetings of all ranks. */
 typedef struct {
     bool begun, spoiled, held; /* held: it is not gone through yet */
@@ -99,8 +105,8 @@ typedef struct {
     ompp_fine_t waits, there;  /* since when the manager waits, since when what it waits for was sent; 0 = that is not known */
     uint16_t came;             /* the task whose result that is, + 1; 0 = none */
     bool came_any;             /* it could be that of any rank */
-    ompp_fine_t arrived;       /* when the latest such result came */
-    double lates, nlates;      /* what results took that the manager waited for; how many they were */
+    ompp_fine_t arrived, asked; /* when the latest such result came; since when the manager had waited for it */
+    ompp_farm_lates_t lates;   /* of all results */
     ompp_fine_t odd;           /* by which results took longer than is usual, where that is much */
     ompp_stamp_t begin, since; /* since: the manager has worked */
     unsigned nseats, nanswers;         /* nanswers: of them that have had results */
@@ -108,7 +114,7 @@ typedef struct {
     struct {
         unsigned rank, pending; /* pending: tasks that it has */
         bool answers, mute;     /* it has had results; it will have none */
-        double lates, nlates;   /* of its results */
+        ompp_farm_lates_t lates; /* of its results */
         ompp_farm_sums_t done;
         ompp_farm_queue_t queue;
         uint16_t reported; /* while held: the task of a rank that has come by itself, + 1; 0 = none */
@@ -138,7 +144,7 @@ void ompp_farm_take(ompp_farm_t *f, unsigned rank, bool any, const ompp_stamp_t 
 /** \brief It is about to wait for something else. */
 void ompp_farm_work(ompp_farm_t *f, const ompp_stamp_t *now);
 
-/** \brief It has waited, and goes on with these clocks: what the message took is known now. */
+/** \brief It has waited, and goes on with these clocks: what the message took is known now. Next after ompp_farm_take(), _work(). */
 void ompp_farm_go_on(ompp_farm_t *f, const ompp_stamp_t *now);
 
 /** \return whether tasks were handed out and results of several ranks taken, and how is known. */

@@ -38,8 +38,13 @@ struct ompp_mpi_held {
 
 /* ---- Messages of ours on their way ---------------------------------------------------------------------------------- */
 
-/* Requests of one call's look at a list that may be found not to be done: the next call goes on behind them. */
-#define MAX_MISSES 4u
+/*
+ * To ask for a request that is not done may cost the processor: where there are more ranks than processors, MPI gives it away then. So a call
+ * ends its look at a list with the first one that is not, and the next call goes on behind it.
+ */
+#define MAX_MISSES 1u
+#define AT_ONCE 256u /* bytes: what is sent of those is mostly done then */
+#define KEPT    16u  /* of larger ones: they are done when the program has been in MPI a few times, and nobody has to ask before */
 
 typedef ompp_mpi_receipt_t parcel_t;
 
@@ -112,6 +117,7 @@ static void reclaim_sent(void)
 {
     round_t round = round_of(&sent);
 
+    round.left -= round.left < KEPT ? round.left : KEPT;
     for (parcel_t *p = next_done(&round); p; p = next_done(&round)) {
         ompp_mpi_stamp_free(p->message);
         free(p->buffers);
@@ -140,7 +146,7 @@ static void send_message(MPI_Comm own, int dest, int tag, unsigned char *message
     if (!quiet) reclaim_sent();
     const int bytes = (int)(sizeof(ompp_mpi_header_t) + ompp_mpi_header_of(message)->bytes);
     if (PMPI_Isend(message, bytes, MPI_BYTE, dest, tag, own, &request) != MPI_SUCCESS ||
-        (!quiet && ompp_mpi_stamp_complete(&request, 0))) {
+        (!quiet && bytes <= (int)AT_ONCE && ompp_mpi_stamp_complete(&request, 0))) {
         ompp_mpi_stamp_free(message);
         return;
     }

@@ -155,6 +155,27 @@ static void no_units_of_two_points(void **state)
     assert_int_equal(told.time_ns, SECOND);
 }
 
+/* Whoever does not come may be later than those that do: known when that is much of the time, whatever was taken before. */
+static void some_do_not_come(void **state)
+{
+    const uint64_t first = 701, missed = 703, after = 760;
+
+    (void)state;
+    both_pass(first, 10, 11);
+    both_pass(first + 1, 15, 14);
+    both_pass(missed, 20, 19);
+    ompp_causal_node_take(false);
+    assert_int_equal(ntold, 2);
+    assert_false(ompp_causal_node_lacks_ranks());
+    for (uint64_t i = missed + 1; i < after; i++) {
+        const ompp_causal_experiment_t experiment = {.number = i, .slot = 0, .percent = 50};
+        ompp_causal_node_announce(&experiment, false);
+        ompp_causal_node_pass(i, 20, i * SECOND, 0, 0);
+    }
+    ompp_causal_node_take(true);
+    assert_true(ompp_causal_node_lacks_ranks());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +183,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(work_of_all, open_node, close_node),
         cmocka_unit_test_setup_teardown(no_units_before_the_first, open_node, close_node),
         cmocka_unit_test_setup_teardown(no_units_of_two_points, open_node, close_node),
+        cmocka_unit_test_setup_teardown(some_do_not_come, open_node, close_node),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
