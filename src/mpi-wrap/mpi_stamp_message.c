@@ -39,8 +39,8 @@ struct ompp_mpi_held {
 /* ---- Messages of ours on their way ---------------------------------------------------------------------------------- */
 
 /*
- * To ask for a request that is not done may cost the processor: where there are more ranks than processors, MPI gives it away then. So a call
- * ends its look at a list with the first one that is not, and the next call goes on behind it.
+ * To ask for a request that is not done may cost the processor: where there are more ranks than processors, MPI gives it away then. So a
+ * call ends its look at a list with the first one that is not, and the next call goes on behind it.
  */
 #define MAX_MISSES 1u
 #define AT_ONCE 256u /* bytes: what is sent of those is mostly done then */
