@@ -198,7 +198,7 @@ static int meet(const char *path)
         rename(hidden, path);
     } else if (rank == 0) {
         FILE *file;
-        for (int i = 0; !(file = fopen(path, "r")) && i < 1000; i++)
+        for (int i = 0; !(file = fopen(path, "r")) && i < 6000; i++)
             usleep(10000);
         if (!file || !fgets(port, sizeof port, file))
             return 1;

@@ -170,7 +170,7 @@ def run_both(words, folder, **settings):
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, start_new_session=True)
             for way in ("accept", "connect")]
     try:
-        return [(out, job.returncode) for job, out in [(job, job.communicate(timeout=30)[0]) for job in jobs]]
+        return [(out, job.returncode) for job, out in [(job, job.communicate(timeout=90)[0]) for job in jobs]]
     except subprocess.TimeoutExpired:
         return None
     finally:

@@ -354,5 +354,6 @@ int main(void)
         cmocka_unit_test(no_files),         cmocka_unit_test(swept),     cmocka_unit_test(place_is_gone),
     };
 
+    alarm(120); /* a child that does not come would be waited for without end */
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
