@@ -146,7 +146,7 @@ static uint64_t waits_for_receiver(const ompp_mpi_stamp_t *s)
     if (s->op == OMPP_MPI_STAMP_SSEND || s->op == OMPP_MPI_STAMP_ISSEND || s->op == OMPP_MPI_STAMP_SSEND_INIT)
         return OMPP_MPI_SYNCHRONOUS;
     const uint64_t bytes = ompp_mpi_bytes_of(s->count, s->type);
-    return bytes > OMPP_MPI_EAGER_BYTES ? bytes : 0;
+    return bytes > OMPP_MPI_ALONE_BYTES ? bytes : 0;
 }
 
 static bool can_send(const ompp_mpi_stamp_t *s)

@@ -240,7 +240,7 @@ static bool exchange(void *of)
 static ompp_time_t limit_of(const ompp_mpi_stamp_t *s)
 {
     const ompp_mpi_channel_t *c = s->channel;
-    const bool receivers = !OMPP_MPI_SCAN_IS_CHAIN || c->rank == 0 || s->bytes > OMPP_MPI_EAGER_BYTES; /* may be waited for */
+    const bool receivers = !OMPP_MPI_SCAN_IS_CHAIN || c->rank == 0 || s->bytes > OMPP_MPI_ALONE_BYTES; /* may be waited for */
     const bool chain = s->order == OMPP_MPI_ORDER_CHAIN && receivers;
     const bool from = s->order == OMPP_MPI_ORDER_FROM_ROOT || chain, to = s->order == OMPP_MPI_ORDER_TO_ROOT;
     const bool root = !chain && is_root(c, s->root);

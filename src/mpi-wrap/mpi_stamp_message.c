@@ -21,6 +21,7 @@
 #define MAX_RECEIPTS 1024u        /* waited for at once; further sends ask for none */
 #define RECEIPT_TAGS 0x7fffu      /* numbers of receipts; every MPI has tags up to here */
 #define SHORT_SEND_NS 10000u      /* has not waited for anybody */
+#define CLOSE_NS 20000u           /* what we look for brings messages on: a receiver may be ready so much later than its sender goes on */
 #define RECEIPT_SHORT_S 0.00005   /* how long to wait for a receipt, and for how large a part of the time that the send took */
 #define RECEIPT_PART 0.02
 #define RECEIPT_LONG_S 0.002
@@ -240,7 +241,7 @@ static int64_t ready_at(const ompp_mpi_receipt_t *receipt)
 /* A receipt that nobody has waited for. */
 static void vote(const ompp_mpi_receipt_t *receipt)
 {
-    if (ready_at(receipt) > receipt->end) atomic_fetch_sub_explicit(votes_of(receipt), 1, memory_order_relaxed);
+    if (ready_at(receipt) > receipt->end + CLOSE_NS) atomic_fetch_sub_explicit(votes_of(receipt), 1, memory_order_relaxed);
 }
 
 static bool always_waits(const ompp_mpi_receipt_t *receipt)
@@ -338,9 +339,10 @@ bool ompp_mpi_receipt_take(ompp_mpi_receipt_t *receipt, ompp_time_t begin, ompp_
     receipt->end = ompp_mpi_clock_common(end);
     if ((always || !is_short) && wait_for_receipt(receipt, is_short && !always ? 0 : limit)) {
         const int64_t t = ready_at(receipt), since = ompp_mpi_clock_common(begin);
-        waited = (always || t > since) && t <= receipt->end;
+        const bool before = t <= receipt->end + CLOSE_NS;
+        waited = (always || t > since) && before;
         if (waited && ompp_mpi_stamp_widen(receipt->message)) ompp_sync_combine(sum, ompp_mpi_stamp_of(receipt->message));
-        if (t <= receipt->end && t > since + SHORT_SEND_NS) atomic_fetch_add_explicit(votes_of(receipt), 1, memory_order_relaxed);
+        if (before && t > since + SHORT_SEND_NS) atomic_fetch_add_explicit(votes_of(receipt), 1, memory_order_relaxed);
         vote(receipt);
     }
     ompp_mpi_receipt_drop(receipt);

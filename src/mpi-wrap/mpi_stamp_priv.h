@@ -22,8 +22,18 @@
 /** How long a stamp may be waited for whose message is there; it was sent before. */
 #define OMPP_MPI_STAMP_LIMIT_S 2.0
 
-/** Larger sends may have to wait for the receiver (rendezvous); every MPI sends smaller messages at once. */
+/** What is sent by MPI_Bsend, and larger, may go on later only; every MPI takes smaller messages over at once. */
 #define OMPP_MPI_EAGER_BYTES 4000
+
+/**
+ * Larger sends may have to wait for the receiver: for a rendezvous; with Open MPI, in shared memory, already for what holds the message, which
+ * comes back when the receiver has taken it.
+ */
+#if defined(OPEN_MPI)
+#define OMPP_MPI_ALONE_BYTES 200
+#else
+#define OMPP_MPI_ALONE_BYTES OMPP_MPI_EAGER_BYTES
+#endif
 
 /**
  * Open MPI is done with a persistent send, however small, when the receiver has next called MPI and made progress there, which starting

@@ -7,7 +7,8 @@ static void work_on(int task)
     else region("b", 2);
 }
 
-static bool named = true; /* there is a progress point */
+static bool named = true;     /* there is a progress point */
+static double manages = 0.15; /* ms, for each result */
 
 /* Workers ask for work, the last time in vain; a task is two messages. Ranks do not meet at the end. */
 static void asked(void)
@@ -58,7 +59,7 @@ static void hand_out(int ahead)
     for (w = 1; w < size; w++) MPI_Irecv(&x[w], 1, MPI_INT, w, 2, MPI_COMM_WORLD, &requests[w]);
     for (int done = 0; done < tasks; done++) {
         MPI_Waitany(size, requests, &w, MPI_STATUS_IGNORE);
-        region("c", 0.15);
+        region("c", manages);
         OMPP_PROGRESS("result");
         out[w]--;
         if (sent < tasks) {
@@ -89,6 +90,13 @@ static void handed_out(int ahead)
 
 static void one_each(void)
 {
+    handed_out(1);
+}
+
+/* Workers wait for the manager most of the time, and their results lie there. */
+static void busy(void)
+{
+    manages = 1.5;
     handed_out(1);
 }
 
@@ -313,10 +321,12 @@ static void late(void)
 
 int main(int argc, char **argv)
 {
-    static const rank_case_t cases[] = {{"asked", asked}, {"one_each", one_each}, {"two_each", two_each}, {"in_steps", in_steps}, {"late", late}, {"unnamed", unnamed},
-                 {"recorded", recorded}, {"synchronous", synchronous}, {"waited_for", waited_for}, {"two_farms", two_farms},
-                 {"two_in_steps", two_in_steps}, {"several", several}, {"noted", noted},
-                 {"from_anyone", from_anyone}, {"specialists", specialists}};
+    static const rank_case_t cases[] = {
+        {"asked", asked},           {"one_each", one_each},       {"two_each", two_each}, {"busy", busy},
+        {"in_steps", in_steps},     {"late", late},               {"unnamed", unnamed},   {"recorded", recorded},
+        {"synchronous", synchronous}, {"waited_for", waited_for}, {"two_farms", two_farms}, {"two_in_steps", two_in_steps},
+        {"several", several},       {"noted", noted},             {"from_anyone", from_anyone}, {"specialists", specialists},
+    };
 
     return run_in_ranks(argc, argv, cases, sizeof cases / sizeof *cases);
 }

@@ -20,6 +20,7 @@ def case(name, rounds, **more):
 
 CASES = [case("asked", 30), case("one_each", 30), case("two_each", 30), case("in_steps", 12, d=(1000,)), case("late", 15, d=(500,)),
          validation.Case("farm", "recorded", {"a": (500,), "e": (500, 1000)}, 4, 15), case("synchronous", 30), case("from_anyone", 30),
+         validation.Case("farm", "busy", {"a": (500,), "c": (500, 1000)}, 4, 20),
          validation.Case("farm", "waited_for", {"a": (500,), "b": (500,)}, 4, 15),
          validation.Case("farm", "two_farms", {"a": (500,), "b": (500,)}, 6, 15)]
 

@@ -218,6 +218,20 @@ def others_only(scratch, program):
     return off, compared
 
 
+def sizes(scratch):
+    """A sender that waits for its receiver gains with it, from whatever size on MPI lets it wait; told as in programs that were changed so."""
+    program, off = validation.build(scratch, "mpi_sizes", harness.sources()[0]), []
+    cases = [validation.Case("mpi_sizes", "%s-%d" % (call, size), {"a": (500, 1000)}, 2, 40) for call in ("isend", "send")
+             for size in (64, 600, 2500, 40000)]
+    for of in cases:
+        alone, real = validation.real_gains(scratch, program, of, 1)
+        seconds, outcome = validation.execute(scratch, program, of, OMPP_CAUSAL="virtual")
+        found = validation.predictions(outcome.profile(), seconds)
+        off += ["%s: a faster by %d permille gains %.3f, told: %s" % (of.name, key[1], gain, str(found.get(key)))
+                for key, gain in real.items() if key not in found or abs(found[key].gain * seconds / alone - gain) > 2 * NEAR]
+    return off, 2 * len(cases)
+
+
 def not_followed(verdict, scratch, program):
     """What is not followed as it is, and says so."""
     for name, flag in (("matched", "overlap"), ("buffered", "overlap"), ("empty", "lost"), ("empty-scan", "lost"), ("groups", "lost"),
@@ -394,6 +408,7 @@ def main():
     verdict.timed(lambda: meetings(verdict, scratch, program))
     verdict.timed(lambda: messages(verdict, scratch, program))
     verdict.timed(lambda: inner(scratch, program))
+    verdict.timed(lambda: sizes(scratch))
     verdict.timed(lambda: made(scratch, program))
     verdict.timed(lambda: asking(scratch, program))
     verdict.timed(lambda: crossing(scratch, program))
