@@ -9,6 +9,7 @@
 #define RESAMPLES 1000
 #define SEED 0x9e3779b97f4a7c15u /* fixed: the same profile gives the same interval */
 #define WIDE 0.30                /* an interval that is wider than that, and than the gain, says nothing */
+#define START 2                  /* times as long as other blocks on average */
 #define COMPARABLE 2u            /* experiments of either kind, for a gain without an interval */
 #define UNLIKE 0.15              /* standard deviation of units at 0 %, of their mean, ... */
 #define UNLIKE_CHECK 0.1         /* and of all units, where delays are to be found in their difference */
@@ -83,8 +84,8 @@ static double gain_of_sum(sum_t sum, const sum_t *all)
     return sum.work > 0 && all->time > all->paid ? (sum.saved - sum.paid) / sum.work * all->work / (all->time - all->paid) : 0;
 }
 
-/* Gains of as many blocks as there are, drawn in runs, again and again. all: their sum. */
-static void resample(const ompp_whatif_clock_t *clock, const sum_t *all, double gains[static RESAMPLES])
+/* Gains of as many blocks as there are, drawn in runs, again and again, with what comes once. all: the sum of all. */
+static void resample(const ompp_whatif_clock_t *clock, const sum_t *once, const sum_t *all, double gains[static RESAMPLES])
 {
     const unsigned n = clock->nblocks, length = run_length(n);
     sum_t runs[OMPP_WHATIF_BLOCKS], last[OMPP_WHATIF_BLOCKS];
@@ -93,7 +94,7 @@ static void resample(const ompp_whatif_clock_t *clock, const sum_t *all, double 
     sum_runs(clock, length, runs);
     sum_runs(clock, n % length, last);
     for (unsigned k = 0; k < RESAMPLES; k++) {
-        sum_t sum = {.time = 0};
+        sum_t sum = *once;
         for (unsigned i = 0; i < n / length; i++) add(&sum, runs[draw(&random, n)]);
         if (n % length) add(&sum, last[draw(&random, n)]);
         gains[k] = gain_of_sum(sum, all);
@@ -153,14 +154,28 @@ static bool says_nothing(double low, double high, double gain)
     return high - low > fmax(WIDE, fabs(gain));
 }
 
-/* \return the clock, or where the work of blocks is known, without those in which nothing was done in the region. */
-static const ompp_whatif_clock_t *with_work(const ompp_whatif_clock_t *clock, const sum_t *all, ompp_whatif_clock_t *scratch)
+/*
+ * The first block of a run begins with it. When it is much longer than the others it is about the start (MPI_Init, reading of input), which
+ * comes once, and not now and then.
+ */
+static bool has_start(const ompp_whatif_clock_t *clock)
 {
-    if (all->work <= 0) return clock;
-    scratch->nblocks = 0;
-    for (uint32_t i = 0; i < clock->nblocks; i++)
-        if (clock->blocks[i].work_ns) scratch->blocks[scratch->nblocks++] = clock->blocks[i];
-    return scratch;
+    double others = 0;
+
+    if (clock->nblocks <= OMPP_WHATIF_ENOUGH || clock->blocks[0].number > 0) return false;
+    for (uint32_t i = 1; i < clock->nblocks; i++) others += (double)clock->blocks[i].time_ns;
+    return (double)clock->blocks[0].time_ns > START * others / (clock->nblocks - 1);
+}
+
+/* The blocks that are drawn: those behind the start; where the work of blocks is known, without those that have none in the region. */
+static void take_blocks(const ompp_whatif_clock_t *clock, const sum_t *all, sum_t *once, ompp_whatif_clock_t *to)
+{
+    const uint32_t first = has_start(clock);
+
+    *once = first ? sum_of_block(&clock->blocks[0]) : (sum_t){.time = 0};
+    to->nblocks = 0;
+    for (uint32_t i = first; i < clock->nblocks; i++)
+        if (all->work <= 0 || clock->blocks[i].work_ns) to->blocks[to->nblocks++] = clock->blocks[i];
 }
 
 /* Around the gain of the whole: what came after the last block is in that, and in no block. */
@@ -168,18 +183,18 @@ void ompp_whatif_interval(const ompp_whatif_clock_t *clock, double correction, o
 {
     const double whole = gain->gain;
     double drawn[RESAMPLES], low, high;
-    ompp_whatif_clock_t scratch;
-    sum_t sum = {.time = 0};
+    ompp_whatif_clock_t blocks;
+    sum_t sum = {.time = 0}, once;
 
     gain->gain = fmin(corrected(whole, correction, gain->permille / 1000.0), 1);
     gain->interval = OMPP_INTERVAL_FEW;
     if (clock->nblocks < OMPP_WHATIF_ENOUGH) return;
     for (unsigned i = 0; i < clock->nblocks; i++) add(&sum, sum_of_block(&clock->blocks[i]));
     if (sum.work < MOST * (double)clock->work_ns) sum.work = 0; /* of one rank of many: it says little of the others */
-    clock = with_work(clock, &sum, &scratch);
-    if (clock->nblocks < OMPP_WHATIF_ENOUGH) return;
-    resample(clock, &sum, drawn);
-    const double all = gain_of_sum(sum, &sum), wider = small_sample((double)clock->nblocks / run_length(clock->nblocks));
+    take_blocks(clock, &sum, &once, &blocks);
+    if (blocks.nblocks < OMPP_WHATIF_ENOUGH) return;
+    resample(&blocks, &once, &sum, drawn);
+    const double all = gain_of_sum(sum, &sum), wider = small_sample((double)blocks.nblocks / run_length(blocks.nblocks));
     middle_of(drawn, &low, &high);
     const double told_low = fmin((whole + wider * (low - all)) * correction, 1);
     const double told_high = fmin((whole + wider * (high - all)) * correction, 1);

@@ -26,8 +26,8 @@
 #define OMPP_MPI_EAGER_BYTES 4000
 
 /**
- * Larger sends may have to wait for the receiver: for a rendezvous; with Open MPI, in shared memory, already for what holds the message, which
- * comes back when the receiver has taken it.
+ * Larger sends may have to wait for the receiver: for a rendezvous; with Open MPI, in shared memory, already for what holds the message,
+ * which comes back when the receiver has taken it.
  */
 #if defined(OPEN_MPI)
 #define OMPP_MPI_ALONE_BYTES 200

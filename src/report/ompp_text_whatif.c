@@ -219,11 +219,19 @@ static const char *how_to_see_more(const ompp_text_t *t)
     return delays ? "longer runs, or one region alone, OMPP_CAUSAL_REGION" : "longer runs, fewer regions";
 }
 
+/* The parts are of ranks that visit the progress point. */
+static const char *how_to_see_parts(const ompp_text_t *t)
+{
+    const bool ranks = t->profile->nranks > 1 && t->profile->whatif.mode == OMPP_WHATIF_VIRTUAL;
+
+    return ranks && ompp_whatif_leader(&t->profile->whatif) != OMPP_NONE ? ", and the progress point on the ranks that run them, too" : "";
+}
+
 static void print_table(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n, const columns_t *columns)
 {
     const bool delays = t->profile->whatif.mode == OMPP_WHATIF_DELAY;
     const char *parts = delays ? "experiments" : "parts of the run between progress points";
-    char few[200], wide[280];
+    char few[280], wide[280];
 
     fputs("What the program gains, in percent of its run time, when a region is faster by so many percent (100 %: it takes no time).\n"
           "share: of the time in which threads worked (Work above), spent in the region and in what it calls.\n"
@@ -233,7 +241,7 @@ static void print_table(ompp_text_t *t, const ompp_whatif_result_t *results, siz
     fputs("slope: what 1 % of speed-up brings the program, in percent. knee: more speed-up than that brings (almost) nothing.\n\n", t->out);
     print_titles(t, columns);
     for (size_t i = 0; i < n; i++) print_row(t, &results[i], columns);
-    snprintf(few, sizeof few, "fewer than 4 %s; %s", parts, how_to_see_more(t));
+    snprintf(few, sizeof few, "fewer than 4 %s; %s%s", parts, how_to_see_more(t), how_to_see_parts(t));
     snprintf(wide, sizeof wide, "%s differ by more than the gain, and by more than 30 points; %s", parts, how_to_see_more(t));
     print_not_determined(t, results, n, OMPP_INTERVAL_FEW, few);
     print_not_determined(t, results, n, OMPP_INTERVAL_WIDE, wide);

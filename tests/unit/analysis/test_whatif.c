@@ -74,6 +74,22 @@ static void few_blocks(void **state)
     assert_int_equal(interval_of(&clock).interval, OMPP_INTERVAL_FEW);
 }
 
+/* What comes once, before the first unit of work, does not make the gain uncertain, but smaller. */
+static void long_start(void **state)
+{
+    static ompp_whatif_clock_t clock;
+
+    (void)state;
+    srand(1);
+    fill(&clock, 30, 0.4, 0.01);
+    clock.blocks[0].time_ns += 300 * MS;
+    clock.time_ns += 300 * MS;
+    const ompp_gain_t gain = interval_of(&clock);
+    assert_int_equal(gain.interval, OMPP_INTERVAL_KNOWN);
+    assert_true(fabs(gain.gain - 0.2) < 0.01);
+    assert_true(gain.low <= gain.gain && gain.gain <= gain.high && gain.high - gain.low < 0.01);
+}
+
 /* An interval that is wider than what it is about is none. */
 static void blocks_that_disagree(void **state)
 {
@@ -319,7 +335,7 @@ static void blocks_of_the_last_rank(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(few_blocks),
+        cmocka_unit_test(long_start), cmocka_unit_test(few_blocks),
         cmocka_unit_test(blocks_that_disagree),
         cmocka_unit_test(corrected_intervals),
         cmocka_unit_test(shared_anew),
