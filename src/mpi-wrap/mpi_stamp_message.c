@@ -12,6 +12,7 @@
 
 #include "base/ompp_log.h"
 
+#include <limits.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -44,8 +45,18 @@ struct ompp_mpi_held {
  * call ends its look at a list with the first one that is not, and the next call goes on behind it.
  */
 #define MAX_MISSES 1u
-#define AT_ONCE 256u /* bytes: what is sent of those is mostly done then */
-#define KEPT    16u  /* of larger ones: they are done when the program has been in MPI a few times, and nobody has to ask before */
+
+/*
+ * Open MPI has done with what is small when it is sent; with what is larger when the program has been in MPI a few times, and nobody has
+ * to ask before. With MPICH messages of a rank to itself do not arrive unless somebody asks.
+ */
+#if defined(OPEN_MPI)
+#define AT_ONCE 256 /* bytes */
+#define KEPT    16u
+#else
+#define AT_ONCE INT_MAX
+#define KEPT    0u
+#endif
 
 typedef ompp_mpi_receipt_t parcel_t;
 
@@ -118,7 +129,7 @@ static void reclaim_sent(void)
 {
     round_t round = round_of(&sent);
 
-    round.left -= round.left < KEPT ? round.left : KEPT;
+    round.left = round.left > KEPT ? round.left - KEPT : 0;
     for (parcel_t *p = next_done(&round); p; p = next_done(&round)) {
         ompp_mpi_stamp_free(p->message);
         free(p->buffers);
@@ -147,7 +158,7 @@ static void send_message(MPI_Comm own, int dest, int tag, unsigned char *message
     if (!quiet) reclaim_sent();
     const int bytes = (int)(sizeof(ompp_mpi_header_t) + ompp_mpi_header_of(message)->bytes);
     if (PMPI_Isend(message, bytes, MPI_BYTE, dest, tag, own, &request) != MPI_SUCCESS ||
-        (!quiet && bytes <= (int)AT_ONCE && ompp_mpi_stamp_complete(&request, 0))) {
+        (!quiet && bytes <= AT_ONCE && ompp_mpi_stamp_complete(&request, 0))) {
         ompp_mpi_stamp_free(message);
         return;
     }

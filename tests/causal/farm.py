@@ -10,7 +10,7 @@ import functools
 import validation
 from validation import harness
 
-NEAR = 0.02
+NEAR = 0.03  # four to six ranks on two processors: messages take what the system makes them take
 WORKERS = {"a": (500, 1000), "b": (500,), "c": (1000,)}
 
 
