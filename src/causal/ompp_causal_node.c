@@ -56,6 +56,7 @@ static struct {
     _Atomic unsigned ranks; /* of the run; when it ends that is not known any more */
     uint64_t forgotten; /* number of the last experiment that left the cuts; under the lock */
     int64_t with_all, with_few; /* ns of experiments that all ranks came to, and to their end; that some did not. Under the lock */
+    _Atomic bool lacks; /* lacks_ranks(), for who holds the lock of results, which is taken under this one */
     struct {
         int64_t moved, time;
     } drift[OMPP_CAUSAL_KNOWN]; /* ns, of all experiments with a region */
@@ -322,13 +323,11 @@ void ompp_causal_node_take(bool final)
         own.done[i % CUTS] = i;
         if (atomic_load(&cut_of(n, i)->key)) take(cut_of(n, i), cut_of(n, i + 1));
     }
+    atomic_store(&own.lacks, lacks_ranks());
     ompp_causal_unlock(&own.lock);
 }
 
 bool ompp_causal_node_lacks_ranks(void)
 {
-    ompp_causal_lock(&own.lock);
-    const bool lacks = lacks_ranks();
-    ompp_causal_unlock(&own.lock);
-    return lacks;
+    return atomic_load(&own.lacks);
 }
