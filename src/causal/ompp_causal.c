@@ -197,6 +197,12 @@ static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
     ompp_causal_leave(self);
 }
 
+static void follow_no_more(void)
+{
+    __atomic_store_n(&ompp_sync_subscriber, NULL, __ATOMIC_RELAXED);
+    __atomic_store_n(&ompp_sync_resting, 0, __ATOMIC_RELAXED);
+}
+
 /* The thread is over, or measurement is. */
 static void end(void *state)
 {
@@ -210,7 +216,7 @@ static void end(void *state)
         ompp_causal_result(self, t);
         ompp_causal_result_close();
     }
-    if (self->main) __atomic_store_n(&ompp_sync_subscriber, NULL, __ATOMIC_RELAXED);
+    if (self->main) follow_no_more();
     ompp_causal_self = NULL;
     atomic_store(&self->used, false);
 }
@@ -301,7 +307,6 @@ void ompp_causal_come_slow(void)
 static ompp_sync_subscriber_t subscriber = {
     .combine = ompp_causal_combine,
     .stamp = ompp_causal_stamp,
-    .rests = ompp_causal_resting,
     .rests_until = ompp_causal_rests_until,
     .hold = ompp_causal_hold,
     .close = ompp_causal_close,
@@ -323,7 +328,7 @@ static ompp_sync_subscriber_t subscriber = {
 
 static void in_child(void)
 {
-    __atomic_store_n(&ompp_sync_subscriber, NULL, __ATOMIC_RELAXED);
+    follow_no_more();
     ompp_causal_self = NULL;
 }
 

@@ -165,11 +165,31 @@ function stamp_values(op,   s, i, role) {
     return s
 }
 
+# Before and after a call whose messages have no stamps, while clocks rest; "" = it has no such way.
+function silent_begin(op,   send, receive) {
+    send = "ompp_mpi_silent_send(" value_or("comm") ", " value_or("peer") ", " value_or("tag") ")"
+    receive = "ompp_mpi_silent_receive(&ompp_silent, " value_or("comm") ", "
+    if (op ~ /^I?S?SEND$/) return send
+    if (op ~ /^I?RECV$/) return receive value_or("peer") ", " value_or("tag") ")"
+    if (op == "SENDRECV") return receive value_or("source") ", " value_or("recvtag") ") && " send
+    if (op ~ /^WAIT(ALL)?$/) return "ompp_mpi_silent_wait(&ompp_silent, " value_or("number", "1") ", " role_or("requests", role_or("request")) ", " (fortran ? "true" : "false") ")"
+    if (op == "COLL" && !(rule in order_of)) return "ompp_mpi_silent_collective(&ompp_silent, " value_or("comm") ")"
+    return ""
+}
+function silent_end(op, good) {
+    if (op ~ /^I?S?SEND$/) return "(void)ompp_silent"
+    if (op == "IRECV") return "ompp_mpi_silent_started(&ompp_silent, " good ", " value_of_request() ", ompp_end)"
+    if (op ~ /^WAIT/) return "ompp_mpi_silent_end(&ompp_silent, " good ", ompp_event_now())"
+    if (op == "COLL") return "ompp_end = ompp_mpi_silent_met(&ompp_silent, " good ", ompp_end)"
+    return "ompp_end = ompp_mpi_silent_end(&ompp_silent, " good ", ompp_end)"
+}
+function value_of_request() { return (fortran ? "PMPI_Request_f2c(*" : "*") role_param["request"] (fortran ? ")" : "") }
+
 function role_or(role, otherwise) { return (role in role_param) ? role_param[role] : otherwise }
 function value_or(role, otherwise) { return (role in role_param) ? expression(role) : otherwise }
 
 # Wrapper of a call. symbol: its name for the linker; form: which binding, "" = C.
-function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args, decl, code, stamp, counter, keep) {
+function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args, decl, code, stamp, silent, counter, keep) {
     call = name
     binding = form
     n = parameters(name)
@@ -202,6 +222,8 @@ function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args
     if (!("message" in role_param)) body = without_lines(body, "@message@")
     stamp = class_stamp[class]
     if (stamp == "" || stamp == "none") body = without_lines(body, "ompp_stamp")
+    silent = stamp == "" || stamp == "none" ? "" : silent_begin(stamp)
+    if (silent == "") body = without_lines(body, "ompp_silent")
     if (!("status" in role_param)) body = without_lines(body, "@status@")
 
     # The one counter that a call of the class adds one to; OMPP_METRIC_MPI_NUM: none, or several.
@@ -227,6 +249,12 @@ function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args
     gsub(/@requests@/, role_or("requests", role_or("request")), body)
     gsub(/@stamped@/, stamp == "" || stamp == "none" ? "false" : "ompp_stamped", body)
     if (body ~ /@stamp@/) gsub(/@stamp@/, stamp_values(stamp), body)
+    gsub(/@passes@/, silent == "" ? "" : " \\&\\& !ompp_silently", body)
+    if (silent != "") gsub("&", "\\\\&", silent)
+    gsub(/@silent@/, silent, body)
+    silent = silent == "" ? "" : silent_end(stamp, fortran ? "*ierror == MPI_SUCCESS" : "ompp_result == MPI_SUCCESS")
+    gsub("&", "\\\\&", silent)
+    gsub(/@silent_end@/, silent, body)
     gsub(/@status@/, role_or("status"), body)
     gsub(/@sends@/, class_sends[class], body)
     gsub(/@recvs@/, class_recvs[class], body)

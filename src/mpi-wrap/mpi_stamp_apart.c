@@ -163,7 +163,7 @@ static bool is_back(const ompp_mpi_request_t *r, ompp_time_t t)
 /* Whether there may be anything to tell; before the lock is taken. */
 static bool any_back(ompp_time_t t)
 {
-    return __atomic_load_n(&under_way.first, __ATOMIC_RELAXED) &&
+    return ompp_mpi_apart_any() &&
            (__atomic_load_n(&under_way.untold, __ATOMIC_RELAXED) > 0 || away_at(t) > AWAY_NS);
 }
 
@@ -203,9 +203,14 @@ void ompp_mpi_apart_progress(ompp_time_t t)
     ompp_mpi_stamp_free(message);
 }
 
+bool ompp_mpi_apart_any(void)
+{
+    return __atomic_load_n(&under_way.first, __ATOMIC_RELAXED) != NULL;
+}
+
 void ompp_mpi_apart_left(ompp_time_t t)
 {
-    if (__atomic_load_n(&under_way.first, __ATOMIC_RELAXED)) __atomic_store_n(&under_way.until, t, __ATOMIC_RELAXED);
+    if (ompp_mpi_apart_any()) __atomic_store_n(&under_way.until, t, __ATOMIC_RELAXED);
 }
 
 /* ---- What comes ------------------------------------------------------------------------------------------------------- */

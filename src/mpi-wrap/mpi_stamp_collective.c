@@ -193,13 +193,18 @@ static bool passes(ompp_mpi_channel_t *c, ompp_time_t t)
     return true;
 }
 
+bool ompp_mpi_collective_passes(ompp_mpi_channel_t *c)
+{
+    return c->passing.left > 0 && passes(c, ompp_mpi_leads(c, c->rank) ? ompp_event_called() : 0);
+}
+
 /* How many of the next ones are to have none; 0 on all ranks but one. */
 static uint64_t choose_passes(ompp_mpi_channel_t *c, ompp_time_t t)
 {
     const ompp_time_t until = ompp_mpi_leads(c, c->rank) ? ompp_sync_rests_until() : 0;
     ompp_mpi_passing_t *p = &c->passing;
 
-    p->most = until ? 2 * p->most : FEW_PASSES / 2;
+    p->most = until && p->most ? 2 * p->most : FEW_PASSES / 2;
     if (until <= t || p->interval <= 0) return 0;
     if (p->most > MOST_PASSES) p->most = MOST_PASSES;
     const double n = (double)(until - t) / 2 / p->interval;

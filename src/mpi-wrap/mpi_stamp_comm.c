@@ -66,6 +66,7 @@ ompp_mpi_channel_t *ompp_mpi_channel_forget(MPI_Comm comm)
 {
     ompp_mpi_channel_t **link = bucket_of(comm), *c;
 
+    ompp_mpi_silent_forget(comm);
     pthread_mutex_lock(&channels.lock);
     while (*link && (*link)->comm != comm) link = &(*link)->next;
     c = *link;
@@ -440,9 +441,11 @@ void ompp_mpi_stamp_start(MPI_Comm own)
 {
     const size_t bytes = ompp_mpi_unusual & (OMPP_MPI_ASK | OMPP_MPI_OFF) ? 0 : ompp_sync_stamp_size();
 
-    int size = 1;
+    int size = 1, level = MPI_THREAD_MULTIPLE;
 
     PMPI_Comm_size(own, &size);
+    PMPI_Query_thread(&level);
+    ompp_mpi_stamping_state.alone = level < MPI_THREAD_MULTIPLE;
     if (!bytes && size > 1) ompp_sync_alone("MPI is not measured, so that ranks cannot tell each other of their clocks");
     if (!agreed(own, bytes)) return;
     if (!all_want(own, prepare(own, bytes), false)) {

@@ -505,6 +505,7 @@ static bool holds(ompp_mpi_channel_t *channel, int source, int tag, bool message
 static void lose(void)
 {
     if (__atomic_exchange_n(&ompp_mpi_stamping_state.lost, 1, __ATOMIC_RELAXED)) return;
+    __atomic_store_n(&ompp_mpi_stamping_state.alone, false, __ATOMIC_RELAXED);
     ompp_mpi_unfollowed("messages after one that came without them");
 }
 

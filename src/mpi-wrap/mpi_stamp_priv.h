@@ -77,6 +77,7 @@ extern struct ompp_mpi_stamping {
     MPI_Op op;              /* ompp_sync_combine */
     MPI_Op op_apart;        /* the same, for operations that go on by themselves */
     MPI_Comm receipts;      /* the world's ranks */
+    bool alone;             /* atomic: one thread at a time may call MPI, and no stamp is lost */
     int tag_limit;          /* of the user's messages that stamps travel with; the next two, the largest of MPI's, are ours */
     int ranks;              /* of the run */
     bool statuses_are_alike; /* a status of Fortran lies in memory as one of C */
@@ -382,6 +383,11 @@ bool ompp_mpi_silence_skip(ompp_mpi_channel_t *channel, int source, int tag);
 /** \brief The channel goes. */
 void ompp_mpi_silence_end(ompp_mpi_channel_t *channel);
 
+/** \brief A receive that was started the short way (mpi_wrap_priv.h) goes on as any other, if there is one with this handle. */
+void ompp_mpi_silent_give(MPI_Request handle);
+/** \brief So do all on a communicator, which goes. */
+void ompp_mpi_silent_forget(MPI_Comm comm);
+
 /* ---- Requests (mpi_stamp_request.c) --------------------------------------------------------------------------------- */
 
 typedef enum { OMPP_MPI_PENDING_SEND, OMPP_MPI_PENDING_RECEIVE, OMPP_MPI_PENDING_COLLECTIVE } ompp_mpi_pending_t;
@@ -439,6 +445,9 @@ void ompp_mpi_request_put(ompp_mpi_request_t *request, MPI_Request handle);
 ompp_mpi_request_t *ompp_mpi_request_take(MPI_Request handle);
 ompp_mpi_request_t *ompp_mpi_request_peek(MPI_Request handle);
 
+/** \return whether there are any. */
+bool ompp_mpi_request_any(void);
+
 /** \brief A receive was begun whose sender may have to wait until this rank makes progress. */
 void ompp_mpi_request_posted(ompp_mpi_request_t *request);
 
@@ -489,6 +498,9 @@ ompp_time_t ompp_mpi_polls_since(void);
 
 /** \return who waits for whom in a collective operation on the channel. */
 ompp_sync_remote_t ompp_mpi_collective_kind(const ompp_mpi_channel_t *channel, ompp_mpi_order_t order);
+
+/** \brief A blocking call of all for all, entered just now. \return whether it is one without an exchange. */
+bool ompp_mpi_collective_passes(ompp_mpi_channel_t *channel);
 
 void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp);
 void ompp_mpi_collective_after(ompp_mpi_stamp_t *stamp, bool good);
@@ -559,6 +571,8 @@ void ompp_mpi_apart_refused(ompp_mpi_request_t *request);
 bool ompp_mpi_apart_done(ompp_mpi_request_t *request, ompp_time_t begin, ompp_time_t end, unsigned char *sum);
 /** \brief The thread comes to a call, at t, in which MPI makes progress: other ranks' operations may have waited for that. */
 void ompp_mpi_apart_progress(ompp_time_t t);
+/** \return whether there are any of which other ranks are still to be told something. */
+bool ompp_mpi_apart_any(void);
 /** \brief A call of MPI ends at t. */
 void ompp_mpi_apart_left(ompp_time_t t);
 /** \brief The channel goes. */

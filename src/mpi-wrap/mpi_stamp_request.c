@@ -15,6 +15,7 @@
 static struct {
     pthread_mutex_t lock;
     ompp_mpi_request_t *buckets[BUCKETS], *free;
+    unsigned number; /* in buckets; atomic */
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- Table ---------------------------------------------------------------------------------------------------------- */
@@ -241,6 +242,7 @@ void ompp_mpi_request_put(ompp_mpi_request_t *request, MPI_Request handle)
     pthread_mutex_lock(&table.lock);
     request->next = *bucket;
     *bucket = request;
+    __atomic_add_fetch(&table.number, 1, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&table.lock);
 }
 
@@ -248,10 +250,14 @@ ompp_mpi_request_t *ompp_mpi_request_take(MPI_Request handle)
 {
     ompp_mpi_request_t **link = bucket_of(handle), *r;
 
+    ompp_mpi_silent_give(handle);
     pthread_mutex_lock(&table.lock);
     while (*link && (*link)->handle != handle) link = &(*link)->next;
     r = *link;
-    if (r) *link = r->next;
+    if (r) {
+        *link = r->next;
+        __atomic_sub_fetch(&table.number, 1, __ATOMIC_RELAXED);
+    }
     pthread_mutex_unlock(&table.lock);
     return r;
 }
@@ -260,10 +266,16 @@ ompp_mpi_request_t *ompp_mpi_request_peek(MPI_Request handle)
 {
     ompp_mpi_request_t *r;
 
+    ompp_mpi_silent_give(handle);
     pthread_mutex_lock(&table.lock);
     for (r = *bucket_of(handle); r && r->handle != handle;) r = r->next;
     pthread_mutex_unlock(&table.lock);
     return r;
+}
+
+bool ompp_mpi_request_any(void)
+{
+    return __atomic_load_n(&table.number, __ATOMIC_RELAXED) > 0;
 }
 
 MPI_Request ompp_mpi_handle(const ompp_mpi_stamp_t *stamp, int i)

@@ -12,7 +12,7 @@
 #define OMPP_MPI_API __attribute__((visibility("default")))
 
 /** What a wrapper does when not all is as usual: apart, so that it costs the usual case nothing. */
-#define OMPP_MPI_SLOW __attribute__((noinline, cold))
+#define OMPP_MPI_SLOW __attribute__((noinline))
 
 /* ---- Switches, settled before the first call is measured ------------------------------------------------------------ */
 
@@ -409,6 +409,42 @@ void ompp_mpi_stamp_before(ompp_mpi_stamp_t *stamp, const void *code, uintptr_t 
  * \return the end of the call.
  */
 ompp_time_t ompp_mpi_stamp_after(ompp_mpi_stamp_t *stamp, bool good);
+
+/* ---- Calls without stamps: the short way (mpi_stamp_silence.c) ------------------------------------------------------- */
+
+#define OMPP_MPI_SILENT_MOST 64
+
+/** A call while clocks rest whose messages have no stamps, as far as is known: they are counted, and that is all. */
+typedef struct {
+    unsigned number; /* messages that it receives */
+    uint64_t rest;   /* in which it began */
+    struct ompp_mpi_direction *direction[OMPP_MPI_SILENT_MOST];
+    struct ompp_mpi_channel *channel; /* collective call */
+} ompp_mpi_silent_t;
+
+/*
+ * Before a call, instead of ompp_mpi_stamp_before(). False = this is no such call, and nothing was done; one that sends and receives
+ * asks for what it receives first.
+ */
+bool ompp_mpi_silent_send(MPI_Comm comm, int dest, int tag);
+bool ompp_mpi_silent_receive(ompp_mpi_silent_t *silent, MPI_Comm comm, int source, int tag);
+/** \param[in] requests  [number], C's or Fortran's. */
+bool ompp_mpi_silent_wait(ompp_mpi_silent_t *silent, int number, const void *requests, bool fortran);
+
+/** All for all. */
+bool ompp_mpi_silent_collective(ompp_mpi_silent_t *silent, MPI_Comm comm);
+
+/** \brief After it: all have met by t. \return the end of the call. */
+ompp_time_t ompp_mpi_silent_met(ompp_mpi_silent_t *silent, bool good, ompp_time_t t);
+
+/** \brief After it: a receive was started at t. */
+void ompp_mpi_silent_started(const ompp_mpi_silent_t *silent, bool good, MPI_Request handle, ompp_time_t t);
+
+/**
+ * \brief After it: messages were received by t. Clocks may have begun to go on meanwhile.
+ * \return the end of the call.
+ */
+ompp_time_t ompp_mpi_silent_end(ompp_mpi_silent_t *silent, bool good, ompp_time_t t);
 
 /**
  * \brief After MPI_Init, when all ranks of the world communicator are here: settles whether clocks are carried.

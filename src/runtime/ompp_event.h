@@ -161,6 +161,9 @@ ompp_region_ref_t ompp_event_count_call(ompp_construct_t construct, const void *
  */
 ompp_region_ref_t ompp_event_call(const void *code, const char *name);
 
+/** \return when the innermost open region of this thread was entered, for ompp_event_call(); now, when nothing is measured. */
+ompp_time_t ompp_event_called(void);
+
 /**
  * \brief ompp_event_add_mpi() and ompp_event_exit() in one.
  * \param[in] values  [OMPP_METRIC_MPI_NUM] to add; NULL = none.

@@ -119,6 +119,12 @@ static inline bool is_usual(const ompp_thread_t *thread)
     return thread && !thread->unusual;
 }
 
+/* The same but for meters, which all rest: it is noted for them where the thread is. */
+static inline bool is_noted(const ompp_thread_t *thread)
+{
+    return thread && !thread->skipped && ompp_meters_rest(thread);
+}
+
 /* Measurement is on, and no copy wanted. */
 static inline bool is_on(void)
 {
@@ -148,22 +154,48 @@ static __attribute__((noinline)) ompp_region_ref_t call_slow(const void *code, c
     return region;
 }
 
-ompp_region_ref_t ompp_event_call(const void *code, const char *name)
+/* What is to be done when nothing else is. \param[in] notes  for meters. \return 0 = something else is. */
+static inline __attribute__((always_inline)) ompp_region_ref_t call_plain(ompp_thread_t *thread, const void *code, const char *name,
+                                                                          bool notes)
 {
-    ompp_thread_t *thread = ompp_thread_self;
-
-    if (__builtin_expect(!is_usual(thread) || !is_on() || !ompp_guard_enter(thread), 0)) return call_slow(code, name);
     const ompp_site_t *site = site_of(thread, code, name);
     const ompp_a_frame_t *top = ompp_top(thread);
+
     if (__builtin_expect(site->code != code || site->name != name || site->place != top->place || top == thread->last, 0)) {
         ompp_guard_drop(thread);
-        return call_slow(code, name);
+        return 0;
     }
     ompp_frame_fill(thread, site->node, 0, ompp_clock_tsc());
     ompp_step_top(thread, 1);
     ompp_node(thread, site->node)->slot[0].count++;
+    if (notes) ompp_meter_note(thread, top + 1);
     ompp_guard_leave(thread);
     return site->region;
+}
+
+static __attribute__((noinline)) ompp_region_ref_t call_noted(const void *code, const char *name)
+{
+    ompp_thread_t *thread = ompp_thread_self;
+    ompp_region_ref_t region = 0;
+
+    if (is_noted(thread) && is_on() && ompp_guard_enter(thread)) region = call_plain(thread, code, name, true);
+    return region ? region : call_slow(code, name);
+}
+
+ompp_region_ref_t ompp_event_call(const void *code, const char *name)
+{
+    ompp_thread_t *thread = ompp_thread_self;
+
+    if (__builtin_expect(!is_usual(thread) || !is_on() || !ompp_guard_enter(thread), 0)) return call_noted(code, name);
+    const ompp_region_ref_t region = call_plain(thread, code, name, false);
+    return __builtin_expect(region != 0, 1) ? region : call_slow(code, name);
+}
+
+ompp_time_t ompp_event_called(void)
+{
+    const ompp_thread_t *thread = ompp_thread_self;
+
+    return thread && thread->record ? ompp_top(thread)->enter : ompp_event_now();
 }
 
 static __attribute__((noinline)) void return_slow(ompp_region_ref_t region, const uint64_t *values, ompp_time_t t)
@@ -191,7 +223,7 @@ static inline uint64_t *mpi_sums(const ompp_thread_t *thread, const ompp_a_node_
 }
 
 /* Closes a frame that is_plain(), from inside. */
-static inline void pop_plain(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_t t)
+static inline __attribute__((always_inline)) void pop_plain(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_t t, bool notes)
 {
     const ompp_a_frame_t *below = frame - 1;
     ompp_a_node_t *node = ompp_node(thread, frame->node);
@@ -201,10 +233,26 @@ static inline void pop_plain(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_
     node->visits++;
     node->slot[0].time += t - frame->stamp;
     ompp_node(thread, below->node)->slot[below->slot].child += t - frame->enter - frame->credited;
+    if (notes) ompp_meter_note(thread, below);
 }
 
-static __attribute__((noinline)) void return_now_slow(ompp_region_ref_t region)
+/* \return false = something else is to be done. */
+static inline __attribute__((always_inline)) bool return_plain(ompp_thread_t *thread, ompp_region_ref_t region, bool notes)
 {
+    if (__builtin_expect(!is_plain(thread, ompp_top(thread), region), 0)) {
+        ompp_guard_drop(thread);
+        return false;
+    }
+    pop_plain(thread, ompp_top(thread), ompp_clock_tsc(), notes);
+    ompp_guard_leave(thread);
+    return true;
+}
+
+static __attribute__((noinline)) void return_now_noted(ompp_region_ref_t region)
+{
+    ompp_thread_t *thread = ompp_thread_self;
+
+    if (is_noted(thread) && ompp_clock.use_tsc && ompp_guard_enter(thread) && return_plain(thread, region, true)) return;
     return_slow(region, NULL, ompp_clock_now());
 }
 
@@ -213,16 +261,10 @@ void ompp_event_return_timed(ompp_region_ref_t region)
     ompp_thread_t *thread = ompp_thread_self;
 
     if (__builtin_expect(!is_usual(thread) || !ompp_clock.use_tsc || !ompp_guard_enter(thread), 0)) {
-        return_now_slow(region);
+        return_now_noted(region);
         return;
     }
-    if (__builtin_expect(!is_plain(thread, ompp_top(thread), region), 0)) {
-        ompp_guard_drop(thread);
-        return_now_slow(region);
-        return;
-    }
-    pop_plain(thread, ompp_top(thread), ompp_clock_tsc());
-    ompp_guard_leave(thread);
+    if (__builtin_expect(!return_plain(thread, region, false), 0)) return_slow(region, NULL, ompp_clock_now());
 }
 
 static __attribute__((noinline)) void return_counted_slow(ompp_region_ref_t region, unsigned counter, uint64_t in, uint64_t out,
@@ -234,26 +276,44 @@ static __attribute__((noinline)) void return_counted_slow(ompp_region_ref_t regi
     return_slow(region, values, t);
 }
 
+/* \return false = something else is to be done. */
+static inline __attribute__((always_inline)) bool counted_plain(ompp_thread_t *thread, ompp_region_ref_t region, unsigned counter,
+                                                                uint64_t in, uint64_t out, ompp_time_t t, bool notes)
+{
+    ompp_a_frame_t *frame = ompp_top(thread);
+    uint64_t *sums = is_plain(thread, frame, region) ? mpi_sums(thread, ompp_node(thread, frame->node)) : NULL;
+
+    if (__builtin_expect(!sums, 0)) {
+        ompp_guard_drop(thread);
+        return false;
+    }
+    sums[counter]++;
+    sums[OMPP_METRIC_BYTES_IN] += in;
+    sums[OMPP_METRIC_BYTES_OUT] += out;
+    pop_plain(thread, frame, t, notes);
+    ompp_guard_leave(thread);
+    return true;
+}
+
+static __attribute__((noinline)) void return_counted_noted(ompp_region_ref_t region, unsigned counter, uint64_t in, uint64_t out,
+                                                           ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_self;
+
+    if (is_noted(thread) && ompp_guard_enter(thread) && counted_plain(thread, region, counter, in, out, t, true)) return;
+    return_counted_slow(region, counter, in, out, t);
+}
+
 void ompp_event_return_counted(ompp_region_ref_t region, unsigned counter, uint64_t in, uint64_t out, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_self;
 
     if (__builtin_expect(!is_usual(thread) || !ompp_guard_enter(thread), 0)) {
-        return_counted_slow(region, counter, in, out, t);
+        return_counted_noted(region, counter, in, out, t);
         return;
     }
-    ompp_a_frame_t *frame = ompp_top(thread);
-    uint64_t *sums = is_plain(thread, frame, region) ? mpi_sums(thread, ompp_node(thread, frame->node)) : NULL;
-    if (__builtin_expect(!sums, 0)) {
-        ompp_guard_drop(thread);
+    if (__builtin_expect(!counted_plain(thread, region, counter, in, out, t, false), 0))
         return_counted_slow(region, counter, in, out, t);
-        return;
-    }
-    sums[counter]++;
-    sums[OMPP_METRIC_BYTES_IN] += in;
-    sums[OMPP_METRIC_BYTES_OUT] += out;
-    pop_plain(thread, frame, t);
-    ompp_guard_leave(thread);
 }
 
 void ompp_event_return(ompp_region_ref_t region, const uint64_t *values, ompp_time_t t)

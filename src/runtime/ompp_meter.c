@@ -8,7 +8,8 @@
 #include "runtime/ompp_region_priv.h"
 
 static const ompp_meter_t *meters[OMPP_MAX_METERS];
-static _Atomic unsigned nmeters, nresting;
+static _Atomic unsigned nmeters;
+_Atomic unsigned ompp_meters_resting;
 
 bool ompp_meter_add(const ompp_meter_t *meter)
 {
@@ -70,18 +71,13 @@ static void tell(ompp_thread_t *thread, ompp_place_now_t to)
 
 void ompp_meter_rest(bool on)
 {
-    atomic_fetch_add(&nresting, on ? 1u : -1u);
+    atomic_fetch_add(&ompp_meters_resting, on ? 1u : -1u);
 }
 
 void ompp_meter_move(ompp_thread_t *thread)
 {
-    if (atomic_load_explicit(&nresting, memory_order_relaxed) < thread->nmeters) {
-        tell(thread, place_of(thread));
-        return;
-    }
-    const ompp_a_frame_t *frame = frame_of(thread);
-    thread->meter_node = frame->node;
-    thread->meter_untold = (uint16_t)(frame->slot + 1);
+    if (ompp_meters_rest(thread)) ompp_meter_note(thread, frame_of(thread));
+    else tell(thread, place_of(thread));
 }
 
 void ompp_meter_begin(ompp_thread_t *thread)

@@ -98,7 +98,6 @@ typedef struct {
     size_t stamp_size;
     size_t shared_size;
     size_t (*stamp)(void *stamp, ompp_time_t t);
-    bool (*rests)(void);
     ompp_time_t (*rests_until)(void);
     void (*hold)(bool on);
     void (*combine)(void *into, const void *other);
@@ -120,6 +119,8 @@ typedef struct {
 } ompp_sync_subscriber_t;
 
 extern const ompp_sync_subscriber_t *ompp_sync_subscriber; /* NULL = nobody; set once, before the first thread is measured */
+
+extern uint64_t ompp_sync_resting; /* ompp_sync_rest(); atomic, set by the subscriber */
 
 static inline const ompp_sync_subscriber_t *ompp_sync_follower(void)
 {
@@ -192,12 +193,16 @@ static inline size_t ompp_sync_stamp(void *stamp, ompp_time_t t)
     return __builtin_expect(s != 0, 0) ? s->stamp(stamp, t) : 0;
 }
 
-/** \brief Whether, to save time, nobody follows at present: stamps still have to travel, for when somebody does again, and say little. */
+/** \return number of the rest in which, to save time, nobody follows at present; 0 = somebody does, or nobody ever will. */
+static inline uint64_t ompp_sync_rest(void)
+{
+    return __atomic_load_n(&ompp_sync_resting, __ATOMIC_RELAXED);
+}
+
+/** \brief Whether nobody does: stamps still have to travel, for when somebody does again, and say little. */
 static inline bool ompp_sync_rests(void)
 {
-    const ompp_sync_subscriber_t *s = ompp_sync_follower();
-
-    return __builtin_expect(s != 0, 0) && s->rests();
+    return __builtin_expect(ompp_sync_rest() != 0, 0);
 }
 
 /** \return until when, at least; known by rank 0 alone. 0 = nobody knows, or somebody follows. */

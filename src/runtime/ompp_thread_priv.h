@@ -184,6 +184,22 @@ static inline ompp_a_frame_t *ompp_top(const ompp_thread_t *thread)
 /** \brief Tells the thread's meters where it is now. */
 void ompp_meter_move(ompp_thread_t *thread);
 
+/** Meters that need not be told of moves for now. */
+extern _Atomic unsigned ompp_meters_resting __attribute__((visibility("hidden")));
+
+/** \return whether none of the thread's meters, if it has any, needs to be told of moves: it is noted where it is. */
+static inline bool ompp_meters_rest(const ompp_thread_t *thread)
+{
+    return thread->nmeters <= atomic_load_explicit(&ompp_meters_resting, memory_order_relaxed);
+}
+
+/** \brief While they rest: the thread is in this frame, whose end is not known yet. */
+static inline void ompp_meter_note(ompp_thread_t *thread, const ompp_a_frame_t *frame)
+{
+    thread->meter_node = frame->node;
+    thread->meter_untold = (uint16_t)(frame->slot + 1);
+}
+
 /** \brief The thread's place has changed: its top frame, or that one's phase. */
 static inline void ompp_moved(ompp_thread_t *thread)
 {

@@ -95,6 +95,11 @@ FAKE_API ompp_region_ref_t ompp_event_call(const void *code, const char *name)
     return region;
 }
 
+FAKE_API ompp_time_t ompp_event_called(void)
+{
+    return ompp_event_now();
+}
+
 FAKE_API void ompp_event_return(ompp_region_ref_t region, const uint64_t *values, ompp_time_t t)
 {
     if (region && values) ompp_event_add_mpi(values);
@@ -149,14 +154,9 @@ static size_t make_stamp(void *stamp, ompp_time_t t)
     return sizeof(fake_stamp_t);
 }
 
-static bool rests(void)
-{
-    return false;
-}
-
 static ompp_time_t rests_until(void)
 {
-    return 0;
+    return ompp_sync_rest() ? ompp_event_now() + 1000000000u : 0;
 }
 
 static void hold(bool on)
@@ -244,8 +244,14 @@ static void doubt(unsigned flags, bool happened)
 
 static const ompp_sync_subscriber_t clocks = {
     .stamp_size = sizeof(fake_stamp_t), .stamp = make_stamp, .combine = combine_stamps, .adopt = adopt_stamp, .pay = pay,
-    .clock = set_clock, .alone = say_nothing, .publish = in_process, .wait = in_process, .resume = in_process, .task = task, .rests = rests, .rests_until = rests_until, .hold = hold, .spend = spend,
+    .clock = set_clock, .alone = say_nothing, .publish = in_process, .wait = in_process, .resume = in_process, .task = task, .rests_until = rests_until, .hold = hold, .spend = spend,
     .doubt = doubt, .keep_up = keep_up, .gave = give_stamp, .close = close_stamp, .amend = amend_stamp};
+
+/* Clocks rest, in this rest; 0 = they do not. */
+FAKE_API void fake_rest(uint64_t number)
+{
+    __atomic_store_n(&ompp_sync_resting, number, __ATOMIC_RELAXED);
+}
 
 FAKE_API void fake_mark(int64_t mark)
 {

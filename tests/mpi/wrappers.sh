@@ -20,11 +20,11 @@ dir=$abs_top_builddir/tests/mpi
 if [ "$mpicc" != "$MPICC" ]; then
     dir=$scratch/$family
     mkdir "$dir"
-    for program in messages collectives threads jumps stamps started early; do
+    for program in messages collectives threads jumps stamps rests started early; do
         $mpicc -std=gnu11 -O1 -w "$abs_top_srcdir/tests/mpi/$program.c" -o "$dir/$program" -lpthread || failed=1
     done
 fi
-for program in messages collectives threads jumps stamps started early; do
+for program in messages collectives threads jumps stamps rests started early; do
     for ranks in 1 2 4; do
         for how in unmeasured measured FAKE_STAMPS=1; do
             preload=$libs/libompp-fake.so:$libs/libompp-mpi-$family.so clocks=
