@@ -29,8 +29,9 @@ static ompp_fine_t later(ompp_fine_t a, ompp_fine_t b)
     return a > b ? a : b;
 }
 
-static void start(ompp_farm_walk_t *w, ompp_fine_t time)
+static void start(const ompp_farm_t *f, ompp_farm_walk_t *w, ompp_fine_t time)
 {
+    memset(w->seats, 0, f->nseats * sizeof w->seats[0]);
     w->next = 0;
     w->latest = -1;
     w->begin = w->time = time;
@@ -47,8 +48,6 @@ void ompp_farm_begin(ompp_farm_t *f, const ompp_stamp_t *now)
     f->used = (unsigned)now->used;
     ompp_stamp_copy(&f->begin, now);
     ompp_stamp_copy(&f->since, now);
-    for (unsigned i = 0; i < f->used; i++) start(&f->walks[i], now->v[i]);
-    start(&f->walks[REAL], now->t);
 }
 
 /* ---- Lengths ---------------------------------------------------------------------------------------------------------- */
@@ -170,10 +169,15 @@ static void walk(ompp_farm_t *f, unsigned clock)
     while (!f->spoiled && w->next < f->head && step(f, w, &f->events[w->next % OMPP_FARM_EVENTS], clock)) {}
 }
 
-/* Those that reported by themselves were on their way when it began. */
+/*
+ * Until then no clock has done a step, and their memory is not touched: most ranks that send are no managers. Clocks that nothing had been
+ * told of when it began stood where the one without speed-up did. Those that reported by themselves were on their way.
+ */
 static void let_go(ompp_farm_t *f)
 {
     f->held = false;
+    for (unsigned i = 0; i < f->used; i++) start(f, &f->walks[i], ompp_stamp_v(&f->begin, i));
+    start(f, &f->walks[REAL], f->begin.t);
     for (unsigned seat = 0; seat < f->nseats; seat++) {
         const unsigned task = f->seats[seat].reported;
         if (!task) continue;
@@ -194,6 +198,7 @@ static void use(ompp_farm_t *f, uint64_t used)
 {
     const size_t bytes = offsetof(ompp_farm_walk_t, seats) + f->nseats * sizeof f->walks[0].seats[0];
 
+    if (f->held && f->used < used) f->used = (unsigned)used;
     for (; f->used < used; f->used++) memcpy(&f->walks[f->used], &f->walks[REAL], bytes);
 }
 
@@ -202,6 +207,7 @@ static void use(ompp_farm_t *f, uint64_t used)
 static bool has_room(ompp_farm_t *f)
 {
     if (f->head - f->slowest < OMPP_FARM_EVENTS) return true;
+    if (f->held) return false;
     f->slowest = f->walks[REAL].next;
     for (unsigned i = 0; i < f->used; i++)
         if (f->walks[i].next < f->slowest) f->slowest = f->walks[i].next;
@@ -236,19 +242,25 @@ static void need_queue(const ompp_farm_walk_t *w, unsigned seat, bool *needed)
     for (unsigned t = w->seats[seat].queue.first; t; t = w->after[t - 1]) needed[t - 1] = true;
 }
 
+static void need_events(const ompp_farm_t *f, uint64_t next, bool *needed)
+{
+    for (uint64_t k = next; k < f->head; k++) {
+        const ompp_farm_event_t *e = &f->events[k % OMPP_FARM_EVENTS];
+        if (has_task(e)) needed[e->task] = true;
+    }
+}
+
 /* Tasks that all clocks have come by are forgotten. */
 static void sweep(ompp_farm_t *f)
 {
     bool needed[OMPP_FARM_TASKS] = {false};
 
-    for (unsigned i = 0; i <= OMPP_CLOCKS; i++) {
+    if (f->held) need_events(f, 0, needed);
+    for (unsigned i = 0; !f->held && i <= OMPP_CLOCKS; i++) {
         const ompp_farm_walk_t *w = &f->walks[i];
         if (i >= f->used && i < REAL) continue;
         for (unsigned seat = 0; seat < f->nseats; seat++) need_queue(w, seat, needed);
-        for (uint64_t k = w->next; k < f->head; k++) {
-            const ompp_farm_event_t *e = &f->events[k % OMPP_FARM_EVENTS];
-            if (has_task(e)) needed[e->task] = true;
-        }
+        need_events(f, w->next, needed);
     }
     for (unsigned seat = 0; seat < f->nseats; seat++) {
         if (f->held && f->seats[seat].reported) needed[f->seats[seat].reported - 1] = true;
@@ -296,17 +308,22 @@ static int seat_of(ompp_farm_t *f, unsigned rank, bool *is_new)
         return -1;
     }
     if (!*is_new) return f->seat_of[rank] - 1;
-    for (unsigned i = 0; i < f->used; i++) memset(&f->walks[i].seats[f->nseats], 0, sizeof f->walks[i].seats[0]);
-    memset(&f->walks[REAL].seats[f->nseats], 0, sizeof f->walks[REAL].seats[0]);
+    for (unsigned i = 0; !f->held && i < f->used; i++) memset(&f->walks[i].seats[f->nseats], 0, sizeof f->walks[i].seats[0]);
+    if (!f->held) memset(&f->walks[REAL].seats[f->nseats], 0, sizeof f->walks[REAL].seats[0]);
     memset(&f->seats[f->nseats], 0, sizeof f->seats[0]);
     f->seats[f->nseats].rank = rank;
     f->seat_of[rank] = (uint16_t)(f->nseats + 1);
     return (int)f->nseats++;
 }
 
+static bool is_in_vain(const ompp_farm_t *f)
+{
+    return !f->results && (f->head >= OMPP_FARM_TRIES || f->head >= OMPP_FARM_TRY * (f->nseats + 1));
+}
+
 static bool goes_on(ompp_farm_t *f, const ompp_stamp_t *now)
 {
-    if (now->set != f->set || (!f->results && f->head >= OMPP_FARM_TRIES)) f->spoiled = true;
+    if (now->set != f->set || is_in_vain(f)) f->spoiled = true;
     return f->begun && !f->spoiled;
 }
 
