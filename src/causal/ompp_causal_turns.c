@@ -221,7 +221,7 @@ static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, ompp_time
     }
     if (rested == (turn->keys[0] != 0)) ompp_meter_rest(!rested);
     atomic_store(&ompp_causal.set, turn->number);
-    __atomic_store_n(&ompp_sync_resting, ompp_causal_resting() ? turn->number : 0, __ATOMIC_RELAXED);
+    if (ompp_sync_follower()) __atomic_store_n(&ompp_sync_resting, ompp_causal_resting() ? turn->number : 0, __ATOMIC_RELAXED);
     resting.spent = ompp_causal_spent();
 }
 

@@ -21,7 +21,7 @@
 #define OMPP_FARM_TASKS 1024u  /* that are handed out, or that some clock has not come to */
 #define OMPP_FARM_HOLD 256u    /* events before it is gone through: until then all ranks have reported that do so by themselves */
 #define OMPP_FARM_TRIES 512u   /* events before the first result from any source: it is no farm; */
-#define OMPP_FARM_TRY 24u      /* nor with so many for each rank that it has to do with, and one more */
+#define OMPP_FARM_TRY 40u      /* nor with so many for each rank that it has to do with, and one more */
 #define OMPP_FARM_RANKS 4096u  /* of the run, at most */
 #define OMPP_FARM_SEATS 256u   /* of them that have tasks */
 #define OMPP_FARM_AHEAD 32u    /* that a rank may have without a result of any: what it is sent are no tasks */

@@ -167,23 +167,27 @@ function stamp_values(op,   s, i, role) {
 
 # Before and after a call whose messages have no stamps, while clocks rest; "" = it has no such way.
 function silent_begin(op,   send, receive) {
-    send = "ompp_mpi_silent_send(" value_or("comm") ", " value_or("peer") ", " value_or("tag") ")"
+    if (op ~ /^I?S?SEND(RECV)?$/) send = "ompp_mpi_silent_send(" value_or("comm") ", " value_or("peer") ", " value_or("tag") ", " can_send() ")"
     receive = "ompp_mpi_silent_receive(&ompp_silent, " value_or("comm") ", "
     if (op ~ /^I?S?SEND$/) return send
     if (op ~ /^I?RECV$/) return receive value_or("peer") ", " value_or("tag") ")"
     if (op == "SENDRECV") return receive value_or("source") ", " value_or("recvtag") ") && " send
-    if (op ~ /^WAIT(ALL)?$/) return "ompp_mpi_silent_wait(&ompp_silent, " value_or("number", "1") ", " role_or("requests", role_or("request")) ", " (fortran ? "true" : "false") ")"
+    if (op ~ /^WAIT(ALL)?$/) return "ompp_mpi_silent_wait(&ompp_silent, " value_or("number", "1") ", " requests_of_call() ")"
     if (op == "COLL" && !(rule in order_of)) return "ompp_mpi_silent_collective(&ompp_silent, " value_or("comm") ")"
     return ""
 }
-function silent_end(op, good) {
+function silent_end(op, result) {
     if (op ~ /^I?S?SEND$/) return "(void)ompp_silent"
-    if (op == "IRECV") return "ompp_mpi_silent_started(&ompp_silent, " good ", " value_of_request() ", ompp_end)"
-    if (op ~ /^WAIT/) return "ompp_mpi_silent_end(&ompp_silent, " good ", ompp_event_now())"
-    if (op == "COLL") return "ompp_end = ompp_mpi_silent_met(&ompp_silent, " good ", ompp_end)"
-    return "ompp_end = ompp_mpi_silent_end(&ompp_silent, " good ", ompp_end)"
+    if (op == "IRECV") return "ompp_mpi_silent_started(&ompp_silent, " result ", " requests_of_call() ", ompp_end)"
+    if (op ~ /^WAIT/) return "ompp_mpi_silent_waited(&ompp_silent, " result ", " requests_of_call() ")"
+    if (op == "COLL") return "ompp_end = ompp_mpi_silent_met(&ompp_silent, " result ", ompp_end)"
+    return "ompp_end = ompp_mpi_silent_end(&ompp_silent, " result ", ompp_end)"
 }
-function value_of_request() { return (fortran ? "PMPI_Request_f2c(*" : "*") role_param["request"] (fortran ? ")" : "") }
+function requests_of_call() { return role_or("requests", role_or("request")) ", " (fortran ? "true" : "false") }
+function can_send(   role) {
+    role = "count" in role_param ? "" : "send"
+    return expression(role "count") " >= 0 && " expression(role "type") " != MPI_DATATYPE_NULL"
+}
 
 function role_or(role, otherwise) { return (role in role_param) ? role_param[role] : otherwise }
 function value_or(role, otherwise) { return (role in role_param) ? expression(role) : otherwise }
@@ -252,7 +256,7 @@ function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args
     gsub(/@passes@/, silent == "" ? "" : " \\&\\& !ompp_silently", body)
     if (silent != "") gsub("&", "\\\\&", silent)
     gsub(/@silent@/, silent, body)
-    silent = silent == "" ? "" : silent_end(stamp, fortran ? "*ierror == MPI_SUCCESS" : "ompp_result == MPI_SUCCESS")
+    silent = silent == "" ? "" : silent_end(stamp, fortran ? "*ierror" : "ompp_result")
     gsub("&", "\\\\&", silent)
     gsub(/@silent_end@/, silent, body)
     gsub(/@status@/, role_or("status"), body)

@@ -11,9 +11,11 @@
 /* The thread that is in MPI_Init, and whether one is. */
 static pthread_t starter;
 static bool starts;
+static unsigned depth; /* of the starter: the Fortran bindings of some MPI call those of C, which are wrapped, too */
 
 void ompp_mpi_begin_init(void)
 {
+    if (depth++) return;
     starter = pthread_self();
     __atomic_store_n(&starts, true, __ATOMIC_RELEASE);
     ompp_mpi_starting();
@@ -21,6 +23,7 @@ void ompp_mpi_begin_init(void)
 
 void ompp_mpi_end_init(bool good)
 {
+    if (--depth) return;
     if (good) ompp_mpi_started();
     __atomic_store_n(&starts, false, __ATOMIC_RELEASE);
 }

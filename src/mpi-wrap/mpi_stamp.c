@@ -123,8 +123,12 @@ static void adopt_claim(ompp_mpi_stamp_t *s, int source, int tag, bool good, uns
         ompp_mpi_adopt(NULL, s->begin, OMPP_SYNC_MESSAGE, flags);
         return;
     }
-    message = ompp_mpi_stamp_new();
-    if (!message) return;
+    message = s->received ? ompp_mpi_stamp_new() : NULL;
+    if (!message) {
+        ompp_mpi_receipt_drop(s->receipt);
+        s->receipt = NULL;
+        return;
+    }
     memset(ompp_mpi_stamp_of(message), 0, ompp_mpi_stamping_state.bytes);
     claimed = ompp_mpi_stamp_claim(s->channel, source, tag, s->begin, good ? OMPP_MPI_STAMP_LIMIT_S : 0, NULL,
                                    ompp_mpi_stamp_of(message), &flags);
@@ -483,11 +487,20 @@ void ompp_mpi_stamp_before(ompp_mpi_stamp_t *stamp, const void *code, uintptr_t 
     errno = saved;
 }
 
-ompp_time_t ompp_mpi_stamp_after(ompp_mpi_stamp_t *stamp, bool good)
+bool ompp_mpi_has_received(int result)
+{
+    int class = MPI_SUCCESS;
+
+    return result == MPI_SUCCESS || (PMPI_Error_class(result, &class) == MPI_SUCCESS && class == MPI_ERR_TRUNCATE);
+}
+
+ompp_time_t ompp_mpi_stamp_after(ompp_mpi_stamp_t *stamp, int result)
 {
     const int saved = errno;
+    const bool good = result == MPI_SUCCESS;
     const ompp_time_t begin = stamp->measured ? ompp_event_now() : 0;
 
+    stamp->received = ompp_mpi_has_received(result);
     after(stamp, good);
     ompp_mpi_channel_release(stamp->channel);
     if (stamp->held) ompp_mpi_guard.frame = 0;

@@ -55,6 +55,7 @@ static void add(ompp_mpi_channel_t *channel)
 {
     ompp_mpi_channel_t **bucket = bucket_of(channel->comm);
 
+    ompp_mpi_silent_forget(channel->comm); /* one with this handle may be gone unseen: in a call that is nested in another one */
     pthread_mutex_lock(&channels.lock);
     channel->next = *bucket;
     *bucket = channel;
@@ -66,7 +67,6 @@ ompp_mpi_channel_t *ompp_mpi_channel_forget(MPI_Comm comm)
 {
     ompp_mpi_channel_t **link = bucket_of(comm), *c;
 
-    ompp_mpi_silent_forget(comm);
     pthread_mutex_lock(&channels.lock);
     while (*link && (*link)->comm != comm) link = &(*link)->next;
     c = *link;
@@ -75,6 +75,7 @@ ompp_mpi_channel_t *ompp_mpi_channel_forget(MPI_Comm comm)
         channels.count--;
     }
     pthread_mutex_unlock(&channels.lock);
+    if (c) ompp_mpi_silent_forget(comm);
     return c;
 }
 

@@ -385,7 +385,7 @@ void ompp_mpi_silence_end(ompp_mpi_channel_t *channel);
 
 /** \brief A receive that was started the short way (mpi_wrap_priv.h) goes on as any other, if there is one with this handle. */
 void ompp_mpi_silent_give(MPI_Request handle);
-/** \brief So do all on a communicator, which goes. */
+/** \brief So do all on a communicator, which goes, or may have gone. What was noted of others is looked up anew. */
 void ompp_mpi_silent_forget(MPI_Comm comm);
 
 /* ---- Requests (mpi_stamp_request.c) --------------------------------------------------------------------------------- */

@@ -371,6 +371,7 @@ typedef struct {
     unsigned char *stamp;
     ompp_time_t begin;
     bool held;           /* the guard, by us */
+    bool received;       /* it has taken the message that it is to receive */
     unsigned measured;    /* this call stands for so many in what our own messages take; 0 = it is not measured */
     bool substituted;    /* status is ours */
     bool passes;         /* collective call: without an exchange of stamps */
@@ -405,28 +406,41 @@ void ompp_mpi_stamp_before(ompp_mpi_stamp_t *stamp, const void *code, uintptr_t 
 
 /**
  * \brief After it: this thread goes on with the clocks of those that it has waited for. In experiments with delays it waits.
- * \param[in] good  the call succeeded.
+ * \param[in] result  MPI's.
  * \return the end of the call.
  */
-ompp_time_t ompp_mpi_stamp_after(ompp_mpi_stamp_t *stamp, bool good);
+ompp_time_t ompp_mpi_stamp_after(ompp_mpi_stamp_t *stamp, int result);
 
-/* ---- Calls without stamps: the short way (mpi_stamp_silence.c) ------------------------------------------------------- */
+/** \return whether a call that receives, with this result, has taken a message: one that was too long is gone, too. */
+bool ompp_mpi_has_received(int result);
+
+/* ---- Calls without stamps: the short way (mpi_silent_hot.c) ---------------------------------------------------------- */
 
 #define OMPP_MPI_SILENT_MOST 64
 
+/** A message that a call receives. */
+typedef struct {
+    struct ompp_mpi_direction *direction;
+    /* Of a request, its place among those of the call, and when it was started. */
+    MPI_Request handle;
+    int index;
+    ompp_time_t begin;
+} ompp_mpi_silent_receive_t;
+
 /** A call while clocks rest whose messages have no stamps, as far as is known: they are counted, and that is all. */
 typedef struct {
-    unsigned number; /* messages that it receives */
+    unsigned number; /* of receives */
     uint64_t rest;   /* in which it began */
-    struct ompp_mpi_direction *direction[OMPP_MPI_SILENT_MOST];
     struct ompp_mpi_channel *channel; /* collective call */
+    ompp_mpi_silent_receive_t receives[OMPP_MPI_SILENT_MOST];
 } ompp_mpi_silent_t;
 
 /*
  * Before a call, instead of ompp_mpi_stamp_before(). False = this is no such call, and nothing was done; one that sends and receives
  * asks for what it receives first.
  */
-bool ompp_mpi_silent_send(MPI_Comm comm, int dest, int tag);
+/** \param[in] good  false = MPI will refuse it. */
+bool ompp_mpi_silent_send(MPI_Comm comm, int dest, int tag, bool good);
 bool ompp_mpi_silent_receive(ompp_mpi_silent_t *silent, MPI_Comm comm, int source, int tag);
 /** \param[in] requests  [number], C's or Fortran's. */
 bool ompp_mpi_silent_wait(ompp_mpi_silent_t *silent, int number, const void *requests, bool fortran);
@@ -434,17 +448,20 @@ bool ompp_mpi_silent_wait(ompp_mpi_silent_t *silent, int number, const void *req
 /** All for all. */
 bool ompp_mpi_silent_collective(ompp_mpi_silent_t *silent, MPI_Comm comm);
 
-/** \brief After it: all have met by t. \return the end of the call. */
-ompp_time_t ompp_mpi_silent_met(ompp_mpi_silent_t *silent, bool good, ompp_time_t t);
+/* After it; result: MPI's. */
+/** \brief All have met by t. \return the end of the call. */
+ompp_time_t ompp_mpi_silent_met(ompp_mpi_silent_t *silent, int result, ompp_time_t t);
 
-/** \brief After it: a receive was started at t. */
-void ompp_mpi_silent_started(const ompp_mpi_silent_t *silent, bool good, MPI_Request handle, ompp_time_t t);
+/** \brief A receive was started at t. \param[in] request  C's or Fortran's; only read of a call that was good. */
+void ompp_mpi_silent_started(const ompp_mpi_silent_t *silent, int result, const void *request, bool fortran, ompp_time_t t);
 
 /**
- * \brief After it: messages were received by t. Clocks may have begun to go on meanwhile.
+ * \brief Messages were received by t. Clocks may have begun to go on meanwhile.
  * \return the end of the call.
  */
-ompp_time_t ompp_mpi_silent_end(ompp_mpi_silent_t *silent, bool good, ompp_time_t t);
+ompp_time_t ompp_mpi_silent_end(ompp_mpi_silent_t *silent, int result, ompp_time_t t);
+/** \brief The same of those that were waited for. */
+void ompp_mpi_silent_waited(ompp_mpi_silent_t *silent, int result, const void *requests, bool fortran);
 
 /**
  * \brief After MPI_Init, when all ranks of the world communicator are here: settles whether clocks are carried.

@@ -195,7 +195,7 @@ ompp_time_t ompp_event_called(void)
 {
     const ompp_thread_t *thread = ompp_thread_self;
 
-    return thread && thread->record ? ompp_top(thread)->enter : ompp_event_now();
+    return thread && thread->record && !thread->skipped ? ompp_top(thread)->enter : ompp_event_now();
 }
 
 static __attribute__((noinline)) void return_slow(ompp_region_ref_t region, const uint64_t *values, ompp_time_t t)

@@ -266,6 +266,70 @@ static void many(void)
     go_on(world, MANY);
 }
 
+/* What MPI refuses is no message; what is too long for its receiver is one. */
+static void errors(void)
+{
+    int mine[2] = {number_of(rank, 0), 0}, got = 0, status;
+    MPI_Request r[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}, sent;
+    MPI_Errhandler before;
+
+    MPI_Comm_get_errhandler(world, &before);
+    MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+    for (int kind = 0; kind < 7; kind++) {
+        PMPI_Barrier(world);
+        rest(true);
+        for (int i = 0; i < MANY; i++) pass_on(i % 4, i, world);
+        status = MPI_SUCCESS;
+        mark(mine[0]);
+        if (kind == 0) status = MPI_Send(mine, -1, MPI_INT, next_rank, TAG, world);
+        if (kind == 1) status = MPI_Send(mine, 1, MPI_DATATYPE_NULL, next_rank, TAG, world);
+        if (kind == 2) status = MPI_Isend(mine, -1, MPI_INT, next_rank, TAG, world, &sent);
+        if (kind == 3) status = MPI_Sendrecv(mine, -1, MPI_INT, next_rank, TAG, &got, 1, MPI_INT, last_rank, TAG, world, MPI_STATUS_IGNORE);
+        if (kind > 3) {
+            if (kind > 4) MPI_Irecv(&got, 1, MPI_INT, last_rank, TAG, world, &r[1]);
+            MPI_Isend(mine, 2, MPI_INT, next_rank, TAG, world, &sent);
+            if (kind == 4) status = MPI_Recv(&got, 1, MPI_INT, last_rank, TAG, world, MPI_STATUS_IGNORE);
+            if (kind == 5) status = MPI_Wait(&r[1], MPI_STATUS_IGNORE);
+            if (kind == 6) status = MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+            MPI_Wait(&sent, MPI_STATUS_IGNORE);
+        }
+        CHECK(status != MPI_SUCCESS || kind > 3); /* Open MPI says nothing of what is too long for a message to oneself */
+        for (int i = 0; i < 4; i++) pass_on(i, i, world);
+        go_on(world, MANY);
+    }
+    MPI_Comm_set_errhandler(world, before);
+}
+
+/* A communicator that is freed inside another call, where nobody sees it. */
+static int free_kept(MPI_Comm comm, int key, void *kept, void *state)
+{
+    (void)comm, (void)key, (void)state;
+    return MPI_Comm_free(kept);
+}
+
+static void freed_inside(void)
+{
+    MPI_Comm kept, again;
+    int key;
+
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_kept, &key, NULL);
+    for (int i = 0; i < 4; i++) {
+        MPI_Comm_dup(world, &kept);
+        MPI_Comm_set_attr(MPI_COMM_SELF, key, &kept);
+        PMPI_Barrier(world);
+        rest(true);
+        for (int k = 0; k < MANY; k++) pass_on(k % 4, k, kept);
+        for (int k = 0; k < 10; k++) MPI_Barrier(kept);
+        MPI_Comm_delete_attr(MPI_COMM_SELF, key);
+        MPI_Comm_dup(world, &again); /* its handle may be that of the other one */
+        for (int k = 0; k < 10; k++) MPI_Barrier(again);
+        for (int k = 0; k < MANY; k++) pass_on(k % 4, k, again);
+        go_on(again, MANY);
+        MPI_Comm_free(&again);
+    }
+    MPI_Comm_free_keyval(&key);
+}
+
 /* Collective calls leave out the exchange for a while, all ranks the same ones. */
 static void collectives(void)
 {
@@ -304,7 +368,8 @@ int main(int argc, char **argv)
     world = MPI_COMM_WORLD;
     next_rank = (rank + 1) % size;
     last_rank = (rank + size - 1) % size;
-    void (*const parts[])(void) = {each_way, all_ways, takes_no_notice, posted_before, one_does_not, communicators, many, collectives};
+    void (*const parts[])(void) = {each_way, all_ways, takes_no_notice, posted_before, one_does_not, communicators, many,
+                                   errors,   freed_inside, collectives};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const int before = failures;
         take(&a);

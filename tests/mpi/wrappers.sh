@@ -8,10 +8,10 @@ scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
 late='^MPICH: Builtin communicator'
 run() { # ranks preload program setting
-    timeout 120 $launcher $flags -n "$1" env LD_LIBRARY_PATH="$libs:$LD_LIBRARY_PATH" LD_PRELOAD="$2" $4 "$dir/$3" 2>&1
+    timeout 120 $launcher $flags -n "$1" env LD_LIBRARY_PATH="$libs:$LD_LIBRARY_PATH" LD_PRELOAD="$2" $4 "$3" 2>&1
 }
 for family in ${mpi_families:-openmpi}; do
-eval "mpicc=\${mpicc_$family:-$MPICC} launcher=\${mpirun_$family:-$MPIRUN}"
+eval "mpicc=\${mpicc_$family:-$MPICC} mpifc=\${mpifc_$family:-} launcher=\${mpirun_$family:-$MPIRUN}"
 case $family in
 openmpi) flags="--oversubscribe"; [ "$(id -u)" = 0 ] && flags="$flags --allow-run-as-root" ;;
 *) flags= ;;
@@ -24,7 +24,15 @@ if [ "$mpicc" != "$MPICC" ]; then
         $mpicc -std=gnu11 -O1 -w "$abs_top_srcdir/tests/mpi/$program.c" -o "$dir/$program" -lpthread || failed=1
     done
 fi
-for program in messages collectives threads jumps stamps rests started early; do
+fortran=
+if [ -n "$mpifc" ] && [ "$mpifc" != no ]; then
+    fortran=rests_f
+    ${mpicc} -c -O1 -w "$abs_top_srcdir/tests/mpi/rests_shim.c" -o "$scratch/shim.o" || failed=1
+    $mpifc -O1 -w "$abs_top_srcdir/tests/mpi/rests_f.f90" "$scratch/shim.o" -J "$scratch" -o "$scratch/rests_f" || failed=1
+fi
+for program in messages collectives threads jumps stamps rests started early $fortran; do
+    path=$dir/$program
+    [ $program = rests_f ] && path=$scratch/$program
     for ranks in 1 2 4; do
         for how in unmeasured measured FAKE_STAMPS=1; do
             preload=$libs/libompp-fake.so:$libs/libompp-mpi-$family.so clocks=
@@ -32,7 +40,7 @@ for program in messages collectives threads jumps stamps rests started early; do
             unmeasured) preload= ;;
             FAKE*) clocks=$how ;;
             esac
-            output=$(run $ranks "$preload" $program $clocks)
+            output=$(run $ranks "$preload" "$path" $clocks)
             status=$?
             # hwloc of the MPI library, on a machine without /sys.
             output=$(echo "$output" | grep -v '^\[hwloc/')
