@@ -1,7 +1,7 @@
 /**
  * \file
- * Messages without stamps: what is known of them, for mpi_stamp_silence.c, and the short way of calls while clocks rest, mpi_silent_hot.c and
- * mpi_silent.c.
+ * Messages without stamps: what is known of them, for mpi_stamp_silence.c, and for the short way of calls while clocks rest,
+ * mpi_silent_hot.c and mpi_silent.c.
  */
 #ifndef OMPP_MPI_SILENCE_PRIV_H
 #define OMPP_MPI_SILENCE_PRIV_H

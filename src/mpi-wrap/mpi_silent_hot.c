@@ -1,6 +1,6 @@
 /*
- * The short way of calls while clocks rest and their messages have no stamps, as far as is known: they are counted, and that is all. In some
- * 200 instructions beside those of their events; the long way (mpi_stamp.c) takes 600 to 1000.
+ * The short way of calls while clocks rest and their messages have no stamps, as far as is known: they are counted, and that is all. In
+ * some 200 instructions beside those of their events; the long way (mpi_stamp.c) takes 600 to 1000.
  */
 #include "mpi-wrap/mpi_silence_priv.h"
 

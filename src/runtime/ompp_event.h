@@ -161,7 +161,7 @@ ompp_region_ref_t ompp_event_count_call(ompp_construct_t construct, const void *
  */
 ompp_region_ref_t ompp_event_call(const void *code, const char *name);
 
-/** \return when the innermost open region of this thread was entered, for ompp_event_call(); now, when it has not been, or nothing is measured. */
+/** \return when the innermost open region of this thread was entered, after ompp_event_call(); now, when nothing is measured. */
 ompp_time_t ompp_event_called(void);
 
 /**

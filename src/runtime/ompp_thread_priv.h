@@ -216,7 +216,7 @@ static inline void ompp_use_stack(ompp_thread_t *thread, ompp_a_stack_t *stack)
     ompp_moved(thread);
 }
 
-/** \brief Moves the top of the current stack by one frame, for readers of the arena too; meters are told, or it is noted for them, by the caller. */
+/** \brief Moves the top of the current stack by one frame, for readers of the arena too. Meters are told by the caller. */
 static inline void ompp_step_top(ompp_thread_t *thread, int by)
 {
     thread->top += by;
