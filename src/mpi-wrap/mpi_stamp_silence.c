@@ -10,7 +10,7 @@
  * So neither side has to know when the other rests, and a stamp that is missed is missed once.
  *
  * A side that has counted one that there was not, or not one that there was, is put right only when it then sees stamps of earlier
- * messages; so what MPI refuses is not counted. Most calls of a rest are made the short way (mpi_silent_hot.c): they count, and that is all.
+ * messages; so what MPI refuses is not counted. Most calls of a rest are made the short way (mpi_silent_hot.c), which is only to count.
  */
 #include "mpi-wrap/mpi_silence_priv.h"
 
