@@ -2,6 +2,7 @@
 #include "base/ompp_arena.h"
 
 #include "base/ompp_error.h"
+#include "base/ompp_ready.h"
 #include "base/ompp_write.h"
 
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #define CHUNK ((uint64_t)256 << 10)
+#define READY ((uint64_t)64 << 10) /* so much at a time is made ready */
 #define ALIGN 16u
 
 /*
@@ -125,6 +127,14 @@ int ompp_arena_open(ompp_arena_t *arena, const char *const *dirs, const char *na
     return 0;
 }
 
+static void make_ready(ompp_arena_t *arena)
+{
+    const uint64_t begin = arena->ready, end = arena->used + READY < arena->mapped ? arena->used + READY : arena->mapped;
+
+    ompp_ready(arena->base + begin, end - begin);
+    arena->ready = end;
+}
+
 ompp_off_t ompp_arena_take(ompp_arena_t *arena, size_t size)
 {
     uint64_t start = arena->used, end = start + (size + ALIGN - 1) / ALIGN * ALIGN;
@@ -132,6 +142,7 @@ ompp_off_t ompp_arena_take(ompp_arena_t *arena, size_t size)
     while (end > arena->mapped)
         if (!grow(arena)) return 0;
     arena->used = end;
+    if (end > arena->ready) make_ready(arena);
     return (ompp_off_t)start;
 }
 

@@ -5,6 +5,7 @@
 #include "causal/ompp_causal.h"
 
 #include "base/ompp_env.h"
+#include "base/ompp_ready.h"
 #include "causal/ompp_causal_priv.h"
 #include "causal/ompp_progress_priv.h"
 #include "runtime/ompp_whatif_record.h"
@@ -50,6 +51,7 @@ static ompp_causal_thread_t *make_thread(void)
     ompp_causal_thread_t *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (t == MAP_FAILED) return NULL;
+    ompp_ready(t, sizeof *t);
     atomic_store(&t->used, true);
     t->next = atomic_load(&ompp_causal.threads);
     while (!atomic_compare_exchange_weak(&ompp_causal.threads, &t->next, t)) continue;
@@ -338,6 +340,7 @@ void ompp_causal_start(void)
                        : strcmp(ompp_env.causal, "delay") == 0 ? OMPP_WHATIF_DELAY
                                                                : OMPP_WHATIF_OFF;
     if (ompp_causal.mode == OMPP_WHATIF_OFF) return;
+    ompp_ready_library((const void *)ompp_causal_start);
     atomic_store(&ompp_causal.set, 1);
     ompp_causal.rule = (ompp_clocks_rule_t){.percent = {25, 50, 75, 100}};
     if (ompp_causal.mode == OMPP_WHATIF_DELAY) ompp_causal.rule = (ompp_clocks_rule_t){.delays = true};

@@ -8,13 +8,19 @@
  * A worker is a rank that has had messages of nobody else since ranks met last, and has told its manager of all work that it did before
  * messages of that one, or waited for these.
  */
+#include "base/ompp_ready.h"
 #include "causal/ompp_causal_priv.h"
 #include "causal/ompp_farm.h"
 
 #include "runtime/ompp_whatif_record.h"
 
+#include <stddef.h>
+
 #define AT_WORK_NS 50000u /* that a worker may have done since its last message, ... */
 #define AT_WORK_PART 100u /* and one part in so many of the time */
+#define FIRST_SEATS 4u    /* what is noted before it is known whether the rank is a manager */
+#define FIRST_TASKS OMPP_FARM_TRY
+#define FIRST_EVENTS (2 * OMPP_FARM_TRY)
 #define IN_VAIN 8u        /* so often it was noted for nothing, one meeting after the other: no more of it */
 
 static struct {
@@ -36,6 +42,17 @@ static struct {
 static bool is_manager(const ompp_causal_thread_t *self)
 {
     return atomic_load_explicit(&own.manager, memory_order_relaxed) == self;
+}
+
+void ompp_causal_farm_make_ready(void)
+{
+    ompp_farm_t *f = &own.farm;
+
+    if (ompp_causal.rule.delays) return;
+    ompp_ready(f, offsetof(ompp_farm_t, seat_of) + FIRST_SEATS * sizeof f->seat_of[0]);
+    ompp_ready(f->seats, FIRST_SEATS * sizeof f->seats[0]);
+    ompp_ready(f->events, FIRST_EVENTS * sizeof f->events[0]);
+    ompp_ready(f->tasks, FIRST_TASKS * sizeof f->tasks[0]);
 }
 
 /* The thread has a message. */

@@ -16,6 +16,9 @@ struct ompp_causal_thread;
 
 /* ---- Ranks that hand out work (ompp_causal_farm.c) -------------------------------------------------------------------- */
 
+/** \brief There are other ranks: their messages are not to be held up by memory that is touched for the first time. */
+void ompp_causal_farm_make_ready(void);
+
 /** Messages of a thread since all ranks met last, as those of a rank that works for another one. */
 typedef struct {
     uint64_t peer;      /* rank + 1 that they come from; 0 = none yet */

@@ -60,6 +60,7 @@ size_t ompp_causal_stamp_size(void)
 
 void ompp_causal_clock(const ompp_sync_clock_t *clock)
 {
+    ompp_causal_farm_make_ready(); /* the first word of other ranks */
     ompp_causal.clock = *clock;
     if (clock->error_ns) atomic_fetch_or(&ompp_causal.flags, OMPP_WHATIF_F_CLOCK);
 }

@@ -7,6 +7,7 @@
  * clocks travel at all is agreed on once, among all ranks of MPI_COMM_WORLD.
  */
 #define _GNU_SOURCE
+#include "base/ompp_ready.h"
 #include "mpi-wrap/mpi_stamp_priv.h"
 
 #include "model/ompp_profile.h"
@@ -438,6 +439,32 @@ static void measure_exchange(MPI_Comm own)
     ompp_mpi_stamp_free(all);
 }
 
+#define UNDER_WAY 24 /* stamps that a rank usually has under way, at most */
+
+/* MPI takes memory for requests as there are more of them: here, and not where ranks wait for a message that comes after ours. */
+static void make_requests_ready(MPI_Comm own)
+{
+    MPI_Request receives[UNDER_WAY], sends[UNDER_WAY];
+    MPI_Status statuses[UNDER_WAY];
+    unsigned char *messages[2 * UNDER_WAY];
+    const int bytes = (int)ompp_mpi_stamp_message_bytes();
+    int self = 0, got = 0, gave = 0;
+
+    PMPI_Comm_rank(own, &self);
+    for (int i = 0; i < 2 * UNDER_WAY; i++) {
+        messages[i] = ompp_mpi_stamp_new();
+        if (messages[i]) memset(messages[i], 0, (size_t)bytes);
+    }
+    for (int i = 0; i < UNDER_WAY && messages[i]; i++, got++)
+        if (PMPI_Irecv(messages[i], bytes, MPI_BYTE, self, 0, own, &receives[i]) != MPI_SUCCESS) break;
+    for (int i = 0; i < got && messages[UNDER_WAY + i]; i++, gave++)
+        if (PMPI_Isend(messages[UNDER_WAY + i], bytes, MPI_BYTE, self, 0, own, &sends[i]) != MPI_SUCCESS) break;
+    for (int i = gave; i < got; i++) PMPI_Cancel(&receives[i]);
+    PMPI_Waitall(gave, sends, statuses);
+    PMPI_Waitall(got, receives, statuses);
+    for (int i = 0; i < 2 * UNDER_WAY; i++) ompp_mpi_stamp_free(messages[i]);
+}
+
 void ompp_mpi_stamp_start(MPI_Comm own)
 {
     const size_t bytes = ompp_mpi_unusual & (OMPP_MPI_ASK | OMPP_MPI_OFF) ? 0 : ompp_sync_stamp_size();
@@ -457,6 +484,8 @@ void ompp_mpi_stamp_start(MPI_Comm own)
     measure_exchange(own);
     ompp_mpi_channel_made(MPI_COMM_WORLD);
     channel_of_self();
+    make_requests_ready(own);
+    ompp_ready_library((const void *)ompp_mpi_stamp_start);
     __atomic_fetch_or(&ompp_mpi_unusual, OMPP_MPI_STAMPS, __ATOMIC_ACQ_REL);
 }
 

@@ -3,12 +3,16 @@
  * What stamps travel by: their memory, waiting for a request of ours with a limit, and receiving one message.
  */
 #define _GNU_SOURCE
+#include "base/ompp_ready.h"
 #include "mpi-wrap/mpi_stamp_priv.h"
 
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#define BLOCKS 48u /* messages */
+#define ALIGN  16u
 
 /* ---- Pool ----------------------------------------------------------------------------------------------------------- */
 
@@ -27,15 +31,31 @@ size_t ompp_mpi_stamp_message_bytes(void)
     return sizeof(ompp_mpi_header_t) + ompp_mpi_stamping_state.bytes;
 }
 
+/* By the dozen, so that their pages come at once. */
+static void make_blocks(void)
+{
+    const size_t bytes = (ompp_mpi_stamp_message_bytes() + ALIGN - 1) / ALIGN * ALIGN;
+    unsigned char *blocks = malloc(BLOCKS * bytes);
+
+    if (!blocks) return;
+    ompp_ready(blocks, BLOCKS * bytes);
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        block_t *b = (block_t *)(void *)(blocks + i * bytes);
+        b->next = pool.free;
+        pool.free = b;
+    }
+}
+
 unsigned char *ompp_mpi_stamp_new(void)
 {
     block_t *b;
 
     pthread_mutex_lock(&pool.lock);
+    if (!pool.free) make_blocks();
     b = pool.free;
     if (b) pool.free = b->next;
     pthread_mutex_unlock(&pool.lock);
-    return b ? (unsigned char *)b : malloc(ompp_mpi_stamp_message_bytes());
+    return (unsigned char *)b;
 }
 
 void ompp_mpi_stamp_free(unsigned char *stamp)

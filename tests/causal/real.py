@@ -12,7 +12,6 @@ is copied. A region is made faster by other flags for its source file. Lines are
 
 import collections
 import os
-import random
 import re
 import shutil
 import statistics
@@ -121,15 +120,8 @@ def run(program, binary, scratch, mode, **more):
 
 # ---- Numbers -----------------------------------------------------------------------------------------------------------
 
-def interval(values):
-    """Median, and its 95 % interval by bootstrap."""
-    generator = random.Random(1)
-    medians = sorted(statistics.median(generator.choices(values, k=len(values))) for _ in range(2000))
-    return statistics.median(values), medians[50], medians[1949]
-
-
 def text_of(values):
-    return "%5.1f (%.1f to %.1f)" % tuple(100 * v for v in interval(values))
+    return "%5.1f (%.1f to %.1f)" % tuple(100 * v for v in validation.interval(values))
 
 
 def regions_of(profile, wanted):

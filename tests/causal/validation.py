@@ -5,6 +5,7 @@ regions whose work can be made smaller (work.h).
 
 import collections
 import os
+import random
 import re
 import statistics
 import sys
@@ -171,3 +172,10 @@ def delay(scratch, program, case, region, permille, repetitions=1, args=(), choo
                                    OMPP_CAUSAL_SPEEDUP="%g" % (permille / 10))
         runs.append(predictions(outcome.profile(), seconds))
     return chosen_predictions(runs, choose).get((region, permille))
+
+
+def interval(values):
+    """Median, and its 95 % interval by bootstrap."""
+    generator = random.Random(1)
+    medians = sorted(statistics.median(generator.choices(values, k=len(values))) for _ in range(2000))
+    return statistics.median(values), medians[50], medians[1949]

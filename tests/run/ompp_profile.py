@@ -58,7 +58,7 @@ class Whatif:
 
     def __init__(self, element, results):
         self.mode, self.why, self.time = element.get("mode"), element.get("why", ""), number(element, "time-ns")
-        self.paid, self.lost, self.events = (number(element, key) for key in ("paid-ns", "lost", "events"))
+        self.paid, self.lost, self.events, self.cost = (number(element, key) for key in ("paid-ns", "lost", "events", "cost-ns"))
         self.replayed, self.kept, self.passed = (number(element, key) for key in ("replayed", "kept", "passed-ns"))
         self.rested = number(element, "rested-ns")
         self.worked, self.outside = number(element, "worked-ns"), number(element, "outside-ns")

@@ -1,0 +1,115 @@
+/* Pages are there before they are touched, contents stay, and what cannot be done does no harm. */
+#define _GNU_SOURCE
+#include "base/ompp_arena.h"
+#include "base/ompp_ready.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define PAGES 16u
+
+static size_t page;
+
+static unsigned there(void *at)
+{
+    unsigned char in[PAGES];
+    unsigned n = 0;
+
+    assert_int_equal(mincore(at, PAGES * page, in), 0);
+    for (unsigned i = 0; i < PAGES; i++) n += in[i] & 1;
+    return n;
+}
+
+static bool can(void)
+{
+    char *at = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const bool done = madvise(at, page, 23 /* MADV_POPULATE_WRITE */) == 0;
+
+    munmap(at, page);
+    return done;
+}
+
+static void backs_pages(void **state)
+{
+    char *at = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    (void)state;
+    if (!can()) skip();
+    madvise(at, PAGES * page, MADV_NOHUGEPAGE);
+    at[3 * page + 7] = 42;
+    assert_int_equal(there(at), 1);
+    errno = 77;
+    ompp_ready(at + page + 5, 2 * page); /* three pages, by bytes */
+    assert_int_equal(there(at), 3);
+    ompp_ready(at, PAGES * page);
+    assert_int_equal(errno, 77);
+    assert_int_equal(there(at), PAGES);
+    for (size_t i = 0; i < PAGES * page; i++) assert_int_equal(at[i], i == 3 * page + 7 ? 42 : 0);
+    munmap(at, PAGES * page);
+}
+
+static void does_what_it_can(void **state)
+{
+    char *at = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    (void)state;
+    munmap(at + 8 * page, page);
+    mprotect(at + 4 * page, page, PROT_READ);
+    errno = 77;
+    ompp_ready(at, PAGES * page);
+    ompp_ready(NULL, 0);
+    ompp_ready(at, 0);
+    assert_int_equal(errno, 77);
+    at[3 * page] = 1;
+    munmap(at, PAGES * page);
+}
+
+static void arena_is_ahead(void **state)
+{
+    const char *const none[] = {NULL};
+    ompp_arena_t a;
+
+    (void)state;
+    if (!can()) skip();
+    assert_int_equal(ompp_arena_open(&a, none, "x", 1 << 20), 0);
+    for (unsigned i = 0; i < 900; i++) {
+        const ompp_off_t at = ompp_arena_take(&a, 1000);
+        assert_int_not_equal(at, 0);
+        assert_true(a.ready >= a.used && a.ready <= a.mapped);
+        char *first = a.base + at / page * page;
+        unsigned char in = 0;
+        assert_int_equal(mincore(first, page, &in), 0);
+        assert_int_equal(in & 1, 1);
+    }
+    ompp_arena_close(&a, false);
+}
+
+static int not_zero = 1;
+
+static void library(void **state)
+{
+    (void)state;
+    not_zero = 5;
+    errno = 77;
+    ompp_ready_library((const void *)(uintptr_t)library);
+    ompp_ready_library(NULL);
+    assert_int_equal(errno, 77);
+    assert_int_equal(not_zero, 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(backs_pages), cmocka_unit_test(does_what_it_can), cmocka_unit_test(arena_is_ahead),
+                                       cmocka_unit_test(library)};
+
+    page = (size_t)sysconf(_SC_PAGESIZE);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
