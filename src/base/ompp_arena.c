@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define CHUNK ((uint64_t)256 << 10)
-#define READY ((uint64_t)64 << 10) /* so much at a time is made ready */
+#define READY ((uint64_t)16 << 10) /* so much of the file is made ready ahead: the caller has a lock */
 #define ALIGN 16u
 
 /*
@@ -127,11 +127,12 @@ int ompp_arena_open(ompp_arena_t *arena, const char *const *dirs, const char *na
     return 0;
 }
 
+/* Of a file; pages of anonymous memory belong near the thread that touches them. */
 static void make_ready(ompp_arena_t *arena)
 {
     const uint64_t begin = arena->ready, end = arena->used + READY < arena->mapped ? arena->used + READY : arena->mapped;
 
-    ompp_ready(arena->base + begin, end - begin);
+    if (arena->path[0] && !arena->full) ompp_ready(arena->base + begin, end - begin);
     arena->ready = end;
 }
 
@@ -149,6 +150,7 @@ ompp_off_t ompp_arena_take(ompp_arena_t *arena, size_t size)
 void ompp_arena_detach(ompp_arena_t *arena)
 {
     mmap(arena->base, arena->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    arena->ready = arena->mapped; /* which is no file any more */
     arena->path[0] = '\0';
 }
 

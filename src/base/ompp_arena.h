@@ -21,7 +21,7 @@ typedef struct {
     uint64_t reserved; /* bytes of them = cap of the arena */
     uint64_t mapped;   /* bytes backed so far */
     uint64_t used;     /* bytes handed out */
-    uint64_t ready;    /* bytes whose pages are there, no less than used */
+    uint64_t ready;    /* bytes whose pages were asked for, ahead of used */
     uint64_t device, inode; /* of the file, to know it again */
     bool full;         /* the file cannot grow; further chunks are anonymous memory */
     char path[512];    /* of the file; "" = anonymous */

@@ -19,8 +19,7 @@
  */
 void ompp_ready(void *at, size_t size);
 
-/** \brief The code of a library, to be run, and its data, but for what starts as zero. \param[in] function  one of it.
- */
+/** \brief The code of a library, and what it writes, but for what starts as zero. \param[in] function  one of it. */
 void ompp_ready_library(const void *function);
 
 #pragma GCC visibility pop

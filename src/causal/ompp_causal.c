@@ -48,10 +48,9 @@ static ompp_causal_thread_t *find_unused(void)
 
 static ompp_causal_thread_t *make_thread(void)
 {
-    ompp_causal_thread_t *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ompp_causal_thread_t *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
     if (t == MAP_FAILED) return NULL;
-    ompp_ready(t, sizeof *t);
     atomic_store(&t->used, true);
     t->next = atomic_load(&ompp_causal.threads);
     while (!atomic_compare_exchange_weak(&ompp_causal.threads, &t->next, t)) continue;

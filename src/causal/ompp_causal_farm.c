@@ -8,19 +8,23 @@
  * A worker is a rank that has had messages of nobody else since ranks met last, and has told its manager of all work that it did before
  * messages of that one, or waited for these.
  */
+#define _GNU_SOURCE
 #include "base/ompp_ready.h"
 #include "causal/ompp_causal_priv.h"
 #include "causal/ompp_farm.h"
 
 #include "runtime/ompp_whatif_record.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define AT_WORK_NS 50000u /* that a worker may have done since its last message, ... */
 #define AT_WORK_PART 100u /* and one part in so many of the time */
-#define FIRST_SEATS 4u    /* what is noted before it is known whether the rank is a manager */
+#define FIRST_SEATS 2u    /* a rank with two neighbours notes so much before it is given up as a manager */
 #define FIRST_TASKS OMPP_FARM_TRY
-#define FIRST_EVENTS (2 * OMPP_FARM_TRY)
+#define FIRST_EVENTS (OMPP_FARM_TRY * (FIRST_SEATS + 1))
 #define IN_VAIN 8u        /* so often it was noted for nothing, one meeting after the other: no more of it */
 
 static struct {
@@ -44,15 +48,19 @@ static bool is_manager(const ompp_causal_thread_t *self)
     return atomic_load_explicit(&own.manager, memory_order_relaxed) == self;
 }
 
+/* Pages of the beginnings of what is noted; the table has many, and no need of large ones. */
 void ompp_causal_farm_make_ready(void)
 {
-    ompp_farm_t *f = &own.farm;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)&own + page - 1) & ~(page - 1);
+    const int saved = errno;
 
     if (ompp_causal.rule.delays) return;
-    ompp_ready(f, offsetof(ompp_farm_t, seat_of) + FIRST_SEATS * sizeof f->seat_of[0]);
-    ompp_ready(f->seats, FIRST_SEATS * sizeof f->seats[0]);
-    ompp_ready(f->events, FIRST_EVENTS * sizeof f->events[0]);
-    ompp_ready(f->tasks, FIRST_TASKS * sizeof f->tasks[0]);
+    madvise((void *)begin, ((uintptr_t)(&own + 1) - begin) & ~(page - 1), MADV_NOHUGEPAGE);
+    ompp_ready(&own, offsetof(ompp_farm_t, seat_of) + FIRST_SEATS * sizeof own.farm.seat_of[0]);
+    ompp_ready(own.farm.seats, FIRST_SEATS * sizeof own.farm.seats[0]);
+    ompp_ready(own.farm.events, FIRST_EVENTS * sizeof own.farm.events[0]);
+    ompp_ready(own.farm.tasks, FIRST_TASKS * sizeof own.farm.tasks[0]);
+    errno = saved;
 }
 
 /* The thread has a message. */

@@ -139,7 +139,7 @@ typedef struct ompp_causal_thread {
     bool met_all;            /* it is about to go on with all other processes of the run; without delays: of a communicator */
     bool met_some;           /* of a communicator that has not all */
     bool made;               /* the program has created it; not one of an OpenMP library's */
-    uint64_t lost;
+    uint64_t lost;           /* waits that are not followed, but for those with a limit */
     ompp_time_t timed_paused; /* paused, when that one began */
     ompp_time_t spent;       /* ns on events, as those that were timed say, and on carrying stamps between ranks */
     _Atomic bool used;

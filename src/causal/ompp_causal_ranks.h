@@ -14,9 +14,20 @@
 
 struct ompp_causal_thread;
 
+/* ---- Waits with a limit that are not followed (ompp_causal_remote.c) ------------------------------------------------------- */
+
+/**
+ * \brief How many there were until t, and by how much they were too long, ns: gains may be wrong by as much.
+ * \return whether that is too much of what was observed to trust gains.
+ */
+bool ompp_causal_held(ompp_time_t t, uint64_t *times, uint64_t *ns);
+
+/** \return whether it was when it was looked at last, and not just once: other ranks are told. */
+bool ompp_causal_held_much(void);
+
 /* ---- Ranks that hand out work (ompp_causal_farm.c) -------------------------------------------------------------------- */
 
-/** \brief There are other ranks: their messages are not to be held up by memory that is touched for the first time. */
+/** \brief There are other ranks: messages to and from them are not to be held up by memory that is touched for the first time. */
 void ompp_causal_farm_make_ready(void);
 
 /** Messages of a thread since all ranks met last, as those of a rank that works for another one. */

@@ -13,6 +13,8 @@
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
 #define MANY UINT64_MAX
 #define FARMS 4u /* that can at one meeting */
+#define HELD_PART 100u /* one part in so many of the time is too much */
+#define HELD_OFTEN 3u  /* so many times, before others are told */
 #define OPEN 16u /* bits of flags from there on: they hold if what was told of farms does not */
 
 _Static_assert(OMPP_WHATIF_FLAG_NUM <= OPEN, "flags have room twice");
@@ -58,9 +60,10 @@ size_t ompp_causal_stamp_size(void)
     return sizeof(remote_t) + (ompp_causal.rule.delays ? sizeof(uint64_t) : 0);
 }
 
+/* The first word of other ranks: messages are about to come. */
 void ompp_causal_clock(const ompp_sync_clock_t *clock)
 {
-    ompp_causal_farm_make_ready(); /* the first word of other ranks */
+    ompp_causal_farm_make_ready();
     ompp_causal.clock = *clock;
     if (clock->error_ns) atomic_fetch_or(&ompp_causal.flags, OMPP_WHATIF_F_CLOCK);
 }
@@ -566,15 +569,43 @@ static void go_on_resting(ompp_causal_thread_t *self, const remote_t *remote, co
     ompp_causal_leave(self);
 }
 
+static struct {
+    _Atomic uint64_t times, ns;
+    _Atomic bool much;
+} held;
+
+bool ompp_causal_held(ompp_time_t t, uint64_t *times, uint64_t *ns)
+{
+    *times = atomic_load_explicit(&held.times, memory_order_relaxed);
+    *ns = atomic_load_explicit(&held.ns, memory_order_relaxed);
+    const bool much = *ns * HELD_PART > ompp_causal_result_observed(t);
+    atomic_store_explicit(&held.much, much && *times >= HELD_OFTEN, memory_order_relaxed);
+    return much;
+}
+
+bool ompp_causal_held_much(void)
+{
+    return atomic_load_explicit(&held.much, memory_order_relaxed);
+}
+
+static void hold(ompp_time_t begin, ompp_time_t end)
+{
+    uint64_t times, ns;
+
+    atomic_fetch_add_explicit(&held.times, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&held.ns, end - begin, memory_order_relaxed);
+    ompp_causal_held(end, &times, &ns);
+    if (ompp_causal_held_much()) atomic_store_explicit(&ompp_causal.flagged, true, memory_order_relaxed);
+}
+
 /* What it waited for came at arrived; it may have waited for something else after that, and who gains by what is not known then. */
 static void count_rest(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait, ompp_fine_t arrived)
 {
     const ompp_time_t since = arrived > (ompp_fine_t)wait->begin ? (ompp_time_t)arrived : wait->begin;
     const bool waited = wait->limit && arrived < (ompp_fine_t)wait->end && wait->end - since > wait->limit;
 
-    if (wait->limit) ompp_causal_watch(OMPP_WHATIF_BIT_LOST, waited ? OMPP_CAUSAL_ALL_SLOTS : 0);
     if (waited) {
-        self->lost++;
+        hold(since, wait->end);
     } else if (arrived < (ompp_fine_t)wait->end) {
         self->clocks.since = since;
         ompp_clocks_count(&self->clocks, wait->end);
@@ -602,6 +633,8 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
     if (remote && remote->t > 0) {
         translate(self, remote, &self->other);
         hear_flags(remote);
+    } else if (wait->limit) {
+        hold(wait->begin, wait->end);
     } else {
         self->lost++;
     }
@@ -612,7 +645,6 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
     /* It waited until what it waited for was there; the rest of the call is work. */
     pause = ompp_clocks_adopt(&ompp_causal.rule, &self->clocks, &self->other, wait->cost, wait->end);
     if (self->other.t > 0) count_rest(self, wait, self->other.t / OMPP_FINE + (ompp_fine_t)wait->cost);
-    else if (wait->limit) ompp_causal_watch(OMPP_WHATIF_BIT_LOST, OMPP_CAUSAL_ALL_SLOTS);
     ompp_causal_farm_go_on(self, wait, remote && remote->astray);
     if (ompp_causal.rule.delays) {
         if (wait->flags & OMPP_WHATIF_F_WILDCARD) ompp_causal_race_begin();

@@ -226,6 +226,7 @@ static uint32_t order_flags(unsigned slot, uint64_t least, bool open)
     const int known = ompp_causal.rule.delays ? ompp_causal_known(slot) : -1;
     uint32_t flags = atomic_load_explicit(&result.heard[slot], memory_order_relaxed) | (known >= 0 ? result.heard_before[known] : 0);
 
+    if (ompp_causal_held_much()) flags |= OMPP_WHATIF_F_LOST;
     for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) {
         const bool put_by = open && f == OMPP_WHATIF_BIT_WILDCARD;
         const bool more = f == OMPP_WHATIF_BIT_LOCK && crowd >> slot & 1;
@@ -411,7 +412,8 @@ static void flag_regions(bool final, ompp_time_t t)
 /* What is known of all regions together; rests: clocks do from t on. Under the lock. \return whether too many waits are lost. */
 static bool write_totals(bool rests, ompp_time_t t)
 {
-    uint64_t moves = 0, syncs = 0, lost = 0, replayed, kept, passed;
+    uint64_t moves = 0, syncs = 0, lost = 0, held, held_ns, replayed, kept, passed;
+    const bool much_held = ompp_causal_held(t, &held, &held_ns);
 
     for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) {
         moves += p->moves;
@@ -422,7 +424,8 @@ static bool write_totals(bool rests, ompp_time_t t)
     atomic_store(&result.whatif->until_ns, t);
     atomic_store(&result.whatif->rests, rests);
     atomic_store(&result.whatif->events, moves + syncs);
-    atomic_store(&result.whatif->lost, lost);
+    atomic_store(&result.whatif->lost, lost + held);
+    atomic_store(&result.whatif->lost_ns, held_ns);
     atomic_store(&result.whatif->worked_ns, outside + inside);
     atomic_store(&result.whatif->outside_ns, outside);
     atomic_store(&result.whatif->rested_ns, ompp_causal_result_passed(t) - ompp_causal_result_observed(t));
@@ -431,7 +434,7 @@ static bool write_totals(bool rests, ompp_time_t t)
     atomic_store(&result.whatif->kept, kept);
     atomic_store(&result.whatif->passed_ns, passed);
     atomic_store(&result.whatif->cost_ns, ompp_causal_spent());
-    return lost * SIGNIFICANT > syncs;
+    return much_held || lost * SIGNIFICANT > syncs;
 }
 
 /* Under the lock. */

@@ -248,6 +248,7 @@ static void copy_whatif(ompp_collecting_t *c, ompp_off_t off, uint64_t duration_
     to->events = ompp_collect_load(&w->events);
     to->cost_ns = ompp_collect_load(&w->cost_ns);
     to->lost = ompp_collect_load(&w->lost);
+    to->lost_ns = ompp_collect_load(&w->lost_ns);
     to->worked_ns = ompp_collect_load(&w->worked_ns);
     to->outside_ns = ompp_collect_load(&w->outside_ns);
     to->rested_ns = ompp_collect_load(&w->rested_ns);

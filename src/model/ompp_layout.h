@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define OMPP_LAYOUT_MAGIC "OMPPARNA"
-#define OMPP_LAYOUT_VERSION 15u
+#define OMPP_LAYOUT_VERSION 16u
 #define OMPP_LAYOUT_ENDIAN 0x01020304u
 #define OMPP_LAYOUT_HEADER 16u /* offset of the header: the first record of the arena */
 
@@ -266,7 +266,7 @@ typedef struct {
 typedef struct {
     uint32_t mode;
     _Atomic ompp_off_t why;      /* string */
-    _Atomic uint64_t paid_ns, events, cost_ns, lost, worked_ns, outside_ns, rested_ns, replayed, kept, passed_ns;
+    _Atomic uint64_t paid_ns, events, cost_ns, lost, lost_ns, worked_ns, outside_ns, rested_ns, replayed, kept, passed_ns;
     _Atomic uint64_t until_ns;   /* when these, and virtual clocks of regions, were written last; 0 = not yet */
     _Atomic uint32_t rests;      /* since then no clock goes on */
     ompp_link_t regions, points;

@@ -211,6 +211,7 @@ static void put_whatif(writer_t *w, const ompp_whatif_t *x)
     put(w, x->events);
     put(w, x->cost_ns);
     put(w, x->lost);
+    put(w, x->lost_ns);
     put(w, x->worked_ns);
     put(w, x->outside_ns);
     put(w, x->rested_ns);

@@ -236,6 +236,7 @@ static void get_whatif(reader_t *r, ompp_profile_t *p)
     x->events = get(r);
     x->cost_ns = get(r);
     x->lost = get(r);
+    x->lost_ns = get(r);
     x->worked_ns = get(r);
     x->outside_ns = get(r);
     x->rested_ns = get(r);

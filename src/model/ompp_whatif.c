@@ -193,6 +193,7 @@ int ompp_whatif_merge(ompp_profile_t *into_profile, const ompp_profile_t *from_p
     into->events += from->events;
     into->cost_ns += from->cost_ns;
     into->lost += from->lost;
+    into->lost_ns += from->lost_ns;
     into->worked_ns += from->worked_ns;
     into->outside_ns += from->outside_ns;
     into->rested_ns = larger(into->rested_ns, from->rested_ns);

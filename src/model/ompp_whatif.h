@@ -99,6 +99,7 @@ typedef struct {
     uint64_t events;            /* synchronisations and changes of place that clocks were moved at, all threads and ranks */
     uint64_t cost_ns;           /* of these, estimated: number x measured cost of one, all threads and ranks */
     uint64_t lost;              /* waits that could not be followed */
+    uint64_t lost_ns;           /* of them, in calls that only wait when somebody comes late: by which they were too long, all threads */
     uint64_t worked_ns;         /* work of all threads and ranks, waiting left out, without that in calls of MPI; 0 = not known */
     uint64_t outside_ns;        /* of that, outside of all regions */
     uint64_t rested_ns;         /* part of the run without clocks, to save time; the most of a rank. Of work it is not part of: estimated */

@@ -439,30 +439,33 @@ static void measure_exchange(MPI_Comm own)
     ompp_mpi_stamp_free(all);
 }
 
-#define UNDER_WAY 24 /* stamps that a rank usually has under way, at most */
+#define UNDER_WAY   24  /* stamps that a rank usually has under way, at most */
+#define SMALL_BYTES 512 /* sent at once by all MPI libraries; much less may need no request (Open MPI) */
+#define SELF_S      1.0 /* messages to oneself take so long at most */
 
-/* MPI takes memory for requests as there are more of them: here, and not where ranks wait for a message that comes after ours. */
+/*
+ * MPI takes memory for requests as there are more of them: here, and not where ranks wait for a message that comes after ours. A message
+ * that is not through stays MPI's.
+ */
 static void make_requests_ready(MPI_Comm own)
 {
+    const int all = (int)ompp_mpi_stamp_message_bytes(), bytes = all < SMALL_BYTES ? all : SMALL_BYTES;
     MPI_Request receives[UNDER_WAY], sends[UNDER_WAY];
-    MPI_Status statuses[UNDER_WAY];
-    unsigned char *messages[2 * UNDER_WAY];
-    const int bytes = (int)ompp_mpi_stamp_message_bytes();
+    unsigned char *in[UNDER_WAY], *out[UNDER_WAY];
     int self = 0, got = 0, gave = 0;
 
     PMPI_Comm_rank(own, &self);
-    for (int i = 0; i < 2 * UNDER_WAY; i++) {
-        messages[i] = ompp_mpi_stamp_new();
-        if (messages[i]) memset(messages[i], 0, (size_t)bytes);
+    for (; got < UNDER_WAY && (in[got] = ompp_mpi_stamp_new()) != NULL; got++)
+        if (PMPI_Irecv(in[got], bytes, MPI_BYTE, self, 0, own, &receives[got]) != MPI_SUCCESS) break;
+    for (; gave < got && (out[gave] = ompp_mpi_stamp_new()) != NULL; gave++) {
+        memset(out[gave], 0, (size_t)bytes);
+        if (PMPI_Isend(out[gave], bytes, MPI_BYTE, self, 0, own, &sends[gave]) != MPI_SUCCESS) break;
     }
-    for (int i = 0; i < UNDER_WAY && messages[i]; i++, got++)
-        if (PMPI_Irecv(messages[i], bytes, MPI_BYTE, self, 0, own, &receives[i]) != MPI_SUCCESS) break;
-    for (int i = 0; i < got && messages[UNDER_WAY + i]; i++, gave++)
-        if (PMPI_Isend(messages[UNDER_WAY + i], bytes, MPI_BYTE, self, 0, own, &sends[i]) != MPI_SUCCESS) break;
+    for (int i = 0; i < gave; i++)
+        if (ompp_mpi_stamp_complete(&sends[i], SELF_S)) ompp_mpi_stamp_free(out[i]);
     for (int i = gave; i < got; i++) PMPI_Cancel(&receives[i]);
-    PMPI_Waitall(gave, sends, statuses);
-    PMPI_Waitall(got, receives, statuses);
-    for (int i = 0; i < 2 * UNDER_WAY; i++) ompp_mpi_stamp_free(messages[i]);
+    for (int i = 0; i < got; i++)
+        if (ompp_mpi_stamp_complete(&receives[i], SELF_S)) ompp_mpi_stamp_free(in[i]);
 }
 
 void ompp_mpi_stamp_start(MPI_Comm own)
@@ -484,7 +487,7 @@ void ompp_mpi_stamp_start(MPI_Comm own)
     measure_exchange(own);
     ompp_mpi_channel_made(MPI_COMM_WORLD);
     channel_of_self();
-    make_requests_ready(own);
+    if (size > 1) make_requests_ready(own);
     ompp_ready_library((const void *)ompp_mpi_stamp_start);
     __atomic_fetch_or(&ompp_mpi_unusual, OMPP_MPI_STAMPS, __ATOMIC_ACQ_REL);
 }

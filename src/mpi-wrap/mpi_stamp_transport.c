@@ -3,16 +3,15 @@
  * What stamps travel by: their memory, waiting for a request of ours with a limit, and receiving one message.
  */
 #define _GNU_SOURCE
-#include "base/ompp_ready.h"
 #include "mpi-wrap/mpi_stamp_priv.h"
 
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
-#define BLOCKS 48u /* messages */
-#define ALIGN  16u
+#define BLOCKS 32u
 
 /* ---- Pool ----------------------------------------------------------------------------------------------------------- */
 
@@ -31,33 +30,6 @@ size_t ompp_mpi_stamp_message_bytes(void)
     return sizeof(ompp_mpi_header_t) + ompp_mpi_stamping_state.bytes;
 }
 
-/* By the dozen, so that their pages come at once. */
-static void make_blocks(void)
-{
-    const size_t bytes = (ompp_mpi_stamp_message_bytes() + ALIGN - 1) / ALIGN * ALIGN;
-    unsigned char *blocks = malloc(BLOCKS * bytes);
-
-    if (!blocks) return;
-    ompp_ready(blocks, BLOCKS * bytes);
-    for (unsigned i = 0; i < BLOCKS; i++) {
-        block_t *b = (block_t *)(void *)(blocks + i * bytes);
-        b->next = pool.free;
-        pool.free = b;
-    }
-}
-
-unsigned char *ompp_mpi_stamp_new(void)
-{
-    block_t *b;
-
-    pthread_mutex_lock(&pool.lock);
-    if (!pool.free) make_blocks();
-    b = pool.free;
-    if (b) pool.free = b->next;
-    pthread_mutex_unlock(&pool.lock);
-    return (unsigned char *)b;
-}
-
 void ompp_mpi_stamp_free(unsigned char *stamp)
 {
     block_t *b = (block_t *)(void *)stamp;
@@ -67,6 +39,33 @@ void ompp_mpi_stamp_free(unsigned char *stamp)
     b->next = pool.free;
     pool.free = b;
     pthread_mutex_unlock(&pool.lock);
+}
+
+static block_t *take_block(void)
+{
+    pthread_mutex_lock(&pool.lock);
+    block_t *b = pool.free;
+    if (b) pool.free = b->next;
+    pthread_mutex_unlock(&pool.lock);
+    return b;
+}
+
+/* \return one of many new ones, whose pages come at once; the others are in the pool. */
+static unsigned char *make_blocks(void)
+{
+    const size_t bytes = (ompp_mpi_stamp_message_bytes() + sizeof(block_t) - 1) / sizeof(block_t) * sizeof(block_t);
+    unsigned char *blocks = mmap(NULL, BLOCKS * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+    if (blocks == MAP_FAILED) return malloc(bytes);
+    for (unsigned i = 1; i < BLOCKS; i++) ompp_mpi_stamp_free(blocks + i * bytes);
+    return blocks;
+}
+
+unsigned char *ompp_mpi_stamp_new(void)
+{
+    block_t *b = take_block();
+
+    return b ? (unsigned char *)b : make_blocks();
 }
 
 /* ---- Waiting with a limit ------------------------------------------------------------------------------------------- */

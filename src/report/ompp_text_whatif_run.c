@@ -119,6 +119,16 @@ static void print_kept(ompp_text_t *t)
 }
 
 /* Whether locks still do that with a faster region is not known: gains are told as if they did not. */
+static void print_lost(ompp_text_t *t)
+{
+    const ompp_whatif_t *w = &t->profile->whatif;
+
+    if (!w->lost) return;
+    fprintf(t->out, "Not Followed   : %" PRIu64 " %s for other threads or ranks", w->lost, w->lost == 1 ? "wait" : "waits");
+    if (w->lost_ns) fprintf(t->out, "; calls that wait for those that come late took %.1f ms too long", (double)w->lost_ns / 1e6);
+    putc('\n', t->out);
+}
+
 static void print_passed(ompp_text_t *t)
 {
     const ompp_whatif_t *w = &t->profile->whatif;
@@ -202,6 +212,6 @@ void ompp_text_whatif_run(ompp_text_t *t, const ompp_whatif_result_t *results, s
     print_unused(t);
     print_starved(t);
     print_unseen(t);
-    if (w->lost) fprintf(t->out, "Not Followed   : %" PRIu64 " waits for other threads or ranks\n", w->lost);
+    print_lost(t);
     putc('\n', t->out);
 }

@@ -167,8 +167,9 @@ RECORD(property, "property", NAMED("name", properties, MUST, ompp_finding_t, pro
 RECORD(whatif, "whatif", NAMED("mode", modes, MUST, ompp_whatif_t, mode), FIELD("why", TEXT, MAY, ompp_whatif_t, why),
        FIELD("time-ns", U64, MUST, ompp_whatif_t, time_ns), FIELD("paid-ns", U64, MAY, ompp_whatif_t, paid_ns),
        FIELD("events", U64, MAY, ompp_whatif_t, events), FIELD("cost-ns", U64, MAY, ompp_whatif_t, cost_ns),
-       FIELD("lost", U64, MAY, ompp_whatif_t, lost), FIELD("worked-ns", U64, MAY, ompp_whatif_t, worked_ns),
-       FIELD("outside-ns", U64, MAY, ompp_whatif_t, outside_ns), FIELD("rested-ns", U64, MAY, ompp_whatif_t, rested_ns),
+       FIELD("lost", U64, MAY, ompp_whatif_t, lost), FIELD("lost-ns", U64, MAY, ompp_whatif_t, lost_ns),
+       FIELD("worked-ns", U64, MAY, ompp_whatif_t, worked_ns), FIELD("outside-ns", U64, MAY, ompp_whatif_t, outside_ns),
+       FIELD("rested-ns", U64, MAY, ompp_whatif_t, rested_ns),
        FIELD("replayed", U64, MAY, ompp_whatif_t, replayed), FIELD("kept", U64, MAY, ompp_whatif_t, kept),
        FIELD("passed-ns", U64, MAY, ompp_whatif_t, passed_ns));
 

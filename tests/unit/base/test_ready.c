@@ -74,22 +74,22 @@ static void does_what_it_can(void **state)
 
 static void arena_is_ahead(void **state)
 {
-    const char *const none[] = {NULL};
+    const char *const here[] = {".", NULL};
     ompp_arena_t a;
 
     (void)state;
     if (!can()) skip();
-    assert_int_equal(ompp_arena_open(&a, none, "x", 1 << 20), 0);
+    assert_int_equal(ompp_arena_open(&a, here, "test_ready.file", 1 << 20), 0);
+    if (!a.path[0]) skip();
     for (unsigned i = 0; i < 900; i++) {
         const ompp_off_t at = ompp_arena_take(&a, 1000);
         assert_int_not_equal(at, 0);
         assert_true(a.ready >= a.used && a.ready <= a.mapped);
-        char *first = a.base + at / page * page;
-        unsigned char in = 0;
-        assert_int_equal(mincore(first, page, &in), 0);
-        assert_int_equal(in & 1, 1);
     }
+    ompp_arena_detach(&a);
+    assert_int_not_equal(ompp_arena_take(&a, 1000), 0);
     ompp_arena_close(&a, false);
+    unlink("./test_ready.file");
 }
 
 static int not_zero = 1;
