@@ -7,8 +7,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define LONGEST_NS 100000u /* who takes longer has had no processor */
-
 ompp_mpi_direction_t *ompp_mpi_near_slow(ompp_mpi_near_t *near, int which, MPI_Comm comm, int peer, int tag)
 {
     ompp_mpi_channel_t *c = peer >= 0 && tag >= 0 ? ompp_mpi_channel_find(comm) : NULL;
@@ -98,7 +96,7 @@ ompp_time_t ompp_mpi_silent_end_slow(ompp_mpi_silent_t *s, unsigned i, bool good
     if (good) ompp_mpi_adopt(any ? ompp_mpi_stamp_of(message) : NULL, begin, OMPP_SYNC_MESSAGE, flags);
     ompp_mpi_stamp_free(message);
     const ompp_time_t end = ompp_event_now();
-    ompp_sync_spend(end - began < LONGEST_NS ? end - began : LONGEST_NS);
+    ompp_sync_spend(end - began < OMPP_MPI_LONGEST_NS ? end - began : OMPP_MPI_LONGEST_NS);
     errno = saved;
     return end;
 }

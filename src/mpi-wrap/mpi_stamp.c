@@ -448,9 +448,6 @@ static void after(ompp_mpi_stamp_t *s, bool good)
     }
 }
 
-/* Who takes longer than this in one call has had no processor. */
-#define LONGEST_NS 100000u
-
 #define SELDOM 8u /* while clocks rest, a call takes little more than looking at the clock does: one of so many is measured */
 
 /* Whether it is measured what our own messages take a call; of how many. */
@@ -482,7 +479,7 @@ void ompp_mpi_stamp_before(ompp_mpi_stamp_t *stamp, const void *code, uintptr_t 
     if (stamp->commed) stamp->channel = ompp_mpi_channel_find(stamp->comm);
     before(stamp);
     if (stamp->measured)
-        spend(ompp_event_now() - stamp->begin, stamp->op == OMPP_MPI_STAMP_COLL ? ompp_mpi_stamping_state.exchange : LONGEST_NS,
+        spend(ompp_event_now() - stamp->begin, stamp->op == OMPP_MPI_STAMP_COLL ? ompp_mpi_stamping_state.exchange : OMPP_MPI_LONGEST_NS,
               stamp->measured);
     errno = saved;
 }
@@ -506,7 +503,7 @@ ompp_time_t ompp_mpi_stamp_after(ompp_mpi_stamp_t *stamp, int result)
     if (stamp->held) ompp_mpi_guard.frame = 0;
     const ompp_time_t end = ompp_event_now();
     ompp_mpi_apart_left(end);
-    if (stamp->measured) spend(end - begin, LONGEST_NS, stamp->measured);
+    if (stamp->measured) spend(end - begin, OMPP_MPI_LONGEST_NS, stamp->measured);
     errno = saved;
     return end;
 }

@@ -483,6 +483,9 @@ void ompp_mpi_adopt_within(const unsigned char *sum, ompp_time_t begin, ompp_syn
 /** ns: a call without data takes less when it waits for nobody. */
 #define OMPP_MPI_ALONE_NS 50000u
 
+/** Who takes longer than this for our part of one call has had no processor. */
+#define OMPP_MPI_LONGEST_NS 100000u
+
 /** \brief A call that began at s->begin has waited for somebody unknown, if it took long. */
 void ompp_mpi_lose(const ompp_mpi_stamp_t *s);
 

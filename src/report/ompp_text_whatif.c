@@ -446,6 +446,9 @@ static void print_first(ompp_text_t *t, const ompp_whatif_result_t *results, siz
 {
     fputs("Fix these first: gain of the program if a region is faster by 50 %, and by as much as was tried (percent in brackets).\n"
           "Gains do not add up.\n", t->out);
+    if (ompp_text_whatif_starved(t) > 0)
+        fprintf(t->out, "Threads waited %.1f %% of their time for a processor: this order is not to be trusted.\n",
+                ompp_text_whatif_starved(t));
     if (any_chance(results, n)) fprintf(t->out, "What has a ? may be chance: %s.\n", how_to_see_more(t));
     const bool all = print_tried(t, n);
     if (!print_items(t, results, n, false)) print_none(t, results, n, all);

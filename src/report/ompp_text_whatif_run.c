@@ -84,15 +84,13 @@ static void print_unused(ompp_text_t *t)
         fprintf(t->out, "Caution        : %s is not used: it is for OMPP_CAUSAL=%s\n", name, mode);
 }
 
-/* What threads worked, and what they waited for each other, cannot be told from what they waited for a processor. */
-static void print_starved(ompp_text_t *t)
+double ompp_text_whatif_starved(const ompp_text_t *t)
 {
     for (size_t i = 0; i < t->profile->ncoverage; i++) {
         const ompp_coverage_t *c = &t->profile->coverage[i];
-        if (c->kind == OMPP_COVERAGE_STARVED)
-            fprintf(t->out, "Caution        : threads waited %.1f %% of their time for a processor: gains are not to be trusted\n",
-                    ompp_text_part((double)ompp_text_mean(c->count, c->nranks ? c->nranks : 1) / 1000));
+        if (c->kind == OMPP_COVERAGE_STARVED) return ompp_text_part((double)ompp_text_mean(c->count, c->nranks ? c->nranks : 1) / 1000);
     }
+    return 0;
 }
 
 /* Threads wait there for each other, and nobody sees it. */
@@ -210,7 +208,9 @@ void ompp_text_whatif_run(ompp_text_t *t, const ompp_whatif_result_t *results, s
     if (waits_actively(t))
         fputs("Caution        : OMP_WAIT_POLICY=active: waiting threads keep processors busy that others may need\n", t->out);
     print_unused(t);
-    print_starved(t);
+    if (ompp_text_whatif_starved(t) > 0)
+        fprintf(t->out, "Caution        : threads waited %.1f %% of their time for a processor: gains are not to be trusted\n",
+                ompp_text_whatif_starved(t));
     print_unseen(t);
     print_lost(t);
     putc('\n', t->out);

@@ -249,6 +249,7 @@ def starved(verdict, scratch):
         verdict.check(said and float(said.group(1)) > 40, "starved, %s: Coverage says %s" % (mode, said and said.group(0)))
         verdict.check("Caution        : threads waited %s %% of their time for a processor" % (said and said.group(1)) in section(done),
                       "starved, %s: What-if does not say it" % mode)
+        verdict.check("Fix these first" not in text or "a processor: this order is not to be trusted" in text, "starved, %s: the list does not say it" % mode)
         done = harness.execute(["taskset", "-c", str(cpu), program, "balanced", "rounds=30"], scratch.file("asleep", mode, "x")[:-2],
                                OMP_NUM_THREADS=4, OMPP_CAUSAL=mode)
         said = re.search(SAID_STARVED, open(done.reports("txt")[0]).read(), re.MULTILINE)

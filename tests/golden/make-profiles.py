@@ -377,7 +377,7 @@ def whatif():
         p.time(critical, (0, t), 100, enter=20 * t, body=90, exit=10)
         p.time(loop, (0, t), 100, body=2000 + 100 * t, exitbar=400 - 100 * t)
         p.time(par, (0, t), 1, startup=10, body=(9000, below + 2400), exitbar=980, shutdown=10)
-    o = [' <whatif%s>' % attributes([('mode', 'delay'), ('time-ns', 10000 * MS), ('paid-ns', 800 * MS), ('events', 123456), ('cost-ns', 40 * MS), ('lost', 3)])]
+    o = [' <whatif%s>' % attributes([('mode', 'delay'), ('time-ns', 10000 * MS), ('paid-ns', 800 * MS), ('events', 123456), ('cost-ns', 40 * MS), ('lost', 3), ('lost-ns', 12 * MS)])]
     o.append('  <point kind="throughput" name="step" visits="100"/>')
     o.append('  <point kind="throughput" automatic="1" region="6" visits="100"/>')
     o.append('  <point kind="latency" name="request" visits="98" begins="100" in-flight-ns="%d"/>' % (25000 * MS))
