@@ -280,20 +280,6 @@ static void above(void)
     }
 }
 
-/* The same, once in the whole run. */
-static void once(void)
-{
-    double x = rank;
-
-    for (int i = 0; i < run.rounds; i++) {
-        OMPP_PROGRESS("round");
-        region("b", 5);
-        if (i == 3 && (rank == 1 || rank == 2)) region("a", 1.5);
-        if (i == 3) MPI_Bcast(&x, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-        MPI_Barrier(MPI_COMM_WORLD);
-    }
-}
-
 /* The one below them comes late; they have long work afterwards. */
 static void below(void)
 {
@@ -753,8 +739,7 @@ int main(int argc, char **argv)
                  {"above", above}, {"below", below},
                  {"epochs", epochs}, {"asking", asking}, {"made", made}, {"any", any}, {"some", some},
                  {"overlap", overlap}, {"under_way", under_way}, {"come_back", come_back}, {"one_waits", one_waits},
-                 {"in_rounds", in_rounds}, {"meetings", meetings}, {"messages", messages}, {"polling", polling}, {"once", once},
-                 {"silent", silent},
+                 {"in_rounds", in_rounds}, {"meetings", meetings}, {"messages", messages}, {"polling", polling}, {"silent", silent},
                  {"neighbors", neighbors}, {"scans", scans}, {"probing", probing}, {"matched", matched}, {"empty", empty},
                  {"empty-scan", empty_scan}, {"buffered", buffered}, {"groups", groups}, {"largest", largest},
                  {"crossing", crossing}, {"strangers", strangers}, {"collectives", collectives}, {"ahead", ahead}, {"seldom", seldom}};
