@@ -16,7 +16,6 @@
 #include "runtime/ompp_whatif_record.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -56,7 +55,7 @@ void ompp_causal_farm_make_ready(void)
 
     if (ompp_causal.rule.delays) return;
     madvise((void *)begin, ((uintptr_t)(&own + 1) - begin) & ~(page - 1), MADV_NOHUGEPAGE);
-    ompp_ready(&own, offsetof(ompp_farm_t, seat_of) + FIRST_SEATS * sizeof own.farm.seat_of[0]);
+    ompp_ready(&own, (uintptr_t)&own.farm.seat_of[FIRST_SEATS] - (uintptr_t)&own);
     ompp_ready(own.farm.seats, FIRST_SEATS * sizeof own.farm.seats[0]);
     ompp_ready(own.farm.events, FIRST_EVENTS * sizeof own.farm.events[0]);
     ompp_ready(own.farm.tasks, FIRST_TASKS * sizeof own.farm.tasks[0]);
