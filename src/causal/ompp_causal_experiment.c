@@ -3,16 +3,17 @@
  * the region), not by a generator with a state, so that ranks that know the same regions try the same without asking one another.
  * Experiments follow each other without a gap; each has a set number of its own, and all offsets begin at 0 with it.
  *
- * An experiment ends where a unit of work does: at a progress point; where the program has none, when the initial thread leaves an
- * outermost parallel region or a barrier.
+ * An experiment ends where a unit of work does: at a progress point, or at the first place behind it where threads meet; where the program
+ * has none, when the initial thread leaves an outermost parallel region or a barrier. That is always the same place of a unit: one that
+ * began behind the point and ended before it would have more of a unit in it than visits.
  *
  * Where threads do not meet, but pass each other at locks, each is at another place when an experiment begins and ends, and has saved
  * another time. So a thread waits until it has passed its progress point some times, when all have got into step, and looks from there to
  * one of its later passes: at both the others are where they always are then. That is so when each has done as much for a unit of work as
  * it does in the run (ompp_steady.h); else what is stored between them is being used up, and it looks again, for longer.
  *
- * With several ranks it ends in a collective call in which all wait for all: rank 0 says in its stamp what is next, and all go over to
- * it as they leave. When there is none for long, nor is about to be, it ends anywhere on rank 0 as soon as all have come to it, and others
+ * With several ranks it ends in a collective call in which all wait for all, the first one after a visit of the progress point: rank 0
+ * says in its stamp what is next, and all go over to it as they leave. When there is none for long, nor is about to be, it ends anywhere on rank 0 as soon as all have come to it, and others
  * go over with the first message that says so: all have sent each other the same messages by then. So that what is under way between
  * these moments counts, offsets go on from experiment to experiment, and what one has saved is what has been added to them. At either end
  * ranks are somewhere in their units of work; what one has saved, and the others do not know yet, is the same at both once they are in
@@ -57,6 +58,7 @@ static struct {
     ompp_time_t begin;
     ompp_time_t paid;    /* of those that are over */
     uint64_t visits, changes; /* at the begin of the present one, as what follows; changes: of the progress point */
+    _Atomic uint64_t met; /* visits when all ranks, or threads, met last */
     ompp_causal_seen_t seen;
     ompp_fine_t saved, baseline;
     _Atomic uint64_t origin; /* number of the one that offsets began with; 0 = ranks do not know each other yet */
@@ -355,13 +357,25 @@ static bool is_due(uint64_t visits, ompp_time_t t)
     return (visits > run.visits || !run.visits) && has_seen_region(t);
 }
 
+void ompp_causal_all_met(ompp_time_t t)
+{
+    atomic_store(&run.met, ompp_progress_visits(t));
+}
+
 bool ompp_causal_propose(ompp_time_t t, ompp_causal_experiment_t *next)
 {
     if (ompp_whatif_rank() != 0 || ompp_whatif_ranks() <= 1 || t < run.begin + SHORTEST_NS) return false;
-    if (!is_due(ompp_progress_visits(t), t)) return false;
+    const uint64_t visits = ompp_progress_visits(t);
+    if ((visits && visits == atomic_load(&run.met)) || !is_due(visits, t)) return false;
     *next = next_one(t, false);
     ompp_causal_node_announce(next, false);
     return true;
+}
+
+/* Of the places of a unit of work where threads meet, one. */
+static bool is_first_since_visit(uint64_t visits)
+{
+    return atomic_exchange(&run.met, visits) != visits || !visits;
 }
 
 void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool together, ompp_time_t t)
@@ -373,6 +387,7 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool toget
     if (ompp_whatif_rank() > 0 || (apart && (!ompp_causal_is_overdue(t) || !all_are_in_it(t)))) return; /* rank 0 leads */
     const bool warm = !together && !apart && is_in_it(self) && !is_alone(self);
     if (warm && !passes_enough(self, visits, t) && t < run.begin + FOREVER_NS) return;
+    if (!warm && !apart && !is_first_since_visit(visits)) return;
     if (!is_due(visits, t)) return;
     if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return; /* another thread is ending it */
     if (!is_due(visits, t)) { /* another thread has ended it */

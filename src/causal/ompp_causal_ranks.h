@@ -121,6 +121,9 @@ ompp_fine_t ompp_causal_race_most(const struct ompp_causal_thread *self, ompp_ti
 
 /* ---- Experiments of several ranks (ompp_causal_node.c) ------------------------------------------------------------------ */
 
+/** \brief All ranks have met (ompp_causal_experiment.c); if that is a visit of a progress point, it is not counted yet. */
+void ompp_causal_all_met(ompp_time_t t);
+
 /** \brief Whether some ranks did not come to experiments that took a quarter of the time of all or more, as far as results were taken. */
 bool ompp_causal_node_lacks_ranks(void);
 

@@ -537,6 +537,7 @@ static void learn(ompp_causal_thread_t *self, const remote_t *remote, ompp_sync_
 void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t)
 {
     if (ompp_causal.rule.delays) ompp_causal_follow(self, t);
+    if (ompp_causal.rule.delays && self->met_all) ompp_causal_all_met(t);
     if (self->met_some && !self->met_all) ompp_progress_candidate(ompp_meter_region(ompp_causal_place(self)), false, t);
     if (self->met_all) ompp_causal_at_join(self, ompp_meter_region(ompp_causal_place(self)), t);
     else if (ompp_causal_is_overdue(t)) ompp_causal_at_join(self, 0, t);

@@ -177,6 +177,27 @@ def reordered(verdict, scratch):
             verdict.timed(compare)
 
 
+UNIT = 0.015  # seconds of a unit of steps, with two places where all meet
+
+
+def same_place(verdict, scratch):
+    """Experiments begin and end at the same place of a unit: each has as many units in it as it has visits of the progress point."""
+    kinds = [("openmp", 0, harness.sources()[0])] + ([("hybrid", 2, "opari")] if shutil.which("mpicc") and "opari" in harness.sources() else [])
+    for source, ranks, how in kinds:
+        program = validation.build(scratch, source, how)
+
+        def compare():
+            _, outcome = validation.execute(scratch, program, validation.Case(source, "steps", {}, ranks, 60), OMPP_CAUSAL="delay",
+                                            OMPP_CAUSAL_REGION="a", OMPP_CAUSAL_SPEEDUP="50")
+            whatif = outcome.profile().whatif
+            blocks = [b for clock in [whatif.control, *whatif.clocks.values()] if clock for b in clock.blocks if b[3]]
+            wrong = ["%.1f ms are said to be %d units" % (1e-6 * (b[0] - b[2]), b[3]) for b in blocks
+                     if not 0.8 < (b[0] - b[2]) / 1e9 / UNIT / b[3] < 1.25]
+            few = [] if len(blocks) >= 10 else ["%d experiments with units" % len(blocks)]
+            return ["%s: %s" % (source, "; ".join(few + wrong[:3]))] if few or wrong else [], 2
+        verdict.timed(compare)
+
+
 def startup(verdict, scratch, program):
     """
     Experiments are with regions that matter now, also when more than there are slots for came before: the code of the main loop is all that
@@ -274,6 +295,7 @@ def main():
         settings(verdict, scratch, program)
     correction(verdict, scratch)
     phases(verdict, scratch)
+    same_place(verdict, scratch)
     plain(verdict, scratch)
     reordered(verdict, scratch)
     by_address(verdict, scratch)

@@ -1,4 +1,8 @@
-/* MPI with OpenMP: two ranks of two threads whose regions can be made faster (work.h). */
+/*
+ * MPI with OpenMP: two ranks of two threads whose regions can be made faster (work.h).
+ *
+ *   hybrid [hybrid|steps] [rounds=N] ...
+ */
 #include <mpi.h>
 
 #include "work.h"
@@ -21,6 +25,19 @@ static void hybrid(int rank)
     }
 }
 
+/* Ranks meet twice in a unit of 15 ms: where it is over, and in its middle. */
+static void two_steps(void)
+{
+    double x = 1, sum;
+
+    for (int i = 0; i < run.rounds; i++) {
+        region("a", 8);
+        MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        region("b", 7);
+        MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    }
+}
+
 int main(int argc, char **argv)
 {
     int rank, provided;
@@ -30,7 +47,8 @@ int main(int argc, char **argv)
     read_options(argc, argv);
     MPI_Barrier(MPI_COMM_WORLD);
     begin_run();
-    hybrid(rank);
+    if (argc > 1 && strcmp(argv[1], "steps") == 0) two_steps();
+    else hybrid(rank);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) end_run();
     MPI_Finalize();

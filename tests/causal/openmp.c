@@ -294,12 +294,24 @@ static void often_at_first(void)
     }
 }
 
+/* Threads meet twice in a unit of 15 ms: where it is over, and in its middle. */
+static void two_steps(void)
+{
+    for (int i = 0; i < run.rounds; i++)
+#pragma omp parallel
+    {
+#pragma omp single
+        region("a", 8);
+        region("b", 7);
+    }
+}
+
 static const case_t cases[] = {
     {"balanced", balanced}, {"phases", phases}, {"imbalanced", imbalanced}, {"early", early},   {"critical", critical}, {"lock", lock},     {"dynamic", dynamic},
     {"short", short_loops},
     {"guided", guided},     {"tasks", tasks},           {"nested", nested}, {"serial", serial},     {"figure1", figure1}, {"outside", outside},
     {"latency", latency},   {"often_at_first", often_at_first}, {"met", first_met},       {"ties", ties},
-    {"single", first_come}, {"sections", sections}, {"nowaits", nowaits},
+    {"single", first_come}, {"sections", sections}, {"nowaits", nowaits},   {"steps", two_steps},
 };
 
 int main(int argc, char **argv)
