@@ -13,11 +13,11 @@
  * it does in the run (ompp_steady.h); else what is stored between them is being used up, and it looks again, for longer.
  *
  * With several ranks it ends in a collective call in which all wait for all, the first one after a visit of the progress point: rank 0
- * says in its stamp what is next, and all go over to it as they leave. When there is none for long, nor is about to be, it ends anywhere on rank 0 as soon as all have come to it, and others
- * go over with the first message that says so: all have sent each other the same messages by then. So that what is under way between
- * these moments counts, offsets go on from experiment to experiment, and what one has saved is what has been added to them. At either end
- * ranks are somewhere in their units of work; what one has saved, and the others do not know yet, is the same at both once they are in
- * step. So a short part comes first that is not measured.
+ * says in its stamp what is next, and all go over to it as they leave. When there is none for long, nor is about to be, it ends anywhere on
+ * rank 0 as soon as all have come to it, and others go over with the first message that says so: all have sent each other the same messages
+ * by then. So that what is under way between these moments counts, offsets go on from experiment to experiment, and what one has saved is
+ * what has been added to them. At either end ranks are somewhere in their units of work; what one has saved, and the others do not know
+ * yet, is the same at both once they are in step. So a short part comes first that is not measured.
  *
  * Some experiments make nothing faster: a unit of work has to take as long in them as in the others without the delays (control). Where
  * the order of events is decided as the program runs, delays make another one than the program has without them; then units at 0 % are
