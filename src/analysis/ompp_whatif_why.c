@@ -311,17 +311,38 @@ static void make_plain(char *text)
         if ((unsigned char)*text < ' ' || *text == 127) *text = '?';
 }
 
+/* "A, B are not used: they are for OMPP_CAUSAL=delay". \return how many characters that is, without the end. */
+static size_t name_unused(const ompp_profile_t *p, const char *of_mode, char *text, size_t size)
+{
+    const char *name, *mode = NULL;
+    size_t length = 0, names = 0;
+
+    for (size_t next = 0; (name = ompp_whatif_unused(p, &next, &mode)) && length < size;)
+        if (strcmp(mode, of_mode) == 0)
+            length += (size_t)snprintf(text + length, size - length, "%s%s", names++ ? ", " : "", name);
+    if (names && length < size)
+        length += (size_t)snprintf(text + length, size - length, names > 1 ? " are not used: they are for OMPP_CAUSAL=%s"
+                                                                         : " is not used: it is for OMPP_CAUSAL=%s", of_mode);
+    return length < size ? length : size - 1;
+}
+
+static void name_all_unused(const ompp_profile_t *p, char *text, size_t size)
+{
+    const char *delay = ompp_whatif_modes[OMPP_WHATIF_DELAY], *clocks = ompp_whatif_modes[OMPP_WHATIF_VIRTUAL];
+    const size_t length = name_unused(p, delay, text, size), next = length ? length + 2 : 0;
+
+    if (next < size && name_unused(p, clocks, text + next, size - next) && length) memcpy(text + length, "; ", 2);
+}
+
 void ompp_whatif_notice(const ompp_profile_t *p, char *text, size_t size)
 {
-    const char *why = ompp_whatif_why(p), *chosen = ompp_whatif_chosen(p), *mode = NULL;
+    const char *why = ompp_whatif_why(p), *chosen = ompp_whatif_chosen(p);
     char meant[600];
     uint32_t region;
-    size_t next = 0;
 
     text[0] = '\0';
     if (p->whatif.mode == OMPP_WHATIF_OFF || !why) {
-        const char *unused = ompp_whatif_unused(p, &next, &mode);
-        if (unused) snprintf(text, size, "%s is not used: it is for OMPP_CAUSAL=%s", unused, mode);
+        name_all_unused(p, text, size);
     } else if (chosen && strstr(why, "OMPP_CAUSAL_REGION") && ompp_whatif_meant(p, meant, sizeof meant, &region)) {
         snprintf(text, size, "no what-if result: %s (%.200s); nearest: OMPP_CAUSAL_REGION=%s", why, chosen, meant);
     } else if (chosen && strstr(why, "OMPP_CAUSAL_REGION")) {

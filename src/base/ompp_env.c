@@ -45,12 +45,14 @@ static const char *const type_accepts[] = {
     [OMPP_ENV_LATER] = "text",
 };
 
-static bool parse_int(const char *text, int64_t *value)
+/* percent: as people write it, "50%". */
+static bool parse_int(const char *text, bool percent, int64_t *value)
 {
     char *end;
 
     errno = 0;
     *value = strtoll(text, &end, 10);
+    if (percent && end != text && *end == '%') end++;
     return end != text && *end == '\0' && errno == 0 && *value >= 0;
 }
 
@@ -117,6 +119,11 @@ bool ompp_env_has_word(const char *words, const char *word)
     return false;
 }
 
+static bool is_percent(const ompp_env_row_t *row)
+{
+    return strncmp(row->unit, "percent", 7) == 0;
+}
+
 /* Turns text into a value of the row's type; false when it is none. field: of this type. */
 static bool read_value(const ompp_env_row_t *row, const char *text, void *field)
 {
@@ -125,7 +132,7 @@ static bool read_value(const ompp_env_row_t *row, const char *text, void *field)
         *(bool *)field = strcmp(text, "0") != 0;
         return true;
     case OMPP_ENV_INT:
-        return parse_int(text, field);
+        return parse_int(text, is_percent(row), field);
     case OMPP_ENV_BYTES:
         return parse_bytes(text, field);
     case OMPP_ENV_SECONDS:
@@ -171,7 +178,7 @@ static double number_of(const ompp_env_row_t *row, const char *text)
     uint64_t bytes = 0;
     double seconds = 0;
 
-    if (row->type == OMPP_ENV_INT && parse_int(text, &whole)) return (double)whole;
+    if (row->type == OMPP_ENV_INT && parse_int(text, is_percent(row), &whole)) return (double)whole;
     if (row->type == OMPP_ENV_BYTES && parse_bytes(text, &bytes)) return (double)bytes;
     return parse_seconds(text, &seconds) ? seconds : 0;
 }

@@ -12,6 +12,7 @@
 #define SHORT_NS 1000000000u /* the time of a shorter run has at least so many digits behind the point: */
 #define SHORT_DIGITS 4
 #define WORTH_A_LINE 0.005
+#define LEAST_REST 0.0005 /* of the run: what is printed as 100.0 % is all of it */
 
 static void print_point(ompp_text_t *t, const ompp_whatif_point_t *point, bool leads)
 {
@@ -30,6 +31,7 @@ static void print_point(ompp_text_t *t, const ompp_whatif_point_t *point, bool l
             fputs("; more have ended than begun: how long each takes is not known (OMPP_BEGIN comes before OMPP_END)", t->out);
     } else {
         fprintf(t->out, "Progress Point : %s%s, %" PRIu64 " visits", name ? name : "", point->automatic ? " (found)" : "", point->visits);
+        if (t->profile->nranks > 1) fputs(" of all ranks", t->out);
         if (seconds > 0) fprintf(t->out, ", %.2f per sec", (double)point->visits / seconds);
         if (leads) fputs(t->profile->whatif.mode == OMPP_WHATIF_DELAY ? "; experiments end at it" : "; blocks end at it", t->out);
     }
@@ -144,9 +146,11 @@ static void print_rests(ompp_text_t *t)
 {
     const ompp_whatif_t *w = &t->profile->whatif;
 
-    if (!w->rested_ns || w->rested_ns >= w->time_ns) return;
+    const double rested = w->rested_ns < w->time_ns ? (double)w->rested_ns / (double)w->time_ns : 0;
+
+    if (rested < LEAST_REST) return;
     fprintf(t->out, "Clocks         : for %.1f %% of the run, in pieces, because of what they take (OMPP_CAUSAL_BUDGET)\n",
-            100.0 * (1 - (double)w->rested_ns / (double)w->time_ns));
+            100.0 * (1 - rested));
 }
 
 static void print_control(ompp_text_t *t)

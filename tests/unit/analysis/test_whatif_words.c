@@ -265,7 +265,14 @@ static void unused(void **state)
     assert_null(ompp_whatif_unused(p, &next, &mode));
     assert_null(ompp_whatif_chosen(p));
     ompp_whatif_notice(p, line, sizeof line);
-    assert_string_equal(line, "OMPP_CAUSAL_REGION is not used: it is for OMPP_CAUSAL=delay");
+    assert_string_equal(line, "OMPP_CAUSAL_REGION, OMPP_CAUSAL_SEED are not used: they are for OMPP_CAUSAL=delay");
+    ompp_profile_add_setting(p, "OMPP_CAUSAL_BUDGET", "5"); /* which this mode knows */
+    ompp_whatif_notice(p, line, sizeof line);
+    assert_string_equal(line, "OMPP_CAUSAL_REGION, OMPP_CAUSAL_SEED are not used: they are for OMPP_CAUSAL=delay");
+    p->whatif.mode = OMPP_WHATIF_OFF;
+    ompp_whatif_notice(p, line, sizeof line);
+    assert_string_equal(line, "OMPP_CAUSAL_REGION, OMPP_CAUSAL_SEED are not used: they are for OMPP_CAUSAL=delay; "
+                              "OMPP_CAUSAL_BUDGET is not used: it is for OMPP_CAUSAL=virtual");
     ompp_profile_free(p);
 }
 

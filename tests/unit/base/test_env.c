@@ -64,6 +64,8 @@ static bool memory_default(void) { return ompp_env.memory == 8u << 20; }
 static bool memory_2g(void) { return ompp_env.memory == (uint64_t)2 << 30; }
 static bool detail_default(void) { return ompp_env.rank_detail == 64; }
 static bool detail_7(void) { return ompp_env.rank_detail == 7; }
+static bool speedup_50(void) { return ompp_env.causal_speedup == 50; }
+static bool speedup_100(void) { return ompp_env.causal_speedup == 100; }
 static bool lock_off(void) { return ompp_env.disable_lock; }
 static bool lock_on(void) { return !ompp_env.disable_lock; }
 static bool half_second(void) { return ompp_env.resolve_seconds == 0.5; }
@@ -121,6 +123,10 @@ static const struct {
     {"OMPP_RANK_DETAIL=7", detail_7, NULL},
     {"OMPP_RANK_DETAIL=-7", detail_default, "a whole number, 0 or more"},
     {"OMPP_RANK_DETAIL=seven", detail_default, "OMPP_RANK_DETAIL='seven'"},
+    {"OMPP_RANK_DETAIL=7%", detail_default, "OMPP_RANK_DETAIL='7%'"},
+    {"OMPP_CAUSAL_SPEEDUP=50%", speedup_50, NULL},
+    {"OMPP_CAUSAL_SPEEDUP=150%", speedup_100, "out of range (percent 0-100); using 100"},
+    {"OMPP_CAUSAL_SPEEDUP=%", anything, "OMPP_CAUSAL_SPEEDUP='%'"},
     {"OMPP_DISABLE_LOCK=1", lock_off, NULL},
     {"OMPP_DISABLE_LOCK=", lock_off, NULL},
     {"OMPP_DISABLE_LOCK=0", lock_on, NULL},
