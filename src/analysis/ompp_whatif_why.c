@@ -36,11 +36,20 @@ static const char *unset(const char *name)
     return "";
 }
 
+/* "2%" is 2. */
+static bool says_the_same(const char *value, const char *other)
+{
+    const size_t length = strlen(other);
+    const bool number = length > 0 && strspn(other, "0123456789") == length;
+
+    return strncmp(value, other, length) == 0 && (!value[length] || (number && strcmp(value + length, "%") == 0));
+}
+
 const char *ompp_whatif_unused(const ompp_profile_t *p, size_t *next, const char **mode)
 {
     for (; *next < sizeof of_mode / sizeof of_mode[0]; ++*next) {
         const char *name = of_mode[*next].name, *value = ompp_profile_setting(p, name);
-        if (p->whatif.mode == of_mode[*next].mode || !*value || strcmp(value, unset(name)) == 0) continue;
+        if (p->whatif.mode == of_mode[*next].mode || !*value || says_the_same(value, unset(name))) continue;
         *mode = ompp_whatif_modes[of_mode[*next].mode];
         ++*next;
         return name;

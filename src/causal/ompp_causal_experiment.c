@@ -66,6 +66,7 @@ static struct {
     _Atomic unsigned come; /* ranks that had come to an experiment when rank 0 waited no longer; 0 = it always waits */
     _Atomic ompp_time_t gave_up; /* then */
     bool apart;          /* ranks have begun the present one at different moments */
+    bool passing;        /* it has begun where one thread passed the progress point, not where all met */
     _Atomic bool spoilt;
 } run;
 
@@ -173,19 +174,28 @@ static ompp_causal_seen_t seen_since(const ompp_causal_seen_t *before, ompp_time
     return seen;
 }
 
+/* How it ends. */
+typedef struct {
+    bool warm;    /* counted since its threads were in step */
+    bool passing; /* where one thread passes the progress point */
+    bool apart;   /* at different moments on the ranks */
+} end_t;
+
 /*
  * The present experiment is over: so much was saved and paid between what was noted at its begin, or when it was warm, and t. One that
  * begins where ranks meet and ends apart, or the other way round, is better than nothing.
  */
-static void finish(const ompp_causal_thread_t *self, bool warm, uint64_t visits, ompp_time_t t, bool apart)
+static void finish(const ompp_causal_thread_t *self, end_t end, uint64_t visits, ompp_time_t t)
 {
+    const bool warm = end.warm, apart = end.apart;
     const ompp_fine_t saved = ompp_clocks_offset(&ompp_causal.rule, &self->clocks, OMPP_CLOCKS_EXPERIMENT);
     const ompp_fine_t paid = self->clocks.o[OMPP_CLOCKS_BASELINE];
     const ompp_time_t begin = warm ? self->warm.begin : run.begin;
     const ompp_causal_seen_t seen = seen_since(warm ? &self->warm.seen : &run.seen, t);
     const uint64_t visits_before = warm ? self->warm.visits : run.visits;
-    /* Before the first visit, and when another point has taken over, the units in it are not known. */
-    const bool units = visits_before && run.changes == ompp_progress_changes();
+    /* Before the first visit, when another point has taken over, and from one place of a unit to another, the units in it are not known. */
+    const bool same_place = warm || end.passing == run.passing;
+    const bool units = visits_before && run.changes == ompp_progress_changes() && same_place;
     const ompp_whatif_block_t block = {.number = (uint32_t)ompp_causal_experiment.number,
                                  .visits = units ? (uint32_t)(visits - visits_before) : 0,
                                  .time_ns = t > begin ? t - begin : 0,
@@ -357,25 +367,27 @@ static bool is_due(uint64_t visits, ompp_time_t t)
     return (visits > run.visits || !run.visits) && has_seen_region(t);
 }
 
-void ompp_causal_all_met(ompp_time_t t)
+/* \return whether the progress point was visited since all met last, or there is none: of the places of a unit where they do, this one. */
+static bool meet_for_visits(uint64_t visits)
 {
-    atomic_store(&run.met, ompp_progress_visits(t));
+    uint64_t met = atomic_load(&run.met);
+
+    while (visits > met && !atomic_compare_exchange_weak(&run.met, &met, visits)) continue;
+    return visits > met || !visits;
 }
 
-bool ompp_causal_propose(ompp_time_t t, ompp_causal_experiment_t *next)
+void ompp_causal_all_met(uint64_t visits)
+{
+    meet_for_visits(visits);
+}
+
+bool ompp_causal_propose(uint64_t visits, ompp_time_t t, ompp_causal_experiment_t *next)
 {
     if (ompp_whatif_rank() != 0 || ompp_whatif_ranks() <= 1 || t < run.begin + SHORTEST_NS) return false;
-    const uint64_t visits = ompp_progress_visits(t);
-    if ((visits && visits == atomic_load(&run.met)) || !is_due(visits, t)) return false;
+    if ((visits && visits <= atomic_load(&run.met)) || !is_due(visits, t)) return false;
     *next = next_one(t, false);
     ompp_causal_node_announce(next, false);
     return true;
-}
-
-/* Of the places of a unit of work where threads meet, one. */
-static bool is_first_since_visit(uint64_t visits)
-{
-    return atomic_exchange(&run.met, visits) != visits || !visits;
 }
 
 void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool together, ompp_time_t t)
@@ -385,9 +397,9 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool toget
     const bool apart = ompp_whatif_ranks() > 1;
 
     if (ompp_whatif_rank() > 0 || (apart && (!ompp_causal_is_overdue(t) || !all_are_in_it(t)))) return; /* rank 0 leads */
-    const bool warm = !together && !apart && is_in_it(self) && !is_alone(self);
+    const bool passing = !together && !apart && !is_alone(self), warm = passing && is_in_it(self);
     if (warm && !passes_enough(self, visits, t) && t < run.begin + FOREVER_NS) return;
-    if (!warm && !apart && !is_first_since_visit(visits)) return;
+    if (!passing && !apart && !meet_for_visits(visits)) return;
     if (!is_due(visits, t)) return;
     if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return; /* another thread is ending it */
     if (!is_due(visits, t)) { /* another thread has ended it */
@@ -397,8 +409,9 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool toget
     ompp_clocks_count(&self->clocks, t);
     count_paid(self);
     if (ompp_causal_node_is_there()) tell_node(t);
-    else if (is_in_it(self) && has_met_others()) finish(self, warm && self->warm.passes > WARM, visits, t, apart);
+    else if (is_in_it(self) && has_met_others()) finish(self, (end_t){warm && self->warm.passes > WARM, passing, apart}, visits, t);
     forget_alone(self);
+    run.passing = passing;
     const ompp_causal_experiment_t next = next_one(t, apart);
     ompp_causal_node_announce(&next, apart);
     begin(self, next, visits, t, apart);
@@ -427,7 +440,7 @@ void ompp_causal_follow(ompp_causal_thread_t *self, ompp_time_t t)
     ompp_clocks_count(&self->clocks, t);
     count_paid(self);
     if (ompp_causal_node_is_there()) tell_node(t);
-    else if (is_in_it(self)) finish(self, false, visits > run.visits ? visits : run.visits, t, apart);
+    else if (is_in_it(self)) finish(self, (end_t){.apart = apart}, visits > run.visits ? visits : run.visits, t);
     begin(self, next, visits, t, apart);
     ompp_causal_unlock(&run.lock);
     ompp_causal_settle(self);

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #define REGIONS 64u
+#define LEADS_BLIND (1ull << 32) /* rank 0, which says where experiments end, has no progress point: at another place than when it has */
 #define CUTS 256u /* changes of experiments that are remembered; power of two */
 #define DRIFT 12 /* less than one part in so many of the time of experiments is chance */
 #define FEW 3 /* times as long as those that some ranks did not come to, at least: experiments of all, for these to say something */
@@ -34,7 +35,7 @@ typedef struct {
     _Atomic int64_t t, faster, alone; /* real; in the program with the faster region; without delays */
     _Atomic int64_t first_faster, first_alone; /* the same, of the rank that is first */
     _Atomic int64_t visits;           /* of the progress point, the most of a rank */
-    _Atomic uint64_t changes;         /* how often another point took over, on all ranks */
+    _Atomic uint64_t changes;         /* how often another point took over, on all ranks; LEADS_BLIND on top */
     _Atomic uint64_t work;            /* ns, of all ranks in the region, from here to the next one */
 } cut_t;
 
@@ -175,7 +176,7 @@ void ompp_causal_node_pass(uint64_t number, uint64_t visits, ompp_time_t t, ompp
     if (!cut || atomic_load(&cut->number) != number) return;
     const int64_t faster = now - (int64_t)(saved / OMPP_FINE), alone = now - (int64_t)(paid / OMPP_FINE);
     lift(&cut->visits, (int64_t)visits);
-    atomic_fetch_add(&cut->changes, ompp_progress_changes());
+    atomic_fetch_add(&cut->changes, ompp_progress_changes() + (ompp_whatif_rank() == 0 && !visits ? LEADS_BLIND : 0));
     lift(&cut->t, now);
     lift(&cut->faster, faster);
     lift(&cut->alone, alone);
@@ -231,7 +232,8 @@ static bool drifts(const cut_t *from, const cut_t *to, unsigned known)
     return own.drift[known].moved * DRIFT > own.drift[known].time;
 }
 
-/* Units of work from one to the other: not known before the first, nor where they are those of one point before and of another after. */
+/* Units of work from one to the other: not known before the first, nor where they are those of one point before and of another, or none,
+ * after. */
 static uint32_t units_between(const cut_t *from, const cut_t *to)
 {
     if (!from->visits || to->visits <= from->visits || from->changes != to->changes) return 0;

@@ -6,6 +6,7 @@
 #define OMPP_CAUSAL_PRIV_H
 
 #include "causal/ompp_apart.h"
+#include "causal/ompp_causal_latency.h"
 #include "causal/ompp_causal_ranks.h"
 #include "causal/ompp_clocks.h"
 #include "causal/ompp_steady.h"
@@ -131,7 +132,7 @@ typedef struct ompp_causal_thread {
         ompp_steady_t flows;
     } warm;                  /* with delays: its clocks when it and the others had got into step, in the experiment */
     struct {
-        uint64_t number, key, percent;
+        uint64_t number, key, percent, visits; /* when all have met, of the progress point, as rank 0 came to it */
         bool settles, apart;           /* rank 0 is in it already */
     } proposed;              /* with delays: experiment that it is to go over to when it has paid; number 0 = none */
     ompp_time_t paused;      /* with delays: ns of all its pauses */
@@ -613,10 +614,11 @@ bool ompp_causal_is_overdue(ompp_time_t t);
 void ompp_causal_follow(ompp_causal_thread_t *self, ompp_time_t t);
 
 /**
- * \brief On rank 0: what begins when this thread has met all, if the present experiment has lasted long enough by then.
+ * \brief On rank 0: what begins when this thread has met all, if the present experiment has lasted long enough by then, and the progress
+ *        point was visited since all met last. \param[in] visits  of it by now; 0 = there is none yet.
  * \return false when nothing is to begin.
  */
-bool ompp_causal_propose(ompp_time_t t, ompp_causal_experiment_t *next);
+bool ompp_causal_propose(uint64_t visits, ompp_time_t t, ompp_causal_experiment_t *next);
 
 /** \brief A message has been sent or received: what this rank sees is of use to others. */
 void ompp_causal_note_message(void);
@@ -713,21 +715,6 @@ bool ompp_causal_result_due(ompp_time_t t);
 
 /** \brief Without delays, and while no turn can begin: writes what the clocks of this thread, which have their turn, say by now. */
 void ompp_causal_result_so_far(ompp_causal_thread_t *self, ompp_time_t t);
-
-/* ---- Latency (ompp_causal_latency.c) ---------------------------------------------------------------------------------- */
-
-/** \brief Makes records of a known region for the latency points that there are. Takes the process's lock. */
-void ompp_causal_latency_region(unsigned known, ompp_region_ref_t region);
-
-/**
- * \brief A set of regions, or an experiment, ends: units that are under way belong to none.
- * \param[in] keeps            what units have shown in it is kept.
- * \param[in] set, experiment  numbers of those that follow; before any thread can know of them.
- */
-void ompp_causal_latency_turn(bool keeps, uint64_t set, uint64_t experiment);
-
-/** \brief Without delays: writes what units that have ended have shown. */
-void ompp_causal_latency_write(void);
 
 /** \brief Notes an observation of order; see ompp_clocks_overtaken(). */
 static inline void ompp_causal_watch(unsigned flag_bit, unsigned slots)

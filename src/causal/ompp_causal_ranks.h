@@ -17,7 +17,8 @@ struct ompp_causal_thread;
 /* ---- Waits with a limit that are not followed (ompp_causal_remote.c) ------------------------------------------------------- */
 
 /**
- * \brief How many there were until t, and by how much they were too long, ns: gains may be wrong by as much.
+ * \brief How many there were until t, and by how much they were longer than their limits, ns, of all threads: gains may be wrong by as
+ *        much. What ompp_causal_held_much() says is of then.
  * \return whether that is too much of what was observed to trust gains.
  */
 bool ompp_causal_held(ompp_time_t t, uint64_t *times, uint64_t *ns);
@@ -121,8 +122,11 @@ ompp_fine_t ompp_causal_race_most(const struct ompp_causal_thread *self, ompp_ti
 
 /* ---- Experiments of several ranks (ompp_causal_node.c) ------------------------------------------------------------------ */
 
-/** \brief All ranks have met (ompp_causal_experiment.c); if that is a visit of a progress point, it is not counted yet. */
-void ompp_causal_all_met(ompp_time_t t);
+/**
+ * \brief All ranks have met (ompp_causal_experiment.c). \param[in] visits  of the progress point when rank 0 came to it; what is visited
+ *        while others are waited for is not in that.
+ */
+void ompp_causal_all_met(uint64_t visits);
 
 /** \brief Whether some ranks did not come to experiments that took a quarter of the time of all or more, as far as results were taken. */
 bool ompp_causal_node_lacks_ranks(void);

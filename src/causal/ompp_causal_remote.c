@@ -14,7 +14,8 @@
 #define MANY UINT64_MAX
 #define FARMS 4u /* that can at one meeting */
 #define HELD_PART 100u /* one part in so many of the time is too much */
-#define HELD_OFTEN 3u  /* so many times, before others are told */
+#define HELD_OFTEN 3u  /* so many times, before others are told, ... */
+#define HELD_NS 2000000u /* and so much: what others have heard stays, and the first calls of a run take longer than others */
 #define OPEN 16u /* bits of flags from there on: they hold if what was told of farms does not */
 
 _Static_assert(OMPP_WHATIF_FLAG_NUM <= OPEN, "flags have room twice");
@@ -47,6 +48,7 @@ typedef struct {
         struct {
             ompp_fine_t v[2];                 /* EXPERIMENT, BASELINE */
             uint64_t work[OMPP_CLOCKS_SLOTS]; /* ns in each region, of the rank with the most: rank 0 chooses by that */
+            uint64_t visits;                  /* of the progress point, as rank 0 comes to it */
             struct {
                 uint64_t number, key, percent;
             } next;                           /* begins where this stamp comes to all; number 0 = nothing */
@@ -104,7 +106,8 @@ static void put_delays(remote_t *remote, const ompp_stamp_t *own, ompp_fine_t sh
         remote->delays.work[s] = remote->keys[s] ? ompp_causal_work(s) : 0;
         if (remote->delays.work[s]) ompp_causal_node_tell(remote->keys[s], remote->delays.work[s]);
     }
-    if (!ompp_causal_propose(t, &next)) return;
+    remote->delays.visits = ompp_whatif_rank() == 0 ? ompp_progress_visits(t) : 0;
+    if (!ompp_causal_propose(remote->delays.visits, t, &next)) return;
     remote->delays.next.number = next.number;
     remote->delays.next.key = next.slot >= 0 ? ompp_causal_key((unsigned)next.slot) : 0;
     remote->delays.next.percent = next.percent;
@@ -353,6 +356,7 @@ static void combine_delays(remote_t *into, const remote_t *other)
     for (unsigned i = 0; i < 2; i++) into->delays.v[i] = later(into->delays.v[i], same ? other->delays.v[i] : other->t);
     if (same) into->debt = later(into->debt, other->debt);
     into->t = later(into->t, other->t);
+    if (other->delays.visits > into->delays.visits) into->delays.visits = other->delays.visits;
     if (other->delays.next.number > into->delays.next.number) into->delays.next = other->delays.next;
     combine_work(into, other);
     combine_flags(into, other);
@@ -524,6 +528,7 @@ static void learn(ompp_causal_thread_t *self, const remote_t *remote, ompp_sync_
     ompp_causal_take_origin(self, remote->set);
     ompp_causal_note_message();
     self->proposed.apart = apart;
+    self->proposed.visits = remote->delays.visits;
     self->proposed.number = apart ? remote->experiment : remote->delays.next.number;
     self->proposed.key = apart ? remote->key : remote->delays.next.key;
     self->proposed.settles = apart && remote->settles;
@@ -537,7 +542,7 @@ static void learn(ompp_causal_thread_t *self, const remote_t *remote, ompp_sync_
 void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t)
 {
     if (ompp_causal.rule.delays) ompp_causal_follow(self, t);
-    if (ompp_causal.rule.delays && self->met_all) ompp_causal_all_met(t);
+    if (ompp_causal.rule.delays && self->met_all) ompp_causal_all_met(self->proposed.visits);
     if (self->met_some && !self->met_all) ompp_progress_candidate(ompp_meter_region(ompp_causal_place(self)), false, t);
     if (self->met_all) ompp_causal_at_join(self, ompp_meter_region(ompp_causal_place(self)), t);
     else if (ompp_causal_is_overdue(t)) ompp_causal_at_join(self, 0, t);
@@ -580,7 +585,7 @@ bool ompp_causal_held(ompp_time_t t, uint64_t *times, uint64_t *ns)
     *times = atomic_load_explicit(&held.times, memory_order_relaxed);
     *ns = atomic_load_explicit(&held.ns, memory_order_relaxed);
     const bool much = *ns * HELD_PART > ompp_causal_result_observed(t);
-    atomic_store_explicit(&held.much, much && *times >= HELD_OFTEN, memory_order_relaxed);
+    atomic_store_explicit(&held.much, much && *times >= HELD_OFTEN && *ns >= HELD_NS, memory_order_relaxed);
     return much;
 }
 
@@ -606,7 +611,7 @@ static void count_rest(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait,
     const bool waited = wait->limit && arrived < (ompp_fine_t)wait->end && wait->end - since > wait->limit;
 
     if (waited) {
-        hold(since, wait->end);
+        hold(since + wait->limit, wait->end);
     } else if (arrived < (ompp_fine_t)wait->end) {
         self->clocks.since = since;
         ompp_clocks_count(&self->clocks, wait->end);
@@ -623,7 +628,7 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
     ompp_causal_settle(self);
     self->syncs++;
     self->other.t = 0;
-    self->proposed.number = 0;
+    self->proposed.number = self->proposed.visits = 0;
     if (remote && remote->set > present_set() && !ompp_causal.rule.delays)
         ompp_causal_follow_turn(self, remote->set, remote->keys, wait->begin);
     if (ompp_causal_rests(self)) {
@@ -634,10 +639,10 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
     if (remote && remote->t > 0) {
         translate(self, remote, &self->other);
         hear_flags(remote);
-    } else if (wait->limit) {
-        hold(wait->begin, wait->end);
-    } else {
+    } else if (!wait->limit) {
         self->lost++;
+    } else if (wait->end - wait->begin > wait->limit) {
+        hold(wait->begin + wait->limit, wait->end);
     }
     ompp_clocks_wait(&self->clocks, wait->begin);
     if (wait->flags) watch_flags(self, wait->flags, wait->kind == OMPP_SYNC_MESSAGE);

@@ -366,7 +366,7 @@ static void write_region(const ompp_causal_thread_t *self, unsigned slot, bool o
     if (!ends) return;
     past->all = f;
     past->spans = spans;
-    past->flags = flags;
+    past->flags = flags & ~(uint32_t)OMPP_WHATIF_F_LOST; /* which is of all the run: the end knows */
 }
 
 /* Blocks of the start weigh too much beside those of pieces. */

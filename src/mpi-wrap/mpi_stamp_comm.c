@@ -441,7 +441,14 @@ static void measure_exchange(MPI_Comm own)
 
 #define UNDER_WAY   24  /* stamps that a rank usually has under way, at most */
 #define SMALL_BYTES 512 /* sent at once by all MPI libraries; much less may need no request (Open MPI) */
-#define SELF_S      1.0 /* messages to oneself take so long at most */
+#define SELF_S      1.0 /* these messages to oneself take so long at most, all together */
+
+static double left_until(double end)
+{
+    const double now = ompp_mpi_seconds();
+
+    return end > now ? end - now : 0;
+}
 
 /*
  * MPI takes memory for requests as there are more of them: here, and not where ranks wait for a message that comes after ours. A message
@@ -453,6 +460,7 @@ static void make_requests_ready(MPI_Comm own)
     MPI_Request receives[UNDER_WAY], sends[UNDER_WAY];
     unsigned char *in[UNDER_WAY], *out[UNDER_WAY];
     int self = 0, got = 0, gave = 0;
+    const double end = ompp_mpi_seconds() + SELF_S;
 
     PMPI_Comm_rank(own, &self);
     for (; got < UNDER_WAY && (in[got] = ompp_mpi_stamp_new()) != NULL; got++)
@@ -462,10 +470,10 @@ static void make_requests_ready(MPI_Comm own)
         if (PMPI_Isend(out[gave], bytes, MPI_BYTE, self, 0, own, &sends[gave]) != MPI_SUCCESS) break;
     }
     for (int i = 0; i < gave; i++)
-        if (ompp_mpi_stamp_complete(&sends[i], SELF_S)) ompp_mpi_stamp_free(out[i]);
-    for (int i = gave; i < got; i++) PMPI_Cancel(&receives[i]);
+        if (ompp_mpi_stamp_complete(&sends[i], left_until(end))) ompp_mpi_stamp_free(out[i]);
+    for (int i = ompp_mpi_seconds() < end ? gave : 0; i < got; i++) PMPI_Cancel(&receives[i]);
     for (int i = 0; i < got; i++)
-        if (ompp_mpi_stamp_complete(&receives[i], SELF_S)) ompp_mpi_stamp_free(in[i]);
+        if (ompp_mpi_stamp_complete(&receives[i], left_until(end))) ompp_mpi_stamp_free(in[i]);
 }
 
 void ompp_mpi_stamp_start(MPI_Comm own)
@@ -505,8 +513,7 @@ static bool combine_at_end(void *at_end)
     MPI_Request request;
 
     if (PMPI_Iallreduce(x->mine, x->all, 1, s->type, s->op_apart, channels.own, &request) != MPI_SUCCESS) return false;
-    const double now = ompp_mpi_seconds();
-    x->goes_on = !ompp_mpi_stamp_complete(&request, x->end > now ? x->end - now : 0);
+    x->goes_on = !ompp_mpi_stamp_complete(&request, left_until(x->end));
     return !x->goes_on;
 }
 

@@ -118,17 +118,18 @@ static void print_kept(ompp_text_t *t)
             100.0 * (double)w->replayed / (double)all, all);
 }
 
-/* Whether locks still do that with a faster region is not known: gains are told as if they did not. */
 static void print_lost(ompp_text_t *t)
 {
     const ompp_whatif_t *w = &t->profile->whatif;
 
     if (!w->lost) return;
     fprintf(t->out, "Not Followed   : %" PRIu64 " %s for other threads or ranks", w->lost, w->lost == 1 ? "wait" : "waits");
-    if (w->lost_ns) fprintf(t->out, "; calls that wait for those that come late took %.1f ms too long", (double)w->lost_ns / 1e6);
+    if (w->lost_ns) fprintf(t->out, "; calls that wait for those that come late took %.1f ms too long, all threads together",
+                            (double)w->lost_ns / 1e6);
     putc('\n', t->out);
 }
 
+/* Whether locks still do that with a faster region is not known: gains are told as if they did not. */
 static void print_passed(ompp_text_t *t)
 {
     const ompp_whatif_t *w = &t->profile->whatif;

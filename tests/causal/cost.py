@@ -19,7 +19,7 @@ import validation
 from validation import harness
 
 BUDGET = 0.02
-ENOUGH = 6  # pairs: the least and the most of them are an interval of 97 %
+ENOUGH = 6  # pairs: with fewer the interval, which is by bootstrap, says too little
 ROW = "%-22s %8s %9s | %-21s %9s %10s %10s %9s | %s"
 Pair = collections.namedtuple("Pair", "without clocks whole_without whole_clocks profile")
 

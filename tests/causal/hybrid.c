@@ -1,7 +1,7 @@
 /*
  * MPI with OpenMP: two ranks of two threads whose regions can be made faster (work.h).
  *
- *   hybrid [hybrid|steps] [rounds=N] ...
+ *   hybrid [hybrid|steps|overlapped] [rounds=N] ...
  */
 #include <mpi.h>
 
@@ -38,6 +38,20 @@ static void two_steps(void)
     }
 }
 
+/* All meet while they work, and the unit is over before they know. */
+static void overlapped(void)
+{
+    double x = 1, sum;
+    MPI_Request request;
+
+    for (int i = 0; i < run.rounds; i++) {
+        MPI_Iallreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+        region("a", 15);
+        OMPP_PROGRESS("step");
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
 int main(int argc, char **argv)
 {
     int rank, provided;
@@ -48,6 +62,7 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     begin_run();
     if (argc > 1 && strcmp(argv[1], "steps") == 0) two_steps();
+    else if (argc > 1 && strcmp(argv[1], "overlapped") == 0) overlapped();
     else hybrid(rank);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) end_run();

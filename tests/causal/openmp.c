@@ -306,12 +306,25 @@ static void two_steps(void)
     }
 }
 
+/* The same with a point in the middle, which one thread passes while the others work. */
+static void passed(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < run.rounds; i++) {
+        region("a", 8);
+#pragma omp master
+        OMPP_PROGRESS("middle");
+        region("b", 7);
+#pragma omp barrier
+    }
+}
+
 static const case_t cases[] = {
     {"balanced", balanced}, {"phases", phases}, {"imbalanced", imbalanced}, {"early", early},   {"critical", critical}, {"lock", lock},     {"dynamic", dynamic},
     {"short", short_loops},
     {"guided", guided},     {"tasks", tasks},           {"nested", nested}, {"serial", serial},     {"figure1", figure1}, {"outside", outside},
     {"latency", latency},   {"often_at_first", often_at_first}, {"met", first_met},       {"ties", ties},
-    {"single", first_come}, {"sections", sections}, {"nowaits", nowaits},   {"steps", two_steps},
+    {"single", first_come}, {"sections", sections}, {"nowaits", nowaits},   {"steps", two_steps},   {"passed", passed},
 };
 
 int main(int argc, char **argv)

@@ -257,7 +257,7 @@ static void unused(void **state)
     (void)state;
     add(p, 0, (const seen_t[]){{8, 0.2, 0}, {8, 0.4, 0}, {8, 0.4, 0}, {8, 0.4, 0}});
     ompp_profile_add_setting(p, "OMPP_CAUSAL_REGION", "solve");
-    ompp_profile_add_setting(p, "OMPP_CAUSAL_SPEEDUP", "0"); /* which is what it is anyhow */
+    ompp_profile_add_setting(p, "OMPP_CAUSAL_SPEEDUP", "0%"); /* which is what it is anyhow */
     ompp_profile_add_setting(p, "OMPP_CAUSAL_SEED", "7");
     assert_string_equal(ompp_whatif_unused(p, &next, &mode), "OMPP_CAUSAL_REGION");
     assert_string_equal(mode, "delay");

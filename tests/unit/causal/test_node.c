@@ -15,7 +15,14 @@ enum { RANKS = 2, KEY = 7, SECOND = 1000000000 };
 static uint64_t changes;
 static ompp_whatif_block_t told;
 static ompp_causal_seen_t own_seen;
-static unsigned ntold;
+static unsigned ntold, units[3];
+
+static int rank;
+
+int ompp_whatif_rank(void)
+{
+    return rank;
+}
 
 unsigned ompp_whatif_ranks(void)
 {
@@ -68,6 +75,7 @@ void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const om
     (void)experiment;
     own_seen = *seen;
     told = *block;
+    if (ntold < 3) units[ntold] = block->visits;
     ntold++;
 }
 
@@ -95,7 +103,9 @@ static void both_pass(uint64_t number, uint64_t first_visits, uint64_t other_vis
     const ompp_time_t t = number * SECOND;
 
     ompp_causal_node_announce(&experiment, false);
+    rank = 0;
     ompp_causal_node_pass(number, first_visits, t, 0, 0);
+    rank = 1;
     ompp_causal_node_pass(number, other_visits, t + SECOND / 10, 0, 0);
 }
 
@@ -108,6 +118,21 @@ static void units_of_one_point(void **state)
     assert_int_equal(ntold, 1);
     assert_int_equal(told.time_ns, SECOND);
     assert_int_equal(told.visits, 4); /* from the most at the begin to the most at the end */
+}
+
+/* Rank 0 says where experiments end: at its progress point, or anywhere as long as it has none. */
+static void rank_0_finds_a_point(void **state)
+{
+    (void)state;
+    both_pass(501, 0, 3);
+    both_pass(502, 0, 5);
+    both_pass(503, 2, 7);
+    both_pass(504, 4, 9);
+    ompp_causal_node_take(true);
+    assert_int_equal(ntold, 3);
+    assert_int_equal(units[0], 2);
+    assert_int_equal(units[1], 0);
+    assert_int_equal(units[2], 2);
 }
 
 static void work_of_all(void **state)
@@ -180,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(units_of_one_point, open_node, close_node),
+        cmocka_unit_test_setup_teardown(rank_0_finds_a_point, open_node, close_node),
         cmocka_unit_test_setup_teardown(work_of_all, open_node, close_node),
         cmocka_unit_test_setup_teardown(no_units_before_the_first, open_node, close_node),
         cmocka_unit_test_setup_teardown(no_units_of_two_points, open_node, close_node),
