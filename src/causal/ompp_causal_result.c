@@ -638,7 +638,8 @@ static void judge(unsigned known, ompp_time_t t)
 {
     ompp_a_whatif_region_t *record = result.past[known].record;
     const uint32_t flags = (ompp_causal_is_transient(known, t) ? OMPP_WHATIF_F_TRANSIENT : 0) |
-                           (ompp_causal_node_lacks_ranks() ? OMPP_WHATIF_F_APART : 0);
+                           (ompp_causal_node_lacks_ranks() ? OMPP_WHATIF_F_APART : 0) |
+                           (result.oversubscribed ? OMPP_WHATIF_F_OVERSUBSCRIBED : 0);
 
     if (!record || !flags) return;
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
