@@ -184,14 +184,14 @@ def same_place(verdict, scratch):
     """Experiments begin and end at the same place of a unit: each has as many units in it as it has visits of the progress point.
     The last one may end where the run does."""
     first, mpi = harness.sources()[0], shutil.which("mpicc") and "opari" in harness.sources()
-    kinds = [("openmp", "steps", 0, first), ("openmp", "passed", 0, first)]
-    kinds += [("hybrid", "steps", 2, "opari"), ("hybrid", "overlapped", 2, "opari")] if mpi else []
-    for source, name, ranks, how in kinds:
+    kinds = [("openmp", "steps", 0, first, 50), ("openmp", "passed", 0, first, 100)]
+    kinds += [("hybrid", "steps", 2, "opari", 50), ("hybrid", "overlapped", 2, "opari", 50)] if mpi else []
+    for source, name, ranks, how, percent in kinds:
         program = validation.build(scratch, source, how)
 
         def compare():
             _, outcome = validation.execute(scratch, program, validation.Case(source, name, {}, ranks, 60), OMPP_CAUSAL="delay",
-                                            OMPP_CAUSAL_REGION="a", OMPP_CAUSAL_SPEEDUP="50")
+                                            OMPP_CAUSAL_REGION="a", OMPP_CAUSAL_SPEEDUP=str(percent))
             whatif = outcome.profile().whatif
             blocks = [b for clock in [whatif.control, *whatif.clocks.values()] if clock for b in clock.blocks[:-1] if b[3]]
             wrong = ["%.1f ms are said to be %d units" % (1e-6 * (b[0] - b[2]), b[3]) for b in blocks

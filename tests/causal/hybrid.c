@@ -3,14 +3,12 @@
  *
  *   hybrid [hybrid|steps|overlapped] [rounds=N] ...
  */
-#include <mpi.h>
-
-#include "work.h"
+#include "in_ranks.h"
 
 #include <omp.h>
 
 /* Threads wait for each other in the rank, the ranks in the sum: a holds up rank 0, b rank 1. */
-static void hybrid(int rank)
+static void hybrid(void)
 {
     double x = rank, sum;
 
@@ -54,18 +52,8 @@ static void overlapped(void)
 
 int main(int argc, char **argv)
 {
-    int rank, provided;
+    static const rank_case_t cases[] = {{"hybrid", hybrid}, {"steps", two_steps}, {"overlapped", overlapped}};
 
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    read_options(argc, argv);
-    MPI_Barrier(MPI_COMM_WORLD);
-    begin_run();
-    if (argc > 1 && strcmp(argv[1], "steps") == 0) two_steps();
-    else if (argc > 1 && strcmp(argv[1], "overlapped") == 0) overlapped();
-    else hybrid(rank);
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0) end_run();
-    MPI_Finalize();
-    return 0;
+    threads = MPI_THREAD_FUNNELED;
+    return run_in_ranks(argc, argv, cases, sizeof cases / sizeof *cases);
 }

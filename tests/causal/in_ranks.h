@@ -16,10 +16,12 @@ typedef struct {
 } rank_case_t;
 
 static bool straight; /* a case sets it: there is no barrier behind it */
+static int threads = MPI_THREAD_SINGLE; /* main() sets it: how threads call MPI */
 
 static inline void begin_in_ranks(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
+    if (threads == MPI_THREAD_SINGLE) MPI_Init(&argc, &argv);
+    else MPI_Init_thread(&argc, &argv, threads, &threads);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     read_options(argc, argv);

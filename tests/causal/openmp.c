@@ -306,14 +306,17 @@ static void two_steps(void)
     }
 }
 
-/* The same with a point in the middle, which one thread passes while the others work. */
+/* The same with a point in the middle, which one thread passes while the others work. They wait for a: so much that experiments have to rest. */
 static void passed(void)
 {
 #pragma omp parallel
     for (int i = 0; i < run.rounds; i++) {
-        region("a", 8);
-#pragma omp master
-        OMPP_PROGRESS("middle");
+        if (omp_get_thread_num() == 0) {
+            region("a", 8);
+            OMPP_PROGRESS("middle");
+        } else {
+            work(8);
+        }
         region("b", 7);
 #pragma omp barrier
     }
