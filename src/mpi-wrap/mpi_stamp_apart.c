@@ -33,7 +33,6 @@
 #define SLICE_S 0.001 /* another thread may have received it meanwhile */
 #define MOST 32       /* ranks that all send to all; a communicator's size is known to all of them */
 
-#define SMALL_BYTES 256u  /* of a rank: nobody waits for anybody's next call */
 #define AWAY_NS 20000u    /* since the last call of MPI: other ranks may have waited meanwhile, ... */
 #define AWAY_PART 8u      /* if it is more than one part in so many of the time since the start; so few stamps do for any operation */
 #define TOLD_AT_ONCE 8    /* operations that one call tells of */
@@ -136,14 +135,12 @@ static void forget_under_way(ompp_mpi_request_t *r)
 }
 
 /*
- * The same on all ranks, but where some rest. Of others than even ones, one rank does not know how much those have. Among more than two,
- * what a rank sends may depend on what it has received.
+ * The same on all ranks, but where some rest. What a rank sends may depend on what it has received, when it is back in MPI: with two ranks,
+ * too, where one of them adds up for both.
  */
 static bool may_wait_again(const ompp_mpi_stamp_t *s)
 {
-    const bool small = s->bare || (s->even && s->bytes <= SMALL_BYTES);
-
-    return !(small && s->channel->size <= 2) && !ompp_sync_rests();
+    return s->channel->size > 1 && !ompp_sync_rests();
 }
 
 static ompp_time_t away_at(ompp_time_t t)
@@ -568,10 +565,10 @@ static bool take_first(ompp_mpi_request_t *r, bool *missed)
 }
 
 /*
- * Whether operations of a size, up to twice as large, wait for the other ranks to come back: told by how often one ended after that, and
- * not before, when the last of them was back later than this rank.
+ * Whether operations of a kind and a size, up to twice as large, wait for the other ranks to come back: told by how often one ended after
+ * that, and not before, when the last of them was back later than this rank.
  */
-static _Atomic int waited_of_size[64];
+static _Atomic int waited[OMPP_MPI_ORDER_NUM][64];
 
 static void vote(_Atomic int *votes, int more)
 {
@@ -620,7 +617,7 @@ static void add(ompp_mpi_request_t *r, const unsigned char *stamp, unsigned char
  */
 static bool take_later(ompp_mpi_request_t *r, ompp_time_t begin, ompp_time_t end, unsigned char *sum)
 {
-    _Atomic int *votes = &waited_of_size[63 - __builtin_clzll(r->bytes | 1)];
+    _Atomic int *votes = &waited[r->whom.order][63 - __builtin_clzll(r->bytes | 1)];
     const int64_t since = ompp_mpi_clock_common(begin);
     const bool waits = atomic_load_explicit(votes, memory_order_relaxed) > 0;
 

@@ -333,7 +333,8 @@ typedef enum {
     OMPP_MPI_ORDER_CHAIN, /* a rank for those before it */
     OMPP_MPI_ORDER_FROM_ROOT,
     OMPP_MPI_ORDER_TO_ROOT,
-    OMPP_MPI_ORDER_NEIGHBOR
+    OMPP_MPI_ORDER_NEIGHBOR,
+    OMPP_MPI_ORDER_NUM
 } ompp_mpi_order_t;
 
 /**

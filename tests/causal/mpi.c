@@ -419,102 +419,6 @@ static void epochs(void)
     MPI_Win_free(&window);
 }
 
-/* Something else is done while a reduction is on its way. */
-static void overlap(void)
-{
-    double x = rank, sum;
-    MPI_Request r;
-
-    for (int i = 0; i < run.rounds; i++) {
-        OMPP_PROGRESS("round");
-        region("a", 1 + rank);
-        MPI_Iallreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &r);
-        region("b", 2);
-        MPI_Wait(&r, MPI_STATUS_IGNORE);
-    }
-}
-
-/*
- * Pairs of ranks: one has its part of two operations, and waits; the other comes later to them, and has more to do before it completes them,
- * in the other order. The first is not to wait for that: a round takes 17 ms, 20 if it does.
- */
-static void under_way(void)
-{
-    const int first = rank % 2 == 0;
-    MPI_Request r[2];
-    double x = rank, sum;
-    MPI_Comm pair;
-
-    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &pair);
-    for (int i = 0; i < run.rounds; i++) {
-        OMPP_PROGRESS("round");
-        region("a", first ? 3 : 6);
-        MPI_Iallreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, pair, &r[0]);
-        MPI_Ibarrier(pair, &r[1]);
-        region("b", first ? 2 : 6);
-        MPI_Wait(&r[1], MPI_STATUS_IGNORE);
-        MPI_Wait(&r[0], MPI_STATUS_IGNORE);
-        region("c", first ? 8 : 5);
-        MPI_Barrier(MPI_COMM_WORLD);
-    }
-    MPI_Comm_free(&pair);
-}
-
-static void in_rounds(void)
-{
-    MPI_Request r;
-
-    for (int i = 0; i < run.rounds; i++) {
-        OMPP_PROGRESS("round");
-        region(rank == 1 ? "a" : "b", rank == 1 ? 4 : 2);
-        MPI_Ibarrier(MPI_COMM_WORLD, &r);
-        region("c", 1);
-        MPI_Wait(&r, MPI_STATUS_IGNORE);
-    }
-}
-
-/* One rank waits for the others, or they for it: these come 3 ms later than it begins to wait, and it has 2 ms more to do afterwards. */
-static void one_waits(void)
-{
-    MPI_Request r;
-    double x = rank, y = 0;
-
-    for (int i = 0; i < run.rounds; i++)
-        for (int k = 0; k < 3; k++) {
-            const int waits = k == 1 ? rank == 0 : rank != 0;
-            OMPP_PROGRESS("part");
-            region("a", waits ? 2 : 6);
-            if (k == 0) MPI_Ibcast(&x, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD, &r);
-            if (k == 1) MPI_Ireduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD, &r);
-            if (k == 2) MPI_Iscan(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &r);
-            region("b", waits ? 1 : 0);
-            MPI_Wait(&r, MPI_STATUS_IGNORE);
-            region("c", waits ? 6 : 4);
-            MPI_Barrier(MPI_COMM_WORLD);
-        }
-}
-
-static void come_back(void)
-{
-    enum { LARGE = 1 << 16 }; /* doubles for each rank: no MPI sends so much at once */
-    static double sent[2 * LARGE], received[2 * LARGE];
-    const int first = rank % 2 == 0;
-    MPI_Request r;
-    MPI_Comm pair;
-
-    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &pair);
-    for (int i = 0; i < run.rounds; i++) {
-        OMPP_PROGRESS("round");
-        region("a", first ? 2 : 3);
-        MPI_Ialltoall(sent, LARGE, MPI_DOUBLE, received, LARGE, MPI_DOUBLE, pair, &r);
-        region("b", first ? 6 : 10);
-        MPI_Wait(&r, MPI_STATUS_IGNORE);
-        region("c", first ? 6 : 2);
-        MPI_Barrier(MPI_COMM_WORLD);
-    }
-    MPI_Comm_free(&pair);
-}
-
 /* What came is of one of two tags; some are received by what comes first, some are probed. */
 static void receive_somehow(int i)
 {
@@ -738,8 +642,7 @@ int main(int argc, char **argv)
                  {"halo", halo}, {"persistent", persistent}, {"workers", workers}, {"subcomm", subcomm}, {"rooted", rooted},
                  {"above", above}, {"below", below},
                  {"epochs", epochs}, {"asking", asking}, {"made", made}, {"any", any}, {"some", some},
-                 {"overlap", overlap}, {"under_way", under_way}, {"come_back", come_back}, {"one_waits", one_waits},
-                 {"in_rounds", in_rounds}, {"meetings", meetings}, {"messages", messages}, {"polling", polling}, {"silent", silent},
+                 {"meetings", meetings}, {"messages", messages}, {"polling", polling}, {"silent", silent},
                  {"neighbors", neighbors}, {"scans", scans}, {"probing", probing}, {"matched", matched}, {"empty", empty},
                  {"empty-scan", empty_scan}, {"buffered", buffered}, {"groups", groups}, {"largest", largest},
                  {"crossing", crossing}, {"strangers", strangers}, {"collectives", collectives}, {"ahead", ahead}, {"seldom", seldom}};

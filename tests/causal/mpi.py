@@ -103,6 +103,15 @@ def come_back(verdict, scratch, program):
     return off, len(COME_BACK) + 1
 
 
+def added(scratch, program):
+    """A small sum of two ranks: whether one waits for the other to come back to MPI is found out, for what really happens."""
+    wanted = case("added", 30)._replace(regions={"a": (500, 1000)})
+    base, real = validation.real_gains(scratch, program, wanted, 3, choose=min)
+    found = validation.virtual(scratch, program, wanted, 3, choose=min)
+    return ["added: a by %g %% gains %.3f, really %.3f" % (permille / 10, found[region, permille].gain, gain)
+            for (region, permille), gain in real.items() if abs(found[region, permille].gain - gain) > 2 * NEAR], len(real)
+
+
 def in_rounds(scratch, program):
     """What a rank sends without data, too, may depend on what it has received, when it is back in MPI: 5 ms a round, or somewhat less."""
     rounds = 60
@@ -234,8 +243,9 @@ def sizes(scratch):
     cases = [validation.Case("mpi_sizes", "%s-%d" % (call, size), {"a": (500, 1000)}, 2, 40) for call in ("isend", "send")
              for size in (64, 600, 2500, 40000)]
     for of in cases:
-        alone, real = validation.real_gains(scratch, program, of, 1)
-        seconds, outcome = validation.execute(scratch, program, of, OMPP_CAUSAL="virtual")
+        alone, real = validation.real_gains(scratch, program, of, 2, choose=min)
+        runs = [validation.execute(scratch, program, of, OMPP_CAUSAL="virtual") for _ in range(2)]
+        seconds, outcome = min(runs, key=lambda run: run[0])
         found = validation.predictions(outcome.profile(), seconds)
         off += ["%s: a faster by %d permille gains %.3f, told: %s" % (of.name, key[1], gain, str(found.get(key)))
                 for key, gain in real.items() if key not in found or abs(found[key].gain * seconds / alone - gain) > 2 * NEAR]
@@ -404,17 +414,19 @@ def main():
         verdict.timed(lambda ranks=ranks: compare(verdict, scratch, program, ranks))
     program = validation.build(scratch, "mpi", harness.sources()[0])
     disagree(verdict, scratch, program)
-    overlap(verdict, scratch, program)
+    apart_program = validation.build(scratch, "mpi_apart", harness.sources()[0])
+    overlap(verdict, scratch, apart_program)
     ahead(verdict, scratch, program)
     seldom(verdict, scratch, program)
     open_order(verdict, scratch, program)
     not_followed(verdict, scratch, program)
     verdict.timed(lambda: others_only(scratch, program))
     verdict.timed(lambda: started(scratch, program))
-    verdict.timed(lambda: under_way(verdict, scratch, program))
-    verdict.timed(lambda: come_back(verdict, scratch, program))
-    verdict.timed(lambda: one_waits(scratch, program))
-    verdict.timed(lambda: in_rounds(scratch, program))
+    verdict.timed(lambda: under_way(verdict, scratch, apart_program))
+    verdict.timed(lambda: come_back(verdict, scratch, apart_program))
+    verdict.timed(lambda: one_waits(scratch, apart_program))
+    verdict.timed(lambda: in_rounds(scratch, apart_program))
+    verdict.timed(lambda: added(scratch, apart_program))
     verdict.timed(lambda: meetings(verdict, scratch, program))
     verdict.timed(lambda: messages(verdict, scratch, program))
     verdict.timed(lambda: inner(scratch, program))
