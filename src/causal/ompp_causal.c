@@ -153,6 +153,7 @@ static void look_at(ompp_causal_thread_t *self, ompp_place_now_t from, ompp_plac
     if (from.node == to.node && from.waits == to.waits) {
         const ompp_time_t t = ompp_meter_until();
         ompp_progress_finish(t);
+        ompp_causal_experiment_finish(self, t);
         ompp_causal_result(self, t);
     }
     if (!ompp_causal_rests(self) && self->main && from.waits && ompp_meter_parent(from.node) == to.node && ompp_causal_forks(from.node))
@@ -214,6 +215,7 @@ static void end(void *state)
     self->busy = true;
     if (self->main && !inside) {
         ompp_progress_finish(t);
+        ompp_causal_experiment_finish(self, t);
         ompp_causal_result(self, t);
         ompp_causal_result_close();
     }

@@ -71,12 +71,16 @@ static void pay(ompp_causal_thread_t *self, ompp_time_t until)
     self->pauses = false;
     const ompp_time_t end = ompp_event_now();
     self->paused += end - t;
+    self->pause_begin = t;
+    self->pause_end = end;
     ompp_clocks_paid(&self->clocks, end);
     ompp_causal_race_tell(self);
 }
 
 void ompp_causal_go_on(ompp_causal_thread_t *self, const ompp_stamp_t *stamp, ompp_time_t cost, ompp_time_t t)
 {
+    /* Who is waited for may have saved something in a set of regions that has begun meanwhile: this thread goes on with it. */
+    if (stamp && stamp->set > self->clocks.set) ompp_causal_settle(self);
     const ompp_time_t pause = ompp_clocks_adopt(&ompp_causal.rule, &self->clocks, stamp, cost, t);
 
     if (pause) pay(self, t + pause);

@@ -38,6 +38,7 @@
 
 #define SHORTEST_NS 20000000u /* of an experiment */
 #define OVERDUE 4u            /* times the shortest one, without a place where a unit of work ends */
+#define SETTLED 2u            /* a part that lets ranks get into step */
 #define FIRST_OVERDUE 2u      /* the first one, for which nothing has to end */
 #define WARM 5u               /* passes of a thread until the experiment is in its stride, when threads do not meet */
 #define MEASURED 6u           /* passes from then on, at least */
@@ -61,6 +62,7 @@ static struct {
     _Atomic uint64_t met; /* visits when all ranks, or threads, met last */
     ompp_causal_seen_t seen;
     ompp_fine_t saved, baseline;
+    ompp_fine_t counted; /* of the clock of delays, in what was paid in all */
     _Atomic uint64_t origin; /* number of the one that offsets began with; 0 = ranks do not know each other yet */
     _Atomic bool message; /* sent or received, in the present one */
     _Atomic unsigned come; /* ranks that had come to an experiment when rank 0 waited no longer; 0 = it always waits */
@@ -118,6 +120,15 @@ static bool is_worth_it(void)
     return ompp_causal_experiment.slot >= 0 && !ompp_causal_experiment.settles && !atomic_load(&run.spoilt);
 }
 
+/* One that hears of it by a message has come to where it waits for that before. */
+static void tell_place(const ompp_causal_thread_t *self, uint64_t number, uint64_t visits, ompp_time_t t, bool apart)
+{
+    const bool heard = apart && ompp_whatif_rank() > 0 && self->came.t;
+    const ompp_causal_at_t now = goes_on() ? ompp_causal_here(self, t) : (ompp_causal_at_t){.t = t};
+
+    ompp_causal_node_pass(number, visits, &now, heard && goes_on() ? &self->came : &now);
+}
+
 /* Threads go over to it at their next event. */
 static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t next, uint64_t visits, ompp_time_t t, bool apart)
 {
@@ -133,7 +144,8 @@ static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t nex
     if (!on) run.seen.visits = 0;
     run.saved = on ? ompp_clocks_offset(&ompp_causal.rule, &self->clocks, OMPP_CLOCKS_EXPERIMENT) : 0;
     run.baseline = on ? later(run.baseline, self->clocks.o[OMPP_CLOCKS_BASELINE]) : 0;
-    ompp_causal_node_pass(next.number, visits, t, run.saved, on ? self->clocks.o[OMPP_CLOCKS_BASELINE] : 0);
+    run.counted = on ? later(run.counted, run.baseline) : 0;
+    tell_place(self, next.number, visits, t, apart);
     ompp_causal_node_take(false);
     ompp_causal_result_until(t);
     run.apart = apart;
@@ -188,9 +200,8 @@ typedef struct {
 static void finish(const ompp_causal_thread_t *self, end_t end, uint64_t visits, ompp_time_t t)
 {
     const bool warm = end.warm, apart = end.apart;
-    const ompp_fine_t saved = ompp_clocks_offset(&ompp_causal.rule, &self->clocks, OMPP_CLOCKS_EXPERIMENT);
-    const ompp_fine_t paid = self->clocks.o[OMPP_CLOCKS_BASELINE];
-    const ompp_time_t begin = warm ? self->warm.begin : run.begin;
+    const ompp_causal_at_t begin = {run.begin, run.saved, run.baseline}, from = warm ? self->warm.at : begin;
+    const ompp_causal_at_t to = ompp_causal_here(self, t);
     const ompp_causal_seen_t seen = seen_since(warm ? &self->warm.seen : &run.seen, t);
     const uint64_t visits_before = warm ? self->warm.visits : run.visits;
     /* Before the first visit, when another point has taken over, and from one place of a unit to another, the units in it are not known. */
@@ -198,9 +209,9 @@ static void finish(const ompp_causal_thread_t *self, end_t end, uint64_t visits,
     const bool units = visits_before && run.changes == ompp_progress_changes() && same_place;
     const ompp_whatif_block_t block = {.number = (uint32_t)ompp_causal_experiment.number,
                                  .visits = units ? (uint32_t)(visits - visits_before) : 0,
-                                 .time_ns = t > begin ? t - begin : 0,
-                                 .saved_ns = (int64_t)ompp_clocks_ns(saved - (warm ? self->warm.saved : run.saved)),
-                                 .paid_ns = ompp_clocks_ns(paid - (warm ? self->warm.paid : run.baseline)),
+                                 .time_ns = t > from.t ? t - from.t : 0,
+                                 .saved_ns = (int64_t)ompp_clocks_ns(to.saved - from.saved),
+                                 .paid_ns = ompp_clocks_ns(to.paid - from.paid),
                                  .work_ns = seen.work};
 
     if ((run.apart || apart) && ompp_causal_experiment.percent) ompp_causal_watch(OMPP_WHATIF_BIT_APART, 1u << ompp_causal_experiment.slot);
@@ -231,11 +242,9 @@ static bool is_alone(const ompp_causal_thread_t *self)
 static void begin_warm(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
 {
     self->warm.passes = WARM;
-    self->warm.begin = t;
+    self->warm.at = ompp_causal_here(self, t);
     self->warm.visits = visits;
     self->warm.seen = ompp_causal_result_seen(&ompp_causal_experiment, t);
-    self->warm.saved = ompp_clocks_offset(&ompp_causal.rule, &self->clocks, OMPP_CLOCKS_EXPERIMENT);
-    self->warm.paid = self->clocks.o[OMPP_CLOCKS_BASELINE];
     ompp_causal_flows(visits, t, &self->warm.flows);
 }
 
@@ -252,7 +261,7 @@ static bool passes_enough(ompp_causal_thread_t *self, uint64_t visits, ompp_time
         self->warm.set = self->clocks.set;
     }
     if (++self->warm.passes == WARM) begin_warm(self, visits, t);
-    if (self->warm.passes < WARM + (MEASURED << self->warm.tries) || t < self->warm.begin + SHORTEST_NS) return false;
+    if (self->warm.passes < WARM + (MEASURED << self->warm.tries) || t < self->warm.at.t + SHORTEST_NS) return false;
     if (ompp_causal_in_step(&self->warm.flows, visits, t) || !is_patient(t)) return true;
     self->warm.tries++;
     begin_warm(self, visits, t);
@@ -303,13 +312,25 @@ static void forget_alone(ompp_causal_thread_t *self)
     self->clocks.o[OMPP_CLOCKS_EXPERIMENT] = run.saved;
 }
 
+/* Under the lock. What was counted before is not counted again. */
 static void count_paid(const ompp_causal_thread_t *self)
 {
-    const uint64_t paid = ompp_clocks_ns(self->clocks.o[OMPP_CLOCKS_BASELINE] - run.baseline);
+    const ompp_fine_t by_now = self->clocks.o[OMPP_CLOCKS_BASELINE];
+    const uint64_t paid = ompp_clocks_ns(by_now - run.counted);
 
     if (self->clocks.set != atomic_load(&ompp_causal.set)) return;
     run.paid += paid;
+    run.counted = later(run.counted, by_now);
     ompp_causal_result_paid(paid);
+}
+
+void ompp_causal_experiment_finish(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    if (!ompp_causal.rule.delays) return;
+    ompp_clocks_count(&self->clocks, t);
+    ompp_causal_lock(&run.lock);
+    count_paid(self);
+    ompp_causal_unlock(&run.lock);
 }
 
 /* As they have done: an experiment ends best where all ranks meet. */
@@ -322,7 +343,7 @@ static bool meets_soon(ompp_time_t t)
 
 bool ompp_causal_is_overdue(ompp_time_t t)
 {
-    const unsigned times = !ompp_causal_experiment.number ? FIRST_OVERDUE : ompp_causal_experiment.settles ? 1 : OVERDUE;
+    const unsigned times = !ompp_causal_experiment.number ? FIRST_OVERDUE : ompp_causal_experiment.settles ? SETTLED : OVERDUE;
 
     if (!run.begin) run.begin = t; /* the first one begins where ranks meet */
     return ompp_causal.rule.delays && t > run.begin + times * SHORTEST_NS && !meets_soon(t);

@@ -27,13 +27,18 @@ typedef struct {
     _Atomic uint64_t work; /* ns, of the rank with the most */
 } region_t;
 
-/* Ranks go over to an experiment. Times are the latest of a rank, ns of common time. */
+/* Where ranks are, ns of common time: of the rank that is last, and of the one that is first. */
+typedef struct {
+    _Atomic int64_t t, faster, alone; /* real; in the program with the faster region; without delays */
+    _Atomic int64_t first_faster, first_alone;
+} line_t;
+
+/* Ranks go over to an experiment. */
 typedef struct {
     _Atomic uint64_t number; /* 0 = free */
     _Atomic uint64_t key;    /* of the region; 0 = a rest, or not to be counted */
     _Atomic uint32_t percent, apart, ranks, spoilt;
-    _Atomic int64_t t, faster, alone; /* real; in the program with the faster region; without delays */
-    _Atomic int64_t first_faster, first_alone; /* the same, of the rank that is first */
+    line_t now, came;                 /* as they do; when they came to where they heard of it */
     _Atomic int64_t visits;           /* of the progress point, the most of a rank */
     _Atomic uint64_t changes;         /* how often another point took over, on all ranks; LEADS_BLIND on top */
     _Atomic uint64_t work;            /* ns, of all ranks in the region, from here to the next one */
@@ -126,6 +131,15 @@ static cut_t *cut_of(node_t *n, uint64_t number)
     return &n->cuts[number % CUTS];
 }
 
+static void begin_line(line_t *line)
+{
+    atomic_store(&line->t, 0);
+    atomic_store(&line->faster, 0);
+    atomic_store(&line->alone, 0);
+    atomic_store(&line->first_faster, INT64_MAX);
+    atomic_store(&line->first_alone, INT64_MAX);
+}
+
 void ompp_causal_node_announce(const ompp_causal_experiment_t *experiment, bool apart)
 {
     node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
@@ -136,11 +150,8 @@ void ompp_causal_node_announce(const ompp_causal_experiment_t *experiment, bool 
         atomic_store(&cut->number, 0);
         atomic_store(&cut->ranks, 0);
         atomic_store(&cut->spoilt, 0);
-        atomic_store(&cut->t, 0);
-        atomic_store(&cut->faster, 0);
-        atomic_store(&cut->alone, 0);
-        atomic_store(&cut->first_faster, INT64_MAX);
-        atomic_store(&cut->first_alone, INT64_MAX);
+        begin_line(&cut->now);
+        begin_line(&cut->came);
         atomic_store(&cut->visits, 0);
         atomic_store(&cut->changes, 0);
         atomic_store(&cut->work, 0);
@@ -165,23 +176,29 @@ static void lower(_Atomic int64_t *value, int64_t to)
     while (is > to && !atomic_compare_exchange_weak(value, &is, to)) continue;
 }
 
-void ompp_causal_node_pass(uint64_t number, uint64_t visits, ompp_time_t t, ompp_fine_t saved, ompp_fine_t paid)
+static void put_on_line(line_t *line, const ompp_causal_at_t *at)
+{
+    const int64_t t = ompp_causal_common(at->t), faster = t - (int64_t)(at->saved / OMPP_FINE), alone = t - (int64_t)(at->paid / OMPP_FINE);
+
+    lift(&line->t, t);
+    lift(&line->faster, faster);
+    lift(&line->alone, alone);
+    lower(&line->first_faster, faster);
+    lower(&line->first_alone, alone);
+}
+
+void ompp_causal_node_pass(uint64_t number, uint64_t visits, const ompp_causal_at_t *now, const ompp_causal_at_t *came)
 {
     node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
     cut_t *cut = n ? cut_of(n, number) : NULL;
-    const int64_t now = ompp_causal_common(t);
 
     own.last = number;
     if (ompp_whatif_ranks() > own.ranks) own.ranks = ompp_whatif_ranks();
     if (!cut || atomic_load(&cut->number) != number) return;
-    const int64_t faster = now - (int64_t)(saved / OMPP_FINE), alone = now - (int64_t)(paid / OMPP_FINE);
     lift(&cut->visits, (int64_t)visits);
     atomic_fetch_add(&cut->changes, ompp_progress_changes() + (ompp_whatif_rank() == 0 && !visits ? LEADS_BLIND : 0));
-    lift(&cut->t, now);
-    lift(&cut->faster, faster);
-    lift(&cut->alone, alone);
-    lower(&cut->first_faster, faster);
-    lower(&cut->first_alone, alone);
+    put_on_line(&cut->now, now);
+    put_on_line(&cut->came, came);
     atomic_fetch_add(&cut->ranks, 1);
 }
 
@@ -222,7 +239,7 @@ void ompp_causal_node_spoil(uint64_t number)
  * By how much the first rank has got away from the last one, or the last one has caught up. What is queued between them is used up, or
  * grows: what the experiment says holds while that lasts, not for the run.
  */
-static bool drifts(const cut_t *from, const cut_t *to, unsigned known)
+static bool drifts(const line_t *from, const line_t *to, unsigned known)
 {
     const int64_t faster = to->faster - to->first_faster - (from->faster - from->first_faster);
     const int64_t alone = to->alone - to->first_alone - (from->alone - from->first_alone);
@@ -246,9 +263,20 @@ static bool lacks_ranks(void)
     return own.with_all <= FEW * own.with_few && own.with_few > 0;
 }
 
+/*
+ * From where to where an experiment is measured. Ranks that have heard of its begin and of its end by messages were, at both, where they
+ * began to wait for these: what the sender did since it went over itself is no part of the experiment before, and would be at the end if it
+ * were at the begin. When they have met at one of them, they were where they went on.
+ */
+static const line_t *line_of(const cut_t *cut, const cut_t *other)
+{
+    return cut->apart && other->apart ? &cut->came : &cut->now;
+}
+
 static void take(const cut_t *from, const cut_t *to)
 {
-    const int64_t time = to->t - from->t, faster = to->faster - from->faster, alone = to->alone - from->alone;
+    const line_t *begin = line_of(from, to), *end = line_of(to, from);
+    const int64_t time = end->t - begin->t, faster = end->faster - begin->faster, alone = end->alone - begin->alone;
     const uint64_t key = atomic_load(&from->key);
     ompp_causal_experiment_t experiment = {.number = from->number, .slot = ompp_causal_slot_with(key), .known = ompp_causal_known_with(key),
                                            .percent = from->percent};
@@ -268,7 +296,7 @@ static void take(const cut_t *from, const cut_t *to)
     const bool few = lacks_ranks();
     if (few && !experiment.percent) return;        /* nothing to compare with */
     experiment.apart = apart || few;
-    experiment.drifts = (watched && drifts(from, to, (unsigned)experiment.known)) || few;
+    experiment.drifts = (watched && drifts(begin, end, (unsigned)experiment.known)) || few;
     ompp_causal_result_add(&experiment, &block, seen);
 }
 
@@ -283,9 +311,9 @@ static bool is_over(const cut_t *from, const cut_t *to, uint64_t number, bool fi
 
 static void weigh(node_t *n, uint64_t number)
 {
-    const int64_t time = cut_of(n, number + 1)->t - cut_of(n, number)->t;
+    const int64_t time = cut_of(n, number + 1)->now.t - cut_of(n, number)->now.t;
 
-    if (time <= 0 || !cut_of(n, number)->t) return;
+    if (time <= 0 || !cut_of(n, number)->now.t) return;
     if (ompp_causal_node_come(number) >= own.ranks && ompp_causal_node_come(number + 1) >= own.ranks) own.with_all += time;
     else own.with_few += time;
 }

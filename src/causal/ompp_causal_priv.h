@@ -68,7 +68,7 @@ typedef struct {
 } ompp_causal_unit_t;
 
 /** What all threads have done in the region of the experiment: ns of work, times that they came into it. */
-typedef struct {
+typedef struct ompp_causal_seen {
     ompp_time_t work;
     uint64_t visits;
 } ompp_causal_seen_t;
@@ -124,8 +124,7 @@ typedef struct ompp_causal_thread {
     struct {
         uint64_t set;
         unsigned passes;      /* progress points it came to in this experiment */
-        ompp_time_t begin;
-        ompp_fine_t saved, paid;
+        ompp_causal_at_t at;
         ompp_causal_seen_t seen;
         uint64_t visits;      /* of the progress point */
         unsigned tries;       /* times that it was measured anew, since the others were not in step */
@@ -135,7 +134,9 @@ typedef struct ompp_causal_thread {
         uint64_t number, key, percent, visits; /* when all have met, of the progress point, as rank 0 came to it */
         bool settles, apart;           /* rank 0 is in it already */
     } proposed;              /* with delays: experiment that it is to go over to when it has paid; number 0 = none */
+    ompp_causal_at_t came;   /* with delays: where it began its last wait for another rank */
     ompp_time_t paused;      /* with delays: ns of all its pauses */
+    ompp_time_t pause_begin, pause_end; /* of the last one */
     bool pauses;             /* it does no work, whatever its clocks say */
     bool met_all;            /* it is about to go on with all other processes of the run; without delays: of a communicator */
     bool met_some;           /* of a communicator that has not all */
@@ -492,7 +493,7 @@ static inline bool ompp_causal_is_outside(const ompp_causal_thread_t *thread)
 #define OMPP_CAUSAL_SEEN 200u /* an experiment in which less than one part in so many of its time was done in the region has not seen it */
 
 /** What is being tried. */
-typedef struct {
+typedef struct ompp_causal_experiment {
     uint64_t number;  /* the same on all ranks */
     int slot;         /* -1 = nothing: a rest between experiments */
     int known;        /* index of the region; -1 = of none here */
@@ -517,6 +518,17 @@ static inline uint16_t ompp_causal_counted(uint16_t mask)
  * \param[in] together  all others have the same offset: they have just met, or wait for this one to go on.
  */
 void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool together, ompp_time_t t);
+
+/** \return where the thread is, at t, until when its work is counted. */
+static inline ompp_causal_at_t ompp_causal_here(const ompp_causal_thread_t *self, ompp_time_t t)
+{
+    const ompp_fine_t saved = ompp_clocks_offset(&ompp_causal.rule, &self->clocks, OMPP_CLOCKS_EXPERIMENT);
+
+    return (ompp_causal_at_t){t, saved, self->clocks.o[OMPP_CLOCKS_BASELINE]};
+}
+
+/** \brief At the end: what has been paid in the experiment that does not come to its end is known, too. */
+void ompp_causal_experiment_finish(ompp_causal_thread_t *self, ompp_time_t t);
 
 /* ---- Whether threads are in step (ompp_causal_steady.c) ---------------------------------------------------------------- */
 
@@ -568,33 +580,6 @@ void ompp_causal_heard_of(unsigned slot, uint64_t work);
 
 /** \brief The slot is about to belong to another region: what is known of its work as that of a slot is forgotten. */
 void ompp_causal_forget(unsigned slot);
-
-/* ---- Ranks of a node (ompp_causal_node.c) ----------------------------------------------------------------------------- */
-
-size_t ompp_causal_node_size(void);
-/** \brief All ranks of the run share this memory, zero at first; NULL = no longer. */
-void ompp_causal_node_open(void *memory);
-bool ompp_causal_node_is_there(void);
-
-/** \brief This rank has so much work in the region with the key. */
-void ompp_causal_node_tell(uint64_t key, uint64_t work);
-/** \brief Hears of the work that others have told. */
-void ompp_causal_node_listen(void);
-
-/** \brief On rank 0, before anybody can know of it: this experiment is to begin. */
-void ompp_causal_node_announce(const ompp_causal_experiment_t *experiment, bool apart);
-/** \brief This rank goes over to the experiment at t, having saved and paid so much, 1/100 ns, in all experiments. */
-void ompp_causal_node_pass(uint64_t number, uint64_t visits, ompp_time_t t, ompp_fine_t saved, ompp_fine_t paid);
-/** \return how many ranks have gone over to the experiment. */
-unsigned ompp_causal_node_come(uint64_t number);
-/** \brief Whether a progress point was visited by the latest change that this rank has come to. */
-bool ompp_causal_node_has_units(void);
-/** \brief This rank has done so much in the experiment that is over, before it goes over to the next. */
-void ompp_causal_node_did(uint64_t number, const ompp_causal_seen_t *seen);
-/** \brief The experiment is worth nothing. */
-void ompp_causal_node_spoil(uint64_t number);
-/** \brief Takes over the results of experiments that are over on all ranks; finally, of all that are. */
-void ompp_causal_node_take(bool final);
 
 /* ---- Progress --------------------------------------------------------------------------------------------------------- */
 

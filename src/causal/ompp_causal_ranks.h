@@ -13,6 +13,8 @@
 #include <stdatomic.h>
 
 struct ompp_causal_thread;
+struct ompp_causal_experiment;
+struct ompp_causal_seen;
 
 /* ---- Waits with a limit that are not followed (ompp_causal_remote.c) ------------------------------------------------------- */
 
@@ -127,6 +129,37 @@ ompp_fine_t ompp_causal_race_most(const struct ompp_causal_thread *self, ompp_ti
  *        while others are waited for is not in that.
  */
 void ompp_causal_all_met(uint64_t visits);
+
+/** Where a thread is: what it has saved and paid in all experiments by then, 1/100 ns. */
+typedef struct {
+    ompp_time_t t;
+    ompp_fine_t saved, paid;
+} ompp_causal_at_t;
+
+size_t ompp_causal_node_size(void);
+/** \brief All ranks of the run share this memory, zero at first; NULL = no longer. */
+void ompp_causal_node_open(void *memory);
+bool ompp_causal_node_is_there(void);
+
+/** \brief This rank has so much work in the region with the key. */
+void ompp_causal_node_tell(uint64_t key, uint64_t work);
+/** \brief Hears of the work that others have told. */
+void ompp_causal_node_listen(void);
+
+/** \brief On rank 0, before anybody can know of it: this experiment is to begin. */
+void ompp_causal_node_announce(const struct ompp_causal_experiment *experiment, bool apart);
+/** \brief This rank goes over to the experiment now. \param[in] came  where it began to wait for what told it so; now, when it did not. */
+void ompp_causal_node_pass(uint64_t number, uint64_t visits, const ompp_causal_at_t *now, const ompp_causal_at_t *came);
+/** \return how many ranks have gone over to the experiment. */
+unsigned ompp_causal_node_come(uint64_t number);
+/** \brief Whether a progress point was visited by the latest change that this rank has come to. */
+bool ompp_causal_node_has_units(void);
+/** \brief This rank has done so much in the experiment that is over, before it goes over to the next. */
+void ompp_causal_node_did(uint64_t number, const struct ompp_causal_seen *seen);
+/** \brief The experiment is worth nothing. */
+void ompp_causal_node_spoil(uint64_t number);
+/** \brief Takes over the results of experiments that are over on all ranks; finally, of all that are. */
+void ompp_causal_node_take(bool final);
 
 /** \brief Whether some ranks did not come to experiments that took a quarter of the time of all or more, as far as results were taken. */
 bool ompp_causal_node_lacks_ranks(void);

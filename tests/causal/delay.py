@@ -233,6 +233,19 @@ def nothing_tried(verdict, scratch, program):
     verdict.timed(tell)
 
 
+def to_the_end(verdict, scratch, program):
+    """Delays of an experiment that does not come to its end count, too; who has waited since before it began has not to wait once more."""
+    case, args = validation.Case("threads", "figure", {}, 0, 4), ["ms=10"]
+
+    def compare():
+        base = validation.execute(scratch, program, case, args)[0]
+        seconds, outcome = validation.execute(scratch, program, case, args, OMPP_CAUSAL="delay", OMPP_CAUSAL_REGION="b", OMPP_CAUSAL_SPEEDUP="100")
+        paid = 1e-9 * outcome.profile().whatif.paid  # three rounds of 60, in which b takes 30
+        good = abs(paid - 0.09) < NEAR * 0.09 and abs(seconds - paid - base) < NEAR * base
+        return [] if good else ["figure: %.3f s, of that %.3f s of delays, without any %.3f s" % (seconds, paid, base)], 1
+    verdict.timed(compare)
+
+
 def settings(verdict, scratch, program):
     """One speed-up has a column of its own; a region that is not there is named; what belongs to the other mode is not ignored silently."""
     def text_of(rounds, mode, **environment):
@@ -295,6 +308,7 @@ def main():
         passing(verdict, scratch, program)
         startup(verdict, scratch, program)
         nothing_tried(verdict, scratch, program)
+        to_the_end(verdict, scratch, program)
         settings(verdict, scratch, program)
     correction(verdict, scratch)
     phases(verdict, scratch)

@@ -13,7 +13,7 @@ enum { RANKS = 2, KEY = 7, SECOND = 1000000000 };
 /* ---- What the part under test is given, and what it says -------------------------------------------------------------- */
 
 static uint64_t changes;
-static ompp_whatif_block_t told;
+static ompp_whatif_block_t first, told;
 static ompp_causal_seen_t own_seen;
 static unsigned ntold, units[3];
 
@@ -75,6 +75,7 @@ void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const om
     (void)experiment;
     own_seen = *seen;
     told = *block;
+    if (!ntold) first = *block;
     if (ntold < 3) units[ntold] = block->visits;
     ntold++;
 }
@@ -96,6 +97,13 @@ static int close_node(void **state)
     return 0;
 }
 
+static void pass(uint64_t number, uint64_t visits, ompp_time_t t)
+{
+    const ompp_causal_at_t now = {.t = t};
+
+    ompp_causal_node_pass(number, visits, &now, &now);
+}
+
 /* Both ranks go over to an experiment: the first at a second of its number, the other a tenth later. */
 static void both_pass(uint64_t number, uint64_t first_visits, uint64_t other_visits)
 {
@@ -104,9 +112,9 @@ static void both_pass(uint64_t number, uint64_t first_visits, uint64_t other_vis
 
     ompp_causal_node_announce(&experiment, false);
     rank = 0;
-    ompp_causal_node_pass(number, first_visits, t, 0, 0);
+    pass(number, first_visits, t);
     rank = 1;
-    ompp_causal_node_pass(number, other_visits, t + SECOND / 10, 0, 0);
+    pass(number, other_visits, t + SECOND / 10);
 }
 
 static void units_of_one_point(void **state)
@@ -133,6 +141,36 @@ static void rank_0_finds_a_point(void **state)
     assert_int_equal(units[0], 2);
     assert_int_equal(units[1], 0);
     assert_int_equal(units[2], 2);
+}
+
+/* A rank hears of it by a message, which it has waited for. */
+static void heard_by_message(uint64_t number, bool apart, ompp_fine_t saved, ompp_time_t waited)
+{
+    const ompp_causal_experiment_t experiment = {.number = number, .slot = 0, .percent = 50};
+    const ompp_time_t t = number * SECOND;
+
+    ompp_causal_node_announce(&experiment, apart);
+    rank = 0;
+    pass(number, 10, t);
+    rank = 1;
+    const ompp_causal_at_t now = {t + SECOND, saved, 0}, came = {now.t - waited, saved, 0};
+    ompp_causal_node_pass(number, 10, &now, &came);
+}
+
+static void from_where_ranks_wait(void **state)
+{
+    const ompp_fine_t saved = SECOND / 8 * OMPP_FINE;
+
+    (void)state;
+    heard_by_message(101, true, 0, SECOND / 4);
+    heard_by_message(102, true, saved, SECOND / 2);
+    heard_by_message(103, false, saved, SECOND / 2);
+    ompp_causal_node_take(false);
+    assert_int_equal(ntold, 2); /* the second one ends where all meet: from and to where they go on */
+    assert_int_equal(told.time_ns, SECOND);
+    assert_int_equal(told.saved_ns, 0);
+    assert_int_equal(first.time_ns, SECOND - SECOND / 4);
+    assert_int_equal(first.saved_ns, SECOND / 8);
 }
 
 static void work_of_all(void **state)
@@ -195,7 +233,7 @@ static void some_do_not_come(void **state)
     for (uint64_t i = missed + 1; i < after; i++) {
         const ompp_causal_experiment_t experiment = {.number = i, .slot = 0, .percent = 50};
         ompp_causal_node_announce(&experiment, false);
-        ompp_causal_node_pass(i, 20, i * SECOND, 0, 0);
+        pass(i, 20, i * SECOND);
     }
     ompp_causal_node_take(true);
     assert_true(ompp_causal_node_lacks_ranks());
@@ -206,6 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(units_of_one_point, open_node, close_node),
         cmocka_unit_test_setup_teardown(rank_0_finds_a_point, open_node, close_node),
+        cmocka_unit_test_setup_teardown(from_where_ranks_wait, open_node, close_node),
         cmocka_unit_test_setup_teardown(work_of_all, open_node, close_node),
         cmocka_unit_test_setup_teardown(no_units_before_the_first, open_node, close_node),
         cmocka_unit_test_setup_teardown(no_units_of_two_points, open_node, close_node),
