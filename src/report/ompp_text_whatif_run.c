@@ -24,9 +24,9 @@ static void print_point(ompp_text_t *t, const ompp_whatif_point_t *point, bool l
     if (point->kind == OMPP_WHATIF_LATENCY) {
         fprintf(t->out, "Latency        : %s, %" PRIu64 " begun, %" PRIu64 " ended", name ? name : "", point->begins, point->visits);
         if (ompp_whatif_latency(point, &latency))
-            fprintf(t->out, ", %.2f under way on average, each for %.6f sec; %.2f per sec",
+            fprintf(t->out, ", %.2f under way on average, each for %.6f sec%s; %.2f per sec",
                     seconds > 0 ? 1e-9 * (double)point->in_flight_ns / seconds : 0, 1e-9 * latency,
-                    seconds > 0 ? (double)point->visits / seconds : 0);
+                    t->profile->whatif.paid_ns ? " with what it was delayed" : "", seconds > 0 ? (double)point->visits / seconds : 0);
         else if (point->visits > point->begins)
             fputs("; more have ended than begun: how long each takes is not known (OMPP_BEGIN comes before OMPP_END)", t->out);
     } else {
