@@ -75,7 +75,7 @@ static void begin_anew(ompp_causal_thread_t *self)
     self->percent = ompp_causal.rule.percent[0];
     memset(self->clocks.o, 0, sizeof self->clocks.o);
     memset(self->barriers, 0, sizeof self->barriers);
-    self->paused = 0;
+    self->paused = self->pause_begin = self->pause_end = self->came.t = 0;
     self->chases = false;
     self->part.team = self->unit.team = 0;
     self->crowd = 0;
@@ -153,7 +153,7 @@ static void look_at(ompp_causal_thread_t *self, ompp_place_now_t from, ompp_plac
     if (from.node == to.node && from.waits == to.waits) {
         const ompp_time_t t = ompp_meter_until();
         ompp_progress_finish(t);
-        ompp_causal_experiment_finish(self, t);
+        ompp_causal_experiment_finish(self);
         ompp_causal_result(self, t);
     }
     if (!ompp_causal_rests(self) && self->main && from.waits && ompp_meter_parent(from.node) == to.node && ompp_causal_forks(from.node))
@@ -215,7 +215,7 @@ static void end(void *state)
     self->busy = true;
     if (self->main && !inside) {
         ompp_progress_finish(t);
-        ompp_causal_experiment_finish(self, t);
+        ompp_causal_experiment_finish(self);
         ompp_causal_result(self, t);
         ompp_causal_result_close();
     }

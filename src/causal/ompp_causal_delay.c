@@ -187,6 +187,7 @@ static bool chase(ompp_causal_thread_t *self, bool ranks)
     unsigned i;
 
     for (i = 0; i < ROUNDS && ompp_causal_experiment.slot >= 0; i++) {
+        if (atomic_load_explicit(&ompp_causal.set, memory_order_relaxed) != self->clocks.set) break;
         const ompp_time_t t = ompp_event_now();
         ompp_clocks_count(&self->clocks, t);
         bool grows;
@@ -195,7 +196,6 @@ static bool chase(ompp_causal_thread_t *self, bool ranks)
         if (owes < CLOSE_NS * OMPP_FINE) break;
         const ompp_time_t pause = (ompp_time_t)(owes / OMPP_FINE);
         pay(self, t + (grows && pause < STEP_NS ? STEP_NS : pause));
-        if (atomic_load_explicit(&ompp_causal.set, memory_order_relaxed) != self->clocks.set) return true;
     }
     return i > 0;
 }

@@ -57,6 +57,7 @@ static struct {
     _Atomic uint32_t lock;
     ompp_time_t first;   /* begin of all, and of the present one */
     ompp_time_t begin;
+    ompp_time_t begun;   /* that of the one before */
     ompp_time_t paid;    /* of those that are over */
     uint64_t visits, changes; /* at the begin of the present one, as what follows; changes: of the progress point */
     _Atomic uint64_t met; /* visits when all ranks, or threads, met last */
@@ -120,13 +121,13 @@ static bool is_worth_it(void)
     return ompp_causal_experiment.slot >= 0 && !ompp_causal_experiment.settles && !atomic_load(&run.spoilt);
 }
 
-/* One that hears of it by a message has come to where it waits for that before. */
+/* One that hears of it by a message has come to where it waits for that before; since the experiment before began, or it is not known. */
 static void tell_place(const ompp_causal_thread_t *self, uint64_t number, uint64_t visits, ompp_time_t t, bool apart)
 {
-    const bool heard = apart && ompp_whatif_rank() > 0 && self->came.t;
-    const ompp_causal_at_t now = goes_on() ? ompp_causal_here(self, t) : (ompp_causal_at_t){.t = t};
+    const bool on = goes_on(), heard = apart && on && ompp_whatif_rank() > 0 && self->came.t > run.begun;
+    const ompp_causal_at_t now = on ? ompp_causal_here(self, t) : (ompp_causal_at_t){.t = t};
 
-    ompp_causal_node_pass(number, visits, &now, heard && goes_on() ? &self->came : &now);
+    ompp_causal_node_pass(number, visits, &now, heard ? &self->came : &now);
 }
 
 /* Threads go over to it at their next event. */
@@ -134,6 +135,7 @@ static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t nex
 {
     const bool on = goes_on();
 
+    run.begun = run.begin;
     ompp_causal_latency_turn(is_worth_it(), on ? atomic_load(&ompp_causal.set) : next.number + 1, next.number);
     ompp_causal_average_begin(visits);
     if (!run.first) run.first = t;
@@ -324,12 +326,27 @@ static void count_paid(const ompp_causal_thread_t *self)
     ompp_causal_result_paid(paid);
 }
 
-void ompp_causal_experiment_finish(ompp_causal_thread_t *self, ompp_time_t t)
+/* One that has been delayed most. */
+static const ompp_causal_thread_t *most_delayed(uint64_t set)
 {
-    if (!ompp_causal.rule.delays) return;
-    ompp_clocks_count(&self->clocks, t);
-    ompp_causal_lock(&run.lock);
-    count_paid(self);
+    const ompp_causal_thread_t *most = NULL;
+
+    for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next)
+        if (p->clocks.set == set && (!most || p->clocks.o[OMPP_CLOCKS_BASELINE] > most->clocks.o[OMPP_CLOCKS_BASELINE])) most = p;
+    return most;
+}
+
+/* The initial thread goes on with what it has waited for; when that was nothing in this experiment, others may have been delayed. */
+void ompp_causal_experiment_finish(const ompp_causal_thread_t *self)
+{
+    const uint64_t set = atomic_load(&ompp_causal.set);
+    const bool waited = self->clocks.set == set && (goes_on() || self->clocks.o[OMPP_CLOCKS_BASELINE] > 0);
+    const ompp_causal_thread_t *by = waited ? self : most_delayed(set);
+    uint32_t free_lock = 0;
+
+    if (!ompp_causal.rule.delays || !self->main || !by) return;
+    if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return; /* perhaps for ever: the program ends in a signal handler */
+    count_paid(by);
     ompp_causal_unlock(&run.lock);
 }
 

@@ -528,7 +528,7 @@ static inline ompp_causal_at_t ompp_causal_here(const ompp_causal_thread_t *self
 }
 
 /** \brief At the end: what has been paid in the experiment that does not come to its end is known, too. */
-void ompp_causal_experiment_finish(ompp_causal_thread_t *self, ompp_time_t t);
+void ompp_causal_experiment_finish(const ompp_causal_thread_t *self);
 
 /* ---- Whether threads are in step (ompp_causal_steady.c) ---------------------------------------------------------------- */
 

@@ -645,7 +645,7 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
         hold(wait->begin + wait->limit, wait->end);
     }
     ompp_clocks_wait(&self->clocks, wait->begin);
-    if (ompp_causal.rule.delays) self->came = ompp_causal_here(self, self->clocks.waiting);
+    if (ompp_causal.rule.delays) self->came = ompp_causal_here(self, self->clocks.since);
     if (wait->flags) watch_flags(self, wait->flags, wait->kind == OMPP_SYNC_MESSAGE);
     ompp_causal_farm_wait(self, self->other.t > 0 ? remote->from : 0, remote ? remote->role : 0, wait);
     if (self->serves.yields && wait->kind == OMPP_SYNC_ALL) ompp_clocks_yield(&self->clocks, &self->other);

@@ -33,13 +33,14 @@
 #define SLICE_S 0.001 /* another thread may have received it meanwhile */
 #define MOST 32       /* ranks that all send to all; a communicator's size is known to all of them */
 
+#define SMALL_BYTES 256u  /* of a rank: more ranks than two may wait for anybody's next call, ... */
 #define AWAY_NS 20000u    /* since the last call of MPI: other ranks may have waited meanwhile, ... */
 #define AWAY_PART 8u      /* if it is more than one part in so many of the time since the start; so few stamps do for any operation */
 #define TOLD_AT_ONCE 8    /* operations that one call tells of */
 #define LONG_NS 10000u    /* a wait, and not what the operation takes */
 #define LOOK_NS 200000u   /* while clocks rest here, too, it is looked so often for other ranks' end of that */
 #define AGAIN_S 0.0003    /* what an operation has waited for has been sent before it was complete */
-#define MOST_VOTES 8      /* so many errors change what is known of a size */
+#define MOST_VOTES 8      /* so many errors change what is known of a kind and size */
 
 bool ompp_mpi_apart(const ompp_mpi_stamp_t *s)
 {
@@ -136,11 +137,15 @@ static void forget_under_way(ompp_mpi_request_t *r)
 
 /*
  * The same on all ranks, but where some rest. What a rank sends may depend on what it has received, when it is back in MPI: with two ranks,
- * too, where one of them adds up for both.
+ * too, where one of them adds up for both. What is left of that on our communicator keeps it from being freed; so, when many have been
+ * kept, two ranks do not ask for it for what is small.
  */
 static bool may_wait_again(const ompp_mpi_stamp_t *s)
 {
-    return s->channel->size > 1 && !ompp_sync_rests();
+    const bool small = s->bare || (s->even && s->bytes <= SMALL_BYTES);
+    const bool many = s->channel->size > 2, asked = many || !small || s->channel->keeps;
+
+    return s->channel->size > 1 && asked && !ompp_sync_rests();
 }
 
 static ompp_time_t away_at(ompp_time_t t)

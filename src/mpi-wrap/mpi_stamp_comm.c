@@ -19,6 +19,7 @@
 
 /* Communicators of MPI are a bounded resource: beyond these the user's carry no clocks. */
 #define MAX_CHANNELS 200
+#define MANY_KEPT (MAX_CHANNELS / 4)
 #define BUCKETS 64u
 enum { VERSION = 5 };
 
@@ -232,12 +233,14 @@ static int copy_topology(MPI_Comm comm, int kind, ompp_mpi_channel_t *channel)
 }
 
 /* All ranks of a new communicator have the same to say: nobody else knows it yet, so that it can be used for that. */
-static bool all_want(MPI_Comm comm, bool want, bool inter)
+static int least_wanted(MPI_Comm comm, int wanted, bool inter)
 {
-    int mine = want, all = want;
+    int least = wanted;
 
-    return inter ? want : PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all;
+    return inter || PMPI_Allreduce(&wanted, &least, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS ? least : 0;
 }
+
+enum { FOLLOWED = 1, KEPT }; /* ours beside a communicator is freed with it, if need be; it may have to be kept */
 
 /* Errors come back to us while this runs. */
 static ompp_mpi_channel_t *make(MPI_Comm comm)
@@ -252,7 +255,10 @@ static ompp_mpi_channel_t *make(MPI_Comm comm)
         c->world = world_ranks(comm, inter, &c->peers);
     }
     const unsigned kept = __atomic_load_n(&channels.kept, __ATOMIC_RELAXED);
-    if (!all_want(comm, c && c->world && channels.count + (inter ? 0 : kept) < MAX_CHANNELS, inter)) goto fail;
+    const bool can = c && c->world && channels.count + (inter ? 0 : kept) < MAX_CHANNELS;
+    const int wanted = least_wanted(comm, can ? kept < MANY_KEPT ? KEPT : FOLLOWED : 0, inter);
+    if (!can || !wanted) goto fail;
+    c->keeps = wanted == KEPT;
     PMPI_Comm_rank(comm, &c->rank);
     PMPI_Comm_size(comm, &c->size);
     if (!inter) PMPI_Topo_test(comm, &kind);
@@ -425,7 +431,7 @@ static void measure_exchange(MPI_Comm own)
     unsigned char *mine = ompp_mpi_stamp_new(), *all = ompp_mpi_stamp_new();
     ompp_time_t took[EXCHANGES];
 
-    if (all_want(own, mine && all, false)) {
+    if (least_wanted(own, mine && all, false)) {
         for (unsigned i = 0; i < EXCHANGES; i++) {
             const ompp_time_t begin = ompp_event_now();
             ompp_mpi_collective_stamp(ompp_mpi_stamp_of(mine), begin);
@@ -487,7 +493,7 @@ void ompp_mpi_stamp_start(MPI_Comm own)
     ompp_mpi_stamping_state.alone = level < MPI_THREAD_MULTIPLE;
     if (!bytes && size > 1) ompp_sync_alone("MPI is not measured, so that ranks cannot tell each other of their clocks");
     if (!agreed(own, bytes)) return;
-    if (!all_want(own, prepare(own, bytes), false)) {
+    if (!least_wanted(own, prepare(own, bytes), false)) {
         ompp_sync_alone("MPI refused what the clocks of ranks need to travel");
         return;
     }

@@ -126,6 +126,7 @@ typedef struct ompp_mpi_channel {
     bool receiving;       /* atomic: a thread receives them */
     bool drains;          /* some more may be there that nobody asks for */
     bool unread;          /* stamps may be left on the shadow: it is not freed, or they would come to another communicator */
+    bool keeps;           /* it may be left so: as all its ranks have agreed */
     bool inter, topology;
     bool asks;              /* atomic: a message has come whose sender may have to wait for its receiver */
     unsigned misses;        /* atomic: non-blocking ones whose stamps were not there soon after the user's operation was complete */
