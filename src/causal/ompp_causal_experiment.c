@@ -69,7 +69,7 @@ static struct {
     _Atomic unsigned come; /* ranks that had come to an experiment when rank 0 waited no longer; 0 = it always waits */
     _Atomic ompp_time_t gave_up; /* then */
     bool apart;          /* ranks have begun the present one at different moments */
-    bool passing;        /* it has begun where one thread passed the progress point, not where all met */
+    bool at_point;       /* it has begun at the progress point, not where all met behind it */
     _Atomic bool spoilt;
 } run;
 
@@ -191,7 +191,7 @@ static ompp_causal_seen_t seen_since(const ompp_causal_seen_t *before, ompp_time
 /* How it ends. */
 typedef struct {
     bool warm;    /* counted since its threads were in step */
-    bool passing; /* where one thread passes the progress point */
+    bool at_point; /* at the progress point, not where all meet */
     bool apart;   /* at different moments on the ranks */
 } end_t;
 
@@ -207,7 +207,7 @@ static void finish(const ompp_causal_thread_t *self, end_t end, uint64_t visits,
     const ompp_causal_seen_t seen = seen_since(warm ? &self->warm.seen : &run.seen, t);
     const uint64_t visits_before = warm ? self->warm.visits : run.visits;
     /* Before the first visit, when another point has taken over, and from one place of a unit to another, the units in it are not known. */
-    const bool same_place = warm || end.passing == run.passing;
+    const bool same_place = warm || end.at_point == run.at_point;
     const bool units = visits_before && run.changes == ompp_progress_changes() && same_place;
     const ompp_whatif_block_t block = {.number = (uint32_t)ompp_causal_experiment.number,
                                  .visits = units ? (uint32_t)(visits - visits_before) : 0,
@@ -435,7 +435,7 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool toget
     const bool apart = ompp_whatif_ranks() > 1;
 
     if (ompp_whatif_rank() > 0 || (apart && (!ompp_causal_is_overdue(t) || !all_are_in_it(t)))) return; /* rank 0 leads */
-    const bool passing = !together && !apart && !is_alone(self), warm = passing && is_in_it(self);
+    const bool at_point = !together && !apart, passing = at_point && !is_alone(self), warm = passing && is_in_it(self);
     if (warm && !passes_enough(self, visits, t) && t < run.begin + FOREVER_NS) return;
     if (!passing && !apart && !meet_for_visits(visits)) return;
     if (!is_due(visits, t)) return;
@@ -447,9 +447,9 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool toget
     ompp_clocks_count(&self->clocks, t);
     count_paid(self);
     if (ompp_causal_node_is_there()) tell_node(t);
-    else if (is_in_it(self) && has_met_others()) finish(self, (end_t){warm && self->warm.passes > WARM, passing, apart}, visits, t);
+    else if (is_in_it(self) && has_met_others()) finish(self, (end_t){warm && self->warm.passes > WARM, at_point, apart}, visits, t);
     forget_alone(self);
-    run.passing = passing;
+    run.at_point = at_point;
     const ompp_causal_experiment_t next = next_one(t, apart);
     ompp_causal_node_announce(&next, apart);
     begin(self, next, visits, t, apart);

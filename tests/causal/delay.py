@@ -20,6 +20,7 @@ EXPECTED = [
     ("pair", 60, "out", 100, 0.00, NEAR),
     ("feeder", 30, "take", 100, 0.60, NEAR),  # over short experiments, in which what is queued is used up, it would be 0.8
     ("queue", 60, "take", 50, 0.25, 0.08),    # and here 0.37
+    ("overtaken", 100, "a", 50, -0.20, 0.08), # a round has 7.5, and 9 with it; 0.13 when the point and the barrier before it are one place
 ]
 OUTSIDE = "(outside regions)"
 SERIAL = {"main": 0.54, OUTSIDE: 0.36}  # of startup, whose loop has 10 ms a round

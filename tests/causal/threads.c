@@ -262,6 +262,34 @@ static void pair(void)
     in_threads(2, pair_thread);
 }
 
+/* ---- overtaken: when a is faster, its thread has the lock first, and the other one comes later to what takes longest: a loss ---- */
+
+static void *overtaken_thread(void *number)
+{
+    for (int i = 0; i < run.rounds; i++) {
+        if (number) region("a", 3);
+        else region("c", 2);
+        pthread_mutex_lock(&mutex);
+        region("b", 2);
+        pthread_mutex_unlock(&mutex);
+        if (!number) region("d", 3.5);
+        pthread_barrier_wait(&barrier);
+        if (!number) OMPP_PROGRESS("round");
+    }
+    return NULL;
+}
+
+static void overtaken(void)
+{
+    pthread_t thread;
+
+    pthread_barrier_init(&barrier, NULL, 2);
+    pthread_create(&thread, NULL, overtaken_thread, (void *)1);
+    overtaken_thread(NULL);
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&barrier);
+}
+
 /* ---- queue: one makes, one takes; a queue of at most four ---- */
 
 static void *make_thread(void *nothing)
@@ -614,7 +642,7 @@ static const case_t cases[] = {
     {"reading", reading}, {"cancels", cancels}, {"once", once}, {"c11", c11},
     {"pair", pair}, {"feeder", feeder}, {"spawning", spawning}, {"detached", detached}, {"forgotten", forgotten}, {"left", left},
     {"requests", requests}, {"unfinished", unfinished}, {"crowded", crowded}, {"session", session},
-    {"asked", asked}, {"startup", startup}, {"figure", figure},
+    {"asked", asked}, {"startup", startup}, {"figure", figure}, {"overtaken", overtaken},
 };
 
 int main(int argc, char **argv)
