@@ -75,7 +75,7 @@ static void begin_anew(ompp_causal_thread_t *self)
     self->percent = ompp_causal.rule.percent[0];
     memset(self->clocks.o, 0, sizeof self->clocks.o);
     memset(self->barriers, 0, sizeof self->barriers);
-    self->paused = self->pause_begin = self->pause_end = self->came.t = 0;
+    self->paused = self->came.t = 0;
     self->chases = false;
     self->part.team = self->unit.team = 0;
     self->crowd = 0;

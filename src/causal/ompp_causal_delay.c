@@ -71,8 +71,6 @@ static void pay(ompp_causal_thread_t *self, ompp_time_t until)
     self->pauses = false;
     const ompp_time_t end = ompp_event_now();
     self->paused += end - t;
-    self->pause_begin = t;
-    self->pause_end = end;
     ompp_clocks_paid(&self->clocks, end);
     ompp_causal_race_tell(self);
 }

@@ -4,8 +4,8 @@
  * Experiments follow each other without a gap; each has a set number of its own, and all offsets begin at 0 with it.
  *
  * An experiment ends where a unit of work does: at a progress point, or at the first place behind it where threads meet; where the program
- * has none, when the initial thread leaves an outermost parallel region or a barrier. That is always the same place of a unit: one that
- * began behind the point and ended before it would have more of a unit in it than visits.
+ * has none, when the initial thread leaves an outermost parallel region or a barrier. From one place of a unit to another there would be
+ * more of a unit in it than visits, or less: how many are in it is not known then.
  *
  * Where threads do not meet, but pass each other at locks, each is at another place when an experiment begins and ends, and has saved
  * another time. So a thread waits until it has passed its progress point some times, when all have got into step, and looks from there to
@@ -63,7 +63,7 @@ static struct {
     _Atomic uint64_t met; /* visits when all ranks, or threads, met last */
     ompp_causal_seen_t seen;
     ompp_fine_t saved, baseline;
-    ompp_fine_t counted; /* of the clock of delays, in what was paid in all */
+    ompp_fine_t counted; /* of the clock of delays, what is in paid; not of experiments alone: at the end, too */
     _Atomic uint64_t origin; /* number of the one that offsets began with; 0 = ranks do not know each other yet */
     _Atomic bool message; /* sent or received, in the present one */
     _Atomic unsigned come; /* ranks that had come to an experiment when rank 0 waited no longer; 0 = it always waits */
@@ -146,7 +146,7 @@ static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t nex
     if (!on) run.seen.visits = 0;
     run.saved = on ? ompp_clocks_offset(&ompp_causal.rule, &self->clocks, OMPP_CLOCKS_EXPERIMENT) : 0;
     run.baseline = on ? later(run.baseline, self->clocks.o[OMPP_CLOCKS_BASELINE]) : 0;
-    run.counted = on ? later(run.counted, run.baseline) : 0;
+    if (!on) run.counted = 0;
     tell_place(self, next.number, visits, t, apart);
     ompp_causal_node_take(false);
     ompp_causal_result_until(t);
@@ -326,27 +326,14 @@ static void count_paid(const ompp_causal_thread_t *self)
     ompp_causal_result_paid(paid);
 }
 
-/* One that has been delayed most. */
-static const ompp_causal_thread_t *most_delayed(uint64_t set)
-{
-    const ompp_causal_thread_t *most = NULL;
-
-    for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next)
-        if (p->clocks.set == set && (!most || p->clocks.o[OMPP_CLOCKS_BASELINE] > most->clocks.o[OMPP_CLOCKS_BASELINE])) most = p;
-    return most;
-}
-
-/* The initial thread goes on with what it has waited for; when that was nothing in this experiment, others may have been delayed. */
+/* What the initial thread has not waited for has not delayed it. */
 void ompp_causal_experiment_finish(const ompp_causal_thread_t *self)
 {
-    const uint64_t set = atomic_load(&ompp_causal.set);
-    const bool waited = self->clocks.set == set && (goes_on() || self->clocks.o[OMPP_CLOCKS_BASELINE] > 0);
-    const ompp_causal_thread_t *by = waited ? self : most_delayed(set);
     uint32_t free_lock = 0;
 
-    if (!ompp_causal.rule.delays || !self->main || !by) return;
+    if (!ompp_causal.rule.delays || !self->main) return;
     if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return; /* perhaps for ever: the program ends in a signal handler */
-    count_paid(by);
+    count_paid(self);
     ompp_causal_unlock(&run.lock);
 }
 

@@ -136,7 +136,6 @@ typedef struct ompp_causal_thread {
     } proposed;              /* with delays: experiment that it is to go over to when it has paid; number 0 = none */
     ompp_causal_at_t came;   /* with delays: where it began its last wait for another rank */
     ompp_time_t paused;      /* with delays: ns of all its pauses */
-    ompp_time_t pause_begin, pause_end; /* of the last one */
     bool pauses;             /* it does no work, whatever its clocks say */
     bool met_all;            /* it is about to go on with all other processes of the run; without delays: of a communicator */
     bool met_some;           /* of a communicator that has not all */

@@ -296,16 +296,6 @@ static void look_around(ompp_causal_thread_t *self)
     self->waits = place.waits;
 }
 
-/* It was delayed beyond the begin of the set, for one before: that is a delay in this one, too. */
-static void take_pause(ompp_causal_thread_t *self, ompp_time_t begin)
-{
-    const ompp_time_t from = self->pause_begin > begin ? self->pause_begin : begin;
-
-    if (!ompp_causal.rule.delays || self->pause_end <= from) return;
-    ompp_clocks_use(&self->clocks, 1);
-    self->clocks.o[OMPP_CLOCKS_EXPERIMENT] = self->clocks.o[OMPP_CLOCKS_BASELINE] = (ompp_fine_t)(self->pause_end - from) * OMPP_FINE;
-}
-
 void ompp_causal_settle_slow(ompp_causal_thread_t *self, uint64_t set)
 {
     const ompp_time_t begin = atomic_load(&ompp_causal.set_begin);
@@ -321,7 +311,6 @@ void ompp_causal_settle_slow(ompp_causal_thread_t *self, uint64_t set)
         pass_rest(self, set, begin);
         /* It has waited or paused until later than that: no work. */
         ompp_clocks_reset(&self->clocks, set, self->clocks.since > begin ? self->clocks.since : begin);
-        take_pause(self, begin);
     }
     self->experiment = atomic_load(&ompp_causal.experiment);
     self->percent = ompp_causal.rule.percent[0];

@@ -1,6 +1,15 @@
 /* MPI programs with non-blocking collective calls whose regions can be made faster (work.h). Four ranks. */
 #include "in_ranks.h"
 
+/* Two ranks that are neighbours, to be freed. */
+static MPI_Comm make_pair(void)
+{
+    MPI_Comm pair;
+
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &pair);
+    return pair;
+}
+
 /* Something else is done while a reduction is on its way. */
 static void overlap(void)
 {
@@ -25,9 +34,8 @@ static void under_way(void)
     const int first = rank % 2 == 0;
     MPI_Request r[2];
     double x = rank, sum;
-    MPI_Comm pair;
+    MPI_Comm pair = make_pair();
 
-    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &pair);
     for (int i = 0; i < run.rounds; i++) {
         OMPP_PROGRESS("round");
         region("a", first ? 3 : 6);
@@ -82,9 +90,8 @@ static void come_back(void)
     static double sent[2 * LARGE], received[2 * LARGE];
     const int first = rank % 2 == 0;
     MPI_Request r;
-    MPI_Comm pair;
+    MPI_Comm pair = make_pair();
 
-    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &pair);
     for (int i = 0; i < run.rounds; i++) {
         OMPP_PROGRESS("round");
         region("a", first ? 2 : 3);
@@ -106,9 +113,8 @@ static void added(void)
     const int late = rank % 2 == 0;
     MPI_Request r;
     double x = rank, sum;
-    MPI_Comm pair;
+    MPI_Comm pair = make_pair();
 
-    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &pair);
     for (int i = 0; i < run.rounds; i++) {
         OMPP_PROGRESS("round");
         region("a", late ? 6 : 3);
