@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "directive(x)" and "directive(x), directive(y)" up to end, each as a line with a pragma. \return false: something else. */
+/* "directive(x)" and "directive(x), directive(y)" up to end, each as a line with a pragma. \return false: something
+ * else. */
 static bool put_pragmas(kinst_buffer_t *b, const char *p, const char *end)
 {
     for (p = kinst_skip_space(p, end); p < end; p = kinst_skip_space(p, end)) {

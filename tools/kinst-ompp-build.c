@@ -1,8 +1,8 @@
 /**
  * \file
- * What is run, in which order. A clean build of instrumented sources is one run of the compiler. When the compiler says anything
- * that could be about generated text, the user's own command runs first and its messages and status are the ones that count;
- * then the instrumented sources are compiled silently over it, with as many of them as compile.
+ * What is run, in which order. A clean build of instrumented sources is one run of the compiler. When the compiler says
+ * anything that could be about generated text, the user's own command runs first and its messages and status are the
+ * ones that count; then the instrumented sources are compiled silently over it, with as many of them as compile.
  */
 #include "tools/kinst-ompp.h"
 
@@ -19,20 +19,17 @@ typedef enum { LINK_OMPP, LINK_NULL, LINK_NOTHING } link_t;
 
 /** One way to run the command. */
 typedef struct {
-    bool originals;   /* the user's sources, whatever their level */
-    bool silent;      /* no warnings */
-    bool unhooked;    /* without what --memory puts in */
+    bool originals; /* the user's sources, whatever their level */
+    bool silent;    /* no warnings */
+    bool unhooked;  /* without what --memory puts in */
     link_t link;
-    bool added;       /* messages are added to those in err */
-    const char *err;  /* file for stderr, NULL = the user's */
+    bool added;      /* messages are added to those in err */
+    const char *err; /* file for stderr, NULL = the user's */
 } how_t;
 
-static bool ok(int status)
-{
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
+static bool ok(int status) { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
 
-/* ---- The command's words --------------------------------------------------------------------------------------------- */
+/* ---- The command's words ----------------------------------------------------------------------------------------- */
 
 /* Directory part as the user wrote it, with the slash; "" for none. */
 static char *directory_of(const char *path)
@@ -42,17 +39,15 @@ static char *directory_of(const char *path)
     return slash ? kinst_text("%.*s", (int)(slash - path + 1), path) : kinst_text("%s", "");
 }
 
-static const char *original_of(const kinst_source_t *source)
-{
-    return source->plain ? source->plain : source->path;
-}
+static const char *original_of(const kinst_source_t *source) { return source->plain ? source->plain : source->path; }
 
 static const char *text_of(const kinst_source_t *source)
 {
     return source->level == KINST_TEXT_ORIGINAL ? original_of(source) : source->text[source->level];
 }
 
-/* The private text stands for a file of the user's directory: headers beside it, its name in __FILE__ and in debug lines. */
+/* The private text stands for a file of the user's directory: headers beside it, its name in __FILE__ and in debug
+ * lines. */
 static void add_place(kinst_list_t *argv, const kinst_source_t *source, const char *text)
 {
     char *dir = directory_of(source->path);
@@ -66,10 +61,7 @@ static void add_place(kinst_list_t *argv, const kinst_source_t *source, const ch
     if (!*dir) kinst_add(argv, "-ffile-prefix-map=./=");
 }
 
-static bool readable(const char *dir, const char *name)
-{
-    return access(kinst_text("%s/%s", dir, name), R_OK) == 0;
-}
+static bool readable(const char *dir, const char *name) { return access(kinst_text("%s/%s", dir, name), R_OK) == 0; }
 
 /* Of the MPI that the command is for; the default one when that cannot be told. */
 static const char *mpi_library(const kinst_command_t *c)
@@ -93,7 +85,8 @@ static void add_libraries(kinst_list_t *argv, const kinst_command_t *c)
 
 bool kinst_keeps_temporaries(const char *word)
 {
-    return strcmp(word, "-save-temps") == 0 || strncmp(word, "-save-temps=", 12) == 0 || strcmp(word, "--save-temps") == 0;
+    return strcmp(word, "-save-temps") == 0 || strncmp(word, "-save-temps=", 12) == 0 ||
+           strcmp(word, "--save-temps") == 0;
 }
 
 /* The text of a source; a preprocessed one says so, and what comes behind it is in the user's language again. */
@@ -112,7 +105,8 @@ static void add_text(kinst_list_t *argv, const kinst_command_t *c, const kinst_s
     kinst_add(argv, source->x ? source->x : "none");
 }
 
-/* Compiles to private objects with hooks, then links those: the options for hooks would make the compiler link its own libraries. */
+/* Compiles to private objects with hooks, then links those: the options for hooks would make the compiler link its own
+ * libraries. */
 static int run_with_hooks(const kinst_command_t *c, const how_t *how, const kinst_list_t *before)
 {
     kinst_list_t argv = {0};
@@ -122,20 +116,16 @@ static int run_with_hooks(const kinst_command_t *c, const how_t *how, const kins
     if (how->err) kinst_file_write(how->err, "", 0);
     for (size_t i = 0; i < c->nsources && status == 0; i++) {
         kinst_list_t text = {0};
-        if (how->originals)
-            kinst_add(&text, original_of(&c->sources[i]));
-        else
-            add_text(&text, c, &c->sources[i], false);
+        if (how->originals) kinst_add(&text, original_of(&c->sources[i]));
+        else add_text(&text, c, &c->sources[i], false);
         status = kinst_memory_object(c, i, before, &text, how->err, how->silent);
     }
     if (!ok(status)) return status;
     for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
     add_libraries(&argv, c);
     for (size_t i = c->ncompiler; i < c->words.n; i++) {
-        if (c->kinds[i] == KINST_WORD_SOURCE)
-            kinst_memory_add_object(&argv, source++);
-        else if (c->kinds[i] != KINST_WORD_DEPENDENCY)
-            kinst_add(&argv, c->words.v[i]);
+        if (c->kinds[i] == KINST_WORD_SOURCE) kinst_memory_add_object(&argv, source++);
+        else if (c->kinds[i] != KINST_WORD_DEPENDENCY) kinst_add(&argv, c->words.v[i]);
     }
     return kinst_memory_run(&argv, NULL, how->err);
 }
@@ -143,13 +133,10 @@ static int run_with_hooks(const kinst_command_t *c, const how_t *how, const kins
 static int run(const kinst_command_t *c, const how_t *how);
 
 /* gcc's dependency files would name the header that --memory includes. */
-static bool names_our_header(const kinst_command_t *c)
-{
-    return kinst_own.memory && !c->clang;
-}
+static bool names_our_header(const kinst_command_t *c) { return kinst_own.memory && !c->clang; }
 
-/* The options for hooks differ by language: objects of Fortran, assembly and others in one command are made one by one. So are those
- * of clang, which makes them in two steps. */
+/* The options for hooks differ by language: objects of Fortran, assembly and others in one command are made one by one.
+ * So are those of clang, which makes them in two steps. */
 static kinst_lang_t options_of(const kinst_source_t *source)
 {
     return source->lang == KINST_LANG_FORTRAN || source->lang == KINST_LANG_ASSEMBLER ? source->lang : KINST_LANG_C;
@@ -202,21 +189,24 @@ static int run_each(const kinst_command_t *c, const how_t *how)
 static int run(const kinst_command_t *c, const how_t *how)
 {
     kinst_list_t argv = {0};
-    bool replaced = false, hooks = kinst_own.memory && c->step == KINST_STEP_LINK && how->link == LINK_OMPP && c->nsources > 0;
+    bool replaced = false,
+         hooks = kinst_own.memory && c->step == KINST_STEP_LINK && how->link == LINK_OMPP && c->nsources > 0;
     const bool compiles = kinst_own.memory && c->step != KINST_STEP_LINK && c->nsources > 0 && !how->unhooked;
 
     if (how->unhooked) hooks = false;
     if (kinst_own.memory && c->step != KINST_STEP_LINK && is_mixed(c)) return run_each(c, how);
     for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
     if (how->err && isatty(2)) kinst_add(&argv, "-fdiagnostics-color=always");
-    /* A parallel region at a function's end would be a jump into the OpenMP library, and known by the place of the function's call. */
+    /* A parallel region at a function's end would be a jump into the OpenMP library, and known by the place of the
+     * function's call. */
     if (c->clang && c->openmp) kinst_add(&argv, "-fno-optimize-sibling-calls");
     if (c->step == KINST_STEP_LINK && how->link == LINK_OMPP && !hooks) add_libraries(&argv, c);
     for (size_t i = 0; i < c->nsources; i++) {
         add_place(&argv, &c->sources[i], how->originals ? original_of(&c->sources[i]) : text_of(&c->sources[i]));
         if (c->sources[i].level != KINST_TEXT_ORIGINAL && !how->originals) replaced = true;
     }
-    const char *form = how->originals ? NULL : kinst_fortran_form(c), *notes = how->originals ? NULL : kinst_fortran_notes(c);
+    const char *form = how->originals ? NULL : kinst_fortran_form(c),
+               *notes = how->originals ? NULL : kinst_fortran_notes(c);
     if (form) {
         kinst_add(&argv, "-fpreprocessed");
         kinst_add(&argv, form);
@@ -225,19 +215,19 @@ static int run(const kinst_command_t *c, const how_t *how)
     if (hooks) return run_with_hooks(c, how, &argv);
     size_t source = 0, inputs = c->ninputs + (how->link == LINK_NULL);
     for (size_t i = c->ncompiler; i < c->words.n; i++) {
-        const bool keeps = kinst_keeps_temporaries(c->words.v[i]), dropped = c->kinds[i] == KINST_WORD_DEPENDENCY || keeps;
-        if (compiles && (keeps || (dropped && names_our_header(c)))) continue; /* the user's own command has written them */
+        const bool keeps = kinst_keeps_temporaries(c->words.v[i]),
+                   dropped = c->kinds[i] == KINST_WORD_DEPENDENCY || keeps;
+        /* the user's own command has written them */
+        if (compiles && (keeps || (dropped && names_our_header(c)))) continue;
         if (c->kinds[i] == KINST_WORD_SOURCE || c->kinds[i] == KINST_WORD_INPUT) inputs--;
-        if (c->kinds[i] == KINST_WORD_SOURCE && !how->originals)
-            add_text(&argv, c, &c->sources[source++], inputs > 0);
-        else if (c->kinds[i] == KINST_WORD_SOURCE)
-            kinst_add(&argv, original_of(&c->sources[source++]));
+        if (c->kinds[i] == KINST_WORD_SOURCE && !how->originals) add_text(&argv, c, &c->sources[source++], inputs > 0);
+        else if (c->kinds[i] == KINST_WORD_SOURCE) kinst_add(&argv, original_of(&c->sources[source++]));
         else if ((notes || kinst_own.memory) && strcmp(c->words.v[i], "-pipe") == 0)
             continue; /* the assembler would read the notes or the hooks alone */
-        else if (!dropped || !replaced)
-            kinst_add(&argv, c->words.v[i]);
+        else if (!dropped || !replaced) kinst_add(&argv, c->words.v[i]);
     }
-    if (c->step == KINST_STEP_LINK && how->link == LINK_NULL) kinst_addf(&argv, "%s/libompp-null.a", ompp_place_find()->lib);
+    if (c->step == KINST_STEP_LINK && how->link == LINK_NULL)
+        kinst_addf(&argv, "%s/libompp-null.a", ompp_place_find()->lib);
     if (compiles) kinst_memory_compile(&argv, c, &c->sources[0]);
     if (how->silent) kinst_add(&argv, "-w");
     const bool one = compiles && c->step == KINST_STEP_COMPILE && c->nsources == 1;
@@ -247,12 +237,14 @@ static int run(const kinst_command_t *c, const how_t *how)
     return kinst_inline_run(&argv, hooked, &(kinst_run_t){.err = how->err, .dependencies = dependencies});
 }
 
-/* The dependency files, from the user's own sources: exactly what the compiler would have written. False when it does not. */
+/* The dependency files, from the user's own sources: exactly what the compiler would have written. False when it does
+ * not. */
 static bool write_dependencies(const kinst_command_t *c)
 {
     kinst_list_t argv = {0};
 
-    if (!c->dependencies && !ompp_env_foreign("DEPENDENCIES_OUTPUT") && !ompp_env_foreign("SUNPRO_DEPENDENCIES")) return true;
+    if (!c->dependencies && !ompp_env_foreign("DEPENDENCIES_OUTPUT") && !ompp_env_foreign("SUNPRO_DEPENDENCIES"))
+        return true;
     for (size_t i = 0; i < c->words.n; i++) kinst_add(&argv, c->words.v[i]);
     kinst_add(&argv, "-fsyntax-only");
     kinst_add(&argv, "-w");
@@ -260,8 +252,8 @@ static bool write_dependencies(const kinst_command_t *c)
 }
 
 /*
- * What else the user's command writes beside objects with hooks, it writes itself, without hooks: dependency files where the objects are
- * made privately and linked, and temporaries that are kept.
+ * What else the user's command writes beside objects with hooks, it writes itself, without hooks: dependency files
+ * where the objects are made privately and linked, and temporaries that are kept.
  */
 static void write_beside(const kinst_command_t *c)
 {
@@ -271,10 +263,8 @@ static void write_beside(const kinst_command_t *c)
     if (written || !kinst_own.memory || kinst_own.dry_run || c->nsources == 0) return;
     written = true;
     for (size_t i = 0; i < c->words.n; i++) keeps = keeps || kinst_keeps_temporaries(c->words.v[i]);
-    if (keeps)
-        kinst_run(c->words.v, &(kinst_run_t){.out = "/dev/null", .err = "/dev/null"});
-    else if (c->step == KINST_STEP_LINK || names_our_header(c))
-        write_dependencies(c);
+    if (keeps) kinst_run(c->words.v, &(kinst_run_t){.out = "/dev/null", .err = "/dev/null"});
+    else if (c->step == KINST_STEP_LINK || names_our_header(c)) write_dependencies(c);
 }
 
 static bool compiles(const kinst_command_t *c, const kinst_source_t *source, const char *err)
@@ -284,14 +274,15 @@ static bool compiles(const kinst_command_t *c, const kinst_source_t *source, con
     for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
     add_place(&argv, source, text_of(source));
     for (size_t i = c->ncompiler; i < c->words.n; i++)
-        if (c->kinds[i] == KINST_WORD_OPTION && !kinst_keeps_temporaries(c->words.v[i])) kinst_add(&argv, c->words.v[i]);
+        if (c->kinds[i] == KINST_WORD_OPTION && !kinst_keeps_temporaries(c->words.v[i]))
+            kinst_add(&argv, c->words.v[i]);
     add_text(&argv, c, source, false);
     kinst_add(&argv, "-fsyntax-only");
     kinst_add(&argv, "-w");
     return ok(kinst_run(argv.v, &(kinst_run_t){.out = "/dev/null", .err = err}));
 }
 
-/* ---- Messages -------------------------------------------------------------------------------------------------------- */
+/* ---- Messages ---------------------------------------------------------------------------------------------------- */
 
 static char *private_file(const char *name)
 {
@@ -340,8 +331,7 @@ static bool complete(const kinst_command_t *c, const char *path)
     return about_user(path);
 }
 
-
-/* ---- Building -------------------------------------------------------------------------------------------------------- */
+/* ---- Building ---------------------------------------------------------------------------------------------------- */
 
 static char *first_line(const char *path)
 {
@@ -361,16 +351,20 @@ static bool run_unhooked(const kinst_command_t *c, link_t link, bool silent, con
 
     if (!kinst_own.memory || c->nsources == 0 || link == LINK_NULL) return false;
     other.sources = calloc(c->nsources, sizeof *other.sources);
-    for (size_t i = 0; other.sources && i < c->nsources; i++) other.sources[i] = kinst_source_unhooked(&c->sources[i], why);
-    if (!other.sources || !ok(run(&other, &(how_t){.link = link, .silent = silent, .unhooked = true, .err = err}))) return false;
+    for (size_t i = 0; other.sources && i < c->nsources; i++)
+        other.sources[i] = kinst_source_unhooked(&c->sources[i], why);
+    if (!other.sources || !ok(run(&other, &(how_t){.link = link, .silent = silent, .unhooked = true, .err = err})))
+        return false;
     for (size_t i = 0; !said && i < c->nsources; i++)
-        fprintf(stderr, "kinst-ompp: %s does not compile with hooks, its loads and stores are not counted: %s\n", c->sources[i].path, why);
+        fprintf(stderr, "kinst-ompp: %s does not compile with hooks, its loads and stores are not counted: %s\n",
+                c->sources[i].path, why);
     said = true;
     if (!silent) forward(err);
     return true;
 }
 
-/* With a precompiled header that was made without hooks, which clang refuses; it is the right one where it serves without them. */
+/* With a precompiled header that was made without hooks, which clang refuses; it is the right one where it serves
+ * without them. */
 static bool run_with_header(const kinst_command_t *c, link_t link, bool silent, const char *err)
 {
     size_t size;
@@ -383,7 +377,8 @@ static bool run_with_header(const kinst_command_t *c, link_t link, bool silent, 
     return ok(run(c, &(how_t){.originals = true, .link = link, .silent = silent, .err = err}));
 }
 
-/* The user's sources, linked with libompp, or where that cannot be with the functions that do nothing, or with neither. */
+/* The user's sources, linked with libompp, or where that cannot be with the functions that do nothing, or with
+ * neither. */
 static int run_originals(const kinst_command_t *c, bool silent)
 {
     link_t first = c->step != KINST_STEP_LINK ? LINK_NOTHING : c->static_link ? LINK_NULL : LINK_OMPP;
@@ -417,7 +412,8 @@ static void check_headers(kinst_command_t *c)
 
     for (size_t i = 0; i < c->nsources; i++) {
         kinst_source_t *s = &c->sources[i];
-        char *own = directory_of(s->path), *text = s->level != KINST_TEXT_ORIGINAL ? kinst_file_read(s->path, &size) : NULL;
+        char *own = directory_of(s->path),
+             *text = s->level != KINST_TEXT_ORIGINAL ? kinst_file_read(s->path, &size) : NULL;
         if (s->level == KINST_TEXT_INSTRUMENTED && s->preprocessed) continue;
         for (char *p = text; p && (p = strstr(p, "include")); p++) {
             const char *open = p + 7 + strspn(p + 7, " \t");
@@ -521,7 +517,8 @@ void kinst_build(kinst_command_t *c)
         fprintf(stderr, "kinst-ompp: MPI is not measured: ompp was built for %s, this is %s\n", OMPP_MPI_FAMILIES,
                 *c->mpi_family ? c->mpi_family : "another one");
     if (c->step == KINST_STEP_LINK && c->static_link)
-        fprintf(stderr, "kinst-ompp: -static: the program is linked without measurement, which needs shared libraries\n");
+        fprintf(stderr,
+                "kinst-ompp: -static: the program is linked without measurement, which needs shared libraries\n");
     if (any_changed(c)) build_instrumented(c);
     if (c->step != KINST_STEP_LINK && !kinst_own.memory) kinst_exec(c->words.v);
     kinst_finish(run_originals(c, false));

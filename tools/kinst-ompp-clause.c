@@ -74,11 +74,9 @@ static bool has_modifier(const char *args)
     return false;
 }
 
-/* OPARI2 keeps a condition in an int, which 0.5 and 1L << 32 do not fit into, and C++ objects that are conditions not at all. */
-static void put_condition(kinst_buffer_t *b, const char *condition)
-{
-    kinst_putf(b, " if((%s) ? 1 : 0)", condition);
-}
+/* OPARI2 keeps a condition in an int, which 0.5 and 1L << 32 do not fit into, and C++ objects that are conditions not
+ * at all. */
+static void put_condition(kinst_buffer_t *b, const char *condition) { kinst_putf(b, " if((%s) ? 1 : 0)", condition); }
 
 /* The variables of "inscan, + : a, b[0:n]", as shared(a) shared(b). */
 static void put_shared(kinst_buffer_t *b, const kinst_clause_t *clause)
@@ -104,7 +102,8 @@ bool kinst_one_of(const char *name, const char *const names[])
 }
 
 /* Shares the clauses of "parallel ..." out; variables that only the inner construct names are shared in the team. */
-void kinst_clauses_share_out(const kinst_clauses_t *c, const char *inner_name, kinst_buffer_t *outer, kinst_buffer_t *inner)
+void kinst_clauses_share_out(const kinst_clauses_t *c, const char *inner_name, kinst_buffer_t *outer,
+                             kinst_buffer_t *inner)
 {
     static const char *const team[] = {"num_threads", "default", "shared", "copyin", "proc_bind", "allocate", NULL};
     static const char *const inner_data[] = {"firstprivate", "lastprivate", "linear", "reduction", NULL};
@@ -120,8 +119,7 @@ void kinst_clauses_share_out(const kinst_clauses_t *c, const char *inner_name, k
             const char *condition = behind_modifier(clause->args, "parallel");
             if (condition || (clause->args && !has_modifier(clause->args)))
                 put_condition(outer, condition ? condition : clause->args);
-            else
-                kinst_clause_put(inner, clause);
+            else kinst_clause_put(inner, clause);
         } else if (kinst_one_of(clause->name, team) || outer_reduction) {
             kinst_clause_put(outer, clause);
         } else if (nothing_private && strcmp(clause->name, "filter") != 0) {

@@ -1,8 +1,8 @@
 /**
  * \file
- * Directives of Fortran as OPARI2 can read them, and back. It writes clauses in lower case and without blanks, which text constants
- * must not be; it dies of a name that goes on in the next line; it forgets what follows a comment between the lines of a directive,
- * and leaves lines without clauses behind.
+ * Directives of Fortran as OPARI2 can read them, and back. It writes clauses in lower case and without blanks, which
+ * text constants must not be; it dies of a name that goes on in the next line; it forgets what follows a comment
+ * between the lines of a directive, and leaves lines without clauses behind.
  */
 #include "tools/kinst-ompp-fortran.h"
 
@@ -14,7 +14,7 @@
 #define PLACEHOLDER "ompp_text_"
 #define NAME "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-/* ---- Text constants -------------------------------------------------------------------------------------------------- */
+/* ---- Text constants ---------------------------------------------------------------------------------------------- */
 
 /* Behind the text constant at p, where two quotes stand for one; NULL = it does not end in this line. */
 static const char *behind_constant(const char *p)
@@ -62,7 +62,7 @@ char *kinst_fortran_constants(const kinst_fortran_t *f, char *line)
     return line;
 }
 
-/* ---- Lines of a directive -------------------------------------------------------------------------------------------- */
+/* ---- Lines of a directive ---------------------------------------------------------------------------------------- */
 
 /* Does it end with &? Cuts the & and the blanks before it off. */
 static bool cut_ampersand(char *line)
@@ -93,9 +93,10 @@ static const char *content(kinst_form_t form, const char *line)
 static const char *behind_name(const char *p)
 {
     static const char *const words[] = {
-        "atomic",  "barrier", "cancel",   "critical", "data",   "distribute", "do",      "end",      "enter",    "exit",  "flush",
-        "loop",    "masked",  "master",   "ordered",  "parallel", "point",    "scope",   "section",  "sections", "simd",  "single",
-        "target",  "task",    "taskgroup", "taskloop", "taskwait", "taskyield", "teams", "update",   "workshare"};
+        "atomic",    "barrier",  "cancel",   "critical",  "data",   "distribute", "do",       "end",
+        "enter",     "exit",     "flush",    "loop",      "masked", "master",     "ordered",  "parallel",
+        "point",     "scope",    "section",  "sections",  "simd",   "single",     "target",   "task",
+        "taskgroup", "taskloop", "taskwait", "taskyield", "teams",  "update",     "workshare"};
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         const char *rest = p;
@@ -105,8 +106,8 @@ static const char *behind_name(const char *p)
 }
 
 /*
- * Moves the words of the directive's name from the begin of its next line to the end of its first one, which has nothing but such
- * words. \return the next line; NULL = nothing is left of it.
+ * Moves the words of the directive's name from the begin of its next line to the end of its first one, which has
+ * nothing but such words. \return the next line; NULL = nothing is left of it.
  */
 static char *join_name(kinst_form_t form, char **first, char *next)
 {

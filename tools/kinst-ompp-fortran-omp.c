@@ -1,8 +1,8 @@
 /**
  * \file
- * OpenMP directives of Fortran on their way to OPARI2. Those it does not know or would spoil are hidden from it behind comments, and
- * come back in its output; where calls may stand around the construct or inside it, they are put there. Two combined constructs are
- * written as the two they are made of. The rest is noted for the report.
+ * OpenMP directives of Fortran on their way to OPARI2. Those it does not know or would spoil are hidden from it behind
+ * comments, and come back in its output; where calls may stand around the construct or inside it, they are put there.
+ * Two combined constructs are written as the two they are made of. The rest is noted for the report.
  */
 #include "tools/kinst-ompp-fortran.h"
 
@@ -86,9 +86,10 @@ static const row_t *find_row(const char *p)
 /* Others may pass OPARI2, but it writes them in lower case, and macros of the preprocessor have their own. */
 static bool is_known(const char *p)
 {
-    static const char *const words[] = {"parallel", "do",      "sections", "section",  "single",   "workshare", "master", "critical",
-                                        "barrier",  "ordered", "taskwait", "atomic",   "flush",    "task",      "paralleldo",
-                                        "parallelsections",    "parallelworkshare"};
+    static const char *const words[] = {
+        "parallel", "do",       "sections",   "section",          "single",           "workshare",
+        "master",   "critical", "barrier",    "ordered",          "taskwait",         "atomic",
+        "flush",    "task",     "paralleldo", "parallelsections", "parallelworkshare"};
 
     p = kinst_skip_blanks(p);
     if (strncasecmp(p, "end", 3) == 0) p = kinst_skip_blanks(p + 3);
@@ -104,7 +105,7 @@ typedef struct {
     const char *why;
 } work_t;
 
-/* ---- Where things end ------------------------------------------------------------------------------------------------ */
+/* ---- Where things end -------------------------------------------------------------------------------------------- */
 
 /* Walks over the statements behind a directive up to the end of the loop that follows it. */
 typedef struct {
@@ -202,7 +203,8 @@ static bool is_end_of(const work_t *w, size_t i, const char *name)
 {
     const char *p;
 
-    return kinst_line_kind(w->f->form, w->in->v[i].text, &p) == KINST_LINE_DIRECTIVE && kinst_words(&p, kinst_text("end %s", name));
+    return kinst_line_kind(w->f->form, w->in->v[i].text, &p) == KINST_LINE_DIRECTIVE &&
+           kinst_words(&p, kinst_text("end %s", name));
 }
 
 /* Index of the end directive of the construct at line i; 0 = there is none. */
@@ -240,12 +242,9 @@ static size_t loop_construct_end(const work_t *w, size_t i, const char *name)
     return last;
 }
 
-/* ---- What is written ------------------------------------------------------------------------------------------------- */
+/* ---- What is written --------------------------------------------------------------------------------------------- */
 
-static void put(work_t *w, char *text, unsigned line)
-{
-    kinst_lines_add(&w->out, text, line);
-}
+static void put(work_t *w, char *text, unsigned line) { kinst_lines_add(&w->out, text, line); }
 
 /* Lines from to last, as they are or hidden. */
 static void copy(work_t *w, size_t from, size_t last, bool hide)
@@ -330,8 +329,8 @@ static size_t split(work_t *w, size_t i, size_t end, const row_t *row)
 }
 
 /*
- * A construct that OPARI2 must not see, with or without an end directive. What is inside is transformed as usual, but not in a team
- * that was not made by a construct of OPARI2's: its threads would share OPARI2's variables.
+ * A construct that OPARI2 must not see, with or without an end directive. What is inside is transformed as usual, but
+ * not in a team that was not made by a construct of OPARI2's: its threads would share OPARI2's variables.
  */
 static size_t hide(work_t *w, size_t i, const row_t *row, const char *name)
 {
@@ -405,9 +404,7 @@ static size_t transform(work_t *w, size_t i)
         put_call(w, "end", id, w->in->v[i].line);
         return head;
     }
-    case SPLIT:
-        end = construct_end(w, i, row->name);
-        return end ? split(w, i, end, row) : hide(w, i, row, row->name);
+    case SPLIT: end = construct_end(w, i, row->name); return end ? split(w, i, end, row) : hide(w, i, row, row->name);
     case ORDERED:
         if (has_clause(w, i, "depend") || has_clause(w, i, "doacross")) {
             note(w, i, "ordered depend");
@@ -417,7 +414,8 @@ static size_t transform(work_t *w, size_t i)
         }
         return head;
     case PARALLEL_DO:
-        if (has_clause(w, i, "ordered(") || has_clause(w, i, "ordered (")) return hide(w, i, row, "parallel do ordered(n)");
+        if (has_clause(w, i, "ordered(") || has_clause(w, i, "ordered ("))
+            return hide(w, i, row, "parallel do ordered(n)");
         if (has_clause(w, i, "order(") || has_clause(w, i, "order (")) return hide(w, i, row, "parallel do order");
         if (has_clause(w, i, "linear(") || has_clause(w, i, "linear (")) return hide(w, i, row, "parallel do linear");
         return loop(w, i, row);

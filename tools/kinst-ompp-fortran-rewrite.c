@@ -1,7 +1,7 @@
 /**
  * \file
- * The instrumented text of a Fortran source: runs OPARI2, keeps its calls and replaces its declarations, for which each program unit
- * gets its own, and lets every line name the user's file and line.
+ * The instrumented text of a Fortran source: runs OPARI2, keeps its calls and replaces its declarations, for which each
+ * program unit gets its own, and lets every line name the user's file and line.
  */
 #include "tools/kinst-ompp-fortran.h"
 
@@ -12,7 +12,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* ---- OPARI2 ---------------------------------------------------------------------------------------------------------- */
+/* ---- OPARI2 ------------------------------------------------------------------------------------------------------ */
 
 /* Of in/source.f90. */
 static const char *run_opari(const kinst_fortran_t *f, const char *in)
@@ -22,17 +22,14 @@ static const char *run_opari(const kinst_fortran_t *f, const char *in)
     return kinst_run_opari(options, in, "source.f90", "out.f90");
 }
 
-static const char *file_of(const kinst_fortran_t *f, kinst_mapping_t m)
-{
-    return m.file ? m.file : f->absolute;
-}
+static const char *file_of(const kinst_fortran_t *f, kinst_mapping_t m) { return m.file ? m.file : f->absolute; }
 
 char *kinst_fortran_description(const kinst_fortran_t *f, const kinst_user_region_t *r)
 {
     kinst_mapping_t begin = kinst_fortran_mapped(f, r->begin), end = kinst_fortran_mapped(f, r->end);
 
-    return kinst_text("*regionType=%s*sscl=%s:%u:%u*escl=%s:%u:%u*userRegionName=%s**", r->type, file_of(f, begin), begin.line,
-                      begin.line, file_of(f, begin), end.line, end.line, r->name);
+    return kinst_text("*regionType=%s*sscl=%s:%u:%u*escl=%s:%u:%u*userRegionName=%s**", r->type, file_of(f, begin),
+                      begin.line, begin.line, file_of(f, begin), end.line, end.line, r->name);
 }
 
 /* Line of the source that a line of OPARI2's input stands for. */
@@ -50,7 +47,8 @@ static char *with_places(const kinst_fortran_t *f, const kinst_lines_t *in, cons
         unsigned first = 0, last = 0;
         int n = 0;
         if (sscanf(hit + strlen(own), ":%u:%u%n", &first, &last, &n) != 2) n = 0;
-        kinst_mapping_t a = kinst_fortran_mapped(f, physical(in, first)), b = kinst_fortran_mapped(f, physical(in, last));
+        kinst_mapping_t a = kinst_fortran_mapped(f, physical(in, first)),
+                        b = kinst_fortran_mapped(f, physical(in, last));
         result = kinst_text("%s%.*s%s:%u:%u", result, (int)(hit - text), text, file_of(f, a), a.line, b.line);
         text = hit + strlen(own) + n;
     }
@@ -79,15 +77,15 @@ static void read_descriptions(kinst_fortran_t *f, const kinst_lines_t *in, const
     }
 }
 
-/* ---- Lines of OPARI2's output ---------------------------------------------------------------------------------------- */
+/* ---- Lines of OPARI2's output ------------------------------------------------------------------------------------ */
 
 typedef struct {
     kinst_fortran_t *f;
     kinst_lines_t lines;
     const kinst_lines_t *in; /* what OPARI2 read */
-    size_t nopari; /* regions of OPARI2; the user's have the numbers behind them */
-    char *block;   /* name of the common block with the handles */
-    char quote;    /* of a text constant that goes on in the next line of code; 0 = none */
+    size_t nopari;           /* regions of OPARI2; the user's have the numbers behind them */
+    char *block;             /* name of the common block with the handles */
+    char quote;              /* of a text constant that goes on in the next line of code; 0 = none */
 } work_t;
 
 static char *replaced(const char *line, const char *at, size_t length, const char *by)
@@ -183,7 +181,8 @@ static bool locks_disabled(void)
     for (size_t i = 0; i < kinst_own.opari_options.n; i++) {
         const char *option = kinst_own.opari_options.v[i];
         if (strcmp(option, words[0]) == 0) return true;
-        if (strncmp(option, words[0], strlen(words[0])) == 0 && (strstr(option, words[1]) || strstr(option, words[2]))) return true;
+        if (strncmp(option, words[0], strlen(words[0])) == 0 && (strstr(option, words[1]) || strstr(option, words[2])))
+            return true;
     }
     return false;
 }
@@ -214,8 +213,8 @@ static bool is_name(const char *line, const char *p)
 }
 
 /*
- * Ours for OpenMP's lock functions, where they are called: not in text constants and comments. OPARI2 spoils lines that name
- * several, as those of USE do.
+ * Ours for OpenMP's lock functions, where they are called: not in text constants and comments. OPARI2 spoils lines that
+ * name several, as those of USE do.
  */
 static void with_locks(work_t *w, char *line)
 {
@@ -228,12 +227,9 @@ static void with_locks(work_t *w, char *line)
     if (continues && end > line + 6) p += 6;
     if (!w->quote && *kinst_skip_blanks(p) == '!') p = strchr(p, '!') + 1; /* conditional compilation */
     for (; p < end && (w->quote || *p != '!'); p++) {
-        if (w->quote)
-            w->quote = *p == w->quote ? 0 : w->quote;
-        else if (*p == '\'' || *p == '"')
-            w->quote = *p;
-        else if (strncasecmp(p, "omp_", 4) == 0 && is_name(line, p))
-            replace_lock(p);
+        if (w->quote) w->quote = *p == w->quote ? 0 : w->quote;
+        else if (*p == '\'' || *p == '"') w->quote = *p;
+        else if (strncasecmp(p, "omp_", 4) == 0 && is_name(line, p)) replace_lock(p);
     }
     while (end > line && isspace((unsigned char)end[-1])) end--;
     if (!form.fixed && (end == line || end[-1] != '&')) w->quote = 0;
@@ -249,12 +245,14 @@ static char *with_block(const work_t *w, char *line)
 /* A further line of a directive, before the line that ends it. */
 static void add_clause(work_t *w, const char *clause, unsigned number)
 {
-    kinst_lines_add(&w->lines, w->f->form.fixed ? kinst_text("!$omp& %s", clause) : kinst_text("  !$omp %s &", clause), number);
+    kinst_lines_add(&w->lines, w->f->form.fixed ? kinst_text("!$omp& %s", clause) : kinst_text("  !$omp %s &", clause),
+                    number);
 }
 
 /*
- * OPARI2 leaves the variables of its if and num_threads clauses shared in a team: two threads that create tasks or inner teams
- * would take each other's. And a task must not take the enclosing task's variables, nor lose the handles by its default clause.
+ * OPARI2 leaves the variables of its if and num_threads clauses shared in a team: two threads that create tasks or
+ * inner teams would take each other's. And a task must not take the enclosing task's variables, nor lose the handles by
+ * its default clause.
  */
 static void add_clauses(work_t *w, const char *line, unsigned number, const char *following)
 {
@@ -358,7 +356,8 @@ static unsigned own_line(const char *line, const char *own)
 
 static bool is_own_subroutine(const char *line)
 {
-    return strstr(line, "subroutine POMP2_Init_reg_") == line + 6 || strstr(line, "subroutine POMP2_USER_Init_reg_") == line + 6;
+    return strstr(line, "subroutine POMP2_Init_reg_") == line + 6 ||
+           strstr(line, "subroutine POMP2_USER_Init_reg_") == line + 6;
 }
 
 /* Without OPARI2's include line; NULL = nothing else is in it. */
@@ -408,15 +407,13 @@ static void read_output(work_t *w, const kinst_lines_t *in, const char *out, con
         if (locks && kinst_line_kind(w->f->form, line, &rest) == KINST_LINE_CODE) with_locks(w, line);
         add_clauses(w, line, place, following);
         add_task_clauses(w, &line, place, following);
-        if (expression(line))
-            add_expression(w, line, place);
-        else
-            kinst_lines_add(&w->lines, line, place);
+        if (expression(line)) add_expression(w, line, place);
+        else kinst_lines_add(&w->lines, line, place);
         if (number) number++;
     }
 }
 
-/* ---- Declarations ---------------------------------------------------------------------------------------------------- */
+/* ---- Declarations ------------------------------------------------------------------------------------------------ */
 
 /* Statements are read without their blanks. */
 static const char data_call[] = "callompp_f_inst_data";
@@ -433,7 +430,8 @@ static void put_constant(FILE *out, bool fixed, size_t number, const char *text)
 {
     const char *join = fixed ? "//\n     &" : "// &\n      ", *p = text;
 
-    fprintf(out, "      character(len=%zu) opari2_ctc_%zu\n      parameter (opari2_ctc_%zu=", strlen(text), number, number);
+    fprintf(out, "      character(len=%zu) opari2_ctc_%zu\n      parameter (opari2_ctc_%zu=", strlen(text), number,
+            number);
     fputs(fixed ? "\n     &" : " &\n      ", out);
     do {
         if (p > text) fputs(join, out);
@@ -458,9 +456,11 @@ static void put_declaration(const work_t *w, FILE *out, const char *name)
     static const struct {
         const char *name, *type;
     } types[] = {
-        {"pomp2_old_task", "integer(kind=8)"},      {"pomp2_new_task", "integer(kind=8)"},
+        {"pomp2_old_task", "integer(kind=8)"},
+        {"pomp2_new_task", "integer(kind=8)"},
         {"pomp2_league", "integer(kind=8)"},
-        {"pomp2_if", "logical(kind=4)"},            {"pomp2_num_threads", "integer(kind=4)"},
+        {"pomp2_if", "logical(kind=4)"},
+        {"pomp2_num_threads", "integer(kind=4)"},
         {"pomp2_lib_get_max_threads", "integer(kind=4), external ::"},
         {"ompp_testlock", "logical(kind=4), external ::"},
         {"ompp_test_nestlock", "integer(kind=4), external ::"},
@@ -493,7 +493,7 @@ static void put_unit(const work_t *w, FILE *out, const kinst_unit_t *unit)
     for (size_t i = 0; i < unit->uses.n; i++) put_declaration(w, out, unit->uses.v[i]);
 }
 
-/* ---- The whole text -------------------------------------------------------------------------------------------------- */
+/* ---- The whole text ---------------------------------------------------------------------------------------------- */
 
 static void put_marker(const kinst_fortran_t *f, FILE *out, unsigned line, const char *file)
 {
@@ -506,8 +506,8 @@ static void put_marker(const kinst_fortran_t *f, FILE *out, unsigned line, const
 }
 
 /*
- * gfortran puts the name of the file that it reads into what the program says when ALLOCATE fails. With -fpreprocessed that is the name
- * in the first line; the line behind it is no statement, for its form is taken for fixed.
+ * gfortran puts the name of the file that it reads into what the program says when ALLOCATE fails. With -fpreprocessed
+ * that is the name in the first line; the line behind it is no statement, for its form is taken for fixed.
  */
 static void put_name(const kinst_fortran_t *f, FILE *out)
 {
@@ -545,7 +545,8 @@ static void put_text(const work_t *w, const kinst_units_t *units, FILE *out)
     }
 }
 
-/* The same for every build of this text with this command; another one for other objects that may come into the same program. */
+/* The same for every build of this text with this command; another one for other objects that may come into the same
+ * program. */
 static char *block_name(const kinst_fortran_t *f)
 {
     uint64_t hash = 0xcbf29ce484222325u;
@@ -591,8 +592,7 @@ const char *kinst_fortran_text(kinst_fortran_t *f, bool opari, FILE *out)
     f->texts.n = 0;
     f->nregions = f->nuser;
     f->instrumented = false;
-    if (opari)
-        reason = instrument(&w);
+    if (opari) reason = instrument(&w);
     else
         for (size_t i = 0; i < f->lines.n; i++)
             kinst_lines_add(&w.lines, with_handles(with_regions(&w, f->lines.v[i].text)), f->lines.v[i].line);

@@ -36,7 +36,7 @@ static bool note_line(kinst_fortran_t *f, const char *p, unsigned line)
     return true;
 }
 
-/* ---- Pragmas --------------------------------------------------------------------------------------------------------- */
+/* ---- Pragmas ----------------------------------------------------------------------------------------------------- */
 
 /* Behind the sentinel of one of ompp's pragmas, "inst" included, or NULL; *plain = it had no "inst". */
 static const char *own_pragma(kinst_form_t form, const char *line, bool *plain)
@@ -72,15 +72,16 @@ void kinst_fortran_plain(const kinst_fortran_t *f, const char *text, FILE *out)
     kinst_lines_t lines = kinst_lines_of(text);
 
     kinst_fortran_marker(f, out, 1);
-    for (size_t i = 0; i < lines.n; i++) fprintf(out, "%s\n", is_omp_inst(f->form, lines.v[i].text) ? "" : lines.v[i].text);
+    for (size_t i = 0; i < lines.n; i++)
+        fprintf(out, "%s\n", is_omp_inst(f->form, lines.v[i].text) ? "" : lines.v[i].text);
 }
 
 /* Must a loop or a single statement follow this directive? p stands behind the sentinel. */
 static bool wants_statement(const char *p)
 {
     static const char *const prefixes[] = {"target", "teams", "parallel", "master", "masked", NULL};
-    static const char *const wanting[] = {"do",       "loop",       "simd",      "atomic",    "sections", "workshare",
-                                          "taskloop", "distribute", "paralleldo", "scan",      NULL};
+    static const char *const wanting[] = {"do",       "loop",       "simd",       "atomic", "sections", "workshare",
+                                          "taskloop", "distribute", "paralleldo", "scan",   NULL};
 
     for (size_t i = 0; prefixes[i]; i++)
         if (kinst_words(&p, prefixes[i])) i = (size_t)-1; /* again from the first */
@@ -205,7 +206,7 @@ static void add_pragma(kinst_fortran_t *f, char *line, unsigned number)
     kinst_lines_add(&f->lines, line, number);
 }
 
-/* ---- The walk -------------------------------------------------------------------------------------------------------- */
+/* ---- The walk ---------------------------------------------------------------------------------------------------- */
 
 static void look_at_statement(void *context, const kinst_statement_t *statement)
 {
@@ -226,7 +227,8 @@ static bool goes_on(const kinst_fortran_t *f, const kinst_lines_t *lines, size_t
 
     if (!f->form.fixed) return false;
     while (++i < lines->n)
-        if (kinst_line_kind(f->form, lines->v[i].text, &rest) == KINST_LINE_CODE) return kinst_fixed_continues(lines->v[i].text);
+        if (kinst_line_kind(f->form, lines->v[i].text, &rest) == KINST_LINE_CODE)
+            return kinst_fixed_continues(lines->v[i].text);
     return false;
 }
 
@@ -258,16 +260,14 @@ void kinst_fortran_scan(kinst_fortran_t *f, const char *text)
             wanting = false;
             before = NULL;
         }
-        if (pragma)
-            add_pragma(f, line, number);
-        else
-            kinst_lines_add(&f->lines, line, number);
+        if (pragma) add_pragma(f, line, number);
+        else kinst_lines_add(&f->lines, line, number);
     }
     kinst_read_end(&reader, look_at_statement, f);
     f->nuser = f->nregions;
 }
 
-/* ---- Include files --------------------------------------------------------------------------------------------------- */
+/* ---- Include files ----------------------------------------------------------------------------------------------- */
 
 /* Name in "include 'name'" or "#include "name"", or NULL. */
 static char *included(const char *line)
@@ -305,7 +305,8 @@ static char *find(const kinst_command_t *c, const kinst_source_t *source, const 
 /* A directive that would have been measured? p stands behind the sentinel. */
 static bool is_measured(const char *p)
 {
-    static const char *const others[] = {"threadprivate", "declare", "simd", "requires", "end", "atomic", "flush", NULL};
+    static const char *const others[] = {"threadprivate", "declare", "simd",  "requires",
+                                         "end",           "atomic",  "flush", NULL};
 
     for (size_t i = 0; others[i]; i++)
         if (kinst_words(&p, others[i])) return false;
@@ -343,7 +344,8 @@ static void look_at_head(void *context, const kinst_statement_t *s)
 {
     bool *head = context;
 
-    if (strncmp(s->text, "implicit", 8) == 0 || strncmp(s->text, "use", 3) == 0 || strncmp(s->text, "import", 6) == 0) *head = true;
+    if (strncmp(s->text, "implicit", 8) == 0 || strncmp(s->text, "use", 3) == 0 || strncmp(s->text, "import", 6) == 0)
+        *head = true;
 }
 
 static bool has_head(const kinst_fortran_t *f, const char *line, int depth)
@@ -366,7 +368,4 @@ static bool has_head(const kinst_fortran_t *f, const char *line, int depth)
     return head;
 }
 
-bool kinst_fortran_includes_head(const kinst_fortran_t *f, const char *line)
-{
-    return has_head(f, line, 8);
-}
+bool kinst_fortran_includes_head(const kinst_fortran_t *f, const char *line) { return has_head(f, line, 8); }

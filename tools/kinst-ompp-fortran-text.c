@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Form ------------------------------------------------------------------------------------------------------------ */
+/* ---- Form -------------------------------------------------------------------------------------------------------- */
 
 static const char *suffix_of(const char *path)
 {
@@ -44,7 +44,7 @@ kinst_form_t kinst_form_of(const kinst_command_t *c, const kinst_source_t *sourc
     return form;
 }
 
-/* ---- Lines ----------------------------------------------------------------------------------------------------------- */
+/* ---- Lines ------------------------------------------------------------------------------------------------------- */
 
 void kinst_lines_add(kinst_lines_t *lines, char *text, unsigned line)
 {
@@ -136,7 +136,7 @@ bool kinst_words(const char **p, const char *words)
     return true;
 }
 
-/* ---- Statements ------------------------------------------------------------------------------------------------------ */
+/* ---- Statements -------------------------------------------------------------------------------------------------- */
 
 static void put(kinst_reader_t *r, char c)
 {
@@ -187,7 +187,8 @@ bool kinst_fixed_continues(const char *line)
 }
 
 /* The code of one line: p to end. */
-static void read_part(kinst_reader_t *r, const char *p, const char *end, size_t number, kinst_statement_fn *fn, void *context)
+static void read_part(kinst_reader_t *r, const char *p, const char *end, size_t number, kinst_statement_fn *fn,
+                      void *context)
 {
     for (; p < end; p++) {
         if (r->quote) {

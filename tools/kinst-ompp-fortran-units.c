@@ -2,8 +2,8 @@
  * \file
  * Program units of a Fortran source: where the declarations of a unit may stand, and which of our names it uses.
  *
- * Declarations come behind the unit's first statement and its USE, IMPORT and IMPLICIT statements, at the preprocessor's level of
- * the unit's first statement: not inside an #if that begins in between.
+ * Declarations come behind the unit's first statement and its USE, IMPORT and IMPLICIT statements, at the
+ * preprocessor's level of the unit's first statement: not inside an #if that begins in between.
  */
 #include "tools/kinst-ompp-fortran.h"
 
@@ -15,8 +15,8 @@ enum { MAX_DEPTH = 64 };
 
 typedef struct {
     kinst_unit_t unit;
-    unsigned level;  /* of the preprocessor, the lowest since its first statement */
-    bool pending;    /* the place is the next line at this level */
+    unsigned level; /* of the preprocessor, the lowest since its first statement */
+    bool pending;   /* the place is the next line at this level */
     bool is_interface;
 } open_unit_t;
 
@@ -29,15 +29,9 @@ typedef struct {
     const char *why;
 } walk_t;
 
-static bool starts(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
+static bool starts(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
-static bool is_name_begin(char c)
-{
-    return isalpha((unsigned char)c);
-}
+static bool is_name_begin(char c) { return isalpha((unsigned char)c); }
 
 /* An assignment has a '=' outside parentheses; no statement that begins or ends a unit has. */
 static bool is_assignment(const char *p)
@@ -55,9 +49,9 @@ static bool is_assignment(const char *p)
 /* Behind what may stand before SUBROUTINE and FUNCTION: attributes and a type with its parameters. */
 static const char *behind_prefix(const char *p)
 {
-    static const char *const words[] = {"recursive", "nonrecursive", "pure",   "impure",  "elemental", "module",
-                                        "integer",   "real",         "complex", "logical", "character", "doubleprecision",
-                                        "doublecomplex", "type(",    "class("};
+    static const char *const words[] = {"recursive", "nonrecursive",    "pure",          "impure",  "elemental",
+                                        "module",    "integer",         "real",          "complex", "logical",
+                                        "character", "doubleprecision", "doublecomplex", "type(",   "class("};
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (!starts(p, words[i])) continue;
@@ -84,7 +78,8 @@ static bool is_header(const char *p, bool in_interface)
 
     if (starts(behind, "subroutine")) return is_name_begin(behind[10]);
     if (starts(behind, "function")) return is_name_begin(behind[8]) && strchr(behind, '(');
-    if (starts(p, "moduleprocedure")) return !in_interface && is_name_begin(p[15]) && !strchr(p, ':') && !strchr(p, ',');
+    if (starts(p, "moduleprocedure"))
+        return !in_interface && is_name_begin(p[15]) && !strchr(p, ':') && !strchr(p, ',');
     if (starts(p, "program")) return is_name_begin(p[7]) && !strchr(p, '(');
     if (starts(p, "module")) return is_name_begin(p[6]) && !strchr(p, '(') && !starts(p, "moduleprocedure");
     return starts(p, "submodule(") || starts(p, "blockdata");
@@ -92,7 +87,8 @@ static bool is_header(const char *p, bool in_interface)
 
 static bool is_end(const char *p)
 {
-    static const char *const words[] = {"subroutine", "function", "program", "module", "submodule", "procedure", "blockdata"};
+    static const char *const words[] = {"subroutine", "function",  "program",  "module",
+                                        "submodule",  "procedure", "blockdata"};
 
     if (!starts(p, "end")) return false;
     p += 3;
@@ -106,10 +102,7 @@ static bool is_end(const char *p)
     return false;
 }
 
-static open_unit_t *top(walk_t *w)
-{
-    return w->nopen ? &w->open[w->nopen - 1] : NULL;
-}
+static open_unit_t *top(walk_t *w) { return w->nopen ? &w->open[w->nopen - 1] : NULL; }
 
 static void push(walk_t *w, size_t first, bool is_interface)
 {
@@ -117,7 +110,8 @@ static void push(walk_t *w, size_t first, bool is_interface)
         w->why = "program units are nested too deep";
         return;
     }
-    w->open[w->nopen++] = (open_unit_t){.unit = {.place = first, .header = first}, .level = w->level, .is_interface = is_interface};
+    w->open[w->nopen++] =
+        (open_unit_t){.unit = {.place = first, .header = first}, .level = w->level, .is_interface = is_interface};
 }
 
 /* A unit that ends in each branch of an #if is one unit. */
@@ -158,7 +152,8 @@ static void add_uses(walk_t *w, const char *text)
             for (size_t i = 0; i < length; i++) name[i] = (char)tolower((unsigned char)p[i]);
             name[length] = '\0';
             if (unit && w->is_ours(name)) {
-                for (size_t i = 0; i < unit->unit.uses.n && !known; i++) known = strcmp(unit->unit.uses.v[i], name) == 0;
+                for (size_t i = 0; i < unit->unit.uses.n && !known; i++)
+                    known = strcmp(unit->unit.uses.v[i], name) == 0;
                 if (!known) kinst_addf(&unit->unit.uses, "%s", name);
             }
         }
@@ -170,7 +165,8 @@ static void read_statement(void *context, const kinst_statement_t *s)
 {
     walk_t *w = context;
     const char *p = s->text;
-    bool assignment = is_assignment(p), before = !assignment && (starts(p, "use") || starts(p, "import") || starts(p, "implicit"));
+    bool assignment = is_assignment(p),
+         before = !assignment && (starts(p, "use") || starts(p, "import") || starts(p, "implicit"));
     open_unit_t *unit = top(w);
 
     if (w->why) return;

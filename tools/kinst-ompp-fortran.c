@@ -1,9 +1,11 @@
 /**
  * \file
- * Fortran sources: what the compiler gets for each, what their object tells the run, and the module of ompp's interface.
+ * Fortran sources: what the compiler gets for each, what their object tells the run, and the module of ompp's
+ * interface.
  *
- * A Fortran object cannot call anything when the program starts. What is to be told (what was not instrumented, and that OPARI2
- * was used) is therefore written in C, compiled to assembler, and given to the assembler together with the compiler's output.
+ * A Fortran object cannot call anything when the program starts. What is to be told (what was not instrumented, and
+ * that OPARI2 was used) is therefore written in C, compiled to assembler, and given to the assembler together with the
+ * compiler's output.
  */
 #include "tools/kinst-ompp-fortran.h"
 
@@ -30,7 +32,7 @@ static char *text_of_command(const kinst_command_t *c)
     return text;
 }
 
-/* ---- Texts ----------------------------------------------------------------------------------------------------------- */
+/* ---- Texts ------------------------------------------------------------------------------------------------------- */
 
 /* dir/name/base, made. NULL = there is no space. */
 static FILE *open_text(const kinst_source_t *source, const char *name, char **path)
@@ -99,8 +101,11 @@ void kinst_fortran_make(const kinst_command_t *c, kinst_source_t *source, bool o
     char *text = kinst_file_read(source->path, &size), *absolute = realpath(source->path, NULL);
 
     if (!f || !text || !absolute || strlen(text) != size) return;
-    *f = (kinst_fortran_t){.source = source, .compiler = c, .absolute = absolute,
-                            .command = text_of_command(c), .form = kinst_form_of(c, source)};
+    *f = (kinst_fortran_t){.source = source,
+                           .compiler = c,
+                           .absolute = absolute,
+                           .command = text_of_command(c),
+                           .form = kinst_form_of(c, source)};
     source->fortran = f;
     kinst_fortran_scan(f, text);
     if (opari) kinst_fortran_includes(f, text);
@@ -117,7 +122,7 @@ void kinst_fortran_make(const kinst_command_t *c, kinst_source_t *source, bool o
     if (reason) kinst_source_lower(source, reason);
 }
 
-/* ---- What the object tells ------------------------------------------------------------------------------------------- */
+/* ---- What the object tells --------------------------------------------------------------------------------------- */
 
 /* As the inside of a C string. */
 static char *escaped(const char *text)
@@ -136,15 +141,20 @@ static void put_notes(FILE *out, const kinst_source_t *source)
 
     if (source->reason) fprintf(out, "    ompp_build_note(0, \"%s\", \"%s\");\n", path, escaped(source->reason));
     for (size_t i = 0; i < f->unseen.n; i++)
-        fprintf(out, "    ompp_build_note(0, \"%s\", \"OpenMP directives in an include file, which OPARI2 does not read\");\n",
-                escaped(f->unseen.v[i]));
+        fprintf(
+            out,
+            "    ompp_build_note(0, \"%s\", \"OpenMP directives in an include file, which OPARI2 does not read\");\n",
+            escaped(f->unseen.v[i]));
     if (f->unsearched)
-        fprintf(out, "    ompp_build_note(1, \"include files of %s: not all searched for OpenMP directives\", \"%s\");\n", path,
-                escaped(f->unsearched));
+        fprintf(out,
+                "    ompp_build_note(1, \"include files of %s: not all searched for OpenMP directives\", \"%s\");\n",
+                path, escaped(f->unsearched));
     for (size_t i = 0; i + 1 < f->unmeasured.n && !source->reason; i += 2)
-        fprintf(out, "    ompp_build_note(2, \"OpenMP %s\", \"%s\");\n", f->unmeasured.v[i], escaped(f->unmeasured.v[i + 1]));
+        fprintf(out, "    ompp_build_note(2, \"OpenMP %s\", \"%s\");\n", f->unmeasured.v[i],
+                escaped(f->unmeasured.v[i + 1]));
     for (size_t i = 0; i + 1 < f->ignored.n; i += 2)
-        fprintf(out, "    ompp_build_note(1, \"%s\", \"%s\");\n", escaped(f->ignored.v[i]), escaped(f->ignored.v[i + 1]));
+        fprintf(out, "    ompp_build_note(1, \"%s\", \"%s\");\n", escaped(f->ignored.v[i]),
+                escaped(f->ignored.v[i + 1]));
 }
 
 /* All descriptions of the file, for the regions that are never executed. */
@@ -154,8 +164,10 @@ static void put_list(FILE *out, const kinst_source_t *source, size_t number)
 
     fprintf(out, "static const char *const ompp_texts_%zu[] = {\n", number);
     for (size_t i = 0; i < texts->n; i++) fprintf(out, "    \"%s\",\n", escaped(texts->v[i]));
-    fprintf(out, "    0};\nstatic void __attribute__((__constructor__, __used__)) ompp_fortran_list_%zu(void)\n{\n"
-                 "    if (ompp_build_regions) ompp_build_regions(ompp_texts_%zu, %zu);\n}\n", number, number, texts->n);
+    fprintf(out,
+            "    0};\nstatic void __attribute__((__constructor__, __used__)) ompp_fortran_list_%zu(void)\n{\n"
+            "    if (ompp_build_regions) ompp_build_regions(ompp_texts_%zu, %zu);\n}\n",
+            number, number, texts->n);
 }
 
 /* The compiler of the command, told to do something else; options about the machine stay. */
@@ -184,7 +196,8 @@ static void put_relabelled(FILE *out, const char *line, size_t length)
     fputc('\n', out);
 }
 
-/* Assembler text that can stand in front of another's: with labels of its own, and without what is said once per file. */
+/* Assembler text that can stand in front of another's: with labels of its own, and without what is said once per
+ * file. */
 static bool make_assembler(const kinst_command_t *c, const char *source, const char *target)
 {
     static const char *const options[] = {"-x", "c", "-S", "-O1", "-fPIC", "-g0", "-w", "-fno-lto", "-o"};
@@ -207,7 +220,8 @@ static bool make_assembler(const kinst_command_t *c, const char *source, const c
     return fclose(out) == 0;
 }
 
-/* The object remembers the options of its command, and the link repeats them: then nothing can be given to the assembler. */
+/* The object remembers the options of its command, and the link repeats them: then nothing can be given to the
+ * assembler. */
 static bool link_time(const kinst_command_t *c)
 {
     bool lto = false;
@@ -222,7 +236,8 @@ static bool link_time(const kinst_command_t *c)
 const char *kinst_fortran_notes(const kinst_command_t *c)
 {
     const char *dir = kinst_private();
-    char *path = kinst_text("%s/notes.c", dir ? dir : "/nonexistent"), *target = kinst_text("%s/notes.s", dir ? dir : "");
+    char *path = kinst_text("%s/notes.c", dir ? dir : "/nonexistent"),
+         *target = kinst_text("%s/notes.s", dir ? dir : "");
     bool any = false, opari = false, notes = false, others = false;
     FILE *out;
 
@@ -235,18 +250,23 @@ const char *kinst_fortran_notes(const kinst_command_t *c)
         if (has_notes(s)) notes = true;
     }
     any = opari || notes;
-    if (!any || c->step == KINST_STEP_ASSEMBLE || link_time(c) || strchr(target, ',') || !(out = fopen(path, "w"))) return NULL;
-    /* The assembler reads this text before that of each source: what instrumented C defines must not be defined here as well. */
+    if (!any || c->step == KINST_STEP_ASSEMBLE || link_time(c) || strchr(target, ',') || !(out = fopen(path, "w")))
+        return NULL;
+    /* The assembler reads this text before that of each source: what instrumented C defines must not be defined here as
+     * well. */
     if (opari && !others)
         fputs("extern const char ompp_opari_linked __attribute__((__weak__, __visibility__(\"default\")));\n"
-              "const char ompp_opari_linked = 1;\n", out);
+              "const char ompp_opari_linked = 1;\n",
+              out);
     fputs("extern void ompp_build_regions(const char *const *, unsigned) __attribute__((__weak__));\n", out);
     for (size_t i = 0; i < c->nsources; i++)
-        if (c->sources[i].fortran && c->sources[i].level == KINST_TEXT_INSTRUMENTED && c->sources[i].fortran->texts.n > 0)
+        if (c->sources[i].fortran && c->sources[i].level == KINST_TEXT_INSTRUMENTED &&
+            c->sources[i].fortran->texts.n > 0)
             put_list(out, &c->sources[i], i);
     fputs("extern void ompp_build_note(int, const char *, const char *) __attribute__((__weak__));\n"
           "static void __attribute__((__constructor__, __used__)) ompp_fortran_notes_here(void)\n{\n"
-          "    if (!ompp_build_note) return;\n", out);
+          "    if (!ompp_build_note) return;\n",
+          out);
     for (size_t i = 0; i < c->nsources; i++)
         if (c->sources[i].fortran && c->sources[i].level != KINST_TEXT_ORIGINAL) put_notes(out, &c->sources[i]);
     fputs("}\n", out);
@@ -254,7 +274,7 @@ const char *kinst_fortran_notes(const kinst_command_t *c)
     return make_assembler(c, path, target) ? target : NULL;
 }
 
-/* ---- The module ------------------------------------------------------------------------------------------------------ */
+/* ---- The module -------------------------------------------------------------------------------------------------- */
 
 static void add_option(kinst_command_t *c, const char *word)
 {
@@ -284,13 +304,14 @@ void kinst_fortran_module(kinst_command_t *c)
     if (run_quietly(&argv)) add_option(c, kinst_text("-I%s", dir));
 }
 
-/* ---- Names in messages of the program -------------------------------------------------------------------------------- */
+/* ---- Names in messages of the program ---------------------------------------------------------------------------- */
 
 const char *kinst_fortran_form(const kinst_command_t *c)
 {
     for (size_t i = 0; i < c->nsources; i++) {
         const kinst_source_t *s = &c->sources[i];
-        if (s->lang != KINST_LANG_FORTRAN || s->level != KINST_TEXT_INSTRUMENTED || !s->fortran || s->fortran->form.cpp) return NULL;
+        if (s->lang != KINST_LANG_FORTRAN || s->level != KINST_TEXT_INSTRUMENTED || !s->fortran || s->fortran->form.cpp)
+            return NULL;
         if (s->fortran->form.fixed != c->sources[0].fortran->form.fixed) return NULL;
     }
     if (c->nsources == 0) return NULL;

@@ -1,11 +1,13 @@
 /**
  * \file
- * kinst-ompp: Fortran. Parts: -fortran-text.c (lines, statements), -fortran-scan.c (what is in a source: ompp's own pragmas,
- * include files), -fortran-directive.c and -fortran-omp.c (directives on their way to OPARI2), -fortran-units.c (program units:
- * where declarations go), -fortran-rewrite.c (the instrumented text), -fortran.c (what the object tells the run).
+ * kinst-ompp: Fortran. Parts: -fortran-text.c (lines, statements), -fortran-scan.c (what is in a source: ompp's own
+ * pragmas, include files), -fortran-directive.c and -fortran-omp.c (directives on their way to OPARI2),
+ * -fortran-units.c (program units: where declarations go), -fortran-rewrite.c (the instrumented text), -fortran.c (what
+ * the object tells the run).
  *
- * OPARI2 puts an include line into program units, not into all that need it, and one set of variables for all constructs of a unit.
- * Here its calls are kept and its declarations are not: each unit gets declarations of what it uses.
+ * OPARI2 puts an include line into program units, not into all that need it, and one set of variables for all
+ * constructs of a unit. Here its calls are kept and its declarations are not: each unit gets declarations of what it
+ * uses.
  */
 #ifndef KINST_OMPP_FORTRAN_H
 #define KINST_OMPP_FORTRAN_H
@@ -45,7 +47,10 @@ typedef enum { KINST_LINE_COMMENT, KINST_LINE_DIRECTIVE, KINST_LINE_CPP, KINST_L
 /** \brief What a line is. DIRECTIVE: of OpenMP, *rest stands behind the sentinel; CPP: *rest stands behind '#'. */
 kinst_line_kind_t kinst_line_kind(kinst_form_t form, const char *line, const char **rest);
 
-/** \brief Is a directive line the continuation of the one before? \param[in] rest, before  behind their sentinels; NULL = none. */
+/**
+ * \brief Is a directive line the continuation of the one before?
+ * \param[in] rest, before  behind their sentinels; NULL = none.
+ */
 bool kinst_directive_continues(kinst_form_t form, const char *rest, const char *before);
 
 /** \brief Fixed form: does the line go on with the statement before? */
@@ -67,7 +72,7 @@ typedef struct {
     char *text; /* of the statement that is open */
     size_t size, room, first, last;
     long label;
-    char quote; /* text constant that goes on in the next line */
+    char quote;      /* text constant that goes on in the next line */
     bool open, more; /* a statement is open; free form: its last line ended with & */
 } kinst_reader_t;
 
@@ -79,7 +84,7 @@ void kinst_read_code(kinst_reader_t *reader, const char *line, size_t number, ki
 /** \brief Ends the statement that is open: at a line that cannot lie in one, and at the end. */
 void kinst_read_end(kinst_reader_t *reader, kinst_statement_fn *fn, void *context);
 
-/* ---- What is in a source --------------------------------------------------------------------------------------------- */
+/* ---- What is in a source ----------------------------------------------------------------------------------------- */
 
 /** A #line of the user: physical line `at` and on are `line` and on of `file` (NULL = the source itself). */
 typedef struct {
@@ -96,25 +101,25 @@ typedef struct {
 typedef struct kinst_fortran {
     const kinst_source_t *source;
     const kinst_command_t *compiler;
-    const char *absolute;     /* path of the source */
-    const char *command;      /* the whole command, as one text */
+    const char *absolute; /* path of the source */
+    const char *command;  /* the whole command, as one text */
     kinst_form_t form;
-    kinst_lines_t lines;      /* ompp's pragmas are calls of ompp_user_begin_N, ompp_user_end_N and POMP2_* */
+    kinst_lines_t lines; /* ompp's pragmas are calls of ompp_user_begin_N, ompp_user_end_N and POMP2_* */
     kinst_user_region_t *regions;
-    size_t nregions, nuser;   /* nuser: those of pragmas, which come first */
+    size_t nregions, nuser; /* nuser: those of pragmas, which come first */
     kinst_mapping_t *mappings;
     size_t nmappings;
-    kinst_list_t ignored;     /* pragmas, with the reason behind each: subject, reason, subject, ... */
-    kinst_list_t hidden;      /* lines that OPARI2 does not see */
-    kinst_list_t constants;   /* text constants of directives, which it does not see either */
-    kinst_list_t unmeasured;  /* constructs that are not instrumented: name, place, name, ... */
-    kinst_list_t unseen;      /* absolute paths of its include files that have OpenMP directives */
-    const char *unsearched;   /* why not all of its include files were searched, NULL = they were */
-    kinst_list_t texts;       /* descriptions of OPARI2's regions, and of the user's behind them */
+    kinst_list_t ignored;    /* pragmas, with the reason behind each: subject, reason, subject, ... */
+    kinst_list_t hidden;     /* lines that OPARI2 does not see */
+    kinst_list_t constants;  /* text constants of directives, which it does not see either */
+    kinst_list_t unmeasured; /* constructs that are not instrumented: name, place, name, ... */
+    kinst_list_t unseen;     /* absolute paths of its include files that have OpenMP directives */
+    const char *unsearched;  /* why not all of its include files were searched, NULL = they were */
+    kinst_list_t texts;      /* descriptions of OPARI2's regions, and of the user's behind them */
     bool has_openmp, has_calls;
-    bool uses_ompp;           /* use ompp */
-    bool has_omp_inst;        /* pragmas that look like OpenMP's: gfortran refuses them */
-    bool instrumented;        /* OPARI2 did its part */
+    bool uses_ompp;    /* use ompp */
+    bool has_omp_inst; /* pragmas that look like OpenMP's: gfortran refuses them */
+    bool instrumented; /* OPARI2 did its part */
 } kinst_fortran_t;
 
 void kinst_fortran_scan(kinst_fortran_t *f, const char *text);
@@ -123,15 +128,16 @@ void kinst_fortran_scan(kinst_fortran_t *f, const char *text);
 size_t kinst_fortran_region(kinst_fortran_t *f, const char *type, char *name, unsigned line);
 
 /**
- * \brief The lines that OPARI2 gets: what it does not know is behind comments "!ompp_hidden N" (f->hidden), with calls of
- *        ompp_user_begin_N and ompp_user_end_N where it is measured all the same.
+ * \brief The lines that OPARI2 gets: what it does not know is behind comments "!ompp_hidden N" (f->hidden), with calls
+ *        of ompp_user_begin_N and ompp_user_end_N where it is measured all the same.
  * \return NULL, or why OPARI2 must not do this source.
  */
 const char *kinst_fortran_hide(kinst_fortran_t *f, kinst_lines_t *out);
 #define KINST_FORTRAN_HIDDEN "ompp_hidden"
 
 /**
- * \brief f->lines with directives that OPARI2 can read: no text constants (f->constants), comments, and names over several lines.
+ * \brief f->lines with directives that OPARI2 can read: no text constants (f->constants), comments, and names over
+ *        several lines.
  * \return NULL, or why OPARI2 must not do this source.
  */
 const char *kinst_fortran_prepare(kinst_fortran_t *f, kinst_lines_t *out);
@@ -154,7 +160,7 @@ void kinst_fortran_includes(kinst_fortran_t *f, const char *text);
 /** \brief Does a line include a file with USE, IMPORT or IMPLICIT statements? Declarations must come behind it. */
 bool kinst_fortran_includes_head(const kinst_fortran_t *f, const char *line);
 
-/* ---- Program units --------------------------------------------------------------------------------------------------- */
+/* ---- Program units ----------------------------------------------------------------------------------------------- */
 
 /** A program unit that uses something of ours. */
 typedef struct {
@@ -176,7 +182,7 @@ typedef struct {
 const char *kinst_fortran_units(kinst_units_t *units, const kinst_fortran_t *f, const kinst_lines_t *lines,
                                 bool (*is_ours)(const char *name));
 
-/* ---- Texts ----------------------------------------------------------------------------------------------------------- */
+/* ---- Texts ------------------------------------------------------------------------------------------------------- */
 
 /** \brief The text that the compiler gets, with OPARI2's calls when opari is true. Sets f->texts and f->instrumented.
  *  \return NULL, or why there is none. */

@@ -1,9 +1,10 @@
 /**
  * \file
  * --memory: hooks that count where they stand, instead of being called. What gcc makes becomes so by a plugin of it
- * (src/memory/ompp_gcc.cc); without that, and without optimisation, by the GNU assembler, in the place of calls. clang does it itself in a
- * second step, and better with a plugin of its own (src/memory/ompp_clang.cc). Objects stay ordinary ones, for any linker and archive.
- * Where it cannot be, hooks are called: counts are the same, and the program is slower. See docs/data.md.
+ * (src/memory/ompp_gcc.cc); without that, and without optimisation, by the GNU assembler, in the place of calls. clang
+ * does it itself in a second step, and better with a plugin of its own (src/memory/ompp_clang.cc). Objects stay
+ * ordinary ones, for any linker and archive. Where it cannot be, hooks are called: counts are the same, and the program
+ * is slower. See docs/data.md.
  */
 #include "tools/kinst-ompp.h"
 
@@ -16,10 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool begins(const char *word, const char *with)
-{
-    return strncmp(word, with, strlen(with)) == 0;
-}
+static bool begins(const char *word, const char *with) { return strncmp(word, with, strlen(with)) == 0; }
 
 static bool begins_with_one_of(const char *word, const char *const beginnings[])
 {
@@ -45,10 +43,7 @@ static void say_slower(const char *how, const char *why)
     said = true;
 }
 
-static void say_called(const char *why)
-{
-    say_slower("called, not inlined", why);
-}
+static void say_called(const char *why) { say_slower("called, not inlined", why); }
 
 /* What the build made, beside the library; NULL = not there. */
 static const char *part(const char *name)
@@ -64,7 +59,7 @@ static int silent_run(const kinst_list_t *argv, bool always)
     return kinst_run(argv->v, &(kinst_run_t){.out = "/dev/null", .err = "/dev/null", .always = always});
 }
 
-/* ---- gcc ------------------------------------------------------------------------------------------------------------- */
+/* ---- gcc --------------------------------------------------------------------------------------------------------- */
 
 /* The plugin is one compiler's: only that one takes it. */
 static bool takes_plugin(const kinst_command_t *c, const char *plugin)
@@ -87,8 +82,7 @@ static void add_plugin(kinst_list_t *argv, const kinst_command_t *c)
 {
     const char *plugin = part("memory-gcc.so");
 
-    if (plugin && takes_plugin(c, plugin))
-        kinst_addf(argv, "-fplugin=%s", plugin);
+    if (plugin && takes_plugin(c, plugin)) kinst_addf(argv, "-fplugin=%s", plugin);
     else
         say_slower("inlined by the assembler, which is slower",
                    plugin ? "the plugin was built for another gcc" : "there is no plugin for gcc (memory-gcc.so)");
@@ -97,13 +91,13 @@ static void add_plugin(kinst_list_t *argv, const kinst_command_t *c)
 static void add_assembler(kinst_list_t *argv, const kinst_command_t *c)
 {
 #if defined(__x86_64__)
-    static const char *const others[] = {"-m32", "-mx32", "-m16", "-masm=intel", "-mcmodel=large", NULL}; /* other assembly */
+    /* other assembly */
+    static const char *const others[] = {"-m32", "-mx32", "-m16", "-masm=intel", "-mcmodel=large", NULL};
     const char *hooks = part("memory-hooks.s"), *why = one_of(c, others);
 
     if (c->step == KINST_STEP_ASSEMBLE) why = "-S";
     if (!hooks) why = "memory-hooks.s is missing";
-    if (why)
-        say_called(why);
+    if (why) say_called(why);
     else {
         kinst_addf(argv, "-Wa,%s", hooks);
         add_plugin(argv, c);
@@ -114,18 +108,16 @@ static void add_assembler(kinst_list_t *argv, const kinst_command_t *c)
 #endif
 }
 
-/* ---- clang ----------------------------------------------------------------------------------------------------------- */
+/* ---- clang ------------------------------------------------------------------------------------------------------- */
 
 /* With these the object is not made of one piece of bitcode, or something else is made of it, too. */
-static const char *const unfit[] = {"-flto",        "-fprofile",        "-fcoverage", "-fcs-profile", "-fplugin", "-fpass-plugin",
-                                    "-ftime-trace", "-fembed-bitcode",  "-gsplit",    "-emit-llvm",   "-Xclang",  "-fopenmp-targets",
-                                    "--offload",    "-fsave-opt",       "-m32",       "-mx32",        "-MJ",      "--coverage",
-                                    "-coverage",    "-ftest-coverage",  "-fstack-us", "-fmodule-output", NULL};
+static const char *const unfit[] = {
+    "-flto",        "-fprofile",       "-fcoverage", "-fcs-profile",    "-fplugin", "-fpass-plugin",
+    "-ftime-trace", "-fembed-bitcode", "-gsplit",    "-emit-llvm",      "-Xclang",  "-fopenmp-targets",
+    "--offload",    "-fsave-opt",      "-m32",       "-mx32",           "-MJ",      "--coverage",
+    "-coverage",    "-ftest-coverage", "-fstack-us", "-fmodule-output", NULL};
 
-static bool is_output(const char *word)
-{
-    return begins(word, "-o") && !begins(word, "-objc"); /* as clang reads it */
-}
+static bool is_output(const char *word) { return begins(word, "-o") && !begins(word, "-objc"); /* as clang reads it */ }
 
 /* An object that goes elsewhere than to a file, which can be made once only. */
 static bool is_stream(const kinst_command_t *c, size_t i)
@@ -143,7 +135,8 @@ static const char *obstacle(const kinst_command_t *c)
     if (c->step == KINST_STEP_ASSEMBLE) return "-S";
     for (size_t i = c->ncompiler; i < c->words.n; i++)
         if (is_stream(c, i)) return "-o -";
-    if (ompp_env_foreign("DEPENDENCIES_OUTPUT") || ompp_env_foreign("SUNPRO_DEPENDENCIES")) return "DEPENDENCIES_OUTPUT is set";
+    if (ompp_env_foreign("DEPENDENCIES_OUTPUT") || ompp_env_foreign("SUNPRO_DEPENDENCIES"))
+        return "DEPENDENCIES_OUTPUT is set";
     return one_of(c, unfit);
 }
 
@@ -164,17 +157,19 @@ static const char *version_of(const kinst_command_t *c)
 }
 
 /* What the second step needs to know of the first, and what hooks must agree in; "-target x" beside these. */
-static const char *const code[] = {"-O", "-f", "-g", "-m", "--target=", NULL}, *const machine[] = {"-m", "--target=", NULL};
+static const char *const code[] = {"-O", "-f", "-g", "-m", "--target=", NULL}, *const machine[] = {"-m",
+                                                                                                   "--target=", NULL};
 
-static void add_compiler(kinst_list_t *argv, const kinst_command_t *c, const kinst_list_t *command, const char *const kept[])
+static void add_compiler(kinst_list_t *argv, const kinst_command_t *c, const kinst_list_t *command,
+                         const char *const kept[])
 {
     for (size_t i = 0; i < c->ncompiler; i++) kinst_add(argv, command->v[i]);
     for (size_t i = c->ncompiler; i < command->n; i++) {
         const char *word = command->v[i];
         bool pair = strcmp(word, "-target") == 0 && i + 1 < command->n;
-        if (strcmp(word, "-mllvm") == 0)
-            i++; /* it has been done in the first step, as what sanitizers do */
-        else if (pair || (begins_with_one_of(word, kept) && !begins(word, "-fsanitize") && !begins(word, "-fpass-plugin")))
+        if (strcmp(word, "-mllvm") == 0) i++; /* it has been done in the first step, as what sanitizers do */
+        else if (pair ||
+                 (begins_with_one_of(word, kept) && !begins(word, "-fsanitize") && !begins(word, "-fpass-plugin")))
             kinst_add(argv, word);
         if (pair) kinst_add(argv, command->v[++i]);
     }
@@ -183,7 +178,8 @@ static void add_compiler(kinst_list_t *argv, const kinst_command_t *c, const kin
     kinst_add(argv, "-c");
 }
 
-/* The hooks as bitcode of the user's clang. They are optimised where they are used: here that would only take its time. */
+/* The hooks as bitcode of the user's clang. They are optimised where they are used: here that would only take its
+ * time. */
 static const char *make_hooks(const kinst_command_t *c, const char *plugin)
 {
     const char *source = part("memory-hooks.c"), *to = kinst_private();
@@ -211,7 +207,8 @@ typedef struct {
     const char *bitcode; /* NULL = it makes none */
 } clang_parts_t;
 
-/* The plugin is one version's, and not each clang of that version is made for plugins: what takes it makes the bitcode with it. */
+/* The plugin is one version's, and not each clang of that version is made for plugins: what takes it makes the bitcode
+ * with it. */
 static const clang_parts_t *parts_of(const kinst_command_t *c)
 {
     static clang_parts_t parts;
@@ -231,7 +228,8 @@ static const clang_parts_t *parts_of(const kinst_command_t *c)
 static void forbid_vectors(kinst_list_t *argv, const kinst_command_t *c)
 {
     static const char *const users[] = {"-force-vector-", NULL}; /* which may be said once only */
-    static const char *const ours[] = {"-mllvm", "-force-vector-width=1", "-mllvm", "-force-vector-interleave=1", "-Wno-pass-failed"};
+    static const char *const ours[] = {"-mllvm", "-force-vector-width=1", "-mllvm", "-force-vector-interleave=1",
+                                       "-Wno-pass-failed"};
 
     for (size_t i = 0; i < sizeof ours / sizeof ours[0] && !one_of(c, users); i++) kinst_add(argv, ours[i]);
 }
@@ -242,33 +240,25 @@ static void add_clang(kinst_list_t *argv, const kinst_command_t *c)
     const char *unhooked = part("memory-unhooked.txt"), *plugin = parts_of(c)->plugin;
 
     if (unhooked) kinst_addf(argv, "-fsanitize-coverage-ignorelist=%s", unhooked);
-    if (plugin)
-        kinst_addf(argv, "-fpass-plugin=%s", plugin);
-    else
-        forbid_vectors(argv, c);
-    if (obstacle(c))
-        say_called(obstacle(c));
-    else if (!plugin)
-        say_slower("inlined without a plugin, which is slower", "there is none for this clang");
+    if (plugin) kinst_addf(argv, "-fpass-plugin=%s", plugin);
+    else forbid_vectors(argv, c);
+    if (obstacle(c)) say_called(obstacle(c));
+    else if (!plugin) say_slower("inlined without a plugin, which is slower", "there is none for this clang");
 }
 
-bool kinst_inline_fits(const kinst_command_t *c)
-{
-    return c->clang && !obstacle(c);
-}
+bool kinst_inline_fits(const kinst_command_t *c) { return c->clang && !obstacle(c); }
 
 void kinst_inline_prepare(kinst_list_t *argv, const kinst_command_t *c)
 {
-    if (c->clang)
-        add_clang(argv, c);
-    else
-        add_assembler(argv, c);
+    if (c->clang) add_clang(argv, c);
+    else add_assembler(argv, c);
 }
 
 /* Dependency files name the object that the user gets. */
 static void add_dependencies(kinst_list_t *argv, const kinst_list_t *command, const char *object)
 {
-    static const char *const target[] = {"-MT", "-MQ", NULL}, *const made[] = {"-MD", "-MMD", "-Wp,-MD", "-Wp,-MMD", NULL};
+    static const char *const target[] = {"-MT", "-MQ", NULL}, *const made[] = {"-MD", "-MMD", "-Wp,-MD", "-Wp,-MMD",
+                                                                               NULL};
     bool makes = false, file = false, names = false;
 
     for (size_t i = 0; i < command->n; i++) {
@@ -305,9 +295,11 @@ static void remove_last(kinst_list_t *words, const char *word)
 }
 
 /* Hooks become code: those that the plugin knows by it, the others by the bitcode. */
-static void add_second(kinst_list_t *argv, const kinst_command_t *c, const kinst_list_t *command, const char *hooks, const char *plugin)
+static void add_second(kinst_list_t *argv, const kinst_command_t *c, const kinst_list_t *command, const char *hooks,
+                       const char *plugin)
 {
-    static const char *const ours[] = {"-fno-vectorize", "-fno-slp-vectorize"}; /* what has been counted may be vectorised again */
+    /* what has been counted may be vectorised again */
+    static const char *const ours[] = {"-fno-vectorize", "-fno-slp-vectorize"};
     kinst_list_t words = {0};
 
     for (size_t i = 0; i < command->n; i++) kinst_add(&words, command->v[i]);
@@ -322,19 +314,21 @@ static void add_second(kinst_list_t *argv, const kinst_command_t *c, const kinst
     kinst_add(argv, "ir");
 }
 
-/* ---- What does not work so ---------------------------------------------------------------------------------------------- */
+/* ---- What does not work so --------------------------------------------------------------------------------------- */
 
 /* Whether a word of a command is there for hooks that stand in the code, or is the plugin that puts some in. */
 static bool is_ours(const char *word)
 {
-    static const char *const ours[][2] = {{"-fplugin=", "memory-gcc.so"}, {"-Wa,", "memory-hooks.s"}, {"-fpass-plugin=", "memory-clang-"}};
+    static const char *const ours[][2] = {
+        {"-fplugin=", "memory-gcc.so"}, {"-Wa,", "memory-hooks.s"}, {"-fpass-plugin=", "memory-clang-"}};
 
     for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
         if (begins(word, kinst_text("%s%s/ompp/%s", ours[i][0], ompp_place_find()->lib, ours[i][1]))) return true;
     return false;
 }
 
-/* Once more with hooks that are called when the compiler or assembler fails: these may be why. What somebody has read is not said twice. */
+/* Once more with hooks that are called when the compiler or assembler fails: these may be why. What somebody has read
+ * is not said twice. */
 static int run_again(const kinst_list_t *command, const kinst_run_t *how, int status)
 {
     kinst_list_t words = {0};
@@ -354,21 +348,20 @@ static int run_called(const kinst_list_t *command, const kinst_run_t *how)
     return status != 0 && ours ? run_again(command, how, status) : status;
 }
 
-/* ---- Both ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Both -------------------------------------------------------------------------------------------------------- */
 
 int kinst_inline_run(const kinst_list_t *command, const kinst_command_t *c, const kinst_run_t *how)
 {
-    const char *hooks = c && kinst_inline_fits(c) ? parts_of(c)->bitcode : NULL, *object = hooks ? object_of(c, command) : NULL;
+    const char *hooks = c && kinst_inline_fits(c) ? parts_of(c)->bitcode : NULL,
+               *object = hooks ? object_of(c, command) : NULL;
     kinst_list_t first = {0};
 
     if (c && kinst_inline_fits(c) && !hooks) say_called("this clang makes no bitcode of memory-hooks.c");
     if (!hooks) return run_called(command, how);
     const char *bitcode = kinst_text("%s/memory.bc", kinst_private());
     for (size_t i = 0; i < command->n; i++)
-        if (i >= c->ncompiler && is_output(command->v[i]))
-            i += !command->v[i][2];
-        else
-            kinst_add(&first, command->v[i]);
+        if (i >= c->ncompiler && is_output(command->v[i])) i += !command->v[i][2];
+        else kinst_add(&first, command->v[i]);
     kinst_add(&first, "-emit-llvm");
     kinst_add(&first, "-o");
     kinst_add(&first, bitcode);

@@ -1,15 +1,22 @@
-/** \file Calls of OpenMP's lock functions in preprocessed text, and functions of the user's that only have their names. */
+/**
+ * \file Calls of OpenMP's lock functions in preprocessed text, and functions of the user's that only have their names.
+ */
 #include "tools/kinst-ompp-source.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[][2] = {
-    {"omp_init_lock", "POMP2_Init_lock"}, {"omp_destroy_lock", "POMP2_Destroy_lock"}, {"omp_set_lock", "POMP2_Set_lock"},
-    {"omp_unset_lock", "POMP2_Unset_lock"}, {"omp_test_lock", "POMP2_Test_lock"}, {"omp_init_nest_lock", "POMP2_Init_nest_lock"},
-    {"omp_destroy_nest_lock", "POMP2_Destroy_nest_lock"}, {"omp_set_nest_lock", "POMP2_Set_nest_lock"},
-    {"omp_unset_nest_lock", "POMP2_Unset_nest_lock"}, {"omp_test_nest_lock", "POMP2_Test_nest_lock"}};
+static const char *const names[][2] = {{"omp_init_lock", "POMP2_Init_lock"},
+                                       {"omp_destroy_lock", "POMP2_Destroy_lock"},
+                                       {"omp_set_lock", "POMP2_Set_lock"},
+                                       {"omp_unset_lock", "POMP2_Unset_lock"},
+                                       {"omp_test_lock", "POMP2_Test_lock"},
+                                       {"omp_init_nest_lock", "POMP2_Init_nest_lock"},
+                                       {"omp_destroy_nest_lock", "POMP2_Destroy_nest_lock"},
+                                       {"omp_set_nest_lock", "POMP2_Set_nest_lock"},
+                                       {"omp_unset_nest_lock", "POMP2_Unset_nest_lock"},
+                                       {"omp_test_nest_lock", "POMP2_Test_nest_lock"}};
 
 /* The measured function for the word from p to end; NULL = it is no lock function. */
 static const char *measured(const char *p, const char *end)
@@ -23,8 +30,9 @@ static const char *measured(const char *p, const char *end)
 /* Words that stand in front of an expression: any other in front of a name declares it. */
 static bool before_expression(const char *word)
 {
-    static const char *const words[] = {"return", "else", "do", "case", "throw", "sizeof", "co_return", "co_yield", "co_await", "and",
-                                        "or", "not", "xor", "bitand", "bitor", "compl", "__extension__"};
+    static const char *const words[] = {"return",    "else",     "do",       "case",  "throw",        "sizeof",
+                                        "co_return", "co_yield", "co_await", "and",   "or",           "not",
+                                        "xor",       "bitand",   "bitor",    "compl", "__extension__"};
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         const char *p = word;
@@ -48,7 +56,7 @@ const char *kinst_lock_function(const kinst_scan_t *s, const char *word, const c
 typedef struct {
     const char *first, *last, *previous; /* tokens; NULL = none */
     unsigned words;
-    bool plain;                          /* nothing but words and what declarators have in front of a name */
+    bool plain; /* nothing but words and what declarators have in front of a name */
 } front_t;
 
 /* Does what stands in front of the name that ends at `behind` declare it? */
@@ -58,14 +66,16 @@ static bool declares(const front_t *f, const char *behind, const char *end)
 
     if (!f->last) return false;
     if (isalpha((unsigned char)*f->last) || *f->last == '_') return !before_expression(f->last);
-    if (*f->last == '*' && f->previous && *f->previous == '(') return *kinst_skip_space(behind, end) == ')'; /* (*name)(...) */
+    /* (*name)(...) */
+    if (*f->last == '*' && f->previous && *f->previous == '(') return *kinst_skip_space(behind, end) == ')';
     if (*f->last == ':') return kinst_take(&p, "using");
     return strchr("*&>", *f->last) && f->plain && f->words > 0 && !before_expression(f->first);
 }
 
 static void step(front_t *f, const char *p, const char *next)
 {
-    bool word = isalpha((unsigned char)*p) || *p == '_', label = *p == ':' && next - p == 1 && f->plain && f->words == 1;
+    bool word = isalpha((unsigned char)*p) || *p == '_',
+         label = *p == ':' && next - p == 1 && f->plain && f->words == 1;
 
     if (strchr(";{}", *p) || label) {
         *f = (front_t){.plain = true};

@@ -1,7 +1,8 @@
 /**
  * \file
- * --memory: the compiler puts a hook at every load and store, and the program is linked with libompp-memory.so, where the hooks
- * count. The compiler's own sanitizer libraries must stay out: its options are for compiling only. See docs/data.md.
+ * --memory: the compiler puts a hook at every load and store, and the program is linked with libompp-memory.so, where
+ * the hooks count. The compiler's own sanitizer libraries must stay out: its options are for compiling only. See
+ * docs/data.md.
  */
 #include "tools/kinst-ompp-source.h"
 
@@ -24,12 +25,14 @@ static const struct {
 } options[] = {
     {"-fsanitize=thread", BOTH, ALL},
     {"-U__SANITIZE_THREAD__", BOTH, C_LIKE}, /* it is not ThreadSanitizer that runs */
-    {"-fno-ipa-modref", GNU, ALL},           /* else reads of local arrays are left out that a callee is seen not to keep */
-    {"-fno-builtin-memcpy", GNU, C_LIKE},    /* else they are expanded after the hooks were put in */
+    /* else reads of local arrays are left out that a callee is seen not to keep */
+    {"-fno-ipa-modref", GNU, ALL},
+    {"-fno-builtin-memcpy", GNU, C_LIKE}, /* else they are expanded after the hooks were put in */
     {"-fno-builtin-memmove", GNU, C_LIKE},
     {"-fno-builtin-mempcpy", GNU, C_LIKE},
     {"-fno-builtin-memset", GNU, C_LIKE},
-#ifdef STRATEGY /* which assignments become calls, whatever -march says: src/memory/ompp_copy.c tells them from the user's by it */
+/* which assignments become calls, whatever -march says: src/memory/ompp_copy.c tells them from the user's by it */
+#ifdef STRATEGY
     {"-mmemcpy-strategy=" STRATEGY, GNU, ALL},
     {"-mmemset-strategy=" STRATEGY, GNU, ALL},
 #endif
@@ -49,23 +52,55 @@ static const struct {
 };
 
 static const char *const wrapped[] = {
-    "memcpy", "memmove", "mempcpy", "memset", "__memcpy_chk", "__memmove_chk", "__mempcpy_chk", "__memset_chk",
-    /* What gets memory, which may be named by its line: src/memory/ompp_alloc.c; the last ones are C++'s new and new[]. */
-    "malloc", "calloc", "aligned_alloc", "memalign", "posix_memalign",
-    "_Znwm", "_Znam", "_ZnwmSt11align_val_t", "_ZnamSt11align_val_t",
-    "_ZnwmRKSt9nothrow_t", "_ZnamRKSt9nothrow_t", "_ZnwmSt11align_val_tRKSt9nothrow_t", "_ZnamSt11align_val_tRKSt9nothrow_t",
-    /* What gives memory back or moves it: src/memory/ompp_free.c, ompp_mappings.c; the last ones are C++'s delete and delete[]. */
-    "free", "realloc", "reallocarray", "munmap", "mmap", "mmap64", "mremap", "dlclose",
-    "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm",
-    "_ZdlPvSt11align_val_t", "_ZdaPvSt11align_val_t", "_ZdlPvmSt11align_val_t", "_ZdaPvmSt11align_val_t",
+    "memcpy",
+    "memmove",
+    "mempcpy",
+    "memset",
+    "__memcpy_chk",
+    "__memmove_chk",
+    "__mempcpy_chk",
+    "__memset_chk",
+    /* What gets memory, which may be named by its line: src/memory/ompp_alloc.c; the last ones are C++'s new and
+     * new[]. */
+    "malloc",
+    "calloc",
+    "aligned_alloc",
+    "memalign",
+    "posix_memalign",
+    "_Znwm",
+    "_Znam",
+    "_ZnwmSt11align_val_t",
+    "_ZnamSt11align_val_t",
+    "_ZnwmRKSt9nothrow_t",
+    "_ZnamRKSt9nothrow_t",
+    "_ZnwmSt11align_val_tRKSt9nothrow_t",
+    "_ZnamSt11align_val_tRKSt9nothrow_t",
+    /* What gives memory back or moves it: src/memory/ompp_free.c, ompp_mappings.c; the last ones are C++'s delete and
+     * delete[]. */
+    "free",
+    "realloc",
+    "reallocarray",
+    "munmap",
+    "mmap",
+    "mmap64",
+    "mremap",
+    "dlclose",
+    "_ZdlPv",
+    "_ZdaPv",
+    "_ZdlPvm",
+    "_ZdaPvm",
+    "_ZdlPvSt11align_val_t",
+    "_ZdaPvSt11align_val_t",
+    "_ZdlPvmSt11align_val_t",
+    "_ZdaPvmSt11align_val_t",
 };
 
 /* "-fsanitize=undefined,thread": those that bring a library of their own for what the compiler puts in. */
 static bool is_clash(const char *word)
 {
-    static const char *const kinds[] = {"thread",   "address",   "hwaddress", "kernel-address", "kernel-hwaddress", "memory",
-                                        "kernel-memory", "leak", "dataflow",  "numerical",      "realtime",         "type",
-                                        "fuzzer",   "fuzzer-no-link"};
+    static const char *const kinds[] = {"thread",   "address",       "hwaddress", "kernel-address", "kernel-hwaddress",
+                                        "memory",   "kernel-memory", "leak",      "dataflow",       "numerical",
+                                        "realtime", "type",          "fuzzer",    "fuzzer-no-link"};
 
     if (strncmp(word, "-fsanitize=", 11) != 0) return false;
     for (const char *p = word + 11; *p; p += *p == ',') {
@@ -82,7 +117,8 @@ void kinst_memory_check(const kinst_command_t *c)
     if (!kinst_own.memory) return;
     for (size_t i = c->ncompiler; i < c->words.n; i++)
         if (is_clash(c->words.v[i])) {
-            fprintf(stderr, "kinst-ompp: --memory and %s cannot be had together: both need the compiler's hooks\n", c->words.v[i]);
+            fprintf(stderr, "kinst-ompp: --memory and %s cannot be had together: both need the compiler's hooks\n",
+                    c->words.v[i]);
             kinst_finish(1 << 8);
         }
     if (c->static_link && c->step == KINST_STEP_LINK) {
@@ -105,10 +141,7 @@ static bool is_preprocessed(const kinst_source_t *source)
 
 static bool takes_headers;
 
-void kinst_memory_take_headers(void)
-{
-    takes_headers = true;
-}
+void kinst_memory_take_headers(void) { takes_headers = true; }
 
 void kinst_memory_compile(kinst_list_t *argv, const kinst_command_t *c, const kinst_source_t *source)
 {
@@ -142,7 +175,7 @@ void kinst_memory_link(kinst_list_t *argv)
     for (size_t i = 0; i < sizeof wrapped / sizeof wrapped[0]; i++) kinst_addf(argv, "-Wl,--wrap=%s", wrapped[i]);
 }
 
-/* ---- What clang's hooks change in a source ------------------------------------------------------------------------------- */
+/* ---- What clang's hooks change in a source ----------------------------------------------------------------------- */
 
 /* As "-MM" writes them: "target: file file \\\n file"; a blank in a name has a backslash before it. */
 static char *next_file(const char **p)
@@ -157,7 +190,8 @@ static char *next_file(const char **p)
     return b.text;
 }
 
-/* A directive of ours, which clang does not see where it stands in a header: it gets the source alone as the wrapper leaves it. */
+/* A directive of ours, which clang does not see where it stands in a header: it gets the source alone as the wrapper
+ * leaves it. */
 static bool has_directive(const char *text)
 {
     bool found = false;
@@ -165,8 +199,8 @@ static bool has_directive(const char *text)
     for (const char *hash = text; !found && (hash = strchr(hash, '#')); hash++) {
         const char *before = hash, *p = kinst_skip_blanks(hash + 1);
         while (before > text && (before[-1] == ' ' || before[-1] == '\t')) before--;
-        found = (before == text || before[-1] == '\n') && kinst_take(&p, "pragma") && (kinst_take(&p, "omp") || kinst_take(&p, "pomp")) &&
-                kinst_take(&p, "inst");
+        found = (before == text || before[-1] == '\n') && kinst_take(&p, "pragma") &&
+                (kinst_take(&p, "omp") || kinst_take(&p, "pomp")) && kinst_take(&p, "inst");
     }
     return found;
 }
@@ -190,7 +224,8 @@ static void note_file(const char *path, bool is_source, kinst_list_t *notes)
 /* What would write files of its own. */
 static bool is_about_output(const char *word)
 {
-    return kinst_keeps_temporaries(word) || strcmp(word, "-c") == 0 || strcmp(word, "-S") == 0 || strncmp(word, "-ftime-", 7) == 0;
+    return kinst_keeps_temporaries(word) || strcmp(word, "-c") == 0 || strcmp(word, "-S") == 0 ||
+           strncmp(word, "-ftime-", 7) == 0;
 }
 
 void kinst_memory_note(const kinst_command_t *c, const kinst_source_t *source, kinst_list_t *notes)
@@ -202,8 +237,7 @@ void kinst_memory_note(const kinst_command_t *c, const kinst_source_t *source, k
     if (!kinst_own.memory || !c->clang) return;
     for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
     for (size_t i = c->ncompiler; i < c->words.n; i++)
-        if (c->kinds[i] == KINST_WORD_OPTION && !is_about_output(c->words.v[i]))
-            kinst_add(&argv, c->words.v[i]);
+        if (c->kinds[i] == KINST_WORD_OPTION && !is_about_output(c->words.v[i])) kinst_add(&argv, c->words.v[i]);
     kinst_add(&argv, "-MM");
     kinst_add(&argv, "-MT");
     kinst_add(&argv, "x");
@@ -217,12 +251,9 @@ void kinst_memory_note(const kinst_command_t *c, const kinst_source_t *source, k
     for (char *file; p && (file = next_file(&p)); first = false) note_file(file, first, notes);
 }
 
-/* ---- A command that compiles and links --------------------------------------------------------------------------------- */
+/* ---- A command that compiles and links --------------------------------------------------------------------------- */
 
-static char *object_of(size_t source)
-{
-    return kinst_text("%s/memory-%zu.o", kinst_private(), source);
-}
+static char *object_of(size_t source) { return kinst_text("%s/memory-%zu.o", kinst_private(), source); }
 
 /* Runs one of several commands whose messages go to one file. */
 int kinst_memory_run(const kinst_list_t *argv, const kinst_command_t *c, const char *err)
@@ -246,7 +277,8 @@ int kinst_memory_object(const kinst_command_t *c, size_t source, const kinst_lis
 
     for (size_t i = 0; i < before->n; i++) kinst_add(&argv, before->v[i]);
     for (size_t i = c->ncompiler; i < c->words.n; i++)
-        if (c->kinds[i] == KINST_WORD_OPTION && strcmp(c->words.v[i], "-pipe") != 0 && !kinst_keeps_temporaries(c->words.v[i]))
+        if (c->kinds[i] == KINST_WORD_OPTION && strcmp(c->words.v[i], "-pipe") != 0 &&
+            !kinst_keeps_temporaries(c->words.v[i]))
             kinst_add(&argv, c->words.v[i]);
     kinst_memory_compile(&argv, c, &c->sources[source]);
     if (c->clang) kinst_add(&argv, "-Wno-unused-command-line-argument"); /* libraries and the like */

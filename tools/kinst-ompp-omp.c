@@ -1,8 +1,8 @@
 /**
  * \file
- * OpenMP directives on their way to OPARI2. Those it knows are written in the form it understands (statements in braces, clauses
- * where they belong); those it does not know are hidden from it and, where a call may stand, instrumented here; the rest is noted
- * for the report. A row of the table says what is done with a directive.
+ * OpenMP directives on their way to OPARI2. Those it knows are written in the form it understands (statements in
+ * braces, clauses where they belong); those it does not know are hidden from it and, where a call may stand,
+ * instrumented here; the rest is noted for the report. A row of the table says what is done with a directive.
  */
 #include "tools/kinst-ompp-source.h"
 
@@ -11,20 +11,20 @@
 #include <string.h>
 
 typedef enum {
-    HIDE,       /* nothing to measure */
-    UNSEEN,     /* not measured, and noted */
-    ALONE,      /* for OPARI2, no statement */
-    BLOCK,      /* for OPARI2, with a statement */
-    LOOP,       /* for OPARI2, with a loop */
-    SECTIONS,   /* for OPARI2, with sections */
-    TEAM,       /* a combined construct: outer with the clauses of a team, inner with the others */
-    NEST,       /* a combined construct: outer without clauses or with filter(), inner with the others */
-    AROUND,     /* calls around the construct */
-    CALL,       /* calls around the directive, no statement */
-    INSIDE,     /* calls around the statement, within the construct */
-    SCOPE,      /* AROUND, and the barrier at the end apart */
-    OPAQUE,     /* AROUND, and no calls inside */
-    INLINE,     /* nothing to measure, and no calls inside */
+    HIDE,     /* nothing to measure */
+    UNSEEN,   /* not measured, and noted */
+    ALONE,    /* for OPARI2, no statement */
+    BLOCK,    /* for OPARI2, with a statement */
+    LOOP,     /* for OPARI2, with a loop */
+    SECTIONS, /* for OPARI2, with sections */
+    TEAM,     /* a combined construct: outer with the clauses of a team, inner with the others */
+    NEST,     /* a combined construct: outer without clauses or with filter(), inner with the others */
+    AROUND,   /* calls around the construct */
+    CALL,     /* calls around the directive, no statement */
+    INSIDE,   /* calls around the statement, within the construct */
+    SCOPE,    /* AROUND, and the barrier at the end apart */
+    OPAQUE,   /* AROUND, and no calls inside */
+    INLINE,   /* nothing to measure, and no calls inside */
     ATOMIC,
     ORDERED,
     CANCEL,
@@ -35,9 +35,10 @@ enum { NO_STATEMENT = 1 };
 typedef struct {
     const char *name;
     action_t action;
-    const char *type;           /* of the region; of TEAM and NEST the outer directive */
-    const char *inner;          /* of TEAM and NEST; of LOOP, SECTIONS and BLOCK what is cancelled by its name; of others what
-                                   part of it is not measured */
+    const char *type; /* of the region; of TEAM and NEST the outer directive */
+    /* of TEAM and NEST; of LOOP, SECTIONS and BLOCK what is cancelled by its name; of others what part of it is not
+     * measured */
+    const char *inner;
     int flags;
 } row_t;
 
@@ -160,7 +161,7 @@ bool kinst_omp_wants_block(const char *p)
     return !(row->flags & NO_STATEMENT);
 }
 
-/* ---- Writing --------------------------------------------------------------------------------------------------------- */
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 static void note_file(kinst_scan_t *s)
 {
@@ -192,7 +193,8 @@ static void put_directive(kinst_scan_t *s, const char *text, bool hidden)
     }
 }
 
-/* Behind a statement: the line may be that of a directive, or end the statement of one, which OPARI2 takes to the end of its line. */
+/* Behind a statement: the line may be that of a directive, or end the statement of one, which OPARI2 takes to the end
+ * of its line. */
 static void put_close(kinst_scan_t *s, const char *text)
 {
     kinst_scan_fresh_line(s);
@@ -204,10 +206,9 @@ static size_t put_begin(kinst_scan_t *s, const char *type)
     size_t region = kinst_scan_region(s, type, NULL);
 
     if (strcmp(type, "teams") == 0)
-        kinst_scan_put(s, kinst_text(" { POMP2_Task_handle ompp_league_%zu; ompp_region_begin_%zu(&ompp_league_%zu);", region, region,
-                                     region));
-    else
-        kinst_scan_put(s, kinst_text(" { ompp_region_begin_%zu();", region));
+        kinst_scan_put(s, kinst_text(" { POMP2_Task_handle ompp_league_%zu; ompp_region_begin_%zu(&ompp_league_%zu);",
+                                     region, region, region));
+    else kinst_scan_put(s, kinst_text(" { ompp_region_begin_%zu();", region));
     s->has_openmp = true;
     return region;
 }
@@ -217,11 +218,10 @@ static void put_end(kinst_scan_t *s, size_t region)
     s->regions[region - 1].end = s->place;
     if (strcmp(s->regions[region - 1].type, "teams") == 0)
         put_close(s, kinst_text(" ompp_region_end_%zu(ompp_league_%zu); }", region, region));
-    else
-        put_close(s, kinst_text(" ompp_region_end_%zu(); }", region));
+    else put_close(s, kinst_text(" ompp_region_end_%zu(); }", region));
 }
 
-/* ---- Directives with their statements -------------------------------------------------------------------------------- */
+/* ---- Directives with their statements ---------------------------------------------------------------------------- */
 
 /* One directive that is being translated. */
 typedef struct {
@@ -295,7 +295,8 @@ static void team(kinst_scan_t *s, const construct_t *c, const row_t *row, const 
     kinst_puts(&inner, row->inner);
     kinst_clauses_share_out(clauses, row->inner, &outer, &inner);
     /* The team ends right behind it: its barrier is the one. */
-    if ((strcmp(row->inner, "for") == 0 || strcmp(row->inner, "for simd") == 0 || strcmp(row->inner, "sections") == 0) &&
+    if ((strcmp(row->inner, "for") == 0 || strcmp(row->inner, "for simd") == 0 ||
+         strcmp(row->inner, "sections") == 0) &&
         !cancels(c, strcmp(row->inner, "sections") == 0 ? "sections" : "for"))
         kinst_puts(&inner, " nowait");
     nest(s, c, outer.text, inner.text);
@@ -323,18 +324,22 @@ static void nest_apart(kinst_scan_t *s, const construct_t *c, const row_t *row, 
 }
 
 /*
- * A task that may be cancelled, in which case OPARI2's call at its end is jumped over, or one that may be undeferred, of which
- * OPARI2 tells nothing. What the end of a scope cleans up is done however it is left.
+ * A task that may be cancelled, in which case OPARI2's call at its end is jumped over, or one that may be undeferred,
+ * of which OPARI2 tells nothing. What the end of a scope cleans up is done however it is left.
  */
 static void task(kinst_scan_t *s, const construct_t *c, const kinst_clauses_t *clauses)
 {
     size_t region = kinst_scan_region(s, kinst_clause_named(clauses, "untied") ? "task*hasUntied=1" : "task", NULL);
 
     s->has_openmp = true;
-    kinst_scan_put(s, kinst_text(" { POMP2_Task_handle ompp_task_%zu; ompp_region_begin_%zu(&ompp_task_%zu);", region, region, region));
+    kinst_scan_put(s, kinst_text(" { POMP2_Task_handle ompp_task_%zu; ompp_region_begin_%zu(&ompp_task_%zu);", region,
+                                 region, region));
     put_directive(s, kinst_text("%s firstprivate(ompp_task_%zu)", c->text, region), true);
-    kinst_scan_put(s, kinst_text("\n{ POMP2_Task_handle __attribute__((__cleanup__(ompp_region_leave_%zu))) ompp_run_%zu = ompp_task_%zu;"
-                                 " ompp_pomp2_task_begin(&ompp_run_%zu);", region, region, region, region));
+    kinst_scan_put(
+        s, kinst_text(
+               "\n{ POMP2_Task_handle __attribute__((__cleanup__(ompp_region_leave_%zu))) ompp_run_%zu = ompp_task_%zu;"
+               " ompp_pomp2_task_begin(&ompp_run_%zu);",
+               region, region, region, region));
     kinst_scan_to(s, c->end);
     s->regions[region - 1].end = s->place;
     put_close(s, kinst_text(" } ompp_region_end_%zu(); }", region));
@@ -365,7 +370,8 @@ static void loop(kinst_scan_t *s, const construct_t *c, bool nested, bool simd, 
 
     put_directive(s, c->text, hidden);
     body = behind_head(s, p, c->end);
-    for (const char *next; nested && body && (next = behind_head(s, kinst_skip_space(body, c->end), c->end));) body = next;
+    for (const char *next; nested && body && (next = behind_head(s, kinst_skip_space(body, c->end), c->end));)
+        body = next;
     bool open = body && *kinst_skip_space(body, c->end) != '{';
     if (open) {
         kinst_scan_to(s, body);
@@ -432,7 +438,8 @@ static bool simple_loop(const kinst_clauses_t *clauses)
     static const char *const bad[] = {"lastprivate", "order", "linear", "allocate", NULL};
 
     for (size_t i = 0; i < clauses->n; i++)
-        if (kinst_one_of(clauses->v[i].name, bad) || (clauses->v[i].args && strstr(clauses->v[i].args, "inscan"))) return false;
+        if (kinst_one_of(clauses->v[i].name, bad) || (clauses->v[i].args && strstr(clauses->v[i].args, "inscan")))
+            return false;
     return true;
 }
 
@@ -472,14 +479,17 @@ static void plain_block(kinst_scan_t *s, const construct_t *c, const row_t *row,
         task(s, c, clauses);
         return;
     }
-    if (!clauses->bad) plain.text = kinst_clauses_plain(row->name, clauses, row->name); /* critical(name) is no clause */
+    /* critical(name) is no clause */
+    if (!clauses->bad) plain.text = kinst_clauses_plain(row->name, clauses, row->name);
     block(s, &plain);
 }
 
-/* Loops and sections, alone or combined with parallel. One that may be cancelled keeps its barrier, so it gets calls around it. */
+/* Loops and sections, alone or combined with parallel. One that may be cancelled keeps its barrier, so it gets calls
+ * around it. */
 static void worksharing(kinst_scan_t *s, const construct_t *c, const row_t *row, const kinst_clauses_t *clauses)
 {
-    bool combined = strncmp(row->name, "parallel ", 9) == 0, cancelled = cancels(c, row->inner), simd = strstr(row->name, "simd");
+    bool combined = strncmp(row->name, "parallel ", 9) == 0, cancelled = cancels(c, row->inner),
+         simd = strstr(row->name, "simd");
     bool nested = kinst_clause_named(clauses, "collapse") || kinst_clause_named(clauses, "ordered") || simd;
     construct_t plain = *c;
 
@@ -490,12 +500,9 @@ static void worksharing(kinst_scan_t *s, const construct_t *c, const row_t *row,
     }
     size_t region = cancelled ? put_begin(s, row->inner) : 0;
     if (combined) plain.text = kinst_clauses_plain(row->name, clauses, "parallel");
-    if (row->action == LOOP)
-        loop(s, &plain, nested, simd, cancelled);
-    else if (cancelled)
-        put_statement(s, c, true);
-    else
-        sections(s, &plain, false);
+    if (row->action == LOOP) loop(s, &plain, nested, simd, cancelled);
+    else if (cancelled) put_statement(s, c, true);
+    else sections(s, &plain, false);
     if (cancelled) put_end(s, region);
 }
 
@@ -503,12 +510,10 @@ static void ordered(kinst_scan_t *s, const construct_t *c, const row_t *row, con
 {
     const char *simd = clauses;
 
-    if (is_doacross(clauses))
-        around(s, c, row->type, false);
+    if (is_doacross(clauses)) around(s, c, row->type, false);
     else if (kinst_take(&simd, "simd") || (kinst_take(&simd, "threads") && strstr(simd, "simd")))
         put_statement(s, c, true);
-    else
-        block(s, c);
+    else block(s, c);
 }
 
 static void measured(kinst_scan_t *s, const construct_t *c, const row_t *row, const char *clause_text)

@@ -1,7 +1,7 @@
 /**
  * \file
- * Runs OPARI2 on the scanned text and puts its output right: places are the user's, what was hidden comes back, and OPARI2's
- * macros are replaced, so that no preprocessor is needed any more.
+ * Runs OPARI2 on the scanned text and puts its output right: places are the user's, what was hidden comes back, and
+ * OPARI2's macros are replaced, so that no preprocessor is needed any more.
  */
 #include "tools/kinst-ompp-source.h"
 
@@ -30,7 +30,7 @@ typedef struct {
     bool at_code; /* behind the declarations */
 } work_t;
 
-/* ---- Running --------------------------------------------------------------------------------------------------------- */
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
 
 /* Of in/source.c. */
 static const char *run_opari(const kinst_source_t *source, const char *in)
@@ -40,7 +40,7 @@ static const char *run_opari(const kinst_source_t *source, const char *in)
     return kinst_run_opari(options, in, "source.c", "out.c");
 }
 
-/* ---- OPARI2's declarations ------------------------------------------------------------------------------------------- */
+/* ---- OPARI2's declarations --------------------------------------------------------------------------------------- */
 
 /* "sscl=/private/in/source.c:12:12": the user's file and line instead. */
 static char *with_places(const work_t *w, const char *text)
@@ -73,14 +73,16 @@ static void add_macro(work_t *w, const char *definition)
     if (*text == '"') kinst_addf(w->ctcs, "%.*s", (int)strlen(text) - 2, text + 1);
 }
 
-/* Calls name a handle by a function, because a variable would need a data-sharing clause where default(none) is in force. */
+/* Calls name a handle by a function, because a variable would need a data-sharing clause where default(none) is in
+ * force. */
 static void put_handle(work_t *w, unsigned long number)
 {
     kinst_putf(&w->declarations,
                "static OPARI2_Region_handle " HANDLE "%lu = 0;\n"
                "static __inline__ __attribute__((__unused__, __always_inline__, __no_instrument_function__)) "
                "OPARI2_Region_handle *ompp_handle_%lu(void)\n"
-               "{\n    return &" HANDLE "%lu;\n}\n", number, number, number);
+               "{\n    return &" HANDLE "%lu;\n}\n",
+               number, number, number);
 }
 
 /* Without its functions that assign handles: handles are assigned when they are first used. */
@@ -89,24 +91,24 @@ static void read_declarations(work_t *w, char *inc)
     static const char define[] = "#define ", handle[] = "static OPARI2_Region_handle " HANDLE;
 
     for (char *line = strtok(inc, "\n"); line; line = strtok(NULL, "\n")) {
-        if (strncmp(line, define, strlen(define)) == 0)
-            add_macro(w, line + strlen(define));
-        else if (strncmp(line, handle, strlen(handle)) == 0)
-            put_handle(w, strtoul(line + strlen(handle), NULL, 10));
+        if (strncmp(line, define, strlen(define)) == 0) add_macro(w, line + strlen(define));
+        else if (strncmp(line, handle, strlen(handle)) == 0) put_handle(w, strtoul(line + strlen(handle), NULL, 10));
     }
 }
 
-/* ---- OPARI2's text --------------------------------------------------------------------------------------------------- */
+/* ---- OPARI2's text ----------------------------------------------------------------------------------------------- */
 
 static void put_marker(work_t *w, kinst_place_t place)
 {
     const char *file = place.file ? place.file : w->scan->source->path;
 
-    if (strncmp(file, kinst_private(), strlen(kinst_private())) == 0) file = "<ompp>"; /* the same object from every build */
+    /* the same object from every build */
+    if (strncmp(file, kinst_private(), strlen(kinst_private())) == 0) file = "<ompp>";
     kinst_putf(w->body, "# %u \"%s\"%s\n", place.line, kinst_escaped(file), place.flags);
 }
 
-/* Calls that lack a variable which is in scope wherever OPARI2 puts them; see include/opari2/pomp2_lib.h. $N: argument. */
+/* Calls that lack a variable which is in scope wherever OPARI2 puts them; see include/opari2/pomp2_lib.h. $N:
+ * argument. */
 static const struct {
     const char *name, *call;
 } calls[] = {
@@ -147,10 +149,8 @@ static const char *put_call(work_t *w, const char *call, const char *open, const
     const char *behind = kinst_behind_token(open, end);
 
     for (; *call; call++) {
-        if (*call == '$')
-            put_argument(w, open, behind - 1, *++call - '0');
-        else
-            kinst_put(w->body, call, 1);
+        if (*call == '$') put_argument(w, open, behind - 1, *++call - '0');
+        else kinst_put(w->body, call, 1);
     }
     return behind;
 }
@@ -255,9 +255,9 @@ static unsigned limit_behind(const work_t *w, const char *line, unsigned at)
 }
 
 /*
- * OPARI2 says with #line where its output goes on with line N of the source; from there lines count on, so the places that the
- * scan remembered are known for all of the user's text. Lines of generated calls get the place of the line before them: a function
- * must not seem to end behind its end.
+ * OPARI2 says with #line where its output goes on with line N of the source; from there lines count on, so the places
+ * that the scan remembered are known for all of the user's text. Lines of generated calls get the place of the line
+ * before them: a function must not seem to end behind its end.
  */
 static void put_instrumented(work_t *w, const kinst_buffer_t *head, const char *out)
 {
@@ -266,7 +266,8 @@ static void put_instrumented(work_t *w, const kinst_buffer_t *head, const char *
 
     for (const char *line = out, *eol; *line; line = *eol ? eol + 1 : eol) {
         eol = line + strcspn(line, "\n");
-        if (line == out && strncmp(line, "#include", 8) == 0) continue; /* of the file that read_declarations() replaces */
+        /* of the file that read_declarations() replaces */
+        if (line == out && strncmp(line, "#include", 8) == 0) continue;
         if ((number = own_line(w, line))) {
             at = number;
             limit = limit_behind(w, line, at);
@@ -291,7 +292,8 @@ const char *kinst_opari(const kinst_scan_t *scan, const kinst_buffer_t *head, ki
     const char *reason;
     size_t size;
 
-    if (mkdir(in, 0700) != 0 || !kinst_file_write(w.own, scan->out.text, scan->out.size)) return "no space for temporary files";
+    if (mkdir(in, 0700) != 0 || !kinst_file_write(w.own, scan->out.text, scan->out.size))
+        return "no space for temporary files";
     reason = run_opari(scan->source, in);
     if (reason) return reason;
     out = kinst_file_read(kinst_text("%s/out.c", in), &size);

@@ -11,7 +11,7 @@
 /* What an option means to the wrapper. Every option it does not know is passed on and changes nothing. */
 typedef enum {
     NOTHING,
-    STEP_NONE,    /* no object file comes of it, or the wrapper stays out: the command runs as it is */
+    STEP_NONE, /* no object file comes of it, or the wrapper stays out: the command runs as it is */
     STEP_COMPILE,
     STEP_ASSEMBLE,
     OPENMP,
@@ -21,12 +21,13 @@ typedef enum {
     STATIC,
     LANGUAGE,
     OUTPUT,
-    DEPENDENCY,   /* writes a dependency file beside the object */
+    DEPENDENCY, /* writes a dependency file beside the object */
     DEBUG,
     MPI_LIBRARY,
 } meaning_t;
 
-enum { ALONE, ARGUMENT = 1, PREFIX = 2 }; /* ARGUMENT: the next word belongs to it; PREFIX: only the beginning is compared */
+/* ARGUMENT: the next word belongs to it; PREFIX: only the beginning is compared */
+enum { ALONE, ARGUMENT = 1, PREFIX = 2 };
 
 static const struct {
     const char *text;
@@ -133,16 +134,16 @@ static const struct {
     const char *suffix;
     kinst_lang_t lang;
 } suffixes[] = {
-    {"c", KINST_LANG_C},          {"C", KINST_LANG_CXX},        {"cc", KINST_LANG_CXX},       {"CC", KINST_LANG_CXX},
-    {"cp", KINST_LANG_CXX},       {"cpp", KINST_LANG_CXX},      {"CPP", KINST_LANG_CXX},      {"cxx", KINST_LANG_CXX},
-    {"CXX", KINST_LANG_CXX},      {"c++", KINST_LANG_CXX},      {"f", KINST_LANG_FORTRAN},    {"F", KINST_LANG_FORTRAN},
-    {"for", KINST_LANG_FORTRAN},  {"FOR", KINST_LANG_FORTRAN},  {"f90", KINST_LANG_FORTRAN},  {"F90", KINST_LANG_FORTRAN},
-    {"f95", KINST_LANG_FORTRAN},  {"F95", KINST_LANG_FORTRAN},  {"f03", KINST_LANG_FORTRAN},  {"F03", KINST_LANG_FORTRAN},
-    {"f08", KINST_LANG_FORTRAN},  {"F08", KINST_LANG_FORTRAN},  {"ftn", KINST_LANG_FORTRAN},  {"FTN", KINST_LANG_FORTRAN},
-    {"fpp", KINST_LANG_FORTRAN},  {"FPP", KINST_LANG_FORTRAN},  {"i", KINST_LANG_OTHER},      {"ii", KINST_LANG_OTHER},
-    {"s", KINST_LANG_ASSEMBLER},  {"S", KINST_LANG_ASSEMBLER},  {"sx", KINST_LANG_ASSEMBLER}, {"m", KINST_LANG_OTHER},
-    {"cu", KINST_LANG_OTHER},     {"cppm", KINST_LANG_OTHER},   {"ccm", KINST_LANG_OTHER},    {"cxxm", KINST_LANG_OTHER},
-    {"c++m", KINST_LANG_OTHER},   {"ixx", KINST_LANG_OTHER},    {"pcm", KINST_LANG_OTHER},
+    {"c", KINST_LANG_C},         {"C", KINST_LANG_CXX},       {"cc", KINST_LANG_CXX},       {"CC", KINST_LANG_CXX},
+    {"cp", KINST_LANG_CXX},      {"cpp", KINST_LANG_CXX},     {"CPP", KINST_LANG_CXX},      {"cxx", KINST_LANG_CXX},
+    {"CXX", KINST_LANG_CXX},     {"c++", KINST_LANG_CXX},     {"f", KINST_LANG_FORTRAN},    {"F", KINST_LANG_FORTRAN},
+    {"for", KINST_LANG_FORTRAN}, {"FOR", KINST_LANG_FORTRAN}, {"f90", KINST_LANG_FORTRAN},  {"F90", KINST_LANG_FORTRAN},
+    {"f95", KINST_LANG_FORTRAN}, {"F95", KINST_LANG_FORTRAN}, {"f03", KINST_LANG_FORTRAN},  {"F03", KINST_LANG_FORTRAN},
+    {"f08", KINST_LANG_FORTRAN}, {"F08", KINST_LANG_FORTRAN}, {"ftn", KINST_LANG_FORTRAN},  {"FTN", KINST_LANG_FORTRAN},
+    {"fpp", KINST_LANG_FORTRAN}, {"FPP", KINST_LANG_FORTRAN}, {"i", KINST_LANG_OTHER},      {"ii", KINST_LANG_OTHER},
+    {"s", KINST_LANG_ASSEMBLER}, {"S", KINST_LANG_ASSEMBLER}, {"sx", KINST_LANG_ASSEMBLER}, {"m", KINST_LANG_OTHER},
+    {"cu", KINST_LANG_OTHER},    {"cppm", KINST_LANG_OTHER},  {"ccm", KINST_LANG_OTHER},    {"cxxm", KINST_LANG_OTHER},
+    {"c++m", KINST_LANG_OTHER},  {"ixx", KINST_LANG_OTHER},   {"pcm", KINST_LANG_OTHER},
 };
 
 static const char *const headers[] = {"h", "H", "hh", "hp", "hpp", "HPP", "hxx", "h++", "tcc"};
@@ -182,8 +183,8 @@ static void set_language(const char *name)
 static bool by_language(kinst_lang_t *lang)
 {
     if (!language) return false;
-    *lang = strcmp(language, "c") == 0     ? KINST_LANG_C
-            : strcmp(language, "c++") == 0 ? KINST_LANG_CXX
+    *lang = strcmp(language, "c") == 0               ? KINST_LANG_C
+            : strcmp(language, "c++") == 0           ? KINST_LANG_CXX
             : strncmp(language, "f", 1) == 0         ? KINST_LANG_FORTRAN
             : strncmp(language, "assembler", 9) == 0 ? KINST_LANG_ASSEMBLER
                                                      : KINST_LANG_OTHER;
@@ -194,8 +195,12 @@ static void apply(kinst_command_t *c, meaning_t meaning, const char *argument)
 {
     switch (meaning) {
     case STEP_NONE: c->step = KINST_STEP_NONE; break;
-    case STEP_COMPILE: if (c->step != KINST_STEP_NONE) c->step = KINST_STEP_COMPILE; break;
-    case STEP_ASSEMBLE: if (c->step != KINST_STEP_NONE) c->step = KINST_STEP_ASSEMBLE; break;
+    case STEP_COMPILE:
+        if (c->step != KINST_STEP_NONE) c->step = KINST_STEP_COMPILE;
+        break;
+    case STEP_ASSEMBLE:
+        if (c->step != KINST_STEP_NONE) c->step = KINST_STEP_ASSEMBLE;
+        break;
     case OPENMP: c->openmp = true; break;
     case FOR_PREPROCESSOR:
         if (strcmp(argument, "-fopenmp") != 0) break;
@@ -217,7 +222,9 @@ static void know_library(kinst_command_t *c, const char *path)
 {
     const char *name = ompp_path_last(path), *rest = name + 6;
 
-    if (strncmp(name, "libmpi", 6) != 0 || !*rest || !strchr("._+cf", *rest) || !(strstr(rest, ".so") || strstr(rest, ".a"))) return;
+    if (strncmp(name, "libmpi", 6) != 0 || !*rest || !strchr("._+cf", *rest) ||
+        !(strstr(rest, ".so") || strstr(rest, ".a")))
+        return;
     const char *real = realpath(path, NULL);
     c->mpi = true;
     if (!real) return;
@@ -233,7 +240,8 @@ static void read_input(kinst_command_t *c, size_t word)
     c->ninputs++;
     know_library(c, path);
     if (is_header(path)) c->nheaders++;
-    if (strcmp(path, "-") == 0 || is_header(path) || (!by_language(&source.lang) && !is_source(path, &source.lang))) return;
+    if (strcmp(path, "-") == 0 || is_header(path) || (!by_language(&source.lang) && !is_source(path, &source.lang)))
+        return;
     c->kinds[word] = KINST_WORD_SOURCE;
     c->sources = realloc(c->sources, (c->nsources + 1) * sizeof *c->sources);
     if (!c->sources) abort();
@@ -277,7 +285,8 @@ static char *answer(const char *compiler, const char *option)
 
 static bool is_clang_name(const char *name)
 {
-    return strstr(name, "clang") || strstr(name, "icx") || strstr(name, "icpx") || strstr(name, "flang") || strstr(name, "ifx");
+    return strstr(name, "clang") || strstr(name, "icx") || strstr(name, "icpx") || strstr(name, "flang") ||
+           strstr(name, "ifx");
 }
 
 static void know_compiler(kinst_command_t *c, const char *compiler)
@@ -292,8 +301,7 @@ static void know_compiler(kinst_command_t *c, const char *compiler)
         show[strcspn(show, " \n")] = '\0';
         name = compiler = *show ? show : "gcc";
     }
-    if (is_clang_name(ompp_path_last(name)))
-        c->clang = true;
+    if (is_clang_name(ompp_path_last(name))) c->clang = true;
     else if (!strstr(name, "gcc") && !strstr(name, "g++") && !strstr(name, "gfortran"))
         c->clang = strstr(answer(compiler, "--version"), "clang") != NULL;
 }
@@ -307,24 +315,22 @@ static bool is_launcher(const char *word)
     return false;
 }
 
-/* ---- Words that stand for several ------------------------------------------------------------------------------------ */
+/* ---- Words that stand for several -------------------------------------------------------------------------------- */
 
 enum { MAX_RESPONSE = 1 << 20, MAX_RESPONSE_DEPTH = 10 };
 
 static void add_word(kinst_list_t *list, const char *word, unsigned depth);
 
-/* The words of a response file, written as GCC reads them: quotes of both kinds, and a backslash in front of any character. */
+/* The words of a response file, written as GCC reads them: quotes of both kinds, and a backslash in front of any
+ * character. */
 static void add_response(kinst_list_t *list, const char *p, unsigned depth)
 {
     while (*(p += strspn(p, " \t\r\n\v\f"))) {
         char *word = kinst_text("%s", p), *to = word, quote = '\0';
         for (; *p && (quote || !strchr(" \t\r\n\v\f", *p)); p++) {
-            if (*p == '\\' && p[1])
-                *to++ = *++p;
-            else if (quote ? *p == quote : (*p == '"' || *p == '\''))
-                quote = quote ? '\0' : *p;
-            else
-                *to++ = *p;
+            if (*p == '\\' && p[1]) *to++ = *++p;
+            else if (quote ? *p == quote : (*p == '"' || *p == '\'')) quote = quote ? '\0' : *p;
+            else *to++ = *p;
         }
         *to = '\0';
         add_word(list, word, depth);
@@ -334,7 +340,8 @@ static void add_response(kinst_list_t *list, const char *p, unsigned depth)
 /* Of -Wp,a,b,c each part gets a word, options for dependency files with their argument. */
 static void add_preprocessor_words(kinst_list_t *list, const char *word)
 {
-    static const char *const two[] = {"-MD", "-MMD", "-MF", "-MT", "-MQ", "-D", "-U", "-I", "-include", "-isystem", "-iquote"};
+    static const char *const two[] = {"-MD", "-MMD", "-MF",      "-MT",      "-MQ",    "-D",
+                                      "-U",  "-I",   "-include", "-isystem", "-iquote"};
     char *text = kinst_text("%s", word + 4), *part = strtok(text, ",");
 
     for (; part; part = strtok(NULL, ",")) {
@@ -350,12 +357,9 @@ static void add_word(kinst_list_t *list, const char *word, unsigned depth)
     size_t size = 0;
     char *text = *word == '@' && depth < MAX_RESPONSE_DEPTH ? kinst_file_read(word + 1, &size) : NULL;
 
-    if (text && size < MAX_RESPONSE)
-        add_response(list, text, depth + 1);
-    else if (strncmp(word, "-Wp,", 4) == 0 && word[4])
-        add_preprocessor_words(list, word);
-    else
-        kinst_add(list, word);
+    if (text && size < MAX_RESPONSE) add_response(list, text, depth + 1);
+    else if (strncmp(word, "-Wp,", 4) == 0 && word[4]) add_preprocessor_words(list, word);
+    else kinst_add(list, word);
 }
 
 /* -Xpreprocessor -MD -Xpreprocessor file */
@@ -365,8 +369,8 @@ static void find_dependencies(kinst_command_t *c)
 
     for (size_t i = c->ncompiler; i + 1 < c->words.n; i++) {
         if (strcmp(c->words.v[i], option) != 0 || strncmp(c->words.v[i + 1], "-M", 2) != 0) continue;
-        bool two = strcmp(c->words.v[i + 1], "-MP") != 0 && strcmp(c->words.v[i + 1], "-MG") != 0 && i + 3 < c->words.n &&
-                   strcmp(c->words.v[i + 2], option) == 0;
+        bool two = strcmp(c->words.v[i + 1], "-MP") != 0 && strcmp(c->words.v[i + 1], "-MG") != 0 &&
+                   i + 3 < c->words.n && strcmp(c->words.v[i + 2], option) == 0;
         for (size_t k = 0; k < (two ? 4 : 2); k++) c->kinds[i + k] = KINST_WORD_DEPENDENCY;
         c->dependencies = true;
     }
@@ -395,5 +399,6 @@ void kinst_command_read(kinst_command_t *c, char *const words[])
     if (c->ninputs == c->nheaders) c->step = KINST_STEP_NONE;
     if (c->step != KINST_STEP_NONE) know_compiler(c, c->words.v[c->ncompiler - 1]);
     for (i = 0; i < c->nsources; i++) /* g++ takes .c for C++ */
-        if (c->cxx_driver && !c->sources[i].x && c->sources[i].lang == KINST_LANG_C) c->sources[i].lang = KINST_LANG_CXX;
+        if (c->cxx_driver && !c->sources[i].x && c->sources[i].lang == KINST_LANG_C)
+            c->sources[i].lang = KINST_LANG_CXX;
 }

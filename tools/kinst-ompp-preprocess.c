@@ -1,4 +1,7 @@
-/** \file The compiler's own preprocessor, so that directives in headers, in macros and behind conditions are seen as they are. */
+/**
+ * \file The compiler's own preprocessor, so that directives in headers, in macros and behind conditions are seen as
+ *       they are.
+ */
 #include "tools/kinst-ompp-source.h"
 
 #include "tools/ompp-place.h"
@@ -16,12 +19,14 @@ static char *write_declarations(void)
     kinst_buffer_t b = {0};
 
     if (path || !dir) return path;
-    kinst_putf(&b, "#include \"%s/opari2/pomp2_lib.h\"\n%s\n", kinst_escaped(ompp_place_find()->pkginclude), KINST_DECLARATIONS);
+    kinst_putf(&b, "#include \"%s/opari2/pomp2_lib.h\"\n%s\n", kinst_escaped(ompp_place_find()->pkginclude),
+               KINST_DECLARATIONS);
     for (size_t i = 0; i < 2; i++) {
         const char *language = i ? "cpp" : "c";
-        kinst_putf(&b, "#if defined(__has_%s_attribute)%s\n#if __has_%s_attribute(omp::directive)\n%s\n#endif\n#endif\n", language,
-                   i ? " && defined(__cplusplus)" : " && !defined(__cplusplus) && __STDC_VERSION__ > 201710L", language,
-                   KINST_HAS_ATTRIBUTES);
+        kinst_putf(&b,
+                   "#if defined(__has_%s_attribute)%s\n#if __has_%s_attribute(omp::directive)\n%s\n#endif\n#endif\n",
+                   language, i ? " && defined(__cplusplus)" : " && !defined(__cplusplus) && __STDC_VERSION__ > 201710L",
+                   language, KINST_HAS_ATTRIBUTES);
     }
     char *name = kinst_text("%s/ompp-declarations.h", dir);
     if (kinst_file_write(name, b.text, b.size)) path = name;
@@ -38,8 +43,10 @@ static bool is_left_out(const char *word)
     return strncmp(word, "-save-temps=", 12) == 0;
 }
 
-/* \return the preprocessed text of a file; NULL when that fails. dir: for its headers, when it is not the user's file itself. */
-static char *run(const kinst_command_t *c, const kinst_source_t *source, const char *path, const char *dir, const char *err, size_t *size)
+/* \return the preprocessed text of a file; NULL when that fails. dir: for its headers, when it is not the user's file
+ * itself. */
+static char *run(const kinst_command_t *c, const kinst_source_t *source, const char *path, const char *dir,
+                 const char *err, size_t *size)
 {
     kinst_list_t argv = {0};
     char *declarations = write_declarations(), *out = kinst_text("%s/preprocessed", source->dir);
@@ -74,11 +81,12 @@ char *kinst_preprocess(const kinst_command_t *c, kinst_source_t *source, size_t 
     return text;
 }
 
-/* ---- Arguments of inst data ------------------------------------------------------------------------------------------- */
+/* ---- Arguments of inst data -------------------------------------------------------------------------------------- */
 
 #define MARK "ompp_arguments_of_inst_data"
 
-/* "(...)" of the next "#pragma pomp inst data(...)" from p on; \return its begin, NULL = there is none. end: behind it. */
+/* "(...)" of the next "#pragma pomp inst data(...)" from p on; \return its begin, NULL = there is none. end: behind
+ * it. */
 static const char *next_arguments(const char *p, const char **end)
 {
     while ((p = strstr(p, "#"))) {
@@ -97,14 +105,16 @@ static char *with_arguments(const kinst_command_t *c, const kinst_source_t *sour
 {
     const char *slash = strrchr(source->path, '/'), *end = text;
     char *dir = slash ? kinst_text("%.*s", (int)(slash - source->path + 1), source->path) : kinst_text(".");
-    char *path = kinst_text("%s/arguments%s", source->dir, strrchr(source->path, '.') ? strrchr(source->path, '.') : "");
+    char *path =
+        kinst_text("%s/arguments%s", source->dir, strrchr(source->path, '.') ? strrchr(source->path, '.') : "");
     kinst_buffer_t b = {0};
     size_t size;
     char *original = kinst_file_read(source->path, &size);
 
     if (!original) return NULL;
     kinst_put(&b, original, size);
-    for (const char *p = text; (p = next_arguments(p, &end)); p = end) kinst_putf(&b, "\n%s %.*s\n", MARK, (int)(end - p), p);
+    for (const char *p = text; (p = next_arguments(p, &end)); p = end)
+        kinst_putf(&b, "\n%s %.*s\n", MARK, (int)(end - p), p);
     if (!kinst_file_write(path, b.text, b.size)) return NULL;
     return run(c, source, path, dir, kinst_text("%s/arguments-messages", source->dir), &size);
 }

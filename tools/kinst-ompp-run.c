@@ -20,7 +20,7 @@
 static char private_dir[PATH_MAX];
 static volatile sig_atomic_t caught, child;
 
-/* ---- Words ---------------------------------------------------------------------------------------------------------- */
+/* ---- Words ------------------------------------------------------------------------------------------------------- */
 
 static void *must(void *memory)
 {
@@ -90,7 +90,7 @@ void kinst_echo(char *const argv[])
     fputc('\n', stderr);
 }
 
-/* ---- Signals -------------------------------------------------------------------------------------------------------- */
+/* ---- Signals ----------------------------------------------------------------------------------------------------- */
 
 static void on_signal(int sig)
 {
@@ -108,7 +108,7 @@ static void catch_signals(void)
         if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL) sigaction(signals[i], &action, NULL);
 }
 
-/* ---- Files ---------------------------------------------------------------------------------------------------------- */
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
@@ -163,7 +163,7 @@ bool kinst_file_write(const char *path, const char *text, size_t size)
     return ok;
 }
 
-/* ---- Processes ------------------------------------------------------------------------------------------------------ */
+/* ---- Processes --------------------------------------------------------------------------------------------------- */
 
 static void redirect(const char *path, int fd)
 {
@@ -246,8 +246,7 @@ int kinst_run(char *const argv[], const kinst_run_t *how)
     if (pid == 0) run_child(argv, how);
     if (pid < 0) return 126 << 8;
     child = pid;
-    if (how->seconds > 0)
-        status = wait_limited(pid, how->seconds);
+    if (how->seconds > 0) status = wait_limited(pid, how->seconds);
     else
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
     child = 0;

@@ -1,7 +1,8 @@
 /**
  * \file
- * Walks through a source once and translates it: ompp's own pragmas become calls, and, in preprocessed text for OPARI2, linemarkers
- * are taken out and remembered, lock functions get the names of the measured ones, and what OPARI2 cannot read is hidden.
+ * Walks through a source once and translates it: ompp's own pragmas become calls, and, in preprocessed text for OPARI2,
+ * linemarkers are taken out and remembered, lock functions get the names of the measured ones, and what OPARI2 cannot
+ * read is hidden.
  */
 #include "tools/kinst-ompp-source.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Places ---------------------------------------------------------------------------------------------------------- */
+/* ---- Places ------------------------------------------------------------------------------------------------------ */
 
 static void *grown(void *rows, size_t n, size_t size)
 {
@@ -75,7 +76,7 @@ static bool read_marker(kinst_scan_t *s, const char *p)
     return true;
 }
 
-/* ---- Writing --------------------------------------------------------------------------------------------------------- */
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 /* User's text: its newlines are newlines of the user's file. */
 static void copy(kinst_scan_t *s, const char *from, const char *to)
@@ -113,7 +114,7 @@ size_t kinst_scan_region(kinst_scan_t *s, const char *type, const char *name)
     return s->nregions;
 }
 
-/* ---- The wrapper's own pragmas --------------------------------------------------------------------------------------- */
+/* ---- The wrapper's own pragmas ----------------------------------------------------------------------------------- */
 
 /* Text between the outer parentheses, without blanks around it. */
 static char *in_parentheses(const char *p, const char *end)
@@ -125,7 +126,8 @@ static char *in_parentheses(const char *p, const char *end)
     open = kinst_skip_blanks(open + 1);
     for (close--; close > open && isspace((unsigned char)close[-1]); close--) continue;
     char *text = kinst_text("%.*s", (int)(close - open), open);
-    for (char *q = text; (q = strchr(q, '\\')); q++) /* of lines that are joined, one blank is left: others count the newlines */
+    /* of lines that are joined, one blank is left: others count the newlines */
+    for (char *q = text; (q = strchr(q, '\\')); q++)
         if (q[1 + strspn(q + 1, "\r")] == '\n') memset(q, ' ', 2 + strspn(q + 1, "\r"));
     return text;
 }
@@ -139,7 +141,8 @@ static size_t region_named(const kinst_scan_t *s, const char *name)
 
 static void ignore(kinst_scan_t *s, const char *what, const char *why)
 {
-    kinst_addf(&s->ignored, "pragma inst %s at %s:%u ignored", what, s->place.file ? s->place.file : s->source->path, s->place.line);
+    kinst_addf(&s->ignored, "pragma inst %s at %s:%u ignored", what, s->place.file ? s->place.file : s->source->path,
+               s->place.line);
     kinst_add(&s->ignored, why);
 }
 
@@ -153,7 +156,8 @@ static void translate_data(kinst_scan_t *s, const char *p, const char *end, bool
     } else if (!kinst_three_arguments(inside, inside + strlen(inside), arguments)) {
         ignore(s, "data", "it needs an address, a size and a name");
     } else {
-        kinst_scan_put(s, kinst_text("ompp_pragma_data((void *)(%s), %s, %s);", arguments[0], arguments[1], arguments[2]));
+        kinst_scan_put(s,
+                       kinst_text("ompp_pragma_data((void *)(%s), %s, %s);", arguments[0], arguments[1], arguments[2]));
         s->has_calls = true;
     }
 }
@@ -173,8 +177,10 @@ static void translate(kinst_scan_t *s, const char *p, const char *end, bool stat
 {
     static const struct {
         const char *word, *call;
-    } simple[] = {{"init", "POMP2_Init();"}, {"on", "POMP2_On();"}, {"off", "POMP2_Off();"}, {"finalize", "POMP2_Finalize();"}};
-    bool begin = strncmp(p, "begin", 5) == 0, last = strncmp(p, "end", 3) == 0, without = strncmp(p, "noinstrument", 12) == 0;
+    } simple[] = {
+        {"init", "POMP2_Init();"}, {"on", "POMP2_On();"}, {"off", "POMP2_Off();"}, {"finalize", "POMP2_Finalize();"}};
+    bool begin = strncmp(p, "begin", 5) == 0, last = strncmp(p, "end", 3) == 0,
+         without = strncmp(p, "noinstrument", 12) == 0;
     size_t id;
 
     if (kinst_take(&p, "data")) {
@@ -191,10 +197,8 @@ static void translate(kinst_scan_t *s, const char *p, const char *end, bool stat
     for (size_t i = 0; i < sizeof simple / sizeof simple[0]; i++) {
         const char *rest = p;
         if (!kinst_take(&rest, simple[i].word)) continue;
-        if (statement_fits)
-            kinst_scan_put(s, simple[i].call);
-        else
-            ignore(s, simple[i].word, "it stands where a statement would change the program");
+        if (statement_fits) kinst_scan_put(s, simple[i].call);
+        else ignore(s, simple[i].word, "it stands where a statement would change the program");
         s->has_calls = true;
         return;
     }
@@ -214,7 +218,7 @@ static void translate(kinst_scan_t *s, const char *p, const char *end, bool stat
     s->has_calls = true;
 }
 
-/* ---- Directives ------------------------------------------------------------------------------------------------------ */
+/* ---- Directives -------------------------------------------------------------------------------------------------- */
 
 static void pragma(kinst_scan_t *s, const char *hash, const char *end, const char *p)
 {
@@ -265,7 +269,7 @@ static void directive(kinst_scan_t *s, const char *end)
     s->cursor = eol;
 }
 
-/* ---- Code ------------------------------------------------------------------------------------------------------------ */
+/* ---- Code -------------------------------------------------------------------------------------------------------- */
 
 void kinst_scan_hide(kinst_scan_t *s, const char *to)
 {
@@ -298,8 +302,9 @@ static void code(kinst_scan_t *s, const char *end)
 {
     const char *from = s->cursor, *next = strchr("([{", *from) ? from + 1 : kinst_behind_token(from, end), *lock = NULL;
     bool word = isalpha((unsigned char)*from) || *from == '_', string = next[-1] == '"' || next[-1] == '\'';
-    bool odd = s->preprocessed && ((string && memchr(from, 'R', 3 < next - from ? 3 : next - from) && *from != '"' && *from != '\'') ||
-                                   (isdigit((unsigned char)*from) && memchr(from, '\'', next - from)));
+    bool odd = s->preprocessed &&
+               ((string && memchr(from, 'R', 3 < next - from ? 3 : next - from) && *from != '"' && *from != '\'') ||
+                (isdigit((unsigned char)*from) && memchr(from, '\'', next - from)));
 
     s->at_line_start = false;
     if (s->preprocessed && !s->opaque && !s->noinstrument && word) lock = kinst_lock_function(s, from, next);

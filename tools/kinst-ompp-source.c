@@ -1,7 +1,7 @@
 /**
  * \file
- * The texts of a source that go to the compiler: instrumented by OPARI2, with the wrapper's own pragmas only, or the original with
- * notes for the report.
+ * The texts of a source that go to the compiler: instrumented by OPARI2, with the wrapper's own pragmas only, or the
+ * original with notes for the report.
  */
 #include "tools/kinst-ompp-source.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- Generated declarations ------------------------------------------------------------------------------------------ */
+/* ---- Generated declarations -------------------------------------------------------------------------------------- */
 
 /* What a note says about; see ompp_build_note() in src/opari-bridge/ompp_pomp2.c. */
 enum { NOTE_UNINSTRUMENTED, NOTE_REMARK, NOTE_UNSEEN, NOTE_QUIET };
@@ -23,18 +23,23 @@ static char *description(const kinst_scan_t *s, const kinst_region_t *r)
 {
     char *file = kinst_escaped(kinst_scan_path(s, &r->begin)), *name = r->name ? kinst_escaped(r->name) : NULL;
 
-    return kinst_text("*regionType=%s*sscl=%s:%u:%u*escl=%s:%u:%u%s%s**", r->type, file, r->begin.line, r->begin.line, file,
-                      r->end.line, r->end.line, name ? "*userRegionName=" : "", name ? name : "");
+    return kinst_text("*regionType=%s*sscl=%s:%u:%u*escl=%s:%u:%u%s%s**", r->type, file, r->begin.line, r->begin.line,
+                      file, r->end.line, r->end.line, name ? "*userRegionName=" : "", name ? name : "");
 }
 
 /* Teams on the host run one after the other on the thread that meets them: a team of one. */
 static void put_league(kinst_buffer_t *b, const kinst_scan_t *s, size_t i)
 {
-    static const char head[] = "static __inline__ __attribute__((__unused__, __no_instrument_function__)) void ompp_region_";
+    static const char head[] =
+        "static __inline__ __attribute__((__unused__, __no_instrument_function__)) void ompp_region_";
 
-    kinst_putf(b, "%sbegin_%zu(POMP2_Task_handle *team)\n{\n    ompp_pomp2_fork(&ompp_region_%zu, team, \"%s\");\n"
-                  "    ompp_pomp2_member_begin(&ompp_region_%zu, *team);\n}\n", head, i + 1, i + 1, description(s, &s->regions[i]), i + 1);
-    kinst_putf(b, "%send_%zu(POMP2_Task_handle team)\n{\n    POMP2_Parallel_end(&ompp_region_%zu);\n    ompp_pomp2_join(team);\n}\n",
+    kinst_putf(b,
+               "%sbegin_%zu(POMP2_Task_handle *team)\n{\n    ompp_pomp2_fork(&ompp_region_%zu, team, \"%s\");\n"
+               "    ompp_pomp2_member_begin(&ompp_region_%zu, *team);\n}\n",
+               head, i + 1, i + 1, description(s, &s->regions[i]), i + 1);
+    kinst_putf(b,
+               "%send_%zu(POMP2_Task_handle team)\n{\n    POMP2_Parallel_end(&ompp_region_%zu);\n    "
+               "ompp_pomp2_join(team);\n}\n",
                head, i + 1, i + 1);
 }
 
@@ -42,8 +47,9 @@ static void put_task(kinst_buffer_t *b, const kinst_scan_t *s, size_t i)
 {
     static const char head[] = "static __inline__ __attribute__((__unused__)) void ompp_region_";
 
-    kinst_putf(b, "%sbegin_%zu(POMP2_Task_handle *task)\n{\n    POMP2_Task_handle old;\n"
-                  "    POMP2_Task_create_begin(&ompp_region_%zu, task, &old, 1, \"%s\");\n}\n",
+    kinst_putf(b,
+               "%sbegin_%zu(POMP2_Task_handle *task)\n{\n    POMP2_Task_handle old;\n"
+               "    POMP2_Task_create_begin(&ompp_region_%zu, task, &old, 1, \"%s\");\n}\n",
                head, i + 1, i + 1, description(s, &s->regions[i]));
     kinst_putf(b, "%send_%zu(void)\n{\n    POMP2_Task_create_end(&ompp_region_%zu, 0);\n}\n", head, i + 1, i + 1);
     kinst_putf(b, "%sleave_%zu(POMP2_Task_handle *task)\n{\n    ompp_pomp2_task_end(*task);\n}\n", head, i + 1);
@@ -52,7 +58,8 @@ static void put_task(kinst_buffer_t *b, const kinst_scan_t *s, size_t i)
 /* Functions, so that the handles need no data-sharing clauses. */
 static void put_region(kinst_buffer_t *b, const kinst_scan_t *s, size_t i)
 {
-    static const char head[] = "static __inline__ __attribute__((__unused__, __no_instrument_function__)) void ompp_region_";
+    static const char head[] =
+        "static __inline__ __attribute__((__unused__, __no_instrument_function__)) void ompp_region_";
     const kinst_region_t *r = &s->regions[i];
 
     kinst_putf(b, "static OPARI2_Region_handle ompp_region_%zu = 0;\n", i + 1);
@@ -64,11 +71,14 @@ static void put_region(kinst_buffer_t *b, const kinst_scan_t *s, size_t i)
         put_task(b, s, i);
         return;
     }
-    kinst_putf(b, "%sbegin_%zu(void)\n{\n    POMP2_Begin(&ompp_region_%zu, \"%s\");\n}\n", head, i + 1, i + 1, description(s, r));
+    kinst_putf(b, "%sbegin_%zu(void)\n{\n    POMP2_Begin(&ompp_region_%zu, \"%s\");\n}\n", head, i + 1, i + 1,
+               description(s, r));
     kinst_putf(b, "%send_%zu(void)\n{\n    POMP2_End(&ompp_region_%zu);\n}\n", head, i + 1, i + 1);
     if (strcmp(r->type, "scope") == 0)
-        kinst_putf(b, "%sbarrier_%zu(void)\n{\n    POMP2_Task_handle task;\n"
-                      "    POMP2_Implicit_barrier_enter(&ompp_region_%zu, &task);\n}\n", head, i + 1, i + 1);
+        kinst_putf(b,
+                   "%sbarrier_%zu(void)\n{\n    POMP2_Task_handle task;\n"
+                   "    POMP2_Implicit_barrier_enter(&ompp_region_%zu, &task);\n}\n",
+                   head, i + 1, i + 1);
 }
 
 static void put_c(kinst_buffer_t *b, const kinst_scan_t *s, const char *declaration)
@@ -79,18 +89,20 @@ static void put_c(kinst_buffer_t *b, const kinst_scan_t *s, const char *declarat
 static void put_pairs(kinst_buffer_t *b, int kind, const kinst_list_t *pairs)
 {
     for (size_t i = 0; i + 1 < pairs->n; i += 2)
-        kinst_putf(b, "    ompp_build_note(%d, \"%s\", \"%s\");\n", kind, kinst_escaped(pairs->v[i]), kinst_escaped(pairs->v[i + 1]));
+        kinst_putf(b, "    ompp_build_note(%d, \"%s\", \"%s\");\n", kind, kinst_escaped(pairs->v[i]),
+                   kinst_escaped(pairs->v[i + 1]));
 }
 
 /*
- * Constructors that tell the run about what the build could not do, and which regions there are; without libompp the weak
- * functions are not there.
+ * Constructors that tell the run about what the build could not do, and which regions there are; without libompp the
+ * weak functions are not there.
  */
 static void put_notes(kinst_buffer_t *b, const kinst_scan_t *s, const char *unmodified)
 {
     if (!unmodified && s->ignored.n == 0 && s->unseen.n == 0 && s->quiet.n == 0) return;
     put_c(b, s, "void ompp_build_note(int, const char *, const char *) __attribute__((__weak__));\n");
-    kinst_puts(b, "static void __attribute__((__constructor__, __used__, __no_instrument_function__)) ompp_build_notes_here(void)\n{\n"
+    kinst_puts(b, "static void __attribute__((__constructor__, __used__, __no_instrument_function__)) "
+                  "ompp_build_notes_here(void)\n{\n"
                   "    if (!ompp_build_note) return;\n");
     if (unmodified) {
         kinst_list_t files = {0};
@@ -123,12 +135,14 @@ static void put_list(kinst_buffer_t *b, const kinst_scan_t *s, const kinst_list_
     kinst_puts(b, "static const char *const ompp_descriptions[] = {\n");
     for (size_t i = 0; i < ctcs->n; i++) kinst_putf(b, "    \"%s\",\n", ctcs->v[i]);
     for (size_t i = 0; i < s->nregions; i++) kinst_putf(b, "    \"%s\",\n", description(s, &s->regions[i]));
-    kinst_putf(b, "    0};\nstatic void __attribute__((__constructor__, __used__, __no_instrument_function__)) "
-                  "ompp_build_regions_here(void)\n{\n"
-                  "    if (ompp_build_regions) ompp_build_regions(ompp_descriptions, %zu);\n}\n", ctcs->n + s->nregions);
+    kinst_putf(b,
+               "    0};\nstatic void __attribute__((__constructor__, __used__, __no_instrument_function__)) "
+               "ompp_build_regions_here(void)\n{\n"
+               "    if (ompp_build_regions) ompp_build_regions(ompp_descriptions, %zu);\n}\n",
+               ctcs->n + s->nregions);
 }
 
-/* ---- The texts of a source ------------------------------------------------------------------------------------------- */
+/* ---- The texts of a source --------------------------------------------------------------------------------------- */
 
 /* dir/base and dir/base.ompp.inc, which it includes. */
 static char *write_texts(const char *dir, const char *base, const kinst_buffer_t *inc, const kinst_buffer_t *body)
@@ -139,11 +153,13 @@ static char *write_texts(const char *dir, const char *base, const kinst_buffer_t
     if (mkdir(dir, 0700) != 0 && errno != EEXIST) return NULL; /* it may have been written before */
     kinst_putf(&whole, "#include \"%s.ompp.inc\"\n", base);
     kinst_put(&whole, body->text, body->size);
-    if (!kinst_file_write(inc_path, inc->text, inc->size) || !kinst_file_write(text, whole.text, whole.size)) return NULL;
+    if (!kinst_file_write(inc_path, inc->text, inc->size) || !kinst_file_write(text, whole.text, whole.size))
+        return NULL;
     return text;
 }
 
-static void make_noted(kinst_source_t *source, const kinst_scan_t *s, const char *original, size_t size, const char *folder)
+static void make_noted(kinst_source_t *source, const kinst_scan_t *s, const char *original, size_t size,
+                       const char *folder)
 {
     kinst_buffer_t inc = {0}, body = {0};
 
@@ -151,7 +167,8 @@ static void make_noted(kinst_source_t *source, const kinst_scan_t *s, const char
     put_notes(&inc, s, source->reason);
     kinst_putf(&body, "#line 1 \"%s\"\n", kinst_escaped(source->path));
     kinst_put(&body, original, size);
-    source->text[KINST_TEXT_NOTED] = write_texts(kinst_text("%s/%s", source->dir, folder), ompp_path_last(source->path), &inc, &body);
+    source->text[KINST_TEXT_NOTED] =
+        write_texts(kinst_text("%s/%s", source->dir, folder), ompp_path_last(source->path), &inc, &body);
 }
 
 /* The text without OPARI2: user regions and switches only. */
@@ -172,13 +189,15 @@ static const char *make_plain(kinst_source_t *source, const kinst_scan_t *s)
 /* The text through OPARI2, for the compiler without preprocessor. */
 static const char *make_opari(kinst_source_t *source, const kinst_scan_t *s)
 {
-    char *dir = kinst_text("%s/instrumented", source->dir), *path = kinst_text("%s/%s", dir, ompp_path_last(source->path));
+    char *dir = kinst_text("%s/instrumented", source->dir),
+         *path = kinst_text("%s/%s", dir, ompp_path_last(source->path));
     kinst_buffer_t head = {0}, body = {0};
     kinst_list_t ctcs = {0};
     const char *reason;
 
-    put_c(&head, s, "const char ompp_opari_linked __attribute__((__weak__, __used__, __visibility__(\"default\")));\n"
-                    "const char ompp_opari_linked = 1;\n");
+    put_c(&head, s,
+          "const char ompp_opari_linked __attribute__((__weak__, __used__, __visibility__(\"default\")));\n"
+          "const char ompp_opari_linked = 1;\n");
     put_regions(&head, s);
     kinst_putf(&body, "# 0 \"%s\"\n", kinst_escaped(source->path));
     reason = kinst_opari(s, &head, &body, &ctcs);
@@ -191,7 +210,7 @@ static const char *make_opari(kinst_source_t *source, const kinst_scan_t *s)
     return NULL;
 }
 
-/* ---- Which text ------------------------------------------------------------------------------------------------------ */
+/* ---- Which text -------------------------------------------------------------------------------------------------- */
 
 void kinst_source_lower(kinst_source_t *source, const char *reason)
 {

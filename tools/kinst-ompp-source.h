@@ -1,9 +1,9 @@
 /**
  * \file
  * Inside kinst-ompp: what the parts that make the instrumented text of a source share. The text goes one way:
- * -preprocess.c (the compiler's preprocessor) -> -scan.c (walks through it, ompp's own pragmas) with -omp.c (OpenMP directives)
- * and -lock.c (lock functions) ->
- * -opari.c (OPARI2, and its output put right) -> -source.c (files for the compiler).
+ * -preprocess.c (the compiler's preprocessor) -> -scan.c (walks through it, ompp's own pragmas) with -omp.c (OpenMP
+ * directives) and -lock.c (lock functions) -> -opari.c (OPARI2, and its output put right) -> -source.c (files for the
+ * compiler).
  */
 #ifndef KINST_OMPP_SOURCE_H
 #define KINST_OMPP_SOURCE_H
@@ -36,7 +36,8 @@ typedef struct {
     kinst_place_t place;
 } kinst_mapping_t;
 
-/** A region that the wrapper itself instruments: begin and end are calls of functions that stand in front of the text. */
+/** A region that the wrapper itself instruments: begin and end are calls of functions that stand in front of the
+ * text. */
 typedef struct {
     const char *type; /* regionType of its description, see src/opari-bridge/ompp_pomp2_ctc.c */
     const char *name; /* of a user region, else NULL */
@@ -46,33 +47,35 @@ typedef struct {
 /** A walk through one text. */
 typedef struct {
     const kinst_source_t *source;
-    const char *absolute;      /* path of the source, for regions */
-    bool preprocessed;         /* for OPARI2: OpenMP directives are rewritten, strings that it cannot read are hidden */
-    bool noinstrument;         /* between the pragmas of that name */
-    kinst_place_t quiet_from;  /* where noinstrument stands */
-    kinst_list_t quiet;        /* "file:first:last" of those parts, and "" behind each: OMPT sees what is in them */
-    unsigned opaque;           /* inside constructs in which calls are not possible (simd, target) */
+    const char *absolute;     /* path of the source, for regions */
+    bool preprocessed;        /* for OPARI2: OpenMP directives are rewritten, strings that it cannot read are hidden */
+    bool noinstrument;        /* between the pragmas of that name */
+    kinst_place_t quiet_from; /* where noinstrument stands */
+    kinst_list_t quiet;       /* "file:first:last" of those parts, and "" behind each: OMPT sees what is in them */
+    unsigned opaque;          /* inside constructs in which calls are not possible (simd, target) */
 
     const char *text, *end, *cursor; /* what is read, and up to where */
-    kinst_place_t place;       /* of the cursor */
+    kinst_place_t place;             /* of the cursor */
     bool at_line_start;
-    char before;               /* last character of code: a call may stand behind one that ends a statement or opens a block */
-    const char *word;          /* last identifier in front of the cursor, when nothing but blanks follows it */
+    /* last character of code: a call may stand behind one that ends a statement or opens a block */
+    char before;
+    const char *word; /* last identifier in front of the cursor, when nothing but blanks follows it */
 
-    kinst_buffer_t out;        /* the translated text */
-    unsigned line;             /* its current line, from 1 */
+    kinst_buffer_t out; /* the translated text */
+    unsigned line;      /* its current line, from 1 */
     kinst_mapping_t *mappings;
     size_t nmappings;
-    kinst_list_t hidden;       /* texts that stand behind KINST_HIDDEN */
+    kinst_list_t hidden; /* texts that stand behind KINST_HIDDEN */
 
     kinst_region_t *regions;
     size_t nregions;
-    kinst_list_t ignored;      /* pragmas, with the reason behind each: subject, reason, subject, ... */
-    kinst_list_t unseen;       /* constructs that are not instrumented, the same way */
-    kinst_list_t files;        /* with OpenMP directives, absolute */
+    kinst_list_t ignored; /* pragmas, with the reason behind each: subject, reason, subject, ... */
+    kinst_list_t unseen;  /* constructs that are not instrumented, the same way */
+    kinst_list_t files;   /* with OpenMP directives, absolute */
     bool has_openmp, has_calls;
-    bool own_locks;            /* the text has functions of its own with the names of OpenMP's for locks */
-    bool loud;                 /* the compiler may have a message about the original that it has not about the translation */
+    bool own_locks; /* the text has functions of its own with the names of OpenMP's for locks */
+    /* the compiler may have a message about the original that it has not about the translation */
+    bool loud;
 } kinst_scan_t;
 
 /** Stands for hidden text number %zu. As a directive: a pragma that OPARI2 does not know. As code: an identifier. */
@@ -83,7 +86,7 @@ typedef struct {
 /** Stands in preprocessed text where the compiler knows [[omp::directive()]]. */
 #define KINST_HAS_ATTRIBUTES "#pragma ompp_attributes"
 
-/* ---- Walking: kinst-ompp-scan.c -------------------------------------------------------------------------------------- */
+/* ---- Walking: kinst-ompp-scan.c ---------------------------------------------------------------------------------- */
 
 /** \brief Translates the whole text; scan is zeroed but for source, absolute and preprocessed. */
 void kinst_scan(kinst_scan_t *scan, const char *text, size_t size);
@@ -97,7 +100,10 @@ void kinst_scan_skip(kinst_scan_t *scan, const char *to);
 /** \brief Goes on with the text between hidden from OPARI2. */
 void kinst_scan_hide(kinst_scan_t *scan, const char *to);
 
-/** \brief Writes text on the current line of the user. \note May hold newlines, all lines of it are that line of the user. */
+/**
+ * \brief Writes text on the current line of the user.
+ * \note May hold newlines, all lines of it are that line of the user.
+ */
 void kinst_scan_put(kinst_scan_t *scan, const char *text);
 
 /** \brief Begins a new line of the output unless it stands at the begin of one. */
@@ -111,15 +117,17 @@ const char *kinst_scan_path(const kinst_scan_t *scan, const kinst_place_t *place
 /** \brief A region of the wrapper. \return its number, from 1. */
 size_t kinst_scan_region(kinst_scan_t *scan, const char *type, const char *name);
 
-/* ---- OpenMP directives: kinst-ompp-omp.c ----------------------------------------------------------------------------- */
+/* ---- OpenMP directives: kinst-ompp-omp.c ------------------------------------------------------------------------- */
 
-/** \brief Translates the directive at the cursor and the statement that belongs to it. p: behind "omp"; eol: its end. */
+/**
+ * \brief Translates the directive at the cursor and the statement that belongs to it. p: behind "omp"; eol: its end.
+ */
 void kinst_omp_directive(kinst_scan_t *scan, const char *p, const char *eol);
 
 /** \brief Does a directive want a statement behind it? p stands behind "omp". */
 bool kinst_omp_wants_block(const char *p);
 
-/* ---- Locks: kinst-ompp-lock.c ---------------------------------------------------------------------------------------- */
+/* ---- Locks: kinst-ompp-lock.c ------------------------------------------------------------------------------------ */
 
 /**
  * \brief A call of an OpenMP lock function is written with the name of the measured one.
@@ -128,10 +136,13 @@ bool kinst_omp_wants_block(const char *p);
  */
 const char *kinst_lock_function(const kinst_scan_t *scan, const char *word, const char *end);
 
-/** \brief Does preprocessed text declare one of their names anywhere but in omp.h: as member, in a namespace, as variable? */
+/**
+ * \brief Does preprocessed text declare one of their names anywhere but in omp.h: as member, in a namespace, as
+ *        variable?
+ */
 bool kinst_lock_names_taken(const char *text, size_t size);
 
-/* ---- Clauses: kinst-ompp-clause.c ------------------------------------------------------------------------------------ */
+/* ---- Clauses: kinst-ompp-clause.c -------------------------------------------------------------------------------- */
 
 typedef struct {
     char *name, *args; /* args: without the parentheses, NULL = none */
@@ -143,7 +154,10 @@ typedef struct {
     bool bad; /* not understood */
 } kinst_clauses_t;
 
-/** \brief Words that have one blank between them in name, and any in the text. \return behind them, NULL = others are there. */
+/**
+ * \brief Words that have one blank between them in name, and any in the text.
+ * \return behind them, NULL = others are there.
+ */
 const char *kinst_behind_words(const char *p, const char *name);
 
 kinst_clauses_t kinst_clauses_read(const char *p);
@@ -154,15 +168,16 @@ void kinst_clause_put(kinst_buffer_t *b, const kinst_clause_t *clause);
 bool kinst_one_of(const char *name, const char *const names[]);
 
 /**
- * \brief Shares the clauses of "parallel inner_name" out to the team and the inner construct; variables that only the inner one
- *        names are shared in the team.
+ * \brief Shares the clauses of "parallel inner_name" out to the team and the inner construct; variables that only the
+ *        inner one names are shared in the team.
  */
-void kinst_clauses_share_out(const kinst_clauses_t *c, const char *inner_name, kinst_buffer_t *outer, kinst_buffer_t *inner);
+void kinst_clauses_share_out(const kinst_clauses_t *c, const char *inner_name, kinst_buffer_t *outer,
+                             kinst_buffer_t *inner);
 
 /** \brief The directive without the modifier of its if clause, which OPARI2 takes for a part of the condition. */
 char *kinst_clauses_plain(const char *name, const kinst_clauses_t *clauses, const char *modifier);
 
-/* ---- Statements: kinst-ompp-statement.c ------------------------------------------------------------------------------ */
+/* ---- Statements: kinst-ompp-statement.c -------------------------------------------------------------------------- */
 
 /** \brief Behind blanks, comments, linemarkers and pragmas other than OpenMP's. */
 const char *kinst_skip_space(const char *p, const char *end);
@@ -185,7 +200,7 @@ void kinst_digraphs(char *text, size_t size, bool cxx);
  */
 char *kinst_attributes(char *text, size_t *size);
 
-/* ---- The compiler's and OPARI2's part -------------------------------------------------------------------------------- */
+/* ---- The compiler's and OPARI2's part ---------------------------------------------------------------------------- */
 
 /**
  * \brief The preprocessed source, with the declarations of pomp2_lib.h and KINST_DECLARATIONS in front.
@@ -195,8 +210,8 @@ char *kinst_attributes(char *text, size_t *size);
 char *kinst_preprocess(const kinst_command_t *command, kinst_source_t *source, size_t *size, bool *quiet);
 
 /**
- * \brief The preprocessed text with macros replaced in the arguments of "#pragma pomp inst data(...)", which compilers leave as they
- *        are in pragmas they do not know. As the macros are at the end of the file.
+ * \brief The preprocessed text with macros replaced in the arguments of "#pragma pomp inst data(...)", which compilers
+ *        leave as they are in pragmas they do not know. As the macros are at the end of the file.
  * \param[in,out] size  of the text.  \return the text itself when there is nothing to replace.
  */
 char *kinst_data_arguments(const kinst_command_t *command, const kinst_source_t *source, char *text, size_t *size);

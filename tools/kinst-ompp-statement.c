@@ -15,22 +15,15 @@ const char *kinst_omp_at(const char *p)
 const char *kinst_skip_space(const char *p, const char *end)
 {
     while (p < end) {
-        if (isspace((unsigned char)*p))
-            p++;
-        else if (p[0] == '/' && p[1] == '*')
-            p = kinst_behind_comment(p, end);
-        else if ((p[0] == '/' && p[1] == '/') || (*p == '#' && !kinst_omp_at(p)))
-            p = kinst_end_of_line(p, end);
-        else
-            break;
+        if (isspace((unsigned char)*p)) p++;
+        else if (p[0] == '/' && p[1] == '*') p = kinst_behind_comment(p, end);
+        else if ((p[0] == '/' && p[1] == '/') || (*p == '#' && !kinst_omp_at(p))) p = kinst_end_of_line(p, end);
+        else break;
     }
     return p;
 }
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c > 127;
-}
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c > 127; }
 
 /* A number with all that may belong to it: 1'000, 1e-3, 0x1p+2. */
 static const char *behind_number(const char *p, const char *end)
@@ -102,10 +95,8 @@ static const char *behind_if(const char *p, const char *end)
     const char *rest;
 
     if (*p == '!') p = kinst_skip_space(p + 1, end);
-    if (take(&p, end, "consteval"))
-        p = kinst_behind_statement(p, end);
-    else
-        take(&p, end, "constexpr"), p = behind_head_and_statement(p, end);
+    if (take(&p, end, "consteval")) p = kinst_behind_statement(p, end);
+    else take(&p, end, "constexpr"), p = behind_head_and_statement(p, end);
     rest = p ? kinst_skip_space(p, end) : NULL;
     return rest && take(&rest, end, "else") ? kinst_behind_statement(rest, end) : p;
 }
@@ -141,7 +132,8 @@ static const char *behind_label(const char *p, const char *end)
 
     if (choice) {
         unsigned questions = 0;
-        for (; q < end && !(*q == ':' && q[1] != ':' && questions == 0); q = kinst_skip_space(kinst_behind_token(q, end), end)) {
+        for (; q < end && !(*q == ':' && q[1] != ':' && questions == 0);
+             q = kinst_skip_space(kinst_behind_token(q, end), end)) {
             if (*q == '?') questions++;
             if (*q == ':' && q[1] == ':') q++;
             else if (*q == ':') questions--;
@@ -176,6 +168,7 @@ const char *kinst_behind_statement(const char *p, const char *end)
     if (take(&p, end, "if")) return behind_if(p, end);
     if (take(&p, end, "do")) return behind_do(p, end);
     if (take(&p, end, "try")) return behind_try(p, end);
-    if (take(&p, end, "for") || take(&p, end, "while") || take(&p, end, "switch")) return behind_head_and_statement(p, end);
+    if (take(&p, end, "for") || take(&p, end, "while") || take(&p, end, "switch"))
+        return behind_head_and_statement(p, end);
     return behind_expression(p, end);
 }

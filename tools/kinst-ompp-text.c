@@ -19,10 +19,7 @@ void kinst_put(kinst_buffer_t *b, const char *text, size_t size)
     b->text[b->size] = '\0';
 }
 
-void kinst_puts(kinst_buffer_t *b, const char *text)
-{
-    kinst_put(b, text, strlen(text));
-}
+void kinst_puts(kinst_buffer_t *b, const char *text) { kinst_put(b, text, strlen(text)); }
 
 void kinst_putf(kinst_buffer_t *b, const char *format, ...)
 {
@@ -47,7 +44,6 @@ char *kinst_escaped(const char *text)
     }
     return b.text;
 }
-
 
 /* Behind the backslash and newline at p, or p. */
 static const char *behind_join(const char *p)

@@ -35,12 +35,9 @@ static void add_opari_option(const char *word, char *const rest[], int *used)
     bool disable = strcmp(word, "-disable") == 0 && rest[0];
 
     *used = disable ? 1 : 0;
-    if (!disable)
-        kinst_add(&kinst_own.opari_options, word);
-    else if (strcmp(rest[0], "omp") == 0)
-        kinst_add(&kinst_own.opari_options, "--disable=omp");
-    else
-        kinst_addf(&kinst_own.opari_options, "--disable=omp:%s", rest[0]);
+    if (!disable) kinst_add(&kinst_own.opari_options, word);
+    else if (strcmp(rest[0], "omp") == 0) kinst_add(&kinst_own.opari_options, "--disable=omp");
+    else kinst_addf(&kinst_own.opari_options, "--disable=omp:%s", rest[0]);
 }
 
 /* A path is that of a program; a name is looked up when it is needed. */
@@ -79,28 +76,18 @@ static bool own_option(const char *word, const char *name)
         help(name);
         exit(0);
     }
-    if (strcmp(word, "-@") == 0 || strcmp(word, "--verbose") == 0)
-        kinst_own.verbose = true;
-    else if (strcmp(word, "--dry-run") == 0)
-        kinst_own.dry_run = true;
-    else if (strcmp(word, "-nosrc") == 0)
-        return true; /* of ompP: lines are always the user's */
-    else if (strcmp(word, "--memory") == 0)
-        kinst_own.memory = true;
-    else if (strcmp(word, "--with=opari") == 0)
-        kinst_own.with = KINST_WITH_OPARI;
-    else if (strcmp(word, "--with=ompt") == 0)
-        kinst_own.with = KINST_WITH_OMPT;
-    else if (strncmp(word, "--with", 6) == 0 && (word[6] == '=' || !word[6]))
-        refuse_value(word, "opari or ompt", name);
-    else if (strncmp(word, "--opari=", 8) == 0)
-        kinst_own.opari = opari_named(word + 8, name);
+    if (strcmp(word, "-@") == 0 || strcmp(word, "--verbose") == 0) kinst_own.verbose = true;
+    else if (strcmp(word, "--dry-run") == 0) kinst_own.dry_run = true;
+    else if (strcmp(word, "-nosrc") == 0) return true; /* of ompP: lines are always the user's */
+    else if (strcmp(word, "--memory") == 0) kinst_own.memory = true;
+    else if (strcmp(word, "--with=opari") == 0) kinst_own.with = KINST_WITH_OPARI;
+    else if (strcmp(word, "--with=ompt") == 0) kinst_own.with = KINST_WITH_OMPT;
+    else if (strncmp(word, "--with", 6) == 0 && (word[6] == '=' || !word[6])) refuse_value(word, "opari or ompt", name);
+    else if (strncmp(word, "--opari=", 8) == 0) kinst_own.opari = opari_named(word + 8, name);
     else if (strncmp(word, "--opari-timeout=", 16) == 0 && seconds_of(word + 16) > 0)
         kinst_own.opari_seconds = seconds_of(word + 16);
-    else if (strncmp(word, "--opari-timeout", 15) == 0)
-        refuse_value(word, "a number of seconds", name);
-    else
-        return false;
+    else if (strncmp(word, "--opari-timeout", 15) == 0) refuse_value(word, "a number of seconds", name);
+    else return false;
     return true;
 }
 
@@ -141,10 +128,8 @@ int main(int argc, char **argv)
     }
     if (compiler_of(name)) kinst_add(&words, compiler_of(name));
     for (; i < argc; i++) {
-        if (strcmp(argv[i], "-@") == 0)
-            kinst_own.verbose = true;
-        else if (strcmp(argv[i], "-nosrc") != 0)
-            kinst_add(&words, argv[i]);
+        if (strcmp(argv[i], "-@") == 0) kinst_own.verbose = true;
+        else if (strcmp(argv[i], "-nosrc") != 0) kinst_add(&words, argv[i]);
     }
     if (words.n == 0 && !compiler_of(name)) { /* as ompP's: on stdout, status 1 */
         printf("usage: %s <compile-or-link-command>\n", name);

@@ -46,7 +46,8 @@ static void print_data(const char *names, const char *no_data)
     free(good);
 }
 
-void ompp_doctor_print_options(char **words, size_t begin, size_t end, const ompp_started_t *measured, const char *no_data)
+void ompp_doctor_print_options(char **words, size_t begin, size_t end, const ompp_started_t *measured,
+                               const char *no_data)
 {
     const char *value = NULL;
     char *variable;
@@ -55,7 +56,8 @@ void ompp_doctor_print_options(char **words, size_t begin, size_t end, const omp
         const int used = ompp_option_read(words + i, &variable, &value);
         const size_t n = used > 0 ? (size_t)used : 1;
         if (variable && strcmp(variable, "OMPP_DATA") == 0) print_data(value, no_data);
-        else if (!ompp_option_wrong(variable, value) && (!variable || !ompp_doctor_is_refused(measured, variable, value)))
+        else if (!ompp_option_wrong(variable, value) &&
+                 (!variable || !ompp_doctor_is_refused(measured, variable, value)))
             ompp_doctor_print_words(words, i, i + n);
         free(variable);
         i += n;

@@ -26,16 +26,19 @@ static const struct {
     const char *name;
     size_t offset, size;
 } fields[] = {
-#define FIELD(name) {#name, offsetof(ompp_probe_t, name), sizeof((ompp_probe_t *)0)->name}
-    FIELD(rank),     FIELD(size),     FIELD(launcher), FIELD(wire),       FIELD(host),       FIELD(cpus),        FIELD(ncpus),
-    FIELD(online),
-    FIELD(threads),  FIELD(outdir),   FIELD(outdir_why), FIELD(jobdir),   FIELD(jobdir_why),  FIELD(jobdir_new), FIELD(free_mib),
-    FIELD(paranoid), FIELD(software), FIELD(hardware), FIELD(address_mib), FIELD(file_kib),   FIELD(loaded),
+#define FIELD(name)                                                          \
+    {                                                                        \
+#name, offsetof(ompp_probe_t, name), sizeof((ompp_probe_t *)0)->name \
+    }
+    FIELD(rank),        FIELD(size),       FIELD(launcher), FIELD(wire),     FIELD(host),       FIELD(cpus),
+    FIELD(ncpus),       FIELD(online),     FIELD(threads),  FIELD(outdir),   FIELD(outdir_why), FIELD(jobdir),
+    FIELD(jobdir_why),  FIELD(jobdir_new), FIELD(free_mib), FIELD(paranoid), FIELD(software),   FIELD(hardware),
+    FIELD(address_mib), FIELD(file_kib),   FIELD(loaded),
 #undef FIELD
 };
 #define NFIELDS (sizeof fields / sizeof fields[0])
 
-/* ---- What it finds --------------------------------------------------------------------------------------------------- */
+/* ---- What it finds ----------------------------------------------------------------------------------------------- */
 
 static void take(char *to, size_t n, const char *name)
 {
@@ -67,8 +70,7 @@ static void find_rank(ompp_probe_t *p)
 {
     static const struct {
         const char *launcher, *rank, *size;
-    } launchers[] = {{"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-                     {"mpich", "PMI_RANK", "PMI_SIZE"}};
+    } launchers[] = {{"openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"mpich", "PMI_RANK", "PMI_SIZE"}};
 
     find_slurm(p);
     for (size_t i = 0; i < sizeof launchers / sizeof launchers[0] && !*p->rank; i++) {
@@ -95,7 +97,8 @@ static void find_cpus(ompp_probe_t *p)
         if (!CPU_ISSET_S(first, bytes, set)) continue;
         while (last + 1 < MAX_CPUS && CPU_ISSET_S(last + 1, bytes, set)) last++;
         if (n + 24 < sizeof p->cpus)
-            n += (size_t)snprintf(p->cpus + n, sizeof p->cpus - n, last > first ? "%s%d-%d" : "%s%d", n ? "," : "", first, last);
+            n += (size_t)snprintf(p->cpus + n, sizeof p->cpus - n, last > first ? "%s%d-%d" : "%s%d", n ? "," : "",
+                                  first, last);
         first = last;
     }
     CPU_FREE(set);
@@ -155,7 +158,8 @@ static void find_room(ompp_probe_t *p)
 
 static void find_directories(ompp_probe_t *p)
 {
-    const char *outdir = ompp_env_foreign("OMPP_OUTDIR"), *jobdir = ompp_env_foreign("OMPP_JOB_DIR"), *tmpdir = ompp_env_foreign("TMPDIR");
+    const char *outdir = ompp_env_foreign("OMPP_OUTDIR"), *jobdir = ompp_env_foreign("OMPP_JOB_DIR"),
+               *tmpdir = ompp_env_foreign("TMPDIR");
     const char *const usual[] = {"/dev/shm", tmpdir && *tmpdir ? tmpdir : "/tmp", "/tmp"};
 
     if (outdir && *outdir) snprintf(p->outdir, sizeof p->outdir, "%s", outdir);
@@ -172,7 +176,8 @@ static void find_directories(ompp_probe_t *p)
 /* An event is permitted when it opens and counts; the query of a library says nothing. */
 static void try_event(unsigned type, unsigned long long config, char *why, size_t n)
 {
-    struct perf_event_attr attr = {.type = type, .size = sizeof attr, .config = config, .exclude_kernel = 1, .exclude_hv = 1};
+    struct perf_event_attr attr = {
+        .type = type, .size = sizeof attr, .config = config, .exclude_kernel = 1, .exclude_hv = 1};
     long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0UL);
     unsigned long long count;
 
@@ -201,8 +206,8 @@ static void find_limits(ompp_probe_t *p)
 }
 
 /*
- * What the run would say of its settings, it says now: measurement starts with an event of ours, in memory alone. We leave by _exit,
- * so that there is no report.
+ * What the run would say of its settings, it says now: measurement starts with an event of ours, in memory alone. We
+ * leave by _exit, so that there is no report.
  */
 static bool start_measurement(void)
 {
@@ -260,14 +265,15 @@ void ompp_doctor_probe(char *const *options)
     find_limits(&p);
     snprintf(p.loaded, sizeof p.loaded, "%s", start_measurement() ? "yes" : "no");
     for (size_t i = 0; i < NFIELDS && n < sizeof line; i++)
-        n += (size_t)snprintf(line + n, sizeof line - n, "\t%s=%s", fields[i].name, (const char *)&p + fields[i].offset);
+        n +=
+            (size_t)snprintf(line + n, sizeof line - n, "\t%s=%s", fields[i].name, (const char *)&p + fields[i].offset);
     if (n > sizeof line - 2) n = sizeof line - 2;
     line[n++] = '\n';
     remove_memory(&p);
     _exit(write(STDOUT_FILENO, line, n) == (ssize_t)n ? 0 : 1); /* one piece, so that lines of ranks do not mix */
 }
 
-/* ---- Reading it ------------------------------------------------------------------------------------------------------ */
+/* ---- Reading it -------------------------------------------------------------------------------------------------- */
 
 bool ompp_doctor_read(const char *line, ompp_probe_t *probe)
 {
@@ -279,7 +285,8 @@ bool ompp_doctor_read(const char *line, ompp_probe_t *probe)
         size_t name = strcspn(++at, "="), value = strcspn(at, "\t\n");
         for (size_t i = 0; i < NFIELDS && name < value; i++)
             if (strlen(fields[i].name) == name && strncmp(fields[i].name, at, name) == 0)
-                snprintf((char *)probe + fields[i].offset, fields[i].size, "%.*s", (int)(value - name - 1), at + name + 1);
+                snprintf((char *)probe + fields[i].offset, fields[i].size, "%.*s", (int)(value - name - 1),
+                         at + name + 1);
         at += value;
     }
     return true;

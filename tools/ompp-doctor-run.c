@@ -19,19 +19,69 @@
 #define PATIENCE_S 60
 #define FAREWELL_S 5 /* of a launcher that has closed its streams */
 
-/* ---- The launch line --------------------------------------------------------------------------------------------------- */
+/* ---- The launch line --------------------------------------------------------------------------------------------- */
 
-/* Options of launchers whose values are words of their own: how many. Those that are not named have none, or have them behind "=". */
+/* Options of launchers whose values are words of their own: how many. Those that are not named have none, or have them
+ * behind "=". */
 static const struct {
     const char *name;
     size_t values;
 } options[] = {
-    {"n", 1}, {"np", 1}, {"c", 1}, {"N", 1}, {"ppn", 1}, {"npernode", 1}, {"npersocket", 1}, {"H", 1}, {"host", 1}, {"hosts", 1},
-    {"hostfile", 1}, {"machinefile", 1}, {"default-hostfile", 1}, {"f", 1}, {"map-by", 1}, {"bind-to", 1}, {"rank-by", 1}, {"x", 1},
-    {"wdir", 1}, {"wd", 1}, {"mca", 2}, {"gmca", 2}, {"pmixmca", 2}, {"prtemca", 2}, {"env", 2}, {"genv", 2}, {"envlist", 1},
-    {"genvlist", 1}, {"launcher", 1}, {"rf", 1}, {"rankfile", 1}, {"path", 1}, {"prefix", 1}, {"output-filename", 1}, {"timeout", 1},
-    {"p", 1}, {"t", 1}, {"A", 1}, {"J", 1}, {"w", 1}, {"ntasks", 1}, {"ntasks-per-node", 1}, {"cpus-per-task", 1}, {"nodes", 1},
-    {"partition", 1}, {"time", 1}, {"account", 1}, {"mpi", 1}, {"s", 1}, {"k", 1}, {"u", 1}, {"C", 1}, {"m", 1}, {"o", 1}, {"e", 1},
+    {"n", 1},
+    {"np", 1},
+    {"c", 1},
+    {"N", 1},
+    {"ppn", 1},
+    {"npernode", 1},
+    {"npersocket", 1},
+    {"H", 1},
+    {"host", 1},
+    {"hosts", 1},
+    {"hostfile", 1},
+    {"machinefile", 1},
+    {"default-hostfile", 1},
+    {"f", 1},
+    {"map-by", 1},
+    {"bind-to", 1},
+    {"rank-by", 1},
+    {"x", 1},
+    {"wdir", 1},
+    {"wd", 1},
+    {"mca", 2},
+    {"gmca", 2},
+    {"pmixmca", 2},
+    {"prtemca", 2},
+    {"env", 2},
+    {"genv", 2},
+    {"envlist", 1},
+    {"genvlist", 1},
+    {"launcher", 1},
+    {"rf", 1},
+    {"rankfile", 1},
+    {"path", 1},
+    {"prefix", 1},
+    {"output-filename", 1},
+    {"timeout", 1},
+    {"p", 1},
+    {"t", 1},
+    {"A", 1},
+    {"J", 1},
+    {"w", 1},
+    {"ntasks", 1},
+    {"ntasks-per-node", 1},
+    {"cpus-per-task", 1},
+    {"nodes", 1},
+    {"partition", 1},
+    {"time", 1},
+    {"account", 1},
+    {"mpi", 1},
+    {"s", 1},
+    {"k", 1},
+    {"u", 1},
+    {"C", 1},
+    {"m", 1},
+    {"o", 1},
+    {"e", 1},
 };
 
 static size_t values_of(const char *option)
@@ -58,13 +108,11 @@ static bool is_operand(const char *word)
 {
     const char *equals = strchr(word, '=');
 
-    return (equals && !memchr(word, '/', (size_t)(equals - word))) || (isdigit((unsigned char)word[0]) && !strchr(word, '/'));
+    return (equals && !memchr(word, '/', (size_t)(equals - word))) ||
+           (isdigit((unsigned char)word[0]) && !strchr(word, '/'));
 }
 
-static bool is_ompp(const char *word)
-{
-    return strcmp(ompp_path_last(word), "ompp") == 0;
-}
+static bool is_ompp(const char *word) { return strcmp(ompp_path_last(word), "ompp") == 0; }
 
 size_t ompp_doctor_count(char **words)
 {
@@ -129,7 +177,7 @@ bool ompp_doctor_parse(char **argv, ompp_line_t *line)
     return good;
 }
 
-/* ---- Starting it ------------------------------------------------------------------------------------------------------- */
+/* ---- Starting it ------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     int fd;
@@ -164,7 +212,8 @@ static bool read_all(stream_t *out, stream_t *err)
     return fds[0].fd < 0 && fds[1].fd < 0;
 }
 
-/* It and what it has started go when its time is over: a launcher may close its streams and stay. \return exit status; -1: none. */
+/* It and what it has started go when its time is over: a launcher may close its streams and stay. \return exit status;
+ * -1: none. */
 static int wait_for(pid_t pid, double seconds)
 {
     const struct timespec nap = {0, 10000000};

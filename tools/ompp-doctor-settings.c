@@ -1,6 +1,6 @@
 /*
- * Settings that are understood at the end of a run only (OMPP_EVAL1, ...), or that are about the program, which the probe is not
- * (OMPP_DATA): looked at from outside, with what the run itself would use, so that the words are the same.
+ * Settings that are understood at the end of a run only (OMPP_EVAL1, ...), or that are about the program, which the
+ * probe is not (OMPP_DATA): looked at from outside, with what the run itself would use, so that the words are the same.
  */
 #include "tools/ompp-doctor.h"
 
@@ -36,7 +36,7 @@ __attribute__((format(printf, 3, 4))) static void add(ompp_doctor_said_t *said, 
     said->n++;
 }
 
-/* ---- Evaluators -------------------------------------------------------------------------------------------------------- */
+/* ---- Evaluators -------------------------------------------------------------------------------------------------- */
 
 /* OMPP_CTR1=NAME is not counted: ... */
 bool ompp_doctor_is_refused(const ompp_started_t *measured, const char *variable, const char *name)
@@ -57,7 +57,8 @@ static size_t find_counters(const ompp_started_t *measured, ompp_counter_t *coun
     for (unsigned k = 1; k <= OMPP_ENV_NUMBER_MAX && n < MAX_COUNTERS; k++) {
         snprintf(variable, sizeof variable, "OMPP_CTR%u", k);
         const char *name = ompp_env_foreign(variable);
-        if (name && *name && !ompp_doctor_is_refused(measured, variable, name)) counters[n++] = (ompp_counter_t){.name = name};
+        if (name && *name && !ompp_doctor_is_refused(measured, variable, name))
+            counters[n++] = (ompp_counter_t){.name = name};
     }
     return n;
 }
@@ -71,11 +72,12 @@ static void check_evaluators(const ompp_started_t *measured, ompp_doctor_said_t 
     for (unsigned k = 1; k <= OMPP_ENV_NUMBER_MAX; k++) {
         snprintf(variable, sizeof variable, "OMPP_EVAL%u", k);
         const char *text = ompp_env_foreign(variable);
-        if (text && *text && !ompp_eval_check(text, counters, n, why, sizeof why)) add(said, false, "%s='%s': %s", variable, text, why);
+        if (text && *text && !ompp_eval_check(text, counters, n, why, sizeof why))
+            add(said, false, "%s='%s': %s", variable, text, why);
     }
 }
 
-/* ---- Data structures --------------------------------------------------------------------------------------------------- */
+/* ---- Data structures --------------------------------------------------------------------------------------------- */
 
 typedef struct {
     ompp_locate_module_t module[MAX_MODULES]; /* paths are owned */
@@ -127,14 +129,17 @@ static void check_names(const char *program, const char *lib, ompp_doctor_said_t
     ompp_needed_files(program, add_module, &modules);
     if (run) locate(run, &modules, list, said);
     if (!modules.hooks && (!backend || !*backend || strcmp(backend, "auto") == 0))
-        add(said, true, "OMPP_DATA: %s was not built with kinst-ompp --memory: at most page faults (first touches) are counted, "
-                        "no loads and stores", program);
+        add(said, true,
+            "OMPP_DATA: %s was not built with kinst-ompp --memory: at most page faults (first touches) are counted, "
+            "no loads and stores",
+            program);
     if (library) dlclose(library);
     for (size_t i = 0; i < modules.n; i++) free((char *)modules.module[i].path);
     free(list);
 }
 
-void ompp_doctor_settings(const char *program, const char *lib, const ompp_started_t *measured, ompp_doctor_said_t *said)
+void ompp_doctor_settings(const char *program, const char *lib, const ompp_started_t *measured,
+                          ompp_doctor_said_t *said)
 {
     check_evaluators(measured, said);
     check_names(program, lib, said);

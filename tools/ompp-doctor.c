@@ -39,16 +39,18 @@ typedef struct {
     part_t part[OMPP_DOCTOR_PROGRAMS];
     ompp_started_t plain, measured;
     ompp_doctor_said_t said;
-    const ompp_bind_t *bind; /* what the launcher is to be told, for ranks bound to too few processors; NULL = nothing */
-    int threads;             /* of such a rank; 0 = not said */
+    /* what the launcher is to be told, for ranks bound to too few processors; NULL = nothing */
+    const ompp_bind_t *bind;
+    int threads; /* of such a rank; 0 = not said */
     bool bad;
 } doctor_t;
 
-/* ---- Saying it --------------------------------------------------------------------------------------------------------- */
+/* ---- Saying it --------------------------------------------------------------------------------------------------- */
 
 typedef enum { FINE, NOTE, BAD } verdict_t;
 
-__attribute__((format(printf, 4, 5))) static void say(doctor_t *d, verdict_t verdict, const char *topic, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void say(doctor_t *d, verdict_t verdict, const char *topic,
+                                                      const char *format, ...)
 {
     static const char *const words[] = {"ok", "note", "BAD"};
     va_list args;
@@ -72,7 +74,7 @@ __attribute__((format(printf, 1, 2))) static void advise(const char *format, ...
     va_end(args);
 }
 
-/* ---- The program ------------------------------------------------------------------------------------------------------- */
+/* ---- The program ------------------------------------------------------------------------------------------------- */
 
 static void see_ours(const char *soname, void *data)
 {
@@ -108,14 +110,19 @@ static void check_options(doctor_t *d, const part_t *p)
     if (!p->line->unknown) return;
     say(d, BAD, "options", "ompp does not know %s, or its value is missing", p->line->unknown);
     const char *nearest = ompp_option_nearest(p->line->unknown);
-    advise("%s%sompp --help lists them; -- stands between them and the program", nearest ? nearest : "", nearest ? "? " : "");
+    advise("%s%sompp --help lists them; -- stands between them and the program", nearest ? nearest : "",
+           nearest ? "? " : "");
 }
 
 static void check_debug(doctor_t *d, const part_t *p)
 {
     switch (ompp_elf_debug(p->program.path)) {
-    case OMPP_ELF_LINES: say(d, FINE, "lines", "debug information is in the program: regions have file and line"); break;
-    case OMPP_ELF_SEPARATE: say(d, FINE, "lines", "debug information is in a file of its own: regions have file and line"); break;
+    case OMPP_ELF_LINES:
+        say(d, FINE, "lines", "debug information is in the program: regions have file and line");
+        break;
+    case OMPP_ELF_SEPARATE:
+        say(d, FINE, "lines", "debug information is in a file of its own: regions have file and line");
+        break;
     case OMPP_ELF_NO_LINES:
         say(d, NOTE, "lines", "no debug information: regions that are known by address alone have no file and line");
         advise("%s", ompp_debug_advice(p->program.path, ompp_elf_names_debug_file(p->program.path)));
@@ -131,7 +138,8 @@ static bool check_asked_mpi(doctor_t *d, part_t *p)
     if (strcmp(asked, "none") == 0) {
         say(d, FINE, "MPI", "not measured: --mpi-family=none");
     } else if (*p->needs.mpi && strcmp(p->family, asked) != 0) {
-        say(d, BAD, "MPI", "the program is of %s (%s), and --mpi-family=%s is said", ompp_known_family(p->family), p->needs.mpi, asked);
+        say(d, BAD, "MPI", "the program is of %s (%s), and --mpi-family=%s is said", ompp_known_family(p->family),
+            p->needs.mpi, asked);
         advise("leave --mpi-family out: the program's file says it");
     } else if (ompp_program_mpi_library(ompp_place_find()->lib, NULL, asked, p->mpi_library)) {
         say(d, FINE, "MPI", "%s (--mpi-family=%s)", ompp_known_family(asked), asked);
@@ -156,11 +164,13 @@ static void check_mpi(doctor_t *d, part_t *p)
         return;
     }
     bool there = ompp_program_mpi_library(ompp_place_find()->lib, needs->mpi, NULL, p->mpi_library);
-    say(d, there ? FINE : BAD, "MPI", "%s (%s)%s%s%s%s", ompp_known_family(p->family), needs->mpi, needs->mpi_f77 ? ", Fortran mpif.h" : "",
-        needs->mpi_f90 ? ", use mpi" : "", needs->mpi_f08 ? ", use mpi_f08" : "", there ? "" : ": ompp was not built for it");
+    say(d, there ? FINE : BAD, "MPI", "%s (%s)%s%s%s%s", ompp_known_family(p->family), needs->mpi,
+        needs->mpi_f77 ? ", Fortran mpif.h" : "", needs->mpi_f90 ? ", use mpi" : "",
+        needs->mpi_f08 ? ", use mpi_f08" : "", there ? "" : ": ompp was not built for it");
     if (!there) {
         p->mpi_library[0] = '\0';
-        advise("ompp has " OMPP_MPI_FAMILIES "; configure it with this MPI's mpicc in PATH, or OpenMP alone is measured");
+        advise("ompp has " OMPP_MPI_FAMILIES
+               "; configure it with this MPI's mpicc in PATH, or OpenMP alone is measured");
     }
 }
 
@@ -198,8 +208,8 @@ static void check_openmp(doctor_t *d, part_t *p)
         advise("unset OMP_TOOL");
     } else if (ompt) {
         say(d, replaced ? NOTE : FINE, "OpenMP", "libomp%s",
-            replaced ? " in place of libgomp: all that clang has compiled is told (OMPT), little of gcc's code" :
-                       ": all constructs are told (OMPT)");
+            replaced ? " in place of libgomp: all that clang has compiled is told (OMPT), little of gcc's code"
+                     : ": all constructs are told (OMPT)");
     } else if (p->needs.openmp == OMPP_OPENMP_GOMP && p->instrumented) {
         say(d, FINE, "OpenMP", "libgomp: constructs of files that were compiled with kinst-ompp");
     } else if (p->needs.openmp == OMPP_OPENMP_GOMP) {
@@ -207,16 +217,19 @@ static void check_openmp(doctor_t *d, part_t *p)
             replaced ? "libomp in place of libgomp" : "libgomp");
         advise("to see them: CC=\"kinst-ompp gcc\" in the build%s",
                wants_runtime("llvm") && !replaced
-                   ? "; for --omp-runtime=llvm, libomp.so.5 is missing (Debian package: libomp5-19)" : "");
+                   ? "; for --omp-runtime=llvm, libomp.so.5 is missing (Debian package: libomp5-19)"
+                   : "");
     } else if (wants_runtime("gomp")) {
         say(d, FINE, "OpenMP", "libgomp (--omp-runtime=gomp): what is a call is seen");
     } else if (p->mpi && !*p->needs.mpi) {
         say(d, NOTE, "OpenMP", "the program's file needs none");
         advise("if it loads libgomp later (numpy): --omp-runtime=gomp");
     } else if (p->program.shell && !is_set("OMPP_CHILDREN")) {
-        say(d, BAD, "OpenMP", "%s starts what is to be measured: there is nothing to measure in it", p->line->argv[p->line->program]);
+        say(d, BAD, "OpenMP", "%s starts what is to be measured: there is nothing to measure in it",
+            p->line->argv[p->line->program]);
         advise("put ompp in front of the program that it starts, or use ompp --children --");
-    } else if (!p->mpi && !p->instrumented && !p->program.shell && !ompp_env_is_set("OMPP_CTR") && !ompp_env_is_set("OMPP_DATA")) {
+    } else if (!p->mpi && !p->instrumented && !p->program.shell && !ompp_env_is_set("OMPP_CTR") &&
+               !ompp_env_is_set("OMPP_DATA")) {
         p->later = true;
         say(d, BAD, "OpenMP", "the program needs neither OpenMP nor MPI: there is nothing to measure");
         advise("if it loads them later, as Python does, the line below names them; functions: kinst-ompp");
@@ -226,7 +239,8 @@ static void check_openmp(doctor_t *d, part_t *p)
     if (p->needs.both) say(d, NOTE, "OpenMP", "libgomp and libomp are both in the program: one of them is measured");
 }
 
-/* Options are variables for what follows, as ompp would have it. \param[in,out] was  [noptions] what they were before; owned texts. */
+/* Options are variables for what follows, as ompp would have it. \param[in,out] was [noptions] what they were before;
+ * owned texts. */
 static void set_options(const ompp_launch_t *line, char **was)
 {
     const char *value = NULL;
@@ -276,23 +290,23 @@ static void check_part(doctor_t *d, part_t *p)
     free(was);
 }
 
-/* ---- The line ---------------------------------------------------------------------------------------------------------- */
+/* ---- The line ---------------------------------------------------------------------------------------------------- */
 
 /* A program whose MPI is another one than the launcher's; NULL = none. */
 static const part_t *find_alien(const doctor_t *d, const ompp_probe_t *first)
 {
     for (size_t i = 0; i < d->line.n; i++) {
         const part_t *p = &d->part[i];
-        if (p->fits && p->mpi && *first->launcher && strcmp(first->launcher, "slurm") != 0 && strcmp(p->family, "other") != 0 &&
-            strcmp(first->launcher, p->family) != 0)
+        if (p->fits && p->mpi && *first->launcher && strcmp(first->launcher, "slurm") != 0 &&
+            strcmp(p->family, "other") != 0 && strcmp(first->launcher, p->family) != 0)
             return p;
     }
     return NULL;
 }
 
 /*
- * What srun has to give to the ranks of a program, and does not; NULL = nothing. Open MPI wants PMIx; MPICH speaks with PMI2 by itself,
- * and with other things by libraries.
+ * What srun has to give to the ranks of a program, and does not; NULL = nothing. Open MPI wants PMIx; MPICH speaks with
+ * PMI2 by itself, and with other things by libraries.
  */
 static const char *missing_wire(const part_t *p, const ompp_probe_t *first)
 {
@@ -351,32 +365,37 @@ static bool check_launch(doctor_t *d)
     const size_t hosts = count_hosts(s);
 
     if (s->n == 0) {
-        say(d, BAD, "launch", "the line starts nothing%s: %s", s->late ? " in a minute" : "", *s->said ? s->said : "no message");
-        advise("try it with another program: the same line with hostname in place of %s", d->line.part[0].argv[d->line.part[0].program]);
+        say(d, BAD, "launch", "the line starts nothing%s: %s", s->late ? " in a minute" : "",
+            *s->said ? s->said : "no message");
+        advise("try it with another program: the same line with hostname in place of %s",
+               d->line.part[0].argv[d->line.part[0].program]);
         return false;
     }
     const part_t *alien = find_alien(d, first);
     if (alien) {
         say(d, BAD, "launch", "mpirun of %s starts a program of %s: each of the %zu processes would be rank 0 of 1",
             ompp_known_family(first->launcher), ompp_known_family(alien->family), s->n);
-        advise("start it with mpirun of %s (Debian: mpirun.%s), or build it with mpicc of %s", ompp_known_family(alien->family),
-               alien->family, ompp_known_family(first->launcher));
+        advise("start it with mpirun of %s (Debian: mpirun.%s), or build it with mpicc of %s",
+               ompp_known_family(alien->family), alien->family, ompp_known_family(first->launcher));
         return true;
     }
     const part_t *unwired = find_unwired(d, first);
     if (unwired) {
         say(d, BAD, "launch", "srun gives %s to a program of %s: its %zu processes would not find each other",
-            strcmp(first->wire, "pmix") == 0 ? "PMIx" : *first->wire ? "PMI2" : "neither PMIx nor PMI2", ompp_known_family(unwired->family),
-            s->n);
+            strcmp(first->wire, "pmix") == 0 ? "PMIx"
+            : *first->wire                   ? "PMI2"
+                                             : "neither PMIx nor PMI2",
+            ompp_known_family(unwired->family), s->n);
         advise("srun --mpi=%s (srun --mpi=list says what there is), or mpirun of %s in an allocation (sbatch, salloc)",
                missing_wire(unwired, first), ompp_known_family(unwired->family));
         return true;
     }
-    say(d, FINE, "launch", "%zu %s on %zu %s (%s%s)", s->n, s->n == 1 ? "process" : "processes", hosts, hosts == 1 ? "node" : "nodes",
-        first->host, hosts > 1 ? ", ..." : "");
+    say(d, FINE, "launch", "%zu %s on %zu %s (%s%s)", s->n, s->n == 1 ? "process" : "processes", hosts,
+        hosts == 1 ? "node" : "nodes", first->host, hosts > 1 ? ", ..." : "");
     if (!any_needs_mpi(d) && s->n > 1) {
         say(d, NOTE, "launch", "the program has no MPI: each process writes a report of its own");
-        if (is_of_known_launcher(first)) advise("if it loads MPI later, as Python does: ompp --mpi-family=%s --", first->launcher);
+        if (is_of_known_launcher(first))
+            advise("if it loads MPI later, as Python does: ompp --mpi-family=%s --", first->launcher);
     }
     return true;
 }
@@ -410,23 +429,26 @@ static void advise_processors(doctor_t *d, const ompp_probe_t *p, int threads, i
         d->threads = threads ? threads : each;
         advise("the launcher binds it: %s", bind->words);
         if (threads * ranks > available || !threads)
-            advise("set OMP_NUM_THREADS=%d: %d rank%s on each node, %d processors", each, ranks, ranks == 1 ? "" : "s", available);
+            advise("set OMP_NUM_THREADS=%d: %d rank%s on each node, %d processors", each, ranks, ranks == 1 ? "" : "s",
+                   available);
     } else {
         advise("OMP_NUM_THREADS=%d%s", *p->launcher ? each : cpus,
                cpus < atoi(p->online) ? ", or let it have more (taskset, numactl, container)" : "");
     }
 }
 
-/* Ranks that are bound to fewer processors than they have threads: the commonest slow hybrid run, with ompp or without. */
+/* Ranks that are bound to fewer processors than they have threads: the commonest slow hybrid run, with ompp or
+ * without. */
 static void check_cpus(doctor_t *d)
 {
     for (size_t i = 0; i < d->plain.n && any_needs_openmp(d); i++) {
         const ompp_probe_t *p = &d->plain.rank[i];
         const int threads = atoi(p->threads), cpus = atoi(p->ncpus), available = available_to(p);
-        const bool alone = cpus == 1 && available > ranks_on(&d->plain, p->host); /* OpenMP libraries take one thread then */
+        /* OpenMP libraries take one thread then */
+        const bool alone = cpus == 1 && available > ranks_on(&d->plain, p->host);
         if (cpus <= 0 || (threads <= cpus && (threads > 0 || !alone))) continue;
-        say(d, NOTE, "processors", "rank %s: %s threads on %d processor%s (%s)", *p->rank ? p->rank : "0", threads ? p->threads : "all",
-            cpus, cpus == 1 ? "" : "s", p->cpus);
+        say(d, NOTE, "processors", "rank %s: %s threads on %d processor%s (%s)", *p->rank ? p->rank : "0",
+            threads ? p->threads : "all", cpus, cpus == 1 ? "" : "s", p->cpus);
         advise_processors(d, p, threads, cpus, available);
         return;
     }
@@ -446,7 +468,8 @@ static const ompp_probe_t *first_unloaded(const doctor_t *d, size_t *n)
 
     *n = 0;
     for (size_t i = 0; i < d->plain.n; i++) {
-        const ompp_probe_t *q = d->measured.n == d->plain.n ? &d->measured.rank[i] : same_rank(&d->measured, d->plain.rank[i].rank);
+        const ompp_probe_t *q =
+            d->measured.n == d->plain.n ? &d->measured.rank[i] : same_rank(&d->measured, d->plain.rank[i].rank);
         if (q && strcmp(q->loaded, "yes") == 0) continue;
         if (!first) first = &d->plain.rank[i];
         ++*n;
@@ -461,12 +484,16 @@ static void check_measured(doctor_t *d)
     const ompp_probe_t *without = first_unloaded(d, &n);
 
     if (without) {
-        say(d, BAD, "libraries", "ompp's libraries are not in %zu of %zu processes, first rank %s on %s: %s", n, d->plain.n,
-            *without->rank ? without->rank : "0", without->host, *m->unloaded ? m->unloaded : *m->said ? m->said : "no message");
+        say(d, BAD, "libraries", "ompp's libraries are not in %zu of %zu processes, first rank %s on %s: %s", n,
+            d->plain.n, *without->rank ? without->rank : "0", without->host,
+            *m->unloaded ? m->unloaded
+            : *m->said   ? m->said
+                         : "no message");
         advise("%s must be the same on all nodes", ompp_place_find()->lib);
         return;
     }
-    say(d, FINE, "libraries", d->plain.n == 1 ? "%s is loaded" : "%s is loaded in all %zu processes", ompp_place_find()->lib, d->plain.n);
+    say(d, FINE, "libraries", d->plain.n == 1 ? "%s is loaded" : "%s is loaded in all %zu processes",
+        ompp_place_find()->lib, d->plain.n);
     for (size_t i = 0; i < d->plain.n; i++) {
         const ompp_probe_t *p = &d->plain.rank[i], *q = same_rank(m, p->rank);
         if (!q || strcmp(p->cpus, q->cpus) == 0) continue;
@@ -498,8 +525,8 @@ static void check_directories(doctor_t *d)
     }
     p = FIRST_WITH(d, jobdir_why);
     if (p) {
-        say(d, NOTE, "survival", "%s on %s: %s; the profile is in memory only, and lost if the program dies", p->jobdir, p->host,
-            p->jobdir_why);
+        say(d, NOTE, "survival", "%s on %s: %s; the profile is in memory only, and lost if the program dies", p->jobdir,
+            p->host, p->jobdir_why);
         advise("set OMPP_JOB_DIR to a directory of the node that can be written");
         return;
     }
@@ -514,11 +541,13 @@ static void check_counters(doctor_t *d)
     const ompp_probe_t *p = FIRST_WITH(d, software), *q = FIRST_WITH(d, hardware);
 
     if (p) {
-        say(d, NOTE, "counters", "none on %s: perf_event_open: %s (kernel.perf_event_paranoid is %s)", p->host, p->software,
-            *p->paranoid ? p->paranoid : "unknown");
-        advise("ask for sysctl kernel.perf_event_paranoid=2 or less; in a container, for the system call perf_event_open (CAP_PERFMON)");
+        say(d, NOTE, "counters", "none on %s: perf_event_open: %s (kernel.perf_event_paranoid is %s)", p->host,
+            p->software, *p->paranoid ? p->paranoid : "unknown");
+        advise("ask for sysctl kernel.perf_event_paranoid=2 or less; in a container, for the system call "
+               "perf_event_open (CAP_PERFMON)");
     } else if (q) {
-        say(d, NOTE, "counters", "software events only (perf::PAGE-FAULTS, ...) on %s: hardware events: %s", q->host, q->hardware);
+        say(d, NOTE, "counters", "software events only (perf::PAGE-FAULTS, ...) on %s: hardware events: %s", q->host,
+            q->hardware);
         advise("%s", strcmp(q->hardware, "No such file or directory") == 0
                          ? "this machine has no performance counters, or its hypervisor hides them"
                          : "ask for sysctl kernel.perf_event_paranoid=1 or less");
@@ -541,7 +570,8 @@ static void see_settings(doctor_t *d, ompp_doctor_said_t *said)
     }
 }
 
-/* Of the directory for the profile the survival line speaks; names and hooks of data are the program's, which the probe is not. */
+/* Of the directory for the profile the survival line speaks; names and hooks of data are the program's, which the probe
+ * is not. */
 static bool is_of_probe(const char *line)
 {
     static const char *const begins[] = {"profile is kept in memory", "OMPP_DATA: ", "OMPP_DATA counts ",
@@ -565,7 +595,8 @@ static void check_settings(doctor_t *d)
         fine = false;
     }
     see_settings(d, &d->said);
-    for (size_t i = 0; i < d->said.n; i++) say(d, d->said.line[i].remark ? NOTE : BAD, "settings", "%s", d->said.line[i].text);
+    for (size_t i = 0; i < d->said.n; i++)
+        say(d, d->said.line[i].remark ? NOTE : BAD, "settings", "%s", d->said.line[i].text);
     fine = fine && d->said.n == 0;
     if (fine) say(d, FINE, "settings", "the OMPP_* variables that are set are understood");
 }
@@ -575,7 +606,8 @@ static void check_limits(doctor_t *d)
     const ompp_probe_t *p = FIRST_WITH(d, address_mib), *q = FIRST_WITH(d, file_kib);
 
     if (p && atoll(p->address_mib) < SMALL_ADDRESS_MIB) {
-        say(d, NOTE, "limits", "address space on %s: %s MiB; ompp reserves 8 (OMPP_MEMORY) and libraries", p->host, p->address_mib);
+        say(d, NOTE, "limits", "address space on %s: %s MiB; ompp reserves 8 (OMPP_MEMORY) and libraries", p->host,
+            p->address_mib);
         advise("ulimit -v unlimited");
     }
     if (q && atoll(q->file_kib) < SMALL_FILE_KIB) {
@@ -608,7 +640,8 @@ static void print_binding(const doctor_t *d)
     if (*option) printf(" ");
 }
 
-/* The words in front of the programs; the launcher with options that are missing, in place of one that does not help. */
+/* The words in front of the programs; the launcher with options that are missing, in place of one that does not
+ * help. */
 static void print_launcher(const doctor_t *d, const ompp_launch_t *line)
 {
     const part_t *unwired = d->plain.n ? find_unwired(d, d->plain.rank) : NULL;
@@ -667,7 +700,7 @@ static void print_command(const doctor_t *d)
     printf("\n");
 }
 
-/* ---- The command ------------------------------------------------------------------------------------------------------- */
+/* ---- The command ------------------------------------------------------------------------------------------------- */
 
 /* Words of the probe in place of a program, measured or not. */
 static char **probe_words(const part_t *p, char *self, bool measured)
@@ -692,7 +725,7 @@ static char **probe_words(const part_t *p, char *self, bool measured)
 
 static void start_both(doctor_t *d)
 {
-    char self[PATH_MAX] = "ompp", *const *plain[OMPP_DOCTOR_PROGRAMS], *const *measured[OMPP_DOCTOR_PROGRAMS];
+    char self[PATH_MAX] = "ompp", *const * plain[OMPP_DOCTOR_PROGRAMS], *const * measured[OMPP_DOCTOR_PROGRAMS];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
     if (n > 0) self[n] = '\0';

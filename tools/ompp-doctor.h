@@ -1,7 +1,7 @@
 /**
  * \file
- * ompp doctor: what a measurement of the user's own launch line would meet. Facts of a rank are gathered by a probe, which that line
- * starts in place of the program.
+ * ompp doctor: what a measurement of the user's own launch line would meet. Facts of a rank are gathered by a probe,
+ * which that line starts in place of the program.
  */
 #ifndef OMPP_DOCTOR_H
 #define OMPP_DOCTOR_H
@@ -15,24 +15,27 @@ typedef struct {
     char launcher[24];       /* openmpi, mpich (and relatives), slurm */
     char wire[8];            /* slurm: by what ranks find each other, pmix or pmi2; "" = nothing */
     char host[100];
-    char cpus[400];          /* list of processors it may use */
+    char cpus[400];             /* list of processors it may use */
     char ncpus[16], online[16]; /* online: of the machine */
-    char threads[16];        /* OMP_NUM_THREADS */
-    char outdir[300];        /* directory for reports, and why nothing can be written there */
+    char threads[16];           /* OMP_NUM_THREADS */
+    char outdir[300];           /* directory for reports, and why nothing can be written there */
     char outdir_why[100];
-    char jobdir[300];        /* directory that holds the profile while the program runs; why none */
+    char jobdir[300]; /* directory that holds the profile while the program runs; why none */
     char jobdir_why[100];
-    char jobdir_new[8];      /* yes: the run would make it */
-    char free_mib[24];       /* there */
-    char paranoid[16];       /* kernel.perf_event_paranoid */
-    char software[100];      /* why software events cannot be had */
-    char hardware[100];      /* why hardware events cannot be had */
-    char address_mib[24];    /* limit of the address space; "" = none */
-    char file_kib[24];       /* limit of file size; "" = none */
-    char loaded[8];          /* yes: libompp is in the process */
+    char jobdir_new[8];   /* yes: the run would make it */
+    char free_mib[24];    /* there */
+    char paranoid[16];    /* kernel.perf_event_paranoid */
+    char software[100];   /* why software events cannot be had */
+    char hardware[100];   /* why hardware events cannot be had */
+    char address_mib[24]; /* limit of the address space; "" = none */
+    char file_kib[24];    /* limit of file size; "" = none */
+    char loaded[8];       /* yes: libompp is in the process */
 } ompp_probe_t;
 
-/** \brief The probe: prints what it finds as one line, and ends the process. \param[in] options  of ompp, NULL-terminated. */
+/**
+ * \brief The probe: prints what it finds as one line, and ends the process.
+ * \param[in] options  of ompp, NULL-terminated.
+ */
 _Noreturn void ompp_doctor_probe(char *const *options);
 
 /** \brief Reads such a line. \return false when it is another. */
@@ -40,10 +43,11 @@ bool ompp_doctor_read(const char *line, ompp_probe_t *probe);
 
 /** One program of a launch line, and what stands in front of it: mpirun -n 1 ./a : -n 1 ./b has two. */
 typedef struct {
-    char **argv;        /* NULL-terminated; of the second and later ones without the launcher */
-    size_t program;     /* index of the program's name; of NULL when there is none */
-    size_t front;       /* index of what stands in front of it and is ours (ompp and its options); = program when nothing */
-    char **options;     /* [noptions] of ompp, those that it takes; NULL-terminated */
+    char **argv;    /* NULL-terminated; of the second and later ones without the launcher */
+    size_t program; /* index of the program's name; of NULL when there is none */
+    /* index of what stands in front of it and is ours (ompp and its options); = program when nothing */
+    size_t front;
+    char **options; /* [noptions] of ompp, those that it takes; NULL-terminated */
     size_t noptions;
     const char *unknown; /* first one that it does not know, or that has no value; NULL = none */
     const char *wrong;   /* what is wrong with the first one that has a wrong value; NULL = none */
@@ -67,12 +71,12 @@ bool ompp_doctor_parse(char **argv, ompp_line_t *line);
 typedef struct {
     ompp_probe_t *rank; /* [n], owned, free() */
     size_t n;
-    int status;         /* exit status; -1: ended by a signal, or it took too long */
-    bool late;          /* it took too long */
+    int status; /* exit status; -1: ended by a signal, or it took too long */
+    bool late;  /* it took too long */
     size_t nwarnings;
     char warnings[16][500]; /* what ompp said, each line once, without "ompp: " and a rank in front */
-    char said[600];     /* first line on stderr; "" = none */
-    char unloaded[600]; /* line of the dynamic linker about what it could not preload; "" = none */
+    char said[600];         /* first line on stderr; "" = none */
+    char unloaded[600];     /* line of the dynamic linker about what it could not preload; "" = none */
 } ompp_started_t;
 
 /**
@@ -96,7 +100,8 @@ typedef struct {
  * \param[in] lib       directory of our libraries.
  * \param[in] measured  the counters that are refused are among what was said there.
  */
-void ompp_doctor_settings(const char *program, const char *lib, const ompp_started_t *measured, ompp_doctor_said_t *said);
+void ompp_doctor_settings(const char *program, const char *lib, const ompp_started_t *measured,
+                          ompp_doctor_said_t *said);
 
 /** \brief Does a run refuse this counter (OMPP_CTR1=NAME is not counted: ...)? */
 bool ompp_doctor_is_refused(const ompp_started_t *measured, const char *variable, const char *name);
@@ -108,9 +113,14 @@ void ompp_doctor_print_words(char **words, size_t begin, size_t end);
  * \brief Options of ompp, words [begin, end), without the counters and the names of data that are not there.
  * \param[in] no_data  of ompp_doctor_said_t.
  */
-void ompp_doctor_print_options(char **words, size_t begin, size_t end, const ompp_started_t *measured, const char *no_data);
+void ompp_doctor_print_options(char **words, size_t begin, size_t end, const ompp_started_t *measured,
+                               const char *no_data);
 
-/** \brief The command. \param[in] argv launch line, NULL-terminated. \return 0: can be measured; 1: not, or badly; 2: wrong usage. */
+/**
+ * \brief The command.
+ * \param[in] argv launch line, NULL-terminated.
+ * \return 0: can be measured; 1: not, or badly; 2: wrong usage.
+ */
 int ompp_doctor(char **argv);
 
 #endif

@@ -15,8 +15,7 @@ ompp_elf_kind_t ompp_elf_kind(const char *path)
     ompp_image_t image;
 
     if (!ompp_image_open(path, &image)) return OMPP_ELF_UNREADABLE;
-    if (image.size > 2 && image.data[0] == '#' && image.data[1] == '!')
-        kind = OMPP_ELF_SCRIPT;
+    if (image.size > 2 && image.data[0] == '#' && image.data[1] == '!') kind = OMPP_ELF_SCRIPT;
     else if (ompp_image_runs_here(&image))
         kind = ompp_image_header(&image, PT_INTERP) ? OMPP_ELF_DYNAMIC : OMPP_ELF_STATIC;
     ompp_image_close(&image);
@@ -24,7 +23,7 @@ ompp_elf_kind_t ompp_elf_kind(const char *path)
 }
 
 /* The section of a name; NULL when there is none. */
-static const ElfW(Shdr) *find_section(const ompp_image_t *image, const char *name)
+static const ElfW(Shdr) * find_section(const ompp_image_t *image, const char *name)
 {
     const ElfW(Ehdr) *h = (const void *)image->data;
     const ElfW(Shdr) *s = (const void *)(image->data + h->e_shoff);
@@ -35,7 +34,8 @@ static const ElfW(Shdr) *find_section(const ompp_image_t *image, const char *nam
     const char *names = (const char *)image->data + s[h->e_shstrndx].sh_offset;
     size_t size = image->size - s[h->e_shstrndx].sh_offset, length = strlen(name) + 1;
     for (unsigned i = 0; i < h->e_shnum; i++)
-        if (s[i].sh_name < size && length <= size - s[i].sh_name && memcmp(names + s[i].sh_name, name, length) == 0) return &s[i];
+        if (s[i].sh_name < size && length <= size - s[i].sh_name && memcmp(names + s[i].sh_name, name, length) == 0)
+            return &s[i];
     return NULL;
 }
 
@@ -50,7 +50,8 @@ static bool has_separate(const ompp_image_t *image)
         note->sh_size > image->size - note->sh_offset)
         return false;
     for (size_t i = head; i < note->sh_size; i++)
-        n += (size_t)snprintf(path + n, sizeof path - n, i == head ? "%02x/" : "%02x", image->data[note->sh_offset + i]);
+        n +=
+            (size_t)snprintf(path + n, sizeof path - n, i == head ? "%02x/" : "%02x", image->data[note->sh_offset + i]);
     snprintf(path + n, sizeof path - n, ".debug");
     return access(path, R_OK) == 0;
 }
@@ -63,7 +64,9 @@ static bool has_linked(const ompp_image_t *image, const char *program)
     char dir[PATH_MAX], path[2 * PATH_MAX];
     bool found = false;
 
-    if (!link || link->sh_offset > image->size || link->sh_size > image->size - link->sh_offset || !realpath(program, dir)) return false;
+    if (!link || link->sh_offset > image->size || link->sh_size > image->size - link->sh_offset ||
+        !realpath(program, dir))
+        return false;
     const char *name = (const char *)image->data + link->sh_offset;
     if (!memchr(name, '\0', link->sh_size) || !*name || strchr(name, '/')) return false;
     *strrchr(dir, '/') = '\0';

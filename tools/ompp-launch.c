@@ -1,7 +1,7 @@
 /**
  * \file
- * ompp [options] -- program arguments: measures a dynamic program that nobody rebuilt, by preloading the libraries. Replaces itself
- * by the program, so process id and signals are the program's. See docs/launcher.md.
+ * ompp [options] -- program arguments: measures a dynamic program that nobody rebuilt, by preloading the libraries.
+ * Replaces itself by the program, so process id and signals are the program's. See docs/launcher.md.
  */
 #include "base/ompp_env.h"
 #include "base/ompp_known.h"
@@ -22,7 +22,7 @@ enum { WRONG_USAGE = 2, CANNOT_RUN = 126, NOT_FOUND = 127 };
 static bool only_print;
 static bool is_again; /* the program is there already, and has come back to us */
 
-/* ---- The environment --------------------------------------------------------------------------------------------------- */
+/* ---- The environment --------------------------------------------------------------------------------------------- */
 
 static void print_variable(const char *name, const char *value)
 {
@@ -41,8 +41,8 @@ static char *joined(const char *a, const char *separator, const char *b)
 }
 
 /*
- * Sets a variable for the program, and notes for it what the variable was: libompp gives the program's children the environment that
- * they would have had (ompp_env_restore).
+ * Sets a variable for the program, and notes for it what the variable was: libompp gives the program's children the
+ * environment that they would have had (ompp_env_restore).
  */
 static void set(const char *name, const char *value)
 {
@@ -69,10 +69,12 @@ static void keep_command(void)
     setenv(OMPP_ENV_COMMAND, self, 1);
 }
 
-/* What it starts is measured, too: the environment is theirs as well. The first of them is the one that the launcher was asked for. */
+/* What it starts is measured, too: the environment is theirs as well. The first of them is the one that the launcher
+ * was asked for. */
 static void keep_for_children(const char *program)
 {
-    char *names = joined(ompp_env_foreign(OMPP_ENV_RESTORE), "", ""), *note = NULL, process[24], chosen[OMPP_ENV_CHOSEN_SIZE];
+    char *names = joined(ompp_env_foreign(OMPP_ENV_RESTORE), "", ""), *note = NULL, process[24],
+         chosen[OMPP_ENV_CHOSEN_SIZE];
     struct stat st;
 
     for (char *name = strtok(names, ","); name; name = strtok(NULL, ",")) {
@@ -87,7 +89,7 @@ static void keep_for_children(const char *program)
     setenv(OMPP_ENV_CHOSEN, chosen, 1);
 }
 
-/* ---- Options ----------------------------------------------------------------------------------------------------------- */
+/* ---- Options ----------------------------------------------------------------------------------------------------- */
 
 static void help(void)
 {
@@ -97,7 +99,8 @@ static void help(void)
            "  -n                     print the environment that would be set, for pasting into a shell\n"
            "  -v, --version, -h, --help\n");
     for (size_t i = 0; i < ompp_env_nrows; i++) {
-        const char *name = ompp_option_name(&ompp_env_rows[i]), *number = ompp_env_rows[i].type == OMPP_ENV_LIST ? "1" : "";
+        const char *name = ompp_option_name(&ompp_env_rows[i]),
+                   *number = ompp_env_rows[i].type == OMPP_ENV_LIST ? "1" : "";
         int used = name ? (int)(strlen(name) + strlen(number)) : 0;
         if (name) printf("  --%s%s=...%*s %s\n", name, number, used < 17 ? 17 - used : 0, "", ompp_env_rows[i].help);
     }
@@ -107,12 +110,14 @@ _Noreturn static void refuse(const char *option, int why)
 {
     if (why == OMPP_OPTION_NO_VALUE) fprintf(stderr, "ompp: %s needs a value: %s=...\n", option, option);
     else if (ompp_option_nearest(option))
-        fprintf(stderr, "ompp: unknown option %s; nearest: %s; ompp --help lists them\n", option, ompp_option_nearest(option));
+        fprintf(stderr, "ompp: unknown option %s; nearest: %s; ompp --help lists them\n", option,
+                ompp_option_nearest(option));
     else fprintf(stderr, "ompp: unknown option %s; ompp --help lists them\n", option);
     exit(WRONG_USAGE);
 }
 
-/* A typing error on the command line is seen before hours of computing; a variable may be there for other programs, and stops none. */
+/* A typing error on the command line is seen before hours of computing; a variable may be there for other programs, and
+ * stops none. */
 static void refuse_value(const char *wrong)
 {
     if (!wrong) return;
@@ -128,10 +133,8 @@ static int read_options(int argc, char **argv)
     int i;
 
     for (i = 1; i < argc; i++) /* -n counts for options before it, too */
-        if (strcmp(argv[i], "--") == 0 || argv[i][0] != '-')
-            break;
-        else if (strcmp(argv[i], "-n") == 0)
-            only_print = true;
+        if (strcmp(argv[i], "--") == 0 || argv[i][0] != '-') break;
+        else if (strcmp(argv[i], "-n") == 0) only_print = true;
     for (i = 1; i < argc && argv[i][0] == '-'; i++) {
         if (strcmp(argv[i], "--") == 0) return i + 1;
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
@@ -177,21 +180,23 @@ static bool is_first(void)
     return !rank || atoi(rank) == 0;
 }
 
-/* ---- What is preloaded ------------------------------------------------------------------------------------------------- */
+/* ---- What is preloaded ------------------------------------------------------------------------------------------- */
 
 /* Wrappers of another MPI than the program's would break it. */
 static bool is_wrong_family(const char *family, const ompp_needs_t *needs)
 {
     const char *known = ompp_known_mpi(needs->mpi);
 
-    if (strcmp(family, "other") == 0 || !*known || strcmp(known, "other") == 0 || strcmp(known, family) == 0) return false;
+    if (strcmp(family, "other") == 0 || !*known || strcmp(known, "other") == 0 || strcmp(known, family) == 0)
+        return false;
     if (is_first())
-        fprintf(stderr, "ompp: MPI is not measured: --mpi-family=%s, and the program is of %s; use --mpi-family=%s\n", family,
-                ompp_known_family(known), known);
+        fprintf(stderr, "ompp: MPI is not measured: --mpi-family=%s, and the program is of %s; use --mpi-family=%s\n",
+                family, ompp_known_family(known), known);
     return true;
 }
 
-/* MPI that the program opens by itself is seen in the program when it comes (ompp_late.c), and may be another one than was said. */
+/* MPI that the program opens by itself is seen in the program when it comes (ompp_late.c), and may be another one than
+ * was said. */
 static bool comes_later(const char *family, const ompp_needs_t *needs)
 {
     return !*needs->mpi && (strcmp(family, "openmpi") == 0 || strcmp(family, "mpich") == 0);
@@ -208,16 +213,18 @@ static char *add_mpi(char *preload, const char *dir, const ompp_needs_t *needs)
     if (ompp_program_mpi_library(dir, automatic ? needs->mpi : NULL, automatic ? NULL : family, path))
         return comes_later(family, needs) ? preload : joined(preload, ":", path);
     if (is_first())
-        fprintf(stderr, "ompp: MPI is not measured: the program uses %s, ompp was built for %s\n", automatic ? needs->mpi : family,
-                OMPP_MPI_FAMILIES);
+        fprintf(stderr, "ompp: MPI is not measured: the program uses %s, ompp was built for %s\n",
+                automatic ? needs->mpi : family, OMPP_MPI_FAMILIES);
     return preload;
 }
 
-/* Also of a program that GCC has compiled and LLVM's library serves; where clang has compiled some of it, OMPT tells more. */
+/* Also of a program that GCC has compiled and LLVM's library serves; where clang has compiled some of it, OMPT tells
+ * more. */
 static bool use_gomp(const char *runtime, const ompp_needs_t *needs)
 {
     if (strcmp(runtime, "gomp") == 0) return true;
-    return needs->openmp == OMPP_OPENMP_GOMP && (strcmp(runtime, "auto") == 0 || (strcmp(runtime, "llvm") == 0 && !needs->both));
+    return needs->openmp == OMPP_OPENMP_GOMP &&
+           (strcmp(runtime, "auto") == 0 || (strcmp(runtime, "llvm") == 0 && !needs->both));
 }
 
 /*
@@ -232,7 +239,8 @@ static const char *find_runtime(char libomp[PATH_MAX])
     if (strcmp(runtime, "llvm") != 0 || ompp_program_find_libomp(libomp)) return runtime;
     *libomp = '\0';
     if (is_first())
-        fprintf(stderr, "ompp: libomp.so.5 is not found (Debian package: libomp5-19): measured as with --omp-runtime=auto\n");
+        fprintf(stderr,
+                "ompp: libomp.so.5 is not found (Debian package: libomp5-19): measured as with --omp-runtime=auto\n");
     return "auto";
 }
 
@@ -242,7 +250,9 @@ static void say_what(const ompp_needs_t *needs)
 
     printf("# MPI: %s%s%s%s; OpenMP: %s%s\n", *needs->mpi ? needs->mpi : "none", needs->mpi_f77 ? ", mpif.h" : "",
            needs->mpi_f90 ? ", use mpi" : "", needs->mpi_f08 ? ", use mpi_f08" : "", openmp[needs->openmp],
-           !needs->both ? "" : needs->openmp == OMPP_OPENMP_GOMP ? " (also libomp, not measured)" : " (also libgomp, behind it)");
+           !needs->both                        ? ""
+           : needs->openmp == OMPP_OPENMP_GOMP ? " (also libomp, not measured)"
+                                               : " (also libgomp, behind it)");
 }
 
 /* Behind what is preloaded now, what was before; but for ours, chosen for the program that has started this one. */
@@ -264,9 +274,12 @@ static void set_up(const char *program)
     ompp_needs_t needs;
 
     if (access(library, R_OK) != 0 || strpbrk(dir, ": ")) {
-        fprintf(stderr, access(library, R_OK) != 0 ? "ompp: %s is missing; the program runs without measurement\n"
-                                                   : "ompp: %s cannot be preloaded because of a blank or colon in its path; the program "
-                                                     "runs without measurement\n", library);
+        fprintf(stderr,
+                access(library, R_OK) != 0
+                    ? "ompp: %s is missing; the program runs without measurement\n"
+                    : "ompp: %s cannot be preloaded because of a blank or colon in its path; the program "
+                      "runs without measurement\n",
+                library);
         return;
     }
     ompp_program_needs(program, &needs);
@@ -301,7 +314,8 @@ static void take_back_preloaded(void)
     unsetenv(OMPP_ENV_WAS "LD_PRELOAD");
 }
 
-/* \return index of the program's name in argv; of a program that replaces itself by another, this is all that argv has. */
+/* \return index of the program's name in argv; of a program that replaces itself by another, this is all that argv
+ * has. */
 static int find_program(int argc, char **argv, ompp_program_t *program)
 {
     const char *file = ompp_env_foreign(OMPP_ENV_EXEC);
@@ -334,13 +348,12 @@ int main(int argc, char **argv)
         fprintf(stderr, "ompp: %s: %s\n", argv[first], program.why);
         return program.status;
     }
-    if (!*program.why)
-        set_up(program.path);
-    else if (is_first())
-        fprintf(stderr, "ompp: %s is not measured: it %s\n", argv[first], program.why);
+    if (!*program.why) set_up(program.path);
+    else if (is_first()) fprintf(stderr, "ompp: %s is not measured: it %s\n", argv[first], program.why);
     if (only_print) return *program.why ? CANNOT_RUN : 0;
     if (*program.why) ompp_env_restore();
-    if (is_own_name(ompp_env_foreign("_"))) setenv("_", program.path, 1); /* as a shell that had started the program itself */
+    /* as a shell that had started the program itself */
+    if (is_own_name(ompp_env_foreign("_"))) setenv("_", program.path, 1);
     execv(program.path, program.argv);
     fprintf(stderr, "ompp: %s: %s\n", argv[first], strerror(errno));
     return errno == ENOENT ? NOT_FOUND : CANNOT_RUN;

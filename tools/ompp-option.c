@@ -108,6 +108,7 @@ const char *ompp_option_nearest(const char *option)
     const char *number = !row || row->type != OMPP_ENV_LIST ? "" : wanted[digit] ? wanted + digit : "1";
     if (row) snprintf(best, sizeof best, "--%s%s", ompp_option_name(row), number);
     for (size_t i = 0; i < sizeof others / sizeof others[0] && !row; i++)
-        if (ompp_nearest_distance(wanted, others[i]) == nearest.best[0].distance) snprintf(best, sizeof best, "--%s", others[i]);
+        if (ompp_nearest_distance(wanted, others[i]) == nearest.best[0].distance)
+            snprintf(best, sizeof best, "--%s", others[i]);
     return best;
 }

@@ -25,10 +25,16 @@ int ompp_option_read(char *const *words, char **variable, const char **value);
  */
 const char *ompp_option_wrong(const char *variable, const char *value);
 
-/** \return option that an unknown one may be meant for, with its dashes, in a buffer that the next call uses again; NULL = none is near. */
+/**
+ * \return option that an unknown one may be meant for, with its dashes, in a buffer that the next call uses again; NULL
+ *         = none is near.
+ */
 const char *ompp_option_nearest(const char *option);
 
-/** \return its name without dashes (time-digits), in a buffer that the next call uses again; NULL: this variable has none. */
+/**
+ * \return its name without dashes (time-digits), in a buffer that the next call uses again; NULL: this variable has
+ *         none.
+ */
 const char *ompp_option_name(const ompp_env_row_t *row);
 
 #endif

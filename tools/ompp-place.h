@@ -13,8 +13,9 @@ typedef struct {
 } ompp_place_t;
 
 /**
- * \brief Finds the places from the path of the running program. A file `ompp-build-tree` beside it, made by the build, says where
- *        the headers are; otherwise the configured directories, or those relative to the program if it was moved.
+ * \brief Finds the places from the path of the running program. A file `ompp-build-tree` beside it, made by the build,
+ *        says where the headers are; otherwise the configured directories, or those relative to the program if it was
+ *        moved.
  */
 const ompp_place_t *ompp_place_find(void);
 

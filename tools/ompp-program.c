@@ -18,26 +18,24 @@
 
 enum { CANNOT_RUN = 126, NOT_FOUND = 127, MAX_FIRST_LINE = 256 };
 
-/* ---- What it needs ----------------------------------------------------------------------------------------------------- */
+/* ---- What it needs ----------------------------------------------------------------------------------------------- */
 
-static bool starts(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
+static bool starts(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
 
 static void see(const char *soname, void *data)
 {
     ompp_needs_t *needs = data;
-    ompp_openmp_t openmp = starts(soname, "libgomp.so")                                      ? OMPP_OPENMP_GOMP
-                           : starts(soname, "libomp.so") || starts(soname, "libomp-") || starts(soname, "libiomp5.so") ? OMPP_OPENMP_LLVM
-                                                                                             : OMPP_OPENMP_NONE;
+    ompp_openmp_t openmp = starts(soname, "libgomp.so") ? OMPP_OPENMP_GOMP
+                           : starts(soname, "libomp.so") || starts(soname, "libomp-") || starts(soname, "libiomp5.so")
+                               ? OMPP_OPENMP_LLVM
+                               : OMPP_OPENMP_NONE;
 
     /* libmpi.so.40, libmpich.so.12, libmpi.so.12 (Intel), not libmpi_cxx or libmpi_mpifh */
-    if (!*needs->mpi && *ompp_known_mpi(soname))
-        snprintf(needs->mpi, sizeof needs->mpi, "%s", soname);
+    if (!*needs->mpi && *ompp_known_mpi(soname)) snprintf(needs->mpi, sizeof needs->mpi, "%s", soname);
     needs->pmi |= starts(soname, "libpmi.so") || starts(soname, "libpmi2.so");
     needs->pmix |= starts(soname, "libpmix.so");
-    needs->mpi_f77 |= starts(soname, "libmpi_mpifh.so") || starts(soname, "libmpichfort.so") || starts(soname, "libmpifort.so");
+    needs->mpi_f77 |=
+        starts(soname, "libmpi_mpifh.so") || starts(soname, "libmpichfort.so") || starts(soname, "libmpifort.so");
     needs->mpi_f08 |= starts(soname, "libmpi_usempif08.so");
     needs->mpi_f90 |= starts(soname, "libmpi_usempi_") || starts(soname, "libmpi_usempi.so");
     if (openmp != OMPP_OPENMP_NONE && needs->openmp != OMPP_OPENMP_NONE && needs->openmp != openmp) needs->both = true;
@@ -56,7 +54,8 @@ bool ompp_program_mpi_library(const char *dir, const char *soname, const char *f
     ompp_needs_t own;
 
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
-        if (snprintf(path, PATH_MAX, "%s/libompp-mpi-%s.so", dir, families[i]) >= PATH_MAX || access(path, R_OK) != 0) continue;
+        if (snprintf(path, PATH_MAX, "%s/libompp-mpi-%s.so", dir, families[i]) >= PATH_MAX || access(path, R_OK) != 0)
+            continue;
         if (family && strcmp(families[i], family) == 0) return true;
         if (!soname) continue;
         ompp_program_needs(path, &own); /* a library of ours belongs to one MPI: its own soname must be the program's */
@@ -77,7 +76,7 @@ bool ompp_program_find_libomp(char *path)
     return true;
 }
 
-/* ---- Which file it is -------------------------------------------------------------------------------------------------- */
+/* ---- Which file it is -------------------------------------------------------------------------------------------- */
 
 /* As execvp finds it: without PATH in the places of the system's commands; an empty place is where we are. */
 static bool search_path(const char *name, char path[PATH_MAX])
@@ -122,11 +121,12 @@ static const struct {
     const char *name;
     bool ranks; /* starts ranks of MPI */
 } starters[] = {
-    {"mpirun", true},  {"mpiexec", true}, {"orterun", true}, {"prun", true},    {"prterun", true}, {"srun", true},
-    {"aprun", true},   {"jsrun", true},   {"ibrun", true},   {"flux", true},    {"env", false},    {"nice", false},
-    {"ionice", false}, {"taskset", false}, {"numactl", false}, {"chrt", false},  {"timeout", false}, {"stdbuf", false},
-    {"setarch", false}, {"time", false},   {"nohup", false},  {"xargs", false},  {"gdb", false},    {"valgrind", false},
-    {"strace", false}, {"perf", false},    {"make", false},
+    {"mpirun", true}, {"mpiexec", true},  {"orterun", true}, {"prun", true},      {"prterun", true},
+    {"srun", true},   {"aprun", true},    {"jsrun", true},   {"ibrun", true},     {"flux", true},
+    {"env", false},   {"nice", false},    {"ionice", false}, {"taskset", false},  {"numactl", false},
+    {"chrt", false},  {"timeout", false}, {"stdbuf", false}, {"setarch", false},  {"time", false},
+    {"nohup", false}, {"xargs", false},   {"gdb", false},    {"valgrind", false}, {"strace", false},
+    {"perf", false},  {"make", false},
 };
 
 /* Row of the table, or its end. */
@@ -161,7 +161,8 @@ static void check_starter(ompp_program_t *program, const char *name)
            starters[i].ranks ? " -n 2" : " ...");
 }
 
-/* The words of the first line of a script, without #!: interpreter, and the rest as one word, as the system takes it. */
+/* The words of the first line of a script, without #!: interpreter, and the rest as one word, as the system takes
+ * it. */
 static bool read_first_line(const char *path, char line[MAX_FIRST_LINE], char **interpreter, char **argument)
 {
     FILE *file = fopen(path, "r");
@@ -194,7 +195,8 @@ static void follow_script(ompp_program_t *program, bool children, unsigned depth
         cannot(program, "is a script that names no interpreter");
         return;
     }
-    if (strcmp(ompp_path_last(interpreter), "env") == 0 && *argument && *argument != '-' && !strpbrk(argument, "= \t")) {
+    if (strcmp(ompp_path_last(interpreter), "env") == 0 && *argument && *argument != '-' &&
+        !strpbrk(argument, "= \t")) {
         interpreter = argument;
         argument += strlen(argument);
     }
@@ -229,7 +231,8 @@ static void look_at(ompp_program_t *program, const char *name, bool children, un
     }
     program->status = 0;
     if (has_other_rights(program->path, &st)) {
-        cannot(program, "runs with the rights of another user (setuid, setgid or capabilities), where the system ignores preloading");
+        cannot(program, "runs with the rights of another user (setuid, setgid or capabilities), where the system "
+                        "ignores preloading");
         return;
     }
     switch (ompp_elf_kind(program->path)) {

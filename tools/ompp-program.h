@@ -1,6 +1,7 @@
 /**
  * \file
- * What a program is, and which of our libraries belong in front of it: read from its file and those of its libraries, without running it.
+ * What a program is, and which of our libraries belong in front of it: read from its file and those of its libraries,
+ * without running it.
  */
 #ifndef OMPP_PROGRAM_H
 #define OMPP_PROGRAM_H
@@ -9,16 +10,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** The OpenMP library whose functions the program gets: of several, the one that is first in the dynamic linker's search order. */
+/** The OpenMP library whose functions the program gets: of several, the one that is first in the dynamic linker's
+ * search order. */
 typedef enum { OMPP_OPENMP_NONE, OMPP_OPENMP_GOMP, OMPP_OPENMP_LLVM } ompp_openmp_t;
 
 /** What a program needs, directly or through libraries. */
 typedef struct {
-    char mpi[256];                 /* soname of its MPI library; "" = none */
+    char mpi[256];                  /* soname of its MPI library; "" = none */
     bool mpi_f77, mpi_f90, mpi_f08; /* libraries of MPI's Fortran bindings */
     ompp_openmp_t openmp;
-    bool both;                     /* libgomp and libomp */
-    bool pmi, pmix;                /* a resource manager's library by which ranks find each other */
+    bool both;      /* libgomp and libomp */
+    bool pmi, pmix; /* a resource manager's library by which ranks find each other */
 } ompp_needs_t;
 
 /** \brief What the program in this file needs. */
@@ -26,11 +28,12 @@ void ompp_program_needs(const char *path, ompp_needs_t *needs);
 
 /** A program that is to be run. Strings live as long as the process. */
 typedef struct {
-    char path[PATH_MAX];   /* file to be executed: for a script, its interpreter */
-    char **argv;           /* as the system would give them */
-    char why[2 * PATH_MAX + 200]; /* "" = it can be measured; else why not, as the rest of a sentence whose subject it is */
-    bool shell;            /* a shell: what is of interest is what it starts */
-    int status;            /* 0, or exit status when it cannot even be run */
+    char path[PATH_MAX]; /* file to be executed: for a script, its interpreter */
+    char **argv;         /* as the system would give them */
+    /* "" = it can be measured; else why not, as the rest of a sentence whose subject it is */
+    char why[2 * PATH_MAX + 200];
+    bool shell; /* a shell: what is of interest is what it starts */
+    int status; /* 0, or exit status when it cannot even be run */
 } ompp_program_t;
 
 /**

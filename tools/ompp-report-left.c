@@ -22,9 +22,10 @@
 
 #define LOOK_MS 50u /* between two looks at a process that still runs */
 
-/* ---- Finding -------------------------------------------------------------------------------------------------------- */
+/* ---- Finding ----------------------------------------------------------------------------------------------------- */
 
-/* Copies may lie anywhere and are nobody's memory, but those that a run makes (OMPP_CHECKPOINT) are in use while it is there. */
+/* Copies may lie anywhere and are nobody's memory, but those that a run makes (OMPP_CHECKPOINT) are in use while it is
+ * there. */
 static ompp_life_t life_of_copy(const char *path, const ompp_profile_t *profile)
 {
     const char *slash = strrchr(path, '/');
@@ -126,7 +127,8 @@ static long add_directory(ompp_left_list_t *list, const char *dir, const char *p
     return added;
 }
 
-/* As a run chooses them (ompp_runtime_node_dirs): who has named one means that one, whatever is elsewhere. \return their number. */
+/* As a run chooses them (ompp_runtime_node_dirs): who has named one means that one, whatever is elsewhere. \return
+ * their number. */
 static size_t usual_places(const char *dirs[3])
 {
     const char *tmpdir = ompp_env_foreign("TMPDIR"), *set = ompp_env_foreign("OMPP_JOB_DIR");
@@ -150,7 +152,11 @@ void ompp_left_usual_places(char *text, size_t size)
 
     *text = '\0';
     for (size_t i = 0; i < n && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : set && *set ? "OMPP_JOB_DIR=" : "", dirs[i]);
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 i             ? ", "
+                                 : set && *set ? "OMPP_JOB_DIR="
+                                               : "",
+                                 dirs[i]);
 }
 
 /* Files of this user, whatever names others give theirs. */
@@ -196,17 +202,11 @@ long ompp_left_find(ompp_left_list_t *list, const char *path, char *why, size_t 
     return -1;
 }
 
-/* ---- Runs ----------------------------------------------------------------------------------------------------------- */
+/* ---- Runs -------------------------------------------------------------------------------------------------------- */
 
-static const ompp_rank_t *rank_of(const ompp_left_t *piece)
-{
-    return &piece->profile->ranks[0];
-}
+static const ompp_rank_t *rank_of(const ompp_left_t *piece) { return &piece->profile->ranks[0]; }
 
-static const char *job_of(const ompp_left_t *piece)
-{
-    return ompp_profile_text(piece->profile, rank_of(piece)->job);
-}
+static const char *job_of(const ompp_left_t *piece) { return ompp_profile_text(piece->profile, rank_of(piece)->job); }
 
 static const char *launch_of(const ompp_left_t *piece)
 {
@@ -231,7 +231,9 @@ static int by_knowledge(const void *a, const void *b)
     const ompp_left_t *x = a, *y = b;
 
     if (knowledge(x) != knowledge(y)) return knowledge(y) - knowledge(x);
-    return rank_of(x)->begin_epoch_ns < rank_of(y)->begin_epoch_ns ? -1 : rank_of(x)->begin_epoch_ns > rank_of(y)->begin_epoch_ns;
+    return rank_of(x)->begin_epoch_ns < rank_of(y)->begin_epoch_ns
+               ? -1
+               : rank_of(x)->begin_epoch_ns > rank_of(y)->begin_epoch_ns;
 }
 
 static int by_run(const void *a, const void *b)
@@ -240,7 +242,8 @@ static int by_run(const void *a, const void *b)
 
     if (x->run != y->run) return x->run < y->run ? -1 : 1;
     if (rank_of(x)->rank != rank_of(y)->rank) return rank_of(x)->rank < rank_of(y)->rank ? -1 : 1;
-    if (rank_of(x)->duration_ns != rank_of(y)->duration_ns) return rank_of(x)->duration_ns > rank_of(y)->duration_ns ? -1 : 1;
+    if (rank_of(x)->duration_ns != rank_of(y)->duration_ns)
+        return rank_of(x)->duration_ns > rank_of(y)->duration_ns ? -1 : 1;
     return (int)x->copy - (int)y->copy;
 }
 
@@ -267,7 +270,8 @@ static size_t find_run(const ompp_left_list_t *list, size_t n, const ompp_left_t
     return list->nruns;
 }
 
-/* A process that died in or before MPI_Init, of a run whose other ranks came further: its rank is what the launcher said. */
+/* A process that died in or before MPI_Init, of a run whose other ranks came further: its rank is what the launcher
+ * said. */
 static void take_launchers_rank(ompp_profile_t *profile, uint32_t size)
 {
     uint32_t rank = profile->ranks[0].launcher_rank;
@@ -278,7 +282,8 @@ static void take_launchers_rank(ompp_profile_t *profile, uint32_t size)
     for (size_t i = 0; i < profile->ncoverage; i++) {
         char text[16];
         snprintf(text, sizeof text, "%u", rank);
-        if (profile->coverage[i].kind == OMPP_COVERAGE_INCOMPLETE) profile->coverage[i].subject = ompp_profile_string(profile, text);
+        if (profile->coverage[i].kind == OMPP_COVERAGE_INCOMPLETE)
+            profile->coverage[i].subject = ompp_profile_string(profile, text);
     }
     profile->ranks[0].rank = rank;
     profile->nranks = size > rank ? size : rank + 1;
@@ -334,13 +339,14 @@ ompp_left_run_t ompp_left_run(const ompp_left_list_t *list, size_t run)
         }
         known.living += piece->life == OMPP_LIFE_RUNS;
         if (piece->profile->nranks > known.nranks) known.nranks = piece->profile->nranks;
-        if (rank_of(piece)->begin_epoch_ns < known.begin_epoch_ns) known.begin_epoch_ns = rank_of(piece)->begin_epoch_ns;
+        if (rank_of(piece)->begin_epoch_ns < known.begin_epoch_ns)
+            known.begin_epoch_ns = rank_of(piece)->begin_epoch_ns;
         if (piece->life != OMPP_LIFE_RUNS) note_end(piece, &known);
     }
     return known;
 }
 
-/* ---- Joining -------------------------------------------------------------------------------------------------------- */
+/* ---- Joining ----------------------------------------------------------------------------------------------------- */
 
 static void note_missing(ompp_profile_t *profile, uint32_t first, uint32_t end)
 {
@@ -393,7 +399,8 @@ static void note_last(ompp_profile_t *profile, last_t *last, size_t n)
                               "a rank that waits in a call has none meanwhile; each node has its own clock", 1);
 }
 
-/* Ranks that are gone and have not said why: by what is not known, and which was the first can only be told from their last events. */
+/* Ranks that are gone and have not said why: by what is not known, and which was the first can only be told from their
+ * last events. */
 static void note_deaths(const ompp_left_list_t *list, size_t run, ompp_profile_t *profile)
 {
     last_t *last = calloc(list->n + 1, sizeof *last);
@@ -410,9 +417,11 @@ static void note_deaths(const ompp_left_list_t *list, size_t run, ompp_profile_t
         last[n++] = (last_t){rank_of(piece)->rank, rank_of(piece)->begin_epoch_ns + rank_of(piece)->duration_ns};
     }
     if (silent)
-        ompp_profile_add_coverage(profile, OMPP_COVERAGE_NOTE, "by what processes died is not known here",
-                                  "a signal (kill, crash, out of memory) or _exit: the launcher's message or the shell's status says "
-                                  "which", 1);
+        ompp_profile_add_coverage(
+            profile, OMPP_COVERAGE_NOTE, "by what processes died is not known here",
+            "a signal (kill, crash, out of memory) or _exit: the launcher's message or the shell's status says "
+            "which",
+            1);
     if (n > 1) note_last(profile, last, n);
     free(last);
 }

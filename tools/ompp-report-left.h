@@ -1,6 +1,7 @@
 /**
  * \file
- * What processes leave behind that did not end well: their profiles, found and joined. The commands merge and collect of ompp-report.
+ * What processes leave behind that did not end well: their profiles, found and joined. The commands merge and collect
+ * of ompp-report.
  */
 #ifndef OMPP_REPORT_LEFT_H
 #define OMPP_REPORT_LEFT_H
@@ -24,8 +25,8 @@ typedef struct {
 
 /** A file of another version of ompp, which only that one can read. */
 typedef struct {
-    char *path; /* owned */
-    bool own;   /* it is this user's */
+    char *path;       /* owned */
+    bool own;         /* it is this user's */
     ompp_life_t life; /* of its process, by the file's name */
 } ompp_left_foreign_t;
 
@@ -41,9 +42,10 @@ typedef struct {
 
 /**
  * \brief Adds what a file or a directory holds. Other files in a directory are passed over in silence.
- * \param[in] path   NULL: OMPP_JOB_DIR alone, or when that is not set the directories that a run takes then; files of this user alone.
- * \return pieces added; -1 when path cannot be read, or names a file of another kind: why says what. Files of other versions are noted,
- *         and not counted.
+ * \param[in] path   NULL: OMPP_JOB_DIR alone, or when that is not set the directories that a run takes then; files of
+ *                   this user alone.
+ * \return pieces added; -1 when path cannot be read, or names a file of another kind: why says what. Files of other
+ *         versions are noted, and not counted.
  */
 long ompp_left_find(ompp_left_list_t *list, const char *path, char *why, size_t n);
 
@@ -53,8 +55,8 @@ void ompp_left_usual_places(char *text, size_t n);
 /**
  * \brief Sorts by run and rank, numbers the runs from 0 and chooses one piece per rank: the one that knows most.
  *
- * A run: the ranks have agreed upon its name in MPI_Init. A process that died before belongs to the run of the same launcher's job
- * that lacks its rank.
+ * A run: the ranks have agreed upon its name in MPI_Init. A process that died before belongs to the run of the same
+ * launcher's job that lacks its rank.
  */
 void ompp_left_group(ompp_left_list_t *list);
 
@@ -67,13 +69,13 @@ ompp_profile_t *ompp_left_join(const ompp_left_list_t *list, size_t run, bool ru
 
 /** What is known of a run without joining it. */
 typedef struct {
-    const char *app;           /* borrowed from the list */
-    const char *path;          /* of its first piece; borrowed */
-    const char *end;           /* how the first rank ended that is known to have; borrowed */
-    size_t length;             /* of end, characters */
-    size_t found, living;      /* ranks that have left something; of them, those that still run */
-    uint32_t nranks;           /* size of MPI_COMM_WORLD, 1 without MPI */
-    uint64_t begin_epoch_ns;   /* when its first process started */
+    const char *app;         /* borrowed from the list */
+    const char *path;        /* of its first piece; borrowed */
+    const char *end;         /* how the first rank ended that is known to have; borrowed */
+    size_t length;           /* of end, characters */
+    size_t found, living;    /* ranks that have left something; of them, those that still run */
+    uint32_t nranks;         /* size of MPI_COMM_WORLD, 1 without MPI */
+    uint64_t begin_epoch_ns; /* when its first process started */
 } ompp_left_run_t;
 
 /** \brief Describes a run of a list that is grouped. */

@@ -56,7 +56,8 @@ static bool is_named(const char *path, char **files, int n)
 
     for (int i = 0; i < n; i++)
         if (stat(files[i], &named) == 0 &&
-            (S_ISDIR(named.st_mode) || (stat(path, &is) == 0 && is.st_dev == named.st_dev && is.st_ino == named.st_ino)))
+            (S_ISDIR(named.st_mode) ||
+             (stat(path, &is) == 0 && is.st_dev == named.st_dev && is.st_ino == named.st_ino)))
             return true;
     return n == 0;
 }
@@ -81,17 +82,17 @@ static const char *why_file_stays(bool own, ompp_life_t life)
 {
     if (!own) return "it is another user's";
     if (life >= OMPP_LIFE_ENDS) return "a process of this run is still there";
-    if (life == OMPP_LIFE_HIDDEN) return "whether its process is gone is not seen from this PID namespace, but in its own";
-    if (life == OMPP_LIFE_ELSEWHERE) return "that its process is gone is seen on its node alone: ompp-report collect --remove there";
+    if (life == OMPP_LIFE_HIDDEN)
+        return "whether its process is gone is not seen from this PID namespace, but in its own";
+    if (life == OMPP_LIFE_ELSEWHERE)
+        return "that its process is gone is seen on its node alone: ompp-report collect --remove there";
     return NULL;
 }
 
-static const char *why_piece_stays(const ompp_left_t *piece)
-{
-    return why_file_stays(piece->own, piece->life);
-}
+static const char *why_piece_stays(const ompp_left_t *piece) { return why_file_stays(piece->own, piece->life); }
 
-/* Nothing of a run goes whose processes are not all gone, and nothing of another user. \return NULL: it may go. which: who says so. */
+/* Nothing of a run goes whose processes are not all gone, and nothing of another user. \return NULL: it may go. which:
+ * who says so. */
 static const char *why_it_stays(const ompp_left_list_t *list, size_t run, const ompp_left_t **which)
 {
     const char *why = NULL;
@@ -148,7 +149,8 @@ static int merge_run(const ompp_left_list_t *list, size_t run, const request_t *
     int rc = 0;
 
     if (running && !request->running) {
-        snprintf(message, sizeof message, "%zu processes of a run still run, and are left out; --running takes them in", running);
+        snprintf(message, sizeof message, "%zu processes of a run still run, and are left out; --running takes them in",
+                 running);
         ompp_report_complain(message);
     }
     if (profile) rc = write_report(profile, request);
@@ -180,7 +182,7 @@ static void drop_doubles(ompp_left_list_t *list)
     list->n = n;
 }
 
-/* ---- Which runs ------------------------------------------------------------------------------------------------------ */
+/* ---- Which runs -------------------------------------------------------------------------------------------------- */
 
 static void describe(const ompp_left_run_t *run, char *text, size_t n)
 {
@@ -214,7 +216,8 @@ static size_t find_newest(const ompp_left_list_t *list, bool running)
 
     for (size_t run = 0; run < list->nruns; run++) {
         ompp_left_run_t known = ompp_left_run(list, run);
-        if ((known.found == known.living && !running) || (newest < list->nruns && known.begin_epoch_ns <= begin)) continue;
+        if ((known.found == known.living && !running) || (newest < list->nruns && known.begin_epoch_ns <= begin))
+            continue;
         newest = run;
         begin = known.begin_epoch_ns;
     }
@@ -248,11 +251,13 @@ static bool is_named_to_remove(const ompp_left_list_t *list, const request_t *re
 {
     if (!request->remove || request->all || n > 0 || list->nruns < 2) return true;
     list_runs(list, NULL, 0);
-    ompp_report_complain("several runs have left something: name the file of the one that is to be removed, or say --all");
+    ompp_report_complain(
+        "several runs have left something: name the file of the one that is to be removed, or say --all");
     return false;
 }
 
-/* Nothing is named: of runs that may have nothing to do with each other, the newest is meant. \return as find_newest(). */
+/* Nothing is named: of runs that may have nothing to do with each other, the newest is meant. \return as
+ * find_newest(). */
 static size_t choose_newest(const ompp_left_list_t *list, const request_t *request)
 {
     size_t newest = find_newest(list, request->running);
@@ -264,7 +269,8 @@ static size_t choose_newest(const ompp_left_list_t *list, const request_t *reque
     } else if (list->nruns > 1) {
         known = ompp_left_run(list, newest);
         describe(&known, text, sizeof text);
-        snprintf(message, sizeof message, "the newest of %zu runs: %s; --list lists them, --all takes all", list->nruns, text);
+        snprintf(message, sizeof message, "the newest of %zu runs: %s; --list lists them, --all takes all", list->nruns,
+                 text);
         ompp_report_complain(message);
     }
     return newest;
@@ -296,7 +302,7 @@ static int merge_wanted(const ompp_left_list_t *list, const request_t *request, 
     return merge_named(list, request, files, n);
 }
 
-/* ---- Files of other versions ----------------------------------------------------------------------------------------- */
+/* ---- Files of other versions ------------------------------------------------------------------------------------- */
 
 /* A line for each, as for runs: when it was written, why it is not read, what to do, and its path. */
 static void list_foreign(const ompp_left_list_t *list, char **files, int n)
@@ -309,12 +315,14 @@ static void list_foreign(const ompp_left_list_t *list, char **files, int n)
         const ompp_left_foreign_t *file = &list->foreign[i];
         if (!is_named(file->path, files, n) || stat(file->path, &st) != 0) continue;
         if (!localtime_r(&st.st_mtime, &tm) || !strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm)) when[0] = '\0';
-        printf("%s  written by another version of ompp%s: merge with the ompp-report of that version, or --remove this file; %s\n", when,
-               file->life >= OMPP_LIFE_ENDS ? ", and its process is still there" : "", file->path);
+        printf("%s  written by another version of ompp%s: merge with the ompp-report of that version, or --remove this "
+               "file; %s\n",
+               when, file->life >= OMPP_LIFE_ENDS ? ", and its process is still there" : "", file->path);
     }
 }
 
-/* Files that are named: one that cannot be read goes when it is asked for, and not otherwise. *taken: whether there are such. */
+/* Files that are named: one that cannot be read goes when it is asked for, and not otherwise. *taken: whether there are
+ * such. */
 static int take_foreign(const ompp_left_list_t *list, const request_t *request, char **files, int n, bool *taken)
 {
     char message[PATH_MAX + 200];
@@ -331,8 +339,9 @@ static int take_foreign(const ompp_left_list_t *list, const request_t *request, 
         if (!named) continue;
         *taken = true;
         if (request->remove && !why && unlink(file->path) == 0) continue;
-        snprintf(message, sizeof message, "%s: written by another version of ompp: merge with the ompp-report of that version%s",
-                 file->path, request->remove ? "" : ", or --remove it");
+        snprintf(message, sizeof message,
+                 "%s: written by another version of ompp: merge with the ompp-report of that version%s", file->path,
+                 request->remove ? "" : ", or --remove it");
         worst = request->remove && why ? complain_of_staying(file->path, why) : ompp_report_complain(message);
     }
     return worst;
@@ -344,8 +353,8 @@ static int complain_of_nothing(const ompp_left_list_t *list, char **files, int n
 
     if (n) snprintf(places, sizeof places, "%s%s", files[0], n > 1 ? ", ..." : "");
     else ompp_left_usual_places(places, sizeof places);
-    snprintf(message, sizeof message, "%s: nothing there that a run %shas left behind%s", places, list->nforeign ? "of this version " : "",
-             list->nforeign ? "; --list lists what others have" : "");
+    snprintf(message, sizeof message, "%s: nothing there that a run %shas left behind%s", places,
+             list->nforeign ? "of this version " : "", list->nforeign ? "; --list lists what others have" : "");
     return ompp_report_complain(message);
 }
 
@@ -370,7 +379,7 @@ int ompp_report_merge(const request_t *request, char **files, int n)
     return worst == EXIT_GOOD ? ompp_report_finish() : worst;
 }
 
-/* ---- collect -------------------------------------------------------------------------------------------------------- */
+/* ---- collect ----------------------------------------------------------------------------------------------------- */
 
 static bool gather(const ompp_left_t *piece, const char *to)
 {
@@ -390,8 +399,8 @@ static bool gather(const ompp_left_t *piece, const char *to)
 }
 
 /*
- * A piece goes when its own process is gone, for what is collected is whole without it; but not from under the others of its node.
- * Processes elsewhere are for who collects there.
+ * A piece goes when its own process is gone, for what is collected is whole without it; but not from under the others
+ * of its node. Processes elsewhere are for who collects there.
  */
 static bool may_go(const ompp_left_list_t *runs, const ompp_left_t *piece)
 {
@@ -400,7 +409,8 @@ static bool may_go(const ompp_left_list_t *runs, const ompp_left_t *piece)
 
     for (size_t i = 0; i < runs->n && run == runs->nruns; i++)
         if (strcmp(runs->piece[i].path, piece->path) == 0) run = runs->piece[i].run;
-    for (size_t i = 0; i < runs->n && good; i++) good = runs->piece[i].run != run || runs->piece[i].life < OMPP_LIFE_HIDDEN;
+    for (size_t i = 0; i < runs->n && good; i++)
+        good = runs->piece[i].run != run || runs->piece[i].life < OMPP_LIFE_HIDDEN;
     return good;
 }
 
@@ -415,10 +425,12 @@ static bool remove_piece(const ompp_left_list_t *runs, const ompp_left_t *piece)
 }
 
 /*
- * Collect takes the runs that merge would: the newest one, or those that are named. Finding out which files belong together changes
- * what is known of them (ompp_left_group), and they are gathered as they are: for this they are found once more.
+ * Collect takes the runs that merge would: the newest one, or those that are named. Finding out which files belong
+ * together changes what is known of them (ompp_left_group), and they are gathered as they are: for this they are found
+ * once more.
  */
-static bool is_run_wanted(const ompp_left_list_t *runs, size_t newest, const request_t *request, char **files, int n, const char *path)
+static bool is_run_wanted(const ompp_left_list_t *runs, size_t newest, const request_t *request, char **files, int n,
+                          const char *path)
 {
     for (size_t i = 0; i < runs->n; i++) {
         if (strcmp(runs->piece[i].path, path) != 0) continue;
@@ -450,7 +462,9 @@ int ompp_report_collect(const request_t *request, char **files, int n)
     if (mkdir(to, 0777) != 0 && errno != EEXIST) good = false;
     for (size_t i = 0; i < list.n; i++) {
         const ompp_left_t *piece = &list.piece[i];
-        if ((piece->life == OMPP_LIFE_RUNS && !request->running) || !is_run_wanted(&runs, newest, request, files, n, piece->path)) continue;
+        if ((piece->life == OMPP_LIFE_RUNS && !request->running) ||
+            !is_run_wanted(&runs, newest, request, files, n, piece->path))
+            continue;
         good = gather(piece, to) && (!request->remove || remove_piece(&runs, piece)) && good;
     }
     ompp_left_free(&list);

@@ -2,17 +2,17 @@
  * \file
  * ompp-report: reads the profiles and reports that runs leave behind and shows, checks or converts them.
  */
-#include "report/ompp_report.h"
 #include "tools/ompp-report.h"
+#include "report/ompp_report.h"
 
 #include "analysis/ompp_analysis.h"
 #include "base/ompp_env.h"
 #include "base/ompp_error.h"
 #include "base/ompp_nearest.h"
+#include "config.h"
 #include "model/ompp_collect.h"
 #include "model/ompp_pack.h"
 #include "reader/ompp_document.h"
-#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +48,7 @@ int ompp_report_finish(void)
     return EXIT_BAD;
 }
 
-/* ---- Reading -------------------------------------------------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 static const char *remedy(int rc)
 {
@@ -57,10 +57,7 @@ static const char *remedy(int rc)
     return "restore the file as it was written";
 }
 
-static const char *shown_name(const char *path)
-{
-    return strcmp(path, "-") == 0 ? "standard input" : path;
-}
+static const char *shown_name(const char *path) { return strcmp(path, "-") == 0 ? "standard input" : path; }
 
 enum { MOST = 1 << 30 }; /* bytes of a report from a pipe, which may have no end */
 
@@ -141,7 +138,7 @@ static void unload(input_t *input)
     ompp_document_free(input->document);
 }
 
-/* ---- Printing ------------------------------------------------------------------------------------------------------- */
+/* ---- Printing ---------------------------------------------------------------------------------------------------- */
 
 static bool is_numbered(const ompp_profile_t *profile)
 {
@@ -164,7 +161,9 @@ static int print_document(const request_t *request, const ompp_document_t *docum
     FILE *memory = open_memstream(&notes, &size);
     int rc = memory ? 0 : -OMPP_E_NOMEM;
 
-    if (rc == 0) rc = csv ? ompp_document_csv(document, stdout, memory) : ompp_document_text(document, request->digits, stdout, memory);
+    if (rc == 0)
+        rc = csv ? ompp_document_csv(document, stdout, memory)
+                 : ompp_document_text(document, request->digits, stdout, memory);
     if (memory) fclose(memory);
     for (char *line = notes ? strtok(notes, "\n") : NULL; line && !rc; line = strtok(NULL, "\n"))
         fprintf(stderr, "ompp-report: %s: %s\n", shown_name(request->file), line);
@@ -180,20 +179,15 @@ static int print(const request_t *request, bool csv)
     if (!load(request->file, &input)) return EXIT_BAD;
     if (input.profile && !is_numbered(input.profile)) rc = ompp_analysis_number(input.profile);
     if (rc == 0)
-        rc = input.profile ? print_profile(input.profile, request->digits, csv) : print_document(request, input.document, csv);
+        rc = input.profile ? print_profile(input.profile, request->digits, csv)
+                           : print_document(request, input.document, csv);
     unload(&input);
     return rc ? ompp_report_complain(ompp_error_message(rc)) : ompp_report_finish();
 }
 
-static int show(const request_t *request)
-{
-    return print(request, false);
-}
+static int show(const request_t *request) { return print(request, false); }
 
-static int csv(const request_t *request)
-{
-    return print(request, true);
-}
+static int csv(const request_t *request) { return print(request, true); }
 
 /* A text or CSV report has no blocks of observations. */
 static int coz(const request_t *request)
@@ -214,16 +208,16 @@ static int coz(const request_t *request)
     return rc ? ompp_report_complain(ompp_error_message(rc)) : ompp_report_finish();
 }
 
-/* ---- Checking ------------------------------------------------------------------------------------------------------- */
+/* ---- Checking ---------------------------------------------------------------------------------------------------- */
 
 static int check_document(const char *path, const ompp_document_t *document)
 {
     size_t nchecked, nbad = ompp_document_check(document, path, stderr, &nchecked);
 
-    if (nbad)
-        printf("%s: not in order: %zu objections, %zu values checked\n", path, nbad, nchecked);
+    if (nbad) printf("%s: not in order: %zu objections, %zu values checked\n", path, nbad, nchecked);
     else
-        printf("%s: in order: %zu regions, %zu call paths; %zu values checked\n", path, document->nflat, document->npaths, nchecked);
+        printf("%s: in order: %zu regions, %zu call paths; %zu values checked\n", path, document->nflat,
+               document->npaths, nchecked);
     return nbad ? EXIT_BAD : ompp_report_finish();
 }
 
@@ -232,11 +226,10 @@ static int check_profile(const char *path, const ompp_profile_t *profile)
 {
     size_t nbad = ompp_analysis_check(profile, path, stderr);
 
-    if (nbad)
-        printf("%s: not in order: %zu objections\n", path, nbad);
+    if (nbad) printf("%s: not in order: %zu objections\n", path, nbad);
     else
-        printf("%s: in order: %zu regions, %zu call paths, %zu threads of %zu ranks\n", path, profile->nregions, profile->nnodes - 1,
-               profile->nlocations, profile->nranks_kept);
+        printf("%s: in order: %zu regions, %zu call paths, %zu threads of %zu ranks\n", path, profile->nregions,
+               profile->nnodes - 1, profile->nlocations, profile->nranks_kept);
     return nbad ? EXIT_BAD : ompp_report_finish();
 }
 
@@ -252,7 +245,7 @@ static int check(const request_t *request)
     return rc;
 }
 
-/* ---- Converting ----------------------------------------------------------------------------------------------------- */
+/* ---- Converting -------------------------------------------------------------------------------------------------- */
 
 /* The report of one rank of several is named after the rank. */
 static int only_rank(const ompp_profile_t *profile)
@@ -282,8 +275,10 @@ static int convert(const request_t *request)
     if (rc) {
         bool system = rc == -OMPP_E_OPEN || rc == -OMPP_E_IO;
         const char *what = system ? strerror(errno) : ompp_error_message(rc);
-        if (rc == -OMPP_E_VERSION) what = "written by another version of ompp; convert it with the ompp-report of that version";
-        if (rc == -OMPP_E_FORMAT) what = "not what a run leaves (FILE.ompp.bin, /dev/shm/ompp-*); a report is read by show, csv or check";
+        if (rc == -OMPP_E_VERSION)
+            what = "written by another version of ompp; convert it with the ompp-report of that version";
+        if (rc == -OMPP_E_FORMAT)
+            what = "not what a run leaves (FILE.ompp.bin, /dev/shm/ompp-*); a report is read by show, csv or check";
         snprintf(message, sizeof message, "%.1000s: %s", request->file, what);
     } else {
         job.local_rank = only_rank(profile);
@@ -297,51 +292,64 @@ static int convert(const request_t *request)
     return rc ? EXIT_BAD : EXIT_GOOD;
 }
 
-/* ---- Command line --------------------------------------------------------------------------------------------------- */
+/* ---- Command line ------------------------------------------------------------------------------------------------ */
 
 /* Options of a command, beside --help and --version. */
 enum { TAKES_DIGITS = 1, TAKES_TO = 2, TAKES_REMOVE = 4, TAKES_RUNNING = 8, TAKES_LIST = 16, TAKES_ALL = 32 };
 
 static const struct {
     const char *name;
-    int (*run)(const request_t *request);                              /* each file by itself */
-    int (*run_all)(const request_t *request, char **files, int n);     /* all together */
-    int least, most; /* files */
+    int (*run)(const request_t *request);                          /* each file by itself */
+    int (*run_all)(const request_t *request, char **files, int n); /* all together */
+    int least, most;                                               /* files */
     unsigned options;
     const char *arguments, *brief, *help;
 } verbs[] = {
     {"show", show, NULL, 1, 1, TAKES_DIGITS, "[--digits=N] FILE", "print it as text",
-     "Prints a report as text, in ompP's format. FILE is the XML that a run leaves (FILE.ompp.xml), or a text or CSV report of\n"
-     "ompP (0.6 to 0.8.99) or of ompp. A text report comes out as it was. What CSV does not hold is left out, and said.\n"},
+     "Prints a report as text, in ompP's format. FILE is the XML that a run leaves (FILE.ompp.xml), or a text or CSV "
+     "report of\n"
+     "ompP (0.6 to 0.8.99) or of ompp. A text report comes out as it was. What CSV does not hold is left out, and "
+     "said.\n"},
     {"csv", csv, NULL, 1, 1, 0, "FILE", "print it as CSV",
-     "Prints a report as CSV, in ompP's format. FILE as for show. A CSV report comes out as it was. What CSV cannot hold is left\n"
+     "Prints a report as CSV, in ompP's format. FILE as for show. A CSV report comes out as it was. What CSV cannot "
+     "hold is left\n"
      "out, and said; times of a text report have no more digits than it.\n"},
     {"coz", coz, NULL, 1, 1, 0, "FILE", "print the what-if results for Coz's viewer",
-     "Prints what causal profiling has found (OMPP_CAUSAL) as a profile of Coz, which Coz's viewer opens. FILE is the XML that the run\n"
+     "Prints what causal profiling has found (OMPP_CAUSAL) as a profile of Coz, which Coz's viewer opens. FILE is the "
+     "XML that the run\n"
      "left; the run has written the same beside it, as FILE.ompp.coz. Coz's phase correction is in it already.\n"},
     {"check", check, NULL, 1, INT_MAX, 0, "FILE...", "say whether it is in order",
      "Says of each file whether it is in order. Of XML: that it is whole, every reference leads somewhere, and\n"
-     "no time is longer than what contains it. Of text and CSV: that sums, percentages, callgraph and overheads follow from the\n"
+     "no time is longer than what contains it. Of text and CSV: that sums, percentages, callgraph and overheads follow "
+     "from the\n"
      "other numbers of the report.\n"},
-    {"convert", convert, NULL, 1, INT_MAX, TAKES_DIGITS, "[--digits=N] FILE...", "write text and XML of what a run left",
-     "Writes text and XML of what a run left that could not write its report: FILE.ompp.bin, beside it; /dev/shm/ompp-* of a\n"
+    {"convert", convert, NULL, 1, INT_MAX, TAKES_DIGITS, "[--digits=N] FILE...",
+     "write text and XML of what a run left",
+     "Writes text and XML of what a run left that could not write its report: FILE.ompp.bin, beside it; "
+     "/dev/shm/ompp-* of a\n"
      "process that died, in the working directory.\n"},
-    {"merge", NULL, ompp_report_merge, 0, INT_MAX, TAKES_DIGITS | TAKES_TO | TAKES_REMOVE | TAKES_RUNNING | TAKES_LIST | TAKES_ALL,
-     "[OPTION...] [DIR|FILE]...", "one report of all ranks of a run that died",
-     "Joins what the ranks of a run have left behind that did not end well, and writes text and XML of it, marked incomplete. DIR is\n"
-     "OMPP_JOB_DIR, or where ompp-report collect has put things; FILE is what one rank has left, and stands for its run; each run\n"
-     "makes a report. None of them: the newest run alone that this user has left on this node, in OMPP_JOB_DIR or, when that is not\n"
+    {"merge", NULL, ompp_report_merge, 0, INT_MAX,
+     TAKES_DIGITS | TAKES_TO | TAKES_REMOVE | TAKES_RUNNING | TAKES_LIST | TAKES_ALL, "[OPTION...] [DIR|FILE]...",
+     "one report of all ranks of a run that died",
+     "Joins what the ranks of a run have left behind that did not end well, and writes text and XML of it, marked "
+     "incomplete. DIR is\n"
+     "OMPP_JOB_DIR, or where ompp-report collect has put things; FILE is what one rank has left, and stands for its "
+     "run; each run\n"
+     "makes a report. None of them: the newest run alone that this user has left on this node, in OMPP_JOB_DIR or, "
+     "when that is not\n"
      "set, where a run puts things then.\n"},
-    {"collect", NULL, ompp_report_collect, 0, INT_MAX, TAKES_TO | TAKES_REMOVE | TAKES_RUNNING | TAKES_ALL, "[OPTION...] [DIR|FILE]...",
-     "copy what ranks of this node have left",
-     "Copies what the processes of this node have left behind, in compact form, to where the other nodes see it; ompp-report merge\n"
+    {"collect", NULL, ompp_report_collect, 0, INT_MAX, TAKES_TO | TAKES_REMOVE | TAKES_RUNNING | TAKES_ALL,
+     "[OPTION...] [DIR|FILE]...", "copy what ranks of this node have left",
+     "Copies what the processes of this node have left behind, in compact form, to where the other nodes see it; "
+     "ompp-report merge\n"
      "joins it there. DIR and FILE as for merge; none of them: the newest run alone.\n"},
 };
 #define NVERBS (sizeof verbs / sizeof verbs[0])
 
 static int help(void)
 {
-    printf("usage: ompp-report [COMMAND] [OPTION...] FILE...\n\nReads the reports of ompp and of ompP: XML, text and CSV.\n"
+    printf("usage: ompp-report [COMMAND] [OPTION...] FILE...\n\nReads the reports of ompp and of ompP: XML, text and "
+           "CSV.\n"
            "For show, csv, coz and check FILE may be a pipe; - is standard input.\n\n"
            "Commands:\n\n");
     for (size_t v = 0; v < NVERBS; v++)
@@ -367,8 +375,10 @@ static int help_of(size_t verb)
     if (verbs[verb].options & TAKES_TO) printf("  --to=DIR    where to write (default: the working directory)\n");
     if (verbs[verb].options & TAKES_REMOVE) printf("  --remove    remove what was read, when all was written\n");
     if (verbs[verb].options & TAKES_RUNNING) printf("  --running   take in processes that still run\n");
-    if (verbs[verb].options & TAKES_LIST) printf("  --list      list the runs that have left something, and write nothing\n");
-    if (verbs[verb].options & TAKES_ALL) printf("  --all       all of them, where no file is named, not the newest alone\n");
+    if (verbs[verb].options & TAKES_LIST)
+        printf("  --list      list the runs that have left something, and write nothing\n");
+    if (verbs[verb].options & TAKES_ALL)
+        printf("  --all       all of them, where no file is named, not the newest alone\n");
     return ompp_report_finish();
 }
 
@@ -387,7 +397,8 @@ static bool parse_digits(const char *text, int *digits)
     return true;
 }
 
-/* What --NAME=VALUE or --NAME VALUE at argv[*i] says, "" for nothing; NULL where another word stands. *i comes to its last word. */
+/* What --NAME=VALUE or --NAME VALUE at argv[*i] says, "" for nothing; NULL where another word stands. *i comes to its
+ * last word. */
 static const char *value_of(const char *name, char **argv, int *i)
 {
     size_t n = strlen(name);
@@ -428,10 +439,7 @@ static int parse_option(char **argv, int *i, request_t *request, unsigned *used)
     return EXIT_GOOD;
 }
 
-static bool is_file(const char *path)
-{
-    return strcmp(path, "-") == 0 || access(path, F_OK) == 0;
-}
+static bool is_file(const char *path) { return strcmp(path, "-") == 0 || access(path, F_OK) == 0; }
 
 static const char *nearest_verb(const char *word)
 {
@@ -444,20 +452,22 @@ static const char *nearest_verb(const char *word)
 
 static int wrong_verb(const char *word, const char *near)
 {
-    fprintf(stderr, "ompp-report: %s: neither a command nor a file; nearest command: %s; try ompp-report --help\n", word, near);
+    fprintf(stderr, "ompp-report: %s: neither a command nor a file; nearest command: %s; try ompp-report --help\n",
+            word, near);
     return EXIT_USAGE;
 }
 
 /* Are options and number of files those of the command? */
 static int check_usage(size_t verb, bool named, unsigned used, char **files, int nfiles)
 {
-    static const char *const names[] = {"--digits is not for", "--to is not for", "--remove is not for",
+    static const char *const names[] = {"--digits is not for",  "--to is not for",   "--remove is not for",
                                         "--running is not for", "--list is not for", "--all is not for"};
     const char *near = NULL;
 
     for (unsigned bit = 0; bit < sizeof names / sizeof names[0]; bit++)
         if (used & ~verbs[verb].options & 1u << bit) return wrong(names[bit], verbs[verb].name);
-    if (!named && nfiles > 0 && !is_file(files[0]) && (near = nearest_verb(files[0]))) return wrong_verb(files[0], near);
+    if (!named && nfiles > 0 && !is_file(files[0]) && (near = nearest_verb(files[0])))
+        return wrong_verb(files[0], near);
     if (nfiles < verbs[verb].least) return wrong("no file named", NULL);
     if (nfiles > verbs[verb].most) return wrong("more than one file, or an unknown command", files[0]);
     return EXIT_GOOD;

@@ -1,5 +1,6 @@
-// Figure 1 of the COZ paper (Curtsinger and Berger, SOSP 2015): two threads, a takes 20 and b takes 19 units. A profiler says that
-// each has about half of the time. But making a faster saves at most 5 %, for then b is waited for; making b faster saves nothing.
+// Figure 1 of the COZ paper (Curtsinger and Berger, SOSP 2015): two threads, a takes 20 and b takes 19 units. A
+// profiler says that each has about half of the time. But making a faster saves at most 5 %, for then b is waited for;
+// making b faster saves nothing.
 //
 //   figure1 [rounds] [thousands of steps per unit] [a=0.5] [b=0.5]      a=0.5: a takes half its work
 //
@@ -23,13 +24,15 @@ static long unit = 250000;
 static void a()
 {
     OMPP_REGION("a");
-    for (volatile long x = 0; x < (long)(20 * unit * scale_a); x = x + 1) {} // line of a
+    for (volatile long x = 0; x < (long)(20 * unit * scale_a); x = x + 1) {
+    } // line of a
 }
 
 static void b()
 {
     OMPP_REGION("b");
-    for (volatile long y = 0; y < (long)(19 * unit * scale_b); y = y + 1) {} // line of b
+    for (volatile long y = 0; y < (long)(19 * unit * scale_b); y = y + 1) {
+    } // line of b
 }
 
 int main(int argc, char **argv)

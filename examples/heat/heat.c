@@ -6,11 +6,12 @@
  *   a serial part          one thread of each rank works, outside any parallel region
  *   a late rank            the last rank comes late to MPI_Allreduce; the others wait for it
  *
- * The grid is cut into bands of rows, one per rank. A step is: serial part, halo exchange, sweep, imbalanced loop, critical
- * section, late rank, MPI_Allreduce of the residual. `heat --truth RANKS THREADS [STEPS]` prints what a measurement must find.
+ * The grid is cut into bands of rows, one per rank. A step is: serial part, halo exchange, sweep, imbalanced loop,
+ * critical section, late rank, MPI_Allreduce of the residual. `heat --truth RANKS THREADS [STEPS]` prints what a
+ * measurement must find.
  *
- * HEAT_WORK=spin (default)  the built-in work burns CPU time: faults have their size when every thread has a core of its own.
- * HEAT_WORK=sleep           the built-in work is sleep until absolute times: sizes are right on a busy machine, too.
+ * HEAT_WORK=spin (default) the built-in work burns CPU time: faults have their size when every thread has a core of its
+ * own. HEAT_WORK=sleep the built-in work is sleep until absolute times: sizes are right on a busy machine, too.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,19 +25,20 @@
 #define MS 1000000LL
 
 /* Sizes of the parts of one step, ns. */
-static const long long lead = 50 * MS;      /* before the first step */
-static const long long serial = 15 * MS;    /* serial part of every rank */
-static const long long exchange = 8 * MS;   /* time for halo exchange and sweep, whose real length does not matter */
-static const long long unit = 20 * MS;      /* imbalanced loop: thread t works (t + 1) units */
-static const long long gather = 4 * MS;     /* before and after the critical sections, threads wait for the same moment */
-static const long long critical = 10 * MS;  /* one pass of the critical section */
-static const long long late = 40 * MS;      /* the last rank is late by so much */
+static const long long lead = 50 * MS;    /* before the first step */
+static const long long serial = 15 * MS;  /* serial part of every rank */
+static const long long exchange = 8 * MS; /* time for halo exchange and sweep, whose real length does not matter */
+static const long long unit = 20 * MS;    /* imbalanced loop: thread t works (t + 1) units */
+/* before and after the critical sections, threads wait for the same moment */
+static const long long gather = 4 * MS;
+static const long long critical = 10 * MS; /* one pass of the critical section */
+static const long long late = 40 * MS;     /* the last rank is late by so much */
 
 enum { ROWS = 64, COLUMNS = 128, STEPS = 10, UP = 1, DOWN = 2 };
 
 typedef struct {
     int rank, ranks, threads, steps, level; /* level: of thread support */
-    int rows;                              /* of this rank */
+    int rows;                               /* of this rank */
     double *now, *next;                     /* shape [rows + 2][COLUMNS]; row 0 and row rows + 1 are halo */
 } heat_t;
 
@@ -104,8 +106,7 @@ static double sweep(heat_t *h)
 static void heat_sources(const heat_t *h, long long begin)
 {
 #pragma omp parallel for schedule(static, 1)
-    for (int block = 0; block < h->threads; block++)
-        work(begin + (block + 1) * unit, (block + 1) * unit);
+    for (int block = 0; block < h->threads; block++) work(begin + (block + 1) * unit, (block + 1) * unit);
 }
 
 /* The critical section: each thread passes once. Who is through early has other work until the last one is through. */
@@ -118,7 +119,7 @@ static void merge(const heat_t *h, long long begin)
         int order;
 
         work(begin + gather, 0);
-    #pragma omp critical(merge)
+#pragma omp critical(merge)
         {
             order = passed++;
             work(begin + gather + (order + 1) * critical, critical);
@@ -138,8 +139,7 @@ static double step(heat_t *h, long long begin)
     residual = sweep(h);
     heat_sources(h, loop);
     merge(h, join);
-    if (h->ranks > 1 && h->rank == h->ranks - 1)
-        work(end + late, late);
+    if (h->ranks > 1 && h->rank == h->ranks - 1) work(end + late, late);
     MPI_Allreduce(&residual, &total, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     return total;
 }
@@ -177,8 +177,7 @@ static void allocate(heat_t *h)
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     if (h->rank == 0) { /* the upper edge is hot, all others are cold */
-        for (int j = 0; j < COLUMNS; j++)
-            h->now[j] = h->next[j] = 1;
+        for (int j = 0; j < COLUMNS; j++) h->now[j] = h->next[j] = 1;
     }
 }
 
@@ -187,8 +186,7 @@ static void agree_on_start(void)
 {
     const char *how = getenv("HEAT_WORK");
 
-    if (how != NULL && strcmp(how, "sleep") == 0)
-        base = clock_ns(CLOCK_REALTIME) + lead;
+    if (how != NULL && strcmp(how, "sleep") == 0) base = clock_ns(CLOCK_REALTIME) + lead;
     MPI_Bcast(&base, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
 }
 
@@ -212,10 +210,8 @@ int main(int argc, char **argv)
     h.threads = omp_get_max_threads();
     allocate(&h);
     agree_on_start();
-    for (int i = 0; i < h.steps; i++)
-        residual = step(&h, i * step_ns(h.threads));
-    if (h.rank == 0)
-        printf("heat: %d steps, residual %.9e\n", h.steps, residual);
+    for (int i = 0; i < h.steps; i++) residual = step(&h, i * step_ns(h.threads));
+    if (h.rank == 0) printf("heat: %d steps, residual %.9e\n", h.steps, residual);
     free(h.now);
     free(h.next);
     MPI_Finalize();

@@ -1,6 +1,6 @@
 /*
- * Matrix times vector, c = A b, with the matrix read along its columns as in the Fortran program matvec.f90: each of the threads reads
- * n / threads * n elements of a. With counts per data structure the report shows exactly these.
+ * Matrix times vector, c = A b, with the matrix read along its columns as in the Fortran program matvec.f90: each of
+ * the threads reads n / threads * n elements of a. With counts per data structure the report shows exactly these.
  */
 #include <stdio.h>
 

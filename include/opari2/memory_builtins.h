@@ -1,8 +1,8 @@
 /**
  * \file
- * Part of ompp, for kinst-ompp --memory with gcc: it expands its built-in block functions after the hooks were put in, where the C++
- * library or the C library's checking headers (_FORTIFY_SOURCE) name them directly. So they become calls, as -fno-builtin-memcpy
- * makes of the others, which the link leads to the hooks.
+ * Part of ompp, for kinst-ompp --memory with gcc: it expands its built-in block functions after the hooks were put in,
+ * where the C++ library or the C library's checking headers (_FORTIFY_SOURCE) name them directly. So they become calls,
+ * as -fno-builtin-memcpy makes of the others, which the link leads to the hooks.
  */
 #ifndef OMPP_MEMORY_BUILTINS_H
 #define OMPP_MEMORY_BUILTINS_H
@@ -13,7 +13,8 @@
 extern "C" {
 #endif
 
-#define OMPP_CALLED(name, parameters) extern void *ompp_called_##name parameters __asm__(#name) __attribute__((__nothrow__));
+#define OMPP_CALLED(name, parameters) \
+    extern void *ompp_called_##name parameters __asm__(#name) __attribute__((__nothrow__));
 
 OMPP_CALLED(memcpy, (void *, const void *, __SIZE_TYPE__))
 OMPP_CALLED(memmove, (void *, const void *, __SIZE_TYPE__))

@@ -2,9 +2,9 @@
  * \file
  * What code instrumented by OPARI2 2.0 calls at OpenMP constructs. Part of ompp; the names are the interface of OPARI2.
  *
- * Stands before the user's first line, whose feature-test macros (_GNU_SOURCE) must keep working, so it includes no system header
- * but omp.h, which OPARI2 deletes from the source. kinst-ompp leaves omp.h where the user wrote it (some omp.h include stdlib.h)
- * and defines OMPP_KINST; locks are therefore passed as void *.
+ * Stands before the user's first line, whose feature-test macros (_GNU_SOURCE) must keep working, so it includes no
+ * system header but omp.h, which OPARI2 deletes from the source. kinst-ompp leaves omp.h where the user wrote it (some
+ * omp.h include stdlib.h) and defines OMPP_KINST; locks are therefore passed as void *.
  */
 #ifndef OMPP_POMP2_LIB_H
 #define OMPP_POMP2_LIB_H
@@ -65,8 +65,8 @@ extern void POMP2_Section_begin(POMP2_Region_handle *handle, const char ctc[]);
 extern void POMP2_Section_end(POMP2_Region_handle *handle);
 
 /* Teams. */
-extern void POMP2_Parallel_fork(POMP2_Region_handle *handle, int if_clause, int num_threads, POMP2_Task_handle *old_task,
-                                const char ctc[]);
+extern void POMP2_Parallel_fork(POMP2_Region_handle *handle, int if_clause, int num_threads,
+                                POMP2_Task_handle *old_task, const char ctc[]);
 extern void POMP2_Parallel_join(POMP2_Region_handle *handle, POMP2_Task_handle old_task);
 extern void POMP2_Parallel_begin(POMP2_Region_handle *handle);
 extern void POMP2_Parallel_end(POMP2_Region_handle *handle);
@@ -76,8 +76,8 @@ extern void POMP2_Implicit_barrier_enter(POMP2_Region_handle *handle, POMP2_Task
 extern void POMP2_Implicit_barrier_exit(POMP2_Region_handle *handle, POMP2_Task_handle old_task);
 
 /* Tasks. */
-extern void POMP2_Task_create_begin(POMP2_Region_handle *handle, POMP2_Task_handle *new_task, POMP2_Task_handle *old_task,
-                                    int if_clause, const char ctc[]);
+extern void POMP2_Task_create_begin(POMP2_Region_handle *handle, POMP2_Task_handle *new_task,
+                                    POMP2_Task_handle *old_task, int if_clause, const char ctc[]);
 extern void POMP2_Task_create_end(POMP2_Region_handle *handle, POMP2_Task_handle old_task);
 extern void POMP2_Task_begin(POMP2_Region_handle *handle, POMP2_Task_handle task);
 extern void POMP2_Task_end(POMP2_Region_handle *handle);
@@ -102,8 +102,9 @@ extern void POMP2_Unset_nest_lock(void *lock);
 extern int POMP2_Test_nest_lock(void *lock);
 
 /*
- * OPARI2's calls at the begin of a team member and of a task do not say which team or task. The variable that knows is in scope
- * wherever OPARI2 puts the call, so these forms pass it on; the functions above, for objects built with another header, search.
+ * OPARI2's calls at the begin of a team member and of a task do not say which team or task. The variable that knows is
+ * in scope wherever OPARI2 puts the call, so these forms pass it on; the functions above, for objects built with
+ * another header, search.
  */
 extern void ompp_pomp2_fork(POMP2_Region_handle *handle, POMP2_Task_handle *team, const char ctc[]);
 extern void ompp_pomp2_member_begin(POMP2_Region_handle *handle, POMP2_Task_handle team);

@@ -1,6 +1,7 @@
 /**
  * \file
- * What code that marks user regions calls (`#pragma pomp inst begin(name)`). Part of ompp; the names are the interface of OPARI2.
+ * What code that marks user regions calls (`#pragma pomp inst begin(name)`). Part of ompp; the names are the interface
+ * of OPARI2.
  *
  * Includes nothing of the system: it stands before the user's first line, whose feature-test macros must keep working.
  */

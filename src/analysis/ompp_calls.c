@@ -1,7 +1,7 @@
 /*
- * Which line a call in Fortran stands on. Where the line that the compiler gives has no such call, it is looked for between the lines
- * of the code before and after it, and then in the program unit. Several calls are told apart by their order, when there are as many
- * in the code as in the text; otherwise nothing is said.
+ * Which line a call in Fortran stands on. Where the line that the compiler gives has no such call, it is looked for
+ * between the lines of the code before and after it, and then in the program unit. Several calls are told apart by
+ * their order, when there are as many in the code as in the text; otherwise nothing is said.
  */
 #include "analysis/ompp_calls.h"
 
@@ -32,7 +32,8 @@ static bool is_fixed(const char *path)
 {
     const char *dot = strrchr(path, '.');
 
-    return dot && (!dot[2] || tolower((unsigned char)dot[2]) == 'o' || tolower((unsigned char)dot[2]) == 't' || !strcmp(dot + 2, "77"));
+    return dot && (!dot[2] || tolower((unsigned char)dot[2]) == 'o' || tolower((unsigned char)dot[2]) == 't' ||
+                   !strcmp(dot + 2, "77"));
 }
 
 static window_t between(const ompp_fortran_t *source, const ompp_call_t *call)
@@ -54,15 +55,17 @@ static window_t unit(const ompp_fortran_t *source, const ompp_call_t *call)
 }
 
 /*
- * The line for calls[i] among calls[0 .. n) of one procedure, of which lost[k] tells that its line is not known: the only use in the
- * window, or the one with its number. 0 = not to be told. Uses that known calls stand on are left out when there are others.
+ * The line for calls[i] among calls[0 .. n) of one procedure, of which lost[k] tells that its line is not known: the
+ * only use in the window, or the one with its number. 0 = not to be told. Uses that known calls stand on are left out
+ * when there are others.
  */
 static uint32_t place(const ompp_fortran_t *source, ompp_call_t *const calls[], const bool lost[], size_t n, size_t i,
                       window_t (*window_of)(const ompp_fortran_t *, const ompp_call_t *))
 {
     const window_t w = window_of(source, calls[i]);
     uint32_t lines[MAX_LINES];
-    size_t uses = ompp_fortran_uses(source, w.first, w.last, calls[i]->name, lines, MAX_LINES), kept = 0, same = 0, index = 0;
+    size_t uses = ompp_fortran_uses(source, w.first, w.last, calls[i]->name, lines, MAX_LINES), kept = 0, same = 0,
+           index = 0;
 
     if (uses == 0 || uses > MAX_LINES) return 0;
     for (size_t k = 0; k < n; k++) {

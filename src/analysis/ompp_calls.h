@@ -19,7 +19,8 @@ typedef struct {
 } ompp_call_t;
 
 /**
- * \brief Finds the lines on which calls stand. A line that the text contradicts and for which it has no certain other one stays.
+ * \brief Finds the lines on which calls stand. A line that the text contradicts and for which it has no certain other
+ *        one stays.
  * \param[in]     source  of a file; path: its name, which tells its language: only Fortran is looked at.
  * \param[in,out] calls   all that are known in this file, shape [n]; sorted by this function.
  */

@@ -1,7 +1,8 @@
 /**
  * \file
- * Do the times of a profile agree? Everything here follows from how they are measured: a call path takes no longer than the one it is
- * part of, and nothing lies outside the run. Clocks of processors differ a little, so a little is allowed.
+ * Do the times of a profile agree? Everything here follows from how they are measured: a call path takes no longer than
+ * the one it is part of, and nothing lies outside the run. Clocks of processors differ a little, so a little is
+ * allowed.
  */
 #include "analysis/ompp_analysis.h"
 #include "analysis/ompp_values.h"
@@ -57,17 +58,19 @@ static bool stays_within(const ompp_profile_t *p, uint32_t node)
 {
     unsigned construct = region_of(p, node)->construct;
 
-    return !(ompp_constructs[construct].flags & OMPP_CONSTRUCT_F_TASK) && ompp_constructs[construct].place != OMPP_PLACE_ADDRESS;
+    return !(ompp_constructs[construct].flags & OMPP_CONSTRUCT_F_TASK) &&
+           ompp_constructs[construct].place != OMPP_PLACE_ADDRESS;
 }
 
-/* ---- Call paths ------------------------------------------------------------------------------------------------------ */
+/* ---- Call paths -------------------------------------------------------------------------------------------------- */
 
 /* Threads of an inner team may work elsewhere on the path above, or not at all. */
 static bool is_inner_team(const ompp_profile_t *p, uint32_t node)
 {
     if (!ompp_construct_forks(region_of(p, node)->construct)) return false;
     while ((node = p->nodes[node].parent) != 0)
-        if (ompp_constructs[region_of(p, node)->construct].flags & (OMPP_CONSTRUCT_F_FORK | OMPP_CONSTRUCT_F_TASK)) return true;
+        if (ompp_constructs[region_of(p, node)->construct].flags & (OMPP_CONSTRUCT_F_FORK | OMPP_CONSTRUCT_F_TASK))
+            return true;
     return false;
 }
 
@@ -83,7 +86,9 @@ static void check_parent(check_t *c, uint32_t node)
         own = exec_ns(p, node, b->location);
         above = exec_ns(p, parent, b->location);
         if (exceeds(own, above))
-            object(c, "node %" PRIu32 " took %" PRIu64 " ns on location %" PRIu32 ", node %" PRIu32 " that contains it %" PRIu64 " ns",
+            object(c,
+                   "node %" PRIu32 " took %" PRIu64 " ns on location %" PRIu32 ", node %" PRIu32
+                   " that contains it %" PRIu64 " ns",
                    node, own, b->location, parent, above);
     }
 }
@@ -105,11 +110,11 @@ static void check_first(check_t *c, uint32_t node)
     uint64_t end = end_of(c->p, n->first_rank);
 
     if (exceeds(n->first_ns, end))
-        object(c, "node %" PRIu32 " begins at %" PRIu64 " ns, the run of rank %" PRIu32 " ends at %" PRIu64 " ns", node, n->first_ns,
-               n->first_rank, end);
+        object(c, "node %" PRIu32 " begins at %" PRIu64 " ns, the run of rank %" PRIu32 " ends at %" PRIu64 " ns", node,
+               n->first_ns, n->first_rank, end);
 }
 
-/* ---- Ranks ----------------------------------------------------------------------------------------------------------- */
+/* ---- Ranks ------------------------------------------------------------------------------------------------------- */
 
 /* What stands directly below the root, on one location. */
 static uint64_t top_ns(const ompp_profile_t *p, uint32_t location)
@@ -128,11 +133,12 @@ static void check_location(check_t *c, uint32_t location)
     const ompp_rank_t *rank = rank_of(p, l->rank);
     uint64_t whole = rank ? rank->duration_ns : p->rest_wall_threads_ns, part = top_ns(p, location);
 
-    if (!exceeds(part, whole) || (rank && rank->end == OMPP_END_INCOMPLETE)) return; /* a process that died left no end */
+    /* a process that died left no end */
+    if (!exceeds(part, whole) || (rank && rank->end == OMPP_END_INCOMPLETE)) return;
     if (rank)
-        object(c, "rank %" PRIu32 " took %" PRIu64 " ns, its regions %" PRIu64 " ns on thread %" PRIu32, l->rank, whole, part, l->tid);
-    else
-        object(c, "the threads of the rest took %" PRIu64 " ns, their regions %" PRIu64 " ns", whole, part);
+        object(c, "rank %" PRIu32 " took %" PRIu64 " ns, its regions %" PRIu64 " ns on thread %" PRIu32, l->rank, whole,
+               part, l->tid);
+    else object(c, "the threads of the rest took %" PRIu64 " ns, their regions %" PRIu64 " ns", whole, part);
 }
 
 size_t ompp_analysis_check(const ompp_profile_t *profile, const char *name, FILE *out)
@@ -141,7 +147,8 @@ size_t ompp_analysis_check(const ompp_profile_t *profile, const char *name, FILE
 
     for (uint32_t n = 1; n < profile->nnodes; n++) {
         check_first(&c, n);
-        if (profile->nodes[n].parent != 0 && stays_within(profile, n) && !is_inner_team(profile, n)) check_parent(&c, n);
+        if (profile->nodes[n].parent != 0 && stays_within(profile, n) && !is_inner_team(profile, n))
+            check_parent(&c, n);
     }
     for (uint32_t l = 0; l < profile->nlocations; l++) check_location(&c, l);
     if (c.nbad > SAID) fprintf(out, "%s: and %zu more\n", name, c.nbad - SAID);

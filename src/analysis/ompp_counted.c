@@ -1,6 +1,6 @@
 /*
- * What Coverage says of counts: what back ends have lost, where the counts of a program without parallel regions are, and which bytes
- * of messages are those that a call had room for.
+ * What Coverage says of counts: what back ends have lost, where the counts of a program without parallel regions are,
+ * and which bytes of messages are those that a call had room for.
  */
 #include "analysis/ompp_analysis.h"
 #include "analysis/ompp_properties.h"
@@ -24,13 +24,15 @@ static uint64_t sum_of(const ompp_profile_t *profile, const ompp_metric_t *m)
 }
 
 /* Said of the run, not by ranks. */
-static void say(ompp_profile_t *profile, ompp_coverage_kind_t kind, const char *subject, const char *reason, uint64_t count)
+static void say(ompp_profile_t *profile, ompp_coverage_kind_t kind, const char *subject, const char *reason,
+                uint64_t count)
 {
     ompp_profile_add_coverage(profile, kind, subject, reason, count);
     if (profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0;
 }
 
-/* What counting took of the threads' time itself: accesses that were trapped, one by one. Where that is little, times hold. */
+/* What counting took of the threads' time itself: accesses that were trapped, one by one. Where that is little, times
+ * hold. */
 static void say_cost(ompp_profile_t *profile, const ompp_metric_t *m)
 {
     const double ns = (double)sum_of(profile, m), all = ompp_analysis_basis(profile);
@@ -51,7 +53,8 @@ static void say_loss(ompp_profile_t *profile, const ompp_metric_t *m)
     char subject[200];
 
     if (!lost) return;
-    snprintf(subject, sizeof subject, "%s: %s", ompp_profile_text(profile, m->source), ompp_profile_text(profile, m->name));
+    snprintf(subject, sizeof subject, "%s: %s", ompp_profile_text(profile, m->source),
+             ompp_profile_text(profile, m->name));
     say(profile, OMPP_COVERAGE_LOSS, subject, ompp_profile_text(profile, m->meaning), lost);
 }
 
@@ -69,7 +72,8 @@ static bool has_columns(const ompp_profile_t *profile)
     return false;
 }
 
-/* Bytes of messages that were sent, and that the calls which receive had room for; those of collective calls are left out. */
+/* Bytes of messages that were sent, and that the calls which receive had room for; those of collective calls are left
+ * out. */
 static void message_bytes(const ompp_profile_t *profile, uint64_t *sent, uint64_t *room)
 {
     *sent = *room = 0;
@@ -89,7 +93,8 @@ static void say_room(ompp_profile_t *profile)
 
     message_bytes(profile, &sent, &room);
     if (room <= sent) return;
-    snprintf(subject, sizeof subject, "bytes received (%s) of messages are what the calls had room for, %" PRIu64 " bytes",
+    snprintf(subject, sizeof subject,
+             "bytes received (%s) of messages are what the calls had room for, %" PRIu64 " bytes",
              ompp_columns[OMPP_COLUMN_IN_V].title, room);
     snprintf(reason, sizeof reason, "%" PRIu64 " bytes were sent", sent);
     say(profile, OMPP_COVERAGE_NOTE, subject, reason, 1);

@@ -62,13 +62,14 @@ static bool is_standalone(uint32_t construct)
 /* Directives whose block the compiler makes a function of; the region is known by that. */
 static bool is_outlined(uint32_t construct)
 {
-    return ompp_constructs[construct].flags & (OMPP_CONSTRUCT_F_FORK | OMPP_CONSTRUCT_F_TASK) || construct == OMPP_CONSTRUCT_TASK ||
-           construct == OMPP_CONSTRUCT_UTASK;
+    return ompp_constructs[construct].flags & (OMPP_CONSTRUCT_F_FORK | OMPP_CONSTRUCT_F_TASK) ||
+           construct == OMPP_CONSTRUCT_TASK || construct == OMPP_CONSTRUCT_UTASK;
 }
 
 static bool names(const entry_t *entry, uint32_t construct)
 {
-    if (construct == OMPP_CONSTRUCT_ORDERED) return strncmp(entry->d.words, "ordered", 7) == 0; /* elsewhere it is a clause */
+    /* elsewhere it is a clause */
+    if (construct == OMPP_CONSTRUCT_ORDERED) return strncmp(entry->d.words, "ordered", 7) == 0;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
         if (wanted[i].construct == construct && ompp_directive_has(entry->d.words, wanted[i].word)) return true;
     return false;
@@ -78,7 +79,8 @@ static bool names(const entry_t *entry, uint32_t construct)
 static bool fits(const entry_t *entry, uint32_t construct)
 {
     if (!names(entry, construct)) return false;
-    return is_outlined(construct) || construct == OMPP_CONSTRUCT_BARRIER || !ompp_directive_has(entry->d.words, "parallel");
+    return is_outlined(construct) || construct == OMPP_CONSTRUCT_BARRIER ||
+           !ompp_directive_has(entry->d.words, "parallel");
 }
 
 static bool is_sought(uint32_t construct)
@@ -88,10 +90,7 @@ static bool is_sought(uint32_t construct)
     return false;
 }
 
-static bool holds(const entry_t *entry, uint32_t line)
-{
-    return line >= entry->d.first && line <= entry->d.last;
-}
+static bool holds(const entry_t *entry, uint32_t line) { return line >= entry->d.first && line <= entry->d.last; }
 
 static void take(ompp_region_t *region, entry_t *entry)
 {
@@ -111,11 +110,13 @@ static entry_t *on_line(const text_t *text, uint32_t line)
 /* What is known of a region beside its place: whether it waits at its end. */
 typedef struct {
     const ompp_region_t *region;
-    bool called_last; /* the call is the last thing in the function of a parallel region or task, whose address it has */
+    /* the call is the last thing in the function of a parallel region or task, whose address it has */
+    bool called_last;
     bool waits;
     const ompp_region_t *around; /* the one that it was always met in, on the call path; NULL = several, or none */
-    bool always; /* all threads come to it as often as to that one */
-    bool exact; /* waiting tells it: one that nobody has waited for has nowait. Else, it may also be the last thing in its block */
+    bool always;                 /* all threads come to it as often as to that one */
+    /* waiting tells it: one that nobody has waited for has nowait. Else, it may also be the last thing in its block */
+    bool exact;
 } sought_t;
 
 static bool may_be(const entry_t *entry, const sought_t *sought)
@@ -133,7 +134,8 @@ static entry_t *around(const text_t *text, const sought_t *sought, uint32_t line
     entry_t *found = NULL;
 
     for (size_t i = 0; i < text->nentries; i++)
-        if (holds(&text->entries[i], line) && fits(&text->entries[i], sought->region->construct)) found = &text->entries[i];
+        if (holds(&text->entries[i], line) && fits(&text->entries[i], sought->region->construct))
+            found = &text->entries[i];
     return found && may_be(found, sought) ? found : NULL;
 }
 
@@ -144,12 +146,14 @@ static const entry_t *outlined_around(const text_t *text, uint32_t line)
 
     for (size_t i = 0; i < text->nentries; i++) {
         const entry_t *e = &text->entries[i];
-        if (holds(e, line) && (ompp_directive_has(e->d.words, "parallel") || ompp_directive_has(e->d.words, "task"))) found = e;
+        if (holds(e, line) && (ompp_directive_has(e->d.words, "parallel") || ompp_directive_has(e->d.words, "task")))
+            found = e;
     }
     return found;
 }
 
-/* The next fitting directive behind a line that is nobody's, in the same block; or in front of it, when there is none behind. */
+/* The next fitting directive behind a line that is nobody's, in the same block; or in front of it, when there is none
+ * behind. */
 static entry_t *next_free(const text_t *text, const sought_t *sought, uint32_t line)
 {
     const entry_t *block = outlined_around(text, line);
@@ -178,19 +182,20 @@ static bool closes(const text_t *text, const entry_t *block, const entry_t *entr
 }
 
 /*
- * A directive that may call: with nowait there is no barrier, and gcc mostly leaves out that of a loop at the end of a parallel region.
- * It does not where all threads have come to the call whenever they were in the region.
+ * A directive that may call: with nowait there is no barrier, and gcc mostly leaves out that of a loop at the end of a
+ * parallel region. It does not where all threads have come to the call whenever they were in the region.
  */
 static bool may_call(const text_t *text, const sought_t *sought, const entry_t *block, const entry_t *entry)
 {
     if (entry == block || outlined_around(text, entry->d.first) != block || !may_be(entry, sought)) return false;
-    return sought->always || ompp_directive_has(entry->d.words, "barrier") || ompp_directive_has(entry->d.words, "taskwait") ||
-           !closes(text, block, entry);
+    return sought->always || ompp_directive_has(entry->d.words, "barrier") ||
+           ompp_directive_has(entry->d.words, "taskwait") || !closes(text, block, entry);
 }
 
 /*
- * A barrier, or the like, that is called last in a region's function, from nobody knows where: the last directive in that, when it may
- * call; or the only one that may, as compilers make paths of their own past loops that have nothing to do.
+ * A barrier, or the like, that is called last in a region's function, from nobody knows where: the last directive in
+ * that, when it may call; or the only one that may, as compilers make paths of their own past loops that have nothing
+ * to do.
  */
 static entry_t *last_in(const text_t *text, const sought_t *sought, const entry_t *block)
 {
@@ -213,7 +218,9 @@ static entry_t *block_around(const text_t *text, const sought_t *sought)
 {
     const ompp_region_t *around = sought->around;
 
-    return around && is_outlined(around->construct) && around->file == sought->region->file ? on_line(text, around->begin) : NULL;
+    return around && is_outlined(around->construct) && around->file == sought->region->file
+               ? on_line(text, around->begin)
+               : NULL;
 }
 
 /* The outlined block that a call which is made last in a region's function stands in. */
@@ -233,7 +240,8 @@ static entry_t *of_standalone(const text_t *text, const sought_t *sought)
     return found || !block ? found : last_in(text, sought, block);
 }
 
-/* The compiler may make a call twice, for two ways that lead to it: the block's one directive of this kind is another region's already. */
+/* The compiler may make a call twice, for two ways that lead to it: the block's one directive of this kind is another
+ * region's already. */
 static entry_t *only_one(const text_t *text, const sought_t *sought, uint32_t line)
 {
     const entry_t *inside = outlined_around(text, line), *block = inside ? inside : block_around(text, sought);
@@ -249,14 +257,15 @@ static entry_t *only_one(const text_t *text, const sought_t *sought, uint32_t li
 }
 
 /*
- * What the directive around makes as well: "parallel for" is, for some schedules and reductions, a team and a loop in it. Its first line
- * may be that of a function inlined in the loop.
+ * What the directive around makes as well: "parallel for" is, for some schedules and reductions, a team and a loop in
+ * it. Its first line may be that of a function inlined in the loop.
  */
 static entry_t *combined(const text_t *text, const sought_t *sought)
 {
     entry_t *entry = block_around(text, sought);
 
-    return entry && ompp_directive_has(entry->d.words, "parallel") && names(entry, sought->region->construct) ? entry : NULL;
+    return entry && ompp_directive_has(entry->d.words, "parallel") && names(entry, sought->region->construct) ? entry
+                                                                                                              : NULL;
 }
 
 enum { EXACT, COMBINED, ENDS_IN, BEGINS_IN, NEXT, BEGINS_IN_LAST, COMBINED_LAST, NEXT_LAST, COPY, NSTEPS };
@@ -276,13 +285,15 @@ static entry_t *find(const text_t *text, const sought_t *sought, int step)
         if (is_standalone(construct)) return of_standalone(text, sought);
         return region->end > region->begin && !is_outlined(construct) ? around(text, sought, region->end) : NULL;
     case BEGINS_IN_LAST:
-        if (is_outlined(construct)) return around(text, sought, region->end); /* its first lines may be of inlined code */
+        /* its first lines may be of inlined code */
+        if (is_outlined(construct)) return around(text, sought, region->end);
         /* fall through */
     case BEGINS_IN: return is_standalone(construct) ? NULL : around(text, sought, region->begin);
     case NEXT_LAST: /* the barrier of a static loop, too, which nothing else is known of */
         if (is_standalone(construct)) return sought->called_last ? NULL : next_free(text, sought, region->begin);
         /* fall through */
-    case NEXT: return is_standalone(construct) || is_outlined(construct) ? NULL : next_free(text, sought, region->begin);
+    case NEXT:
+        return is_standalone(construct) || is_outlined(construct) ? NULL : next_free(text, sought, region->begin);
     default: return is_standalone(construct) || is_outlined(construct) ? NULL : only_one(text, sought, region->begin);
     }
 }
@@ -404,7 +415,8 @@ static sought_t what_is_known(const ompp_profile_t *profile, uint32_t region, co
                       .called_last = is_called_last(profile, r),
                       .waits = waits[region],
                       .around = around,
-                      .always = around && executions(profile, region) == executions(profile, (uint32_t)(around - profile->regions)),
+                      .always = around && executions(profile, region) ==
+                                              executions(profile, (uint32_t)(around - profile->regions)),
                       .exact = step <= NEXT};
 }
 
@@ -417,7 +429,8 @@ void ompp_directives_mend(ompp_profile_t *profile, const uint32_t *regions, size
         for (size_t i = 0; i < n; i++) {
             ompp_region_t *region = &profile->regions[regions[i]];
             const sought_t sought = what_is_known(profile, regions[i], waits, step);
-            entry_t *entry = !done[i] && region->begin && is_sought(region->construct) ? find(&text, &sought, step) : NULL;
+            entry_t *entry =
+                !done[i] && region->begin && is_sought(region->construct) ? find(&text, &sought, step) : NULL;
             if (!entry) continue;
             take(region, entry);
             done[i] = true;

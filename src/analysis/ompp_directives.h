@@ -9,16 +9,17 @@
 #include "structure/ompp_source.h"
 
 /**
- * \brief Finds the lines of worksharing constructs and barriers in the text of their file. For profiles from GOMP interposition: GCC gives
- *        the call that begins a loop, single or sections often the line of the code in front of it, and calls may be tail calls.
+ * \brief Finds the lines of worksharing constructs and barriers in the text of their file. For profiles from GOMP
+ *        interposition: GCC gives the call that begins a loop, single or sections often the line of the code in front
+ *        of it, and calls may be tail calls.
  *
- * A construct on the line of a fitting directive is right. A loop or sections met only in the team of a directive that makes both
- * ("parallel for") is that one's. Of the others, one that ends in the block of a directive is that one's, then one that begins in it;
- * what is left belongs to the next fitting directive, in the same block, that nothing else belongs to. One with nowait fits regions that
- * nobody has waited at the end of, and the others fit the others. A barrier in a loop's block is the loop's, and gets the line of its
- * directive. One that is called last in a region's function, from an unknown line, is the last directive in the block, when that can have
- * a barrier, or the only one that can; else its lines are the block's.
- * A region for which there is no fitting directive stays as it is.
+ * A construct on the line of a fitting directive is right. A loop or sections met only in the team of a directive that
+ * makes both ("parallel for") is that one's. Of the others, one that ends in the block of a directive is that one's,
+ * then one that begins in it; what is left belongs to the next fitting directive, in the same block, that nothing else
+ * belongs to. One with nowait fits regions that nobody has waited at the end of, and the others fit the others. A
+ * barrier in a loop's block is the loop's, and gets the line of its directive. One that is called last in a region's
+ * function, from an unknown line, is the last directive in the block, when that can have a barrier, or the only one
+ * that can; else its lines are the block's. A region for which there is no fitting directive stays as it is.
  *
  * \param[in] regions  numbers of regions of this file, shape [n].
  * \param[in] source   its text; borrowed.

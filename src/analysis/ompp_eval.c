@@ -1,6 +1,6 @@
 /*
- * Evaluators: an expression becomes a list of steps for a stack machine, once; a row is computed by running it. Written here because
- * the library for it (muParser) brings the C++ library and an OpenMP runtime into the measured process.
+ * Evaluators: an expression becomes a list of steps for a stack machine, once; a row is computed by running it. Written
+ * here because the library for it (muParser) brings the C++ library and an OpenMP runtime into the measured process.
  */
 #define _GNU_SOURCE
 #include "analysis/ompp_eval.h"
@@ -55,28 +55,26 @@ static const struct {
     double (*of_one)(double);
     double (*of_two)(double, double);
 } functions[] = {
-    {"sqrt", sqrt, NULL}, {"exp", exp, NULL}, {"log", log, NULL},     {"log2", log2, NULL}, {"log10", log10, NULL}, {"abs", fabs, NULL},
-    {"sin", sin, NULL},   {"cos", cos, NULL}, {"floor", floor, NULL}, {"ceil", ceil, NULL}, {"min", NULL, fmin},    {"max", NULL, fmax},
+    {"sqrt", sqrt, NULL},   {"exp", exp, NULL},   {"log", log, NULL},  {"log2", log2, NULL},
+    {"log10", log10, NULL}, {"abs", fabs, NULL},  {"sin", sin, NULL},  {"cos", cos, NULL},
+    {"floor", floor, NULL}, {"ceil", ceil, NULL}, {"min", NULL, fmin}, {"max", NULL, fmax},
 };
 
-/* ---- Reading -------------------------------------------------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     ompp_eval_t *eval;
     const char *text, *at;
-    unsigned depth;      /* of brackets open here */
-    unsigned stack;      /* values on the stack here */
-    char problem[200];   /* first one; "" = none */
+    unsigned depth;    /* of brackets open here */
+    unsigned stack;    /* values on the stack here */
+    char problem[200]; /* first one; "" = none */
     const char *where;
     char nearest[160]; /* "; nearest: EXECT" of a name that is not there */
 } reader_t;
 
 static void sum(reader_t *r);
 
-static bool failed(const reader_t *r)
-{
-    return r->problem[0] != '\0';
-}
+static bool failed(const reader_t *r) { return r->problem[0] != '\0'; }
 
 /* The first problem is the one that is told, where it was seen. */
 __attribute__((format(printf, 2, 3))) static void fail(reader_t *r, const char *problem, ...)
@@ -114,10 +112,7 @@ static void emit(reader_t *r, step_t step, int grows)
     r->eval->steps[r->eval->nsteps++] = step;
 }
 
-static bool is_name(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
+static bool is_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 /* Names of PAPI have other characters too ("perf::PAGE-FAULTS"): the longest name of a counter that stands here. */
 static bool counter(reader_t *r)
@@ -153,7 +148,9 @@ static bool column(reader_t *r, size_t n)
 static void close_bracket(reader_t *r, const char *opened)
 {
     if (take(r, ')')) return;
-    if (next(r)) fail(r, "an operator or the bracket that closes the one of character %zu is expected", (size_t)(opened - r->text) + 1);
+    if (next(r))
+        fail(r, "an operator or the bracket that closes the one of character %zu is expected",
+             (size_t)(opened - r->text) + 1);
     else fail(r, "the bracket of character %zu is not closed", (size_t)(opened - r->text) + 1);
 }
 
@@ -168,14 +165,14 @@ static bool call(reader_t *r, size_t n)
             return true;
         }
         sum(r);
-        if (functions[f].of_two && !take(r, ',')) fail(r, "%s takes two arguments, with a comma between them", functions[f].name);
+        if (functions[f].of_two && !take(r, ','))
+            fail(r, "%s takes two arguments, with a comma between them", functions[f].name);
         if (functions[f].of_two) sum(r);
-        if (next(r) == ',') fail(r, "%s takes %s", functions[f].name, functions[f].of_two ? "two arguments" : "one argument");
+        if (next(r) == ',')
+            fail(r, "%s takes %s", functions[f].name, functions[f].of_two ? "two arguments" : "one argument");
         close_bracket(r, opened);
-        if (functions[f].of_two)
-            emit(r, (step_t){CALL2, {.of_two = functions[f].of_two}}, -1);
-        else
-            emit(r, (step_t){CALL1, {.of_one = functions[f].of_one}}, 0);
+        if (functions[f].of_two) emit(r, (step_t){CALL2, {.of_two = functions[f].of_two}}, -1);
+        else emit(r, (step_t){CALL1, {.of_one = functions[f].of_one}}, 0);
         return true;
     }
     return false;
@@ -209,8 +206,10 @@ static void find_nearest(reader_t *r, size_t n)
         return;
     }
     ompp_nearest_begin(&nearest, wanted);
-    for (size_t i = 0; i < r->eval->ncounters; i++) ompp_nearest_offer(&nearest, r->eval->counters[i].name, r->eval->counters[i].name);
-    for (unsigned c = 0; c < OMPP_COLUMN_NUM; c++) ompp_nearest_offer(&nearest, ompp_columns[c].title, ompp_columns[c].title);
+    for (size_t i = 0; i < r->eval->ncounters; i++)
+        ompp_nearest_offer(&nearest, r->eval->counters[i].name, r->eval->counters[i].name);
+    for (unsigned c = 0; c < OMPP_COLUMN_NUM; c++)
+        ompp_nearest_offer(&nearest, ompp_columns[c].title, ompp_columns[c].title);
     for (size_t f = 0; f < sizeof functions / sizeof functions[0]; f++)
         ompp_nearest_offer(&nearest, functions[f].name, functions[f].name);
     for (size_t i = 0; i < nearest.n && used < sizeof r->nearest; i++) {
@@ -240,11 +239,12 @@ static void name(reader_t *r)
     const ompp_derived_t *derived = derived_of(r->at);
     if (!derived) find_nearest(r, n);
     if (derived)
-        fail(r, "%s is a column that appears by itself, and has no name in expressions; it is %s", derived->name, derived->expression);
+        fail(r, "%s is a column that appears by itself, and has no name in expressions; it is %s", derived->name,
+             derived->expression);
     else if (r->at[n] == '(' && !r->nearest[0])
-        fail(r, "no function; of data structures there are the columns that the tables have, as loads(name) and stores(name)");
-    else
-        fail(r, "neither a counter in use nor a column (EXECT, EXECC, BODYT, ...) nor a function");
+        fail(r, "no function; of data structures there are the columns that the tables have, as loads(name) and "
+                "stores(name)");
+    else fail(r, "neither a counter in use nor a column (EXECT, EXECC, BODYT, ...) nor a function");
 }
 
 static void number(reader_t *r)
@@ -308,7 +308,8 @@ static void sum(reader_t *r)
     }
 }
 
-static ompp_eval_t *compile(const char *expression, const ompp_counter_t *counters, size_t ncounters, char *error, size_t n)
+static ompp_eval_t *compile(const char *expression, const ompp_counter_t *counters, size_t ncounters, char *error,
+                            size_t n)
 {
     ompp_eval_t *e = calloc(1, sizeof *e + (strlen(expression) + 1) * sizeof e->steps[0]);
     reader_t r = {.eval = e, .text = expression, .at = expression};
@@ -344,12 +345,9 @@ bool ompp_eval_check(const char *expression, const ompp_counter_t *counters, siz
     return good;
 }
 
-void ompp_eval_free(ompp_eval_t *eval)
-{
-    free(eval);
-}
+void ompp_eval_free(ompp_eval_t *eval) { free(eval); }
 
-/* ---- Computing ------------------------------------------------------------------------------------------------------ */
+/* ---- Computing --------------------------------------------------------------------------------------------------- */
 
 /* Times in seconds, counts and bytes as they are. */
 static double scaled(uint64_t value, unsigned unit)
@@ -360,18 +358,12 @@ static double scaled(uint64_t value, unsigned unit)
 static double of_two(const step_t *s, double a, double b)
 {
     switch (s->op) {
-    case ADD:
-        return a + b;
-    case SUBTRACT:
-        return a - b;
-    case MULTIPLY:
-        return a * b;
-    case DIVIDE:
-        return a / b;
-    case POWER:
-        return pow(a, b);
-    default:
-        return s->of_two(a, b);
+    case ADD: return a + b;
+    case SUBTRACT: return a - b;
+    case MULTIPLY: return a * b;
+    case DIVIDE: return a / b;
+    case POWER: return pow(a, b);
+    default: return s->of_two(a, b);
     }
 }
 
@@ -382,18 +374,12 @@ double ompp_eval_value(const ompp_eval_t *e, const ompp_row_t *row)
 
     for (size_t i = 0; i < e->nsteps; i++) {
         const step_t *s = &e->steps[i];
-        if (s->op == PUSH)
-            stack[n++] = s->number;
-        else if (s->op == COLUMN)
-            stack[n++] = scaled(row->value[s->index], ompp_columns[s->index].unit);
-        else if (s->op == COUNTER)
-            stack[n++] = (double)row->counter[s->index]; /* in the unit of the table, ns too */
-        else if (s->op == NEGATE)
-            stack[n - 1] = -stack[n - 1];
-        else if (s->op == CALL1)
-            stack[n - 1] = s->of_one(stack[n - 1]);
-        else
-            n--, stack[n - 1] = of_two(s, stack[n - 1], stack[n]);
+        if (s->op == PUSH) stack[n++] = s->number;
+        else if (s->op == COLUMN) stack[n++] = scaled(row->value[s->index], ompp_columns[s->index].unit);
+        else if (s->op == COUNTER) stack[n++] = (double)row->counter[s->index]; /* in the unit of the table, ns too */
+        else if (s->op == NEGATE) stack[n - 1] = -stack[n - 1];
+        else if (s->op == CALL1) stack[n - 1] = s->of_one(stack[n - 1]);
+        else n--, stack[n - 1] = of_two(s, stack[n - 1], stack[n]);
     }
     return isfinite(stack[0]) ? stack[0] : NAN;
 }

@@ -1,8 +1,8 @@
 /**
  * \file
- * Evaluators: columns computed from others. An expression (+ - * / ^, brackets, sqrt, exp, log, log2, log10, abs, sin, cos, floor,
- * ceil, min, max) over
- * the names of counters, EXECT and other times in seconds, EXECC and other counts. Names are those of the columns in capitals.
+ * Evaluators: columns computed from others. An expression (+ - * / ^, brackets, sqrt, exp, log, log2, log10, abs, sin,
+ * cos, floor, ceil, min, max) over the names of counters, EXECT and other times in seconds, EXECC and other counts.
+ * Names are those of the columns in capitals.
  */
 #ifndef OMPP_EVAL_H
 #define OMPP_EVAL_H

@@ -1,6 +1,6 @@
 /*
- * Programs with a lock per cell or particle: the locks of one array, when there are many, become one region. Thousands of regions
- * with a few executions each say nothing, and hide the rest.
+ * Programs with a lock per cell or particle: the locks of one array, when there are many, become one region. Thousands
+ * of regions with a few executions each say nothing, and hide the rest.
  */
 #include "analysis/ompp_locks.h"
 
@@ -56,7 +56,8 @@ static void gather(ompp_profile_t *profile, const lock_t *locks, size_t n)
         locks[i].region->key = first.key;
         locks[i].region->name = text;
     }
-    ompp_profile_add_coverage(profile, OMPP_COVERAGE_GATHERED, locks[0].length ? name : "on the heap, or without a name", NULL, n);
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_GATHERED,
+                              locks[0].length ? name : "on the heap, or without a name", NULL, n);
     if (profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0; /* said of the run, not by ranks */
 }
 

@@ -7,12 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
+static int compare_numbers(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
-/* ---- Regions -------------------------------------------------------------------------------------------------------- */
+/* ---- Regions ----------------------------------------------------------------------------------------------------- */
 
 /* A task's execution has the number of the task. */
 static const uint8_t task_of[OMPP_CONSTRUCT_NUM] = {
@@ -94,7 +91,7 @@ static int number_regions(ompp_profile_t *profile)
     return 0;
 }
 
-/* ---- Nodes ---------------------------------------------------------------------------------------------------------- */
+/* ---- Nodes ------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     uint64_t first_ns;
@@ -113,7 +110,8 @@ static int compare_siblings(const void *a, const void *b)
 }
 
 /* Fills place[old] = new, depth first. siblings: all nodes but the root, sorted. stack, place: shape [nnodes]. */
-static void place_nodes(const ompp_profile_t *profile, const sibling_t *siblings, uint32_t *first, uint32_t *stack, uint32_t *place)
+static void place_nodes(const ompp_profile_t *profile, const sibling_t *siblings, uint32_t *first, uint32_t *stack,
+                        uint32_t *place)
 {
     size_t n = profile->nnodes, depth = 0;
     uint32_t next = 0;

@@ -1,6 +1,6 @@
 /*
- * How much of the run no region tells anything about: the root's exclusive time in the callgraph, and the line of the Coverage section
- * that says how far the rest of the report reaches.
+ * How much of the run no region tells anything about: the root's exclusive time in the callgraph, and the line of the
+ * Coverage section that says how far the rest of the report reaches.
  */
 #include "analysis/ompp_analysis.h"
 #include "analysis/ompp_values.h"
@@ -50,8 +50,9 @@ static double own_of(const ompp_profile_t *profile, const ompp_node_t *node)
 }
 
 /*
- * What the root's exclusive time does not know, as it sees what stands directly below it: threads of teams in teams, which have no time
- * in the outer region. Each moment of a thread is in one node: all of them less the outermost is what these threads add.
+ * What the root's exclusive time does not know, as it sees what stands directly below it: threads of teams in teams,
+ * which have no time in the outer region. Each moment of a thread is in one node: all of them less the outermost is
+ * what these threads add.
  */
 static double of_inner_teams(const ompp_profile_t *profile)
 {

@@ -1,5 +1,6 @@
 /*
- * Performance properties by the rules of ompp_property.def: each region is looked at on its own, with all its call paths.
+ * Performance properties by the rules of ompp_property.def: each region is looked at on its own, with all its call
+ * paths.
  */
 #define _GNU_SOURCE /* qsort_r */
 #include "analysis/ompp_properties.h"
@@ -14,7 +15,8 @@
 #define OFTEN_PER_SECOND 1000.0
 #define MESSAGE_NS 20000.0 /* more than a message needs before its bytes go */
 #define BYTE_NS 5.0        /* and for a byte: 200 MB/s */
-#define TINY_NS 100000.0   /* work in an execution of a loop: each chunk costs an atomic operation that all threads want */
+/* work in an execution of a loop: each chunk costs an atomic operation that all threads want */
+#define TINY_NS 100000.0
 #define SHORT_NS 1000000.0 /* work in a parallel region: starting and ending its threads takes some 10 us */
 #define COSTLY 0.05        /* share of a region's thread time */
 
@@ -35,12 +37,9 @@ double ompp_analysis_basis(const ompp_profile_t *profile)
     return (double)ompp_analysis_duration(profile) * (double)profile->nslots;
 }
 
-static uint64_t to_ns(double ns)
-{
-    return ns > 0 && ns < 1.8e19 ? (uint64_t)(ns + 0.5) : 0;
-}
+static uint64_t to_ns(double ns) { return ns > 0 && ns < 1.8e19 ? (uint64_t)(ns + 0.5) : 0; }
 
-/* ---- Ranks ---------------------------------------------------------------------------------------------------------- */
+/* ---- Ranks ------------------------------------------------------------------------------------------------------- */
 
 /* The threads that the ranks began with: locations, [nranks_kept], owned. */
 static uint32_t *first_threads(const ompp_profile_t *p)
@@ -85,7 +84,7 @@ static double rest_threads(const ompp_profile_t *p)
     return p->nrest ? (double)ompp_less(p->nslots, kept) / p->nrest : 0;
 }
 
-/* ---- MPI calls ------------------------------------------------------------------------------------------------------ */
+/* ---- MPI calls --------------------------------------------------------------------------------------------------- */
 
 /* The least time that a rank spent in this node, and which rank. */
 static uint64_t least_of(const ompp_profile_t *p, const ompp_node_t *node, const uint64_t *rank_ns, uint32_t *rank)
@@ -157,14 +156,15 @@ static bool add_calls(find_t *f, uint32_t region)
     return rank_ns != NULL;
 }
 
-/* ---- Conditions ----------------------------------------------------------------------------------------------------- */
+/* ---- Conditions -------------------------------------------------------------------------------------------------- */
 
 static uint64_t column_sum(const ompp_profile_t *p, uint32_t region, ompp_column_t column)
 {
     uint64_t sum = 0;
 
     for (uint32_t n = 1; n < p->nnodes; n++)
-        for (uint32_t l = 0; p->nodes[n].region == region && l < p->nlocations; l++) sum += ompp_analysis_value(p, n, l, column);
+        for (uint32_t l = 0; p->nodes[n].region == region && l < p->nlocations; l++)
+            sum += ompp_analysis_value(p, n, l, column);
     return sum;
 }
 
@@ -174,7 +174,8 @@ static ompp_column_t piece_column(unsigned construct)
     const ompp_construct_row_t *c = &ompp_constructs[construct];
 
     for (unsigned i = 0; i < c->ncolumns; i++)
-        if (ompp_columns[c->columns[i] & ~OMPP_COLUMN_SPLIT].source == OMPP_SOURCE_COUNT) return c->columns[i] & ~OMPP_COLUMN_SPLIT;
+        if (ompp_columns[c->columns[i] & ~OMPP_COLUMN_SPLIT].source == OMPP_SOURCE_COUNT)
+            return c->columns[i] & ~OMPP_COLUMN_SPLIT;
     return OMPP_COLUMN_NUM;
 }
 
@@ -208,7 +209,8 @@ static uint64_t phase_of_region(const ompp_profile_t *p, uint32_t region, unsign
     return sum;
 }
 
-/* What a thread works in an execution, in the mean: waiting and management do not make a loop longer, and tasks that run meanwhile do. */
+/* What a thread works in an execution, in the mean: waiting and management do not make a loop longer, and tasks that
+ * run meanwhile do. */
 static bool works_less(const ompp_profile_t *p, uint32_t region, double ns)
 {
     const ompp_construct_row_t *c = &ompp_constructs[p->regions[region].construct];
@@ -232,8 +234,7 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
     uint64_t pieces, visits;
 
     switch (when) {
-    case OMPP_WHEN_ALWAYS:
-        return true;
+    case OMPP_WHEN_ALWAYS: return true;
     case OMPP_WHEN_UNEVEN:
     case OMPP_WHEN_FEW:
         if (piece == OMPP_COLUMN_NUM) return false;
@@ -242,23 +243,19 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
         return when == OMPP_WHEN_FEW ? pieces < visits : pieces > visits && is_uneven(f, region, piece);
     case OMPP_WHEN_OFTEN:
         return 1e9 * (double)column_sum(f->profile, region, OMPP_COLUMN_EXEC_C) > OFTEN_PER_SECOND * f->basis;
-    case OMPP_WHEN_LATE:
-        return f->colls && f->late_rank != OMPP_NONE && f->waiting >= 0.5 * f->busy;
-    case OMPP_WHEN_RECEIVES:
-        return f->recvs;
+    case OMPP_WHEN_LATE: return f->colls && f->late_rank != OMPP_NONE && f->waiting >= 0.5 * f->busy;
+    case OMPP_WHEN_RECEIVES: return f->recvs;
     case OMPP_WHEN_DELAYED:
-        return f->sends && !f->recvs && !f->colls && f->call_ns > MESSAGE_NS * (double)f->sends + BYTE_NS * (double)f->bytes_out;
-    case OMPP_WHEN_MOVES:
-        return f->recvs || f->sends || f->bytes_in || f->bytes_out;
-    case OMPP_WHEN_TINY:
-        return works_less(f->profile, region, TINY_NS);
-    case OMPP_WHEN_SHORT:
-        return works_less(f->profile, region, SHORT_NS);
+        return f->sends && !f->recvs && !f->colls &&
+               f->call_ns > MESSAGE_NS * (double)f->sends + BYTE_NS * (double)f->bytes_out;
+    case OMPP_WHEN_MOVES: return f->recvs || f->sends || f->bytes_in || f->bytes_out;
+    case OMPP_WHEN_TINY: return works_less(f->profile, region, TINY_NS);
+    case OMPP_WHEN_SHORT: return works_less(f->profile, region, SHORT_NS);
     }
     return false;
 }
 
-/* ---- All regions ---------------------------------------------------------------------------------------------------- */
+/* ---- All regions ------------------------------------------------------------------------------------------------- */
 
 /* The property of a region by what its threads wait for, or one without time. */
 static ompp_finding_t find_one(find_t *f, uint32_t region)
@@ -310,7 +307,8 @@ static double rest_idle(const ompp_profile_t *p)
         unsigned construct = p->regions[node->region].construct;
         if (ompp_analysis_fork(p, node->parent) != 0) continue;
         /* Threads of a team have the same execT, so that their mean stands for the rank. */
-        if (ompp_construct_forks(construct)) alone -= threads * node->over_threads.mean * (double)node->over_ranks.count;
+        if (ompp_construct_forks(construct))
+            alone -= threads * node->over_threads.mean * (double)node->over_ranks.count;
         if (construct == OMPP_CONSTRUCT_MPI) alone -= threads * (double)node->over_ranks.sum;
     }
     return alone > 0 ? alone * (threads - 1) / threads : 0;
@@ -335,7 +333,8 @@ static int by_severity(const void *a, const void *b, void *profile)
 {
     const ompp_finding_t *x = a, *y = b;
     const ompp_profile_t *p = profile;
-    uint32_t nx = x->region == OMPP_NONE ? 0 : p->regions[x->region].number, ny = y->region == OMPP_NONE ? 0 : p->regions[y->region].number;
+    uint32_t nx = x->region == OMPP_NONE ? 0 : p->regions[x->region].number,
+             ny = y->region == OMPP_NONE ? 0 : p->regions[y->region].number;
 
     if (x->lost_ns != y->lost_ns) return x->lost_ns > y->lost_ns ? -1 : 1;
     if (nx != ny) return nx < ny ? -1 : 1;

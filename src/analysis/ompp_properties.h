@@ -1,6 +1,7 @@
 /**
  * \file
- * Performance properties, and the time of ranks outside parallel regions. Called by the writers. Includes base and model only.
+ * Performance properties, and the time of ranks outside parallel regions. Called by the writers. Includes base and
+ * model only.
  */
 #ifndef OMPP_PROPERTIES_H
 #define OMPP_PROPERTIES_H

@@ -50,7 +50,7 @@ typedef struct {
     uint32_t region, module;
     bool lock;
     ompp_str_t file;
-    int64_t newest; /* modification time of the module's file */
+    int64_t newest;         /* modification time of the module's file */
     uint32_t before, after; /* lines of the code around it */
 } item_t;
 
@@ -96,21 +96,15 @@ static const char *open_problem(int rc)
 static void not_found(ompp_profile_t *profile, uint32_t module, const char *reason, uint64_t n)
 {
     if (n == 0) return;
-    ompp_profile_add_coverage(profile, OMPP_COVERAGE_UNRESOLVED, ompp_profile_text(profile, profile->modules[module].path),
-                              reason, n);
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_UNRESOLVED,
+                              ompp_profile_text(profile, profile->modules[module].path), reason, n);
     if (profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0; /* said of the run, not by ranks */
 }
 
-static bool is_function(const ompp_region_t *region)
-{
-    return region->flags & OMPP_REGION_F_FUNCTION;
-}
+static bool is_function(const ompp_region_t *region) { return region->flags & OMPP_REGION_F_FUNCTION; }
 
 /* The file that kinst-ompp names for what it, or the compiler for it, has put into the program. */
-static bool is_generated(const char *file)
-{
-    return strcmp(ompp_path_last(file), "<ompp>") == 0;
-}
+static bool is_generated(const char *file) { return strcmp(ompp_path_last(file), "<ompp>") == 0; }
 
 /* A function's name: of its symbol when that says more (class, module) or nothing else is known. */
 static void name_function(ompp_profile_t *profile, ompp_region_t *region, const ompp_query_t *query)
@@ -123,8 +117,7 @@ static void name_function(ompp_profile_t *profile, ompp_region_t *region, const 
     free(name);
     if (region->name) region->function = region->name;
     bool outlined = ompp_name_is_outlined(query->symbol ? query->symbol : ompp_profile_text(profile, region->name));
-    if (outlined || (query->file && is_generated(query->file)))
-        region->flags |= OMPP_REGION_F_OUTLINED;
+    if (outlined || (query->file && is_generated(query->file))) region->flags |= OMPP_REGION_F_OUTLINED;
 }
 
 /* Takes over what is known; true when that is a line. */
@@ -152,7 +145,8 @@ static bool apply(ompp_profile_t *profile, item_t *item, const ompp_query_t *que
     return query->file;
 }
 
-/* "cells[3].lock", declared in a line. A lock without variable keeps its address, which is all that its place has to say. */
+/* "cells[3].lock", declared in a line. A lock without variable keeps its address, which is all that its place has to
+ * say. */
 static void name_lock(ompp_profile_t *profile, ompp_region_t *region, ompp_structure_t *structure, double deadline)
 {
     static const char *const lock_types[] = {"omp_lock_t", "omp_nest_lock_t", NULL};
@@ -161,8 +155,8 @@ static void name_lock(ompp_profile_t *profile, ompp_region_t *region, ompp_struc
 
     if (!variable) return;
     ompp_variable_part(structure, variable, region->addr - variable->addr, lock_types, part, sizeof part);
-    snprintf(name, sizeof name, "%s%s%s%s", variable->function ? variable->function : "", variable->function ? "::" : "",
-             variable->name, part);
+    snprintf(name, sizeof name, "%s%s%s%s", variable->function ? variable->function : "",
+             variable->function ? "::" : "", variable->name, part);
     region->name = ompp_profile_string(profile, name);
     if (!variable->file || !variable->line) return;
     region->file = ompp_profile_string(profile, variable->file);
@@ -175,7 +169,8 @@ static bool is_gomp(const ompp_profile_t *profile)
     return strncmp(ompp_profile_text(profile, profile->source), "GOMP", 4) == 0;
 }
 
-/* Who is called where a region begins, of calls that are events themselves: the compiler may have made a jump of such a call. */
+/* Who is called where a region begins, of calls that are events themselves: the compiler may have made a jump of such a
+ * call. */
 static const char *callee_of(const ompp_profile_t *profile, const ompp_region_t *region)
 {
     if (ompp_constructs[region->construct].place == OMPP_PLACE_CALL) return ompp_profile_text(profile, region->name);
@@ -196,7 +191,8 @@ static ompp_query_t question(const ompp_profile_t *profile, const ompp_region_t 
                           .callee_end = calls && is_gomp(profile) ? "GOMP" : NULL};
 }
 
-static const char *why_no_line(const ompp_profile_t *profile, uint32_t module, const ompp_structure_t *structure, char *why, size_t n)
+static const char *why_no_line(const ompp_profile_t *profile, uint32_t module, const ompp_structure_t *structure,
+                               char *why, size_t n)
 {
     const char *path = ompp_profile_text(profile, profile->modules[module].path);
 
@@ -221,7 +217,8 @@ static int resolve_code(ompp_profile_t *profile, item_t *items, size_t n, ompp_s
         else if (!apply(profile, &items[i], &queries[i])) missing++;
     }
     if (n) not_found(profile, items[0].module, rc == -OMPP_E_NOMEM ? ompp_error_message(rc) : "time limit", late);
-    if (n) not_found(profile, items[0].module, why_no_line(profile, items[0].module, structure, why, sizeof why), missing);
+    if (n)
+        not_found(profile, items[0].module, why_no_line(profile, items[0].module, structure, why, sizeof why), missing);
     free(queries);
     return rc == -OMPP_E_NOMEM ? rc : 0;
 }
@@ -235,7 +232,8 @@ static int resolve_module(ompp_profile_t *profile, item_t *items, size_t n, doub
 
     while (ncode < n && !is_lock(&profile->regions[items[ncode].region])) ncode++;
     int rc = ompp_structure_now() >= deadline ? -OMPP_E_TIMEOUT
-             : ompp_structure_open(ompp_profile_text(profile, module->path), ompp_profile_text(profile, module->id), &structure);
+                                              : ompp_structure_open(ompp_profile_text(profile, module->path),
+                                                                    ompp_profile_text(profile, module->id), &structure);
     if (rc != 0) {
         not_found(profile, items[0].module, rc == -OMPP_E_TIMEOUT ? "time limit" : open_problem(rc), ncode);
         return rc == -OMPP_E_NOMEM ? rc : 0;
@@ -269,7 +267,8 @@ static void refine(ompp_profile_t *profile, ompp_region_t *region, const ompp_so
     ompp_directive_t directive;
 
     if (!words[0] || ompp_source_directive(source, region->begin, &directive) != 0) return;
-    if (!ompp_directive_has(directive.words, words[0]) && !(words[1] && ompp_directive_has(directive.words, words[1]))) return;
+    if (!ompp_directive_has(directive.words, words[0]) && !(words[1] && ompp_directive_has(directive.words, words[1])))
+        return;
     if (directive.last >= region->begin) region->end = directive.last;
     if (ompp_constructs[region->construct].place == OMPP_PLACE_NAMED && region->name == 0 && directive.name[0])
         region->name = ompp_profile_string(profile, directive.name);
@@ -286,12 +285,14 @@ static void refine_calls(ompp_profile_t *profile, const item_t *items, size_t n,
     for (size_t i = 0; calls && order && i < n; i++) {
         const ompp_region_t *region = &profile->regions[items[i].region];
         if (ompp_constructs[region->construct].place != OMPP_PLACE_CALL) continue;
-        calls[i] = (ompp_call_t){ompp_profile_text(profile, region->name), region->addr, items[i].before, items[i].after, region->begin};
+        calls[i] = (ompp_call_t){ompp_profile_text(profile, region->name), region->addr, items[i].before,
+                                 items[i].after, region->begin};
         order[found++] = &calls[i];
     }
     if (found) ompp_calls_mend(source, ompp_profile_text(profile, items[0].file), order, found);
     for (size_t i = 0; found && i < n; i++)
-        if (calls[i].name) profile->regions[items[i].region].begin = profile->regions[items[i].region].end = calls[i].line;
+        if (calls[i].name)
+            profile->regions[items[i].region].begin = profile->regions[items[i].region].end = calls[i].line;
     free(order);
     free(calls);
 }
@@ -313,8 +314,9 @@ static void refine_lines(ompp_profile_t *profile, const item_t *items, size_t n,
 }
 
 /*
- * A worksharing construct whose call has the line of the code in front of it (GCC), and whose directive is not found: it gets the line of
- * the code behind the call, so that it is not taken for one that is combined with the parallel region on that line.
+ * A worksharing construct whose call has the line of the code in front of it (GCC), and whose directive is not found:
+ * it gets the line of the code behind the call, so that it is not taken for one that is combined with the parallel
+ * region on that line.
  */
 static void refine_unfound(ompp_region_t *region, const item_t *item, const ompp_source_t *source)
 {
@@ -324,7 +326,9 @@ static void refine_unfound(ompp_region_t *region, const item_t *item, const ompp
     ompp_directive_t directive;
 
     if (!workshare || item->after <= region->begin) return;
-    if (source && ompp_source_directive(source, region->begin, &directive) == 0 && ompp_directive_has(directive.words, word)) return;
+    if (source && ompp_source_directive(source, region->begin, &directive) == 0 &&
+        ompp_directive_has(directive.words, word))
+        return;
     region->begin = item->after;
     if (region->end < region->begin) region->end = region->begin;
 }
@@ -337,7 +341,8 @@ static void refine_all(ompp_profile_t *profile, item_t *items, size_t n, double 
         if (items[i].file == 0) continue;
         ompp_source_t *source = ompp_source_open(ompp_profile_text(profile, items[i].file), items[i].newest);
         if (source && is_gomp(profile)) refine_lines(profile, items + i, next - i, source);
-        for (size_t k = i; is_gomp(profile) && k < next; k++) refine_unfound(&profile->regions[items[k].region], &items[k], source);
+        for (size_t k = i; is_gomp(profile) && k < next; k++)
+            refine_unfound(&profile->regions[items[k].region], &items[k], source);
         for (size_t k = i; source && k < next; k++) refine(profile, &profile->regions[items[k].region], source);
         if (source) refine_calls(profile, items + i, next - i, source);
         ompp_source_close(source);
@@ -346,7 +351,8 @@ static void refine_all(ompp_profile_t *profile, item_t *items, size_t n, double 
 
 static item_t item_of(const ompp_profile_t *profile, uint32_t region)
 {
-    return (item_t){.region = region, .module = profile->regions[region].module, .lock = is_lock(&profile->regions[region])};
+    return (item_t){
+        .region = region, .module = profile->regions[region].module, .lock = is_lock(&profile->regions[region])};
 }
 
 int ompp_analysis_resolve(ompp_profile_t *profile, double seconds)

@@ -13,7 +13,8 @@ static uint32_t find_set(const ompp_profile_t *p, const ompp_metric_row_t *rows,
         unsigned same = 0;
         for (size_t i = 0; i < p->nmetrics; i++) {
             const ompp_metric_t *m = &p->metrics[i];
-            if (m->set == p->metrics[first].set && m->index < n && strcmp(ompp_profile_text(p, m->name), rows[m->index].name) == 0)
+            if (m->set == p->metrics[first].set && m->index < n &&
+                strcmp(ompp_profile_text(p, m->name), rows[m->index].name) == 0)
                 same++;
         }
         if (same == n) return p->metrics[first].set;
@@ -42,7 +43,8 @@ static void add_block(ompp_task_sum_t *sum, const ompp_block_t *b, uint32_t star
     }
 }
 
-/* Threads on which tasks of the region ended; of ranks in the rest, the most of one node. seen: [nlocations] scratch. */
+/* Threads on which tasks of the region ended; of ranks in the rest, the most of one node. seen: [nlocations]
+ * scratch. */
 static uint32_t count_threads(const ompp_profile_t *p, uint32_t region, uint32_t ends, bool *seen)
 {
     uint32_t n = 0;
@@ -54,7 +56,8 @@ static uint32_t count_threads(const ompp_profile_t *p, uint32_t region, uint32_t
         if (node->region == region && node->over_threads.count > rest) rest = node->over_threads.count;
         for (uint32_t b = 0; node->region == region && b < node->nblocks; b++) {
             const ompp_block_t *block = &node->blocks[b];
-            if (block->set != ends || p->locations[block->location].rank == OMPP_NONE || seen[block->location]) continue;
+            if (block->set != ends || p->locations[block->location].rank == OMPP_NONE || seen[block->location])
+                continue;
             seen[block->location] = true;
             n++;
         }
@@ -97,7 +100,8 @@ int ompp_analysis_tasks(const ompp_profile_t *p, ompp_task_sum_t **sums, size_t 
         for (size_t i = 1; i < p->nnodes; i++) {
             const ompp_node_t *node = &p->nodes[i];
             if (node->region == OMPP_NONE) continue;
-            for (uint32_t b = 0; node->region == r && b < node->nblocks; b++) add_block(&sum, &node->blocks[b], starts, ends);
+            for (uint32_t b = 0; node->region == r && b < node->nblocks; b++)
+                add_block(&sum, &node->blocks[b], starts, ends);
             if (creates(&p->regions[node->region], &p->regions[r])) add_creations(p, &sum, node);
         }
         sum.nthreads = count_threads(p, r, ends, seen);

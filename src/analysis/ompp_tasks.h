@@ -1,6 +1,7 @@
 /**
  * \file
- * Tasks by construct: how many, how long, and how long they waited to be run. Called by the writers. Includes base and model only.
+ * Tasks by construct: how many, how long, and how long they waited to be run. Called by the writers. Includes base and
+ * model only.
  */
 #ifndef OMPP_TASKS_H
 #define OMPP_TASKS_H
@@ -9,12 +10,13 @@
 
 /** All instances of one task construct, over threads and ranks. Times in ns. */
 typedef struct {
-    uint32_t region;      /* index: the TASKEXEC (UTASKEXEC) */
-    uint32_t nthreads;    /* threads that ended one */
-    uint64_t created;     /* executions of its TASK (UTASK); 0 = its creation is not told */
-    uint64_t create_ns;   /* time of these */
-    uint64_t started, wait_ns, wait_max_ns;       /* from creation to begin */
-    uint64_t ended, run_ns, run_min_ns, run_max_ns; /* of tasks that have ended, without other tasks that ran meanwhile */
+    uint32_t region;                        /* index: the TASKEXEC (UTASKEXEC) */
+    uint32_t nthreads;                      /* threads that ended one */
+    uint64_t created;                       /* executions of its TASK (UTASK); 0 = its creation is not told */
+    uint64_t create_ns;                     /* time of these */
+    uint64_t started, wait_ns, wait_max_ns; /* from creation to begin */
+    /* of tasks that have ended, without other tasks that ran meanwhile */
+    uint64_t ended, run_ns, run_min_ns, run_max_ns;
 } ompp_task_sum_t;
 
 /**

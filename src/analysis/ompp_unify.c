@@ -1,6 +1,6 @@
 /*
- * Equal regions become one, equal call paths become one, and a worksharing construct on the line of the parallel region around it
- * becomes one combined construct with it.
+ * Equal regions become one, equal call paths become one, and a worksharing construct on the line of the parallel region
+ * around it becomes one combined construct with it.
  *
  * Folding, per location, of a PARALLEL P and its child C with phases q into F (t = time of all phases of C together):
  *     F[q]    += C[q]                         time, child, task, count of every phase of C
@@ -27,14 +27,15 @@ static const struct {
     {OMPP_CONSTRUCT_WORKSHARE, OMPP_CONSTRUCT_PARWRKSH},
 };
 
-/* ---- Regions -------------------------------------------------------------------------------------------------------- */
+/* ---- Regions ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     const ompp_region_t *region;
     uint32_t index;
 } region_order_t;
 
-#define COMPARE(a, b) if ((a) != (b)) return (a) < (b) ? -1 : 1
+#define COMPARE(a, b) \
+    if ((a) != (b)) return (a) < (b) ? -1 : 1
 
 /* 0 when two regions are the same thing: by lines where these are known, else by address. */
 static int compare_identity(const ompp_region_t *x, const ompp_region_t *y)
@@ -77,7 +78,9 @@ static void renumber_whatif(ompp_whatif_t *whatif, size_t nregions, const uint32
         size_t same = 0;
         if (region->region != OMPP_NONE && (region->region >= nregions || map[region->region] == OMPP_NONE)) continue;
         if (region->region != OMPP_NONE) region->region = map[region->region];
-        while (same < used && (whatif->regions[same].region != region->region || whatif->regions[same].point != region->point)) same++;
+        while (same < used &&
+               (whatif->regions[same].region != region->region || whatif->regions[same].point != region->point))
+            same++;
         if (same < used) ompp_whatif_join_parts(&whatif->regions[same], region);
         else whatif->regions[used++] = *region;
     }
@@ -127,12 +130,13 @@ static int unify_regions(ompp_profile_t *profile)
     return rc;
 }
 
-/* ---- Nodes ---------------------------------------------------------------------------------------------------------- */
+/* ---- Nodes ------------------------------------------------------------------------------------------------------- */
 
 static ompp_reduction_t reduction_of(const ompp_profile_t *profile, uint32_t set, uint32_t index)
 {
     for (size_t i = 0; set >= OMPP_SET_FIRST_FREE && i < profile->nmetrics; i++)
-        if (profile->metrics[i].set == set && profile->metrics[i].index == index) return profile->metrics[i].reduce_threads;
+        if (profile->metrics[i].set == set && profile->metrics[i].index == index)
+            return profile->metrics[i].reduce_threads;
     return OMPP_REDUCE_SUM;
 }
 
@@ -173,7 +177,8 @@ static void join_node(ompp_profile_t *profile, uint32_t into, ompp_node_t *from)
 }
 
 /* Slot of (parent, region) in a table of indices + 1 with open addressing: the node's, or a free one. */
-static size_t find_slot(const ompp_profile_t *profile, const uint32_t *slots, size_t size, uint32_t parent, uint32_t region)
+static size_t find_slot(const ompp_profile_t *profile, const uint32_t *slots, size_t size, uint32_t parent,
+                        uint32_t region)
 {
     uint64_t hash = (((uint64_t)parent << 32) | region) * 0x9e3779b97f4a7c15u;
     size_t i = (size_t)(hash >> 20) & (size - 1);
@@ -186,8 +191,8 @@ static size_t find_slot(const ompp_profile_t *profile, const uint32_t *slots, si
 }
 
 /*
- * One node of all that have the same parent and region. skip[i]: node i is gone, its children belong to its parent; NULL = none.
- * Parents stand before children, so one pass is enough.
+ * One node of all that have the same parent and region. skip[i]: node i is gone, its children belong to its parent;
+ * NULL = none. Parents stand before children, so one pass is enough.
  */
 static int unify_nodes(ompp_profile_t *profile, const bool *skip)
 {
@@ -225,7 +230,7 @@ static int unify_nodes(ompp_profile_t *profile, const bool *skip)
     return profile->failed ? -OMPP_E_NOMEM : 0;
 }
 
-/* ---- Folding -------------------------------------------------------------------------------------------------------- */
+/* ---- Folding ----------------------------------------------------------------------------------------------------- */
 
 static const uint64_t *phases_of(const ompp_profile_t *profile, uint32_t node, uint32_t location)
 {
@@ -238,7 +243,8 @@ static uint64_t total_time(const uint64_t *values, uint32_t construct)
 {
     uint64_t total = 0;
 
-    for (unsigned s = 0; s < ompp_constructs[construct].nphases; s++) total += values[ompp_value_index(s, OMPP_SLOT_TIME)];
+    for (unsigned s = 0; s < ompp_constructs[construct].nphases; s++)
+        total += values[ompp_value_index(s, OMPP_SLOT_TIME)];
     return total;
 }
 
@@ -272,8 +278,8 @@ static bool can_fold(const ompp_profile_t *profile, uint32_t parent, uint32_t ch
 }
 
 /*
- * inner[r]: the one region that region r is folded with; OMPP_NONE when there is none. A region that is met with two candidates,
- * or on one path in a way that cannot be folded, is left as it is on all paths.
+ * inner[r]: the one region that region r is folded with; OMPP_NONE when there is none. A region that is met with two
+ * candidates, or on one path in a way that cannot be folded, is left as it is on all paths.
  */
 static void choose_folds(const ompp_profile_t *profile, uint32_t *inner, bool *refused)
 {
@@ -290,7 +296,8 @@ static void choose_folds(const ompp_profile_t *profile, uint32_t *inner, bool *r
         if (refused[r]) inner[r] = OMPP_NONE;
 }
 
-static void add_phase(uint64_t *to, unsigned slot, const uint64_t *from, unsigned from_slot, uint64_t less, bool with_count)
+static void add_phase(uint64_t *to, unsigned slot, const uint64_t *from, unsigned from_slot, uint64_t less,
+                      bool with_count)
 {
     const uint64_t *phase = from + ompp_value_index(from_slot, 0);
     uint64_t *sum = to + ompp_value_index(slot, 0);
@@ -304,7 +311,8 @@ static void add_phase(uint64_t *to, unsigned slot, const uint64_t *from, unsigne
 /* P's values of one location in the shape of the combined construct, with C's (NULL = none) added. Owned. */
 static uint64_t *folded_values(const uint64_t *p, const uint64_t *c, uint32_t inner, uint32_t combined)
 {
-    const ompp_construct_row_t *outer_row = &ompp_constructs[OMPP_CONSTRUCT_PARALLEL], *inner_row = &ompp_constructs[inner];
+    const ompp_construct_row_t *outer_row = &ompp_constructs[OMPP_CONSTRUCT_PARALLEL],
+                               *inner_row = &ompp_constructs[inner];
     unsigned work = ompp_phase_slot(combined, inner_row->phases[0]);
     uint64_t *f = calloc(ompp_phase_values(combined), sizeof *f), less = c ? total_time(c, inner) : 0;
 
@@ -319,7 +327,8 @@ static uint64_t *folded_values(const uint64_t *p, const uint64_t *c, uint32_t in
     return f;
 }
 
-/* Turns a PARALLEL node into the combined construct; child: the node of the inner one, OMPP_NONE = not executed here. */
+/* Turns a PARALLEL node into the combined construct; child: the node of the inner one, OMPP_NONE = not executed
+ * here. */
 static void fold_node(ompp_profile_t *profile, uint32_t parent, uint32_t child, uint32_t inner, uint32_t combined)
 {
     ompp_node_t *node = &profile->nodes[parent];
@@ -398,7 +407,7 @@ static int fold(ompp_profile_t *profile)
     return rc;
 }
 
-/* ---- What is no region of its own ------------------------------------------------------------------------------------ */
+/* ---- What is no region of its own -------------------------------------------------------------------------------- */
 
 #define UNWANTED (OMPP_REGION_F_OUTLINED | OMPP_REGION_F_QUIET)
 
@@ -414,8 +423,9 @@ static bool same_file(const char *a, size_t na, const char *b)
 /* Constructs between noinstrument and instrument: all but parallel regions, tasks, and what is not OpenMP's. */
 static bool can_be_quiet(uint32_t construct)
 {
-    static const uint8_t always[] = {OMPP_CONSTRUCT_USER_REGION, OMPP_CONSTRUCT_MPI, OMPP_CONSTRUCT_LOCK, OMPP_CONSTRUCT_TASK,
-                                     OMPP_CONSTRUCT_UTASK, OMPP_CONSTRUCT_TASKEXEC, OMPP_CONSTRUCT_UTASKEXEC};
+    static const uint8_t always[] = {OMPP_CONSTRUCT_USER_REGION, OMPP_CONSTRUCT_MPI,   OMPP_CONSTRUCT_LOCK,
+                                     OMPP_CONSTRUCT_TASK,        OMPP_CONSTRUCT_UTASK, OMPP_CONSTRUCT_TASKEXEC,
+                                     OMPP_CONSTRUCT_UTASKEXEC};
 
     return !memchr(always, (int)construct, sizeof always) && !ompp_construct_forks((ompp_construct_t)construct);
 }
@@ -429,7 +439,8 @@ static void mark_quiet(ompp_profile_t *profile, const char *part)
     for (size_t i = 0; i < profile->nregions; i++) {
         ompp_region_t *region = &profile->regions[i];
         if (region->begin < strtoul(first + 1, NULL, 10) || region->begin > strtoul(last + 1, NULL, 10)) continue;
-        if (can_be_quiet(region->construct) && same_file(part, (size_t)(first - part), ompp_profile_text(profile, region->file)))
+        if (can_be_quiet(region->construct) &&
+            same_file(part, (size_t)(first - part), ompp_profile_text(profile, region->file)))
             region->flags |= OMPP_REGION_F_QUIET;
     }
 }
@@ -441,12 +452,14 @@ static bool is_unwanted(const ompp_profile_t *profile, uint32_t node)
     return region < profile->nregions && profile->regions[region].flags & UNWANTED;
 }
 
-/* Slot of a node's phase that the time of a child was spent in: that of its work, if it has had so much for its children. */
+/* Slot of a node's phase that the time of a child was spent in: that of its work, if it has had so much for its
+ * children. */
 static unsigned slot_with_child(const uint64_t *values, uint32_t construct, uint64_t time)
 {
     unsigned body = ompp_phase_slot(construct, OMPP_PHASE_BODY), best = body == OMPP_NO_SLOT ? 0 : body;
 
-    for (unsigned s = 0; s < ompp_constructs[construct].nphases && values[ompp_value_index(best, OMPP_SLOT_CHILD)] < time; s++)
+    for (unsigned s = 0;
+         s < ompp_constructs[construct].nphases && values[ompp_value_index(best, OMPP_SLOT_CHILD)] < time; s++)
         best = s;
     return best;
 }
@@ -461,12 +474,14 @@ static void give_to_parent(ompp_profile_t *profile, uint32_t parent, const ompp_
     for (uint32_t i = 0; i < node->nblocks; i++) {
         const ompp_block_t *block = &node->blocks[i];
         bool phases = block->set == OMPP_SET_PHASES && block->object == 0;
-        ompp_block_t *to = (ompp_block_t *)ompp_profile_find_block(profile, parent, block->location, block->set, block->object);
+        ompp_block_t *to =
+            (ompp_block_t *)ompp_profile_find_block(profile, parent, block->location, block->set, block->object);
         if (!phases) {
             add_block(profile, parent, block);
         } else if (to) {
             uint64_t own[OMPP_SLOT_NUM] = {0};
-            for (uint32_t v = ompp_value_index(0, 0); v < block->nvalues; v++) own[(v - 1) % OMPP_SLOT_NUM] += block->values[v];
+            for (uint32_t v = ompp_value_index(0, 0); v < block->nvalues; v++)
+                own[(v - 1) % OMPP_SLOT_NUM] += block->values[v];
             unsigned slot = slot_with_child(to->values, construct, own[OMPP_SLOT_TIME]);
             to->values[ompp_value_index(slot, OMPP_SLOT_CHILD)] -= own[OMPP_SLOT_TIME] - own[OMPP_SLOT_CHILD];
             to->values[ompp_value_index(slot, OMPP_SLOT_TASK)] += own[OMPP_SLOT_TASK];
@@ -475,8 +490,9 @@ static void give_to_parent(ompp_profile_t *profile, uint32_t parent, const ompp_
 }
 
 /*
- * With -finstrument-functions clang instruments the functions it makes of the bodies of constructs, too. They are no functions of
- * the program: their children become children of the construct. So do those of constructs that are not to be measured.
+ * With -finstrument-functions clang instruments the functions it makes of the bodies of constructs, too. They are no
+ * functions of the program: their children become children of the construct. So do those of constructs that are not to
+ * be measured.
  */
 static int dissolve_unwanted(ompp_profile_t *profile)
 {

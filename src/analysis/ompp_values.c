@@ -1,6 +1,7 @@
 /**
  * \file
- * Columns of the tables and overhead classes from the phases of the profile, by the tables of model/ompp_tables.h alone.
+ * Columns of the tables and overhead classes from the phases of the profile, by the tables of model/ompp_tables.h
+ * alone.
  */
 #include "analysis/ompp_values.h"
 
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 struct ompp_values {
     const ompp_profile_t *profile;
     uint64_t **below; /* [nnodes], NULL = nothing there; else shape [nlocations][width] */
@@ -20,9 +20,10 @@ struct ompp_values {
     ompp_counter_t *counters;
 };
 
-#define MOST_FOR_OBJECTS 32 /* columns, with which no structure gets one any more: tables stay readable with a thousand structures */
+/* columns, with which no structure gets one any more: tables stay readable with a thousand structures */
+#define MOST_FOR_OBJECTS 32
 
-/* ---- One block ------------------------------------------------------------------------------------------------------ */
+/* ---- One block --------------------------------------------------------------------------------------------------- */
 
 static const uint64_t *node_values(const ompp_profile_t *profile, uint32_t node, uint32_t location, uint32_t set)
 {
@@ -62,22 +63,17 @@ static uint64_t phase_column(unsigned construct, const uint64_t *values, const o
     uint64_t time;
 
     switch (column->source) {
-    case OMPP_SOURCE_EXEC:
-        return over_phases(construct, values, OMPP_SLOT_TIME);
-    case OMPP_SOURCE_VISITS:
-        return values[0];
-    case OMPP_SOURCE_TIME:
-        return of_phase(construct, values, column->arg, OMPP_SLOT_TIME);
+    case OMPP_SOURCE_EXEC: return over_phases(construct, values, OMPP_SLOT_TIME);
+    case OMPP_SOURCE_VISITS: return values[0];
+    case OMPP_SOURCE_TIME: return of_phase(construct, values, column->arg, OMPP_SLOT_TIME);
     case OMPP_SOURCE_TIME_LESS:
         time = of_phase(construct, values, column->arg, OMPP_SLOT_TIME);
         return ompp_less(time, of_phase(construct, values, column->arg, OMPP_SLOT_TASK));
-    case OMPP_SOURCE_COUNT:
-        return of_phase(construct, values, column->arg, OMPP_SLOT_COUNT);
+    case OMPP_SOURCE_COUNT: return of_phase(construct, values, column->arg, OMPP_SLOT_COUNT);
     case OMPP_SOURCE_TASKS:
         return of_phase(construct, values, OMPP_PHASE_EXITBAR, OMPP_SLOT_TASK) +
                of_phase(construct, values, OMPP_PHASE_EXEC, OMPP_SLOT_TASK);
-    default:
-        return 0;
+    default: return 0;
     }
 }
 
@@ -90,8 +86,7 @@ static uint64_t taken_of_column(unsigned construct, const uint64_t *values, cons
     case OMPP_SOURCE_TIME:
         return of_phase(construct, values, column->arg, OMPP_SLOT_CHILD) +
                of_phase(construct, values, column->arg, OMPP_SLOT_TASK);
-    default:
-        return 0;
+    default: return 0;
     }
 }
 
@@ -116,7 +111,7 @@ static uint64_t own_part(unsigned construct, const ompp_block_t *block, const om
     return 0;
 }
 
-/* ---- Single values -------------------------------------------------------------------------------------------------- */
+/* ---- Single values ----------------------------------------------------------------------------------------------- */
 
 static bool sums_subtree(const ompp_column_row_t *column)
 {
@@ -158,7 +153,7 @@ uint64_t ompp_analysis_exclusive(const ompp_profile_t *profile, uint32_t node, u
     return ompp_less(phase_column(construct, values, row), taken_of_column(construct, values, row));
 }
 
-/* ---- Columns of registered metrics ---------------------------------------------------------------------------------- */
+/* ---- Columns of registered metrics ------------------------------------------------------------------------------- */
 
 static uint32_t find_waits(const ompp_profile_t *p, const ompp_metric_t *column)
 {
@@ -181,7 +176,8 @@ static int by_set(const void *a, const void *b)
 /* "loads(a)": one word, whatever the user has named the structure. */
 static char *name_of(const ompp_profile_t *p, const ompp_metric_t *m, uint32_t object)
 {
-    const char *metric = ompp_profile_text(p, m->name), *of = object ? ompp_profile_text(p, p->objects[object - 1].name) : "";
+    const char *metric = ompp_profile_text(p, m->name),
+               *of = object ? ompp_profile_text(p, p->objects[object - 1].name) : "";
     size_t size = strlen(metric) + strlen(of) + 3;
     char *name = malloc(size);
 
@@ -247,7 +243,7 @@ static uint64_t waiting(const ompp_block_t *block, const ompp_counter_t *counter
     return is_of(block, counter) && counter->waits < block->nvalues ? block->values[counter->waits] : 0;
 }
 
-/* ---- Sums over subtrees --------------------------------------------------------------------------------------------- */
+/* ---- Sums over subtrees ------------------------------------------------------------------------------------------ */
 
 /* The array of a node, made on first use; NULL when out of memory. */
 static uint64_t *below_of(ompp_values_t *values, uint32_t node)
@@ -324,7 +320,7 @@ void ompp_values_free(ompp_values_t *values)
     free(values);
 }
 
-/* ---- Rows ----------------------------------------------------------------------------------------------------------- */
+/* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
 static void add_phases(unsigned construct, const uint64_t *values, ompp_row_t *row)
 {
@@ -400,7 +396,7 @@ void ompp_row_add(const ompp_values_t *values, ompp_row_t *into, const ompp_row_
     into->below_ns += from->below_ns;
 }
 
-/* ---- The run -------------------------------------------------------------------------------------------------------- */
+/* ---- The run ----------------------------------------------------------------------------------------------------- */
 
 uint64_t ompp_analysis_nranks(const ompp_profile_t *profile)
 {
@@ -415,10 +411,8 @@ size_t ompp_analysis_rank_index(const ompp_profile_t *p, uint32_t rank)
 
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (p->ranks[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
+        if (p->ranks[middle].rank < rank) low = middle + 1;
+        else high = middle;
     }
     return low < p->nranks_kept && p->ranks[low].rank == rank ? low : p->nranks_kept;
 }
@@ -451,7 +445,7 @@ uint64_t ompp_analysis_divisor(const ompp_profile_t *profile, uint32_t node)
     return ompp_analysis_nranks(profile);
 }
 
-/* ---- Overheads ------------------------------------------------------------------------------------------------------ */
+/* ---- Overheads --------------------------------------------------------------------------------------------------- */
 
 uint32_t ompp_analysis_fork(const ompp_profile_t *profile, uint32_t node)
 {
@@ -503,8 +497,8 @@ static void credit_classes(const ompp_profile_t *profile, uint32_t node, ompp_ov
     }
 }
 
-/* Wallclock of a region in ranks that are not kept one by one: threads of a team have the same execT, so that the mean over the
- * threads that ran it stands for the rank. */
+/* Wallclock of a region in ranks that are not kept one by one: threads of a team have the same execT, so that the mean
+ * over the threads that ran it stands for the rank. */
 static double rest_wall(const ompp_node_t *node)
 {
     if (!node->over_threads.count) return 0;
@@ -535,14 +529,11 @@ static void walls_of_ranks(const ompp_profile_t *profile, const uint64_t *exec, 
 }
 
 /* Sums of the rest went through floating point. */
-static uint64_t to_ns(double ns)
-{
-    return ns > 0 && ns < 1.8e19 ? (uint64_t)(ns + 0.5) : 0;
-}
+static uint64_t to_ns(double ns) { return ns > 0 && ns < 1.8e19 ? (uint64_t)(ns + 0.5) : 0; }
 
 /* Wallclock (mean over ranks) and total of the execT that stand in exec, and of the rest. */
-static void add_wall(const ompp_profile_t *profile, const uint64_t *exec, double rest, uint64_t *walls, uint64_t *wall_ns,
-                     uint64_t *total_ns)
+static void add_wall(const ompp_profile_t *profile, const uint64_t *exec, double rest, uint64_t *walls,
+                     uint64_t *wall_ns, uint64_t *total_ns)
 {
     uint64_t sum = to_ns(rest), nranks = ompp_analysis_nranks(profile);
 
@@ -555,7 +546,8 @@ static void add_wall(const ompp_profile_t *profile, const uint64_t *exec, double
     *wall_ns = sum / nranks + (sum % nranks >= nranks - nranks / 2);
 }
 
-/* Sum of execT per location over the nodes of a region; outer: only of nodes that are not inside another parallel region. */
+/* Sum of execT per location over the nodes of a region; outer: only of nodes that are not inside another parallel
+ * region. */
 static double region_exec(const ompp_profile_t *profile, uint32_t region, bool outer, uint64_t *exec)
 {
     double rest = 0;

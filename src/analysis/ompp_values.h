@@ -1,14 +1,15 @@
 /**
  * \file
- * Values of the report's tables, row by row: what ompp_analysis_value() gives, for a whole node at once and in linear time.
- * Called by the writers. Includes base and model only.
+ * Values of the report's tables, row by row: what ompp_analysis_value() gives, for a whole node at once and in linear
+ * time. Called by the writers. Includes base and model only.
  */
 #ifndef OMPP_VALUES_H
 #define OMPP_VALUES_H
 
 #include "model/ompp_profile.h"
 
-/** A column of a registered metric (OMPP_USE_COLUMN, OMPP_USE_OBJECTS, OMPP_USE_SELECTED), in the order of the profile's sets. */
+/** A column of a registered metric (OMPP_USE_COLUMN, OMPP_USE_OBJECTS, OMPP_USE_SELECTED), in the order of the
+ * profile's sets. */
 typedef struct {
     const char *name; /* one word; borrowed from ompp_values_t: "PAPI_LD_INS", "loads(a)" */
     unsigned unit, quality;
@@ -16,7 +17,8 @@ typedef struct {
     uint32_t object;            /* data structure; 0 = all data */
 } ompp_counter_t;
 
-/** One row of a table: the values of a node (or of all nodes of a region) on one location, ns, bytes or counts. From ompp_rows_new(). */
+/** One row of a table: the values of a node (or of all nodes of a region) on one location, ns, bytes or counts. From
+ * ompp_rows_new(). */
 typedef struct {
     uint64_t value[OMPP_COLUMN_NUM]; /* inclusive; 0 for columns that the construct does not have */
     uint64_t exclusive;              /* of the construct's SPLIT column */
@@ -53,7 +55,10 @@ void ompp_rows_clear(const ompp_values_t *values, ompp_row_t *rows, size_t n);
 /** \brief Adds a row to another. */
 void ompp_row_add(const ompp_values_t *values, ompp_row_t *into, const ompp_row_t *from);
 
-/** \brief By what the sum over threads is divided in the callgraph: slots inside a team, ranks outside and in ALONE constructs. */
+/**
+ * \brief By what the sum over threads is divided in the callgraph: slots inside a team, ranks outside and in ALONE
+ *        constructs.
+ */
 uint64_t ompp_analysis_divisor(const ompp_profile_t *profile, uint32_t node);
 
 /** \return innermost node at or above this one that starts a team; 0 (the root) when there is none. */
@@ -75,9 +80,6 @@ uint64_t ompp_analysis_duration(const ompp_profile_t *profile);
 uint32_t ompp_analysis_max_threads(const ompp_profile_t *profile);
 
 /** \return a - b, not below 0. */
-static inline uint64_t ompp_less(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
+static inline uint64_t ompp_less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 
 #endif

@@ -7,17 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENOUGH_GAIN 0.005        /* below it a region is not worth a word */
-#define KNEE_PART 0.95           /* of the largest gain */
+#define ENOUGH_GAIN 0.005 /* below it a region is not worth a word */
+#define KNEE_PART 0.95    /* of the largest gain */
 #define MUCH_SHARE 0.10
-#define FEW_OF_SHARE 0.2         /* gains below this part of the share: busy for nothing */
+#define FEW_OF_SHARE 0.2 /* gains below this part of the share: busy for nothing */
 #define MANY_OF_SHARE 2.0
 #define CRITICAL_GAIN 0.02
-#define ENOUGH_UNTRIED 0.01      /* of the work: a region that was not tried is worth a word */
-#define WHOLE_RUN 0.99           /* followed for so much of it: no correction */
-#define FEW_CALLS 10             /* fewer that were followed do not say what thousands more do */
+#define ENOUGH_UNTRIED 0.01 /* of the work: a region that was not tried is worth a word */
+#define WHOLE_RUN 0.99      /* followed for so much of it: no correction */
+#define FEW_CALLS 10        /* fewer that were followed do not say what thousands more do */
 
-/* ---- Gains ---------------------------------------------------------------------------------------------------------- */
+/* ---- Gains ------------------------------------------------------------------------------------------------------- */
 
 /* Experiments with the region in which it did nothing say nothing of it. */
 static bool is_seen(const ompp_whatif_region_t *r, const ompp_whatif_clock_t *clock)
@@ -35,8 +35,8 @@ static void find_gain(const ompp_whatif_clock_t *clock, double correction, ompp_
 }
 
 /*
- * What the program takes without the delays is not known from the experiments themselves; the flag stays where it is not known at all.
- * density: work in the region per ns of the run, all threads.
+ * What the program takes without the delays is not known from the experiments themselves; the flag stays where it is
+ * not known at all. density: work in the region per ns of the run, all threads.
  */
 static void compare_with_control(const ompp_whatif_clock_t *control, const ompp_whatif_region_t *from, double density,
                                  ompp_whatif_result_t *r)
@@ -48,7 +48,7 @@ static void compare_with_control(const ompp_whatif_clock_t *control, const ompp_
     if (all) r->flags &= ~(uint32_t)OMPP_WHATIF_F_BASELINE;
 }
 
-/* ---- Shape ---------------------------------------------------------------------------------------------------------- */
+/* ---- Shape ------------------------------------------------------------------------------------------------------- */
 
 const ompp_gain_t *ompp_whatif_most(const ompp_whatif_result_t *r)
 {
@@ -59,7 +59,8 @@ const ompp_gain_t *ompp_whatif_most(const ompp_whatif_result_t *r)
     return most;
 }
 
-/* One that was observed before one that was not, what is no chance before what may be, and then the one nearer to half. */
+/* One that was observed before one that was not, what is no chance before what may be, and then the one nearer to
+ * half. */
 static bool says_more(const ompp_gain_t *a, const ompp_gain_t *b)
 {
     if (!a->permille != !b->permille) return a->permille > 0;
@@ -111,8 +112,8 @@ static uint32_t find_knee(const ompp_whatif_result_t *r)
 }
 
 /*
- * Nothing comes of it: less than its part of the threads' time would bring if that were all needed, the least one can expect. Much comes
- * of it: more than its share of the work, the most one can expect where threads work side by side.
+ * Nothing comes of it: less than its part of the threads' time would bring if that were all needed, the least one can
+ * expect. Much comes of it: more than its share of the work, the most one can expect where threads work side by side.
  */
 static ompp_whatif_verdict_t judge(const ompp_whatif_result_t *r)
 {
@@ -123,7 +124,7 @@ static ompp_whatif_verdict_t judge(const ompp_whatif_result_t *r)
     return OMPP_WHATIF_AGREES;
 }
 
-/* ---- Work ----------------------------------------------------------------------------------------------------------- */
+/* ---- Work -------------------------------------------------------------------------------------------------------- */
 
 /* All calls of a region of MPI. */
 typedef struct {
@@ -132,17 +133,14 @@ typedef struct {
 
 /* Work of a profile, ns, all locations: of each node and all below it, and of all threads. */
 typedef struct {
-    double *below; /* [nnodes] */
+    double *below;  /* [nnodes] */
     calls_t *calls; /* [nregions] */
     double all;
     double of_threads; /* 0 to 1: part of their time */
 } work_t;
 
 /* What MPI calls take is waiting, or not known. */
-static bool waits_all_the_time(unsigned construct)
-{
-    return construct == OMPP_CONSTRUCT_MPI;
-}
+static bool waits_all_the_time(unsigned construct) { return construct == OMPP_CONSTRUCT_MPI; }
 
 static double own_work(const ompp_profile_t *p, const ompp_node_t *node)
 {
@@ -150,19 +148,21 @@ static double own_work(const ompp_profile_t *p, const ompp_node_t *node)
     const ompp_construct_row_t *row = &ompp_constructs[construct];
     double sum = 0;
 
-    if (waits_all_the_time(construct) || construct == OMPP_CONSTRUCT_BARRIER || construct == OMPP_CONSTRUCT_TASKWAIT) return 0;
+    if (waits_all_the_time(construct) || construct == OMPP_CONSTRUCT_BARRIER || construct == OMPP_CONSTRUCT_TASKWAIT)
+        return 0;
     for (uint32_t b = 0; b < node->nblocks; b++) {
         if (node->blocks[b].set != OMPP_SET_PHASES || node->blocks[b].object != 0) continue;
         const uint64_t *v = node->blocks[b].values;
         for (unsigned s = 0; s < row->nphases; s++)
             if (ompp_phase_is_work[row->phases[s]])
-                sum += (double)v[ompp_value_index(s, OMPP_SLOT_TIME)] - (double)v[ompp_value_index(s, OMPP_SLOT_CHILD)] -
-                       (double)v[ompp_value_index(s, OMPP_SLOT_TASK)];
+                sum += (double)v[ompp_value_index(s, OMPP_SLOT_TIME)] -
+                       (double)v[ompp_value_index(s, OMPP_SLOT_CHILD)] - (double)v[ompp_value_index(s, OMPP_SLOT_TASK)];
     }
     return sum;
 }
 
-/* Threads of its own wait for each other inside of regions (locks, joins): the profile takes that for work, the clocks do not. */
+/* Threads of its own wait for each other inside of regions (locks, joins): the profile takes that for work, the clocks
+ * do not. */
 static bool has_own_threads(const ompp_profile_t *p)
 {
     for (size_t i = 0; i < p->nlocations; i++)
@@ -171,8 +171,8 @@ static bool has_own_threads(const ompp_profile_t *p)
 }
 
 /*
- * Time of the initial thread outside all regions: that is work, too. In programs with threads of their own it may as well wait for them
- * there (pthread_join), and counts for nothing.
+ * Time of the initial thread outside all regions: that is work, too. In programs with threads of their own it may as
+ * well wait for them there (pthread_join), and counts for nothing.
  */
 static double outside_work(const ompp_profile_t *p)
 {
@@ -226,10 +226,7 @@ static bool is_mpi(const ompp_profile_t *p, uint32_t region)
 }
 
 /* Not of the units of a latency point. */
-static bool is_of_program(const ompp_whatif_region_t *r)
-{
-    return r->point == OMPP_NONE;
-}
+static bool is_of_program(const ompp_whatif_region_t *r) { return r->point == OMPP_NONE; }
 
 /* \return by region, owned by the caller; NULL = no memory. */
 static calls_t *count_calls(const ompp_profile_t *p)
@@ -248,8 +245,9 @@ static calls_t *count_calls(const ompp_profile_t *p)
 }
 
 /*
- * COZ's equation 8: what was seen while the region ran more, or less, than on average of the run is brought to that average. total, seen:
- * what it did in the run, and while it was followed. A region that was followed all the time needs none.
+ * COZ's equation 8: what was seen while the region ran more, or less, than on average of the run is brought to that
+ * average. total, seen: what it did in the run, and while it was followed. A region that was followed all the time
+ * needs none.
  */
 static double correction_by(const ompp_profile_t *p, const ompp_whatif_region_t *r, double total, double seen)
 {
@@ -260,15 +258,16 @@ static double correction_by(const ompp_profile_t *p, const ompp_whatif_region_t 
 }
 
 /*
- * What calls of MPI do besides waiting the profile does not know, but how many there were, and that it is not longer than they are. Of
- * experiments clocks know it, of the whole run.
+ * What calls of MPI do besides waiting the profile does not know, but how many there were, and that it is not longer
+ * than they are. Of experiments clocks know it, of the whole run.
  */
 static double correction_by_calls(const ompp_profile_t *p, const calls_t *calls, const ompp_whatif_region_t *r)
 {
     const calls_t *all = &calls[r->region];
     if (r->total_ns) return correction_by(p, r, (double)r->total_ns, (double)r->work_ns);
     const double visits = fmax((double)r->visits, 1); /* none began: one was under way */
-    const double by_number = correction_by(p, r, all->number, visits), most = correction_by(p, r, all->ns, (double)r->work_ns);
+    const double by_number = correction_by(p, r, all->number, visits),
+                 most = correction_by(p, r, all->ns, (double)r->work_ns);
 
     return fmin(visits < FEW_CALLS ? fmin(by_number, 1) : by_number, most);
 }
@@ -286,7 +285,8 @@ static double mpi_work(const ompp_profile_t *p, const calls_t *calls)
     return sum;
 }
 
-/* As the clocks have seen it, without what was waited for; by phases, in which threads may wait unseen, when that is not known. */
+/* As the clocks have seen it, without what was waited for; by phases, in which threads may wait unseen, when that is
+ * not known. */
 static double all_work(const ompp_profile_t *p, const calls_t *calls)
 {
     double sum = mpi_work(p, calls);
@@ -337,14 +337,17 @@ bool ompp_whatif_any(const ompp_profile_t *p)
     const bool outside = chosen && strcmp(chosen, OMPP_WHATIF_OUTSIDE) == 0;
 
     for (size_t i = 0; i < w->nregions; i++)
-        if ((w->regions[i].region != OMPP_NONE || outside) && is_of_program(&w->regions[i]) && is_observed(&w->regions[i])) return true;
+        if ((w->regions[i].region != OMPP_NONE || outside) && is_of_program(&w->regions[i]) &&
+            is_observed(&w->regions[i]))
+            return true;
     return false;
 }
 
 static bool is_in_table(const ompp_profile_t *p, uint32_t region)
 {
     for (size_t i = 0; i < p->whatif.nregions; i++)
-        if (p->whatif.regions[i].region == region && is_of_program(&p->whatif.regions[i])) return is_observed(&p->whatif.regions[i]);
+        if (p->whatif.regions[i].region == region && is_of_program(&p->whatif.regions[i]))
+            return is_observed(&p->whatif.regions[i]);
     return false;
 }
 
@@ -471,8 +474,8 @@ static double region_work(const ompp_profile_t *p, const work_t *work, uint32_t 
 }
 
 /*
- * Work of the run in the region, ns: as the clocks know it of experiments, which do not take delays for work; else as the profile has it,
- * but no more than what was seen, and all threads all the time that it was not followed.
+ * Work of the run in the region, ns: as the clocks know it of experiments, which do not take delays for work; else as
+ * the profile has it, but no more than what was seen, and all threads all the time that it was not followed.
  */
 static double work_of_run(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *r)
 {
@@ -490,10 +493,7 @@ static double find_correction(const ompp_profile_t *p, const work_t *work, const
 }
 
 /* Work of the region per ns of a run of so many ns, all threads; 0 = not known. */
-static double density_in(const ompp_whatif_region_t *r, double run)
-{
-    return run > 0 ? (double)r->total_ns / run : 0;
-}
+static double density_in(const ompp_whatif_region_t *r, double run) { return run > 0 ? (double)r->total_ns / run : 0; }
 
 /* Where what delays took is known from units of work at 0 % alone, by these. */
 double ompp_whatif_time_alone(const ompp_profile_t *p)
@@ -509,11 +509,11 @@ double ompp_whatif_time_alone(const ompp_profile_t *p)
 }
 
 /*
- * What find_correction() is for all of a region, for one speed-up: its experiments may have seen other parts of the run than those of the
- * others (a serial part that comes once is in one of them). of_region: where that is not known.
+ * What find_correction() is for all of a region, for one speed-up: its experiments may have seen other parts of the run
+ * than those of the others (a serial part that comes once is in one of them). of_region: where that is not known.
  */
-static double correction_of_clock(const ompp_profile_t *p, const ompp_whatif_region_t *r, const ompp_whatif_clock_t *clock,
-                                  double of_region)
+static double correction_of_clock(const ompp_profile_t *p, const ompp_whatif_region_t *r,
+                                  const ompp_whatif_clock_t *clock, double of_region)
 {
     const double more = r->flags & OMPP_WHATIF_F_BASELINE ? ompp_whatif_excess(clock, &p->whatif.control) : 0;
     const double time = (double)clock->time_ns - (double)clock->paid_ns - more, run = ompp_whatif_time_alone(p);
@@ -530,8 +530,8 @@ static double find_share(const ompp_profile_t *p, const work_t *work, const ompp
 }
 
 /*
- * own[i]: part of the work of results[i] in nodes of its own, and in nodes below that belong to no other result. Regions that have no work
- * to tell (MPI calls) are all their own.
+ * own[i]: part of the work of results[i] in nodes of its own, and in nodes below that belong to no other result.
+ * Regions that have no work to tell (MPI calls) are all their own.
  */
 static bool find_own(const ompp_profile_t *p, const work_t *work, ompp_whatif_result_t *results, size_t n)
 {
@@ -558,7 +558,7 @@ static bool find_own(const ompp_profile_t *p, const work_t *work, ompp_whatif_re
     return memory;
 }
 
-/* ---- Regions in others ---------------------------------------------------------------------------------------------- */
+/* ---- Regions in others ------------------------------------------------------------------------------------------- */
 
 static bool always_in(const ompp_profile_t *p, uint32_t inner, uint32_t outer)
 {
@@ -577,7 +577,8 @@ static void find_inside(const ompp_profile_t *p, ompp_whatif_result_t *results, 
     for (size_t i = 0; i < n; i++) {
         results[i].inside = OMPP_NONE;
         for (size_t k = 0; k < n; k++) {
-            if (k == i || results[k].region == OMPP_NONE || !always_in(p, results[i].region, results[k].region)) continue;
+            if (k == i || results[k].region == OMPP_NONE || !always_in(p, results[i].region, results[k].region))
+                continue;
             bool closer = results[i].inside == OMPP_NONE || always_in(p, results[k].region, results[i].inside);
             if (closer) results[i].inside = results[k].region;
         }
@@ -598,9 +599,10 @@ double ompp_whatif_passed(const ompp_whatif_t *w)
     return observed > 0 ? fmin((double)w->passed_ns / observed, 1) : 0;
 }
 
-/* ---- All of it ------------------------------------------------------------------------------------------------------ */
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
 
-static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *from, ompp_whatif_result_t *r)
+static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *from,
+                        ompp_whatif_result_t *r)
 {
     const ompp_gain_t *most;
 
@@ -619,7 +621,8 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
         ompp_whatif_spread_anew(r->share, &r->gains[i]);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_LOCK; i++)
         ompp_whatif_still_passed(ompp_whatif_passed(&p->whatif), &r->gains[i]);
-    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && p->whatif.mode == OMPP_WHATIF_DELAY; i++) note_chance(r, &r->gains[i]);
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && p->whatif.mode == OMPP_WHATIF_DELAY; i++)
+        note_chance(r, &r->gains[i]);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_APART; i++)
         ompp_whatif_ends_apart(&from->clocks[i], &r->gains[i]);
     r->slope = find_slope(r);

@@ -16,7 +16,7 @@
 #define MOST 0.8                 /* of the work */
 #define DISTURBED 0.01           /* what delays take beyond what is known of them, before it is worth a word */
 
-/* ---- Intervals ------------------------------------------------------------------------------------------------------ */
+/* ---- Intervals --------------------------------------------------------------------------------------------------- */
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -32,7 +32,8 @@ double ompp_whatif_gain_of(double time, double saved, double paid)
     return time - paid > 0 ? (saved - paid) / (time - paid) : 0;
 }
 
-/* Blocks that follow each other are alike: drawn in runs of about the cube root of their number (circular block bootstrap). */
+/* Blocks that follow each other are alike: drawn in runs of about the cube root of their number (circular block
+ * bootstrap). */
 static unsigned run_length(unsigned n)
 {
     const unsigned run = (unsigned)lround(cbrt(n)), most = n / OMPP_WHATIF_ENOUGH;
@@ -55,7 +56,9 @@ static void add(sum_t *to, sum_t sum)
 
 static sum_t sum_of_block(const ompp_whatif_block_t *block)
 {
-    return (sum_t){.time = (double)block->time_ns, .saved = (double)block->saved_ns, .paid = (double)block->paid_ns,
+    return (sum_t){.time = (double)block->time_ns,
+                   .saved = (double)block->saved_ns,
+                   .paid = (double)block->paid_ns,
                    .work = (double)block->work_ns};
 }
 
@@ -64,28 +67,29 @@ static void sum_runs(const ompp_whatif_clock_t *clock, unsigned length, sum_t ru
 {
     for (unsigned first = 0; first < clock->nblocks; first++) {
         runs[first] = (sum_t){.time = 0};
-        for (unsigned i = 0; i < length; i++) add(&runs[first], sum_of_block(&clock->blocks[(first + i) % clock->nblocks]));
+        for (unsigned i = 0; i < length; i++)
+            add(&runs[first], sum_of_block(&clock->blocks[(first + i) % clock->nblocks]));
     }
 }
 
 /* \return a number below n, which is less than 2^32. */
-static unsigned draw(uint64_t *random, unsigned n)
-{
-    return (unsigned)((next_random(random) >> 32) * n >> 32);
-}
+static unsigned draw(uint64_t *random, unsigned n) { return (unsigned)((next_random(random) >> 32) * n >> 32); }
 
 /*
- * What blocks say of all of them. Where work is known they say it by what was saved for each ns of work: a block without the region says
- * nothing of the region, and would say much by the time that it took.
+ * What blocks say of all of them. Where work is known they say it by what was saved for each ns of work: a block
+ * without the region says nothing of the region, and would say much by the time that it took.
  */
 static double gain_of_sum(sum_t sum, const sum_t *all)
 {
     if (all->work <= 0) return ompp_whatif_gain_of(sum.time, sum.saved, sum.paid);
-    return sum.work > 0 && all->time > all->paid ? (sum.saved - sum.paid) / sum.work * all->work / (all->time - all->paid) : 0;
+    return sum.work > 0 && all->time > all->paid
+               ? (sum.saved - sum.paid) / sum.work * all->work / (all->time - all->paid)
+               : 0;
 }
 
 /* Gains of as many blocks as there are, drawn in runs, again and again, with what comes once. all: the sum of all. */
-static void resample(const ompp_whatif_clock_t *clock, const sum_t *once, const sum_t *all, double gains[static RESAMPLES])
+static void resample(const ompp_whatif_clock_t *clock, const sum_t *once, const sum_t *all,
+                     double gains[static RESAMPLES])
 {
     const unsigned n = clock->nblocks, length = run_length(n);
     sum_t runs[OMPP_WHATIF_BLOCKS], last[OMPP_WHATIF_BLOCKS];
@@ -102,8 +106,9 @@ static void resample(const ompp_whatif_clock_t *clock, const sum_t *once, const 
 }
 
 /*
- * A bootstrap of n observations is too narrow by sqrt((n - 1) / n), and by what the normal distribution is narrower than Student's: of
- * four, the plain interval holds two times of three. Student's quantile by Cornish and Fisher's expansion (1938).
+ * A bootstrap of n observations is too narrow by sqrt((n - 1) / n), and by what the normal distribution is narrower
+ * than Student's: of four, the plain interval holds two times of three. Student's quantile by Cornish and Fisher's
+ * expansion (1938).
  */
 static double small_sample(double n)
 {
@@ -112,7 +117,8 @@ static double small_sample(double n)
     return (1.96 + 2.372 / v + 2.822 / (v * v) + 2.556 / (v * v * v)) / 1.96 * sqrt(n / v);
 }
 
-/* \return the number that `rank` others are not above: Hoare's quickselect. It orders the numbers as far as it has to. */
+/* \return the number that `rank` others are not above: Hoare's quickselect. It orders the numbers as far as it has
+ * to. */
 static double select_number(double *numbers, int n, int rank)
 {
     for (int low = 0, high = n - 1; low < high;) {
@@ -141,22 +147,19 @@ static void middle_of(double drawn[static RESAMPLES], double *low, double *high)
 }
 
 /*
- * The program cannot gain more than the region does: what is faster by so much throughout is no faster than that. A correction that says
- * otherwise is of ranks that were not followed for the same time.
+ * The program cannot gain more than the region does: what is faster by so much throughout is no faster than that. A
+ * correction that says otherwise is of ranks that were not followed for the same time.
  */
 static double corrected(double gain, double correction, double limit)
 {
     return correction > 1 ? fmin(gain * correction, fmax(gain, limit)) : gain * correction;
 }
 
-static bool says_nothing(double low, double high, double gain)
-{
-    return high - low > fmax(WIDE, fabs(gain));
-}
+static bool says_nothing(double low, double high, double gain) { return high - low > fmax(WIDE, fabs(gain)); }
 
 /*
- * The first block of a run begins with it. When it is much longer than the others it is about the start (MPI_Init, reading of input), which
- * comes once, and not now and then.
+ * The first block of a run begins with it. When it is much longer than the others it is about the start (MPI_Init,
+ * reading of input), which comes once, and not now and then.
  */
 static bool has_start(const ompp_whatif_clock_t *clock)
 {
@@ -167,7 +170,8 @@ static bool has_start(const ompp_whatif_clock_t *clock)
     return (double)clock->blocks[0].time_ns > START * others / (clock->nblocks - 1);
 }
 
-/* The blocks that are drawn: those behind the start; where the work of blocks is known, without those that have none in the region. */
+/* The blocks that are drawn: those behind the start; where the work of blocks is known, without those that have none in
+ * the region. */
 static void take_blocks(const ompp_whatif_clock_t *clock, const sum_t *all, sum_t *once, ompp_whatif_clock_t *to)
 {
     const uint32_t first = has_start(clock);
@@ -194,7 +198,8 @@ void ompp_whatif_interval(const ompp_whatif_clock_t *clock, double correction, o
     take_blocks(clock, &sum, &once, &blocks);
     if (blocks.nblocks < OMPP_WHATIF_ENOUGH) return;
     resample(&blocks, &once, &sum, drawn);
-    const double all = gain_of_sum(sum, &sum), wider = small_sample((double)blocks.nblocks / run_length(blocks.nblocks));
+    const double all = gain_of_sum(sum, &sum),
+                 wider = small_sample((double)blocks.nblocks / run_length(blocks.nblocks));
     middle_of(drawn, &low, &high);
     const double told_low = fmin((whole + wider * (low - all)) * correction, 1);
     const double told_high = fmin((whole + wider * (high - all)) * correction, 1);
@@ -230,7 +235,7 @@ void ompp_whatif_ends_apart(const ompp_whatif_clock_t *clock, ompp_gain_t *gain)
     if (says_nothing(gain->low, gain->high, gain->gain)) gain->interval = OMPP_INTERVAL_APART;
 }
 
-/* ---- Control ---------------------------------------------------------------------------------------------------------- */
+/* ---- Control ----------------------------------------------------------------------------------------------------- */
 
 /* Experiments with units of work in them. */
 typedef struct {
@@ -290,7 +295,8 @@ static double work_of_all(const ompp_whatif_clock_t *clock)
     return told > 0 ? (double)clock->work_ns / told : 1;
 }
 
-/* \return what part of the run, as far as it has the region, is in units like these, by the work in them; 1 where that is not known. */
+/* \return what part of the run, as far as it has the region, is in units like these, by the work in them; 1 where that
+ * is not known. */
 static double part_in_units(const ompp_whatif_clock_t *clock, const units_t *without, double density)
 {
     const double work = work_of_unit(clock) * work_of_all(clock);
@@ -305,7 +311,8 @@ static double ratio(const units_t *with, const units_t *without, bool faster, ui
     return base > 0 ? time_of_unit(with, faster, random) / base - 1 : 0;
 }
 
-/* Units that differ so much from each other are several kinds of them: which ones are in the others decides, not the delays. */
+/* Units that differ so much from each other are several kinds of them: which ones are in the others decides, not the
+ * delays. */
 static bool are_alike(const units_t *units, double limit)
 {
     const double mean = time_of_unit(units, false, NULL);
@@ -351,8 +358,8 @@ static void judge_control(const units_t *with, const units_t *without, ompp_what
 }
 
 /*
- * What an experiment would have taken without its delays, by its units, or where these are not known by its work: no less than in the
- * program with the faster region, no more than it did.
+ * What an experiment would have taken without its delays, by its units, or where these are not known by its work: no
+ * less than in the program with the faster region, no more than it did.
  */
 static double time_by_units(const ompp_whatif_block_t *b, double work, double base)
 {
@@ -376,7 +383,8 @@ double ompp_whatif_excess(const ompp_whatif_clock_t *clock, const ompp_whatif_cl
     return excess;
 }
 
-bool ompp_whatif_by_control(const ompp_whatif_clock_t *clock, const ompp_whatif_clock_t *control, double density, ompp_gain_t *gain)
+bool ompp_whatif_by_control(const ompp_whatif_clock_t *clock, const ompp_whatif_clock_t *control, double density,
+                            ompp_gain_t *gain)
 {
     const ompp_whatif_block_t *blocks[2 * OMPP_WHATIF_BLOCKS];
     units_t with = {blocks, 0}, without = {blocks + OMPP_WHATIF_BLOCKS, 0};
@@ -387,7 +395,8 @@ bool ompp_whatif_by_control(const ompp_whatif_clock_t *clock, const ompp_whatif_
     const double part = part_in_units(clock, &without, density);
     const bool few = with.n < OMPP_WHATIF_ENOUGH || without.n < OMPP_WHATIF_ENOUGH;
     if (few && with.n >= COMPARABLE && without.n >= COMPARABLE && are_alike(&without, UNLIKE)) {
-        gain->gain = fmin(-ratio(&with, &without, true, NULL) * part, 1); /* better than by delays that have made another order */
+        /* better than by delays that have made another order */
+        gain->gain = fmin(-ratio(&with, &without, true, NULL) * part, 1);
         gain->low = gain->high = gain->gain;
         gain->interval = OMPP_INTERVAL_FEW;
         gain->correction = part;
@@ -412,7 +421,8 @@ static bool is_judged(const ompp_whatif_region_t *r)
 bool ompp_whatif_control(const ompp_whatif_t *w, ompp_whatif_control_t *c)
 {
     const size_t most = (w->nregions * OMPP_WHATIF_SPEEDUPS + 1) * OMPP_WHATIF_BLOCKS;
-    units_t with = {calloc(most, sizeof *with.blocks), 0}, without = {calloc(OMPP_WHATIF_BLOCKS, sizeof *without.blocks), 0};
+    units_t with = {calloc(most, sizeof *with.blocks), 0},
+            without = {calloc(OMPP_WHATIF_BLOCKS, sizeof *without.blocks), 0};
 
     *c = (ompp_whatif_control_t){.experiments = w->control.observations, .interval = OMPP_INTERVAL_FEW};
     if (with.blocks && without.blocks) {
@@ -420,7 +430,8 @@ bool ompp_whatif_control(const ompp_whatif_t *w, ompp_whatif_control_t *c)
         for (size_t i = 0; i < w->nregions; i++)
             for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
                 if (is_judged(&w->regions[i])) add_units(&with, &w->regions[i].clocks[k]);
-        for (size_t i = 0; i < w->nregions; i++) c->compared = c->compared || w->regions[i].flags & OMPP_WHATIF_F_BASELINE;
+        for (size_t i = 0; i < w->nregions; i++)
+            c->compared = c->compared || w->regions[i].flags & OMPP_WHATIF_F_BASELINE;
         c->compared = c->compared && without.n >= OMPP_WHATIF_ENOUGH;
         c->units = without.n > 0;
         c->others = with.n > 0;

@@ -7,7 +7,10 @@
 
 #include "analysis/ompp_whatif.h"
 
-/** \return whether anything was observed. What is outside of regions tells nothing by itself, if nobody asks for it: it is the program. */
+/**
+ * \return whether anything was observed. What is outside of regions tells nothing by itself, if nobody asks for it: it
+ *         is the program.
+ */
 bool ompp_whatif_any(const ompp_profile_t *profile);
 
 /** \brief (O - B) / (T - B); 0 when nothing is left. */
@@ -20,39 +23,41 @@ double ompp_whatif_gain_of(double time, double saved, double paid);
 void ompp_whatif_interval(const ompp_whatif_clock_t *clock, double correction, ompp_gain_t *gain);
 
 /**
- * \brief Who gets the next piece of work is decided by whose message comes first: the gain is that of the order that was, and the interval
- *        is made to reach to where all that is saved is spread over the ranks anew.
+ * \brief Who gets the next piece of work is decided by whose message comes first: the gain is that of the order that
+ *        was, and the interval is made to reach to where all that is saved is spread over the ranks anew.
  * \param[in] share  of the region, of all work.
  */
 void ompp_whatif_spread_anew(double share, ompp_gain_t *gain);
 
 /**
- * \brief Locks let threads pass that came later, in step with them. The gain is told as if they no longer did with a faster region; the
- *        interval is made to reach to what it is if they still do.
+ * \brief Locks let threads pass that came later, in step with them. The gain is told as if they no longer did with a
+ *        faster region; the interval is made to reach to what it is if they still do.
  * \param[in] passed  part of the run, 0 to 1, that passing takes.
  */
 void ompp_whatif_still_passed(double passed, ompp_gain_t *gain);
 
 /**
- * \brief Ranks began and ended the experiments at different moments: the last may be a unit of work further on at the one than at the
- *        other. The interval is made wider by so much.
+ * \brief Ranks began and ended the experiments at different moments: the last may be a unit of work further on at the
+ *        one than at the other. The interval is made wider by so much.
  */
 void ompp_whatif_ends_apart(const ompp_whatif_clock_t *clock, ompp_gain_t *gain);
 
 /**
- * \brief Where the order of events is not that of the program without delays: what they took in units of work, compared with units at 0 %,
- *        beyond what is known of them.
+ * \brief Where the order of events is not that of the program without delays: what they took in units of work, compared
+ *        with units at 0 %, beyond what is known of them.
  * \return ns, may be negative; 0 when there are too few at 0 %.
  */
 double ompp_whatif_excess(const ompp_whatif_clock_t *clock, const ompp_whatif_clock_t *control);
 
 /**
- * \brief Gain, interval, low and high by units of work of the experiments against those at 0 %, COZ's formula, when there are enough of
- *        both.
- * \param[in] density  work in the region per ns of the run, by which units are to it what they are to their experiments; 0 = not known.
- * \return false when there are not, or they differ too much to say something. With a few of both the gain is by these all the same, without
- *         an interval; otherwise it is as it was.
+ * \brief Gain, interval, low and high by units of work of the experiments against those at 0 %, COZ's formula, when
+ *        there are enough of both.
+ * \param[in] density  work in the region per ns of the run, by which units are to it what they are to their
+ *                     experiments; 0 = not known.
+ * \return false when there are not, or they differ too much to say something. With a few of both the gain is by these
+ *         all the same, without an interval; otherwise it is as it was.
  */
-bool ompp_whatif_by_control(const ompp_whatif_clock_t *clock, const ompp_whatif_clock_t *control, double density, ompp_gain_t *gain);
+bool ompp_whatif_by_control(const ompp_whatif_clock_t *clock, const ompp_whatif_clock_t *control, double density,
+                            ompp_gain_t *gain);
 
 #endif

@@ -15,7 +15,7 @@
 #define TOO_SHORT_NS 10000000u /* a shorter run that tells nothing was too short, whatever else it lacks */
 #define ENOUGH_VISITS 5        /* of a named point, as src/causal wants it */
 
-/* ---- Settings ------------------------------------------------------------------------------------------------------- */
+/* ---- Settings ---------------------------------------------------------------------------------------------------- */
 
 /* Settings that only one mode knows. */
 static const struct {
@@ -64,7 +64,7 @@ const char *ompp_whatif_chosen(const ompp_profile_t *p)
     return *region ? region : NULL;
 }
 
-/* ---- A region that is named in another way than it is called ------------------------------------------------------------ */
+/* ---- A region that is named in another way than it is called ----------------------------------------------------- */
 
 /* "R00003", as reports number regions. \return 0 = it is no such number. */
 static uint32_t number_of(const char *wanted)
@@ -87,7 +87,8 @@ static uint32_t line_of(const char *wanted)
 
 static bool is_in_file(const ompp_profile_t *p, const ompp_region_t *r, const char *wanted)
 {
-    const char *file = ompp_path_last(ompp_profile_text(p, r->file)), *place = ompp_path_last(wanted), *at = strstr(place, file);
+    const char *file = ompp_path_last(ompp_profile_text(p, r->file)), *place = ompp_path_last(wanted),
+               *at = strstr(place, file);
     const size_t length = strlen(file);
 
     return length > 0 && at && (at == place || at[-1] == ' ') && (at[length] == ':' || at[length] == ' ');
@@ -109,11 +110,13 @@ static bool is_outside(const char *wanted)
     return strncasecmp(word, "outside", 7) == 0 && (!word[7] || strchr(" )", word[7]));
 }
 
-/* Where its code is: what a program knows of itself when lines and functions are found later. \return false = it is known by its lines. */
+/* Where its code is: what a program knows of itself when lines and functions are found later. \return false = it is
+ * known by its lines. */
 static bool address_of(const ompp_profile_t *p, const ompp_region_t *r, char *text, size_t size)
 {
     if (r->module == OMPP_NONE || !r->addr) return false;
-    snprintf(text, size, "%s+0x%llx", ompp_path_last(ompp_profile_text(p, p->modules[r->module].path)), (unsigned long long)r->addr);
+    snprintf(text, size, "%s+0x%llx", ompp_path_last(ompp_profile_text(p, p->modules[r->module].path)),
+             (unsigned long long)r->addr);
     return true;
 }
 
@@ -145,7 +148,8 @@ static bool is_there(const ompp_profile_t *p, const char *wanted)
 static bool has_work(const ompp_profile_t *p, uint32_t region)
 {
     for (size_t i = 0; i < p->whatif.nregions; i++)
-        if (p->whatif.regions[i].region == region && p->whatif.regions[i].point == OMPP_NONE) return p->whatif.regions[i].total_ns > 0;
+        if (p->whatif.regions[i].region == region && p->whatif.regions[i].point == OMPP_NONE)
+            return p->whatif.regions[i].total_ns > 0;
     return false;
 }
 
@@ -159,7 +163,8 @@ static bool any_work(const ompp_profile_t *p)
 /* Something to make experiments with. */
 static bool can_be_meant(const ompp_profile_t *p, const ompp_region_t *r)
 {
-    return r->number != OMPP_NONE && r->construct != OMPP_CONSTRUCT_LOCK && (has_work(p, (uint32_t)(r - p->regions)) || !any_work(p));
+    return r->number != OMPP_NONE && r->construct != OMPP_CONSTRUCT_LOCK &&
+           (has_work(p, (uint32_t)(r - p->regions)) || !any_work(p));
 }
 
 /* How the user has to name it. A call of MPI has the name of others, too. */
@@ -186,7 +191,8 @@ static const ompp_region_t *region_at(const ompp_profile_t *p, const char *wante
         if (!can_be_meant(p, r) || !is_in_file(p, r, wanted) || !r->begin) continue;
         const uint32_t end = r->end > r->begin ? r->end : r->begin;
         const bool around = r->begin <= line && line <= end;
-        const uint32_t far = around ? end - r->begin : UINT32_MAX / 2 + (line < r->begin ? r->begin - line : line - end);
+        const uint32_t far =
+            around ? end - r->begin : UINT32_MAX / 2 + (line < r->begin ? r->begin - line : line - end);
         if (best && far >= least) continue;
         best = r;
         least = far;
@@ -200,7 +206,8 @@ static const ompp_region_t *region_like(const ompp_profile_t *p, const char *wan
 
     ompp_nearest_begin(&nearest, wanted);
     for (size_t i = 0; i < p->nregions; i++) {
-        const char *name = ompp_profile_text(p, p->regions[i].name), *function = ompp_profile_text(p, p->regions[i].function);
+        const char *name = ompp_profile_text(p, p->regions[i].name),
+                   *function = ompp_profile_text(p, p->regions[i].function);
         if (!can_be_meant(p, &p->regions[i])) continue;
         if (*name) ompp_nearest_offer(&nearest, name, &p->regions[i]);
         if (*function) ompp_nearest_offer(&nearest, function, &p->regions[i]);
@@ -216,7 +223,8 @@ static const ompp_region_t *region_as_printed(const ompp_profile_t *p, const cha
     for (size_t i = 0; i < p->nregions; i++) {
         const ompp_region_t *r = &p->regions[i];
         const bool here = !line || (r->begin == line && is_in_file(p, r, wanted));
-        const bool meant = (number && r->number == number) || (here && has_label(wanted, ompp_profile_text(p, r->name)));
+        const bool meant =
+            (number && r->number == number) || (here && has_label(wanted, ompp_profile_text(p, r->name)));
         if (meant && can_be_meant(p, r)) return r;
     }
     return NULL;
@@ -252,7 +260,7 @@ bool ompp_whatif_meant(const ompp_profile_t *p, char *text, size_t size, uint32_
     return true;
 }
 
-/* ---- Results, or none --------------------------------------------------------------------------------------------------- */
+/* ---- Results, or none -------------------------------------------------------------------------------------------- */
 
 uint32_t ompp_whatif_leader(const ompp_whatif_t *w)
 {
@@ -260,7 +268,8 @@ uint32_t ompp_whatif_leader(const ompp_whatif_t *w)
     uint32_t leader = OMPP_NONE;
 
     for (uint32_t i = 0; i < w->npoints; i++) {
-        if (w->points[i].kind != OMPP_WHATIF_THROUGHPUT || w->points[i].automatic || w->points[i].visits <= most) continue;
+        if (w->points[i].kind != OMPP_WHATIF_THROUGHPUT || w->points[i].automatic || w->points[i].visits <= most)
+            continue;
         most = w->points[i].visits;
         leader = i;
     }
@@ -285,8 +294,10 @@ const char *ompp_whatif_why(const ompp_profile_t *p)
     if (ompp_whatif_any(p)) return NULL;
     if (w->time_ns < TOO_SHORT_NS) return "the run is too short";
     if (!any_region(w))
-        return "no region was followed: the program has none (OpenMP, MPI, functions, OMPP_REGION), or none that worked long enough";
-    if (ompp_whatif_chosen(p) && !is_there(p, ompp_whatif_chosen(p))) return "no region is called what OMPP_CAUSAL_REGION says";
+        return "no region was followed: the program has none (OpenMP, MPI, functions, OMPP_REGION), or none that "
+               "worked long enough";
+    if (ompp_whatif_chosen(p) && !is_there(p, ompp_whatif_chosen(p)))
+        return "no region is called what OMPP_CAUSAL_REGION says";
     if (w->mode == OMPP_WHATIF_VIRTUAL)
         return "the program ended, not by itself, before its virtual clocks were written for the first time";
     return "no experiment came to its end: the run is too short, or does not come to a progress point (OMPP_PROGRESS)";
@@ -308,7 +319,8 @@ const char *ompp_whatif_no_interval(const ompp_profile_t *p, const ompp_whatif_r
     if (wide) return "parts of the run differ too much, or are too few";
     for (size_t i = 0; i < w->npoints; i++) points = points || w->points[i].kind == OMPP_WHATIF_THROUGHPUT;
     if (points && p->whatif.rested_ns > p->whatif.time_ns / 2)
-        return "fewer than 4 blocks between visits of progress points: clocks rested; longer runs, or OMPP_CAUSAL_BUDGET=100";
+        return "fewer than 4 blocks between visits of progress points: clocks rested; longer runs, or "
+               "OMPP_CAUSAL_BUDGET=100";
     if (points) return "too short: fewer than 4 blocks between visits of progress points";
     return "no progress point was named (OMPP_PROGRESS), and none is regular";
 }
@@ -330,8 +342,10 @@ static size_t name_unused(const ompp_profile_t *p, const char *of_mode, char *te
         if (strcmp(mode, of_mode) == 0)
             length += (size_t)snprintf(text + length, size - length, "%s%s", names++ ? ", " : "", name);
     if (names && length < size)
-        length += (size_t)snprintf(text + length, size - length, names > 1 ? " are not used: they are for OMPP_CAUSAL=%s"
-                                                                         : " is not used: it is for OMPP_CAUSAL=%s", of_mode);
+        length += (size_t)snprintf(text + length, size - length,
+                                   names > 1 ? " are not used: they are for OMPP_CAUSAL=%s"
+                                             : " is not used: it is for OMPP_CAUSAL=%s",
+                                   of_mode);
     return length < size ? length : size - 1;
 }
 
@@ -357,7 +371,8 @@ void ompp_whatif_notice(const ompp_profile_t *p, char *text, size_t size)
     } else if (chosen && strstr(why, "OMPP_CAUSAL_REGION")) {
         snprintf(text, size, "no what-if result: %s (%.200s); it takes %s", why, chosen, OMPP_WHATIF_REGION_FORMS);
     } else {
-        snprintf(text, size, "no what-if result: %s%s%.200s", why, chosen ? "; OMPP_CAUSAL_REGION is " : "", chosen ? chosen : "");
+        snprintf(text, size, "no what-if result: %s%s%.200s", why, chosen ? "; OMPP_CAUSAL_REGION is " : "",
+                 chosen ? chosen : "");
     }
     make_plain(text);
 }

@@ -19,8 +19,8 @@
 #define ALIGN 16u
 
 /*
- * One chunk of the file at offset: 0 or an errno. Growing past RLIMIT_FSIZE would raise SIGXFSZ in the user's program, so the
- * limit is asked first.
+ * One chunk of the file at offset: 0 or an errno. Growing past RLIMIT_FSIZE would raise SIGXFSZ in the user's program,
+ * so the limit is asked first.
  */
 static int allocate(int fd, uint64_t offset)
 {
@@ -65,8 +65,8 @@ static void open_file(ompp_arena_t *arena, const char *const *dirs, const char *
 }
 
 /*
- * No descriptor is kept: a program may close all that it did not open, and get our number for a file of its own. It is opened anew,
- * rarely, and must be the same file. \return descriptor, or -1 with errno.
+ * No descriptor is kept: a program may close all that it did not open, and get our number for a file of its own. It is
+ * opened anew, rarely, and must be the same file. \return descriptor, or -1 with errno.
  */
 static int reopen(const ompp_arena_t *arena)
 {
@@ -130,7 +130,8 @@ int ompp_arena_open(ompp_arena_t *arena, const char *const *dirs, const char *na
 /* Of a file; pages of anonymous memory belong near the thread that touches them. */
 static void make_ready(ompp_arena_t *arena)
 {
-    const uint64_t begin = arena->ready, end = arena->used + READY < arena->mapped ? arena->used + READY : arena->mapped;
+    const uint64_t begin = arena->ready,
+                   end = arena->used + READY < arena->mapped ? arena->used + READY : arena->mapped;
 
     if (arena->path[0] && !arena->full) ompp_ready(arena->base + begin, end - begin);
     arena->ready = end;

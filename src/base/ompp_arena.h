@@ -1,10 +1,11 @@
 /**
  * \file
- * The arena: one growing mapping per process that holds the whole profile while the program runs, so that a process which dies
- * leaves a readable file. Contents are offsets, never pointers (layout: model/ompp_layout.h).
+ * The arena: one growing mapping per process that holds the whole profile while the program runs, so that a process
+ * which dies leaves a readable file. Contents are offsets, never pointers (layout: model/ompp_layout.h).
  *
- * Addresses are reserved once; chunks are allocated on disk (posix_fallocate, so that a full file system is an error here and
- * not a SIGBUS in the program) and then mapped in place. When a file cannot be had, chunks are anonymous memory.
+ * Addresses are reserved once; chunks are allocated on disk (posix_fallocate, so that a full file system is an error
+ * here and not a SIGBUS in the program) and then mapped in place. When a file cannot be had, chunks are anonymous
+ * memory.
  */
 #ifndef OMPP_ARENA_H
 #define OMPP_ARENA_H
@@ -17,16 +18,17 @@
 typedef uint32_t ompp_off_t;
 
 typedef struct {
-    char *base;        /* start of the reserved addresses */
-    uint64_t reserved; /* bytes of them = cap of the arena */
-    uint64_t mapped;   /* bytes backed so far */
-    uint64_t used;     /* bytes handed out */
-    uint64_t ready;    /* bytes whose pages were asked for, ahead of used */
+    char *base;             /* start of the reserved addresses */
+    uint64_t reserved;      /* bytes of them = cap of the arena */
+    uint64_t mapped;        /* bytes backed so far */
+    uint64_t used;          /* bytes handed out */
+    uint64_t ready;         /* bytes whose pages were asked for, ahead of used */
     uint64_t device, inode; /* of the file, to know it again */
-    bool full;         /* the file cannot grow; further chunks are anonymous memory */
-    char path[512];    /* of the file; "" = anonymous */
-    char why[700];     /* why there is no file, or why it stopped growing: its path and the reason; "" when all is well */
-    int error;         /* errno of that; 0 = none */
+    bool full;              /* the file cannot grow; further chunks are anonymous memory */
+    char path[512];         /* of the file; "" = anonymous */
+    /* why there is no file, or why it stopped growing: its path and the reason; "" when all is well */
+    char why[700];
+    int error; /* errno of that; 0 = none */
 } ompp_arena_t;
 
 /**
@@ -46,7 +48,9 @@ int ompp_arena_open(ompp_arena_t *arena, const char *const *dirs, const char *na
  */
 ompp_off_t ompp_arena_take(ompp_arena_t *arena, size_t size);
 
-/** \brief In a forked child: replaces the shared mapping by private memory; contents are lost, the file is left alone. */
+/**
+ * \brief In a forked child: replaces the shared mapping by private memory; contents are lost, the file is left alone.
+ */
 void ompp_arena_detach(ompp_arena_t *arena);
 
 /** \brief Unmaps; removes the file when keep is false. */

@@ -12,14 +12,24 @@ static const ompp_bind_t rows[] = {
      "OMPI_COMM_WORLD_RANK",
      "mpirun --bind-to none, or --map-by slot:PE=N with N threads",
      "--bind-to none",
-     {{"--bind-to", NULL}, {"-bind-to", NULL}, {"--map-by", "PE="}, {"-map-by", "PE="}, {"--cpus-per-proc", NULL}, {"-cpus-per-proc", NULL},
-      {"--cpus-per-rank", NULL}, {"-cpus-per-rank", NULL}}},
+     {{"--bind-to", NULL},
+      {"-bind-to", NULL},
+      {"--map-by", "PE="},
+      {"-map-by", "PE="},
+      {"--cpus-per-proc", NULL},
+      {"-cpus-per-proc", NULL},
+      {"--cpus-per-rank", NULL},
+      {"-cpus-per-rank", NULL}}},
     {"slurm",
      "SLURM_STEP_ID",
      "srun --cpus-per-task=N with N threads",
      "--cpus-per-task=",
      {{"--cpus-per-task", NULL}, {"-c", NULL}}},
-    {"mpich", "PMI_RANK", "mpirun -bind-to none", "-bind-to none", {{"-bind-to", NULL}, {"--bind-to", NULL}, {"-binding", NULL}}},
+    {"mpich",
+     "PMI_RANK",
+     "mpirun -bind-to none",
+     "-bind-to none",
+     {{"-bind-to", NULL}, {"--bind-to", NULL}, {"-binding", NULL}}},
 };
 
 const ompp_bind_t *ompp_bind_find(const char *name)
@@ -48,6 +58,7 @@ size_t ompp_bind_said(const ompp_bind_t *bind, char *const *words)
 {
     size_t n = 0;
 
-    for (const ompp_bind_spelling_t *spelling = bind->spellings; spelling->option && n == 0; spelling++) n = said(spelling, words);
+    for (const ompp_bind_spelling_t *spelling = bind->spellings; spelling->option && n == 0; spelling++)
+        n = said(spelling, words);
     return n;
 }

@@ -11,8 +11,9 @@ enum { OMPP_BIND_SPELLINGS = 9 };
 
 /** A way to say in a launcher's line how many processors a rank has. */
 typedef struct {
-    const char *option; /* as it is written; its value is the next word, or behind '='; of a letter also right behind it */
-    const char *value;  /* only if its value has this, in whatever case; NULL: any */
+    /* as it is written; its value is the next word, or behind '='; of a letter also right behind it */
+    const char *option;
+    const char *value; /* only if its value has this, in whatever case; NULL: any */
 } ompp_bind_spelling_t;
 
 /** A launcher. */
@@ -21,10 +22,15 @@ typedef struct {
     const char *variable; /* that its ranks have */
     const char *words;    /* what to write, for people */
     const char *option;   /* the first of it; what ends with '=' wants the number of threads */
-    ompp_bind_spelling_t spellings[OMPP_BIND_SPELLINGS + 1]; /* what a line says that it takes the place of; closed by NULL */
+    /* what a line says that it takes the place of; closed by NULL */
+    ompp_bind_spelling_t spellings[OMPP_BIND_SPELLINGS + 1];
 } ompp_bind_t;
 
-/** \brief A launcher by its name, or the one that started this process. \param[in] name  NULL: this process. \return NULL = none. */
+/**
+ * \brief A launcher by its name, or the one that started this process.
+ * \param[in] name  NULL: this process.
+ * \return NULL = none.
+ */
 const ompp_bind_t *ompp_bind_find(const char *name);
 
 /**

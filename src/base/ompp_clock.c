@@ -24,13 +24,11 @@ ompp_time_t ompp_clock_gettime(void)
     return read_clock(CLOCK_MONOTONIC) - ompp_clock.origin_ns;
 }
 
-const char *ompp_clock_source(void)
-{
-    return ompp_clock.use_tsc ? "tsc" : "clock_gettime";
-}
+const char *ompp_clock_source(void) { return ompp_clock.use_tsc ? "tsc" : "clock_gettime"; }
 
 #if defined(__x86_64__)
-/* CPUID leaf 0x80000007, EDX bit 8: the counter runs at a constant rate in all power states (Intel SDM vol. 3, 18.17.1). */
+/* CPUID leaf 0x80000007, EDX bit 8: the counter runs at a constant rate in all power states (Intel SDM vol. 3,
+ * 18.17.1). */
 static bool tsc_is_invariant(void)
 {
     unsigned a, b, c, d;
@@ -53,12 +51,10 @@ static void read_pair(uint64_t *ticks, uint64_t *ns)
     }
 }
 
-static void mark(void)
-{
-    read_pair(&ompp_clock.origin_ticks, &ompp_clock.origin_ns);
-}
+static void mark(void) { read_pair(&ompp_clock.origin_ticks, &ompp_clock.origin_ns); }
 
-/* Since time 0 when that is not long ago: later, the machine may have been suspended, or moved, and only one of the clocks gone on. */
+/* Since time 0 when that is not long ago: later, the machine may have been suspended, or moved, and only one of the
+ * clocks gone on. */
 static bool calibrate(void)
 {
     const uint64_t span_ns = 2000000, recent_ns = 500000000;
@@ -73,20 +69,11 @@ static bool calibrate(void)
     return ompp_clock.scale > 0;
 }
 #else
-static bool tsc_is_invariant(void)
-{
-    return false;
-}
+static bool tsc_is_invariant(void) { return false; }
 
-static void mark(void)
-{
-    ompp_clock.origin_ns = read_clock(CLOCK_MONOTONIC);
-}
+static void mark(void) { ompp_clock.origin_ns = read_clock(CLOCK_MONOTONIC); }
 
-static bool calibrate(void)
-{
-    return false;
-}
+static bool calibrate(void) { return false; }
 #endif
 
 void ompp_clock_mark(void)

@@ -2,8 +2,9 @@
  * \file
  * Time stamps: nanoseconds since our library was loaded into this process, on every thread the same clock.
  *
- * The invariant time stamp counter is read directly and scaled at once (one multiplication), so that durations are exact
- * integer differences and sums of them stay exact. Where the counter is not invariant, clock_gettime(CLOCK_MONOTONIC).
+ * The invariant time stamp counter is read directly and scaled at once (one multiplication), so that durations are
+ * exact integer differences and sums of them stay exact. Where the counter is not invariant,
+ * clock_gettime(CLOCK_MONOTONIC).
  */
 #ifndef OMPP_CLOCK_H
 #define OMPP_CLOCK_H

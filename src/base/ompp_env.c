@@ -18,15 +18,16 @@ extern char **environ;
 ompp_env_t ompp_env;
 
 const ompp_env_row_t ompp_env_rows[] = {
-#define OMPP_ENV(field, name, type, def, unit, help) {name, OMPP_ENV_##type, def, unit, help, offsetof(ompp_env_t, field)},
+#define OMPP_ENV(field, name, type, def, unit, help) \
+    {name, OMPP_ENV_##type, def, unit, help, offsetof(ompp_env_t, field)},
 #include "base/ompp_env.def"
 #undef OMPP_ENV
 };
 const size_t ompp_env_nrows = sizeof ompp_env_rows / sizeof ompp_env_rows[0];
 
 /*
- * What was set, kept from the start: reports are also made while the program runs, on a thread of ours, and reading the environment
- * then could meet a setenv() of the program.
+ * What was set, kept from the start: reports are also made while the program runs, on a thread of ours, and reading the
+ * environment then could meet a setenv() of the program.
  */
 static char *texts[sizeof ompp_env_rows / sizeof ompp_env_rows[0]];
 static bool misread[sizeof ompp_env_rows / sizeof ompp_env_rows[0]];
@@ -119,31 +120,19 @@ bool ompp_env_has_word(const char *words, const char *word)
     return false;
 }
 
-static bool is_percent(const ompp_env_row_t *row)
-{
-    return strncmp(row->unit, "percent", 7) == 0;
-}
+static bool is_percent(const ompp_env_row_t *row) { return strncmp(row->unit, "percent", 7) == 0; }
 
 /* Turns text into a value of the row's type; false when it is none. field: of this type. */
 static bool read_value(const ompp_env_row_t *row, const char *text, void *field)
 {
     switch (row->type) {
-    case OMPP_ENV_FLAG:
-        *(bool *)field = strcmp(text, "0") != 0;
-        return true;
-    case OMPP_ENV_INT:
-        return parse_int(text, is_percent(row), field);
-    case OMPP_ENV_BYTES:
-        return parse_bytes(text, field);
-    case OMPP_ENV_SECONDS:
-        return parse_seconds(text, field);
-    case OMPP_ENV_WORD:
-        return !strchr(text, ',') && parse_words(text, row->unit, field);
-    case OMPP_ENV_WORDS:
-        return parse_words(text, row->unit, field);
-    default:
-        *(char **)field = strdup(text);
-        return *(char **)field != NULL;
+    case OMPP_ENV_FLAG: *(bool *)field = strcmp(text, "0") != 0; return true;
+    case OMPP_ENV_INT: return parse_int(text, is_percent(row), field);
+    case OMPP_ENV_BYTES: return parse_bytes(text, field);
+    case OMPP_ENV_SECONDS: return parse_seconds(text, field);
+    case OMPP_ENV_WORD: return !strchr(text, ',') && parse_words(text, row->unit, field);
+    case OMPP_ENV_WORDS: return parse_words(text, row->unit, field);
+    default: *(char **)field = strdup(text); return *(char **)field != NULL;
     }
 }
 
@@ -160,7 +149,7 @@ static void say_accepted(const ompp_env_row_t *row, char *text, size_t size)
     snprintf(text, size, "%s%s%s", type_accepts[row->type], !*row->unit ? "" : words ? ", of " : ", in ", row->unit);
 }
 
-/* ---- Ranges --------------------------------------------------------------------------------------------------------- */
+/* ---- Ranges ------------------------------------------------------------------------------------------------------ */
 
 /* The range that ends a unit, "0-9" of "digits 0-9"; NULL when there is none. */
 static const char *range_of(const ompp_env_row_t *row)
@@ -190,12 +179,13 @@ static const char *beyond(const ompp_env_row_t *row, const char *text, char *buf
 
     if (!range || strcmp(text, row->def) == 0) return NULL;
     snprintf(buffer, 32, "%.*s", (int)(dash - range), range);
-    if (number_of(row, text) < number_of(row, buffer)) return number_of(row, text) == number_of(row, row->def) ? NULL : buffer;
+    if (number_of(row, text) < number_of(row, buffer))
+        return number_of(row, text) == number_of(row, row->def) ? NULL : buffer;
     snprintf(buffer, 32, "%s", dash + 1);
     return *buffer && number_of(row, text) > number_of(row, buffer) ? buffer : NULL;
 }
 
-/* ---- All of them ---------------------------------------------------------------------------------------------------- */
+/* ---- All of them ------------------------------------------------------------------------------------------------- */
 
 static const ompp_env_row_t *find_row(const char *name, size_t length)
 {
@@ -211,7 +201,8 @@ static unsigned number_in(const ompp_env_row_t *row, const char *name, size_t le
 {
     size_t stem = strlen(row->name), digits = length > stem ? length - stem : 0;
 
-    if (row->type != OMPP_ENV_LIST || digits == 0 || digits > OMPP_ENV_DIGITS || strncmp(name, row->name, stem) != 0) return 0;
+    if (row->type != OMPP_ENV_LIST || digits == 0 || digits > OMPP_ENV_DIGITS || strncmp(name, row->name, stem) != 0)
+        return 0;
     return strspn(name + stem, "0123456789") >= digits ? (unsigned)atoi(name + stem) : 0;
 }
 
@@ -264,8 +255,8 @@ static const ompp_env_row_t *beyond_family(const char *name, size_t length)
 {
     for (size_t i = 0; i < ompp_env_nrows; i++) {
         size_t stem = strlen(ompp_env_rows[i].name);
-        if (ompp_env_rows[i].type == OMPP_ENV_LIST && length > stem && strncmp(name, ompp_env_rows[i].name, stem) == 0 &&
-            stem + strspn(name + stem, "0123456789") >= length)
+        if (ompp_env_rows[i].type == OMPP_ENV_LIST && length > stem &&
+            strncmp(name, ompp_env_rows[i].name, stem) == 0 && stem + strspn(name + stem, "0123456789") >= length)
             return &ompp_env_rows[i];
     }
     return NULL;
@@ -281,10 +272,11 @@ static void say_unknown(const char *name, size_t length)
     snprintf(wanted, sizeof wanted, "%.*s", (int)length, name);
     ompp_nearest_begin(&nearest, wanted + 5);
     for (size_t i = 0; i < ompp_env_nrows; i++)
-        if (strncmp(ompp_env_rows[i].name, "OMPP_", 5) == 0) ompp_nearest_offer(&nearest, ompp_env_rows[i].name + 5, &ompp_env_rows[i]);
+        if (strncmp(ompp_env_rows[i].name, "OMPP_", 5) == 0)
+            ompp_nearest_offer(&nearest, ompp_env_rows[i].name + 5, &ompp_env_rows[i]);
     row = nearest.n ? nearest.best[0].item : NULL;
-    ompp_warn_common("unknown variable %s%s%s%s; 'ompp-config --list-env' lists the known ones", wanted, row ? "; nearest: " : "",
-                     row ? row->name : "", row && row->type == OMPP_ENV_LIST ? "1" : "");
+    ompp_warn_common("unknown variable %s%s%s%s; 'ompp-config --list-env' lists the known ones", wanted,
+                     row ? "; nearest: " : "", row ? row->name : "", row && row->type == OMPP_ENV_LIST ? "1" : "");
 }
 
 static void warn_unknown(void)
@@ -297,10 +289,9 @@ static void warn_unknown(void)
         const ompp_env_row_t *family = beyond_family(*e, length);
         if (is_numbered(*e, length) || find_row(*e, length)) continue;
         if (family)
-            ompp_warn_common("%.*s is not used: they are numbered from %s1 to %s%d", (int)length, *e, family->name, family->name,
-                             OMPP_ENV_NUMBER_MAX);
-        else
-            say_unknown(*e, length);
+            ompp_warn_common("%.*s is not used: they are numbered from %s1 to %s%d", (int)length, *e, family->name,
+                             family->name, OMPP_ENV_NUMBER_MAX);
+        else say_unknown(*e, length);
     }
 }
 
@@ -400,7 +391,8 @@ void ompp_env_read(void)
     errno = saved_errno;
 }
 
-/* The launcher has replaced itself by the program, and that perhaps by another: a shell by the last command of its script. */
+/* The launcher has replaced itself by the program, and that perhaps by another: a shell by the last command of its
+ * script. */
 static bool is_launched_process(void)
 {
     const char *process = getenv(OMPP_ENV_LAUNCHED);
@@ -409,8 +401,8 @@ static bool is_launched_process(void)
 }
 
 /*
- * The environment is changed in place, and not by setenv(): shells have functions of their own under these names, and the array that
- * main() is given is this one.
+ * The environment is changed in place, and not by setenv(): shells have functions of their own under these names, and
+ * the array that main() is given is this one.
  */
 static char **find_entry(const char *name)
 {
@@ -513,10 +505,7 @@ const char *ompp_env_text(const ompp_env_row_t *row)
     return text ? text : "";
 }
 
-bool ompp_env_is_misread(const ompp_env_row_t *row)
-{
-    return misread[row - ompp_env_rows];
-}
+bool ompp_env_is_misread(const ompp_env_row_t *row) { return misread[row - ompp_env_rows]; }
 
 static bool has_member(const ompp_env_row_t *row)
 {
@@ -532,11 +521,9 @@ bool ompp_env_is_set(const char *name)
 {
     for (size_t i = 0; i < ompp_env_nrows; i++)
         if (strcmp(ompp_env_rows[i].name, name) == 0)
-            return ompp_env_rows[i].type == OMPP_ENV_LIST ? has_member(&ompp_env_rows[i]) : *ompp_env_text(&ompp_env_rows[i]);
+            return ompp_env_rows[i].type == OMPP_ENV_LIST ? has_member(&ompp_env_rows[i])
+                                                          : *ompp_env_text(&ompp_env_rows[i]);
     return false;
 }
 
-const char *ompp_env_foreign(const char *name)
-{
-    return getenv(name);
-}
+const char *ompp_env_foreign(const char *name) { return getenv(name); }

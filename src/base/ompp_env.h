@@ -22,8 +22,8 @@ typedef char *ompp_env_WORD_t;
 typedef char *ompp_env_FOREIGN_t;
 typedef char *ompp_env_LATER_t;
 
-#define OMPP_ENV_DIGITS 4          /* of the number of a member of a numbered family, "OMPP_CTR12" */
-#define OMPP_ENV_NUMBER_MAX 9999   /* which is the largest number that has so many */
+#define OMPP_ENV_DIGITS 4        /* of the number of a member of a numbered family, "OMPP_CTR12" */
+#define OMPP_ENV_NUMBER_MAX 9999 /* which is the largest number that has so many */
 
 /** Values of a numbered family, ascending by number; empty ones are left out. Owned by the module, never freed. */
 typedef struct {
@@ -68,23 +68,25 @@ extern const ompp_env_row_t ompp_env_rows[];
 extern const size_t ompp_env_nrows;
 
 /**
- * \brief Reads all variables into ompp_env, once; later calls do nothing. Sets the log level from OMPP_QUIET and OMPP_VERBOSE.
+ * \brief Reads all variables into ompp_env, once; later calls do nothing. Sets the log level from OMPP_QUIET and
+ *        OMPP_VERBOSE.
  *
- * Bad values: one warning each, that names the variable, the value, what is accepted and what is used instead. Unknown names that
- * start with OMPP_: one warning each. errno stays as it was.
+ * Bad values: one warning each, that names the variable, the value, what is accepted and what is used instead. Unknown
+ * names that start with OMPP_: one warning each. errno stays as it was.
  * \note Threads: call before the first thread is measured.
  */
 void ompp_env_read(void);
 
 /**
- * \brief Value of a row as text, as it stood in the environment when it was read. Of an environment that is not read: as it is.
+ * \brief Value of a row as text, as it stood in the environment when it was read. Of an environment that is not read:
+ *        as it is.
  * \return borrowed text; "" when not set.
  */
 const char *ompp_env_text(const ompp_env_row_t *row);
 
 /**
- * \brief Has a variable of ours, or a member of a numbered family ("OMPP_CTR"), a value that is not empty? As ompp_env_text, before and
- *        after the environment is read.
+ * \brief Has a variable of ours, or a member of a numbered family ("OMPP_CTR"), a value that is not empty? As
+ *        ompp_env_text, before and after the environment is read.
  */
 bool ompp_env_is_set(const char *name);
 
@@ -96,12 +98,14 @@ const char *ompp_env_foreign(const char *name);
 
 #pragma GCC visibility pop
 
-/** Notes of the launcher: the variables it has set, with commas between; and, with the name of one behind it, what that one was before. */
+/** Notes of the launcher: the variables it has set, with commas between; and, with the name of one behind it, what that
+ * one was before. */
 #define OMPP_ENV_RESTORE "_OMPP_RESTORE"
 #define OMPP_ENV_WAS "_OMPP_WAS_"
 /** The process that the launcher became, where the environment stays for the program's children (--children). */
 #define OMPP_ENV_LAUNCHED "_OMPP_LAUNCHED"
-/** The launcher's own file; and, where the program has replaced itself (exec), the file that the launcher is to run now. */
+/** The launcher's own file; and, where the program has replaced itself (exec), the file that the launcher is to run
+ * now. */
 #define OMPP_ENV_COMMAND "_OMPP_COMMAND"
 #define OMPP_ENV_EXEC "_OMPP_EXEC"
 
@@ -115,17 +119,20 @@ struct stat;
 void ompp_env_chosen(char *text, const struct stat *program);
 
 /**
- * \brief In a program that the launcher has started: reads all variables, and makes the environment what it was without the
- *        launcher, so that the program's children get that, unless they shall be measured too. Otherwise does nothing.
+ * \brief In a program that the launcher has started: reads all variables, and makes the environment what it was without
+ *        the launcher, so that the program's children get that, unless they shall be measured too. Otherwise does
+ *        nothing.
  * \return whether it was.
  * \note Threads: at load, before there are others.
  */
 bool ompp_env_restore(void);
 
 /**
- * \brief What another program needs that is started in place of this one (exec), so that the launcher measures it with the same options.
+ * \brief What another program needs that is started in place of this one (exec), so that the launcher measures it with
+ *        the same options.
  * \param[out] command  the launcher's own file; borrowed.
- * \return NAME=value, NULL-terminated, borrowed; NULL when this process was not launched, or its environment stayed as it was.
+ * \return NAME=value, NULL-terminated, borrowed; NULL when this process was not launched, or its environment stayed as
+ *         it was.
  */
 char *const *ompp_env_again(const char **command);
 

@@ -1,7 +1,7 @@
 /**
  * \file
- * Error codes. A function that can fail returns 0 or a negative code, -OMPP_E_x; the codes, their names and messages stand in
- * ompp_error.def. Needs nothing.
+ * Error codes. A function that can fail returns 0 or a negative code, -OMPP_E_x; the codes, their names and messages
+ * stand in ompp_error.def. Needs nothing.
  */
 #ifndef OMPP_ERROR_H
 #define OMPP_ERROR_H

@@ -42,7 +42,7 @@ bool ompp_image_runs_here(const ompp_image_t *image)
            h->e_phnum <= (image->size - h->e_phoff) / sizeof(ElfW(Phdr));
 }
 
-const ElfW(Phdr) *ompp_image_header(const ompp_image_t *image, ElfW(Word) type)
+const ElfW(Phdr) * ompp_image_header(const ompp_image_t *image, ElfW(Word) type)
 {
     const ElfW(Ehdr) *h = (const void *)image->data;
     const ElfW(Phdr) *p = (const void *)(image->data + h->e_phoff);
@@ -52,7 +52,4 @@ const ElfW(Phdr) *ompp_image_header(const ompp_image_t *image, ElfW(Word) type)
     return NULL;
 }
 
-void ompp_image_close(const ompp_image_t *image)
-{
-    munmap((void *)image->data, image->size);
-}
+void ompp_image_close(const ompp_image_t *image) { munmap((void *)image->data, image->size); }

@@ -22,6 +22,6 @@ void ompp_image_close(const ompp_image_t *image);
 bool ompp_image_runs_here(const ompp_image_t *image);
 
 /** \brief The first program header of a type, of one that runs here; NULL = none. Borrowed from the image. */
-const ElfW(Phdr) *ompp_image_header(const ompp_image_t *image, ElfW(Word) type);
+const ElfW(Phdr) * ompp_image_header(const ompp_image_t *image, ElfW(Word) type);
 
 #endif

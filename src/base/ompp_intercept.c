@@ -1,8 +1,8 @@
 /**
  * \file
- * Replacing the slots of modules. A slot is a word that the loader fills with the address of a function: relocations of the kinds
- * JUMP_SLOT (calls) and GLOB_DAT (calls without a procedure linkage table, addresses taken). It may lie in memory that the loader has
- * made read-only since (PT_GNU_RELRO).
+ * Replacing the slots of modules. A slot is a word that the loader fills with the address of a function: relocations of
+ * the kinds JUMP_SLOT (calls) and GLOB_DAT (calls without a procedure linkage table, addresses taken). It may lie in
+ * memory that the loader has made read-only since (PT_GNU_RELRO).
  */
 #define _GNU_SOURCE
 #include "base/ompp_intercept.h"
@@ -27,13 +27,15 @@
 #define SLOT_DATA R_AARCH64_GLOB_DAT
 #endif
 
-/* Modules that are left alone, by the beginning of their file's name: they implement the functions, or synchronise on their own account. */
+/* Modules that are left alone, by the beginning of their file's name: they implement the functions, or synchronise on
+ * their own account. */
 static const char *const left_alone[] = {
-    "libc.so",    "libc-",      "libpthread", "ld-linux",  "linux-vdso", "libdl",      "libm.so",  "librt",      "libgcc_s",
-    "libgomp",    "libomp.",    "libomp-",    "libiomp5",  "libmpi",     "libopen-",   "libpmi",   "libprte",    "libevent",
-    "libhwloc",   "libucp",     "libucs",     "libuct",    "libucm",     "libfabric",  "libpsm",   "libibverbs", "librdmacm",
-    "libhcoll",   "libsharp_coll", "libucc", "libnccl",    "libcuda.so",    "libjemalloc", "libtcmalloc", "libmimalloc",
-    "mca_",       "libompp",    "libcoz",     "libpapi",   "libpfm",     "libasan",    "libtsan",  "libomptarget",
+    "libc.so",     "libc-",       "libpthread",   "ld-linux", "linux-vdso",    "libdl",  "libm.so",  "librt",
+    "libgcc_s",    "libgomp",     "libomp.",      "libomp-",  "libiomp5",      "libmpi", "libopen-", "libpmi",
+    "libprte",     "libevent",    "libhwloc",     "libucp",   "libucs",        "libuct", "libucm",   "libfabric",
+    "libpsm",      "libibverbs",  "librdmacm",    "libhcoll", "libsharp_coll", "libucc", "libnccl",  "libcuda.so",
+    "libjemalloc", "libtcmalloc", "libmimalloc",  "mca_",     "libompp",       "libcoz", "libpapi",  "libpfm",
+    "libasan",     "libtsan",     "libomptarget",
 };
 
 #ifdef SLOT_CALL
@@ -43,7 +45,7 @@ static const char *const left_alone[] = {
 /* The module that is being looked at. */
 typedef struct {
     const struct dl_phdr_info *info;
-    const ElfW(Sym) *symbols;
+    const ElfW(Sym) * symbols;
     const char *strings;
     uintptr_t relro_begin, relro_end; /* read-only now; 0, 0 = nothing */
     const ompp_intercept_t *rows;
@@ -60,10 +62,7 @@ static bool is_left_alone(const char *path)
     return false;
 }
 
-static int by_name(const void *name, const void *row)
-{
-    return strcmp(name, ((const ompp_intercept_t *)row)->name);
-}
+static int by_name(const void *name, const void *row) { return strcmp(name, ((const ompp_intercept_t *)row)->name); }
 
 static bool write_slot(const module_t *m, void **slot, void *value)
 {
@@ -76,7 +75,7 @@ static bool write_slot(const module_t *m, void **slot, void *value)
     return true;
 }
 
-static void look_at(module_t *m, const ElfW(Rela) *relocations, size_t bytes)
+static void look_at(module_t *m, const ElfW(Rela) * relocations, size_t bytes)
 {
     for (size_t i = 0; relocations && i < bytes / sizeof *relocations; i++) {
         const ElfW(Rela) *r = &relocations[i];
@@ -211,10 +210,7 @@ void ompp_intercept_program(const ompp_intercept_t *rows, size_t n)
 
 #else
 
-void ompp_intercept_program(const ompp_intercept_t *rows, size_t n)
-{
-    (void)rows, (void)n;
-}
+void ompp_intercept_program(const ompp_intercept_t *rows, size_t n) { (void)rows, (void)n; }
 
 unsigned ompp_intercept(const ompp_intercept_t *rows, size_t n)
 {

@@ -4,13 +4,15 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char *const shells[] = {"sh", "bash", "dash", "ksh", "zsh", "csh", "tcsh", "fish", "busybox", "ash", "mksh"};
+static const char *const shells[] = {"sh",   "bash", "dash",    "ksh", "zsh", "csh",
+                                     "tcsh", "fish", "busybox", "ash", "mksh"};
 
 /* By the beginning of the name, the first that fits: the families number them differently. */
 static const struct {
     const char *begin, *family;
 } mpi_libraries[] = {
-    {"libmpich.so", "mpich"}, {"libmpi.so.12", "mpich"}, {"libmpi.so.40", "openmpi"}, {"libmpi.so.20", "openmpi"}, {"libmpi.so", "other"},
+    {"libmpich.so", "mpich"},    {"libmpi.so.12", "mpich"}, {"libmpi.so.40", "openmpi"},
+    {"libmpi.so.20", "openmpi"}, {"libmpi.so", "other"},
 };
 
 bool ompp_known_shell(const char *path)

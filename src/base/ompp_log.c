@@ -10,17 +10,12 @@ ompp_log_level_t ompp_log_level = OMPP_LOG_WARN;
 
 static int log_rank = -1;
 
-void ompp_log_set_level(ompp_log_level_t level)
-{
-    ompp_log_level = level;
-}
+void ompp_log_set_level(ompp_log_level_t level) { ompp_log_level = level; }
 
-void ompp_log_set_rank(int rank)
-{
-    log_rank = rank;
-}
+void ompp_log_set_rank(int rank) { log_rank = rank; }
 
-/* One write(2) per line, so that lines of several ranks do not mix, and the program's own stderr buffer stays untouched. */
+/* One write(2) per line, so that lines of several ranks do not mix, and the program's own stderr buffer stays
+ * untouched. */
 void ompp_log_write(const char *domain, ompp_log_level_t level, bool common, const char *format, ...)
 {
     char line[1024];
@@ -30,12 +25,9 @@ void ompp_log_write(const char *domain, ompp_log_level_t level, bool common, con
     if (common && log_rank > 0) return;
     if (level >= OMPP_LOG_DEBUG && log_rank >= 0)
         n = snprintf(line, sizeof line, "ompp: [rank %d] %s: ", log_rank, domain);
-    else if (level >= OMPP_LOG_DEBUG)
-        n = snprintf(line, sizeof line, "ompp: %s: ", domain);
-    else if (!common && log_rank >= 0)
-        n = snprintf(line, sizeof line, "ompp: rank %d: ", log_rank);
-    else
-        n = snprintf(line, sizeof line, "ompp: ");
+    else if (level >= OMPP_LOG_DEBUG) n = snprintf(line, sizeof line, "ompp: %s: ", domain);
+    else if (!common && log_rank >= 0) n = snprintf(line, sizeof line, "ompp: rank %d: ", log_rank);
+    else n = snprintf(line, sizeof line, "ompp: ");
     va_start(args, format);
     int more = vsnprintf(line + n, sizeof line - n - 1, format, args);
     va_end(args);

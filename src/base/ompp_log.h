@@ -30,9 +30,9 @@ void ompp_log_set_rank(int rank);
 void ompp_log_write(const char *domain, ompp_log_level_t level, bool common, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-#define ompp_log_at(level, common, ...)                                                                                \
-    do {                                                                                                               \
-        if (ompp_log_level >= (level)) ompp_log_write(OMPP_LOG_DOMAIN, (level), (common), __VA_ARGS__);                \
+#define ompp_log_at(level, common, ...)                                                                 \
+    do {                                                                                                \
+        if (ompp_log_level >= (level)) ompp_log_write(OMPP_LOG_DOMAIN, (level), (common), __VA_ARGS__); \
     } while (0)
 
 /** A problem of this process; at most one line each. */

@@ -5,10 +5,7 @@
 
 #define MAX_LETTERS 127
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* Levenshtein's. */
 size_t ompp_nearest_distance(const char *a, const char *b)

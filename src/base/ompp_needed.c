@@ -17,7 +17,7 @@ typedef struct {
     char *seen[MAX_LIBRARIES];
     char *path[MAX_LIBRARIES]; /* where it was found; NULL = nowhere */
     unsigned nseen;
-    char *system_dirs; /* joined with ':' */
+    char *system_dirs;  /* joined with ':' */
     char *program_path; /* the program's DT_RPATH, which holds for its libraries as well; NULL = none */
     char *program_origin;
     ompp_needed_visit_t visit;
@@ -53,7 +53,8 @@ static bool search(const char *list, const char *origin, const char *name, char 
         size_t skip = 0;
         if (strncmp(list, "$ORIGIN", 7) == 0) prefix = origin, skip = 7;
         if (strncmp(list, "${ORIGIN}", 9) == 0) prefix = origin, skip = 9;
-        if (skip <= length && snprintf(path, PATH_MAX, "%s%.*s/%s", prefix, (int)(length - skip), rest + skip, name) < PATH_MAX &&
+        if (skip <= length &&
+            snprintf(path, PATH_MAX, "%s%.*s/%s", prefix, (int)(length - skip), rest + skip, name) < PATH_MAX &&
             access(path, R_OK) == 0)
             return true;
         list += length + (list[length] == ':');
@@ -65,7 +66,8 @@ static void add_dir(walk_t *walk, const char *dir)
 {
     char *joined = NULL;
 
-    if (asprintf(&joined, "%s%s%s", walk->system_dirs ? walk->system_dirs : "", walk->system_dirs ? ":" : "", dir) < 0) return;
+    if (asprintf(&joined, "%s%s%s", walk->system_dirs ? walk->system_dirs : "", walk->system_dirs ? ":" : "", dir) < 0)
+        return;
     free(walk->system_dirs);
     walk->system_dirs = joined;
 }
@@ -108,15 +110,14 @@ static void needed(walk_t *walk, const char *name, const char *run_path, const c
 
     if (!*name || !first_time(walk, name)) return;
     walk->visit(name, walk->data);
-    if (strchr(name, '/'))
-        walk->path[walk->nseen - 1] = strdup(name);
+    if (strchr(name, '/')) walk->path[walk->nseen - 1] = strdup(name);
     else if (search(run_path, origin, name, found) || search(walk->program_path, walk->program_origin, name, found) ||
              search_system(walk, name, found))
         walk->path[walk->nseen - 1] = strdup(found);
 }
 
 /* Of a file whose dynamic section is d, [n]; the table of its strings. */
-static const char *run_path_of(const ompp_image_t *image, const ElfW(Dyn) *d, size_t n, size_t *table)
+static const char *run_path_of(const ompp_image_t *image, const ElfW(Dyn) * d, size_t n, size_t *table)
 {
     const char *run_path = "";
 
@@ -124,12 +125,13 @@ static const char *run_path_of(const ompp_image_t *image, const ElfW(Dyn) *d, si
     for (size_t i = 0; i < n && d[i].d_tag != DT_NULL; i++)
         if (d[i].d_tag == DT_STRTAB) *table = file_offset(image, d[i].d_un.d_ptr);
     for (size_t i = 0; i < n && d[i].d_tag != DT_NULL; i++)
-        if (d[i].d_tag == DT_RUNPATH || (d[i].d_tag == DT_RPATH && !*run_path)) run_path = text_at(image, *table, d[i].d_un.d_val);
+        if (d[i].d_tag == DT_RUNPATH || (d[i].d_tag == DT_RPATH && !*run_path))
+            run_path = text_at(image, *table, d[i].d_un.d_val);
     return run_path;
 }
 
 /* The dynamic section, its length, and the directory of the file. */
-static const ElfW(Dyn) *dynamic_of(const ompp_image_t *image, const char *path, size_t *n, char origin[PATH_MAX])
+static const ElfW(Dyn) * dynamic_of(const ompp_image_t *image, const char *path, size_t *n, char origin[PATH_MAX])
 {
     const ElfW(Phdr) *header = ompp_image_header(image, PT_DYNAMIC);
 
@@ -195,15 +197,9 @@ static void walk_all(const char *path, ompp_needed_visit_t names, ompp_needed_vi
     free(walk.system_dirs);
 }
 
-void ompp_needed_names(const char *path, ompp_needed_visit_t visit, void *data)
-{
-    walk_all(path, visit, NULL, data);
-}
+void ompp_needed_names(const char *path, ompp_needed_visit_t visit, void *data) { walk_all(path, visit, NULL, data); }
 
-void ompp_needed_files(const char *path, ompp_needed_visit_t visit, void *data)
-{
-    walk_all(path, NULL, visit, data);
-}
+void ompp_needed_files(const char *path, ompp_needed_visit_t visit, void *data) { walk_all(path, NULL, visit, data); }
 
 static bool find_by_run_path(const char *soname, const char *asker, char *path)
 {

@@ -33,7 +33,8 @@ uint64_t ompp_proc_start(pid_t pid)
 {
     char path[40], text[1024];
 
-    if (pid == getpid()) snprintf(path, sizeof path, "/proc/self/stat"); /* also where /proc is that of another namespace */
+    /* also where /proc is that of another namespace */
+    if (pid == getpid()) snprintf(path, sizeof path, "/proc/self/stat");
     else snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     read_text(path, text, sizeof text);
     const char *field = strrchr(text, ')'); /* the name before it may hold anything */
@@ -78,7 +79,8 @@ static bool has_other_clock(pid_t pid)
     char path[40];
 
     snprintf(path, sizeof path, "/proc/%d/ns/time", (int)pid);
-    const bool other = stat("/proc/self/ns/time", &own) == 0 && (stat(path, &its) != 0 ? errno != ENOENT : its.st_ino != own.st_ino);
+    const bool other =
+        stat("/proc/self/ns/time", &own) == 0 && (stat(path, &its) != 0 ? errno != ENOENT : its.st_ino != own.st_ino);
     errno = saved_errno;
     return other;
 }
@@ -128,10 +130,7 @@ static void add_queue(ompp_proc_queue_t *sum, const char *path)
     sum->waited_ns += strtoull(end, NULL, 10);
 }
 
-void ompp_proc_queue_thread(ompp_proc_queue_t *sum)
-{
-    add_queue(sum, "/proc/thread-self/schedstat");
-}
+void ompp_proc_queue_thread(ompp_proc_queue_t *sum) { add_queue(sum, "/proc/thread-self/schedstat"); }
 
 void ompp_proc_queue_process(ompp_proc_queue_t *sum)
 {
@@ -156,7 +155,8 @@ void ompp_proc_cpus_add(ompp_proc_cpus_t *cpus)
 
     for (const struct dirent *e; threads && (e = readdir(threads));) {
         one = (ompp_proc_cpus_t){{0}};
-        if (*e->d_name == '.' || sched_getaffinity((pid_t)atoi(e->d_name), sizeof one, (cpu_set_t *)&one) != 0) continue;
+        if (*e->d_name == '.' || sched_getaffinity((pid_t)atoi(e->d_name), sizeof one, (cpu_set_t *)&one) != 0)
+            continue;
         for (size_t i = 0; i < sizeof one.bits; i++) cpus->bits[i] |= one.bits[i];
     }
     if (threads) closedir(threads);

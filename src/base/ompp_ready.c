@@ -22,10 +22,7 @@ static void populate(uintptr_t begin, uintptr_t end, int advice)
     errno = saved;
 }
 
-void ompp_ready(void *at, size_t size)
-{
-    populate((uintptr_t)at, (uintptr_t)at + size, POPULATE_WRITE);
-}
+void ompp_ready(void *at, size_t size) { populate((uintptr_t)at, (uintptr_t)at + size, POPULATE_WRITE); }
 
 /* \param[in] function  const uintptr_t *. */
 static int ready_segments(struct dl_phdr_info *module, size_t size, void *function)

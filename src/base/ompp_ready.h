@@ -1,7 +1,7 @@
 /**
  * \file
- * Memory that is about to be used, backed by pages in one go: on a virtual machine 0.6 us a page, and 12 us where each is touched for the
- * first time. Where messages come one after the other all ranks wait for that.
+ * Memory that is about to be used, backed by pages in one go: on a virtual machine 0.6 us a page, and 12 us where each
+ * is touched for the first time. Where messages come one after the other all ranks wait for that.
  */
 #ifndef OMPP_READY_H
 #define OMPP_READY_H
@@ -12,8 +12,8 @@
 #pragma GCC visibility push(default)
 
 /**
- * \brief Backs the pages in which bytes lie, to be written; contents stay. Nothing where the system cannot do it (Linux before 5.14), and
- *        no more than it can.
+ * \brief Backs the pages in which bytes lie, to be written; contents stay. Nothing where the system cannot do it (Linux
+ *        before 5.14), and no more than it can.
  * \param[in] at, size  bytes; of memory that may be written.
  * \note Threads: any. Leaves errno alone.
  */

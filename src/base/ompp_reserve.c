@@ -1,6 +1,7 @@
 /*
- * With mlockall(MCL_FUTURE) the system backs whatever a program maps, as a whole, and refuses what exceeds the limit of locked memory.
- * A mapping that was there before grows and moves as it is, not locked: a page of such a one is the seed of each reservation.
+ * With mlockall(MCL_FUTURE) the system backs whatever a program maps, as a whole, and refuses what exceeds the limit of
+ * locked memory. A mapping that was there before grows and moves as it is, not locked: a page of such a one is the seed
+ * of each reservation.
  */
 #define _GNU_SOURCE
 #include "base/ompp_reserve.h"
@@ -21,7 +22,9 @@ static void note(const void *at, size_t size)
 {
     for (unsigned i = 0; i <= SEEDS; i++) {
         uintptr_t nothing = 0;
-        if (!__atomic_compare_exchange_n(&ranges[i].begin, &nothing, (uintptr_t)at, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) continue;
+        if (!__atomic_compare_exchange_n(&ranges[i].begin, &nothing, (uintptr_t)at, false, __ATOMIC_RELAXED,
+                                         __ATOMIC_RELAXED))
+            continue;
         __atomic_store_n(&ranges[i].end, (uintptr_t)at + size, __ATOMIC_RELEASE);
         return;
     }

@@ -1,7 +1,7 @@
 /**
  * \file
- * Addresses by the gigabyte, of which little is ever backed by memory. One table of them in the process, that of libompp: who locks
- * memory (src/runtime/ompp_locked.c) must know those of all libraries.
+ * Addresses by the gigabyte, of which little is ever backed by memory. One table of them in the process, that of
+ * libompp: who locks memory (src/runtime/ompp_locked.c) must know those of all libraries.
  */
 #ifndef OMPP_RESERVE_H
 #define OMPP_RESERVE_H
@@ -14,8 +14,8 @@
 #pragma GCC visibility push(default)
 
 /**
- * \brief Addresses: zero, pages are backed where they are written, and a core dump leaves them out. In a program that keeps
- *        its memory locked (mlockall) they are not, and no limit of locked memory refuses them.
+ * \brief Addresses: zero, pages are backed where they are written, and a core dump leaves them out. In a program that
+ *        keeps its memory locked (mlockall) they are not, and no limit of locked memory refuses them.
  * \param[in] size  bytes.
  * \return the first; NULL: the system refuses.
  * \note Threads: any.

@@ -39,10 +39,7 @@ void ompp_write_end(const ompp_write_t *state)
     errno = saved_errno;
 }
 
-const char *ompp_write_why(int error)
-{
-    return error == EFBIG ? "larger than ulimit -f allows" : strerror(error);
-}
+const char *ompp_write_why(int error) { return error == EFBIG ? "larger than ulimit -f allows" : strerror(error); }
 
 char *ompp_write_remedy(int error, const char *choose, char *text, size_t size)
 {

@@ -1,6 +1,6 @@
 /*
- * Writing that cannot kill the program: a pipe whose reader is gone and a limit of file sizes raise signals, and those are held back and
- * taken while we write. Whoever writes into files or pipes in the program's process calls this.
+ * Writing that cannot kill the program: a pipe whose reader is gone and a limit of file sizes raise signals, and those
+ * are held back and taken while we write. Whoever writes into files or pipes in the program's process calls this.
  */
 #ifndef OMPP_WRITE_H
 #define OMPP_WRITE_H
@@ -24,7 +24,8 @@ typedef struct {
 void ompp_write_begin(ompp_write_t *state);
 
 /**
- * \brief Takes the signals that came since ompp_write_begin(), and restores the mask. What was pending before is the program's, and stays.
+ * \brief Takes the signals that came since ompp_write_begin(), and restores the mask. What was pending before is the
+ *        program's, and stays.
  *
  * \param[in] state  of ompp_write_begin(). errno stays as it was.
  */

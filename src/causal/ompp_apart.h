@@ -1,6 +1,7 @@
 /**
  * \file
- * Experiments that ranks begin or end at different moments: whether what they say of a region may be off by that. On plain data.
+ * Experiments that ranks begin or end at different moments: whether what they say of a region may be off by that. On
+ * plain data.
  */
 #ifndef OMPP_APART_H
 #define OMPP_APART_H
@@ -9,8 +10,10 @@
 
 #include <stdbool.h>
 
-#define OMPP_CAUSAL_GOOD_PERCENT 50u /* larger speed-ups were seen to be off where order is decided as it goes, or ranks do not all meet */
-#define OMPP_APART_ENOUGH 12u /* experiments with one speed-up: then it does not matter that ranks are at another place at begin and end */
+/* larger speed-ups were seen to be off where order is decided as it goes, or ranks do not all meet */
+#define OMPP_CAUSAL_GOOD_PERCENT 50u
+/* experiments with one speed-up: then it does not matter that ranks are at another place at begin and end */
+#define OMPP_APART_ENOUGH 12u
 
 /** Of the experiments with a region so far. All zero bytes: none. */
 typedef struct {
@@ -18,7 +21,10 @@ typedef struct {
     bool drifts;                       /* more, or less, is queued between ranks at the ends of all of them */
 } ompp_apart_t;
 
-/** \brief An experiment of this clock is over, and counted there. \param[in] drifts  known of one that is apart only. */
+/**
+ * \brief An experiment of this clock is over, and counted there.
+ * \param[in] drifts  known of one that is apart only.
+ */
 static inline void ompp_apart_note(ompp_apart_t *a, unsigned clock, bool apart, bool drifts)
 {
     if (!apart) return;
@@ -30,7 +36,9 @@ static inline void ompp_apart_note(ompp_apart_t *a, unsigned clock, bool apart, 
 static inline bool ompp_apart_matters(const ompp_apart_t *a, const ompp_whatif_clock_t clocks[OMPP_WHATIF_SPEEDUPS])
 {
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
-        if (a->clocks[k] && (clocks[k].observations < OMPP_APART_ENOUGH || clocks[k].permille > 10 * OMPP_CAUSAL_GOOD_PERCENT)) return true;
+        if (a->clocks[k] &&
+            (clocks[k].observations < OMPP_APART_ENOUGH || clocks[k].permille > 10 * OMPP_CAUSAL_GOOD_PERCENT))
+            return true;
     return a->drifts;
 }
 

@@ -1,7 +1,7 @@
 /**
  * \file
- * The program's calls of C11's threads, as those of POSIX (ompp_pthread_calls.c). Their names are not reserved: where they are not the C
- * library's, none is replaced.
+ * The program's calls of C11's threads, as those of POSIX (ompp_pthread_calls.c). Their names are not reserved: where
+ * they are not the C library's, none is replaced.
  */
 #define _GNU_SOURCE
 #include "causal/ompp_pthread_priv.h"
@@ -11,7 +11,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* ---- Threads -------------------------------------------------------------------------------------------------------- */
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
 static int begins_c11(void *data)
 {
@@ -44,16 +44,16 @@ static int join_c11(thrd_t thread, int *result)
     return error;
 }
 
-/* ---- Mutexes, conditions, what is done once ------------------------------------------------------------------------- */
+/* ---- Mutexes, conditions, what is done once ---------------------------------------------------------------------- */
 
-#define C11(name, object, kind, good, parameters, ...)                                                                 \
-    static int name##_c11 parameters                                                                                   \
-    {                                                                                                                  \
-        const ompp_time_t begin = ompp_pthread_wait(kind, ompp_pthread_number(object));                                \
-        const int result = good(__VA_ARGS__);                                                                          \
-        ompp_pthread_waited(result == thrd_success, kind, ompp_pthread_number(object), begin);                         \
-        if (result == thrd_timedout) ompp_pthread_doubt(true);                                                         \
-        return result;                                                                                                 \
+#define C11(name, object, kind, good, parameters, ...)                                         \
+    static int name##_c11 parameters                                                           \
+    {                                                                                          \
+        const ompp_time_t begin = ompp_pthread_wait(kind, ompp_pthread_number(object));        \
+        const int result = good(__VA_ARGS__);                                                  \
+        ompp_pthread_waited(result == thrd_success, kind, ompp_pthread_number(object), begin); \
+        if (result == thrd_timedout) ompp_pthread_doubt(true);                                 \
+        return result;                                                                         \
     }
 
 C11(mutex_lock, lock, OMPP_SYNC_MUTEX, mtx_lock, (mtx_t * lock), lock)
@@ -119,7 +119,7 @@ static void call_once_c11(once_flag *flag, void (*function)(void))
     ompp_pthread_once_by(call_once_really, (pthread_once_t *)flag, function);
 }
 
-/* ---- The table ------------------------------------------------------------------------------------------------------ */
+/* ---- The table --------------------------------------------------------------------------------------------------- */
 
 static const ompp_intercept_t functions[] = {
     {"call_once", call_once_c11, NULL},
@@ -143,7 +143,8 @@ static bool are_of_libc(void)
         Dl_info info;
         if (!function || !dladdr(function, &info) || !info.dli_fname) return false;
         const char *const file = ompp_path_last(info.dli_fname);
-        if (strncmp(file, "libc.so", 7) != 0 && strncmp(file, "libc-", 5) != 0 && strncmp(file, "libpthread", 10) != 0) return false;
+        if (strncmp(file, "libc.so", 7) != 0 && strncmp(file, "libc-", 5) != 0 && strncmp(file, "libpthread", 10) != 0)
+            return false;
     }
     return true;
 }

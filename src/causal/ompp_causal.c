@@ -1,5 +1,6 @@
 /*
- * Threads that are followed, and the start of it all. A thread's place in the call tree comes from the runtime as to any other meter.
+ * Threads that are followed, and the start of it all. A thread's place in the call tree comes from the runtime as to
+ * any other meter.
  */
 #define _GNU_SOURCE
 #include "causal/ompp_causal.h"
@@ -35,7 +36,7 @@ void ompp_causal_lock(_Atomic uint32_t *lock)
     errno = saved_errno;
 }
 
-/* ---- Threads ---------------------------------------------------------------------------------------------------------- */
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
 static ompp_causal_thread_t *find_unused(void)
 {
@@ -48,7 +49,8 @@ static ompp_causal_thread_t *find_unused(void)
 
 static ompp_causal_thread_t *make_thread(void)
 {
-    ompp_causal_thread_t *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    ompp_causal_thread_t *t =
+        mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
     if (t == MAP_FAILED) return NULL;
     atomic_store(&t->used, true);
@@ -57,7 +59,8 @@ static ompp_causal_thread_t *make_thread(void)
     return t;
 }
 
-/* What the initial thread has done before its first event is work, too. Of that, as much as the present clocks are about. */
+/* What the initial thread has done before its first event is work, too. Of that, as much as the present clocks are
+ * about. */
 static ompp_time_t begin_of(const ompp_causal_thread_t *self)
 {
     const ompp_time_t run = ompp_meter_since(), set = atomic_load(&ompp_causal.set_begin);
@@ -124,11 +127,13 @@ static void count_seen(ompp_causal_thread_t *self, ompp_time_t t)
     ompp_off_t node = self->node;
 
     ompp_clocks_count(&self->clocks, t);
-    const ompp_time_t until = ompp_causal_worked(self), passed = until > self->seen_until ? until - self->seen_until : 0;
+    const ompp_time_t until = ompp_causal_worked(self),
+                      passed = until > self->seen_until ? until - self->seen_until : 0;
     if (!passed) return;
     self->look++;
     if (!ompp_meter_region(node) && ompp_causal_is_outside(self)) count_seen_in(self, 0, passed);
-    for (unsigned depth = 0; ompp_meter_region(node) && depth <= OMPP_CAUSAL_DEEPEST; depth++, node = ompp_meter_parent(node))
+    for (unsigned depth = 0; ompp_meter_region(node) && depth <= OMPP_CAUSAL_DEEPEST;
+         depth++, node = ompp_meter_parent(node))
         count_seen_in(self, ompp_meter_region(node), passed);
     self->seen_until = until; /* last: who looks meanwhile (ompp_causal_done) has it twice rather than never */
 }
@@ -156,7 +161,8 @@ static void look_at(ompp_causal_thread_t *self, ompp_place_now_t from, ompp_plac
         ompp_causal_experiment_finish(self);
         ompp_causal_result(self, t);
     }
-    if (!ompp_causal_rests(self) && self->main && from.waits && ompp_meter_parent(from.node) == to.node && ompp_causal_forks(from.node))
+    if (!ompp_causal_rests(self) && self->main && from.waits && ompp_meter_parent(from.node) == to.node &&
+        ompp_causal_forks(from.node))
         ompp_causal_at_join(self, ompp_meter_region(from.node), self->clocks.since);
 }
 
@@ -172,14 +178,16 @@ static void move_clocks(ompp_causal_thread_t *self, ompp_place_now_t from, ompp_
     ompp_clocks_move(&self->clocks, ompp_causal_counted(self->regions), to.waits, t);
     self->clocks.where = (uint8_t)ompp_causal_where(to.node);
     if (ompp_causal.rule.delays) ompp_causal_race_tell(self);
-    if (self->chases && ompp_meter_parent(from.node) == to.node) ompp_causal_chase(self); /* before it is handed out more */
+    /* before it is handed out more */
+    if (self->chases && ompp_meter_parent(from.node) == to.node) ompp_causal_chase(self);
 }
 
 static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
 {
     ompp_causal_thread_t *self = state;
 
-    if (self->busy || self != ompp_causal_self) return; /* the latter: at the end, by who ends it, when all has been told */
+    /* the latter: at the end, by who ends it, when all has been told */
+    if (self->busy || self != ompp_causal_self) return;
     self->busy = true;
     const ompp_time_t begin = ompp_causal_time_event(self);
     self->node = from.node;
@@ -224,7 +232,7 @@ static void end(void *state)
     atomic_store(&self->used, false);
 }
 
-/* ---- Progress --------------------------------------------------------------------------------------------------------- */
+/* ---- Progress ---------------------------------------------------------------------------------------------------- */
 
 /* teams: as ompp_causal_may_turn() has it. */
 static void may_end(ompp_causal_thread_t *self, uint64_t visits, unsigned teams, ompp_time_t t)
@@ -284,7 +292,8 @@ static void pass_barrier(ompp_causal_thread_t *self, ompp_time_t t)
     if (candidate) ompp_progress_pass(candidate, t);
 }
 
-/* The initial thread has left a barrier of its team, or of other threads. The join behind that of the team's end is still to be told. */
+/* The initial thread has left a barrier of its team, or of other threads. The join behind that of the team's end is
+ * still to be told. */
 static void at_barrier(ompp_causal_thread_t *self, ompp_time_t t)
 {
     if (ompp_causal_forks(self->node)) return;
@@ -300,12 +309,9 @@ void ompp_causal_left_barrier(ompp_causal_thread_t *self, ompp_time_t t)
 
 static const ompp_meter_t meter = {.begin = begin, .move = move, .end = end, .readable = true};
 
-void ompp_causal_come_slow(void)
-{
-    ompp_meter_place();
-}
+void ompp_causal_come_slow(void) { ompp_meter_place(); }
 
-/* ---- Start ------------------------------------------------------------------------------------------------------------ */
+/* ---- Start ------------------------------------------------------------------------------------------------------- */
 
 static ompp_sync_subscriber_t subscriber = {
     .combine = ompp_causal_combine,

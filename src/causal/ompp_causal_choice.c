@@ -1,7 +1,8 @@
 /*
- * Which region the next experiment is with: of those in which much of the work was done lately each is as likely as the other, by a hash
- * of (seed, n, key of the region), not by a generator with a state. What was done counts for less and less, and a region in which nothing
- * is done any longer, as those of the program's start, has no turn. Slots go to the regions in which most is done lately.
+ * Which region the next experiment is with: of those in which much of the work was done lately each is as likely as the
+ * other, by a hash of (seed, n, key of the region), not by a generator with a state. What was done counts for less and
+ * less, and a region in which nothing is done any longer, as those of the program's start, has no turn. Slots go to the
+ * regions in which most is done lately.
  */
 #include "base/ompp_env.h"
 #include "base/ompp_path.h"
@@ -12,13 +13,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SHARE 50u             /* regions with less than one part in so many of the work of the one with the most are not tried */
-#define IDLE 1u               /* experiments in which nothing was done in a region, before it has no turn, ... */
-#define IDLE_AGAIN 2u         /* and so many times as many as it has come back after */
-#define HALF_NS 50000000u     /* what was done counts half after so long, ... */
-#define HALF_PART 8u          /* or one part in so many of the run */
+/* regions with less than one part in so many of the work of the one with the most are not tried */
+#define SHARE 50u
+#define IDLE 1u           /* experiments in which nothing was done in a region, before it has no turn, ... */
+#define IDLE_AGAIN 2u     /* and so many times as many as it has come back after */
+#define HALF_NS 50000000u /* what was done counts half after so long, ... */
+#define HALF_PART 8u      /* or one part in so many of the run */
 
-/* What is known of regions here, or behind them of slots whose region only other ranks know: candidates for an experiment. */
+/* What is known of regions here, or behind them of slots whose region only other ranks know: candidates for an
+ * experiment. */
 #define CANDIDATES (OMPP_CAUSAL_KNOWN + OMPP_CLOCKS_SLOTS)
 static struct {
     _Atomic uint64_t heard[CANDIDATES]; /* ns of work, most of another rank */
@@ -26,13 +29,15 @@ static struct {
     uint64_t work[CANDIDATES];          /* at the last look */
     double lately[CANDIDATES];          /* ns of work, which count the less the longer they are past */
     unsigned idle[CANDIDATES];          /* looks since something was done */
-    unsigned longest[CANDIDATES];       /* the most of them until something was done again: the region is one of several in turn */
+    /* the most of them until something was done again: the region is one of several in turn */
+    unsigned longest[CANDIDATES];
     ompp_time_t look;
-    uint64_t number;                    /* of the experiment before which it was */
-    _Atomic uint32_t lock;              /* of looking at them, and of what follows from that */
+    uint64_t number;       /* of the experiment before which it was */
+    _Atomic uint32_t lock; /* of looking at them, and of what follows from that */
 } candidates;
 
-/* Whether the user's text names the region: its name, file:line, or where lines are not known yet module+0xoffset; with a path or not. */
+/* Whether the user's text names the region: its name, file:line, or where lines are not known yet module+0xoffset; with
+ * a path or not. */
 static bool is_named(ompp_region_ref_t region)
 {
     const char *wanted = ompp_env.causal_region;
@@ -63,7 +68,8 @@ static uint64_t work_of(unsigned candidate)
     uint64_t work = 0;
 
     if (candidate < ompp_causal_nknown() && is_wanted(candidate))
-        for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next) work += t->seen[candidate];
+        for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next)
+            work += t->seen[candidate];
     return work > heard ? work : heard;
 }
 
@@ -74,16 +80,14 @@ static unsigned candidate_of(unsigned slot)
     return known >= 0 ? (unsigned)known : OMPP_CAUSAL_KNOWN + slot;
 }
 
-uint64_t ompp_causal_work(unsigned slot)
-{
-    return ompp_causal_key(slot) ? work_of(candidate_of(slot)) : 0;
-}
+uint64_t ompp_causal_work(unsigned slot) { return ompp_causal_key(slot) ? work_of(candidate_of(slot)) : 0; }
 
 void ompp_causal_heard_of(unsigned slot, uint64_t work)
 {
     _Atomic uint64_t *heard = &candidates.heard[candidate_of(slot)];
 
-    if (work > atomic_load_explicit(heard, memory_order_relaxed)) atomic_store_explicit(heard, work, memory_order_relaxed);
+    if (work > atomic_load_explicit(heard, memory_order_relaxed))
+        atomic_store_explicit(heard, work, memory_order_relaxed);
 }
 
 void ompp_causal_forget(unsigned slot)
@@ -96,7 +100,7 @@ void ompp_causal_forget(unsigned slot)
     candidates.longest[candidate] = 0;
 }
 
-/* ---- Which region ----------------------------------------------------------------------------------------------------- */
+/* ---- Which region ------------------------------------------------------------------------------------------------ */
 
 static void look_at(unsigned candidate, double left)
 {
@@ -109,7 +113,8 @@ static void look_at(unsigned candidate, double left)
     candidates.lately[candidate] = left * candidates.lately[candidate] + (work > before ? (double)(work - before) : 0);
 }
 
-/* What was done lately: half of it counts after a time that grows with the run, so that its start is forgotten, and long phases are not. */
+/* What was done lately: half of it counts after a time that grows with the run, so that its start is forgotten, and
+ * long phases are not. */
 static void look_at_all(uint64_t n, ompp_time_t t)
 {
     const ompp_time_t passed = t > candidates.look ? t - candidates.look : 0;
@@ -124,7 +129,8 @@ static void look_at_all(uint64_t n, ompp_time_t t)
         if (ompp_causal_key(s) && ompp_causal_known(s) < 0) look_at(candidate_of(s), 1 / (1 + parts));
 }
 
-/* The slot whose region did least lately, but for that which is tried now; a free one first. OMPP_CLOCKS_SLOTS: that is the only one. */
+/* The slot whose region did least lately, but for that which is tried now; a free one first. OMPP_CLOCKS_SLOTS: that is
+ * the only one. */
 static unsigned least_slot(double *lately)
 {
     unsigned least = OMPP_CLOCKS_SLOTS;

@@ -1,7 +1,7 @@
 /*
- * Threads outside of teams that one thread creates and joins: a crowd. What they do with locks from their creation until the last is
- * joined is gone through again like the interval of a team. When they wait for each other in another way, or create threads of their
- * own, the order stays as it was measured.
+ * Threads outside of teams that one thread creates and joins: a crowd. What they do with locks from their creation
+ * until the last is joined is gone through again like the interval of a team. When they wait for each other in another
+ * way, or create threads of their own, the order stays as it was measured.
  */
 #include "causal/ompp_causal_priv.h"
 #include "causal/ompp_replay.h"
@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-#define BETWEEN_JOINS 50000u  /* ns: who is away from joining for longer works */
+#define BETWEEN_JOINS 50000u /* ns: who is away from joining for longer works */
 #define MAX_MEMBERS OMPP_REPLAY_MEMBERS
 
 /* One at a time: while one of its threads is there, further ones belong to it. */
@@ -17,7 +17,7 @@ static struct {
     _Atomic uint32_t lock;
     ompp_replay_t *replay;
     const ompp_causal_thread_t *creator;
-    uint32_t number;               /* generation of parts */
+    uint32_t number; /* generation of parts */
     unsigned created, ended, joined;
     bool spoiled, noted, kept;
     unsigned nthreads;
@@ -28,12 +28,10 @@ static struct {
     uint16_t overtaken;            /* slots; put by until it is known whether this can be gone through again */
 } crowd;
 
-static bool is_there(void)
-{
-    return crowd.created > crowd.ended || crowd.joined < crowd.created;
-}
+static bool is_there(void) { return crowd.created > crowd.ended || crowd.joined < crowd.created; }
 
-/* Nothing more is gone through again: what the measured order hides is told like that of locks that belong to no crowd. */
+/* Nothing more is gone through again: what the measured order hides is told like that of locks that belong to no
+ * crowd. */
 static void hand_on(void)
 {
     if (crowd.noted) ompp_causal_watch(OMPP_WHATIF_BIT_LOCK, crowd.overtaken);
@@ -99,12 +97,13 @@ static bool takes_part(const ompp_causal_thread_t *self)
     return self->part.team == OMPP_CAUSAL_CROWD && self->part.generation == crowd.number;
 }
 
-/* ---- Noting ----------------------------------------------------------------------------------------------------------- */
+/* ---- Noting ------------------------------------------------------------------------------------------------------ */
 
 static bool open_replay(const ompp_causal_thread_t *self)
 {
     if (!crowd.replay) {
-        void *replay = mmap(NULL, sizeof *crowd.replay, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *replay = mmap(NULL, sizeof *crowd.replay, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         crowd.replay = replay == MAP_FAILED ? NULL : replay;
     }
     if (!crowd.noted) {
@@ -175,10 +174,7 @@ void ompp_causal_crowd_spoil(ompp_causal_thread_t *self)
     ompp_causal_unlock(&crowd.lock);
 }
 
-uint16_t ompp_causal_crowd_overtaken(void)
-{
-    return __atomic_load_n(&crowd.overtaken, __ATOMIC_RELAXED);
-}
+uint16_t ompp_causal_crowd_overtaken(void) { return __atomic_load_n(&crowd.overtaken, __ATOMIC_RELAXED); }
 
 void ompp_causal_crowd_turn(void)
 {
@@ -187,7 +183,7 @@ void ompp_causal_crowd_turn(void)
     ompp_causal_unlock(&crowd.lock);
 }
 
-/* ---- Joining ---------------------------------------------------------------------------------------------------------- */
+/* ---- Joining ----------------------------------------------------------------------------------------------------- */
 
 static bool is_known(uint64_t object)
 {

@@ -1,6 +1,6 @@
 /*
- * Delays: what a thread owes after a synchronisation, it waits for on the spot, by an absolute sleep and a short spin, and what it has
- * really waited is what counts.
+ * Delays: what a thread owes after a synchronisation, it waits for on the spot, by an absolute sleep and a short spin,
+ * and what it has really waited is what counts.
  */
 #define _GNU_SOURCE
 #include "causal/ompp_causal_priv.h"
@@ -44,8 +44,8 @@ static void wait_until(ompp_time_t until)
     errno = saved_errno;
 }
 
-/* A pause that is longer than this says that something is wrong, not that the region matters; so do all pauses of a thread that take it
- * so far beyond the part of the run that they may have. */
+/* A pause that is longer than this says that something is wrong, not that the region matters; so do all pauses of a
+ * thread that take it so far beyond the part of the run that they may have. */
 #define LONGEST_NS 1000000000u
 
 static ompp_time_t longest(const ompp_causal_thread_t *self, ompp_time_t t)
@@ -77,7 +77,8 @@ static void pay(ompp_causal_thread_t *self, ompp_time_t until)
 
 void ompp_causal_go_on(ompp_causal_thread_t *self, const ompp_stamp_t *stamp, ompp_time_t cost, ompp_time_t t)
 {
-    /* Who is waited for may have saved something in a set of regions that has begun meanwhile: this thread goes on with it. */
+    /* Who is waited for may have saved something in a set of regions that has begun meanwhile: this thread goes on with
+     * it. */
     if (stamp && stamp->set > self->clocks.set) ompp_causal_settle(self);
     const ompp_time_t pause = ompp_clocks_adopt(&ompp_causal.rule, &self->clocks, stamp, cost, t);
 
@@ -94,11 +95,12 @@ void ompp_causal_pay(ompp_time_t until)
     ompp_causal_leave(self);
 }
 
-/* ---- Where order is decided as it goes -------------------------------------------------------------------------------- */
+/* ---- Where order is decided as it goes --------------------------------------------------------------------------- */
 
 #define CLOSE_NS 20000u /* threads are kept within that of each other */
-#define STEP_NS 150000u  /* of a pause while another thread is still in the region: what is too much others wait for, too */
-#define ROUNDS 10000u   /* the others go on while one waits; what pauses may take in all ends it, too */
+/* of a pause while another thread is still in the region: what is too much others wait for, too */
+#define STEP_NS 150000u
+#define ROUNDS 10000u /* the others go on while one waits; what pauses may take in all ends it, too */
 
 /* At work in the region of the experiment. */
 bool ompp_causal_works_faster(const ompp_causal_thread_t *thread)
@@ -108,7 +110,8 @@ bool ompp_causal_works_faster(const ompp_causal_thread_t *thread)
     return c->mask & 1 && !c->idle && !c->waiting && !thread->pauses;
 }
 
-/* Offset of a thread on the experiment's clock at t, with the work that it is doing; another thread reads it as it is. */
+/* Offset of a thread on the experiment's clock at t, with the work that it is doing; another thread reads it as it
+ * is. */
 static ompp_fine_t offset_at(const ompp_causal_thread_t *thread, ompp_time_t t)
 {
     const ompp_time_t since = thread->clocks.since;
@@ -138,13 +141,14 @@ uint16_t ompp_causal_overtakes(const ompp_causal_thread_t *self, const ompp_stam
     const int slot = ompp_causal_experiment.slot;
 
     if (slot < 0 || self->percent <= 0) return 0;
-    const bool overtakes = ompp_clocks_overtaken_on(&ompp_causal.rule, &self->clocks, before, OMPP_CLOCKS_EXPERIMENT, 2 * CLOSE_NS);
+    const bool overtakes =
+        ompp_clocks_overtaken_on(&ompp_causal.rule, &self->clocks, before, OMPP_CLOCKS_EXPERIMENT, 2 * CLOSE_NS);
     return overtakes ? (uint16_t)(1u << slot) : 0;
 }
 
 /*
- * Without delays: a lock that lets threads pass others that have waited for long, as those do that are not handed over. Experiments do not
- * tell by themselves what the program takes, and how often it happens is chance.
+ * Without delays: a lock that lets threads pass others that have waited for long, as those do that are not handed over.
+ * Experiments do not tell by themselves what the program takes, and how often it happens is chance.
  */
 static void watch_passing(bool passed)
 {
@@ -170,12 +174,14 @@ void ompp_causal_watch_order(const ompp_causal_thread_t *self, const ompp_stamp_
 
 bool ompp_causal_any_reordered(void)
 {
-    static const unsigned racy[] = {OMPP_WHATIF_BIT_LOCK, OMPP_WHATIF_BIT_DYNAMIC, OMPP_WHATIF_BIT_TASK, OMPP_WHATIF_BIT_WILDCARD};
+    static const unsigned racy[] = {OMPP_WHATIF_BIT_LOCK, OMPP_WHATIF_BIT_DYNAMIC, OMPP_WHATIF_BIT_TASK,
+                                    OMPP_WHATIF_BIT_WILDCARD};
 
     for (unsigned i = 0; i < sizeof racy / sizeof racy[0]; i++)
         if (atomic_load_explicit(&ompp_causal.watched[racy[i]], memory_order_relaxed)) return true;
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
-        if (atomic_load_explicit(&ompp_causal.overtaken[OMPP_WHATIF_BIT_BASELINE][s], memory_order_relaxed)) return true;
+        if (atomic_load_explicit(&ompp_causal.overtaken[OMPP_WHATIF_BIT_BASELINE][s], memory_order_relaxed))
+            return true;
     return false;
 }
 
@@ -198,10 +204,7 @@ static bool chase(ompp_causal_thread_t *self, bool ranks)
     return i > 0;
 }
 
-void ompp_causal_chase(ompp_causal_thread_t *self)
-{
-    chase(self, false);
-}
+void ompp_causal_chase(ompp_causal_thread_t *self) { chase(self, false); }
 
 bool ompp_causal_keep_up(void)
 {

@@ -1,29 +1,34 @@
 /*
- * Experiments: which region is made faster, by how much, from when to when. The n-th experiment is chosen by a hash of (seed, n, key of
- * the region), not by a generator with a state, so that ranks that know the same regions try the same without asking one another.
- * Experiments follow each other without a gap; each has a set number of its own, and all offsets begin at 0 with it.
+ * Experiments: which region is made faster, by how much, from when to when. The n-th experiment is chosen by a hash of
+ * (seed, n, key of the region), not by a generator with a state, so that ranks that know the same regions try the same
+ * without asking one another. Experiments follow each other without a gap; each has a set number of its own, and all
+ * offsets begin at 0 with it.
  *
- * An experiment ends where a unit of work does: at a progress point, or at the first place behind it where threads meet; where the program
- * has none, when the initial thread leaves an outermost parallel region or a barrier. From one place of a unit to another there would be
- * more of a unit in it than visits, or less: how many are in it is not known then.
+ * An experiment ends where a unit of work does: at a progress point, or at the first place behind it where threads
+ * meet; where the program has none, when the initial thread leaves an outermost parallel region or a barrier. From one
+ * place of a unit to another there would be more of a unit in it than visits, or less: how many are in it is not known
+ * then.
  *
- * Where threads do not meet, but pass each other at locks, each is at another place when an experiment begins and ends, and has saved
- * another time. So a thread waits until it has passed its progress point some times, when all have got into step, and looks from there to
- * one of its later passes: at both the others are where they always are then. That is so when each has done as much for a unit of work as
- * it does in the run (ompp_steady.h); else what is stored between them is being used up, and it looks again, for longer.
+ * Where threads do not meet, but pass each other at locks, each is at another place when an experiment begins and ends,
+ * and has saved another time. So a thread waits until it has passed its progress point some times, when all have got
+ * into step, and looks from there to one of its later passes: at both the others are where they always are then. That
+ * is so when each has done as much for a unit of work as it does in the run (ompp_steady.h); else what is stored
+ * between them is being used up, and it looks again, for longer.
  *
- * With several ranks it ends in a collective call in which all wait for all, the first one after a visit of the progress point: rank 0
- * says in its stamp what is next, and all go over to it as they leave. When there is none for long, nor is about to be, it ends anywhere on
- * rank 0 as soon as all have come to it, and others go over with the first message that says so: all have sent each other the same messages
- * by then. So that what is under way between these moments counts, offsets go on from experiment to experiment, and what one has saved is
- * what has been added to them. At either end ranks are somewhere in their units of work; what one has saved, and the others do not know
- * yet, is the same at both once they are in step. So a short part comes first that is not measured.
+ * With several ranks it ends in a collective call in which all wait for all, the first one after a visit of the
+ * progress point: rank 0 says in its stamp what is next, and all go over to it as they leave. When there is none for
+ * long, nor is about to be, it ends anywhere on rank 0 as soon as all have come to it, and others go over with the
+ * first message that says so: all have sent each other the same messages by then. So that what is under way between
+ * these moments counts, offsets go on from experiment to experiment, and what one has saved is what has been added to
+ * them. At either end ranks are somewhere in their units of work; what one has saved, and the others do not know yet,
+ * is the same at both once they are in step. So a short part comes first that is not measured.
  *
- * Some experiments make nothing faster: a unit of work has to take as long in them as in the others without the delays (control). Where
- * the order of events is decided as the program runs, delays make another one than the program has without them; then units at 0 % are
- * what the others are compared with, and more of them are needed.
+ * Some experiments make nothing faster: a unit of work has to take as long in them as in the others without the delays
+ * (control). Where the order of events is decided as the program runs, delays make another one than the program has
+ * without them; then units at 0 % are what the others are compared with, and more of them are needed.
  *
- * What an experiment has brought is found from all ranks where they share memory (ompp_causal_node.c), and by each for itself otherwise.
+ * What an experiment has brought is found from all ranks where they share memory (ompp_causal_node.c), and by each for
+ * itself otherwise.
  */
 #include "base/ompp_env.h"
 #include "causal/ompp_causal_priv.h"
@@ -45,31 +50,31 @@
 #define SOON_NS 1000000000u   /* until ranks meet again, or one part in so many of the run: that is waited for */
 #define SOON_PART 20u
 #define SOON_MOST_NS 2000000000u
-#define PATIENCE 8u           /* times the shortest one, or one part in so many of the run, until threads are in step */
+#define PATIENCE 8u /* times the shortest one, or one part in so many of the run, until threads are in step */
 #define FOREVER_NS 2000000000u /* without so many passes of one thread */
-#define CONTROL 8u            /* one experiment in so many makes nothing faster, where that is a check only */
-#define UNCONTROLLED 4u       /* the first ones do */
-#define BUDGET 0.3            /* part of the run that delays may take */
+#define CONTROL 8u             /* one experiment in so many makes nothing faster, where that is a check only */
+#define UNCONTROLLED 4u        /* the first ones do */
+#define BUDGET 0.3             /* part of the run that delays may take */
 
 ompp_causal_experiment_t ompp_causal_experiment = {.slot = -1, .known = -1};
 
 static struct {
     _Atomic uint32_t lock;
-    ompp_time_t first;   /* begin of all, and of the present one */
+    ompp_time_t first; /* begin of all, and of the present one */
     ompp_time_t begin;
-    ompp_time_t begun;   /* that of the one before */
-    ompp_time_t paid;    /* of those that are over */
+    ompp_time_t begun;        /* that of the one before */
+    ompp_time_t paid;         /* of those that are over */
     uint64_t visits, changes; /* at the begin of the present one, as what follows; changes: of the progress point */
-    _Atomic uint64_t met; /* visits when all ranks, or threads, met last */
+    _Atomic uint64_t met;     /* visits when all ranks, or threads, met last */
     ompp_causal_seen_t seen;
     ompp_fine_t saved, baseline;
-    ompp_fine_t counted; /* of the clock of delays, what is in paid; not of experiments alone: at the end, too */
+    ompp_fine_t counted;     /* of the clock of delays, what is in paid; not of experiments alone: at the end, too */
     _Atomic uint64_t origin; /* number of the one that offsets began with; 0 = ranks do not know each other yet */
-    _Atomic bool message; /* sent or received, in the present one */
+    _Atomic bool message;    /* sent or received, in the present one */
     _Atomic unsigned come; /* ranks that had come to an experiment when rank 0 waited no longer; 0 = it always waits */
     _Atomic ompp_time_t gave_up; /* then */
-    bool apart;          /* ranks have begun the present one at different moments */
-    bool at_point;       /* it has begun at the progress point, not where all met behind it */
+    bool apart;                  /* ranks have begun the present one at different moments */
+    bool at_point;               /* it has begun at the progress point, not where all met behind it */
     _Atomic bool spoilt;
 } run;
 
@@ -84,7 +89,8 @@ ompp_time_t ompp_causal_budget(ompp_time_t t)
     return run.first && t > run.first ? (ompp_time_t)(BUDGET * (double)(t - run.first)) : 0;
 }
 
-/* \return one in so many is at 0 %, when there are n others to compare with: the difference is best known with sqrt(n) as many. */
+/* \return one in so many is at 0 %, when there are n others to compare with: the difference is best known with sqrt(n)
+ * as many. */
 static uint64_t one_in(unsigned n)
 {
     uint64_t root = 1;
@@ -101,27 +107,23 @@ static ompp_causal_experiment_t choose(uint64_t n, ompp_time_t t)
 
     if (chosen.slot >= 0) chosen.known = ompp_causal_known((unsigned)chosen.slot);
     chosen.percent = ompp_env.causal_speedup ? (unsigned)ompp_env.causal_speedup : percents[ompp_causal_draw(n, 1) % 4];
-    if (n > UNCONTROLLED && ompp_causal_draw(n, 2) % one_in(nregions * (ompp_env.causal_speedup ? 1 : 4)) == 0) chosen.percent = 0;
+    if (n > UNCONTROLLED && ompp_causal_draw(n, 2) % one_in(nregions * (ompp_env.causal_speedup ? 1 : 4)) == 0)
+        chosen.percent = 0;
     return chosen;
 }
 
-static ompp_fine_t later(ompp_fine_t a, ompp_fine_t b)
-{
-    return a > b ? a : b;
-}
+static ompp_fine_t later(ompp_fine_t a, ompp_fine_t b) { return a > b ? a : b; }
 
 /* Ranks take over from each other what they have saved in all experiments; in one process each begins at 0. */
-static bool goes_on(void)
-{
-    return ompp_whatif_ranks() > 1 && atomic_load_explicit(&run.origin, memory_order_relaxed);
-}
+static bool goes_on(void) { return ompp_whatif_ranks() > 1 && atomic_load_explicit(&run.origin, memory_order_relaxed); }
 
 static bool is_worth_it(void)
 {
     return ompp_causal_experiment.slot >= 0 && !ompp_causal_experiment.settles && !atomic_load(&run.spoilt);
 }
 
-/* One that hears of it by a message has come to where it waits for that before; since the experiment before began, or it is not known. */
+/* One that hears of it by a message has come to where it waits for that before; since the experiment before began, or
+ * it is not known. */
 static void tell_place(const ompp_causal_thread_t *self, uint64_t number, uint64_t visits, ompp_time_t t, bool apart)
 {
     const bool on = goes_on(), heard = apart && on && ompp_whatif_rank() > 0 && self->came.t > run.begun;
@@ -131,7 +133,8 @@ static void tell_place(const ompp_causal_thread_t *self, uint64_t number, uint64
 }
 
 /* Threads go over to it at their next event. */
-static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t next, uint64_t visits, ompp_time_t t, bool apart)
+static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t next, uint64_t visits, ompp_time_t t,
+                  bool apart)
 {
     const bool on = goes_on();
 
@@ -190,14 +193,14 @@ static ompp_causal_seen_t seen_since(const ompp_causal_seen_t *before, ompp_time
 
 /* How it ends. */
 typedef struct {
-    bool warm;    /* counted since its threads were in step */
+    bool warm;     /* counted since its threads were in step */
     bool at_point; /* at the progress point, not where all meet */
-    bool apart;   /* at different moments on the ranks */
+    bool apart;    /* at different moments on the ranks */
 } end_t;
 
 /*
- * The present experiment is over: so much was saved and paid between what was noted at its begin, or when it was warm, and t. One that
- * begins where ranks meet and ends apart, or the other way round, is better than nothing.
+ * The present experiment is over: so much was saved and paid between what was noted at its begin, or when it was warm,
+ * and t. One that begins where ranks meet and ends apart, or the other way round, is better than nothing.
  */
 static void finish(const ompp_causal_thread_t *self, end_t end, uint64_t visits, ompp_time_t t)
 {
@@ -206,18 +209,21 @@ static void finish(const ompp_causal_thread_t *self, end_t end, uint64_t visits,
     const ompp_causal_at_t to = ompp_causal_here(self, t);
     const ompp_causal_seen_t seen = seen_since(warm ? &self->warm.seen : &run.seen, t);
     const uint64_t visits_before = warm ? self->warm.visits : run.visits;
-    /* Before the first visit, when another point has taken over, and from one place of a unit to another, the units in it are not known. */
+    /* Before the first visit, when another point has taken over, and from one place of a unit to another, the units in
+     * it are not known. */
     const bool same_place = warm || end.at_point == run.at_point;
     const bool units = visits_before && run.changes == ompp_progress_changes() && same_place;
     const ompp_whatif_block_t block = {.number = (uint32_t)ompp_causal_experiment.number,
-                                 .visits = units ? (uint32_t)(visits - visits_before) : 0,
-                                 .time_ns = t > from.t ? t - from.t : 0,
-                                 .saved_ns = (int64_t)ompp_clocks_ns(to.saved - from.saved),
-                                 .paid_ns = ompp_clocks_ns(to.paid - from.paid),
-                                 .work_ns = seen.work};
+                                       .visits = units ? (uint32_t)(visits - visits_before) : 0,
+                                       .time_ns = t > from.t ? t - from.t : 0,
+                                       .saved_ns = (int64_t)ompp_clocks_ns(to.saved - from.saved),
+                                       .paid_ns = ompp_clocks_ns(to.paid - from.paid),
+                                       .work_ns = seen.work};
 
-    if ((run.apart || apart) && ompp_causal_experiment.percent) ompp_causal_watch(OMPP_WHATIF_BIT_APART, 1u << ompp_causal_experiment.slot);
-    if (ompp_causal_experiment.settles || (run.apart != apart && ompp_causal_result_has(&ompp_causal_experiment))) return;
+    if ((run.apart || apart) && ompp_causal_experiment.percent)
+        ompp_causal_watch(OMPP_WHATIF_BIT_APART, 1u << ompp_causal_experiment.slot);
+    if (ompp_causal_experiment.settles || (run.apart != apart && ompp_causal_result_has(&ompp_causal_experiment)))
+        return;
     if (atomic_load(&run.spoilt) || block.paid_ns >= block.time_ns || block.saved_ns > (int64_t)block.time_ns) return;
     if (warm) ompp_causal_step_add(ompp_causal_experiment.known, &self->warm.flows, visits, t);
     ompp_causal_result_add(&ompp_causal_experiment, &block, &seen);
@@ -236,7 +242,8 @@ static bool is_alone(const ompp_causal_thread_t *self)
 {
     for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) {
         if (p == self || !atomic_load_explicit(&p->used, memory_order_relaxed)) continue;
-        if (!p->clocks.waiting || (p->wait.kind != OMPP_SYNC_BARRIER && p->wait.kind != OMPP_SYNC_MEETING)) return false;
+        if (!p->clocks.waiting || (p->wait.kind != OMPP_SYNC_BARRIER && p->wait.kind != OMPP_SYNC_MEETING))
+            return false;
     }
     return true;
 }
@@ -277,20 +284,15 @@ static bool is_in_it(const ompp_causal_thread_t *self)
 }
 
 /* A rank that has sent and received nothing knows how fast it is itself, not how fast the program is. */
-static bool has_met_others(void)
-{
-    return ompp_whatif_ranks() <= 1 || atomic_load(&run.message);
-}
+static bool has_met_others(void) { return ompp_whatif_ranks() <= 1 || atomic_load(&run.message); }
 
 void ompp_causal_note_message(void)
 {
-    if (!atomic_load_explicit(&run.message, memory_order_relaxed)) atomic_store_explicit(&run.message, true, memory_order_relaxed);
+    if (!atomic_load_explicit(&run.message, memory_order_relaxed))
+        atomic_store_explicit(&run.message, true, memory_order_relaxed);
 }
 
-uint64_t ompp_causal_origin(void)
-{
-    return atomic_load_explicit(&run.origin, memory_order_relaxed);
-}
+uint64_t ompp_causal_origin(void) { return atomic_load_explicit(&run.origin, memory_order_relaxed); }
 
 void ompp_causal_take_origin(ompp_causal_thread_t *self, uint64_t origin)
 {
@@ -332,7 +334,8 @@ void ompp_causal_experiment_finish(const ompp_causal_thread_t *self)
     uint32_t free_lock = 0;
 
     if (!ompp_causal.rule.delays || !self->main) return;
-    if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return; /* perhaps for ever: the program ends in a signal handler */
+    /* perhaps for ever: the program ends in a signal handler */
+    if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return;
     count_paid(self);
     ompp_causal_unlock(&run.lock);
 }
@@ -347,15 +350,17 @@ static bool meets_soon(ompp_time_t t)
 
 bool ompp_causal_is_overdue(ompp_time_t t)
 {
-    const unsigned times = !ompp_causal_experiment.number ? FIRST_OVERDUE : ompp_causal_experiment.settles ? SETTLED : OVERDUE;
+    const unsigned times = !ompp_causal_experiment.number   ? FIRST_OVERDUE
+                           : ompp_causal_experiment.settles ? SETTLED
+                                                            : OVERDUE;
 
     if (!run.begin) run.begin = t; /* the first one begins where ranks meet */
     return ompp_causal.rule.delays && t > run.begin + times * SHORTEST_NS && !meets_soon(t);
 }
 
 /*
- * An experiment that some have not come to yet says nothing, nor does the one before. Ranks that did not come in time are not waited for
- * again, until more come, or the run is twice as long.
+ * An experiment that some have not come to yet says nothing, nor does the one before. Ranks that did not come in time
+ * are not waited for again, until more come, or the run is twice as long.
  */
 static bool all_are_in_it(ompp_time_t t)
 {
@@ -372,9 +377,9 @@ static bool all_are_in_it(ompp_time_t t)
 }
 
 /*
- * Its region has done something: where regions have their turns, one to each unit of work, an experiment of one unit would be with one that
- * is over, or to come. Those at 0 % wait for theirs, too: they are compared with the others. Of a region that other ranks are in alone
- * nothing is known here.
+ * Its region has done something: where regions have their turns, one to each unit of work, an experiment of one unit
+ * would be with one that is over, or to come. Those at 0 % wait for theirs, too: they are compared with the others. Of
+ * a region that other ranks are in alone nothing is known here.
  */
 static bool has_seen_region(ompp_time_t t)
 {
@@ -392,7 +397,8 @@ static bool is_due(uint64_t visits, ompp_time_t t)
     return (visits > run.visits || !run.visits) && has_seen_region(t);
 }
 
-/* \return whether the progress point was visited since all met last, or there is none: of the places of a unit where they do, this one. */
+/* \return whether the progress point was visited since all met last, or there is none: of the places of a unit where
+ * they do, this one. */
 static bool meet_for_visits(uint64_t visits)
 {
     uint64_t met = atomic_load(&run.met);
@@ -401,10 +407,7 @@ static bool meet_for_visits(uint64_t visits)
     return visits > met || !visits;
 }
 
-void ompp_causal_all_met(uint64_t visits)
-{
-    meet_for_visits(visits);
-}
+void ompp_causal_all_met(uint64_t visits) { meet_for_visits(visits); }
 
 bool ompp_causal_propose(uint64_t visits, ompp_time_t t, ompp_causal_experiment_t *next)
 {
@@ -421,20 +424,22 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool toget
 
     const bool apart = ompp_whatif_ranks() > 1;
 
-    if (ompp_whatif_rank() > 0 || (apart && (!ompp_causal_is_overdue(t) || !all_are_in_it(t)))) return; /* rank 0 leads */
+    /* rank 0 leads */
+    if (ompp_whatif_rank() > 0 || (apart && (!ompp_causal_is_overdue(t) || !all_are_in_it(t)))) return;
     const bool at_point = !together && !apart, passing = at_point && !is_alone(self), warm = passing && is_in_it(self);
     if (warm && !passes_enough(self, visits, t) && t < run.begin + FOREVER_NS) return;
     if (!passing && !apart && !meet_for_visits(visits)) return;
     if (!is_due(visits, t)) return;
     if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return; /* another thread is ending it */
-    if (!is_due(visits, t)) { /* another thread has ended it */
+    if (!is_due(visits, t)) {                                              /* another thread has ended it */
         ompp_causal_unlock(&run.lock);
         return;
     }
     ompp_clocks_count(&self->clocks, t);
     count_paid(self);
     if (ompp_causal_node_is_there()) tell_node(t);
-    else if (is_in_it(self) && has_met_others()) finish(self, (end_t){warm && self->warm.passes > WARM, at_point, apart}, visits, t);
+    else if (is_in_it(self) && has_met_others())
+        finish(self, (end_t){warm && self->warm.passes > WARM, at_point, apart}, visits, t);
     forget_alone(self);
     run.at_point = at_point;
     const ompp_causal_experiment_t next = next_one(t, apart);
@@ -447,14 +452,18 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool toget
 void ompp_causal_follow(ompp_causal_thread_t *self, ompp_time_t t)
 {
     const uint64_t number = self->proposed.number, key = self->proposed.key, visits = ompp_progress_visits(t);
-    ompp_causal_experiment_t next = {.number = number, .slot = -1, .known = -1, .percent = (unsigned)self->proposed.percent,
+    ompp_causal_experiment_t next = {.number = number,
+                                     .slot = -1,
+                                     .known = -1,
+                                     .percent = (unsigned)self->proposed.percent,
                                      .settles = self->proposed.settles};
     const bool apart = self->proposed.apart;
     uint32_t free_lock = 0;
 
     self->proposed.number = 0;
     if (number <= ompp_causal_experiment.number || next.percent > 100) return;
-    if (number > 1 && !ompp_causal_origin()) return; /* the first one begins where all meet, or is told with its origin */
+    /* the first one begins where all meet, or is told with its origin */
+    if (number > 1 && !ompp_causal_origin()) return;
     if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return;
     if (number <= ompp_causal_experiment.number) { /* another thread has begun it */
         ompp_causal_unlock(&run.lock);

@@ -1,12 +1,13 @@
 /*
- * Ranks that hand out work to whoever is free (ompp_farm.h), and those that do it. A thread that sends and then receives from any source
- * notes both. When all ranks meet, and it can say what its clocks are if order is decided on each of them, the stamp that it has for the
- * others says so. Then all exchange stamps once more: its own are those, and its workers, whose clocks keep the measured order, have none,
- * but for the time; they go on with what comes. Those that have done something else after what they had to do add that to what came, as if
- * they had been as much ahead of their manager as they really were, and all exchange stamps a third time.
+ * Ranks that hand out work to whoever is free (ompp_farm.h), and those that do it. A thread that sends and then
+ * receives from any source notes both. When all ranks meet, and it can say what its clocks are if order is decided on
+ * each of them, the stamp that it has for the others says so. Then all exchange stamps once more: its own are those,
+ * and its workers, whose clocks keep the measured order, have none, but for the time; they go on with what comes. Those
+ * that have done something else after what they had to do add that to what came, as if they had been as much ahead of
+ * their manager as they really were, and all exchange stamps a third time.
  *
- * A worker is a rank that has had messages of nobody else since ranks met last, and has told its manager of all work that it did before
- * messages of that one, or waited for these.
+ * A worker is a rank that has had messages of nobody else since ranks met last, and has told its manager of all work
+ * that it did before messages of that one, or waited for these.
  */
 #define _GNU_SOURCE
 #include "base/ompp_ready.h"
@@ -24,12 +25,12 @@
 #define FIRST_SEATS 2u    /* a rank with two neighbours notes so much before it is given up as a manager */
 #define FIRST_TASKS OMPP_FARM_TRY
 #define FIRST_EVENTS (OMPP_FARM_TRY * (FIRST_SEATS + 1))
-#define IN_VAIN 8u        /* so often it was noted for nothing, one meeting after the other: no more of it */
+#define IN_VAIN 8u /* so often it was noted for nothing, one meeting after the other: no more of it */
 
 static struct {
-    _Atomic(ompp_causal_thread_t *) talker; /* the thread that has messages; NULL = none since ranks met last */
-    _Atomic bool shared;                    /* another one has had some, too */
-    _Atomic bool depends;                   /* a thread of the rank does: see OMPP_CAUSAL_DEPENDS */
+    _Atomic(ompp_causal_thread_t *) talker;  /* the thread that has messages; NULL = none since ranks met last */
+    _Atomic bool shared;                     /* another one has had some, too */
+    _Atomic bool depends;                    /* a thread of the rank does: see OMPP_CAUSAL_DEPENDS */
     _Atomic(ompp_causal_thread_t *) manager; /* it notes them; NULL = nobody does */
     bool idle;     /* nothing came of it last time, and nothing was received from any source since */
     bool closed;   /* all ranks are about to meet, and have been told whether there is something to be told */
@@ -86,7 +87,8 @@ bool ompp_causal_farm_puts_by(ompp_causal_thread_t *self, unsigned slots)
 {
     if (ompp_causal.rule.delays || !is_manager(self) || !may_note(self)) return false;
     atomic_fetch_add_explicit(&own.open.overtaken[OMPP_CLOCKS_SLOTS], 1, memory_order_relaxed);
-    for (; slots; slots &= slots - 1) atomic_fetch_add_explicit(&own.open.overtaken[__builtin_ctz(slots)], 1, memory_order_relaxed);
+    for (; slots; slots &= slots - 1)
+        atomic_fetch_add_explicit(&own.open.overtaken[__builtin_ctz(slots)], 1, memory_order_relaxed);
     return true;
 }
 
@@ -98,7 +100,8 @@ uint64_t ompp_causal_farm_open(unsigned slot)
 /* gone_through: order was decided on each clock. */
 static void watch_open(bool gone_through)
 {
-    atomic_fetch_add(&ompp_causal.watched[OMPP_WHATIF_BIT_WILDCARD], atomic_exchange(&own.open.overtaken[OMPP_CLOCKS_SLOTS], 0));
+    atomic_fetch_add(&ompp_causal.watched[OMPP_WHATIF_BIT_WILDCARD],
+                     atomic_exchange(&own.open.overtaken[OMPP_CLOCKS_SLOTS], 0));
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         const uint64_t overtaken = atomic_exchange(&own.open.overtaken[s], 0);
         if (!overtaken || gone_through) continue;
@@ -107,10 +110,7 @@ static void watch_open(bool gone_through)
     }
 }
 
-void ompp_causal_farm_watch(void)
-{
-    watch_open(false);
-}
+void ompp_causal_farm_watch(void) { watch_open(false); }
 
 /* Something that is not noted. */
 static void refuse(ompp_causal_thread_t *self)
@@ -164,10 +164,7 @@ void ompp_causal_gave(unsigned to)
     ompp_causal_leave(self);
 }
 
-static bool is_much(ompp_time_t work, ompp_time_t time)
-{
-    return work >= AT_WORK_NS + time / AT_WORK_PART;
-}
+static bool is_much(ompp_time_t work, ompp_time_t time) { return work >= AT_WORK_NS + time / AT_WORK_PART; }
 
 static const ompp_stamp_t *own_at(ompp_causal_thread_t *self, ompp_time_t t)
 {
@@ -250,14 +247,15 @@ void ompp_causal_farm_go_on(ompp_causal_thread_t *self, const ompp_sync_wait_t *
         meet(self, astray, wait->end);
         return;
     }
-    const bool notes = is_manager(self) && may_note(self), managed = self->serves.managed && self->serves.since == wait->end;
+    const bool notes = is_manager(self) && may_note(self),
+               managed = self->serves.managed && self->serves.since == wait->end;
     if (!notes && !managed) return;
     const ompp_stamp_t *now = own_at(self, wait->end);
     if (notes) ompp_farm_go_on(&own.farm, now);
     if (managed) ompp_stamp_copy(&self->served, now);
 }
 
-/* ---- Meetings --------------------------------------------------------------------------------------------------------- */
+/* ---- Meetings ---------------------------------------------------------------------------------------------------- */
 
 uint64_t ompp_causal_farm_close(ompp_causal_thread_t *self)
 {
@@ -294,10 +292,7 @@ uint64_t ompp_causal_farm_role(const ompp_causal_thread_t *self)
     return (manages ? OMPP_CAUSAL_MANAGES : 0) | (depends ? OMPP_CAUSAL_DEPENDS : 0);
 }
 
-bool ompp_causal_farm_depends(void)
-{
-    return atomic_load(&own.depends);
-}
+bool ompp_causal_farm_depends(void) { return atomic_load(&own.depends); }
 
 bool ompp_causal_farm_only_waits(const ompp_causal_thread_t *self)
 {
@@ -310,7 +305,8 @@ bool ompp_causal_farm_only_waits(const ompp_causal_thread_t *self)
 
 bool ompp_causal_farm_serves(const ompp_causal_thread_t *self, bool *late)
 {
-    const ompp_time_t t = (ompp_time_t)(self->own.t / OMPP_FINE), since = self->serves.since, begin = self->serves.begin;
+    const ompp_time_t t = (ompp_time_t)(self->own.t / OMPP_FINE), since = self->serves.since,
+                      begin = self->serves.begin;
 
     if (self->serves.refuses || self->serves.owes || atomic_load(&own.shared)) return false;
     if (t < since || since < begin) return false;

@@ -1,9 +1,10 @@
 /*
  * Units of latency points on the clocks: what would pass from begin to end in the program with a faster region.
  *
- * A unit begins on one thread and ends on another one, or the same: it takes t - o at its end less t - o at its begin, by the offsets of
- * these threads then. Both have to be offsets of the same set of regions, or experiment: a unit that ends in another one than it began in
- * belongs to none. An end is that of the oldest unit that the thread has begun, or else of the oldest one.
+ * A unit begins on one thread and ends on another one, or the same: it takes t - o at its end less t - o at its begin,
+ * by the offsets of these threads then. Both have to be offsets of the same set of regions, or experiment: a unit that
+ * ends in another one than it began in belongs to none. An end is that of the oldest unit that the thread has begun, or
+ * else of the oldest one.
  */
 #include "causal/ompp_causal_priv.h"
 #include "causal/ompp_progress_priv.h"
@@ -12,9 +13,11 @@
 
 #include <string.h>
 
-#define POINTS 2u  /* latency points that are followed; of others, and of those that coz.h counts, the mean latency is known */
+/* latency points that are followed; of others, and of those that coz.h counts, the mean latency is known */
+#define POINTS 2u
 #define REGIONS 64u /* known regions that have records for them */
-#define UNITS 256u  /* under way at a time that are known one by one; what more of them show is known when they have all ended */
+/* under way at a time that are known one by one; what more of them show is known when they have all ended */
+#define UNITS 256u
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
 
 /* Numbers of a set of regions and of an experiment. */
@@ -40,10 +43,10 @@ typedef struct {
 typedef struct {
     _Atomic(ompp_a_whatif_point_t *) point;
     _Atomic uint32_t lock;
-    _Atomic bool lost; /* a begin or an end that is not followed: what comes then says nothing */
-    part_t part;       /* the present one */
-    sums_t now;        /* of it */
-    unit_t *units;     /* [1 + UNITS], from 1 */
+    _Atomic bool lost;                     /* a begin or an end that is not followed: what comes then says nothing */
+    part_t part;                           /* the present one */
+    sums_t now;                            /* of it */
+    unit_t *units;                         /* [1 + UNITS], from 1 */
     uint16_t oldest, youngest, free, used; /* index of a unit; 0 = none; used: of the last that ever was */
     _Atomic(ompp_a_whatif_region_t *) records[REGIONS]; /* by known region */
 } latency_t;
@@ -51,12 +54,13 @@ typedef struct {
 static unit_t units[POINTS][1 + UNITS];
 static latency_t latencies[POINTS] = {{.part = {.set = 1}, .units = units[0]}, {.part = {.set = 1}, .units = units[1]}};
 
-/* ---- Records ---------------------------------------------------------------------------------------------------------- */
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
 
 static void make_record(latency_t *l, unsigned known, ompp_region_ref_t region)
 {
     ompp_a_whatif_point_t *point = atomic_load(&l->point);
-    ompp_a_whatif_region_t *record = point && !atomic_load(&l->records[known]) ? ompp_whatif_unit_new(region, point) : NULL;
+    ompp_a_whatif_region_t *record =
+        point && !atomic_load(&l->records[known]) ? ompp_whatif_unit_new(region, point) : NULL;
 
     if (record) atomic_store(&l->records[known], record);
 }
@@ -79,22 +83,17 @@ static latency_t *latency_of(ompp_a_whatif_point_t *point)
     return NULL;
 }
 
-/* ---- Units ------------------------------------------------------------------------------------------------------------ */
+/* ---- Units ------------------------------------------------------------------------------------------------------- */
 
-static ompp_fine_t fine(ompp_time_t t)
-{
-    return (ompp_fine_t)(int64_t)t * OMPP_FINE;
-}
+static ompp_fine_t fine(ompp_time_t t) { return (ompp_fine_t)(int64_t)t * OMPP_FINE; }
 
-static bool is_same(part_t a, part_t b)
-{
-    return a.set == b.set && a.experiment == b.experiment;
-}
+static bool is_same(part_t a, part_t b) { return a.set == b.set && a.experiment == b.experiment; }
 
 static void add(sums_t *sums, const ompp_causal_thread_t *self, ompp_fine_t times, ompp_time_t t)
 {
     sums->time += times * fine(t);
-    for (unsigned i = 0; i < OMPP_CLOCKS; i++) sums->o[i] += times * ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i);
+    for (unsigned i = 0; i < OMPP_CLOCKS; i++)
+        sums->o[i] += times * ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i);
 }
 
 /* NULL: too many are under way. */
@@ -182,12 +181,13 @@ void ompp_causal_unit(ompp_a_whatif_point_t *point, bool begins, ompp_time_t t)
     if (self) ompp_causal_leave(self);
 }
 
-/* ---- Results ---------------------------------------------------------------------------------------------------------- */
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
 
 /* What the sums say of clock i goes to the place of its speed-up. */
 static void put(ompp_whatif_clock_t *clock, uint32_t permille, const sums_t *sums, unsigned i)
 {
-    const ompp_fine_t saved = (ompp_fine_t)clock->saved_ns * OMPP_FINE + sums->o[i]; /* in a part of the run it may be less than nothing */
+    /* in a part of the run it may be less than nothing */
+    const ompp_fine_t saved = (ompp_fine_t)clock->saved_ns * OMPP_FINE + sums->o[i];
 
     clock->time_ns += ompp_clocks_ns(sums->time);
     clock->saved_ns = ompp_clocks_ns(saved) < clock->time_ns ? ompp_clocks_ns(saved) : clock->time_ns;
@@ -244,7 +244,8 @@ static void turn(latency_t *l, bool keeps, part_t next)
 
 void ompp_causal_latency_turn(bool keeps, uint64_t set, uint64_t experiment)
 {
-    for (unsigned i = 0; i < POINTS; i++) turn(&latencies[i], keeps && atomic_load(&latencies[i].point), (part_t){set, experiment});
+    for (unsigned i = 0; i < POINTS; i++)
+        turn(&latencies[i], keeps && atomic_load(&latencies[i].point), (part_t){set, experiment});
 }
 
 void ompp_causal_latency_write(void)

@@ -1,8 +1,8 @@
 /*
- * What the ranks of a run on one node tell each other besides messages, in memory that they share (runtime/ompp_sync.h): which regions
- * there are, for the rank that chooses and may never receive anything; and where each was on its clocks when it went over to an
- * experiment. What an experiment has brought is told by the rank that was last at its begin and at its end, whichever that is: what
- * others are ahead by saves nothing.
+ * What the ranks of a run on one node tell each other besides messages, in memory that they share
+ * (runtime/ompp_sync.h): which regions there are, for the rank that chooses and may never receive anything; and where
+ * each was on its clocks when it went over to an experiment. What an experiment has brought is told by the rank that
+ * was last at its begin and at its end, whichever that is: what others are ahead by saves nothing.
  *
  * Nothing here waits for another rank without limit. Without the memory all is as ranks see it themselves.
  */
@@ -15,15 +15,17 @@
 #include <stdlib.h>
 
 #define REGIONS 64u
-#define LEADS_BLIND (1ull << 32) /* rank 0, which says where experiments end, has no progress point: at another place than when it has */
+/* rank 0, which says where experiments end, has no progress point: at another place than when it has */
+#define LEADS_BLIND (1ull << 32)
 #define CUTS 256u /* changes of experiments that are remembered; power of two */
-#define DRIFT 12 /* less than one part in so many of the time of experiments is chance */
-#define FEW 3 /* times as long as those that some ranks did not come to, at least: experiments of all, for these to say something */
+#define DRIFT 12  /* less than one part in so many of the time of experiments is chance */
+/* times as long as those that some ranks did not come to, at least: experiments of all, for these to say something */
+#define FEW 3
 #define PATIENCE_NS 5000000u
 
 /* What is known of a region. */
 typedef struct {
-    _Atomic uint64_t key; /* 0 = free */
+    _Atomic uint64_t key;  /* 0 = free */
     _Atomic uint64_t work; /* ns, of the rank with the most */
 } region_t;
 
@@ -38,10 +40,10 @@ typedef struct {
     _Atomic uint64_t number; /* 0 = free */
     _Atomic uint64_t key;    /* of the region; 0 = a rest, or not to be counted */
     _Atomic uint32_t percent, apart, ranks, spoilt;
-    line_t now, came;                 /* as they do; when they came to where they heard of it */
-    _Atomic int64_t visits;           /* of the progress point, the most of a rank */
-    _Atomic uint64_t changes;         /* how often another point took over, on all ranks; LEADS_BLIND on top */
-    _Atomic uint64_t work;            /* ns, of all ranks in the region, from here to the next one */
+    line_t now, came;         /* as they do; when they came to where they heard of it */
+    _Atomic int64_t visits;   /* of the progress point, the most of a rank */
+    _Atomic uint64_t changes; /* how often another point took over, on all ranks; LEADS_BLIND on top */
+    _Atomic uint64_t work;    /* ns, of all ranks in the region, from here to the next one */
 } cut_t;
 
 typedef struct {
@@ -60,28 +62,20 @@ static struct {
     } did[CUTS]; /* by this rank */
     _Atomic uint64_t last;
     _Atomic unsigned ranks; /* of the run; when it ends that is not known any more */
-    uint64_t forgotten; /* number of the last experiment that left the cuts; under the lock */
-    int64_t with_all, with_few; /* ns of experiments that all ranks came to, and to their end; that some did not. Under the lock */
+    uint64_t forgotten;     /* number of the last experiment that left the cuts; under the lock */
+    /* ns of experiments that all ranks came to, and to their end; that some did not. Under the lock */
+    int64_t with_all, with_few;
     _Atomic bool lacks; /* lacks_ranks(), for who holds the lock of results, which is taken under this one */
     struct {
         int64_t moved, time;
     } drift[OMPP_CAUSAL_KNOWN]; /* ns, of all experiments with a region */
 } own;
 
-size_t ompp_causal_node_size(void)
-{
-    return sizeof(node_t);
-}
+size_t ompp_causal_node_size(void) { return sizeof(node_t); }
 
-void ompp_causal_node_open(void *memory)
-{
-    atomic_store(&own.node, (node_t *)memory);
-}
+void ompp_causal_node_open(void *memory) { atomic_store(&own.node, (node_t *)memory); }
 
-bool ompp_causal_node_is_there(void)
-{
-    return atomic_load_explicit(&own.node, memory_order_relaxed) != NULL;
-}
+bool ompp_causal_node_is_there(void) { return atomic_load_explicit(&own.node, memory_order_relaxed) != NULL; }
 
 ompp_causal_race_t *ompp_causal_node_race(void)
 {
@@ -90,7 +84,7 @@ ompp_causal_race_t *ompp_causal_node_race(void)
     return n ? &n->race : NULL;
 }
 
-/* ---- Regions ---------------------------------------------------------------------------------------------------------- */
+/* ---- Regions ----------------------------------------------------------------------------------------------------- */
 
 /* NULL: there is no memory, or no room in it. */
 static region_t *region_of(uint64_t key)
@@ -124,12 +118,9 @@ void ompp_causal_node_listen(void)
     }
 }
 
-/* ---- Experiments ------------------------------------------------------------------------------------------------------ */
+/* ---- Experiments ------------------------------------------------------------------------------------------------- */
 
-static cut_t *cut_of(node_t *n, uint64_t number)
-{
-    return &n->cuts[number % CUTS];
-}
+static cut_t *cut_of(node_t *n, uint64_t number) { return &n->cuts[number % CUTS]; }
 
 static void begin_line(line_t *line)
 {
@@ -158,7 +149,8 @@ void ompp_causal_node_announce(const ompp_causal_experiment_t *experiment, bool 
     }
     atomic_store(&cut->apart, apart);
     atomic_store(&cut->percent, experiment->percent);
-    atomic_store(&cut->key, experiment->slot >= 0 && !experiment->settles ? ompp_causal_key((unsigned)experiment->slot) : 0);
+    atomic_store(&cut->key,
+                 experiment->slot >= 0 && !experiment->settles ? ompp_causal_key((unsigned)experiment->slot) : 0);
     atomic_store(&cut->number, experiment->number);
 }
 
@@ -178,7 +170,8 @@ static void lower(_Atomic int64_t *value, int64_t to)
 
 static void put_on_line(line_t *line, const ompp_causal_at_t *at)
 {
-    const int64_t t = ompp_causal_common(at->t), faster = t - (int64_t)(at->saved / OMPP_FINE), alone = t - (int64_t)(at->paid / OMPP_FINE);
+    const int64_t t = ompp_causal_common(at->t), faster = t - (int64_t)(at->saved / OMPP_FINE),
+                  alone = t - (int64_t)(at->paid / OMPP_FINE);
 
     lift(&line->t, t);
     lift(&line->faster, faster);
@@ -236,8 +229,8 @@ void ompp_causal_node_spoil(uint64_t number)
 }
 
 /*
- * By how much the first rank has got away from the last one, or the last one has caught up. What is queued between them is used up, or
- * grows: what the experiment says holds while that lasts, not for the run.
+ * By how much the first rank has got away from the last one, or the last one has caught up. What is queued between them
+ * is used up, or grows: what the experiment says holds while that lasts, not for the run.
  */
 static bool drifts(const line_t *from, const line_t *to, unsigned known)
 {
@@ -249,8 +242,8 @@ static bool drifts(const line_t *from, const line_t *to, unsigned known)
     return own.drift[known].moved * DRIFT > own.drift[known].time;
 }
 
-/* Units of work from one to the other: not known before the first, nor where they are those of one point before and of another, or none,
- * after. */
+/* Units of work from one to the other: not known before the first, nor where they are those of one point before and of
+ * another, or none, after. */
 static uint32_t units_between(const cut_t *from, const cut_t *to)
 {
     if (!from->visits || to->visits <= from->visits || from->changes != to->changes) return 0;
@@ -258,15 +251,13 @@ static uint32_t units_between(const cut_t *from, const cut_t *to)
 }
 
 /* Under the lock: those that do not come may be later than these. */
-static bool lacks_ranks(void)
-{
-    return own.with_all <= FEW * own.with_few && own.with_few > 0;
-}
+static bool lacks_ranks(void) { return own.with_all <= FEW * own.with_few && own.with_few > 0; }
 
 /*
- * From where to where an experiment is measured. Ranks that have heard of its begin and of its end by messages were, at both, where they
- * began to wait for these: what the sender did since it went over itself is no part of the experiment before, and would be at the end if it
- * were at the begin. When they have met at one of them, they were where they went on.
+ * From where to where an experiment is measured. Ranks that have heard of its begin and of its end by messages were, at
+ * both, where they began to wait for these: what the sender did since it went over itself is no part of the experiment
+ * before, and would be at the end if it were at the begin. When they have met at one of them, they were where they went
+ * on.
  */
 static const line_t *line_of(const cut_t *cut, const cut_t *other)
 {
@@ -278,7 +269,9 @@ static void take(const cut_t *from, const cut_t *to)
     const line_t *begin = line_of(from, to), *end = line_of(to, from);
     const int64_t time = end->t - begin->t, faster = end->faster - begin->faster, alone = end->alone - begin->alone;
     const uint64_t key = atomic_load(&from->key);
-    ompp_causal_experiment_t experiment = {.number = from->number, .slot = ompp_causal_slot_with(key), .known = ompp_causal_known_with(key),
+    ompp_causal_experiment_t experiment = {.number = from->number,
+                                           .slot = ompp_causal_slot_with(key),
+                                           .known = ompp_causal_known_with(key),
                                            .percent = from->percent};
 
     const ompp_causal_seen_t none = {0, 0}, *seen = &own.did[from->number % CUTS].seen;
@@ -294,7 +287,7 @@ static void take(const cut_t *from, const cut_t *to)
     const bool apart = from->apart || to->apart || ompp_causal_node_come(from->number) < own.ranks;
     const bool watched = apart && experiment.percent && experiment.known >= 0;
     const bool few = lacks_ranks();
-    if (few && !experiment.percent) return;        /* nothing to compare with */
+    if (few && !experiment.percent) return; /* nothing to compare with */
     experiment.apart = apart || few;
     experiment.drifts = (watched && drifts(begin, end, (unsigned)experiment.known)) || few;
     ompp_causal_result_add(&experiment, &block, seen);
@@ -314,14 +307,16 @@ static void weigh(node_t *n, uint64_t number)
     const int64_t time = cut_of(n, number + 1)->now.t - cut_of(n, number)->now.t;
 
     if (time <= 0 || !cut_of(n, number)->now.t) return;
-    if (ompp_causal_node_come(number) >= own.ranks && ompp_causal_node_come(number + 1) >= own.ranks) own.with_all += time;
+    if (ompp_causal_node_come(number) >= own.ranks && ompp_causal_node_come(number + 1) >= own.ranks)
+        own.with_all += time;
     else own.with_few += time;
 }
 
 /* Whoever came to it and to its end. */
 static bool is_known(node_t *n, uint64_t number)
 {
-    return own.done[number % CUTS] != number && cut_of(n, number)->number == number && cut_of(n, number + 1)->number == number + 1;
+    return own.done[number % CUTS] != number && cut_of(n, number)->number == number &&
+           cut_of(n, number + 1)->number == number + 1;
 }
 
 /* What is over and was not taken until now, some ranks did not come to. */
@@ -341,7 +336,8 @@ void ompp_causal_node_take(bool final)
 
     if (!n || !last) return;
     /* Others may be about to tell. */
-    while (final && cut_of(n, last)->ranks < cut_of(n, last - 1)->ranks && ompp_event_now() < begin + PATIENCE_NS) sched_yield();
+    while (final && cut_of(n, last)->ranks < cut_of(n, last - 1)->ranks && ompp_event_now() < begin + PATIENCE_NS)
+        sched_yield();
     ompp_causal_lock(&own.lock);
     if (!final && last >= CUTS) forget(n, first);
     for (uint64_t i = first; i < last; i++) {
@@ -357,7 +353,4 @@ void ompp_causal_node_take(bool final)
     ompp_causal_unlock(&own.lock);
 }
 
-bool ompp_causal_node_lacks_ranks(void)
-{
-    return atomic_load(&own.lacks);
-}
+bool ompp_causal_node_lacks_ranks(void) { return atomic_load(&own.lacks); }

@@ -1,7 +1,7 @@
 /**
  * \file
- * Records of what threads of the process wait for. A record holds what was published last. Records are kept in a table of fixed size, four
- * in a row; when a row is full, the one that has not been used for longest is given up.
+ * Records of what threads of the process wait for. A record holds what was published last. Records are kept in a table
+ * of fixed size, four in a row; when a row is full, the one that has not been used for longest is given up.
  */
 #ifndef OMPP_CAUSAL_OBJECT_H
 #define OMPP_CAUSAL_OBJECT_H
@@ -17,24 +17,27 @@ typedef struct ompp_causal_posts ompp_causal_posts_t;
 typedef struct {
     _Atomic uint32_t lock;
     uint32_t kind;
-    uint64_t object; /* 0 = free */
-    uint64_t used;   /* when it was, ns */
-    uint32_t generation[2]; /* FORK: [0] of teams. BARRIER: that stamps are of. MEETING: [0] the present one */
+    uint64_t object;              /* 0 = free */
+    uint64_t used;                /* when it was, ns */
+    uint32_t generation[2];       /* FORK: [0] of teams. BARRIER: that stamps are of. MEETING: [0] the present one */
     ompp_causal_thread_t *holder; /* of a lock, until it has published */
     uint64_t held;                /* set of regions in which it was locked */
-    ompp_stamp_t stamp[2]; /* BARRIER, MEETING: by generation. MUTEX: [1] when those that had it began to wait for it, combined.
-                              SEMAPHORE: [0] latest post, [1] as MUTEX */
-    uint64_t team;         /* MUTEX: of the last holder */
+    /* BARRIER, MEETING: by generation. MUTEX: [1] when those that had it began to wait for it, combined. SEMAPHORE: [0]
+     * latest post, [1] as MUTEX */
+    ompp_stamp_t stamp[2];
+    uint64_t team; /* MUTEX: of the last holder */
     /* BARRIER: what the team does before the barrier of one generation, when order is decided there as it goes. */
-    ompp_stamp_t rest[2];  /* those that take no part in that, by generation. MUTEX: of readers since it was had alone, as stamp */
+    /* those that take no part in that, by generation. MUTEX: of readers since it was had alone, as stamp */
+    ompp_stamp_t rest[2];
     ompp_stamp_t had;      /* MUTEX that is read, too: when a writer had it last */
     ompp_replay_t *replay; /* stays with the record; NULL = none was needed yet */
     uint32_t settled;      /* generation + 1 whose stamp says what its members have come to, without their own clocks */
-    uint32_t replayed, spoiled; /* generations + 1: of replay, 0 = it is over; the last one in which it makes no sense */
+    /* generations + 1: of replay, 0 = it is over; the last one in which it makes no sense */
+    uint32_t replayed, spoiled;
     uint16_t overtaken[OMPP_WHATIF_FLAG_NUM]; /* slots, in it */
-    ompp_causal_posts_t *posts; /* SEMAPHORE: stays with the record */
-    uint32_t kept;         /* generation + 1 that is not noted, to save time; 0 = none */
-    ompp_fine_t began;     /* that one, 1/100 ns */
+    ompp_causal_posts_t *posts;               /* SEMAPHORE: stays with the record */
+    uint32_t kept;                            /* generation + 1 that is not noted, to save time; 0 = none */
+    ompp_fine_t began;                        /* that one, 1/100 ns */
 } ompp_causal_object_t;
 
 /**

@@ -1,5 +1,6 @@
 /*
- * What threads of the process wait for: teams, locks, condition variables; what it means for their clocks. Records: ompp_causal_object.h.
+ * What threads of the process wait for: teams, locks, condition variables; what it means for their clocks. Records:
+ * ompp_causal_object.h.
  */
 #include "causal/ompp_causal_object.h"
 
@@ -7,10 +8,11 @@
 #include <sys/mman.h>
 
 #define REPLAYS 64u /* teams whose intervals can be gone through again */
-#define TOLD_LATE_NS 20000u /* who tells so late that it waits for a lock has it by now: others are not to wait while it pauses */
-#define SPARSE 16u  /* times as long until a thread is looked at again, in one that is not */
+/* who tells so late that it waits for a lock has it by now: others are not to wait while it pauses */
+#define TOLD_LATE_NS 20000u
+#define SPARSE 16u /* times as long until a thread is looked at again, in one that is not */
 
-/* ---- Barriers --------------------------------------------------------------------------------------------------------- */
+/* ---- Barriers ---------------------------------------------------------------------------------------------------- */
 
 /* The thread's count of barriers of a team. */
 static uint32_t *generation_of(ompp_causal_thread_t *self, uint64_t team)
@@ -26,7 +28,7 @@ static uint32_t *generation_of(ompp_causal_thread_t *self, uint64_t team)
     return &self->barriers[i].generation;
 }
 
-/* ---- Where order is decided as it goes --------------------------------------------------------------------------------- */
+/* ---- Where order is decided as it goes --------------------------------------------------------------------------- */
 
 static _Atomic unsigned nreplays;
 
@@ -41,7 +43,8 @@ static void keep(const ompp_causal_thread_t *self, ompp_causal_object_t *o, uint
 static ompp_replay_t *replay_of(ompp_causal_object_t *o)
 {
     if (o->replay || atomic_fetch_add(&nreplays, 1) >= REPLAYS) return o->replay;
-    void *replay = mmap(NULL, sizeof *o->replay, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *replay =
+        mmap(NULL, sizeof *o->replay, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     o->replay = replay == MAP_FAILED ? NULL : replay;
     return o->replay;
 }
@@ -77,7 +80,8 @@ static ompp_replay_t *interval_of(ompp_causal_thread_t *self, ompp_causal_object
     return r;
 }
 
-/* What the thread is in: the interval before its team's next barrier, or that of the task it runs, which may have made it wait there. */
+/* What the thread is in: the interval before its team's next barrier, or that of the task it runs, which may have made
+ * it wait there. */
 static bool place_of(ompp_causal_thread_t *self, uint64_t *team, uint32_t *generation)
 {
     *team = (uint64_t)(uintptr_t)ompp_event_team();
@@ -91,7 +95,8 @@ static ompp_causal_object_t *open_interval(ompp_causal_thread_t *self, ompp_repl
 {
     uint64_t team;
     uint32_t generation;
-    ompp_causal_object_t *o = place_of(self, &team, &generation) ? ompp_causal_object(OMPP_SYNC_BARRIER, team, true) : NULL;
+    ompp_causal_object_t *o =
+        place_of(self, &team, &generation) ? ompp_causal_object(OMPP_SYNC_BARRIER, team, true) : NULL;
 
     *interval = o && o->spoiled != generation + 1 && !ompp_causal_rests(self) ? interval_of(self, o, generation) : NULL;
     if (!*interval && self->part.team != OMPP_CAUSAL_CROWD) self->part.team = 0;
@@ -103,14 +108,11 @@ static void close_interval(ompp_causal_object_t *o)
     if (o) ompp_causal_unlock(&o->lock);
 }
 
-static unsigned flow_of(const ompp_causal_thread_t *self)
-{
-    return self->task ? self->flow.flow : self->part.member;
-}
+static unsigned flow_of(const ompp_causal_thread_t *self) { return self->task ? self->flow.flow : self->part.member; }
 
 /*
- * What the thread does, at the time of self->own. flag_bit: what would be another order, for these slots: that says something only when
- * the interval cannot be gone through again.
+ * What the thread does, at the time of self->own. flag_bit: what would be another order, for these slots: that says
+ * something only when the interval cannot be gone through again.
  */
 static void note(ompp_causal_thread_t *self, ompp_replay_op_t op, uint64_t object, unsigned flag_bit, uint16_t slots)
 {
@@ -152,7 +154,7 @@ void ompp_causal_spoil_order(ompp_causal_thread_t *self)
     ompp_causal_unlock(&o->lock);
 }
 
-/* ---- Tasks ------------------------------------------------------------------------------------------------------------ */
+/* ---- Tasks ------------------------------------------------------------------------------------------------------- */
 
 ompp_causal_flow_t ompp_causal_note_create(ompp_causal_thread_t *self)
 {
@@ -210,10 +212,7 @@ void ompp_causal_note_begin(ompp_causal_thread_t *self, int waiting, uint16_t sl
     watch_task(self, slots);
 }
 
-int ompp_causal_flow_of(const ompp_causal_thread_t *self)
-{
-    return (int)flow_of(self);
-}
+int ompp_causal_flow_of(const ompp_causal_thread_t *self) { return (int)flow_of(self); }
 
 /* Nothing that does not belong to an interval begins one. */
 static bool is_noted(const ompp_causal_thread_t *self)
@@ -236,7 +235,7 @@ void ompp_causal_note_waited(ompp_causal_thread_t *self)
     if (is_noted(self) && self->part.team) go_on_in_interval(self);
 }
 
-/* ---- Barriers again ---------------------------------------------------------------------------------------------------- */
+/* ---- Barriers again ---------------------------------------------------------------------------------------------- */
 
 static void watch_order(const ompp_causal_object_t *o, bool good)
 {
@@ -267,8 +266,8 @@ static void go_through(ompp_causal_object_t *o, uint32_t generation)
 }
 
 /*
- * Two generations are enough: who arrives at the next but one knows that all have left this one, but for workers whose leaving is
- * told when they begin with another team, which gives them its clocks.
+ * Two generations are enough: who arrives at the next but one knows that all have left this one, but for workers whose
+ * leaving is told when they begin with another team, which gives them its clocks.
  */
 static void arrive(ompp_causal_thread_t *self, uint64_t team, uint32_t generation, ompp_time_t t)
 {
@@ -310,7 +309,7 @@ static bool left_barrier(ompp_causal_thread_t *self, uint64_t team)
     return found && self->other.t > 0;
 }
 
-/* ---- Barriers of threads that belong to no team ------------------------------------------------------------------------ */
+/* ---- Barriers of threads that belong to no team ------------------------------------------------------------------ */
 
 /* Who comes there is up to the program; so it is the barrier that counts how often all have met. */
 static void come_to_meeting(ompp_causal_thread_t *self, uint64_t barrier, ompp_time_t t)
@@ -339,9 +338,10 @@ static bool left_meeting(ompp_causal_thread_t *self, uint64_t barrier)
     return found;
 }
 
-/* ---- Locks ------------------------------------------------------------------------------------------------------------ */
+/* ---- Locks ------------------------------------------------------------------------------------------------------- */
 
-/* The holder of before has unlocked, and not told yet: its clocks as they are now. It may be at work, which is seen too. */
+/* The holder of before has unlocked, and not told yet: its clocks as they are now. It may be at work, which is seen
+ * too. */
 static void stamp_of_holder(const ompp_causal_thread_t *holder, ompp_stamp_t *stamp, ompp_time_t t)
 {
     const ompp_clocks_t *c = &holder->clocks;
@@ -359,8 +359,8 @@ static void stamp_of_holder(const ompp_causal_thread_t *holder, ompp_stamp_t *st
 }
 
 /*
- * Who would come to the lock before one that was here already? Readers may come in any order. They pass writers that wait: one that came
- * after a writer had the lock may come before that.
+ * Who would come to the lock before one that was here already? Readers may come in any order. They pass writers that
+ * wait: one that came after a writer had the lock may come before that.
  */
 static uint16_t come_to_lock(ompp_causal_thread_t *self, ompp_causal_object_t *o, bool reads, ompp_time_t t)
 {
@@ -378,7 +378,8 @@ static uint16_t come_to_lock(ompp_causal_thread_t *self, ompp_causal_object_t *o
     return slots;
 }
 
-/* What the new owner goes on with, in self->other: readers wait for who had it alone, and are waited for by who has it alone next. */
+/* What the new owner goes on with, in self->other: readers wait for who had it alone, and are waited for by who has it
+ * alone next. */
 static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t mutex, ompp_time_t t)
 {
     const bool reads = kind == OMPP_SYNC_READ;
@@ -412,7 +413,7 @@ static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t
     return found;
 }
 
-/* ---- Iterations ------------------------------------------------------------------------------------------------------- */
+/* ---- Iterations -------------------------------------------------------------------------------------------------- */
 
 /* Iterations of before belong to the same piece. */
 static bool came_lately(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
@@ -435,7 +436,8 @@ static void find_none(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
     ompp_causal_unlock(&o->lock);
 }
 
-/* The thread comes to a loop, or for more iterations, or has found that there are none: would it come before one that was here already? */
+/* The thread comes to a loop, or for more iterations, or has found that there are none: would it come before one that
+ * was here already? */
 static void come_for_more(ompp_causal_thread_t *self, ompp_replay_op_t op, ompp_time_t t)
 {
     const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
@@ -458,15 +460,15 @@ static void come_for_more(ompp_causal_thread_t *self, ompp_replay_op_t op, ompp_
     self->unit = (ompp_causal_unit_t){team, *generation_of(self, team), self->unit.kept, t};
 }
 
-/* Who comes first executes a single construct, or gets the next section. Not gone through again, but it shows where it would be another. */
+/* Who comes first executes a single construct, or gets the next section. Not gone through again, but it shows where it
+ * would be another. */
 static void come_to_single(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
 {
     ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_FIRST, team, true);
 
     if (!o) return;
     ompp_clocks_count(&self->clocks, t);
-    if (ompp_causal.rule.delays)
-        ompp_causal_watch_order(self, &o->stamp[0], OMPP_WHATIF_BIT_DYNAMIC);
+    if (ompp_causal.rule.delays) ompp_causal_watch_order(self, &o->stamp[0], OMPP_WHATIF_BIT_DYNAMIC);
     else
         ompp_causal_watch(OMPP_WHATIF_BIT_DYNAMIC,
                           ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &o->stamp[0], OMPP_CAUSAL_TOLERANCE));
@@ -492,7 +494,7 @@ static void hand_out(ompp_causal_thread_t *self, ompp_time_t t)
     ompp_causal_unlock(&o->lock);
 }
 
-/* ---- All -------------------------------------------------------------------------------------------------------------- */
+/* ---- All --------------------------------------------------------------------------------------------------------- */
 
 static void put(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 {
@@ -501,10 +503,8 @@ static void put(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t ob
     if (!o) return;
     const bool reads = kind == OMPP_SYNC_READ && o->holder != self; /* whoever holds it writes */
     ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
-    if (reads || kind == OMPP_SYNC_EVENT)
-        ompp_clocks_combine(reads ? &o->rest[0] : &o->stamp[0], &self->own);
-    else
-        ompp_stamp_copy(&o->stamp[0], &self->own);
+    if (reads || kind == OMPP_SYNC_EVENT) ompp_clocks_combine(reads ? &o->rest[0] : &o->stamp[0], &self->own);
+    else ompp_stamp_copy(&o->stamp[0], &self->own);
     if (kind == OMPP_SYNC_FORK) {
         o->holder = self;
         o->generation[0]++;
@@ -516,43 +516,37 @@ static void put(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t ob
     ompp_causal_unlock(&o->lock);
 }
 
-static __attribute__((noinline)) void publish(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+static __attribute__((noinline)) void publish(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object,
+                                              ompp_time_t t)
 {
     if (kind == OMPP_SYNC_BARRIER || kind == OMPP_SYNC_MEETING || kind == OMPP_SYNC_CHUNK) self->chases = false;
-    if (kind == OMPP_SYNC_BARRIER)
-        arrive(self, object, (*generation_of(self, object))++, t);
-    else if (kind == OMPP_SYNC_MEETING)
-        come_to_meeting(self, object, t);
-    else if (kind == OMPP_SYNC_CHUNK)
-        come_for_more(self, OMPP_REPLAY_LOOP_END, t);
-    else if (kind == OMPP_SYNC_FIRST)
-        come_to_single(self, object, t);
-    else if (kind == OMPP_SYNC_SEMAPHORE)
-        ompp_causal_post(self, object, t);
-    else
-        put(self, kind, object, t);
-    if (kind == OMPP_SYNC_MUTEX && !ompp_causal.rule.delays) note(self, OMPP_REPLAY_UNLOCK, object, OMPP_WHATIF_BIT_LOCK, 0);
+    if (kind == OMPP_SYNC_BARRIER) arrive(self, object, (*generation_of(self, object))++, t);
+    else if (kind == OMPP_SYNC_MEETING) come_to_meeting(self, object, t);
+    else if (kind == OMPP_SYNC_CHUNK) come_for_more(self, OMPP_REPLAY_LOOP_END, t);
+    else if (kind == OMPP_SYNC_FIRST) come_to_single(self, object, t);
+    else if (kind == OMPP_SYNC_SEMAPHORE) ompp_causal_post(self, object, t);
+    else put(self, kind, object, t);
+    if (kind == OMPP_SYNC_MUTEX && !ompp_causal.rule.delays)
+        note(self, OMPP_REPLAY_UNLOCK, object, OMPP_WHATIF_BIT_LOCK, 0);
     if (kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_CHUNK) ompp_causal_measure(self, t);
 }
 
-/* ---- While clocks rest ------------------------------------------------------------------------------------------------- */
+/* ---- While clocks rest ------------------------------------------------------------------------------------------- */
 
 /* Threads that end say who has come to be joined, and barriers how often all have met, in rests, too. */
-static bool is_let_pass(ompp_sync_object_t kind)
-{
-    return kind != OMPP_SYNC_EVENT && kind != OMPP_SYNC_MEETING;
-}
+static bool is_let_pass(ompp_sync_object_t kind) { return kind != OMPP_SYNC_EVENT && kind != OMPP_SYNC_MEETING; }
 
 #define FORKED_IN_REST 0x8000u
 #define REST_NUMBERS 0x7fffu
 
 /*
- * All threads of a team count its barriers, and know them by the same number when clocks go on. Which number they begin with tells the
- * team from others: of those that are forked in a rest, only the last one is there when that ends.
+ * All threads of a team count its barriers, and know them by the same number when clocks go on. Which number they begin
+ * with tells the team from others: of those that are forked in a rest, only the last one is there when that ends.
  */
 static inline void count_barriers(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, bool arrives)
 {
-    if (kind == OMPP_SYNC_FORK) *generation_of(self, object) = (uint32_t)(FORKED_IN_REST | (self->clocks.set & REST_NUMBERS)) << 16;
+    if (kind == OMPP_SYNC_FORK)
+        *generation_of(self, object) = (uint32_t)(FORKED_IN_REST | (self->clocks.set & REST_NUMBERS)) << 16;
     if (kind == OMPP_SYNC_BARRIER && arrives) (*generation_of(self, object))++;
 }
 
@@ -562,7 +556,7 @@ static inline bool passes(const ompp_causal_thread_t *self, ompp_sync_object_t k
     return ompp_causal_goes_on_resting(self) && is_let_pass(kind);
 }
 
-/* ---- Events ----------------------------------------------------------------------------------------------------------- */
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
 
 void ompp_causal_publish(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 {
@@ -578,14 +572,16 @@ void ompp_causal_publish(ompp_sync_object_t kind, uint64_t object, ompp_time_t t
     ompp_causal_leave(self);
 }
 
-static __attribute__((noinline)) void wait(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+static __attribute__((noinline)) void wait(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object,
+                                           ompp_time_t t)
 {
     if (kind == OMPP_SYNC_CHUNK) {
         self->chases = ompp_causal.rule.delays;
         come_for_more(self, OMPP_REPLAY_LOOP, t);
         return;
     }
-    if ((kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_READ) && ompp_causal.rule.delays && ompp_event_now() < t + TOLD_LATE_NS) {
+    if ((kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_READ) && ompp_causal.rule.delays &&
+        ompp_event_now() < t + TOLD_LATE_NS) {
         ompp_causal_chase(self);
         t = ompp_event_now();
     }
@@ -605,7 +601,8 @@ void ompp_causal_wait(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
     ompp_causal_leave(self);
 }
 
-/* A member of the team begins; the one that forked it goes on as it is. Generations of all teams are told apart by the fork's number. */
+/* A member of the team begins; the one that forked it goes on as it is. Generations of all teams are told apart by the
+ * fork's number. */
 static void begin_member(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
 {
     ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_FORK, team, false);
@@ -629,16 +626,12 @@ static bool found_stamp(ompp_causal_thread_t *self, ompp_sync_object_t kind, uin
     ompp_causal_object_t *o;
 
     switch (kind) {
-    case OMPP_SYNC_BARRIER:
-        return left_barrier(self, object);
-    case OMPP_SYNC_MEETING:
-        return left_meeting(self, object);
+    case OMPP_SYNC_BARRIER: return left_barrier(self, object);
+    case OMPP_SYNC_MEETING: return left_meeting(self, object);
     case OMPP_SYNC_MUTEX:
     case OMPP_SYNC_READ:
-    case OMPP_SYNC_ORDERED:
-        return locked(self, kind, object, t);
-    case OMPP_SYNC_SEMAPHORE:
-        return ompp_causal_take(self, object, t);
+    case OMPP_SYNC_ORDERED: return locked(self, kind, object, t);
+    case OMPP_SYNC_SEMAPHORE: return ompp_causal_take(self, object, t);
     default:
         o = ompp_causal_object(kind, object, false);
         found = o && o->stamp[0].t > 0;
@@ -649,14 +642,12 @@ static bool found_stamp(ompp_causal_thread_t *self, ompp_sync_object_t kind, uin
     }
 }
 
-static __attribute__((noinline)) void resume(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+static __attribute__((noinline)) void resume(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object,
+                                             ompp_time_t t)
 {
-    if (kind == OMPP_SYNC_FORK)
-        begin_member(self, object, t);
-    else if (kind == OMPP_SYNC_CHUNK)
-        hand_out(self, t);
-    else
-        ompp_causal_go_on(self, found_stamp(self, kind, object, t) ? &self->other : NULL, 0, t);
+    if (kind == OMPP_SYNC_FORK) begin_member(self, object, t);
+    else if (kind == OMPP_SYNC_CHUNK) hand_out(self, t);
+    else ompp_causal_go_on(self, found_stamp(self, kind, object, t) ? &self->other : NULL, 0, t);
     ompp_causal_settle(self);
     if (kind == OMPP_SYNC_MUTEX && self->part.team) go_on_in_interval(self);
     if (kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_CHUNK) ompp_causal_measure(self, t);
@@ -680,7 +671,8 @@ void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
         resume(self, kind, object, t);
         if (ompp_causal.rule.delays) ompp_causal_race_tell(self);
     }
-    if ((kind == OMPP_SYNC_BARRIER || kind == OMPP_SYNC_MEETING) && self->main) ompp_causal_left_barrier(self, self->clocks.since);
+    if ((kind == OMPP_SYNC_BARRIER || kind == OMPP_SYNC_MEETING) && self->main)
+        ompp_causal_left_barrier(self, self->clocks.since);
     ompp_causal_timed(self, begin);
     ompp_causal_leave(self);
 }

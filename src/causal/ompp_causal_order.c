@@ -11,12 +11,13 @@
 static struct {
     _Atomic uint32_t lock;
     ompp_ration_t ration;
-    double passed; /* 1/100 ns by which intervals were longer than with locks handed over; one that was drawn stands for the others */
+    /* 1/100 ns by which intervals were longer than with locks handed over; one that was drawn stands for the others */
+    double passed;
 } costs;
 
 /* Not one event in so many, which might always be the same one of a round. */
 #define STRIDE 16u
-#define SELDOM 8u /* while clocks rest, they take little */
+#define SELDOM 8u           /* while clocks rest, they take little */
 #define LONGEST_EVENT 4000u /* ns: an event is hundreds */
 
 #define READS 64u
@@ -43,9 +44,11 @@ ompp_time_t ompp_causal_time_event_slow(ompp_causal_thread_t *self)
 
 void ompp_causal_timed_slow(ompp_causal_thread_t *self, ompp_time_t begin)
 {
-    const ompp_time_t all = ompp_event_now() - begin - (self->paused - self->timed_paused), taken = all > reading ? all - reading : 0;
+    const ompp_time_t all = ompp_event_now() - begin - (self->paused - self->timed_paused),
+                      taken = all > reading ? all - reading : 0;
 
-    self->spent += (taken < LONGEST_EVENT ? taken : LONGEST_EVENT) * (self->timed_for ? self->timed_for : 1) + 2 * reading;
+    self->spent +=
+        (taken < LONGEST_EVENT ? taken : LONGEST_EVENT) * (self->timed_for ? self->timed_for : 1) + 2 * reading;
     self->timed_in = STRIDE / 2 + (uint32_t)((self->moves + self->syncs) * 0x9e3779b97f4a7c15u >> 60);
     if (ompp_causal_rests(self)) self->timed_in *= SELDOM;
     self->timed_for = self->timed_in + 1;
@@ -69,7 +72,8 @@ ompp_time_t ompp_causal_spent(void)
 
 void ompp_causal_doubt(unsigned flags, bool happened)
 {
-    ompp_causal_thread_t *self = ompp_causal_self && ompp_causal_goes_on_resting(ompp_causal_self) ? NULL : ompp_causal_enter();
+    ompp_causal_thread_t *self =
+        ompp_causal_self && ompp_causal_goes_on_resting(ompp_causal_self) ? NULL : ompp_causal_enter();
 
     if (!self) return;
     const ompp_time_t begin = ompp_causal_time_event(self);
@@ -82,7 +86,8 @@ void ompp_causal_doubt(unsigned flags, bool happened)
 
 void ompp_causal_spend(ompp_time_t ns)
 {
-    if (ompp_causal_self && !ompp_causal.rule.delays) ompp_causal_self->spent += ns; /* with delays, they are most of it */
+    /* with delays, they are most of it */
+    if (ompp_causal_self && !ompp_causal.rule.delays) ompp_causal_self->spent += ns;
 }
 
 double ompp_causal_afford(ompp_fine_t now)

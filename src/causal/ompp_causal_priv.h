@@ -25,7 +25,7 @@
 #define OMPP_CAUSAL_TASKS 4096u   /* explicit tasks that are known at a time */
 #define OMPP_CAUSAL_KNOWN 512u    /* regions; further ones are not followed; power of two */
 #define OMPP_CAUSAL_DEEPEST 1000u /* levels of the call tree that are looked through */
-#define OMPP_CAUSAL_CROWD 1u       /* as a team: that of no team, whose address this cannot be */
+#define OMPP_CAUSAL_CROWD 1u      /* as a team: that of no team, whose address this cannot be */
 #define OMPP_CAUSAL_ALL_SLOTS ((1u << OMPP_CLOCKS_SLOTS) - 1)
 #define OMPP_CAUSAL_TOLERANCE 2000u /* ns by which an order has to change before it counts as another one */
 
@@ -54,7 +54,7 @@ typedef struct {
 typedef struct {
     uint64_t team; /* 0 = none */
     uint32_t generation;
-    bool arrived;  /* at the barrier: it runs tasks at most */
+    bool arrived; /* at the barrier: it runs tasks at most */
     unsigned member;
     struct ompp_replay *interval;
 } ompp_causal_part_t;
@@ -76,23 +76,23 @@ typedef struct ompp_causal_seen {
 /** A thread. Written by it alone, but for what is marked. Never freed; used again. First what every event looks at. */
 typedef struct ompp_causal_thread {
     ompp_clocks_t clocks;
-    _Alignas(64) bool busy;  /* inside of causal: what a signal handler does is left out */
-    bool main;               /* initial thread of the process */
-    bool waits;              /* its place is a phase that waits: what clocks.idle is, but while clocks rest */
-    bool told;               /* it is being told where it comes from, which is where it was */
-    bool chases;             /* with delays: it is where order is decided as it goes, and keeps up with the others */
+    _Alignas(64) bool busy; /* inside of causal: what a signal handler does is left out */
+    bool main;              /* initial thread of the process */
+    bool waits;             /* its place is a phase that waits: what clocks.idle is, but while clocks rest */
+    bool told;              /* it is being told where it comes from, which is where it was */
+    bool chases;            /* with delays: it is where order is decided as it goes, and keeps up with the others */
     uint32_t timed_in, timed_for; /* events until one is timed; that it stands for */
-    unsigned depth;          /* of levels */
-    unsigned next_barrier;   /* to be given up next */
+    unsigned depth;               /* of levels */
+    unsigned next_barrier;        /* to be given up next */
     uint64_t moves, syncs;
-    uint64_t experiment;     /* with delays: number of the one it counts for */
+    uint64_t experiment; /* with delays: number of the one it counts for */
     struct {
         uint64_t team;
         uint32_t generation; /* of its next barrier */
     } barriers[OMPP_CAUSAL_BARRIERS];
-    ompp_stamp_t own;  /* scratch */
+    ompp_stamp_t own; /* scratch */
     ompp_stamp_t other;
-    ompp_stamp_t before; /* what it received before of which others could have come first */
+    ompp_stamp_t before;     /* what it received before of which others could have come first */
     ompp_causal_wait_t wait; /* while clocks.waiting */
     ompp_causal_serves_t serves;
     ompp_stamp_t served;
@@ -103,12 +103,12 @@ typedef struct ompp_causal_thread {
     } nodes[OMPP_CAUSAL_NODES];
     uint64_t nodes_set; /* number of the set of regions, and of replacements in it, that the cache is about */
     struct {
-        ompp_off_t node;     /* of the call tree */
+        ompp_off_t node;                           /* of the call tree */
         struct ompp_progress_candidate *candidate; /* it may serve as progress point; NULL = it does not */
     } passed[OMPP_CAUSAL_PASSED]; /* while clocks rest, on the initial thread: where it has left barriers */
     ompp_causal_part_t part;
     ompp_causal_unit_t unit;
-    uint32_t crowd;          /* that it was created in; 0 = none */
+    uint32_t crowd; /* that it was created in; 0 = none */
     ompp_causal_level_t levels[OMPP_CAUSAL_LEVELS];
     uint32_t task;           /* index of the task it runs; 0 = its implicit one */
     uint32_t implicit;       /* index of the record of its implicit task; 0 = none yet */
@@ -116,33 +116,36 @@ typedef struct ompp_causal_thread {
     ompp_causal_flow_t flow; /* of the task it runs */
     ompp_off_t node;         /* place, again when another set of regions is followed */
     uint16_t regions;        /* slots of the regions it is in; of clocks.mask only the experiment's, with delays */
-    ompp_time_t seen[OMPP_CAUSAL_KNOWN]; /* with delays: ns of work in each known region and below it, to choose regions by */
-    uint32_t met[OMPP_CAUSAL_KNOWN]; /* number of the look at which it was counted in that region last: what is recursive counts once */
+    /* with delays: ns of work in each known region and below it, to choose regions by */
+    ompp_time_t seen[OMPP_CAUSAL_KNOWN];
+    /* number of the look at which it was counted in that region last: what is recursive counts once */
+    uint32_t met[OMPP_CAUSAL_KNOWN];
     uint32_t look;
-    ompp_time_t seen_until;  /* ns of its work by then */
-    ompp_fine_t percent;     /* of the experiment */
+    ompp_time_t seen_until; /* ns of its work by then */
+    ompp_fine_t percent;    /* of the experiment */
     struct {
         uint64_t set;
-        unsigned passes;      /* progress points it came to in this experiment */
+        unsigned passes; /* progress points it came to in this experiment */
         ompp_causal_at_t at;
         ompp_causal_seen_t seen;
-        uint64_t visits;      /* of the progress point */
-        unsigned tries;       /* times that it was measured anew, since the others were not in step */
+        uint64_t visits; /* of the progress point */
+        unsigned tries;  /* times that it was measured anew, since the others were not in step */
         ompp_steady_t flows;
-    } warm;                  /* with delays: its clocks when it and the others had got into step, in the experiment */
+    } warm; /* with delays: its clocks when it and the others had got into step, in the experiment */
     struct {
         uint64_t number, key, percent, visits; /* when all have met, of the progress point, as rank 0 came to it */
-        bool settles, apart;           /* rank 0 is in it already */
-    } proposed;              /* with delays: experiment that it is to go over to when it has paid; number 0 = none */
-    ompp_causal_at_t came;   /* with delays: where it began its last wait for another rank */
-    ompp_time_t paused;      /* with delays: ns of all its pauses */
-    bool pauses;             /* it does no work, whatever its clocks say */
-    bool met_all;            /* it is about to go on with all other processes of the run; without delays: of a communicator */
-    bool met_some;           /* of a communicator that has not all */
-    bool made;               /* the program has created it; not one of an OpenMP library's */
-    uint64_t lost;           /* waits that are not followed, but for those with a limit */
+        bool settles, apart;                   /* rank 0 is in it already */
+    } proposed;            /* with delays: experiment that it is to go over to when it has paid; number 0 = none */
+    ompp_causal_at_t came; /* with delays: where it began its last wait for another rank */
+    ompp_time_t paused;    /* with delays: ns of all its pauses */
+    bool pauses;           /* it does no work, whatever its clocks say */
+    /* it is about to go on with all other processes of the run; without delays: of a communicator */
+    bool met_all;
+    bool met_some;            /* of a communicator that has not all */
+    bool made;                /* the program has created it; not one of an OpenMP library's */
+    uint64_t lost;            /* waits that are not followed, but for those with a limit */
     ompp_time_t timed_paused; /* paused, when that one began */
-    ompp_time_t spent;       /* ns on events, as those that were timed say, and on carrying stamps between ranks */
+    ompp_time_t spent;        /* ns on events, as those that were timed say, and on carrying stamps between ranks */
     _Atomic bool used;
     struct ompp_causal_thread *next;
 } ompp_causal_thread_t;
@@ -151,25 +154,29 @@ typedef struct ompp_causal_thread {
 typedef struct {
     ompp_whatif_mode_t mode;
     ompp_clocks_rule_t rule;
-    _Atomic uint64_t set;     /* number of the present set of regions, from 1; with delays: of that within which offsets go on */
-    _Atomic uint64_t experiment; /* with delays: number of the present one */
+    /* number of the present set of regions, from 1; with delays: of that within which offsets go on */
+    _Atomic uint64_t set;
+    _Atomic uint64_t experiment;   /* with delays: number of the present one */
     _Atomic ompp_time_t set_begin; /* of the later of both */
-    _Atomic uint64_t rest;    /* without delays: number of the latest set of no regions, while which clocks rest; 0 = none */
+    /* without delays: number of the latest set of no regions, while which clocks rest; 0 = none */
+    _Atomic uint64_t rest;
     _Atomic ompp_time_t look; /* without delays: before, no turn begins that has not been proposed yet */
     _Atomic ompp_time_t rest_begin;
     _Atomic(ompp_causal_thread_t *) threads;
-    _Atomic uint64_t overtaken[OMPP_WHATIF_FLAG_NUM][OMPP_CLOCKS_SLOTS]; /* times that the order would have changed, since the set */
-    _Atomic uint64_t asked[OMPP_WHATIF_FLAG_NUM], doubted[OMPP_WHATIF_FLAG_NUM]; /* ompp_sync_doubt(): times, and those that happened */
+    /* times that the order would have changed, since the set */
+    _Atomic uint64_t overtaken[OMPP_WHATIF_FLAG_NUM][OMPP_CLOCKS_SLOTS];
+    /* ompp_sync_doubt(): times, and those that happened */
+    _Atomic uint64_t asked[OMPP_WHATIF_FLAG_NUM], doubted[OMPP_WHATIF_FLAG_NUM];
     _Atomic uint64_t watched[OMPP_WHATIF_FLAG_NUM]; /* times that it was looked at */
-    _Atomic bool flagged;     /* one was overtaken, here or elsewhere, sometime */
-    _Atomic uint32_t flags;   /* OMPP_WHATIF_F_* of all regions */
+    _Atomic bool flagged;                           /* one was overtaken, here or elsewhere, sometime */
+    _Atomic uint32_t flags;                         /* OMPP_WHATIF_F_* of all regions */
     ompp_sync_clock_t clock;
 } ompp_causal_t;
 
 extern ompp_causal_t ompp_causal;
 extern __thread ompp_causal_thread_t *ompp_causal_self __attribute__((tls_model("initial-exec")));
 
-/* ---- Threads (ompp_causal.c) ------------------------------------------------------------------------------------------ */
+/* ---- Threads (ompp_causal.c) ------------------------------------------------------------------------------------- */
 
 /** \brief Makes the calling thread known. */
 void ompp_causal_come_slow(void);
@@ -197,12 +204,9 @@ void ompp_causal_lock(_Atomic uint32_t *lock);
 /** \brief The calling thread is one that the program has created. */
 void ompp_causal_was_made(ompp_causal_thread_t *self);
 
-static inline void ompp_causal_unlock(_Atomic uint32_t *lock)
-{
-    atomic_store_explicit(lock, 0, memory_order_release);
-}
+static inline void ompp_causal_unlock(_Atomic uint32_t *lock) { atomic_store_explicit(lock, 0, memory_order_release); }
 
-/* ---- Regions (ompp_causal_slots.c) ------------------------------------------------------------------------------------ */
+/* ---- Regions (ompp_causal_slots.c) ------------------------------------------------------------------------------- */
 
 /** \brief Slots of the regions that a call tree node lies in; regions that come first get free ones. */
 uint16_t ompp_causal_mask(ompp_causal_thread_t *self, ompp_off_t node);
@@ -216,7 +220,10 @@ void ompp_causal_limit_slots(unsigned limit);
 /** \brief Key of a slot; 0 = free. */
 uint64_t ompp_causal_key(unsigned slot);
 
-/** \brief Slots that are used; regions that are known; the first one of a slot, -1 = none here; key of one, 0 = never followed. */
+/**
+ * \brief Slots that are used; regions that are known; the first one of a slot, -1 = none here; key of one, 0 = never
+ *        followed.
+ */
 unsigned ompp_causal_nslots(void);
 unsigned ompp_causal_nknown(void);
 int ompp_causal_known(unsigned slot);
@@ -248,10 +255,15 @@ ompp_time_t ompp_causal_rests_until(void);
 void ompp_causal_hold(bool on);
 
 /** \brief Rank 0, before ranks meet. \return whether another set begins there: its number, and its keys. */
-bool ompp_causal_propose_turn(ompp_causal_thread_t *self, uint64_t *number, uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t);
+bool ompp_causal_propose_turn(ompp_causal_thread_t *self, uint64_t *number, uint64_t keys[OMPP_CLOCKS_SLOTS],
+                              ompp_time_t t);
 
-/** \brief Another set has begun, or begins now on all ranks. \param[in] t  until then the thread knows what it has saved. */
-void ompp_causal_follow_turn(ompp_causal_thread_t *self, uint64_t number, const uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t);
+/**
+ * \brief Another set has begun, or begins now on all ranks.
+ * \param[in] t  until then the thread knows what it has saved.
+ */
+void ompp_causal_follow_turn(ompp_causal_thread_t *self, uint64_t number, const uint64_t keys[OMPP_CLOCKS_SLOTS],
+                             ompp_time_t t);
 
 /** \brief All ranks have met. */
 void ompp_causal_meeting(ompp_time_t t);
@@ -272,7 +284,10 @@ static inline bool ompp_causal_forks(ompp_off_t node)
 /** \return where work at a call tree node is done. */
 ompp_clocks_where_t ompp_causal_where(ompp_off_t node);
 
-/** \brief With delays, where no thread is in an experiment with the region of the slot: it belongs to this key from now on. */
+/**
+ * \brief With delays, where no thread is in an experiment with the region of the slot: it belongs to this key from now
+ *        on.
+ */
 void ompp_causal_replace(unsigned slot, uint64_t key);
 
 /** \return slot of a key; -1 = it has none. */
@@ -284,20 +299,21 @@ int ompp_causal_known_with(uint64_t key);
 void ompp_causal_settle_slow(ompp_causal_thread_t *self, uint64_t set);
 
 /**
- * \brief The thread goes on with the present set of regions, if it was with an older one. What it has done since the new one began, unseen
- *        by us, is counted in it.
+ * \brief The thread goes on with the present set of regions, if it was with an older one. What it has done since the
+ *        new one began, unseen by us, is counted in it.
  */
 static inline void ompp_causal_settle(ompp_causal_thread_t *self)
 {
     const uint64_t set = atomic_load_explicit(&ompp_causal.set, memory_order_acquire);
     const uint64_t experiment = atomic_load_explicit(&ompp_causal.experiment, memory_order_acquire);
 
-    if (__builtin_expect(self->clocks.set != set || self->experiment != experiment, 0)) ompp_causal_settle_slow(self, set);
+    if (__builtin_expect(self->clocks.set != set || self->experiment != experiment, 0))
+        ompp_causal_settle_slow(self, set);
 }
 
 /**
- * \brief Whether clocks rest, for a thread that is settled: it has none. What others can wait for later, and where the thread is, is still
- *        kept; nothing else.
+ * \brief Whether clocks rest, for a thread that is settled: it has none. What others can wait for later, and where the
+ *        thread is, is still kept; nothing else.
  */
 static inline bool ompp_causal_rests(const ompp_causal_thread_t *self)
 {
@@ -324,7 +340,7 @@ static inline void ompp_causal_pass(ompp_causal_thread_t *self, ompp_time_t t)
     ompp_causal_settle(self);
 }
 
-/* ---- What it costs (ompp_causal_order.c) ------------------------------------------------------------------------------ */
+/* ---- What it costs (ompp_causal_order.c) ------------------------------------------------------------------------- */
 
 ompp_time_t ompp_causal_time_event_slow(ompp_causal_thread_t *self);
 
@@ -342,7 +358,10 @@ static inline void ompp_causal_timed(ompp_causal_thread_t *self, ompp_time_t beg
     if (__builtin_expect(begin != 0, 0)) ompp_causal_timed_slow(self, begin);
 }
 
-/** \brief Clocks go on after a rest, in which events take little and are seldom timed: one that is timed does not stand for those. */
+/**
+ * \brief Clocks go on after a rest, in which events take little and are seldom timed: one that is timed does not stand
+ *        for those.
+ */
 void ompp_causal_time_often(ompp_causal_thread_t *self);
 
 /** \brief Learns what measuring itself takes. */
@@ -355,7 +374,7 @@ void ompp_causal_spend(ompp_time_t ns);
 /** \brief ompp_sync_doubt(): of all slots. */
 void ompp_causal_doubt(unsigned flags, bool happened);
 
-/* ---- Objects (ompp_causal_objects.c) ---------------------------------------------------------------------------------- */
+/* ---- Objects (ompp_causal_objects.c) ----------------------------------------------------------------------------- */
 
 void ompp_causal_publish(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
 void ompp_causal_wait(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
@@ -387,9 +406,12 @@ void ompp_causal_note_end(ompp_causal_thread_t *self);
 void ompp_causal_note_wait(ompp_causal_thread_t *self);
 void ompp_causal_note_waited(ompp_causal_thread_t *self);
 
-/* ---- What going through order again costs (ompp_causal_order.c) -------------------------------------------------------- */
+/* ---- What going through order again costs (ompp_causal_order.c) -------------------------------------------------- */
 
-/** \return with which probability an interval that begins now, 1/100 ns, was drawn to be gone through again; 0 = it is estimated. */
+/**
+ * \return with which probability an interval that begins now, 1/100 ns, was drawn to be gone through again; 0 = it is
+ *         estimated.
+ */
 double ompp_causal_afford(ompp_fine_t now);
 
 /** \brief The thread has followed an event at t, until now: what that takes is measured now and then. */
@@ -407,10 +429,13 @@ void ompp_causal_give_up(const struct ompp_replay *replay);
  */
 bool ompp_causal_estimate(ompp_stamp_t *stamp, ompp_fine_t began);
 
-/** \brief Intervals that were gone through again; that were not, to save time; ns by which they were longer than with locks handed over. */
+/**
+ * \brief Intervals that were gone through again; that were not, to save time; ns by which they were longer than with
+ *        locks handed over.
+ */
 void ompp_causal_orders(uint64_t *replayed, uint64_t *kept, uint64_t *passed_ns);
 
-/* ---- Threads outside of teams, from their creation until all are joined (ompp_causal_crowd.c) -------------------------- */
+/* ---- Threads outside of teams, from their creation until all are joined (ompp_causal_crowd.c) -------------------- */
 
 /** \brief The thread creates another one. */
 void ompp_causal_crowd_create(ompp_causal_thread_t *self);
@@ -423,7 +448,8 @@ void ompp_causal_crowd_end(ompp_causal_thread_t *self);
 /** \brief It asks for a lock, or gives it back, at self->own. \return false when that is not noted. */
 bool ompp_causal_crowd_note(ompp_causal_thread_t *self, unsigned op, uint64_t lock, uint16_t slots);
 /**
- * \brief It has waited for an event, and is about to go on at t: it may have joined a thread. Other events open the order again.
+ * \brief It has waited for an event, and is about to go on at t: it may have joined a thread. Other events open the
+ *        order again.
  * \return whether this was the last one: what it goes on with is in self->other, and its own clocks have yielded.
  */
 bool ompp_causal_crowd_join(ompp_causal_thread_t *self, uint64_t object, ompp_time_t t);
@@ -434,11 +460,11 @@ uint16_t ompp_causal_crowd_overtaken(void);
 /** \brief A set of regions ends: its slots have been told. */
 void ompp_causal_crowd_turn(void);
 
-/* ---- Tasks (ompp_causal_tasks.c) -------------------------------------------------------------------------------------- */
+/* ---- Tasks (ompp_causal_tasks.c) --------------------------------------------------------------------------------- */
 
 void ompp_causal_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t);
 
-/* ---- Other processes (ompp_causal_remote.c) --------------------------------------------------------------------------- */
+/* ---- Other processes (ompp_causal_remote.c) ---------------------------------------------------------------------- */
 
 size_t ompp_causal_stamp_size(void);
 size_t ompp_causal_stamp(void *stamp, ompp_time_t t);
@@ -454,14 +480,17 @@ int64_t ompp_causal_common(ompp_time_t t);
 /** \brief The thread goes on at t after it has met other processes, with nothing left to pay. */
 void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t);
 
-/* ---- Delays (ompp_causal_delay.c) ------------------------------------------------------------------------------------- */
+/* ---- Delays (ompp_causal_delay.c) -------------------------------------------------------------------------------- */
 
 /** \brief The thread goes on with what it has waited for, and is delayed by what it owes, on the spot. */
 void ompp_causal_go_on(ompp_causal_thread_t *self, const ompp_stamp_t *stamp, ompp_time_t cost, ompp_time_t t);
 
 void ompp_causal_pay(ompp_time_t until);
 
-/** \brief With delays: waits until the thread has had as much delay as the one with the most, where order is decided by who comes first. */
+/**
+ * \brief With delays: waits until the thread has had as much delay as the one with the most, where order is decided by
+ *        who comes first.
+ */
 void ompp_causal_chase(ompp_causal_thread_t *self);
 /** \brief The same with the other ranks of the node, where messages race. \return whether it was delayed. */
 bool ompp_causal_keep_up(void);
@@ -469,8 +498,9 @@ bool ompp_causal_keep_up(void);
 bool ompp_causal_works_faster(const ompp_causal_thread_t *thread);
 
 /**
- * \brief With delays, where the thread comes first, or not, by the clocks as they are: whether the faster program would have this order
- *        (the flag), and whether the program without delays would (what it takes is then not known from the experiment).
+ * \brief With delays, where the thread comes first, or not, by the clocks as they are: whether the faster program would
+ *        have this order (the flag), and whether the program without delays would (what it takes is then not known from
+ *        the experiment).
  * \param[in] before    stamps of those that came before, combined.
  * \param[in] flag_bit  OMPP_WHATIF_BIT_*: what decides.
  */
@@ -481,25 +511,24 @@ uint16_t ompp_causal_overtakes(const ompp_causal_thread_t *self, const ompp_stam
 /** \return whether the order of any experiment was not that of the program without delays. */
 bool ompp_causal_any_reordered(void);
 
-/* ---- Experiments (ompp_causal_experiment.c) --------------------------------------------------------------------------- */
+/* ---- Experiments (ompp_causal_experiment.c) ---------------------------------------------------------------------- */
 
-/** With delays, where others look at what a thread does: at the root it is at work outside, as an idle one of OpenMP's is not. */
-static inline bool ompp_causal_is_outside(const ompp_causal_thread_t *thread)
-{
-    return thread->main || thread->made;
-}
+/** With delays, where others look at what a thread does: at the root it is at work outside, as an idle one of OpenMP's
+ * is not. */
+static inline bool ompp_causal_is_outside(const ompp_causal_thread_t *thread) { return thread->main || thread->made; }
 
-#define OMPP_CAUSAL_SEEN 200u /* an experiment in which less than one part in so many of its time was done in the region has not seen it */
+/* an experiment in which less than one part in so many of its time was done in the region has not seen it */
+#define OMPP_CAUSAL_SEEN 200u
 
 /** What is being tried. */
 typedef struct ompp_causal_experiment {
-    uint64_t number;  /* the same on all ranks */
-    int slot;         /* -1 = nothing: a rest between experiments */
-    int known;        /* index of the region; -1 = of none here */
+    uint64_t number; /* the same on all ranks */
+    int slot;        /* -1 = nothing: a rest between experiments */
+    int known;       /* index of the region; -1 = of none here */
     unsigned percent;
-    bool apart;       /* a result: ranks have begun or ended it at different moments, ... */
-    bool drifts;      /* and more, or less, was queued between them at the end */
-    bool settles;     /* begun apart: until all ranks have got into step nothing is measured */
+    bool apart;   /* a result: ranks have begun or ended it at different moments, ... */
+    bool drifts;  /* and more, or less, was queued between them at the end */
+    bool settles; /* begun apart: until all ranks have got into step nothing is measured */
 } ompp_causal_experiment_t;
 
 extern ompp_causal_experiment_t ompp_causal_experiment; /* of the present set; changed by one thread at a time */
@@ -529,7 +558,7 @@ static inline ompp_causal_at_t ompp_causal_here(const ompp_causal_thread_t *self
 /** \brief At the end: what has been paid in the experiment that does not come to its end is known, too. */
 void ompp_causal_experiment_finish(const ompp_causal_thread_t *self);
 
-/* ---- Whether threads are in step (ompp_causal_steady.c) ---------------------------------------------------------------- */
+/* ---- Whether threads are in step (ompp_causal_steady.c) ---------------------------------------------------------- */
 
 /** \return ns of work of the thread, wherever; of what was counted. */
 static inline ompp_time_t ompp_causal_worked(const ompp_causal_thread_t *thread)
@@ -560,18 +589,27 @@ void ompp_causal_step_add(int known, const ompp_steady_t *from, uint64_t visits,
 /** \return whether in experiments with the region threads have done less for a unit of work than in the run until t. */
 bool ompp_causal_is_transient(unsigned known, ompp_time_t t);
 
-/* ---- Which region (ompp_causal_choice.c) ------------------------------------------------------------------------------ */
+/* ---- Which region (ompp_causal_choice.c) ------------------------------------------------------------------------- */
 
-/** \return slot of the region of the n-th experiment; -1 = there is none. \param[out] nregions  that it could have been. */
+/**
+ * \return slot of the region of the n-th experiment; -1 = there is none.
+ * \param[out] nregions  that it could have been.
+ */
 int ompp_causal_choice(uint64_t n, ompp_time_t t, unsigned *nregions);
 
 /** \brief A number that n and the key decide, and OMPP_CAUSAL_SEED; as good as a draw. */
 uint64_t ompp_causal_draw(uint64_t n, uint64_t key);
 
-/** \brief On a rank that follows to experiment n: the key's slot, if need be instead of the region that did least lately. */
+/**
+ * \brief On a rank that follows to experiment n: the key's slot, if need be instead of the region that did least
+ *        lately.
+ */
 int ompp_causal_slot_for(uint64_t key, uint64_t n, ompp_time_t t);
 
-/** \brief ns of work in the region of a slot, of the rank that has most of it, as far as it is known here; 0 = not wanted. */
+/**
+ * \brief ns of work in the region of a slot, of the rank that has most of it, as far as it is known here; 0 = not
+ *        wanted.
+ */
 uint64_t ompp_causal_work(unsigned slot);
 
 /** \brief Another rank has, or knows of one that has, so much work in the region of a slot. */
@@ -580,10 +618,11 @@ void ompp_causal_heard_of(unsigned slot, uint64_t work);
 /** \brief The slot is about to belong to another region: what is known of its work as that of a slot is forgotten. */
 void ompp_causal_forget(unsigned slot);
 
-/* ---- Progress --------------------------------------------------------------------------------------------------------- */
+/* ---- Progress ---------------------------------------------------------------------------------------------------- */
 
 /**
- * \brief A moment that may end a block or an experiment: the initial thread has left a barrier, a team; any has left a collective call.
+ * \brief A moment that may end a block or an experiment: the initial thread has left a barrier, a team; any has left a
+ *        collective call.
  * \param[in] region  the parallel region or call, which may serve as progress point; 0 = a barrier.
  */
 void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, ompp_time_t t);
@@ -591,15 +630,18 @@ void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, o
 /** \brief The initial thread has left a barrier of its team, or of other threads: at t. */
 void ompp_causal_left_barrier(ompp_causal_thread_t *self, ompp_time_t t);
 
-/** \brief With delays: no better moment has come for long (a program with messages alone), so that one between two messages will do. */
+/**
+ * \brief With delays: no better moment has come for long (a program with messages alone), so that one between two
+ *        messages will do.
+ */
 bool ompp_causal_is_overdue(ompp_time_t t);
 
 /** \brief Goes over to the experiment that another rank has begun, or that all begin now: self->proposed. */
 void ompp_causal_follow(ompp_causal_thread_t *self, ompp_time_t t);
 
 /**
- * \brief On rank 0: what begins when this thread has met all, if the present experiment has lasted long enough by then, and the progress
- *        point was visited since all met last. \param[in] visits  of it by now; 0 = there is none yet.
+ * \brief On rank 0: what begins when this thread has met all, if the present experiment has lasted long enough by then,
+ *        and the progress point was visited since all met last. \param[in] visits of it by now; 0 = there is none yet.
  * \return false when nothing is to begin.
  */
 bool ompp_causal_propose(uint64_t visits, ompp_time_t t, ompp_causal_experiment_t *next);
@@ -607,9 +649,15 @@ bool ompp_causal_propose(uint64_t visits, ompp_time_t t, ompp_causal_experiment_
 /** \brief A message has been sent or received: what this rank sees is of use to others. */
 void ompp_causal_note_message(void);
 
-/** \brief Number of the experiment with which the offsets of all ranks began; those of another beginning say nothing to each other. */
+/**
+ * \brief Number of the experiment with which the offsets of all ranks began; those of another beginning say nothing to
+ *        each other.
+ */
 uint64_t ompp_causal_origin(void);
-/** \brief Another rank's offsets began with that one; those of this rank do, too, if it has none yet: it owes what it has not waited. */
+/**
+ * \brief Another rank's offsets began with that one; those of this rank do, too, if it has none yet: it owes what it
+ *        has not waited.
+ */
 void ompp_causal_take_origin(ompp_causal_thread_t *self, uint64_t origin);
 
 /** \return ns that delays may have taken by t. */
@@ -618,7 +666,7 @@ ompp_time_t ompp_causal_budget(ompp_time_t t);
 /** \brief A pause would be too long: the experiment is worth nothing. */
 void ompp_causal_spoil(void);
 
-/* ---- Results (ompp_causal_result.c) ----------------------------------------------------------------------------------- */
+/* ---- Results (ompp_causal_result.c) ------------------------------------------------------------------------------ */
 
 /** \brief Makes the records. \return false when there is no room. */
 bool ompp_causal_result_open(void);
@@ -639,36 +687,48 @@ void ompp_causal_result_new(unsigned known, ompp_region_ref_t region);
 /** \return the place of a speed-up in a record with delays; NULL = there is none. */
 ompp_whatif_clock_t *ompp_causal_clock_of(ompp_a_whatif_region_t *record, unsigned percent);
 
-/** \brief With delays: the slot is about to belong to another region: what was seen of the order of this one is kept. */
+/**
+ * \brief With delays: the slot is about to belong to another region: what was seen of the order of this one is kept.
+ */
 void ompp_causal_result_leave(unsigned slot);
 
 /** \brief The slot is that of a known region; -1 = of none here. */
 void ompp_causal_result_slot(unsigned slot, int known);
 
-/** \brief A turn ends at t: what the clocks of this thread say is kept. \param[in] next  number of the set that follows. */
+/**
+ * \brief A turn ends at t: what the clocks of this thread say is kept.
+ * \param[in] next  number of the set that follows.
+ */
 void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool rest, ompp_time_t t);
 
 /** \return ns that a known region has been followed in turns that are over. */
 ompp_time_t ompp_causal_result_followed(unsigned known);
 
-/** \brief Until t: work of the whole run in the region of an experiment, as far as it has a slot here, visits since offsets began. */
+/**
+ * \brief Until t: work of the whole run in the region of an experiment, as far as it has a slot here, visits since
+ *        offsets began.
+ */
 ompp_causal_seen_t ompp_causal_result_seen(const ompp_causal_experiment_t *experiment, ompp_time_t t);
 
 /**
  * \brief Takes over an experiment that is over.
  * \param[in] seen  during the block, by this rank's threads.
  */
-void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block, const ompp_causal_seen_t *seen);
+void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block,
+                            const ompp_causal_seen_t *seen);
 
-/** \brief With delays, where an experiment ends: writes what was done in all of the run until t, for one that may not come to its end. */
+/**
+ * \brief With delays, where an experiment ends: writes what was done in all of the run until t, for one that may not
+ *        come to its end.
+ */
 void ompp_causal_result_until(ompp_time_t t);
 
 /** \return whether there is a result of this region and speed-up. */
 bool ompp_causal_result_has(const ompp_causal_experiment_t *experiment);
 
 /**
- * \brief Flags of a slot that are to be told to other ranks. Who sees that order is open (the receiver of messages from any source) may
- *        never be in the regions that move it; the report takes flags from ranks that are.
+ * \brief Flags of a slot that are to be told to other ranks. Who sees that order is open (the receiver of messages from
+ *        any source) may never be in the regions that move it; the report takes flags from ranks that are.
  */
 uint32_t ompp_causal_result_flags(unsigned slot);
 uint32_t ompp_causal_result_open_flags(unsigned slot); /* with what is put by */
@@ -685,7 +745,10 @@ void ompp_causal_result_heard(unsigned slot, uint32_t flags);
 /** \brief An experiment has taken so many ns of pauses, whether it was worth anything or not. */
 void ompp_causal_result_paid(ompp_time_t paid);
 
-/** \brief Without delays: a block ends at t, as the clocks of this thread say. \param[in] visits  of progress points until now. */
+/**
+ * \brief Without delays: a block ends at t, as the clocks of this thread say.
+ * \param[in] visits  of progress points until now.
+ */
 void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t);
 
 /** \brief Writes what the clocks of this thread say now, at the end or as if it were. */
@@ -697,7 +760,10 @@ void ompp_causal_result_close(void);
 /** \brief Whether it is time to write what there is by now, for a program that does not come to its end. */
 bool ompp_causal_result_due(ompp_time_t t);
 
-/** \brief Without delays, and while no turn can begin: writes what the clocks of this thread, which have their turn, say by now. */
+/**
+ * \brief Without delays, and while no turn can begin: writes what the clocks of this thread, which have their turn, say
+ *        by now.
+ */
 void ompp_causal_result_so_far(ompp_causal_thread_t *self, ompp_time_t t);
 
 /** \brief Notes an observation of order; see ompp_clocks_overtaken(). */

@@ -1,8 +1,9 @@
 /*
- * With delays: where ranks of a node are. When a message could be any of several, the one that comes first is to be that which would come
- * first in the program with the faster region: so each rank, before it sends, has to have been delayed by all that the others have not had
- * to do until then, also by what they are at. What the program would take without these delays is known from units of work at 0 % alone:
- * without a progress point nobody keeps up, and the order is the measured one.
+ * With delays: where ranks of a node are. When a message could be any of several, the one that comes first is to be
+ * that which would come first in the program with the faster region: so each rank, before it sends, has to have been
+ * delayed by all that the others have not had to do until then, also by what they are at. What the program would take
+ * without these delays is known from units of work at 0 % alone: without a progress point nobody keeps up, and the
+ * order is the measured one.
  */
 #include "causal/ompp_causal_priv.h"
 
@@ -17,7 +18,8 @@ void ompp_causal_race_begin(void)
 
     const uint64_t now = ompp_causal_experiment.number;
 
-    if (!r || ompp_whatif_ranks() > OMPP_CAUSAL_LANES || atomic_load_explicit(&r->raced, memory_order_relaxed) >= now) return;
+    if (!r || ompp_whatif_ranks() > OMPP_CAUSAL_LANES || atomic_load_explicit(&r->raced, memory_order_relaxed) >= now)
+        return;
     if (ompp_causal_node_has_units()) atomic_store(&r->raced, now);
 }
 
@@ -42,7 +44,8 @@ void ompp_causal_race_tell(const ompp_causal_thread_t *self)
     const bool works = ompp_causal_works_faster(self) && c->where != OMPP_CLOCKS_UNKNOWN;
     atomic_fetch_add(&lane->changes, 1);
     atomic_store_explicit(&lane->experiment, self->experiment, memory_order_relaxed);
-    atomic_store_explicit(&lane->offset, (int64_t)ompp_clocks_offset(&ompp_causal.rule, c, OMPP_CLOCKS_EXPERIMENT), memory_order_relaxed);
+    atomic_store_explicit(&lane->offset, (int64_t)ompp_clocks_offset(&ompp_causal.rule, c, OMPP_CLOCKS_EXPERIMENT),
+                          memory_order_relaxed);
     atomic_store_explicit(&lane->since, works ? ompp_causal_common(c->since) : 0, memory_order_relaxed);
     atomic_fetch_add(&lane->changes, 1);
 }
@@ -52,11 +55,13 @@ static bool look(const ompp_causal_lane_t *lane, uint64_t experiment, int64_t no
 {
     for (unsigned i = 0; i < TRIES; i++) {
         const uint64_t before = atomic_load(&lane->changes);
-        const int64_t o = atomic_load(&lane->offset), since = atomic_load(&lane->since), passed = since && now > since ? now - since : 0;
+        const int64_t o = atomic_load(&lane->offset), since = atomic_load(&lane->since),
+                      passed = since && now > since ? now - since : 0;
         const bool same = atomic_load(&lane->experiment) == experiment;
         if (before & 1 || atomic_load(&lane->changes) != before) continue;
         *works = since && passed < LONGEST_NS;
-        *offset = (ompp_fine_t)o + ompp_causal.rule.percent[0] * (ompp_fine_t)(passed < LONGEST_NS ? passed : LONGEST_NS);
+        *offset =
+            (ompp_fine_t)o + ompp_causal.rule.percent[0] * (ompp_fine_t)(passed < LONGEST_NS ? passed : LONGEST_NS);
         return same;
     }
     return false;

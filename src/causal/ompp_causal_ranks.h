@@ -1,7 +1,8 @@
 /**
  * \file
- * Ranks among which order is decided as the program runs, by which message comes first: in the virtual mode a manager goes through what it
- * has handed out (ompp_causal_farm.c), with delays ranks of a node keep up with each other (ompp_causal_race.c).
+ * Ranks among which order is decided as the program runs, by which message comes first: in the virtual mode a manager
+ * goes through what it has handed out (ompp_causal_farm.c), with delays ranks of a node keep up with each other
+ * (ompp_causal_race.c).
  */
 #ifndef OMPP_CAUSAL_RANKS_H
 #define OMPP_CAUSAL_RANKS_H
@@ -16,11 +17,11 @@ struct ompp_causal_thread;
 struct ompp_causal_experiment;
 struct ompp_causal_seen;
 
-/* ---- Waits with a limit that are not followed (ompp_causal_remote.c) ------------------------------------------------------- */
+/* ---- Waits with a limit that are not followed (ompp_causal_remote.c) --------------------------------------------- */
 
 /**
- * \brief How many there were until t, and by how much they were longer than their limits, ns, of all threads: gains may be wrong by as
- *        much. What ompp_causal_held_much() says is of then.
+ * \brief How many there were until t, and by how much they were longer than their limits, ns, of all threads: gains may
+ *        be wrong by as much. What ompp_causal_held_much() says is of then.
  * \return whether that is too much of what was observed to trust gains.
  */
 bool ompp_causal_held(ompp_time_t t, uint64_t *times, uint64_t *ns);
@@ -28,23 +29,27 @@ bool ompp_causal_held(ompp_time_t t, uint64_t *times, uint64_t *ns);
 /** \return whether it was when it was looked at last, and not just once: other ranks are told. */
 bool ompp_causal_held_much(void);
 
-/* ---- Ranks that hand out work (ompp_causal_farm.c) -------------------------------------------------------------------- */
+/* ---- Ranks that hand out work (ompp_causal_farm.c) --------------------------------------------------------------- */
 
-/** \brief There are other ranks: messages to and from them are not to be held up by memory that is touched for the first time. */
+/**
+ * \brief There are other ranks: messages to and from them are not to be held up by memory that is touched for the first
+ *        time.
+ */
 void ompp_causal_farm_make_ready(void);
 
 /** Messages of a thread since all ranks met last, as those of a rank that works for another one. */
 typedef struct {
-    uint64_t peer;      /* rank + 1 that they come from; 0 = none yet */
-    uint64_t to;        /* rank + 1 that it has sent to before */
-    bool refuses;       /* it has messages of others, too */
-    bool depends;       /* it has had messages of a rank that hands out work, or of one that depends on such a one */
-    bool waits;         /* it waits for other things than messages */
-    bool owes;          /* it has had something to do before messages that had come before that, and has told nobody since */
-    bool gave;          /* it was the last to send */
-    bool managed;       /* the peer hands out work: the thread's served is its stamp at since */
-    bool yields;        /* at the meeting that it comes to: what comes says all that its clocks have come to */
-    ompp_time_t owed;   /* ns of that */
+    uint64_t peer; /* rank + 1 that they come from; 0 = none yet */
+    uint64_t to;   /* rank + 1 that it has sent to before */
+    bool refuses;  /* it has messages of others, too */
+    bool depends;  /* it has had messages of a rank that hands out work, or of one that depends on such a one */
+    bool waits;    /* it waits for other things than messages */
+    /* it has had something to do before messages that had come before that, and has told nobody since */
+    bool owes;
+    bool gave;                /* it was the last to send */
+    bool managed;             /* the peer hands out work: the thread's served is its stamp at since */
+    bool yields;              /* at the meeting that it comes to: what comes says all that its clocks have come to */
+    ompp_time_t owed;         /* ns of that */
     ompp_time_t worked, last; /* ns between waits for messages; the end of the latest one, 0 = none yet */
     ompp_time_t begin, since; /* they met; the end of the last message. 0 = when the run began */
 } ompp_causal_serves_t;
@@ -68,14 +73,20 @@ void ompp_causal_farm_watch(void);
 /** \brief It has waited for what is in self->other, of one rank, from = rank + 1; otherwise 0 or more than there are.
  *        It waits still. \param[in] role  of that rank. */
 void ompp_causal_farm_wait(struct ompp_causal_thread *self, uint64_t from, uint64_t role, const ompp_sync_wait_t *wait);
-/** \brief It goes on after that. \param[in] astray  at a meeting: a rank that had work of another one keeps the measured order. */
+/**
+ * \brief It goes on after that.
+ * \param[in] astray  at a meeting: a rank that had work of another one keeps the measured order.
+ */
 void ompp_causal_farm_go_on(struct ompp_causal_thread *self, const ompp_sync_wait_t *wait, bool astray);
 /**
  * \brief It comes to a meeting of all, at self->own.
  * \return its rank + 1 when it has handed out work and can tell more than its clocks; else 0.
  */
 uint64_t ompp_causal_farm_close(struct ompp_causal_thread *self);
-/** \return whether what it tells is a hint only: it nearly fits, or tasks take as long as the rank that does them makes them. */
+/**
+ * \return whether what it tells is a hint only: it nearly fits, or tasks take as long as the rank that does them makes
+ *         them.
+ */
 bool ompp_causal_farm_hints(const struct ompp_causal_thread *self);
 /** \return what that is; NULL = it cannot. */
 const ompp_stamp_t *ompp_causal_farm_told(const struct ompp_causal_thread *self);
@@ -88,12 +99,14 @@ bool ompp_causal_farm_serves(const struct ompp_causal_thread *self, bool *late);
 bool ompp_causal_farm_depends(void);
 /** \return whether the thread, at self->own, has done next to nothing but wait for messages, whoever they were of. */
 bool ompp_causal_farm_only_waits(const struct ompp_causal_thread *self);
-/** \return whether the manager, which came to the meeting before the thread did by ns, cannot have had its last result. */
+/**
+ * \return whether the manager, which came to the meeting before the thread did by ns, cannot have had its last result.
+ */
 bool ompp_causal_farm_misses(const struct ompp_causal_thread *self, ompp_fine_t ns);
 /** \return OMPP_CAUSAL_MANAGES, OMPP_CAUSAL_DEPENDS: what the thread is, since ranks met last. */
 uint64_t ompp_causal_farm_role(const struct ompp_causal_thread *self);
 
-/* ---- Ranks that keep up with each other (ompp_causal_race.c) ------------------------------------------------------------ */
+/* ---- Ranks that keep up with each other (ompp_causal_race.c) ----------------------------------------------------- */
 
 #define OMPP_CAUSAL_LANES 128u /* ranks of a node */
 
@@ -107,7 +120,8 @@ typedef struct {
 } ompp_causal_lane_t;
 
 typedef struct {
-    _Atomic uint64_t raced; /* number of the latest experiment in which a message was received of which others could have come first */
+    /* number of the latest experiment in which a message was received of which others could have come first */
+    _Atomic uint64_t raced;
     ompp_causal_lane_t lanes[OMPP_CAUSAL_LANES];
 } ompp_causal_race_t;
 
@@ -119,14 +133,17 @@ void ompp_causal_race_begin(void);
 bool ompp_causal_races(void);
 /** \brief The thread's clocks have changed: others are told. */
 void ompp_causal_race_tell(const struct ompp_causal_thread *self);
-/** \return the largest offset of another rank that is in the thread's experiment, at t. \param[out] grows  it is about to become larger. */
+/**
+ * \return the largest offset of another rank that is in the thread's experiment, at t.
+ * \param[out] grows  it is about to become larger.
+ */
 ompp_fine_t ompp_causal_race_most(const struct ompp_causal_thread *self, ompp_time_t t, bool *grows);
 
-/* ---- Experiments of several ranks (ompp_causal_node.c) ------------------------------------------------------------------ */
+/* ---- Experiments of several ranks (ompp_causal_node.c) ----------------------------------------------------------- */
 
 /**
- * \brief All ranks have met (ompp_causal_experiment.c). \param[in] visits  of the progress point when rank 0 came to it; what is visited
- *        while others are waited for is not in that.
+ * \brief All ranks have met (ompp_causal_experiment.c). \param[in] visits of the progress point when rank 0 came to it;
+ *        what is visited while others are waited for is not in that.
  */
 void ompp_causal_all_met(uint64_t visits);
 
@@ -148,7 +165,10 @@ void ompp_causal_node_listen(void);
 
 /** \brief On rank 0, before anybody can know of it: this experiment is to begin. */
 void ompp_causal_node_announce(const struct ompp_causal_experiment *experiment, bool apart);
-/** \brief This rank goes over to the experiment now. \param[in] came  where it began to wait for what told it so; now, when it did not. */
+/**
+ * \brief This rank goes over to the experiment now.
+ * \param[in] came  where it began to wait for what told it so; now, when it did not.
+ */
 void ompp_causal_node_pass(uint64_t number, uint64_t visits, const ompp_causal_at_t *now, const ompp_causal_at_t *came);
 /** \return how many ranks have gone over to the experiment. */
 unsigned ompp_causal_node_come(uint64_t number);
@@ -161,7 +181,10 @@ void ompp_causal_node_spoil(uint64_t number);
 /** \brief Takes over the results of experiments that are over on all ranks; finally, of all that are. */
 void ompp_causal_node_take(bool final);
 
-/** \brief Whether some ranks did not come to experiments that took a quarter of the time of all or more, as far as results were taken. */
+/**
+ * \brief Whether some ranks did not come to experiments that took a quarter of the time of all or more, as far as
+ *        results were taken.
+ */
 bool ompp_causal_node_lacks_ranks(void);
 
 #endif

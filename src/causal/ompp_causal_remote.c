@@ -1,6 +1,6 @@
 /*
- * Stamps for other processes: the clocks by the keys of their regions, in terms of the common clock. What a stamp does not name has
- * never been made faster on the way here: its virtual time is the real one.
+ * Stamps for other processes: the clocks by the keys of their regions, in terms of the common clock. What a stamp does
+ * not name has never been made faster on the way here: its virtual time is the real one.
  */
 #include "causal/ompp_causal_priv.h"
 #include "causal/ompp_progress_priv.h"
@@ -12,10 +12,11 @@
 
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
 #define MANY UINT64_MAX
-#define FARMS 4u /* that can at one meeting */
+#define FARMS 4u       /* that can at one meeting */
 #define HELD_PART 100u /* one part in so many of the time is too much */
 #define HELD_OFTEN 3u  /* so many times, before others are told, ... */
-#define HELD_NS 2000000u /* and so much: what others have heard stays, and the first calls of a run take longer than others */
+/* and so much: what others have heard stays, and the first calls of a run take longer than others */
+#define HELD_NS 2000000u
 #define OPEN 16u /* bits of flags from there on: they hold if what was told of farms does not */
 
 _Static_assert(OMPP_WHATIF_FLAG_NUM <= OPEN, "flags have room twice");
@@ -28,21 +29,24 @@ typedef struct {
 /* Aligned to 8 only: it lies in buffers of MPI. All zero bytes: nothing. */
 typedef struct {
     ompp_fine_t t, debt;
-    uint64_t set;          /* of regions; with delays: experiment that offsets began with. Two of them say nothing to each other */
-    uint64_t experiment;   /* with delays: number of the present one */
+    /* of regions; with delays: experiment that offsets began with. Two of them say nothing to each other */
+    uint64_t set;
+    uint64_t experiment;            /* with delays: number of the present one */
     uint64_t key, percent, settles; /* with delays: its region and speed-up, ... */
-    uint64_t from;         /* number of the rank, from 1; MANY = of several */
-    uint64_t farms[FARMS]; /* at a meeting: ranks that can say more than their clocks (ompp_causal_farm.c), the largest first; 0 = none */
-    uint64_t role;         /* ompp_causal_farm_role() */
-    uint64_t serves;       /* at a meeting: the rank's clocks say nothing, for that one tells of them */
-    uint64_t astray;       /* at a meeting: a rank that had work of another one keeps the measured order, or what a farm tells is a hint */
-    uint64_t late;         /* ... but for what it has done since its last message: all exchange theirs a third time */
-    ompp_fine_t told;      /* ... when that one came to it */
-    ompp_fine_t served;    /* ... when the last of those that say nothing did */
-    uint64_t used;         /* without delays: clocks that are there; the others stand at t */
-    uint64_t keys[OMPP_CLOCKS_SLOTS]; /* 0 = free */
+    uint64_t from;                  /* number of the rank, from 1; MANY = of several */
+    /* at a meeting: ranks that can say more than their clocks (ompp_causal_farm.c), the largest first; 0 = none */
+    uint64_t farms[FARMS];
+    uint64_t role;   /* ompp_causal_farm_role() */
+    uint64_t serves; /* at a meeting: the rank's clocks say nothing, for that one tells of them */
+    /* at a meeting: a rank that had work of another one keeps the measured order, or what a farm tells is a hint */
+    uint64_t astray;
+    uint64_t late;      /* ... but for what it has done since its last message: all exchange theirs a third time */
+    ompp_fine_t told;   /* ... when that one came to it */
+    ompp_fine_t served; /* ... when the last of those that say nothing did */
+    uint64_t used;      /* without delays: clocks that are there; the others stand at t */
+    uint64_t keys[OMPP_CLOCKS_SLOTS];  /* 0 = free */
     uint32_t flags[OMPP_CLOCKS_SLOTS]; /* OMPP_WHATIF_F_*, seen where the region may never run; the same << OPEN */
-    next_set_t turn;       /* without delays: the set that begins where this stamp comes to all; number 0 = none */
+    next_set_t turn; /* without delays: the set that begins where this stamp comes to all; number 0 = none */
     union {
         ompp_fine_t v[OMPP_CLOCKS];
         struct {
@@ -51,16 +55,13 @@ typedef struct {
             uint64_t visits;                  /* of the progress point, as rank 0 comes to it */
             struct {
                 uint64_t number, key, percent;
-            } next;                           /* begins where this stamp comes to all; number 0 = nothing */
+            } next; /* begins where this stamp comes to all; number 0 = nothing */
         } delays;
     };
 } remote_t;
 
 /* Of another size in the other mode: so ranks notice that they have not the same. */
-size_t ompp_causal_stamp_size(void)
-{
-    return sizeof(remote_t) + (ompp_causal.rule.delays ? sizeof(uint64_t) : 0);
-}
+size_t ompp_causal_stamp_size(void) { return sizeof(remote_t) + (ompp_causal.rule.delays ? sizeof(uint64_t) : 0); }
 
 /* The first word of other ranks: messages are about to come. */
 void ompp_causal_clock(const ompp_sync_clock_t *clock)
@@ -85,7 +86,8 @@ int64_t ompp_causal_common(ompp_time_t t)
 
 static uint64_t present_set(void)
 {
-    return ompp_causal.rule.delays ? ompp_causal_origin() : atomic_load_explicit(&ompp_causal.set, memory_order_relaxed);
+    return ompp_causal.rule.delays ? ompp_causal_origin()
+                                   : atomic_load_explicit(&ompp_causal.set, memory_order_relaxed);
 }
 
 static void put_experiment(remote_t *remote)
@@ -171,7 +173,8 @@ size_t ompp_causal_stamp(void *stamp, ompp_time_t t)
     if (ompp_causal.rule.delays) put_delays(remote, &self->own, shift, t);
     else put_clocks(remote, &self->own, shift);
     ompp_causal_leave(self);
-    return ompp_causal.rule.delays ? ompp_causal_stamp_size() : offsetof(remote_t, v) + remote->used * sizeof remote->v[0];
+    return ompp_causal.rule.delays ? ompp_causal_stamp_size()
+                                   : offsetof(remote_t, v) + remote->used * sizeof remote->v[0];
 }
 
 /* Before an exchange among all ranks. */
@@ -208,7 +211,8 @@ static bool has_farm(const remote_t *all, uint64_t number)
 static void amend_first(ompp_causal_thread_t *self, remote_t *mine, const remote_t *all)
 {
     const ompp_stamp_t *told = has_farm(all, (uint64_t)(ompp_whatif_rank() + 1)) ? ompp_causal_farm_told(self) : NULL;
-    const bool same = !ompp_causal_rests(self) && all->set == mine->set && !ompp_causal_farm_misses(self, mine->t - all->told);
+    const bool same =
+        !ompp_causal_rests(self) && all->set == mine->set && !ompp_causal_farm_misses(self, mine->t - all->told);
     bool late = false;
 
     mine->told = 0;
@@ -220,7 +224,8 @@ static void amend_first(ompp_causal_thread_t *self, remote_t *mine, const remote
     else if (same && has_farm(all, self->serves.peer)) mine->serves = ompp_causal_farm_serves(self, &late);
     if (late && all->farms[1]) mine->serves = late = false; /* what came is of several */
     if (!told && same && !mine->serves) mine->serves = ompp_causal_farm_only_waits(self);
-    mine->astray = told ? ompp_causal_farm_hints(self) : !mine->serves && (has_farm(all, self->serves.peer) || ompp_causal_farm_depends());
+    mine->astray = told ? ompp_causal_farm_hints(self)
+                        : !mine->serves && (has_farm(all, self->serves.peer) || ompp_causal_farm_depends());
     mine->late = mine->serves && late;
     mine->served = mine->serves && !late ? mine->t : 0;
     self->serves.yields = told || mine->serves;
@@ -228,12 +233,10 @@ static void amend_first(ompp_causal_thread_t *self, remote_t *mine, const remote
 
 static void translate(const ompp_causal_thread_t *self, const remote_t *remote, ompp_stamp_t *stamp);
 
-static ompp_fine_t sooner(ompp_fine_t a, ompp_fine_t b)
-{
-    return a < b ? a : b;
-}
+static ompp_fine_t sooner(ompp_fine_t a, ompp_fine_t b) { return a < b ? a : b; }
 
-/* The second one what that is: this rank had got its last message as much earlier as it really did, and goes on from there. */
+/* The second one what that is: this rank had got its last message as much earlier as it really did, and goes on from
+ * there. */
 static void amend_late(ompp_causal_thread_t *self, remote_t *mine, const remote_t *all)
 {
     ompp_stamp_t *other = &self->other;
@@ -247,7 +250,8 @@ static void amend_late(ompp_causal_thread_t *self, remote_t *mine, const remote_
     const ompp_fine_t shift = shift_at(self->own.t), earlier = other->t - self->served.t;
     ompp_stamp_widen(&self->own, other->used);
     for (unsigned i = 0; i < self->own.used; i++)
-        self->own.v[i] = sooner(ompp_stamp_v(other, i) - earlier + self->own.v[i] - ompp_stamp_v(&self->served, i), self->own.t);
+        self->own.v[i] =
+            sooner(ompp_stamp_v(other, i) - earlier + self->own.v[i] - ompp_stamp_v(&self->served, i), self->own.t);
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) mine->keys[s] = ompp_causal_key(s); /* some may be new here */
     put_clocks(mine, &self->own, shift);
 }
@@ -277,10 +281,7 @@ static int position(const remote_t *stamp, uint64_t key)
     return -1;
 }
 
-static ompp_fine_t later(ompp_fine_t a, ompp_fine_t b)
-{
-    return a > b ? a : b;
-}
+static ompp_fine_t later(ompp_fine_t a, ompp_fine_t b) { return a > b ? a : b; }
 
 static void combine_flags(remote_t *into, const remote_t *other)
 {
@@ -362,7 +363,6 @@ static void combine_delays(remote_t *into, const remote_t *other)
     combine_flags(into, other);
 }
 
-
 static void combine_clocks(remote_t *into, const remote_t *other)
 {
     if (into->serves != other->serves) { /* one of them says nothing but why a gain may be off */
@@ -435,10 +435,7 @@ static int slot_of(unsigned there, uint64_t key)
 }
 
 /* Later by so much, but not behind t that is not so already. */
-static ompp_fine_t put_back(ompp_fine_t v, ompp_fine_t by, ompp_fine_t t)
-{
-    return later(v, v + by < t ? v + by : t);
-}
+static ompp_fine_t put_back(ompp_fine_t v, ompp_fine_t by, ompp_fine_t t) { return later(v, v + by < t ? v + by : t); }
 
 /* The stamp in terms of this process: its clock, its slots. */
 static void translate(const ompp_causal_thread_t *self, const remote_t *remote, ompp_stamp_t *stamp)
@@ -464,7 +461,8 @@ static void translate(const ompp_causal_thread_t *self, const remote_t *remote, 
         if (to < 0) continue;
         ompp_stamp_widen(stamp, (uint64_t)(to + 1) * SPEEDUPS);
         for (unsigned k = 0; k < SPEEDUPS; k++)
-            stamp->v[(unsigned)to * SPEEDUPS + k] = put_back(remote->v[s * SPEEDUPS + k], behind, stamp->t + shift) - shift;
+            stamp->v[(unsigned)to * SPEEDUPS + k] =
+                put_back(remote->v[s * SPEEDUPS + k], behind, stamp->t + shift) - shift;
     }
 }
 
@@ -486,12 +484,13 @@ static void watch_baseline(const ompp_causal_thread_t *self)
     const int slot = ompp_causal_experiment.slot;
 
     if (slot >= 0 && self->percent > 0)
-        ompp_causal_watch(OMPP_WHATIF_BIT_BASELINE, overtakes(&self->before, &self->other, OMPP_CLOCKS_BASELINE) ? 1u << slot : 0);
+        ompp_causal_watch(OMPP_WHATIF_BIT_BASELINE,
+                          overtakes(&self->before, &self->other, OMPP_CLOCKS_BASELINE) ? 1u << slot : 0);
 }
 
 /*
- * What happens first is open, and a region matters if it moves the receiver and what it receives against each other, or that and what it
- * received before.
+ * What happens first is open, and a region matters if it moves the receiver and what it receives against each other, or
+ * that and what it received before.
  */
 static void watch_flags(ompp_causal_thread_t *self, unsigned flags, bool may_put_by)
 {
@@ -500,22 +499,26 @@ static void watch_flags(ompp_causal_thread_t *self, unsigned flags, bool may_put
     unsigned slots = 0;
 
     for (unsigned i = 0; i < clocks && other->t > 0; i++) {
-        const bool moves = differ(other->t - ompp_stamp_v(other, i), ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i));
+        const bool moves =
+            differ(other->t - ompp_stamp_v(other, i), ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i));
         if (moves || overtakes(&self->before, other, i)) slots |= 1u << i / SPEEDUPS;
     }
     if (flags & OMPP_WHATIF_F_WILDCARD && ompp_causal_races()) watch_baseline(self);
-    if (ompp_causal.rule.delays) slots = slots && ompp_causal_experiment.slot >= 0 ? 1u << ompp_causal_experiment.slot : 0;
+    if (ompp_causal.rule.delays)
+        slots = slots && ompp_causal_experiment.slot >= 0 ? 1u << ompp_causal_experiment.slot : 0;
     if (other->t > 0) ompp_stamp_copy(&self->before, other);
     for (; flags; flags &= flags - 1) {
         const unsigned f = (unsigned)__builtin_ctz(flags);
-        if (f != OMPP_WHATIF_BIT_WILDCARD || !may_put_by || !ompp_causal_farm_puts_by(self, slots)) ompp_causal_watch(f, slots);
+        if (f != OMPP_WHATIF_BIT_WILDCARD || !may_put_by || !ompp_causal_farm_puts_by(self, slots))
+            ompp_causal_watch(f, slots);
     }
 }
 
 static void hear_flags(const remote_t *remote)
 {
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
-        const uint32_t flags = (remote->flags[s] & ((1u << OPEN) - 1)) | (remote->astray ? remote->flags[s] >> OPEN : 0);
+        const uint32_t flags =
+            (remote->flags[s] & ((1u << OPEN) - 1)) | (remote->astray ? remote->flags[s] >> OPEN : 0);
         const int slot = remote->keys[s] && flags ? slot_of(s, remote->keys[s]) : -1;
         if (slot >= 0) ompp_causal_result_heard((unsigned)slot, flags);
     }
@@ -562,7 +565,8 @@ static void begin_turn(ompp_causal_thread_t *self, const remote_t *remote, const
     if (wait->kind != OMPP_SYNC_ALL) return;
     if (remote) ompp_causal_meeting(wait->end);
     if (ompp_causal.rule.delays) return;
-    if (remote && remote->turn.number > present_set()) ompp_causal_follow_turn(self, remote->turn.number, remote->turn.keys, wait->end);
+    if (remote && remote->turn.number > present_set())
+        ompp_causal_follow_turn(self, remote->turn.number, remote->turn.keys, wait->end);
 }
 
 static void go_on_resting(ompp_causal_thread_t *self, const remote_t *remote, const ompp_sync_wait_t *wait)
@@ -589,10 +593,7 @@ bool ompp_causal_held(ompp_time_t t, uint64_t *times, uint64_t *ns)
     return much;
 }
 
-bool ompp_causal_held_much(void)
-{
-    return atomic_load_explicit(&held.much, memory_order_relaxed);
-}
+bool ompp_causal_held_much(void) { return atomic_load_explicit(&held.much, memory_order_relaxed); }
 
 static void hold(ompp_time_t begin, ompp_time_t end)
 {
@@ -604,7 +605,8 @@ static void hold(ompp_time_t begin, ompp_time_t end)
     if (ompp_causal_held_much()) atomic_store_explicit(&ompp_causal.flagged, true, memory_order_relaxed);
 }
 
-/* What it waited for came at arrived; it may have waited for something else after that, and who gains by what is not known then. */
+/* What it waited for came at arrived; it may have waited for something else after that, and who gains by what is not
+ * known then. */
 static void count_rest(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait, ompp_fine_t arrived)
 {
     const ompp_time_t since = arrived > (ompp_fine_t)wait->begin ? (ompp_time_t)arrived : wait->begin;

@@ -1,5 +1,6 @@
 /*
- * Results: what the clocks of the thread that stands for the process say, at progress points and at the end, into the arena.
+ * Results: what the clocks of the thread that stands for the process say, at progress points and at the end, into the
+ * arena.
  */
 #include "causal/ompp_causal_priv.h"
 #include "causal/ompp_progress_priv.h"
@@ -38,7 +39,7 @@ typedef struct {
 /* What a region has had in turns that are over. */
 typedef struct {
     _Atomic(ompp_a_whatif_region_t *) record; /* NULL = none yet: another thread is making it */
-    followed_t all, start; /* start: until the first rest */
+    followed_t all, start;                    /* start: until the first rest */
     uint64_t spans;
     uint32_t flags;
 } past_t;
@@ -49,20 +50,20 @@ static struct {
     blocks_t blocks;
     _Atomic(ompp_a_whatif_region_t *) records[OMPP_CLOCKS_SLOTS]; /* of the present set; NULL = none yet */
     past_t past[OMPP_CAUSAL_KNOWN];
-    ompp_apart_t apart[OMPP_CAUSAL_KNOWN]; /* with delays */
+    ompp_apart_t apart[OMPP_CAUSAL_KNOWN];                       /* with delays */
     uint64_t overtaken[OMPP_CAUSAL_KNOWN][OMPP_WHATIF_FLAG_NUM]; /* with delays: before the region lost its slot */
     uint32_t heard_before[OMPP_CAUSAL_KNOWN];
     _Atomic uint32_t heard[OMPP_CLOCKS_SLOTS]; /* flags that other ranks have seen in the present set */
-    ompp_time_t begin, rested; /* rested: in rests that are over */
-    _Atomic ompp_time_t next;  /* not before, it is written again */
+    ompp_time_t begin, rested;                 /* rested: in rests that are over */
+    _Atomic ompp_time_t next;                  /* not before, it is written again */
     struct {
         ompp_time_t time, worked[OMPP_CLOCKS_WHERE_NUM];
         bool goes_on; /* no piece has begun yet */
     } start; /* until the first rest; it is not like the pieces between others: programs start there. 0 = no rest yet */
     int nprocessors;
-    bool oversubscribed; /* more threads than processors were at work */
-    bool much_lost;      /* of the waits, too many to trust the rest */
-    bool closed;         /* the measurement is over */
+    bool oversubscribed;  /* more threads than processors were at work */
+    bool much_lost;       /* of the waits, too many to trust the rest */
+    bool closed;          /* the measurement is over */
     ompp_time_t quickest; /* that what there is was written in */
 } result;
 
@@ -110,10 +111,7 @@ void ompp_causal_result_slot(unsigned slot, int known)
     atomic_store(&result.records[slot], known < 0 ? NULL : result.past[known].record);
 }
 
-ompp_time_t ompp_causal_result_followed(unsigned known)
-{
-    return result.past[known].all.time_ns;
-}
+ompp_time_t ompp_causal_result_followed(unsigned known) { return result.past[known].all.time_ns; }
 
 /* The part of the run that the present set is about: from the begin of the run for the first one. */
 static ompp_time_t set_begin(void)
@@ -121,15 +119,9 @@ static ompp_time_t set_begin(void)
     return atomic_load(&ompp_causal.set) == 1 ? result.begin : atomic_load(&ompp_causal.set_begin);
 }
 
-ompp_time_t ompp_causal_result_passed(ompp_time_t t)
-{
-    return t > result.begin ? t - result.begin : 0;
-}
+ompp_time_t ompp_causal_result_passed(ompp_time_t t) { return t > result.begin ? t - result.begin : 0; }
 
-static bool rests(void)
-{
-    return atomic_load(&ompp_causal.set) == atomic_load(&ompp_causal.rest);
-}
+static bool rests(void) { return atomic_load(&ompp_causal.set) == atomic_load(&ompp_causal.rest); }
 
 ompp_time_t ompp_causal_result_observed(ompp_time_t t)
 {
@@ -142,13 +134,15 @@ static uint64_t counted_work(ompp_clocks_where_t where)
 {
     uint64_t sum = 0;
 
-    for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next) sum += t->clocks.worked[where];
+    for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next)
+        sum += t->clocks.worked[where];
     return sum;
 }
 
 uint64_t ompp_causal_result_work(ompp_clocks_where_t where, ompp_time_t t)
 {
-    const uint64_t counted = counted_work(where), start = result.start.worked[where], pieces = counted > start ? counted - start : 0;
+    const uint64_t counted = counted_work(where), start = result.start.worked[where],
+                   pieces = counted > start ? counted - start : 0;
     const double observed = (double)ompp_causal_result_observed(t), run = (double)ompp_causal_result_passed(t);
     const double then = (double)result.start.time;
 
@@ -171,7 +165,8 @@ static uint64_t sum_threads(unsigned slot, ompp_causal_seen_t *to, ompp_time_t u
     *to = (ompp_causal_seen_t){0, 0};
     for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next) {
         if (t->clocks.set != atomic_load(&ompp_causal.set)) continue;
-        to->work += t->clocks.total[slot] + t->clocks.work[slot] + (atomic_load(&t->used) ? running(&t->clocks, slot, until) : 0);
+        to->work += t->clocks.total[slot] + t->clocks.work[slot] +
+                    (atomic_load(&t->used) ? running(&t->clocks, slot, until) : 0);
         to->visits += t->clocks.visits[slot];
         spans += t->clocks.spans[slot] + (t->clocks.work[slot] > 0);
     }
@@ -219,20 +214,22 @@ static bool is_oversubscribed(void)
     return false;
 }
 
-/* Of the slot: seen here so many times at least, and heard of. open: with what a manager has put by; a crowd's always counts. */
+/* Of the slot: seen here so many times at least, and heard of. open: with what a manager has put by; a crowd's always
+ * counts. */
 static uint32_t order_flags(unsigned slot, uint64_t least, bool open)
 {
     const uint16_t crowd = ompp_causal_crowd_overtaken();
     const int known = ompp_causal.rule.delays ? ompp_causal_known(slot) : -1;
-    uint32_t flags = atomic_load_explicit(&result.heard[slot], memory_order_relaxed) | (known >= 0 ? result.heard_before[known] : 0);
+    uint32_t flags =
+        atomic_load_explicit(&result.heard[slot], memory_order_relaxed) | (known >= 0 ? result.heard_before[known] : 0);
 
     if (ompp_causal_held_much()) flags |= OMPP_WHATIF_F_LOST;
     for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) {
         const bool put_by = open && f == OMPP_WHATIF_BIT_WILDCARD;
         const bool more = f == OMPP_WHATIF_BIT_LOCK && crowd >> slot & 1;
         const uint64_t before = known >= 0 ? result.overtaken[known][f] : 0;
-        const uint64_t times = atomic_load_explicit(&ompp_causal.overtaken[f][slot], memory_order_relaxed) + before + more +
-                               (put_by ? ompp_causal_farm_open(slot) : 0);
+        const uint64_t times = atomic_load_explicit(&ompp_causal.overtaken[f][slot], memory_order_relaxed) + before +
+                               more + (put_by ? ompp_causal_farm_open(slot) : 0);
         const uint64_t watched = atomic_load_explicit(&ompp_causal.watched[f], memory_order_relaxed) + more +
                                  (put_by ? ompp_causal_farm_open(OMPP_CLOCKS_SLOTS) : 0);
         const uint64_t doubted = atomic_load_explicit(&ompp_causal.doubted[f], memory_order_relaxed);
@@ -243,20 +240,15 @@ static uint32_t order_flags(unsigned slot, uint64_t least, bool open)
     return flags;
 }
 
-uint32_t ompp_causal_result_flags(unsigned slot)
-{
-    return order_flags(slot, OFTEN, false);
-}
+uint32_t ompp_causal_result_flags(unsigned slot) { return order_flags(slot, OFTEN, false); }
 
-uint32_t ompp_causal_result_open_flags(unsigned slot)
-{
-    return order_flags(slot, OFTEN, true);
-}
+uint32_t ompp_causal_result_open_flags(unsigned slot) { return order_flags(slot, OFTEN, true); }
 
 void ompp_causal_result_heard(unsigned slot, uint32_t flags)
 {
     atomic_store_explicit(&ompp_causal.flagged, true, memory_order_relaxed);
-    if (flags & ~atomic_load_explicit(&result.heard[slot], memory_order_relaxed)) atomic_fetch_or(&result.heard[slot], flags);
+    if (flags & ~atomic_load_explicit(&result.heard[slot], memory_order_relaxed))
+        atomic_fetch_or(&result.heard[slot], flags);
 }
 
 static uint32_t flags_of(unsigned slot)
@@ -269,18 +261,18 @@ static uint32_t flags_of(unsigned slot)
 }
 
 /* What a clock has gone on by since the measurement ended is not part of it. */
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
+static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* A piece that is shorter says too little to stand for what came after the start. */
 #define WORTH_NS 5000000u
 
-/* \return what clocks saw in all, so much of it at the start, in the proportions of the run. then, run: ns to the first rest, to now. */
-static uint64_t in_proportion(uint64_t all, uint64_t start, const followed_t *followed, const followed_t *started, double then, double run)
+/* \return what clocks saw in all, so much of it at the start, in the proportions of the run. then, run: ns to the first
+ * rest, to now. */
+static uint64_t in_proportion(uint64_t all, uint64_t start, const followed_t *followed, const followed_t *started,
+                              double then, double run)
 {
-    const double pieces = (double)(followed->time_ns - started->time_ns), later = (double)(all > start ? all - start : 0);
+    const double pieces = (double)(followed->time_ns - started->time_ns),
+                 later = (double)(all > start ? all - start : 0);
     const double at_start = (double)start * then / (double)started->time_ns;
 
     return (uint64_t)((at_start + later * (run - then) / pieces) * (double)followed->time_ns / run + 0.5);
@@ -300,7 +292,8 @@ static void weigh(followed_t *followed, const followed_t *start, ompp_time_t t)
 }
 
 /* \param[out] spans  of all threads. */
-static followed_t follow(const ompp_causal_thread_t *self, unsigned slot, const past_t *past, bool over, ompp_time_t t, uint64_t *spans)
+static followed_t follow(const ompp_causal_thread_t *self, unsigned slot, const past_t *past, bool over, ompp_time_t t,
+                         uint64_t *spans)
 {
     followed_t f = past->all;
     ompp_causal_seen_t seen;
@@ -327,7 +320,8 @@ static void put_region(const past_t *past, followed_t f, uint32_t flags, uint64_
     record->result.visits = f.visits;
     record->result.followed_ns = f.time_ns;
     record->result.flags = flags;
-    if ((double)f.time_ns < OMPP_WHATIF_NEARLY_ALL * (double)(t - result.begin)) record->result.flags |= OMPP_WHATIF_F_PARTLY;
+    if ((double)f.time_ns < OMPP_WHATIF_NEARLY_ALL * (double)(t - result.begin))
+        record->result.flags |= OMPP_WHATIF_F_PARTLY;
     for (unsigned k = 0; k < SPEEDUPS; k++) {
         ompp_whatif_clock_t *clock = &record->result.clocks[k];
         if (rule->percent[k] == 0) continue;
@@ -394,14 +388,16 @@ static void begin_pieces(void)
     result.start.goes_on = false;
 }
 
-/* Of those that have no slot any more, or clocks that rest, too: what was all of the run when they lost it is a part of it now. */
+/* Of those that have no slot any more, or clocks that rest, too: what was all of the run when they lost it is a part of
+ * it now. */
 static void flag_regions(bool final, ompp_time_t t)
 {
     for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
         ompp_a_whatif_region_t *record = result.past[i].record;
         if (!record) continue;
         const bool partly = (double)record->result.followed_ns < OMPP_WHATIF_NEARLY_ALL * (double)(t - result.begin);
-        const uint32_t flags = (partly ? OMPP_WHATIF_F_PARTLY : 0) | (final && result.much_lost ? OMPP_WHATIF_F_LOST : 0);
+        const uint32_t flags =
+            (partly ? OMPP_WHATIF_F_PARTLY : 0) | (final && result.much_lost ? OMPP_WHATIF_F_LOST : 0);
         if (!(flags & ~record->result.flags)) continue;
         atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
         record->result.flags |= flags;
@@ -409,7 +405,8 @@ static void flag_regions(bool final, ompp_time_t t)
     }
 }
 
-/* What is known of all regions together; rests: clocks do from t on. Under the lock. \return whether too many waits are lost. */
+/* What is known of all regions together; rests: clocks do from t on. Under the lock. \return whether too many waits are
+ * lost. */
 static bool write_totals(bool rests, ompp_time_t t)
 {
     uint64_t moves = 0, syncs = 0, lost = 0, held, held_ns, replayed, kept, passed;
@@ -420,7 +417,8 @@ static bool write_totals(bool rests, ompp_time_t t)
         syncs += p->syncs;
         lost += p->lost;
     }
-    const uint64_t outside = ompp_causal_result_work(OMPP_CLOCKS_OUTSIDE, t), inside = ompp_causal_result_work(OMPP_CLOCKS_INSIDE, t);
+    const uint64_t outside = ompp_causal_result_work(OMPP_CLOCKS_OUTSIDE, t),
+                   inside = ompp_causal_result_work(OMPP_CLOCKS_INSIDE, t);
     atomic_store(&result.whatif->until_ns, t);
     atomic_store(&result.whatif->rests, rests);
     atomic_store(&result.whatif->events, moves + syncs);
@@ -521,10 +519,7 @@ ompp_causal_seen_t ompp_causal_result_seen(const ompp_causal_experiment_t *exper
     return seen;
 }
 
-void ompp_causal_result_paid(ompp_time_t paid)
-{
-    atomic_fetch_add(&result.whatif->paid_ns, paid);
-}
+void ompp_causal_result_paid(ompp_time_t paid) { atomic_fetch_add(&result.whatif->paid_ns, paid); }
 
 bool ompp_causal_result_has(const ompp_causal_experiment_t *experiment)
 {
@@ -532,7 +527,8 @@ bool ompp_causal_result_has(const ompp_causal_experiment_t *experiment)
 
     if (!experiment->percent) return result.whatif->control.observations > 0;
     for (unsigned k = 0; record && k < SPEEDUPS; k++)
-        if (record->result.clocks[k].permille == experiment->percent * 10) return record->result.clocks[k].observations > 0;
+        if (record->result.clocks[k].permille == experiment->percent * 10)
+            return record->result.clocks[k].observations > 0;
     return false;
 }
 
@@ -560,10 +556,12 @@ static bool saw_region(const ompp_whatif_block_t *block)
     return !all || block->work_ns > block->time_ns / OMPP_CAUSAL_SEEN;
 }
 
-void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block, const ompp_causal_seen_t *seen)
+void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block,
+                            const ompp_causal_seen_t *seen)
 {
     ompp_a_whatif_region_t *record = record_of(experiment);
-    ompp_whatif_clock_t *clock = record && experiment->percent ? ompp_causal_clock_of(record, experiment->percent) : NULL;
+    ompp_whatif_clock_t *clock =
+        record && experiment->percent ? ompp_causal_clock_of(record, experiment->percent) : NULL;
 
     if (!experiment->percent) add_control(block);
     if (!clock) return;
@@ -587,12 +585,13 @@ void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const om
     ompp_causal_unlock(&result.lock);
 }
 
-/* ---- Blocks ----------------------------------------------------------------------------------------------------------- */
+/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
 static void add_block(const ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
 {
     blocks_t *b = &result.blocks;
-    ompp_whatif_block_t block = {.number = b->number++, .visits = (uint32_t)(visits - b->visits), .time_ns = t - b->begin};
+    ompp_whatif_block_t block = {
+        .number = b->number++, .visits = (uint32_t)(visits - b->visits), .time_ns = t - b->begin};
 
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         ompp_a_whatif_region_t *record = atomic_load(&result.records[s]);
@@ -669,7 +668,7 @@ void ompp_causal_result_until(ompp_time_t t)
     ompp_causal_unlock(&result.lock);
 }
 
-/* ---- All -------------------------------------------------------------------------------------------------------------- */
+/* ---- All --------------------------------------------------------------------------------------------------------- */
 
 /* What clocks say by t; over: the threads go on. Under the lock. */
 static void write_all(ompp_causal_thread_t *self, bool over, ompp_time_t t)
@@ -718,7 +717,8 @@ static ompp_time_t usual(ompp_time_t taken)
     return taken < 2 * result.quickest ? taken : 2 * result.quickest;
 }
 
-/* What is seen of few threads by now does not say yet that they are too many, or that too much is lost. Under the lock. */
+/* What is seen of few threads by now does not say yet that they are too many, or that too much is lost. Under the
+ * lock. */
 static void write_so_far(ompp_causal_thread_t *self, ompp_time_t t)
 {
     const bool oversubscribed = result.oversubscribed, much_lost = result.much_lost;
@@ -727,7 +727,8 @@ static void write_so_far(ompp_causal_thread_t *self, ompp_time_t t)
     write_all(self, true, t);
     result.oversubscribed = oversubscribed;
     result.much_lost = much_lost;
-    const ompp_time_t taken = usual(ompp_event_now() - begin), seldom = WRITE_TIMES * taken, pause = part > WRITE_NS ? part : WRITE_NS;
+    const ompp_time_t taken = usual(ompp_event_now() - begin), seldom = WRITE_TIMES * taken,
+                      pause = part > WRITE_NS ? part : WRITE_NS;
     atomic_store_explicit(&result.next, t + (seldom > pause ? seldom : pause), memory_order_relaxed);
     self->spent += taken;
 }

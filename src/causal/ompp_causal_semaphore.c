@@ -1,9 +1,10 @@
 /*
- * Semaphores. Posts are taken in the order in which they came: of a thread that has taken one, the number of those that are still there
- * says which one it was, but for threads that take one at the same moment, each of which gets another one here. What the semaphore had at
- * first needs nobody who posts.
+ * Semaphores. Posts are taken in the order in which they came: of a thread that has taken one, the number of those that
+ * are still there says which one it was, but for threads that take one at the same moment, each of which gets another
+ * one here. What the semaphore had at first needs nobody who posts.
  *
- * Posts that would come in another order matter when others take them, or when the one that takes them works in between.
+ * Posts that would come in another order matter when others take them, or when the one that takes them works in
+ * between.
  */
 #include "causal/ompp_causal_object.h"
 
@@ -11,10 +12,11 @@
 
 #define SEMAPHORES 256u /* whose posts are remembered */
 
-/* Between two posts that a thread takes: it has not worked; or it has been slow to wake, when that is little of what it has waited, too. */
+/* Between two posts that a thread takes: it has not worked; or it has been slow to wake, when that is little of what it
+ * has waited, too. */
 #define AT_ONCE_NS 20000u
-#define SLOWLY_NS  100000u
-#define LITTLE     16u
+#define SLOWLY_NS 100000u
+#define LITTLE 16u
 
 typedef struct {
     ompp_stamp_t stamp;
@@ -23,9 +25,10 @@ typedef struct {
 } post_t;
 
 struct ompp_causal_posts {
-    uint64_t number; /* so far */
+    uint64_t number;                   /* so far */
     const ompp_causal_thread_t *taker; /* of the latest one that was taken, */
-    ompp_time_t taken, since;          /* then; when it began to wait for the first of those that it has taken at once */
+    /* then; when it began to wait for the first of those that it has taken at once */
+    ompp_time_t taken, since;
     post_t last[OMPP_CAUSAL_POSTS];
 };
 
@@ -35,7 +38,8 @@ static ompp_causal_posts_t *posts_of(ompp_causal_object_t *o)
 {
     if (!o->posts && atomic_load(&nsemaphores) < SEMAPHORES) {
         atomic_fetch_add(&nsemaphores, 1);
-        void *posts = mmap(NULL, sizeof *o->posts, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *posts =
+            mmap(NULL, sizeof *o->posts, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         o->posts = posts == MAP_FAILED ? NULL : posts;
     }
     if (o->posts && o->used == 0) o->posts->number = 0, o->posts->taker = NULL; /* the record was another one's */
@@ -67,7 +71,8 @@ void ompp_causal_post(ompp_causal_thread_t *self, uint64_t semaphore, ompp_time_
     ompp_causal_unlock(&o->lock);
 }
 
-/* The post that was taken while so many were left behind it; NULL = one of those that were there at first, or it is too long ago. */
+/* The post that was taken while so many were left behind it; NULL = one of those that were there at first, or it is too
+ * long ago. */
 static post_t *take(ompp_causal_posts_t *posts, unsigned left)
 {
     for (unsigned i = left; i < OMPP_CAUSAL_POSTS && i < posts->number; i++) {
@@ -83,7 +88,8 @@ static post_t *take(ompp_causal_posts_t *posts, unsigned left)
 static bool is_at_once(ompp_causal_posts_t *posts, const ompp_causal_thread_t *self, ompp_time_t begin)
 {
     const ompp_time_t gap = begin > posts->taken ? begin - posts->taken : 0;
-    const bool at_once = posts->taker == self && (gap < AT_ONCE_NS || (gap < SLOWLY_NS && LITTLE * gap < begin - posts->since));
+    const bool at_once =
+        posts->taker == self && (gap < AT_ONCE_NS || (gap < SLOWLY_NS && LITTLE * gap < begin - posts->since));
 
     if (!at_once) posts->since = begin;
     return at_once;

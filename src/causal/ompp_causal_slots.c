@@ -1,8 +1,10 @@
 /*
- * Which regions are followed. Every region in which there can be work is known, with its key; those that come first get a slot. The mask
- * of a call tree node, cached by each thread, says in which of the slots' regions work at the node is done.
+ * Which regions are followed. Every region in which there can be work is known, with its key; those that come first get
+ * a slot. The mask of a call tree node, cached by each thread, says in which of the slots' regions work at the node is
+ * done.
  *
- * When there are more regions than slots they take turns (ompp_causal_turns.c): another set of regions, with another number.
+ * When there are more regions than slots they take turns (ompp_causal_turns.c): another set of regions, with another
+ * number.
  */
 #include "causal/ompp_causal_priv.h"
 
@@ -14,22 +16,22 @@
 #define ROWS (2 * OMPP_CAUSAL_KNOWN) /* of the table by region; power of two */
 #define NONE (-1)
 #define PATIENCE 100000u /* looks; a moment is enough */
-#define NOT_YET (-2) /* a thread that met it first is about to give it one */
+#define NOT_YET (-2)     /* a thread that met it first is about to give it one */
 
 static struct {
     _Atomic uint32_t lock;
-    unsigned limit;                              /* slots that are used */
-    bool rest;                                   /* none, now */
-    _Atomic uint64_t key[OMPP_CLOCKS_SLOTS];     /* 0 = free */
-    _Atomic int known[OMPP_CLOCKS_SLOTS];        /* first region with the key + 1; 0 = only other ranks know it */
+    unsigned limit;                          /* slots that are used */
+    bool rest;                               /* none, now */
+    _Atomic uint64_t key[OMPP_CLOCKS_SLOTS]; /* 0 = free */
+    _Atomic int known[OMPP_CLOCKS_SLOTS];    /* first region with the key + 1; 0 = only other ranks know it */
     _Atomic unsigned nknown;
     struct {
         ompp_region_ref_t region;
         uint64_t key;
         _Atomic int slot; /* NONE = not followed now */
     } regions[OMPP_CAUSAL_KNOWN];
-    _Atomic uint16_t row[ROWS];                  /* index of a region + 1; 0 = free */
-    _Atomic uint64_t replaced;                   /* times that a slot went from one region to another within a set */
+    _Atomic uint16_t row[ROWS]; /* index of a region + 1; 0 = free */
+    _Atomic uint64_t replaced;  /* times that a slot went from one region to another within a set */
 } slots = {.limit = OMPP_CLOCKS_SLOTS};
 
 void ompp_causal_limit_slots(unsigned limit)
@@ -37,35 +39,17 @@ void ompp_causal_limit_slots(unsigned limit)
     slots.limit = limit < 1 ? 1 : limit > OMPP_CLOCKS_SLOTS ? OMPP_CLOCKS_SLOTS : limit;
 }
 
-unsigned ompp_causal_nslots(void)
-{
-    return slots.limit;
-}
+unsigned ompp_causal_nslots(void) { return slots.limit; }
 
-uint64_t ompp_causal_key(unsigned slot)
-{
-    return atomic_load_explicit(&slots.key[slot], memory_order_acquire);
-}
+uint64_t ompp_causal_key(unsigned slot) { return atomic_load_explicit(&slots.key[slot], memory_order_acquire); }
 
-int ompp_causal_known(unsigned slot)
-{
-    return atomic_load_explicit(&slots.known[slot], memory_order_acquire) - 1;
-}
+int ompp_causal_known(unsigned slot) { return atomic_load_explicit(&slots.known[slot], memory_order_acquire) - 1; }
 
-unsigned ompp_causal_nknown(void)
-{
-    return atomic_load_explicit(&slots.nknown, memory_order_acquire);
-}
+unsigned ompp_causal_nknown(void) { return atomic_load_explicit(&slots.nknown, memory_order_acquire); }
 
-ompp_region_ref_t ompp_causal_known_region(unsigned index)
-{
-    return slots.regions[index].region;
-}
+ompp_region_ref_t ompp_causal_known_region(unsigned index) { return slots.regions[index].region; }
 
-uint64_t ompp_causal_known_key(unsigned index)
-{
-    return slots.regions[index].key;
-}
+uint64_t ompp_causal_known_key(unsigned index) { return slots.regions[index].key; }
 
 ompp_region_ref_t ompp_causal_region(unsigned slot)
 {
@@ -87,13 +71,11 @@ static bool has_work(ompp_region_ref_t region)
     case OMPP_CONSTRUCT_BARRIER:
     case OMPP_CONSTRUCT_FLUSH:
     case OMPP_CONSTRUCT_TASKWAIT:
-    case OMPP_CONSTRUCT_NUM:
-        return false;
+    case OMPP_CONSTRUCT_NUM: return false;
     case OMPP_CONSTRUCT_MPI:
         ompp_whatif_region_place(region, file, sizeof file, &line, name, sizeof name);
         return strncmp(name, "MPI_Init", 8) != 0 && strncmp(name, "MPI_Finalize", 12) != 0;
-    default:
-        return true;
+    default: return true;
     }
 }
 
@@ -148,7 +130,8 @@ void ompp_causal_replace(unsigned slot, uint64_t key)
     if (ompp_causal_slot_with(key) < 0) {
         const uint64_t before = ompp_causal_key(slot);
         for (unsigned i = 0; before && i < ompp_causal_nknown(); i++)
-            if (slots.regions[i].key == before) atomic_store_explicit(&slots.regions[i].slot, NONE, memory_order_relaxed);
+            if (slots.regions[i].key == before)
+                atomic_store_explicit(&slots.regions[i].slot, NONE, memory_order_relaxed);
         ompp_causal_result_leave(slot);
         ompp_causal_forget(slot);
         give(slot, key);
@@ -160,18 +143,16 @@ void ompp_causal_replace(unsigned slot, uint64_t key)
 void ompp_causal_choose(const uint64_t keys[OMPP_CLOCKS_SLOTS])
 {
     ompp_causal_lock(&slots.lock);
-    for (unsigned i = 0; i < ompp_causal_nknown(); i++) atomic_store_explicit(&slots.regions[i].slot, NONE, memory_order_relaxed);
+    for (unsigned i = 0; i < ompp_causal_nknown(); i++)
+        atomic_store_explicit(&slots.regions[i].slot, NONE, memory_order_relaxed);
     slots.rest = !keys[0];
     for (unsigned s = 0; s < slots.limit; s++) give(s, keys[s]);
     ompp_causal_unlock(&slots.lock);
 }
 
-/* ---- Regions that are known ------------------------------------------------------------------------------------------- */
+/* ---- Regions that are known -------------------------------------------------------------------------------------- */
 
-static uint32_t row_of(ompp_region_ref_t region)
-{
-    return (region >> 4) * 0x9e3779b1u >> 16;
-}
+static uint32_t row_of(ompp_region_ref_t region) { return (region >> 4) * 0x9e3779b1u >> 16; }
 
 int ompp_causal_find(ompp_region_ref_t region)
 {
@@ -210,14 +191,16 @@ static int add(ompp_region_ref_t region)
         atomic_store_explicit(&slots.regions[index].slot, slot, memory_order_release);
         if (slot >= 0) {
             if (ompp_causal_known((unsigned)slot) < 0) give((unsigned)slot, key);
-            else ompp_causal_result_slot((unsigned)slot, ompp_causal_known((unsigned)slot)); /* whose record may not have been there */
+            /* whose record may not have been there */
+            else ompp_causal_result_slot((unsigned)slot, ompp_causal_known((unsigned)slot));
         }
         ompp_causal_unlock(&slots.lock);
     }
     return index;
 }
 
-/* Threads of a team meet a region at the same moment: those that find it half known wait, since they would never ask again. */
+/* Threads of a team meet a region at the same moment: those that find it half known wait, since they would never ask
+ * again. */
 static int slot_of_region(unsigned index)
 {
     int slot = NOT_YET;
@@ -262,7 +245,8 @@ uint16_t ompp_causal_mask(ompp_causal_thread_t *self, ompp_off_t node)
         self->nodes_set = set;
     }
     /* At the root alone: what is below it is inside of something. */
-    if (!ompp_meter_region(node)) return (uint16_t)(!ompp_causal.rule.delays || ompp_causal_is_outside(self) ? bit_of(0) : 0);
+    if (!ompp_meter_region(node))
+        return (uint16_t)(!ompp_causal.rule.delays || ompp_causal_is_outside(self) ? bit_of(0) : 0);
     return (uint16_t)mask_of(self, node, 0);
 }
 

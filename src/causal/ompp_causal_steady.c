@@ -1,21 +1,21 @@
 /*
- * Whether threads that do not meet are in step in an experiment, and whether experiments with a region have seen what the run does: by the
- * work in each region for a unit of work, in the part that is measured and on average of the run.
+ * Whether threads that do not meet are in step in an experiment, and whether experiments with a region have seen what
+ * the run does: by the work in each region for a unit of work, in the part that is measured and on average of the run.
  */
 #include "causal/ompp_causal_priv.h"
 #include "causal/ompp_progress_priv.h"
 
 #include <string.h>
 
-#define REGIONS 64u       /* known regions whose experiments are judged, and by whose work they are */
-#define MISSING 0.03      /* of the units: the gain is too large by that at most */
+#define REGIONS 64u  /* known regions whose experiments are judged, and by whose work they are */
+#define MISSING 0.03 /* of the units: the gain is too large by that at most */
 
 static struct {
     uint64_t visits, changes; /* where the average begins */
     bool begun;
     ompp_time_t seen[OMPP_CAUSAL_KNOWN];
-    double units[REGIONS];          /* in experiments with the region */
-    double done[REGIONS][REGIONS];  /* ns of work meanwhile, in each region */
+    double units[REGIONS];         /* in experiments with the region */
+    double done[REGIONS][REGIONS]; /* ns of work meanwhile, in each region */
 } average;
 
 /* What a thread is doing at t, since it was counted to the regions that it is in. */
@@ -55,7 +55,8 @@ static bool is_in(const ompp_causal_thread_t *p, ompp_region_ref_t region)
     ompp_off_t node = p->node;
 
     if (!region) return !ompp_meter_region(node) && ompp_causal_is_outside(p);
-    for (unsigned depth = 0; ompp_meter_region(node) && depth <= OMPP_CAUSAL_DEEPEST; depth++, node = ompp_meter_parent(node))
+    for (unsigned depth = 0; ompp_meter_region(node) && depth <= OMPP_CAUSAL_DEEPEST;
+         depth++, node = ompp_meter_parent(node))
         if (ompp_meter_region(node) == region) return true;
     return false;
 }
@@ -80,10 +81,7 @@ ompp_time_t ompp_causal_done_by_key(uint64_t key, ompp_time_t t)
 }
 
 /* Since the average began. */
-static double done_in(unsigned known)
-{
-    return (double)(seen_in(known) - average.seen[known]);
-}
+static double done_in(unsigned known) { return (double)(seen_in(known) - average.seen[known]); }
 
 /* Another progress point has other units. */
 void ompp_causal_average_begin(uint64_t visits)
@@ -111,7 +109,8 @@ void ompp_causal_step_add(int known, const ompp_steady_t *from, uint64_t visits,
 {
     ompp_steady_t now;
 
-    if (known < 0 || known >= (int)REGIONS || average.changes != ompp_progress_changes() || visits <= from->visits) return;
+    if (known < 0 || known >= (int)REGIONS || average.changes != ompp_progress_changes() || visits <= from->visits)
+        return;
     ompp_causal_flows(visits, t, &now);
     average.units[known] += (double)(visits - from->visits);
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
@@ -127,7 +126,8 @@ bool ompp_causal_is_transient(unsigned known, ompp_time_t t)
     const double all = (double)(ompp_progress_visits(t) - average.visits);
     double largest = 0, missing = 0;
 
-    if (known >= REGIONS || average.units[known] <= 0 || all <= 0 || average.changes != ompp_progress_changes()) return false;
+    if (known >= REGIONS || average.units[known] <= 0 || all <= 0 || average.changes != ompp_progress_changes())
+        return false;
     for (unsigned i = 0; i < n; i++)
         if (done_in(i) > largest) largest = done_in(i);
     for (unsigned i = 0; i < n; i++) {

@@ -1,8 +1,10 @@
 /*
- * Explicit tasks. A task begins when a thread is free and it has been created (and what it depends on is complete); who waits for
- * tasks goes on when the last of them is complete. A thread that runs tasks while it waits is free again when they are over.
+ * Explicit tasks. A task begins when a thread is free and it has been created (and what it depends on is complete); who
+ * waits for tasks goes on when the last of them is complete. A thread that runs tasks while it waits is free again when
+ * they are over.
  *
- * Records come from a pool of fixed size and are found by the task's handle. A task that finds no room begins when its thread is free.
+ * Records come from a pool of fixed size and are found by the task's handle. A task that finds no room begins when its
+ * thread is free.
  */
 #include "causal/ompp_causal_priv.h"
 
@@ -18,9 +20,9 @@ typedef struct {
     uint32_t refs;          /* tasks that name it as parent or group, and itself until it is over */
     uint32_t nsuccessors;
     uint64_t successors[SUCCESSORS]; /* created tasks that wait for this one */
-    ompp_causal_flow_t flow; /* without delays: where it is noted (ompp_replay.h) */
-    ompp_stamp_t ready;     /* created, predecessors complete; while suspended: as it was left */
-    ompp_stamp_t complete;  /* children, or members of the group */
+    ompp_causal_flow_t flow;         /* without delays: where it is noted (ompp_replay.h) */
+    ompp_stamp_t ready;              /* created, predecessors complete; while suspended: as it was left */
+    ompp_stamp_t complete;           /* children, or members of the group */
 } task_t;
 
 /* All under one lock: what is done with it is short. */
@@ -37,7 +39,8 @@ static bool open_pool(void)
     void *tasks;
 
     if (pool.tasks) return true;
-    tasks = mmap(NULL, OMPP_CAUSAL_TASKS * sizeof *pool.tasks, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    tasks = mmap(NULL, OMPP_CAUSAL_TASKS * sizeof *pool.tasks, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (tasks == MAP_FAILED) return false;
     pool.tasks = tasks;
     pool.used = 1;
@@ -115,7 +118,7 @@ static uint32_t current(ompp_causal_thread_t *self)
     return self->implicit;
 }
 
-/* ---- What tasks do ---------------------------------------------------------------------------------------------------- */
+/* ---- What tasks do ----------------------------------------------------------------------------------------------- */
 
 /* \return its record; 0 = none of its own. */
 static uint32_t create(ompp_causal_thread_t *self, uint64_t handle)
@@ -151,7 +154,8 @@ static bool depend(uint64_t successor, uint64_t predecessor)
 static void push(ompp_causal_thread_t *self, uint32_t index)
 {
     if (self->depth < OMPP_CAUSAL_LEVELS)
-        self->levels[self->depth] = (ompp_causal_level_t){self->task, self->group, self->clocks.waiting != 0, self->wait, self->flow};
+        self->levels[self->depth] =
+            (ompp_causal_level_t){self->task, self->group, self->clocks.waiting != 0, self->wait, self->flow};
     self->depth++;
     self->task = index;
     self->group = index ? pool.tasks[index].group : 0;
@@ -192,13 +196,12 @@ static uint16_t come_for_task(ompp_causal_thread_t *self, uint64_t created, ompp
     const uint32_t index = find(created);
 
     *flow = index ? pool.tasks[index].flow : (ompp_causal_flow_t){0, 0, 0};
-    return ompp_causal.rule.delays ? 0 : ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &pool.begun, OMPP_CAUSAL_TOLERANCE);
+    return ompp_causal.rule.delays
+               ? 0
+               : ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &pool.begun, OMPP_CAUSAL_TOLERANCE);
 }
 
-static void note_begun(ompp_causal_thread_t *self)
-{
-    ompp_clocks_combine(&pool.begun, &self->own);
-}
+static void note_begun(ompp_causal_thread_t *self) { ompp_clocks_combine(&pool.begun, &self->own); }
 
 static void end(uint64_t running, const ompp_stamp_t *now)
 {
@@ -228,7 +231,7 @@ static void take_complete(ompp_causal_thread_t *self, uint32_t index)
     pool.tasks[index].complete.t = 0;
 }
 
-/* ---- Events ----------------------------------------------------------------------------------------------------------- */
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
 
 /* The thread is free again: it goes on with what it was doing before, which may be waiting. */
 static void turn_back(ompp_causal_thread_t *self, ompp_time_t t)
@@ -238,15 +241,9 @@ static void turn_back(ompp_causal_thread_t *self, ompp_time_t t)
     if (self->wait.kind == OMPP_SYNC_BARRIER) ompp_causal_arrive_again(self, t);
 }
 
-static void lock_pool(void)
-{
-    ompp_causal_lock(&pool.lock);
-}
+static void lock_pool(void) { ompp_causal_lock(&pool.lock); }
 
-static void unlock_pool(void)
-{
-    ompp_causal_unlock(&pool.lock);
-}
+static void unlock_pool(void) { ompp_causal_unlock(&pool.lock); }
 
 static void do_create(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
 {
@@ -279,13 +276,15 @@ static bool has_others(const ompp_causal_thread_t *self, uint64_t team)
     return false;
 }
 
-/* Its creator runs it, whoever is free: who would be, and what else they would take meanwhile, is not gone through again. */
+/* Its creator runs it, whoever is free: who would be, and what else they would take meanwhile, is not gone through
+ * again. */
 static void run_at_once(ompp_causal_thread_t *self)
 {
     const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
 
     ompp_causal_spoil_order(self);
-    if (!ompp_causal.rule.delays && team && has_others(self, team)) ompp_causal_watch(OMPP_WHATIF_BIT_TASK, OMPP_CAUSAL_ALL_SLOTS);
+    if (!ompp_causal.rule.delays && team && has_others(self, team))
+        ompp_causal_watch(OMPP_WHATIF_BIT_TASK, OMPP_CAUSAL_ALL_SLOTS);
 }
 
 static void do_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
@@ -409,16 +408,11 @@ static void do_group_end(ompp_causal_thread_t *self, uint64_t task, uint64_t oth
 }
 
 static void (*const actions[])(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t) = {
-    [OMPP_SYNC_TASK_CREATE] = do_create,
-    [OMPP_SYNC_TASK_DEPEND] = do_depend,
-    [OMPP_SYNC_TASK_BEGIN] = do_begin,
-    [OMPP_SYNC_TASK_END] = do_end,
-    [OMPP_SYNC_TASK_SUSPEND] = do_suspend,
-    [OMPP_SYNC_TASK_CONTINUE] = do_continue,
-    [OMPP_SYNC_TASK_WAIT] = do_wait,
-    [OMPP_SYNC_TASK_WAITED] = do_waited,
-    [OMPP_SYNC_TASK_GROUP] = do_group,
-    [OMPP_SYNC_TASK_GROUP_WAIT] = do_wait,
+    [OMPP_SYNC_TASK_CREATE] = do_create,       [OMPP_SYNC_TASK_DEPEND] = do_depend,
+    [OMPP_SYNC_TASK_BEGIN] = do_begin,         [OMPP_SYNC_TASK_END] = do_end,
+    [OMPP_SYNC_TASK_SUSPEND] = do_suspend,     [OMPP_SYNC_TASK_CONTINUE] = do_continue,
+    [OMPP_SYNC_TASK_WAIT] = do_wait,           [OMPP_SYNC_TASK_WAITED] = do_waited,
+    [OMPP_SYNC_TASK_GROUP] = do_group,         [OMPP_SYNC_TASK_GROUP_WAIT] = do_wait,
     [OMPP_SYNC_TASK_GROUP_END] = do_group_end,
 };
 

@@ -1,12 +1,13 @@
 /*
- * Regions take turns when there are more than slots, without delays: now and then, where a unit of work ends, the slots go to those that
- * have had the least of them for the time that is spent in them. Rank 0 decides, and a turn begins on all ranks where they meet, so that
- * all have saved as much at its begin and at its end. Ranks that do not meet for long learn of it from stamps, one after the other.
+ * Regions take turns when there are more than slots, without delays: now and then, where a unit of work ends, the slots
+ * go to those that have had the least of them for the time that is spent in them. Rank 0 decides, and a turn begins on
+ * all ranks where they meet, so that all have saved as much at its begin and at its end. Ranks that do not meet for
+ * long learn of it from stamps, one after the other.
  *
- * What clocks cost is measured. When it goes beyond a part of the run, they rest: a turn of no regions, in which events do next to
- * nothing, until there is time for another turn. A region is then followed for a part of the run, as when it had to wait for its turn.
- * Fewer regions at a time would not do instead: most of what an event takes does not go by their number, so that all of them can be
- * followed for a quarter of the run for what one of them costs in half of it.
+ * What clocks cost is measured. When it goes beyond a part of the run, they rest: a turn of no regions, in which events
+ * do next to nothing, until there is time for another turn. A region is then followed for a part of the run, as when it
+ * had to wait for its turn. Fewer regions at a time would not do instead: most of what an event takes does not go by
+ * their number, so that all of them can be followed for a quarter of the run for what one of them costs in half of it.
  */
 #include "base/ompp_env.h"
 #include "causal/ompp_causal_priv.h"
@@ -18,29 +19,31 @@
 #define SHORTEST_NS 50000000u /* of a turn */
 #define PART 10u              /* a turn lasts for one part in so many of the run so far, at least */
 #define LOOK_NS 1000000u      /* after so long it is looked again what clocks cost */
-#define MEASURED 0.002        /* of one percent: what may be measured of it per thread; others wait meanwhile, and the program takes more */
-#define NOTHING 0.0001        /* percent */
-#define FREE_NS 1000000u      /* that they may take anyway, per thread */
-#define PIECE_NS 10000000u    /* between two rests clocks are kept for so long, ... */
-#define PIECE_PART 32u        /* or for one part in so many of what they were kept, at least */
-#define LONGEST_REST 64u      /* in such pieces: whatever they cost, something is observed */
-#define APART_NS 50000000u    /* ranks do not meet any more after so long, ... */
-#define APART_TIMES 4u        /* and so many times as long as it took them before */
-#define LATE_TIMES 2u         /* the longest of the latest times between meetings: the next one is late */
-#define LATEST 16u            /* they may come in groups */
+/* of one percent: what may be measured of it per thread; others wait meanwhile, and the program takes more */
+#define MEASURED 0.002
+#define NOTHING 0.0001     /* percent */
+#define FREE_NS 1000000u   /* that they may take anyway, per thread */
+#define PIECE_NS 10000000u /* between two rests clocks are kept for so long, ... */
+#define PIECE_PART 32u     /* or for one part in so many of what they were kept, at least */
+#define LONGEST_REST 64u   /* in such pieces: whatever they cost, something is observed */
+#define APART_NS 50000000u /* ranks do not meet any more after so long, ... */
+#define APART_TIMES 4u     /* and so many times as long as it took them before */
+#define LATE_TIMES 2u      /* the longest of the latest times between meetings: the next one is late */
+#define LATEST 16u         /* they may come in groups */
 
 #define NEVER UINT64_MAX
 
 static _Atomic uint32_t lock;
 
-/* When clocks rest, and when they do again: not before ompp_causal.look. Under the lock, but for what is looked at first. */
+/* When clocks rest, and when they do again: not before ompp_causal.look. Under the lock, but for what is looked at
+ * first. */
 static struct {
-    _Atomic int holds;        /* ranks pass each other without stamps */
-    _Atomic ompp_time_t met;  /* when all ranks met last */
-    _Atomic ompp_time_t between; /* since the meeting before */
+    _Atomic int holds;                  /* ranks pass each other without stamps */
+    _Atomic ompp_time_t met;            /* when all ranks met last */
+    _Atomic ompp_time_t between;        /* since the meeting before */
     _Atomic ompp_time_t latest[LATEST]; /* of that */
     _Atomic unsigned meetings;
-    ompp_time_t spent;        /* until the present set */
+    ompp_time_t spent; /* until the present set */
 } resting;
 
 /* What comes next. */
@@ -68,7 +71,8 @@ static void add_time(ompp_region_ref_t region, uint64_t ns, void *argument)
     if (index >= 0) times->ns[index] += ns;
 }
 
-/* Those with the largest time per time that they have been followed; a region that was not followed yet comes before. */
+/* Those with the largest time per time that they have been followed; a region that was not followed yet comes
+ * before. */
 static void choose(uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
 {
     static times_t times; /* under the lock */
@@ -94,17 +98,11 @@ static void choose(uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
     }
 }
 
-/* ---- Rests ------------------------------------------------------------------------------------------------------------ */
+/* ---- Rests ------------------------------------------------------------------------------------------------------- */
 
-static ompp_time_t longer(ompp_time_t a, ompp_time_t b)
-{
-    return a > b ? a : b;
-}
+static ompp_time_t longer(ompp_time_t a, ompp_time_t b) { return a > b ? a : b; }
 
-static ompp_time_t piece(ompp_time_t t)
-{
-    return longer(PIECE_NS, ompp_causal_result_observed(t) / PIECE_PART);
-}
+static ompp_time_t piece(ompp_time_t t) { return longer(PIECE_NS, ompp_causal_result_observed(t) / PIECE_PART); }
 
 static unsigned nthreads(void)
 {
@@ -132,7 +130,8 @@ static double debt(ompp_time_t t)
 /* At the end of the piece after it they are to have cost what they may. */
 static ompp_time_t length_of_rest(ompp_time_t t, ompp_time_t kept)
 {
-    const double cost = (double)(ompp_causal_spent() - resting.spent) / (double)(kept ? kept : 1), next = (double)piece(t);
+    const double cost = (double)(ompp_causal_spent() - resting.spent) / (double)(kept ? kept : 1),
+                 next = (double)piece(t);
     const double length = debt(t) + next * (cost / (nthreads() * budget()) - 1), most = LONGEST_REST * next;
 
     return (ompp_time_t)(length < next ? next : length > most ? most : length);
@@ -154,10 +153,7 @@ static bool is_held(ompp_time_t t)
     return atomic_load_explicit(&resting.holds, memory_order_relaxed) > 0 && t < end + (end - begin);
 }
 
-void ompp_causal_hold(bool on)
-{
-    atomic_fetch_add_explicit(&resting.holds, on ? 1 : -1, memory_order_relaxed);
-}
+void ompp_causal_hold(bool on) { atomic_fetch_add_explicit(&resting.holds, on ? 1 : -1, memory_order_relaxed); }
 
 ompp_time_t ompp_causal_rests_until(void)
 {
@@ -166,7 +162,7 @@ ompp_time_t ompp_causal_rests_until(void)
     return here ? atomic_load_explicit(&ompp_causal.look, memory_order_relaxed) : 0;
 }
 
-/* ---- Turns ------------------------------------------------------------------------------------------------------------ */
+/* ---- Turns ------------------------------------------------------------------------------------------------------- */
 
 /* Whether it is worth the lock. */
 static bool may_be_due(ompp_time_t t)
@@ -194,7 +190,8 @@ static bool decide(turn_t *turn, ompp_time_t t)
 
     const uint64_t set = atomic_load(&ompp_causal.set);
 
-    *turn = (turn_t){.number = (proposal.number > set ? proposal.number : set) + 1}; /* a proposal may still be on its way */
+    /* a proposal may still be on its way */
+    *turn = (turn_t){.number = (proposal.number > set ? proposal.number : set) + 1};
     if (rests) turn->length = piece(t);
     if (look && !rests && must_rest(t)) {
         turn->length = length_of_rest(t, t - atomic_load(&ompp_causal.set_begin));
@@ -212,7 +209,8 @@ static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, ompp_time
     ompp_causal_result_turn(self, turn->number, !turn->keys[0], t);
     ompp_causal_choose(turn->keys);
     if (turn->length) atomic_store_explicit(&ompp_causal.look, t + turn->length, memory_order_relaxed);
-    else if (ompp_whatif_rank() > 0) atomic_store_explicit(&ompp_causal.look, NEVER, memory_order_relaxed); /* rank 0 decides */
+    /* rank 0 decides */
+    else if (ompp_whatif_rank() > 0) atomic_store_explicit(&ompp_causal.look, NEVER, memory_order_relaxed);
     const bool rested = ompp_causal_resting();
     atomic_store(&ompp_causal.set_begin, t);
     if (!turn->keys[0]) {
@@ -221,11 +219,13 @@ static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, ompp_time
     }
     if (rested == (turn->keys[0] != 0)) ompp_meter_rest(!rested);
     atomic_store(&ompp_causal.set, turn->number);
-    if (ompp_sync_follower()) __atomic_store_n(&ompp_sync_resting, ompp_causal_resting() ? turn->number : 0, __ATOMIC_RELAXED);
+    if (ompp_sync_follower())
+        __atomic_store_n(&ompp_sync_resting, ompp_causal_resting() ? turn->number : 0, __ATOMIC_RELAXED);
     resting.spent = ompp_causal_spent();
 }
 
-/* Ranks that meet change at their meetings. Those that have not for long change one after the other, but do not begin to rest so. */
+/* Ranks that meet change at their meetings. Those that have not for long change one after the other, but do not begin
+ * to rest so. */
 static bool may_change_apart(ompp_time_t t)
 {
     if (ompp_whatif_ranks() <= 1) return true;
@@ -239,7 +239,8 @@ static unsigned count_teams(const ompp_causal_thread_t *self)
 {
     unsigned n = 0;
 
-    for (ompp_off_t node = ompp_causal_place(self); ompp_meter_region(node); node = ompp_meter_parent(node)) n += ompp_causal_forks(node);
+    for (ompp_off_t node = ompp_causal_place(self); ompp_meter_region(node); node = ompp_meter_parent(node))
+        n += ompp_causal_forks(node);
     return n;
 }
 
@@ -257,7 +258,8 @@ void ompp_causal_may_turn(ompp_causal_thread_t *self, unsigned teams, ompp_time_
     ompp_causal_settle(self);
 }
 
-bool ompp_causal_propose_turn(ompp_causal_thread_t *self, uint64_t *number, uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
+bool ompp_causal_propose_turn(ompp_causal_thread_t *self, uint64_t *number, uint64_t keys[OMPP_CLOCKS_SLOTS],
+                              ompp_time_t t)
 {
     uint32_t free_lock = 0;
 
@@ -272,7 +274,8 @@ bool ompp_causal_propose_turn(ompp_causal_thread_t *self, uint64_t *number, uint
     return *number > 0;
 }
 
-void ompp_causal_follow_turn(ompp_causal_thread_t *self, uint64_t number, const uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
+void ompp_causal_follow_turn(ompp_causal_thread_t *self, uint64_t number, const uint64_t keys[OMPP_CLOCKS_SLOTS],
+                             ompp_time_t t)
 {
     turn_t turn = {.number = number};
 
@@ -304,7 +307,8 @@ bool ompp_causal_meets_by(ompp_time_t t, ompp_time_t soon)
     const ompp_time_t met = atomic_load_explicit(&resting.met, memory_order_relaxed);
     ompp_time_t longest = 0;
 
-    for (unsigned i = 0; i < LATEST; i++) longest = longer(longest, atomic_load_explicit(&resting.latest[i], memory_order_relaxed));
+    for (unsigned i = 0; i < LATEST; i++)
+        longest = longer(longest, atomic_load_explicit(&resting.latest[i], memory_order_relaxed));
     const ompp_time_t usual = LATE_TIMES * longest;
     return usual > 0 && usual <= soon && t < met + usual;
 }

@@ -1,21 +1,21 @@
 /**
  * \file
- * Virtual clocks: the arithmetic of causal profiling, on plain data. Time is passed in; nothing here reads a clock, waits, or knows
- * OpenMP or MPI. Theory: docs/causal-method.md.
+ * Virtual clocks: the arithmetic of causal profiling, on plain data. Time is passed in; nothing here reads a clock,
+ * waits, or knows OpenMP or MPI. Theory: docs/causal-method.md.
  *
- * A clock belongs to a region (its slot) and a speed-up. A context (a thread) has an offset o per clock: the time that the program
- * with the faster region would have saved until here, so that v = t - o is what its clock would show then. Work in the region adds
- * speed-up x work to o. One rule serves every synchronisation, for all clocks at once. Of those that are waited for, and of the
- * waiting context itself at the moment it began to wait:
+ * A clock belongs to a region (its slot) and a speed-up. A context (a thread) has an offset o per clock: the time that
+ * the program with the faster region would have saved until here, so that v = t - o is what its clock would show then.
+ * Work in the region adds speed-up x work to o. One rule serves every synchronisation, for all clocks at once. Of those
+ * that are waited for, and of the waiting context itself at the moment it began to wait:
  *
  *     T = the latest t, V = the latest v, and the waiting context goes on with o' = T - V.
  *
- * It is exact as long as the order stays what it is: who really came last decides the measured program, who comes last on virtual
- * clocks decides the optimised one; what the synchronisation itself costs passes in both.
+ * It is exact as long as the order stays what it is: who really came last decides the measured program, who comes last
+ * on virtual clocks decides the optimised one; what the synchronisation itself costs passes in both.
  *
- * With delays (experiments) there is one region and one speed-up; o also counts the delays the context has had, and everybody has to
- * leave a synchronisation with the largest o of those that took part: what is missing after the rule above is the debt, paid by
- * waiting. A second clock counts delays alone, by the same rule: the baseline.
+ * With delays (experiments) there is one region and one speed-up; o also counts the delays the context has had, and
+ * everybody has to leave a synchronisation with the largest o of those that took part: what is missing after the rule
+ * above is the debt, paid by waiting. A second clock counts delays alone, by the same rule: the baseline.
  *
  * Numbers are doubles that hold integers of 1/100 ns: exact for 25 hours, and processors compare two or four at a time.
  */
@@ -39,10 +39,7 @@
 typedef double ompp_fine_t;
 
 /** \return the nearest ns; 0 for less than none. */
-static inline uint64_t ompp_clocks_ns(ompp_fine_t o)
-{
-    return o > 0 ? (uint64_t)(o / OMPP_FINE + 0.5) : 0;
-}
+static inline uint64_t ompp_clocks_ns(ompp_fine_t o) { return o > 0 ? (uint64_t)(o / OMPP_FINE + 0.5) : 0; }
 
 /** What all contexts obey; one per process. */
 typedef struct {
@@ -81,8 +78,14 @@ static inline void ompp_stamp_widen(ompp_stamp_t *stamp, uint64_t used)
     if (used > stamp->used) stamp->used = used;
 }
 
-/** Where work is done: outside of all regions, in one that can be told from waiting, in one that cannot (calls of MPI). */
-typedef enum { OMPP_CLOCKS_OUTSIDE, OMPP_CLOCKS_INSIDE, OMPP_CLOCKS_UNKNOWN, OMPP_CLOCKS_WHERE_NUM } ompp_clocks_where_t;
+/** Where work is done: outside of all regions, in one that can be told from waiting, in one that cannot (calls of
+ * MPI). */
+typedef enum {
+    OMPP_CLOCKS_OUTSIDE,
+    OMPP_CLOCKS_INSIDE,
+    OMPP_CLOCKS_UNKNOWN,
+    OMPP_CLOCKS_WHERE_NUM
+} ompp_clocks_where_t;
 
 /** A context. One thread uses it at a time. First what every event looks at. */
 typedef struct {
@@ -96,7 +99,7 @@ typedef struct {
     bool idle;           /* it does no work although it is in them (phases that wait) */
     ompp_time_t worked[OMPP_CLOCKS_WHERE_NUM]; /* ns, in whatever region, over all sets */
     _Alignas(64) ompp_fine_t o[OMPP_CLOCKS];
-    ompp_time_t work[OMPP_CLOCKS_SLOTS]; /* ns, not yet in o */
+    ompp_time_t work[OMPP_CLOCKS_SLOTS];  /* ns, not yet in o */
     ompp_time_t total[OMPP_CLOCKS_SLOTS]; /* ns booked since the set was chosen */
     uint64_t spans[OMPP_CLOCKS_SLOTS];    /* times that work was booked */
     uint64_t visits[OMPP_CLOCKS_SLOTS];   /* times that the context came into the region */
@@ -137,13 +140,19 @@ static inline void ompp_clocks_move(ompp_clocks_t *c, uint16_t mask, bool idle, 
 /** \brief Work that was counted becomes offsets, by this rule. */
 void ompp_clocks_book(const ompp_clocks_rule_t *rule, ompp_clocks_t *c);
 
-/** \brief Another set of regions from t on, which may be in the past: all offsets are 0, work since t is still to be counted. */
+/**
+ * \brief Another set of regions from t on, which may be in the past: all offsets are 0, work since t is still to be
+ *        counted.
+ */
 void ompp_clocks_reset(ompp_clocks_t *c, uint64_t set, ompp_time_t t);
 
 /** \brief Publishes: stamp is the context at t. */
 void ompp_clocks_stamp(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, ompp_stamp_t *stamp, ompp_time_t t);
 
-/** \brief into is waited for together with other. Associative, commutative; stamps of an older set than the other's say only t. */
+/**
+ * \brief into is waited for together with other. Associative, commutative; stamps of an older set than the other's say
+ *        only t.
+ */
 void ompp_clocks_combine(ompp_stamp_t *into, const ompp_stamp_t *other);
 
 /** \brief The context begins to wait at t; when it does already, since then. */
@@ -159,12 +168,12 @@ static inline void ompp_clocks_wait(ompp_clocks_t *c, ompp_time_t t)
  * \param[in] cost   ns from the time of the stamp until one can go on; see ompp_sync_wait_t.
  * \return with delays: ns that it has to wait from t on, at once, and to tell ompp_clocks_paid(); 0 otherwise.
  */
-ompp_time_t ompp_clocks_adopt(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t cost,
-                              ompp_time_t t);
+ompp_time_t ompp_clocks_adopt(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp,
+                              ompp_time_t cost, ompp_time_t t);
 
 /**
- * \brief Before ompp_clocks_adopt() with this stamp: it says all that the context itself has come to, and better (ompp_replay.h). The
- *        context's own clocks are not compared with it.
+ * \brief Before ompp_clocks_adopt() with this stamp: it says all that the context itself has come to, and better
+ *        (ompp_replay.h). The context's own clocks are not compared with it.
  */
 void ompp_clocks_yield(ompp_clocks_t *c, const ompp_stamp_t *stamp);
 
@@ -175,14 +184,15 @@ void ompp_clocks_paid(ompp_clocks_t *c, ompp_time_t t);
 void ompp_clocks_start(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t t);
 
 /**
- * \brief Slots for which the context, as it began to wait, is earlier on virtual clocks than one that really came before it: in the
- *        optimised program the two would come in the other order.
+ * \brief Slots for which the context, as it began to wait, is earlier on virtual clocks than one that really came
+ *        before it: in the optimised program the two would come in the other order.
  * \param[in] before  stamps of those that came before, combined. \param[in] tolerance  ns.
  */
-uint16_t ompp_clocks_overtaken(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, const ompp_stamp_t *before, ompp_time_t tolerance);
+uint16_t ompp_clocks_overtaken(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, const ompp_stamp_t *before,
+                               ompp_time_t tolerance);
 
 /** \brief The same of one clock. */
-bool ompp_clocks_overtaken_on(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, const ompp_stamp_t *before, unsigned clock,
-                              ompp_time_t tolerance);
+bool ompp_clocks_overtaken_on(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, const ompp_stamp_t *before,
+                              unsigned clock, ompp_time_t tolerance);
 
 #endif

@@ -5,18 +5,12 @@
 
 #include <string.h>
 
-static inline ompp_fine_t fine(ompp_time_t t)
-{
-    return (ompp_fine_t)(int64_t)t * OMPP_FINE;
-}
+static inline ompp_fine_t fine(ompp_time_t t) { return (ompp_fine_t)(int64_t)t * OMPP_FINE; }
 
 /* The clocks of one slot: loops of constant length, of which compilers make vector code. */
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
 
-static inline ompp_fine_t later(ompp_fine_t a, ompp_fine_t b)
-{
-    return a > b ? a : b;
-}
+static inline ompp_fine_t later(ompp_fine_t a, ompp_fine_t b) { return a > b ? a : b; }
 
 static inline void become_later(ompp_fine_t *restrict v, const ompp_fine_t *restrict other)
 {
@@ -28,14 +22,16 @@ static inline void subtract(ompp_fine_t *restrict to, ompp_fine_t a, const ompp_
     for (unsigned k = 0; k < SPEEDUPS; k++) to[k] = a - b[k];
 }
 
-static inline void go_on(ompp_fine_t *restrict o, ompp_fine_t last, ompp_fine_t begin, const ompp_fine_t *restrict v, ompp_fine_t cost)
+static inline void go_on(ompp_fine_t *restrict o, ompp_fine_t last, ompp_fine_t begin, const ompp_fine_t *restrict v,
+                         ompp_fine_t cost)
 {
     for (unsigned k = 0; k < SPEEDUPS; k++) o[k] = last - later(begin - o[k], v[k] + cost);
 }
 
 ompp_fine_t ompp_clocks_offset(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, unsigned clock)
 {
-    return c->o[clock] + rule->percent[clock % OMPP_WHATIF_SPEEDUPS] * (ompp_fine_t)c->work[clock / OMPP_WHATIF_SPEEDUPS];
+    return c->o[clock] +
+           rule->percent[clock % OMPP_WHATIF_SPEEDUPS] * (ompp_fine_t)c->work[clock / OMPP_WHATIF_SPEEDUPS];
 }
 
 void ompp_clocks_book(const ompp_clocks_rule_t *rule, ompp_clocks_t *c)
@@ -110,7 +106,8 @@ void ompp_clocks_combine(ompp_stamp_t *into, const ompp_stamp_t *other)
     into->t = later(into->t, other->t);
 }
 
-static inline void use_rule(ompp_clocks_t *c, ompp_fine_t begin, ompp_fine_t arrival, const ompp_stamp_t *stamp, ompp_fine_t cost)
+static inline void use_rule(ompp_clocks_t *c, ompp_fine_t begin, ompp_fine_t arrival, const ompp_stamp_t *stamp,
+                            ompp_fine_t cost)
 {
     const ompp_fine_t last = later(begin, arrival);
     const unsigned there = (unsigned)stamp->used;
@@ -120,8 +117,8 @@ static inline void use_rule(ompp_clocks_t *c, ompp_fine_t begin, ompp_fine_t arr
     for (unsigned i = there; i < c->used; i++) c->o[i] = last - later(begin - c->o[i], arrival);
 }
 
-ompp_time_t ompp_clocks_adopt(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t cost,
-                              ompp_time_t t)
+ompp_time_t ompp_clocks_adopt(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp,
+                              ompp_time_t cost, ompp_time_t t)
 {
     const ompp_time_t begin = c->waiting ? c->waiting : t;
 
@@ -172,7 +169,8 @@ void ompp_clocks_start(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const o
     c->debt = 0;
 }
 
-uint16_t ompp_clocks_overtaken(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, const ompp_stamp_t *before, ompp_time_t tolerance)
+uint16_t ompp_clocks_overtaken(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, const ompp_stamp_t *before,
+                               ompp_time_t tolerance)
 {
     const ompp_time_t begin = c->waiting ? c->waiting : c->since;
     const ompp_fine_t limit = fine(begin) + fine(tolerance);
@@ -191,8 +189,8 @@ uint16_t ompp_clocks_overtaken(const ompp_clocks_rule_t *rule, const ompp_clocks
     return (uint16_t)slots;
 }
 
-bool ompp_clocks_overtaken_on(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, const ompp_stamp_t *before, unsigned clock,
-                              ompp_time_t tolerance)
+bool ompp_clocks_overtaken_on(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, const ompp_stamp_t *before,
+                              unsigned clock, ompp_time_t tolerance)
 {
     const ompp_time_t begin = c->waiting ? c->waiting : c->since;
 

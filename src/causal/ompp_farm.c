@@ -14,20 +14,14 @@
 #define KNOWN 4     /* messages: what is usual is known; */
 #define ODD 8       /* so many times as long, and so much at least, is odd */
 #define ODD_NS 200000
-#define TICK 16     /* 1/100 ns: what comes later */
-#define HALF 2      /* of the time that a message may have taken was waited for */
-#define REAL OMPP_CLOCKS /* number of the clock without speed-up */
+#define TICK 16                    /* 1/100 ns: what comes later */
+#define HALF 2                     /* of the time that a message may have taken was waited for */
+#define REAL OMPP_CLOCKS           /* number of the clock without speed-up */
 #define BEFORE (10000 * OMPP_FINE) /* clocks of ranks may differ by that, 1/100 ns */
 
-void ompp_farm_reset(ompp_farm_t *f)
-{
-    f->begun = f->spoiled = false;
-}
+void ompp_farm_reset(ompp_farm_t *f) { f->begun = f->spoiled = false; }
 
-static ompp_fine_t later(ompp_fine_t a, ompp_fine_t b)
-{
-    return a > b ? a : b;
-}
+static ompp_fine_t later(ompp_fine_t a, ompp_fine_t b) { return a > b ? a : b; }
 
 static void start(const ompp_farm_t *f, ompp_farm_walk_t *w, ompp_fine_t time)
 {
@@ -50,7 +44,7 @@ void ompp_farm_begin(ompp_farm_t *f, const ompp_stamp_t *now)
     ompp_stamp_copy(&f->since, now);
 }
 
-/* ---- Lengths ---------------------------------------------------------------------------------------------------------- */
+/* ---- Lengths ----------------------------------------------------------------------------------------------------- */
 
 static void measure(ompp_farm_span_t *span, const ompp_stamp_t *from, const ompp_stamp_t *to)
 {
@@ -64,7 +58,7 @@ static ompp_fine_t length_on(const ompp_farm_span_t *span, unsigned clock)
     return clock < span->used ? span->v[clock] : span->real;
 }
 
-/* ---- Going through it on one clock ------------------------------------------------------------------------------------ */
+/* ---- Going through it on one clock ------------------------------------------------------------------------------- */
 
 static void append(ompp_farm_queue_t *queue, uint16_t *after_last, unsigned task)
 {
@@ -135,7 +129,8 @@ static int result_of(ompp_farm_t *f, ompp_farm_walk_t *w, const ompp_farm_event_
     return task && f->tasks[task - 1].done ? e->seat : -1;
 }
 
-static void receive(const ompp_farm_t *f, ompp_farm_walk_t *w, const ompp_farm_event_t *e, unsigned seat, unsigned clock)
+static void receive(const ompp_farm_t *f, ompp_farm_walk_t *w, const ompp_farm_event_t *e, unsigned seat,
+                    unsigned clock)
 {
     const ompp_fine_t end = end_of(f, w, seat, clock);
 
@@ -166,12 +161,14 @@ static void walk(ompp_farm_t *f, unsigned clock)
 {
     ompp_farm_walk_t *w = &f->walks[clock];
 
-    while (!f->spoiled && w->next < f->head && step(f, w, &f->events[w->next % OMPP_FARM_EVENTS], clock)) {}
+    while (!f->spoiled && w->next < f->head && step(f, w, &f->events[w->next % OMPP_FARM_EVENTS], clock)) {
+    }
 }
 
 /*
- * Until then no clock has done a step, and their memory is not touched: most ranks that send are no managers. Clocks that nothing had been
- * told of when it began stood where the one without speed-up did. Those that reported by themselves were on their way.
+ * Until then no clock has done a step, and their memory is not touched: most ranks that send are no managers. Clocks
+ * that nothing had been told of when it began stood where the one without speed-up did. Those that reported by
+ * themselves were on their way.
  */
 static void let_go(ompp_farm_t *f)
 {
@@ -202,7 +199,7 @@ static void use(ompp_farm_t *f, uint64_t used)
     for (; f->used < used; f->used++) memcpy(&f->walks[f->used], &f->walks[REAL], bytes);
 }
 
-/* ---- Noting ----------------------------------------------------------------------------------------------------------- */
+/* ---- Noting ------------------------------------------------------------------------------------------------------ */
 
 static bool has_room(ompp_farm_t *f)
 {
@@ -308,7 +305,8 @@ static int seat_of(ompp_farm_t *f, unsigned rank, bool *is_new)
         return -1;
     }
     if (!*is_new) return f->seat_of[rank] - 1;
-    for (unsigned i = 0; !f->held && i < f->used; i++) memset(&f->walks[i].seats[f->nseats], 0, sizeof f->walks[i].seats[0]);
+    for (unsigned i = 0; !f->held && i < f->used; i++)
+        memset(&f->walks[i].seats[f->nseats], 0, sizeof f->walks[i].seats[0]);
     if (!f->held) memset(&f->walks[REAL].seats[f->nseats], 0, sizeof f->walks[REAL].seats[0]);
     memset(&f->seats[f->nseats], 0, sizeof f->seats[0]);
     f->seats[f->nseats].rank = rank;
@@ -335,7 +333,8 @@ static void lose(ompp_farm_t *f, unsigned seat)
 
 static bool is_mute(ompp_farm_t *f, unsigned seat)
 {
-    if (f->seats[seat].mute || f->seats[seat].answers || f->seats[seat].pending < OMPP_FARM_AHEAD) return f->seats[seat].mute;
+    if (f->seats[seat].mute || f->seats[seat].answers || f->seats[seat].pending < OMPP_FARM_AHEAD)
+        return f->seats[seat].mute;
     lose(f, seat);
     f->seats[seat].queue = (ompp_farm_queue_t){0, 0};
     return f->seats[seat].mute = true;
@@ -397,7 +396,8 @@ static void sum_up(ompp_farm_t *f, unsigned seat, const ompp_farm_span_t *length
     done->n++;
 }
 
-/* Squares of ranks' means about the mean of all, by task, in variances of tasks: were ranks alike, one less than there are of them. */
+/* Squares of ranks' means about the mean of all, by task, in variances of tasks: were ranks alike, one less than there
+ * are of them. */
 static double between_ranks(const ompp_farm_t *f, unsigned trait)
 {
     const double mean = f->all.sum[trait] / f->all.n, variance = f->squares[trait] / f->all.n - mean * mean;
@@ -454,7 +454,8 @@ void ompp_farm_take(ompp_farm_t *f, unsigned rank, bool any, const ompp_stamp_t 
     bool is_new = false;
     const int seat = goes_on(f, now) && (any || known) ? seat_of(f, rank, &is_new) : -1;
 
-    if (seat < 0 || (f->got == seat && (!any || !f->seats[seat].queue.first))) { /* of another rank; the rest of a result */
+    /* of another rank; the rest of a result */
+    if (seat < 0 || (f->got == seat && (!any || !f->seats[seat].queue.first))) {
         ompp_farm_work(f, now);
         wait_for(f, now, result);
         return;
@@ -496,14 +497,15 @@ static void note(ompp_farm_lates_t *lates, ompp_fine_t takes)
 }
 
 /*
- * How long the message took is seen where the manager has waited for most of that; others of the rank take as long as the fastest of these:
- * what they lie there, while the manager is busy, is no message's time. One that took much longer than others may be none, either: by that
- * much the model fits less well.
+ * How long the message took is seen where the manager has waited for most of that; others of the rank take as long as
+ * the fastest of these: what they lie there, while the manager is busy, is no message's time. One that took much longer
+ * than others may be none, either: by that much the model fits less well.
  */
 static ompp_fine_t lateness(ompp_farm_t *f, unsigned seat, ompp_fine_t now)
 {
     ompp_farm_lates_t *own = &f->seats[seat].lates, *known = own->n < KNOWN ? &f->lates : own;
-    const ompp_fine_t all = now - f->there, waited = now - later(f->waits, f->there), least = known->n < KNOWN ? 0 : known->least;
+    const ompp_fine_t all = now - f->there, waited = now - later(f->waits, f->there),
+                      least = known->n < KNOWN ? 0 : known->least;
     const ompp_fine_t most = own->n < KNOWN ? all : later(ODD * own->sum / own->n, ODD_NS * OMPP_FINE);
 
     if (HALF * waited < all) return all < least ? all : least;
@@ -514,12 +516,14 @@ static ompp_fine_t lateness(ompp_farm_t *f, unsigned seat, ompp_fine_t now)
 }
 
 /*
- * Of results that any rank may have sent, the one that is taken is the first that has come; what comes later is odd. But of those that
- * were there already when an earlier one was asked for, MPI may take any, and does: by rank in turn, or the lowest request.
+ * Of results that any rank may have sent, the one that is taken is the first that has come; what comes later is odd.
+ * But of those that were there already when an earlier one was asked for, MPI may take any, and does: by rank in turn,
+ * or the lowest request.
  */
 static ompp_fine_t in_order(ompp_farm_t *f, ompp_fine_t late, ompp_fine_t now)
 {
-    const ompp_fine_t most = now - f->there, least = later(late, f->arrived + TICK - f->there), comes = least < most ? least : most;
+    const ompp_fine_t most = now - f->there, least = later(late, f->arrived + TICK - f->there),
+                      comes = least < most ? least : most;
     const bool is_odd = comes - late > ODD_NS * OMPP_FINE;
 
     if (is_odd && f->there + late <= f->asked) return late;
@@ -552,10 +556,7 @@ void ompp_farm_go_on(ompp_farm_t *f, const ompp_stamp_t *now)
     if (f->results && f->head >= OMPP_FARM_HOLD) walk_all(f);
 }
 
-bool ompp_farm_is_one(const ompp_farm_t *f)
-{
-    return f->begun && !f->spoiled && f->nanswers > 1;
-}
+bool ompp_farm_is_one(const ompp_farm_t *f) { return f->begun && !f->spoiled && f->nanswers > 1; }
 
 bool ompp_farm_end(ompp_farm_t *f, ompp_stamp_t *now)
 {

@@ -1,10 +1,12 @@
 /**
  * \file
- * Threads that wait by the system's own call: std::barrier, std::latch, std::counting_semaphore and std::atomic::wait of C++20. There is
- * no function for it but syscall(), which has any arguments and may do anything, come back twice or on another stack: so what is no futex
- * goes on to the real one as it came, which needs a few instructions of the machine.
+ * Threads that wait by the system's own call: std::barrier, std::latch, std::counting_semaphore and std::atomic::wait
+ * of C++20. There is no function for it but syscall(), which has any arguments and may do anything, come back twice or
+ * on another stack: so what is no futex goes on to the real one as it came, which needs a few instructions of the
+ * machine.
  *
- * Whoever wakes threads at an address is who those waited for. Waits that end before they begin, since the word has changed, are none.
+ * Whoever wakes threads at an address is who those waited for. Waits that end before they begin, since the word has
+ * changed, are none.
  */
 #define _GNU_SOURCE
 #include "causal/ompp_pthread_priv.h"
@@ -19,7 +21,8 @@
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
 
-HIDDEN long ompp_futex_call(long number, uint32_t *word, long operation, long value, const void *limit, uint32_t *other, long value3);
+HIDDEN long ompp_futex_call(long number, uint32_t *word, long operation, long value, const void *limit, uint32_t *other,
+                            long value3);
 
 static long wait_at(uint32_t *word, int operation, long value, const void *limit, uint32_t *other, long value3)
 {
@@ -35,23 +38,20 @@ static long wait_at(uint32_t *word, int operation, long value, const void *limit
     return result;
 }
 
-long ompp_futex_call(long number, uint32_t *word, long operation, long value, const void *limit, uint32_t *other, long value3)
+long ompp_futex_call(long number, uint32_t *word, long operation, long value, const void *limit, uint32_t *other,
+                     long value3)
 {
     const int saved = errno;
 
     switch ((int)operation & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:
-    case FUTEX_WAIT_BITSET:
-        return wait_at(word, (int)operation, value, limit, other, value3);
+    case FUTEX_WAIT_BITSET: return wait_at(word, (int)operation, value, limit, other, value3);
     case FUTEX_WAKE:
     case FUTEX_WAKE_BITSET:
     case FUTEX_WAKE_OP:
     case FUTEX_REQUEUE:
-    case FUTEX_CMP_REQUEUE:
-        ompp_pthread_publish(OMPP_SYNC_EVENT, ompp_pthread_number(word));
-        break;
-    default:
-        break;
+    case FUTEX_CMP_REQUEUE: ompp_pthread_publish(OMPP_SYNC_EVENT, ompp_pthread_number(word)); break;
+    default: break;
     }
     errno = saved;
     return syscall(number, word, operation, value, limit, other, value3);

@@ -1,7 +1,8 @@
 /**
  * \file
- * Functions of libgomp that programs call whose sources were instrumented: OPARI2 does not see what they decide. Programs that are
- * measured as they are have them followed in src/gomp. Called by the program; results are those of the real ones.
+ * Functions of libgomp that programs call whose sources were instrumented: OPARI2 does not see what they decide.
+ * Programs that are measured as they are have them followed in src/gomp. Called by the program; results are those of
+ * the real ones.
  */
 #define _GNU_SOURCE
 #include "causal/ompp_pthread_priv.h"
@@ -23,22 +24,20 @@ static bool is_told(const void *real)
     return told == 2;
 }
 
-static uint64_t team(void)
-{
-    return (uint64_t)(uintptr_t)ompp_event_team();
-}
+static uint64_t team(void) { return (uint64_t)(uintptr_t)ompp_event_team(); }
 
-/* ---- Loops ---------------------------------------------------------------------------------------------------------- */
+/* ---- Loops ------------------------------------------------------------------------------------------------------- */
 
-/* Loops with a dynamic or guided schedule: which thread comes for iterations next. Bounds of those; false = there are none. */
-#define CHUNK(name, type)                                                                                              \
-    static bool (*real_##name)(type *, type *);                                                                        \
-    static bool name(type *first, type *last)                                                                          \
-    {                                                                                                                  \
-        const bool more = real_##name(first, last);                                                                    \
-        if (!is_told((void *)real_##name))                                                                             \
-            (more ? ompp_sync_resume : ompp_sync_publish)(OMPP_SYNC_CHUNK, team(), ompp_event_now());                  \
-        return more;                                                                                                   \
+/* Loops with a dynamic or guided schedule: which thread comes for iterations next. Bounds of those; false = there are
+ * none. */
+#define CHUNK(name, type)                                                                             \
+    static bool (*real_##name)(type *, type *);                                                       \
+    static bool name(type *first, type *last)                                                         \
+    {                                                                                                 \
+        const bool more = real_##name(first, last);                                                   \
+        if (!is_told((void *)real_##name))                                                            \
+            (more ? ompp_sync_resume : ompp_sync_publish)(OMPP_SYNC_CHUNK, team(), ompp_event_now()); \
+        return more;                                                                                  \
     }
 
 CHUNK(loop_dynamic_next, long)
@@ -57,12 +56,12 @@ CHUNK(loop_ull_nonmonotonic_runtime_next, unsigned long long)
 CHUNK(loop_ull_runtime_next, unsigned long long)
 
 /* Iterations that wait for others of the same loop (doacross). */
-#define POST(name, type)                                                                                               \
-    static void (*real_##name)(type *);                                                                                \
-    static void name(type *counts)                                                                                     \
-    {                                                                                                                  \
-        ompp_sync_doubt(OMPP_WHATIF_F_LOST, true);                                                                     \
-        real_##name(counts);                                                                                           \
+#define POST(name, type)                           \
+    static void (*real_##name)(type *);            \
+    static void name(type *counts)                 \
+    {                                              \
+        ompp_sync_doubt(OMPP_WHATIF_F_LOST, true); \
+        real_##name(counts);                       \
     }
 
 POST(doacross_post, long)
@@ -78,24 +77,18 @@ static bool cancel(int which, bool really)
     return cancelled;
 }
 
-/* ---- What one thread gives to all (single copyprivate) -------------------------------------------------------------- */
+/* ---- What one thread gives to all (single copyprivate) ----------------------------------------------------------- */
 
 /*
- * One thread executes it, and is told so by NULL. The others wait until it gives its copy, and it waits until all have come. Numbers of
- * no team: records of teams are aligned.
+ * One thread executes it, and is told so by NULL. The others wait until it gives its copy, and it waits until all have
+ * come. Numbers of no team: records of teams are aligned.
  */
 #define COPY_GIVEN 1u
 #define COPY_AWAITED 2u
 
-static void wait_for(uint64_t object)
-{
-    ompp_sync_wait(OMPP_SYNC_EVENT, object, ompp_event_now());
-}
+static void wait_for(uint64_t object) { ompp_sync_wait(OMPP_SYNC_EVENT, object, ompp_event_now()); }
 
-static void go_on(uint64_t object)
-{
-    ompp_sync_resume(OMPP_SYNC_EVENT, object, ompp_event_now());
-}
+static void go_on(uint64_t object) { ompp_sync_resume(OMPP_SYNC_EVENT, object, ompp_event_now()); }
 
 static void *(*real_single_copy_start)(void);
 
@@ -131,36 +124,40 @@ static void single_copy_end(void *copy)
     if (follows) go_on(team() + COPY_AWAITED);
 }
 
-/* ---- Tasks that are made in libgomp --------------------------------------------------------------------------------- */
+/* ---- Tasks that are made in libgomp ------------------------------------------------------------------------------ */
 
 #define DEPEND 8u /* flag of a task that waits for others: for which ones, is not looked at */
 
-typedef void task_t(void (*)(void *), void *, void (*)(void *, void *), long, long, bool, unsigned, void **, int, void *);
+typedef void task_t(void (*)(void *), void *, void (*)(void *, void *), long, long, bool, unsigned, void **, int,
+                    void *);
 static task_t *real_task;
 
-static void task(void (*body)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool deferred, unsigned flags,
-                 void **depend, int priority, void *detach)
+static void task(void (*body)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool deferred,
+                 unsigned flags, void **depend, int priority, void *detach)
 {
     if ((flags & DEPEND) && !is_told((void *)real_task)) ompp_sync_doubt(OMPP_WHATIF_F_TASK | OMPP_WHATIF_F_LOST, true);
     real_task(body, data, copy, size, align, deferred, flags, depend, priority, detach);
 }
 
-#define TASKLOOP(name, type)                                                                                           \
-    static void (*real_##name)(void (*)(void *), void *, void (*)(void *, void *), long, long, unsigned,               \
-                                    unsigned long, int, type, type, type);                                             \
-    static void name(void (*body)(void *), void *data, void (*copy)(void *, void *), long size, long align,            \
-                                 unsigned flags, unsigned long tasks, int priority, type start, type end, type step)   \
-    {                                                                                                                  \
-        if (!is_told((void *)real_##name)) ompp_sync_doubt(OMPP_WHATIF_F_TASK, true);                                  \
-        real_##name(body, data, copy, size, align, flags, tasks, priority, start, end, step);                          \
+#define TASKLOOP(name, type)                                                                                \
+    static void (*real_##name)(void (*)(void *), void *, void (*)(void *, void *), long, long, unsigned,    \
+                               unsigned long, int, type, type, type);                                       \
+    static void name(void (*body)(void *), void *data, void (*copy)(void *, void *), long size, long align, \
+                     unsigned flags, unsigned long tasks, int priority, type start, type end, type step)    \
+    {                                                                                                       \
+        if (!is_told((void *)real_##name)) ompp_sync_doubt(OMPP_WHATIF_F_TASK, true);                       \
+        real_##name(body, data, copy, size, align, flags, tasks, priority, start, end, step);               \
     }
 
 TASKLOOP(taskloop, long)
 TASKLOOP(taskloop_ull, unsigned long long)
 
-/* ---- The table ------------------------------------------------------------------------------------------------------ */
+/* ---- The table --------------------------------------------------------------------------------------------------- */
 
-#define ROW(name) {"GOMP_" #name, (void *)name, (void **)&real_##name}
+#define ROW(name)                                          \
+    {                                                      \
+        "GOMP_" #name, (void *)name, (void **)&real_##name \
+    }
 
 const ompp_intercept_t ompp_libgomp_functions[] = {
     ROW(cancel),

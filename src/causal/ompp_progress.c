@@ -21,11 +21,11 @@
 #define OMPP_EXPORT __attribute__((visibility("default")))
 
 enum {
-    MAX_POINTS = 64,      /* that the program names; further ones are not counted */
+    MAX_POINTS = 64, /* that the program names; further ones are not counted */
     NAME_SIZE = 256,
     MAX_CANDIDATES = 64,
-    ENOUGH_VISITS = 5,    /* of a point, before blocks end at it: COZ's minimum for an experiment */
-    ENOUGH_PERIODS = 8    /* of a candidate, before its regularity is believed */
+    ENOUGH_VISITS = 5, /* of a point, before blocks end at it: COZ's minimum for an experiment */
+    ENOUGH_PERIODS = 8 /* of a candidate, before its regularity is believed */
 };
 
 /** Types of coz.h. */
@@ -35,7 +35,8 @@ typedef struct {
     ompp_a_whatif_point_t *record;
     uint64_t hash;
     uint32_t kind;
-    _Atomic uint64_t added; /* to the integral of units that are under way, at the last end: one dump may follow another */
+    /* to the integral of units that are under way, at the last end: one dump may follow another */
+    _Atomic uint64_t added;
     uint64_t under_way; /* units, when coz.h's were looked at last; used by who holds the flag of that */
     _Atomic bool told;  /* visited by functions, which say when; otherwise coz.h counts, and we have to look */
     char name[NAME_SIZE];
@@ -52,8 +53,8 @@ typedef struct ompp_progress_candidate {
     ompp_region_ref_t region;
     bool barrier;
     _Atomic uint64_t visits; /* written by one thread at a time */
-    ompp_time_t last; /* 0 = none */
-    uint64_t periods; /* from one visit to the next */
+    ompp_time_t last;        /* 0 = none */
+    uint64_t periods;        /* from one visit to the next */
     double mean, m2;
     ompp_a_whatif_point_t *record; /* once it is regular enough to be one */
 } candidate_t;
@@ -66,11 +67,11 @@ static _Atomic uint64_t leader_visits, changes;
 static _Atomic bool named_leads;
 
 static void (*_Atomic on_visit)(ompp_time_t t);
-static _Atomic uint64_t reported; /* largest number of visits told so far */
-static _Atomic uint64_t looked;   /* those that have been acted on */
+static _Atomic uint64_t reported;                /* largest number of visits told so far */
+static _Atomic uint64_t looked;                  /* those that have been acted on */
 static _Atomic uint64_t leader_base, named_base; /* what had been told before these took over: visits count on */
 
-/* ---- Named points --------------------------------------------------------------------------------------------------- */
+/* ---- Named points ------------------------------------------------------------------------------------------------ */
 
 /* Whether a causal profile is made at all; starts the measurement, which reads the environment. */
 static bool wanted(void)
@@ -97,7 +98,8 @@ static uint64_t hash_of(const char *name, uint32_t kind)
 static point_t *look(const char *name, uint64_t hash, uint32_t kind, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
-        if (points[i].hash == hash && points[i].kind == kind && strncmp(points[i].name, name, NAME_SIZE - 1) == 0) return &points[i];
+        if (points[i].hash == hash && points[i].kind == kind && strncmp(points[i].name, name, NAME_SIZE - 1) == 0)
+            return &points[i];
     return NULL;
 }
 
@@ -152,7 +154,7 @@ void ompp_progress_on_visit(void (*visited)(ompp_time_t t))
     atomic_store_explicit(&on_visit, visited, memory_order_release);
 }
 
-/* ---- What programs call --------------------------------------------------------------------------------------------- */
+/* ---- What programs call ------------------------------------------------------------------------------------------ */
 
 OMPP_EXPORT void ompp_progress(const char *name)
 {
@@ -161,8 +163,8 @@ OMPP_EXPORT void ompp_progress(const char *name)
     if (point) visit(point->record, ompp_event_now());
 }
 
-/* Each begin takes its time from the integral, each end adds its own: what is left is the sum of the times between, and for units that
- * are still under way, the time until measurement ends is added then. */
+/* Each begin takes its time from the integral, each end adds its own: what is left is the sum of the times between, and
+ * for units that are still under way, the time until measurement ends is added then. */
 OMPP_EXPORT void ompp_progress_begin(const char *name)
 {
     point_t *point = find(name, OMPP_WHATIF_LATENCY);
@@ -203,11 +205,11 @@ OMPP_EXPORT coz_counter_t *_coz_get_counter(int type, const char *name)
     return (coz_counter_t *)(void *)(type == COZ_BEGIN ? &point->record->begins : &point->record->visits);
 }
 
-/* ---- Looking at them ------------------------------------------------------------------------------------------------ */
+/* ---- Looking at them --------------------------------------------------------------------------------------------- */
 
 /*
- * How many units of a latency point of coz.h were under way since the last look, by the number there was then: programs wait, where we
- * look, right after a unit has begun or ended.
+ * How many units of a latency point of coz.h were under way since the last look, by the number there was then: programs
+ * wait, where we look, right after a unit has begun or ended.
  */
 static void sample(point_t *point, ompp_time_t t)
 {
@@ -251,16 +253,18 @@ uint64_t ompp_progress_visits(ompp_time_t t)
 
     sample_all(t);
     if (visits < ENOUGH_VISITS && atomic_load_explicit(&leader, memory_order_relaxed))
-        visits = atomic_load_explicit(&leader_base, memory_order_relaxed) + atomic_load_explicit(&leader_visits, memory_order_relaxed);
+        visits = atomic_load_explicit(&leader_base, memory_order_relaxed) +
+                 atomic_load_explicit(&leader_visits, memory_order_relaxed);
     else if (visits >= ENOUGH_VISITS && atomic_load_explicit(&leader, memory_order_relaxed) &&
              !atomic_exchange_explicit(&named_leads, true, memory_order_relaxed)) {
         atomic_store_explicit(&named_base, before - visits, memory_order_relaxed);
         atomic_fetch_add_explicit(&changes, 1, memory_order_relaxed);
         return before;
     }
-    if (atomic_load_explicit(&named_leads, memory_order_relaxed)) visits += atomic_load_explicit(&named_base, memory_order_relaxed);
-    while (visits > before &&
-           !atomic_compare_exchange_weak_explicit(&reported, &before, visits, memory_order_relaxed, memory_order_relaxed))
+    if (atomic_load_explicit(&named_leads, memory_order_relaxed))
+        visits += atomic_load_explicit(&named_base, memory_order_relaxed);
+    while (visits > before && !atomic_compare_exchange_weak_explicit(&reported, &before, visits, memory_order_relaxed,
+                                                                     memory_order_relaxed))
         continue;
     return visits > before ? visits : before;
 }
@@ -289,7 +293,7 @@ void ompp_progress_finish(ompp_time_t t)
     }
 }
 
-/* ---- Automatic ones ------------------------------------------------------------------------------------------------- */
+/* ---- Automatic ones ---------------------------------------------------------------------------------------------- */
 
 static bool is_candidate(const candidate_t *c, ompp_region_ref_t region, bool barrier)
 {
@@ -318,7 +322,8 @@ static double irregularity(const candidate_t *c)
     return c->mean > 0 ? c->m2 / (double)c->periods / (c->mean * c->mean) : 1e9;
 }
 
-/* More regular, and of equals the more frequent: it ends more blocks. A small difference is chance. Any other goes before a barrier. */
+/* More regular, and of equals the more frequent: it ends more blocks. A small difference is chance. Any other goes
+ * before a barrier. */
 static bool better(const candidate_t *a, const candidate_t *b)
 {
     double x = irregularity(a), y = b ? irregularity(b) : 1e18;
@@ -342,15 +347,13 @@ static void judge(candidate_t *c)
     const uint64_t visits = atomic_load_explicit(&c->visits, memory_order_relaxed);
     atomic_store_explicit(&c->record->visits, visits, memory_order_relaxed);
     atomic_store_explicit(&leader_visits, visits, memory_order_relaxed);
-    atomic_store_explicit(&leader_base, atomic_load_explicit(&reported, memory_order_relaxed) - visits, memory_order_relaxed);
+    atomic_store_explicit(&leader_base, atomic_load_explicit(&reported, memory_order_relaxed) - visits,
+                          memory_order_relaxed);
     atomic_fetch_add_explicit(&changes, 1, memory_order_relaxed);
     atomic_store_explicit(&leader, c, memory_order_release);
 }
 
-uint64_t ompp_progress_changes(void)
-{
-    return atomic_load_explicit(&changes, memory_order_relaxed);
-}
+uint64_t ompp_progress_changes(void) { return atomic_load_explicit(&changes, memory_order_relaxed); }
 
 static void note_period(candidate_t *c, ompp_time_t t)
 {
@@ -374,7 +377,8 @@ static bool count_visit(candidate_t *c)
     return leads;
 }
 
-/* While clocks rest, it is only looked how regular a region is that is visited so seldom that pieces between rests do not tell. */
+/* While clocks rest, it is only looked how regular a region is that is visited so seldom that pieces between rests do
+ * not tell. */
 static void learn(candidate_t *c, ompp_time_t t)
 {
     if (c->periods < ENOUGH_PERIODS) note_period(c, t);
@@ -418,16 +422,13 @@ void ompp_progress_pass(candidate_t *candidate, ompp_time_t t)
     count_visit(candidate);
 }
 
-/* ---- coz.h's hints about blocking ----------------------------------------------------------------------------------- */
+/* ---- coz.h's hints about blocking -------------------------------------------------------------------------------- */
 
 /* A program's own lock or queue: what it waits for is not known to us, only that it waits. */
 static __thread ompp_time_t block_begin __attribute__((tls_model("initial-exec")));
 
 OMPP_EXPORT void _coz_pre_block(void);
-OMPP_EXPORT void _coz_pre_block(void)
-{
-    block_begin = ompp_sync_follower() ? ompp_event_now() : 0;
-}
+OMPP_EXPORT void _coz_pre_block(void) { block_begin = ompp_sync_follower() ? ompp_event_now() : 0; }
 
 OMPP_EXPORT void _coz_post_block(int skip_delays);
 OMPP_EXPORT void _coz_post_block(int skip_delays)
@@ -441,6 +442,4 @@ OMPP_EXPORT void _coz_post_block(int skip_delays)
 
 /* Delays are paid where threads synchronise; there is nothing to catch up with. */
 OMPP_EXPORT void _coz_add_delays(void);
-OMPP_EXPORT void _coz_add_delays(void)
-{
-}
+OMPP_EXPORT void _coz_add_delays(void) {}

@@ -1,7 +1,7 @@
 /**
  * \file
- * Whether, and when, the program's POSIX threads are followed: with OMPP_CAUSAL, from the first pthread_create() on. Before it there is
- * nobody to wait for; without OMPP_CAUSAL nothing is touched.
+ * Whether, and when, the program's POSIX threads are followed: with OMPP_CAUSAL, from the first pthread_create() on.
+ * Before it there is nobody to wait for; without OMPP_CAUSAL nothing is touched.
  */
 #include "causal/ompp_pthread_priv.h"
 

@@ -1,10 +1,11 @@
 /**
  * \file
- * What the program's calls of POSIX threads are replaced by: tell who waits for what, and call the real function. The table stands at
- * the end. Functions of this file are called by the program; results, errno and cancellation are those of the real ones.
+ * What the program's calls of POSIX threads are replaced by: tell who waits for what, and call the real function. The
+ * table stands at the end. Functions of this file are called by the program; results, errno and cancellation are those
+ * of the real ones.
  *
- * Events (runtime/ompp_sync.h): a mutex is MUTEX; condition variables, signals and ends of threads are EVENT. A reader-writer lock is a
- * MUTEX for writers, and READ for readers; so is what is done once.
+ * Events (runtime/ompp_sync.h): a mutex is MUTEX; condition variables, signals and ends of threads are EVENT. A
+ * reader-writer lock is a MUTEX for writers, and READ for readers; so is what is done once.
  */
 #define _GNU_SOURCE
 #include "causal/ompp_causal_priv.h"
@@ -27,37 +28,35 @@ enum { WRITES_HELD = 16 }; /* reader-writer locks that a thread may hold for wri
 
 static __thread const void *writes[WRITES_HELD] __attribute__((tls_model("initial-exec")));
 
-/* ---- Mutexes -------------------------------------------------------------------------------------------------------- */
+/* ---- Mutexes ----------------------------------------------------------------------------------------------------- */
 
 /* Also when its owner has died: then it is ours. */
-static bool taken(int error)
-{
-    return error == 0 || error == EOWNERDEAD;
-}
+static bool taken(int error) { return error == 0 || error == EOWNERDEAD; }
 
-#define LOCK(name, kind, parameters, ...)                                                                              \
-    static int name parameters                                                                                         \
-    {                                                                                                                  \
-        const ompp_time_t begin = ompp_pthread_wait(kind, ompp_pthread_number(lock));                                  \
-        const int error = pthread_##name(__VA_ARGS__);                                                                 \
-        ompp_pthread_waited(taken(error), kind, ompp_pthread_number(lock), begin);                                     \
-        if (error == ETIMEDOUT) ompp_pthread_doubt(true);                                                              \
-        return error;                                                                                                  \
+#define LOCK(name, kind, parameters, ...)                                             \
+    static int name parameters                                                        \
+    {                                                                                 \
+        const ompp_time_t begin = ompp_pthread_wait(kind, ompp_pthread_number(lock)); \
+        const int error = pthread_##name(__VA_ARGS__);                                \
+        ompp_pthread_waited(taken(error), kind, ompp_pthread_number(lock), begin);    \
+        if (error == ETIMEDOUT) ompp_pthread_doubt(true);                             \
+        return error;                                                                 \
     }
 
-#define TRY(name, kind, parameters, ...)                                                                               \
-    static int name parameters                                                                                         \
-    {                                                                                                                  \
-        const int error = pthread_##name(__VA_ARGS__);                                                                 \
-        ompp_pthread_got(taken(error), kind, ompp_pthread_number(lock));                                               \
-        ompp_pthread_try_for((const void *)lock, error != EBUSY);                                                      \
-        return error;                                                                                                  \
+#define TRY(name, kind, parameters, ...)                                 \
+    static int name parameters                                           \
+    {                                                                    \
+        const int error = pthread_##name(__VA_ARGS__);                   \
+        ompp_pthread_got(taken(error), kind, ompp_pthread_number(lock)); \
+        ompp_pthread_try_for((const void *)lock, error != EBUSY);        \
+        return error;                                                    \
     }
 
 LOCK(mutex_lock, OMPP_SYNC_MUTEX, (pthread_mutex_t * lock), lock)
 TRY(mutex_trylock, OMPP_SYNC_MUTEX, (pthread_mutex_t * lock), lock)
 LOCK(mutex_timedlock, OMPP_SYNC_MUTEX, (pthread_mutex_t * lock, const struct timespec *until), lock, until)
-LOCK(mutex_clocklock, OMPP_SYNC_MUTEX, (pthread_mutex_t * lock, clockid_t clock, const struct timespec *until), lock, clock, until)
+LOCK(mutex_clocklock, OMPP_SYNC_MUTEX, (pthread_mutex_t * lock, clockid_t clock, const struct timespec *until), lock,
+     clock, until)
 
 static int spin_lock(pthread_spinlock_t *lock)
 {
@@ -89,7 +88,7 @@ static int mutex_unlock(pthread_mutex_t *lock)
     return pthread_mutex_unlock(lock);
 }
 
-/* ---- Reader-writer locks -------------------------------------------------------------------------------------------- */
+/* ---- Reader-writer locks ----------------------------------------------------------------------------------------- */
 
 static void note_write(const void *lock)
 {
@@ -118,17 +117,18 @@ static int written(const void *lock, int error, ompp_time_t begin)
     return error;
 }
 
-#define WRITE(name, parameters, ...)                                                                                   \
-    static int name parameters                                                                                         \
-    {                                                                                                                  \
-        const ompp_time_t begin = ompp_pthread_wait(OMPP_SYNC_MUTEX, ompp_pthread_number(lock));                       \
-        return written(lock, pthread_##name(__VA_ARGS__), begin);                                                      \
+#define WRITE(name, parameters, ...)                                                             \
+    static int name parameters                                                                   \
+    {                                                                                            \
+        const ompp_time_t begin = ompp_pthread_wait(OMPP_SYNC_MUTEX, ompp_pthread_number(lock)); \
+        return written(lock, pthread_##name(__VA_ARGS__), begin);                                \
     }
 
 LOCK(rwlock_rdlock, OMPP_SYNC_READ, (pthread_rwlock_t * lock), lock)
 TRY(rwlock_tryrdlock, OMPP_SYNC_READ, (pthread_rwlock_t * lock), lock)
 LOCK(rwlock_timedrdlock, OMPP_SYNC_READ, (pthread_rwlock_t * lock, const struct timespec *until), lock, until)
-LOCK(rwlock_clockrdlock, OMPP_SYNC_READ, (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until), lock, clock, until)
+LOCK(rwlock_clockrdlock, OMPP_SYNC_READ, (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until), lock,
+     clock, until)
 WRITE(rwlock_wrlock, (pthread_rwlock_t * lock), lock)
 WRITE(rwlock_timedwrlock, (pthread_rwlock_t * lock, const struct timespec *until), lock, until)
 WRITE(rwlock_clockwrlock, (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *until), lock, clock, until)
@@ -147,9 +147,10 @@ static int rwlock_unlock(pthread_rwlock_t *lock)
     return pthread_rwlock_unlock(lock);
 }
 
-/* ---- What is done once ----------------------------------------------------------------------------------------------- */
+/* ---- What is done once ------------------------------------------------------------------------------------------- */
 
-/* Who comes first does it, and has it alone as long; the others wait for that, as readers do. One that has waited need not again. */
+/* Who comes first does it, and has it alone as long; the others wait for that, as readers do. One that has waited need
+ * not again. */
 typedef struct {
     void (*function)(void);
     const void *control;
@@ -180,7 +181,8 @@ int ompp_pthread_once_by(int (*real)(pthread_once_t *, void (*)(void)), pthread_
     ompp_time_t begin;
     int error;
 
-    if (*known == control || !(begin = ompp_pthread_wait(OMPP_SYNC_READ, ompp_pthread_number(control)))) return real(control, function);
+    if (*known == control || !(begin = ompp_pthread_wait(OMPP_SYNC_READ, ompp_pthread_number(control))))
+        return real(control, function);
     present = &call;
     error = real(control, do_once);
     if (!call.ours) ompp_pthread_waited(error == 0, OMPP_SYNC_READ, ompp_pthread_number(control), begin);
@@ -193,7 +195,7 @@ static int once(pthread_once_t *control, void (*function)(void))
     return ompp_pthread_once_by(pthread_once, control, function);
 }
 
-/* ---- Condition variables -------------------------------------------------------------------------------------------- */
+/* ---- Condition variables ----------------------------------------------------------------------------------------- */
 
 int ompp_pthread_woken(const void *cond, const void *lock, int error, ompp_time_t begin)
 {
@@ -248,7 +250,7 @@ static int cond_broadcast(pthread_cond_t *cond)
     return pthread_cond_broadcast(cond);
 }
 
-/* ---- Barriers, semaphores, signals ---------------------------------------------------------------------------------- */
+/* ---- Barriers, semaphores, signals ------------------------------------------------------------------------------- */
 
 static int barrier_wait(pthread_barrier_t *barrier)
 {
@@ -269,18 +271,19 @@ static void took(bool well, sem_t *sem, ompp_time_t begin)
 
     if (!well) ompp_pthread_in_vain(begin);
     if (!well && saved == ETIMEDOUT) ompp_pthread_doubt(true);
-    if (well && begin && sem_getvalue(sem, &left) == 0 && ompp_causal_self) ompp_causal_self->left = left > 0 ? (unsigned)left : 0;
+    if (well && begin && sem_getvalue(sem, &left) == 0 && ompp_causal_self)
+        ompp_causal_self->left = left > 0 ? (unsigned)left : 0;
     if (well && begin) ompp_pthread_resume(OMPP_SYNC_SEMAPHORE, ompp_pthread_number(sem));
     errno = saved;
 }
 
-#define SEMAPHORE(name, parameters, ...)                                                                               \
-    static int semaphore_##name parameters                                                                             \
-    {                                                                                                                  \
-        const ompp_time_t begin = ompp_pthread_wait(OMPP_SYNC_SEMAPHORE, ompp_pthread_number(sem));                    \
-        const int result = sem_##name(__VA_ARGS__);                                                                    \
-        took(result == 0, sem, begin);                                                                                 \
-        return result;                                                                                                 \
+#define SEMAPHORE(name, parameters, ...)                                                            \
+    static int semaphore_##name parameters                                                          \
+    {                                                                                               \
+        const ompp_time_t begin = ompp_pthread_wait(OMPP_SYNC_SEMAPHORE, ompp_pthread_number(sem)); \
+        const int result = sem_##name(__VA_ARGS__);                                                 \
+        took(result == 0, sem, begin);                                                              \
+        return result;                                                                              \
     }
 
 SEMAPHORE(wait, (sem_t * sem), sem)
@@ -303,7 +306,8 @@ static int semaphore_post(sem_t *sem)
     return sem_post(sem);
 }
 
-/* Signals by their number: no object has an address that small. ANY_SIGNAL: which one is waited for is not known yet. */
+/* Signals by their number: no object has an address that small. ANY_SIGNAL: which one is waited for is not known
+ * yet. */
 #define ANY_SIGNAL 4095u
 
 static int kill_thread(pthread_t thread, int signal)
@@ -350,7 +354,7 @@ static int signal_suspend(const sigset_t *set)
     return result;
 }
 
-/* ---- Threads -------------------------------------------------------------------------------------------------------- */
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
 static void in_crowd(void (*event)(ompp_causal_thread_t *self))
 {
@@ -424,7 +428,8 @@ void ompp_pthread_not_created(ompp_pthread_start_t *start)
 
 static int create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *), void *argument)
 {
-    ompp_pthread_start_t *start = ompp_pthread_prepare((ompp_pthread_start_t){.function = function, .argument = argument});
+    ompp_pthread_start_t *start =
+        ompp_pthread_prepare((ompp_pthread_start_t){.function = function, .argument = argument});
     int error;
 
     if (!start) return pthread_create(thread, attributes, function, argument);
@@ -444,19 +449,20 @@ static int cancel(pthread_t thread)
     return pthread_cancel(thread);
 }
 
-#define JOIN(name, parameters, ...)                                                                                    \
-    static int name parameters                                                                                         \
-    {                                                                                                                  \
-        const ompp_time_t begin = ompp_pthread_wait(OMPP_SYNC_EVENT, (uint64_t)thread);                                \
-        const int error = pthread_##name(__VA_ARGS__);                                                                 \
-        ompp_pthread_waited(error == 0, OMPP_SYNC_EVENT, (uint64_t)thread, begin);                                     \
-        if (error == ETIMEDOUT) ompp_pthread_doubt(true);                                                              \
-        return error;                                                                                                  \
+#define JOIN(name, parameters, ...)                                                     \
+    static int name parameters                                                          \
+    {                                                                                   \
+        const ompp_time_t begin = ompp_pthread_wait(OMPP_SYNC_EVENT, (uint64_t)thread); \
+        const int error = pthread_##name(__VA_ARGS__);                                  \
+        ompp_pthread_waited(error == 0, OMPP_SYNC_EVENT, (uint64_t)thread, begin);      \
+        if (error == ETIMEDOUT) ompp_pthread_doubt(true);                               \
+        return error;                                                                   \
     }
 
 JOIN(join, (pthread_t thread, void **result), thread, result)
 JOIN(timedjoin_np, (pthread_t thread, void **result, const struct timespec *until), thread, result, until)
-JOIN(clockjoin_np, (pthread_t thread, void **result, clockid_t clock, const struct timespec *until), thread, result, clock, until)
+JOIN(clockjoin_np, (pthread_t thread, void **result, clockid_t clock, const struct timespec *until), thread, result,
+     clock, until)
 
 static int tryjoin_np(pthread_t thread, void **result)
 {
@@ -467,7 +473,7 @@ static int tryjoin_np(pthread_t thread, void **result)
     return error;
 }
 
-/* ---- The table ------------------------------------------------------------------------------------------------------ */
+/* ---- The table --------------------------------------------------------------------------------------------------- */
 
 const ompp_intercept_t ompp_pthread_functions[] = {
     {"pthread_barrier_wait", barrier_wait, NULL},

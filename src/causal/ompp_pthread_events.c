@@ -10,12 +10,13 @@
 
 #define AT_ONCE_NS 20000u /* from trying a lock to waiting for it: the thread does nothing else */
 
-static __thread bool inside __attribute__((tls_model("initial-exec"))); /* an allocator of the program may lock in what we call */
+/* an allocator of the program may lock in what we call */
+static __thread bool inside __attribute__((tls_model("initial-exec")));
 static __thread uint64_t tried __attribute__((tls_model("initial-exec"))); /* the last lock, in vain; 0 = none */
 static __thread ompp_time_t tried_at __attribute__((tls_model("initial-exec")));
 static __thread bool waits __attribute__((tls_model("initial-exec")));
 
-/* ---- Events --------------------------------------------------------------------------------------------------------- */
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
 
 /* Threads only have a part in it while somebody follows. */
 bool ompp_pthread_enter(void)
@@ -25,10 +26,7 @@ bool ompp_pthread_enter(void)
     return true;
 }
 
-void ompp_pthread_leave(void)
-{
-    inside = false;
-}
+void ompp_pthread_leave(void) { inside = false; }
 
 /* Before anything else: what comes now belongs to the next unit of work. */
 static void look(ompp_sync_object_t kind)
@@ -37,10 +35,7 @@ static void look(ompp_sync_object_t kind)
 }
 
 /* What a thread that is cancelled goes on with; no object has that address. */
-uint64_t ompp_pthread_cancellation(pthread_t thread)
-{
-    return (uint64_t)thread + 1;
-}
+uint64_t ompp_pthread_cancellation(pthread_t thread) { return (uint64_t)thread + 1; }
 
 /* It was waiting, and is at something else now: the wait was cancelled. */
 void ompp_pthread_end_cancelled(void)
@@ -60,7 +55,8 @@ void ompp_pthread_publish(ompp_sync_object_t kind, uint64_t object)
     ompp_pthread_leave();
 }
 
-/* How often it is tried, or whether a moment comes first up to which it waits, would be another thing in the faster program. */
+/* How often it is tried, or whether a moment comes first up to which it waits, would be another thing in the faster
+ * program. */
 void ompp_pthread_doubt(bool in_vain)
 {
     if (!ompp_pthread_enter()) return;
@@ -126,7 +122,7 @@ void ompp_pthread_got(bool well, ompp_sync_object_t kind, uint64_t object)
     ompp_pthread_resume(kind, object);
 }
 
-/* ---- What is tried -------------------------------------------------------------------------------------------------- */
+/* ---- What is tried ----------------------------------------------------------------------------------------------- */
 
 void ompp_pthread_try_for(const void *lock, bool success)
 {

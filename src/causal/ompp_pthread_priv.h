@@ -1,6 +1,7 @@
 /**
  * \file
- * Threads of the program that OpenMP knows nothing of: the functions with which they wait for one another. Private to src/causal.
+ * Threads of the program that OpenMP knows nothing of: the functions with which they wait for one another. Private to
+ * src/causal.
  */
 #ifndef OMPP_PTHREAD_PRIV_H
 #define OMPP_PTHREAD_PRIV_H
@@ -14,7 +15,7 @@
 #include <stdint.h>
 #include <threads.h>
 
-/* ---- Which functions ------------------------------------------------------------------------------------------------ */
+/* ---- Which functions --------------------------------------------------------------------------------------------- */
 
 /** The functions of POSIX that are followed, ascending by name. */
 extern const ompp_intercept_t ompp_pthread_functions[];
@@ -28,22 +29,22 @@ extern const size_t ompp_nlibgomp_functions;
 extern const ompp_intercept_t ompp_futex_functions[];
 extern const size_t ompp_nfutex_functions;
 
-/** \brief Follows the functions above, in modules that are loaded now. Called when the first thread is created, and at each further one. */
+/**
+ * \brief Follows the functions above, in modules that are loaded now. Called when the first thread is created, and at
+ *        each further one.
+ */
 void ompp_pthread_follow(void);
 
 /** \brief Follows those of C11. */
 void ompp_c11_follow(void);
 
-/* ---- What they tell (ompp_pthread_events.c) ------------------------------------------------------------------------- */
+/* ---- What they tell (ompp_pthread_events.c) ---------------------------------------------------------------------- */
 
 /** \return false when nobody follows, or the thread is inside already. While it is inside, its calls tell nothing. */
 bool ompp_pthread_enter(void);
 void ompp_pthread_leave(void);
 
-static inline uint64_t ompp_pthread_number(const void *object)
-{
-    return (uint64_t)(uintptr_t)object;
-}
+static inline uint64_t ompp_pthread_number(const void *object) { return (uint64_t)(uintptr_t)object; }
 
 /** \brief The three verbs, now. \return wait: when it began; 0 = nobody follows. */
 void ompp_pthread_publish(ompp_sync_object_t kind, uint64_t object);
@@ -69,7 +70,7 @@ void ompp_pthread_try_for(const void *lock, bool success);
 /** \brief The thread is at something else than trying. \param[in] waits_for  object; 0 = none. */
 void ompp_pthread_settle_tried(uint64_t waits_for);
 
-/* ---- Parts of calls (ompp_pthread_calls.c) -------------------------------------------------------------------------- */
+/* ---- Parts of calls (ompp_pthread_calls.c) ----------------------------------------------------------------------- */
 
 /** What a new thread does: one of the two, as it was made by POSIX's or C11's function. */
 typedef struct {
@@ -88,10 +89,14 @@ void ompp_pthread_ends(void *nothing);
 
 /** \brief Before waiting for a condition: the mutex is given up. \return when the wait began. */
 ompp_time_t ompp_pthread_give_up(const void *cond, const void *lock);
-/** \brief After it: the mutex is there again. A wait that was cancelled ends in the program's clean-up, with the mutex. \return error. */
+/**
+ * \brief After it: the mutex is there again. A wait that was cancelled ends in the program's clean-up, with the mutex.
+ * \return error.
+ */
 int ompp_pthread_woken(const void *cond, const void *lock, int error, ompp_time_t begin);
 
 /** \brief pthread_once(), or what does the same. */
-int ompp_pthread_once_by(int (*real)(pthread_once_t *, void (*)(void)), pthread_once_t *control, void (*function)(void));
+int ompp_pthread_once_by(int (*real)(pthread_once_t *, void (*)(void)), pthread_once_t *control,
+                         void (*function)(void));
 
 #endif

@@ -5,16 +5,13 @@
 
 #include <string.h>
 
-#define HORIZON 64.0  /* what there is left may be spent on so many stretches */
+#define HORIZON 64.0   /* what there is left may be spent on so many stretches */
 #define LEAST_PART 4.0 /* of the probability in the long run that one has when nothing is left */
-#define ALONE 1e-6    /* weight of one that stands for itself only: it speaks for others as long as nothing else does */
+#define ALONE 1e-6 /* weight of one that stands for itself only: it speaks for others as long as nothing else does */
 
-static double between(double least, double x, double most)
-{
-    return x > most ? most : x < least ? least : x;
-}
+static double between(double least, double x, double most) { return x > most ? most : x < least ? least : x; }
 
-/* ---- Which ones ------------------------------------------------------------------------------------------------------- */
+/* ---- Which ones -------------------------------------------------------------------------------------------------- */
 
 /* By a generator with a Weyl sequence (splitmix64): in [0, 1). */
 static double draw(ompp_ration_t *ration)
@@ -54,7 +51,7 @@ void ompp_ration_spend(ompp_ration_t *ration, ompp_time_t spent)
     ration->paid++;
 }
 
-/* ---- What they bring -------------------------------------------------------------------------------------------------- */
+/* ---- What they bring --------------------------------------------------------------------------------------------- */
 
 /* \return whether the present set is this one; a newer one takes its place. */
 static bool is_of(ompp_ration_t *ration, uint64_t set)
@@ -66,7 +63,8 @@ static bool is_of(ompp_ration_t *ration, uint64_t set)
     return set == ration->learnt.set;
 }
 
-void ompp_ration_learn(ompp_ration_t *ration, const ompp_stamp_t *before, const ompp_stamp_t *after, ompp_fine_t length, double p)
+void ompp_ration_learn(ompp_ration_t *ration, const ompp_stamp_t *before, const ompp_stamp_t *after, ompp_fine_t length,
+                       double p)
 {
     ompp_ration_learnt_t *l = &ration->learnt;
     const double weight = p < 1 ? 1 / p - 1 : ALONE;
@@ -85,10 +83,7 @@ void ompp_ration_learn(ompp_ration_t *ration, const ompp_stamp_t *before, const 
     l->length += weight * length;
 }
 
-void ompp_ration_give_up(ompp_ration_t *ration)
-{
-    ration->spoiled++;
-}
+void ompp_ration_give_up(ompp_ration_t *ration) { ration->spoiled++; }
 
 bool ompp_ration_estimate(ompp_ration_t *ration, ompp_stamp_t *stamp, ompp_fine_t length)
 {

@@ -1,5 +1,6 @@
 /*
- * What threads did between two barriers, gone through again on each clock: a simulation whose events are the ends of pieces.
+ * What threads did between two barriers, gone through again on each clock: a simulation whose events are the ends of
+ * pieces.
  */
 #include "causal/ompp_replay.h"
 
@@ -46,7 +47,7 @@ int ompp_replay_join(ompp_replay_t *r, const ompp_stamp_t *now)
     return (int)m;
 }
 
-/* ---- Noting ----------------------------------------------------------------------------------------------------------- */
+/* ---- Noting ------------------------------------------------------------------------------------------------------ */
 
 static void add(ompp_replay_t *r, unsigned flow, ompp_replay_op_t op, uint64_t object, const ompp_stamp_t *now)
 {
@@ -96,10 +97,7 @@ static bool has_room(ompp_replay_t *r)
     return !r->spoiled;
 }
 
-static ompp_time_t whole(ompp_fine_t t)
-{
-    return (ompp_time_t)(t / OMPP_FINE);
-}
+static ompp_time_t whole(ompp_fine_t t) { return (ompp_time_t)(t / OMPP_FINE); }
 
 /* Loops are worked on by members alone. \return whether there is a piece to be noted. */
 static bool note_loop(ompp_replay_t *r, unsigned m, ompp_replay_op_t op, uint64_t *object, const ompp_stamp_t *now)
@@ -191,7 +189,7 @@ void ompp_replay_begin(ompp_replay_t *r, unsigned task, int waiting, const ompp_
     set_since(r, task, now);
 }
 
-/* ---- What follows what ------------------------------------------------------------------------------------------------ */
+/* ---- What follows what ------------------------------------------------------------------------------------------- */
 
 static void link_pieces(ompp_replay_t *r)
 {
@@ -267,12 +265,9 @@ static bool prepare(ompp_replay_t *r)
     return number_locks(r);
 }
 
-/* ---- Going through it on one clock ------------------------------------------------------------------------------------ */
+/* ---- Going through it on one clock ------------------------------------------------------------------------------- */
 
-static ompp_fine_t duration(const ompp_piece_t *p, unsigned clock)
-{
-    return clock == REAL ? p->real : p->v[clock];
-}
+static ompp_fine_t duration(const ompp_piece_t *p, unsigned clock) { return clock == REAL ? p->real : p->v[clock]; }
 
 /* The member is at work on a piece, and comes to its end; without one, it is at the barrier. */
 static void go_to(ompp_replay_t *r, ompp_replayer_t *m, uint16_t piece, unsigned clock)
@@ -316,7 +311,8 @@ static void unlock(ompp_replay_t *r, unsigned member, const ompp_piece_t *p, uns
         r->locks[p->object].holder = -1;
         if (r->locks[p->object].nqueue) {
             const unsigned other = r->locks[p->object].queue[0];
-            memmove(r->locks[p->object].queue, r->locks[p->object].queue + 1, --r->locks[p->object].nqueue * sizeof r->locks[0].queue[0]);
+            memmove(r->locks[p->object].queue, r->locks[p->object].queue + 1,
+                    --r->locks[p->object].nqueue * sizeof r->locks[0].queue[0]);
             r->locks[p->object].holder = (int)other;
             r->replayers[other].waits = 0;
             r->waited += m->time - r->replayers[other].time;
@@ -327,7 +323,7 @@ static void unlock(ompp_replay_t *r, unsigned member, const ompp_piece_t *p, uns
     go_to(r, m, p->next, clock);
 }
 
-/* ---- Tasks ------------------------------------------------------------------------------------------------------------ */
+/* ---- Tasks ------------------------------------------------------------------------------------------------------- */
 
 /* Who waits for its tasks runs these, or any; who is at the barrier, any. */
 static bool may_run(const ompp_replay_t *r, const ompp_replayer_t *m, unsigned task)
@@ -340,12 +336,9 @@ static bool may_run(const ompp_replay_t *r, const ompp_replayer_t *m, unsigned t
 static bool prefers(const ompp_replay_t *r, unsigned member, unsigned a, unsigned b)
 {
     switch (r->policy) {
-    case OMPP_REPLAY_OWN_NEWEST:
-        return r->states[a].maker == member;
-    case OMPP_REPLAY_AS_MEASURED:
-        return r->flows[a].begun < r->flows[b].begun;
-    default:
-        return false;
+    case OMPP_REPLAY_OWN_NEWEST: return r->states[a].maker == member;
+    case OMPP_REPLAY_AS_MEASURED: return r->flows[a].begun < r->flows[b].begun;
+    default: return false;
     }
 }
 
@@ -355,7 +348,9 @@ static int choose(const ompp_replay_t *r, unsigned member)
     int best = -1;
 
     for (unsigned i = 0; i < r->nready; i++)
-        if (may_run(r, &r->replayers[member], r->ready[i]) && (best < 0 || prefers(r, member, r->ready[i], r->ready[best]))) best = (int)i;
+        if (may_run(r, &r->replayers[member], r->ready[i]) &&
+            (best < 0 || prefers(r, member, r->ready[i], r->ready[best])))
+            best = (int)i;
     return best;
 }
 
@@ -383,10 +378,7 @@ static void find_work(ompp_replay_t *r, unsigned member, unsigned clock)
 }
 
 /* At the barrier, or waiting for tasks. */
-static bool is_free(const ompp_replayer_t *m)
-{
-    return !m->at;
-}
+static bool is_free(const ompp_replayer_t *m) { return !m->at; }
 
 static void wake(ompp_replay_t *r, unsigned member, ompp_fine_t now, unsigned clock)
 {
@@ -442,7 +434,7 @@ static void end_task(ompp_replay_t *r, unsigned member, const ompp_piece_t *p, u
     find_work(r, member, clock);
 }
 
-/* ---- All together ------------------------------------------------------------------------------------------------------ */
+/* ---- All together ------------------------------------------------------------------------------------------------ */
 
 /* \return false when this cannot be gone through. */
 static bool act(ompp_replay_t *r, unsigned member, unsigned clock)
@@ -451,22 +443,15 @@ static bool act(ompp_replay_t *r, unsigned member, unsigned clock)
     const ompp_piece_t *p = &r->pieces[m->at - 1];
 
     switch (p->op) {
-    case OMPP_REPLAY_LOCK:
-        lock(r, member, p, clock);
-        break;
-    case OMPP_REPLAY_UNLOCK:
-        unlock(r, member, p, clock);
-        break;
+    case OMPP_REPLAY_LOCK: lock(r, member, p, clock); break;
+    case OMPP_REPLAY_UNLOCK: unlock(r, member, p, clock); break;
     case OMPP_REPLAY_LOOP:
         m->loop = (int)p->object;
         m->after = p->after;
         hand_out(r, m, clock);
         break;
-    case OMPP_REPLAY_CREATE:
-        create(r, member, p, clock);
-        break;
-    case OMPP_REPLAY_WAIT:
-        return wait_for_tasks(r, member, clock);
+    case OMPP_REPLAY_CREATE: create(r, member, p, clock); break;
+    case OMPP_REPLAY_WAIT: return wait_for_tasks(r, member, clock);
     default: /* the end of a task, or of iterations, whoever had them in the measured program */
         if (p->flow >= OMPP_REPLAY_MEMBERS) {
             end_task(r, member, p, clock);
@@ -497,7 +482,8 @@ static void start(ompp_replay_t *r, unsigned clock)
     memcpy(r->loop_next, r->loop_begin, r->nloops * sizeof r->loop_next[0]);
 }
 
-/* \return when all are at the barrier, and free; negative = some wait for locks that nobody gives back, or for tasks that nobody runs. */
+/* \return when all are at the barrier, and free; negative = some wait for locks that nobody gives back, or for tasks
+ * that nobody runs. */
 static ompp_fine_t end_on(ompp_replay_t *r, unsigned clock)
 {
     ompp_fine_t last = 0;
@@ -535,10 +521,7 @@ static bool is_untouched(const ompp_replay_t *r, unsigned slot, ompp_fine_t o[OM
     return true;
 }
 
-static ompp_fine_t distance(ompp_fine_t a, ompp_fine_t b)
-{
-    return a > b ? a - b : b - a;
-}
+static ompp_fine_t distance(ompp_fine_t a, ompp_fine_t b) { return a > b ? a - b : b - a; }
 
 ompp_fine_t ompp_replay_length(const ompp_replay_t *r, ompp_fine_t end)
 {
@@ -550,8 +533,9 @@ ompp_fine_t ompp_replay_length(const ompp_replay_t *r, ompp_fine_t end)
 }
 
 /*
- * Goes through what was measured. Which task a thread takes is as most of them began then; if no rule gives that, as it comes nearest to
- * the measured end. Whether it fits: locks and runtimes do other things, too. \return its end; negative = none.
+ * Goes through what was measured. Which task a thread takes is as most of them began then; if no rule gives that, as it
+ * comes nearest to the measured end. Whether it fits: locks and runtimes do other things, too. \return its end;
+ * negative = none.
  */
 static ompp_fine_t end_of_model(ompp_replay_t *r, ompp_fine_t measured)
 {
@@ -573,17 +557,19 @@ static ompp_fine_t end_of_model(ompp_replay_t *r, ompp_fine_t measured)
 }
 
 /*
- * Threads come to a lock just when others leave it, and pass who is woken for it: more often than by chance, for what they do in between
- * takes as long as what others do with the lock.
+ * Threads come to a lock just when others leave it, and pass who is woken for it: more often than by chance, for what
+ * they do in between takes as long as what others do with the lock.
  */
 static bool are_in_step(const ompp_replay_t *r, ompp_fine_t end)
 {
-    const double length = ompp_replay_length(r, end) / OMPP_FINE, chance = (double)r->nlocked * r->nlocked * WAKE; /* x 1 / length */
+    /* x 1 / length */
+    const double length = ompp_replay_length(r, end) / OMPP_FINE, chance = (double)r->nlocked * r->nlocked * WAKE;
 
     return r->npassed > 0 && r->npassed * length > IN_STEP * chance;
 }
 
-/* \return by how much what a thread does between two locks is shorter on a clock, 1 = so much that it comes no longer in step. */
+/* \return by how much what a thread does between two locks is shorter on a clock, 1 = so much that it comes no longer
+ * in step. */
 static double out_of_step(const ompp_replay_t *r, unsigned clock)
 {
     double shorter = 0;
@@ -598,8 +584,9 @@ static double out_of_step(const ompp_replay_t *r, unsigned clock)
 }
 
 /*
- * The measured program takes longer than the model, where locks take time to be handed over, or let threads pass that did not come first.
- * So much of that remains on a clock as remains of the waiting for locks; of passing, nothing where threads come no longer in step.
+ * The measured program takes longer than the model, where locks take time to be handed over, or let threads pass that
+ * did not come first. So much of that remains on a clock as remains of the waiting for locks; of passing, nothing where
+ * threads come no longer in step.
  */
 static ompp_fine_t remains(const ompp_replay_t *r, unsigned clock, ompp_fine_t excess, ompp_fine_t waited)
 {

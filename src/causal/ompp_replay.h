@@ -1,13 +1,14 @@
 /**
  * \file
- * Where order is decided as the program runs: threads of a team between two barriers take turns at locks, are handed out the iterations
- * of loops with a dynamic or guided schedule, and run the tasks that are ready when they are free. Offsets alone cannot tell what happens
- * then in the program with the faster region, for other threads come first. So what the threads do is noted in pieces, and when all have
- * come to the barrier it is gone through once more for each clock, in the order in which things happen on that clock: a lock goes to the
- * one that comes first, the next iterations, the next task to the one that is free first. Which of the tasks that are ready a thread
- * takes, its newest one or the oldest, is up to the runtime: it is what gives the measured run. Going through it without any speed-up
- * gives what the model makes of the measured program; the difference is what is saved, so that a region that changes nothing saves
- * exactly nothing.
+ * Where order is decided as the program runs: threads of a team between two barriers take turns at locks, are handed
+ * out the iterations of loops with a dynamic or guided schedule, and run the tasks that are ready when they are free.
+ * Offsets alone cannot tell what happens then in the program with the faster region, for other threads come first. So
+ * what the threads do is noted in pieces, and when all have come to the barrier it is gone through once more for each
+ * clock, in the order in which things happen on that clock: a lock goes to the one that comes first, the next
+ * iterations, the next task to the one that is free first. Which of the tasks that are ready a thread takes, its newest
+ * one or the oldest, is up to the runtime: it is what gives the measured run. Going through it without any speed-up
+ * gives what the model makes of the measured program; the difference is what is saved, so that a region that changes
+ * nothing saves exactly nothing.
  *
  * On plain data, as ompp_clocks.h: times are passed in, nothing here waits, allocates, or knows OpenMP.
  */
@@ -21,29 +22,32 @@
 #define OMPP_REPLAY_MEMBERS 64u
 #define OMPP_REPLAY_TASKS 120u
 #define OMPP_REPLAY_FLOWS (OMPP_REPLAY_MEMBERS + OMPP_REPLAY_TASKS)
-#define OMPP_REPLAY_DEPTH 8u     /* tasks that a thread runs inside of one another */
-#define OMPP_REPLAY_LOCKS 32u    /* that are taken between two barriers */
-#define OMPP_REPLAY_GRAIN 20000u /* ns: iterations handed out to a thread are one piece until it has been at them for so long */
+#define OMPP_REPLAY_DEPTH 8u  /* tasks that a thread runs inside of one another */
+#define OMPP_REPLAY_LOCKS 32u /* that are taken between two barriers */
+/* ns: iterations handed out to a thread are one piece until it has been at them for so long */
+#define OMPP_REPLAY_GRAIN 20000u
 
-/** What a thread does at the end of a piece of its work. What a member does by itself is a flow, and so is each task. */
+/** What a thread does at the end of a piece of its work. What a member does by itself is a flow, and so is each task.
+ * What a thread does at the end of a piece of its work. What a member does by itself is a flow, and so is each task. */
 typedef enum {
     OMPP_REPLAY_LOOP,     /* it comes to a loop, and asks for iterations */
     OMPP_REPLAY_CHUNK,    /* it asks for more */
     OMPP_REPLAY_LOOP_END, /* it has asked for more, and there were none */
     OMPP_REPLAY_LOCK,     /* it asks for a lock, and gets it */
     OMPP_REPLAY_UNLOCK,
-    OMPP_REPLAY_CREATE,   /* it has made a task */
-    OMPP_REPLAY_WAIT,     /* it waits for the tasks that the flow has made */
-    OMPP_REPLAY_END       /* it comes to the barrier; the task is over */
+    OMPP_REPLAY_CREATE, /* it has made a task */
+    OMPP_REPLAY_WAIT,   /* it waits for the tasks that the flow has made */
+    OMPP_REPLAY_END     /* it comes to the barrier; the task is over */
 } ompp_replay_op_t;
 
 typedef struct {
-    uint16_t flow;    /* a member, or from OMPP_REPLAY_MEMBERS on a task */
-    uint16_t op;      /* ompp_replay_op_t */
-    uint16_t next;    /* piece of the same flow; 0 = none. Index + 1, as all links */
-    uint16_t after;   /* LOOP: the member's first piece after the loop; 0 = none */
-    uint64_t object;  /* LOCK, UNLOCK: the lock. LOOP: number of the loop, from 0, as the member counts. CREATE: flow of the task */
-    ompp_fine_t real; /* measured duration, waiting left out */
+    uint16_t flow;  /* a member, or from OMPP_REPLAY_MEMBERS on a task */
+    uint16_t op;    /* ompp_replay_op_t */
+    uint16_t next;  /* piece of the same flow; 0 = none. Index + 1, as all links */
+    uint16_t after; /* LOOP: the member's first piece after the loop; 0 = none */
+    /* LOCK, UNLOCK: the lock. LOOP: number of the loop, from 0, as the member counts. CREATE: flow of the task */
+    uint64_t object;
+    ompp_fine_t real;           /* measured duration, waiting left out */
     ompp_fine_t v[OMPP_CLOCKS]; /* on each clock */
 } ompp_piece_t;
 
@@ -57,13 +61,19 @@ typedef struct {
 } ompp_replayer_t;
 
 /** Which task a thread takes of those that are ready. */
-typedef enum { OMPP_REPLAY_OLDEST, OMPP_REPLAY_OWN_NEWEST, OMPP_REPLAY_AS_MEASURED, OMPP_REPLAY_POLICIES } ompp_replay_policy_t;
+typedef enum {
+    OMPP_REPLAY_OLDEST,
+    OMPP_REPLAY_OWN_NEWEST,
+    OMPP_REPLAY_AS_MEASURED,
+    OMPP_REPLAY_POLICIES
+} ompp_replay_policy_t;
 
 /** An interval of a team. All zero bytes: nothing noted. */
 typedef struct ompp_replay {
     bool spoiled; /* what happened cannot be gone through again */
     bool fits;    /* the last one that was gone through: without any speed-up it took as long as measured, within 2 % */
-    ompp_fine_t passed; /* by which it took longer than that, where it does not fit and locks let threads pass that are in step with them */
+    /* by which it took longer than that, where it does not fit and locks let threads pass that are in step with them */
+    ompp_fine_t passed;
     unsigned nlocked, npassed; /* LOCK pieces; whose thread had asked before the one that got the lock last */
     unsigned nasked;
     struct {
@@ -87,8 +97,8 @@ typedef struct ompp_replay {
     struct {
         ompp_stamp_t since; /* when the present piece began */
         uint16_t first, last;
-        uint16_t parent;    /* of a task: the flow that made it */
-        uint16_t begun;     /* of a task: the how-maniest to begin; 0 = it did not */
+        uint16_t parent; /* of a task: the flow that made it */
+        uint16_t begun;  /* of a task: the how-maniest to begin; 0 = it did not */
         bool ended;
     } flows[OMPP_REPLAY_FLOWS];
     ompp_piece_t pieces[OMPP_REPLAY_PIECES];
@@ -102,7 +112,8 @@ typedef struct ompp_replay {
     } locks[OMPP_REPLAY_LOCKS];
     uint16_t nlocks;
     ompp_fine_t waited; /* for locks, by all members */
-    uint16_t units[OMPP_REPLAY_PIECES]; /* first pieces of iterations handed out, loop after loop, in the order of the program */
+    /* first pieces of iterations handed out, loop after loop, in the order of the program */
+    uint16_t units[OMPP_REPLAY_PIECES];
     uint16_t loop_begin[OMPP_REPLAY_PIECES + 1], loop_next[OMPP_REPLAY_PIECES];
     unsigned nloops;
     ompp_replay_policy_t policy;
@@ -117,11 +128,16 @@ typedef struct ompp_replay {
 /** \brief Nothing noted, for clocks of this set. */
 void ompp_replay_reset(ompp_replay_t *r, uint64_t set);
 
-/** \brief A member takes part from now on. \param[in] now  its clocks. \return its number; -1 = too many, and the interval is spoiled. */
+/**
+ * \brief A member takes part from now on.
+ * \param[in] now  its clocks.
+ * \return its number; -1 = too many, and the interval is spoiled.
+ */
 int ompp_replay_join(ompp_replay_t *r, const ompp_stamp_t *now);
 
 /**
- * \brief A flow has come to the end of a piece. For a LOCK or WAIT, now is when it began to wait; until when, ompp_replay_go_on() tells.
+ * \brief A flow has come to the end of a piece. For a LOCK or WAIT, now is when it began to wait; until when,
+ *        ompp_replay_go_on() tells.
  * \param[in] flow    the member, or the task.
  * \param[in] object  the lock; otherwise 0.
  */

@@ -1,10 +1,11 @@
 /**
  * \file
- * Counters through PAPI: the events of OMPP_CTR1, OMPP_CTR2, ... as a meter. A library of its own (libompp-papi.so), opened only when
- * counters are asked for; the only file that sees papi.h.
+ * Counters through PAPI: the events of OMPP_CTR1, OMPP_CTR2, ... as a meter. A library of its own (libompp-papi.so),
+ * opened only when counters are asked for; the only file that sees papi.h.
  *
- * PAPI's queries promise events that cannot be counted. An event is used only after adding it and starting it have worked, together
- * with those before it. One event set per thread and component: a second running set of a component is refused.
+ * PAPI's queries promise events that cannot be counted. An event is used only after adding it and starting it have
+ * worked, together with those before it. One event set per thread and component: a second running set of a component is
+ * refused.
  */
 #define _GNU_SOURCE
 #include "counter/ompp_papi_priv.h"
@@ -35,7 +36,7 @@ enum { WANTED, COUNTED, ERROR, OF_SHARE };
 
 /** Of one event set of a thread. */
 typedef struct {
-    int set; /* PAPI's; PAPI_NULL = could not be started on this thread */
+    int set;                  /* PAPI's; PAPI_NULL = could not be started on this thread */
     ompp_papi_turns_t *turns; /* NULL = its events do not take turns, or nothing is known of that */
     ompp_papi_share_t *told;  /* [number of its events] what is in the profile already */
 } running_t;
@@ -55,17 +56,17 @@ typedef struct {
 static ompp_papi_part_t *parts;
 static unsigned nparts, ncolumns;
 /*
- * Counters that count everything are columns; those that the processor restricts to a data structure are values of the structure.
- * A counter's place is the index in its set.
+ * Counters that count everything are columns; those that the processor restricts to a data structure are values of the
+ * structure. A counter's place is the index in its set.
  */
 static bool *restricted;
 static unsigned *place, nplain, nranged, plain_set, range_set, reading_set;
-static long long *trial; /* values of sets that are tried */
+static long long *trial;   /* values of sets that are tried */
 static unsigned *share_at; /* [ncolumns] of the counter's share in the metrics of reading; 0 = it does not take turns */
 static unsigned nreading = FIRST_SHARE; /* number of those metrics */
-static uint64_t cost_ns; /* of reading all counters once */
+static uint64_t cost_ns;                /* of reading all counters once */
 
-/* ---- Event sets ------------------------------------------------------------------------------------------------------ */
+/* ---- Event sets -------------------------------------------------------------------------------------------------- */
 
 void ompp_papi_set_drop(int *set)
 {
@@ -117,7 +118,7 @@ bool ompp_papi_works(const char *name)
     return alone.component >= 0 && ompp_papi_try(&alone) == PAPI_OK;
 }
 
-/* ---- The events of the environment ----------------------------------------------------------------------------------- */
+/* ---- The events of the environment ------------------------------------------------------------------------------- */
 
 /* Components whose events cannot take turns count what fits. */
 static bool takes_turns(int component)
@@ -131,7 +132,8 @@ static bool takes_turns(int component)
     ompp_papi_set_drop(&set);
     if (error == PAPI_OK) return true;
     snprintf(subject, sizeof subject, "OMPP_MULTIPLEX for counters of PAPI's component %s", info ? info->name : "");
-    const char *why = ompp_papi_has_pmu() ? PAPI_strerror(error) : "PAPI needs a performance monitoring unit for it; there is none";
+    const char *why =
+        ompp_papi_has_pmu() ? PAPI_strerror(error) : "PAPI needs a performance monitoring unit for it; there is none";
     ompp_event_coverage(OMPP_COVERAGE_REFUSED, subject, why);
     ompp_warn_common("%s has no effect: %s", subject, why);
     return false;
@@ -142,7 +144,8 @@ static ompp_papi_part_t *part_of(int component)
     for (unsigned p = 0; p < nparts; p++)
         if (parts[p].component == component) return &parts[p];
     ompp_papi_part_t *part = &parts[nparts];
-    *part = (ompp_papi_part_t){component, ompp_env.multiplex && takes_turns(component), 0, calloc(ompp_env.counters.n, sizeof *part->names),
+    *part = (ompp_papi_part_t){component, ompp_env.multiplex && takes_turns(component), 0,
+                               calloc(ompp_env.counters.n, sizeof *part->names),
                                calloc(ompp_env.counters.n, sizeof *part->column)};
     return part->names && part->column ? &parts[nparts++] : NULL;
 }
@@ -193,10 +196,7 @@ static bool is_again(unsigned index)
     return false;
 }
 
-static unsigned unit_of(const char *name)
-{
-    return strstr(name, "-CLOCK") ? OMPP_UNIT_NS : OMPP_UNIT_COUNT;
-}
+static unsigned unit_of(const char *name) { return strstr(name, "-CLOCK") ? OMPP_UNIT_NS : OMPP_UNIT_COUNT; }
 
 static void register_plain(const char *const names[], ompp_metric_row_t *rows)
 {
@@ -204,8 +204,13 @@ static void register_plain(const char *const names[], ompp_metric_row_t *rows)
         if (restricted[i]) continue;
         const bool estimated = share_at[i];
         ompp_metric_row_t *row = &rows[place[i]];
-        *row = (ompp_metric_row_t){names[i], unit_of(names[i]), estimated ? OMPP_QUALITY_SAMPLED : OMPP_QUALITY_HARDWARE, OMPP_REDUCE_SUM,
-                                   OMPP_REDUCE_SUM, SOURCE, estimated ? "estimated: events take turns" : "counted in the user's code",
+        *row = (ompp_metric_row_t){names[i],
+                                   unit_of(names[i]),
+                                   estimated ? OMPP_QUALITY_SAMPLED : OMPP_QUALITY_HARDWARE,
+                                   OMPP_REDUCE_SUM,
+                                   OMPP_REDUCE_SUM,
+                                   SOURCE,
+                                   estimated ? "estimated: events take turns" : "counted in the user's code",
                                    OMPP_USE_COLUMN};
         row[nplain] = *row;
         row[nplain].meaning = "counted while waiting and managing";
@@ -218,15 +223,21 @@ static void register_ranged(const char *const names[], ompp_metric_row_t *rows)
 {
     for (unsigned i = 0; i < ncolumns; i++)
         if (restricted[i])
-            rows[place[i]] = (ompp_metric_row_t){names[i], OMPP_UNIT_COUNT, OMPP_QUALITY_HARDWARE, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM,
-                                                 "PAPI data address range", "counted for addresses of the structure alone",
+            rows[place[i]] = (ompp_metric_row_t){names[i],
+                                                 OMPP_UNIT_COUNT,
+                                                 OMPP_QUALITY_HARDWARE,
+                                                 OMPP_REDUCE_SUM,
+                                                 OMPP_REDUCE_SUM,
+                                                 "PAPI data address range",
+                                                 "counted for addresses of the structure alone",
                                                  OMPP_USE_SELECTED};
     if (nranged) range_set = ompp_metric_register(rows, nranged);
 }
 
 static void register_share(const char *name, ompp_metric_row_t *rows)
 {
-    const ompp_metric_row_t row = {name, OMPP_UNIT_NS, OMPP_QUALITY_EXACT, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, NULL, 0};
+    const ompp_metric_row_t row = {
+        name, OMPP_UNIT_NS, OMPP_QUALITY_EXACT, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, NULL, 0};
 
     for (unsigned i = 0; i < OF_SHARE; i++) rows[i] = row;
     rows[WANTED].meaning = "time that it was to be counted in, of all threads";
@@ -241,10 +252,22 @@ static void register_share(const char *name, ompp_metric_row_t *rows)
 
 static void register_reading(const char *const names[], ompp_metric_row_t *rows)
 {
-    rows[COST] = (ompp_metric_row_t){"cost per read", OMPP_UNIT_NS, OMPP_QUALITY_SAMPLED, OMPP_REDUCE_MAX, OMPP_REDUCE_MAX, SOURCE,
-                                     "measured at the start: the mean of one reading of all counters", OMPP_USE_COST};
-    rows[READINGS] = (ompp_metric_row_t){"readings", OMPP_UNIT_COUNT, OMPP_QUALITY_EXACT, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE,
-                                         "times all counters were read", OMPP_USE_READINGS};
+    rows[COST] = (ompp_metric_row_t){"cost per read",
+                                     OMPP_UNIT_NS,
+                                     OMPP_QUALITY_SAMPLED,
+                                     OMPP_REDUCE_MAX,
+                                     OMPP_REDUCE_MAX,
+                                     SOURCE,
+                                     "measured at the start: the mean of one reading of all counters",
+                                     OMPP_USE_COST};
+    rows[READINGS] = (ompp_metric_row_t){"readings",
+                                         OMPP_UNIT_COUNT,
+                                         OMPP_QUALITY_EXACT,
+                                         OMPP_REDUCE_SUM,
+                                         OMPP_REDUCE_SUM,
+                                         SOURCE,
+                                         "times all counters were read",
+                                         OMPP_USE_READINGS};
     for (unsigned i = 0; i < ncolumns; i++)
         if (share_at[i]) register_share(names[i], rows + share_at[i]);
     reading_set = ompp_metric_register(rows, nreading);
@@ -264,7 +287,7 @@ static bool register_columns(const char *const names[])
     return plain_set || range_set;
 }
 
-/* ---- The meter ------------------------------------------------------------------------------------------------------- */
+/* ---- The meter --------------------------------------------------------------------------------------------------- */
 
 /* A value that goes back, as estimates do, is caught up with: so the sum of all counts is the last value. */
 static void read_part(counters_t *c, unsigned p)
@@ -364,7 +387,7 @@ static void *begin_thread(void)
     return NULL;
 }
 
-/* ---- Values of the root: what reading costs, and whose turn it was ---------------------------------------------------- */
+/* ---- Values of the root: what reading costs, and whose turn it was ----------------------------------------------- */
 
 static void find_reading(counters_t *c, ompp_off_t node)
 {
@@ -409,7 +432,7 @@ static void count_reading(counters_t *c, ompp_off_t from, ompp_off_t to)
     if (to == 0) c->reading = NULL;
 }
 
-/* ---- The meter's movements ------------------------------------------------------------------------------------------- */
+/* ---- The meter's movements --------------------------------------------------------------------------------------- */
 
 /* Zeros, too, so that the report knows that it was counted. */
 static void add_ranged(const counters_t *c, ompp_off_t node)
@@ -457,8 +480,8 @@ static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
 }
 
 /*
- * Threads that live at the end are read by the thread that ends measurement, through the kernel. Not where PAPI reads the processor's
- * counter directly: that would be the counter of the processor that we are on.
+ * Threads that live at the end are read by the thread that ends measurement, through the kernel. Not where PAPI reads
+ * the processor's counter directly: that would be the counter of the processor that we are on.
  */
 static bool readable_by_others(void)
 {
@@ -471,7 +494,7 @@ static bool readable_by_others(void)
 
 static ompp_meter_t meter = {.begin = begin_thread, .move = move, .end = end_thread};
 
-/* ---- Start ----------------------------------------------------------------------------------------------------------- */
+/* ---- Start ------------------------------------------------------------------------------------------------------- */
 
 /* Cost of reading all counters once, ns. */
 static uint64_t read_cost(void)
@@ -486,15 +509,14 @@ static uint64_t read_cost(void)
     return (t + READS / 2) / READS;
 }
 
-static unsigned long thread_id(void)
-{
-    return (unsigned long)pthread_self();
-}
+static unsigned long thread_id(void) { return (unsigned long)pthread_self(); }
 
 static bool start_library(void)
 {
     int version = PAPI_library_init(PAPI_VER_CURRENT);
-    const char *why = version == PAPI_VER_CURRENT ? NULL : version > 0 ? "another version of PAPI is in use" : PAPI_strerror(version);
+    const char *why = version == PAPI_VER_CURRENT ? NULL
+                      : version > 0               ? "another version of PAPI is in use"
+                                                  : PAPI_strerror(version);
 
     if (!why && PAPI_thread_init(thread_id) != PAPI_OK) why = "PAPI does not work with threads here";
     if (!why && ompp_env.multiplex && PAPI_multiplex_init() != PAPI_OK) why = "PAPI cannot multiplex here";
@@ -523,7 +545,8 @@ static const char **make_room(void)
 static void find_shares(void)
 {
     for (unsigned p = 0; p < nparts; p++)
-        for (unsigned i = 0; parts[p].turns && i < parts[p].n; i++, nreading += OF_SHARE) share_at[parts[p].column[i]] = nreading;
+        for (unsigned i = 0; parts[p].turns && i < parts[p].n; i++, nreading += OF_SHARE)
+            share_at[parts[p].column[i]] = nreading;
 }
 
 void ompp_papi_start(void)

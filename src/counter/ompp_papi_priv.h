@@ -20,7 +20,10 @@ typedef struct {
     unsigned *column;   /* [n] of the value, in the order of the variables */
 } ompp_papi_part_t;
 
-/** \brief An event set with the part's events, assigned to its component, not started. \return PAPI_OK; else *set is PAPI_NULL. */
+/**
+ * \brief An event set with the part's events, assigned to its component, not started.
+ * \return PAPI_OK; else *set is PAPI_NULL.
+ */
 int ompp_papi_set_new(const ompp_papi_part_t *part, int *set);
 
 /** \brief Frees a set that does not run; *set becomes PAPI_NULL. */
@@ -42,7 +45,7 @@ bool ompp_papi_has_pmu(void);
  */
 void ompp_papi_why(const char *name, int error, bool beside, char *reason, size_t n);
 
-/* ---- Counters that take turns: ompp_papi_turns.c --------------------------------------------------------------------- */
+/* ---- Counters that take turns: ompp_papi_turns.c ----------------------------------------------------------------- */
 
 /** What the turns of one counter come to. */
 typedef struct {
@@ -56,12 +59,15 @@ typedef struct ompp_papi_turns ompp_papi_turns_t;
 /**
  * \brief Around the start of an event set on this thread: before it, and after it has counted since a moment.
  *
- * PAPI does not tell how long an event was counted; the kernel does, in the files of perf events that PAPI has opened for the set. In
- * between no other thread may open files of them: a lock is held.
+ * PAPI does not tell how long an event was counted; the kernel does, in the files of perf events that PAPI has opened
+ * for the set. In between no other thread may open files of them: a lock is held.
  */
 void ompp_papi_turns_before(void);
 
-/** \param[in] n  events of the set. \return owned, ompp_papi_turns_free(); NULL when the set's turns cannot be known. */
+/**
+ * \param[in] n  events of the set.
+ * \return owned, ompp_papi_turns_free(); NULL when the set's turns cannot be known.
+ */
 ompp_papi_turns_t *ompp_papi_turns_after(unsigned n);
 
 /** \brief One more piece of time, if enough of it has passed since the last one. No lock, no allocation. */
@@ -78,11 +84,11 @@ bool ompp_papi_turns_of_event(const ompp_papi_turns_t *turns);
 
 void ompp_papi_turns_free(ompp_papi_turns_t *turns);
 
-/* ---- Data address ranges: ompp_papi_range.c ------------------------------------------------------------------------- */
+/* ---- Data address ranges: ompp_papi_range.c ---------------------------------------------------------------------- */
 
 /**
- * \brief Offers the back end "papi", and tries whether the processor counts for ranges of addresses: PAPI's word is not taken for it,
- *        a loop of known loads must give the right counts.
+ * \brief Offers the back end "papi", and tries whether the processor counts for ranges of addresses: PAPI's word is not
+ *        taken for it, a loop of known loads must give the right counts.
  * \param[in]  parts       shape [nparts].
  * \param[out] restricted  by column: counts for the range alone when one is set; shape [columns].
  * \return true when at least one column does.
@@ -95,7 +101,10 @@ bool ompp_papi_range_of(int component);
 /** \brief Changes whenever the range does. */
 unsigned ompp_papi_range_generation(void);
 
-/** \brief Restricts a set to the range there is. \return the structure, 0 = no range, or it was refused: then all data is counted. */
+/**
+ * \brief Restricts a set to the range there is.
+ * \return the structure, 0 = no range, or it was refused: then all data is counted.
+ */
 uint32_t ompp_papi_range_apply(int set);
 
 #endif

@@ -1,8 +1,10 @@
 /*
- * Data address ranges of the processor through PAPI_set_opt(PAPI_DATA_ADDRESS): counters that count for one data structure alone.
+ * Data address ranges of the processor through PAPI_set_opt(PAPI_DATA_ADDRESS): counters that count for one data
+ * structure alone.
  *
- * Only the CPU's component is asked, and only with an event set that is assigned to it: others say PAPI_OK and do nothing, or crash
- * (PAPI 7.0). PAPI_OK is believed only after loads inside and outside of a range have given the right counts.
+ * Only the CPU's component is asked, and only with an event set that is assigned to it: others say PAPI_OK and do
+ * nothing, or crash (PAPI 7.0). PAPI_OK is believed only after loads inside and outside of a range have given the right
+ * counts.
  */
 #include "counter/ompp_papi_priv.h"
 
@@ -19,11 +21,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define CPU 0            /* PAPI's component of the processor; always the first */
+#define CPU 0 /* PAPI's component of the processor; always the first */
 #define LOADS "PAPI_LD_INS"
-#define PAGES 500u       /* of the trial; one load each */
+#define PAGES 500u        /* of the trial; one load each */
 #define APART (8 * PAGES) /* pages between the part inside of the range and the one outside: ranges may be coarse */
-#define CLEAR 100        /* counts below tell nothing */
+#define CLEAR 100         /* counts below tell nothing */
 
 enum { INSIDE = 1, OUTSIDE = 2 };
 
@@ -36,7 +38,7 @@ static _Atomic unsigned generation;
 static bool works, told;
 static char refusal[400] = "no counters are asked for (OMPP_CTR1=PAPI_LD_INS)";
 
-/* ---- The one structure ---------------------------------------------------------------------------------------------- */
+/* ---- The one structure ------------------------------------------------------------------------------------------- */
 
 /* One range per event set, and one running set per thread: the first structure has it, until it is released. */
 static void put(uint32_t object, uintptr_t begin, uintptr_t end)
@@ -67,15 +69,9 @@ static bool start(char *why, size_t n)
 
 static const ompp_data_backend_t backend = {.put = put, .name = "papi", .start = start};
 
-bool ompp_papi_range_of(int component)
-{
-    return works && component == CPU;
-}
+bool ompp_papi_range_of(int component) { return works && component == CPU; }
 
-unsigned ompp_papi_range_generation(void)
-{
-    return generation;
-}
+unsigned ompp_papi_range_generation(void) { return generation; }
 
 static int restrict_to(int set, uintptr_t begin, uintptr_t end, PAPI_option_t *option)
 {
@@ -95,13 +91,14 @@ uint32_t ompp_papi_range_apply(int set)
     object = range.object;
     int error = object ? restrict_to(set, range.begin, range.end, &option) : PAPI_OK;
     pthread_mutex_unlock(&range_lock);
-    if (object && error == PAPI_OK) ompp_data_offsets(object, (uint64_t)option.addr.start_off, (uint64_t)option.addr.end_off);
+    if (object && error == PAPI_OK)
+        ompp_data_offsets(object, (uint64_t)option.addr.start_off, (uint64_t)option.addr.end_off);
     if (error == PAPI_OK) return object;
     ompp_event_coverage(OMPP_COVERAGE_REFUSED, "data address range of a structure", PAPI_strerror(error));
     return 0;
 }
 
-/* ---- The trial ------------------------------------------------------------------------------------------------------ */
+/* ---- The trial --------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     char *inside, *outside;
@@ -164,18 +161,21 @@ static bool calibrate(const ompp_papi_part_t *part, const memory_t *m)
     const long long first = counted(loads ? loads : part->names[0], m, true, INSIDE);
 
     if (first < 0) {
-        snprintf(refusal, sizeof refusal, "PAPI restricts no counters to addresses on this processor: %s", PAPI_strerror((int)first));
+        snprintf(refusal, sizeof refusal, "PAPI restricts no counters to addresses on this processor: %s",
+                 PAPI_strerror((int)first));
         return false;
     }
     if (!loads) {
-        snprintf(refusal, sizeof refusal, "PAPI accepts a range of addresses, but no counter of loads works to try it with");
+        snprintf(refusal, sizeof refusal,
+                 "PAPI accepts a range of addresses, but no counter of loads works to try it with");
         return false;
     }
     const long long both = counted(loads, m, true, INSIDE | OUTSIDE);
     if (about(first, PAGES) && about(both, PAGES)) return true;
-    snprintf(refusal, sizeof refusal,
-             "PAPI accepts a range of addresses, but counts wrongly: of %u loads inside %lld, with %u more outside %lld", PAGES, first,
-             PAGES, both);
+    snprintf(
+        refusal, sizeof refusal,
+        "PAPI accepts a range of addresses, but counts wrongly: of %u loads inside %lld, with %u more outside %lld",
+        PAGES, first, PAGES, both);
     return false;
 }
 
@@ -208,8 +208,7 @@ static bool try_ranges(const ompp_papi_part_t *part, bool restricted[])
     }
     if (calibrate(part, &m))
         for (unsigned i = 0; i < part->n; i++) any |= restricted[part->column[i]] = is_restricted(part->names[i], &m);
-    else
-        part = NULL;
+    else part = NULL;
     munmap(m.outside, (2 * PAGES + APART) * m.page);
     if (part && !any) snprintf(refusal, sizeof refusal, "none of the counters counts accesses to memory");
     return any;

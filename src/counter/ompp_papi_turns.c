@@ -1,15 +1,17 @@
 /*
  * Counters that take turns: for how long each was counted, and how far that makes its value uncertain.
  *
- * PAPI multiplies what it has counted by the time it should have counted, divided by the time it has, and tells neither. The kernel
- * does: reading the file of a perf event that PAPI has opened gives count, time enabled and time running. The time that a thread runs
- * is taken in pieces of SLICE_NS or more; of each piece with a turn in it there is a count and the time it was counted in. The counts
- * per time of the pieces are a sample of the whole, and the standard error of a ratio estimator says how far the whole may be off:
+ * PAPI multiplies what it has counted by the time it should have counted, divided by the time it has, and tells
+ * neither. The kernel does: reading the file of a perf event that PAPI has opened gives count, time enabled and time
+ * running. The time that a thread runs is taken in pieces of SLICE_NS or more; of each piece with a turn in it there is
+ * a count and the time it was counted in. The counts per time of the pieces are a sample of the whole, and the standard
+ * error of a ratio estimator says how far the whole may be off:
  *
- *     R = sum(count) / sum(time),  e = count - R time,  error = value sqrt(1 - f) sqrt(n / (n - 1) sum(e^2)) / sum(count)
+ *     R = sum(count) / sum(time), e = count - R time, error = value sqrt(1 - f) sqrt(n / (n - 1) sum(e^2)) / sum(count)
  *
- * with f the share of the time that was counted (the finite population correction: with f = 1 nothing is estimated), n pieces. With
- * fewer than two pieces nothing is known of the spread, and all that was not counted is the error: value (1 - f).
+ * with f the share of the time that was counted (the finite population correction: with f = 1 nothing is estimated), n
+ * pieces. With fewer than two pieces nothing is known of the spread, and all that was not counted is the error: value
+ * (1 - f).
  */
 #define _GNU_SOURCE
 #include "counter/ompp_papi_priv.h"
@@ -36,10 +38,10 @@ typedef struct {
 /* The file of one event. */
 typedef struct {
     int fd;
-    times_t begin, last;               /* at the start, and when it was seen last */
-    unsigned n;                        /* pieces with a turn in them */
-    double count, time;                /* sums over them */
-    double count2, time2, count_time;  /* of squares and products */
+    times_t begin, last;              /* at the start, and when it was seen last */
+    unsigned n;                       /* pieces with a turn in them */
+    double count, time;               /* sums over them */
+    double count2, time2, count_time; /* of squares and products */
 } turn_t;
 
 struct ompp_papi_turns {
@@ -49,7 +51,7 @@ struct ompp_papi_turns {
     turn_t turn[];
 };
 
-/* ---- Files of perf events -------------------------------------------------------------------------------------------- */
+/* ---- Files of perf events ---------------------------------------------------------------------------------------- */
 
 typedef struct {
     unsigned n;
@@ -66,7 +68,8 @@ static bool is_perf_event(int fd)
     char name[40], link[sizeof wanted + 1];
 
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-    return readlink(name, link, sizeof link) == (ssize_t)(sizeof wanted - 1) && memcmp(link, wanted, sizeof wanted - 1) == 0;
+    return readlink(name, link, sizeof link) == (ssize_t)(sizeof wanted - 1) &&
+           memcmp(link, wanted, sizeof wanted - 1) == 0;
 }
 
 static int ascending(const void *a, const void *b)
@@ -91,7 +94,8 @@ static void find_files(files_t *files)
 static bool read_times(int fd, times_t *times)
 {
     const int saved = errno;
-    const bool good = is_perf_event(fd) && read(fd, times, sizeof *times) == (ssize_t)sizeof *times && times->running <= times->enabled;
+    const bool good = is_perf_event(fd) && read(fd, times, sizeof *times) == (ssize_t)sizeof *times &&
+                      times->running <= times->enabled;
 
     errno = saved;
     return good;
@@ -112,7 +116,9 @@ static ompp_papi_turns_t *new_files(void)
     find_files(&after);
     turns = calloc(1, sizeof *turns + after.n * sizeof turns->turn[0]);
     for (unsigned i = 0; turns && i < after.n; i++) {
-        if (bsearch(&after.fd[i], before.fd, before.n, sizeof before.fd[0], ascending) || !read_times(after.fd[i], &times)) continue;
+        if (bsearch(&after.fd[i], before.fd, before.n, sizeof before.fd[0], ascending) ||
+            !read_times(after.fd[i], &times))
+            continue;
         turns->turn[turns->n++] = (turn_t){.fd = after.fd[i], .begin = times, .last = times};
     }
     return turns;
@@ -133,17 +139,11 @@ ompp_papi_turns_t *ompp_papi_turns_after(unsigned n)
     return NULL;
 }
 
-bool ompp_papi_turns_of_event(const ompp_papi_turns_t *turns)
-{
-    return turns->of_events;
-}
+bool ompp_papi_turns_of_event(const ompp_papi_turns_t *turns) { return turns->of_events; }
 
-void ompp_papi_turns_free(ompp_papi_turns_t *turns)
-{
-    free(turns);
-}
+void ompp_papi_turns_free(ompp_papi_turns_t *turns) { free(turns); }
 
-/* ---- Pieces of time -------------------------------------------------------------------------------------------------- */
+/* ---- Pieces of time ---------------------------------------------------------------------------------------------- */
 
 static void add_piece(turn_t *t, const times_t *now)
 {
@@ -164,7 +164,8 @@ static void see_all(ompp_papi_turns_t *turns)
     times_t now;
 
     for (unsigned i = 0; i < turns->n; i++)
-        if (read_times(turns->turn[i].fd, &now) && now.count >= turns->turn[i].last.count) add_piece(&turns->turn[i], &now);
+        if (read_times(turns->turn[i].fd, &now) && now.count >= turns->turn[i].last.count)
+            add_piece(&turns->turn[i], &now);
 }
 
 void ompp_papi_turns_see(ompp_papi_turns_t *turns)
@@ -176,7 +177,7 @@ void ompp_papi_turns_see(ompp_papi_turns_t *turns)
     see_all(turns);
 }
 
-/* ---- What they come to ----------------------------------------------------------------------------------------------- */
+/* ---- What they come to ------------------------------------------------------------------------------------------- */
 
 static double share_of(const times_t *begin, const times_t *end)
 {

@@ -1,5 +1,6 @@
 /*
- * Refusals in words: the reason, and names that work here: the nearest ones of a name that is misspelled, else what there is.
+ * Refusals in words: the reason, and names that work here: the nearest ones of a name that is misspelled, else what
+ * there is.
  */
 #include "counter/ompp_papi_priv.h"
 
@@ -12,18 +13,19 @@
 #include <unistd.h>
 
 #define MAX_NAME 128
-#define NEAREST 12   /* names that are tried */
+#define NEAREST 12 /* names that are tried */
 #define SHOWN 3
 
 /* What machines without a performance monitoring unit have, the most useful first. */
-static const char *const software[] = {"perf::TASK-CLOCK", "perf::PAGE-FAULTS", "perf::CONTEXT-SWITCHES", "perf::CPU-MIGRATIONS"};
+static const char *const software[] = {"perf::TASK-CLOCK", "perf::PAGE-FAULTS", "perf::CONTEXT-SWITCHES",
+                                       "perf::CPU-MIGRATIONS"};
 
 typedef struct {
     size_t distance;
     char name[MAX_NAME];
 } candidate_t;
 
-/* ---- Nearest names --------------------------------------------------------------------------------------------------- */
+/* ---- Nearest names ----------------------------------------------------------------------------------------------- */
 
 static void offer(candidate_t best[], unsigned *nbest, const char *wanted, const char *name)
 {
@@ -51,7 +53,8 @@ static void offer_all(candidate_t best[], unsigned *nbest, const char *wanted, i
     const int first = (int)(component < 0 ? PAPI_PRESET_MASK : PAPI_NATIVE_MASK);
     int code = first;
 
-    if ((component < 0 ? PAPI_enum_event(&code, PAPI_ENUM_FIRST) : PAPI_enum_cmp_event(&code, PAPI_ENUM_FIRST, component)) != PAPI_OK)
+    if ((component < 0 ? PAPI_enum_event(&code, PAPI_ENUM_FIRST)
+                       : PAPI_enum_cmp_event(&code, PAPI_ENUM_FIRST, component)) != PAPI_OK)
         return;
     do {
         if (PAPI_get_event_info(code, &info) == PAPI_OK) offer(best, nbest, wanted, info.symbol);
@@ -68,7 +71,8 @@ typedef struct {
 static void add(list_t *list, const char *title, const char *name)
 {
     if (list->shown == SHOWN || list->used >= list->n) return;
-    list->used += (size_t)snprintf(list->text + list->used, list->n - list->used, "%s%s", list->shown++ ? ", " : title, name);
+    list->used +=
+        (size_t)snprintf(list->text + list->used, list->n - list->used, "%s%s", list->shown++ ? ", " : title, name);
 }
 
 /* A name that is written wrong is said though the event cannot be had here: of another machine's user it may be. */
@@ -93,10 +97,12 @@ static void name_nearest(const char *wanted, list_t *list)
         if (component && !component->disabled) offer_all(best, &nbest, wanted, 0, c);
     }
     for (unsigned k = 0; k < nbest; k++)
-        if (best[k].distance <= strlen(wanted) / 3 && ompp_papi_works(best[k].name)) add(list, "; nearest that work here: ", best[k].name);
+        if (best[k].distance <= strlen(wanted) / 3 && ompp_papi_works(best[k].name))
+            add(list, "; nearest that work here: ", best[k].name);
 }
 
-/* Letters say nothing of what an event counts: names that are near are for those that are misspelled, or of the same unit. */
+/* Letters say nothing of what an event counts: names that are near are for those that are misspelled, or of the same
+ * unit. */
 static void name_others(const char *wanted, char *text, size_t n)
 {
     list_t list = {.text = text, .n = n};
@@ -111,20 +117,23 @@ static void name_others(const char *wanted, char *text, size_t n)
         if (ompp_papi_works(software[i])) add(&list, "; what can be counted here: ", software[i]);
 }
 
-/* ---- Reasons --------------------------------------------------------------------------------------------------------- */
+/* ---- Reasons ----------------------------------------------------------------------------------------------------- */
 
 bool ompp_papi_has_pmu(void)
 {
-    return access("/sys/bus/event_source/devices/cpu", F_OK) == 0 || access("/sys/bus/event_source/devices/cpu_core", F_OK) == 0 ||
+    return access("/sys/bus/event_source/devices/cpu", F_OK) == 0 ||
+           access("/sys/bus/event_source/devices/cpu_core", F_OK) == 0 ||
            access("/sys/bus/event_source/devices/armv8_pmuv3_0", F_OK) == 0;
 }
 
-/* The events of the kernel are those of one component; it is off where PAPI does not know the processor, with the software events, too. */
+/* The events of the kernel are those of one component; it is off where PAPI does not know the processor, with the
+ * software events, too. */
 static const char *why_no_kernel_events(void)
 {
     for (int c = 0; c < PAPI_num_components(); c++) {
         const PAPI_component_info_t *component = PAPI_get_component_info(c);
-        if (component && strcmp(component->name, "perf_event") == 0) return component->disabled ? component->disabled_reason : NULL;
+        if (component && strcmp(component->name, "perf_event") == 0)
+            return component->disabled ? component->disabled_reason : NULL;
     }
     return NULL;
 }
@@ -136,17 +145,17 @@ void ompp_papi_why(const char *name, int error, bool beside, char *reason, size_
 
     if (!is_known(name) && off)
         snprintf(why, sizeof why, "PAPI knows no event of this name; its component perf_event is off: %.200s", off);
-    else if (!is_known(name))
-        snprintf(why, sizeof why, "PAPI knows no event of this name");
+    else if (!is_known(name)) snprintf(why, sizeof why, "PAPI knows no event of this name");
     else if (error == PAPI_EPERM || (error != PAPI_ECNFLCT && ompp_papi_has_pmu() && ompp_perf_paranoid() > 2))
-        snprintf(why, sizeof why, "not permitted (perf_event_paranoid is %d; 2 or less is needed)", ompp_perf_paranoid());
+        snprintf(why, sizeof why, "not permitted (perf_event_paranoid is %d; 2 or less is needed)",
+                 ompp_perf_paranoid());
     else if (error == PAPI_ECNFLCT || (beside && error == PAPI_ECOUNT))
         snprintf(why, sizeof why, "it cannot be counted together with the counters before it%s",
                  ompp_env.multiplex ? "" : " (OMPP_MULTIPLEX=1 lets them take turns)");
     else if (!ompp_papi_has_pmu())
-        snprintf(why, sizeof why, "this machine has no performance monitoring unit (a virtual machine mostly has none)");
-    else
-        snprintf(why, sizeof why, "PAPI says: %s", PAPI_strerror(error));
+        snprintf(why, sizeof why,
+                 "this machine has no performance monitoring unit (a virtual machine mostly has none)");
+    else snprintf(why, sizeof why, "PAPI says: %s", PAPI_strerror(error));
     name_others(name, others, sizeof others);
     snprintf(reason, n, "%s%s", why, others);
 }

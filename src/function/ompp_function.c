@@ -16,20 +16,22 @@ static __thread bool meeting __attribute__((tls_model("initial-exec")));
 /* The entry's address counts as return address, which belongs to the instruction before it. */
 static ompp_region_ref_t define(const void *code)
 {
-    const ompp_region_def_t def = {.construct = OMPP_CONSTRUCT_USER_REGION, .code = (const char *)code + 1,
-                                   .flags = OMPP_REGION_F_FUNCTION};
+    const ompp_region_def_t def = {
+        .construct = OMPP_CONSTRUCT_USER_REGION, .code = (const char *)code + 1, .flags = OMPP_REGION_F_FUNCTION};
 
     return ompp_region_define(&def);
 }
 
-/* Takes a slot; when there is none near its place, the function is asked for again and again, at the price of a lock. */
+/* Takes a slot; when there is none near its place, the function is asked for again and again, at the price of a
+ * lock. */
 static void remember(const void *code, ompp_region_ref_t ref)
 {
     for (uint32_t i = ompp_function_hash(code), n = 0; n < OMPP_FUNCTION_PROBES; i++, n++) {
         ompp_function_slot_t *slot = &ompp_functions[i & (OMPP_FUNCTIONS_NUM - 1)];
         const void *found = NULL;
         /* A reader that sees the marker goes on; one that sees the code sees the region, too. */
-        if (__atomic_compare_exchange_n(&slot->code, &found, OMPP_FUNCTION_GONE, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        if (__atomic_compare_exchange_n(&slot->code, &found, OMPP_FUNCTION_GONE, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE)) {
             slot->ref = ref;
             __atomic_store_n(&slot->code, code, __ATOMIC_RELEASE);
             return;

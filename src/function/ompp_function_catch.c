@@ -1,6 +1,6 @@
 /*
- * C++ exceptions: clang does not call the exit hook of functions that an exception leaves (gcc does). Where it is caught, the
- * stack pointer says which ones those were. Only programs that have a C++ library come here.
+ * C++ exceptions: clang does not call the exit hook of functions that an exception leaves (gcc does). Where it is
+ * caught, the stack pointer says which ones those were. Only programs that have a C++ library come here.
  */
 #define _GNU_SOURCE
 #include "function/ompp_function_priv.h"
@@ -16,8 +16,8 @@ void *__cxa_begin_catch(void *exception);
 static begin_catch_t *next_found; /* NULL = not known yet */
 
 /*
- * The function we stand in front of. It comes next in the order of the process, or, for a C++ plug-in of a C program, among what
- * the plug-in was loaded with. One of them is there: without us the caller would have found it.
+ * The function we stand in front of. It comes next in the order of the process, or, for a C++ plug-in of a C program,
+ * among what the plug-in was loaded with. One of them is there: without us the caller would have found it.
  */
 static begin_catch_t *next_begin_catch(const void *caller)
 {

@@ -1,7 +1,8 @@
 /**
  * \file
- * The functions that code compiled with -finstrument-functions calls on entry and exit, as translation into runtime/ompp_event.h.
- * A function is a user region; its name is found after the run. Budget: the event's own, plus a look into a table.
+ * The functions that code compiled with -finstrument-functions calls on entry and exit, as translation into
+ * runtime/ompp_event.h. A function is a user region; its name is found after the run. Budget: the event's own, plus a
+ * look into a table.
  *
  * The C library has functions of these names, which do nothing: programs that are not linked with libompp call those.
  */

@@ -41,7 +41,8 @@ ompp_region_ref_t ompp_function_meet_slow(const void *code);
 
 /**
  * \brief Whether OMPP_FUNCTIONS takes the function in.
- * \note Reads the symbols of the function's module when there are patterns: allocates. One thread at a time (takes a lock).
+ * \note Reads the symbols of the function's module when there are patterns: allocates. One thread at a time (takes a
+ *       lock).
  */
 bool ompp_function_selected(const void *code);
 

@@ -1,6 +1,6 @@
 /*
- * OMPP_FUNCTIONS: patterns of shells for names of functions, separated by commas; '-' in front leaves out. The last pattern that
- * fits decides; when none does, the function is measured if the first pattern leaves something out.
+ * OMPP_FUNCTIONS: patterns of shells for names of functions, separated by commas; '-' in front leaves out. The last
+ * pattern that fits decides; when none does, the function is measured if the first pattern leaves something out.
  *
  * Names come from the symbol table of the module's file: static functions are not known to the dynamic linker.
  */

@@ -1,5 +1,6 @@
 /*
- * Libraries that the program unloads: another one may be loaded at their addresses. Stands in front of dlclose() to learn of it.
+ * Libraries that the program unloads: another one may be loaded at their addresses. Stands in front of dlclose() to
+ * learn of it.
  */
 #define _GNU_SOURCE
 #include "function/ompp_function_priv.h"

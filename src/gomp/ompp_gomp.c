@@ -29,30 +29,29 @@ static bool is_served_by_llvm(void)
     return strncmp(name, "libomp.", 7) == 0 || strncmp(name, "libomp-", 7) == 0 || strncmp(name, "libiomp5", 8) == 0;
 }
 
-#define UNSEEN                                                                                                         \
-    "loops with static schedule (their barriers count as BARRIER), master, atomic, flush, simd, distribute, scope; "   \
+#define UNSEEN                                                                                                       \
+    "loops with static schedule (their barriers count as BARRIER), master, atomic, flush, simd, distribute, scope; " \
     "single without copyprivate lasts until the thread's next barrier"
 
 bool ompp_gomp_ask_slow(void)
 {
     int saved = errno;
     bool by_llvm = is_served_by_llvm();
-    bool on = !dlsym(RTLD_DEFAULT, "ompp_opari_linked") && ompp_event_claim_openmp(by_llvm ? "GOMP, libomp" : "GOMP, libgomp");
+    bool on = !dlsym(RTLD_DEFAULT, "ompp_opari_linked") &&
+              ompp_event_claim_openmp(by_llvm ? "GOMP, libomp" : "GOMP, libgomp");
     unsigned before = 0;
 
     if (on) ompp_gomp_by_llvm = by_llvm;
-    if (__atomic_compare_exchange_n(&ompp_gomp_mode, &before, on ? OMPP_GOMP_ON : OMPP_GOMP_OFF, false, __ATOMIC_RELAXED,
-                                    __ATOMIC_RELAXED) && on)
+    if (__atomic_compare_exchange_n(&ompp_gomp_mode, &before, on ? OMPP_GOMP_ON : OMPP_GOMP_OFF, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
+        on)
         ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "GOMP", by_llvm ? UNSEEN "; what clang has compiled" : UNSEEN);
     errno = saved;
     return ompp_gomp_mode == OMPP_GOMP_ON;
 }
 
 /* Before OMPT asks: with two OpenMP libraries in the process, the launcher has decided for this one. */
-__attribute__((constructor)) static void at_load(void)
-{
-    ompp_gomp_on();
-}
+__attribute__((constructor)) static void at_load(void) { ompp_gomp_on(); }
 
 static void *find(void *where, const char *name, const char *version)
 {
@@ -81,13 +80,13 @@ static bool is_of(const char *object, const void *function)
 {
     Dl_info found, own;
 
-    return dladdr(function, &found) && found.dli_fname && strcmp(found.dli_fname, object) == 0 && dladdr(&ompp_gomp_mode, &own) &&
-           found.dli_fbase != own.dli_fbase;
+    return dladdr(function, &found) && found.dli_fname && strcmp(found.dli_fname, object) == 0 &&
+           dladdr(&ompp_gomp_mode, &own) && found.dli_fbase != own.dli_fbase;
 }
 
 /*
- * A library that was opened by a name is not in the search order: every loaded object is asked. Packages of Python, for one, bring
- * a libgomp of their own, whose name is another (libgomp-a34b3233.so.1.0.0).
+ * A library that was opened by a name is not in the search order: every loaded object is asked. Packages of Python, for
+ * one, bring a libgomp of their own, whose name is another (libgomp-a34b3233.so.1.0.0).
  */
 static void *find_anywhere(const char *name, const char *version)
 {

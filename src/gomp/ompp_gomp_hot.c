@@ -1,9 +1,10 @@
 /*
- * Teams, worksharing constructs and synchronisation of programs on libgomp. Every function tells events and calls libgomp's.
+ * Teams, worksharing constructs and synchronisation of programs on libgomp. Every function tells events and calls
+ * libgomp's.
  */
 #include "gomp/ompp_gomp_priv.h"
 
-/* ---- Teams ------------------------------------------------------------------------------------------------------------- */
+/* ---- Teams ------------------------------------------------------------------------------------------------------- */
 
 /** What a thread is in the middle of, kept while it is a member of a team further in. */
 typedef struct {
@@ -26,19 +27,19 @@ typedef struct {
 enum { MAX_STARTED = 8 };
 
 static __thread struct {
-    ompp_region_ref_t team;       /* as in place_t */
-    team_t started[MAX_STARTED];  /* teams whose first member goes on in the caller (compilers before GCC 4.9), innermost last */
+    ompp_region_ref_t team; /* as in place_t */
+    /* teams whose first member goes on in the caller (compilers before GCC 4.9), innermost last */
+    team_t started[MAX_STARTED];
     unsigned nstarted;
-    bool left;                    /* it has left the code of a team as a worker, and not been told of the barrier's end */
+    /* it has left the code of a team as a worker, and not been told of the barrier's end */
+    bool left;
 } self __attribute__((tls_model("initial-exec")));
 __thread ompp_gomp_body_t ompp_gomp_body __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-static int thread_number(void)
-{
-    return OMPP_REAL(int (*)(void), "omp_get_thread_num")();
-}
+static int thread_number(void) { return OMPP_REAL(int (*)(void), "omp_get_thread_num")(); }
 
-static void fork_team(team_t *w, ompp_construct_t construct, int schedule, ompp_gomp_body_t body, void *data, const void *code)
+static void fork_team(team_t *w, ompp_construct_t construct, int schedule, ompp_gomp_body_t body, void *data,
+                      const void *code)
 {
     w->reductions = NULL;
     w->body = body;
@@ -46,14 +47,12 @@ static void fork_team(team_t *w, ompp_construct_t construct, int schedule, ompp_
     w->schedule = schedule;
     w->nested = OMPP_REAL(int (*)(void), "omp_get_active_level")() > 0;
     w->region = ompp_gomp_region_of(construct, body);
-    ompp_region_ends_at(w->region, code); /* the call: of a stripped library it may have a name where the region's function has none */
+    /* the call: of a stripped library it may have a name where the region's function has none */
+    ompp_region_ends_at(w->region, code);
     w->team = ompp_event_fork(w->region, ompp_event_now());
 }
 
-static place_t place_here(void)
-{
-    return (place_t){self.team, ompp_gomp_dynamic};
-}
+static place_t place_here(void) { return (place_t){self.team, ompp_gomp_dynamic}; }
 
 static void come_back(place_t outer)
 {
@@ -118,19 +117,19 @@ static void join_team(const team_t *w)
     ompp_event_join(w->team, t);
 }
 
-#define OMPP_GOMP_PARALLEL(name, construct, n, schedule)                                                               \
-    OMPP_EXPORT ompp_word_t GOMP_##name(ompp_gomp_body_t body, void *data, OMPP_P##n)                                  \
-    {                                                                                                                  \
-        ompp_word_t (*real)(ompp_gomp_body_t, void *, OMPP_P##n) =                                                     \
-            OMPP_REAL(ompp_word_t (*)(ompp_gomp_body_t, void *, OMPP_P##n), "GOMP_" #name);                            \
-        ompp_word_t result;                                                                                            \
-        team_t w;                                                                                                      \
-                                                                                                                       \
-        if (!ompp_gomp_on()) return real(body, data, OMPP_A##n);                                                       \
-        fork_team(&w, OMPP_CONSTRUCT_##construct, schedule, body, data, OMPP_GOMP_HERE);                               \
-        result = real(member, &w, OMPP_A##n);                                                                          \
-        join_team(&w);                                                                                                 \
-        return result;                                                                                                 \
+#define OMPP_GOMP_PARALLEL(name, construct, n, schedule)                                   \
+    OMPP_EXPORT ompp_word_t GOMP_##name(ompp_gomp_body_t body, void *data, OMPP_P##n)      \
+    {                                                                                      \
+        ompp_word_t (*real)(ompp_gomp_body_t, void *, OMPP_P##n) =                         \
+            OMPP_REAL(ompp_word_t(*)(ompp_gomp_body_t, void *, OMPP_P##n), "GOMP_" #name); \
+        ompp_word_t result;                                                                \
+        team_t w;                                                                          \
+                                                                                           \
+        if (!ompp_gomp_on()) return real(body, data, OMPP_A##n);                           \
+        fork_team(&w, OMPP_CONSTRUCT_##construct, schedule, body, data, OMPP_GOMP_HERE);   \
+        result = real(member, &w, OMPP_A##n);                                              \
+        join_team(&w);                                                                     \
+        return result;                                                                     \
     }
 
 /* The caller runs the region's function itself, and calls GOMP_parallel_end. */
@@ -147,15 +146,15 @@ static team_t *start_team(ompp_construct_t construct, int schedule, ompp_gomp_bo
     return &self.started[n];
 }
 
-#define OMPP_GOMP_FORK(name, construct, n, schedule)                                                                   \
-    OMPP_EXPORT void GOMP_##name(ompp_gomp_body_t body, void *data, OMPP_P##n)                                         \
-    {                                                                                                                  \
-        void (*real)(ompp_gomp_body_t, void *, OMPP_P##n) =                                                            \
-            OMPP_REAL(void (*)(ompp_gomp_body_t, void *, OMPP_P##n), "GOMP_" #name);                                   \
-        team_t *w = start_team(OMPP_CONSTRUCT_##construct, schedule, body, data, OMPP_GOMP_HERE);                      \
-                                                                                                                       \
-        real(w ? member : body, w ? w : data, OMPP_A##n);                                                              \
-        if (w) member_begin(w);                                                                                        \
+#define OMPP_GOMP_FORK(name, construct, n, schedule)                                              \
+    OMPP_EXPORT void GOMP_##name(ompp_gomp_body_t body, void *data, OMPP_P##n)                    \
+    {                                                                                             \
+        void (*real)(ompp_gomp_body_t, void *, OMPP_P##n) =                                       \
+            OMPP_REAL(void (*)(ompp_gomp_body_t, void *, OMPP_P##n), "GOMP_" #name);              \
+        team_t *w = start_team(OMPP_CONSTRUCT_##construct, schedule, body, data, OMPP_GOMP_HERE); \
+                                                                                                  \
+        real(w ? member : body, w ? w : data, OMPP_A##n);                                         \
+        if (w) member_begin(w);                                                                   \
     }
 
 #include "gomp/ompp_gomp.def"
@@ -208,7 +207,8 @@ static void league_member(void *data)
 }
 
 /* libgomp runs the teams of a league one after the other: a team of one. On LLVM's library each has a thread. */
-OMPP_EXPORT void GOMP_teams_reg(ompp_gomp_body_t body, void *data, ompp_word_t teams, ompp_word_t limit, ompp_word_t flags)
+OMPP_EXPORT void GOMP_teams_reg(ompp_gomp_body_t body, void *data, ompp_word_t teams, ompp_word_t limit,
+                                ompp_word_t flags)
 {
     void (*real)(ompp_gomp_body_t, void *, ompp_word_t, ompp_word_t, ompp_word_t) =
         OMPP_REAL(void (*)(ompp_gomp_body_t, void *, ompp_word_t, ompp_word_t, ompp_word_t), "GOMP_teams_reg");
@@ -229,7 +229,7 @@ OMPP_EXPORT void GOMP_teams_reg(ompp_gomp_body_t body, void *data, ompp_word_t t
     join_team(&w);
 }
 
-/* ---- Single and barriers ----------------------------------------------------------------------------------------------- */
+/* ---- Single and barriers ----------------------------------------------------------------------------------------- */
 
 void ompp_gomp_end_single(ompp_time_t t)
 {
@@ -250,10 +250,8 @@ OMPP_EXPORT bool GOMP_single_start(void)
     ompp_gomp_enter_work(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE);
     ompp_gomp_come_for_one();
     bool executes = real();
-    if (executes)
-        ompp_event_phase(region, OMPP_PHASE_SINGLE, ompp_event_now());
-    else
-        ompp_event_exit_or_barrier(region, ompp_event_now());
+    if (executes) ompp_event_phase(region, OMPP_PHASE_SINGLE, ompp_event_now());
+    else ompp_event_exit_or_barrier(region, ompp_event_now());
     return executes;
 }
 
@@ -295,7 +293,8 @@ OMPP_EXPORT void GOMP_single_copy_end(void *data)
     ompp_gomp_go_on();
 }
 
-/* The end of a single construct, or a barrier of its own. \return region that was entered; 0 = the barrier belongs to a single. */
+/* The end of a single construct, or a barrier of its own. \return region that was entered; 0 = the barrier belongs to a
+ * single. */
 static ompp_region_ref_t enter_barrier(const void *code)
 {
     ompp_time_t t = ompp_event_now();
@@ -306,8 +305,7 @@ static ompp_region_ref_t enter_barrier(const void *code)
         ompp_gomp_end_single(t);
         state = ompp_event_barrier_state();
     }
-    if (state == OMPP_BARRIER_AWAITED)
-        ompp_event_barrier_phase(true, t);
+    if (state == OMPP_BARRIER_AWAITED) ompp_event_barrier_phase(true, t);
     else if (state == OMPP_BARRIER_NONE)
         ompp_event_enter(region = ompp_region_at(OMPP_CONSTRUCT_BARRIER, code, NULL), t);
     return region;
@@ -315,10 +313,8 @@ static ompp_region_ref_t enter_barrier(const void *code)
 
 static void leave_barrier(ompp_region_ref_t region)
 {
-    if (region)
-        ompp_event_exit(region, ompp_event_now());
-    else
-        ompp_event_barrier_phase(false, ompp_event_now());
+    if (region) ompp_event_exit(region, ompp_event_now());
+    else ompp_event_barrier_phase(false, ompp_event_now());
 }
 
 static inline ompp_word_t barrier(ompp_word_t (*real)(void), const void *code)
@@ -333,14 +329,14 @@ static inline ompp_word_t barrier(ompp_word_t (*real)(void), const void *code)
     return cancelled;
 }
 
-#define OMPP_GOMP_BARRIER(name)                                                                                        \
-    OMPP_EXPORT ompp_word_t GOMP_##name(void)                                                                          \
-    {                                                                                                                  \
-        return barrier(OMPP_REAL(ompp_word_t (*)(void), "GOMP_" #name), OMPP_GOMP_HERE);                               \
+#define OMPP_GOMP_BARRIER(name)                                                         \
+    OMPP_EXPORT ompp_word_t GOMP_##name(void)                                           \
+    {                                                                                   \
+        return barrier(OMPP_REAL(ompp_word_t(*)(void), "GOMP_" #name), OMPP_GOMP_HERE); \
     }
 #include "gomp/ompp_gomp.def"
 
-/* ---- Mutual exclusion -------------------------------------------------------------------------------------------------- */
+/* ---- Mutual exclusion -------------------------------------------------------------------------------------------- */
 
 static ompp_region_ref_t enter_mutex(ompp_construct_t construct, const void *code)
 {
@@ -458,29 +454,29 @@ OMPP_EXPORT void GOMP_doacross_ull_post(ompp_word_t *counts)
 }
 
 /*
- * ordered depend(sink): takes a word for each loop of the nest, and is not told how many. More than the caller has given are passed on:
- * what lies behind its own on the stack, which libgomp does not look at.
+ * ordered depend(sink): takes a word for each loop of the nest, and is not told how many. More than the caller has
+ * given are passed on: what lies behind its own on the stack, which libgomp does not look at.
  */
 typedef void wait_t(ompp_word_t first, ...);
 
-#define OMPP_GOMP_WAIT(name)                                                                                           \
-    OMPP_EXPORT void GOMP_##name(ompp_word_t first, ...)                                                               \
-    {                                                                                                                  \
-        ompp_region_ref_t region = enter_mutex(OMPP_CONSTRUCT_ORDERED, OMPP_GOMP_HERE);                                \
-        ompp_word_t w[15];                                                                                             \
-        __builtin_va_list more;                                                                                        \
-                                                                                                                       \
-        __builtin_va_start(more, first);                                                                               \
-        for (unsigned i = 0; i < sizeof w / sizeof w[0]; i++) w[i] = __builtin_va_arg(more, ompp_word_t);              \
-        __builtin_va_end(more);                                                                                        \
-        OMPP_REAL(wait_t *, "GOMP_" #name)                                                                             \
-        (first, w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12], w[13], w[14]);        \
-        ompp_event_exit(region, ompp_event_now());                                                                     \
+#define OMPP_GOMP_WAIT(name)                                                                                    \
+    OMPP_EXPORT void GOMP_##name(ompp_word_t first, ...)                                                        \
+    {                                                                                                           \
+        ompp_region_ref_t region = enter_mutex(OMPP_CONSTRUCT_ORDERED, OMPP_GOMP_HERE);                         \
+        ompp_word_t w[15];                                                                                      \
+        __builtin_va_list more;                                                                                 \
+                                                                                                                \
+        __builtin_va_start(more, first);                                                                        \
+        for (unsigned i = 0; i < sizeof w / sizeof w[0]; i++) w[i] = __builtin_va_arg(more, ompp_word_t);       \
+        __builtin_va_end(more);                                                                                 \
+        OMPP_REAL(wait_t *, "GOMP_" #name)                                                                      \
+        (first, w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12], w[13], w[14]); \
+        ompp_event_exit(region, ompp_event_now());                                                              \
     }
 OMPP_GOMP_WAIT(doacross_wait)
 OMPP_GOMP_WAIT(doacross_ull_wait)
 
-/* ---- Cancellation ------------------------------------------------------------------------------------------------------ */
+/* ---- Cancellation ------------------------------------------------------------------------------------------------ */
 
 enum { CANCEL_PARALLEL = 1, CANCEL_LOOP = 2, CANCEL_SECTIONS = 4 };
 
@@ -509,16 +505,16 @@ OMPP_EXPORT bool GOMP_cancellation_point(int which)
     return cancelled(which, OMPP_REAL(bool (*)(int), "GOMP_cancellation_point")(which));
 }
 
-/* ---- Devices ----------------------------------------------------------------------------------------------------------- */
+/* ---- Devices ----------------------------------------------------------------------------------------------------- */
 
-#define OMPP_GOMP_TARGET(name, n)                                                                                      \
-    OMPP_EXPORT void GOMP_##name(OMPP_P##n)                                                                            \
-    {                                                                                                                  \
-        void (*real)(OMPP_P##n) = OMPP_REAL(void (*)(OMPP_P##n), "GOMP_" #name);                                       \
-        ompp_region_ref_t region = enter_mutex(OMPP_CONSTRUCT_TARGET, OMPP_GOMP_HERE);                                 \
-                                                                                                                       \
-        real(OMPP_A##n);                                                                                               \
-        ompp_event_exit(region, ompp_event_now());                                                                     \
+#define OMPP_GOMP_TARGET(name, n)                                                      \
+    OMPP_EXPORT void GOMP_##name(OMPP_P##n)                                            \
+    {                                                                                  \
+        void (*real)(OMPP_P##n) = OMPP_REAL(void (*)(OMPP_P##n), "GOMP_" #name);       \
+        ompp_region_ref_t region = enter_mutex(OMPP_CONSTRUCT_TARGET, OMPP_GOMP_HERE); \
+                                                                                       \
+        real(OMPP_A##n);                                                               \
+        ompp_event_exit(region, ompp_event_now());                                     \
     }
 #include "gomp/ompp_gomp.def"
 

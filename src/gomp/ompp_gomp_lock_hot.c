@@ -1,6 +1,6 @@
 /*
- * OpenMP's locks in programs on libgomp: for C, and for Fortran with an underscore, in the two versions that libgomp has of each (locks
- * made by compilers before GCC 4.4 are of another size).
+ * OpenMP's locks in programs on libgomp: for C, and for Fortran with an underscore, in the two versions that libgomp
+ * has of each (locks made by compilers before GCC 4.4 are of another size).
  */
 #include "gomp/ompp_gomp_priv.h"
 
@@ -39,14 +39,13 @@ static inline int test_lock(const functions_t *real, void *lock)
     taken = real->test(lock);
     if (taken) ompp_gomp_have(region, OMPP_SYNC_MUTEX, lock);
     ompp_sync_doubt(OMPP_WHATIF_F_POLLING, !taken);
-    if (taken)
-        ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
-    else
-        ompp_event_exit(region, ompp_event_now());
+    if (taken) ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
+    else ompp_event_exit(region, ompp_event_now());
     return taken;
 }
 
-/* Of a nest of sets only the outermost is a wait. Testing tells which it is: 0 = another has it, 1 = outermost, more = inner. */
+/* Of a nest of sets only the outermost is a wait. Testing tells which it is: 0 = another has it, 1 = outermost, more =
+ * inner. */
 static inline void set_nest_lock(const functions_t *real, void *lock)
 {
     ompp_time_t t = ompp_event_now();
@@ -90,48 +89,37 @@ static inline int test_nest_lock(const functions_t *real, void *lock)
     ompp_event_enter(region, t);
     if (depth == 1) ompp_gomp_have(region, OMPP_SYNC_MUTEX, lock);
     ompp_sync_doubt(OMPP_WHATIF_F_POLLING, depth == 0);
-    if (depth == 1)
-        ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
-    else
-        ompp_event_exit(region, ompp_event_now());
+    if (depth == 1) ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
+    else ompp_event_exit(region, ompp_event_now());
     return depth;
 }
 
-/* ---- The functions, by kind of lock, language and version --------------------------------------------------------------- */
+/* ---- The functions, by kind of lock, language and version -------------------------------------------------------- */
 
 /* The real functions of one kind, looked up at the first call. */
-#define REAL(kind, tail, id, version)                                                                                  \
-    static const functions_t *real_##kind##_##id(void)                                                                 \
-    {                                                                                                                  \
-        static functions_t real;                                                                                       \
-        if (__builtin_expect(!__atomic_load_n(&real.unset, __ATOMIC_ACQUIRE), 0)) {                                    \
-            real.set = (void (*)(void *))ompp_gomp_find_slow("omp_set_" #kind tail, version);                          \
-            real.test = (int (*)(void *))ompp_gomp_find_slow("omp_test_" #kind tail, version);                         \
-            __atomic_store_n(&real.unset, (void (*)(void *))ompp_gomp_find_slow("omp_unset_" #kind tail, version),     \
-                             __ATOMIC_RELEASE);                                                                        \
-        }                                                                                                              \
-        return &real;                                                                                                  \
+#define REAL(kind, tail, id, version)                                                                              \
+    static const functions_t *real_##kind##_##id(void)                                                             \
+    {                                                                                                              \
+        static functions_t real;                                                                                   \
+        if (__builtin_expect(!__atomic_load_n(&real.unset, __ATOMIC_ACQUIRE), 0)) {                                \
+            real.set = (void (*)(void *))ompp_gomp_find_slow("omp_set_" #kind tail, version);                      \
+            real.test = (int (*)(void *))ompp_gomp_find_slow("omp_test_" #kind tail, version);                     \
+            __atomic_store_n(&real.unset, (void (*)(void *))ompp_gomp_find_slow("omp_unset_" #kind tail, version), \
+                             __ATOMIC_RELEASE);                                                                    \
+        }                                                                                                          \
+        return &real;                                                                                              \
     }
 
-#define VERSIONED(operation, kind, tail, id, at)                                                                       \
+#define VERSIONED(operation, kind, tail, id, at) \
     __asm__(".symver ompp_gomp_" #operation "_" #kind "_" #id ", omp_" #operation "_" #kind tail at);
 
-#define FUNCTIONS(kind, tail, id, at, version)                                                                         \
-    REAL(kind, tail, id, version)                                                                                      \
-    OMPP_EXPORT void ompp_gomp_set_##kind##_##id(void *lock)                                                           \
-    {                                                                                                                  \
-        set_##kind(real_##kind##_##id(), lock);                                                                        \
-    }                                                                                                                  \
-    OMPP_EXPORT void ompp_gomp_unset_##kind##_##id(void *lock)                                                         \
-    {                                                                                                                  \
-        unset_##kind(real_##kind##_##id(), lock);                                                                      \
-    }                                                                                                                  \
-    OMPP_EXPORT int ompp_gomp_test_##kind##_##id(void *lock)                                                           \
-    {                                                                                                                  \
-        return test_##kind(real_##kind##_##id(), lock);                                                                \
-    }                                                                                                                  \
-    VERSIONED(set, kind, tail, id, at version)                                                                         \
-    VERSIONED(unset, kind, tail, id, at version)                                                                       \
+#define FUNCTIONS(kind, tail, id, at, version)                                                                   \
+    REAL(kind, tail, id, version)                                                                                \
+    OMPP_EXPORT void ompp_gomp_set_##kind##_##id(void *lock) { set_##kind(real_##kind##_##id(), lock); }         \
+    OMPP_EXPORT void ompp_gomp_unset_##kind##_##id(void *lock) { unset_##kind(real_##kind##_##id(), lock); }     \
+    OMPP_EXPORT int ompp_gomp_test_##kind##_##id(void *lock) { return test_##kind(real_##kind##_##id(), lock); } \
+    VERSIONED(set, kind, tail, id, at version)                                                                   \
+    VERSIONED(unset, kind, tail, id, at version)                                                                 \
     VERSIONED(test, kind, tail, id, at version)
 
 FUNCTIONS(lock, "", c3, "@@", "OMP_3.0")

@@ -11,7 +11,7 @@ void ompp_gomp_enter_work(ompp_construct_t construct, const void *code)
     ompp_event_enter(ompp_region_at(construct, code, NULL), t);
 }
 
-/* ---- Loops ------------------------------------------------------------------------------------------------------------- */
+/* ---- Loops ------------------------------------------------------------------------------------------------------- */
 
 __thread bool ompp_gomp_dynamic __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -45,25 +45,22 @@ static inline bool handed_out(bool more)
     return more;
 }
 
-#define OMPP_GOMP_LOOP(name, n, schedule)                                                                              \
-    OMPP_EXPORT bool GOMP_##name(OMPP_P##n)                                                                            \
-    {                                                                                                                  \
-        bool (*real)(OMPP_P##n) = OMPP_REAL(bool (*)(OMPP_P##n), "GOMP_" #name);                                       \
-                                                                                                                       \
-        if (!ompp_gomp_on()) return real(OMPP_A##n);                                                                   \
-        ompp_gomp_enter_work(OMPP_CONSTRUCT_LOOP, OMPP_GOMP_HERE);                                                     \
-        ompp_gomp_loop_begins(schedule);                                                                               \
-        return handed_out(real(OMPP_A##n));                                                                            \
+#define OMPP_GOMP_LOOP(name, n, schedule)                                        \
+    OMPP_EXPORT bool GOMP_##name(OMPP_P##n)                                      \
+    {                                                                            \
+        bool (*real)(OMPP_P##n) = OMPP_REAL(bool (*)(OMPP_P##n), "GOMP_" #name); \
+                                                                                 \
+        if (!ompp_gomp_on()) return real(OMPP_A##n);                             \
+        ompp_gomp_enter_work(OMPP_CONSTRUCT_LOOP, OMPP_GOMP_HERE);               \
+        ompp_gomp_loop_begins(schedule);                                         \
+        return handed_out(real(OMPP_A##n));                                      \
     }
 
-#define OMPP_GOMP_NEXT(name)                                                                                           \
-    OMPP_EXPORT bool GOMP_##name(OMPP_P2)                                                                              \
-    {                                                                                                                  \
-        return handed_out(OMPP_REAL(bool (*)(OMPP_P2), "GOMP_" #name)(OMPP_A2));                                       \
-    }
+#define OMPP_GOMP_NEXT(name) \
+    OMPP_EXPORT bool GOMP_##name(OMPP_P2) { return handed_out(OMPP_REAL(bool (*)(OMPP_P2), "GOMP_" #name)(OMPP_A2)); }
 #include "gomp/ompp_gomp.def"
 
-/* ---- Sections ---------------------------------------------------------------------------------------------------------- */
+/* ---- Sections ---------------------------------------------------------------------------------------------------- */
 
 ompp_region_ref_t ompp_gomp_sections_here(void)
 {
@@ -110,7 +107,7 @@ OMPP_EXPORT unsigned GOMP_sections_next(void)
     return got_section(region, real());
 }
 
-/* ---- Ends -------------------------------------------------------------------------------------------------------------- */
+/* ---- Ends -------------------------------------------------------------------------------------------------------- */
 
 /* What libgomp's functions for them give back, if anything: whether the construct was cancelled. */
 typedef ompp_word_t end_t(void);
@@ -142,9 +139,9 @@ static inline ompp_word_t end_without(ompp_construct_t construct, end_t *real, c
     return real();
 }
 
-#define OMPP_GOMP_END(name, construct, how)                                                                            \
-    OMPP_EXPORT ompp_word_t GOMP_##name(void)                                                                          \
-    {                                                                                                                  \
-        return end_##how(OMPP_CONSTRUCT_##construct, OMPP_REAL(end_t *, "GOMP_" #name), OMPP_GOMP_HERE);               \
+#define OMPP_GOMP_END(name, construct, how)                                                              \
+    OMPP_EXPORT ompp_word_t GOMP_##name(void)                                                            \
+    {                                                                                                    \
+        return end_##how(OMPP_CONSTRUCT_##construct, OMPP_REAL(end_t *, "GOMP_" #name), OMPP_GOMP_HERE); \
     }
 #include "gomp/ompp_gomp.def"

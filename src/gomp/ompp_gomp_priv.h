@@ -1,18 +1,21 @@
 /**
  * \file
- * GOMP interposition: functions with the names of libgomp's, in front of libgomp's in the search order of the dynamic linker, that tell
- * an event and call the real ones. libompp-gomp.so is preloaded by ompp into programs on libgomp; never linked.
+ * GOMP interposition: functions with the names of libgomp's, in front of libgomp's in the search order of the dynamic
+ * linker, that tell an event and call the real ones. libompp-gomp.so is preloaded by ompp into programs on libgomp;
+ * never linked.
  *
  * What the translation rests on (measured with GCC 12):
- *  - The code of a parallel region or task is a function of its own, which is passed: it identifies the region. A return address
- *    would not: calls are often tail calls, and debuggers' lines of adjacent calls may be joined.
- *  - A worker tells the end of its part when that function returns, and nothing more until its next team: the join closes it.
+ *  - The code of a parallel region or task is a function of its own, which is passed: it identifies the region. A
+ *    return address would not: calls are often tail calls, and debuggers' lines of adjacent calls may be joined.
+ *  - A worker tells the end of its part when that function returns, and nothing more until its next team: the join
+ *    closes it.
  *  - Of single only the begin is told, unless it is copyprivate. It ends at the thread's next barrier or worksharing
  *    construct, or with its part of the team.
  *  - The barrier at the end of single, and of loops with a static schedule, is a plain GOMP_barrier.
  *  - Loops with a static schedule, master, atomic and flush are no calls at all.
  *  - LLVM's library has the same functions. In front of libgomp it serves the program, and is the one behind these.
- *  - Calls may be tail calls; then the address is that of the caller's caller, or of the region's function (ompp_gomp_caller).
+ *  - Calls may be tail calls; then the address is that of the caller's caller, or of the region's function
+ *    (ompp_gomp_caller).
  */
 #ifndef OMPP_GOMP_PRIV_H
 #define OMPP_GOMP_PRIV_H
@@ -58,17 +61,19 @@ typedef void (*ompp_gomp_body_t)(void *data);
 /**
  * \brief The real function of a name, of the library behind this one.
  * \param[in] version  NULL = the default one.
- * \return never NULL: without it the program could not have been started; the process ends as the dynamic linker would end it.
+ * \return never NULL: without it the program could not have been started; the process ends as the dynamic linker would
+ *         end it.
  */
 void *ompp_gomp_find_slow(const char *name, const char *version);
 
 /** \brief The real GOMP_name, as a function of this type; looked up once. */
-#define OMPP_REAL(type, name)                                                                                          \
-    ({                                                                                                                 \
-        static void *found;                                                                                            \
-        void *real = __atomic_load_n(&found, __ATOMIC_RELAXED);                                                        \
-        if (__builtin_expect(!real, 0)) __atomic_store_n(&found, real = ompp_gomp_find_slow(name, NULL), __ATOMIC_RELAXED); \
-        (type)real;                                                                                                    \
+#define OMPP_REAL(type, name)                                                                   \
+    ({                                                                                          \
+        static void *found;                                                                     \
+        void *real = __atomic_load_n(&found, __ATOMIC_RELAXED);                                 \
+        if (__builtin_expect(!real, 0))                                                         \
+            __atomic_store_n(&found, real = ompp_gomp_find_slow(name, NULL), __ATOMIC_RELAXED); \
+        (type) real;                                                                            \
     })
 
 extern unsigned ompp_gomp_mode; /* 0: not asked yet; else OMPP_GOMP_ON or OMPP_GOMP_OFF */
@@ -100,7 +105,10 @@ extern __thread ompp_gomp_body_t ompp_gomp_body __attribute__((tls_model("initia
 /* From the linker: where this library's code begins and ends. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden"))), etext[] __attribute__((visibility("hidden")));
 
-/** \brief A call that is the last thing a region's function does may be made as a jump: it returns into ours. Then, the function. */
+/**
+ * \brief A call that is the last thing a region's function does may be made as a jump: it returns into ours. Then, the
+ *        function.
+ */
 static inline const void *ompp_gomp_caller(const void *code)
 {
     bool ours = (const char *)code >= __ehdr_start && (const char *)code < etext;
@@ -125,12 +133,11 @@ ompp_region_ref_t ompp_gomp_sections_here(void);
 
 /* Who waits for whom, for those that follow it (runtime/ompp_sync.h); nobody follows: one load. */
 
-static inline uint64_t ompp_gomp_team(void)
-{
-    return (uint64_t)(uintptr_t)ompp_event_team();
-}
+static inline uint64_t ompp_gomp_team(void) { return (uint64_t)(uintptr_t)ompp_event_team(); }
 
-/** \brief The thread is about to wait for all others of its team, and goes on. Not for the barrier at the team's end. */
+/**
+ * \brief The thread is about to wait for all others of its team, and goes on. Not for the barrier at the team's end.
+ */
 static inline void ompp_gomp_arrive(void)
 {
     if (ompp_sync_follower() && ompp_gomp_on()) ompp_sync_arrive(ompp_gomp_team(), ompp_event_now());
@@ -163,7 +170,10 @@ static inline void ompp_gomp_give(ompp_region_ref_t region, ompp_sync_object_t k
     if (region) ompp_sync_publish(kind, (uint64_t)(uintptr_t)object, ompp_event_now());
 }
 
-/** \brief A single construct that is still open on this thread has ended: at a barrier, a worksharing construct or the end of a team. */
+/**
+ * \brief A single construct that is still open on this thread has ended: at a barrier, a worksharing construct or the
+ *        end of a team.
+ */
 void ompp_gomp_end_single(ompp_time_t t);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Memory that the program gets: a block may be named by the line that allocates it (OMPP_DATA=solve.c:42). kinst-ompp links with --wrap,
- * so that calls in the user's objects come here first; the allocator is whatever the program has. realloc and mmap: ompp_free.c,
- * ompp_mappings.c.
+ * Memory that the program gets: a block may be named by the line that allocates it (OMPP_DATA=solve.c:42). kinst-ompp
+ * links with --wrap, so that calls in the user's objects come here first; the allocator is whatever the program has.
+ * realloc and mmap: ompp_free.c, ompp_mappings.c.
  */
 #define _GNU_SOURCE
 #include "runtime/ompp_data.h"
@@ -18,15 +18,12 @@ static void *got(void *block, size_t size, const void *code)
     return block;
 }
 
-#define GET(name, parameters, arguments, bytes)                                                                        \
-    OMPP_EXPORT void *__wrap_##name parameters;                                                                        \
-    OMPP_EXPORT void *__wrap_##name parameters                                                                         \
-    {                                                                                                                  \
-        return got(name arguments, bytes, CODE);                                                                       \
-    }
+#define GET(name, parameters, arguments, bytes) \
+    OMPP_EXPORT void *__wrap_##name parameters; \
+    OMPP_EXPORT void *__wrap_##name parameters { return got(name arguments, bytes, CODE); }
 
 GET(malloc, (size_t size), (size), size)
-GET(calloc, (size_t count, size_t size), (count, size), count * size)
+GET(calloc, (size_t count, size_t size), (count, size), count *size)
 GET(aligned_alloc, (size_t align, size_t size), (align, size), size)
 GET(memalign, (size_t align, size_t size), (align, size), size)
 
@@ -39,9 +36,10 @@ OMPP_EXPORT int __wrap_posix_memalign(void **block, size_t align, size_t size)
     return result;
 }
 
-/* C++'s new and new[]: the program's own operators, or those of its C++ library; a program without C++ has none, and calls none. */
-#define NEW(name, parameters, arguments)                                                                               \
-    extern __attribute__((weak)) void *name parameters;                                                                \
+/* C++'s new and new[]: the program's own operators, or those of its C++ library; a program without C++ has none, and
+ * calls none. */
+#define NEW(name, parameters, arguments)                \
+    extern __attribute__((weak)) void *name parameters; \
     GET(name, parameters, arguments, size)
 
 NEW(_Znwm, (size_t size), (size))

@@ -1,7 +1,7 @@
 /*
- * Back end "breakpoints": the processor's debug registers in counting mode. Exact counts of the instructions that touch a scalar of
- * 1, 2, 4 or 8 bytes, in a program that nobody rebuilt; each of them costs microseconds. There are four registers: two structures
- * with accesses and writes, or four with accesses alone.
+ * Back end "breakpoints": the processor's debug registers in counting mode. Exact counts of the instructions that touch
+ * a scalar of 1, 2, 4 or 8 bytes, in a program that nobody rebuilt; each of them costs microseconds. There are four
+ * registers: two structures with accesses and writes, or four with accesses alone.
  */
 #define _GNU_SOURCE
 #include "memory/ompp_backends_priv.h"
@@ -26,8 +26,11 @@
 #define REGISTERS 4
 #define MUCH_NS 1000000000u /* in traps: worth a line while the program runs */
 #define SOURCE "breakpoints"
-#define ROW(name, meaning)                                                                                             \
-    {name, OMPP_UNIT_COUNT, OMPP_QUALITY_EXACT, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, meaning, OMPP_USE_SELECTED}
+#define ROW(name, meaning)                                                                            \
+    {                                                                                                 \
+        name, OMPP_UNIT_COUNT, OMPP_QUALITY_EXACT, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, meaning, \
+            OMPP_USE_SELECTED                                                                         \
+    }
 
 enum { ACCESSES, WRITES, VALUES };
 
@@ -62,10 +65,10 @@ static watch_t watches[REGISTERS]; /* object 0: free */
 static _Atomic unsigned generation;
 static unsigned nvalues = VALUES, refused, metrics;
 static bool started;
-static uint64_t trap_ns;             /* that an access takes more, about */
-static _Atomic uint64_t trapped_ns;  /* of all threads */
+static uint64_t trap_ns;            /* that an access takes more, about */
+static _Atomic uint64_t trapped_ns; /* of all threads */
 
-/* ---- Structures ----------------------------------------------------------------------------------------------------- */
+/* ---- Structures -------------------------------------------------------------------------------------------------- */
 
 static bool fits_register(uintptr_t begin, uintptr_t end)
 {
@@ -98,11 +101,12 @@ static void put(uint32_t object, uintptr_t begin, uintptr_t end)
     generation++;
     pthread_mutex_unlock(&watch_lock);
     if (full && started)
-        ompp_event_coverage(OMPP_COVERAGE_NOTE, "structures that breakpoints cannot watch",
-                            "they watch 1, 2, 4 or 8 aligned bytes, and four structures; two where writes are told apart");
+        ompp_event_coverage(
+            OMPP_COVERAGE_NOTE, "structures that breakpoints cannot watch",
+            "they watch 1, 2, 4 or 8 aligned bytes, and four structures; two where writes are told apart");
 }
 
-/* ---- Threads -------------------------------------------------------------------------------------------------------- */
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
 static int open_event(ompp_perf_t *event, const volatile void *address, unsigned size, unsigned kind)
 {
@@ -181,7 +185,8 @@ static void warn_of_cost(uint64_t accesses)
     const uint64_t before = atomic_fetch_add(&trapped_ns, accesses * trap_ns), now = before + accesses * trap_ns;
 
     if (before < MUCH_NS && now >= MUCH_NS)
-        ompp_warn("counting with breakpoints has taken about %.1f s until now, some %.0f us for each access, and goes on: times of this "
+        ompp_warn("counting with breakpoints has taken about %.1f s until now, some %.0f us for each access, and goes "
+                  "on: times of this "
                   "run are not those of the program; kinst-ompp --memory counts at far less cost",
                   1e-9 * (double)now, 1e-3 * (double)trap_ns);
 }
@@ -216,7 +221,7 @@ static void end(void *data)
 
 static const ompp_meter_t meter = {.begin = begin, .move = move, .end = end, .readable = true};
 
-/* ---- Start ---------------------------------------------------------------------------------------------------------- */
+/* ---- Start ------------------------------------------------------------------------------------------------------- */
 
 #define CHECKED 50 /* reads and writes of the self-check */
 #define BATCH 10u  /* of them: the fastest batch tells what one costs, as nothing else ran meanwhile */
@@ -260,8 +265,10 @@ static bool check_itself(char *why, size_t n)
         if (!error) ompp_perf_close(&event[WRITES]);
     }
     if (error) ompp_perf_why(error, SOURCE, why, n);
-    else snprintf(why, n, "breakpoints do not count here: %llu of %u accesses, %llu of %u writes",
-                  (unsigned long long)counted[ACCESSES], 2u * CHECKED, (unsigned long long)counted[WRITES], (unsigned)CHECKED);
+    else
+        snprintf(why, n, "breakpoints do not count here: %llu of %u accesses, %llu of %u writes",
+                 (unsigned long long)counted[ACCESSES], 2u * CHECKED, (unsigned long long)counted[WRITES],
+                 (unsigned)CHECKED);
     return !error && counted[ACCESSES] == 2 * CHECKED && counted[WRITES] == CHECKED;
 }
 
@@ -297,10 +304,12 @@ static bool start(char *why, size_t n)
     metrics = register_metrics();
     if (!metrics || !ompp_meter_add(&meter)) return false;
     if (nvalues == 1)
-        ompp_event_coverage(OMPP_COVERAGE_NOTE, "breakpoints: writes are not told apart", "there are more than two structures");
+        ompp_event_coverage(OMPP_COVERAGE_NOTE, "breakpoints: writes are not told apart",
+                            "there are more than two structures");
     if (refused)
-        ompp_event_coverage(OMPP_COVERAGE_NOTE, "structures that breakpoints cannot watch",
-                            "they watch 1, 2, 4 or 8 aligned bytes, and four structures; two where writes are told apart");
+        ompp_event_coverage(
+            OMPP_COVERAGE_NOTE, "structures that breakpoints cannot watch",
+            "they watch 1, 2, 4 or 8 aligned bytes, and four structures; two where writes are told apart");
     return true;
 }
 

@@ -1,15 +1,17 @@
 /*
- * Plugin for clang and clang++: turns calls of load/store hooks into code that counts where it stands. It does so in the second of the
- * two steps in which kinst-ompp has clang make an object, on what the first one has optimised and put hooks into. In the first it sees
- * to it that each access gets a hook: loops that the source wants vectorised are not, and sizes that clang has no hooks for get some.
+ * Plugin for clang and clang++: turns calls of load/store hooks into code that counts where it stands. It does so in
+ * the second of the two steps in which kinst-ompp has clang make an object, on what the first one has optimised and put
+ * hooks into. In the first it sees to it that each access gets a hook: loops that the source wants vectorised are not,
+ * and sizes that clang has no hooks for get some.
  *
- * In innermost loops without calls, an access whose address advances by the same step each turn is no code of its own: the turns are
- * counted, and from the last address, the step and their number the library's function counts all accesses, page by page, when the
- * loop is left, and after MOST_HELD accesses. Other accesses look their page up; those of one basic block that are near each other do so
- * together.
+ * In innermost loops without calls, an access whose address advances by the same step each turn is no code of its own:
+ * the turns are counted, and from the last address, the step and their number the library's function counts all
+ * accesses, page by page, when the loop is left, and after MOST_HELD accesses. Other accesses look their page up; those
+ * of one basic block that are near each other do so together.
  *
- * Which addresses are counted where is as in ompp_count_priv.h; offsets and names are those of ompp_inline_priv.h. Without
- * optimisation calls stay calls, of clang's copy of ompp_inline.c. Code here runs inside of the compiler, not in the program.
+ * Which addresses are counted where is as in ompp_count_priv.h; offsets and names are those of ompp_inline_priv.h.
+ * Without optimisation calls stay calls, of clang's copy of ompp_inline.c. Code here runs inside of the compiler, not
+ * in the program.
  */
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/CFG.h"
@@ -38,14 +40,16 @@ using namespace llvm;
 #define TEXT_OF(name) #name
 #define TEXT(name) TEXT_OF(name)
 
-static const unsigned MOST_HELD = 4096;  /* accesses of a loop: then they are handed over, see docs/data.md */
-static const unsigned LEAST_TURNS = 4;   /* of a loop, when their number is known: else accesses are counted each by itself */
-static const unsigned MOST_RUNS = 16;    /* sequences of a loop, each of which is handed over by code of its own */
-static const unsigned MOST_ALIKE = 64;   /* accesses of a loop that are looked through for those of one sequence */
-static const unsigned MOST_GROUPS = 16;  /* of accesses that are near each other, of a block, that are looked through */
+static const unsigned MOST_HELD = 4096; /* accesses of a loop: then they are handed over, see docs/data.md */
+/* of a loop, when their number is known: else accesses are counted each by itself */
+static const unsigned LEAST_TURNS = 4;
+static const unsigned MOST_RUNS = 16;   /* sequences of a loop, each of which is handed over by code of its own */
+static const unsigned MOST_ALIKE = 64;  /* accesses of a loop that are looked through for those of one sequence */
+static const unsigned MOST_GROUPS = 16; /* of accesses that are near each other, of a block, that are looked through */
 static const int64_t PAGE = 1 << OMPP_INLINE_PAGE_BITS;
 
-namespace {
+namespace
+{
 
 /* A hook that the compiler has put in. */
 struct hook_t {
@@ -116,17 +120,17 @@ class counting_t
     Value *bound(const plan_t &plan, Value *turns, BasicBlock **back);
     void count(plan_t &plan);
 
-public:
+  public:
     counting_t(Function &in, FunctionAnalysisManager &manager)
         : in(in), dominators(manager.getResult<DominatorTreeAnalysis>(in)), loops(manager.getResult<LoopAnalysis>(in)),
-          evolution(manager.getResult<ScalarEvolutionAnalysis>(in)), context(in.getContext()), word(Type::getInt64Ty(context)),
-          half(Type::getInt32Ty(context)), own(own_data())
+          evolution(manager.getResult<ScalarEvolutionAnalysis>(in)), context(in.getContext()),
+          word(Type::getInt64Ty(context)), half(Type::getInt32Ty(context)), own(own_data())
     {
     }
     bool run();
 };
 
-/* ---- What stands in the function ------------------------------------------------------------------------------------------- */
+/* ---- What stands in the function --------------------------------------------------------------------------------- */
 
 bool is_hook(const Instruction &instruction, hook_t *hook)
 {
@@ -149,7 +153,8 @@ bool counting_t::is_quiet(const Instruction &instruction) const
     const CallBase *call = dyn_cast<CallBase>(&instruction);
     hook_t hook;
 
-    if (isa<DbgInfoIntrinsic>(instruction) || isa<LifetimeIntrinsic>(instruction) || isa<AssumeInst>(instruction)) return true;
+    if (isa<DbgInfoIntrinsic>(instruction) || isa<LifetimeIntrinsic>(instruction) || isa<AssumeInst>(instruction))
+        return true;
     if (call && is_hook(instruction, &hook)) return true;
     if (call) return call->doesNotAccessMemory() && call->doesNotThrow() && call->willReturn() && !call->isInlineAsm();
     return !instruction.isAtomic() && !instruction.isVolatile() && !instruction.isEHPad();
@@ -163,7 +168,7 @@ bool counting_t::is_quiet(const Loop &loop) const
     return true;
 }
 
-/* ---- Code that counts ---------------------------------------------------------------------------------------------------------- */
+/* ---- Code that counts -------------------------------------------------------------------------------------------- */
 
 /* As a kind of data that is beside all those of the language, where these are told apart. */
 MDNode *counting_t::own_data()
@@ -171,7 +176,8 @@ MDNode *counting_t::own_data()
     for (const Instruction &instruction : instructions(in)) {
         const MDNode *tag = instruction.getMetadata(LLVMContext::MD_tbaa);
         const MDNode *type = tag && tag->getNumOperands() > 1 ? dyn_cast<MDNode>(tag->getOperand(1)) : NULL;
-        while (type && type->getNumOperands() > 1 && isa<MDNode>(type->getOperand(1))) type = cast<MDNode>(type->getOperand(1));
+        while (type && type->getNumOperands() > 1 && isa<MDNode>(type->getOperand(1)))
+            type = cast<MDNode>(type->getOperand(1));
         if (!type) continue;
         MDBuilder builder(context);
         MDNode *kind = builder.createTBAAScalarTypeNode("ompp", const_cast<MDNode *>(type));
@@ -183,7 +189,8 @@ MDNode *counting_t::own_data()
 /* The library's functions for what is rare: rax is an argument and the result, rdx leads back; all else is kept. */
 #define ELSEWHERE(name) "leaq 1f(%rip), %rdx\n\tjmp *" TEXT(name) "@GOTPCREL(%rip)\n1:"
 
-CallInst *counting_t::call_library(IRBuilder<> &code, const char *text, ArrayRef<Value *> values, const char *constraints)
+CallInst *counting_t::call_library(IRBuilder<> &code, const char *text, ArrayRef<Value *> values,
+                                   const char *constraints)
 {
     std::vector<Type *> types(values.size(), word);
     InlineAsm *assembly = InlineAsm::get(FunctionType::get(word, types, false), text, constraints, true);
@@ -213,14 +220,16 @@ void counting_t::count_one(IRBuilder<> &code, Value *address, unsigned slot)
 /* A sequence of accesses. */
 void counting_t::count_run(IRBuilder<> &code, Value *first, int64_t step, Value *number, unsigned slot)
 {
-    call_library(code, ELSEWHERE(OMPP_INLINE_RUN), {number, first, ConstantInt::getSigned(word, step), ConstantInt::get(word, slot)},
+    call_library(code, ELSEWHERE(OMPP_INLINE_RUN),
+                 {number, first, ConstantInt::getSigned(word, step), ConstantInt::get(word, slot)},
                  "={ax},{ax},{di},{si},{cx},~{rdx},~{memory},~{dirflag},~{fpsr},~{flags}");
 }
 
 void counting_t::add(IRBuilder<> &code, Value *base, uint64_t offset, uint64_t number)
 {
     LoadInst *value = load(code, word, base, offset);
-    StoreInst *more = code.CreateStore(code.CreateAdd(value, ConstantInt::get(word, number)), value->getPointerOperand());
+    StoreInst *more =
+        code.CreateStore(code.CreateAdd(value, ConstantInt::get(word, number)), value->getPointerOperand());
 
     more->setMetadata(LLVMContext::MD_tbaa, own);
 }
@@ -230,11 +239,11 @@ Value *self_variable(Module &module)
     static const char name[] = TEXT(OMPP_INLINE_SELF);
 
     if (GlobalVariable *known = module.getNamedGlobal(name)) return known;
-    return new GlobalVariable(module, PointerType::getUnqual(module.getContext()), false, GlobalValue::ExternalLinkage, NULL, name, NULL,
-                              GlobalValue::InitialExecTLSModel);
+    return new GlobalVariable(module, PointerType::getUnqual(module.getContext()), false, GlobalValue::ExternalLinkage,
+                              NULL, name, NULL, GlobalValue::InitialExecTLSModel);
 }
 
-/* ---- Accesses that are looked up ------------------------------------------------------------------------------------------------ */
+/* ---- Accesses that are looked up --------------------------------------------------------------------------------- */
 
 /* Behind the first, which all of them can be before: nothing is called between them. */
 void counting_t::count(group_t &group)
@@ -244,7 +253,8 @@ void counting_t::count(group_t &group)
     Value *address = code.CreatePtrToInt(first.address(), word);
     Value *low = code.CreateAdd(address, ConstantInt::getSigned(word, group.low));
     Value *counter = load(code, code.getPtrTy(), self_variable(*in.getParent()), 0);
-    Value *mask = load(code, word, counter, OMPP_INLINE_MASK), *pages = load(code, code.getPtrTy(), counter, OMPP_INLINE_PAGES);
+    Value *mask = load(code, word, counter, OMPP_INLINE_MASK),
+          *pages = load(code, code.getPtrTy(), counter, OMPP_INLINE_PAGES);
     Value *tag = load(code, half, counter, OMPP_INLINE_TAG);
     Value *page = code.CreateAnd(code.CreateLShr(low, OMPP_INLINE_PAGE_BITS), mask);
     LoadInst *owner = code.CreateAlignedLoad(half, code.CreateInBoundsGEP(half, pages, page), Align(4));
@@ -257,7 +267,8 @@ void counting_t::count(group_t &group)
     }
     Value *seldom = code.CreateICmpUGE(unusual, ConstantInt::get(half, OMPP_INLINE_LEADS));
     Instruction *otherwise, *usual;
-    SplitBlockAndInsertIfThenElse(seldom, first.call, &otherwise, &usual, MDBuilder(context).createBranchWeights(1, 2000));
+    SplitBlockAndInsertIfThenElse(seldom, first.call, &otherwise, &usual,
+                                  MDBuilder(context).createBranchWeights(1, 2000));
 
     code.SetInsertPoint(usual);
     Value *counts = code.CreateInBoundsGEP(code.getInt8Ty(), counter, code.CreateZExt(lead, word));
@@ -280,12 +291,12 @@ void counting_t::count_seldom(IRBuilder<> &code, const group_t &group, Value *ad
     for (size_t n = 0, number; n < all.size(); n += number) {
         const auto [slot, offset] = all[n];
         const int64_t step = n + 1 < all.size() && all[n + 1].first == slot ? all[n + 1].second - offset : 0;
-        for (number = 1; n + number < all.size() && all[n + number] == std::pair(slot, offset + (int64_t)number * step);) number++;
+        for (number = 1;
+             n + number < all.size() && all[n + number] == std::pair(slot, offset + (int64_t)number * step);)
+            number++;
         Value *first = code.CreateAdd(address, ConstantInt::getSigned(word, offset));
-        if (number > 1)
-            count_run(code, first, step, ConstantInt::get(word, number), slot);
-        else
-            count_one(code, first, slot);
+        if (number > 1) count_run(code, first, step, ConstantInt::get(word, number), slot);
+        else count_one(code, first, slot);
     }
 }
 
@@ -324,13 +335,12 @@ void counting_t::find_groups(BasicBlock &block)
     hook_t hook;
 
     for (Instruction &instruction : block)
-        if (!is_quiet(instruction))
-            from = groups.size();
+        if (!is_quiet(instruction)) from = groups.size();
         else if (is_hook(instruction, &hook) && !taken.contains(&instruction) && !joins(from, hook))
             groups.push_back({{{hook, 0}}, 0, 0});
 }
 
-/* ---- Accesses of loops ---------------------------------------------------------------------------------------------------------- */
+/* ---- Accesses of loops ------------------------------------------------------------------------------------------- */
 
 /* The step of addresses, 0 for one address; none when they do not advance so, or leave the page each time. */
 std::optional<int64_t> counting_t::step_of(const Loop &loop, const hook_t &hook)
@@ -366,7 +376,8 @@ std::optional<int64_t> counting_t::between(const run_t &from, const run_t &to)
     return distance(from.last, to.last);
 }
 
-/* What an unrolled loop does in a turn becomes a sequence of smaller steps: so many of these runs, which are the same but for distances. */
+/* What an unrolled loop does in a turn becomes a sequence of smaller steps: so many of these runs, which are the same
+ * but for distances. */
 bool counting_t::merge_some(std::vector<run_t> &runs, std::vector<std::pair<int64_t, size_t>> &alike, int64_t step)
 {
     for (size_t number = alike.size(); number > 1; number--) {
@@ -411,7 +422,8 @@ void counting_t::merge(std::vector<run_t> &runs)
             }
         while (merge_some(runs, alike, step)) continue;
     }
-    std::stable_sort(runs.begin(), runs.end(), [](const run_t &a, const run_t &b) { return a.hooks.size() > b.hooks.size(); });
+    std::stable_sort(runs.begin(), runs.end(),
+                     [](const run_t &a, const run_t &b) { return a.hooks.size() > b.hooks.size(); });
     while (runs.size() > MOST_RUNS || (!runs.empty() && runs.back().hooks.empty())) runs.pop_back();
 }
 
@@ -421,7 +433,8 @@ bool counting_t::has_turns(Loop &loop)
     const unsigned known = evolution.getSmallConstantTripCount(&loop);
     SmallVector<BasicBlock *, 4> from;
 
-    if (!loop.isInnermost() || !loop.getLoopPreheader() || !loop.getLoopLatch() || (known && known < LEAST_TURNS) || !is_quiet(loop))
+    if (!loop.isInnermost() || !loop.getLoopPreheader() || !loop.getLoopLatch() || (known && known < LEAST_TURNS) ||
+        !is_quiet(loop))
         return false;
     loop.getExitingBlocks(from);
     for (BasicBlock *block : from)
@@ -439,7 +452,8 @@ void counting_t::plan(Loop &loop)
     if (plan.runs.empty()) return;
     loop.getExitEdges(plan.exits);
     for (run_t &run : plan.runs) {
-        for (auto &[from, to] : plan.exits) run.passed.push_back(dominators.dominates(run.hooks[0].call->getParent(), from));
+        for (auto &[from, to] : plan.exits)
+            run.passed.push_back(dominators.dominates(run.hooks[0].call->getParent(), from));
         for (hook_t &hook : run.hooks) taken.insert(hook.call);
     }
     const unsigned accesses = taken.size() - before, turns = std::max(1u, MOST_HELD / accesses);
@@ -452,12 +466,14 @@ void counting_t::hand_over(Instruction *before, const run_t &run, Value *last, V
     IRBuilder<> code(before);
     const uint64_t each = run.hooks.size();
     Value *number = each > 1 ? code.CreateMul(turns, ConstantInt::get(word, each)) : turns;
-    Value *step = ConstantInt::getSigned(word, run.step), *back = code.CreateMul(code.CreateSub(number, ConstantInt::get(word, 1)), step);
+    Value *step = ConstantInt::getSigned(word, run.step),
+          *back = code.CreateMul(code.CreateSub(number, ConstantInt::get(word, 1)), step);
 
     count_run(code, code.CreateSub(code.CreatePtrToInt(last, word), back), run.step, number, run.hooks[0].slot);
 }
 
-/* On the way back to the loop's begin: what is held has a bound. \return the number of turns there, in the block that it is set to. */
+/* On the way back to the loop's begin: what is held has a bound. \return the number of turns there, in the block that
+ * it is set to. */
 Value *counting_t::bound(const plan_t &plan, Value *turns, BasicBlock **back)
 {
     IRBuilder<> code((*back)->getTerminator());
@@ -465,7 +481,8 @@ Value *counting_t::bound(const plan_t &plan, Value *turns, BasicBlock **back)
 
     if (!plan.turns) return more;
     Value *much = code.CreateICmpUGE(more, ConstantInt::get(word, plan.turns));
-    Instruction *then = SplitBlockAndInsertIfThen(much, (*back)->getTerminator(), false, MDBuilder(context).createBranchWeights(1, plan.turns));
+    Instruction *then = SplitBlockAndInsertIfThen(much, (*back)->getTerminator(), false,
+                                                  MDBuilder(context).createBranchWeights(1, plan.turns));
     for (const run_t &run : plan.runs) hand_over(then, run, run.last, more);
     BasicBlock *tail = then->getSuccessor(0);
     code.SetInsertPoint(tail, tail->begin());
@@ -486,11 +503,13 @@ void counting_t::count(plan_t &plan)
     PHINode *turns = code.CreatePHI(word, 2, "ompp_turns");
 
     for (run_t &run : plan.runs)
-        if (!all_of(run.passed, [](bool passed) { return passed; })) run.before = code.CreatePHI(run.last->getType(), 2, "ompp_before");
+        if (!all_of(run.passed, [](bool passed) { return passed; }))
+            run.before = code.CreatePHI(run.last->getType(), 2, "ompp_before");
     for (size_t n = 0; n < ends.size(); n++) {
         code.SetInsertPoint(ends[n]);
         Value *more = code.CreateAdd(turns, ConstantInt::get(word, 1));
-        for (const run_t &run : plan.runs) hand_over(ends[n], run, run.passed[n] ? run.last : run.before, run.passed[n] ? more : turns);
+        for (const run_t &run : plan.runs)
+            hand_over(ends[n], run, run.passed[n] ? run.last : run.before, run.passed[n] ? more : turns);
     }
     Value *next = bound(plan, turns, &back);
     turns->addIncoming(ConstantInt::get(word, 0), plan.preheader);
@@ -502,13 +521,14 @@ void counting_t::count(plan_t &plan)
     }
 }
 
-/* ---- The pass ------------------------------------------------------------------------------------------------------------------- */
+/* ---- The pass ---------------------------------------------------------------------------------------------------- */
 
 bool counting_t::run()
 {
     const ReversePostOrderTraversal<const Function *> order(&in);
 
-    if (!in.callsFunctionThatReturnsTwice() && !containsIrreducibleCFG<const BasicBlock *>(order, loops)) /* whose turns are no loop's */
+    /* whose turns are no loop's */
+    if (!in.callsFunctionThatReturnsTwice() && !containsIrreducibleCFG<const BasicBlock *>(order, loops))
         for (Loop *loop : loops.getLoopsInPreorder())
             if (has_turns(*loop)) plan(*loop);
     for (BasicBlock &block : in)
@@ -525,22 +545,26 @@ struct pass_t : PassInfoMixin<pass_t> {
     }
 };
 
-/* ---- Before hooks are put in ---------------------------------------------------------------------------------------------------- */
+/* ---- Before hooks are put in ------------------------------------------------------------------------------------- */
 
 const char FIRST[] = "ompp.first"; /* named metadata of a module that has no hooks yet */
 
-/* Elements are counted: what asks for vectors (omp simd, simdlen) makes accesses of several, for which there may be no hook. */
+/* Elements are counted: what asks for vectors (omp simd, simdlen) makes accesses of several, for which there may be no
+ * hook. */
 struct elements_t : PassInfoMixin<elements_t> {
     PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
     {
         const bool second = module.getFunction("__sanitizer_cov_trace_pc_guard");
-        if (second || !StringRef(module.getTargetTriple()).starts_with("x86_64")) return PreservedAnalyses::all(); /* also: an accelerator */
+        /* also: an accelerator */
+        if (second || !StringRef(module.getTargetTriple()).starts_with("x86_64")) return PreservedAnalyses::all();
         module.getOrInsertNamedMetadata(FIRST);
         for (Function &in : module)
             for (BasicBlock &block : in)
                 if (MDNode *loop = block.getTerminator()->getMetadata(LLVMContext::MD_loop))
-                    block.getTerminator()->setMetadata(LLVMContext::MD_loop, makePostTransformationMetadata(
-                        module.getContext(), loop, {"llvm.loop.vectorize.", "llvm.loop.interleave."}, {}));
+                    block.getTerminator()->setMetadata(
+                        LLVMContext::MD_loop,
+                        makePostTransformationMetadata(module.getContext(), loop,
+                                                       {"llvm.loop.vectorize.", "llvm.loop.interleave."}, {}));
         return PreservedAnalyses::none();
     }
     static bool isRequired() { return true; }
@@ -550,8 +574,10 @@ struct elements_t : PassInfoMixin<elements_t> {
 struct sizes_t : PassInfoMixin<sizes_t> {
     static bool gets_hooks(Function &in)
     {
-        return !in.empty() && !in.hasAvailableExternallyLinkage() && !in.hasFnAttribute(Attribute::NoSanitizeCoverage) &&
-               !in.hasFnAttribute(Attribute::DisableSanitizerInstrumentation) && !isa<UnreachableInst>(in.getEntryBlock().getTerminator());
+        return !in.empty() && !in.hasAvailableExternallyLinkage() &&
+               !in.hasFnAttribute(Attribute::NoSanitizeCoverage) &&
+               !in.hasFnAttribute(Attribute::DisableSanitizerInstrumentation) &&
+               !isa<UnreachableInst>(in.getEntryBlock().getTerminator());
     }
 
     static void add_hook(Module &module, Instruction &access)
@@ -560,7 +586,9 @@ struct sizes_t : PassInfoMixin<sizes_t> {
         const TypeSize size = module.getDataLayout().getTypeStoreSize(type);
         const bool store = isa<StoreInst>(access), known = !size.isScalable() && size <= 16 && isPowerOf2_64(size);
 
-        if (known || size.isScalable() || getLoadStoreAddressSpace(&access) || access.hasMetadata(LLVMContext::MD_nosanitize)) return;
+        if (known || size.isScalable() || getLoadStoreAddressSpace(&access) ||
+            access.hasMetadata(LLVMContext::MD_nosanitize))
+            return;
         IRBuilder<> code(&access);
         const char *name = store ? "__sanitizer_cov_store16" : "__sanitizer_cov_load16";
         std::vector<Type *> types = {code.getPtrTy()};
@@ -570,7 +598,8 @@ struct sizes_t : PassInfoMixin<sizes_t> {
             types.push_back(code.getInt64Ty());
             values.push_back(code.getInt64(size));
         }
-        code.CreateCall(module.getOrInsertFunction(name, FunctionType::get(code.getVoidTy(), types, false)), values)->setDoesNotThrow();
+        code.CreateCall(module.getOrInsertFunction(name, FunctionType::get(code.getVoidTy(), types, false)), values)
+            ->setDoesNotThrow();
     }
 
     PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
@@ -581,13 +610,14 @@ struct sizes_t : PassInfoMixin<sizes_t> {
         module.eraseNamedMetadata(first);
         for (Function &in : module)
             for (Instruction &instruction : instructions(in))
-                if ((isa<LoadInst>(instruction) || isa<StoreInst>(instruction)) && gets_hooks(in)) add_hook(module, instruction);
+                if ((isa<LoadInst>(instruction) || isa<StoreInst>(instruction)) && gets_hooks(in))
+                    add_hook(module, instruction);
         return PreservedAnalyses::none();
     }
     static bool isRequired() { return true; }
 };
 
-/* ---- Where passes stand --------------------------------------------------------------------------------------------------------- */
+/* ---- Where passes stand ------------------------------------------------------------------------------------------ */
 
 void add_first(ModulePassManager &passes, OptimizationLevel level)
 {
@@ -601,10 +631,7 @@ void add_first(ModulePassManager &passes, OptimizationLevel level)
 }
 
 /* Before the compiler's own hooks, which come at the same point. */
-void add_last(ModulePassManager &passes, OptimizationLevel)
-{
-    passes.addPass(sizes_t());
-}
+void add_last(ModulePassManager &passes, OptimizationLevel) { passes.addPass(sizes_t()); }
 
 } // namespace
 

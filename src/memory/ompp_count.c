@@ -1,12 +1,13 @@
 /*
- * The slow side of counting: threads that come and go, handing counts to the call tree, registration of structures, blocks.
+ * The slow side of counting: threads that come and go, handing counts to the call tree, registration of structures,
+ * blocks.
  */
 #define OMPP_LOG_DOMAIN "memory"
 #include "memory/ompp_count_priv.h"
 
 #include "base/ompp_log.h"
-#include "memory/ompp_free_priv.h"
 #include "base/ompp_reserve.h"
+#include "memory/ompp_free_priv.h"
 #include "memory/ompp_values_priv.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_lifecycle.h"
@@ -19,8 +20,10 @@
 #include <stdio.h>
 
 #define SOURCE "load/store hooks"
-#define ROW(name, unit, use, meaning)                                                                               \
-    {name, OMPP_UNIT_##unit, OMPP_QUALITY_EXACT, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, meaning, OMPP_USE_##use}
+#define ROW(name, unit, use, meaning)                                                                                 \
+    {                                                                                                                 \
+        name, OMPP_UNIT_##unit, OMPP_QUALITY_EXACT, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, meaning, OMPP_USE_##use \
+    }
 
 static const ompp_metric_row_t rows[] = {
     ROW("loads", COUNT, OBJECTS, "reads by the compiled code; a block copied at once is one"),
@@ -43,13 +46,13 @@ static ompp_counter_t unseen = {.tag = OMPP_COUNT_UNSEEN, .pages = &no_page, .bl
 __thread ompp_counter_t *ompp_counter_self = &unseen;
 unsigned ompp_counter_files[OMPP_FILES_NUM];
 
-static bool at_load_is_over;          /* all of the program's libraries are there */
-static bool open_for_counting;       /* the map is there */
-static unsigned metrics;             /* set of rows */
-static _Atomic uint32_t nobjects;    /* highest object that was ever registered */
+static bool at_load_is_over;      /* all of the program's libraries are there */
+static bool open_for_counting;    /* the map is there */
+static unsigned metrics;          /* set of rows */
+static _Atomic uint32_t nobjects; /* highest object that was ever registered */
 static _Atomic uint32_t nthreads;
 
-/* ---- Memory of a thread's counts ------------------------------------------------------------------------------------ */
+/* ---- Memory of a thread's counts --------------------------------------------------------------------------------- */
 
 #define PAGE OMPP_PENDING_PAGE
 #define COUNTS_OF_PAGE (PAGE / sizeof(ompp_count_t))
@@ -57,9 +60,9 @@ static _Atomic uint32_t nthreads;
 #define PAGES_OF(per_page) ((OMPP_DATA_MAX + (per_page)) / (per_page))
 
 /*
- * A thread's counters, and what else its counts need: addresses for all, memory for what is used. Pages of counts are the arena's, while
- * that has room: what a thread has counted since its place changed last survives the process. Such memory serves one thread after
- * another, and stays.
+ * A thread's counters, and what else its counts need: addresses for all, memory for what is used. Pages of counts are
+ * the arena's, while that has room: what a thread has counted since its place changed last survives the process. Such
+ * memory serves one thread after another, and stays.
  */
 typedef struct thread {
     struct thread *next;
@@ -86,8 +89,8 @@ static thread_t *thread_of(ompp_counter_t *counter)
 }
 
 /*
- * A page is put there once, before any of its structures is in the map: nothing has been counted in it. Who finds that it is backed
- * finds the page there: another thread that backs it is waited for.
+ * A page is put there once, before any of its structures is in the map: nothing has been counted in it. Who finds that
+ * it is backed finds the page there: another thread that backs it is waited for.
  */
 static void back(thread_t *t, _Atomic bool *backed, unsigned kind, void *array, uint32_t page, uint32_t n)
 {
@@ -95,7 +98,8 @@ static void back(thread_t *t, _Atomic bool *backed, unsigned kind, void *array, 
         ompp_pending_page(t->pending, kind, page * n, n, (char *)array + (size_t)page * PAGE, &backed[page]);
 }
 
-/* For the structures there are. A thread that begins now and one that registers a structure see each other, or the other's pages. */
+/* For the structures there are. A thread that begins now and one that registers a structure see each other, or the
+ * other's pages. */
 static void back_all(thread_t *t)
 {
     const uint32_t n = nobjects;
@@ -132,7 +136,7 @@ static ompp_counter_t *take_counter(void)
     return &t->counter;
 }
 
-/* ---- Structures ----------------------------------------------------------------------------------------------------- */
+/* ---- Structures -------------------------------------------------------------------------------------------------- */
 
 static void put(uint32_t object, uintptr_t begin, uintptr_t end)
 {
@@ -144,19 +148,13 @@ static void put(uint32_t object, uintptr_t begin, uintptr_t end)
         ompp_event_coverage(OMPP_COVERAGE_DROPPED, "edges of data structures", "too many structures that share a page");
 }
 
-bool ompp_counter_no_objects(void)
-{
-    return nobjects == 0;
-}
+bool ompp_counter_no_objects(void) { return nobjects == 0; }
 
 static const ompp_data_backend_t backend = {.put = put, .name = "hooks"};
 
 static const char no_map[] = "no addresses for the map of structures (ulimit -v, vm.overcommit_memory)";
 
-static void put_nothing(uint32_t object, uintptr_t begin, uintptr_t end)
-{
-    (void)object, (void)begin, (void)end;
-}
+static void put_nothing(uint32_t object, uintptr_t begin, uintptr_t end) { (void)object, (void)begin, (void)end; }
 
 static bool refuse(char *why, size_t n)
 {
@@ -167,25 +165,29 @@ static bool refuse(char *why, size_t n)
 /* In the place of the other: there are hooks, and why they do not count. */
 static const ompp_data_backend_t refused = {.put = put_nothing, .name = "hooks", .start = refuse};
 
-/* ---- Threads -------------------------------------------------------------------------------------------------------- */
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
-/* Object files have said who made them before main. What each compiler keeps from its hooks: docs/data.md, tests/memory/kernels.py. */
+/* Object files have said who made them before main. What each compiler keeps from its hooks: docs/data.md,
+ * tests/memory/kernels.py. */
 static void register_metrics(void)
 {
     unsigned all = ompp_counter_files[OMPP_FILES_ALL], clang = ompp_counter_files[OMPP_FILES_CLANG];
 
     metrics = ompp_metric_register(rows, OMPP_COUNTED_VALUES);
     ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE,
-                        "code and libraries that were not built with --memory (those of C, C++ with std::string, Fortran, OpenMP, MPI), "
+                        "code and libraries that were not built with --memory (those of C, C++ with std::string, "
+                        "Fortran, OpenMP, MPI), "
                         "assembly");
     if (all > clang)
-        ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE " of gcc",
-                            "constant data, the read before a bit-field is written, writes of floating-point atomics and reductions, "
-                            "blanks that fill a text of Fortran; with -Os, memcpy and memset of more than 8 KiB right behind an "
-                            "assignment of the same bytes");
+        ompp_event_coverage(
+            OMPP_COVERAGE_INVISIBLE, SOURCE " of gcc",
+            "constant data, the read before a bit-field is written, writes of floating-point atomics and reductions, "
+            "blanks that fill a text of Fortran; with -Os, memcpy and memset of more than 8 KiB right behind an "
+            "assignment of the same bytes");
     if (clang)
         ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE " of clang",
-                            "OpenMP atomics and reductions, functions that never return; where there was no plugin for it (docs/data.md) "
+                            "OpenMP atomics and reductions, functions that never return; where there was no plugin for "
+                            "it (docs/data.md) "
                             "long double and what is larger than 16 bytes");
 }
 
@@ -211,8 +213,9 @@ static void copy(uint64_t *to, const uint64_t *from)
 }
 
 /*
- * One step of handing over: values and the total become those of redo, and the object's counts none. Whoever reads the arena of a process
- * that was killed in the middle takes it as done. The compiler keeps the order; a processor that stops has kept its own.
+ * One step of handing over: values and the total become those of redo, and the object's counts none. Whoever reads the
+ * arena of a process that was killed in the middle takes it as done. The compiler keeps the order; a processor that
+ * stops has kept its own.
  */
 static void redo(thread_t *t, uint32_t object, uint64_t *values)
 {
@@ -305,7 +308,7 @@ ompp_counter_t *ompp_counter_get(void)
     return __builtin_expect(counter != &unseen, 1) ? counter : first_access();
 }
 
-/* ---- Blocks --------------------------------------------------------------------------------------------------------- */
+/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
 /* Bytes from address on, within the page, that belong to the same object. */
 static size_t run_length(uintptr_t address, size_t size, uint32_t entry, uint32_t object)
@@ -338,7 +341,7 @@ void ompp_count_block(uintptr_t address, size_t size, unsigned kind)
     }
 }
 
-/* ---- Start ---------------------------------------------------------------------------------------------------------- */
+/* ---- Start ------------------------------------------------------------------------------------------------------- */
 
 static void start(void)
 {
@@ -358,8 +361,8 @@ void ompp_counter_start(void)
 }
 
 /*
- * Before threads come that are metered. Other libraries' constructors may run hooks before: those start it, too. The runtime starts
- * now and not at the first hook, which may be one of a signal handler that interrupts its start.
+ * Before threads come that are metered. Other libraries' constructors may run hooks before: those start it, too. The
+ * runtime starts now and not at the first hook, which may be one of a signal handler that interrupts its start.
  */
 __attribute__((constructor)) static void at_load(void)
 {

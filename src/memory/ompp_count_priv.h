@@ -2,9 +2,9 @@
  * \file
  * Counting of loads and stores per data structure on one thread. Private to src/memory.
  *
- * A thread counts into an array of its own, one cache line per structure. When the runtime says that the thread's place in the call
- * tree changes (runtime/ompp_meter.h), what was counted goes to the place that is left. So a hook needs no lock, no allocation and
- * no knowledge of regions.
+ * A thread counts into an array of its own, one cache line per structure. When the runtime says that the thread's place
+ * in the call tree changes (runtime/ompp_meter.h), what was counted goes to the place that is left. So a hook needs no
+ * lock, no allocation and no knowledge of regions.
  */
 #ifndef OMPP_COUNT_PRIV_H
 #define OMPP_COUNT_PRIV_H
@@ -21,11 +21,13 @@
 typedef ompp_counted_t ompp_count_t;
 
 typedef struct {
-    uint32_t tag;          /* number of the thread, from 1, << OMPP_MAP_OWNER_SHIFT, as in the map; nobody's number: not seen yet */
+    /* number of the thread, from 1, << OMPP_MAP_OWNER_SHIFT, as in the map; nobody's number: not seen yet */
+    uint32_t tag;
     const uint32_t *pages; /* the map's, here to be near */
     uint64_t mask;
-    uintptr_t told;        /* address of the last access that was told of by -fsanitize-coverage; 0 = counted already */
-    uintptr_t block[2][2]; /* the last block hook of each kind, for calls that the compiler makes of it: address, size */
+    uintptr_t told; /* address of the last access that was told of by -fsanitize-coverage; 0 = counted already */
+    /* the last block hook of each kind, for calls that the compiler makes of it: address, size */
+    uintptr_t block[2][2];
     uintptr_t block_code[2]; /* where it was called */
     uint32_t limit;          /* highest structure that there is room for */
     uint64_t (*blocks)[2];   /* shape [limit + 1]: of the others, those that are larger than OMPP_COUNT_SCALAR */
@@ -59,7 +61,8 @@ void ompp_counter_file(unsigned compiler);
 #define OMPP_COUNT_NAMED(name) __asm__(OMPP_COUNT_TEXT(name))
 
 /** Never NULL. */
-extern __thread ompp_counter_t *ompp_counter_self OMPP_COUNT_NAMED(OMPP_INLINE_SELF) __attribute__((tls_model("initial-exec")));
+extern __thread ompp_counter_t *ompp_counter_self OMPP_COUNT_NAMED(OMPP_INLINE_SELF)
+    __attribute__((tls_model("initial-exec")));
 
 /** Where an access is counted: a counter, and the bytes from its count[0] to the structure's. */
 typedef struct {
@@ -68,20 +71,23 @@ typedef struct {
 } ompp_found_t;
 
 /**
- * \brief Finds the structure at an address of any page, and counts when the page is another thread's. Makes the counter of a new
- *        thread; keeps errno.
+ * \brief Finds the structure at an address of any page, and counts when the page is another thread's. Makes the counter
+ *        of a new thread; keeps errno.
  */
 ompp_found_t ompp_count_find_load(uintptr_t address) OMPP_COUNT_NAMED(OMPP_INLINE_LOAD);
 ompp_found_t ompp_count_find_store(uintptr_t address) OMPP_COUNT_NAMED(OMPP_INLINE_STORE);
 #pragma GCC visibility pop
 
 /**
- * \brief The entry of the page of an address after an access by this thread, which owns the page when nobody did: the first entry of
- *        the system's page says whose all of it is.
+ * \brief The entry of the page of an address after an access by this thread, which owns the page when nobody did: the
+ *        first entry of the system's page says whose all of it is.
  */
 uint32_t ompp_count_touch(const ompp_counter_t *counter, uintptr_t address);
 
-/** \brief The counter of this thread, made at its first access; one that nobody reads when it is not measured. Keeps errno. */
+/**
+ * \brief The counter of this thread, made at its first access; one that nobody reads when it is not measured. Keeps
+ *        errno.
+ */
 ompp_counter_t *ompp_counter_get(void);
 
 /** \brief No structure was registered so far. */
@@ -91,7 +97,8 @@ bool ompp_counter_no_objects(void);
 void ompp_counter_start(void);
 
 /**
- * \brief Structures above OMPP_MAP_NEAR are too many to be looked through for those that were counted for: notes that this one is.
+ * \brief Structures above OMPP_MAP_NEAR are too many to be looked through for those that were counted for: notes that
+ *        this one is.
  * \return the structure, 0 when the counter has no room for it.
  */
 static inline uint32_t ompp_count_note(ompp_counter_t *counter, uint32_t object)
@@ -113,16 +120,17 @@ static inline ompp_count_t *ompp_count_at(ompp_counter_t *counter, uint64_t at)
 }
 
 /**
- * \brief One access of size bytes, 1, 2, 4, 8 or 16; kind is OMPP_LOAD or OMPP_STORE. It belongs to the structure that its first
- *        byte is in.
- * Budget: 11 instructions for a page that this thread touched first and that belongs to one structure as a whole, or to none.
- * ompp_inline.S does the same.
+ * \brief One access of size bytes, 1, 2, 4, 8 or 16; kind is OMPP_LOAD or OMPP_STORE. It belongs to the structure that
+ *        its first byte is in.
+ * Budget: 11 instructions for a page that this thread touched first and that belongs to one structure as a whole, or to
+ * none. ompp_inline.S does the same.
  */
 static inline void ompp_count(uintptr_t address, size_t size, unsigned kind)
 {
     ompp_counter_t *counter = ompp_counter_self;
     uint64_t page = (address >> OMPP_MAP_PAGE_BITS) & counter->mask;
-    uint64_t at = __atomic_load_n(&counter->pages[page], __ATOMIC_RELAXED) ^ counter->tag; /* nothing that it leads to is read here */
+    /* nothing that it leads to is read here */
+    uint64_t at = __atomic_load_n(&counter->pages[page], __ATOMIC_RELAXED) ^ counter->tag;
 
     if (__builtin_expect(at >= OMPP_INLINE_LEADS, 0)) {
         ompp_found_t found = kind == OMPP_LOAD ? ompp_count_find_load(address) : ompp_count_find_store(address);
@@ -133,8 +141,8 @@ static inline void ompp_count(uintptr_t address, size_t size, unsigned kind)
 }
 
 /**
- * \brief An atomic load or store: clang tells of it twice, first as of any other, with ompp_count_told(). Objects that count by
- *        themselves are clang's, and have no need to remember.
+ * \brief An atomic load or store: clang tells of it twice, first as of any other, with ompp_count_told(). Objects that
+ *        count by themselves are clang's, and have no need to remember.
  */
 static inline void ompp_count_atomic(uintptr_t address, size_t size, unsigned kind)
 {

@@ -1,7 +1,7 @@
 /*
- * Accesses that the code in the program does not count by itself: to pages that are another thread's, or not one structure's alone, or
- * touched for the first time. This file uses no vector registers (its compiler is told so, see Makefile.inc.am), so that code which
- * has its values in them need not save them.
+ * Accesses that the code in the program does not count by itself: to pages that are another thread's, or not one
+ * structure's alone, or touched for the first time. This file uses no vector registers (its compiler is told so, see
+ * Makefile.inc.am), so that code which has its values in them need not save them.
  */
 #include "memory/ompp_count_priv.h"
 
@@ -9,7 +9,7 @@
 #include <cpuid.h>
 #endif
 
-/* ---- Whose a page is ---------------------------------------------------------------------------------------------------- */
+/* ---- Whose a page is --------------------------------------------------------------------------------------------- */
 
 /* Gives an entry without an owner this one; none changes nothing. \return the entry as it is then. */
 static uint32_t own(uint32_t *entry, uint32_t owner)
@@ -17,13 +17,15 @@ static uint32_t own(uint32_t *entry, uint32_t owner)
     uint32_t value = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
 
     while (!(value & ~OMPP_MAP_LOW) && owner)
-        if (__atomic_compare_exchange_n(entry, &value, value | owner, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) return value | owner;
+        if (__atomic_compare_exchange_n(entry, &value, value | owner, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+            return value | owner;
     return value;
 }
 
 uint32_t ompp_count_touch(const ompp_counter_t *counter, uintptr_t address)
 {
-    uint32_t *entry = ompp_map_entry(address), *first = ompp_map_entry(address >> OMPP_MAP_TOUCH_BITS << OMPP_MAP_TOUCH_BITS);
+    uint32_t *entry = ompp_map_entry(address),
+             *first = ompp_map_entry(address >> OMPP_MAP_TOUCH_BITS << OMPP_MAP_TOUCH_BITS);
     uint32_t value = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
 
     return value & ~OMPP_MAP_LOW ? value : own(entry, own(first, counter->tag) & ~OMPP_MAP_LOW);
@@ -43,7 +45,7 @@ static ompp_counter_t *seen(void)
     return __builtin_expect(counter->tag != OMPP_COUNT_UNSEEN, 1) ? counter : ompp_counter_get_kept();
 }
 
-/* ---- One access --------------------------------------------------------------------------------------------------------- */
+/* ---- One access -------------------------------------------------------------------------------------------------- */
 
 /* A page that nobody has touched, or a thread that is new. */
 static ompp_found_t find_slow(uintptr_t address, unsigned kind)
@@ -69,17 +71,11 @@ static inline ompp_found_t find(uintptr_t address, unsigned kind)
     return (ompp_found_t){counter, at};
 }
 
-ompp_found_t ompp_count_find_load(uintptr_t address)
-{
-    return find(address, OMPP_LOAD);
-}
+ompp_found_t ompp_count_find_load(uintptr_t address) { return find(address, OMPP_LOAD); }
 
-ompp_found_t ompp_count_find_store(uintptr_t address)
-{
-    return find(address, OMPP_STORE);
-}
+ompp_found_t ompp_count_find_store(uintptr_t address) { return find(address, OMPP_STORE); }
 
-/* ---- For code that keeps its registers: ompp_gcc.cc ---------------------------------------------------------------------- */
+/* ---- For code that keeps its registers: ompp_gcc.cc -------------------------------------------------------------- */
 
 #if defined(__x86_64__)
 #define COUNTS (offsetof(ompp_counter_t, count) + offsetof(ompp_count_t, scalars)) /* in the counter */
@@ -95,8 +91,8 @@ static inline uintptr_t at(uintptr_t address, unsigned kind)
 }
 
 /*
- * What is usual of it keeps all registers but rax by itself, and has a result of 0 for what is not: pages that nobody has touched,
- * structures above NEAR, 16 bytes that several share.
+ * What is usual of it keeps all registers but rax by itself, and has a result of 0 for what is not: pages that nobody
+ * has touched, structures above NEAR, 16 bytes that several share.
  */
 #define KEEPS __attribute__((used, no_caller_saved_registers))
 
@@ -117,8 +113,8 @@ static inline uintptr_t at_usual(uintptr_t address, unsigned kind)
 }
 
 /*
- * The counts for all accesses to the page, with FOREIGN when those are to be added to the foreign ones, too; 1 more when they are for the
- * access at address alone.
+ * The counts for all accesses to the page, with FOREIGN when those are to be added to the foreign ones, too; 1 more
+ * when they are for the access at address alone.
  */
 static inline uintptr_t turn_usual(uintptr_t address, unsigned kind)
 {
@@ -142,26 +138,21 @@ static inline uintptr_t turn(uintptr_t address, unsigned kind)
     return found ? found : at(address, kind) + COUNTS + 1;
 }
 
-#define FOUND(name, function, kind, usual)                                                                             \
-    __attribute__((used)) uintptr_t ompp_found_##name(uintptr_t address);                                              \
-    uintptr_t ompp_found_##name(uintptr_t address)                                                                     \
-    {                                                                                                                  \
-        return function(address, kind);                                                                                \
-    }                                                                                                                  \
-    KEEPS uintptr_t ompp_usual_##name(uintptr_t address);                                                              \
-    KEEPS uintptr_t ompp_usual_##name(uintptr_t address)                                                               \
-    {                                                                                                                  \
-        return usual;                                                                                                  \
-    }
+#define FOUND(name, function, kind, usual)                                             \
+    __attribute__((used)) uintptr_t ompp_found_##name(uintptr_t address);              \
+    uintptr_t ompp_found_##name(uintptr_t address) { return function(address, kind); } \
+    KEEPS uintptr_t ompp_usual_##name(uintptr_t address);                              \
+    KEEPS uintptr_t ompp_usual_##name(uintptr_t address) { return usual; }
 
 FOUND(at_load, at, OMPP_LOAD, at_usual(address, OMPP_LOAD))
 FOUND(at_store, at, OMPP_STORE, at_usual(address, OMPP_STORE))
 FOUND(turn_load, turn, OMPP_LOAD, turn_usual(address, OMPP_LOAD))
 FOUND(turn_store, turn, OMPP_STORE, turn_usual(address, OMPP_STORE))
 
-/* ---- Sequences of accesses: ompp_clang.cc ---------------------------------------------------------------------------------- */
+/* ---- Sequences of accesses: ompp_clang.cc ------------------------------------------------------------------------ */
 
-/* Of accesses from an address on, step bytes apart, how many are on its page; per_byte is 2^20 / step, or somewhat more. */
+/* Of accesses from an address on, step bytes apart, how many are on its page; per_byte is 2^20 / step, or somewhat
+ * more. */
 static inline uint64_t on_page(uintptr_t address, int64_t step, uint64_t number, uint32_t per_byte)
 {
     const uint32_t page = 1u << OMPP_MAP_PAGE_BITS, offset = address & (page - 1);
@@ -172,8 +163,8 @@ static inline uint64_t on_page(uintptr_t address, int64_t step, uint64_t number,
 }
 
 /*
- * Counts them, slot bytes behind their structures' first counts. What is usual of it keeps all registers but rax. \return how many
- * are left, the last ones.
+ * Counts them, slot bytes behind their structures' first counts. What is usual of it keeps all registers but rax.
+ * \return how many are left, the last ones.
  */
 static inline uint64_t run_usual(uintptr_t address, int64_t step, uint64_t number, uint64_t slot)
 {
@@ -192,8 +183,7 @@ static inline uint64_t run_usual(uintptr_t address, int64_t step, uint64_t numbe
             if (object > OMPP_MAP_NEAR) break;
             at = (uint64_t)object << OMPP_INLINE_COUNT_BITS;
             here = stays ? number : 1;
-        } else
-            at = entry & OMPP_MAP_LOW;
+        } else at = entry & OMPP_MAP_LOW;
         ompp_count_t *count = ompp_count_at(counter, at);
         *(uint64_t *)((char *)count->scalars + slot) += here;
         if (owner != counter->tag) count->foreign[kind] += here;
@@ -214,7 +204,8 @@ static inline void run(uintptr_t address, int64_t step, uint64_t number, uint64_
     }
 }
 
-__attribute__((used)) void ompp_found_run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot, uint64_t left);
+__attribute__((used)) void ompp_found_run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot,
+                                          uint64_t left);
 void ompp_found_run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot, uint64_t left)
 {
     run(address, step, number, slot, left);
@@ -236,93 +227,92 @@ int ompp_found_has_xsave(void)
 }
 
 /*
- * Code in the program jumps here: the address in rax, which becomes the result; rdx leads back, all else is kept. Its function may
- * have values in the 128 bytes below the stack pointer. What is told of the frames (.cfi) is right at each instruction.
+ * Code in the program jumps here: the address in rax, which becomes the result; rdx leads back, all else is kept. Its
+ * function may have values in the 128 bytes below the stack pointer. What is told of the frames (.cfi) is right at each
+ * instruction.
  */
-#define BEGIN(name)                                                                                                    \
-    "    .globl " name "\n"                                                                                            \
-    "    .type " name ", @function\n"                                                                                  \
-    "    .p2align 4\n" name ":\n"                                                                                      \
-    "    .cfi_startproc\n"                                                                                             \
-    "    .cfi_def_cfa rsp, 0\n"                                                                                        \
-    "    .cfi_register rip, rdx\n"                                                                                     \
-    "    leaq -128(%rsp), %rsp\n"                                                                                      \
-    "    .cfi_def_cfa_offset 128\n"                                                                                    \
-    "    pushq %rdx\n"                                                                                                 \
-    "    .cfi_def_cfa_offset 136\n"                                                                                    \
-    "    .cfi_offset rip, -136\n"                                                                                      \
-    "    pushq %rdi\n"                                                                                                 \
+#define BEGIN(name)                   \
+    "    .globl " name "\n"           \
+    "    .type " name ", @function\n" \
+    "    .p2align 4\n" name ":\n"     \
+    "    .cfi_startproc\n"            \
+    "    .cfi_def_cfa rsp, 0\n"       \
+    "    .cfi_register rip, rdx\n"    \
+    "    leaq -128(%rsp), %rsp\n"     \
+    "    .cfi_def_cfa_offset 128\n"   \
+    "    pushq %rdx\n"                \
+    "    .cfi_def_cfa_offset 136\n"   \
+    "    .cfi_offset rip, -136\n"     \
+    "    pushq %rdi\n"                \
     "    .cfi_def_cfa_offset 144\n"
 
 /* rdi is what it was. */
-#define END                                                                                                            \
-    "    popq %rdi\n"                                                                                                  \
-    "    .cfi_def_cfa_offset 136\n"                                                                                    \
-    "    popq %rdx\n"                                                                                                  \
-    "    .cfi_def_cfa_offset 128\n"                                                                                    \
-    "    .cfi_register rip, rdx\n"                                                                                     \
-    "    leaq 128(%rsp), %rsp\n"                                                                                       \
-    "    .cfi_def_cfa_offset 0\n"                                                                                      \
-    "    jmp *%rdx\n"                                                                                                  \
-    "    .cfi_def_cfa_offset 144\n"                                                                                    \
+#define END                         \
+    "    popq %rdi\n"               \
+    "    .cfi_def_cfa_offset 136\n" \
+    "    popq %rdx\n"               \
+    "    .cfi_def_cfa_offset 128\n" \
+    "    .cfi_register rip, rdx\n"  \
+    "    leaq 128(%rsp), %rsp\n"    \
+    "    .cfi_def_cfa_offset 0\n"   \
+    "    jmp *%rdx\n"               \
+    "    .cfi_def_cfa_offset 144\n" \
     "    .cfi_offset rip, -136\n"
 
-#define CALL(prepare, function)                                                                                                 \
-    "    pushq %rbp\n"                                                                                                 \
-    "    .cfi_def_cfa_offset 152\n"                                                                                    \
-    "    .cfi_offset rbp, -152\n"                                                                                      \
-    "    movq %rsp, %rbp\n"                                                                                            \
-    "    .cfi_def_cfa_register rbp\n"                                                                                  \
-    "    pushq %rcx\n"                                                                                                 \
-    "    pushq %rsi\n"                                                                                                 \
-    "    pushq %r8\n"                                                                                                  \
-    "    pushq %r9\n"                                                                                                  \
-    "    pushq %r10\n"                                                                                                 \
-    "    pushq %r11\n"                                                                                                 \
-    "    andq $-16, %rsp\n"                                                                                            \
-    prepare "    call " function "\n"                                                                                          \
-    "    leaq -48(%rbp), %rsp\n"                                                                                       \
-    "    popq %r11\n"                                                                                                  \
-    "    popq %r10\n"                                                                                                  \
-    "    popq %r9\n"                                                                                                   \
-    "    popq %r8\n"                                                                                                   \
-    "    popq %rsi\n"                                                                                                  \
-    "    popq %rcx\n"                                                                                                  \
-    "    popq %rbp\n"                                                                                                  \
-    "    .cfi_restore rbp\n"                                                                                           \
+#define CALL(prepare, function)                               \
+    "    pushq %rbp\n"                                        \
+    "    .cfi_def_cfa_offset 152\n"                           \
+    "    .cfi_offset rbp, -152\n"                             \
+    "    movq %rsp, %rbp\n"                                   \
+    "    .cfi_def_cfa_register rbp\n"                         \
+    "    pushq %rcx\n"                                        \
+    "    pushq %rsi\n"                                        \
+    "    pushq %r8\n"                                         \
+    "    pushq %r9\n"                                         \
+    "    pushq %r10\n"                                        \
+    "    pushq %r11\n"                                        \
+    "    andq $-16, %rsp\n" prepare "    call " function "\n" \
+    "    leaq -48(%rbp), %rsp\n"                              \
+    "    popq %r11\n"                                         \
+    "    popq %r10\n"                                         \
+    "    popq %r9\n"                                          \
+    "    popq %r8\n"                                          \
+    "    popq %rsi\n"                                         \
+    "    popq %rcx\n"                                         \
+    "    popq %rbp\n"                                         \
+    "    .cfi_restore rbp\n"                                  \
     "    .cfi_def_cfa rsp, 144\n"
 
 #define TEXT_OF(name) #name
 #define TEXT(name) TEXT_OF(name)
-#define KEPT(name, function)                                                                                           \
-    __asm__(".text\n" BEGIN(TEXT(name))                                                                                \
-            "    movq %rax, %rdi\n"                                                                                    \
-            "    call ompp_usual_" #function "\n"                                                                      \
-            "    testq %rax, %rax\n"                                                                                   \
-            "    jz 1f\n"                                                                                              \
-            "2:\n" END                                                                                                 \
-            "1:\n" CALL("", "ompp_found_" #function)                                                                       \
-            "    jmp 2b\n"                                                                                             \
-            "    .cfi_endproc\n"                                                                                       \
-            "    .size " TEXT(name) ", . - " TEXT(name) "\n");
+#define KEPT(name, function)                                                            \
+    __asm__(".text\n" BEGIN(TEXT(                                                       \
+        name)) "    movq %rax, %rdi\n"                                                  \
+               "    call ompp_usual_" #function "\n"                                    \
+               "    testq %rax, %rax\n"                                                 \
+               "    jz 1f\n"                                                            \
+               "2:\n" END "1:\n" CALL("", "ompp_found_" #function) "    jmp 2b\n"       \
+                                                                   "    .cfi_endproc\n" \
+                                                                   "    .size " TEXT(name) ", . - " TEXT(name) "\n");
 KEPT(OMPP_INLINE_AT_LOAD, at_load)
 KEPT(OMPP_INLINE_AT_STORE, at_store)
 KEPT(OMPP_INLINE_TURN_LOAD, turn_load)
 KEPT(OMPP_INLINE_TURN_STORE, turn_store)
 
 /* The first address is in rdi, the step in rsi, the number in rax, which is lost, the slot in rcx. */
-__asm__(".text\n" BEGIN(TEXT(OMPP_INLINE_RUN))
-        "    movq %rax, %rdx\n"
-        "    call ompp_usual_run\n"
-        "    testq %rax, %rax\n"
-        "    jnz 1f\n"
-        "2:\n" END
-        "1:\n" CALL("    movq %rax, %r8\n", "ompp_found_run")
-        "    jmp 2b\n"
-        "    .cfi_endproc\n"
-        "    .size " TEXT(OMPP_INLINE_RUN) ", . - " TEXT(OMPP_INLINE_RUN) "\n");
+__asm__(".text\n" BEGIN(TEXT(OMPP_INLINE_RUN)) "    movq %rax, %rdx\n"
+                                               "    call ompp_usual_run\n"
+                                               "    testq %rax, %rax\n"
+                                               "    jnz 1f\n"
+                                               "2:\n" END "1:\n" CALL(
+                                                   "    movq %rax, %r8\n",
+                                                   "ompp_found_run") "    jmp 2b\n"
+                                                                     "    .cfi_endproc\n"
+                                                                     "    .size " TEXT(OMPP_INLINE_RUN) ", . - " TEXT(
+                                                                         OMPP_INLINE_RUN) "\n");
 
-/* Once per thread. The area holds all that compilers put values into: up to AVX-512's registers, behind 512 + 64 bytes of its own. */
+/* Once per thread. The area holds all that compilers put values into: up to AVX-512's registers, behind 512 + 64 bytes
+ * of its own. */
 __asm__("    .hidden ompp_counter_get_kept\n"
         "    .globl ompp_counter_get_kept\n"
         "    .type ompp_counter_get_kept, @function\n"

@@ -1,7 +1,8 @@
 /*
- * Memory that the program gives back: what was registered in it belongs to no structure any more, for the allocator puts other data
- * there. kinst-ompp links with --wrap, so that calls in the user's objects come here first; the allocator is whatever the program
- * has. Nothing is looked at twice: a block without a structure costs a look at the map's entries for its pages.
+ * Memory that the program gives back: what was registered in it belongs to no structure any more, for the allocator
+ * puts other data there. kinst-ompp links with --wrap, so that calls in the user's objects come here first; the
+ * allocator is whatever the program has. Nothing is looked at twice: a block without a structure costs a look at the
+ * map's entries for its pages.
  *
  * The bytes are forgotten before they are given back: later another thread could have got and registered them already.
  */
@@ -28,10 +29,11 @@ void ompp_free_start(void)
     Dl_info of_free, of_size;
     void *release = dlsym(RTLD_DEFAULT, "free"), *size = dlsym(RTLD_DEFAULT, "malloc_usable_size");
 
-    sizes_known = release && size && dladdr(release, &of_free) && dladdr(size, &of_size) && of_free.dli_fbase == of_size.dli_fbase;
+    sizes_known = release && size && dladdr(release, &of_free) && dladdr(size, &of_size) &&
+                  of_free.dli_fbase == of_size.dli_fbase;
 }
 
-/* ---- Is there a structure? ------------------------------------------------------------------------------------------ */
+/* ---- Is there a structure? --------------------------------------------------------------------------------------- */
 
 static bool in_grain(uint32_t entry, uintptr_t grain)
 {
@@ -64,20 +66,19 @@ bool ompp_free_holds_structure(uintptr_t begin, uintptr_t end)
 
 static void given_back(const void *address, size_t size)
 {
-    if (ompp_free_holds_structure((uintptr_t)address, (uintptr_t)address + size)) ompp_data_forget(address, size, NULL, 0);
+    if (ompp_free_holds_structure((uintptr_t)address, (uintptr_t)address + size))
+        ompp_data_forget(address, size, NULL, 0);
 }
 
 /* An allocator that does not tell its sizes: what begins with the block is given back with it. */
 static void block_given_back(void *block)
 {
     if (!block || ompp_map_mask == 0 || ompp_counter_no_objects()) return;
-    if (sizes_known)
-        given_back(block, malloc_usable_size(block));
-    else if (ompp_map_object((uintptr_t)block))
-        ompp_data_release(block);
+    if (sizes_known) given_back(block, malloc_usable_size(block));
+    else if (ompp_map_object((uintptr_t)block)) ompp_data_release(block);
 }
 
-/* ---- C -------------------------------------------------------------------------------------------------------------- */
+/* ---- C ----------------------------------------------------------------------------------------------------------- */
 
 OMPP_EXPORT void __wrap_free(void *block);
 OMPP_EXPORT void __wrap_free(void *block)
@@ -97,10 +98,8 @@ size_t ompp_free_that_move(size_t n)
 /* Structures move with their bytes; when there is no new block, the old one is still there. */
 static void moved(uintptr_t old, void *block, size_t old_size, size_t size, const ompp_data_piece_t *pieces, size_t n)
 {
-    if (block || size == 0)
-        ompp_data_restore(block, block ? size : 0, pieces, n);
-    else
-        ompp_data_restore((void *)old, old_size, pieces, n);
+    if (block || size == 0) ompp_data_restore(block, block ? size : 0, pieces, n);
+    else ompp_data_restore((void *)old, old_size, pieces, n);
 }
 
 static size_t take_along(void *block, size_t *size, ompp_data_piece_t pieces[OMPP_FREE_PIECES + 1])
@@ -137,16 +136,16 @@ OMPP_EXPORT void *__wrap_reallocarray(void *old, size_t count, size_t size)
     return block;
 }
 
-/* ---- C++ ------------------------------------------------------------------------------------------------------------ */
+/* ---- C++ --------------------------------------------------------------------------------------------------------- */
 
 /* The program's own operators, or those of its C++ library: a program without C++ has none, and calls none. */
-#define DELETE(name, parameters, arguments)                                                                            \
-    extern __attribute__((weak)) void name parameters;                                                                 \
-    OMPP_EXPORT void __wrap_##name parameters;                                                                         \
-    OMPP_EXPORT void __wrap_##name parameters                                                                          \
-    {                                                                                                                  \
-        block_given_back(block);                                                                                       \
-        name arguments;                                                                                                \
+#define DELETE(name, parameters, arguments)            \
+    extern __attribute__((weak)) void name parameters; \
+    OMPP_EXPORT void __wrap_##name parameters;         \
+    OMPP_EXPORT void __wrap_##name parameters          \
+    {                                                  \
+        block_given_back(block);                       \
+        name arguments;                                \
     }
 
 DELETE(_ZdlPv, (void *block), (block))
@@ -158,7 +157,7 @@ DELETE(_ZdaPvSt11align_val_t, (void *block, size_t align), (block, align))
 DELETE(_ZdlPvmSt11align_val_t, (void *block, size_t size, size_t align), (block, size, align))
 DELETE(_ZdaPvmSt11align_val_t, (void *block, size_t size, size_t align), (block, size, align))
 
-/* ---- Libraries ------------------------------------------------------------------------------------------------------ */
+/* ---- Libraries --------------------------------------------------------------------------------------------------- */
 
 OMPP_EXPORT int __wrap_dlclose(void *library);
 OMPP_EXPORT int __wrap_dlclose(void *library)

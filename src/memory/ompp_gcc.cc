@@ -1,33 +1,34 @@
 /*
- * Plugin for gcc, g++ and gfortran: turns calls of load/store hooks, right after the compiler has put them in, into code that counts
- * where it stands. What calls would cost beside the counting, registers kept in memory around each, is then no more. In innermost
- * loops without calls, accesses that advance by small steps are counted in a register as long as they stay on a page of the map; the
- * count goes to memory when the page changes, when the loop nest is left, so before anything of this thread that could look at it, and
- * after MOST_HELD accesses, so that others (an end of the process, a registration) find it soon.
+ * Plugin for gcc, g++ and gfortran: turns calls of load/store hooks, right after the compiler has put them in, into
+ * code that counts where it stands. What calls would cost beside the counting, registers kept in memory around each, is
+ * then no more. In innermost loops without calls, accesses that advance by small steps are counted in a register as
+ * long as they stay on a page of the map; the count goes to memory when the page changes, when the loop nest is left,
+ * so before anything of this thread that could look at it, and after MOST_HELD accesses, so that others (an end of the
+ * process, a registration) find it soon.
  *
- * Which addresses are counted where is as in ompp_count_priv.h; offsets and names are those of ompp_inline_priv.h. Without
- * optimisation calls stay calls. Code here runs inside of the compiler, not in the program.
+ * Which addresses are counted where is as in ompp_count_priv.h; offsets and names are those of ompp_inline_priv.h.
+ * Without optimisation calls stay calls. Code here runs inside of the compiler, not in the program.
  */
 #include "gcc-plugin.h"
 #include "plugin-version.h"
 
-#include "tree.h"
-#include "gimple.h"
-#include "tree-pass.h"
-#include "ssa.h"
 #include "cfghooks.h"
 #include "cfgloop.h"
+#include "context.h"
 #include "fold-const.h"
-#include "gimple-iterator.h"
 #include "gimple-fold.h" /* of gcc 14: wants the one before */
+#include "gimple-iterator.h"
+#include "gimple.h"
 #include "gimplify-me.h"
+#include "ssa.h"
 #include "stringpool.h"
 #include "tree-cfg.h"
 #include "tree-into-ssa.h"
-#include "tree-ssa-loop.h"
+#include "tree-pass.h"
 #include "tree-scalar-evolution.h"
+#include "tree-ssa-loop.h"
+#include "tree.h"
 #include "varasm.h"
-#include "context.h"
 
 #include "memory/ompp_inline_priv.h"
 
@@ -36,23 +37,25 @@ __attribute__((visibility("default"))) int plugin_is_GPL_compatible;
 #define TEXT_OF(name) #name
 #define TEXT(name) TEXT_OF(name)
 
-static const int MOST_STEP = 64;        /* bytes: of a page, so many accesses are counted in a register at least */
-static const int LEAST_TURNS = 16;      /* of a loop, when their number is known: else each one begins with a page of its own */
+static const int MOST_STEP = 64; /* bytes: of a page, so many accesses are counted in a register at least */
+/* of a loop, when their number is known: else each one begins with a page of its own */
+static const int LEAST_TURNS = 16;
 static const unsigned MOST_HELD = 4096; /* accesses: more are handed over at the next one, see docs/data.md */
-static const unsigned MOST_FREE = 512;  /* turns of a loop that need no look at their number: as many as a page has bytes */
+/* turns of a loop that need no look at their number: as many as a page has bytes */
+static const unsigned MOST_FREE = 512;
 static const unsigned MOST_IN_LOOP = 8; /* accesses with registers of their own, of a loop nest */
 
 /* A hook that the compiler has put in. */
 struct hook_t {
     gcall *call;
     bool store;
-    unsigned log2; /* of its size */
-    class loop *nest; /* where it is counted in registers, NULL = nowhere */
-    bool stays; /* its innermost loop does not leave the page by itself */
+    unsigned log2;           /* of its size */
+    class loop *nest;        /* where it is counted in registers, NULL = nowhere */
+    bool stays;              /* its innermost loop does not leave the page by itself */
     tree page, slot, number; /* then: page of the last access, address of its count, what is to be added to that */
 };
 
-/* ---- What stands in the function ------------------------------------------------------------------------------------------- */
+/* ---- What stands in the function --------------------------------------------------------------------------------- */
 
 static tree builtin_of(const gimple *statement)
 {
@@ -63,8 +66,8 @@ static tree builtin_of(const gimple *statement)
 
 static bool is_hook(const gimple *statement, hook_t *hook)
 {
-    static const built_in_function loads[] = {BUILT_IN_TSAN_READ1, BUILT_IN_TSAN_READ2, BUILT_IN_TSAN_READ4, BUILT_IN_TSAN_READ8,
-                                              BUILT_IN_TSAN_READ16};
+    static const built_in_function loads[] = {BUILT_IN_TSAN_READ1, BUILT_IN_TSAN_READ2, BUILT_IN_TSAN_READ4,
+                                              BUILT_IN_TSAN_READ8, BUILT_IN_TSAN_READ16};
     static const built_in_function stores[] = {BUILT_IN_TSAN_WRITE1, BUILT_IN_TSAN_WRITE2, BUILT_IN_TSAN_WRITE4,
                                                BUILT_IN_TSAN_WRITE8, BUILT_IN_TSAN_WRITE16};
     tree function = builtin_of(statement);
@@ -85,7 +88,8 @@ static bool is_function_hook(const gimple *statement)
                         DECL_FUNCTION_CODE(function) == BUILT_IN_TSAN_FUNC_EXIT);
 }
 
-/* A call of a function that gets memory, of the program's own, too, as far as the compiler knows; none of the function itself. */
+/* A call of a function that gets memory, of the program's own, too, as far as the compiler knows; none of the function
+ * itself. */
 static bool allocates(const gimple *statement)
 {
     static const char *const others[] = {"realloc", "reallocarray", "posix_memalign", "mmap", "mmap64", "mremap"};
@@ -119,7 +123,8 @@ static bool is_quiet(class loop *loop)
     FOR_EACH_VEC_ELT(exits, n, exit) quiet = quiet && !(exit->flags & EDGE_COMPLEX);
     for (n = 0; quiet && n < loop->num_nodes; n++) {
         quiet = !(blocks[n]->flags & BB_IRREDUCIBLE_LOOP); /* its turns are no loop's */
-        for (gimple_stmt_iterator at = gsi_start_bb(blocks[n]); quiet && !gsi_end_p(at); gsi_next(&at)) quiet = is_quiet(gsi_stmt(at));
+        for (gimple_stmt_iterator at = gsi_start_bb(blocks[n]); quiet && !gsi_end_p(at); gsi_next(&at))
+            quiet = is_quiet(gsi_stmt(at));
     }
     free(blocks);
     return quiet;
@@ -151,7 +156,8 @@ static class loop *nest_of(hook_t *hook, vec<char> &quiet)
 {
     class loop *nest = NULL, *loop = gimple_bb(hook->call)->loop_father;
 
-    if (loop->inner || loop_depth(loop) == 0 || !is_near(loop, gimple_call_arg(hook->call, 0), &hook->stays)) return NULL;
+    if (loop->inner || loop_depth(loop) == 0 || !is_near(loop, gimple_call_arg(hook->call, 0), &hook->stays))
+        return NULL;
     for (; loop_depth(loop) > 0; loop = loop_outer(loop)) {
         char &known = quiet[loop->num];
         if (!known) known = is_quiet(loop) ? 'y' : 'n';
@@ -161,7 +167,7 @@ static class loop *nest_of(hook_t *hook, vec<char> &quiet)
     return nest;
 }
 
-/* ---- Code that counts ---------------------------------------------------------------------------------------------------------- */
+/* ---- Code that counts -------------------------------------------------------------------------------------------- */
 
 static tree word_type, half_type; /* of counters and the map: 8 and 4 bytes, which no data of the program shares */
 
@@ -207,10 +213,7 @@ static tree memory_at(tree type, tree base, unsigned offset)
     return memory;
 }
 
-static tree as_pointer(gimple_seq *code, tree word)
-{
-    return gimple_convert(code, ptr_type_node, word);
-}
+static tree as_pointer(gimple_seq *code, tree word) { return gimple_convert(code, ptr_type_node, word); }
 
 static void add_operand(vec<tree, va_gc> **operands, const char *constraint, tree value)
 {
@@ -238,26 +241,19 @@ struct assembly_t {
     }
 };
 
-/* The library's functions for what is rare: rax is the address and becomes the result, rdx leads back; all else is kept. */
+/* The library's functions for what is rare: rax is the address and becomes the result, rdx leads back; all else is
+ * kept. */
 #define ELSEWHERE(name) "leaq 1f(%%rip), %%rdx\n\tjmp *" TEXT(name) "@GOTPCREL(%%rip)\n1:\t"
 
-static tree constant(unsigned HOST_WIDE_INT value)
-{
-    return build_int_cst(word_type, value);
-}
+static tree constant(unsigned HOST_WIDE_INT value) { return build_int_cst(word_type, value); }
 
-static unsigned slot_of(const hook_t *hook)
-{
-    return hook->store * OMPP_INLINE_KIND + 8 * hook->log2;
-}
+static unsigned slot_of(const hook_t *hook) { return hook->store * OMPP_INLINE_KIND + 8 * hook->log2; }
 
 /* From its count to the foreign ones. */
-static tree foreign_of(const hook_t *hook)
-{
-    return constant(OMPP_INLINE_FOREIGN + 8 * hook->store - slot_of(hook));
-}
+static tree foreign_of(const hook_t *hook) { return constant(OMPP_INLINE_FOREIGN + 8 * hook->store - slot_of(hook)); }
 
-/* What is done at the hook when a is not b, and seldom: code that is not in the hook's way. Ends the hook's block before it. */
+/* What is done at the hook when a is not b, and seldom: code that is not in the hook's way. Ends the hook's block
+ * before it. */
 static gimple_stmt_iterator put_seldom(const hook_t *hook, tree_code comparison, tree a, tree b)
 {
     gimple_stmt_iterator at = gsi_for_stmt(hook->call);
@@ -301,7 +297,8 @@ static void remove(gimple *statement)
     release_defs(statement);
 }
 
-/* A call that something comes behind is no jump: the function's frame is there, by which the line that allocates is found. */
+/* A call that something comes behind is no jump: the function's frame is there, by which the line that allocates is
+ * found. */
 static void keep_frame(gimple *call)
 {
     gimple_stmt_iterator at = gsi_for_stmt(call);
@@ -311,7 +308,7 @@ static void keep_frame(gimple *call)
     gsi_insert_after(&at, nothing.statement(""), GSI_SAME_STMT);
 }
 
-/* ---- Each access by itself ------------------------------------------------------------------------------------------------------ */
+/* ---- Each access by itself --------------------------------------------------------------------------------------- */
 
 static void count(const hook_t *hook)
 {
@@ -323,7 +320,8 @@ static void count(const hook_t *hook)
     tree pages = put_load(&code, memory_at(word_type, counter, OMPP_INLINE_PAGES));
     tree tag = put_load(&code, memory_at(half_type, counter, OMPP_INLINE_TAG));
     tree page = put(&code, word_type, RSHIFT_EXPR, address, build_int_cst(unsigned_type_node, OMPP_INLINE_PAGE_BITS));
-    page = put(&code, word_type, LSHIFT_EXPR, put(&code, word_type, BIT_AND_EXPR, page, mask), build_int_cst(unsigned_type_node, 2));
+    page = put(&code, word_type, LSHIFT_EXPR, put(&code, word_type, BIT_AND_EXPR, page, mask),
+               build_int_cst(unsigned_type_node, 2));
     tree entry = as_pointer(&code, put(&code, word_type, PLUS_EXPR, pages, page));
     tree owner = memory_at(half_type, entry, 0);
     TREE_THIS_VOLATILE(owner) = 1; /* each time: another thread may register a structure there */
@@ -344,15 +342,16 @@ static void count(const hook_t *hook)
     put_before(hook, code);
 }
 
-/* ---- In registers --------------------------------------------------------------------------------------------------------------- */
+/* ---- In registers ------------------------------------------------------------------------------------------------ */
 
 /* Adds the number to the count in slot, and to the one that is foreign bytes further when slot says so. */
-#define HAND_OVER(number, slot, foreign)                                                                                               \
-    "btrq $" TEXT(OMPP_INLINE_FOREIGN_BIT) ", " slot "\n\tjnc 2f\n\taddq " number ", " foreign "(" slot ")\n2:\taddq " number ", (" slot ")"
+#define HAND_OVER(number, slot, foreign)                                                                \
+    "btrq $" TEXT(OMPP_INLINE_FOREIGN_BIT) ", " slot "\n\tjnc 2f\n\taddq " number ", " foreign "(" slot \
+                                           ")\n2:\taddq " number ", (" slot ")"
 
-#define TURN(name)                                                                                                                     \
-    "movq %4, %0\n\t" HAND_OVER("%2", "%0", "%c8") "\n\txorl %k2, %k2\n\tmovq %5, %%rax\n\t" ELSEWHERE(name)                          \
-        "btrq $0, %%rax\n\tsbbq %1, %1\n\torq %6, %1\n\taddq %7, %%rax"
+#define TURN(name)                                                                                      \
+    "movq %4, %0\n\t" HAND_OVER("%2", "%0", "%c8") "\n\txorl %k2, %k2\n\tmovq %5, %%rax\n\t" ELSEWHERE( \
+        name) "btrq $0, %%rax\n\tsbbq %1, %1\n\torq %6, %1\n\taddq %7, %%rax"
 
 static const unsigned HOST_WIDE_INT NO_PAGE = HOST_WIDE_INT_M1U; /* no address lies there */
 
@@ -368,7 +367,8 @@ static void count_in_registers(hook_t *hook)
     turn.out("=&a", hook->slot).out("=&r", hook->page).out("=&r", hook->number);
     turn.in("2", hook->number).in("r", hook->slot).in("r", address).in("r", page).in("i", constant(slot_of(hook)));
     turn.in("i", foreign_of(hook)).loses("rdx");
-    put_seldom_statement(seldom, hook, turn.statement(hook->store ? TURN(OMPP_INLINE_TURN_STORE) : TURN(OMPP_INLINE_TURN_LOAD)));
+    put_seldom_statement(seldom, hook,
+                         turn.statement(hook->store ? TURN(OMPP_INLINE_TURN_STORE) : TURN(OMPP_INLINE_TURN_LOAD)));
     code = NULL;
     gimple_seq_add_stmt(&code, gimple_build_assign(hook->number, PLUS_EXPR, hook->number, constant(1)));
     put_before(hook, code);
@@ -400,7 +400,8 @@ static void surround(hook_t *hook)
     hook->slot = create_tmp_reg(word_type, "ompp_slot");
     hook->number = create_tmp_reg(word_type, "ompp_number");
     tree self = put_load(&code, self_variable());
-    gimple_seq_add_stmt(&code, gimple_build_assign(hook->slot, PLUS_EXPR, self, constant(OMPP_INLINE_COUNT + slot_of(hook))));
+    gimple_seq_add_stmt(&code,
+                        gimple_build_assign(hook->slot, PLUS_EXPR, self, constant(OMPP_INLINE_COUNT + slot_of(hook))));
     gimple_seq_add_stmt(&code, gimple_build_assign(hook->page, constant(NO_PAGE)));
     gimple_seq_add_stmt(&code, gimple_build_assign(hook->number, constant(0)));
     gsi_insert_seq_on_edge(loop_preheader_edge(hook->nest), code);
@@ -410,10 +411,11 @@ static void surround(hook_t *hook)
         add.out("=&r", hook->slot).in("r", hook->number).in("0", hook->slot).in("i", foreign_of(hook));
         gsi_insert_on_edge(exit, add.statement(HAND_OVER("%1", "%0", "%c3")));
     }
-    for (class loop *loop = gimple_bb(hook->call)->loop_father; loop != hook->nest;) bound(hook, loop = loop_outer(loop));
+    for (class loop *loop = gimple_bb(hook->call)->loop_father; loop != hook->nest;)
+        bound(hook, loop = loop_outer(loop));
 }
 
-/* ---- The pass ------------------------------------------------------------------------------------------------------------------- */
+/* ---- The pass ---------------------------------------------------------------------------------------------------- */
 
 static void choose_nests(function *in, vec<hook_t> &hooks)
 {
@@ -443,10 +445,8 @@ static unsigned replace(function *in)
         if (is_hook(gsi_stmt(at), &hook)) {
             hook.call = as_a<gcall *>(gsi_stmt(at));
             hooks.safe_push(hook);
-        } else if (is_function_hook(gsi_stmt(at)))
-            others.safe_push(gsi_stmt(at));
-        else if (allocates(gsi_stmt(at)))
-            allocations.safe_push(gsi_stmt(at));
+        } else if (is_function_hook(gsi_stmt(at))) others.safe_push(gsi_stmt(at));
+        else if (allocates(gsi_stmt(at))) allocations.safe_push(gsi_stmt(at));
     }
     if (!others.is_empty()) /* the function is of those that get hooks */
         for (gimple *call : allocations) keep_frame(call);
@@ -459,10 +459,8 @@ static unsigned replace(function *in)
         if (hook.nest) surround(&hook);
     gsi_commit_edge_inserts();
     for (hook_t &hook : hooks) {
-        if (hook.nest)
-            count_in_registers(&hook);
-        else
-            count(&hook);
+        if (hook.nest) count_in_registers(&hook);
+        else count(&hook);
         remove(hook.call);
     }
     loop_optimizer_finalize();
@@ -475,7 +473,7 @@ static const pass_data about = {GIMPLE_PASS, "ompp", OPTGROUP_NONE, TV_NONE, PRO
 
 class replace_pass : public gimple_opt_pass
 {
-public:
+  public:
     replace_pass(gcc::context *context) : gimple_opt_pass(about, context) {}
     opt_pass *clone() final override { return new replace_pass(m_ctxt); }
     unsigned execute(function *in) final override { return replace(in); }

@@ -1,9 +1,11 @@
 /**
  * \file
- * What code that counts by itself knows of a thread's counter: numbers alone, for assembly and C. Private to src/memory.
+ * What code that counts by itself knows of a thread's counter: numbers alone, for assembly and C. Private to
+ * src/memory.
  *
- * Objects of the user's program hold such code (ompp_inline.S, ompp_inline.c). When anything here changes, the number behind the
- * names changes with it: an object of before is refused by the linker then, and does not count into the wrong place.
+ * Objects of the user's program hold such code (ompp_inline.S, ompp_inline.c). When anything here changes, the number
+ * behind the names changes with it: an object of before is refused by the linker then, and does not count into the
+ * wrong place.
  */
 #ifndef OMPP_INLINE_PRIV_H
 #define OMPP_INLINE_PRIV_H
@@ -26,10 +28,11 @@
 #define OMPP_INLINE_COUNT_BITS 7
 #define OMPP_INLINE_FOREIGN 112 /* from a structure's count to the accesses to others' pages; 8 from loads to stores */
 #define OMPP_INLINE_FOREIGN_BIT 63 /* of a count's address, where it is kept: add to those, too */
-#define OMPP_INLINE_KIND 40 /* from loads to stores of a structure; 8 from size to size */
+#define OMPP_INLINE_KIND 40        /* from loads to stores of a structure; 8 from size to size */
 
 /* The map. */
 #define OMPP_INLINE_PAGE_BITS 9
-#define OMPP_INLINE_LEADS 0x20000 /* less: the page is this thread's and one structure's, whose counts are so far from COUNT */
+/* less: the page is this thread's and one structure's, whose counts are so far from COUNT */
+#define OMPP_INLINE_LEADS 0x20000
 
 #endif

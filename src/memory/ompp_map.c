@@ -30,14 +30,16 @@ bool ompp_map_open(void)
     return true;
 }
 
-/* ---- One page ------------------------------------------------------------------------------------------------------- */
+/* ---- One page ---------------------------------------------------------------------------------------------------- */
 
 /* The low bits of a page's entry; the high ones are written by the thread that touches it first. */
 static void publish(uint32_t *entry, uint32_t low)
 {
     uint32_t old = __atomic_load_n(entry, __ATOMIC_RELAXED);
 
-    while (!__atomic_compare_exchange_n(entry, &old, low | (old & ~OMPP_MAP_LOW), false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) continue;
+    while (!__atomic_compare_exchange_n(entry, &old, low | (old & ~OMPP_MAP_LOW), false, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+        continue;
 }
 
 static uint32_t *second_of(const uint32_t *entry)
@@ -61,7 +63,8 @@ static bool give_meaning(uint32_t *entry, uint32_t meaning)
     uint32_t number = meaning & ~OMPP_MAP_GRAIN_LEADS, *second;
 
     if (meaning & OMPP_MAP_GRAIN_LEADS ? number < OMPP_MAP_FAR : number <= OMPP_MAP_NEAR) {
-        publish(entry, meaning & OMPP_MAP_GRAIN_LEADS ? OMPP_MAP_PAGE_LEADS | number : number << OMPP_INLINE_COUNT_BITS);
+        publish(entry,
+                meaning & OMPP_MAP_GRAIN_LEADS ? OMPP_MAP_PAGE_LEADS | number : number << OMPP_INLINE_COUNT_BITS);
         return true;
     }
     second = second_of(entry);

@@ -1,16 +1,16 @@
 /**
  * \file
- * Address map: which data structure an address belongs to, in constant time and exact to the byte, for any number of structures.
- * Private to src/memory.
+ * Address map: which data structure an address belongs to, in constant time and exact to the byte, for any number of
+ * structures. Private to src/memory.
  *
- * One entry per 512 bytes of the whole address space, a page here (reserved once, backed where it is used): an eighth of the system's
- * pages, so that few accesses to a small array are near its edges. A page that belongs to one structure as a whole says so; an edge
- * page leads to a table with an entry per 16 bytes; 16 bytes that several share lead to a table with an entry per byte. A page also
- * says which thread touched the system's page first, as far as hooks have seen. What has no room in a page's entry, for it is one of
- * very many structures or tables, stands in a second entry.
+ * One entry per 512 bytes of the whole address space, a page here (reserved once, backed where it is used): an eighth
+ * of the system's pages, so that few accesses to a small array are near its edges. A page that belongs to one structure
+ * as a whole says so; an edge page leads to a table with an entry per 16 bytes; 16 bytes that several share lead to a
+ * table with an entry per byte. A page also says which thread touched the system's page first, as far as hooks have
+ * seen. What has no room in a page's entry, for it is one of very many structures or tables, stands in a second entry.
  *
- * Readers take no lock: an entry is published by one store after what it leads to is complete. Tables of a page stay with it for
- * ever, so that a reader never looks into another page's table.
+ * Readers take no lock: an entry is published by one store after what it leads to is complete. Tables of a page stay
+ * with it for ever, so that a reader never looks into another page's table.
  */
 #ifndef OMPP_MAP_PRIV_H
 #define OMPP_MAP_PRIV_H
@@ -26,10 +26,12 @@
 #define OMPP_MAP_GRAIN_BITS 4
 #define OMPP_MAP_GRAINS (1u << (OMPP_MAP_PAGE_BITS - OMPP_MAP_GRAIN_BITS))
 #define OMPP_MAP_BYTES (1u << OMPP_MAP_GRAIN_BITS)
-#define OMPP_MAP_EDGES (1u << 26)          /* tables of pages */
-#define OMPP_MAP_GRAINS_SHARED (1u << 26)  /* tables of 16 bytes */
-#define OMPP_MAP_NEAR ((OMPP_INLINE_LEADS >> OMPP_INLINE_COUNT_BITS) - 1) /* highest object that a page's entry has room for */
-#define OMPP_MAP_FAR (OMPP_MAP_PAGE_LEADS - 1)                            /* the number of no table: see the second entry */
+#define OMPP_MAP_EDGES (1u << 26)         /* tables of pages */
+#define OMPP_MAP_GRAINS_SHARED (1u << 26) /* tables of 16 bytes */
+/* highest object that a page's entry has room for */
+#define OMPP_MAP_NEAR ((OMPP_INLINE_LEADS >> OMPP_INLINE_COUNT_BITS) - 1)
+/* the number of no table: see the second entry */
+#define OMPP_MAP_FAR (OMPP_MAP_PAGE_LEADS - 1)
 #define OMPP_MAP_OWNERS (1u << (32 - OMPP_MAP_OWNER_SHIFT))
 #define OMPP_MAP_OWNER_SHIFT 18
 #define OMPP_MAP_LOW ((1u << OMPP_MAP_OWNER_SHIFT) - 1)
@@ -37,17 +39,22 @@
 #define OMPP_MAP_GRAIN_LEADS 0x80000000u
 
 /**
- * Entries of pages: the high 14 bits are the first thread that touched it, 0 = none yet. The low 18 are its object, times the size of
- * an object's counts, which hooks need; or PAGE_LEADS and the number of its table; or PAGE_LEADS and FAR. Second entries and those of
- * tables: an object, or GRAIN_LEADS and the number of a table, of the page or of bytes.
+ * Entries of pages: the high 14 bits are the first thread that touched it, 0 = none yet. The low 18 are its object,
+ * times the size of an object's counts, which hooks need; or PAGE_LEADS and the number of its table; or PAGE_LEADS and
+ * FAR. Second entries and those of tables: an object, or GRAIN_LEADS and the number of a table, of the page or of
+ * bytes.
  */
 extern uint32_t *ompp_map_page;
-extern uint64_t ompp_map_mask; /* OMPP_MAP_PAGES - 1; 0 while there is no room for the map: one entry stands for all pages */
+/* OMPP_MAP_PAGES - 1; 0 while there is no room for the map: one entry stands for all pages */
+extern uint64_t ompp_map_mask;
 extern uint32_t *ompp_map_far; /* second entries; there before a page's entry says so */
 extern uint32_t (*ompp_map_edge)[OMPP_MAP_GRAINS];
 extern uint32_t (*ompp_map_byte)[OMPP_MAP_BYTES];
 
-/** \brief Reserves the tables. \return false: the system gives no addresses; then every address belongs to no structure. */
+/**
+ * \brief Reserves the tables.
+ * \return false: the system gives no addresses; then every address belongs to no structure.
+ */
 bool ompp_map_open(void);
 
 /**
@@ -71,10 +78,12 @@ static inline uint32_t ompp_map_in_edge(uint32_t entry, uintptr_t address)
         if (!(table & OMPP_MAP_GRAIN_LEADS)) return table;
     }
     uint32_t grain = __atomic_load_n(
-        &ompp_map_edge[table & (OMPP_MAP_EDGES - 1)][(address >> OMPP_MAP_GRAIN_BITS) & (OMPP_MAP_GRAINS - 1)], __ATOMIC_ACQUIRE);
+        &ompp_map_edge[table & (OMPP_MAP_EDGES - 1)][(address >> OMPP_MAP_GRAIN_BITS) & (OMPP_MAP_GRAINS - 1)],
+        __ATOMIC_ACQUIRE);
 
     if (__builtin_expect(!(grain & OMPP_MAP_GRAIN_LEADS), 1)) return grain;
-    return __atomic_load_n(&ompp_map_byte[grain & (OMPP_MAP_GRAINS_SHARED - 1)][address & (OMPP_MAP_BYTES - 1)], __ATOMIC_RELAXED);
+    return __atomic_load_n(&ompp_map_byte[grain & (OMPP_MAP_GRAINS_SHARED - 1)][address & (OMPP_MAP_BYTES - 1)],
+                           __ATOMIC_RELAXED);
 }
 
 /** \brief The same where it is found in one step; else more than OMPP_MAP_NEAR. */
@@ -83,13 +92,15 @@ static inline uint32_t ompp_map_grain(uint32_t entry, uintptr_t address)
     const uint32_t table = entry & OMPP_MAP_FAR;
 
     if (table == OMPP_MAP_FAR) return UINT32_MAX;
-    return __atomic_load_n(&ompp_map_edge[table][(address >> OMPP_MAP_GRAIN_BITS) & (OMPP_MAP_GRAINS - 1)], __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&ompp_map_edge[table][(address >> OMPP_MAP_GRAIN_BITS) & (OMPP_MAP_GRAINS - 1)],
+                           __ATOMIC_ACQUIRE);
 }
 
 /** \brief The object at an address whose page has this entry, 0 = none. */
 static inline uint32_t ompp_map_in_page(uint32_t entry, uintptr_t address)
 {
-    return entry & OMPP_MAP_PAGE_LEADS ? ompp_map_in_edge(entry, address) : (entry & OMPP_MAP_LOW) >> OMPP_INLINE_COUNT_BITS;
+    return entry & OMPP_MAP_PAGE_LEADS ? ompp_map_in_edge(entry, address)
+                                       : (entry & OMPP_MAP_LOW) >> OMPP_INLINE_COUNT_BITS;
 }
 
 /** \brief The object at an address, 0 = none. */

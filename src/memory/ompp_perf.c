@@ -14,8 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LOW_RING 8192u   /* bytes; with less there is no point */
-#define HIGH_FD 200      /* out of the way of programs that count on the lowest number */
+#define LOW_RING 8192u /* bytes; with less there is no point */
+#define HIGH_FD 200    /* out of the way of programs that count on the lowest number */
 
 /* The file is the program's to inherit by nobody, and stands above the numbers it is used to. */
 static int move_up(int fd)
@@ -71,10 +71,7 @@ uint64_t ompp_perf_count(const ompp_perf_t *event)
     return count;
 }
 
-static struct perf_event_mmap_page *control(const ompp_perf_t *event)
-{
-    return event->pages;
-}
+static struct perf_event_mmap_page *control(const ompp_perf_t *event) { return event->pages; }
 
 bool ompp_perf_has(const ompp_perf_t *event)
 {
@@ -91,28 +88,28 @@ void ompp_perf_drain(ompp_perf_t *event, void (*visit)(void *data, ompp_perf_rec
     __atomic_store_n(&control(event)->data_tail, event->ring.tail, __ATOMIC_RELEASE);
 }
 
-/* ---- Refusals ------------------------------------------------------------------------------------------------------- */
+/* ---- Refusals ---------------------------------------------------------------------------------------------------- */
 
 void ompp_perf_why(int error, const char *what, char *why, size_t n)
 {
     switch (error) {
     case EACCES:
     case EPERM:
-        snprintf(why, n, "%s: not permitted (perf_event_paranoid is %d; 2 or less is needed, or a container forbids it)", what,
+        snprintf(why, n,
+                 "%s: not permitted (perf_event_paranoid is %d; 2 or less is needed, or a container forbids it)", what,
                  ompp_perf_paranoid());
         break;
     case ENOENT:
     case ENODEV:
     case EOPNOTSUPP:
-        snprintf(why, n, "%s: this machine does not have the event (a virtual machine mostly has no performance monitoring unit)", what);
+        snprintf(
+            why, n,
+            "%s: this machine does not have the event (a virtual machine mostly has no performance monitoring unit)",
+            what);
         break;
-    case ENOSPC:
-        snprintf(why, n, "%s: all registers for it are in use, here or by a debugger", what);
-        break;
+    case ENOSPC: snprintf(why, n, "%s: all registers for it are in use, here or by a debugger", what); break;
     case ENOSYS: snprintf(why, n, "%s: the kernel was built without perf events", what); break;
-    case ENOMEM:
-        snprintf(why, n, "%s: no locked memory for samples (perf_event_mlock_kb, ulimit -l)", what);
-        break;
+    case ENOMEM: snprintf(why, n, "%s: no locked memory for samples (perf_event_mlock_kb, ulimit -l)", what); break;
     case EMFILE: snprintf(why, n, "%s: too many open files (ulimit -n)", what); break;
     default: snprintf(why, n, "%s: perf_event_open says: %s", what, strerror(error)); break;
     }

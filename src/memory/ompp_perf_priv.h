@@ -33,10 +33,16 @@ uint64_t ompp_perf_count(const ompp_perf_t *event);
 /** \return whether samples are waiting. */
 bool ompp_perf_has(const ompp_perf_t *event);
 
-/** \brief Reads what there is, one record after the other, and gives the room back to the kernel. One thread at a time. */
+/**
+ * \brief Reads what there is, one record after the other, and gives the room back to the kernel. One thread at a time.
+ */
 void ompp_perf_drain(ompp_perf_t *event, void (*visit)(void *data, ompp_perf_record_t *record), void *data);
 
-/** \brief Why perf_event_open() refuses, in words. \param[in] what  of the event, "page faults".  \param[out] why  shape [n]. */
+/**
+ * \brief Why perf_event_open() refuses, in words.
+ * \param[in] what  of the event, "page faults".
+ * \param[out] why  shape [n].
+ */
 void ompp_perf_why(int error, const char *what, char *why, size_t n);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * Taking records apart. A field is read only after it is known to lie within the record, and a record only within the ring.
+ * Taking records apart. A field is read only after it is known to lie within the record, and a record only within the
+ * ring.
  */
 #include "memory/ompp_perf_record.h"
 
@@ -41,7 +42,7 @@ static uint64_t take64(cursor_t *c)
     return value;
 }
 
-/* ---- Where the data came from --------------------------------------------------------------------------------------- */
+/* ---- Where the data came from ------------------------------------------------------------------------------------ */
 
 /* Newer kernels' number of the level; its names in linux/perf_event.h differ with the version. */
 static ompp_level_t level_of_number(unsigned number)
@@ -50,10 +51,10 @@ static ompp_level_t level_of_number(unsigned number)
     case 1: return OMPP_LEVEL_L1;
     case 2: return OMPP_LEVEL_L2;
     case 3:
-    case 4: return OMPP_LEVEL_L3; /* L4 is beside the memory, but no memory */
-    case 0x8: /* uncached */
-    case 0x9: /* CXL */
-    case 0xd: /* RAM */
+    case 4: return OMPP_LEVEL_L3;       /* L4 is beside the memory, but no memory */
+    case 0x8:                           /* uncached */
+    case 0x9:                           /* CXL */
+    case 0xd:                           /* RAM */
     case 0xe: return OMPP_LEVEL_MEMORY; /* persistent */
     default: return OMPP_LEVEL_UNKNOWN; /* fill buffers: on the way, from an unknown place */
     }
@@ -61,7 +62,8 @@ static ompp_level_t level_of_number(unsigned number)
 
 static ompp_level_t level_of_bits(uint64_t bits)
 {
-    if (bits & (PERF_MEM_LVL_LOC_RAM | PERF_MEM_LVL_REM_RAM1 | PERF_MEM_LVL_REM_RAM2 | PERF_MEM_LVL_UNC)) return OMPP_LEVEL_MEMORY;
+    if (bits & (PERF_MEM_LVL_LOC_RAM | PERF_MEM_LVL_REM_RAM1 | PERF_MEM_LVL_REM_RAM2 | PERF_MEM_LVL_UNC))
+        return OMPP_LEVEL_MEMORY;
     if (bits & (PERF_MEM_LVL_REM_CCE1 | PERF_MEM_LVL_REM_CCE2)) return OMPP_LEVEL_L3; /* of another processor */
     if (bits & PERF_MEM_LVL_L3) return bits & PERF_MEM_LVL_MISS ? OMPP_LEVEL_MEMORY : OMPP_LEVEL_L3;
     if (bits & PERF_MEM_LVL_L2) return bits & PERF_MEM_LVL_MISS ? OMPP_LEVEL_UNKNOWN : OMPP_LEVEL_L2;
@@ -105,7 +107,7 @@ static void read_ibs(cursor_t raw, ompp_perf_record_t *record)
         record->level = from == 1 || from == 2 ? OMPP_LEVEL_L3 : from == 3 ? OMPP_LEVEL_MEMORY : OMPP_LEVEL_UNKNOWN;
 }
 
-/* ---- Samples -------------------------------------------------------------------------------------------------------- */
+/* ---- Samples ----------------------------------------------------------------------------------------------------- */
 
 /* The raw part, which is passed over as a whole whatever is in it. */
 static cursor_t take_raw(cursor_t *c)
@@ -171,9 +173,7 @@ static ompp_perf_kind_t read_record(cursor_t c, unsigned type, uint64_t sample_t
         *record = (ompp_perf_record_t){0};
         return OMPP_PERF_BROKEN;
     case PERF_RECORD_LOST: return read_lost(c, record);
-    case PERF_RECORD_LOST_SAMPLES:
-        record->lost = take64(&c);
-        return c.short_of ? OMPP_PERF_BROKEN : OMPP_PERF_LOST;
+    case PERF_RECORD_LOST_SAMPLES: record->lost = take64(&c); return c.short_of ? OMPP_PERF_BROKEN : OMPP_PERF_LOST;
     case PERF_RECORD_MMAP: return read_mapped(c, record);
     case PERF_RECORD_THROTTLE: return OMPP_PERF_THROTTLE;
     case PERF_RECORD_UNTHROTTLE: return OMPP_PERF_UNTHROTTLE;

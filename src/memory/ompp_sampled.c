@@ -1,12 +1,13 @@
 /*
- * What sampling back ends share. A thread's state is used by the thread, at changes of its place, and by the collector, when a ring
- * is half full meanwhile: "busy" lets one of them in at a time. The collector adds up only; so nobody holds it for long.
+ * What sampling back ends share. A thread's state is used by the thread, at changes of its place, and by the collector,
+ * when a ring is half full meanwhile: "busy" lets one of them in at a time. The collector adds up only; so nobody holds
+ * it for long.
  */
 #define _GNU_SOURCE
 #include "memory/ompp_sampled_priv.h"
 
-#include "memory/ompp_map_priv.h"
 #include "base/ompp_reserve.h"
+#include "memory/ompp_map_priv.h"
 #include "memory/ompp_used_priv.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_data.h"
@@ -21,17 +22,17 @@
 #include <unistd.h>
 
 #define COLLECTOR_STACK (256u << 10)
-#define ANYWHERE 0 /* the object that stands for all data */
+#define ANYWHERE 0                                                /* the object that stands for all data */
 #define LAST_ADDRESS ((OMPP_MAP_PAGES << OMPP_MAP_PAGE_BITS) - 1) /* of a program; above are the kernel's */
 
 typedef struct state {
     ompp_sampled_t *backend;
     ompp_perf_t events[OMPP_SAMPLED_EVENTS], leader;
-    unsigned current;     /* event that is being read */
+    unsigned current; /* event that is being read */
     _Atomic bool busy;
-    bool any;             /* something waits in pending */
-    struct state *next;   /* of all that live */
-    ompp_used_t used;     /* structures with something in pending */
+    bool any;           /* something waits in pending */
+    struct state *next; /* of all that live */
+    ompp_used_t used;   /* structures with something in pending */
     uint64_t pending[OMPP_DATA_MAX + 1][OMPP_SAMPLED_VALUES];
 } state_t;
 
@@ -40,7 +41,7 @@ static state_t *states;
 static int watched = -1; /* epoll */
 static bool map_is_open;
 
-/* ---- Structures ----------------------------------------------------------------------------------------------------- */
+/* ---- Structures -------------------------------------------------------------------------------------------------- */
 
 bool ompp_sampled_map(void)
 {
@@ -48,7 +49,7 @@ bool ompp_sampled_map(void)
     return map_is_open;
 }
 
-/* ---- Records -------------------------------------------------------------------------------------------------------- */
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
 
 static void visit(void *data, ompp_perf_record_t *record)
 {
@@ -73,10 +74,7 @@ static void enter(state_t *state)
     while (atomic_exchange_explicit(&state->busy, true, memory_order_acquire)) sched_yield();
 }
 
-static void leave(state_t *state)
-{
-    atomic_store_explicit(&state->busy, false, memory_order_release);
-}
+static void leave(state_t *state) { atomic_store_explicit(&state->busy, false, memory_order_release); }
 
 static void drain(state_t *state)
 {
@@ -105,7 +103,7 @@ void ompp_sampled_put(uint32_t object, uintptr_t begin, uintptr_t end)
         ompp_event_coverage(OMPP_COVERAGE_DROPPED, "edges of data structures", "too many structures that share a page");
 }
 
-/* ---- The collector -------------------------------------------------------------------------------------------------- */
+/* ---- The collector ----------------------------------------------------------------------------------------------- */
 
 static bool lives(const state_t *state)
 {
@@ -163,14 +161,16 @@ static void watch(state_t *state)
     state->next = states;
     states = state;
     for (unsigned i = 0; i < state->backend->nevents && watched >= 0; i++)
-        epoll_ctl(watched, EPOLL_CTL_ADD, state->events[i].fd, &(struct epoll_event){.events = EPOLLIN, .data.ptr = state});
+        epoll_ctl(watched, EPOLL_CTL_ADD, state->events[i].fd,
+                  &(struct epoll_event){.events = EPOLLIN, .data.ptr = state});
     pthread_mutex_unlock(&list_lock);
 }
 
 static void unwatch(state_t *state)
 {
     pthread_mutex_lock(&list_lock);
-    for (unsigned i = 0; i < state->backend->nevents && watched >= 0; i++) epoll_ctl(watched, EPOLL_CTL_DEL, state->events[i].fd, NULL);
+    for (unsigned i = 0; i < state->backend->nevents && watched >= 0; i++)
+        epoll_ctl(watched, EPOLL_CTL_DEL, state->events[i].fd, NULL);
     for (state_t **link = &states; *link; link = &(*link)->next)
         if (*link == state) {
             *link = state->next;
@@ -179,7 +179,7 @@ static void unwatch(state_t *state)
     pthread_mutex_unlock(&list_lock);
 }
 
-/* ---- The meter ------------------------------------------------------------------------------------------------------ */
+/* ---- The meter --------------------------------------------------------------------------------------------------- */
 
 int ompp_sampled_open(ompp_sampled_t *backend, ompp_perf_t *events, ompp_perf_t *leader)
 {

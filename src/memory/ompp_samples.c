@@ -1,10 +1,10 @@
 /*
- * Back end "samples": precise memory samples of the processor (Intel's PEBS, AMD's IBS). Nothing is believed before a loop of known
- * loads and stores has given about as many samples as it should, with addresses in its own memory.
+ * Back end "samples": precise memory samples of the processor (Intel's PEBS, AMD's IBS). Nothing is believed before a
+ * loop of known loads and stores has given about as many samples as it should, with addresses in its own memory.
  */
 #include "memory/ompp_backends_priv.h"
-#include "memory/ompp_samples_priv.h"
 #include "memory/ompp_sampled_priv.h"
+#include "memory/ompp_samples_priv.h"
 
 #include "base/ompp_env.h"
 #include "model/ompp_profile.h"
@@ -20,7 +20,9 @@
 #define RING (256u << 10)
 #define SOURCE "memory samples"
 #define ROW(name, use, meaning)                                                                                        \
-    {name, OMPP_UNIT_COUNT, OMPP_QUALITY_SAMPLED, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, meaning, OMPP_USE_##use}
+    {                                                                                                                  \
+        name, OMPP_UNIT_COUNT, OMPP_QUALITY_SAMPLED, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, meaning, OMPP_USE_##use \
+    }
 
 enum { LOADS, STORES, L1_MISSES, FROM_MEMORY, LATENCY, SAMPLES, LOSSES, VALUES = LOSSES + OMPP_LOSS_NUM };
 
@@ -30,7 +32,8 @@ static const ompp_metric_row_t rows[] = {
     [L1_MISSES] = ROW("L1-misses~", VALUE, "of the reads, those that the first cache did not have, estimated"),
     [FROM_MEMORY] = ROW("memory~", VALUE, "of the reads, those that no cache had, estimated"),
     [LATENCY] = ROW("cycles~", VALUE, "cycles the reads took until they had their data, added up, estimated"),
-    [SAMPLES] = ROW("samples", VALUE, "samples that the estimates are made of: of n, one of about 1/sqrt(n) is by chance"),
+    [SAMPLES] =
+        ROW("samples", VALUE, "samples that the estimates are made of: of n, one of about 1/sqrt(n) is by chance"),
     OMPP_SAMPLED_LOSSES,
 };
 _Static_assert(sizeof rows / sizeof rows[0] == VALUES, "a row per value");
@@ -51,14 +54,12 @@ static void count(const ompp_perf_record_t *record, uint64_t weight, uint64_t *v
 
 static ompp_sampled_t backend = {.what = SOURCE, .rows = rows, .nvalues = VALUES, .count = count, .ring = RING};
 
-static void *begin(void)
-{
-    return ompp_sampled_begin(&backend);
-}
+static void *begin(void) { return ompp_sampled_begin(&backend); }
 
-static const ompp_meter_t meter = {.begin = begin, .move = ompp_sampled_move, .end = ompp_sampled_end, .readable = true};
+static const ompp_meter_t meter = {
+    .begin = begin, .move = ompp_sampled_move, .end = ompp_sampled_end, .readable = true};
 
-/* ---- Self-check ----------------------------------------------------------------------------------------------------- */
+/* ---- Self-check -------------------------------------------------------------------------------------------------- */
 
 #define WORDS (1u << 16) /* of the loop's memory */
 #define ROUNDS 16u       /* of the loop */
@@ -73,14 +74,10 @@ static void see(void *data, ompp_perf_record_t *record)
     check_t *check = data;
 
     if (record->kind != OMPP_PERF_SAMPLE || (!record->load && !record->store)) return;
-    if (!record->addr)
-        check->trial.without_address++;
-    else if (record->addr < check->begin || record->addr >= check->end)
-        check->trial.elsewhere++;
-    else if (record->store)
-        check->trial.store_samples++;
-    else
-        check->trial.load_samples++;
+    if (!record->addr) check->trial.without_address++;
+    else if (record->addr < check->begin || record->addr >= check->end) check->trial.elsewhere++;
+    else if (record->store) check->trial.store_samples++;
+    else check->trial.load_samples++;
 }
 
 static void read_and_write(volatile uint64_t *words, check_t *check)
@@ -96,7 +93,8 @@ static bool check_itself(char *why, size_t n)
 {
     ompp_perf_t events[OMPP_SAMPLED_EVENTS], leader;
     check_t check = {.trial.period = backend.attr[0].sample_period};
-    uint64_t *words = mmap(NULL, WORDS * sizeof *words, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    uint64_t *words =
+        mmap(NULL, WORDS * sizeof *words, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
     if (words == MAP_FAILED) {
         snprintf(why, n, "no memory for its self-check");
@@ -118,7 +116,7 @@ static bool check_itself(char *why, size_t n)
     return !error && ompp_samples_judge(&check.trial, why, n);
 }
 
-/* ---- Start ---------------------------------------------------------------------------------------------------------- */
+/* ---- Start ------------------------------------------------------------------------------------------------------- */
 
 /* The loop is short: it needs more samples than the program does. */
 #define CHECK_PERIOD 1009u
@@ -140,7 +138,8 @@ static bool start(char *why, size_t n)
     char note[120];
 
     if (!ompp_samples_find(DEVICES, CHECK_PERIOD, &events)) {
-        snprintf(why, n, "this processor has no events that sample memory accesses here (a virtual machine mostly has none)");
+        snprintf(why, n,
+                 "this processor has no events that sample memory accesses here (a virtual machine mostly has none)");
         return false;
     }
     use(&events, CHECK_PERIOD);
@@ -148,7 +147,8 @@ static bool start(char *why, size_t n)
     use(&events, (unsigned long)ompp_env.data_period);
     snprintf(why, n, "no addresses for the map of structures (ulimit -v, vm.overcommit_memory), or too many meters");
     if (!ompp_sampled_map() || !ompp_sampled_start(&backend, &meter)) return false;
-    snprintf(note, sizeof note, "%s, one of %llu accesses", events.kind, (unsigned long long)backend.attr[0].sample_period);
+    snprintf(note, sizeof note, "%s, one of %llu accesses", events.kind,
+             (unsigned long long)backend.attr[0].sample_period);
     ompp_event_coverage(OMPP_COVERAGE_NOTE, "data structures: estimates by memory samples", note);
     return true;
 }

@@ -12,7 +12,8 @@
 #include <string.h>
 
 #define MAX_TEXT 256
-#define SAMPLE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC)
+#define SAMPLE \
+    (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC)
 #define PRECISE 2 /* the address is that of the instruction sampled */
 
 /* First line of DEVICES/device/file. */
@@ -28,7 +29,8 @@ static bool read_line(const char *devices, const char *device, const char *file,
     return got;
 }
 
-/* Value into the bits of a format, "config:0-7" or "config1:0-15"; pieces are separated by commas, "config:0-7,32-35". */
+/* Value into the bits of a format, "config:0-7" or "config1:0-15"; pieces are separated by commas,
+ * "config:0-7,32-35". */
 static bool put_bits(struct perf_event_attr *attr, const char *format, uint64_t value)
 {
     uint64_t config[3] = {0};
@@ -85,7 +87,8 @@ static bool intel_event(const char *devices, const char *device, const char *eve
 
     snprintf(name, sizeof name, "events/%s", event);
     *attr = (struct perf_event_attr){.exclude_kernel = 1, .exclude_hv = 1};
-    return read_line(devices, device, name, text) && put_type(devices, device, attr) && put_event(devices, device, text, attr);
+    return read_line(devices, device, name, text) && put_type(devices, device, attr) &&
+           put_event(devices, device, text, attr);
 }
 
 static bool find_intel(const char *devices, const char *device, unsigned long period, ompp_samples_events_t *events)
@@ -107,9 +110,11 @@ static bool find_amd(const char *devices, unsigned long period, ompp_samples_eve
 {
     char format[MAX_TEXT];
 
-    events->attr[0] = (struct perf_event_attr){.sample_period = period & ~15ul, .sample_type = SAMPLE | PERF_SAMPLE_RAW};
+    events->attr[0] =
+        (struct perf_event_attr){.sample_period = period & ~15ul, .sample_type = SAMPLE | PERF_SAMPLE_RAW};
     if (!put_type(devices, "ibs_op", &events->attr[0])) return false;
-    if (read_line(devices, "ibs_op", "format/cnt_ctl", format)) put_bits(&events->attr[0], format, 1); /* operations, not cycles */
+    /* operations, not cycles */
+    if (read_line(devices, "ibs_op", "format/cnt_ctl", format)) put_bits(&events->attr[0], format, 1);
     events->kind = "IBS";
     events->nevents = 1;
     events->has_leader = false;
@@ -131,10 +136,11 @@ bool ompp_samples_judge(const ompp_samples_trial_t *t, char *why, size_t n)
     const unsigned long loads = t->load_samples * t->period, stores = t->store_samples * t->period;
     const unsigned long all = t->load_samples + t->store_samples + t->elsewhere + t->without_address;
 
-    snprintf(why, n,
-             "untested on this processor, and its self-check fails: of %lu loads and %lu stores, samples say %lu and %lu; "
-             "%lu of %lu samples lie elsewhere, %lu have no address",
-             t->loads, t->stores, loads, stores, t->elsewhere, all, t->without_address);
+    snprintf(
+        why, n,
+        "untested on this processor, and its self-check fails: of %lu loads and %lu stores, samples say %lu and %lu; "
+        "%lu of %lu samples lie elsewhere, %lu have no address",
+        t->loads, t->stores, loads, stores, t->elsewhere, all, t->without_address);
     if (loads < t->loads / 2 || loads > 2 * t->loads) return false;
     if (t->store_samples && (stores < t->stores / 2 || stores > 2 * t->stores)) return false;
     return t->elsewhere <= (t->load_samples + t->store_samples) / 4;

@@ -1,7 +1,7 @@
 /**
  * \file
- * Which of many structures one thread has counted for since it last handed its counts over: a bit for each, and a bit for each word of
- * these that is not 0. One writer, whose signal handlers may write, too. Private to src/memory.
+ * Which of many structures one thread has counted for since it last handed its counts over: a bit for each, and a bit
+ * for each word of these that is not 0. One writer, whose signal handlers may write, too. Private to src/memory.
  */
 #ifndef OMPP_USED_PRIV_H
 #define OMPP_USED_PRIV_H
@@ -25,8 +25,8 @@ static inline void ompp_used_mark(ompp_used_t *used, uint32_t object)
 }
 
 /**
- * \brief Takes out what is noted in one word, the next one behind those that were taken: a sweep comes to its end also while the
- * thread goes on counting.
+ * \brief Takes out what is noted in one word, the next one behind those that were taken: a sweep comes to its end also
+ * while the thread goes on counting.
  * \param[in,out] next  words below are not looked at; 0 = a sweep begins.
  * \param[out] first    the structure that the lowest bit stands for.
  * \return the bits; 0: there is no more.

@@ -1,6 +1,6 @@
 /*
- * A place keeps its value blocks in a chain, which is walked; so those of structures that come late are remembered in a table. Where
- * memory for the profile is full, that is remembered, too, and not tried again with each change of region.
+ * A place keeps its value blocks in a chain, which is walked; so those of structures that come late are remembered in a
+ * table. Where memory for the profile is full, that is remembered, too, and not tried again with each change of region.
  */
 #include "memory/ompp_values_priv.h"
 
@@ -23,7 +23,8 @@ static bool has_room(ompp_values_cache_t *cache)
     ompp_values_cache_t bigger = {.size = cache->size ? 2 * cache->size : 1024, .used = cache->used};
 
     if (2 * (cache->used + 1) <= cache->size) return true;
-    bigger.found = mmap(NULL, bigger.size * sizeof *bigger.found, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    bigger.found =
+        mmap(NULL, bigger.size * sizeof *bigger.found, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (bigger.found == MAP_FAILED) return false;
     for (size_t i = 0; i < cache->size; i++)
         if (cache->found[i].node) *place_of(&bigger, cache->found[i].node, cache->found[i].object) = cache->found[i];

@@ -1,7 +1,7 @@
 /**
  * \file
- * The value blocks of places in the call tree, found again quickly however many structures a place has counts for. Private to
- * src/memory.
+ * The value blocks of places in the call tree, found again quickly however many structures a place has counts for.
+ * Private to src/memory.
  */
 #ifndef OMPP_VALUES_PRIV_H
 #define OMPP_VALUES_PRIV_H

@@ -26,10 +26,7 @@ __attribute__((format(printf, 2, 3))) static int wrong(check_t *c, const char *f
     return -OMPP_E_FORMAT;
 }
 
-static bool is_string(const check_t *c, ompp_str_t index)
-{
-    return index < c->p->nstrings;
-}
+static bool is_string(const check_t *c, ompp_str_t index) { return index < c->p->nstrings; }
 
 static int check_run(check_t *c)
 {
@@ -51,7 +48,8 @@ static int check_ranks(check_t *c)
         if (rank->rank == OMPP_NONE) return wrong(c, "rank entry %zu has no number", i);
         if (i > 0 && rank->rank <= rank[-1].rank) return wrong(c, "rank %u is not in ascending order", rank->rank);
         if (rank->end > OMPP_END_INCOMPLETE) return wrong(c, "rank %u: unknown kind of end %u", rank->rank, rank->end);
-        if (!is_string(c, rank->host) || !is_string(c, rank->clock) || !is_string(c, rank->job) || !is_string(c, rank->launch))
+        if (!is_string(c, rank->host) || !is_string(c, rank->clock) || !is_string(c, rank->job) ||
+            !is_string(c, rank->launch))
             return wrong(c, "rank %u names a string that does not exist", rank->rank);
     }
     return 0;
@@ -63,10 +61,8 @@ static bool has_rank(const ompp_profile_t *p, uint32_t rank)
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (p->ranks[middle].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
+        if (p->ranks[middle].rank < rank) low = middle + 1;
+        else high = middle;
     }
     return low < p->nranks_kept && p->ranks[low].rank == rank;
 }
@@ -154,7 +150,8 @@ static int check_objects(check_t *c)
     if (!ompp_map_init(&seen, p->nobjects)) return -OMPP_E_NOMEM;
     for (size_t i = 0; i < p->nobjects && rc == 0; i++) {
         const ompp_object_t *o = &p->objects[i];
-        if (!is_string(c, o->name) || !is_string(c, o->origin)) rc = wrong(c, "object %zu names a string that does not exist", i + 1);
+        if (!is_string(c, o->name) || !is_string(c, o->origin))
+            rc = wrong(c, "object %zu names a string that does not exist", i + 1);
         if (rc == 0 && ompp_map_find(&seen, o->name, object_equal, p->objects, o) != UINT32_MAX)
             rc = wrong(c, "object %zu has the name of an earlier one", i + 1);
         if (rc == 0) ompp_map_put(&seen, o->name, i);
@@ -168,7 +165,8 @@ static size_t block_shape(const check_t *c, const ompp_node_t *node, uint32_t se
 {
     size_t n;
 
-    if (set == OMPP_SET_PHASES) return node->region == OMPP_NONE ? 0 : ompp_phase_values(c->p->regions[node->region].construct);
+    if (set == OMPP_SET_PHASES)
+        return node->region == OMPP_NONE ? 0 : ompp_phase_values(c->p->regions[node->region].construct);
     if (set == OMPP_SET_MPI) return OMPP_METRIC_MPI_NUM;
     ompp_metric_list_set(&c->metrics, set, &n);
     return n;
@@ -183,8 +181,8 @@ static int check_blocks(check_t *c, size_t node)
         size_t shape = block_shape(c, n, b->set);
         if (b->location >= c->p->nlocations) return wrong(c, "node %zu: location %u does not exist", node, b->location);
         if (i > 0 && ompp_block_compare(b - 1, b) >= 0)
-            return wrong(c, "node %zu: block of location %u, set %u, object %u twice or out of order", node, b->location,
-                         b->set, b->object);
+            return wrong(c, "node %zu: block of location %u, set %u, object %u twice or out of order", node,
+                         b->location, b->set, b->object);
         if (b->object > c->p->nobjects) return wrong(c, "node %zu: object %u does not exist", node, b->object);
         if (shape == 0) return wrong(c, "node %zu: set %u cannot be there", node, b->set);
         if (b->nvalues != shape)
@@ -202,7 +200,8 @@ static int check_nodes(check_t *c)
     if (p->nnodes == 0 || p->nodes[0].region != OMPP_NONE || p->nodes[0].parent != OMPP_NONE)
         return wrong(c, "node 0 is not the root");
     for (size_t i = 1; i < p->nnodes; i++) {
-        if (p->nodes[i].region >= p->nregions) return wrong(c, "node %zu: region %u does not exist", i, p->nodes[i].region);
+        if (p->nodes[i].region >= p->nregions)
+            return wrong(c, "node %zu: region %u does not exist", i, p->nodes[i].region);
         if (p->nodes[i].parent >= i) return wrong(c, "node %zu does not stand behind its parent", i);
     }
     for (size_t i = 0; i < p->nnodes && rc == 0; i++) rc = check_blocks(c, i);
@@ -245,16 +244,16 @@ static int check_whatif(check_t *c)
     if (w->control.nblocks > OMPP_WHATIF_BLOCKS) return wrong(c, "causal profile: control says what cannot be");
     for (size_t i = 0; i < w->npoints; i++) {
         const ompp_whatif_point_t *p = &w->points[i];
-        if (!is_string(c, p->name) || p->kind > OMPP_WHATIF_LATENCY || (p->region != OMPP_NONE && p->region >= c->p->nregions))
+        if (!is_string(c, p->name) || p->kind > OMPP_WHATIF_LATENCY ||
+            (p->region != OMPP_NONE && p->region >= c->p->nregions))
             return wrong(c, "progress point %zu names what does not exist", i);
     }
     return 0;
 }
 
 /* Later ones rely on what earlier ones have found right. */
-static int (*const checks[])(check_t *) = {check_run,     check_ranks, check_locations, check_regions,
-                                           check_metrics, check_objects, check_nodes, check_notes,
-                                           check_whatif};
+static int (*const checks[])(check_t *) = {check_run,     check_ranks, check_locations, check_regions, check_metrics,
+                                           check_objects, check_nodes, check_notes,     check_whatif};
 
 int ompp_profile_check(const ompp_profile_t *profile, char *why, size_t n)
 {

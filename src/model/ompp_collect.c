@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Open frames ---------------------------------------------------------------------------------------------------- */
+/* ---- Open frames ------------------------------------------------------------------------------------------------- */
 
-/* Values of the frame's node on this thread in the profile, with the number of slots; NULL when there are none (root). */
+/* Values of the frame's node on this thread in the profile, with the number of slots; NULL when there are none
+ * (root). */
 static uint64_t *values_of(ompp_collecting_t *c, const ompp_a_frame_t *frame, uint32_t location)
 {
     const ompp_a_node_t *n = ompp_collect_record(c, frame->node, sizeof *n);
@@ -25,7 +26,8 @@ static uint64_t *values_of(ompp_collecting_t *c, const ompp_a_frame_t *frame, ui
 /* When an open frame has to end at the latest: now, or the join of its team. */
 static uint64_t limit_of(const ompp_collecting_t *c, const ompp_a_frame_t *frame, uint64_t limit)
 {
-    const ompp_a_team_t *team = frame->flags & OMPP_FRAME_F_TEAM ? ompp_collect_record(c, frame->team, sizeof *team) : NULL;
+    const ompp_a_team_t *team =
+        frame->flags & OMPP_FRAME_F_TEAM ? ompp_collect_record(c, frame->team, sizeof *team) : NULL;
     uint64_t join = team ? ompp_collect_load(&team->join) : 0;
 
     if (frame->flags & OMPP_FRAME_F_ENDED && frame->stamp < limit) limit = frame->stamp;
@@ -38,13 +40,15 @@ static void note_open(ompp_collecting_t *c, const ompp_a_frame_t *frame)
     const ompp_a_node_t *node = (const ompp_a_node_t *)(c->base + frame->node);
     const ompp_a_region_t *r = ompp_collect_record(c, node->region, sizeof *r);
 
-    if (c->end == OMPP_END_FINAL && r && r->construct == OMPP_CONSTRUCT_USER_REGION && !(r->flags & OMPP_REGION_F_FUNCTION))
+    if (c->end == OMPP_END_FINAL && r && r->construct == OMPP_CONSTRUCT_USER_REGION &&
+        !(r->flags & OMPP_REGION_F_FUNCTION))
         ompp_profile_add_coverage(c->profile, OMPP_COVERAGE_NOTE, "user region open at the end of the program",
                                   ompp_collect_text(c, r->name), 1);
 }
 
 /* Adds to the copied values what the frames of one stack have not booked yet. */
-static void close_stack(ompp_collecting_t *c, const ompp_a_stack_t *stack, uint32_t top, uint32_t location, uint64_t limit)
+static void close_stack(ompp_collecting_t *c, const ompp_a_stack_t *stack, uint32_t top, uint32_t location,
+                        uint64_t limit)
 {
     uint64_t *below = NULL;
     unsigned below_slot = 0;
@@ -88,7 +92,7 @@ static void close_frames(ompp_collecting_t *c, const ompp_a_thread_t *thread, ui
     }
 }
 
-/* ---- Threads -------------------------------------------------------------------------------------------------------- */
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
 /* Order in which threads get their numbers: initial, members of outermost teams by number, nested ones, others. */
 static int by_role(const void *a, const void *b)
@@ -112,8 +116,8 @@ const char *ompp_collect_name(const ompp_collecting_t *c, ompp_off_t region)
 static void note_losses(ompp_collecting_t *c, const ompp_a_thread_t *t)
 {
     if (t->dropped)
-        ompp_profile_add_coverage(c->profile, OMPP_COVERAGE_DROPPED, "region entries", "memory for the profile is full: OMPP_MEMORY",
-                                  t->dropped);
+        ompp_profile_add_coverage(c->profile, OMPP_COVERAGE_DROPPED, "region entries",
+                                  "memory for the profile is full: OMPP_MEMORY", t->dropped);
     if (t->deep)
         ompp_profile_add_coverage(c->profile, OMPP_COVERAGE_DROPPED, "region entries", "nested too deeply", t->deep);
     if (t->unclosed)
@@ -128,13 +132,14 @@ static void note_losses(ompp_collecting_t *c, const ompp_a_thread_t *t)
 static bool same_place(const ompp_a_thread_t *x, const ompp_a_thread_t *y)
 {
     if (x->kind != y->kind) return false;
-    return x->kind == OMPP_THREAD_TEAM ? x->index == y->index
-                                       : x->kind == OMPP_THREAD_NESTED && x->path == y->path && x->path != OMPP_A_PATH_UNKNOWN;
+    return x->kind == OMPP_THREAD_TEAM
+               ? x->index == y->index
+               : x->kind == OMPP_THREAD_NESTED && x->path == y->path && x->path != OMPP_A_PATH_UNKNOWN;
 }
 
 /*
- * The next place's first record. A place has several where a dismissed thread had not ended when its successor came, and where a runtime
- * gives nested teams whatever threads are free: one row.
+ * The next place's first record. A place has several where a dismissed thread had not ended when its successor came,
+ * and where a runtime gives nested teams whatever threads are free: one row.
  */
 static uint32_t next_place(const ompp_a_thread_t *const *threads, uint32_t n, uint32_t i)
 {
@@ -146,7 +151,8 @@ static uint32_t next_place(const ompp_a_thread_t *const *threads, uint32_t n, ui
     return beside ? i + 1 : end;
 }
 
-static bool copy_place(ompp_collecting_t *c, const ompp_a_thread_t *const *records, uint32_t n, uint32_t rank, uint32_t tid)
+static bool copy_place(ompp_collecting_t *c, const ompp_a_thread_t *const *records, uint32_t n, uint32_t rank,
+                       uint32_t tid)
 {
     ompp_location_t location = {rank, tid, records[0]->kind, UINT64_MAX, 0};
     bool ok = true;

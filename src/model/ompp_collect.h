@@ -12,7 +12,8 @@
  * \param[in] base  start of the mapping, borrowed; other threads may go on writing into it.
  * \param[in] size  bytes of it that are mapped.
  * \param[in] t     end of the measurement, ns of its clock; used as the rank's duration.
- * \return profile of one rank, owned, ompp_profile_free(); NULL when it is not an arena of this version, or out of memory.
+ * \return profile of one rank, owned, ompp_profile_free(); NULL when it is not an arena of this version, or out of
+ *         memory.
  */
 ompp_profile_t *ompp_collect(const char *base, uint64_t size, uint64_t t, ompp_end_t end);
 
@@ -27,7 +28,8 @@ typedef enum {
 
 /**
  * \brief Reads the arena of a process that died, from its file; the measurement ends with the last event that it holds.
- * \param[out] profile  owned, ompp_profile_free(); marked incomplete, with a Coverage line that says what is known of its end.
+ * \param[out] profile  owned, ompp_profile_free(); marked incomplete, with a Coverage line that says what is known of
+ *                      its end.
  * \param[out] life     of the process; may be NULL.
  * \return 0; -OMPP_E_OPEN or -OMPP_E_IO with errno; -OMPP_E_FORMAT when the file is not an arena.
  * \return -OMPP_E_VERSION  an arena of another layout.

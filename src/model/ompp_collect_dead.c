@@ -19,10 +19,7 @@
 
 #define PIECE (1u << 20) /* bytes copied at once */
 
-static uint64_t latest(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
+static uint64_t latest(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /*
  * Time of the last event of a thread: of its nodes, and of the phases that its open frames are in. The frame above the
@@ -118,7 +115,8 @@ static bool is_other_layout(const char *base, uint64_t size)
     ompp_collecting_t c = {.base = base, .size = size};
     const ompp_a_header_t *header = ompp_collect_record(&c, OMPP_LAYOUT_HEADER, offsetof(ompp_a_header_t, pid));
 
-    return header && memcmp(header->magic, OMPP_LAYOUT_MAGIC, sizeof header->magic) == 0 && header->layout != OMPP_LAYOUT_VERSION;
+    return header && memcmp(header->magic, OMPP_LAYOUT_MAGIC, sizeof header->magic) == 0 &&
+           header->layout != OMPP_LAYOUT_VERSION;
 }
 
 static ompp_profile_t *collect_dead(const char *base, uint64_t size, ompp_life_t *life)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Definitions ---------------------------------------------------------------------------------------------------- */
+/* ---- Definitions ------------------------------------------------------------------------------------------------- */
 
 static bool copy_modules(ompp_collecting_t *c, ompp_off_t first)
 {
@@ -56,14 +56,17 @@ static bool copy_regions(ompp_collecting_t *c, ompp_off_t first)
     return true;
 }
 
-/* Lists are newest first, and their records begin with the link. \return [n], oldest first, free(); NULL when there are none. */
+/* Lists are newest first, and their records begin with the link. \return [n], oldest first, free(); NULL when there are
+ * none. */
 static const void **oldest_first(const ompp_collecting_t *c, ompp_off_t first, size_t size, uint32_t *n)
 {
     const ompp_off_t *r;
     const void **sorted;
     uint32_t k;
 
-    for (*n = 0, r = ompp_collect_record(c, first, size); r && *n < ompp_collect_most(c); r = ompp_collect_record(c, *r, size)) ++*n;
+    for (*n = 0, r = ompp_collect_record(c, first, size); r && *n < ompp_collect_most(c);
+         r = ompp_collect_record(c, *r, size))
+        ++*n;
     sorted = *n ? malloc(*n * sizeof *sorted) : NULL;
     if (!sorted) *n = 0;
     for (k = *n, r = ompp_collect_record(c, first, size); k > 0; r = ompp_collect_record(c, *r, size)) sorted[--k] = r;
@@ -107,7 +110,8 @@ static void copy_object(ompp_collecting_t *c, const ompp_a_object_t *o, uint32_t
     ompp_profile_add_object(c->profile, &object);
 }
 
-/* The list is newest first, ids count from 1 in order of registration; one that is missing (a damaged file) ends the table. */
+/* The list is newest first, ids count from 1 in order of registration; one that is missing (a damaged file) ends the
+ * table. */
 static void copy_objects(ompp_collecting_t *c, ompp_off_t first, uint32_t rank)
 {
     const ompp_a_object_t *newest = ompp_collect_record(c, first, sizeof *newest), *o = newest;
@@ -126,7 +130,8 @@ static void copy_coverage(ompp_collecting_t *c, ompp_off_t first)
 
     for (uint32_t n = 0; v && n < ompp_collect_most(c); n++, v = ompp_collect_record(c, v->next, sizeof *v))
         if (v->kind < OMPP_COVERAGE_NUM)
-            ompp_profile_add_coverage(c->profile, v->kind, ompp_collect_text(c, v->subject), ompp_collect_text(c, v->reason), v->count);
+            ompp_profile_add_coverage(c->profile, v->kind, ompp_collect_text(c, v->subject),
+                                      ompp_collect_text(c, v->reason), v->count);
 }
 
 /* The list is newest first. */
@@ -142,7 +147,7 @@ static void copy_settings(ompp_collecting_t *c, ompp_off_t first)
     free(sorted);
 }
 
-/* ---- Causal profile ------------------------------------------------------------------------------------------------- */
+/* ---- Causal profile ---------------------------------------------------------------------------------------------- */
 
 /* As it was at one moment, if the thread that writes it lets us. */
 static void copy_at_once(void *to, const void *from, size_t size, const _Atomic uint32_t *sequence)
@@ -160,7 +165,8 @@ static uint32_t point_index(const ompp_collecting_t *c, ompp_off_t first, ompp_o
 {
     const ompp_a_whatif_point_t *p = ompp_collect_record(c, first, sizeof *p);
 
-    for (uint32_t n = 0; p && n < c->profile->whatif.npoints; n++, first = p->next, p = ompp_collect_record(c, first, sizeof *p))
+    for (uint32_t n = 0; p && n < c->profile->whatif.npoints;
+         n++, first = p->next, p = ompp_collect_record(c, first, sizeof *p))
         if (first == wanted) return n;
     return OMPP_NONE;
 }
@@ -185,7 +191,8 @@ static double stretched(const ompp_whatif_t *w, uint64_t missing)
 }
 
 /* missing: ns at the end of which clocks say nothing. */
-static void copy_whatif_region(ompp_collecting_t *c, const ompp_a_whatif_region_t *w, ompp_off_t points, uint64_t missing)
+static void copy_whatif_region(ompp_collecting_t *c, const ompp_a_whatif_region_t *w, ompp_off_t points,
+                               uint64_t missing)
 {
     const bool experiments = c->profile->whatif.mode == OMPP_WHATIF_DELAY;
     const ompp_a_region_t *r = ompp_collect_record(c, w->region, sizeof *r);
@@ -196,7 +203,8 @@ static void copy_whatif_region(ompp_collecting_t *c, const ompp_a_whatif_region_
     if (w->point && result.point == OMPP_NONE) return;
     result.region = r && r->index < c->nregions ? c->region_of[r->index] : OMPP_NONE;
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) fit_blocks(&result.clocks[k]);
-    const double all = (double)c->profile->whatif.time_ns, known = experiments ? all - (double)missing : (double)result.followed_ns;
+    const double all = (double)c->profile->whatif.time_ns,
+                 known = experiments ? all - (double)missing : (double)result.followed_ns;
     result.total_ns = (uint64_t)((double)result.total_ns * stretched(&c->profile->whatif, missing));
     if (!w->point && known < OMPP_WHATIF_NEARLY_ALL * (known + (double)missing)) result.flags |= OMPP_WHATIF_F_PARTLY;
     if (result.region != OMPP_NONE || !w->region) ompp_profile_add_whatif_region(c->profile, &result);
@@ -261,17 +269,20 @@ static void copy_whatif(ompp_collecting_t *c, ompp_off_t off, uint64_t duration_
     if (to->control.nblocks > OMPP_WHATIF_BLOCKS) to->control.nblocks = OMPP_WHATIF_BLOCKS;
     const ompp_off_t points = ompp_collect_follow(&w->points);
     const ompp_a_whatif_point_t *p = ompp_collect_record(c, points, sizeof *p);
-    for (uint32_t n = 0; p && n < ompp_collect_most(c); n++, p = ompp_collect_record(c, p->next, sizeof *p)) copy_whatif_point(c, p);
+    for (uint32_t n = 0; p && n < ompp_collect_most(c); n++, p = ompp_collect_record(c, p->next, sizeof *p))
+        copy_whatif_point(c, p);
     const ompp_a_whatif_region_t *r = ompp_collect_record(c, ompp_collect_follow(&w->regions), sizeof *r);
     for (uint32_t n = 0; r && n < ompp_collect_most(c); n++, r = ompp_collect_record(c, r->next, sizeof *r))
         copy_whatif_region(c, r, points, missing);
 }
 
-/* ---- All of them ----------------------------------------------------------------------------------------------------- */
+/* ---- All of them ------------------------------------------------------------------------------------------------- */
 
 bool ompp_collect_definitions(ompp_collecting_t *c, const ompp_a_header_t *header, uint32_t rank)
 {
-    if (!copy_modules(c, ompp_collect_follow(&header->modules)) || !copy_regions(c, ompp_collect_follow(&header->regions))) return false;
+    if (!copy_modules(c, ompp_collect_follow(&header->modules)) ||
+        !copy_regions(c, ompp_collect_follow(&header->regions)))
+        return false;
     copy_settings(c, ompp_collect_follow(&header->settings));
     copy_metrics(c, ompp_collect_follow(&header->metrics));
     if (ompp_metric_list_init(&c->metrics, c->profile) != 0) return false;

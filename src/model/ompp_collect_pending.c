@@ -1,6 +1,6 @@
 /*
- * Counts that a thread has made since its place changed last. Hooks count without knowing of regions; what they have counted when the
- * process died belongs to the region that was open.
+ * Counts that a thread has made since its place changed last. Hooks count without knowing of regions; what they have
+ * counted when the process died belongs to the region that was open.
  */
 #include "model/ompp_collect_priv.h"
 
@@ -11,17 +11,14 @@
 
 #define SHOWN 5 /* regions in a note */
 
-/* ---- Counts that are in the arena ------------------------------------------------------------------------------------- */
+/* ---- Counts that are in the arena -------------------------------------------------------------------------------- */
 
 static const ompp_a_pending_t *next_pending(const ompp_collecting_t *c, const ompp_a_pending_t *p)
 {
     return ompp_collect_record(c, p ? p->next : c->pending, sizeof *p);
 }
 
-static ompp_off_t node_of(const ompp_a_pending_t *p)
-{
-    return atomic_load_explicit(&p->node, memory_order_acquire);
-}
+static ompp_off_t node_of(const ompp_a_pending_t *p) { return atomic_load_explicit(&p->node, memory_order_acquire); }
 
 static bool is_redone(const ompp_a_pending_t *p)
 {
@@ -29,26 +26,30 @@ static bool is_redone(const ompp_a_pending_t *p)
 }
 
 /* The page of a kind that has this object's item, and the item. */
-static const void *item_of(const ompp_collecting_t *c, const ompp_a_pending_t *p, uint32_t kind, uint32_t object, size_t size)
+static const void *item_of(const ompp_collecting_t *c, const ompp_a_pending_t *p, uint32_t kind, uint32_t object,
+                           size_t size)
 {
     const ompp_a_page_t *page = ompp_collect_record(c, ompp_collect_follow(&p->pages), sizeof *page);
 
-    for (uint32_t n = 0; page && n < ompp_collect_most(c); n++, page = ompp_collect_record(c, page->next, sizeof *page)) {
+    for (uint32_t n = 0; page && n < ompp_collect_most(c);
+         n++, page = ompp_collect_record(c, page->next, sizeof *page)) {
         const char *items = page->kind == kind ? ompp_collect_record(c, page->items, page->n * (uint64_t)size) : NULL;
-        if (items && object >= page->first && object - page->first < page->n) return items + (object - page->first) * size;
+        if (items && object >= page->first && object - page->first < page->n)
+            return items + (object - page->first) * size;
     }
     return NULL;
 }
 
-static void add_object(ompp_collecting_t *c, const ompp_a_pending_t *p, const ompp_counted_t *counted, uint32_t object, uint32_t node,
-                       uint32_t location, uint64_t *total)
+static void add_object(ompp_collecting_t *c, const ompp_a_pending_t *p, const ompp_counted_t *counted, uint32_t object,
+                       uint32_t node, uint32_t location, uint64_t *total)
 {
     const uint64_t none[2] = {0}, *blocks;
     uint64_t values[OMPP_COUNTED_VALUES];
 
     if (object > c->profile->nobjects || (is_redone(p) && p->redo.object == object)) return;
     if (!ompp_counted_values(counted, none, values)) return;
-    if ((blocks = item_of(c, p, OMPP_A_PAGE_BLOCKS, object, 2 * sizeof *blocks))) ompp_counted_values(counted, blocks, values);
+    if ((blocks = item_of(c, p, OMPP_A_PAGE_BLOCKS, object, 2 * sizeof *blocks)))
+        ompp_counted_values(counted, blocks, values);
     if (object) ompp_collect_put(c, node, location, p->set, object, values, OMPP_COUNTED_VALUES);
     for (unsigned i = 0; i < OMPP_COUNTED_VALUES; i++) total[i] += values[i];
 }
@@ -59,10 +60,13 @@ static void add_pending(ompp_collecting_t *c, const ompp_a_pending_t *p, uint32_
     uint64_t total[OMPP_COUNTED_VALUES], any = 0;
 
     memcpy(total, is_redone(p) ? p->redo.total : p->total, sizeof total);
-    for (uint32_t n = 0; page && n < ompp_collect_most(c); n++, page = ompp_collect_record(c, page->next, sizeof *page)) {
-        const ompp_counted_t *counted =
-            page->kind == OMPP_A_PAGE_COUNTS ? ompp_collect_record(c, page->items, page->n * (uint64_t)sizeof *counted) : NULL;
-        for (uint32_t i = 0; counted && i < page->n; i++) add_object(c, p, &counted[i], page->first + i, node, location, total);
+    for (uint32_t n = 0; page && n < ompp_collect_most(c);
+         n++, page = ompp_collect_record(c, page->next, sizeof *page)) {
+        const ompp_counted_t *counted = page->kind == OMPP_A_PAGE_COUNTS
+                                            ? ompp_collect_record(c, page->items, page->n * (uint64_t)sizeof *counted)
+                                            : NULL;
+        for (uint32_t i = 0; counted && i < page->n; i++)
+            add_object(c, p, &counted[i], page->first + i, node, location, total);
     }
     for (unsigned i = 0; i < OMPP_COUNTED_VALUES; i++) any |= total[i];
     if (any) ompp_collect_put(c, node, location, p->set, 0, total, OMPP_COUNTED_VALUES);
@@ -88,7 +92,7 @@ const uint64_t *ompp_collect_redone(const ompp_collecting_t *c, const ompp_a_blo
     return block->values;
 }
 
-/* ---- Counts that are not ---------------------------------------------------------------------------------------------- */
+/* ---- Counts that are not ----------------------------------------------------------------------------------------- */
 
 /* Pages come as objects do: enough of each kind are all that are needed. */
 static bool has_pages(const ompp_collecting_t *c, const ompp_a_pending_t *p, uint32_t nobjects)
@@ -145,7 +149,8 @@ static void list_open(const ompp_collecting_t *c, const ompp_a_header_t *header,
     for (uint32_t n = 0; t && n < ompp_collect_most(c); n++, t = ompp_collect_record(c, t->next, sizeof *t)) {
         const ompp_off_t off = ompp_collect_follow(&t->stack);
         const ompp_a_stack_t *stack = ompp_collect_record(c, off, sizeof *stack);
-        if (t->end_ns || !stack || stack->top >= stack->capacity || !ompp_collect_has_frames(c, off, stack->top + 1)) continue;
+        if (t->end_ns || !stack || stack->top >= stack->capacity || !ompp_collect_has_frames(c, off, stack->top + 1))
+            continue;
         const ompp_a_node_t *node = ompp_collect_record(c, stack->frames[stack->top].node, sizeof *node);
         name_region(c, node ? node->region : 0, name, sizeof name);
         add_name(list, size, name, &names);

@@ -24,13 +24,13 @@ typedef struct {
     /* Union of the threads' trees: (parent, region) of the profile -> node; open addressing, OMPP_NONE = free. */
     struct {
         uint32_t parent, region, node;
-    } *tree;
+    } * tree;
     uint32_t tree_size, tree_used;
     /* Of the thread being copied: arena node -> profile node; open addressing, 0 = free. */
     struct {
         ompp_off_t off;
         uint32_t node;
-    } *map;
+    } * map;
     uint32_t map_size;
     ompp_metric_list_t metrics;
     ompp_off_t pending; /* counts that are not handed over: first of the list */
@@ -60,7 +60,8 @@ static inline const char *ompp_collect_text(const ompp_collecting_t *c, ompp_off
 {
     const ompp_a_string_t *s = ompp_collect_record(c, off, sizeof *s);
 
-    if (!s || !ompp_collect_record(c, off, sizeof *s + (uint64_t)s->length + 1) || s->text[s->length] != '\0') return "";
+    if (!s || !ompp_collect_record(c, off, sizeof *s + (uint64_t)s->length + 1) || s->text[s->length] != '\0')
+        return "";
     return s->text;
 }
 
@@ -79,7 +80,10 @@ static inline ompp_off_t ompp_collect_follow(const ompp_link_t *link)
     return atomic_load_explicit(link, memory_order_acquire);
 }
 
-/** \return the first of the counts that are not handed over; 0 when measurement is over: what is counted then belongs to nobody. */
+/**
+ * \return the first of the counts that are not handed over; 0 when measurement is over: what is counted then belongs to
+ *         nobody.
+ */
 static inline ompp_off_t ompp_collect_first_pending(const ompp_a_header_t *header)
 {
     return header->end_ns ? 0 : ompp_collect_follow(&header->pending);
@@ -101,11 +105,11 @@ uint32_t ompp_collect_mapped(const ompp_collecting_t *c, ompp_off_t off);
 const char *ompp_collect_name(const ompp_collecting_t *c, ompp_off_t region);
 
 /**
- * \brief Adds values to the profile. Records of one place become one, each metric by its reduction: the shortest task of both is no
- *        sum.
+ * \brief Adds values to the profile. Records of one place become one, each metric by its reduction: the shortest task
+ *        of both is no sum.
  */
-void ompp_collect_put(ompp_collecting_t *c, uint32_t node, uint32_t location, uint32_t set, uint32_t object, const uint64_t *from,
-                      uint32_t n);
+void ompp_collect_put(ompp_collecting_t *c, uint32_t node, uint32_t location, uint32_t set, uint32_t object,
+                      const uint64_t *from, uint32_t n);
 
 /** \brief Adds what the thread that was copied last has counted since its place changed last (ompp_a_pending_t). */
 void ompp_collect_pending(ompp_collecting_t *c, uint32_t location);

@@ -6,12 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Trees ---------------------------------------------------------------------------------------------------------- */
+/* ---- Trees ------------------------------------------------------------------------------------------------------- */
 
-static uint32_t hash(uint32_t a, uint32_t b)
-{
-    return (uint32_t)(((uint64_t)a << 32 | b) * 0x9e3779b97f4a7c15u >> 32);
-}
+static uint32_t hash(uint32_t a, uint32_t b) { return (uint32_t)(((uint64_t)a << 32 | b) * 0x9e3779b97f4a7c15u >> 32); }
 
 static bool tree_grow(ompp_collecting_t *c)
 {
@@ -83,8 +80,8 @@ static bool make_map(ompp_collecting_t *c, uint32_t nnodes)
     return c->map != NULL;
 }
 
-void ompp_collect_put(ompp_collecting_t *c, uint32_t node, uint32_t location, uint32_t set, uint32_t object, const uint64_t *from,
-                      uint32_t n)
+void ompp_collect_put(ompp_collecting_t *c, uint32_t node, uint32_t location, uint32_t set, uint32_t object,
+                      const uint64_t *from, uint32_t n)
 {
     const bool another = ompp_profile_find_block(c->profile, node, location, set, object) != NULL;
     uint64_t *to = ompp_profile_block(c->profile, node, location, set, object, n);
@@ -99,8 +96,9 @@ static void copy_blocks(ompp_collecting_t *c, const ompp_a_block_t *newest, uint
     const ompp_a_block_t *b = newest, **blocks;
     uint32_t n = 0, most = ompp_collect_most(c);
 
-    while (b && n < most &&
-           ompp_collect_record(c, (ompp_off_t)((const char *)b - c->base), sizeof *b + b->nvalues * sizeof b->values[0])) {
+    while (
+        b && n < most &&
+        ompp_collect_record(c, (ompp_off_t)((const char *)b - c->base), sizeof *b + b->nvalues * sizeof b->values[0])) {
         n++;
         b = ompp_collect_record(c, b->next, sizeof *b);
     }
@@ -109,7 +107,8 @@ static void copy_blocks(ompp_collecting_t *c, const ompp_a_block_t *newest, uint
     for (uint32_t i = n; blocks && i-- > 0; b = ompp_collect_record(c, b->next, sizeof *b)) blocks[i] = b;
     for (uint32_t i = 0; blocks && i < n; i++)
         if (blocks[i]->object <= c->profile->nobjects)
-            ompp_collect_put(c, node, location, blocks[i]->set, blocks[i]->object, ompp_collect_redone(c, blocks[i]), blocks[i]->nvalues);
+            ompp_collect_put(c, node, location, blocks[i]->set, blocks[i]->object, ompp_collect_redone(c, blocks[i]),
+                             blocks[i]->nvalues);
     free(blocks);
 }
 
@@ -157,8 +156,7 @@ bool ompp_collect_tree(ompp_collecting_t *c, const ompp_a_thread_t *thread, uint
         const ompp_a_region_t *r = ompp_collect_record(c, a->region, sizeof *r);
         uint32_t parent = ompp_collect_mapped(c, a->parent), node = OMPP_NONE;
         if (ompp_collect_mapped(c, nodes[n]) != OMPP_NONE) continue; /* a damaged list that runs in a circle */
-        if (a->region == 0)
-            node = 0;
+        if (a->region == 0) node = 0;
         else if (r && r->index < c->nregions && c->region_of[r->index] != OMPP_NONE && parent != OMPP_NONE)
             node = union_node(c, parent, c->region_of[r->index], a->first_ns, rank);
         if (node == OMPP_NONE) continue;

@@ -36,10 +36,8 @@ const ompp_metric_t *ompp_metric_list_set(const ompp_metric_list_t *list, uint32
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (list->metrics[middle].set < set)
-            low = middle + 1;
-        else
-            high = middle;
+        if (list->metrics[middle].set < set) low = middle + 1;
+        else high = middle;
     }
     for (*n = 0; low + *n < list->n && list->metrics[low + *n].set == set;) ++*n;
     return &list->metrics[low];
@@ -52,7 +50,8 @@ static uint64_t reduce(uint32_t reduction, uint64_t a, uint64_t b)
     return a + b;
 }
 
-void ompp_combine(const ompp_metric_list_t *list, uint32_t set, ompp_over_t over, uint64_t *into, const uint64_t *from, size_t n)
+void ompp_combine(const ompp_metric_list_t *list, uint32_t set, ompp_over_t over, uint64_t *into, const uint64_t *from,
+                  size_t n)
 {
     size_t defined = 0;
     const ompp_metric_t *metrics = set >= OMPP_SET_FIRST_FREE ? ompp_metric_list_set(list, set, &defined) : NULL;

@@ -23,13 +23,15 @@ void ompp_metric_list_fini(ompp_metric_list_t *list);
 const ompp_metric_t *ompp_metric_list_set(const ompp_metric_list_t *list, uint32_t set, size_t *n);
 
 /** \brief into[i] becomes the reduction of into[i] and from[i]. Shape of both: [n], a block of the set. */
-void ompp_combine(const ompp_metric_list_t *list, uint32_t set, ompp_over_t over, uint64_t *into, const uint64_t *from, size_t n);
+void ompp_combine(const ompp_metric_list_t *list, uint32_t set, ompp_over_t over, uint64_t *into, const uint64_t *from,
+                  size_t n);
 
 /**
  * \brief Part of ompp_profile_merge(): the causal profiles.
  * \param[in] strings, regions  for each index in from, which it has in into.
  * \return 0, or -OMPP_E_NOMEM.
  */
-int ompp_whatif_merge(ompp_profile_t *into, const ompp_profile_t *from, const uint32_t *strings, const uint32_t *regions, bool from_leads);
+int ompp_whatif_merge(ompp_profile_t *into, const ompp_profile_t *from, const uint32_t *strings,
+                      const uint32_t *regions, bool from_leads);
 
 #endif

@@ -1,8 +1,8 @@
 /**
  * \file
- * What load/store hooks count for one data structure, and the values that follow from it. Hooks have one number each to increase, so
- * that they are quick; a report has others. The thread that hands its counts over and the reader of an arena whose process died both
- * use this.
+ * What load/store hooks count for one data structure, and the values that follow from it. Hooks have one number each to
+ * increase, so that they are quick; a report has others. The thread that hands its counts over and the reader of an
+ * arena whose process died both use this.
  */
 #ifndef OMPP_COUNTED_H
 #define OMPP_COUNTED_H
@@ -17,7 +17,7 @@ typedef struct {
     uint64_t scalars[2][OMPP_COUNTED_SIZES]; /* accesses of 1 << n bytes */
     uint64_t others[2];                      /* accesses of other sizes; a block copied or set at once is one */
     uint64_t other_bytes[2];
-    uint64_t foreign[2];                     /* accesses to pages that another thread touched first */
+    uint64_t foreign[2]; /* accesses to pages that another thread touched first */
 } __attribute__((aligned(128))) ompp_counted_t;
 
 /** Values: of loads; of stores one more. */

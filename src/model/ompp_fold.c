@@ -66,8 +66,8 @@ static void into_rest(const ompp_metric_list_t *metrics, ompp_block_t *rest, uin
 }
 
 /*
- * The blocks are ascending by location, locations by rank: each run of one rank is combined over its threads, and the results
- * go to the front of the same array, which never overtakes what is still to be read.
+ * The blocks are ascending by location, locations by rank: each run of one rank is combined over its threads, and the
+ * results go to the front of the same array, which never overtakes what is still to be read.
  */
 static void fold_node(ompp_profile_t *p, const ompp_metric_list_t *metrics, ompp_node_t *node)
 {

@@ -1,7 +1,8 @@
 /**
  * \file
- * What the process asks of libompp-report.so at the end of a run: the only contact between the library that lives in the user's
- * process and the one that needs libxml2 and libdwarf. Opened with RTLD_LOCAL by rank 0, function looked up by OMPP_JOB_FUNCTION.
+ * What the process asks of libompp-report.so at the end of a run: the only contact between the library that lives in
+ * the user's process and the one that needs libxml2 and libdwarf. Opened with RTLD_LOCAL by rank 0, function looked up
+ * by OMPP_JOB_FUNCTION.
  */
 #ifndef OMPP_JOB_H
 #define OMPP_JOB_H
@@ -15,22 +16,22 @@
 enum { OMPP_JOB_TEXT = 1, OMPP_JOB_CSV = 2 };
 
 typedef struct {
-    uint32_t version; /* OMPP_JOB_VERSION */
-    unsigned formats; /* OMPP_JOB_TEXT, OMPP_JOB_CSV, both, or 0 for XML alone */
-    const char *dir;  /* for the files: absolute, or "" for the working directory */
+    uint32_t version;   /* OMPP_JOB_VERSION */
+    unsigned formats;   /* OMPP_JOB_TEXT, OMPP_JOB_CSV, both, or 0 for XML alone */
+    const char *dir;    /* for the files: absolute, or "" for the working directory */
     const char *choose; /* what the user sets to have them in another one: "OMPP_OUTDIR" */
     const char *tmpdir; /* where they go when neither dir nor the working directory will do; NULL or "" = none */
-    const char *file; /* OMPP_REPORTFILE, or "" */
+    const char *file;   /* OMPP_REPORTFILE, or "" */
     bool overwrite, usepid;
-    int local_rank;   /* -1: report of the whole run; else the report of this rank alone (ompP's A:r.T-n names) */
-    int time_digits;  /* after the point, in the text */
+    int local_rank;  /* -1: report of the whole run; else the report of this rank alone (ompP's A:r.T-n names) */
+    int time_digits; /* after the point, in the text */
     double resolve_seconds;
-    bool resolve_live;/* modules may be resolved through /proc/self/maps of this process (it is the measured one) */
+    bool resolve_live; /* modules may be resolved through /proc/self/maps of this process (it is the measured one) */
     /* Results. */
     char path[1024];     /* of the report: text, else CSV, else XML; "" = there is none */
     char xml_path[1024]; /* of the XML file; "" = there is none */
-    char message[1024]; /* what went wrong, one line; "" when nothing did */
-    char notice[1024];  /* what the user should know besides, one line, of a report that is written; "" = nothing */
+    char message[1024];  /* what went wrong, one line; "" when nothing did */
+    char notice[1024];   /* what the user should know besides, one line, of a report that is written; "" = nothing */
 } ompp_job_t;
 
 /**

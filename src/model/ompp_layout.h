@@ -1,10 +1,11 @@
 /**
  * \file
- * Layout of the arena: the records of a running measurement, as offsets from the start of the mapping. The runtime writes them,
- * ompp_collect() reads them, in the same process or from the file of one that died. Fixed for a given OMPP_LAYOUT_VERSION.
+ * Layout of the arena: the records of a running measurement, as offsets from the start of the mapping. The runtime
+ * writes them, ompp_collect() reads them, in the same process or from the file of one that died. Fixed for a given
+ * OMPP_LAYOUT_VERSION.
  *
- * Records are filled first and then linked by a release store, so that a reader never sees a half-made one. Lists are in order
- * newest first. One thread writes a node or a frame; others only read it.
+ * Records are filled first and then linked by a release store, so that a reader never sees a half-made one. Lists are
+ * in order newest first. One thread writes a node or a frame; others only read it.
  */
 #ifndef OMPP_LAYOUT_H
 #define OMPP_LAYOUT_H
@@ -36,21 +37,21 @@ typedef struct {
     uint32_t pid;
     int32_t rank; /* -1 = no MPI */
     uint32_t size;
-    uint32_t tsc; /* 1: time stamps from the counter */
-    uint64_t origin_epoch; /* ns since 1970 at time 0 */
-    uint64_t origin_ns;    /* CLOCK_MONOTONIC at time 0 */
-    uint64_t begin_ns;     /* our library was loaded; less our own start */
-    uint64_t end_ns;       /* 0 while running */
-    uint64_t user0_ns, system0_ns; /* CPU time of the process at begin_ns */
+    uint32_t tsc;                    /* 1: time stamps from the counter */
+    uint64_t origin_epoch;           /* ns since 1970 at time 0 */
+    uint64_t origin_ns;              /* CLOCK_MONOTONIC at time 0 */
+    uint64_t begin_ns;               /* our library was loaded; less our own start */
+    uint64_t end_ns;                 /* 0 while running */
+    uint64_t user0_ns, system0_ns;   /* CPU time of the process at begin_ns */
     uint64_t start_ticks, pid_space; /* of the process: ompp_proc_start(), ompp_proc_space() */
-    int32_t launcher_rank; /* as the launcher gave it, before MPI tells; -1 = none */
+    int32_t launcher_rank;           /* as the launcher gave it, before MPI tells; -1 = none */
     ompp_off_t host, app, source, version, built;
-    ompp_off_t launch; /* what the launcher calls this job; 0 = no launcher */
-    ompp_link_t job;   /* name of this run that the ranks have agreed upon; 0 = not yet */
-    ompp_link_t why;   /* how it ended, when it did not end well */
+    ompp_off_t launch;     /* what the launcher calls this job; 0 = no launcher */
+    ompp_link_t job;       /* name of this run that the ranks have agreed upon; 0 = not yet */
+    ompp_link_t why;       /* how it ended, when it did not end well */
     _Atomic uint32_t noff; /* times measurement was switched off */
     ompp_link_t modules, regions, threads, coverage, metrics, objects, settings;
-    ompp_link_t whatif; /* causal profile; 0 = none */
+    ompp_link_t whatif;       /* causal profile; 0 = none */
     ompp_link_t pending;      /* counts that are not handed over */
     _Atomic uint64_t metered; /* sets whose values are handed over when a thread's place changes: bit n for set n */
 } ompp_a_header_t;
@@ -58,8 +59,8 @@ typedef struct {
 typedef struct {
     ompp_off_t next;
     ompp_off_t path, id;
-    uint32_t index; /* from 0, in order of discovery */
-    uint64_t base;  /* dlpi_addr */
+    uint32_t index;     /* from 0, in order of discovery */
+    uint64_t base;      /* dlpi_addr */
     uint64_t low, high; /* addresses of its loaded segments */
 } ompp_a_module_t;
 
@@ -85,9 +86,9 @@ typedef struct {
     ompp_off_t next;   /* of the thread's nodes */
     ompp_off_t region; /* 0 = root */
     ompp_off_t parent;
-    ompp_off_t last;   /* child entered last: first guess at the next entry */
+    ompp_off_t last; /* child entered last: first guess at the next entry */
     uint16_t construct, nphases;
-    ompp_link_t sets;  /* chain of further value blocks */
+    ompp_link_t sets; /* chain of further value blocks */
     uint64_t first_ns;
     uint64_t visits;
     ompp_a_slot_t slot[];
@@ -102,22 +103,23 @@ typedef struct {
 
 /** A team from its fork until the last member has closed its frame. */
 typedef struct {
-    ompp_off_t next;         /* of the forking thread's team records, all states */
+    ompp_off_t next; /* of the forking thread's team records, all states */
     ompp_off_t fork_thread, fork_node;
-    uint32_t level;          /* 1 = not within another one */
-    _Atomic uint32_t refs;   /* open frames that point here; 0 = free for reuse */
+    uint32_t level;        /* 1 = not within another one */
+    _Atomic uint32_t refs; /* open frames that point here; 0 = free for reuse */
     uint64_t fork;
     _Atomic uint64_t release; /* the forking thread left the end barrier; 0 = not yet */
     _Atomic uint64_t join;    /* 0 = not yet */
 } ompp_a_team_t;
 
 enum {
-    OMPP_FRAME_F_ENDED = 1,     /* its end is known (stamp); closed at the next event */
-    OMPP_FRAME_F_BARRIER = 2,   /* was ended, now in the exit barrier that follows */
-    OMPP_FRAME_F_TEAM = 4,      /* this thread's part of a team */
-    OMPP_FRAME_F_LEFT = 8,      /* team frame whose member has ended: closed at the team's join */
-    OMPP_FRAME_F_RECURSIVE = 16,/* entered again while it was the innermost: those count, and take no time of their own */
-    OMPP_FRAME_F_BASE = 32      /* frame 0: no exit closes it */
+    OMPP_FRAME_F_ENDED = 1,   /* its end is known (stamp); closed at the next event */
+    OMPP_FRAME_F_BARRIER = 2, /* was ended, now in the exit barrier that follows */
+    OMPP_FRAME_F_TEAM = 4,    /* this thread's part of a team */
+    OMPP_FRAME_F_LEFT = 8,    /* team frame whose member has ended: closed at the team's join */
+    /* entered again while it was the innermost: those count, and take no time of their own */
+    OMPP_FRAME_F_RECURSIVE = 16,
+    OMPP_FRAME_F_BASE = 32 /* frame 0: no exit closes it */
 };
 
 typedef struct {
@@ -136,22 +138,24 @@ typedef struct {
     uint64_t enter, stamp; /* entered; start of the current phase */
     uint64_t credited;     /* part of the time since enter that an earlier parent was given */
     uint64_t again;        /* RECURSIVE: how often, of those that are open */
-    uint64_t stack;        /* of a function: address of the stack it works on; 0 = not known. Means nothing to readers */
+    /* of a function: address of the stack it works on; 0 = not known. Means nothing to readers */
+    uint64_t stack;
     ompp_off_t team;       /* team frames */
     ompp_off_t outer_base; /* team frames: base node before */
 } ompp_a_frame_t;
 
 /** Open frames of an implicit task (frame 0: the thread's root) or of an explicit task (frame 0: its TASKEXEC). */
 typedef struct {
-    ompp_off_t under;    /* stack of the task that this one interrupted; 0 = none */
-    uint32_t top;        /* index of the innermost open frame */
+    ompp_off_t under; /* stack of the task that this one interrupted; 0 = none */
+    uint32_t top;     /* index of the innermost open frame */
     uint32_t capacity;
     uint32_t explicit_task;
-    uint64_t begin;      /* explicit: start of the current run */
+    uint64_t begin;             /* explicit: start of the current run */
     _Atomic uint64_t suspended; /* explicit: since when; 0 = running */
-    _Atomic uint64_t over;      /* explicit: another thread said that it ended then, while it lay on this one; 0 = not, 1 = and it
-                                   is being closed */
-    uint64_t ran, lent;  /* time of runs that are over; of tasks that interrupted it */
+    /* explicit: another thread said that it ended then, while it lay on this one; 0 = not, 1 = and it is being
+     * closed */
+    _Atomic uint64_t over;
+    uint64_t ran, lent; /* time of runs that are over; of tasks that interrupted it */
     ompp_a_frame_t frames[];
 } ompp_a_stack_t;
 
@@ -161,8 +165,8 @@ typedef struct {
 } ompp_a_setting_t;
 
 /**
- * Where a thread stands among nested teams: its number in the team of each level, 10 bits each, the outermost in the highest ones; 0 for
- * members 0. Of all threads with one such place, one is in a team at a time.
+ * Where a thread stands among nested teams: its number in the team of each level, 10 bits each, the outermost in the
+ * highest ones; 0 for members 0. Of all threads with one such place, one is in a team at a time.
  */
 #define OMPP_A_PATH_UNKNOWN UINT64_MAX
 #define OMPP_A_PATH_LEVELS 6u
@@ -177,16 +181,16 @@ typedef struct {
     uint32_t index;   /* number in the first team it joined */
     uint32_t os_tid;
     uint64_t begin_ns;
-    uint64_t end_ns;  /* 0 = alive */
+    uint64_t end_ns; /* 0 = alive */
     ompp_off_t root;
     ompp_link_t nodes;
-    ompp_link_t stack; /* innermost */
-    uint64_t dropped;  /* region entries that found no room */
-    uint64_t deep;     /* region entries below the largest depth */
-    uint64_t unclosed, unopened; /* frames closed by an outer exit; exits of regions that were not open */
-    uint64_t left;               /* of functions, closed by an outer exit (longjmp) */
+    ompp_link_t stack;                         /* innermost */
+    uint64_t dropped;                          /* region entries that found no room */
+    uint64_t deep;                             /* region entries below the largest depth */
+    uint64_t unclosed, unopened;               /* frames closed by an outer exit; exits of regions that were not open */
+    uint64_t left;                             /* of functions, closed by an outer exit (longjmp) */
     ompp_off_t first_unclosed, first_unopened; /* regions; 0 = none */
-    uint64_t path;               /* OMPP_A_PATH_UNKNOWN: none that is its own */
+    uint64_t path;                             /* OMPP_A_PATH_UNKNOWN: none that is its own */
     _Atomic uint64_t beside; /* not 0: was in a team while another record of its kind and index was, too */
 } ompp_a_thread_t;
 
@@ -208,7 +212,7 @@ typedef struct {
     ompp_off_t next;
     uint32_t id; /* from 1, in order of registration; "object" of value blocks */
     ompp_off_t name, origin;
-    uint64_t address, size; /* of the range it was registered with first */
+    uint64_t address, size;                    /* of the range it was registered with first */
     _Atomic uint64_t start_offset, end_offset; /* bytes before and behind it that were counted too */
     _Atomic uint32_t nranges;
 } ompp_a_object_t;
@@ -222,13 +226,13 @@ typedef struct {
     uint32_t kind;
     uint32_t first, n; /* objects: first, first + 1, ... */
     ompp_off_t items;
-    uint64_t where;    /* the address where the thread has it, too. Means nothing to readers */
+    uint64_t where; /* the address where the thread has it, too. Means nothing to readers */
 } ompp_a_page_t;
 
 /**
- * What a thread has counted since its place changed last: belongs to the node that it is at, and is not in that node's values yet.
- * Handing over goes object by object, each in one step: while redo.is is not 0, the values of the block at redo.block and the total are
- * those of redo, and the object's counts are none.
+ * What a thread has counted since its place changed last: belongs to the node that it is at, and is not in that node's
+ * values yet. Handing over goes object by object, each in one step: while redo.is is not 0, the values of the block at
+ * redo.block and the total are those of redo, and the object's counts are none.
  */
 typedef struct {
     ompp_off_t next;
@@ -238,7 +242,8 @@ typedef struct {
     uint64_t total[OMPP_COUNTED_VALUES]; /* handed over in this change of place, for all data together */
     struct {
         _Atomic uint32_t is;
-        uint32_t object;  /* 0 with block 0's values: data that belongs to none; OMPP_A_NO_OBJECT: the total itself is handed over */
+        /* 0 with block 0's values: data that belongs to none; OMPP_A_NO_OBJECT: the total itself is handed over */
+        uint32_t object;
         ompp_off_t block; /* of its values; 0 = there is no room for it */
         uint64_t values[OMPP_COUNTED_VALUES], total[OMPP_COUNTED_VALUES];
     } redo;
@@ -246,7 +251,8 @@ typedef struct {
 
 #define OMPP_A_NO_OBJECT 0xffffffffu
 
-/** The same as ompp_whatif_region_t; clocks are written at progress points and at the end, under a sequence that is odd meanwhile. */
+/** The same as ompp_whatif_region_t; clocks are written at progress points and at the end, under a sequence that is odd
+ * meanwhile. */
 typedef struct {
     ompp_off_t next;
     ompp_off_t region, point; /* point: 0 = what the program gains */
@@ -260,17 +266,18 @@ typedef struct {
     ompp_off_t name, region; /* region: of an automatic point */
     uint32_t kind, automatic;
     _Atomic uint64_t visits, begins, in_flight_ns;
-    _Atomic uint64_t since_ns;   /* latency: until when in_flight_ns is counted */
+    _Atomic uint64_t since_ns; /* latency: until when in_flight_ns is counted */
 } ompp_a_whatif_point_t;
 
 typedef struct {
     uint32_t mode;
-    _Atomic ompp_off_t why;      /* string */
-    _Atomic uint64_t paid_ns, events, cost_ns, lost, lost_ns, worked_ns, outside_ns, rested_ns, replayed, kept, passed_ns;
-    _Atomic uint64_t until_ns;   /* when these, and virtual clocks of regions, were written last; 0 = not yet */
-    _Atomic uint32_t rests;      /* since then no clock goes on */
+    _Atomic ompp_off_t why; /* string */
+    _Atomic uint64_t paid_ns, events, cost_ns, lost, lost_ns, worked_ns, outside_ns, rested_ns, replayed, kept,
+        passed_ns;
+    _Atomic uint64_t until_ns; /* when these, and virtual clocks of regions, were written last; 0 = not yet */
+    _Atomic uint32_t rests;    /* since then no clock goes on */
     ompp_link_t regions, points;
-    _Atomic uint32_t sequence;   /* of control; odd while it is written */
+    _Atomic uint32_t sequence; /* of control; odd while it is written */
     ompp_whatif_clock_t control;
 } ompp_a_whatif_t;
 

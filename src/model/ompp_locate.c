@@ -28,8 +28,7 @@ char *ompp_locate_next(char **rest)
 
 static void say_of_line(const ompp_locate_t *answer, bool hooks, char *why, size_t n)
 {
-    if (!hooks)
-        snprintf(why, n, "blocks are followed in programs built with kinst-ompp --memory only");
+    if (!hooks) snprintf(why, n, "blocks are followed in programs built with kinst-ompp --memory only");
     else if (answer->found == 0)
         snprintf(why, n, "no code of this line%s%s", *answer->text ? "; there is some of " : "", answer->text);
 }
@@ -41,13 +40,12 @@ void ompp_locate_why(const ompp_locate_t *answer, bool hooks, char *why, size_t 
         [false] = "; for that, build with kinst-ompp --memory and name the line that allocates it (FILE:LINE)",
         [true] = "; for that, name the line that allocates it (FILE:LINE)",
     };
-    const char *between = answer->no_part ? "" : " (heap blocks: name the line that allocates them; others: in the source)";
+    const char *between =
+        answer->no_part ? "" : " (heap blocks: name the line that allocates them; others: in the source)";
 
     *why = '\0';
-    if (answer->is_line)
-        say_of_line(answer, hooks, why, n);
-    else if (answer->found > 1)
-        snprintf(why, n, "there are %zu, name one: %s", answer->found, answer->text);
+    if (answer->is_line) say_of_line(answer, hooks, why, n);
+    else if (answer->found > 1) snprintf(why, n, "there are %zu, name one: %s", answer->found, answer->text);
     else if (answer->found == 1 && answer->size > 0)
         snprintf(why, n, "%s%s", answer->text, *answer->text ? remedy[hooks] : "");
     else

@@ -1,8 +1,8 @@
 /**
  * \file
- * What the process asks of libompp-names.so: where variables lie that the user named in OMPP_DATA. The only contact between the
- * library that lives in the user's process and the one that reads debug information (libdwarf). Opened with RTLD_LOCAL when there
- * is a name to be found, and closed again; function looked up by OMPP_LOCATE_FUNCTION.
+ * What the process asks of libompp-names.so: where variables lie that the user named in OMPP_DATA. The only contact
+ * between the library that lives in the user's process and the one that reads debug information (libdwarf). Opened with
+ * RTLD_LOCAL when there is a name to be found, and closed again; function looked up by OMPP_LOCATE_FUNCTION.
  */
 #ifndef OMPP_LOCATE_H
 #define OMPP_LOCATE_H
@@ -28,13 +28,14 @@ typedef struct {
     uintptr_t address; /* in the process */
     uint64_t size;     /* bytes; 0 = not known */
     size_t module;     /* index */
-    bool is_line;      /* "solve.c:42": found ranges of its code, in several modules; the first of them in code, in the process */
+    /* "solve.c:42": found ranges of its code, in several modules; the first of them in code, in the process */
+    bool is_line;
     struct {
         uintptr_t begin, end; /* begin <= address < end */
         size_t module;
     } code[OMPP_LOCATE_CODES];
-    int no_part;       /* found 0: the variable is there, but not the part of it, or it is a function: text says why */
-    char text[600];    /* found > 1: how to name each of them; 0: the nearest names; 1: a remark; may be "" */
+    int no_part;    /* found 0: the variable is there, but not the part of it, or it is a function: text says why */
+    char text[600]; /* found > 1: how to name each of them; 0: the nearest names; 1: a remark; may be "" */
 } ompp_locate_t;
 
 /**
@@ -43,9 +44,13 @@ typedef struct {
  * \param[in,out] names    shape [n].
  * \param[in]     seconds  longest time for reading debug information; symbols are always read.
  */
-typedef void ompp_locate_run_t(const ompp_locate_module_t *modules, size_t nmodules, ompp_locate_t *names, size_t n, double seconds);
+typedef void ompp_locate_run_t(const ompp_locate_module_t *modules, size_t nmodules, ompp_locate_t *names, size_t n,
+                               double seconds);
 
-/** \brief The next name of a list as the user writes it. \param[in,out] rest  of the list, which is cut; NULL behind the last. */
+/**
+ * \brief The next name of a list as the user writes it.
+ * \param[in,out] rest  of the list, which is cut; NULL behind the last.
+ */
 char *ompp_locate_next(char **rest);
 
 /**

@@ -1,7 +1,7 @@
 /**
  * \file
- * A hash index over an array: open addressing, slots hold an element's index and part of its hash. The array and the equality
- * stay with the user. Sized once for all elements that will ever come in; never grows. For src/model only.
+ * A hash index over an array: open addressing, slots hold an element's index and part of its hash. The array and the
+ * equality stay with the user. Sized once for all elements that will ever come in; never grows. For src/model only.
  */
 #ifndef OMPP_MAP_PRIV_H
 #define OMPP_MAP_PRIV_H

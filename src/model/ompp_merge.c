@@ -10,7 +10,8 @@
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
-/* One merge under way. The arrays say, for each index in from (locations_into: in into), which index it has afterwards. */
+/* One merge under way. The arrays say, for each index in from (locations_into: in into), which index it has
+ * afterwards. */
 typedef struct {
     ompp_profile_t *into;
     const ompp_profile_t *from;
@@ -19,7 +20,7 @@ typedef struct {
     uint32_t *objects; /* numbers of objects, from 1; [0] = 0 */
     struct {
         uint32_t from, into;
-    } *sets; /* ascending by from, [nsets] */
+    } * sets; /* ascending by from, [nsets] */
     size_t nsets;
     ompp_metric_list_t metrics; /* of into, after its sets are complete */
 } merge_t;
@@ -30,15 +31,9 @@ typedef struct {
     size_t n;
 } set_t;
 
-static uint32_t *new_map(size_t n)
-{
-    return calloc(n ? n : 1, sizeof(uint32_t));
-}
+static uint32_t *new_map(size_t n) { return calloc(n ? n : 1, sizeof(uint32_t)); }
 
-static uint32_t mapped(const uint32_t *map, uint32_t index)
-{
-    return index == OMPP_NONE ? OMPP_NONE : map[index];
-}
+static uint32_t mapped(const uint32_t *map, uint32_t index) { return index == OMPP_NONE ? OMPP_NONE : map[index]; }
 
 uint32_t ompp_profile_lowest_rank(const ompp_profile_t *profile)
 {
@@ -53,7 +48,7 @@ static int merge_strings(merge_t *m)
     return m->into->failed ? -OMPP_E_NOMEM : 0;
 }
 
-/* ---- Modules -------------------------------------------------------------------------------------------------------- */
+/* ---- Modules ----------------------------------------------------------------------------------------------------- */
 
 static bool module_equal(const void *array, uint32_t index, const void *wanted)
 {
@@ -94,7 +89,7 @@ static int merge_modules(merge_t *m)
     return into->failed ? -OMPP_E_NOMEM : 0;
 }
 
-/* ---- Regions -------------------------------------------------------------------------------------------------------- */
+/* ---- Regions ----------------------------------------------------------------------------------------------------- */
 
 static bool region_equal(const void *array, uint32_t index, const void *wanted)
 {
@@ -161,7 +156,7 @@ static int merge_regions(merge_t *m)
     return into->failed ? -OMPP_E_NOMEM : 0;
 }
 
-/* ---- Metric sets ---------------------------------------------------------------------------------------------------- */
+/* ---- Metric sets ------------------------------------------------------------------------------------------------- */
 
 static bool set_equal(const void *array, uint32_t index, const void *wanted)
 {
@@ -181,7 +176,8 @@ static uint64_t set_hash(const set_t *set)
 {
     uint64_t h = set->n;
 
-    for (size_t i = 0; i < set->n; i++) h = ompp_map_hash(ompp_map_hash(h, set->metrics[i].name), set->metrics[i].source);
+    for (size_t i = 0; i < set->n; i++)
+        h = ompp_map_hash(ompp_map_hash(h, set->metrics[i].name), set->metrics[i].source);
     return h;
 }
 
@@ -251,15 +247,13 @@ static uint32_t map_set(const merge_t *m, uint32_t set)
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (m->sets[middle].from < set)
-            low = middle + 1;
-        else
-            high = middle;
+        if (m->sets[middle].from < set) low = middle + 1;
+        else high = middle;
     }
     return low < m->nsets && m->sets[low].from == set ? m->sets[low].into : set;
 }
 
-/* ---- Data structures ------------------------------------------------------------------------------------------------ */
+/* ---- Data structures --------------------------------------------------------------------------------------------- */
 
 static bool object_equal(const void *array, uint32_t index, const void *wanted)
 {
@@ -306,7 +300,7 @@ static int merge_objects(merge_t *m)
     return into->failed ? -OMPP_E_NOMEM : 0;
 }
 
-/* ---- Locations ------------------------------------------------------------------------------------------------------ */
+/* ---- Locations --------------------------------------------------------------------------------------------------- */
 
 /* The rest has no threads: whatever its tid says, it is one location, behind all others. */
 static int compare_locations(const ompp_location_t *a, const ompp_location_t *b)
@@ -346,10 +340,7 @@ static place_t *sorted_places(const ompp_profile_t *p)
     return places;
 }
 
-static int compare_blocks(const void *a, const void *b)
-{
-    return ompp_block_compare(a, b);
-}
+static int compare_blocks(const void *a, const void *b) { return ompp_block_compare(a, b); }
 
 static void sort_blocks(ompp_block_t *blocks, size_t n)
 {
@@ -408,8 +399,7 @@ static size_t interleave(merge_t *m, const place_t *a, size_t na, const place_t 
         const place_t *place = take_a ? &a[i++] : &b[k++];
         if (n > 0 && compare_locations(&out[n - 1], &place->location) == 0)
             join_location(&out[n - 1], &place->location);
-        else
-            out[n++] = place->location;
+        else out[n++] = place->location;
         (take_a ? m->locations_into : m->locations)[place->index] = n - 1;
     }
     return n;
@@ -441,7 +431,7 @@ static int merge_locations(merge_t *m)
     return 0;
 }
 
-/* ---- Nodes and blocks ----------------------------------------------------------------------------------------------- */
+/* ---- Nodes and blocks -------------------------------------------------------------------------------------------- */
 
 static bool node_equal(const void *array, uint32_t index, const void *wanted)
 {
@@ -450,10 +440,7 @@ static bool node_equal(const void *array, uint32_t index, const void *wanted)
     return a->parent == b->parent && a->region == b->region;
 }
 
-static uint64_t node_hash(uint32_t parent, uint32_t region)
-{
-    return ompp_map_hash(parent, region);
-}
+static uint64_t node_hash(uint32_t parent, uint32_t region) { return ompp_map_hash(parent, region); }
 
 static void join_first(ompp_node_t *into, const ompp_node_t *from)
 {
@@ -470,7 +457,8 @@ static int merge_nodes(merge_t *m)
 
     m->nodes = new_map(m->from->nnodes);
     if (!m->nodes || !ompp_map_init(&map, into->nnodes + m->from->nnodes)) return -OMPP_E_NOMEM;
-    for (size_t i = 1; i < into->nnodes; i++) ompp_map_put(&map, node_hash(into->nodes[i].parent, into->nodes[i].region), i);
+    for (size_t i = 1; i < into->nnodes; i++)
+        ompp_map_put(&map, node_hash(into->nodes[i].parent, into->nodes[i].region), i);
     for (size_t i = 0; i < m->from->nnodes; i++) {
         const ompp_node_t *from = &m->from->nodes[i];
         ompp_node_t wanted = {.region = mapped(m->regions, from->region), .parent = mapped(m->nodes, from->parent)};
@@ -524,8 +512,7 @@ static void weave(ompp_block_t *out, const ompp_block_t *a, uint32_t na, const o
 {
     uint32_t i = 0, k = 0, n = 0;
 
-    while (i < na || k < nb)
-        out[n++] = i < na && (k >= nb || ompp_block_compare(&a[i], &b[k]) <= 0) ? a[i++] : b[k++];
+    while (i < na || k < nb) out[n++] = i < na && (k >= nb || ompp_block_compare(&a[i], &b[k]) <= 0) ? a[i++] : b[k++];
 }
 
 static int merge_blocks(const merge_t *m, ompp_node_t *into, const ompp_node_t *from)
@@ -560,7 +547,7 @@ static int merge_values(merge_t *m)
     return 0;
 }
 
-/* ---- The run -------------------------------------------------------------------------------------------------------- */
+/* ---- The run ----------------------------------------------------------------------------------------------------- */
 
 static bool coverage_equal(const void *array, uint32_t index, const void *wanted)
 {
@@ -644,10 +631,8 @@ static int merge_ranks(merge_t *m)
     }
     if (into->nranks_kept) qsort(into->ranks, into->nranks_kept, sizeof *into->ranks, compare_ranks);
     for (size_t i = 0; i < into->nranks_kept; i++) {
-        if (n > 0 && into->ranks[n - 1].rank == into->ranks[i].rank)
-            join_rank(&into->ranks[n - 1], &into->ranks[i]);
-        else
-            into->ranks[n++] = into->ranks[i];
+        if (n > 0 && into->ranks[n - 1].rank == into->ranks[i].rank) join_rank(&into->ranks[n - 1], &into->ranks[i]);
+        else into->ranks[n++] = into->ranks[i];
     }
     into->nranks_kept = n;
     return into->failed ? -OMPP_E_NOMEM : 0;
@@ -668,7 +653,8 @@ static int merge_settings(merge_t *m)
     return m->into->failed ? -OMPP_E_NOMEM : 0;
 }
 
-/* Where ranks have different sources of OpenMP events, the header names one that is real; Coverage has a line for each. */
+/* Where ranks have different sources of OpenMP events, the header names one that is real; Coverage has a line for
+ * each. */
 static ompp_str_t join_source(const ompp_profile_t *p, ompp_str_t a, ompp_str_t b)
 {
     const char *x = ompp_profile_text(p, a), *y = ompp_profile_text(p, b);
@@ -703,9 +689,9 @@ static int merge_run(merge_t *m)
 }
 
 /* In the order they depend on each other. */
-static int (*const steps[])(merge_t *) = {merge_strings,   merge_modules, merge_regions, merge_metrics,  merge_objects,
-                                          merge_nodes,     merge_locations, merge_values, merge_ranks,   merge_coverage,
-                                          merge_settings,  merge_whatif,  merge_run};
+static int (*const steps[])(merge_t *) = {merge_strings,  merge_modules,   merge_regions, merge_metrics, merge_objects,
+                                          merge_nodes,    merge_locations, merge_values,  merge_ranks,   merge_coverage,
+                                          merge_settings, merge_whatif,    merge_run};
 
 int ompp_profile_merge(ompp_profile_t *into, const ompp_profile_t *from)
 {

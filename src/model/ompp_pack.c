@@ -29,15 +29,9 @@ static uint64_t fnv(uint64_t h, const void *data, size_t n)
     return h;
 }
 
-uint64_t ompp_pack_checksum(const void *data, size_t n)
-{
-    return fnv(FNV_START, data, n);
-}
+uint64_t ompp_pack_checksum(const void *data, size_t n) { return fnv(FNV_START, data, n); }
 
-static uint64_t fnv_text(uint64_t h, const char *text)
-{
-    return fnv(h, text, strlen(text) + 1);
-}
+static uint64_t fnv_text(uint64_t h, const char *text) { return fnv(h, text, strlen(text) + 1); }
 
 uint64_t ompp_pack_fingerprint(void)
 {
@@ -45,7 +39,8 @@ uint64_t ompp_pack_fingerprint(void)
 
     for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++) {
         h = fnv_text(h, ompp_constructs[c].full);
-        for (unsigned s = 0; s < ompp_constructs[c].nphases; s++) h = fnv_text(h, ompp_phase_name[ompp_constructs[c].phases[s]]);
+        for (unsigned s = 0; s < ompp_constructs[c].nphases; s++)
+            h = fnv_text(h, ompp_phase_name[ompp_constructs[c].phases[s]]);
     }
     for (unsigned i = 0; i < OMPP_METRIC_MPI_NUM; i++) h = fnv_text(h, ompp_mpi_metrics[i].name);
     for (unsigned i = 0; i < OMPP_COVERAGE_NUM; i++) h = fnv_text(h, ompp_coverage_rows[i].name);
@@ -80,10 +75,7 @@ static void put(writer_t *w, uint64_t value)
 }
 
 /* An index that may be OMPP_NONE, which becomes 0. */
-static void put_index(writer_t *w, uint32_t index)
-{
-    put(w, (uint32_t)(index + 1));
-}
+static void put_index(writer_t *w, uint32_t index) { put(w, (uint32_t)(index + 1)); }
 
 static void put_fixed(writer_t *w, uint64_t value)
 {

@@ -1,11 +1,12 @@
 /**
  * \file
- * The compact form of a profile: what ranks send to rank 0, and what is left on disk when libompp-report.so cannot be opened
- * (`ompp-report convert` reads it). libc only.
+ * The compact form of a profile: what ranks send to rank 0, and what is left on disk when libompp-report.so cannot be
+ * opened (`ompp-report convert` reads it). libc only.
  *
- * "OMPPPROF", version, fingerprint of the tables, profile, checksum. Numbers are unsigned LEB128 (7 bits per byte, low first),
- * so that it is the same on every machine; the few floating-point numbers are their IEEE 754 bits, low byte first. Not a format
- * to keep: another version of the library, or one with other constructs, refuses it; the XML is for keeping.
+ * "OMPPPROF", version, fingerprint of the tables, profile, checksum. Numbers are unsigned LEB128 (7 bits per byte, low
+ * first), so that it is the same on every machine; the few floating-point numbers are their IEEE 754 bits, low byte
+ * first. Not a format to keep: another version of the library, or one with other constructs, refuses it; the XML is for
+ * keeping.
  */
 #ifndef OMPP_PACK_H
 #define OMPP_PACK_H
@@ -35,8 +36,8 @@ int ompp_pack(const ompp_profile_t *profile, void **data, uint64_t *bytes);
 int ompp_unpack(const void *data, uint64_t bytes, ompp_profile_t **profile);
 
 /**
- * \brief Writes the compact form to a file, which is created or replaced, and removed again when it could not be written whole.
- *        Never raises SIGXFSZ.
+ * \brief Writes the compact form to a file, which is created or replaced, and removed again when it could not be
+ *        written whole. Never raises SIGXFSZ.
  * \return 0, -OMPP_E_OPEN, -OMPP_E_IO (errno tells why) or -OMPP_E_NOMEM.
  */
 int ompp_pack_write_file(const char *path, const ompp_profile_t *profile);

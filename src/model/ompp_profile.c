@@ -40,9 +40,9 @@ static bool room(ompp_profile_t *profile, void *array, size_t *allocated, size_t
     return true;
 }
 
-#define ADD(array, count, allocated, value)                                                                            \
-    (room(profile, &profile->array, &profile->allocated, profile->count, sizeof *profile->array)                      \
-         ? (profile->array[profile->count] = (value), (uint32_t)profile->count++)                                     \
+#define ADD(array, count, allocated, value)                                                      \
+    (room(profile, &profile->array, &profile->allocated, profile->count, sizeof *profile->array) \
+         ? (profile->array[profile->count] = (value), (uint32_t)profile->count++)                \
          : 0)
 
 ompp_profile_t *ompp_profile_new(void)
@@ -150,7 +150,8 @@ uint32_t ompp_profile_add_region(ompp_profile_t *profile, const ompp_region_t *r
     return ADD(regions, nregions, aregions, *region);
 }
 
-uint32_t ompp_profile_add_node(ompp_profile_t *profile, uint32_t region, uint32_t parent, uint64_t first_ns, uint32_t first_rank)
+uint32_t ompp_profile_add_node(ompp_profile_t *profile, uint32_t region, uint32_t parent, uint64_t first_ns,
+                               uint32_t first_rank)
 {
     ompp_node_t node = {.region = region, .parent = parent, .first_ns = first_ns, .first_rank = first_rank};
 
@@ -184,10 +185,11 @@ uint32_t ompp_profile_add_setting(ompp_profile_t *profile, const char *name, con
     return ADD(settings, nsettings, asettings, setting);
 }
 
-void ompp_profile_add_coverage(ompp_profile_t *profile, ompp_coverage_kind_t kind, const char *subject, const char *reason,
-                               uint64_t count)
+void ompp_profile_add_coverage(ompp_profile_t *profile, ompp_coverage_kind_t kind, const char *subject,
+                               const char *reason, uint64_t count)
 {
-    ompp_coverage_t line = {kind, ompp_profile_string(profile, subject), ompp_profile_string(profile, reason), count, 1};
+    ompp_coverage_t line = {kind, ompp_profile_string(profile, subject), ompp_profile_string(profile, reason), count,
+                            1};
 
     for (size_t i = 0; i < profile->ncoverage; i++) {
         ompp_coverage_t *old = &profile->coverage[i];
@@ -206,7 +208,8 @@ int ompp_block_compare(const ompp_block_t *a, const ompp_block_t *b)
     return a->object < b->object ? -1 : a->object > b->object;
 }
 
-/* Where a block stands or belongs: index of the first one not before the key. The end is tried first: most come in order. */
+/* Where a block stands or belongs: index of the first one not before the key. The end is tried first: most come in
+ * order. */
 static uint32_t position(const ompp_node_t *node, const ompp_block_t *key)
 {
     uint32_t low = 0, high = node->nblocks;
@@ -214,16 +217,14 @@ static uint32_t position(const ompp_node_t *node, const ompp_block_t *key)
     if (high && ompp_block_compare(&node->blocks[high - 1], key) < 0) return high;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (ompp_block_compare(&node->blocks[middle], key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
+        if (ompp_block_compare(&node->blocks[middle], key) < 0) low = middle + 1;
+        else high = middle;
     }
     return low;
 }
 
-const ompp_block_t *ompp_profile_find_block(const ompp_profile_t *profile, uint32_t node, uint32_t location, uint32_t set,
-                                            uint32_t object)
+const ompp_block_t *ompp_profile_find_block(const ompp_profile_t *profile, uint32_t node, uint32_t location,
+                                            uint32_t set, uint32_t object)
 {
     const ompp_node_t *n = &profile->nodes[node];
     ompp_block_t key = {.location = location, .set = set, .object = object};
@@ -255,14 +256,15 @@ uint64_t *ompp_profile_block(ompp_profile_t *profile, uint32_t node, uint32_t lo
 }
 
 /* Whether a value at (rank, tid) is the one to name as extreme; sign turns the comparison: 1 minimum, -1 maximum. */
-static bool names_extreme(uint64_t value, uint32_t rank, uint32_t tid, uint64_t old, uint32_t old_rank, uint32_t old_tid, int sign)
+static bool names_extreme(uint64_t value, uint32_t rank, uint32_t tid, uint64_t old, uint32_t old_rank,
+                          uint32_t old_tid, int sign)
 {
     if (value != old) return (value < old) == (sign > 0);
     return rank != old_rank ? rank < old_rank : tid < old_tid;
 }
 
-static void extremes(ompp_spread_t *s, uint64_t min, uint32_t min_rank, uint32_t min_tid, uint64_t max, uint32_t max_rank,
-                     uint32_t max_tid)
+static void extremes(ompp_spread_t *s, uint64_t min, uint32_t min_rank, uint32_t min_tid, uint64_t max,
+                     uint32_t max_rank, uint32_t max_tid)
 {
     if (s->count == 0 || names_extreme(min, min_rank, min_tid, s->min, s->min_rank, s->min_tid, 1)) {
         s->min = min;

@@ -1,14 +1,15 @@
 /**
  * \file
- * The profile as plain data: what was measured, on which rank and thread, and what was not. Made by ompp_collect() from an arena,
- * joined by ompp_profile_merge(), refined by src/analysis, read and written by src/report. No rendered text in it.
+ * The profile as plain data: what was measured, on which rank and thread, and what was not. Made by ompp_collect() from
+ * an arena, joined by ompp_profile_merge(), refined by src/analysis, read and written by src/report. No rendered text
+ * in it.
  *
- * Everything is owned by the profile and freed by ompp_profile_free(). Times are ns. Indices are into the arrays of the same
- * profile; strings are indices into strings[], index 0 is "" and means none.
+ * Everything is owned by the profile and freed by ompp_profile_free(). Times are ns. Indices are into the arrays of the
+ * same profile; strings are indices into strings[], index 0 is "" and means none.
  *
- * A value is addressed by (node, location, set, object): a block of uint64. Locations are threads of ranks, and at most one
- * "rest" per profile: the sum over ranks that are not kept one by one. Object 0 = all data, object k > 0 = the data structure
- * objects[k - 1]; in sets that count per structure, 0 includes them and the data that belongs to none.
+ * A value is addressed by (node, location, set, object): a block of uint64. Locations are threads of ranks, and at most
+ * one "rest" per profile: the sum over ranks that are not kept one by one. Object 0 = all data, object k > 0 = the data
+ * structure objects[k - 1]; in sets that count per structure, 0 includes them and the data that belongs to none.
  *
  * Shape of a block of the set OMPP_SET_PHASES, for a construct with n phases: [1 + 4 n] =
  *     visits, then per slot of the construct: time, child, task, count
@@ -33,10 +34,7 @@ typedef uint32_t ompp_str_t; /* index of a string */
 enum { OMPP_SLOT_TIME, OMPP_SLOT_CHILD, OMPP_SLOT_TASK, OMPP_SLOT_COUNT, OMPP_SLOT_NUM };
 
 /** Index of a value in a block of OMPP_SET_PHASES. */
-static inline unsigned ompp_value_index(unsigned slot, unsigned what)
-{
-    return 1 + slot * OMPP_SLOT_NUM + what;
-}
+static inline unsigned ompp_value_index(unsigned slot, unsigned what) { return 1 + slot * OMPP_SLOT_NUM + what; }
 
 typedef enum { OMPP_THREAD_INITIAL, OMPP_THREAD_TEAM, OMPP_THREAD_NESTED, OMPP_THREAD_OTHER } ompp_thread_kind_t;
 
@@ -57,12 +55,12 @@ typedef struct {
     uint32_t end; /* ompp_end_t */
     ompp_str_t host, clock;
     /* Which run it belongs to, for joining what ranks leave behind; not in the XML. */
-    ompp_str_t job, launch; /* agreed upon by the ranks; as the launcher says */
-    uint32_t launcher_rank; /* OMPP_NONE = no launcher */
+    ompp_str_t job, launch;          /* agreed upon by the ranks; as the launcher says */
+    uint32_t launcher_rank;          /* OMPP_NONE = no launcher */
     uint64_t start_ticks, pid_space; /* which process: ompp_proc_find(); not in the XML */
-    uint64_t begin_epoch_ns; /* start of measurement, ns since 1970 */
-    uint64_t duration_ns;    /* until MPI_Finalize or the end of the program */
-    uint64_t user_ns, system_ns; /* CPU time of the process since the start of measurement */
+    uint64_t begin_epoch_ns;         /* start of measurement, ns since 1970 */
+    uint64_t duration_ns;            /* until MPI_Finalize or the end of the program */
+    uint64_t user_ns, system_ns;     /* CPU time of the process since the start of measurement */
 } ompp_rank_t;
 
 typedef struct {
@@ -71,27 +69,29 @@ typedef struct {
 } ompp_module_t;
 
 enum {
-    OMPP_REGION_F_ADDRESS = 1, /* known by address; lines not yet found */
-    OMPP_REGION_F_COUNTED = 2, /* counted, not timed */
-    OMPP_REGION_F_LISTED = 4,  /* known from the source, whether it is executed or not */
-    OMPP_REGION_F_FUNCTION = 8,/* the address is the entry of a function, whose name is the region's */
-    OMPP_REGION_F_OUTLINED = 16,/* a function that the compiler has made of a construct's body */
-    OMPP_REGION_F_QUIET = 32    /* a construct that the user does not want measured (noinstrument) */
+    OMPP_REGION_F_ADDRESS = 1,   /* known by address; lines not yet found */
+    OMPP_REGION_F_COUNTED = 2,   /* counted, not timed */
+    OMPP_REGION_F_LISTED = 4,    /* known from the source, whether it is executed or not */
+    OMPP_REGION_F_FUNCTION = 8,  /* the address is the entry of a function, whose name is the region's */
+    OMPP_REGION_F_OUTLINED = 16, /* a function that the compiler has made of a construct's body */
+    OMPP_REGION_F_QUIET = 32     /* a construct that the user does not want measured (noinstrument) */
 };
 
 /** A static thing in the program. Equal on all ranks by ompp_region_key(). */
 typedef struct {
-    uint32_t construct; /* ompp_construct_t */
-    uint32_t flags;     /* OMPP_REGION_F_* */
-    ompp_str_t file;    /* path as the compiler wrote it; the text report shows its last part */
-    ompp_str_t name;    /* critical, user region, MPI function; or "" */
-    ompp_str_t function;/* enclosing function where known */
-    uint32_t begin, end;/* source lines; 0 = unknown */
-    uint32_t module;    /* index, or OMPP_NONE when not known by address */
-    uint64_t addr;      /* offset in the module of the code that begins it, already return address - 1; LOCK: of the lock */
-    uint64_t addr_end;  /* offset of the code that ends it; 0 = not known */
-    uint64_t key;       /* ordinal of a lock on the heap, whose address is another on each rank: identifies it; 0 = none */
-    uint32_t number;    /* 1-based number in reports, OMPP_NONE before ompp_analysis_number() */
+    uint32_t construct;  /* ompp_construct_t */
+    uint32_t flags;      /* OMPP_REGION_F_* */
+    ompp_str_t file;     /* path as the compiler wrote it; the text report shows its last part */
+    ompp_str_t name;     /* critical, user region, MPI function; or "" */
+    ompp_str_t function; /* enclosing function where known */
+    uint32_t begin, end; /* source lines; 0 = unknown */
+    uint32_t module;     /* index, or OMPP_NONE when not known by address */
+    /* offset in the module of the code that begins it, already return address - 1; LOCK: of the lock */
+    uint64_t addr;
+    uint64_t addr_end; /* offset of the code that ends it; 0 = not known */
+    /* ordinal of a lock on the heap, whose address is another on each rank: identifies it; 0 = none */
+    uint64_t key;
+    uint32_t number; /* 1-based number in reports, OMPP_NONE before ompp_analysis_number() */
 } ompp_region_t;
 
 /** The blocks of a node are in ascending order of (location, set, object); add them with ompp_profile_block() only. */
@@ -123,13 +123,15 @@ typedef struct {
     uint32_t set, index, unit, quality, reduce_threads, reduce_ranks, use;
 } ompp_metric_t;
 
-/** A data structure that values belong to, equal on all ranks by its name. Addresses are those of the lowest rank that has it. */
+/** A data structure that values belong to, equal on all ranks by its name. Addresses are those of the lowest rank that
+ * has it. */
 typedef struct {
     ompp_str_t name, origin; /* origin: who named it, e.g. "OMPP_DATA_ADDR" */
     uint64_t address, size;  /* of the range it was registered with first, bytes */
-    uint64_t start_offset, end_offset; /* bytes before and behind it that were counted too: 0 unless hardware ranges are coarse */
-    uint32_t nranges;        /* times a range was registered under this name */
-    uint32_t rank;           /* whose addresses these are */
+    /* bytes before and behind it that were counted too: 0 unless hardware ranges are coarse */
+    uint64_t start_offset, end_offset;
+    uint32_t nranges; /* times a range was registered under this name */
+    uint32_t rank;    /* whose addresses these are */
 } ompp_object_t;
 
 /** One line of the Coverage section: kind is a row of ompp_coverage.def, subject what it is about, count how often. */
@@ -148,10 +150,11 @@ typedef struct {
     /* The run. */
     ompp_str_t app, version, build_date, source; /* source: of OpenMP events, "OPARI2", "OMPT ..." or "none" */
     bool mpi;
-    uint32_t nranks;   /* size of MPI_COMM_WORLD; 1 without MPI */
-    uint32_t nslots;   /* sum over ranks of threads, all ranks */
-    uint32_t nrest;    /* ranks summed in the rest location */
-    uint64_t rest_duration_max_ns, rest_wall_threads_ns; /* of the ranks in the rest: max duration; sum duration x threads */
+    uint32_t nranks; /* size of MPI_COMM_WORLD; 1 without MPI */
+    uint32_t nslots; /* sum over ranks of threads, all ranks */
+    uint32_t nrest;  /* ranks summed in the rest location */
+    /* of the ranks in the rest: max duration; sum duration x threads */
+    uint64_t rest_duration_max_ns, rest_wall_threads_ns;
     uint64_t rest_user_ns, rest_system_ns;
     uint32_t rest_first_rank; /* lowest rank in the rest; OMPP_NONE when there is none */
 
@@ -198,21 +201,25 @@ typedef struct {
 
 extern const ompp_coverage_row_t ompp_coverage_rows[OMPP_COVERAGE_NUM];
 
-/** \return new empty profile with the string "" and the root node; NULL when out of memory. Free with ompp_profile_free(). */
+/**
+ * \return new empty profile with the string "" and the root node; NULL when out of memory. Free with
+ *         ompp_profile_free().
+ */
 ompp_profile_t *ompp_profile_new(void);
 
 void ompp_profile_free(ompp_profile_t *profile);
 
 /**
- * The ompp_profile_add_* functions append and return the index of what they added; ompp_profile_string returns an existing equal
- * string. When out of memory they set profile->failed and return 0.
+ * The ompp_profile_add_* functions append and return the index of what they added; ompp_profile_string returns an
+ * existing equal string. When out of memory they set profile->failed and return 0.
  */
 ompp_str_t ompp_profile_string(ompp_profile_t *profile, const char *text);
 uint32_t ompp_profile_add_rank(ompp_profile_t *profile, const ompp_rank_t *rank);
 uint32_t ompp_profile_add_location(ompp_profile_t *profile, const ompp_location_t *location);
 uint32_t ompp_profile_add_module(ompp_profile_t *profile, const ompp_module_t *module);
 uint32_t ompp_profile_add_region(ompp_profile_t *profile, const ompp_region_t *region);
-uint32_t ompp_profile_add_node(ompp_profile_t *profile, uint32_t region, uint32_t parent, uint64_t first_ns, uint32_t first_rank);
+uint32_t ompp_profile_add_node(ompp_profile_t *profile, uint32_t region, uint32_t parent, uint64_t first_ns,
+                               uint32_t first_rank);
 uint32_t ompp_profile_add_metric(ompp_profile_t *profile, const ompp_metric_t *metric);
 uint32_t ompp_profile_add_object(ompp_profile_t *profile, const ompp_object_t *object);
 uint32_t ompp_profile_add_whatif_region(ompp_profile_t *profile, const ompp_whatif_region_t *region);
@@ -220,22 +227,23 @@ uint32_t ompp_profile_add_whatif_point(ompp_profile_t *profile, const ompp_whati
 uint32_t ompp_profile_add_setting(ompp_profile_t *profile, const char *name, const char *value);
 
 /** \brief Adds a coverage line, or to the count of the equal one. nranks counts one more rank only for a new line. */
-void ompp_profile_add_coverage(ompp_profile_t *profile, ompp_coverage_kind_t kind, const char *subject, const char *reason,
-                               uint64_t count);
+void ompp_profile_add_coverage(ompp_profile_t *profile, ompp_coverage_kind_t kind, const char *subject,
+                               const char *reason, uint64_t count);
 
 /** \brief Order of blocks in a node. \return negative, 0 or positive, as for qsort. */
 int ompp_block_compare(const ompp_block_t *a, const ompp_block_t *b);
 
 /**
- * \brief The block of (node, location, set, object), zeroed when new. Fast: binary search, and adding at the end is constant.
+ * \brief The block of (node, location, set, object), zeroed when new. Fast: binary search, and adding at the end is
+ *        constant.
  * \return borrowed, shape [nvalues]; NULL when out of memory.
  */
 uint64_t *ompp_profile_block(ompp_profile_t *profile, uint32_t node, uint32_t location, uint32_t set, uint32_t object,
                              uint32_t nvalues);
 
 /** \brief The same, only looked up. \return borrowed, or NULL when there is none. */
-const ompp_block_t *ompp_profile_find_block(const ompp_profile_t *profile, uint32_t node, uint32_t location, uint32_t set,
-                                            uint32_t object);
+const ompp_block_t *ompp_profile_find_block(const ompp_profile_t *profile, uint32_t node, uint32_t location,
+                                            uint32_t set, uint32_t object);
 
 /** \brief Whether a structure has values of a set somewhere, be they zero. */
 bool ompp_profile_has_object(const ompp_profile_t *profile, uint32_t set, uint32_t object);
@@ -261,7 +269,10 @@ static inline const char *ompp_profile_setting(const ompp_profile_t *profile, co
     return "";
 }
 
-/** \brief Adds one observation to a spread. Of equal extremes the lowest (rank, tid) is named, whatever the order of adding. */
+/**
+ * \brief Adds one observation to a spread. Of equal extremes the lowest (rank, tid) is named, whatever the order of
+ *        adding.
+ */
 void ompp_spread_add(ompp_spread_t *spread, uint64_t value, uint32_t rank, uint32_t tid);
 
 /** \brief Joins two spreads (Chan et al. 1983 for mean and variance). */

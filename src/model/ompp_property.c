@@ -11,7 +11,7 @@ const ompp_property_row_t ompp_properties[OMPP_PROPERTY_NUM] = {
 };
 
 const ompp_property_rule_t ompp_property_rules[] = {
-#define OMPP_PROPERTY_RULE(construct, phase, when, property)                                                           \
+#define OMPP_PROPERTY_RULE(construct, phase, when, property) \
     {OMPP_CONSTRUCT_##construct, OMPP_PHASE_##phase, OMPP_WHEN_##when, OMPP_PROPERTY_##property},
 #include "model/ompp_property.def"
 #undef OMPP_PROPERTY_RULE
@@ -19,7 +19,7 @@ const ompp_property_rule_t ompp_property_rules[] = {
 const size_t ompp_nproperty_rules = sizeof ompp_property_rules / sizeof ompp_property_rules[0];
 
 const ompp_property_management_t ompp_property_managements[] = {
-#define OMPP_PROPERTY_MANAGEMENT(construct, when, property)                                                            \
+#define OMPP_PROPERTY_MANAGEMENT(construct, when, property) \
     {OMPP_CONSTRUCT_##construct, OMPP_WHEN_##when, OMPP_PROPERTY_##property},
 #include "model/ompp_property.def"
 #undef OMPP_PROPERTY_MANAGEMENT

@@ -36,14 +36,15 @@ const ompp_metric_row_t ompp_start_metrics[OMPP_METRIC_TASK_START_NUM] = {
 };
 const ompp_metric_row_t ompp_end_metrics[OMPP_METRIC_TASK_END_NUM] = {
     [OMPP_METRIC_TASK_ENDS] = {"task_ends", OMPP_UNIT_COUNT, OF_TASKS(SUM), "tasks ended"},
-    [OMPP_METRIC_TASK_RUN] = {"task_run", OMPP_UNIT_NS, OF_TASKS(SUM), "time of tasks, without other tasks that ran meanwhile"},
+    [OMPP_METRIC_TASK_RUN] = {"task_run", OMPP_UNIT_NS, OF_TASKS(SUM),
+                              "time of tasks, without other tasks that ran meanwhile"},
     [OMPP_METRIC_TASK_RUN_MIN] = {"task_run_min", OMPP_UNIT_NS, OF_TASKS(MIN), "shortest of these times"},
     [OMPP_METRIC_TASK_RUN_MAX] = {"task_run_max", OMPP_UNIT_NS, OF_TASKS(MAX), "longest of these times"},
 };
 #undef OF_TASKS
 
 const ompp_column_row_t ompp_columns[OMPP_COLUMN_NUM] = {
-#define OMPP_COLUMN(id, title, unit, source, arg, meaning)                                                             \
+#define OMPP_COLUMN(id, title, unit, source, arg, meaning) \
     [OMPP_COLUMN_##id] = {title, OMPP_UNIT_##unit, OMPP_SOURCE_##source, arg, meaning},
 #include "model/ompp_column.def"
 #undef OMPP_COLUMN
@@ -68,12 +69,14 @@ enum {
     ALONE = OMPP_CONSTRUCT_F_ALONE,
 };
 
-/* Constants, all of them: the first event may come before any constructor of ours, from one of a library that is initialised earlier. */
-#define LIST(...) sizeof((const uint8_t[]){__VA_ARGS__}), {__VA_ARGS__}
+/* Constants, all of them: the first event may come before any constructor of ours, from one of a library that is
+ * initialised earlier. */
+#define LIST(...) \
+    sizeof((const uint8_t[]){__VA_ARGS__}), { __VA_ARGS__ }
 #define PHASES LIST
 #define COLUMNS LIST
 #define SPLIT(column) ((column) | OMPP_COLUMN_SPLIT)
-#define OMPP_CONSTRUCT(id, full, brief, place, flags, phases, columns, env)                                            \
+#define OMPP_CONSTRUCT(id, full, brief, place, flags, phases, columns, env) \
     [OMPP_CONSTRUCT_##id] = {full, brief, OMPP_PLACE_##place, flags, phases, columns, env},
 const ompp_construct_row_t ompp_constructs[OMPP_CONSTRUCT_NUM] = {
 #include "model/ompp_construct.def"
@@ -102,7 +105,7 @@ const ompp_class_row_t ompp_classes[OMPP_CLASS_NUM] = {
 };
 
 const ompp_rule_t ompp_rules[] = {
-#define OMPP_RULE(construct, phase, class, few)                                                                        \
+#define OMPP_RULE(construct, phase, class, few) \
     {OMPP_CONSTRUCT_##construct, OMPP_PHASE_##phase, OMPP_CLASS_##class, OMPP_CLASS_##few},
 #include "model/ompp_class.def"
 #undef OMPP_RULE

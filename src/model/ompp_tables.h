@@ -1,7 +1,8 @@
 /**
  * \file
- * The tables of phases, metrics, columns, constructs and overhead classes. Adding one of them means adding a row in a .def file;
- * no writer, reader or analysis names a single one in code. Definitions follow the ompP report (see docs/compatibility.md).
+ * The tables of phases, metrics, columns, constructs and overhead classes. Adding one of them means adding a row in a
+ * .def file; no writer, reader or analysis names a single one in code. Definitions follow the ompP report (see
+ * docs/compatibility.md).
  */
 #ifndef OMPP_TABLES_H
 #define OMPP_TABLES_H
@@ -28,13 +29,14 @@ typedef enum { OMPP_UNIT_NS, OMPP_UNIT_COUNT, OMPP_UNIT_BYTES, OMPP_UNIT_NUM } o
 typedef enum { OMPP_QUALITY_EXACT, OMPP_QUALITY_SAMPLED, OMPP_QUALITY_SIMULATED, OMPP_QUALITY_HARDWARE } ompp_quality_t;
 typedef enum { OMPP_REDUCE_SUM, OMPP_REDUCE_MIN, OMPP_REDUCE_MAX } ompp_reduction_t;
 /*
- * What a registered metric is for. COLUMN: counts of a node alone while its thread works, printed as a column of all tables.
- * WAITS: the same while it waits; the metric after n others of the same set, n columns in all. Inclusive column of a node: its own
- * COLUMN value, and both of all nodes below. OBJECTS: a column for each data structure that is named, none when there is none.
- * SELECTED: the same for structures that have values of the set, zeros too; the others were not counted.
- * COST, READINGS: ns that one reading of all counters takes, and how often they were read. WANTED, COUNTED: of counters that take
- * turns, by the name of theirs: ns that one was to be counted, and ns that it was. ERROR: how far its value may be off, in its unit.
- * All of them stand at the root. LOSS: what the set has lost; said in Coverage when it is not 0.
+ * What a registered metric is for. COLUMN: counts of a node alone while its thread works, printed as a column of all
+ * tables. WAITS: the same while it waits; the metric after n others of the same set, n columns in all. Inclusive column
+ * of a node: its own COLUMN value, and both of all nodes below. OBJECTS: a column for each data structure that is
+ * named, none when there is none. SELECTED: the same for structures that have values of the set, zeros too; the others
+ * were not counted. COST, READINGS: ns that one reading of all counters takes, and how often they were read. WANTED,
+ * COUNTED: of counters that take turns, by the name of theirs: ns that one was to be counted, and ns that it was.
+ * ERROR: how far its value may be off, in its unit. All of them stand at the root. LOSS: what the set has lost; said in
+ * Coverage when it is not 0.
  */
 typedef enum {
     OMPP_USE_VALUE,
@@ -62,10 +64,15 @@ typedef enum {
 } ompp_mpi_metric_t;
 
 /**
- * Metrics of tasks, registered as two sets at the first task; of TASKEXEC nodes, on the thread where a task began and where it ended.
- * Tables compare by name, so that a profile that was read has them too.
+ * Metrics of tasks, registered as two sets at the first task; of TASKEXEC nodes, on the thread where a task began and
+ * where it ended. Tables compare by name, so that a profile that was read has them too.
  */
-typedef enum { OMPP_METRIC_TASK_STARTS, OMPP_METRIC_TASK_WAIT, OMPP_METRIC_TASK_WAIT_MAX, OMPP_METRIC_TASK_START_NUM } ompp_start_metric_t;
+typedef enum {
+    OMPP_METRIC_TASK_STARTS,
+    OMPP_METRIC_TASK_WAIT,
+    OMPP_METRIC_TASK_WAIT_MAX,
+    OMPP_METRIC_TASK_START_NUM
+} ompp_start_metric_t;
 typedef enum {
     OMPP_METRIC_TASK_ENDS,
     OMPP_METRIC_TASK_RUN,
@@ -86,7 +93,8 @@ typedef struct {
 } ompp_metric_row_t;
 
 extern const ompp_metric_row_t ompp_mpi_metrics[OMPP_METRIC_MPI_NUM];
-extern const ompp_metric_row_t ompp_start_metrics[OMPP_METRIC_TASK_START_NUM], ompp_end_metrics[OMPP_METRIC_TASK_END_NUM];
+extern const ompp_metric_row_t ompp_start_metrics[OMPP_METRIC_TASK_START_NUM],
+    ompp_end_metrics[OMPP_METRIC_TASK_END_NUM];
 extern const char *const ompp_unit_name[OMPP_UNIT_NUM]; /* "ns", "count", "bytes" */
 
 typedef enum {
@@ -142,9 +150,9 @@ enum {
 typedef struct {
     const char *full, *brief; /* "PARALLEL LOOP", "PARLOOP" */
     ompp_place_t place;
-    unsigned flags;                    /* OMPP_CONSTRUCT_F_* */
+    unsigned flags; /* OMPP_CONSTRUCT_F_* */
     uint8_t nphases;
-    uint8_t phases[OMPP_MAX_PHASES];   /* slot -> phase */
+    uint8_t phases[OMPP_MAX_PHASES]; /* slot -> phase */
     uint8_t ncolumns;
     uint8_t columns[OMPP_MAX_COLUMNS]; /* ompp_column_t in print order; OMPP_COLUMN_SPLIT set: has /I and /E values */
     const char *env;                   /* variable that disables it; NULL = cannot be disabled */
@@ -178,7 +186,8 @@ extern const size_t ompp_nrules;
 extern const uint8_t ompp_mpi_columns[];
 extern const size_t ompp_nmpi_columns;
 
-extern const uint8_t ompp_phase_places[OMPP_CONSTRUCT_NUM][OMPP_PHASE_NUM]; /* slot + 1; 0 = the construct has no such phase */
+/* slot + 1; 0 = the construct has no such phase */
+extern const uint8_t ompp_phase_places[OMPP_CONSTRUCT_NUM][OMPP_PHASE_NUM];
 
 /** \return slot of a phase in a construct, or OMPP_NO_SLOT. */
 static inline uint8_t ompp_phase_slot(unsigned construct, unsigned phase)

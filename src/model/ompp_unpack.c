@@ -10,16 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What is left to read. After the first thing that is wrong every read gives 0, so that loops end and one test at the end does. */
+/* What is left to read. After the first thing that is wrong every read gives 0, so that loops end and one test at the
+ * end does. */
 typedef struct {
     const unsigned char *at, *end;
     bool bad;
 } reader_t;
 
-static size_t left(const reader_t *r)
-{
-    return r->bad ? 0 : (size_t)(r->end - r->at);
-}
+static size_t left(const reader_t *r) { return r->bad ? 0 : (size_t)(r->end - r->at); }
 
 static uint64_t fail(reader_t *r)
 {
@@ -48,10 +46,7 @@ static uint32_t get32(reader_t *r)
     return value <= UINT32_MAX ? (uint32_t)value : (uint32_t)fail(r);
 }
 
-static uint32_t get_index(reader_t *r)
-{
-    return get32(r) - 1;
-}
+static uint32_t get_index(reader_t *r) { return get32(r) - 1; }
 
 static uint64_t get_fixed(reader_t *r)
 {
@@ -72,7 +67,8 @@ static double get_double(reader_t *r)
     return value;
 }
 
-/* A number of elements that take at least `least` bytes each: more than can follow is wrong, so nobody can order much memory. */
+/* A number of elements that take at least `least` bytes each: more than can follow is wrong, so nobody can order much
+ * memory. */
 static size_t get_count(reader_t *r, size_t least)
 {
     uint64_t n = get(r);
@@ -394,14 +390,10 @@ int ompp_unpack(const void *data, uint64_t bytes, ompp_profile_t **profile)
     get_regions(&r, p);
     get_notes(&r, p);
     get_nodes(&r, p);
-    if (p->failed)
-        rc = -OMPP_E_NOMEM;
-    else
-        rc = r.bad || left(&r) != 0 ? -OMPP_E_FORMAT : ompp_profile_check(p, NULL, 0);
-    if (rc == 0)
-        *profile = p;
-    else
-        ompp_profile_free(p);
+    if (p->failed) rc = -OMPP_E_NOMEM;
+    else rc = r.bad || left(&r) != 0 ? -OMPP_E_FORMAT : ompp_profile_check(p, NULL, 0);
+    if (rc == 0) *profile = p;
+    else ompp_profile_free(p);
     return rc;
 }
 

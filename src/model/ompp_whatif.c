@@ -12,15 +12,9 @@ const ompp_whatif_flag_t ompp_whatif_flags[OMPP_WHATIF_FLAG_NUM] = {
 const char *const ompp_whatif_modes[OMPP_WHATIF_MODE_NUM] = {
     [OMPP_WHATIF_OFF] = "off", [OMPP_WHATIF_VIRTUAL] = "virtual", [OMPP_WHATIF_DELAY] = "delay"};
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-static uint64_t less(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
+static uint64_t less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 
 /* When the last of its blocks would have ended. A producer that others cannot keep up with is ahead of the program. */
 static int64_t last_visit(const ompp_whatif_clock_t *clock)
@@ -43,7 +37,8 @@ static void take_blocks(ompp_whatif_clock_t *into, const ompp_whatif_clock_t *fr
 static void join_clock(ompp_whatif_clock_t *into, uint64_t into_ns, const ompp_whatif_clock_t *from, uint64_t from_ns)
 {
     const uint64_t time = larger(into->permille ? into->time_ns : into_ns, from->permille ? from->time_ns : from_ns);
-    const uint64_t into_time = into->permille ? into->time_ns : into_ns, from_time = from->permille ? from->time_ns : from_ns;
+    const uint64_t into_time = into->permille ? into->time_ns : into_ns,
+                   from_time = from->permille ? from->time_ns : from_ns;
     const uint64_t faster = larger(less(into_time, into->saved_ns), less(from_time, from->saved_ns));
     const uint64_t alone = larger(less(into_time, into->paid_ns), less(from_time, from->paid_ns));
 
@@ -65,7 +60,8 @@ static void join_sums(ompp_whatif_region_t *into, const ompp_whatif_region_t *fr
     into->followed_ns = larger(into->followed_ns, from->followed_ns);
 }
 
-void ompp_whatif_join_region(ompp_whatif_region_t *into, uint64_t into_ns, const ompp_whatif_region_t *from, uint64_t from_ns)
+void ompp_whatif_join_region(ompp_whatif_region_t *into, uint64_t into_ns, const ompp_whatif_region_t *from,
+                             uint64_t from_ns)
 {
     join_sums(into, from);
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
@@ -148,12 +144,15 @@ static ompp_whatif_region_t *whatif_region(ompp_whatif_t *w, uint32_t region, ui
 static uint32_t whatif_point(const ompp_whatif_t *w, const ompp_whatif_point_t *wanted)
 {
     for (uint32_t i = 0; i < w->npoints; i++)
-        if (w->points[i].name == wanted->name && w->points[i].kind == wanted->kind && w->points[i].region == wanted->region) return i;
+        if (w->points[i].name == wanted->name && w->points[i].kind == wanted->kind &&
+            w->points[i].region == wanted->region)
+            return i;
     return OMPP_NONE;
 }
 
 /* A point of the other profile, by its names and regions here; added when there is none. \return its index here. */
-static uint32_t same_point(ompp_profile_t *into, ompp_whatif_point_t point, const uint32_t *strings, const uint32_t *regions, bool join)
+static uint32_t same_point(ompp_profile_t *into, ompp_whatif_point_t point, const uint32_t *strings,
+                           const uint32_t *regions, bool join)
 {
     point.name = strings[point.name];
     point.region = point.region == OMPP_NONE ? OMPP_NONE : regions[point.region];
@@ -164,11 +163,11 @@ static uint32_t same_point(ompp_profile_t *into, ompp_whatif_point_t point, cons
 }
 
 /*
- * Ranks have told each other when they would have ended (MPI_Finalize): who knows a region says what the whole program gains, and a rank
- * that never met it has nothing to add.
+ * Ranks have told each other when they would have ended (MPI_Finalize): who knows a region says what the whole program
+ * gains, and a rank that never met it has nothing to add.
  */
-int ompp_whatif_merge(ompp_profile_t *into_profile, const ompp_profile_t *from_profile, const uint32_t *strings, const uint32_t *regions,
-                      bool from_leads)
+int ompp_whatif_merge(ompp_profile_t *into_profile, const ompp_profile_t *from_profile, const uint32_t *strings,
+                      const uint32_t *regions, bool from_leads)
 {
     ompp_whatif_t *into = &into_profile->whatif;
     const ompp_whatif_t *from = &from_profile->whatif;
@@ -180,7 +179,8 @@ int ompp_whatif_merge(ompp_profile_t *into_profile, const ompp_profile_t *from_p
     for (size_t i = 0; i < from->nregions; i++) {
         ompp_whatif_region_t region = from->regions[i];
         if (region.region != OMPP_NONE) region.region = regions[region.region];
-        if (region.point != OMPP_NONE) region.point = same_point(into_profile, from->points[region.point], strings, regions, false);
+        if (region.point != OMPP_NONE)
+            region.point = same_point(into_profile, from->points[region.point], strings, regions, false);
         ompp_whatif_region_t *same = whatif_region(into, region.region, region.point);
         if (same && region.point != OMPP_NONE) ompp_whatif_join_latency(same, &region);
         else if (!same) ompp_profile_add_whatif_region(into_profile, &region);

@@ -1,10 +1,10 @@
 /**
  * \file
- * The byte rules of MPI calls: count times size of the type, by ompP's definitions, extended to what ompP does not know. See
- * docs/mpi.md for the table. Called by the generated wrappers after a call that succeeded.
+ * The byte rules of MPI calls: count times size of the type, by ompP's definitions, extended to what ompP does not
+ * know. See docs/mpi.md for the table. Called by the generated wrappers after a call that succeeded.
  *
- * In each rule the first thing looked at says which of the other arguments are significant at this rank; the others are not
- * touched: they may be unmapped memory or invalid handles.
+ * In each rule the first thing looked at says which of the other arguments are significant at this rank; the others are
+ * not touched: they may be unmapped memory or invalid handles.
  */
 #include "mpi-wrap/mpi_wrap_priv.h"
 
@@ -12,15 +12,15 @@
 #include <stdatomic.h>
 
 /*
- * Asking a type for its size or a communicator for its rank, sizes and kind reads a value in memory: errno is not touched by it, and
- * not saved here. Topologies are asked for more (below).
+ * Asking a type for its size or a communicator for its rank, sizes and kind reads a value in memory: errno is not
+ * touched by it, and not saved here. Topologies are asked for more (below).
  */
 
-/* ---- Sizes ---------------------------------------------------------------------------------------------------------- */
+/* ---- Sizes ------------------------------------------------------------------------------------------------------- */
 
 /*
- * Sizes of named types (MPI_DOUBLE, ...), which keep their handles as long as the process lives, by handle. An entry is written once;
- * type is set last. A type that finds its place taken is asked for its size each time, like all others.
+ * Sizes of named types (MPI_DOUBLE, ...), which keep their handles as long as the process lives, by handle. An entry is
+ * written once; type is set last. A type that finds its place taken is asked for its size each time, like all others.
  */
 enum { SIZES_BITS = 7, BUSY = 1, MAX_QUESTIONS = 1000 };
 static struct {
@@ -33,7 +33,8 @@ static size_t place_of(MPI_Datatype type)
     return (uint64_t)(uintptr_t)type * 0x9e3779b97f4a7c15u >> (64 - SIZES_BITS);
 }
 
-/* Keeps the size of a type if it is a named one. After a number of questions in vain, for programs with many others, no more. */
+/* Keeps the size of a type if it is a named one. After a number of questions in vain, for programs with many others, no
+ * more. */
 static void keep_size(MPI_Datatype type, uint64_t bytes)
 {
     static _Atomic unsigned questions;
@@ -43,15 +44,17 @@ static void keep_size(MPI_Datatype type, uint64_t bytes)
 
     if (sizes[i].type || atomic_load_explicit(&questions, memory_order_relaxed) > MAX_QUESTIONS) return;
     atomic_fetch_add_explicit(&questions, 1, memory_order_relaxed);
-    if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS || combiner != MPI_COMBINER_NAMED) return;
+    if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS ||
+        combiner != MPI_COMBINER_NAMED)
+        return;
     if (!atomic_compare_exchange_strong(&sizes[i].type, &expected, BUSY)) return;
     sizes[i].bytes = bytes;
     atomic_store_explicit(&sizes[i].type, (uintptr_t)type, memory_order_release);
 }
 
 /*
- * A type is not looked at when there are none of it: it may then be MPI_DATATYPE_NULL, or, in Fortran, a number that is no handle, of
- * which Open MPI makes a null pointer.
+ * A type is not looked at when there are none of it: it may then be MPI_DATATYPE_NULL, or, in Fortran, a number that is
+ * no handle, of which Open MPI makes a null pointer.
  */
 static __attribute__((noinline)) uint64_t bytes_of_slow(MPI_Count count, MPI_Datatype type)
 {
@@ -67,7 +70,8 @@ uint64_t ompp_mpi_bytes_of(MPI_Count count, MPI_Datatype type)
 {
     const size_t i = place_of(type);
 
-    if (__builtin_expect(count <= 0 || atomic_load_explicit(&sizes[i].type, memory_order_acquire) != (uintptr_t)type, 0))
+    if (__builtin_expect(count <= 0 || atomic_load_explicit(&sizes[i].type, memory_order_acquire) != (uintptr_t)type,
+                         0))
         return bytes_of_slow(count, type);
     return (uint64_t)count * sizes[i].bytes;
 }
@@ -140,10 +144,7 @@ static group_t group_of(MPI_Comm comm)
 }
 
 /* Number of processes data goes to or comes from when a rank's own part does not travel (broadcast, reductions). */
-static uint64_t strangers(const group_t *g)
-{
-    return g->inter ? g->others : g->others - 1;
-}
+static uint64_t strangers(const group_t *g) { return g->inter ? g->others : g->others - 1; }
 
 typedef enum { ROLE_NONE, ROLE_ROOT, ROLE_LEAF } role_t;
 
@@ -155,17 +156,11 @@ static role_t role_of(int root, const group_t *g)
     return !g->inter && root == g->rank ? ROLE_ROOT : ROLE_LEAF;
 }
 
-static void add_in(ompp_mpi_values_t values, uint64_t bytes)
-{
-    values[OMPP_METRIC_BYTES_IN] += bytes;
-}
+static void add_in(ompp_mpi_values_t values, uint64_t bytes) { values[OMPP_METRIC_BYTES_IN] += bytes; }
 
-static void add_out(ompp_mpi_values_t values, uint64_t bytes)
-{
-    values[OMPP_METRIC_BYTES_OUT] += bytes;
-}
+static void add_out(ompp_mpi_values_t values, uint64_t bytes) { values[OMPP_METRIC_BYTES_OUT] += bytes; }
 
-/* ---- Messages ------------------------------------------------------------------------------------------------------- */
+/* ---- Messages ---------------------------------------------------------------------------------------------------- */
 
 void ompp_mpi_bytes_sendrecv(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
                              MPI_Count recvcount, MPI_Datatype recvtype, int source)
@@ -179,7 +174,8 @@ void ompp_mpi_bytes_sendrecv_replace(ompp_mpi_values_t values, MPI_Count count, 
     ompp_mpi_bytes_sendrecv(values, count, type, dest, count, type, source);
 }
 
-void ompp_mpi_bytes_partitioned_send(ompp_mpi_values_t values, int partitions, MPI_Count count, MPI_Datatype type, int dest)
+void ompp_mpi_bytes_partitioned_send(ompp_mpi_values_t values, int partitions, MPI_Count count, MPI_Datatype type,
+                                     int dest)
 {
     ompp_mpi_bytes_send(values, partitions * count, type, dest);
 }
@@ -190,7 +186,7 @@ void ompp_mpi_bytes_partitioned_recv(ompp_mpi_values_t values, int partitions, M
     ompp_mpi_bytes_recv(values, partitions * count, type, source);
 }
 
-/* ---- Collective calls ----------------------------------------------------------------------------------------------- */
+/* ---- Collective calls -------------------------------------------------------------------------------------------- */
 
 void ompp_mpi_bytes_bcast(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)
 {
@@ -234,7 +230,8 @@ void ompp_mpi_bytes_scan(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype
 }
 
 /* A reduction to each rank of its part. */
-void ompp_mpi_bytes_reduce_scatter(ompp_mpi_values_t values, ompp_mpi_counts_t recvcounts, MPI_Datatype type, MPI_Comm comm)
+void ompp_mpi_bytes_reduce_scatter(ompp_mpi_values_t values, ompp_mpi_counts_t recvcounts, MPI_Datatype type,
+                                   MPI_Comm comm)
 {
     const group_t g = group_of(comm);
     const MPI_Count own = count_at(recvcounts, g.rank), all = sum_of(recvcounts, g.size);
@@ -267,7 +264,8 @@ void ompp_mpi_bytes_gather(ompp_mpi_values_t values, const void *sendbuf, MPI_Co
     }
     add_in(values, g.others * ompp_mpi_bytes_of(recvcount, recvtype));
     if (g.inter) return;
-    add_out(values, sendbuf == MPI_IN_PLACE ? ompp_mpi_bytes_of(recvcount, recvtype) : ompp_mpi_bytes_of(sendcount, sendtype));
+    add_out(values,
+            sendbuf == MPI_IN_PLACE ? ompp_mpi_bytes_of(recvcount, recvtype) : ompp_mpi_bytes_of(sendcount, sendtype));
 }
 
 void ompp_mpi_bytes_gatherv(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -300,7 +298,8 @@ void ompp_mpi_bytes_scatter(ompp_mpi_values_t values, MPI_Count sendcount, MPI_D
     }
     add_out(values, g.others * ompp_mpi_bytes_of(sendcount, sendtype));
     if (g.inter) return;
-    add_in(values, recvbuf == MPI_IN_PLACE ? ompp_mpi_bytes_of(sendcount, sendtype) : ompp_mpi_bytes_of(recvcount, recvtype));
+    add_in(values,
+           recvbuf == MPI_IN_PLACE ? ompp_mpi_bytes_of(sendcount, sendtype) : ompp_mpi_bytes_of(recvcount, recvtype));
 }
 
 void ompp_mpi_bytes_scatterv(ompp_mpi_values_t values, ompp_mpi_counts_t sendcounts, MPI_Datatype sendtype,
@@ -330,8 +329,9 @@ void ompp_mpi_bytes_allgather(ompp_mpi_values_t values, const void *sendbuf, MPI
     add_out(values, g.others * (sendbuf == MPI_IN_PLACE ? in : ompp_mpi_bytes_of(sendcount, sendtype)));
 }
 
-void ompp_mpi_bytes_allgatherv(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                               ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype, MPI_Comm comm)
+void ompp_mpi_bytes_allgatherv(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount,
+                               MPI_Datatype sendtype, ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype,
+                               MPI_Comm comm)
 {
     const group_t g = group_of(comm);
 
@@ -368,7 +368,7 @@ void ompp_mpi_bytes_alltoallw(ompp_mpi_values_t values, const void *sendbuf, omp
     add_out(values, sendbuf == MPI_IN_PLACE ? in : sum_of_types(sendcounts, sendtypes, g.others));
 }
 
-/* ---- Neighbourhoods ------------------------------------------------------------------------------------------------- */
+/* ---- Neighbourhoods ---------------------------------------------------------------------------------------------- */
 
 /* Neighbours in the order of the buffers. A cartesian one beyond a border is MPI_PROC_NULL and gets nothing. */
 typedef struct {
@@ -413,15 +413,9 @@ static neighbours_t neighbours_of(MPI_Comm comm)
     return n;
 }
 
-static bool is_gap(uint64_t gaps, int i)
-{
-    return i < 64 && (gaps >> i & 1);
-}
+static bool is_gap(uint64_t gaps, int i) { return i < 64 && (gaps >> i & 1); }
 
-static uint64_t present(int places, uint64_t gaps)
-{
-    return places - __builtin_popcountll(gaps);
-}
+static uint64_t present(int places, uint64_t gaps) { return places - __builtin_popcountll(gaps); }
 
 static MPI_Count sum_present(ompp_mpi_counts_t counts, int places, uint64_t gaps)
 {
@@ -437,7 +431,8 @@ static uint64_t sum_present_types(ompp_mpi_counts_t counts, ompp_mpi_types_t typ
     uint64_t bytes = 0;
 
     for (int i = 0; i < places; i++)
-        if (!is_gap(gaps, i) && count_at(counts, i) > 0) bytes += ompp_mpi_bytes_of(count_at(counts, i), type_at(types, i));
+        if (!is_gap(gaps, i) && count_at(counts, i) > 0)
+            bytes += ompp_mpi_bytes_of(count_at(counts, i), type_at(types, i));
     return bytes;
 }
 
@@ -478,7 +473,7 @@ void ompp_mpi_bytes_neighbor_alltoallw(ompp_mpi_values_t values, ompp_mpi_counts
     add_in(values, sum_present_types(recvcounts, recvtypes, n.in, n.in_gap));
 }
 
-/* ---- One-sided ------------------------------------------------------------------------------------------------------ */
+/* ---- One-sided --------------------------------------------------------------------------------------------------- */
 
 void ompp_mpi_bytes_put(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int target)
 {

@@ -1,7 +1,7 @@
 /**
  * \file
- * What of MPI the program calls that the wrappers do not see: functions imported by the loaded modules, by their relocations,
- * that this library does not wrap.
+ * What of MPI the program calls that the wrappers do not see: functions imported by the loaded modules, by their
+ * relocations, that this library does not wrap.
  */
 #define _GNU_SOURCE
 #include "mpi-wrap/mpi_fortran_priv.h"
@@ -22,10 +22,7 @@ typedef struct {
     unsigned count;
 } found_t;
 
-static int compare_names(const void *key, const void *element)
-{
-    return strcmp(key, *(const char *const *)element);
-}
+static int compare_names(const void *key, const void *element) { return strcmp(key, *(const char *const *)element); }
 
 static bool is_wrapped(const char *name)
 {
@@ -52,8 +49,8 @@ static bool ends_in(const char *name, const char *end)
 static bool is_fortran_function(const char *name)
 {
     if (strncmp(name, "mpi_", 4) || !islower((unsigned char)name[4]) || !ends_in(name, "_")) return false;
-    return strncmp(name, "mpi_sizeof_", 11) && strncmp(name, "mpi_fortran_", 12) && strncmp(name, "mpi_conversion_fn_", 18) &&
-           !ends_in(name, "_fn_") && !ends_in(name, "_fn__");
+    return strncmp(name, "mpi_sizeof_", 11) && strncmp(name, "mpi_fortran_", 12) &&
+           strncmp(name, "mpi_conversion_fn_", 18) && !ends_in(name, "_fn_") && !ends_in(name, "_fn__");
 }
 
 static bool is_wrapped_f(const char *name)
@@ -80,13 +77,13 @@ static const void *address(const struct dl_phdr_info *module, ElfW(Addr) value)
 }
 
 typedef struct {
-    const ElfW(Sym) *symbols;
+    const ElfW(Sym) * symbols;
     const char *strings;
-    const ElfW(Rela) *relocations[2]; /* data and GOT, PLT */
+    const ElfW(Rela) * relocations[2]; /* data and GOT, PLT */
     size_t count[2];
 } imports_t;
 
-static void read_dynamic(const struct dl_phdr_info *module, const ElfW(Dyn) *d, imports_t *im)
+static void read_dynamic(const struct dl_phdr_info *module, const ElfW(Dyn) * d, imports_t *im)
 {
     for (; d->d_tag != DT_NULL; d++) {
         switch (d->d_tag) {

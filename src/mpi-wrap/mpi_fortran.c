@@ -1,8 +1,8 @@
 /**
  * \file
- * What the wrappers of MPI's Fortran bindings need to know of the process: the functions they stand for, and the address that means
- * MPI_IN_PLACE. Both are looked up when a binding is called first: where the program's code and MPI's Fortran libraries are in the
- * process by then, be they linked or loaded by some plug-in.
+ * What the wrappers of MPI's Fortran bindings need to know of the process: the functions they stand for, and the
+ * address that means MPI_IN_PLACE. Both are looked up when a binding is called first: where the program's code and
+ * MPI's Fortran libraries are in the process by then, be they linked or loaded by some plug-in.
  */
 #define _GNU_SOURCE
 #define OMPP_LOG_DOMAIN "mpi"
@@ -20,23 +20,27 @@ const void *ompp_mpi_in_place_f[OMPP_MPI_IN_PLACES];
 
 #if defined(OPEN_MPI)
 /*
- * Open MPI tells its constants by the addresses of these variables, which are common blocks of the program. Without a reference from
- * here, a linker that leaves out libraries whose functions we stand for (--as-needed) would keep the program's own to itself, and
- * MPI, loaded at run time, would have others.
+ * Open MPI tells its constants by the addresses of these variables, which are common blocks of the program. Without a
+ * reference from here, a linker that leaves out libraries whose functions we stand for (--as-needed) would keep the
+ * program's own to itself, and MPI, loaded at run time, would have others.
  */
 #define CONSTANT(name) extern char name __attribute__((weak));
+/* A list without commas. */
+/* clang-format off */
 #define CONSTANTS(DO)                                                                                                  \
     DO(mpi_fortran_bottom_) DO(mpi_fortran_in_place_) DO(mpi_fortran_argv_null_) DO(mpi_fortran_argvs_null_)           \
     DO(mpi_fortran_errcodes_ignore_) DO(mpi_fortran_status_ignore_) DO(mpi_fortran_statuses_ignore_)                   \
     DO(mpi_fortran_unweighted_) DO(mpi_fortran_weights_empty_)
+/* clang-format on */
 CONSTANTS(CONSTANT)
 #define ADDRESS(name) &name,
 const char *const ompp_mpi_constants_f[] = {CONSTANTS(ADDRESS)};
 #endif
 
-/* ---- Where to look -------------------------------------------------------------------------------------------------- */
+/* ---- Where to look ----------------------------------------------------------------------------------------------- */
 
-/* The module that calls, as a handle: its own scope has what it was linked with, also when it was loaded by a plug-in. */
+/* The module that calls, as a handle: its own scope has what it was linked with, also when it was loaded by a
+ * plug-in. */
 static void *caller_of(const void *code)
 {
     Dl_info info;
@@ -68,7 +72,7 @@ static void *in_libraries(const char *name)
     return found;
 }
 
-/* ---- MPI_IN_PLACE --------------------------------------------------------------------------------------------------- */
+/* ---- MPI_IN_PLACE ------------------------------------------------------------------------------------------------ */
 
 static void learn_in_place(const void *code)
 {
@@ -87,7 +91,7 @@ static void learn_in_place(const void *code)
 #endif
 }
 
-/* ---- The functions behind ------------------------------------------------------------------------------------------- */
+/* ---- The functions behind ---------------------------------------------------------------------------------------- */
 
 static void *find_function(const char *symbol, const void *code)
 {

@@ -7,7 +7,7 @@
 
 #include "mpi-wrap/mpi_wrap_priv.h"
 
-/* ---- The functions behind ------------------------------------------------------------------------------------------- */
+/* ---- The functions behind ---------------------------------------------------------------------------------------- */
 
 /**
  * \brief The profiling name of a binding (pmpi_x_), or, where MPI has none, the binding itself behind us.
@@ -26,18 +26,18 @@ static inline void *ompp_mpi_real(void **known, const char *symbol, const void *
 }
 
 /** Declares ompp_real, the function that the wrapper stands for. First line of a wrapper. */
-#define OMPP_MPI_REAL(symbol)                                                                                          \
-    static void *ompp_known;                                                                                           \
+#define OMPP_MPI_REAL(symbol) \
+    static void *ompp_known;  \
     __typeof__(symbol) *const ompp_real = ompp_mpi_real(&ompp_known, #symbol, __builtin_return_address(0))
 
 /** The same wrapper under the name that another compiler gives it. */
 #define OMPP_MPI_SPELLING(other, symbol) OMPP_MPI_API __typeof__(symbol) other __attribute__((alias(#symbol)))
 
-/* ---- The guard ------------------------------------------------------------------------------------------------------ */
+/* ---- The guard --------------------------------------------------------------------------------------------------- */
 
 /*
- * Some libraries' Fortran calls the C functions under their MPI_ names (MPICH): what we see of that is part of the Fortran call, also
- * where the call itself has no frame. Open MPI's calls the PMPI_ names.
+ * Some libraries' Fortran calls the C functions under their MPI_ names (MPICH): what we see of that is part of the
+ * Fortran call, also where the call itself has no frame. Open MPI's calls the PMPI_ names.
  */
 #if defined(OPEN_MPI)
 enum { OMPP_MPI_FORTRAN_CALLS_C = false };
@@ -74,11 +74,12 @@ static inline void ompp_mpi_end_inquiry_f(ompp_mpi_call_t *call)
     else ompp_mpi_release(true);
 }
 
-/* ---- Arguments ------------------------------------------------------------------------------------------------------ */
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
 enum { OMPP_MPI_IN_PLACES = 2 };
 
-/** Addresses that mean MPI_IN_PLACE in this process's Fortran; NULL = none. Known after the first ompp_mpi_real_slow(). */
+/** Addresses that mean MPI_IN_PLACE in this process's Fortran; NULL = none. Known after the first
+ * ompp_mpi_real_slow(). */
 extern const void *ompp_mpi_in_place_f[OMPP_MPI_IN_PLACES];
 
 /** \brief The C value of a choice buffer as far as byte rules are concerned: MPI_IN_PLACE is told by its address. */
@@ -98,7 +99,7 @@ static inline const void *ompp_mpi_described_f(const void *descriptor)
 /** \brief ompp_mpi_request_add() for Fortran's handles. */
 void ompp_mpi_request_add_f(int number, const MPI_Fint requests[], ompp_mpi_values_t values);
 
-/* ---- What is wrapped ------------------------------------------------------------------------------------------------ */
+/* ---- What is wrapped --------------------------------------------------------------------------------------------- */
 
 extern const char *const ompp_mpi_wrapped_f[];   /* NULL-terminated, in no order */
 extern const char *const ompp_mpi_libraries_f[]; /* sonames of MPI's Fortran libraries, NULL-terminated */

@@ -2,10 +2,11 @@
  * \file
  * Whether a call of MPI is made inside another one, when the guard of the wrappers says that there is one.
  *
- * A call is left without returning when an error handler jumps out of it (longjmp, a C++ exception): the guard is then held by
- * nobody. A wrapper whose frame does not lie below the holder's shows that at once. One whose frame does may be nested in the call, or
- * stand where the stack has grown again: then the stack is unwound to see whether the holder's caller still waits for it. This is
- * needed for calls out of callbacks alone; those that an MPI library makes itself (MPICH's Fortran calls its C functions) are nested.
+ * A call is left without returning when an error handler jumps out of it (longjmp, a C++ exception): the guard is then
+ * held by nobody. A wrapper whose frame does not lie below the holder's shows that at once. One whose frame does may be
+ * nested in the call, or stand where the stack has grown again: then the stack is unwound to see whether the holder's
+ * caller still waits for it. This is needed for calls out of callbacks alone; those that an MPI library makes itself
+ * (MPICH's Fortran calls its C functions) are nested.
  */
 #define _GNU_SOURCE
 #include "mpi-wrap/mpi_wrap_priv.h"
@@ -18,7 +19,7 @@
 #include <string.h>
 #include <unwind.h>
 
-/* ---- Code of MPI libraries ------------------------------------------------------------------------------------------ */
+/* ---- Code of MPI libraries --------------------------------------------------------------------------------------- */
 
 #define MAX_LIBRARIES 8
 
@@ -42,7 +43,8 @@ static int find_library(struct dl_phdr_info *module, size_t size, void *data)
     (void)size;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) is_mpi |= !strncmp(name, names[i], strlen(names[i]));
     for (int i = 0; is_mpi && i < module->dlpi_phnum; i++) {
-        const uintptr_t low = module->dlpi_addr + module->dlpi_phdr[i].p_vaddr, high = low + module->dlpi_phdr[i].p_memsz;
+        const uintptr_t low = module->dlpi_addr + module->dlpi_phdr[i].p_vaddr,
+                        high = low + module->dlpi_phdr[i].p_memsz;
         if (module->dlpi_phdr[i].p_type != PT_LOAD || search->address < low || search->address >= high) continue;
         search->low = low;
         search->high = high;
@@ -73,7 +75,7 @@ static bool is_in_mpi(const void *code)
     return search.high != 0;
 }
 
-/* ---- The stack ------------------------------------------------------------------------------------------------------ */
+/* ---- The stack --------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     ompp_mpi_guard_t holder;

@@ -76,10 +76,7 @@ void ompp_mpi_before_finalize(const void *code, uintptr_t frame)
     ompp_mpi_finish();
 }
 
-void ompp_mpi_after_finalize(void)
-{
-    ompp_runtime_leave();
-}
+void ompp_mpi_after_finalize(void) { ompp_runtime_leave(); }
 
 OMPP_MPI_API int MPI_Finalize(void)
 {

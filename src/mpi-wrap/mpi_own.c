@@ -1,12 +1,12 @@
 /**
  * \file
- * Our own communicator, made when MPI starts: of all ranks of MPI_COMM_WORLD, or of those that are measured. Who that is has to be
- * known before: the others take part in nothing of ours, and calls that are collective over MPI_COMM_WORLD would wait for them for ever,
- * or be taken for calls of the program.
+ * Our own communicator, made when MPI starts: of all ranks of MPI_COMM_WORLD, or of those that are measured. Who that
+ * is has to be known before: the others take part in nothing of ours, and calls that are collective over MPI_COMM_WORLD
+ * would wait for them for ever, or be taken for calls of the program.
  *
- * Ranks of a node meet in one of its directories (ompp_meeting.h); they announce themselves before MPI_Init, which brings all ranks
- * together, so that afterwards nobody waits long. If that were not all of MPI_COMM_WORLD, the first of each node meets those of the other
- * nodes in the directory for reports.
+ * Ranks of a node meet in one of its directories (ompp_meeting.h); they announce themselves before MPI_Init, which
+ * brings all ranks together, so that afterwards nobody waits long. If that were not all of MPI_COMM_WORLD, the first of
+ * each node meets those of the other nodes in the directory for reports.
  */
 #include "mpi-wrap/mpi_wrap_priv.h"
 
@@ -19,9 +19,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TAG_NODE = 7241, TAG_RUN = 7242 }; /* of groups of MPI_COMM_WORLD; the program's have others, or are made later */
+/* of groups of MPI_COMM_WORLD; the program's have others, or are made later */
+enum { TAG_NODE = 7241, TAG_RUN = 7242 };
 
-/* Longer than MPI_Init lets ranks of a node be apart, should it not bring all together; what is seen late by other nodes. */
+/* Longer than MPI_Init lets ranks of a node be apart, should it not bring all together; what is seen late by other
+ * nodes. */
 static const double here_s = 0.5, everywhere_s = 5, limit_s = 20;
 
 static ompp_meeting_t here, everywhere;
@@ -37,12 +39,9 @@ void ompp_mpi_starting(void)
 }
 
 /* MPI_Init has not come back: MPI ends a process in which it fails. */
-__attribute__((destructor)) static void leave_at_exit(void)
-{
-    ompp_meeting_leave(&here);
-}
+__attribute__((destructor)) static void leave_at_exit(void) { ompp_meeting_leave(&here); }
 
-/* ---- Who is measured ---------------------------------------------------------------------------------------------------- */
+/* ---- Who is measured --------------------------------------------------------------------------------------------- */
 
 typedef struct {
     int *rank; /* [n] in MPI_COMM_WORLD, ascending; owned */
@@ -58,8 +57,9 @@ static void meet_on_node(ranks_t *ranks, int me, int size)
 }
 
 /*
- * A failure must come back to us and not end the program: the world's own error handler is put aside for the call. No other thread can
- * be in a call of MPI then: MPI_Init has not returned, and MPI_Initialized says so (ompp_mpi_starts_elsewhere).
+ * A failure must come back to us and not end the program: the world's own error handler is put aside for the call. No
+ * other thread can be in a call of MPI then: MPI_Init has not returned, and MPI_Initialized says so
+ * (ompp_mpi_starts_elsewhere).
  */
 static MPI_Comm make_of(const ranks_t *ranks, int size, int tag)
 {
@@ -86,7 +86,8 @@ static MPI_Comm make_of(const ranks_t *ranks, int size, int tag)
     return comm;
 }
 
-/* The first of the node meets those of other nodes, and tells the rest what came of it: all of the node think the same. */
+/* The first of the node meets those of other nodes, and tells the rest what came of it: all of the node think the
+ * same. */
 static void meet_elsewhere(ranks_t *ranks, int size, double patience_s)
 {
     const ompp_meeting_limits_t limits = {size, patience_s, limit_s};
@@ -120,11 +121,12 @@ static void tell(const ranks_t *ranks, int size, bool asked)
 
     snprintf(subject, sizeof subject, "ranks of MPI_COMM_WORLD that are not measured, or not found%s: %d of %d",
              asked ? "" : ", or on other nodes", size - ranks->n, size);
-    ompp_event_coverage(OMPP_COVERAGE_NOTE, subject, asked ? NULL : "nothing tells which nodes belong to the job: one report per node");
+    ompp_event_coverage(OMPP_COVERAGE_NOTE, subject,
+                        asked ? NULL : "nothing tells which nodes belong to the job: one report per node");
     ompp_sync_alone("not all ranks of MPI_COMM_WORLD are measured");
 }
 
-/* ---- The communicator --------------------------------------------------------------------------------------------------- */
+/* ---- The communicator -------------------------------------------------------------------------------------------- */
 
 static void find_ranks(ranks_t *ranks, int me, int size)
 {
@@ -134,7 +136,8 @@ static void find_ranks(ranks_t *ranks, int me, int size)
     meet_on_node(ranks, me, size);
     /* Containers of one node may have directories of their own. */
     const bool apart = !elsewhere && ranks->n < known;
-    if (ranks->n > 0 && ranks->n < size && (elsewhere || apart) && can_ask) meet_elsewhere(ranks, size, apart ? here_s : everywhere_s);
+    if (ranks->n > 0 && ranks->n < size && (elsewhere || apart) && can_ask)
+        meet_elsewhere(ranks, size, apart ? here_s : everywhere_s);
     if (ranks->n < size) tell(ranks, size, !(elsewhere || apart) || can_ask);
 }
 
@@ -143,7 +146,8 @@ void ompp_mpi_own_make(ompp_mpi_own_t *own)
     ranks_t ranks = {0};
     int me = 0, size = 1;
 
-    if (PMPI_Comm_rank(MPI_COMM_WORLD, &me) != MPI_SUCCESS || PMPI_Comm_size(MPI_COMM_WORLD, &size) != MPI_SUCCESS) return;
+    if (PMPI_Comm_rank(MPI_COMM_WORLD, &me) != MPI_SUCCESS || PMPI_Comm_size(MPI_COMM_WORLD, &size) != MPI_SUCCESS)
+        return;
     if (size > 1) find_ranks(&ranks, me, size);
     *own = (ompp_mpi_own_t){.comm = MPI_COMM_NULL, .size = ranks.n > 1 ? ranks.n : 1, .world = ranks.rank};
     while (own->rank < ranks.n && ranks.rank[own->rank] != me) own->rank++;

@@ -3,8 +3,8 @@
  * How the runtime reaches the other ranks at the end of the run (ompp_reduce_t), over a communicator of its own that is
  * made when MPI starts (mpi_own.c): the program's messages and collective calls cannot be mixed up with ours.
  *
- * All transfers are polled with a limit, so that a rank that does not come leaves the others with their local profiles and does
- * not make them wait for ever.
+ * All transfers are polled with a limit, so that a rank that does not come leaves the others with their local profiles
+ * and does not make them wait for ever.
  */
 #include "mpi-wrap/mpi_wrap_priv.h"
 
@@ -33,7 +33,7 @@ static struct {
     bool *sized;          /* [own.size] receive_size() has taken the size of the next message of this rank */
 } self = {.own.comm = MPI_COMM_NULL, .limit_seconds = 300};
 
-/* ---- Waiting with a limit ------------------------------------------------------------------------------------------- */
+/* ---- Waiting with a limit ---------------------------------------------------------------------------------------- */
 
 static double seconds_now(void)
 {
@@ -52,7 +52,8 @@ static void pause_after(double waited_seconds)
     else nanosleep(&nap, NULL);
 }
 
-/* What is received late would be written into memory the caller no longer has; a send that nobody takes is never read. */
+/* What is received late would be written into memory the caller no longer has; a send that nobody takes is never
+ * read. */
 static void give_up(MPI_Request *request, bool receives)
 {
     self.gave_up = true;
@@ -79,7 +80,7 @@ static int complete(MPI_Request *request, double limit_seconds, bool receives)
     return -OMPP_E_TIMEOUT;
 }
 
-/* ---- ompp_reduce_t -------------------------------------------------------------------------------------------------- */
+/* ---- ompp_reduce_t ----------------------------------------------------------------------------------------------- */
 
 static int agree(double timeout_seconds)
 {
@@ -113,10 +114,7 @@ static bool is_peer(int rank)
     return self.own.comm != MPI_COMM_NULL && self.sized && rank >= 0 && rank < self.own.size;
 }
 
-static int piece_bytes(uint64_t left)
-{
-    return left < PIECE_BYTES ? (int)left : (int)PIECE_BYTES;
-}
+static int piece_bytes(uint64_t left) { return left < PIECE_BYTES ? (int)left : (int)PIECE_BYTES; }
 
 static int reduce_send(int to, const void *data, uint64_t bytes)
 {
@@ -159,7 +157,7 @@ static int reduce_receive(int from, void *data, uint64_t bytes)
     return error;
 }
 
-/* ---- Start and end -------------------------------------------------------------------------------------------------- */
+/* ---- Start and end ----------------------------------------------------------------------------------------------- */
 
 static bool mpi_is_alive(void)
 {
@@ -171,8 +169,8 @@ static bool mpi_is_alive(void)
 }
 
 /*
- * A launcher of another MPI starts processes of which each takes itself for the only one. Of launchers in one another, the inner one
- * may rightly have started one.
+ * A launcher of another MPI starts processes of which each takes itself for the only one. Of launchers in one another,
+ * the inner one may rightly have started one.
  */
 static void note_alien_launcher(void)
 {
@@ -196,7 +194,8 @@ static void note_alien_launcher(void)
     ompp_event_coverage(OMPP_COVERAGE_NOTE, "MPI_COMM_WORLD has one rank", reason);
     if (rank && atoi(rank) > 0) return; /* each is rank 0: the first of them says it */
     ompp_warn_common("the launcher started %d processes (%s), but each is rank 0 of 1 and writes its own report: the "
-                     "launcher is of another MPI than the program; 'ompp doctor' before the line says which", started, variable);
+                     "launcher is of another MPI than the program; 'ompp doctor' before the line says which",
+                     started, variable);
 }
 
 static void learn_rank(void)
@@ -219,7 +218,8 @@ static void agree_on_name(void)
     gethostname(host, sizeof host - 1);
     clock_gettime(CLOCK_REALTIME, &t);
     snprintf(name, sizeof name, "%s/%d/%lld.%09ld", host, (int)getpid(), (long long)t.tv_sec, t.tv_nsec);
-    if (PMPI_Bcast(name, sizeof name, MPI_CHAR, 0, self.own.comm) == MPI_SUCCESS && ompp_mpi_runs()) ompp_runtime_job(name);
+    if (PMPI_Bcast(name, sizeof name, MPI_CHAR, 0, self.own.comm) == MPI_SUCCESS && ompp_mpi_runs())
+        ompp_runtime_job(name);
 }
 
 void ompp_mpi_started(void)

@@ -2,8 +2,8 @@
  * \file
  * What one start of a persistent request counts: a hash table from handle to values.
  *
- * Entries are never removed: a handle that is used again replaces its entry, and a freed one cannot be started, so that the table
- * never grows beyond the largest number of persistent requests alive at once.
+ * Entries are never removed: a handle that is used again replaces its entry, and a freed one cannot be started, so that
+ * the table never grows beyond the largest number of persistent requests alive at once.
  */
 #include "mpi-wrap/mpi_fortran_priv.h"
 

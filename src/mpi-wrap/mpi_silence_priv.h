@@ -1,7 +1,7 @@
 /**
  * \file
- * Messages without stamps: what is known of them, for mpi_stamp_silence.c, and for the short way of calls while clocks rest,
- * mpi_silent_hot.c and mpi_silent.c.
+ * Messages without stamps: what is known of them, for mpi_stamp_silence.c, and for the short way of calls while clocks
+ * rest, mpi_silent_hot.c and mpi_silent.c.
  */
 #ifndef OMPP_MPI_SILENCE_PRIV_H
 #define OMPP_MPI_SILENCE_PRIV_H
@@ -29,12 +29,9 @@ enum { OMPP_MPI_SENT, OMPP_MPI_RECEIVED };
 ompp_mpi_direction_t *ompp_mpi_direction_find(const ompp_mpi_channel_t *channel, int which, int peer, int tag);
 
 /** 0 is no number. */
-static inline uint32_t ompp_mpi_number_after(uint32_t number)
-{
-    return number + 1 ? number + 1 : 1;
-}
+static inline uint32_t ompp_mpi_number_after(uint32_t number) { return number + 1 ? number + 1 : 1; }
 
-/* ---- The short way -------------------------------------------------------------------------------------------------- */
+/* ---- The short way ----------------------------------------------------------------------------------------------- */
 
 #define OMPP_MPI_NEAR_DIRECTIONS 128u
 #define OMPP_MPI_NEAR_CHANNELS 16u
@@ -55,8 +52,8 @@ typedef struct {
 } ompp_mpi_started_t;
 
 /**
- * Where one thread at a time may call MPI (all levels but MPI_THREAD_MULTIPLE), messages are counted without a lock, and this has none. A
- * program in which several do all the same has wrong stamps.
+ * Where one thread at a time may call MPI (all levels but MPI_THREAD_MULTIPLE), messages are counted without a lock,
+ * and this has none. A program in which several do all the same has wrong stamps.
  */
 extern struct ompp_mpi_quick {
     ompp_mpi_near_t near[2][OMPP_MPI_NEAR_DIRECTIONS];
@@ -83,7 +80,10 @@ ompp_mpi_channel_t *ompp_mpi_channel_slow(unsigned i, MPI_Comm comm);
 /** \brief A receive goes on as any other request. Allocates. */
 void ompp_mpi_started_keep_slow(const ompp_mpi_started_t *started);
 
-/** \brief Receives, from number i on, that may have stamps, or have failed. \return the end of the call. May wait, as any other receive. */
+/**
+ * \brief Receives, from number i on, that may have stamps, or have failed.
+ * \return the end of the call. May wait, as any other receive.
+ */
 ompp_time_t ompp_mpi_silent_end_slow(ompp_mpi_silent_t *silent, unsigned i, bool good);
 
 #endif

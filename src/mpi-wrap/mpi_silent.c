@@ -90,8 +90,7 @@ ompp_time_t ompp_mpi_silent_end_slow(ompp_mpi_silent_t *s, unsigned i, bool good
         if (message)
             any |= ompp_mpi_stamp_claim(d->channel, d->peer, d->tag, begin, good ? OMPP_MPI_STAMP_LIMIT_S : 0, NULL,
                                         ompp_mpi_stamp_of(message), &flags);
-        else
-            ompp_mpi_stamp_skip(d->channel, d->peer, d->tag);
+        else ompp_mpi_stamp_skip(d->channel, d->peer, d->tag);
     }
     if (good) ompp_mpi_adopt(any ? ompp_mpi_stamp_of(message) : NULL, begin, OMPP_SYNC_MESSAGE, flags);
     ompp_mpi_stamp_free(message);

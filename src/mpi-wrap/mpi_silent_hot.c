@@ -1,19 +1,20 @@
 /*
- * The short way of calls while clocks rest and their messages have no stamps, as far as is known: they are counted, and that is all. In
- * some 200 instructions beside those of their events; the long way (mpi_stamp.c) takes 600 to 1000.
+ * The short way of calls while clocks rest and their messages have no stamps, as far as is known: they are counted, and
+ * that is all. In some 200 instructions beside those of their events; the long way (mpi_stamp.c) takes 600 to 1000.
  */
 #include "mpi-wrap/mpi_silence_priv.h"
 
 #include <errno.h>
 
-#define SAMPLE 64u        /* of one call in so many, by chance, it is measured what this takes */
-#define LONGEST_NS 2000u  /* who takes longer has had no processor */
+#define SAMPLE 64u       /* of one call in so many, by chance, it is measured what this takes */
+#define LONGEST_NS 2000u /* who takes longer has had no processor */
 
 struct ompp_mpi_quick ompp_mpi_quick;
 
 static bool is_possible(void)
 {
-    return ompp_sync_rests() && __atomic_load_n(&ompp_mpi_stamping_state.alone, __ATOMIC_RELAXED) && !ompp_mpi_apart_any();
+    return ompp_sync_rests() && __atomic_load_n(&ompp_mpi_stamping_state.alone, __ATOMIC_RELAXED) &&
+           !ompp_mpi_apart_any();
 }
 
 /* \return when it began; 0 = it is not measured. */
@@ -32,14 +33,16 @@ static void measured(ompp_time_t begin)
 
 static ompp_mpi_direction_t *direction_of(int which, MPI_Comm comm, int peer, int tag)
 {
-    const uint32_t hash = ((uint32_t)peer * 0x9e3779b1u) ^ ((uint32_t)tag * 0x85ebca77u) ^ (uint32_t)((uintptr_t)comm >> 4);
+    const uint32_t hash =
+        ((uint32_t)peer * 0x9e3779b1u) ^ ((uint32_t)tag * 0x85ebca77u) ^ (uint32_t)((uintptr_t)comm >> 4);
     ompp_mpi_near_t *near = &ompp_mpi_quick.near[which][(hash ^ hash >> 16) % OMPP_MPI_NEAR_DIRECTIONS];
 
-    if (__builtin_expect(near->direction && near->comm == comm && near->peer == peer && near->tag == tag, 1)) return near->direction;
+    if (__builtin_expect(near->direction && near->comm == comm && near->peer == peer && near->tag == tag, 1))
+        return near->direction;
     return ompp_mpi_near_slow(near, which, comm, peer, tag);
 }
 
-/* ---- Sends ---------------------------------------------------------------------------------------------------------- */
+/* ---- Sends ------------------------------------------------------------------------------------------------------- */
 
 static bool counts_sent(MPI_Comm comm, int dest, int tag)
 {
@@ -61,13 +64,10 @@ bool ompp_mpi_silent_send(MPI_Comm comm, int dest, int tag, bool good)
     return counted;
 }
 
-/* ---- Receives ------------------------------------------------------------------------------------------------------- */
+/* ---- Receives ---------------------------------------------------------------------------------------------------- */
 
 /* No stamp is known to be there, or wanted. */
-static bool is_silent(const ompp_mpi_direction_t *d)
-{
-    return d->silent && !d->ahead && !d->channel->held;
-}
+static bool is_silent(const ompp_mpi_direction_t *d) { return d->silent && !d->ahead && !d->channel->held; }
 
 bool ompp_mpi_silent_receive(ompp_mpi_silent_t *s, MPI_Comm comm, int source, int tag)
 {
@@ -105,7 +105,7 @@ ompp_time_t ompp_mpi_silent_end(ompp_mpi_silent_t *s, int result, ompp_time_t t)
     return end(s, result == MPI_SUCCESS, t);
 }
 
-/* ---- Requests ------------------------------------------------------------------------------------------------------- */
+/* ---- Requests ---------------------------------------------------------------------------------------------------- */
 
 static MPI_Request handle_of(const void *requests, int i, bool fortran)
 {
@@ -170,7 +170,7 @@ void ompp_mpi_silent_waited(ompp_mpi_silent_t *s, int result, const void *reques
     end(s, result == MPI_SUCCESS, ompp_event_now());
 }
 
-/* ---- Collective calls ----------------------------------------------------------------------------------------------- */
+/* ---- Collective calls -------------------------------------------------------------------------------------------- */
 
 /* While the user's call goes on, the communicator is not freed. */
 static ompp_mpi_channel_t *channel_of(MPI_Comm comm)
@@ -194,7 +194,8 @@ ompp_time_t ompp_mpi_silent_met(ompp_mpi_silent_t *s, int result, ompp_time_t t)
     const int saved = errno;
     const ompp_time_t begin = measured_since();
 
-    if (result == MPI_SUCCESS) ompp_mpi_adopt(NULL, ompp_event_called(), ompp_mpi_collective_kind(s->channel, OMPP_MPI_ORDER_ALL), 0);
+    if (result == MPI_SUCCESS)
+        ompp_mpi_adopt(NULL, ompp_event_called(), ompp_mpi_collective_kind(s->channel, OMPP_MPI_ORDER_ALL), 0);
     measured(begin);
     errno = saved;
     return t;

@@ -1,7 +1,7 @@
 /**
  * \file
- * What a call of MPI does for the clocks of its thread, before and after MPI's function. Every row of mpi_calls.def comes here, by its
- * class; the transport is in the other files (mpi_stamp_priv.h).
+ * What a call of MPI does for the clocks of its thread, before and after MPI's function. Every row of mpi_calls.def
+ * comes here, by its class; the transport is in the other files (mpi_stamp_priv.h).
  */
 #define _GNU_SOURCE
 #include "mpi-wrap/mpi_stamp_priv.h"
@@ -11,12 +11,13 @@
 #include <sys/resource.h>
 #include <time.h>
 
-/* A program that only asks, again and again, is waiting; one that is away for longer, and for more than a part of the time, works. */
+/* A program that only asks, again and again, is waiting; one that is away for longer, and for more than a part of the
+ * time, works. */
 #define ASKING_GAP_NS 20000u
-#define ASKING_PART   16
+#define ASKING_PART 16
 #define ASKING_MOST_NS 5000000
 
-/* ---- Waits ---------------------------------------------------------------------------------------------------------- */
+/* ---- Waits ------------------------------------------------------------------------------------------------------- */
 
 void ompp_mpi_adopt_within(const unsigned char *sum, ompp_time_t begin, ompp_sync_remote_t kind, ompp_time_t limit)
 {
@@ -68,8 +69,8 @@ static void begin_to_ask(ompp_time_t t)
     asking.away_ns = 0;
 }
 
-/* Between two calls that ask somebody else had the processor, or the machine was busy for a moment. A thread that sleeps in between may
- * work so. */
+/* Between two calls that ask somebody else had the processor, or the machine was busy for a moment. A thread that
+ * sleeps in between may work so. */
 static bool was_only_held_up(ompp_time_t begin)
 {
     const usage_t before = asking.usage, now = usage_at(begin);
@@ -83,10 +84,7 @@ static bool was_only_held_up(ompp_time_t begin)
     return asking.away_ns < (int64_t)(asking.end - asking.since) / ASKING_PART;
 }
 
-ompp_time_t ompp_mpi_polls_since(void)
-{
-    return asking.since;
-}
+ompp_time_t ompp_mpi_polls_since(void) { return asking.since; }
 
 ompp_time_t ompp_mpi_polled(ompp_time_t begin, bool success)
 {
@@ -110,8 +108,8 @@ ompp_time_t ompp_mpi_polled(ompp_time_t begin, bool success)
 }
 
 /*
- * Adds up what one call has waited for, and adopts it: in calls that do both, the message and the receiver of what it has sent. The receipt
- * that the other side may wait for is given first.
+ * Adds up what one call has waited for, and adopts it: in calls that do both, the message and the receiver of what it
+ * has sent. The receipt that the other side may wait for is given first.
  */
 static void adopt_claim(ompp_mpi_stamp_t *s, int source, int tag, bool good, unsigned flags)
 {
@@ -133,15 +131,15 @@ static void adopt_claim(ompp_mpi_stamp_t *s, int source, int tag, bool good, uns
     claimed = ompp_mpi_stamp_claim(s->channel, source, tag, s->begin, good ? OMPP_MPI_STAMP_LIMIT_S : 0, NULL,
                                    ompp_mpi_stamp_of(message), &flags);
     if (s->receipt && good)
-        claimed |= ompp_mpi_receipt_take_blocking(s->channel, s->peer, s->receipt, s->begin, end, ompp_mpi_stamp_of(message));
-    else
-        ompp_mpi_receipt_drop(s->receipt);
+        claimed |=
+            ompp_mpi_receipt_take_blocking(s->channel, s->peer, s->receipt, s->begin, end, ompp_mpi_stamp_of(message));
+    else ompp_mpi_receipt_drop(s->receipt);
     s->receipt = NULL;
     if (good) ompp_mpi_adopt(claimed ? ompp_mpi_stamp_of(message) : NULL, s->begin, OMPP_SYNC_MESSAGE, flags);
     ompp_mpi_stamp_free(message);
 }
 
-/* ---- Sends ---------------------------------------------------------------------------------------------------------- */
+/* ---- Sends ------------------------------------------------------------------------------------------------------- */
 
 /* \return what ompp_mpi_stamp_send() is to know. */
 static uint64_t waits_for_receiver(const ompp_mpi_stamp_t *s)
@@ -155,7 +153,8 @@ static uint64_t waits_for_receiver(const ompp_mpi_stamp_t *s)
 
 static bool can_send(const ompp_mpi_stamp_t *s)
 {
-    return s->channel && s->count >= 0 && s->type != MPI_DATATYPE_NULL && ompp_mpi_sends_to(s->channel, s->peer, s->tag);
+    return s->channel && s->count >= 0 && s->type != MPI_DATATYPE_NULL &&
+           ompp_mpi_sends_to(s->channel, s->peer, s->tag);
 }
 
 static bool is_blocking(const ompp_mpi_stamp_t *s)
@@ -177,7 +176,8 @@ static void send_before(ompp_mpi_stamp_t *s)
 /* MPI may have taken over a small message only; the rest of a large one goes when the sender next calls MPI. */
 static void doubt_buffered(const ompp_mpi_stamp_t *s)
 {
-    const bool buffered = s->op == OMPP_MPI_STAMP_BSEND || s->op == OMPP_MPI_STAMP_IBSEND || s->op == OMPP_MPI_STAMP_BSEND_INIT;
+    const bool buffered =
+        s->op == OMPP_MPI_STAMP_BSEND || s->op == OMPP_MPI_STAMP_IBSEND || s->op == OMPP_MPI_STAMP_BSEND_INIT;
 
     if (buffered && can_send(s) && ompp_mpi_bytes_of(s->count, s->type) > OMPP_MPI_EAGER_BYTES)
         ompp_sync_doubt(OMPP_WHATIF_F_OVERLAP, true);
@@ -200,7 +200,7 @@ static void send_after(ompp_mpi_stamp_t *s, bool good)
     ompp_mpi_stamp_free(message);
 }
 
-/* ---- Receives and probes -------------------------------------------------------------------------------------------- */
+/* ---- Receives and probes ----------------------------------------------------------------------------------------- */
 
 static int source_of(const ompp_mpi_stamp_t *s)
 {
@@ -213,10 +213,7 @@ static int tag_of(const ompp_mpi_stamp_t *s)
 }
 
 /* Senders may wait for this rank. */
-static bool receipts_are_due(const ompp_mpi_channel_t *channel)
-{
-    return ompp_mpi_asks(channel) && !ompp_sync_rests();
-}
+static bool receipts_are_due(const ompp_mpi_channel_t *channel) { return ompp_mpi_asks(channel) && !ompp_sync_rests(); }
 
 static void receive_before(ompp_mpi_stamp_t *s)
 {
@@ -225,7 +222,8 @@ static void receive_before(ompp_mpi_stamp_t *s)
     ompp_mpi_progress_before(s->begin);
     if (!s->channel) return;
     if (any) ompp_mpi_substitute(s, 1);
-    if (any || !receipts_are_due(s->channel) || (s->op != OMPP_MPI_STAMP_RECV && s->op != OMPP_MPI_STAMP_SENDRECV)) return;
+    if (any || !receipts_are_due(s->channel) || (s->op != OMPP_MPI_STAMP_RECV && s->op != OMPP_MPI_STAMP_SENDRECV))
+        return;
     ompp_mpi_stamp_bring_on();
     ompp_mpi_stamp_acknowledge(s->channel, source_of(s), tag_of(s), s->begin, NULL);
 }
@@ -273,11 +271,12 @@ static void probe_after(ompp_mpi_stamp_t *s, bool good)
     memset(ompp_mpi_stamp_of(message), 0, ompp_mpi_stamping_state.bytes);
     got = matches ? ompp_mpi_stamp_match(s->channel, source, tag, s->begin, ompp_mpi_stamp_of(message), &flags)
                   : ompp_mpi_stamp_peek(s->channel, source, tag, false, s->begin, ompp_mpi_stamp_of(message), &flags);
-    ompp_mpi_adopt(got ? ompp_mpi_stamp_of(message) : NULL, begin, OMPP_SYNC_MESSAGE, flags | (asks ? OMPP_WHATIF_F_POLLING : 0));
+    ompp_mpi_adopt(got ? ompp_mpi_stamp_of(message) : NULL, begin, OMPP_SYNC_MESSAGE,
+                   flags | (asks ? OMPP_WHATIF_F_POLLING : 0));
     ompp_mpi_stamp_free(message);
 }
 
-/* ---- Requests ------------------------------------------------------------------------------------------------------- */
+/* ---- Requests ---------------------------------------------------------------------------------------------------- */
 
 static void keep(ompp_mpi_stamp_t *s, ompp_mpi_pending_t kind, int peer, int tag)
 {
@@ -292,8 +291,8 @@ static void keep(ompp_mpi_stamp_t *s, ompp_mpi_pending_t kind, int peer, int tag
     r->tag = tag;
     r->begin = s->begin;
     r->receipt = s->receipt;
-    r->persistent = s->op == OMPP_MPI_STAMP_SEND_INIT || s->op == OMPP_MPI_STAMP_SSEND_INIT || s->op == OMPP_MPI_STAMP_BSEND_INIT ||
-                    s->op == OMPP_MPI_STAMP_RECV_INIT;
+    r->persistent = s->op == OMPP_MPI_STAMP_SEND_INIT || s->op == OMPP_MPI_STAMP_SSEND_INIT ||
+                    s->op == OMPP_MPI_STAMP_BSEND_INIT || s->op == OMPP_MPI_STAMP_RECV_INIT;
     r->active = !r->persistent;
     if (kind == OMPP_MPI_PENDING_SEND && s->typed && s->op != OMPP_MPI_STAMP_BSEND_INIT)
         r->waiting = OMPP_MPI_STARTED_WAIT ? OMPP_MPI_SYNCHRONOUS : waits_for_receiver(s);
@@ -344,14 +343,14 @@ static void forget_before(ompp_mpi_stamp_t *s)
     ompp_mpi_request_delete(r);
 }
 
-/* ---- Communicators -------------------------------------------------------------------------------------------------- */
+/* ---- Communicators ----------------------------------------------------------------------------------------------- */
 
 static MPI_Comm made_of(const ompp_mpi_stamp_t *s)
 {
     return s->fortran ? PMPI_Comm_f2c(*(MPI_Fint *)s->made) : *(MPI_Comm *)s->made;
 }
 
-/* ---- All ------------------------------------------------------------------------------------------------------------ */
+/* ---- All --------------------------------------------------------------------------------------------------------- */
 
 static void before(ompp_mpi_stamp_t *s)
 {
@@ -442,13 +441,15 @@ static void after(ompp_mpi_stamp_t *s, bool good)
         if (s->channel) ompp_mpi_gathering_after(s, s->channel->shadow, good);
         break;
     case OMPP_MPI_STAMP_UNFOLLOWED:
-        if (good) ompp_mpi_unfollowed("partitioned and persistent collective operations, MPI_Comm_idup, and other jobs");
+        if (good)
+            ompp_mpi_unfollowed("partitioned and persistent collective operations, MPI_Comm_idup, and other jobs");
         break;
     default: ompp_mpi_window_after(s, good); break;
     }
 }
 
-#define SELDOM 8u /* while clocks rest, a call takes little more than looking at the clock does: one of so many is measured */
+/* while clocks rest, a call takes little more than looking at the clock does: one of so many is measured */
+#define SELDOM 8u
 
 /* Whether it is measured what our own messages take a call; of how many. */
 static unsigned measured_of(void)
@@ -479,7 +480,8 @@ void ompp_mpi_stamp_before(ompp_mpi_stamp_t *stamp, const void *code, uintptr_t 
     if (stamp->commed) stamp->channel = ompp_mpi_channel_find(stamp->comm);
     before(stamp);
     if (stamp->measured)
-        spend(ompp_event_now() - stamp->begin, stamp->op == OMPP_MPI_STAMP_COLL ? ompp_mpi_stamping_state.exchange : OMPP_MPI_LONGEST_NS,
+        spend(ompp_event_now() - stamp->begin,
+              stamp->op == OMPP_MPI_STAMP_COLL ? ompp_mpi_stamping_state.exchange : OMPP_MPI_LONGEST_NS,
               stamp->measured);
     errno = saved;
 }

@@ -1,21 +1,22 @@
 /**
  * \file
- * Stamps of non-blocking collective calls: each rank sends its own to those that wait for it when it starts the call, and receives those of
- * the ranks that it waits for when the user's operation is complete.
+ * Stamps of non-blocking collective calls: each rank sends its own to those that wait for it when it starts the call,
+ * and receives those of the ranks that it waits for when the user's operation is complete.
  *
- * A collective operation of ours would not do. It is more than the user's where MPI sends up to some size at once: ranks would wait for
- * each other's next call of MPI where the user's operation does not (Open MPI in shared memory, from 257 bytes on). Messages are on their
- * way once they are sent, and nobody completes the sends.
+ * A collective operation of ours would not do. It is more than the user's where MPI sends up to some size at once:
+ * ranks would wait for each other's next call of MPI where the user's operation does not (Open MPI in shared memory,
+ * from 257 bytes on). Messages are on their way once they are sent, and nobody completes the sends.
  *
- * Data beyond some size wait for all ranks once more: for their next call in which MPI makes progress. Ranks tell when they come to that,
- * and again when they come back to MPI after having been away. Whether an operation waits for it is MPI's secret: that is told by when it
- * ended, as with large messages.
+ * Data beyond some size wait for all ranks once more: for their next call in which MPI makes progress. Ranks tell when
+ * they come to that, and again when they come back to MPI after having been away. Whether an operation waits for it is
+ * MPI's secret: that is told by when it ended, as with large messages.
  *
- * While clocks rest, calls have no stamps but the first one, which says so; until rank 0 ends the rest, or the sender's clocks go on. Those
- * that rest, too, look for that alone.
+ * While clocks rest, calls have no stamps but the first one, which says so; until rank 0 ends the rest, or the sender's
+ * clocks go on. Those that rest, too, look for that alone.
  *
- * Calls on a channel have numbers, the same on all its ranks, and may be completed in any order: what comes for another one is put by. A
- * call that MPI refused is none: the next one has its number again, and what was sent for it is the next one's.
+ * Calls on a channel have numbers, the same on all its ranks, and may be completed in any order: what comes for another
+ * one is put by. A call that MPI refused is none: the next one has its number again, and what was sent for it is the
+ * next one's.
  */
 #include "mpi-wrap/mpi_stamp_priv.h"
 
@@ -25,22 +26,23 @@
 #include <string.h>
 
 /*
- * Stamps of those that were waited for are there, or nearly so. Ranks that have no data for this one need not have been waited for. Either
- * way there are some moments for it, and none any more on a channel on which they were in vain.
+ * Stamps of those that were waited for are there, or nearly so. Ranks that have no data for this one need not have been
+ * waited for. Either way there are some moments for it, and none any more on a channel on which they were in vain.
  */
 #define SURE_S 0.01
 #define UNSURE_S 0.0003
 #define SLICE_S 0.001 /* another thread may have received it meanwhile */
 #define MOST 32       /* ranks that all send to all; a communicator's size is known to all of them */
 
-#define SMALL_BYTES 256u  /* of a rank: more ranks than two may wait for anybody's next call, ... */
-#define AWAY_NS 20000u    /* since the last call of MPI: other ranks may have waited meanwhile, ... */
-#define AWAY_PART 8u      /* if it is more than one part in so many of the time since the start; so few stamps do for any operation */
-#define TOLD_AT_ONCE 8    /* operations that one call tells of */
-#define LONG_NS 10000u    /* a wait, and not what the operation takes */
-#define LOOK_NS 200000u   /* while clocks rest here, too, it is looked so often for other ranks' end of that */
-#define AGAIN_S 0.0003    /* what an operation has waited for has been sent before it was complete */
-#define MOST_VOTES 8      /* so many errors change what is known of a kind and size */
+#define SMALL_BYTES 256u /* of a rank: more ranks than two may wait for anybody's next call, ... */
+#define AWAY_NS 20000u   /* since the last call of MPI: other ranks may have waited meanwhile, ... */
+/* if it is more than one part in so many of the time since the start; so few stamps do for any operation */
+#define AWAY_PART 8u
+#define TOLD_AT_ONCE 8  /* operations that one call tells of */
+#define LONG_NS 10000u  /* a wait, and not what the operation takes */
+#define LOOK_NS 200000u /* while clocks rest here, too, it is looked so often for other ranks' end of that */
+#define AGAIN_S 0.0003  /* what an operation has waited for has been sent before it was complete */
+#define MOST_VOTES 8    /* so many errors change what is known of a kind and size */
 
 bool ompp_mpi_apart(const ompp_mpi_stamp_t *s)
 {
@@ -81,10 +83,7 @@ static bool is_self(const ompp_mpi_channel_t *c, ompp_mpi_whom_t whom, bool from
     return whom.order != OMPP_MPI_ORDER_NEIGHBOR && peer(c, whom, from, i) == c->rank;
 }
 
-static bool is_all(const ompp_mpi_request_t *r)
-{
-    return r->whom.order == OMPP_MPI_ORDER_ALL;
-}
+static bool is_all(const ompp_mpi_request_t *r) { return r->whom.order == OMPP_MPI_ORDER_ALL; }
 
 /* Whether the rank's own stamp is among those of the ranks that it waits for. */
 static bool takes_own(const ompp_mpi_request_t *r)
@@ -94,25 +93,23 @@ static bool takes_own(const ompp_mpi_request_t *r)
     return is_all(r) || r->whom.order == OMPP_MPI_ORDER_CHAIN || (r->whom.order == OMPP_MPI_ORDER_TO_ROOT && root);
 }
 
-static int tag_of_ours(void)
-{
-    return ompp_mpi_stamping_state.tag_limit + 2;
-}
+static int tag_of_ours(void) { return ompp_mpi_stamping_state.tag_limit + 2; }
 
 static void tell(ompp_mpi_channel_t *c, ompp_mpi_whom_t whom, uint32_t call, const unsigned char *message)
 {
     for (int i = 0; i < number_of(c, whom, false); i++)
-        if (!is_self(c, whom, false, i)) ompp_mpi_stamp_pass(c, peer(c, whom, false, i), tag_of_ours(), call, message, true);
+        if (!is_self(c, whom, false, i))
+            ompp_mpi_stamp_pass(c, peer(c, whom, false, i), tag_of_ours(), call, message, true);
 }
 
-/* ---- Back in MPI -------------------------------------------------------------------------------------------------------- */
+/* ---- Back in MPI ------------------------------------------------------------------------------------------------- */
 
 /* Those that other ranks may wait for to come back to MPI. */
 static struct {
-    pthread_mutex_t lock; /* nothing of MPI is called under it */
+    pthread_mutex_t lock;      /* nothing of MPI is called under it */
     ompp_mpi_request_t *first; /* read without the lock only to see whether there is any */
-    unsigned untold;      /* atomic: those that nothing is told of yet */
-    ompp_time_t until;    /* atomic: this rank was in MPI then */
+    unsigned untold;           /* atomic: those that nothing is told of yet */
+    ompp_time_t until;         /* atomic: this rank was in MPI then */
 } under_way = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void note_under_way(ompp_mpi_request_t *r)
@@ -136,9 +133,9 @@ static void forget_under_way(ompp_mpi_request_t *r)
 }
 
 /*
- * The same on all ranks, but where some rest. What a rank sends may depend on what it has received, when it is back in MPI: with two ranks,
- * too, where one of them adds up for both. What is left of that on our communicator keeps it from being freed; so, when many have been
- * kept, two ranks do not ask for it for what is small.
+ * The same on all ranks, but where some rest. What a rank sends may depend on what it has received, when it is back in
+ * MPI: with two ranks, too, where one of them adds up for both. What is left of that on our communicator keeps it from
+ * being freed; so, when many have been kept, two ranks do not ask for it for what is small.
  */
 static bool may_wait_again(const ompp_mpi_stamp_t *s)
 {
@@ -165,8 +162,7 @@ static bool is_back(const ompp_mpi_request_t *r, ompp_time_t t)
 /* Whether there may be anything to tell; before the lock is taken. */
 static bool any_back(ompp_time_t t)
 {
-    return ompp_mpi_apart_any() &&
-           (__atomic_load_n(&under_way.untold, __ATOMIC_RELAXED) > 0 || away_at(t) > AWAY_NS);
+    return ompp_mpi_apart_any() && (__atomic_load_n(&under_way.untold, __ATOMIC_RELAXED) > 0 || away_at(t) > AWAY_NS);
 }
 
 typedef struct {
@@ -205,19 +201,17 @@ void ompp_mpi_apart_progress(ompp_time_t t)
     ompp_mpi_stamp_free(message);
 }
 
-bool ompp_mpi_apart_any(void)
-{
-    return __atomic_load_n(&under_way.first, __ATOMIC_RELAXED) != NULL;
-}
+bool ompp_mpi_apart_any(void) { return __atomic_load_n(&under_way.first, __ATOMIC_RELAXED) != NULL; }
 
 void ompp_mpi_apart_left(ompp_time_t t)
 {
     if (ompp_mpi_apart_any()) __atomic_store_n(&under_way.until, t, __ATOMIC_RELAXED);
 }
 
-/* ---- What comes ------------------------------------------------------------------------------------------------------- */
+/* ---- What comes -------------------------------------------------------------------------------------------------- */
 
-/* A rank is back in MPI: of a neighbour that is one twice, both. What came after the operation's end, nobody has waited for. */
+/* A rank is back in MPI: of a neighbour that is one twice, both. What came after the operation's end, nobody has waited
+ * for. */
 static void deliver_again(ompp_mpi_request_t *r, int source, unsigned char *message)
 {
     const int64_t t = ompp_mpi_header_of(message)->time_ns;
@@ -240,15 +234,13 @@ static void deliver_first(ompp_mpi_request_t *r, int source, unsigned char *mess
     }
 }
 
-/* Calls that a rank had no stamps for: after one, before another one. Of the two kinds, and of each rank; of the latest rest. */
+/* Calls that a rank had no stamps for: after one, before another one. Of the two kinds, and of each rank; of the latest
+ * rest. */
 struct ompp_mpi_quiet {
     uint32_t from, to; /* 0 = none; it goes on */
 };
 
-static bool is_after(uint32_t call, uint32_t other)
-{
-    return (int32_t)(call - other) > 0;
-}
+static bool is_after(uint32_t call, uint32_t other) { return (int32_t)(call - other) > 0; }
 
 static struct ompp_mpi_quiet *quiet_of(const ompp_mpi_channel_t *c, bool all, int source)
 {
@@ -279,10 +271,7 @@ static bool is_quiet(ompp_mpi_request_t *r, int i)
     return quiet;
 }
 
-static bool is_back_stamp(unsigned char *message)
-{
-    return ompp_mpi_header_of(message)->flags == OMPP_MPI_BACK;
-}
+static bool is_back_stamp(unsigned char *message) { return ompp_mpi_header_of(message)->flags == OMPP_MPI_BACK; }
 
 static void deliver_to(ompp_mpi_request_t *r, int source, unsigned char *message)
 {
@@ -373,7 +362,7 @@ static bool receive_one(ompp_mpi_channel_t *c, int source, double limit)
     return true;
 }
 
-/* ---- Start ------------------------------------------------------------------------------------------------------------ */
+/* ---- Start ------------------------------------------------------------------------------------------------------- */
 
 /* All of a stamp, as meetings have it: in a rest it says what comes after that. */
 static unsigned char *whole_stamp(ompp_time_t t)
@@ -464,7 +453,7 @@ void ompp_mpi_apart_refused(ompp_mpi_request_t *r)
     r->channel->unread = true;
 }
 
-/* ---- End -------------------------------------------------------------------------------------------------------------- */
+/* ---- End --------------------------------------------------------------------------------------------------------- */
 
 static bool has_come(ompp_mpi_request_t *r, int i)
 {
@@ -475,7 +464,8 @@ static bool has_come(ompp_mpi_request_t *r, int i)
     return come;
 }
 
-/* One thread of a channel receives at a time, so that what comes is not overtaken. \return whether something was received. */
+/* One thread of a channel receives at a time, so that what comes is not overtaken. \return whether something was
+ * received. */
 static bool receive(ompp_mpi_request_t *r, int i, double limit)
 {
     ompp_mpi_channel_t *c = r->channel;
@@ -496,7 +486,8 @@ static void receive_all(ompp_mpi_request_t *r, int i)
     ompp_mpi_channel_t *c = r->channel;
 
     if (__atomic_exchange_n(&c->receiving, true, __ATOMIC_ACQUIRE)) return;
-    while (receive_one(c, peer(c, r->whom, true, i), 0)) {}
+    while (receive_one(c, peer(c, r->whom, true, i), 0)) {
+    }
     __atomic_store_n(&c->receiving, false, __ATOMIC_RELEASE);
 }
 
@@ -570,8 +561,8 @@ static bool take_first(ompp_mpi_request_t *r, bool *missed)
 }
 
 /*
- * Whether operations of a kind and a size, up to twice as large, wait for the other ranks to come back: told by how often one ended after
- * that, and not before, when the last of them was back later than this rank.
+ * Whether operations of a kind and a size, up to twice as large, wait for the other ranks to come back: told by how
+ * often one ended after that, and not before, when the last of them was back later than this rank.
  */
 static _Atomic int waited[OMPP_MPI_ORDER_NUM][64];
 
@@ -588,7 +579,9 @@ static int first_away(ompp_mpi_request_t *r)
     int i = 0;
 
     pthread_mutex_lock(&r->channel->lock);
-    while (i < r->stamps && (is_self(r->channel, r->whom, true, i) || r->later[ompp_mpi_stamping_state.bytes + (size_t)i])) i++;
+    while (i < r->stamps &&
+           (is_self(r->channel, r->whom, true, i) || r->later[ompp_mpi_stamping_state.bytes + (size_t)i]))
+        i++;
     pthread_mutex_unlock(&r->channel->lock);
     return i < r->stamps ? i : -1;
 }

@@ -1,10 +1,12 @@
 /**
  * \file
- * How the clocks of the ranks relate: exactly on a node, whose processes read the same counter; by messages to and fro between nodes.
+ * How the clocks of the ranks relate: exactly on a node, whose processes read the same counter; by messages to and fro
+ * between nodes.
  *
- * The clock of rank 0 is common to all. On every node one rank asks it what time it is, several times, and believes the answer that
- * came back fastest; half of the time that took is the error. Offsets are measured when MPI starts; the drift that is seen at the end
- * comes too late for the clocks and is told in the report when it may have changed an order.
+ * The clock of rank 0 is common to all. On every node one rank asks it what time it is, several times, and believes the
+ * answer that came back fastest; half of the time that took is the error. Offsets are measured when MPI starts; the
+ * drift that is seen at the end comes too late for the clocks and is told in the report when it may have changed an
+ * order.
  */
 #define OMPP_LOG_DOMAIN "mpi"
 #include "mpi-wrap/mpi_stamp_priv.h"

@@ -1,20 +1,23 @@
 /**
  * \file
- * Stamps of collective calls: a small collective call of the same kind on our communicator, just before the user's, so that nobody
- * waits for anybody that the user's call does not wait for. Non-blocking ones are started with the user's, and end with it.
+ * Stamps of collective calls: a small collective call of the same kind on our communicator, just before the user's, so
+ * that nobody waits for anybody that the user's call does not wait for. Non-blocking ones are started with the user's,
+ * and end with it.
  *
  * All ranks of the communicator make the user's call; one with a wrong root, which MPI refuses, has none of ours.
  *
- * What a rank waits for in a call with a root depends on how MPI does it: receivers wait for those between them and the root, or a
- * sender of large data for its receivers. Ranks in the middle of our reduction see what they wait for; the rest is found out by its
- * time: a call that takes much longer than it can take when nobody is waited for has waited for somebody unknown.
+ * What a rank waits for in a call with a root depends on how MPI does it: receivers wait for those between them and the
+ * root, or a sender of large data for its receivers. Ranks in the middle of our reduction see what they wait for; the
+ * rest is found out by its time: a call that takes much longer than it can take when nobody is waited for has waited
+ * for somebody unknown.
  *
- * While clocks rest, ours are left out, which all ranks have to agree on: in one of ours in which everybody waits for everybody, rank 0
- * says how many of the next calls on the communicator have none. It knows until when clocks rest, and how often such calls come: it gives
- * away half of that time at most, then half of the rest, and never many calls, which may come less often than before.
+ * While clocks rest, ours are left out, which all ranks have to agree on: in one of ours in which everybody waits for
+ * everybody, rank 0 says how many of the next calls on the communicator have none. It knows until when clocks rest, and
+ * how often such calls come: it gives away half of that time at most, then half of the rest, and never many calls,
+ * which may come less often than before.
  *
- * Blocking calls in which ranks wait for some others only have messages instead (mpi_stamp_neighbor.c), and so have most non-blocking ones
- * (mpi_stamp_apart.c).
+ * Blocking calls in which ranks wait for some others only have messages instead (mpi_stamp_neighbor.c), and so have
+ * most non-blocking ones (mpi_stamp_apart.c).
  */
 #include "mpi-wrap/mpi_stamp_priv.h"
 
@@ -26,15 +29,12 @@ typedef struct {
     int root;
     MPI_Comm comm;
     unsigned char *mine, *others;
-    int stamps;     /* in others */
-    bool adopts;    /* this rank waits for others */
+    int stamps;  /* in others */
+    bool adopts; /* this rank waits for others */
 } exchange_t;
 
 /* This rank is the root: of an intercommunicator's own group, too. */
-static bool is_root(const ompp_mpi_channel_t *c, int root)
-{
-    return c->inter ? root == MPI_ROOT : root == c->rank;
-}
+static bool is_root(const ompp_mpi_channel_t *c, int root) { return c->inter ? root == MPI_ROOT : root == c->rank; }
 
 static bool good_root(const ompp_mpi_channel_t *c, int root)
 {
@@ -71,7 +71,8 @@ static bool make_room(exchange_t *x, ompp_time_t t)
     return true;
 }
 
-/* What this rank's part of a reduction of stamps comes by: inner ranks of its tree wait for those below them. Zeroed at first. */
+/* What this rank's part of a reduction of stamps comes by: inner ranks of its tree wait for those below them. Zeroed at
+ * first. */
 static __thread struct {
     unsigned char *sum; /* NULL = not noted */
     bool any;
@@ -95,9 +96,12 @@ static int start(const exchange_t *x, MPI_Request *request)
 
     switch (x->order) {
     case OMPP_MPI_ORDER_CHAIN: return PMPI_Iscan(x->mine, x->others, 1, s->type, s->op_apart, x->comm, request);
-    case OMPP_MPI_ORDER_FROM_ROOT: return PMPI_Ibcast(x->adopts ? x->others : x->mine, 1, s->type, x->root, x->comm, request);
-    case OMPP_MPI_ORDER_TO_ROOT: return PMPI_Ireduce(x->mine, x->others, 1, s->type, s->op_apart, x->root, x->comm, request);
-    case OMPP_MPI_ORDER_NEIGHBOR: return PMPI_Ineighbor_allgather(x->mine, 1, s->type, x->others, 1, s->type, x->comm, request);
+    case OMPP_MPI_ORDER_FROM_ROOT:
+        return PMPI_Ibcast(x->adopts ? x->others : x->mine, 1, s->type, x->root, x->comm, request);
+    case OMPP_MPI_ORDER_TO_ROOT:
+        return PMPI_Ireduce(x->mine, x->others, 1, s->type, s->op_apart, x->root, x->comm, request);
+    case OMPP_MPI_ORDER_NEIGHBOR:
+        return PMPI_Ineighbor_allgather(x->mine, 1, s->type, x->others, 1, s->type, x->comm, request);
     default: return PMPI_Iallreduce(x->mine, x->others, 1, s->type, s->op_apart, x->comm, request);
     }
 }
@@ -113,7 +117,7 @@ ompp_sync_remote_t ompp_mpi_collective_kind(const ompp_mpi_channel_t *channel, o
     return channel->inter || channel->size < ompp_mpi_stamping_state.ranks ? OMPP_SYNC_GROUP : OMPP_SYNC_ALL;
 }
 
-/* ---- Calls without an exchange ---------------------------------------------------------------------------------------- */
+/* ---- Calls without an exchange ----------------------------------------------------------------------------------- */
 
 #define FEW_PASSES 4u /* at first in a rest; then twice as many each time: calls may come less often than before */
 #define MOST_PASSES 256u
@@ -126,7 +130,8 @@ static ompp_mpi_behind_t *behind(unsigned char *stamp)
 
 static ompp_mpi_behind_t told_behind(const unsigned char *stamp)
 {
-    return *(const ompp_mpi_behind_t *)(const void *)(stamp + ompp_mpi_stamping_state.bytes - sizeof(ompp_mpi_behind_t));
+    return *(const ompp_mpi_behind_t *)(const void *)(stamp + ompp_mpi_stamping_state.bytes -
+                                                      sizeof(ompp_mpi_behind_t));
 }
 
 void ompp_mpi_collective_stamp(unsigned char *stamp, ompp_time_t t)
@@ -211,7 +216,7 @@ static uint64_t choose_passes(ompp_mpi_channel_t *c, ompp_time_t t)
     return n < (double)p->most ? (uint64_t)n : p->most;
 }
 
-/* ---- The call ------------------------------------------------------------------------------------------------------- */
+/* ---- The call ---------------------------------------------------------------------------------------------------- */
 
 /* One that goes on by itself, with an exchange or without. */
 static ompp_mpi_request_t *new_request(const ompp_mpi_stamp_t *stamp, const exchange_t *x)
@@ -245,21 +250,20 @@ static bool exchange(void *of)
 static ompp_time_t limit_of(const ompp_mpi_stamp_t *s)
 {
     const ompp_mpi_channel_t *c = s->channel;
-    const bool receivers = !OMPP_MPI_SCAN_IS_CHAIN || c->rank == 0 || s->bytes > OMPP_MPI_ALONE_BYTES; /* may be waited for */
+    /* may be waited for */
+    const bool receivers = !OMPP_MPI_SCAN_IS_CHAIN || c->rank == 0 || s->bytes > OMPP_MPI_ALONE_BYTES;
     const bool chain = s->order == OMPP_MPI_ORDER_CHAIN && receivers;
     const bool from = s->order == OMPP_MPI_ORDER_FROM_ROOT || chain, to = s->order == OMPP_MPI_ORDER_TO_ROOT;
     const bool root = !chain && is_root(c, s->root);
 
     if (c->inter || c->peers < 2 || !(from || (to && !root))) return 0;
     /* At 1 GB/s, all of it: a rank knows its part. */
-    return OMPP_MPI_ALONE_NS + EXCHANGES * ompp_mpi_stamping_state.exchange + s->bytes * (uint64_t)(root ? 1 : c->peers);
+    return OMPP_MPI_ALONE_NS + EXCHANGES * ompp_mpi_stamping_state.exchange +
+           s->bytes * (uint64_t)(root ? 1 : c->peers);
 }
 
 /* Without data nobody waits for anybody but in our exchange. Ranks have the same count. */
-static bool is_empty(const ompp_mpi_stamp_t *s)
-{
-    return s->even && s->channel->peers > 1 && s->bytes == 0;
-}
+static bool is_empty(const ompp_mpi_stamp_t *s) { return s->even && s->channel->peers > 1 && s->bytes == 0; }
 
 static void adopt(const ompp_mpi_stamp_t *s)
 {
@@ -282,7 +286,8 @@ void ompp_mpi_collective_before(ompp_mpi_stamp_t *stamp)
     if (!stamp->channel || !plan(stamp->channel, stamp->order, stamp->root, &x)) return;
     if (passes(stamp->channel, stamp->begin)) {
         stamp->passes = x.adopts;
-        if (stamp->op == OMPP_MPI_STAMP_ICOLL && x.adopts) stamp->started = new_request(stamp, &x); /* it may end after the rest */
+        /* it may end after the rest */
+        if (stamp->op == OMPP_MPI_STAMP_ICOLL && x.adopts) stamp->started = new_request(stamp, &x);
         return;
     }
     if (ompp_mpi_neighbors(stamp)) {
@@ -350,7 +355,7 @@ void ompp_mpi_collective_after(ompp_mpi_stamp_t *stamp, bool good)
     ompp_mpi_request_delete(r);
 }
 
-/* ---- Calls that make or free something ------------------------------------------------------------------------------ */
+/* ---- Calls that make or free something --------------------------------------------------------------------------- */
 
 typedef struct {
     unsigned char *mine, *all;
@@ -361,7 +366,8 @@ static bool combine_gathered(void *gathering)
 {
     const gathering_t *g = gathering;
 
-    return PMPI_Allreduce(g->mine, g->all, 1, ompp_mpi_stamping_state.type, ompp_mpi_stamping_state.op, g->own) == MPI_SUCCESS;
+    return PMPI_Allreduce(g->mine, g->all, 1, ompp_mpi_stamping_state.type, ompp_mpi_stamping_state.op, g->own) ==
+           MPI_SUCCESS;
 }
 
 /* All ranks of the run are in it, and not only some. */
@@ -397,7 +403,8 @@ void ompp_mpi_gathering_after(ompp_mpi_stamp_t *s, MPI_Comm own, bool good)
     s->stamp = NULL;
 }
 
-/* Ours may need more calls of MPI than the user's, which is complete: there is a moment for it, and no more after some in vain. */
+/* Ours may need more calls of MPI than the user's, which is complete: there is a moment for it, and no more after some
+ * in vain. */
 #define OUR_END_S 0.001
 
 bool ompp_mpi_collective_done(ompp_mpi_request_t *r, ompp_time_t begin, ompp_time_t end, unsigned char *sum)

@@ -1,10 +1,11 @@
 /**
  * \file
- * Channels: beside every communicator of the user one of ours with the same ranks, made in the calls that make communicators, which
- * are collective anyway. It is made by MPI_Comm_create and not duplicated: the user's attribute callbacks must not notice.
+ * Channels: beside every communicator of the user one of ours with the same ranks, made in the calls that make
+ * communicators, which are collective anyway. It is made by MPI_Comm_create and not duplicated: the user's attribute
+ * callbacks must not notice.
  *
- * Ranks of another MPI_COMM_WORLD (spawned, connected) may not be measured: communicators with such ranks have no channel. Whether
- * clocks travel at all is agreed on once, among all ranks of MPI_COMM_WORLD.
+ * Ranks of another MPI_COMM_WORLD (spawned, connected) may not be measured: communicators with such ranks have no
+ * channel. Whether clocks travel at all is agreed on once, among all ranks of MPI_COMM_WORLD.
  */
 #define _GNU_SOURCE
 #include "base/ompp_ready.h"
@@ -35,7 +36,7 @@ static struct {
     MPI_Comm own; /* the world's ranks: for what all ranks settle together */
 } channels = {.lock = PTHREAD_MUTEX_INITIALIZER, .own = MPI_COMM_NULL};
 
-/* ---- Table ---------------------------------------------------------------------------------------------------------- */
+/* ---- Table ------------------------------------------------------------------------------------------------------- */
 
 static ompp_mpi_channel_t **bucket_of(MPI_Comm comm)
 {
@@ -57,7 +58,8 @@ static void add(ompp_mpi_channel_t *channel)
 {
     ompp_mpi_channel_t **bucket = bucket_of(channel->comm);
 
-    ompp_mpi_silent_forget(channel->comm); /* one with this handle may be gone unseen: in a call that is nested in another one */
+    /* one with this handle may be gone unseen: in a call that is nested in another one */
+    ompp_mpi_silent_forget(channel->comm);
     pthread_mutex_lock(&channels.lock);
     channel->next = *bucket;
     *bucket = channel;
@@ -125,7 +127,7 @@ void ompp_mpi_channel_release(ompp_mpi_channel_t *channel)
     free(channel);
 }
 
-/* ---- Making one ----------------------------------------------------------------------------------------------------- */
+/* ---- Making one -------------------------------------------------------------------------------------------------- */
 
 /* Ranks in the world of those that messages go to; fails when one of them is not of this world. */
 static int *world_ranks(MPI_Comm comm, bool inter, int *size)
@@ -189,7 +191,8 @@ static void add_dist_graph(MPI_Comm comm, neighbors_t *n)
     n->in = malloc((size_t)(n->nin + 1) * sizeof *n->in);
     n->out = malloc((size_t)(n->nout + 1) * sizeof *n->out);
     weights = malloc((size_t)(n->nin + n->nout + 1) * sizeof *weights);
-    if (n->in && n->out && weights) PMPI_Dist_graph_neighbors(comm, n->nin, n->in, weights, n->nout, n->out, weights + n->nin);
+    if (n->in && n->out && weights)
+        PMPI_Dist_graph_neighbors(comm, n->nin, n->in, weights, n->nout, n->out, weights + n->nin);
     free(weights);
 }
 
@@ -205,8 +208,8 @@ static int copy_group(MPI_Comm comm, MPI_Comm *copy)
 }
 
 /*
- * The same neighbours, without attributes. Open MPI 5 takes a graph that is made of a communicator with dimensions for one that has
- * them, too: it is made of one without.
+ * The same neighbours, without attributes. Open MPI 5 takes a graph that is made of a communicator with dimensions for
+ * one that has them, too: it is made of one without.
  */
 static int copy_topology(MPI_Comm comm, int kind, ompp_mpi_channel_t *channel)
 {
@@ -217,9 +220,9 @@ static int copy_topology(MPI_Comm comm, int kind, ompp_mpi_channel_t *channel)
     if (kind == MPI_CART) add_cart(comm, &n);
     else if (kind == MPI_GRAPH) add_graph(comm, &n);
     else add_dist_graph(comm, &n);
-    if (copy_group(comm, &plain) == MPI_SUCCESS && n.in && n.out)
-        /* Weights are of no use here; any numbers do. */
-        error = PMPI_Dist_graph_create_adjacent(plain, n.nin, n.in, n.in, n.nout, n.out, n.out, MPI_INFO_NULL, 0, &channel->shadow);
+    if (copy_group(comm, &plain) == MPI_SUCCESS && n.in && n.out) /* Weights are of no use here; any numbers do. */
+        error = PMPI_Dist_graph_create_adjacent(plain, n.nin, n.in, n.in, n.nout, n.out, n.out, MPI_INFO_NULL, 0,
+                                                &channel->shadow);
     if (plain != MPI_COMM_NULL) PMPI_Comm_free(&plain);
     channel->sources = n.nin;
     channel->destinations = n.nout;
@@ -297,7 +300,8 @@ static MPI_Comm alone(void)
 
     PMPI_Comm_rank(channels.own, &rank);
     if (PMPI_Comm_group(channels.own, &all) != MPI_SUCCESS) return MPI_COMM_NULL;
-    if (PMPI_Group_incl(all, 1, &rank, &me) != MPI_SUCCESS || PMPI_Comm_create_group(channels.own, me, 0, &comm) != MPI_SUCCESS)
+    if (PMPI_Group_incl(all, 1, &rank, &me) != MPI_SUCCESS ||
+        PMPI_Comm_create_group(channels.own, me, 0, &comm) != MPI_SUCCESS)
         comm = MPI_COMM_NULL;
     if (me != MPI_GROUP_NULL) PMPI_Group_free(&me);
     PMPI_Group_free(&all);
@@ -306,8 +310,8 @@ static MPI_Comm alone(void)
 }
 
 /*
- * MPI_COMM_SELF's own error handler is not touched, not even to put it back: MPICH from 4.1 on sends errors that belong to no
- * communicator there once somebody has set one, and to that of MPI_COMM_WORLD before.
+ * MPI_COMM_SELF's own error handler is not touched, not even to put it back: MPICH from 4.1 on sends errors that belong
+ * to no communicator there once somebody has set one, and to that of MPI_COMM_WORLD before.
  */
 static void channel_of_self(void)
 {
@@ -345,13 +349,14 @@ void ompp_mpi_unfollowed(const char *what)
     ompp_event_coverage(OMPP_COVERAGE_NOTE, "virtual clocks do not travel with", what);
 }
 
-/* ---- Start and end -------------------------------------------------------------------------------------------------- */
+/* ---- Start and end ----------------------------------------------------------------------------------------------- */
 
 static void combine_all(unsigned char *from, unsigned char *into, int length, bool known)
 {
     const size_t bytes = ompp_mpi_stamping_state.bytes;
 
-    for (int i = 0; i < length; i++) ompp_mpi_collective_combine(into + (size_t)i * bytes, from + (size_t)i * bytes, known);
+    for (int i = 0; i < length; i++)
+        ompp_mpi_collective_combine(into + (size_t)i * bytes, from + (size_t)i * bytes, known);
 }
 
 static void combine(void *in, void *inout, int *length, MPI_Datatype *type)
@@ -392,7 +397,8 @@ static bool agreed(MPI_Comm own, size_t bytes)
     if (PMPI_Allreduce(mine, least, 4, MPI_LONG_LONG, MPI_MIN, own) != MPI_SUCCESS) return false;
     if (least[0] == -least[1] && least[2] == -least[3]) return bytes > 0;
     if (bytes) {
-        ompp_event_coverage(OMPP_COVERAGE_REFUSED, "causal profile across ranks", "not all ranks were started with the same OMPP_CAUSAL");
+        ompp_event_coverage(OMPP_COVERAGE_REFUSED, "causal profile across ranks",
+                            "not all ranks were started with the same OMPP_CAUSAL");
         ompp_sync_alone("not all ranks were started with the same OMPP_CAUSAL");
     }
     return false;
@@ -411,8 +417,9 @@ static bool prepare(MPI_Comm own, size_t bytes)
     channels.own = own;
     s->receipts = ompp_mpi_channel_copy(own);
     return s->receipts != MPI_COMM_NULL && PMPI_Comm_group(MPI_COMM_WORLD, &channels.world) == MPI_SUCCESS &&
-           PMPI_Type_contiguous((int)s->bytes, MPI_BYTE, &s->type) == MPI_SUCCESS && PMPI_Type_commit(&s->type) == MPI_SUCCESS &&
-           PMPI_Op_create(combine, 1, &s->op) == MPI_SUCCESS && PMPI_Op_create(combine_apart, 1, &s->op_apart) == MPI_SUCCESS;
+           PMPI_Type_contiguous((int)s->bytes, MPI_BYTE, &s->type) == MPI_SUCCESS &&
+           PMPI_Type_commit(&s->type) == MPI_SUCCESS && PMPI_Op_create(combine, 1, &s->op) == MPI_SUCCESS &&
+           PMPI_Op_create(combine_apart, 1, &s->op_apart) == MPI_SUCCESS;
 }
 
 #define EXCHANGES 9
@@ -445,9 +452,9 @@ static void measure_exchange(MPI_Comm own)
     ompp_mpi_stamp_free(all);
 }
 
-#define UNDER_WAY   24  /* stamps that a rank usually has under way, at most */
+#define UNDER_WAY 24    /* stamps that a rank usually has under way, at most */
 #define SMALL_BYTES 512 /* sent at once by all MPI libraries; much less may need no request (Open MPI) */
-#define SELF_S      1.0 /* these messages to oneself take so long at most, all together */
+#define SELF_S 1.0      /* these messages to oneself take so long at most, all together */
 
 static double left_until(double end)
 {
@@ -457,8 +464,8 @@ static double left_until(double end)
 }
 
 /*
- * MPI takes memory for requests as there are more of them: here, and not where ranks wait for a message that comes after ours. A message
- * that is not through stays MPI's.
+ * MPI takes memory for requests as there are more of them: here, and not where ranks wait for a message that comes
+ * after ours. A message that is not through stays MPI's.
  */
 static void make_requests_ready(MPI_Comm own)
 {
@@ -491,7 +498,8 @@ void ompp_mpi_stamp_start(MPI_Comm own)
     PMPI_Comm_size(own, &size);
     PMPI_Query_thread(&level);
     ompp_mpi_stamping_state.alone = level < MPI_THREAD_MULTIPLE;
-    if (!bytes && size > 1) ompp_sync_alone("MPI is not measured, so that ranks cannot tell each other of their clocks");
+    if (!bytes && size > 1)
+        ompp_sync_alone("MPI is not measured, so that ranks cannot tell each other of their clocks");
     if (!agreed(own, bytes)) return;
     if (!least_wanted(own, prepare(own, bytes), false)) {
         ompp_sync_alone("MPI refused what the clocks of ranks need to travel");
@@ -530,7 +538,8 @@ void ompp_mpi_stamp_finish(double limit_seconds)
     const ompp_time_t begin = ompp_event_now();
     unsigned char *mine, *all;
 
-    if (!(__atomic_fetch_and(&ompp_mpi_unusual, ~(unsigned)OMPP_MPI_STAMPS, __ATOMIC_ACQ_REL) & OMPP_MPI_STAMPS)) return;
+    if (!(__atomic_fetch_and(&ompp_mpi_unusual, ~(unsigned)OMPP_MPI_STAMPS, __ATOMIC_ACQ_REL) & OMPP_MPI_STAMPS))
+        return;
     mine = ompp_mpi_stamp_new();
     all = ompp_mpi_stamp_new();
     if (mine && all) {

@@ -1,11 +1,11 @@
 /**
  * \file
- * Stamps of messages: sent before the message, received after it; and receipts, by which a sender that had to wait for its receiver
- * (rendezvous, MPI_Ssend) learns the receiver's clocks.
+ * Stamps of messages: sent before the message, received after it; and receipts, by which a sender that had to wait for
+ * its receiver (rendezvous, MPI_Ssend) learns the receiver's clocks.
  *
- * Whether a send waited is told by time alone: the receiver began to receive after the send had begun and before it ended. The
- * receipt is sent when the receive is complete, that is, at about the time when the send is. A sender that has waited gives it a
- * little time to come; one that has not takes it back into the pool whenever it comes.
+ * Whether a send waited is told by time alone: the receiver began to receive after the send had begun and before it
+ * ended. The receipt is sent when the receive is complete, that is, at about the time when the send is. A sender that
+ * has waited gives it a little time to come; one that has not takes it back into the pool whenever it comes.
  */
 #define OMPP_LOG_DOMAIN "mpi"
 #include "mpi-wrap/mpi_stamp_priv.h"
@@ -19,17 +19,20 @@
 #include <string.h>
 #include <time.h>
 
-#define MAX_RECEIPTS 1024u        /* waited for at once; further sends ask for none */
-#define RECEIPT_TAGS 0x7fffu      /* numbers of receipts; every MPI has tags up to here */
-#define SHORT_SEND_NS 10000u      /* has not waited for anybody */
-#define CLOSE_NS 20000u           /* what we look for brings messages on: a receiver may be ready so much later than its sender goes on */
-#define RECEIPT_SHORT_S 0.00005   /* how long to wait for a receipt, and for how large a part of the time that the send took */
+#define MAX_RECEIPTS 1024u   /* waited for at once; further sends ask for none */
+#define RECEIPT_TAGS 0x7fffu /* numbers of receipts; every MPI has tags up to here */
+#define SHORT_SEND_NS 10000u /* has not waited for anybody */
+/* what we look for brings messages on: a receiver may be ready so much later than its sender goes on */
+#define CLOSE_NS 20000u
+/* how long to wait for a receipt, and for how large a part of the time that the send took */
+#define RECEIPT_SHORT_S 0.00005
 #define RECEIPT_PART 0.02
 #define RECEIPT_LONG_S 0.002
 #define SLICE_S 0.001
-#define VAIN_PART 200u            /* waiting for receipts that do not come may take one part in so many of the time since the first */
-#define VAIN_NS 1000000u          /* and this */
-#define SUCCESS_PART 2u           /* of waiting for those that do come, this part counts, too */
+/* waiting for receipts that do not come may take one part in so many of the time since the first */
+#define VAIN_PART 200u
+#define VAIN_NS 1000000u /* and this */
+#define SUCCESS_PART 2u  /* of waiting for those that do come, this part counts, too */
 
 struct ompp_mpi_held {
     ompp_mpi_held_t *next;
@@ -38,24 +41,24 @@ struct ompp_mpi_held {
     bool due;               /* of a message that was probed: nobody receives it yet, and its receipt is not given */
 };
 
-/* ---- Messages of ours on their way ---------------------------------------------------------------------------------- */
+/* ---- Messages of ours on their way ------------------------------------------------------------------------------- */
 
 /*
- * To ask for a request that is not done may cost the processor: where there are more ranks than processors, MPI gives it away then. So a
- * call ends its look at a list with the first one that is not, and the next call goes on behind it.
+ * To ask for a request that is not done may cost the processor: where there are more ranks than processors, MPI gives
+ * it away then. So a call ends its look at a list with the first one that is not, and the next call goes on behind it.
  */
 #define MAX_MISSES 1u
 
 /*
- * Open MPI has done with what is small when it is sent; with what is larger when the program has been in MPI a few times, and nobody has
- * to ask before. With MPICH messages of a rank to itself do not arrive unless somebody asks.
+ * Open MPI has done with what is small when it is sent; with what is larger when the program has been in MPI a few
+ * times, and nobody has to ask before. With MPICH messages of a rank to itself do not arrive unless somebody asks.
  */
 #if defined(OPEN_MPI)
 #define AT_ONCE 256 /* bytes */
-#define KEPT    16u
+#define KEPT 16u
 #else
 #define AT_ONCE INT_MAX
-#define KEPT    0u
+#define KEPT 0u
 #endif
 
 typedef ompp_mpi_receipt_t parcel_t;
@@ -91,10 +94,7 @@ static parcel_t *take_oldest(list_t *list)
     return p;
 }
 
-static unsigned length_of(const list_t *list)
-{
-    return __atomic_load_n(&list->length, __ATOMIC_RELAXED);
-}
+static unsigned length_of(const list_t *list) { return __atomic_load_n(&list->length, __ATOMIC_RELAXED); }
 
 /* Once round a list, as long as it was at the start. */
 typedef struct {
@@ -102,10 +102,7 @@ typedef struct {
     unsigned left, misses;
 } round_t;
 
-static round_t round_of(list_t *list)
-{
-    return (round_t){.list = list, .left = length_of(list)};
-}
+static round_t round_of(list_t *list) { return (round_t){.list = list, .left = length_of(list)}; }
 
 /* Takes the next one that is done; those that are not stay. */
 static parcel_t *next_done(round_t *round)
@@ -121,7 +118,7 @@ static parcel_t *next_done(round_t *round)
     return NULL;
 }
 
-/* ---- Sending -------------------------------------------------------------------------------------------------------- */
+/* ---- Sending ----------------------------------------------------------------------------------------------------- */
 
 static list_t sent = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -147,8 +144,8 @@ void ompp_mpi_stamp_leave(MPI_Request request, void *buffers)
 }
 
 /*
- * Owns message. quiet: MPI is not to make progress, as it makes none in the call that this is for: what other ranks wait for would be done
- * earlier than without us.
+ * Owns message. quiet: MPI is not to make progress, as it makes none in the call that this is for: what other ranks
+ * wait for would be done earlier than without us.
  */
 static void send_message(MPI_Comm own, int dest, int tag, unsigned char *message, bool quiet)
 {
@@ -173,7 +170,8 @@ static unsigned char *new_message(unsigned receipt, unsigned flags, ompp_time_t 
     unsigned char *message = ompp_mpi_stamp_new();
 
     if (!message) return NULL;
-    *ompp_mpi_header_of(message) = (ompp_mpi_header_t){.time_ns = ompp_mpi_clock_common(t), .receipt = receipt, .flags = flags};
+    *ompp_mpi_header_of(message) =
+        (ompp_mpi_header_t){.time_ns = ompp_mpi_clock_common(t), .receipt = receipt, .flags = flags};
     ompp_mpi_header_of(message)->bytes = (uint32_t)ompp_sync_stamp(ompp_mpi_stamp_of(message), t);
     return message;
 }
@@ -185,9 +183,10 @@ void ompp_mpi_stamp_post(MPI_Comm own, int dest, int tag, ompp_time_t t)
     if (message) send_message(own, dest, tag, message, false);
 }
 
-/* ---- Collective calls ------------------------------------------------------------------------------------------------- */
+/* ---- Collective calls -------------------------------------------------------------------------------------------- */
 
-void ompp_mpi_stamp_pass(ompp_mpi_channel_t *channel, int dest, int tag, uint32_t call, const unsigned char *message, bool quiet)
+void ompp_mpi_stamp_pass(ompp_mpi_channel_t *channel, int dest, int tag, uint32_t call, const unsigned char *message,
+                         bool quiet)
 {
     unsigned char *copy = ompp_mpi_stamp_new();
 
@@ -197,7 +196,8 @@ void ompp_mpi_stamp_pass(ompp_mpi_channel_t *channel, int dest, int tag, uint32_
     send_message(channel->shadow, dest, tag, copy, quiet);
 }
 
-bool ompp_mpi_stamp_expect(ompp_mpi_channel_t *channel, int source, uint32_t call, double limit_seconds, unsigned char *message)
+bool ompp_mpi_stamp_expect(ompp_mpi_channel_t *channel, int source, uint32_t call, double limit_seconds,
+                           unsigned char *message)
 {
     while (ompp_mpi_stamp_fetch(channel->shadow, source, ompp_mpi_stamp_own_tag(), limit_seconds, message)) {
         const int32_t late = (int32_t)(call - ompp_mpi_header_of(message)->receipt);
@@ -208,7 +208,8 @@ bool ompp_mpi_stamp_expect(ompp_mpi_channel_t *channel, int source, uint32_t cal
 
 void ompp_mpi_stamp_add(unsigned char *message, unsigned char *other)
 {
-    uint64_t *words = (uint64_t *)(void *)ompp_mpi_stamp_of(message), used = ompp_mpi_stamping_state.bytes / sizeof *words;
+    uint64_t *words = (uint64_t *)(void *)ompp_mpi_stamp_of(message),
+             used = ompp_mpi_stamping_state.bytes / sizeof *words;
 
     ompp_mpi_stamp_widen(message);
     ompp_sync_combine(words, ompp_mpi_stamp_of(other));
@@ -216,7 +217,7 @@ void ompp_mpi_stamp_add(unsigned char *message, unsigned char *other)
     ompp_mpi_header_of(message)->bytes = (uint32_t)(used * sizeof *words);
 }
 
-/* ---- Receipts ------------------------------------------------------------------------------------------------------- */
+/* ---- Receipts ---------------------------------------------------------------------------------------------------- */
 
 static struct {
     list_t late, come;      /* nobody waits for them: may still come; have come, to be used again */
@@ -234,8 +235,9 @@ void ompp_mpi_receipt_drop(ompp_mpi_receipt_t *receipt)
 }
 
 /*
- * From what size on a send waits for its receiver is MPI's secret. Of each size, up to twice as large, it is told by how often a send
- * ended after its receiver was ready, when that was ready later than the send began; and how often before.
+ * From what size on a send waits for its receiver is MPI's secret. Of each size, up to twice as large, it is told by
+ * how often a send ended after its receiver was ready, when that was ready later than the send began; and how often
+ * before.
  */
 static _Atomic int waited_of_size[64];
 
@@ -244,15 +246,13 @@ static _Atomic int *votes_of(const ompp_mpi_receipt_t *receipt)
     return &waited_of_size[63 - __builtin_clzll(receipt->bytes | 1)];
 }
 
-static int64_t ready_at(const ompp_mpi_receipt_t *receipt)
-{
-    return ompp_mpi_header_of(receipt->message)->time_ns;
-}
+static int64_t ready_at(const ompp_mpi_receipt_t *receipt) { return ompp_mpi_header_of(receipt->message)->time_ns; }
 
 /* A receipt that nobody has waited for. */
 static void vote(const ompp_mpi_receipt_t *receipt)
 {
-    if (ready_at(receipt) > receipt->end + CLOSE_NS) atomic_fetch_sub_explicit(votes_of(receipt), 1, memory_order_relaxed);
+    if (ready_at(receipt) > receipt->end + CLOSE_NS)
+        atomic_fetch_sub_explicit(votes_of(receipt), 1, memory_order_relaxed);
 }
 
 static bool always_waits(const ompp_mpi_receipt_t *receipt)
@@ -293,8 +293,8 @@ static ompp_mpi_receipt_t *new_receipt(const ompp_mpi_channel_t *channel, int de
     r->bytes = bytes;
     r->end = 0;
     r->number = __atomic_fetch_add(&receipts.number, 1, __ATOMIC_RELAXED) % RECEIPT_TAGS;
-    if (r->message && PMPI_Irecv(r->message, (int)ompp_mpi_stamp_message_bytes(), MPI_BYTE, world_rank(channel, dest), (int)r->number,
-                                 ompp_mpi_stamping_state.receipts, &r->request) == MPI_SUCCESS)
+    if (r->message && PMPI_Irecv(r->message, (int)ompp_mpi_stamp_message_bytes(), MPI_BYTE, world_rank(channel, dest),
+                                 (int)r->number, ompp_mpi_stamping_state.receipts, &r->request) == MPI_SUCCESS)
         return r;
     __atomic_sub_fetch(&receipts.count, 1, __ATOMIC_RELAXED);
     ompp_mpi_stamp_free(r->message);
@@ -303,8 +303,8 @@ static ompp_mpi_receipt_t *new_receipt(const ompp_mpi_channel_t *channel, int de
 }
 
 /*
- * Where both sides send before they complete what they receive, no receipt comes while one waits for it: each has the other's only later.
- * Programs do that thousands of times per second.
+ * Where both sides send before they complete what they receive, no receipt comes while one waits for it: each has the
+ * other's only later. Programs do that thousands of times per second.
  */
 static struct {
     _Atomic uint64_t first, vain; /* when one was waited for first; waiting, above all without success, ns */
@@ -333,11 +333,13 @@ static bool wait_for_receipt(ompp_mpi_receipt_t *receipt, double seconds)
 
     if (seconds == 0 || !can_afford_to_wait(begin)) return has_come(receipt);
     const bool there = ompp_mpi_stamp_complete(&receipt->request, seconds);
-    atomic_fetch_add_explicit(&waits.vain, (ompp_event_now() - begin) / (there ? SUCCESS_PART : 1), memory_order_relaxed);
+    atomic_fetch_add_explicit(&waits.vain, (ompp_event_now() - begin) / (there ? SUCCESS_PART : 1),
+                              memory_order_relaxed);
     return there;
 }
 
-bool ompp_mpi_receipt_take(ompp_mpi_receipt_t *receipt, ompp_time_t begin, ompp_time_t end, bool always, unsigned char *sum)
+bool ompp_mpi_receipt_take(ompp_mpi_receipt_t *receipt, ompp_time_t begin, ompp_time_t end, bool always,
+                           unsigned char *sum)
 {
     const bool is_short = end - begin < SHORT_SEND_NS;
     const double took = end > begin ? (double)(end - begin) * 1e-9 : 0;
@@ -352,7 +354,8 @@ bool ompp_mpi_receipt_take(ompp_mpi_receipt_t *receipt, ompp_time_t begin, ompp_
         const int64_t t = ready_at(receipt), since = ompp_mpi_clock_common(begin);
         const bool before = t <= receipt->end + CLOSE_NS;
         waited = (always || t > since) && before;
-        if (waited && ompp_mpi_stamp_widen(receipt->message)) ompp_sync_combine(sum, ompp_mpi_stamp_of(receipt->message));
+        if (waited && ompp_mpi_stamp_widen(receipt->message))
+            ompp_sync_combine(sum, ompp_mpi_stamp_of(receipt->message));
         if (before && t > since + SHORT_SEND_NS) atomic_fetch_add_explicit(votes_of(receipt), 1, memory_order_relaxed);
         vote(receipt);
     }
@@ -360,7 +363,8 @@ bool ompp_mpi_receipt_take(ompp_mpi_receipt_t *receipt, ompp_time_t begin, ompp_
     return waited;
 }
 
-/* The last stamp of a message from there that waits for this rank and is not received yet. \return whether there is one. */
+/* The last stamp of a message from there that waits for this rank and is not received yet. \return whether there is
+ * one. */
 static bool add_held(ompp_mpi_channel_t *channel, int source, unsigned char *sum)
 {
     const ompp_mpi_held_t *last = NULL;
@@ -374,8 +378,8 @@ static bool add_held(ompp_mpi_channel_t *channel, int source, unsigned char *sum
     return last != NULL;
 }
 
-bool ompp_mpi_receipt_take_blocking(ompp_mpi_channel_t *channel, int dest, ompp_mpi_receipt_t *receipt, ompp_time_t begin,
-                                    ompp_time_t end, unsigned char *sum)
+bool ompp_mpi_receipt_take_blocking(ompp_mpi_channel_t *channel, int dest, ompp_mpi_receipt_t *receipt,
+                                    ompp_time_t begin, ompp_time_t end, unsigned char *sum)
 {
     const bool always = receipt && always_waits(receipt);
 
@@ -393,23 +397,21 @@ static void give_receipt(ompp_mpi_channel_t *channel, int source, const unsigned
     unsigned char *reply = !number ? NULL : moment ? ompp_mpi_stamp_new() : new_message(0, 0, begin);
 
     if (reply && moment) memcpy(reply, moment, ompp_mpi_stamp_message_bytes());
-    if (reply) send_message(ompp_mpi_stamping_state.receipts, world_rank(channel, source), (int)number - 1, reply, false);
+    if (reply)
+        send_message(ompp_mpi_stamping_state.receipts, world_rank(channel, source), (int)number - 1, reply, false);
 }
 
-unsigned char *ompp_mpi_stamp_moment(ompp_time_t t)
-{
-    return new_message(0, 0, t);
-}
+unsigned char *ompp_mpi_stamp_moment(ompp_time_t t) { return new_message(0, 0, t); }
 
-/* ---- Messages of the user ------------------------------------------------------------------------------------------- */
+/* ---- Messages of the user ---------------------------------------------------------------------------------------- */
 
 bool ompp_mpi_sends_to(const ompp_mpi_channel_t *channel, int dest, int tag)
 {
     return dest >= 0 && dest < channel->peers && tag >= 0 && tag <= ompp_mpi_stamping_state.tag_limit;
 }
 
-ompp_mpi_receipt_t *ompp_mpi_stamp_send(ompp_mpi_channel_t *channel, int dest, int tag, uint64_t waiting, unsigned flags,
-                                        bool quiet, ompp_time_t t)
+ompp_mpi_receipt_t *ompp_mpi_stamp_send(ompp_mpi_channel_t *channel, int dest, int tag, uint64_t waiting,
+                                        unsigned flags, bool quiet, ompp_time_t t)
 {
     ompp_mpi_receipt_t *receipt;
     unsigned char *message;
@@ -481,14 +483,16 @@ static void pass_over(ompp_mpi_channel_t *channel, int source, int tag, unsigned
     memcpy(message, next, ompp_mpi_stamp_message_bytes());
     ompp_mpi_stamp_free(next);
     pthread_mutex_lock(&channel->lock);
-    for (link = &channel->held; *link && ((*link)->message || (*link)->source != source || (*link)->tag != tag);) link = &(*link)->next;
+    for (link = &channel->held; *link && ((*link)->message || (*link)->source != source || (*link)->tag != tag);)
+        link = &(*link)->next;
     h = *link;
     if (h) *link = h->next;
     pthread_mutex_unlock(&channel->lock);
     free(h);
 }
 
-/* Whether a stamp is held already, and acknowledged; or, without messages, whether there is one that nobody asks for. */
+/* Whether a stamp is held already, and acknowledged; or, without messages, whether there is one that nobody asks
+ * for. */
 static bool holds(ompp_mpi_channel_t *channel, int source, int tag, bool messages)
 {
     bool found = false;
@@ -559,10 +563,7 @@ static void begin_claim(ompp_mpi_channel_t *channel)
     while (__atomic_load_n(&channel->acknowledgements, __ATOMIC_SEQ_CST)) sched_yield();
 }
 
-static void end_claim(ompp_mpi_channel_t *channel)
-{
-    __atomic_sub_fetch(&channel->claims, 1, __ATOMIC_SEQ_CST);
-}
+static void end_claim(ompp_mpi_channel_t *channel) { __atomic_sub_fetch(&channel->claims, 1, __ATOMIC_SEQ_CST); }
 
 /* Whether stamps come from there with messages that have this tag. */
 static bool comes_from(const ompp_mpi_channel_t *channel, int source, int tag)
@@ -572,7 +573,8 @@ static bool comes_from(const ompp_mpi_channel_t *channel, int source, int tag)
 }
 
 /* The oldest one that is here, or the next one. \param[out] due  its receipt is not given. */
-static unsigned char *take_message(ompp_mpi_channel_t *channel, int source, int tag, double limit_seconds, bool gone, bool *due)
+static unsigned char *take_message(ompp_mpi_channel_t *channel, int source, int tag, double limit_seconds, bool gone,
+                                   bool *due)
 {
     unsigned char *message = channel->held ? take_held(channel, source, tag, due) : NULL;
 
@@ -620,7 +622,8 @@ bool ompp_mpi_stamp_claim(ompp_mpi_channel_t *channel, int source, int tag, ompp
     return true;
 }
 
-bool ompp_mpi_stamp_match(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, unsigned char *sum, unsigned *flags)
+bool ompp_mpi_stamp_match(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, unsigned char *sum,
+                          unsigned *flags)
 {
     unsigned char *message = claim(channel, source, tag, begin, OMPP_MPI_STAMP_LIMIT_S, NULL);
 
@@ -631,8 +634,8 @@ bool ompp_mpi_stamp_match(ompp_mpi_channel_t *channel, int source, int tag, ompp
     return true;
 }
 
-bool ompp_mpi_stamp_peek(ompp_mpi_channel_t *channel, int source, int tag, bool received, ompp_time_t begin, unsigned char *sum,
-                         unsigned *flags)
+bool ompp_mpi_stamp_peek(ompp_mpi_channel_t *channel, int source, int tag, bool received, ompp_time_t begin,
+                         unsigned char *sum, unsigned *flags)
 {
     unsigned char *message;
     bool due;
@@ -660,8 +663,10 @@ void ompp_mpi_stamp_bring_on(void)
     PMPI_Iprobe(MPI_ANY_SOURCE, 0, ompp_mpi_stamping_state.receipts, &there, MPI_STATUS_IGNORE);
 }
 
-/* Gives the receipt of the oldest message that was probed and that nobody received yet. \return false = there is none. */
-static bool acknowledge_held(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, const unsigned char *moment)
+/* Gives the receipt of the oldest message that was probed and that nobody received yet. \return false = there is
+ * none. */
+static bool acknowledge_held(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin,
+                             const unsigned char *moment)
 {
     ompp_mpi_header_t header = {0};
     bool due = false;
@@ -679,7 +684,8 @@ static bool acknowledge_held(ompp_mpi_channel_t *channel, int source, int tag, o
     return due;
 }
 
-bool ompp_mpi_stamp_acknowledge(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, const unsigned char *moment)
+bool ompp_mpi_stamp_acknowledge(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin,
+                                const unsigned char *moment)
 {
     unsigned char *message = NULL;
 

@@ -1,14 +1,14 @@
 /**
  * \file
- * Stamps of blocking collective calls in which ranks wait for some others only: they go as messages, which nobody waits for but those who
- * have waited for their sender in the user's call.
+ * Stamps of blocking collective calls in which ranks wait for some others only: they go as messages, which nobody waits
+ * for but those who have waited for their sender in the user's call.
  *
- * In a neighbourhood each rank sends before the user's call, to those that the user's data go to, and receives after it. In a scan it has
- * waited for the rank before it, which has waited for others: after the call it receives the clocks of all of them, adds its own, and
- * sends that to the next one.
+ * In a neighbourhood each rank sends before the user's call, to those that the user's data go to, and receives after
+ * it. In a scan it has waited for the rank before it, which has waited for others: after the call it receives the
+ * clocks of all of them, adds its own, and sends that to the next one.
  *
- * All calls on a channel have a number, the same on all its ranks. A call that MPI refused is none: the next one has its number again,
- * and what was sent for it is the next one's.
+ * All calls on a channel have a number, the same on all its ranks. A call that MPI refused is none: the next one has
+ * its number again, and what was sent for it is the next one's.
  */
 #include "mpi-wrap/mpi_stamp_priv.h"
 
@@ -30,14 +30,19 @@ void ompp_mpi_neighbors_before(ompp_mpi_stamp_t *s)
         ompp_mpi_stamp_pass(c, c->neighbors[c->sources + i], ompp_mpi_stamp_own_tag(), c->calls, s->stamp, false);
 }
 
-/* Adds to sum what comes from others. \param[in] data  they have sent some, so stamps as well. \return false = not all has come. */
+/* Adds to sum what comes from others. \param[in] data they have sent some, so stamps as well. \return false = not all
+ * has come. */
 static bool receive(ompp_mpi_channel_t *c, const int *sources, int number, bool data, unsigned char *sum)
 {
     unsigned char *other = ompp_mpi_stamp_new();
     bool all = other != NULL;
 
     for (int i = 0; i < number && other && !c->parted; i++) {
-        const bool got = ompp_mpi_stamp_expect(c, sources[i], c->calls, data ? OMPP_MPI_STAMP_LIMIT_S : all ? UNSURE_S : 0, other);
+        const bool got = ompp_mpi_stamp_expect(c, sources[i], c->calls,
+                                               data  ? OMPP_MPI_STAMP_LIMIT_S
+                                               : all ? UNSURE_S
+                                                     : 0,
+                                               other);
         if (got) ompp_mpi_stamp_add(sum, other);
         all &= got;
         c->parted |= !got && data;
@@ -66,7 +71,8 @@ static void chain_after(ompp_mpi_stamp_t *s)
         return;
     }
     if (s->stamp && c->rank > 0) all = receive(c, &before, 1, true, s->stamp);
-    if (s->stamp && c->rank < c->size - 1) ompp_mpi_stamp_pass(c, c->rank + 1, ompp_mpi_stamp_own_tag(), c->calls, s->stamp, false);
+    if (s->stamp && c->rank < c->size - 1)
+        ompp_mpi_stamp_pass(c, c->rank + 1, ompp_mpi_stamp_own_tag(), c->calls, s->stamp, false);
     if (!all || !s->stamp) forget(s, c->rank > 0);
 }
 
@@ -85,7 +91,8 @@ void ompp_mpi_neighbors_after(ompp_mpi_stamp_t *s, bool good)
         chain_after(s);
         return;
     }
-    if (s->stamp) memset(ompp_mpi_stamp_of(s->stamp), 0, ompp_mpi_stamping_state.bytes); /* the own one was for the others */
+    /* the own one was for the others */
+    if (s->stamp) memset(ompp_mpi_stamp_of(s->stamp), 0, ompp_mpi_stamping_state.bytes);
     if (c->sources == 0) forget(s, false);
     else if (!s->stamp || !receive(s->channel, c->neighbors, c->sources, s->bytes > 0, s->stamp)) forget(s, true);
 }

@@ -2,13 +2,15 @@
  * \file
  * How the stamps of clocks travel (runtime/ompp_sync.h), among mpi_stamp*.c.
  *
- * A stamp goes through MPI itself, with a message of its own on a communicator of ours with the same ranks ("channel"), before the
- * user's message and with its destination and tag. Messages with equal source, tag and communicator do not overtake each other, so
- * that the n-th stamp belongs to the n-th message. It is received when the user's receive is complete, by the source and tag that
- * the message had: wildcards, probes and cancelled receives then need no further thought, and it is certain that the stamp has been
- * sent. Nothing here waits for another rank without limit but collective calls in the user's own collective calls.
+ * A stamp goes through MPI itself, with a message of its own on a communicator of ours with the same ranks ("channel"),
+ * before the user's message and with its destination and tag. Messages with equal source, tag and communicator do not
+ * overtake each other, so that the n-th stamp belongs to the n-th message. It is received when the user's receive is
+ * complete, by the source and tag that the message had: wildcards, probes and cancelled receives then need no further
+ * thought, and it is certain that the stamp has been sent. Nothing here waits for another rank without limit but
+ * collective calls in the user's own collective calls.
  *
- * Ranks of a node use the same way: MPI's own transport between them is shared memory already, and order and matching come for free.
+ * Ranks of a node use the same way: MPI's own transport between them is shared memory already, and order and matching
+ * come for free.
  */
 #ifndef OMPP_MPI_STAMP_PRIV_H
 #define OMPP_MPI_STAMP_PRIV_H
@@ -26,8 +28,8 @@
 #define OMPP_MPI_EAGER_BYTES 4000
 
 /**
- * Larger sends may have to wait for the receiver: for a rendezvous; with Open MPI, in shared memory, already for what holds the message,
- * which comes back when the receiver has taken it.
+ * Larger sends may have to wait for the receiver: for a rendezvous; with Open MPI, in shared memory, already for what
+ * holds the message, which comes back when the receiver has taken it.
  */
 #if defined(OPEN_MPI)
 #define OMPP_MPI_ALONE_BYTES 200
@@ -36,8 +38,8 @@
 #endif
 
 /**
- * Open MPI is done with a persistent send, however small, when the receiver has next called MPI and made progress there, which starting
- * requests does not.
+ * Open MPI is done with a persistent send, however small, when the receiver has next called MPI and made progress
+ * there, which starting requests does not.
  */
 #if defined(OPEN_MPI)
 #define OMPP_MPI_STARTED_WAIT true
@@ -45,7 +47,8 @@
 #define OMPP_MPI_STARTED_WAIT false
 #endif
 
-/** Open MPI's scans of small data are chains: each rank waits for the one before it alone, and is done when it has sent to the next one. */
+/** Open MPI's scans of small data are chains: each rank waits for the one before it alone, and is done when it has sent
+ * to the next one. */
 #if defined(OPEN_MPI)
 #define OMPP_MPI_SCAN_IS_CHAIN true
 #else
@@ -54,38 +57,42 @@
 
 /** What stands before a stamp in a message. */
 typedef struct {
-    int64_t time_ns;  /* when it was made, by the clock common to all ranks */
-    uint32_t receipt; /* number + 1 of the receipt that the sender waits for; 0 = none. Or number of a collective call */
-    uint32_t flags;   /* OMPP_WHATIF_F_*: the receiver is to know that the message may come at another time. Or OMPP_MPI_BACK */
-    uint32_t bytes;   /* of the stamp that are sent; the others are 0 */
-    uint32_t number;  /* of the message that it comes with (mpi_stamp_silence.c); 0 = each of them has one */
+    int64_t time_ns; /* when it was made, by the clock common to all ranks */
+    /* number + 1 of the receipt that the sender waits for; 0 = none. Or number of a collective call */
+    uint32_t receipt;
+    /* OMPP_WHATIF_F_*: the receiver is to know that the message may come at another time. Or OMPP_MPI_BACK */
+    uint32_t flags;
+    uint32_t bytes;  /* of the stamp that are sent; the others are 0 */
+    uint32_t number; /* of the message that it comes with (mpi_stamp_silence.c); 0 = each of them has one */
 } ompp_mpi_header_t;
 
 /** Of a collective call that is under way: its rank is back in MPI. No flag of the above. */
 #define OMPP_MPI_BACK (1u << 31)
 
-/** Those that follow may have no stamp: of messages, or of non-blocking collective calls; those of neighbours. No flags of the above. */
+/** Those that follow may have no stamp: of messages, or of non-blocking collective calls; those of neighbours. No flags
+ * of the above. */
 #define OMPP_MPI_SILENT (1u << 30)
 #define OMPP_MPI_NEIGHBORS (1u << 29)
-#define OMPP_MPI_ROOTED    (1u << 28) /* or those of ranks that are not the same in each call */
+#define OMPP_MPI_ROOTED (1u << 28) /* or those of ranks that are not the same in each call */
 
-/* ---- Settled at the start (mpi_stamp_comm.c) ------------------------------------------------------------------------ */
+/* ---- Settled at the start (mpi_stamp_comm.c) --------------------------------------------------------------------- */
 
 extern struct ompp_mpi_stamping {
-    size_t bytes;           /* of a stamp, with what is behind it */
-    MPI_Datatype type;      /* one stamp */
-    MPI_Op op;              /* ompp_sync_combine */
-    MPI_Op op_apart;        /* the same, for operations that go on by themselves */
-    MPI_Comm receipts;      /* the world's ranks */
-    bool alone;             /* atomic: one thread at a time may call MPI, and no stamp is lost */
-    int tag_limit;          /* of the user's messages that stamps travel with; the next two, the largest of MPI's, are ours */
-    int ranks;              /* of the run */
+    size_t bytes;      /* of a stamp, with what is behind it */
+    MPI_Datatype type; /* one stamp */
+    MPI_Op op;         /* ompp_sync_combine */
+    MPI_Op op_apart;   /* the same, for operations that go on by themselves */
+    MPI_Comm receipts; /* the world's ranks */
+    bool alone;        /* atomic: one thread at a time may call MPI, and no stamp is lost */
+    /* of the user's messages that stamps travel with; the next two, the largest of MPI's, are ours */
+    int tag_limit;
+    int ranks;               /* of the run */
     bool statuses_are_alike; /* a status of Fortran lies in memory as one of C */
-    ompp_time_t exchange;   /* ns that a collective call of ours takes when nobody comes late */
-    unsigned lost;          /* atomic: a stamp did not come: none are sent with messages any more */
+    ompp_time_t exchange;    /* ns that a collective call of ours takes when nobody comes late */
+    unsigned lost;           /* atomic: a stamp did not come: none are sent with messages any more */
 } ompp_mpi_stamping_state;
 
-/* ---- Channels (mpi_stamp_comm.c) ------------------------------------------------------------------------------------ */
+/* ---- Channels (mpi_stamp_comm.c) --------------------------------------------------------------------------------- */
 
 typedef struct ompp_mpi_held ompp_mpi_held_t;
 
@@ -95,7 +102,8 @@ typedef struct {
     int root; /* 0 without one */
 } ompp_mpi_whom_t;
 
-/** Collective calls that exchange no stamps, while clocks rest. Of a communicator of all ranks; these come to them in the same order. */
+/** Collective calls that exchange no stamps, while clocks rest. Of a communicator of all ranks; these come to them in
+ * the same order. */
 typedef struct {
     uint64_t left;    /* so many of the next ones */
     uint64_t most;    /* that may be left out at once now */
@@ -107,37 +115,46 @@ typedef struct {
 typedef struct ompp_mpi_channel {
     struct ompp_mpi_channel *next;
     MPI_Comm comm, shadow;
-    int rank, size;       /* in the local group */
-    int peers;            /* size of the group that messages go to */
-    int *world;           /* [peers] ranks in the world; NULL = the same */
+    int rank, size;            /* in the local group */
+    int peers;                 /* size of the group that messages go to */
+    int *world;                /* [peers] ranks in the world; NULL = the same */
     int sources, destinations; /* topologies: neighbours that send to this rank, that it sends to */
-    int *neighbors;       /* [sources], and [destinations] behind them; NULL = none */
-    uint32_t calls;       /* collective calls whose stamps went as messages */
-    uint32_t told;        /* neighbourhoods: number of the call that the neighbours have our stamp for; MPI may have refused it */
-    bool parted;          /* one of these did not come: none are sent or awaited on this channel */
+    int *neighbors;            /* [sources], and [destinations] behind them; NULL = none */
+    uint32_t calls;            /* collective calls whose stamps went as messages */
+    /* neighbourhoods: number of the call that the neighbours have our stamp for; MPI may have refused it */
+    uint32_t told;
+    bool parted;                    /* one of these did not come: none are sent or awaited on this channel */
     struct ompp_mpi_request *going; /* non-blocking ones whose stamps are messages, and are awaited; under its lock */
-    uint32_t started, sent_for; /* number of the latest of these, and of that whose stamps are sent; MPI may have refused it */
-    ompp_mpi_whom_t sent_whom; /* these were for them */
+    /* number of the latest of these, and of that whose stamps are sent; MPI may have refused it */
+    uint32_t started, sent_for;
+    ompp_mpi_whom_t sent_whom;        /* these were for them */
     struct ompp_mpi_silence *silence; /* messages without stamps; NULL = none yet */
-    bool silent[2];       /* this rank's latest stamp has told that those that follow have none: of neighbours' calls, of all ranks' */
+    /* this rank's latest stamp has told that those that follow have none: of neighbours' calls, of all ranks' */
+    bool silent[2];
     struct ompp_mpi_quiet *quiet; /* whose there are none of; NULL = all have some. Under its lock */
-    ompp_time_t looked;   /* atomic: when that was tried */
+    ompp_time_t looked;           /* atomic: when that was tried */
     struct ompp_mpi_early *early; /* stamps of later ones, oldest first; under its lock */
-    bool receiving;       /* atomic: a thread receives them */
-    bool drains;          /* some more may be there that nobody asks for */
-    bool unread;          /* stamps may be left on the shadow: it is not freed, or they would come to another communicator */
-    bool keeps;           /* it may be left so: as all its ranks have agreed */
+    bool receiving;               /* atomic: a thread receives them */
+    bool drains;                  /* some more may be there that nobody asks for */
+    /* stamps may be left on the shadow: it is not freed, or they would come to another communicator */
+    bool unread;
+    bool keeps; /* it may be left so: as all its ranks have agreed */
     bool inter, topology;
-    bool asks;              /* atomic: a message has come whose sender may have to wait for its receiver */
-    unsigned misses;        /* atomic: non-blocking ones whose stamps were not there soon after the user's operation was complete */
+    bool asks; /* atomic: a message has come whose sender may have to wait for its receiver */
+    /* atomic: non-blocking ones whose stamps were not there soon after the user's operation was complete */
+    unsigned misses;
     ompp_mpi_passing_t passing;
-    int references;       /* atomic: table, requests */
-    int claims, acknowledgements; /* atomic: under way. One thread is not to wait for the stamp that another has in its hands. */
+    int references; /* atomic: table, requests */
+    /* atomic: under way. One thread is not to wait for the stamp that another has in its hands. */
+    int claims, acknowledgements;
     ompp_mpi_held_t *held; /* stamps of messages that were probed and not received yet, oldest first; under its lock */
     pthread_mutex_t lock;
 } ompp_mpi_channel_t;
 
-/** \return the channel of a communicator, with a reference taken; NULL when there is none: unknown handle, or not followed. */
+/**
+ * \return the channel of a communicator, with a reference taken; NULL when there is none: unknown handle, or not
+ *         followed.
+ */
 ompp_mpi_channel_t *ompp_mpi_channel_find(MPI_Comm comm);
 void ompp_mpi_channel_release(ompp_mpi_channel_t *channel);
 static inline ompp_mpi_channel_t *ompp_mpi_channel_keep(ompp_mpi_channel_t *channel)
@@ -164,7 +181,7 @@ MPI_Comm ompp_mpi_channel_copy(MPI_Comm own);
 /** \brief Says once in the report that calls like this one carry no clocks. */
 void ompp_mpi_unfollowed(const char *what);
 
-/* ---- Clocks of ranks (mpi_stamp_clock.c) ---------------------------------------------------------------------------- */
+/* ---- Clocks of ranks (mpi_stamp_clock.c) ------------------------------------------------------------------------- */
 
 /** \brief Learns how this rank's clock relates to that of rank 0. Collective. */
 void ompp_mpi_clock_start(MPI_Comm own);
@@ -175,12 +192,12 @@ void ompp_mpi_clock_finish(MPI_Comm own);
 /** \return t in the time common to all ranks, ns. */
 int64_t ompp_mpi_clock_common(ompp_time_t t);
 
-/* ---- Memory of all ranks (mpi_stamp_share.c) ------------------------------------------------------------------------ */
+/* ---- Memory of all ranks (mpi_stamp_share.c) --------------------------------------------------------------------- */
 
 /** \brief When all ranks are on one node and somebody wants it: memory that they share. Collective over both. */
 void ompp_mpi_share_start(MPI_Comm own, MPI_Comm node);
 
-/* ---- What they travel by (mpi_stamp_transport.c) --------------------------------------------------------------------- */
+/* ---- What they travel by (mpi_stamp_transport.c) ----------------------------------------------------------------- */
 
 /** \return bytes of a message of ours at most. */
 size_t ompp_mpi_stamp_message_bytes(void);
@@ -190,7 +207,7 @@ bool ompp_mpi_stamp_widen(unsigned char *message);
 
 double ompp_mpi_seconds(void);
 
-/* ---- Stamps of messages (mpi_stamp_message.c) ----------------------------------------------------------------------- */
+/* ---- Stamps of messages (mpi_stamp_message.c) -------------------------------------------------------------------- */
 
 static inline ompp_mpi_header_t *ompp_mpi_header_of(unsigned char *message)
 {
@@ -200,14 +217,11 @@ static inline ompp_mpi_header_t *ompp_mpi_header_of(unsigned char *message)
 /** Room for a header and a stamp; from a pool. */
 unsigned char *ompp_mpi_stamp_new(void);
 void ompp_mpi_stamp_free(unsigned char *stamp);
-static inline unsigned char *ompp_mpi_stamp_of(unsigned char *message)
-{
-    return message + sizeof(ompp_mpi_header_t);
-}
+static inline unsigned char *ompp_mpi_stamp_of(unsigned char *message) { return message + sizeof(ompp_mpi_header_t); }
 
 /**
- * A message of ours on its way, above all a receipt: what the receiver of a message says to its sender, who may have to wait for it, its
- * clocks when it began to receive.
+ * A message of ours on its way, above all a receipt: what the receiver of a message says to its sender, who may have to
+ * wait for it, its clocks when it began to receive.
  */
 typedef struct ompp_mpi_receipt {
     struct ompp_mpi_receipt *next;
@@ -216,7 +230,7 @@ typedef struct ompp_mpi_receipt {
     int64_t end;     /* of the send, by the common clock; 0 = not known */
     MPI_Request request;
     unsigned char *message;
-    void *buffers;   /* of a collective operation */
+    void *buffers; /* of a collective operation */
 } ompp_mpi_receipt_t;
 
 bool ompp_mpi_sends_to(const ompp_mpi_channel_t *channel, int dest, int tag);
@@ -226,31 +240,33 @@ bool ompp_mpi_sends_to(const ompp_mpi_channel_t *channel, int dest, int tag);
 
 /**
  * \brief Sends the calling thread's stamp before a message.
- * \param[in] waiting  bytes of the message when the send may have to wait for the receiver, or OMPP_MPI_SYNCHRONOUS; 0 = it waits for
- *            nobody. \param[in] flags  OMPP_WHATIF_F_*, for the receiver.
+ * \param[in] waiting  bytes of the message when the send may have to wait for the receiver, or OMPP_MPI_SYNCHRONOUS; 0
+ *            = it waits for nobody. \param[in] flags OMPP_WHATIF_F_*, for the receiver.
  * \param[in] quiet  without progress of MPI.
  * \return the receipt, for ompp_mpi_receipt_take(); NULL = none.
  */
-ompp_mpi_receipt_t *ompp_mpi_stamp_send(ompp_mpi_channel_t *channel, int dest, int tag, uint64_t waiting, unsigned flags,
-                                        bool quiet, ompp_time_t t);
+ompp_mpi_receipt_t *ompp_mpi_stamp_send(ompp_mpi_channel_t *channel, int dest, int tag, uint64_t waiting,
+                                        unsigned flags, bool quiet, ompp_time_t t);
 
 /** \brief Sends a stamp without its calling itself a message of the user: own tags. */
 void ompp_mpi_stamp_post(MPI_Comm own, int dest, int tag, ompp_time_t t);
 
 /** The tag of stamps of blocking collective calls. */
-static inline int ompp_mpi_stamp_own_tag(void)
-{
-    return ompp_mpi_stamping_state.tag_limit + 1;
-}
+static inline int ompp_mpi_stamp_own_tag(void) { return ompp_mpi_stamping_state.tag_limit + 1; }
 
-/** \brief Sends what message says now, in a collective call on the channel with this number. \param[in] quiet  without progress of MPI. */
-void ompp_mpi_stamp_pass(ompp_mpi_channel_t *channel, int dest, int tag, uint32_t call, const unsigned char *message, bool quiet);
+/**
+ * \brief Sends what message says now, in a collective call on the channel with this number.
+ * \param[in] quiet  without progress of MPI.
+ */
+void ompp_mpi_stamp_pass(ompp_mpi_channel_t *channel, int dest, int tag, uint32_t call, const unsigned char *message,
+                         bool quiet);
 
 /**
  * \brief Receives that. Those of calls before, which failed, are passed over.
  * \param[in] limit_seconds  0 = only when it is there.
  */
-bool ompp_mpi_stamp_expect(ompp_mpi_channel_t *channel, int source, uint32_t call, double limit_seconds, unsigned char *message);
+bool ompp_mpi_stamp_expect(ompp_mpi_channel_t *channel, int source, uint32_t call, double limit_seconds,
+                           unsigned char *message);
 
 /** \brief Adds the stamp in other to that in message. */
 void ompp_mpi_stamp_add(unsigned char *message, unsigned char *other);
@@ -267,21 +283,22 @@ bool ompp_mpi_stamp_claim(ompp_mpi_channel_t *channel, int source, int tag, ompp
                           const unsigned char *moment, unsigned char *sum, unsigned *flags);
 
 /**
- * \brief While clocks rest: a message that was received at t has none, and nothing is to be told to its sender. The short way for most of
- *        them; what it does not know, ompp_mpi_stamp_claim() finds out.
+ * \brief While clocks rest: a message that was received at t has none, and nothing is to be told to its sender. The
+ *        short way for most of them; what it does not know, ompp_mpi_stamp_claim() finds out.
  * \return true = nothing else is to be done about it.
  */
 bool ompp_mpi_stamp_pass_silently(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t t);
 
 /** \brief The same of a message that was matched: how long its sender waits until it is received will not be seen. */
-bool ompp_mpi_stamp_match(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, unsigned char *sum, unsigned *flags);
+bool ompp_mpi_stamp_match(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, unsigned char *sum,
+                          unsigned *flags);
 
 /**
  * \brief The stamp of a message that is there and stays: the receive will claim the same.
  * \param[in] received  it has been received; otherwise its sender may wait for that, and gets its receipt then.
  */
-bool ompp_mpi_stamp_peek(ompp_mpi_channel_t *channel, int source, int tag, bool received, ompp_time_t begin, unsigned char *sum,
-                         unsigned *flags);
+bool ompp_mpi_stamp_peek(ompp_mpi_channel_t *channel, int source, int tag, bool received, ompp_time_t begin,
+                         unsigned char *sum, unsigned *flags);
 
 /** \return the calling thread's state at t, to be freed with ompp_mpi_stamp_free(). */
 unsigned char *ompp_mpi_stamp_moment(ompp_time_t t);
@@ -299,11 +316,12 @@ bool ompp_mpi_stamp_is_held(ompp_mpi_channel_t *channel, int source, int tag);
 void ompp_mpi_stamp_bring_on(void);
 
 /**
- * \brief When the stamp of a message that will be received is there already, its receipt is given now: its sender goes on while this rank
- *        is still in the call that it begins.
+ * \brief When the stamp of a message that will be received is there already, its receipt is given now: its sender goes
+ *        on while this rank is still in the call that it begins.
  * \return true = it was there.
  */
-bool ompp_mpi_stamp_acknowledge(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin, const unsigned char *moment);
+bool ompp_mpi_stamp_acknowledge(ompp_mpi_channel_t *channel, int source, int tag, ompp_time_t begin,
+                                const unsigned char *moment);
 
 /** \brief In a call in which MPI makes progress: looks after what is on its way. */
 void ompp_mpi_stamp_reclaim(void);
@@ -316,18 +334,19 @@ void ompp_mpi_stamp_skip(ompp_mpi_channel_t *channel, int source, int tag);
 
 /**
  * \brief The send ended at end: adds the receiver's stamp to sum when it waits for it. Frees the receipt.
- * \param[in] always  such a send is never over before; how the two came to it in the measured program does not matter. So are synchronous
- *            ones, and those of a size that has been seen to wait.
+ * \param[in] always  such a send is never over before; how the two came to it in the measured program does not matter.
+ *            So are synchronous ones, and those of a size that has been seen to wait.
  * \return true = added.
  */
-bool ompp_mpi_receipt_take(ompp_mpi_receipt_t *receipt, ompp_time_t begin, ompp_time_t end, bool always, unsigned char *sum);
+bool ompp_mpi_receipt_take(ompp_mpi_receipt_t *receipt, ompp_time_t begin, ompp_time_t end, bool always,
+                           unsigned char *sum);
 
 /**
- * \brief The same of a blocking send to dest. When both send to each other, and the other came first, the stamp of its message, which is
- *        here and not received yet, tells when it was ready; its receipt comes late.
+ * \brief The same of a blocking send to dest. When both send to each other, and the other came first, the stamp of its
+ *        message, which is here and not received yet, tells when it was ready; its receipt comes late.
  */
-bool ompp_mpi_receipt_take_blocking(ompp_mpi_channel_t *channel, int dest, ompp_mpi_receipt_t *receipt, ompp_time_t begin,
-                                    ompp_time_t end, unsigned char *sum);
+bool ompp_mpi_receipt_take_blocking(ompp_mpi_channel_t *channel, int dest, ompp_mpi_receipt_t *receipt,
+                                    ompp_time_t begin, ompp_time_t end, unsigned char *sum);
 
 /** \brief Nobody waits for it. */
 void ompp_mpi_receipt_drop(ompp_mpi_receipt_t *receipt);
@@ -336,7 +355,8 @@ void ompp_mpi_receipt_drop(ompp_mpi_receipt_t *receipt);
 bool ompp_mpi_stamp_complete(MPI_Request *request, double limit_seconds);
 
 /**
- * \brief A non-blocking collective operation of ours goes on, and is completed when it is done: MPI forbids to free its request before.
+ * \brief A non-blocking collective operation of ours goes on, and is completed when it is done: MPI forbids to free its
+ *        request before.
  * \param[in] buffers  of malloc(); owned by it from now on.
  */
 void ompp_mpi_stamp_leave(MPI_Request request, void *buffers);
@@ -344,7 +364,7 @@ void ompp_mpi_stamp_leave(MPI_Request request, void *buffers);
 /** \brief Takes back what was sent and nobody received. */
 void ompp_mpi_stamp_clean(void);
 
-/* ---- Messages without stamps (mpi_stamp_silence.c) ------------------------------------------------------------------- */
+/* ---- Messages without stamps (mpi_stamp_silence.c) --------------------------------------------------------------- */
 
 /**
  * \brief Before a message is sent.
@@ -357,8 +377,8 @@ bool ompp_mpi_silence_send(ompp_mpi_channel_t *channel, int dest, int tag, uint3
 bool ompp_mpi_silence_is(const ompp_mpi_channel_t *channel);
 
 /**
- * \brief A stamp with a number has come for the next message, as far as was known: those that follow may have none, or another thread
- *        has learned of that meanwhile.
+ * \brief A stamp with a number has come for the next message, as far as was known: those that follow may have none, or
+ *        another thread has learned of that meanwhile.
  * \param[in,out] message  NULL = it was not of this message.
  * \return false = no memory.
  */
@@ -366,11 +386,13 @@ bool ompp_mpi_silence_take(ompp_mpi_channel_t *channel, int source, int tag, boo
 
 /**
  * \brief The stamp of the next message.
- * \param[in] gone  that has been received, or will be by what calls this: whether it has a stamp or not, the next one is another one.
+ * \param[in] gone  that has been received, or will be by what calls this: whether it has a stamp or not, the next one
+ *                  is another one.
  * \param[out] message  NULL = it has none, or it is not there.
  * \return false = each message from there has a stamp, as far as is known.
  */
-bool ompp_mpi_silence_next(ompp_mpi_channel_t *channel, int source, int tag, double limit_seconds, bool gone, unsigned char **message);
+bool ompp_mpi_silence_next(ompp_mpi_channel_t *channel, int source, int tag, double limit_seconds, bool gone,
+                           unsigned char **message);
 
 /**
  * \brief The message that was received at t has no stamp, as far as is known, and it is not the time to look for one.
@@ -384,12 +406,15 @@ bool ompp_mpi_silence_skip(ompp_mpi_channel_t *channel, int source, int tag);
 /** \brief The channel goes. */
 void ompp_mpi_silence_end(ompp_mpi_channel_t *channel);
 
-/** \brief A receive that was started the short way (mpi_wrap_priv.h) goes on as any other, if there is one with this handle. */
+/**
+ * \brief A receive that was started the short way (mpi_wrap_priv.h) goes on as any other, if there is one with this
+ *        handle.
+ */
 void ompp_mpi_silent_give(MPI_Request handle);
 /** \brief So do all on a communicator, which goes, or may have gone. What was noted of others is looked up anew. */
 void ompp_mpi_silent_forget(MPI_Comm comm);
 
-/* ---- Requests (mpi_stamp_request.c) --------------------------------------------------------------------------------- */
+/* ---- Requests (mpi_stamp_request.c) ------------------------------------------------------------------------------ */
 
 typedef enum { OMPP_MPI_PENDING_SEND, OMPP_MPI_PENDING_RECEIVE, OMPP_MPI_PENDING_COLLECTIVE } ompp_mpi_pending_t;
 
@@ -405,21 +430,21 @@ typedef struct ompp_mpi_request {
     MPI_Request handle;
     ompp_mpi_pending_t kind;
     bool persistent, active;
-    uint64_t waiting;     /* persistent send: ompp_mpi_stamp_send() */
-    bool cancelled;       /* it was tried */
-    bool open;            /* a call that completes any was over without it: another one was there before */
-    bool adopts;          /* collective: this rank waits for others */
-    ompp_sync_remote_t meets; /* collective: who waits for whom */
+    uint64_t waiting;            /* persistent send: ompp_mpi_stamp_send() */
+    bool cancelled;              /* it was tried */
+    bool open;                   /* a call that completes any was over without it: another one was there before */
+    bool adopts;                 /* collective: this rank waits for others */
+    ompp_sync_remote_t meets;    /* collective: who waits for whom */
     ompp_mpi_channel_t *channel; /* a reference of its own */
     int peer, tag;
-    ompp_time_t begin;    /* started */
+    ompp_time_t begin; /* started */
     ompp_mpi_receipt_t *receipt;
     ompp_mpi_moment_t *moment; /* persistent receive; NULL = it is on the list, or has none */
-    const char *starter;  /* persistent receive: the thread that started it; NULL = not noted */
+    const char *starter;       /* persistent receive: the thread that started it; NULL = not noted */
     struct ompp_mpi_request *next_started;
-    uint64_t posted;      /* receive: its place among those whose receipts have not been given; 0 = not among them */
+    uint64_t posted; /* receive: its place among those whose receipts have not been given; 0 = not among them */
     struct ompp_mpi_request *next_posted, *previous_posted;
-    MPI_Request exchange; /* collective: of the stamps */
+    MPI_Request exchange;        /* collective: of the stamps */
     unsigned char *sent, *stamp; /* collective: [size of a stamp] each, neighbourhood: [sources] */
     int stamps;
     uint32_t call;        /* collective, stamps are messages: its number on the channel; 0 = they are not */
@@ -427,14 +452,15 @@ typedef struct ompp_mpi_request {
     bool sure;            /* ... this rank has waited for all that it gets stamps from */
     unsigned char *come;  /* [stamps], behind sent, where they come together; under the channel's lock */
     struct ompp_mpi_request *next_going;
-    unsigned char *later; /* [size of a stamp + stamps] those of ranks that are back in MPI; NULL = nobody waits for that. As come */
-    int64_t later_ns;     /* when the last of them was back, by the common clock */
-    int64_t end;          /* of the operation, by the common clock; 0 = under way */
-    bool told_again;      /* this rank was back once */
-    bool begun;           /* MPI has begun it; under the channel's lock */
-    bool unsure;          /* a rank rests, and may not tell when it is back. As come */
+    /* [size of a stamp + stamps] those of ranks that are back in MPI; NULL = nobody waits for that. As come */
+    unsigned char *later;
+    int64_t later_ns; /* when the last of them was back, by the common clock */
+    int64_t end;      /* of the operation, by the common clock; 0 = under way */
+    bool told_again;  /* this rank was back once */
+    bool begun;       /* MPI has begun it; under the channel's lock */
+    bool unsure;      /* a rank rests, and may not tell when it is back. As come */
     struct ompp_mpi_request *next_under_way;
-    uint64_t bytes;       /* collective: sent and received */
+    uint64_t bytes; /* collective: sent and received */
 } ompp_mpi_request_t;
 
 ompp_mpi_request_t *ompp_mpi_request_new(ompp_mpi_pending_t kind, ompp_mpi_channel_t *channel);
@@ -465,12 +491,15 @@ void ompp_mpi_ask_before(ompp_mpi_stamp_t *stamp);
 void ompp_mpi_ask_after(ompp_mpi_stamp_t *stamp, bool good);
 void ompp_mpi_start_before(ompp_mpi_stamp_t *stamp);
 
-/** \return the status number i of the call in C's form; MPI_STATUS_IGNORE when there is none. \param[out] room for one. */
+/**
+ * \return the status number i of the call in C's form; MPI_STATUS_IGNORE when there is none.
+ * \param[out] room for one.
+ */
 const MPI_Status *ompp_mpi_status(const ompp_mpi_stamp_t *stamp, int i, MPI_Status *room);
 /** \brief Gives MPI a status of ours where the user wants none. */
 void ompp_mpi_substitute(ompp_mpi_stamp_t *stamp, int number);
 
-/* ---- Waits (mpi_stamp.c) -------------------------------------------------------------------------------------------- */
+/* ---- Waits (mpi_stamp.c) ----------------------------------------------------------------------------------------- */
 
 /** \brief The thread waited since begin for what sum says; NULL = for something unknown. Waits in experiments. */
 void ompp_mpi_adopt(const unsigned char *sum, ompp_time_t begin, ompp_sync_remote_t kind, unsigned flags);
@@ -498,7 +527,7 @@ ompp_time_t ompp_mpi_polled(ompp_time_t begin, bool success);
 /** \return the same before such a call; 0 = it would be the first one. */
 ompp_time_t ompp_mpi_polls_since(void);
 
-/* ---- Collective calls (mpi_stamp_collective.c) ---------------------------------------------------------------------- */
+/* ---- Collective calls (mpi_stamp_collective.c) ------------------------------------------------------------------- */
 
 /** \return who waits for whom in a collective operation on the channel. */
 ompp_sync_remote_t ompp_mpi_collective_kind(const ompp_mpi_channel_t *channel, ompp_mpi_order_t order);
@@ -519,7 +548,8 @@ typedef struct {
 
 /**
  * \brief All ranks of the run combine their stamps, until nobody can say more.
- * \param[in,out] mine  this rank's, of ompp_mpi_collective_stamp(). \param[out] all  what combine() makes of all of them.
+ * \param[in,out] mine  this rank's, of ompp_mpi_collective_stamp(). \param[out] all what combine() makes of all of
+ *                      them.
  * \return false when that has failed.
  */
 bool ompp_mpi_collective_settle(unsigned char *mine, const unsigned char *all, bool (*combine)(void *), void *how);
@@ -528,23 +558,31 @@ bool ompp_mpi_collective_settle(unsigned char *mine, const unsigned char *all, b
 void ompp_mpi_collective_stamp(unsigned char *stamp, ompp_time_t t);
 
 /**
- * \brief Before a call that makes or frees something, which all ranks of a communicator come to and wait for each other in.
+ * \brief Before a call that makes or frees something, which all ranks of a communicator come to and wait for each other
+ *        in.
  * \param[in] own  ours with these ranks.
  */
 void ompp_mpi_gathering_before(ompp_mpi_stamp_t *stamp, MPI_Comm own);
 /** \brief After it, when it was good. */
 void ompp_mpi_gathering_after(ompp_mpi_stamp_t *stamp, MPI_Comm own, bool good);
 
-/** \brief What MPI combines stamps with: into becomes both. \param[in] known  in a blocking operation: this rank waits for both. */
+/**
+ * \brief What MPI combines stamps with: into becomes both.
+ * \param[in] known  in a blocking operation: this rank waits for both.
+ */
 void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other, bool known);
 
-/** So often what is awaited for a moment after a user's non-blocking operation may not be there; then no more moments. */
+/** So often what is awaited for a moment after a user's non-blocking operation may not be there; then no more
+ * moments. */
 #define OMPP_MPI_MOST_MISSES 4u
 
-/** \brief A non-blocking one was complete at end: adds what it waited for to sum. \param[in] begin  of the wait; 0 = not known. */
+/**
+ * \brief A non-blocking one was complete at end: adds what it waited for to sum.
+ * \param[in] begin  of the wait; 0 = not known.
+ */
 bool ompp_mpi_collective_done(ompp_mpi_request_t *request, ompp_time_t begin, ompp_time_t end, unsigned char *sum);
 
-/* ---- Collective calls whose stamps go as messages (mpi_stamp_neighbor.c) ----------------------------------------------- */
+/* ---- Collective calls whose stamps go as messages (mpi_stamp_neighbor.c) ----------------------------------------- */
 
 /** \return whether the stamps of a call do. */
 static inline bool ompp_mpi_neighbors(const ompp_mpi_stamp_t *s)
@@ -557,7 +595,7 @@ void ompp_mpi_neighbors_before(ompp_mpi_stamp_t *stamp);
 /** \brief After a call that was good: what it has waited for is in stamp->stamp; stamp->passes: it is not known. */
 void ompp_mpi_neighbors_after(ompp_mpi_stamp_t *stamp, bool good);
 
-/* ---- Non-blocking collective calls whose stamps go as messages (mpi_stamp_apart.c) -------------------------------------- */
+/* ---- Non-blocking collective calls whose stamps go as messages (mpi_stamp_apart.c) ------------------------------- */
 
 /** \return whether the stamps of a call do; the same on all ranks. */
 bool ompp_mpi_apart(const ompp_mpi_stamp_t *s);
@@ -569,11 +607,15 @@ void ompp_mpi_apart_begun(const ompp_mpi_stamp_t *stamp, ompp_mpi_request_t *req
 /** \brief MPI has not. */
 void ompp_mpi_apart_refused(ompp_mpi_request_t *request);
 /**
- * \brief It was complete at end: adds what it waited for to sum. \param[in] begin  since when this thread has waited; 0 = not known.
+ * \brief It was complete at end: adds what it waited for to sum. \param[in] begin since when this thread has waited; 0
+ *        = not known.
  * \return false = that is not known.
  */
 bool ompp_mpi_apart_done(ompp_mpi_request_t *request, ompp_time_t begin, ompp_time_t end, unsigned char *sum);
-/** \brief The thread comes to a call, at t, in which MPI makes progress: other ranks' operations may have waited for that. */
+/**
+ * \brief The thread comes to a call, at t, in which MPI makes progress: other ranks' operations may have waited for
+ *        that.
+ */
 void ompp_mpi_apart_progress(ompp_time_t t);
 /** \return whether there are any of which other ranks are still to be told something. */
 bool ompp_mpi_apart_any(void);
@@ -584,7 +626,7 @@ void ompp_mpi_apart_end(ompp_mpi_channel_t *channel);
 /** \brief The request goes, complete or not. */
 void ompp_mpi_apart_forget(ompp_mpi_request_t *request);
 
-/* ---- Windows (mpi_stamp_window.c) ----------------------------------------------------------------------------------- */
+/* ---- Windows (mpi_stamp_window.c) -------------------------------------------------------------------------------- */
 
 void ompp_mpi_window_before(ompp_mpi_stamp_t *stamp);
 void ompp_mpi_window_after(ompp_mpi_stamp_t *stamp, bool good);

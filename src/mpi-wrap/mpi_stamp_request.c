@@ -2,8 +2,8 @@
  * \file
  * Requests that clocks travel with, and the calls that complete them.
  *
- * MPI may give a handle to another request, on another thread, as soon as the call that completes one has freed it. So requests are
- * taken out of the table before such a call, and those that are still active put back after it.
+ * MPI may give a handle to another request, on another thread, as soon as the call that completes one has freed it. So
+ * requests are taken out of the table before such a call, and those that are still active put back after it.
  */
 #include "mpi-wrap/mpi_stamp_priv.h"
 
@@ -18,7 +18,7 @@ static struct {
     unsigned number; /* in buckets; atomic */
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* ---- Table ---------------------------------------------------------------------------------------------------------- */
+/* ---- Table ------------------------------------------------------------------------------------------------------- */
 
 static ompp_mpi_request_t **bucket_of(MPI_Request handle)
 {
@@ -40,10 +40,10 @@ ompp_mpi_request_t *ompp_mpi_request_new(ompp_mpi_pending_t kind, ompp_mpi_chann
     return r;
 }
 
-/* ---- Persistent receives that were started since their thread was in a call in which MPI makes progress ---------------- */
+/* ---- Persistent receives that were started since their thread was in a call in which MPI makes progress ---------- */
 
 static struct {
-    pthread_mutex_t lock; /* of their moments, too; nothing of MPI is called under it */
+    pthread_mutex_t lock;      /* of their moments, too; nothing of MPI is called under it */
     ompp_mpi_request_t *first; /* read without the lock only to see whether there is any */
 } started = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -110,19 +110,20 @@ static bool go_on(ompp_time_t begin, ompp_mpi_moment_t *moment)
     }
     pthread_mutex_unlock(&started.lock);
     /* Another thread may complete and delete r from now on. */
-    if (channel && !ompp_mpi_stamp_is_held(channel, peer, tag)) ompp_mpi_stamp_acknowledge(channel, peer, tag, begin, moment->message);
+    if (channel && !ompp_mpi_stamp_is_held(channel, peer, tag))
+        ompp_mpi_stamp_acknowledge(channel, peer, tag, begin, moment->message);
     ompp_mpi_channel_release(channel);
     return channel != NULL;
 }
 
-/* ---- Receives under way whose receipts have not been given -------------------------------------------------------------- */
+/* ---- Receives under way whose receipts have not been given ------------------------------------------------------- */
 
 /*
- * Their senders wait until this rank is in a call in which MPI makes progress, which need not be the one that completes the receive: where
- * both sides send before they wait, each is done with its send when the other begins its own.
+ * Their senders wait until this rank is in a call in which MPI makes progress, which need not be the one that completes
+ * the receive: where both sides send before they wait, each is done with its send when the other begins its own.
  */
 static struct {
-    pthread_mutex_t lock; /* nothing of MPI is called under it */
+    pthread_mutex_t lock;             /* nothing of MPI is called under it */
     ompp_mpi_request_t *first, *last; /* those first that have not been looked at for longest */
     uint64_t places;
     unsigned length; /* read without the lock only to see whether there is any */
@@ -200,7 +201,8 @@ static void acknowledge_posted(ompp_time_t begin)
     const unsigned length = __atomic_load_n(&posted.length, __ATOMIC_RELAXED);
 
     if (length) ompp_mpi_stamp_bring_on();
-    for (unsigned i = 0; i < length && i < MAX_LOOKS && acknowledge_next(begin); i++) {}
+    for (unsigned i = 0; i < length && i < MAX_LOOKS && acknowledge_next(begin); i++) {
+    }
 }
 
 void ompp_mpi_progress_before(ompp_time_t begin)
@@ -214,11 +216,12 @@ void ompp_mpi_progress_before(ompp_time_t begin)
     moment = malloc(sizeof *moment);
     if (!moment) return;
     *moment = (ompp_mpi_moment_t){1, ompp_mpi_stamp_moment(begin)};
-    while (moment->message && go_on(begin, moment)) {}
+    while (moment->message && go_on(begin, moment)) {
+    }
     release_moment(moment);
 }
 
-/* ---- Table, again ---------------------------------------------------------------------------------------------------- */
+/* ---- Table, again ------------------------------------------------------------------------------------------------ */
 
 void ompp_mpi_request_delete(ompp_mpi_request_t *request)
 {
@@ -273,17 +276,14 @@ ompp_mpi_request_t *ompp_mpi_request_peek(MPI_Request handle)
     return r;
 }
 
-bool ompp_mpi_request_any(void)
-{
-    return __atomic_load_n(&table.number, __ATOMIC_RELAXED) > 0;
-}
+bool ompp_mpi_request_any(void) { return __atomic_load_n(&table.number, __ATOMIC_RELAXED) > 0; }
 
 MPI_Request ompp_mpi_handle(const ompp_mpi_stamp_t *stamp, int i)
 {
     return stamp->fortran ? PMPI_Request_f2c(((MPI_Fint *)stamp->requests)[i]) : ((MPI_Request *)stamp->requests)[i];
 }
 
-/* ---- Statuses ------------------------------------------------------------------------------------------------------- */
+/* ---- Statuses ---------------------------------------------------------------------------------------------------- */
 
 #if !defined(OPEN_MPI) /* there both are one */
 /* MPICH 4.2 has these in the library of its Fortran bindings, which programs in C do not load. */
@@ -337,7 +337,7 @@ const MPI_Status *ompp_mpi_status(const ompp_mpi_stamp_t *stamp, int i, MPI_Stat
     return i == 0 && PMPI_Status_f2c(stamp->status, room) == MPI_SUCCESS ? room : NULL;
 }
 
-/* ---- Completion ----------------------------------------------------------------------------------------------------- */
+/* ---- Completion -------------------------------------------------------------------------------------------------- */
 
 static bool is_polling(ompp_mpi_stamp_op_t op)
 {
@@ -398,14 +398,14 @@ void ompp_mpi_wait_before(ompp_mpi_stamp_t *stamp)
 
 /* What the requests taken by one call have waited for. */
 typedef struct {
-    int sends;             /* 0: now all but sends; 1: now sends */
+    int sends;              /* 0: now all but sends; 1: now sends */
     unsigned char *message; /* with the sum; NULL = nothing was added yet */
-    bool any;              /* something was added to sum */
-    bool unknown;          /* something was waited for that is not known */
+    bool any;               /* something was added to sum */
+    bool unknown;           /* something was waited for that is not known */
     unsigned flags;
     ompp_sync_remote_t kind, unknown_kind; /* of what there is a stamp of, and of what there is none of */
     ompp_time_t begin, end;
-    ompp_time_t waits;     /* since when the thread does nothing else; 0 = not known */
+    ompp_time_t waits; /* since when the thread does nothing else; 0 = not known */
 } done_t;
 
 /* \return NULL = no memory. */
@@ -419,7 +419,8 @@ static unsigned char *sum_of(done_t *done)
     return ompp_mpi_stamp_of(done->message);
 }
 
-static void receive_done(ompp_mpi_request_t *r, const ompp_mpi_moment_t *moment, const MPI_Status *status, bool good, done_t *done)
+static void receive_done(ompp_mpi_request_t *r, const ompp_mpi_moment_t *moment, const MPI_Status *status, bool good,
+                         done_t *done)
 {
     int source = r->peer, tag = r->tag, cancelled = 0;
 
@@ -463,7 +464,9 @@ static void request_done(ompp_mpi_request_t *r, const MPI_Status *status, bool g
     }
     if (r->kind == OMPP_MPI_PENDING_SEND && r->receipt) {
         unsigned char *sum = sum_of(done);
-        if (sum) done->any |= ompp_mpi_receipt_take(r->receipt, done->begin, done->end, OMPP_MPI_STARTED_WAIT && r->persistent, sum);
+        if (sum)
+            done->any |=
+                ompp_mpi_receipt_take(r->receipt, done->begin, done->end, OMPP_MPI_STARTED_WAIT && r->persistent, sum);
         else ompp_mpi_receipt_drop(r->receipt);
         r->receipt = NULL;
     }
@@ -530,7 +533,8 @@ static void take_in_order(ompp_mpi_stamp_t *stamp, bool good, done_t *done)
 
 void ompp_mpi_wait_after(ompp_mpi_stamp_t *stamp, bool good)
 {
-    done_t done = {.begin = stamp->begin, .end = ompp_event_now(), .kind = OMPP_SYNC_RECEIPT, .unknown_kind = OMPP_SYNC_MESSAGE};
+    done_t done = {
+        .begin = stamp->begin, .end = ompp_event_now(), .kind = OMPP_SYNC_RECEIPT, .unknown_kind = OMPP_SYNC_MESSAGE};
     int left = 0;
 
     done.waits = is_polling(stamp->op) ? ompp_mpi_polls_since() : done.begin;
@@ -556,7 +560,7 @@ void ompp_mpi_wait_after(ompp_mpi_stamp_t *stamp, bool good)
     ompp_mpi_stamp_free(done.message);
 }
 
-/* ---- Questions ------------------------------------------------------------------------------------------------------ */
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
 
 static ompp_mpi_request_t *asked_for(const ompp_mpi_stamp_t *stamp)
 {
@@ -573,14 +577,16 @@ void ompp_mpi_ask_before(ompp_mpi_stamp_t *stamp)
     if (r && is_wild(r)) ompp_mpi_substitute(stamp, 1);
 }
 
-/* The request stays, and the call that completes it will claim the same stamp. Of others than receives it is not known yet. */
-static bool peek_at(const ompp_mpi_request_t *r, const MPI_Status *status, ompp_time_t begin, unsigned char *sum, unsigned *flags)
+/* The request stays, and the call that completes it will claim the same stamp. Of others than receives it is not known
+ * yet. */
+static bool peek_at(const ompp_mpi_request_t *r, const MPI_Status *status, ompp_time_t begin, unsigned char *sum,
+                    unsigned *flags)
 {
     if (r->kind != OMPP_MPI_PENDING_RECEIVE || r->cancelled) return false;
     if (is_wild(r) && !status) return false;
     if (r->peer == MPI_ANY_SOURCE && r->channel->peers > 1) *flags |= OMPP_WHATIF_F_WILDCARD;
-    return ompp_mpi_stamp_peek(r->channel, is_wild(r) ? status->MPI_SOURCE : r->peer, is_wild(r) ? status->MPI_TAG : r->tag, true, begin,
-                               sum, flags);
+    return ompp_mpi_stamp_peek(r->channel, is_wild(r) ? status->MPI_SOURCE : r->peer,
+                               is_wild(r) ? status->MPI_TAG : r->tag, true, begin, sum, flags);
 }
 
 void ompp_mpi_ask_after(ompp_mpi_stamp_t *stamp, bool good)
@@ -605,7 +611,7 @@ void ompp_mpi_ask_after(ompp_mpi_stamp_t *stamp, bool good)
     ompp_mpi_stamp_free(message);
 }
 
-/* ---- Start ---------------------------------------------------------------------------------------------------------- */
+/* ---- Start ------------------------------------------------------------------------------------------------------- */
 
 void ompp_mpi_start_before(ompp_mpi_stamp_t *stamp)
 {

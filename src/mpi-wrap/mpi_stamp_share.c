@@ -1,8 +1,9 @@
 /**
  * \file
- * Memory that all ranks of a run on one node share, for who follows (runtime/ompp_sync.h). The first rank makes it without a name, the
- * others open it through /proc; nothing is left of it when the last one ends. When one cannot, nobody has it. Process ids of another name
- * space are other processes there, with files of the program: what is opened must be the memory that the first rank made.
+ * Memory that all ranks of a run on one node share, for who follows (runtime/ompp_sync.h). The first rank makes it
+ * without a name, the others open it through /proc; nothing is left of it when the last one ends. When one cannot,
+ * nobody has it. Process ids of another name space are other processes there, with files of the program: what is opened
+ * must be the memory that the first rank made.
  */
 #define _GNU_SOURCE
 #include "mpi-wrap/mpi_stamp_priv.h"
@@ -40,8 +41,7 @@ static void make(place_t *place, size_t bytes)
 
     if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0 && fstat(fd, &st) == 0)
         *place = (place_t){(int)getpid(), fd, st.st_dev, st.st_ino};
-    else if (fd >= 0)
-        close(fd);
+    else if (fd >= 0) close(fd);
 }
 
 static int open_of(const place_t *place, size_t bytes)
@@ -50,10 +50,11 @@ static int open_of(const place_t *place, size_t bytes)
     struct stat st;
 
     snprintf(path, sizeof path, "/proc/%d/fd/%d", place->pid, place->fd);
-    if (place->fd < 0 || readlink(path, target, sizeof target - 1) < 0 || strcmp(target, "/memfd:" NAME) != 0) return -1;
+    if (place->fd < 0 || readlink(path, target, sizeof target - 1) < 0 || strcmp(target, "/memfd:" NAME) != 0)
+        return -1;
     const int fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_dev == place->device && st.st_ino == place->inode &&
-        st.st_size == (off_t)bytes)
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_dev == place->device &&
+        st.st_ino == place->inode && st.st_size == (off_t)bytes)
         return fd;
     if (fd >= 0) close(fd);
     return -1;

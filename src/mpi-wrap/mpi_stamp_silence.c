@@ -2,24 +2,27 @@
  * \file
  * Messages without stamps, while clocks rest: stamps would take more than the messages themselves where there are many.
  *
- * Each sender decides for itself. Messages with one source, destination, tag and communicator do not overtake each other. The first one of
- * a rest has a stamp still, which says that those that follow may have none, and that this one is number 1; from then on both sides count,
- * and a stamp has the number of its message. A receiver that has been told so looks for a stamp, and does not wait for one. What it finds
- * is of this message, or of a later one, so that this one has none; or of an earlier one, which came late and is of no use any more.
+ * Each sender decides for itself. Messages with one source, destination, tag and communicator do not overtake each
+ * other. The first one of a rest has a stamp still, which says that those that follow may have none, and that this one
+ * is number 1; from then on both sides count, and a stamp has the number of its message. A receiver that has been told
+ * so looks for a stamp, and does not wait for one. What it finds is of this message, or of a later one, so that this
+ * one has none; or of an earlier one, which came late and is of no use any more.
  *
  * So neither side has to know when the other rests, and a stamp that is missed is missed once.
  *
- * A side that has counted one that there was not, or not one that there was, is put right only when it then sees stamps of earlier
- * messages; so what MPI refuses is not counted. Most calls of a rest are made the short way (mpi_silent_hot.c), which is only to count.
+ * A side that has counted one that there was not, or not one that there was, is put right only when it then sees stamps
+ * of earlier messages; so what MPI refuses is not counted. Most calls of a rest are made the short way
+ * (mpi_silent_hot.c), which is only to count.
  */
 #include "mpi-wrap/mpi_silence_priv.h"
 
 #include <stdlib.h>
 
-#define BUCKETS   512u
-#define MOST      1024u   /* pairs of destination and tag that messages without stamps go to; others have them always */
-#define AWAITED_S 0.01    /* a stamp that ought to be there */
-#define WRONG     3u      /* so often in a row nothing but stamps of earlier messages: this side has counted one that there was not */
+#define BUCKETS 512u
+#define MOST 1024u     /* pairs of destination and tag that messages without stamps go to; others have them always */
+#define AWAITED_S 0.01 /* a stamp that ought to be there */
+/* so often in a row nothing but stamps of earlier messages: this side has counted one that there was not */
+#define WRONG 3u
 
 struct ompp_mpi_silence {
     ompp_mpi_direction_t *buckets[2][BUCKETS]; /* of what is sent, of what is received; under the channel's lock */
@@ -104,10 +107,7 @@ bool ompp_mpi_silence_send(ompp_mpi_channel_t *c, int dest, int tag, uint32_t *n
     return sends;
 }
 
-bool ompp_mpi_silence_is(const ompp_mpi_channel_t *c)
-{
-    return __atomic_load_n(&c->silence, __ATOMIC_RELAXED) != NULL;
-}
+bool ompp_mpi_silence_is(const ompp_mpi_channel_t *c) { return __atomic_load_n(&c->silence, __ATOMIC_RELAXED) != NULL; }
 
 bool ompp_mpi_silence_skip(ompp_mpi_channel_t *c, int source, int tag)
 {
@@ -171,7 +171,8 @@ static whose_t compare(const ompp_mpi_direction_t *d, const ompp_mpi_header_t *h
     return later < 0 ? EARLIER : d->ahead ? NONE : LATER;
 }
 
-/* Whose stamp it is, for the next message; of another one, it is taken care of. \param[in] gone  the message has been received. */
+/* Whose stamp it is, for the next message; of another one, it is taken care of. \param[in] gone the message has been
+ * received. */
 static whose_t judge(ompp_mpi_channel_t *c, ompp_mpi_direction_t *d, unsigned char *message, bool gone)
 {
     const ompp_mpi_header_t *header = (const ompp_mpi_header_t *)(const void *)message;
@@ -189,7 +190,8 @@ static whose_t judge(ompp_mpi_channel_t *c, ompp_mpi_direction_t *d, unsigned ch
     return whose;
 }
 
-/* There is no stamp for the next message. \param[in] earlier  number of the last one that there was, of an earlier message; 0 = none. */
+/* There is no stamp for the next message. \param[in] earlier number of the last one that there was, of an earlier
+ * message; 0 = none. */
 static void pass(ompp_mpi_channel_t *c, ompp_mpi_direction_t *d, uint32_t earlier, bool gone)
 {
     pthread_mutex_lock(&c->lock);
@@ -213,7 +215,8 @@ static ompp_mpi_direction_t *find_locked(ompp_mpi_channel_t *c, int source, int 
     return d;
 }
 
-bool ompp_mpi_silence_next(ompp_mpi_channel_t *c, int source, int tag, double limit_seconds, bool gone, unsigned char **message)
+bool ompp_mpi_silence_next(ompp_mpi_channel_t *c, int source, int tag, double limit_seconds, bool gone,
+                           unsigned char **message)
 {
     ompp_mpi_direction_t *d = find_locked(c, source, tag);
     uint32_t earlier = 0;

@@ -13,7 +13,7 @@
 
 #define BLOCKS 32u
 
-/* ---- Pool ----------------------------------------------------------------------------------------------------------- */
+/* ---- Pool -------------------------------------------------------------------------------------------------------- */
 
 typedef union block {
     union block *next;
@@ -25,10 +25,7 @@ static struct {
     block_t *free;
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-size_t ompp_mpi_stamp_message_bytes(void)
-{
-    return sizeof(ompp_mpi_header_t) + ompp_mpi_stamping_state.bytes;
-}
+size_t ompp_mpi_stamp_message_bytes(void) { return sizeof(ompp_mpi_header_t) + ompp_mpi_stamping_state.bytes; }
 
 void ompp_mpi_stamp_free(unsigned char *stamp)
 {
@@ -54,7 +51,8 @@ static block_t *take_block(void)
 static unsigned char *make_blocks(void)
 {
     const size_t bytes = (ompp_mpi_stamp_message_bytes() + sizeof(block_t) - 1) / sizeof(block_t) * sizeof(block_t);
-    unsigned char *blocks = mmap(NULL, BLOCKS * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    unsigned char *blocks =
+        mmap(NULL, BLOCKS * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
     if (blocks == MAP_FAILED) return malloc(bytes);
     for (unsigned i = 1; i < BLOCKS; i++) ompp_mpi_stamp_free(blocks + i * bytes);
@@ -68,7 +66,7 @@ unsigned char *ompp_mpi_stamp_new(void)
     return b ? (unsigned char *)b : make_blocks();
 }
 
-/* ---- Waiting with a limit ------------------------------------------------------------------------------------------- */
+/* ---- Waiting with a limit ---------------------------------------------------------------------------------------- */
 
 double ompp_mpi_seconds(void)
 {
@@ -111,7 +109,8 @@ static bool fetch_present(MPI_Comm own, int source, int tag, unsigned char *mess
 
     if (PMPI_Improbe(source, tag, own, &there, &matched, MPI_STATUS_IGNORE) != MPI_SUCCESS || !there) return false;
     const int bytes = (int)ompp_mpi_stamp_message_bytes();
-    return PMPI_Mrecv(message, bytes, MPI_BYTE, &matched, MPI_STATUS_IGNORE) == MPI_SUCCESS && ompp_mpi_stamp_widen(message);
+    return PMPI_Mrecv(message, bytes, MPI_BYTE, &matched, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+           ompp_mpi_stamp_widen(message);
 }
 
 bool ompp_mpi_stamp_fetch(MPI_Comm own, int source, int tag, double limit_seconds, unsigned char *message)
@@ -121,7 +120,8 @@ bool ompp_mpi_stamp_fetch(MPI_Comm own, int source, int tag, double limit_second
     int cancelled = 0;
 
     if (limit_seconds <= 0) return fetch_present(own, source, tag, message);
-    if (PMPI_Irecv(message, (int)ompp_mpi_stamp_message_bytes(), MPI_BYTE, source, tag, own, &request) != MPI_SUCCESS) return false;
+    if (PMPI_Irecv(message, (int)ompp_mpi_stamp_message_bytes(), MPI_BYTE, source, tag, own, &request) != MPI_SUCCESS)
+        return false;
     if (ompp_mpi_stamp_complete(&request, limit_seconds)) return ompp_mpi_stamp_widen(message);
     if (PMPI_Cancel(&request) != MPI_SUCCESS || PMPI_Wait(&request, &status) != MPI_SUCCESS) return false;
     PMPI_Test_cancelled(&status, &cancelled);

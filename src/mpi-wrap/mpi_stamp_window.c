@@ -1,7 +1,7 @@
 /**
  * \file
- * Stamps of one-sided communication: a fence is a collective call; post and complete are messages to those that start and wait. What
- * passive targets wait for nobody knows: such calls are marked.
+ * Stamps of one-sided communication: a fence is a collective call; post and complete are messages to those that start
+ * and wait. What passive targets wait for nobody knows: such calls are marked.
  */
 #include "mpi-wrap/mpi_stamp_priv.h"
 
@@ -18,9 +18,9 @@ typedef struct {
 typedef struct ompp_mpi_window {
     struct ompp_mpi_window *next;
     MPI_Win win;
-    MPI_Comm own;     /* the window's ranks */
-    group_t origins;  /* posted for: Win_wait waits for them */
-    group_t targets;  /* started to: Win_complete may wait for them */
+    MPI_Comm own;    /* the window's ranks */
+    group_t origins; /* posted for: Win_wait waits for them */
+    group_t targets; /* started to: Win_complete may wait for them */
 } window_t;
 
 static struct {
@@ -28,7 +28,7 @@ static struct {
     window_t *first;
 } windows = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* ---- Table ---------------------------------------------------------------------------------------------------------- */
+/* ---- Table ------------------------------------------------------------------------------------------------------- */
 
 static window_t *find(MPI_Win win, bool remove)
 {
@@ -61,7 +61,7 @@ static void make(MPI_Win win, ompp_mpi_channel_t *channel)
     pthread_mutex_unlock(&windows.lock);
 }
 
-static void delete(window_t *w)
+static void delete (window_t *w)
 {
     if (!w) return;
     if (w->own != MPI_COMM_NULL) PMPI_Comm_free(&w->own);
@@ -70,7 +70,7 @@ static void delete(window_t *w)
     free(w);
 }
 
-/* ---- Epochs --------------------------------------------------------------------------------------------------------- */
+/* ---- Epochs ------------------------------------------------------------------------------------------------------ */
 
 /* The group is one that MPI has accepted. */
 static void learn(const window_t *w, MPI_Group group, group_t *to)
@@ -84,7 +84,8 @@ static void learn(const window_t *w, MPI_Group group, group_t *to)
     to->ranks = malloc(((size_t)to->number + 1) * sizeof *to->ranks);
     numbers = malloc(((size_t)to->number + 1) * sizeof *numbers);
     for (int i = 0; numbers && i < to->number; i++) numbers[i] = i;
-    if (!numbers || !to->ranks || PMPI_Group_translate_ranks(group, to->number, numbers, all, to->ranks) != MPI_SUCCESS) to->number = 0;
+    if (!numbers || !to->ranks || PMPI_Group_translate_ranks(group, to->number, numbers, all, to->ranks) != MPI_SUCCESS)
+        to->number = 0;
     free(numbers);
     PMPI_Group_free(&all);
 }
@@ -103,7 +104,9 @@ static void hear(const window_t *w, group_t *from, int tag, ompp_time_t begin, u
     if (sum && message) {
         memset(ompp_mpi_stamp_of(sum), 0, ompp_mpi_stamping_state.bytes);
         for (int i = 0; i < from->number; i++) {
-            if (from->ranks[i] < 0 || !ompp_mpi_stamp_fetch(w->own, from->ranks[i], tag, OMPP_MPI_STAMP_LIMIT_S, message)) continue;
+            if (from->ranks[i] < 0 ||
+                !ompp_mpi_stamp_fetch(w->own, from->ranks[i], tag, OMPP_MPI_STAMP_LIMIT_S, message))
+                continue;
             ompp_sync_combine(ompp_mpi_stamp_of(sum), ompp_mpi_stamp_of(message));
             any = true;
         }
@@ -114,13 +117,15 @@ static void hear(const window_t *w, group_t *from, int tag, ompp_time_t begin, u
     ompp_mpi_stamp_free(message);
 }
 
-/* ---- Calls ---------------------------------------------------------------------------------------------------------- */
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
 void ompp_mpi_window_before(ompp_mpi_stamp_t *s)
 {
     if (s->op == OMPP_MPI_STAMP_WIN_FREED && s->made) s->window = find(made_of(s), true);
-    if (s->op == OMPP_MPI_STAMP_WIN_FREED && s->window && s->window->own != MPI_COMM_NULL) ompp_mpi_gathering_before(s, s->window->own);
-    if (s->op == OMPP_MPI_STAMP_WIN_CREATED && s->channel && !s->channel->inter) ompp_mpi_gathering_before(s, s->channel->shadow);
+    if (s->op == OMPP_MPI_STAMP_WIN_FREED && s->window && s->window->own != MPI_COMM_NULL)
+        ompp_mpi_gathering_before(s, s->window->own);
+    if (s->op == OMPP_MPI_STAMP_WIN_CREATED && s->channel && !s->channel->inter)
+        ompp_mpi_gathering_before(s, s->channel->shadow);
     if (s->op < OMPP_MPI_STAMP_FENCE || s->op > OMPP_MPI_STAMP_PASSIVE) return;
     s->window = find(s->win, false);
     if (!s->window || s->window->own == MPI_COMM_NULL) s->window = NULL;
@@ -140,7 +145,7 @@ void ompp_mpi_window_after(ompp_mpi_stamp_t *s, bool good)
         return;
     case OMPP_MPI_STAMP_WIN_FREED:
         if (w) ompp_mpi_gathering_after(s, w->own, good);
-        delete(w);
+        delete (w);
         return;
     case OMPP_MPI_STAMP_PASSIVE:
         if (good) ompp_mpi_adopt(NULL, s->begin, OMPP_SYNC_ONE_SIDED, OMPP_WHATIF_F_ONE_SIDED);

@@ -1,6 +1,7 @@
 /**
  * \file
- * The switches and the guard of the wrappers (mpi_wrap_priv.h), and what happens when the first MPI call is not MPI_Init.
+ * The switches and the guard of the wrappers (mpi_wrap_priv.h), and what happens when the first MPI call is not
+ * MPI_Init.
  */
 #include "mpi-wrap/mpi_wrap_priv.h"
 
@@ -16,10 +17,7 @@ __thread ompp_mpi_guard_t ompp_mpi_guard __attribute__((tls_model("initial-exec"
 
 static bool runs;
 
-bool ompp_mpi_runs(void)
-{
-    return runs;
-}
+bool ompp_mpi_runs(void) { return runs; }
 
 static void ask(void)
 {

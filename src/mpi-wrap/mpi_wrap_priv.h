@@ -14,7 +14,7 @@
 /** What a wrapper does when not all is as usual: apart, so that it costs the usual case nothing. */
 #define OMPP_MPI_SLOW __attribute__((noinline))
 
-/* ---- Switches, settled before the first call is measured ------------------------------------------------------------ */
+/* ---- Switches, settled before the first call is measured --------------------------------------------------------- */
 
 /** What is not as usual; 0 = calls are measured, and carry no clocks. */
 enum {
@@ -36,16 +36,13 @@ extern unsigned ompp_mpi_mode __attribute__((visibility("hidden"))); /* OMPP_MPI
 /** \brief Starts measurement, reads the switches. \return true when MPI calls are measured. */
 bool ompp_mpi_ask_slow(void);
 
-static inline bool ompp_mpi_counts_bytes(void)
-{
-    return ompp_mpi_mode & OMPP_MPI_BYTES;
-}
+static inline bool ompp_mpi_counts_bytes(void) { return ompp_mpi_mode & OMPP_MPI_BYTES; }
 
-/* ---- The guard ------------------------------------------------------------------------------------------------------ */
+/* ---- The guard --------------------------------------------------------------------------------------------------- */
 
 /**
- * The outermost MPI call of a thread. Calls that MPI makes in it (user's operators, error handlers, attribute callbacks,
- * Fortran bindings on top of C) are part of it.
+ * The outermost MPI call of a thread. Calls that MPI makes in it (user's operators, error handlers, attribute
+ * callbacks, Fortran bindings on top of C) are part of it.
  */
 typedef struct {
     uintptr_t frame;  /* stack address of the wrapper; 0 = outside MPI */
@@ -56,7 +53,8 @@ extern __thread ompp_mpi_guard_t ompp_mpi_guard __attribute__((tls_model("initia
 
 /**
  * \brief The guard is held: is the call with this return address and frame made in the call that holds it?
- * \return false when that one was left by a jump (an error handler's longjmp, an exception): its region is closed, the guard free.
+ * \return false when that one was left by a jump (an error handler's longjmp, an exception): its region is closed, the
+ *         guard free.
  */
 bool ompp_mpi_nested_slow(const void *code, uintptr_t frame);
 
@@ -65,7 +63,7 @@ static inline bool ompp_mpi_outermost(const void *code, uintptr_t frame)
     return __builtin_expect(ompp_mpi_guard.frame == 0, 1) || !ompp_mpi_nested_slow(code, frame);
 }
 
-/* ---- A measured call ------------------------------------------------------------------------------------------------ */
+/* ---- A measured call --------------------------------------------------------------------------------------------- */
 
 typedef struct {
     ompp_region_ref_t region;
@@ -73,12 +71,13 @@ typedef struct {
 } ompp_mpi_call_t;
 
 /**
- * Return address and frame of the wrapper that stands in a function of its own. The frame is what is just below its caller's: the
- * compiler knows that without a register for it.
+ * Return address and frame of the wrapper that stands in a function of its own. The frame is what is just below its
+ * caller's: the compiler knows that without a register for it.
  */
 #define OMPP_MPI_HERE __builtin_return_address(0), (uintptr_t)__builtin_dwarf_cfa() - 1
 
-/** An argument or a result lies in memory while others are called: one instruction to keep it and one to have it again. */
+/** An argument or a result lies in memory while others are called: one instruction to keep it and one to have it
+ * again. */
 #define OMPP_MPI_KEEP(variable) __asm__("" : "+m"(variable))
 
 /** \brief MPI calls are measured in this process. \param[in] unusual  ompp_mpi_unusual. */
@@ -87,15 +86,19 @@ static inline bool ompp_mpi_measures(unsigned unusual)
     return __builtin_expect(!(unusual & (OMPP_MPI_ASK | OMPP_MPI_OFF)), 1) || ompp_mpi_ask_slow();
 }
 
-/** \brief Counts a call, without time. \return false when it is not measured: nested in another MPI call, or switched off. */
+/**
+ * \brief Counts a call, without time.
+ * \return false when it is not measured: nested in another MPI call, or switched off.
+ */
 static inline bool ompp_mpi_count(const void *code, uintptr_t frame, const char *name)
 {
-    return ompp_mpi_measures(ompp_mpi_unusual) && ompp_mpi_outermost(code, frame) && ompp_event_count_call(OMPP_CONSTRUCT_MPI, code, name);
+    return ompp_mpi_measures(ompp_mpi_unusual) && ompp_mpi_outermost(code, frame) &&
+           ompp_event_count_call(OMPP_CONSTRUCT_MPI, code, name);
 }
 
 /** \brief Begins a call. \return false when it is not to be measured; then there is no end. */
-static inline __attribute__((always_inline)) bool ompp_mpi_begin(ompp_mpi_call_t *call, const void *code, uintptr_t frame,
-                                                                 const char *name)
+static inline __attribute__((always_inline)) bool ompp_mpi_begin(ompp_mpi_call_t *call, const void *code,
+                                                                 uintptr_t frame, const char *name)
 {
     call->unusual = __atomic_load_n(&ompp_mpi_unusual, __ATOMIC_RELAXED);
     if (!ompp_mpi_measures(call->unusual) || !ompp_mpi_outermost(code, frame)) return false;
@@ -106,9 +109,11 @@ static inline __attribute__((always_inline)) bool ompp_mpi_begin(ompp_mpi_call_t
     return false;
 }
 
-/** \brief The same, or else false, when all is as usual: no call of MPI is open on this thread, and none carries clocks. */
-static inline __attribute__((always_inline)) bool ompp_mpi_begin_usual(ompp_mpi_call_t *call, const void *code, uintptr_t frame,
-                                                                       const char *name)
+/**
+ * \brief The same, or else false, when all is as usual: no call of MPI is open on this thread, and none carries clocks.
+ */
+static inline __attribute__((always_inline)) bool ompp_mpi_begin_usual(ompp_mpi_call_t *call, const void *code,
+                                                                       uintptr_t frame, const char *name)
 {
     if (__builtin_expect(ompp_mpi_unusual || ompp_mpi_guard.frame, 0)) return false;
     ompp_mpi_guard = (ompp_mpi_guard_t){frame, code};
@@ -137,10 +142,7 @@ static inline void ompp_mpi_return(ompp_mpi_call_t *call, const uint64_t *values
     ompp_mpi_guard.frame = 0;
 }
 
-static inline void ompp_mpi_end(ompp_mpi_call_t *call, ompp_time_t t)
-{
-    ompp_mpi_return(call, NULL, t);
-}
+static inline void ompp_mpi_end(ompp_mpi_call_t *call, ompp_time_t t) { ompp_mpi_return(call, NULL, t); }
 
 /** \brief Ends a call now. */
 static inline void ompp_mpi_end_now(ompp_mpi_call_t *call)
@@ -149,26 +151,30 @@ static inline void ompp_mpi_end_now(ompp_mpi_call_t *call)
     ompp_mpi_guard.frame = 0;
 }
 
-/** \brief Ends a call that succeeded at t. \param[in] counter  which of the values is 1, the others being 0; _NUM = they are anything. */
+/**
+ * \brief Ends a call that succeeded at t.
+ * \param[in] counter  which of the values is 1, the others being 0; _NUM = they are anything.
+ */
 static inline __attribute__((always_inline)) void ompp_mpi_return_counted(ompp_mpi_call_t *call, unsigned counter,
                                                                           const uint64_t *values, ompp_time_t t)
 {
     if (counter < OMPP_METRIC_MPI_NUM)
-        ompp_event_return_counted(call->region, counter, values[OMPP_METRIC_BYTES_IN], values[OMPP_METRIC_BYTES_OUT], t);
-    else
-        ompp_event_return(call->region, values, t);
+        ompp_event_return_counted(call->region, counter, values[OMPP_METRIC_BYTES_IN], values[OMPP_METRIC_BYTES_OUT],
+                                  t);
+    else ompp_event_return(call->region, values, t);
     ompp_mpi_guard.frame = 0;
 }
 
-/* ---- Bytes ---------------------------------------------------------------------------------------------------------- */
+/* ---- Bytes ------------------------------------------------------------------------------------------------------- */
 
 /** Initial values of a call: what it counts without its bytes. */
-#define OMPP_MPI_VALUES(sends, recvs, colls)                                                                           \
-    {                                                                                                                  \
-        [OMPP_METRIC_SENDS] = (sends), [OMPP_METRIC_RECVS] = (recvs), [OMPP_METRIC_COLLS] = (colls)                    \
+#define OMPP_MPI_VALUES(sends, recvs, colls)                                                        \
+    {                                                                                               \
+        [OMPP_METRIC_SENDS] = (sends), [OMPP_METRIC_RECVS] = (recvs), [OMPP_METRIC_COLLS] = (colls) \
     }
 
-/** An array of counts of the user: int, or MPI_Count in calls with large counts. Borrowed; may be rubbish where MPI ignores it. */
+/** An array of counts of the user: int, or MPI_Count in calls with large counts. Borrowed; may be rubbish where MPI
+ * ignores it. */
 typedef struct {
     const void *array;
     bool wide;
@@ -182,20 +188,14 @@ typedef struct {
     bool fortran;
 } ompp_mpi_types_t;
 
-static inline ompp_mpi_types_t ompp_mpi_types(const MPI_Datatype *array)
-{
-    return (ompp_mpi_types_t){array, false};
-}
+static inline ompp_mpi_types_t ompp_mpi_types(const MPI_Datatype *array) { return (ompp_mpi_types_t){array, false}; }
 
-static inline ompp_mpi_types_t ompp_mpi_types_f(const MPI_Fint *array)
-{
-    return (ompp_mpi_types_t){array, true};
-}
+static inline ompp_mpi_types_t ompp_mpi_types_f(const MPI_Fint *array) { return (ompp_mpi_types_t){array, true}; }
 
 /*
- * The byte rules: add to values[OMPP_METRIC_BYTES_IN] and [OMPP_METRIC_BYTES_OUT] what the call moves by ompP's definition
- * (docs/mpi.md). Called after the call, when it succeeded. Arguments are the user's; what is not significant at this rank may be
- * anything and is not looked at. They make local PMPI calls, keep errno, and never fail.
+ * The byte rules: add to values[OMPP_METRIC_BYTES_IN] and [OMPP_METRIC_BYTES_OUT] what the call moves by ompP's
+ * definition (docs/mpi.md). Called after the call, when it succeeded. Arguments are the user's; what is not significant
+ * at this rank may be anything and is not looked at. They make local PMPI calls, keep errno, and never fail.
  */
 typedef uint64_t ompp_mpi_values_t[OMPP_METRIC_MPI_NUM];
 
@@ -220,8 +220,10 @@ static inline void ompp_mpi_bytes_matched(ompp_mpi_values_t values, MPI_Count co
 
 void ompp_mpi_bytes_sendrecv(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
                              MPI_Count recvcount, MPI_Datatype recvtype, int source);
-void ompp_mpi_bytes_sendrecv_replace(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int dest, int source);
-void ompp_mpi_bytes_partitioned_send(ompp_mpi_values_t values, int partitions, MPI_Count count, MPI_Datatype type, int dest);
+void ompp_mpi_bytes_sendrecv_replace(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int dest,
+                                     int source);
+void ompp_mpi_bytes_partitioned_send(ompp_mpi_values_t values, int partitions, MPI_Count count, MPI_Datatype type,
+                                     int dest);
 void ompp_mpi_bytes_partitioned_recv(ompp_mpi_values_t values, int partitions, MPI_Count count, MPI_Datatype type,
                                      int source);
 
@@ -229,7 +231,8 @@ void ompp_mpi_bytes_bcast(ompp_mpi_values_t values, MPI_Count count, MPI_Datatyp
 void ompp_mpi_bytes_reduce(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm);
 void ompp_mpi_bytes_allreduce(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, MPI_Comm comm);
 void ompp_mpi_bytes_scan(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, MPI_Comm comm);
-void ompp_mpi_bytes_reduce_scatter(ompp_mpi_values_t values, ompp_mpi_counts_t recvcounts, MPI_Datatype type, MPI_Comm comm);
+void ompp_mpi_bytes_reduce_scatter(ompp_mpi_values_t values, ompp_mpi_counts_t recvcounts, MPI_Datatype type,
+                                   MPI_Comm comm);
 void ompp_mpi_bytes_reduce_scatter_block(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, MPI_Comm comm);
 void ompp_mpi_bytes_gather(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                            MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
@@ -241,12 +244,14 @@ void ompp_mpi_bytes_scatterv(ompp_mpi_values_t values, ompp_mpi_counts_t sendcou
                              const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 void ompp_mpi_bytes_allgather(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                               MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-void ompp_mpi_bytes_allgatherv(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                               ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype, MPI_Comm comm);
+void ompp_mpi_bytes_allgatherv(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount,
+                               MPI_Datatype sendtype, ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype,
+                               MPI_Comm comm);
 void ompp_mpi_bytes_alltoall(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                              MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 void ompp_mpi_bytes_alltoallv(ompp_mpi_values_t values, const void *sendbuf, ompp_mpi_counts_t sendcounts,
-                              MPI_Datatype sendtype, ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype, MPI_Comm comm);
+                              MPI_Datatype sendtype, ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype,
+                              MPI_Comm comm);
 void ompp_mpi_bytes_alltoallw(ompp_mpi_values_t values, const void *sendbuf, ompp_mpi_counts_t sendcounts,
                               ompp_mpi_types_t sendtypes, ompp_mpi_counts_t recvcounts, ompp_mpi_types_t recvtypes,
                               MPI_Comm comm);
@@ -267,15 +272,17 @@ void ompp_mpi_bytes_get_accumulate(ompp_mpi_values_t values, MPI_Count sendcount
 void ompp_mpi_bytes_fetch_and_op(ompp_mpi_values_t values, MPI_Datatype type, int target, MPI_Op op);
 void ompp_mpi_bytes_compare_and_swap(ompp_mpi_values_t values, MPI_Datatype type, int target);
 
-/* ---- Persistent requests -------------------------------------------------------------------------------------------- */
+/* ---- Persistent requests ----------------------------------------------------------------------------------------- */
 
-/** \brief Keeps what one start of a request counts; replaces what an earlier request with this handle had. Takes a lock. */
+/**
+ * \brief Keeps what one start of a request counts; replaces what an earlier request with this handle had. Takes a lock.
+ */
 void ompp_mpi_request_keep(MPI_Request request, const ompp_mpi_values_t values);
 
 /** \brief Adds what starting these requests counts; unknown ones count nothing. Takes a lock. */
 void ompp_mpi_request_add(int number, const MPI_Request requests[], ompp_mpi_values_t values);
 
-/* ---- Stamps of clocks ----------------------------------------------------------------------------------------------- */
+/* ---- Stamps of clocks -------------------------------------------------------------------------------------------- */
 
 /** What is to be done for a call that its threads' clocks travel with it; see the classes of mpi_rules.def. */
 typedef enum {
@@ -313,8 +320,8 @@ typedef enum {
     OMPP_MPI_STAMP_FORGET,  /* a request is freed */
     OMPP_MPI_STAMP_CREATED, /* a communicator is made */
     OMPP_MPI_STAMP_FREED,
-    OMPP_MPI_STAMP_GATHER,  /* something is made that no clocks travel by; all come to it */
-    OMPP_MPI_STAMP_UNTOLD,  /* ranks wait for each other, and nobody tells for whom */
+    OMPP_MPI_STAMP_GATHER, /* something is made that no clocks travel by; all come to it */
+    OMPP_MPI_STAMP_UNTOLD, /* ranks wait for each other, and nobody tells for whom */
     OMPP_MPI_STAMP_WIN_CREATED,
     OMPP_MPI_STAMP_WIN_FREED,
     OMPP_MPI_STAMP_FENCE,
@@ -338,9 +345,9 @@ typedef enum {
 } ompp_mpi_order_t;
 
 /**
- * A call that carries clocks: its arguments, as far as it has them, and what is kept between its begin and its end. Arguments are
- * the user's and not checked by MPI yet: handles are compared with known ones before MPI sees them. Those given by address are C's
- * or Fortran's.
+ * A call that carries clocks: its arguments, as far as it has them, and what is kept between its begin and its end.
+ * Arguments are the user's and not checked by MPI yet: handles are compared with known ones before MPI sees them. Those
+ * given by address are C's or Fortran's.
  */
 typedef struct {
     ompp_mpi_stamp_op_t op;
@@ -359,10 +366,10 @@ typedef struct {
     int source, recvtag; /* of the receive in calls that do both */
     int root, number;
     MPI_Request asked;
-    void *requests;      /* [number]; one when the call has no number */
-    void *status;        /* [number]; in: the user's; out: what MPI gets */
+    void *requests; /* [number]; one when the call has no number */
+    void *status;   /* [number]; in: the user's; out: what MPI gets */
     int *flag, *index, *indices, *outcount;
-    void *made;          /* communicator or window that the call makes or frees */
+    void *made; /* communicator or window that the call makes or frees */
     /* Own. */
     struct ompp_mpi_channel *channel;
     struct ompp_mpi_request **pending; /* [number] taken out of the table; NULL = none of them is followed */
@@ -371,25 +378,26 @@ typedef struct {
     struct ompp_mpi_receipt *receipt;
     unsigned char *stamp;
     ompp_time_t begin;
-    bool held;           /* the guard, by us */
-    bool received;       /* it has taken the message that it is to receive */
-    unsigned measured;    /* this call stands for so many in what our own messages take; 0 = it is not measured */
-    bool substituted;    /* status is ours */
-    bool passes;         /* collective call: without an exchange of stamps */
-    uint64_t bytes;      /* collective call: sent and received, when it is over */
+    bool held;         /* the guard, by us */
+    bool received;     /* it has taken the message that it is to receive */
+    unsigned measured; /* this call stands for so many in what our own messages take; 0 = it is not measured */
+    bool substituted;  /* status is ours */
+    bool passes;       /* collective call: without an exchange of stamps */
+    uint64_t bytes;    /* collective call: sent and received, when it is over */
 } ompp_mpi_stamp_t;
 
 /** \brief Whether the bytes of a call that was good matter for the clocks. */
 static inline bool ompp_mpi_stamp_needs_bytes(const ompp_mpi_stamp_t *stamp)
 {
-    return stamp->even || stamp->op == OMPP_MPI_STAMP_ICOLL || (stamp->op == OMPP_MPI_STAMP_COLL && stamp->order != OMPP_MPI_ORDER_ALL);
+    return stamp->even || stamp->op == OMPP_MPI_STAMP_ICOLL ||
+           (stamp->op == OMPP_MPI_STAMP_COLL && stamp->order != OMPP_MPI_ORDER_ALL);
 }
 
 /** What the byte rule of a call counts into ompp_values, all of it, into its stamp. */
-#define OMPP_MPI_BYTES_OF(stamp, rule)                                                        \
-    do {                                                                                      \
-        uint64_t ompp_values[OMPP_METRIC_MPI_NUM] = OMPP_MPI_VALUES(0, 0, 0);                 \
-        rule;                                                                                 \
+#define OMPP_MPI_BYTES_OF(stamp, rule)                                                          \
+    do {                                                                                        \
+        uint64_t ompp_values[OMPP_METRIC_MPI_NUM] = OMPP_MPI_VALUES(0, 0, 0);                   \
+        rule;                                                                                   \
         (stamp).bytes = ompp_values[OMPP_METRIC_BYTES_IN] + ompp_values[OMPP_METRIC_BYTES_OUT]; \
     } while (0)
 
@@ -402,11 +410,14 @@ static inline bool ompp_mpi_stamping(const ompp_mpi_call_t *call, bool measured)
     return __builtin_expect(call->unusual & OMPP_MPI_STAMPS, 0) && (measured || ompp_mpi_guard.frame == 0);
 }
 
-/** \brief Before MPI's function: sends the clocks of this thread where others wait for it. May replace stamp->status. */
+/**
+ * \brief Before MPI's function: sends the clocks of this thread where others wait for it. May replace stamp->status.
+ */
 void ompp_mpi_stamp_before(ompp_mpi_stamp_t *stamp, const void *code, uintptr_t frame);
 
 /**
- * \brief After it: this thread goes on with the clocks of those that it has waited for. In experiments with delays it waits.
+ * \brief After it: this thread goes on with the clocks of those that it has waited for. In experiments with delays it
+ *        waits.
  * \param[in] result  MPI's.
  * \return the end of the call.
  */
@@ -415,7 +426,7 @@ ompp_time_t ompp_mpi_stamp_after(ompp_mpi_stamp_t *stamp, int result);
 /** \return whether a call that receives, with this result, has taken a message: one that was too long is gone, too. */
 bool ompp_mpi_has_received(int result);
 
-/* ---- Calls without stamps: the short way (mpi_silent_hot.c) ---------------------------------------------------------- */
+/* ---- Calls without stamps: the short way (mpi_silent_hot.c) ------------------------------------------------------ */
 
 #define OMPP_MPI_SILENT_MOST 64
 
@@ -430,15 +441,15 @@ typedef struct {
 
 /** A call while clocks rest whose messages have no stamps, as far as is known: they are counted, and that is all. */
 typedef struct {
-    unsigned number; /* of receives */
-    uint64_t rest;   /* in which it began */
+    unsigned number;                  /* of receives */
+    uint64_t rest;                    /* in which it began */
     struct ompp_mpi_channel *channel; /* collective call */
     ompp_mpi_silent_receive_t receives[OMPP_MPI_SILENT_MOST];
 } ompp_mpi_silent_t;
 
 /*
- * Before a call, instead of ompp_mpi_stamp_before(). False = this is no such call, and nothing was done; one that sends and receives
- * asks for what it receives first.
+ * Before a call, instead of ompp_mpi_stamp_before(). False = this is no such call, and nothing was done; one that sends
+ * and receives asks for what it receives first.
  */
 /** \param[in] good  false = MPI will refuse it. */
 bool ompp_mpi_silent_send(MPI_Comm comm, int dest, int tag, bool good);
@@ -454,7 +465,8 @@ bool ompp_mpi_silent_collective(ompp_mpi_silent_t *silent, MPI_Comm comm);
 ompp_time_t ompp_mpi_silent_met(ompp_mpi_silent_t *silent, int result, ompp_time_t t);
 
 /** \brief A receive was started at t. \param[in] request  C's or Fortran's; only read of a call that was good. */
-void ompp_mpi_silent_started(const ompp_mpi_silent_t *silent, int result, const void *request, bool fortran, ompp_time_t t);
+void ompp_mpi_silent_started(const ompp_mpi_silent_t *silent, int result, const void *request, bool fortran,
+                             ompp_time_t t);
 
 /**
  * \brief Messages were received by t. Clocks may have begun to go on meanwhile.
@@ -470,10 +482,13 @@ void ompp_mpi_silent_waited(ompp_mpi_silent_t *silent, int result, const void *r
  */
 void ompp_mpi_stamp_start(MPI_Comm own);
 
-/** \brief On entering MPI_Finalize: the ranks agree on the end of the run; no clocks travel any more. Waits so long at most. */
+/**
+ * \brief On entering MPI_Finalize: the ranks agree on the end of the run; no clocks travel any more. Waits so long at
+ *        most.
+ */
 void ompp_mpi_stamp_finish(double limit_seconds);
 
-/* ---- Start and end -------------------------------------------------------------------------------------------------- */
+/* ---- Start and end ----------------------------------------------------------------------------------------------- */
 
 /** Names of all C functions this library wraps, sorted. */
 extern const char *const ompp_mpi_wrapped[];
@@ -485,12 +500,16 @@ void ompp_mpi_coverage(void);
 /** \brief Measurement was started, be MPI calls measured or not. */
 bool ompp_mpi_runs(void);
 
-/** \brief Before the first measured call: when MPI is initialised already (loaded late), learns rank and size; not collective. */
+/**
+ * \brief Before the first measured call: when MPI is initialised already (loaded late), learns rank and size; not
+ *        collective.
+ */
 void ompp_mpi_found(void);
 
 /** Our own communicator, and who is in it. */
 typedef struct {
-    MPI_Comm comm;    /* MPI_COMM_NULL: MPI was there before us, this rank is the only one that is measured, or MPI refused */
+    /* MPI_COMM_NULL: MPI was there before us, this rank is the only one that is measured, or MPI refused */
+    MPI_Comm comm;
     int rank, size;   /* in it; size 0 = not made yet */
     const int *world; /* [size] ranks in MPI_COMM_WORLD; NULL = one */
     bool all;         /* all ranks of MPI_COMM_WORLD */
@@ -510,8 +529,8 @@ void ompp_mpi_begin_init(void);
 void ompp_mpi_end_init(bool good);
 
 /**
- * \brief Another thread is in MPI_Init, MPI's own or what follows of ours. A thread that asks MPI_Initialized is told so when that is
- * over: whoever calls MPI before would do so while the error handler of MPI_COMM_WORLD is put aside.
+ * \brief Another thread is in MPI_Init, MPI's own or what follows of ours. A thread that asks MPI_Initialized is told
+ * so when that is over: whoever calls MPI before would do so while the error handler of MPI_COMM_WORLD is put aside.
  */
 bool ompp_mpi_starts_elsewhere(void);
 
@@ -519,8 +538,8 @@ bool ompp_mpi_starts_elsewhere(void);
 void ompp_mpi_finish(void);
 
 /*
- * What the wrappers of MPI_Finalize, MPI_Abort and MPI_Pcontrol do before they call MPI, in C and Fortran; code and frame of the
- * wrapper: OMPP_MPI_HERE. Nothing, inside another call of MPI.
+ * What the wrappers of MPI_Finalize, MPI_Abort and MPI_Pcontrol do before they call MPI, in C and Fortran; code and
+ * frame of the wrapper: OMPP_MPI_HERE. Nothing, inside another call of MPI.
  */
 void ompp_mpi_before_finalize(const void *code, uintptr_t frame);
 /** \brief MPI is finalized: what was kept until then goes. */

@@ -1,23 +1,24 @@
 /*
- * OMPT: the tool side of LLVM libomp's (and other runtimes') OpenMP tools interface. Translates callbacks into events, nothing
- * else. Sources: OpenMP 5.1 specification chapter 4; what libomp 14 and 19 really do is in docs/openmp.md.
+ * OMPT: the tool side of LLVM libomp's (and other runtimes') OpenMP tools interface. Translates callbacks into events,
+ * nothing else. Sources: OpenMP 5.1 specification chapter 4; what libomp 14 and 19 really do is in docs/openmp.md.
  *
  * What the translation rests on:
- *  - A worker's leaving of the implicit barrier and the end of its implicit task arrive at its next fork, without parallel data:
- *    ompp_event_member_barrier() and _member_end() clamp them to the team's join.
- *  - Nothing is stored in the data of implicit tasks, nor of tasks with the flag ompt_task_taskwait (libomp asserts that it is
- *    empty); teams hang on parallel data, explicit tasks on their own.
- *  - libomp frees a team before it tells the end of its parallel region. The parallel data may by then be those of a team that another
- *    thread has forked (seen with inner teams), so the thread keeps for itself what it has forked.
+ *  - A worker's leaving of the implicit barrier and the end of its implicit task arrive at its next fork, without
+ *    parallel data: ompp_event_member_barrier() and _member_end() clamp them to the team's join.
+ *  - Nothing is stored in the data of implicit tasks, nor of tasks with the flag ompt_task_taskwait (libomp asserts
+ *    that it is empty); teams hang on parallel data, explicit tasks on their own.
+ *  - libomp frees a team before it tells the end of its parallel region. The parallel data may by then be those of a
+ *    team that another thread has forked (seen with inner teams), so the thread keeps for itself what it has forked.
  *  - A worksharing construct's implicit barrier comes after the end of its work: ompp_event_exit_or_barrier().
- *  - End events may come without a return address, or with one inside libomp: the region they end is the innermost open one of
- *    that construct on the thread.
- *  - What libomp runs for itself is not the program's: the team of its hidden helper threads, and the implicit parallel region of each
- *    team of a league. They have no frames (is_own_team).
+ *  - End events may come without a return address, or with one inside libomp: the region they end is the innermost open
+ *    one of that construct on the thread.
+ *  - What libomp runs for itself is not the program's: the team of its hidden helper threads, and the implicit parallel
+ *    region of each team of a league. They have no frames (is_own_team).
  *  - Return addresses are not always the right ones: ompp_ompt_code.c.
- *  - A cancelled construct jumps to its end: on_cancel closes what is open. Of loops only static ones tell their end then.
- *  - A test_lock that fails gives an acquire event and no other (libomp 14 does not even tell it from set_lock): the acquisition of
- *    a lock is entered when it has succeeded, and counted as failed at the next mutex event otherwise.
+ *  - A cancelled construct jumps to its end: on_cancel closes what is open. Of loops only static ones tell their end
+ *    then.
+ *  - A test_lock that fails gives an acquire event and no other (libomp 14 does not even tell it from set_lock): the
+ *    acquisition of a lock is entered when it has succeeded, and counted as failed at the next mutex event otherwise.
  */
 #define _GNU_SOURCE
 #include "runtime/ompp_event.h"
@@ -33,7 +34,7 @@
 #include <unistd.h>
 
 #define MAX_LIBRARY_STACK 65536u /* bytes between the user's frame and ours */
-#define MAX_FORKS 16u /* parallel regions forked inside one another by one thread */
+#define MAX_FORKS 16u            /* parallel regions forked inside one another by one thread */
 
 typedef struct {
     const void *code;
@@ -44,16 +45,17 @@ typedef struct {
 typedef struct {
     ompp_ompt_fork_t forks[MAX_FORKS]; /* parallel regions it has forked and not joined, innermost last */
     unsigned nforks;
-    bool league_begins;               /* what it forks next is the implicit parallel region of its team of a league */
-    uint64_t own_teams;               /* of the implicit tasks it is in, innermost in bit 0: 1 = of libomp's own teams */
-    const void *group_code;           /* where the last taskgroup began */
-    const void *taskloop_code;        /* where the taskloop it is in begins */
-    bool dynamic_loop;                /* it is in a loop whose iterations are handed out as it goes */
-    bool work_cancelled;              /* the worksharing construct it was in has been left already */
-    ompp_region_ref_t lock;           /* lock it tries to acquire; 0 = none */
+    bool league_begins; /* what it forks next is the implicit parallel region of its team of a league */
+    /* of the implicit tasks it is in, innermost in bit 0: 1 = of libomp's own teams */
+    uint64_t own_teams;
+    const void *group_code;    /* where the last taskgroup began */
+    const void *taskloop_code; /* where the taskloop it is in begins */
+    bool dynamic_loop;         /* it is in a loop whose iterations are handed out as it goes */
+    bool work_cancelled;       /* the worksharing construct it was in has been left already */
+    ompp_region_ref_t lock;    /* lock it tries to acquire; 0 = none */
     ompp_time_t lock_since;
-    bool has_role;                    /* its place among the threads is known */
-    bool serves_nested;               /* that was in a nested team, and may be in another one each time */
+    bool has_role;      /* its place among the threads is known */
+    bool serves_nested; /* that was in a nested team, and may be in another one each time */
 } ompp_ompt_self_t;
 
 static __thread ompp_ompt_self_t self __attribute__((tls_model("initial-exec")));
@@ -62,7 +64,7 @@ static ompt_set_callback_t set_callback;
 static ompt_get_parallel_info_t get_parallel_info;
 static ompt_get_task_info_t get_task_info;
 
-/* ---- Where it is in the program ---------------------------------------------------------------------------------------- */
+/* ---- Where it is in the program ---------------------------------------------------------------------------------- */
 
 static ompp_region_ref_t region_at(ompp_construct_t construct, const void *code)
 {
@@ -77,15 +79,9 @@ static void ends_at(ompp_region_ref_t region, const void *code)
 /* The mark of libomp's own teams, in the place of a team. */
 static char own_team;
 
-static ompp_team_t *team_of(const ompt_data_t *parallel)
-{
-    return parallel ? parallel->ptr : NULL;
-}
+static ompp_team_t *team_of(const ompt_data_t *parallel) { return parallel ? parallel->ptr : NULL; }
 
-static bool is_own_team(const ompp_team_t *team)
-{
-    return (const char *)team == &own_team;
-}
+static bool is_own_team(const ompp_team_t *team) { return (const char *)team == &own_team; }
 
 /* The lock that was tried last was not acquired: counted, without time. */
 static void flush_failed_lock(void)
@@ -98,8 +94,8 @@ static void flush_failed_lock(void)
 }
 
 /*
- * Where a parallel region was met: what the library says, and when it says nothing (libomp 19 does so now and then with inner teams),
- * the return address of the library's own frame, which it has noted as the one the task entered it by.
+ * Where a parallel region was met: what the library says, and when it says nothing (libomp 19 does so now and then with
+ * inner teams), the return address of the library's own frame, which it has noted as the one the task entered it by.
  */
 static const void *fork_code(const ompt_frame_t *frame, const void *code)
 {
@@ -114,21 +110,19 @@ static const void *fork_code(const ompt_frame_t *frame, const void *code)
 /* Data of a task that is not measured; that of an implicit task is 0. */
 #define UNMEASURED 2u
 
-static ompp_task_t handle_of(const ompt_data_t *task)
-{
-    return task && task->value != UNMEASURED ? task->value : 0;
-}
+static ompp_task_t handle_of(const ompt_data_t *task) { return task && task->value != UNMEASURED ? task->value : 0; }
 
-/* A part of an untied task ends without an event when another thread has the task already: what the thread runs now tells. */
+/* A part of an untied task ends without an event when another thread has the task already: what the thread runs now
+ * tells. */
 static void runs_now(const ompt_data_t *task, ompp_time_t t)
 {
     if (task && task->value != UNMEASURED && !(task->value & 1)) ompp_event_task_current(task->value, t);
 }
 
-/* ---- Parallel regions ------------------------------------------------------------------------------------------------ */
+/* ---- Parallel regions -------------------------------------------------------------------------------------------- */
 
-static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel, unsigned requested, int flags,
-                              const void *code)
+static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel, unsigned requested,
+                              int flags, const void *code)
 {
     ompp_construct_t construct = flags & ompt_parallel_league ? OMPP_CONSTRUCT_TEAMS : OMPP_CONSTRUCT_PARALLEL;
 
@@ -156,7 +150,8 @@ static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags,
     if (!is_own_team(team)) ompp_event_join(team, ompp_event_now());
 }
 
-/* A team inside another one that has more than one thread. Asked once per thread, of those that serve such teams each time. */
+/* A team inside another one that has more than one thread. Asked once per thread, of those that serve such teams each
+ * time. */
 static bool is_nested(void)
 {
     ompt_data_t *data;
@@ -167,14 +162,15 @@ static bool is_nested(void)
     return false;
 }
 
-static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task, unsigned team_size,
-                             unsigned index, int flags)
+static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task,
+                             unsigned team_size, unsigned index, int flags)
 {
     (void)task;
     (void)team_size;
     if (endpoint == ompt_scope_begin) {
         ompp_time_t t = ompp_event_now();
-        /* The initial task of a thread needs no frame, it is the root; that of a team of a league has the league's data. */
+        /* The initial task of a thread needs no frame, it is the root; that of a team of a league has the league's
+         * data. */
         ompp_team_t *team = team_of(parallel);
         bool own = is_own_team(team) || (flags & ompt_task_initial && !team);
         self.league_begins = flags & ompt_task_initial && team;
@@ -197,7 +193,7 @@ static void member_barrier(bool begin, ompp_time_t t)
     if (!(self.own_teams & 1)) ompp_event_member_barrier(begin, t);
 }
 
-/* ---- Worksharing ------------------------------------------------------------------------------------------------------ */
+/* ---- Worksharing ------------------------------------------------------------------------------------------------- */
 
 typedef enum { WORK_NONE, WORK_LOOP, WORK_SECTIONS, WORK_SINGLE, WORK_SINGLE_OTHER, WORK_PLAIN } work_style_t;
 
@@ -221,8 +217,8 @@ static const struct {
 };
 
 /*
- * How many sections this thread is handed out. libomp hands them out as a static schedule does, and tells neither which nor how many
- * (the dispatch event comes also where there is none).
+ * How many sections this thread is handed out. libomp hands them out as a static schedule does, and tells neither which
+ * nor how many (the dispatch event comes also where there is none).
  */
 static unsigned sections_here(uint64_t count)
 {
@@ -230,14 +226,15 @@ static unsigned sections_here(uint64_t count)
     ompt_frame_t *frame;
     int size = 0, flags, thread = 0;
 
-    if (!get_parallel_info || !get_task_info || get_parallel_info(0, &data, &size) != 2 || size < 1 || count > 10000) return 1;
+    if (!get_parallel_info || !get_task_info || get_parallel_info(0, &data, &size) != 2 || size < 1 || count > 10000)
+        return 1;
     if (get_task_info(0, &flags, &data, &frame, &data, &thread) != 2 || thread < 0) return 1;
     return (unsigned)(count / (unsigned)size + ((unsigned)thread < count % (unsigned)size));
 }
 
 /*
- * Of a single construct that gcc has compiled, libomp does not tell the end. No barrier and no other worksharing construct can be
- * inside of it: it has ended when one of these comes.
+ * Of a single construct that gcc has compiled, libomp does not tell the end. No barrier and no other worksharing
+ * construct can be inside of it: it has ended when one of these comes.
  */
 static void end_single(ompp_time_t t)
 {
@@ -276,24 +273,25 @@ static void work_end(ompp_construct_t construct, work_style_t style, const void 
     }
     if (style == WORK_SINGLE) ends_at(region, code);
     if (style == WORK_SECTIONS || style == WORK_SINGLE) ompp_event_phase(region, OMPP_PHASE_MGMT, t);
-    if (style == WORK_PLAIN)
-        ompp_event_exit(region, t);
-    else
-        ompp_event_exit_or_barrier(region, t);
+    if (style == WORK_PLAIN) ompp_event_exit(region, t);
+    else ompp_event_exit_or_barrier(region, t);
 }
 
-/* Who gets which iterations is decided as the loop goes; of a static schedule it is not, although dispatch events come. */
+/* Who gets which iterations is decided as the loop goes; of a static schedule it is not, although dispatch events
+ * come. */
 static void loop(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompp_time_t t)
 {
     const bool dynamic = work != ompt_work_loop && work != ompt_work_loop_static;
 
-    if (dynamic && endpoint == ompt_scope_begin) ompp_sync_wait(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(), t);
-    if (dynamic && endpoint == ompt_scope_end) ompp_sync_publish(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(), t);
+    if (dynamic && endpoint == ompt_scope_begin)
+        ompp_sync_wait(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(), t);
+    if (dynamic && endpoint == ompt_scope_end)
+        ompp_sync_publish(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(), t);
     self.dynamic_loop = dynamic && endpoint == ompt_scope_begin;
 }
 
-static void on_work(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task, uint64_t count,
-                    const void *code)
+static void on_work(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task,
+                    uint64_t count, const void *code)
 {
     ompp_time_t t = ompp_event_now();
 
@@ -323,7 +321,7 @@ static void on_masked(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, omp
     }
 }
 
-/* ---- Barriers, taskwait, taskgroup ------------------------------------------------------------------------------------ */
+/* ---- Barriers, taskwait, taskgroup ------------------------------------------------------------------------------- */
 
 static void plain_sync(ompp_construct_t construct, bool begin, const void *code, ompp_time_t t)
 {
@@ -338,8 +336,8 @@ static void plain_sync(ompp_construct_t construct, bool begin, const void *code,
 }
 
 /*
- * libomp 14 has one kind for the barriers at the end of a team and of a worksharing construct. The team's has the address of the
- * parallel region on the thread that forked it, and none on the others.
+ * libomp 14 has one kind for the barriers at the end of a team and of a worksharing construct. The team's has the
+ * address of the parallel region on the thread that forked it, and none on the others.
  */
 /* All threads of the team wait for one another. That of the team's end is told by ompp_event_member_barrier(). */
 static void wait_for_team(bool begin, ompp_time_t t)
@@ -362,14 +360,12 @@ static void implicit_barrier(bool begin, const void *code, ompp_time_t t)
 {
     bool of_team = !code || (self.nforks > 0 && self.nforks <= MAX_FORKS && self.forks[self.nforks - 1].code == code);
 
-    if (of_team)
-        member_barrier(begin, t);
-    else
-        work_barrier(begin, t);
+    if (of_team) member_barrier(begin, t);
+    else work_barrier(begin, t);
 }
 
-static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task,
-                           const void *code)
+static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
+                           ompt_data_t *task, const void *code)
 {
     bool begin = endpoint == ompt_scope_begin;
     ompp_time_t t = ompp_event_now();
@@ -377,20 +373,15 @@ static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoi
     (void)parallel;
     flush_failed_lock();
     runs_now(task, t);
-    if (begin && kind != ompt_sync_region_taskwait && kind != ompt_sync_region_taskgroup && kind != ompt_sync_region_reduction)
+    if (begin && kind != ompt_sync_region_taskwait && kind != ompt_sync_region_taskgroup &&
+        kind != ompt_sync_region_reduction)
         end_single(t);
     switch ((int)kind) {
     case ompt_sync_region_barrier_implicit_parallel:
-    case ompt_sync_region_barrier_teams:
-        member_barrier(begin, t);
-        break;
+    case ompt_sync_region_barrier_teams: member_barrier(begin, t); break;
     case ompt_sync_region_barrier_implicit_workshare:
-    case ompt_sync_region_barrier_implementation:
-        work_barrier(begin, t);
-        break;
-    case ompt_sync_region_barrier_implicit:
-        implicit_barrier(begin, code, t);
-        break;
+    case ompt_sync_region_barrier_implementation: work_barrier(begin, t); break;
+    case ompt_sync_region_barrier_implicit: implicit_barrier(begin, code, t); break;
     case ompt_sync_region_barrier:
     case ompt_sync_region_barrier_explicit:
         if (!begin) wait_for_team(begin, t);
@@ -407,21 +398,20 @@ static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoi
         plain_sync(OMPP_CONSTRUCT_TASKGROUP, begin, code, t);
         ompp_sync_task(begin ? OMPP_SYNC_TASK_GROUP : OMPP_SYNC_TASK_GROUP_END, 0, 0, t);
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
 /* The wait inside such a region. Told only to those who follow waiting. */
-static void on_sync_region_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task,
-                                const void *code)
+static void on_sync_region_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
+                                ompt_data_t *task, const void *code)
 {
     (void)parallel, (void)task, (void)code;
     if (kind == ompt_sync_region_taskgroup && endpoint == ompt_scope_begin)
         ompp_sync_task(OMPP_SYNC_TASK_GROUP_WAIT, 0, 0, ompp_event_now());
 }
 
-/* ---- Cancellation ----------------------------------------------------------------------------------------------------- */
+/* ---- Cancellation ------------------------------------------------------------------------------------------------ */
 
 /* This thread goes on at the end of the construct. Of a taskgroup, at the end of its task, which tells so. */
 static void on_cancel(ompt_data_t *task, int flags, const void *code)
@@ -445,19 +435,15 @@ static void on_cancel(ompt_data_t *task, int flags, const void *code)
     }
 }
 
-/* ---- Mutexes ---------------------------------------------------------------------------------------------------------- */
+/* ---- Mutexes ----------------------------------------------------------------------------------------------------- */
 
 static ompp_construct_t mutex_construct(ompt_mutex_t kind)
 {
     switch (kind) {
-    case ompt_mutex_critical:
-        return OMPP_CONSTRUCT_CRITICAL;
-    case ompt_mutex_ordered:
-        return OMPP_CONSTRUCT_ORDERED;
-    case ompt_mutex_atomic:
-        return OMPP_CONSTRUCT_ATOMIC;
-    default:
-        return OMPP_CONSTRUCT_LOCK;
+    case ompt_mutex_critical: return OMPP_CONSTRUCT_CRITICAL;
+    case ompt_mutex_ordered: return OMPP_CONSTRUCT_ORDERED;
+    case ompt_mutex_atomic: return OMPP_CONSTRUCT_ATOMIC;
+    default: return OMPP_CONSTRUCT_LOCK;
     }
 }
 
@@ -466,11 +452,9 @@ static ompp_sync_object_t mutex_kind(ompt_mutex_t kind)
     return kind == ompt_mutex_ordered ? OMPP_SYNC_ORDERED : OMPP_SYNC_MUTEX;
 }
 
-/* It comes back with the lock, or not at all; a nest lock that the thread has already is not waited for, and one that is tested neither. */
-static bool waits_for_lock(ompt_mutex_t kind)
-{
-    return kind == ompt_mutex_lock;
-}
+/* It comes back with the lock, or not at all; a nest lock that the thread has already is not waited for, and one that
+ * is tested neither. */
+static bool waits_for_lock(ompt_mutex_t kind) { return kind == ompt_mutex_lock; }
 
 static void on_mutex_acquire(ompt_mutex_t kind, unsigned hint, unsigned impl, ompt_wait_id_t wait, const void *code)
 {
@@ -482,7 +466,8 @@ static void on_mutex_acquire(ompt_mutex_t kind, unsigned hint, unsigned impl, om
     if (construct == OMPP_CONSTRUCT_LOCK) {
         self.lock = ompp_region_lock((const void *)(uintptr_t)wait);
         self.lock_since = ompp_event_now();
-        /* Told here, not when it is over: with delays a thread waits for its turn before it has the lock, not while others wait for it. */
+        /* Told here, not when it is over: with delays a thread waits for its turn before it has the lock, not while
+         * others wait for it. */
         if (waits_for_lock(kind)) ompp_sync_wait(OMPP_SYNC_MUTEX, wait, self.lock_since);
     } else {
         ompp_region_ref_t region = region_at(construct, code);
@@ -536,11 +521,12 @@ static void on_mutex_released(ompt_mutex_t kind, ompt_wait_id_t wait, const void
     ompp_event_release(region, t);
 }
 
-/* ---- Tasks ------------------------------------------------------------------------------------------------------------ */
+/* ---- Tasks ------------------------------------------------------------------------------------------------------- */
 
 static ompp_region_ref_t task_region(int flags, const void *code)
 {
-    bool untied = flags & ompt_task_untied && flags & ompt_task_explicit; /* libomp's tasks of target constructs are untied */
+    /* libomp's tasks of target constructs are untied */
+    bool untied = flags & ompt_task_untied && flags & ompt_task_explicit;
     ompp_construct_t construct = untied ? OMPP_CONSTRUCT_UTASK : OMPP_CONSTRUCT_TASK;
 
     if (!ompp_code_is_runtime(code)) return region_at(construct, code);
@@ -571,14 +557,15 @@ static void on_dispatch(ompt_data_t *parallel, ompt_data_t *task, ompt_dispatch_
         ompp_sync_resume(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(), ompp_event_now());
 }
 
-static void on_task_create(ompt_data_t *encountering, const ompt_frame_t *frame, ompt_data_t *task, int flags, int dependences,
-                           const void *code)
+static void on_task_create(ompt_data_t *encountering, const ompt_frame_t *frame, ompt_data_t *task, int flags,
+                           int dependences, const void *code)
 {
     (void)frame;
     (void)dependences;
     runs_now(encountering, ompp_event_now());
     if (flags & ompt_task_taskwait) {
-        /* A wait for dependences: taskwait depend, or an undeferred task before it begins. on_task_schedule() tells its end. */
+        /* A wait for dependences: taskwait depend, or an undeferred task before it begins. on_task_schedule() tells its
+         * end. */
         ompp_region_ref_t wait = region_at(OMPP_CONSTRUCT_TASKWAIT, code);
         ompp_event_enter(wait, ompp_event_now());
         return;
@@ -598,8 +585,8 @@ static bool is_over(ompt_task_status_t status)
 }
 
 /*
- * prior stops, next goes on. Implicit tasks carry no handle, so a next without one is the task that lies below; a next that was only
- * created begins on top; a running one either lies below (then prior is suspended) or was suspended.
+ * prior stops, next goes on. Implicit tasks carry no handle, so a next without one is the task that lies below; a next
+ * that was only created begins on top; a running one either lies below (then prior is suspended) or was suspended.
  */
 static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *next)
 {
@@ -607,7 +594,8 @@ static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt
     ompp_time_t t = ompp_event_now();
 
     if (status == ompt_taskwait_complete) ompp_event_exit(ompp_event_innermost(OMPP_CONSTRUCT_TASKWAIT), t);
-    if (status == ompt_task_early_fulfill || status == ompt_task_late_fulfill || status == ompt_taskwait_complete) return;
+    if (status == ompt_task_early_fulfill || status == ompt_task_late_fulfill || status == ompt_taskwait_complete)
+        return;
     runs_now(prior, t);
     if (is_over(status)) {
         ompp_event_task_end(before, t);
@@ -618,18 +606,25 @@ static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt
         ompp_event_task_begin(&after, t);
         next->value = after ? after : UNMEASURED;
     } else if (!is_over(status) || ompp_event_task_suspended(after)) {
-        if (ompp_event_task_suspended(after))
-            ompp_event_task_resume(after, t);
-        else if (ompp_event_task_below(after))
-            ompp_event_task_suspend(before, t);
+        if (ompp_event_task_suspended(after)) ompp_event_task_resume(after, t);
+        else if (ompp_event_task_below(after)) ompp_event_task_suspend(before, t);
     }
 }
 
-/* ---- Registration ----------------------------------------------------------------------------------------------------- */
+/* ---- Registration ------------------------------------------------------------------------------------------------ */
 
-#define ROW(name) {ompt_callback_##name, (ompt_callback_t)on_##name, #name, false, false}
-#define MUTEX(name) {ompt_callback_##name, (ompt_callback_t)on_##name, #name, true, false}
-#define SYNC(name) {ompt_callback_##name, (ompt_callback_t)on_##name, #name, false, true}
+#define ROW(name)                                                             \
+    {                                                                         \
+        ompt_callback_##name, (ompt_callback_t)on_##name, #name, false, false \
+    }
+#define MUTEX(name)                                                          \
+    {                                                                        \
+        ompt_callback_##name, (ompt_callback_t)on_##name, #name, true, false \
+    }
+#define SYNC(name)                                                           \
+    {                                                                        \
+        ompt_callback_##name, (ompt_callback_t)on_##name, #name, false, true \
+    }
 static const struct {
     ompt_callbacks_t event;
     ompt_callback_t function;
@@ -637,10 +632,11 @@ static const struct {
     bool is_mutex;
     bool is_sync; /* asked for only when waiting is followed */
 } callbacks[] = {
-    ROW(parallel_begin),   ROW(parallel_end),   ROW(implicit_task), ROW(work),
-    ROW(masked),           ROW(sync_region),    MUTEX(mutex_acquire), MUTEX(mutex_acquired),
-    MUTEX(mutex_released), MUTEX(nest_lock), ROW(task_create),      ROW(task_schedule),    ROW(cancel),
-    SYNC(sync_region_wait), SYNC(dispatch),     SYNC(dependences),        SYNC(task_dependence),
+    ROW(parallel_begin),   ROW(parallel_end),      ROW(implicit_task),   ROW(work),
+    ROW(masked),           ROW(sync_region),       MUTEX(mutex_acquire), MUTEX(mutex_acquired),
+    MUTEX(mutex_released), MUTEX(nest_lock),       ROW(task_create),     ROW(task_schedule),
+    ROW(cancel),           SYNC(sync_region_wait), SYNC(dispatch),       SYNC(dependences),
+    SYNC(task_dependence),
 };
 #undef ROW
 #undef MUTEX
@@ -656,8 +652,8 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *to
     if (!set_callback) return 0;
     ompp_code_start((const void *)(uintptr_t)lookup);
     /*
-     * With a tool that asks for mutex_released, libomp (14 to 19) writes into the state of its first thread at the end of a
-     * critical section, also after that thread has ended: a crash, unless it is the program's initial thread.
+     * With a tool that asks for mutex_released, libomp (14 to 19) writes into the state of its first thread at the end
+     * of a critical section, also after that thread has ended: a crash, unless it is the program's initial thread.
      */
     bool safe_mutexes = syscall(SYS_gettid) == getpid();
     for (size_t i = 0; i < sizeof callbacks / sizeof callbacks[0]; i++) {
@@ -675,10 +671,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *to
     return 1;
 }
 
-static void finalize(ompt_data_t *tool)
-{
-    (void)tool;
-}
+static void finalize(ompt_data_t *tool) { (void)tool; }
 
 /*
  * Asked by the OpenMP runtime when it starts. Declines where OPARI2's calls are linked in: one source per process.

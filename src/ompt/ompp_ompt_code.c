@@ -1,11 +1,12 @@
 /*
  * Return addresses of libomp, and when they are wrong:
  *  - Some lie in libomp itself (of what it does for a taskloop).
- *  - libomp (14 to 19) notes the place of a call in the state of the calling thread, for as long as the call lasts; but that of the end
- *    of a critical section with its first thread, whoever ends it. What the first thread meets meanwhile has the other one's place, or
- *    none; and the end of the section may have the place that the first thread is at.
- * The stack is always right, and slow. So addresses of the first thread are held against it when they are new, and those of ends
- * are taken from it, once per region.
+ *  - libomp (14 to 19) notes the place of a call in the state of the calling thread, for as long as the call lasts; but
+ *    that of the end of a critical section with its first thread, whoever ends it. What the first thread meets
+ *    meanwhile has the other one's place, or none; and the end of the section may have the place that the first thread
+ *    is at.
+ * The stack is always right, and slow. So addresses of the first thread are held against it when they are new, and
+ * those of ends are taken from it, once per region.
  */
 #define _GNU_SOURCE
 #include "ompt/ompp_ompt_code.h"
@@ -71,17 +72,15 @@ void ompp_code_start(const void *in_runtime)
     (void)backtrace(&frame, 1); /* the first call loads the unwinder: not in the middle of the program */
 }
 
-bool ompp_code_is_runtime(const void *code)
-{
-    return is_in(&runtime_range, code);
-}
+bool ompp_code_is_runtime(const void *code) { return is_in(&runtime_range, code); }
 
 const void *ompp_code_by_stack(const void *code)
 {
     void *stack[STACK_DEPTH];
     int n = backtrace(stack, STACK_DEPTH);
 
-    bool seen = false; /* libomp's frames; before them, there may be those of who stands in front of backtrace() (AddressSanitizer) */
+    /* libomp's frames; before them, there may be those of who stands in front of backtrace() (AddressSanitizer) */
+    bool seen = false;
 
     for (int i = 0; i < n; i++) {
         if (is_in(&runtime_range, stack[i])) seen = true;

@@ -18,8 +18,8 @@ bool ompp_code_is_runtime(const void *code);
 /**
  * \brief Where a construct was met.
  * \param[in] code  return address that libomp tells; NULL = none.
- * \return the innermost return address of the stack that belongs neither to libomp nor to us, where code is not known to be right;
- *         code where there is none.
+ * \return the innermost return address of the stack that belongs neither to libomp nor to us, where code is not known
+ *         to be right; code where there is none.
  * Budget: 12 instructions on all threads but libomp's first, 20 there when the place has been met before.
  */
 const void *ompp_code_of(ompp_construct_t construct, const void *code);

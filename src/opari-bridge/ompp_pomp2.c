@@ -1,6 +1,7 @@
 /**
  * \file
- * The parts of the OPARI2 bridge that run rarely: making regions, finding OpenMP's functions, switches, notes of the build.
+ * The parts of the OPARI2 bridge that run rarely: making regions, finding OpenMP's functions, switches, notes of the
+ * build.
  */
 #include "opari-bridge/ompp_pomp2.h"
 
@@ -23,22 +24,13 @@ enum { RETRY_NS = 1000000 };
 
 extern const char ompp_opari_linked __attribute__((weak));
 
-bool ompp_pomp2_linked(void)
-{
-    return &ompp_opari_linked != NULL;
-}
+bool ompp_pomp2_linked(void) { return &ompp_opari_linked != NULL; }
 
-/* ---- OpenMP's functions --------------------------------------------------------------------------------------------- */
+/* ---- OpenMP's functions ------------------------------------------------------------------------------------------ */
 
-static int no_number(void)
-{
-    return 0;
-}
+static int no_number(void) { return 0; }
 
-static int one(void)
-{
-    return 1;
-}
+static int one(void) { return 1; }
 
 static int no_ancestor(int level)
 {
@@ -46,10 +38,7 @@ static int no_ancestor(int level)
     return 0;
 }
 
-static void no_lock(void *lock)
-{
-    (void)lock;
-}
+static void no_lock(void *lock) { (void)lock; }
 
 static int no_test(void *lock)
 {
@@ -57,11 +46,11 @@ static int no_test(void *lock)
     return 1;
 }
 
-#define NO_LOCKS                                                                                                       \
-    {                                                                                                                  \
-        .init_lock = no_lock, .destroy_lock = no_lock, .set_lock = no_lock, .unset_lock = no_lock,                     \
-        .test_lock = no_test, .init_nest_lock = no_lock, .destroy_nest_lock = no_lock, .set_nest_lock = no_lock,       \
-        .unset_nest_lock = no_lock, .test_nest_lock = no_test,                                                         \
+#define NO_LOCKS                                                                                                 \
+    {                                                                                                            \
+        .init_lock = no_lock, .destroy_lock = no_lock, .set_lock = no_lock, .unset_lock = no_lock,               \
+        .test_lock = no_test, .init_nest_lock = no_lock, .destroy_nest_lock = no_lock, .set_nest_lock = no_lock, \
+        .unset_nest_lock = no_lock, .test_nest_lock = no_test,                                                   \
     }
 
 ompp_pomp2_omp_t ompp_pomp2_omp = {
@@ -75,13 +64,18 @@ ompp_pomp2_omp_t ompp_pomp2_omp = {
 };
 
 /*
- * Never called: references that make the linker export these functions from a program that has its OpenMP runtime linked
- * statically. Calls go through dlsym, which finds the default version (libgomp has two of each lock function).
+ * Never called: references that make the linker export these functions from a program that has its OpenMP runtime
+ * linked statically. Calls go through dlsym, which finds the default version (libgomp has two of each lock function).
  */
 #define WEAK(name) extern void name(void) __attribute__((weak));
-#define OMP_FUNCTIONS(ROW) ROW(get_thread_num) ROW(get_level) ROW(get_active_level) ROW(get_ancestor_thread_num) ROW(get_max_threads)
-#define OMP_LOCKS(ROW)                                                                                                 \
-    ROW(init_lock) ROW(destroy_lock) ROW(set_lock) ROW(unset_lock) ROW(test_lock)                                      \
+#define OMP_FUNCTIONS(ROW) \
+    ROW(get_thread_num) ROW(get_level) ROW(get_active_level) ROW(get_ancestor_thread_num) ROW(get_max_threads)
+#define OMP_LOCKS(ROW) \
+    ROW(init_lock)     \
+    ROW(destroy_lock)  \
+    ROW(set_lock)      \
+    ROW(unset_lock)    \
+    ROW(test_lock)     \
     ROW(init_nest_lock) ROW(destroy_nest_lock) ROW(set_nest_lock) ROW(unset_nest_lock) ROW(test_nest_lock)
 #define WEAK_ROW(name) WEAK(omp_##name)
 #define WEAK_FORTRAN(name) WEAK(omp_##name##_)
@@ -121,8 +115,8 @@ void ompp_pomp2_omp_find(void)
 }
 
 /*
- * A program that uses OpenMP's locks and nothing else of it refers, after OPARI2, to none of its functions: a linker that leaves out
- * what is not needed has left out the library.
+ * A program that uses OpenMP's locks and nothing else of it refers, after OPARI2, to none of its functions: a linker
+ * that leaves out what is not needed has left out the library.
  */
 void ompp_pomp2_omp_need_locks(void)
 {
@@ -133,14 +127,15 @@ void ompp_pomp2_omp_need_locks(void)
     __atomic_store_n(&looked, 1, __ATOMIC_RELEASE);
 }
 
-/* At load, where it cannot spoil what dlerror() has for the program; later for an OpenMP library that a plug-in brings. */
+/* At load, where it cannot spoil what dlerror() has for the program; later for an OpenMP library that a plug-in
+ * brings. */
 __attribute__((constructor)) static void find_at_load(void)
 {
     if (dlsym(RTLD_DEFAULT, "omp_get_max_threads")) ompp_pomp2_omp_find();
     dlerror(); /* what was not found is no error of the program */
 }
 
-/* ---- Regions -------------------------------------------------------------------------------------------------------- */
+/* ---- Regions ----------------------------------------------------------------------------------------------------- */
 
 static void copy(char *to, size_t size, ompp_span_t from)
 {
@@ -203,10 +198,8 @@ ompp_pomp2_region_t *ompp_pomp2_region_slow(POMP2_Region_handle *handle, const c
     if (region && ompp_event_now() < retry_at) return region;
     ompp_pomp2_omp_find();
     ompp_ctc_read(text, &ctc);
-    if (!region)
-        region = make(handle, &ctc);
-    else
-        define(region, &ctc, 0);
+    if (!region) region = make(handle, &ctc);
+    else define(region, &ctc, 0);
     __atomic_store_n(&region->retry_at, ompp_event_now() + RETRY_NS, __ATOMIC_RELAXED);
     errno = saved;
     return region;
@@ -231,10 +224,7 @@ static void free_tasks(void *block)
     }
 }
 
-static void make_tasks_key(void)
-{
-    pthread_key_create(&tasks_key, free_tasks);
-}
+static void make_tasks_key(void) { pthread_key_create(&tasks_key, free_tasks); }
 
 ompp_pomp2_tasks_t *ompp_pomp2_tasks_new(ompp_pomp2_tasks_t *outer)
 {
@@ -245,16 +235,14 @@ ompp_pomp2_tasks_t *ompp_pomp2_tasks_new(ompp_pomp2_tasks_t *outer)
     if (block) {
         pthread_once(&once, make_tasks_key);
         block->outer = outer;
-        if (outer)
-            outer->inner = block;
-        else
-            pthread_setspecific(tasks_key, block);
+        if (outer) outer->inner = block;
+        else pthread_setspecific(tasks_key, block);
     }
     errno = saved;
     return block;
 }
 
-/* ---- Switches ------------------------------------------------------------------------------------------------------- */
+/* ---- Switches ---------------------------------------------------------------------------------------------------- */
 
 OMPP_EXPORT void POMP2_Init(void)
 {
@@ -264,29 +252,22 @@ OMPP_EXPORT void POMP2_Init(void)
     errno = saved;
 }
 
-/* What the program marked as the end of what it wants measured. The report is written at the end of the process all the same. */
-OMPP_EXPORT void POMP2_Finalize(void)
-{
-    ompp_event_switch(false, "inst finalize");
-}
+/* What the program marked as the end of what it wants measured. The report is written at the end of the process all the
+ * same. */
+OMPP_EXPORT void POMP2_Finalize(void) { ompp_event_switch(false, "inst finalize"); }
 
-OMPP_EXPORT void POMP2_On(void)
-{
-    ompp_event_switch(true, "inst on");
-}
+OMPP_EXPORT void POMP2_On(void) { ompp_event_switch(true, "inst on"); }
 
-OMPP_EXPORT void POMP2_Off(void)
-{
-    ompp_event_switch(false, "inst off");
-}
+OMPP_EXPORT void POMP2_Off(void) { ompp_event_switch(false, "inst off"); }
 
-/* ---- Notes of the build --------------------------------------------------------------------------------------------- */
+/* ---- Notes of the build ------------------------------------------------------------------------------------------ */
 
 /**
  * \brief Called by constructors that kinst-ompp puts into objects, mostly before measurement starts.
- * \param[in] kind  0 = file compiled without instrumentation, 1 = pragma ignored, 2 = construct that is not instrumented,
- *                  3 = part of a file ("path:first:last") that is not to be.
- * \note Where files are not instrumented there may be no event at all: measurement starts here, so that there is a report.
+ * \param[in] kind  0 = file compiled without instrumentation, 1 = pragma ignored, 2 = construct that is not
+ *                  instrumented, 3 = part of a file ("path:first:last") that is not to be.
+ * \note Where files are not instrumented there may be no event at all: measurement starts here, so that there is a
+ *       report.
  */
 OMPP_EXPORT void ompp_build_note(int kind, const char *subject, const char *reason)
 {
@@ -304,7 +285,7 @@ OMPP_EXPORT void ompp_build_note(int kind, const char *subject, const char *reas
     errno = saved;
 }
 
-/* ---- Regions of the build -------------------------------------------------------------------------------------------- */
+/* ---- Regions of the build ---------------------------------------------------------------------------------------- */
 
 /** Descriptions in an object; copied, because objects come and go. */
 typedef struct build_list {
@@ -341,8 +322,8 @@ static void define_lists(void)
 }
 
 /**
- * \brief Called by constructors that kinst-ompp puts into objects: all regions of the object, so that the report can name those
- *        that are never executed.
+ * \brief Called by constructors that kinst-ompp puts into objects: all regions of the object, so that the report can
+ *        name those that are never executed.
  * \param[in] ctcs  [n] descriptions; copied.
  */
 OMPP_EXPORT void ompp_build_regions(const char *const *ctcs, unsigned n)
@@ -354,7 +335,8 @@ OMPP_EXPORT void ompp_build_regions(const char *const *ctcs, unsigned n)
         list->n = n;
         for (unsigned i = 0; i < n; i++) list->ctcs[i] = strdup(ctcs[i]);
         list->next = __atomic_load_n(&build_lists, __ATOMIC_RELAXED);
-        while (!__atomic_compare_exchange_n(&build_lists, &list->next, list, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) continue;
+        while (!__atomic_compare_exchange_n(&build_lists, &list->next, list, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            continue;
         ompp_runtime_at_start(define_lists);
     }
     errno = saved;

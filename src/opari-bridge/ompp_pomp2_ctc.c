@@ -46,7 +46,8 @@ static bool number_from_end(const char *begin, const char **end, uint32_t *value
     const char *p = *end;
     uint64_t sum = 0, unit = 1;
 
-    for (; p > begin && p[-1] >= '0' && p[-1] <= '9' && unit < 10000000000u; p--, unit *= 10) sum += unit * (p[-1] - '0');
+    for (; p > begin && p[-1] >= '0' && p[-1] <= '9' && unit < 10000000000u; p--, unit *= 10)
+        sum += unit * (p[-1] - '0');
     if (p == *end || p == begin || p[-1] != ':' || sum > UINT32_MAX) return false;
     *value = (uint32_t)sum;
     *end = p - 1;

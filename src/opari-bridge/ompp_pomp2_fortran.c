@@ -45,25 +45,25 @@ void ompp_pomp2_fortran_enter_slow(void (*event)(POMP2_Region_handle *, const ch
 }
 
 void ompp_pomp2_fortran_old_enter_slow(void (*event)(POMP2_Region_handle *, POMP2_Task_handle *, const char *),
-                                       POMP2_Region_handle *handle, POMP2_Task_handle *old_task, const char *text, size_t length)
+                                       POMP2_Region_handle *handle, POMP2_Task_handle *old_task, const char *text,
+                                       size_t length)
 {
     ompp_pomp2_fortran_region_slow(handle, text, length);
     event(handle, old_task, "");
 }
 
-/* ---- Switches ------------------------------------------------------------------------------------------------------- */
+/* ---- Switches ---------------------------------------------------------------------------------------------------- */
 
-#define OMPP_FORTRAN_SWITCH(lower, upper, function)                                                                    \
-    OMPP_FORTRAN_NAMES(lower, upper, void, (void))                                                                     \
-    {                                                                                                                  \
-        function();                                                                                                    \
-    }
+#define OMPP_FORTRAN_SWITCH(lower, upper, function) \
+    OMPP_FORTRAN_NAMES(lower, upper, void, (void)) { function(); }
 #include "opari-bridge/ompp_fortran.def"
 
-/* ---- User API ------------------------------------------------------------------------------------------------------- */
+/* ---- User API ---------------------------------------------------------------------------------------------------- */
 
-/* Lower case without underscore is the name of the function for C; the module calls the names with an f, which have all forms. */
-OMPP_FORTRAN_ALIASES(ompp_region_begin, OMPP_REGION_BEGIN, ompp_f_region_begin_, void, (const char *name, size_t length))
+/* Lower case without underscore is the name of the function for C; the module calls the names with an f, which have all
+ * forms. */
+OMPP_FORTRAN_ALIASES(ompp_region_begin, OMPP_REGION_BEGIN, ompp_f_region_begin_, void,
+                     (const char *name, size_t length))
 OMPP_FORTRAN_NAMES(ompp_f_region_begin, OMPP_F_REGION_BEGIN, void, (const char *name, size_t length))
 {
     char string[1024];
@@ -90,7 +90,8 @@ OMPP_FORTRAN_NAMES(ompp_f_progress, OMPP_F_PROGRESS, void, (const char *name, si
     ompp_progress(string);
 }
 
-OMPP_FORTRAN_ALIASES(ompp_progress_begin, OMPP_PROGRESS_BEGIN, ompp_f_progress_begin_, void, (const char *name, size_t length))
+OMPP_FORTRAN_ALIASES(ompp_progress_begin, OMPP_PROGRESS_BEGIN, ompp_f_progress_begin_, void,
+                     (const char *name, size_t length))
 OMPP_FORTRAN_NAMES(ompp_f_progress_begin, OMPP_F_PROGRESS_BEGIN, void, (const char *name, size_t length))
 {
     char string[1024];
@@ -99,7 +100,8 @@ OMPP_FORTRAN_NAMES(ompp_f_progress_begin, OMPP_F_PROGRESS_BEGIN, void, (const ch
     ompp_progress_begin(string);
 }
 
-OMPP_FORTRAN_ALIASES(ompp_progress_end, OMPP_PROGRESS_END, ompp_f_progress_end_, void, (const char *name, size_t length))
+OMPP_FORTRAN_ALIASES(ompp_progress_end, OMPP_PROGRESS_END, ompp_f_progress_end_, void,
+                     (const char *name, size_t length))
 OMPP_FORTRAN_NAMES(ompp_f_progress_end, OMPP_F_PROGRESS_END, void, (const char *name, size_t length))
 {
     char string[1024];
@@ -147,15 +149,12 @@ OMPP_FORTRAN_NAMES(ompp_papi_set_drange8, OMPP_PAPI_SET_DRANGE8, void,
 }
 
 OMPP_FORTRAN_ALIASES(ompp_release_drange, OMPP_RELEASE_DRANGE, ompp_f_release_drange_, void, (const void *data))
-OMPP_FORTRAN_NAMES(ompp_f_release_drange, OMPP_F_RELEASE_DRANGE, void, (const void *data))
-{
-    ompp_data_release(data);
-}
+OMPP_FORTRAN_NAMES(ompp_f_release_drange, OMPP_F_RELEASE_DRANGE, void, (const void *data)) { ompp_data_release(data); }
 
 /*
- * What kinst-ompp makes of !$POMP INST DATA. The variable comes as a descriptor (type(*), dimension(..)), which begins with its
- * address: so it may have any type, the compiler makes no copy of a section, and one that is not allocated is NULL. It comes last,
- * for a text has its length behind all arguments.
+ * What kinst-ompp makes of !$POMP INST DATA. The variable comes as a descriptor (type(*), dimension(..)), which begins
+ * with its address: so it may have any type, the compiler makes no copy of a section, and one that is not allocated is
+ * NULL. It comes last, for a text has its length behind all arguments.
  */
 OMPP_FORTRAN_NAMES(ompp_f_inst_data, OMPP_F_INST_DATA, void,
                    (const char *name, const int64_t *nbytes, const void *const *data, size_t length))

@@ -11,8 +11,8 @@
 
 /**
  * \brief Gives the handle a region, as ompp_pomp2_region_slow() does, so that the text is not needed any more.
- * \param[in] text  length characters, not terminated. Ignored when the handle's region forks: OPARI2 passes none for the sections of
- *                  a parallel sections construct, whose fork came before.
+ * \param[in] text  length characters, not terminated. Ignored when the handle's region forks: OPARI2 passes none for
+ *                  the sections of a parallel sections construct, whose fork came before.
  */
 void ompp_pomp2_fortran_region_slow(POMP2_Region_handle *handle, const char *text, size_t length);
 

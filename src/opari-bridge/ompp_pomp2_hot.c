@@ -1,9 +1,10 @@
 /**
  * \file
- * The functions that code instrumented by OPARI2 calls: translates them into runtime/ompp_event.h and does nothing else.
+ * The functions that code instrumented by OPARI2 calls: translates them into runtime/ompp_event.h and does nothing
+ * else.
  *
- * A combined construct (parallel for) has one handle for all its calls, so what a call means depends on the region's construct.
- * Budget: the event's own, plus one load of the handle.
+ * A combined construct (parallel for) has one handle for all its calls, so what a call means depends on the region's
+ * construct. Budget: the event's own, plus one load of the handle.
  */
 #include "opari-bridge/ompp_pomp2_priv.h"
 
@@ -53,7 +54,8 @@ static inline void arrive(void)
 
 static inline void go_on(void)
 {
-    if (ompp_sync_follower()) ompp_sync_resume(OMPP_SYNC_BARRIER, (uint64_t)(uintptr_t)ompp_event_team(), ompp_event_now());
+    if (ompp_sync_follower())
+        ompp_sync_resume(OMPP_SYNC_BARRIER, (uint64_t)(uintptr_t)ompp_event_team(), ompp_event_now());
 }
 
 static inline void phase(POMP2_Region_handle *handle, ompp_phase_t next)
@@ -71,18 +73,16 @@ OMPP_EXPORT void POMP2_USER_Assign_handle(POMP2_USER_Region_handle *handle, cons
     (void)handle, (void)ctc;
 }
 
-OMPP_EXPORT POMP2_Task_handle POMP2_Get_new_task_handle(void)
-{
-    return 0;
-}
+OMPP_EXPORT POMP2_Task_handle POMP2_Get_new_task_handle(void) { return 0; }
 
-/* ---- Worksharing ---------------------------------------------------------------------------------------------------- */
+/* ---- Worksharing ------------------------------------------------------------------------------------------------- */
 
 /* Which iterations are handed out to whom, and when, cannot be seen here; that it is done, and until when, can. */
 static inline void chunks(POMP2_Region_handle *handle, bool begin)
 {
     if (__builtin_expect(ompp_sync_follower() != NULL, 0) && known(handle)->dynamic)
-        (begin ? ompp_sync_wait : ompp_sync_resume)(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(), ompp_event_now());
+        (begin ? ompp_sync_wait : ompp_sync_resume)(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(),
+                                                    ompp_event_now());
 }
 
 /* One thread executes it, or gets the next one: who comes first. */
@@ -98,20 +98,11 @@ OMPP_EXPORT void POMP2_For_enter(POMP2_Region_handle *handle, const char ctc[])
     chunks(handle, true);
 }
 
-OMPP_EXPORT void POMP2_For_exit(POMP2_Region_handle *handle)
-{
-    leave(handle);
-}
+OMPP_EXPORT void POMP2_For_exit(POMP2_Region_handle *handle) { leave(handle); }
 
-OMPP_EXPORT void POMP2_Workshare_enter(POMP2_Region_handle *handle, const char ctc[])
-{
-    enter(handle, ctc);
-}
+OMPP_EXPORT void POMP2_Workshare_enter(POMP2_Region_handle *handle, const char ctc[]) { enter(handle, ctc); }
 
-OMPP_EXPORT void POMP2_Workshare_exit(POMP2_Region_handle *handle)
-{
-    leave(handle);
-}
+OMPP_EXPORT void POMP2_Workshare_exit(POMP2_Region_handle *handle) { leave(handle); }
 
 OMPP_EXPORT void POMP2_Sections_enter(POMP2_Region_handle *handle, const char ctc[])
 {
@@ -119,10 +110,7 @@ OMPP_EXPORT void POMP2_Sections_enter(POMP2_Region_handle *handle, const char ct
     come_for_one();
 }
 
-OMPP_EXPORT void POMP2_Sections_exit(POMP2_Region_handle *handle)
-{
-    leave(handle);
-}
+OMPP_EXPORT void POMP2_Sections_exit(POMP2_Region_handle *handle) { leave(handle); }
 
 OMPP_EXPORT void POMP2_Section_begin(POMP2_Region_handle *handle, const char ctc[])
 {
@@ -142,52 +130,25 @@ OMPP_EXPORT void POMP2_Single_enter(POMP2_Region_handle *handle, const char ctc[
     come_for_one();
 }
 
-OMPP_EXPORT void POMP2_Single_begin(POMP2_Region_handle *handle)
-{
-    phase(handle, OMPP_PHASE_SINGLE);
-}
+OMPP_EXPORT void POMP2_Single_begin(POMP2_Region_handle *handle) { phase(handle, OMPP_PHASE_SINGLE); }
 
-OMPP_EXPORT void POMP2_Single_end(POMP2_Region_handle *handle)
-{
-    phase(handle, OMPP_PHASE_MGMT);
-}
+OMPP_EXPORT void POMP2_Single_end(POMP2_Region_handle *handle) { phase(handle, OMPP_PHASE_MGMT); }
 
-OMPP_EXPORT void POMP2_Single_exit(POMP2_Region_handle *handle)
-{
-    leave(handle);
-}
+OMPP_EXPORT void POMP2_Single_exit(POMP2_Region_handle *handle) { leave(handle); }
 
-OMPP_EXPORT void POMP2_Master_begin(POMP2_Region_handle *handle, const char ctc[])
-{
-    enter(handle, ctc);
-}
+OMPP_EXPORT void POMP2_Master_begin(POMP2_Region_handle *handle, const char ctc[]) { enter(handle, ctc); }
 
-OMPP_EXPORT void POMP2_Master_end(POMP2_Region_handle *handle)
-{
-    leave(handle);
-}
+OMPP_EXPORT void POMP2_Master_end(POMP2_Region_handle *handle) { leave(handle); }
 
-/* ---- Synchronisation ------------------------------------------------------------------------------------------------ */
+/* ---- Synchronisation --------------------------------------------------------------------------------------------- */
 
-OMPP_EXPORT void POMP2_Atomic_enter(POMP2_Region_handle *handle, const char ctc[])
-{
-    enter(handle, ctc);
-}
+OMPP_EXPORT void POMP2_Atomic_enter(POMP2_Region_handle *handle, const char ctc[]) { enter(handle, ctc); }
 
-OMPP_EXPORT void POMP2_Atomic_exit(POMP2_Region_handle *handle)
-{
-    leave(handle);
-}
+OMPP_EXPORT void POMP2_Atomic_exit(POMP2_Region_handle *handle) { leave(handle); }
 
-OMPP_EXPORT void POMP2_Flush_enter(POMP2_Region_handle *handle, const char ctc[])
-{
-    enter(handle, ctc);
-}
+OMPP_EXPORT void POMP2_Flush_enter(POMP2_Region_handle *handle, const char ctc[]) { enter(handle, ctc); }
 
-OMPP_EXPORT void POMP2_Flush_exit(POMP2_Region_handle *handle)
-{
-    leave(handle);
-}
+OMPP_EXPORT void POMP2_Flush_exit(POMP2_Region_handle *handle) { leave(handle); }
 
 OMPP_EXPORT void POMP2_Critical_enter(POMP2_Region_handle *handle, const char ctc[])
 {
@@ -207,10 +168,7 @@ OMPP_EXPORT void POMP2_Critical_end(POMP2_Region_handle *handle)
     phase(handle, OMPP_PHASE_EXIT);
 }
 
-OMPP_EXPORT void POMP2_Critical_exit(POMP2_Region_handle *handle)
-{
-    leave(handle);
-}
+OMPP_EXPORT void POMP2_Critical_exit(POMP2_Region_handle *handle) { leave(handle); }
 
 OMPP_EXPORT void POMP2_Ordered_enter(POMP2_Region_handle *handle, const char ctc[])
 {
@@ -230,10 +188,7 @@ OMPP_EXPORT void POMP2_Ordered_end(POMP2_Region_handle *handle)
     phase(handle, OMPP_PHASE_EXIT);
 }
 
-OMPP_EXPORT void POMP2_Ordered_exit(POMP2_Region_handle *handle)
-{
-    leave(handle);
-}
+OMPP_EXPORT void POMP2_Ordered_exit(POMP2_Region_handle *handle) { leave(handle); }
 
 OMPP_EXPORT void POMP2_Barrier_enter(POMP2_Region_handle *handle, POMP2_Task_handle *old_task, const char ctc[])
 {
@@ -263,7 +218,8 @@ OMPP_EXPORT void POMP2_Taskwait_end(POMP2_Region_handle *handle, POMP2_Task_hand
     leave(handle);
 }
 
-/* The barrier that ends a team belongs to the member; the one that ends a worksharing construct to that construct's region. */
+/* The barrier that ends a team belongs to the member; the one that ends a worksharing construct to that construct's
+ * region. */
 OMPP_EXPORT void POMP2_Implicit_barrier_enter(POMP2_Region_handle *handle, POMP2_Task_handle *old_task)
 {
     ompp_pomp2_region_t *region = known(handle);
@@ -273,8 +229,7 @@ OMPP_EXPORT void POMP2_Implicit_barrier_enter(POMP2_Region_handle *handle, POMP2
     if (!region->forks) {
         ompp_event_phase(region->ref, OMPP_PHASE_EXITBAR, ompp_event_now());
         arrive();
-    } else
-        ompp_event_member_barrier(true, ompp_event_now());
+    } else ompp_event_member_barrier(true, ompp_event_now());
 }
 
 OMPP_EXPORT void POMP2_Implicit_barrier_exit(POMP2_Region_handle *handle, POMP2_Task_handle old_task)
@@ -284,7 +239,7 @@ OMPP_EXPORT void POMP2_Implicit_barrier_exit(POMP2_Region_handle *handle, POMP2_
     else go_on();
 }
 
-/* ---- Teams ---------------------------------------------------------------------------------------------------------- */
+/* ---- Teams ------------------------------------------------------------------------------------------------------- */
 
 /* A team as the user's code carries it: its address, and in the lowest bit whether it lies in another active team. */
 OMPP_EXPORT void ompp_pomp2_fork(POMP2_Region_handle *handle, POMP2_Task_handle *team, const char ctc[])
@@ -318,17 +273,15 @@ OMPP_EXPORT void POMP2_Parallel_end(POMP2_Region_handle *handle)
     ompp_event_member_end(ompp_event_now());
 }
 
-OMPP_EXPORT void ompp_pomp2_join(POMP2_Task_handle team)
-{
-    ompp_event_join(team_of(team), ompp_event_now());
-}
+OMPP_EXPORT void ompp_pomp2_join(POMP2_Task_handle team) { ompp_event_join(team_of(team), ompp_event_now()); }
 
 /* Where a thread stands: the numbers of its ancestors in the nest of teams, down to the given level. */
 static uint64_t path_to(int level)
 {
     uint64_t hash = 0xcbf29ce484222325u ^ (unsigned)level;
 
-    for (int i = 1; i <= level; i++) hash = (hash ^ (unsigned)ompp_pomp2_omp.get_ancestor_thread_num(i)) * 0x100000001b3u;
+    for (int i = 1; i <= level; i++)
+        hash = (hash ^ (unsigned)ompp_pomp2_omp.get_ancestor_thread_num(i)) * 0x100000001b3u;
     return hash;
 }
 
@@ -339,18 +292,20 @@ static ompp_pomp2_slot_t *take_slot(ompp_pomp2_region_t *region)
 
     for (; slot; slot = slot->next) {
         int free_slot = 0;
-        if (__atomic_compare_exchange_n(&slot->busy, &free_slot, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return slot;
+        if (__atomic_compare_exchange_n(&slot->busy, &free_slot, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            return slot;
     }
     slot = ompp_pomp2_slot_new();
     if (!slot) return NULL;
     slot->busy = 1;
     slot->next = __atomic_load_n(&region->slots, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(&region->slots, &slot->next, slot, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) continue;
+    while (!__atomic_compare_exchange_n(&region->slots, &slot->next, slot, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        continue;
     return slot;
 }
 
-OMPP_EXPORT void POMP2_Parallel_fork(POMP2_Region_handle *handle, int if_clause, int num_threads, POMP2_Task_handle *old_task,
-                                     const char ctc[])
+OMPP_EXPORT void POMP2_Parallel_fork(POMP2_Region_handle *handle, int if_clause, int num_threads,
+                                     POMP2_Task_handle *old_task, const char ctc[])
 {
     ompp_pomp2_slot_t *slot;
     POMP2_Task_handle team;
@@ -367,8 +322,8 @@ OMPP_EXPORT void POMP2_Parallel_fork(POMP2_Region_handle *handle, int if_clause,
 }
 
 /*
- * The team of a member that knows the region alone. Its own slot stays busy all the time, so when only one is busy it is that
- * one; otherwise it is the one whose forking thread stands where this thread's parent stands.
+ * The team of a member that knows the region alone. Its own slot stays busy all the time, so when only one is busy it
+ * is that one; otherwise it is the one whose forking thread stands where this thread's parent stands.
  */
 static POMP2_Task_handle find_team(ompp_pomp2_region_t *region)
 {
@@ -385,10 +340,7 @@ static POMP2_Task_handle find_team(ompp_pomp2_region_t *region)
     return 0;
 }
 
-OMPP_EXPORT void POMP2_Parallel_begin(POMP2_Region_handle *handle)
-{
-    member_begin(find_team(known(handle)));
-}
+OMPP_EXPORT void POMP2_Parallel_begin(POMP2_Region_handle *handle) { member_begin(find_team(known(handle))); }
 
 OMPP_EXPORT void POMP2_Parallel_join(POMP2_Region_handle *handle, POMP2_Task_handle old_task)
 {
@@ -406,7 +358,7 @@ OMPP_EXPORT int POMP2_Lib_get_max_threads(void)
     return ompp_pomp2_omp.get_max_threads();
 }
 
-/* ---- Tasks ---------------------------------------------------------------------------------------------------------- */
+/* ---- Tasks ------------------------------------------------------------------------------------------------------- */
 
 OMPP_EXPORT void POMP2_Task_create_begin(POMP2_Region_handle *handle, POMP2_Task_handle *new_task,
                                          POMP2_Task_handle *old_task, int if_clause, const char ctc[])
@@ -455,7 +407,8 @@ OMPP_EXPORT void POMP2_Task_begin(POMP2_Region_handle *handle, POMP2_Task_handle
 {
     (void)handle;
     if (!self.tasks || self.ntasks == OMPP_POMP2_TASKS) {
-        ompp_pomp2_tasks_t *inner = self.tasks && self.tasks->inner ? self.tasks->inner : ompp_pomp2_tasks_new(self.tasks);
+        ompp_pomp2_tasks_t *inner =
+            self.tasks && self.tasks->inner ? self.tasks->inner : ompp_pomp2_tasks_new(self.tasks);
         if (!inner) return;
         self.tasks = inner;
         self.ntasks = 0;
@@ -480,19 +433,10 @@ OMPP_EXPORT void POMP2_Untied_task_begin(POMP2_Region_handle *handle, POMP2_Task
     POMP2_Task_begin(handle, task);
 }
 
-OMPP_EXPORT void POMP2_Untied_task_end(POMP2_Region_handle *handle)
-{
-    POMP2_Task_end(handle);
-}
+OMPP_EXPORT void POMP2_Untied_task_end(POMP2_Region_handle *handle) { POMP2_Task_end(handle); }
 
-/* ---- User regions --------------------------------------------------------------------------------------------------- */
+/* ---- User regions ------------------------------------------------------------------------------------------------ */
 
-OMPP_EXPORT void POMP2_Begin(POMP2_USER_Region_handle *handle, const char ctc[])
-{
-    enter(handle, ctc);
-}
+OMPP_EXPORT void POMP2_Begin(POMP2_USER_Region_handle *handle, const char ctc[]) { enter(handle, ctc); }
 
-OMPP_EXPORT void POMP2_End(POMP2_USER_Region_handle *handle)
-{
-    leave(handle);
-}
+OMPP_EXPORT void POMP2_End(POMP2_USER_Region_handle *handle) { leave(handle); }

@@ -1,6 +1,7 @@
 /**
  * \file
- * OpenMP locks of instrumented code: the calls for C, and those for Fortran, where a variable may hold the address of the lock.
+ * OpenMP locks of instrumented code: the calls for C, and those for Fortran, where a variable may hold the address of
+ * the lock.
  */
 #include "opari-bridge/ompp_fortran_priv.h"
 #include "opari-bridge/ompp_pomp2_priv.h"
@@ -20,10 +21,7 @@ static inline void destroy_lock(const ompp_pomp2_locks_t *omp, void *lock)
     omp->destroy_lock(lock);
 }
 
-static inline uint64_t number_of(const void *lock)
-{
-    return (uint64_t)(uintptr_t)lock;
-}
+static inline uint64_t number_of(const void *lock) { return (uint64_t)(uintptr_t)lock; }
 
 static inline void set_lock(const ompp_pomp2_locks_t *omp, void *lock)
 {
@@ -59,10 +57,8 @@ static inline int test_lock(const ompp_pomp2_locks_t *omp, void *lock)
     taken = omp->test_lock(lock);
     if (taken) ompp_sync_resume(OMPP_SYNC_MUTEX, number_of(lock), ompp_event_now());
     ompp_sync_doubt(OMPP_WHATIF_F_POLLING, !taken);
-    if (taken)
-        ompp_event_phase(ref, OMPP_PHASE_BODY, ompp_event_now());
-    else
-        ompp_event_exit(ref, ompp_event_now());
+    if (taken) ompp_event_phase(ref, OMPP_PHASE_BODY, ompp_event_now());
+    else ompp_event_exit(ref, ompp_event_now());
     return taken;
 }
 
@@ -79,7 +75,8 @@ static inline void destroy_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
     omp->destroy_nest_lock(lock);
 }
 
-/* Of a nest of sets only the outermost is a wait. Testing tells which it is: 0 = another has it, 1 = outermost, more = inner. */
+/* Of a nest of sets only the outermost is a wait. Testing tells which it is: 0 = another has it, 1 = outermost, more =
+ * inner. */
 static inline void set_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
 {
     ompp_region_ref_t ref;
@@ -129,25 +126,17 @@ static inline int test_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
     ompp_event_enter(ref, t);
     if (depth == 1) ompp_sync_resume(OMPP_SYNC_MUTEX, number_of(lock), ompp_event_now());
     ompp_sync_doubt(OMPP_WHATIF_F_POLLING, depth == 0);
-    if (depth == 1)
-        ompp_event_phase(ref, OMPP_PHASE_BODY, ompp_event_now());
-    else
-        ompp_event_exit(ref, ompp_event_now());
+    if (depth == 1) ompp_event_phase(ref, OMPP_PHASE_BODY, ompp_event_now());
+    else ompp_event_exit(ref, ompp_event_now());
     return depth;
 }
 
-/* ---- The functions that programs call ------------------------------------------------------------------------------- */
+/* ---- The functions that programs call ---------------------------------------------------------------------------- */
 
-#define LOCK(Name, operation)                                                                                          \
-    OMPP_EXPORT void POMP2_##Name(void *lock)                                                                          \
-    {                                                                                                                  \
-        operation(&ompp_pomp2_omp.c, lock);                                                                            \
-    }
-#define TEST(Name, operation)                                                                                          \
-    OMPP_EXPORT int POMP2_##Name(void *lock)                                                                           \
-    {                                                                                                                  \
-        return operation(&ompp_pomp2_omp.c, lock);                                                                     \
-    }
+#define LOCK(Name, operation) \
+    OMPP_EXPORT void POMP2_##Name(void *lock) { operation(&ompp_pomp2_omp.c, lock); }
+#define TEST(Name, operation) \
+    OMPP_EXPORT int POMP2_##Name(void *lock) { return operation(&ompp_pomp2_omp.c, lock); }
 
 LOCK(Init_lock, init_lock)
 LOCK(Destroy_lock, destroy_lock)
@@ -160,14 +149,8 @@ LOCK(Set_nest_lock, set_nest_lock)
 LOCK(Unset_nest_lock, unset_nest_lock)
 TEST(Test_nest_lock, test_nest_lock)
 
-#define OMPP_FORTRAN_LOCK(lower, upper, operation)                                                                     \
-    OMPP_FORTRAN_NAMES(lower, upper, void, (void *lock))                                                               \
-    {                                                                                                                  \
-        operation(&ompp_pomp2_omp.fortran, lock);                                                                      \
-    }
-#define OMPP_FORTRAN_TEST(lower, upper, operation)                                                                     \
-    OMPP_FORTRAN_NAMES(lower, upper, int, (void *lock))                                                                \
-    {                                                                                                                  \
-        return operation(&ompp_pomp2_omp.fortran, lock);                                                               \
-    }
+#define OMPP_FORTRAN_LOCK(lower, upper, operation) \
+    OMPP_FORTRAN_NAMES(lower, upper, void, (void *lock)) { operation(&ompp_pomp2_omp.fortran, lock); }
+#define OMPP_FORTRAN_TEST(lower, upper, operation) \
+    OMPP_FORTRAN_NAMES(lower, upper, int, (void *lock)) { return operation(&ompp_pomp2_omp.fortran, lock); }
 #include "opari-bridge/ompp_fortran.def"

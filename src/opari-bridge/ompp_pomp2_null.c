@@ -1,7 +1,8 @@
 /**
  * \file
- * libompp-null.a: the functions that instrumented code calls, doing nothing but the program's own work (locks). kinst-ompp links it
- * where libompp.so cannot be linked (-static), so that a build that works without the wrapper works with it.
+ * libompp-null.a: the functions that instrumented code calls, doing nothing but the program's own work (locks).
+ * kinst-ompp links it where libompp.so cannot be linked (-static), so that a build that works without the wrapper works
+ * with it.
  */
 #define OMPP_POMP2_NO_MACROS
 #define OMPP_KINST
@@ -9,42 +10,28 @@
 #include "ompp.h"
 #include "opari2/pomp2_lib.h"
 
-#define ENTER(name)                                                                                                    \
-    void POMP2_##name(POMP2_Region_handle *handle, const char ctc[])                                                   \
-    {                                                                                                                  \
-        (void)handle, (void)ctc;                                                                                       \
+#define ENTER(name) \
+    void POMP2_##name(POMP2_Region_handle *handle, const char ctc[]) { (void)handle, (void)ctc; }
+#define PLAIN(name) \
+    void POMP2_##name(POMP2_Region_handle *handle) { (void)handle; }
+#define SWITCH(name) \
+    void name(void) {}
+#define NAME(name) \
+    void name(const char *text) { (void)text; }
+#define OLD_ENTER(name)                                                                           \
+    void POMP2_##name(POMP2_Region_handle *handle, POMP2_Task_handle *old_task, const char ctc[]) \
+    {                                                                                             \
+        (void)handle, (void)ctc;                                                                  \
+        *old_task = 0;                                                                            \
     }
-#define PLAIN(name)                                                                                                    \
-    void POMP2_##name(POMP2_Region_handle *handle)                                                                     \
-    {                                                                                                                  \
-        (void)handle;                                                                                                  \
-    }
-#define SWITCH(name)                                                                                                   \
-    void name(void)                                                                                                    \
-    {                                                                                                                  \
-    }
-#define NAME(name)                                                                                                     \
-    void name(const char *text)                                                                                        \
-    {                                                                                                                  \
-        (void)text;                                                                                                    \
-    }
-#define OLD_ENTER(name)                                                                                                \
-    void POMP2_##name(POMP2_Region_handle *handle, POMP2_Task_handle *old_task, const char ctc[])                      \
-    {                                                                                                                  \
-        (void)handle, (void)ctc;                                                                                       \
-        *old_task = 0;                                                                                                 \
-    }
-#define OLD_EXIT(name)                                                                                                 \
-    void POMP2_##name(POMP2_Region_handle *handle, POMP2_Task_handle task)                                             \
-    {                                                                                                                  \
-        (void)handle, (void)task;                                                                                      \
-    }
-#define CREATE(name)                                                                                                   \
-    void POMP2_##name(POMP2_Region_handle *handle, POMP2_Task_handle *new_task, POMP2_Task_handle *old_task,           \
-                      int if_clause, const char ctc[])                                                                 \
-    {                                                                                                                  \
-        (void)handle, (void)if_clause, (void)ctc;                                                                      \
-        *new_task = *old_task = 0;                                                                                     \
+#define OLD_EXIT(name) \
+    void POMP2_##name(POMP2_Region_handle *handle, POMP2_Task_handle task) { (void)handle, (void)task; }
+#define CREATE(name)                                                                                         \
+    void POMP2_##name(POMP2_Region_handle *handle, POMP2_Task_handle *new_task, POMP2_Task_handle *old_task, \
+                      int if_clause, const char ctc[])                                                       \
+    {                                                                                                        \
+        (void)handle, (void)if_clause, (void)ctc;                                                            \
+        *new_task = *old_task = 0;                                                                           \
     }
 
 ENTER(Assign_handle)
@@ -108,40 +95,19 @@ NAME(ompp_progress)
 NAME(ompp_progress_begin)
 NAME(ompp_progress_end)
 
-void ompp_region_begin_at(const char *name, const char *file, unsigned line)
-{
-    (void)name, (void)file, (void)line;
-}
+void ompp_region_begin_at(const char *name, const char *file, unsigned line) { (void)name, (void)file, (void)line; }
 
-void POMP_Begin(struct ompregdescr *region)
-{
-    (void)region;
-}
+void POMP_Begin(struct ompregdescr *region) { (void)region; }
 
-void POMP_End(struct ompregdescr *region)
-{
-    (void)region;
-}
+void POMP_End(struct ompregdescr *region) { (void)region; }
 
-void ompp_papi_set_drange(void *address, size_t size, const char *name)
-{
-    (void)address, (void)size, (void)name;
-}
+void ompp_papi_set_drange(void *address, size_t size, const char *name) { (void)address, (void)size, (void)name; }
 
-void OMPP_papi_set_drange(void *address, size_t size, const char *name)
-{
-    (void)address, (void)size, (void)name;
-}
+void OMPP_papi_set_drange(void *address, size_t size, const char *name) { (void)address, (void)size, (void)name; }
 
-void ompp_release_drange(void *address)
-{
-    (void)address;
-}
+void ompp_release_drange(void *address) { (void)address; }
 
-void ompp_pragma_data(void *address, size_t size, const char *name)
-{
-    (void)address, (void)size, (void)name;
-}
+void ompp_pragma_data(void *address, size_t size, const char *name) { (void)address, (void)size, (void)name; }
 
 void POMP2_Implicit_barrier_enter(POMP2_Region_handle *handle, POMP2_Task_handle *old_task)
 {
@@ -162,27 +128,12 @@ void ompp_pomp2_fork(POMP2_Region_handle *handle, POMP2_Task_handle *team, const
     *team = 0;
 }
 
-void ompp_pomp2_member_begin(POMP2_Region_handle *handle, POMP2_Task_handle team)
-{
-    (void)handle, (void)team;
-}
+void ompp_pomp2_member_begin(POMP2_Region_handle *handle, POMP2_Task_handle team) { (void)handle, (void)team; }
 
-void ompp_pomp2_join(POMP2_Task_handle team)
-{
-    (void)team;
-}
+void ompp_pomp2_join(POMP2_Task_handle team) { (void)team; }
 
-void ompp_pomp2_task_begin(POMP2_Task_handle *task)
-{
-    (void)task;
-}
+void ompp_pomp2_task_begin(POMP2_Task_handle *task) { (void)task; }
 
-void ompp_pomp2_task_end(POMP2_Task_handle task)
-{
-    (void)task;
-}
+void ompp_pomp2_task_end(POMP2_Task_handle task) { (void)task; }
 
-POMP2_Task_handle POMP2_Get_new_task_handle(void)
-{
-    return 0;
-}
+POMP2_Task_handle POMP2_Get_new_task_handle(void) { return 0; }

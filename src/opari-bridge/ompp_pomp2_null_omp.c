@@ -6,18 +6,12 @@
 #define OMPP_KINST
 #include "opari2/pomp2_lib.h"
 
-#define LOCK(name, omp)                                                                                                \
-    extern void omp(void *lock);                                                                                       \
-    void POMP2_##name(void *lock)                                                                                      \
-    {                                                                                                                  \
-        omp(lock);                                                                                                     \
-    }
-#define TEST(name, omp)                                                                                                \
-    extern int omp(void *lock);                                                                                        \
-    int POMP2_##name(void *lock)                                                                                       \
-    {                                                                                                                  \
-        return omp(lock);                                                                                              \
-    }
+#define LOCK(name, omp)          \
+    extern void omp(void *lock); \
+    void POMP2_##name(void *lock) { omp(lock); }
+#define TEST(name, omp)         \
+    extern int omp(void *lock); \
+    int POMP2_##name(void *lock) { return omp(lock); }
 
 LOCK(Init_lock, omp_init_lock)
 LOCK(Destroy_lock, omp_destroy_lock)
@@ -32,7 +26,4 @@ TEST(Test_nest_lock, omp_test_nest_lock)
 
 extern int omp_get_max_threads(void);
 
-int POMP2_Lib_get_max_threads(void)
-{
-    return omp_get_max_threads();
-}
+int POMP2_Lib_get_max_threads(void) { return omp_get_max_threads(); }

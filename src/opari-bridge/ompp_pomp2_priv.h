@@ -13,7 +13,8 @@
 
 #define OMPP_EXPORT __attribute__((visibility("default")))
 
-/** A team between fork and join, for workers that know nothing but the region. Never freed, used again for the same region. */
+/** A team between fork and join, for workers that know nothing but the region. Never freed, used again for the same
+ * region. */
 typedef struct ompp_pomp2_slot {
     struct ompp_pomp2_slot *next; /* set before the slot is published */
     uint64_t path;                /* hash of the forking thread's position in the nest of teams */
@@ -23,12 +24,12 @@ typedef struct ompp_pomp2_slot {
 
 /** What a handle points to. Made at the first event, never freed: the user's handle keeps pointing to it. */
 typedef struct {
-    ompp_region_ref_t ref;      /* 0 while the runtime gives none */
+    ompp_region_ref_t ref; /* 0 while the runtime gives none */
     ompp_construct_t construct;
     bool forks;
-    bool dynamic;               /* iterations are handed out as it goes */
-    uint64_t mutex;             /* critical: equal for those of one name. ordered: its own */
-    ompp_time_t retry_at;       /* next attempt to define it, when ref is 0 */
+    bool dynamic;                                          /* iterations are handed out as it goes */
+    uint64_t mutex;                                        /* critical: equal for those of one name. ordered: its own */
+    ompp_time_t retry_at;                                  /* next attempt to define it, when ref is 0 */
     ompp_pomp2_slot_t *slots __attribute__((aligned(64))); /* written by other threads */
 } ompp_pomp2_region_t;
 

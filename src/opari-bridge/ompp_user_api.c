@@ -46,8 +46,12 @@ static uint64_t hash_of(const char *name)
 
 static ompp_region_ref_t define(const char *name, const place_t *place)
 {
-    const ompp_region_def_t def = {.construct = OMPP_CONSTRUCT_USER_REGION, .name = name, .code = place->code,
-                                   .file = place->file, .begin = place->line, .end = place->line};
+    const ompp_region_def_t def = {.construct = OMPP_CONSTRUCT_USER_REGION,
+                                   .name = name,
+                                   .code = place->code,
+                                   .file = place->file,
+                                   .begin = place->line,
+                                   .end = place->line};
     int saved = errno;
     ompp_region_ref_t ref = ompp_runtime_start() ? ompp_region_define(&def) : 0;
 
@@ -78,14 +82,16 @@ static ompp_named_t *look(ompp_named_t *first, const ompp_named_t *last, const c
 }
 
 /* Makes the region at its first place and puts it in front of those seen so far, unless another thread was faster. */
-static ompp_region_ref_t add(ompp_named_t **bucket, ompp_named_t *seen, const char *name, uint64_t hash, const place_t *place)
+static ompp_region_ref_t add(ompp_named_t **bucket, ompp_named_t *seen, const char *name, uint64_t hash,
+                             const place_t *place)
 {
     ompp_region_ref_t ref = define(name, place);
     ompp_named_t *fresh = ref ? new_name(name, hash, ref) : NULL, *found;
 
     for (; fresh; seen = fresh->next) {
         fresh->next = seen;
-        if (__atomic_compare_exchange_n(bucket, &fresh->next, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return ref;
+        if (__atomic_compare_exchange_n(bucket, &fresh->next, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            return ref;
         found = look(fresh->next, seen, name, hash);
         if (!found) continue;
         free(fresh);
@@ -151,13 +157,16 @@ OMPP_EXPORT void ompp_region_end(const char *name)
     if (name) ompp_named_end(name, __builtin_return_address(0));
 }
 
-/* ---- ompP's descriptors --------------------------------------------------------------------------------------------- */
+/* ---- ompP's descriptors ------------------------------------------------------------------------------------------ */
 
 static ompp_region_ref_t described(struct ompregdescr *region)
 {
     uintptr_t ref = (uintptr_t)__atomic_load_n(&region->data, __ATOMIC_RELAXED);
-    const ompp_region_def_t def = {.construct = OMPP_CONSTRUCT_USER_REGION, .name = region->sub_name, .file = region->file_name,
-                                   .begin = (uint32_t)region->begin_first_line, .end = (uint32_t)region->end_last_line};
+    const ompp_region_def_t def = {.construct = OMPP_CONSTRUCT_USER_REGION,
+                                   .name = region->sub_name,
+                                   .file = region->file_name,
+                                   .begin = (uint32_t)region->begin_first_line,
+                                   .end = (uint32_t)region->end_last_line};
     int saved = errno;
 
     if (ref) return (ompp_region_ref_t)ref;
@@ -179,7 +188,7 @@ OMPP_EXPORT void POMP_End(struct ompregdescr *region)
     if (region) ompp_event_exit(described(region), ompp_event_now());
 }
 
-/* ---- Switches ------------------------------------------------------------------------------------------------------- */
+/* ---- Switches ---------------------------------------------------------------------------------------------------- */
 
 OMPP_EXPORT void POMP_Init(void)
 {
@@ -189,20 +198,11 @@ OMPP_EXPORT void POMP_Init(void)
     errno = saved;
 }
 
-OMPP_EXPORT void POMP_Finalize(void)
-{
-    ompp_event_switch(false, "POMP_Finalize");
-}
+OMPP_EXPORT void POMP_Finalize(void) { ompp_event_switch(false, "POMP_Finalize"); }
 
-OMPP_EXPORT void POMP_On(void)
-{
-    ompp_event_switch(true, "POMP_On");
-}
+OMPP_EXPORT void POMP_On(void) { ompp_event_switch(true, "POMP_On"); }
 
-OMPP_EXPORT void POMP_Off(void)
-{
-    ompp_event_switch(false, "POMP_Off");
-}
+OMPP_EXPORT void POMP_Off(void) { ompp_event_switch(false, "POMP_Off"); }
 
 OMPP_EXPORT void OMPP_Dump(void)
 {
@@ -222,10 +222,7 @@ OMPP_EXPORT void OMPP_papi_set_drange(void *address, size_t size, const char *na
     ompp_data_add(address, size, name, "OMPP_papi_set_drange");
 }
 
-OMPP_EXPORT void ompp_release_drange(void *address)
-{
-    ompp_data_release(address);
-}
+OMPP_EXPORT void ompp_release_drange(void *address) { ompp_data_release(address); }
 
 /* What kinst-ompp makes of #pragma omp inst data; declared in include/opari2/pomp2_lib.h. */
 OMPP_EXPORT void ompp_pragma_data(void *address, size_t size, const char *name);

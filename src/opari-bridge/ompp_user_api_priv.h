@@ -1,6 +1,7 @@
 /**
  * \file
- * User regions by name, for the functions of other languages: ompp_region_begin() and _end() with the place they were called from.
+ * User regions by name, for the functions of other languages: ompp_region_begin() and _end() with the place they were
+ * called from.
  */
 #ifndef OMPP_USER_API_PRIV_H
 #define OMPP_USER_API_PRIV_H

@@ -12,14 +12,11 @@
 
 #define MAX_PLACES 18
 #define EXACT ((uint64_t)1 << 53) /* whole numbers below it are doubles */
-#define MAX_DIGITS 350 /* of an evaluator: what a double can have */
+#define MAX_DIGITS 350            /* of an evaluator: what a double can have */
 
 static const char *const words[] = {[OMPP_DECIMAL_NAN] = "nan", [OMPP_DECIMAL_INF] = "inf", [OMPP_DECIMAL_NONE] = ""};
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 static bool add_digit(uint64_t *units, char digit)
 {
@@ -74,10 +71,8 @@ static size_t parse_long(const char *text, ompp_decimal_t *number)
     p += number->negative;
     for (begin = p; is_digit(*p) || (*p == '.' && number->places == 0 && is_digit(p[1])); p++) {
         if (p - begin > MAX_DIGITS) return 0;
-        if (*p == '.')
-            number->places = (uint16_t)strspn(p + 1, "0123456789");
-        else if (!add_long(number, *p))
-            return 0;
+        if (*p == '.') number->places = (uint16_t)strspn(p + 1, "0123456789");
+        else if (!add_long(number, *p)) return 0;
     }
     return p == begin ? 0 : (size_t)(p - text);
 }
@@ -155,7 +150,8 @@ ompp_decimal_text_t ompp_decimal_format(const ompp_decimal_t *number, int digits
         units = units / unit + (units % unit >= unit / 2);
         places = digits;
     }
-    snprintf(t.text, sizeof t.text, "%s%s", sign, print_units(buffer + sizeof buffer - 1, units, number->zeros, places));
+    snprintf(t.text, sizeof t.text, "%s%s", sign,
+             print_units(buffer + sizeof buffer - 1, units, number->zeros, places));
     if (number->exponent) {
         size_t n = strlen(t.text);
         snprintf(t.text + n, sizeof t.text - n, "e%+03d", number->exponent);
@@ -181,16 +177,12 @@ ompp_decimal_t ompp_decimal_shift(const ompp_decimal_t *number, int power)
     ompp_decimal_t moved = *number;
 
     for (; power > 0; power--) {
-        if (moved.places > 0)
-            moved.places--;
-        else if (__builtin_mul_overflow(moved.units, 10, &moved.units))
-            moved.kind = OMPP_DECIMAL_INF;
+        if (moved.places > 0) moved.places--;
+        else if (__builtin_mul_overflow(moved.units, 10, &moved.units)) moved.kind = OMPP_DECIMAL_INF;
     }
     for (; power < 0; power++) {
-        if (moved.places < MAX_PLACES)
-            moved.places++;
-        else
-            moved.units /= 10;
+        if (moved.places < MAX_PLACES) moved.places++;
+        else moved.units /= 10;
     }
     return moved;
 }
@@ -212,7 +204,4 @@ double ompp_decimal_value(const ompp_decimal_t *number)
     return number->negative ? -size : size;
 }
 
-double ompp_decimal_slack(const ompp_decimal_t *number)
-{
-    return number->places ? 0.5 / pow(10, number->places) : 0.0;
-}
+double ompp_decimal_slack(const ompp_decimal_t *number) { return number->places ? 0.5 / pow(10, number->places) : 0.0; }

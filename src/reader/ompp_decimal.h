@@ -37,8 +37,8 @@ typedef struct {
 size_t ompp_decimal_parse(const char *text, ompp_decimal_t *number);
 
 /**
- * \brief The same for what an evaluator gives: with many zeros before or behind at most 19 digits, or with an exponent ("1.51e-04",
- *        as reports of early versions have it).
+ * \brief The same for what an evaluator gives: with many zeros before or behind at most 19 digits, or with an exponent
+ *        ("1.51e-04", as reports of early versions have it).
  */
 size_t ompp_decimal_parse_evaluator(const char *text, ompp_decimal_t *number);
 

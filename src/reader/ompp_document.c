@@ -26,10 +26,7 @@ const ompp_section_row_t ompp_sections[OMPP_SECTION_NUM] = {
     [OMPP_SECTION_OVERHEADS] = {"ompP Overhead Analysis Report", "overhead analysis report"},
 };
 
-ompp_document_t *ompp_document_new(void)
-{
-    return calloc(1, sizeof(ompp_document_t));
-}
+ompp_document_t *ompp_document_new(void) { return calloc(1, sizeof(ompp_document_t)); }
 
 void ompp_document_free(ompp_document_t *document)
 {
@@ -94,10 +91,7 @@ static size_t bucket_of(uint32_t number, const char *source)
     return hash % NBUCKETS;
 }
 
-static const char *source_of(const ompp_doc_region_t *r, bool from_text)
-{
-    return from_text ? r->place : r->fields;
-}
+static const char *source_of(const ompp_doc_region_t *r, bool from_text) { return from_text ? r->place : r->fields; }
 
 /* Derives what was not given, and appends the region. */
 static uint32_t add_region(ompp_document_t *document, ompp_doc_region_t region)

@@ -148,7 +148,7 @@ typedef struct {
     size_t nclasses;
     ompp_doc_overhead_t *each, *whole;
     size_t neach, nwhole;
-    bool no_parallel; /* the section says where MPI's costs stand, in text */
+    bool no_parallel;  /* the section says where MPI's costs stand, in text */
     uint32_t *buckets; /* private: regions by hash */
     void *memory;      /* chunks that all of the above lie in */
 } ompp_document_t;

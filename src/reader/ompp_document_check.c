@@ -77,10 +77,7 @@ double ompp_doc_value(const ompp_doc_table_t *t, const ompp_doc_row_t *row, ompp
     return i == t->ncolumns ? 0 : ompp_decimal_value(&row->values[i]);
 }
 
-const ompp_doc_row_t *ompp_doc_sum(const ompp_doc_table_t *t)
-{
-    return &t->rows[t->nrows - 1];
-}
+const ompp_doc_row_t *ompp_doc_sum(const ompp_doc_table_t *t) { return &t->rows[t->nrows - 1]; }
 
 double ompp_doc_total(const ompp_doc_table_t *t, ompp_column_t column)
 {
@@ -318,10 +315,8 @@ size_t ompp_document_check(const ompp_document_t *document, const char *name, FI
     const uint32_t known = procs ? (uint32_t)strtoul(procs, NULL, 10) : 0, absent = ranks_elsewhere(document);
     if (last > 0) c.nranks = known > last ? known : last + 1;
     if (absent < c.nranks) c.nranks -= absent;
-    if (find_same(&c) && c.flat_of && c.first_path && c.next_path)
-        check_all(&c);
-    else
-        ompp_doc_object(&c, 1, "not checked: out of memory");
+    if (find_same(&c) && c.flat_of && c.first_path && c.next_path) check_all(&c);
+    else ompp_doc_object(&c, 1, "not checked: out of memory");
     if (c.nbad > OMPP_DOC_OBJECTIONS) fprintf(out, "%s: %zu objections more\n", name, c.nbad - OMPP_DOC_OBJECTIONS);
     free(c.same);
     free(c.flat_of);

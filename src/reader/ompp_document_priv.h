@@ -32,7 +32,11 @@ typedef struct {
 bool ompp_reading_fail(ompp_reading_t *r, const char *what, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** \brief The same where the line is not what it should be, or the file ends. \param[in] expected  "a row, or SUM". \return false. */
+/**
+ * \brief The same where the line is not what it should be, or the file ends.
+ * \param[in] expected  "a row, or SUM".
+ * \return false.
+ */
 bool ompp_reading_expect(ompp_reading_t *r, const char *expected);
 
 /** \brief The same for running out of memory. */
@@ -78,11 +82,11 @@ bool ompp_take_whole(const char **p, uint64_t limit, uint64_t *number);
 bool ompp_take_region(const char **p, uint32_t *number);
 
 /** \brief The region that a line has named. \return false and failed when out of memory. See ompp_document_region. */
-bool ompp_reading_region(ompp_reading_t *r, uint32_t number, ompp_construct_t construct, const char *place, const char *fields,
-                         uint32_t *region);
+bool ompp_reading_region(ompp_reading_t *r, uint32_t number, ompp_construct_t construct, const char *place,
+                         const char *fields, uint32_t *region);
 
-/** \brief The end of the line of the whole program, "name: 4 threads]": into the document. The name may have colons. \return false
- * where it is no such thing, or out of memory. */
+/** \brief The end of the line of the whole program, "name: 4 threads]": into the document. The name may have colons.
+ * \return false where it is no such thing, or out of memory. */
 bool ompp_reading_root(ompp_reading_t *r, const char *text);
 
 /** \brief Takes one part of a version and the dot after it. */
@@ -137,14 +141,22 @@ bool ompp_reading_class(ompp_reading_t *r, bool first, size_t n, const char *tit
 ompp_doc_overhead_t *ompp_reading_overhead(ompp_reading_t *r, ompp_doc_overhead_t **rows, size_t *n);
 ompp_doc_wall_t *ompp_reading_wall(ompp_reading_t *r);
 
-/** \brief Reads the rows of a table, up to SUM. \param[in] read_row  adds the row of the present line. False where it fails. */
-bool ompp_reading_rows(ompp_reading_t *r, ompp_doc_table_t *t, bool (*read_row)(ompp_reading_t *r, ompp_doc_table_t *t));
+/**
+ * \brief Reads the rows of a table, up to SUM.
+ * \param[in] read_row  adds the row of the present line. False where it fails.
+ */
+bool ompp_reading_rows(ompp_reading_t *r, ompp_doc_table_t *t,
+                       bool (*read_row)(ompp_reading_t *r, ompp_doc_table_t *t));
 
 /** \brief A row for the present line, last of the table, without values. \return NULL where it fails. */
 ompp_doc_row_t *ompp_reading_row(ompp_reading_t *r, ompp_doc_table_t *t);
 
-/** \brief Values of the table's last row, from its cells behind the label. Settles the kinds of columns. False where it fails. */
-bool ompp_reading_cells(ompp_reading_t *r, ompp_doc_table_t *t, ompp_doc_form_t form, const char *const cells[], size_t n);
+/**
+ * \brief Values of the table's last row, from its cells behind the label. Settles the kinds of columns. False where it
+ *        fails.
+ */
+bool ompp_reading_cells(ompp_reading_t *r, ompp_doc_table_t *t, ompp_doc_form_t form, const char *const cells[],
+                        size_t n);
 
 /** \brief Text of a place from the fields of CSV, and the other way round. \return in the document's memory; NULL: no
  * memory. */

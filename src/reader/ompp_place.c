@@ -151,12 +151,9 @@ static const char *print_place(ompp_document_t *document, ompp_place_t how, cons
     const char *unnamed = how == OMPP_PLACE_NAMED ? " (unnamed)" : "";
     char lines[48];
 
-    if (p->address)
-        snprintf(lines, sizeof lines, "<0x%" PRIx64 ">", p->begin);
-    else if (one)
-        snprintf(lines, sizeof lines, "%" PRIu64, p->begin);
-    else
-        snprintf(lines, sizeof lines, "%" PRIu64 "-%" PRIu64, p->begin, p->end);
+    if (p->address) snprintf(lines, sizeof lines, "<0x%" PRIx64 ">", p->begin);
+    else if (one) snprintf(lines, sizeof lines, "%" PRIu64, p->begin);
+    else snprintf(lines, sizeof lines, "%" PRIu64 "-%" PRIu64, p->begin, p->end);
     if (named && p->name_length)
         return ompp_document_printf(document, "%.*s (%s) ('%s')", (int)p->file_length, p->file, lines, p->name);
     return ompp_document_printf(document, "%.*s (%s)%s", (int)p->file_length, p->file, lines, unnamed);

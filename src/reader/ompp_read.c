@@ -267,8 +267,9 @@ static bool cell_ends(ompp_doc_form_t form, const char *p)
 static bool take_value(ompp_cell_kind_t kind, ompp_doc_form_t form, const char *cell, ompp_decimal_t *value)
 {
     bool counter = kind == OMPP_CELL_COUNTER, grouped = counter && form == OMPP_DOC_TEXT;
-    size_t n = grouped ? ompp_decimal_parse_grouped(cell, value) :
-               kind == OMPP_CELL_EVALUATOR ? ompp_decimal_parse_evaluator(cell, value) : ompp_decimal_parse(cell, value);
+    size_t n = grouped                       ? ompp_decimal_parse_grouped(cell, value)
+               : kind == OMPP_CELL_EVALUATOR ? ompp_decimal_parse_evaluator(cell, value)
+                                             : ompp_decimal_parse(cell, value);
 
     if ((counter || kind == OMPP_CELL_COUNT) && (value->places || value->kind != OMPP_DECIMAL_FINITE)) return false;
     return n && cell_ends(form, cell + n);
@@ -330,7 +331,8 @@ static bool is_time(const ompp_reading_t *r, ompp_doc_form_t form, const ompp_de
 }
 
 /* Cells in the order of the titles, or of ompP's rows. Kinds of columns are settled when the row fits. */
-static bool take_cells(const ompp_reading_t *r, ompp_doc_table_t *t, ompp_doc_form_t form, const char *const cells[], bool shifted)
+static bool take_cells(const ompp_reading_t *r, ompp_doc_table_t *t, ompp_doc_form_t form, const char *const cells[],
+                       bool shifted)
 {
     ompp_decimal_t *values = t->rows[t->nrows - 1].values;
     ompp_cell_kind_t kind[OMPP_DOC_COLUMNS];
@@ -339,13 +341,15 @@ static bool take_cells(const ompp_reading_t *r, ompp_doc_table_t *t, ompp_doc_fo
         const char *cell = cells[shifted ? ompp_cell_position(t->columns, t->ncolumns, c) : c];
         kind[c] = t->columns[c].kind;
         if (!ompp_cell_take(&kind[c], t->nrows == 1, form, cell, &values[c])) return false;
-        if (kind[c] == OMPP_CELL_TIME && values[c].kind == OMPP_DECIMAL_FINITE && !is_time(r, form, &values[c])) return false;
+        if (kind[c] == OMPP_CELL_TIME && values[c].kind == OMPP_DECIMAL_FINITE && !is_time(r, form, &values[c]))
+            return false;
     }
     for (size_t c = 0; c < t->ncolumns; c++) t->columns[c].kind = kind[c];
     return true;
 }
 
-bool ompp_reading_cells(ompp_reading_t *r, ompp_doc_table_t *t, ompp_doc_form_t form, const char *const cells[], size_t n)
+bool ompp_reading_cells(ompp_reading_t *r, ompp_doc_table_t *t, ompp_doc_form_t form, const char *const cells[],
+                        size_t n)
 {
     if (n == t->ncolumns) {
         if (take_cells(r, t, form, cells, t->mpi_first)) return true;
@@ -494,10 +498,8 @@ int ompp_document_read_fd(int fd, const char *name, ompp_document_t **document, 
         snprintf(why, size, "%s:1: cannot read it: %s; name a report that you may read", name, strerror(errno));
     else if (rc == -OMPP_E_LIMIT)
         snprintf(why, size, "%s:1: more than %zu MiB; it is no report", name, MAX_BYTES >> 20);
-    else if (rc)
-        snprintf(why, size, "%s:1: %s; free some memory", name, ompp_error_message(rc));
-    else
-        rc = ompp_document_parse(name, data, length, document, why, size);
+    else if (rc) snprintf(why, size, "%s:1: %s; free some memory", name, ompp_error_message(rc));
+    else rc = ompp_document_parse(name, data, length, document, why, size);
     free(data);
     return rc;
 }

@@ -15,8 +15,8 @@ bool ompp_reading_expect(ompp_reading_t *r, const char *expected)
                              "\"%.60s\" is not %s", ompp_reading_line(r), expected);
 }
 
-bool ompp_reading_region(ompp_reading_t *r, uint32_t number, ompp_construct_t construct, const char *place, const char *fields,
-                         uint32_t *region)
+bool ompp_reading_region(ompp_reading_t *r, uint32_t number, ompp_construct_t construct, const char *place,
+                         const char *fields, uint32_t *region)
 {
     *region = ompp_document_region(r->doc, number, construct, place, fields);
     return *region != OMPP_DOC_NONE || ompp_reading_nomem(r);
@@ -53,8 +53,10 @@ bool ompp_reading_class(ompp_reading_t *r, bool first, size_t n, const char *tit
         const char **kept = ompp_reading_push(r, &r->doc->classes, &r->doc->nclasses, sizeof *kept);
         return kept && (*kept = ompp_reading_keep(r, title, length));
     }
-    if (n < r->doc->nclasses && strlen(r->doc->classes[n]) == length && memcmp(r->doc->classes[n], title, length) == 0) return true;
-    return ompp_reading_fail(r, OMPP_DO_RESTORE, "%.*s is not among the classes of the table above", (int)length, title);
+    if (n < r->doc->nclasses && strlen(r->doc->classes[n]) == length && memcmp(r->doc->classes[n], title, length) == 0)
+        return true;
+    return ompp_reading_fail(r, OMPP_DO_RESTORE, "%.*s is not among the classes of the table above", (int)length,
+                             title);
 }
 
 ompp_doc_overhead_t *ompp_reading_overhead(ompp_reading_t *r, ompp_doc_overhead_t **rows, size_t *n)
@@ -97,7 +99,9 @@ ompp_section_kind_t ompp_reading_kind(ompp_doc_form_t form, const char *name, si
 {
     unsigned kind = 0;
 
-    while (kind < OMPP_SECTION_NUM && (strlen(name_of(form, kind)) != length || memcmp(name_of(form, kind), name, length) != 0)) kind++;
+    while (kind < OMPP_SECTION_NUM &&
+           (strlen(name_of(form, kind)) != length || memcmp(name_of(form, kind), name, length) != 0))
+        kind++;
     return kind;
 }
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_CELLS 272  /* of a row */
+#define MAX_CELLS 272 /* of a row */
 
 /* The cells of a line; a cell ends at a comma or at the end of the line. */
 typedef struct {
@@ -100,10 +100,7 @@ static bool number_in(const char *cell, ompp_decimal_t *number)
     return ompp_take_number(&cell, number) && ends(cell);
 }
 
-static size_t length_of(const char *cell)
-{
-    return strcspn(cell, ",");
-}
+static size_t length_of(const char *cell) { return strcspn(cell, ","); }
 
 static bool is(const char *cell, const char *word)
 {
@@ -156,7 +153,8 @@ static bool read_header(ompp_reading_t *r)
 {
     while (more(r, "header"))
         if (!read_field(r)) return false;
-    if (!r->rc && !ompp_document_field(r->doc, "Duration")) return ompp_reading_expect(r, "a line \"Duration,1.000000,sec\"");
+    if (!r->rc && !ompp_document_field(r->doc, "Duration"))
+        return ompp_reading_expect(r, "a line \"Duration,1.000000,sec\"");
     return !r->rc;
 }
 
@@ -250,7 +248,8 @@ static bool read_titles(ompp_reading_t *r, ompp_doc_table_t *t)
     split(ompp_reading_line(r), &cells);
     t->ranked = is(cells.cell[0], "RANK");
     first = t->ranked;
-    if (first >= cells.n || !is(cells.cell[first], "TID")) return ompp_reading_expect(r, "the titles of a table, from TID");
+    if (first >= cells.n || !is(cells.cell[first], "TID"))
+        return ompp_reading_expect(r, "the titles of a table, from TID");
     for (size_t i = first + 1; i < cells.n && i < MAX_CELLS; i++) {
         size_t length = length_of(cells.cell[i]);
         while (length && cells.cell[i][length - 1] == ' ') length--;
@@ -324,7 +323,8 @@ static bool read_table(ompp_reading_t *r, const char *what, ompp_doc_table_t **t
     if (!name || !ompp_take_region(&p, &number) || *p != ' ' || strcmp(p + 1, what) != 0)
         return ompp_reading_expect(r, "the begin of a table, ##BEG R00001 ...");
     r->at++;
-    if (path ? !read_steps(r, t) : !read_step(r, t, ompp_reading_push(r, &t->steps, &t->nsteps, sizeof *t->steps), ompp_reading_line(r)))
+    if (path ? !read_steps(r, t)
+             : !read_step(r, t, ompp_reading_push(r, &t->steps, &t->nsteps, sizeof *t->steps), ompp_reading_line(r)))
         return false;
     if (r->doc->regions[t->steps[t->nsteps - 1].region].number != number)
         return ompp_reading_fail(r, OMPP_DO_RESTORE, "another region than in the line ##BEG %.60s", name);
@@ -402,7 +402,8 @@ static bool read_walls(ompp_reading_t *r)
 
     if (!enter(r, name)) return false;
     p = ompp_reading_line(r);
-    if (!ompp_take(&p, titles) || (*p && *p != ',')) return ompp_reading_expect(r, "the titles of the table of wallclocks");
+    if (!ompp_take(&p, titles) || (*p && *p != ','))
+        return ompp_reading_expect(r, "the titles of the table of wallclocks");
     split(p, &cells);
     for (size_t i = 1; i < cells.n && i < MAX_CELLS; i++) {
         size_t length = length_of(cells.cell[i]);
@@ -426,7 +427,8 @@ static bool read_class_titles(ompp_reading_t *r, bool first)
     cells_t cells;
     size_t n = 0;
 
-    if (!ompp_take(&p, ",Total,Ovhds,(%)") || (*p && *p != ',')) return ompp_reading_expect(r, "the titles of a table of overheads");
+    if (!ompp_take(&p, ",Total,Ovhds,(%)") || (*p && *p != ','))
+        return ompp_reading_expect(r, "the titles of a table of overheads");
     split(p, &cells);
     for (size_t i = 1; i < cells.n && i < MAX_CELLS; i++) {
         size_t length = length_of(cells.cell[i]);
@@ -449,7 +451,8 @@ static bool read_class_row(ompp_reading_t *r, ompp_doc_overhead_t **rows, size_t
     split(p, &cells);
     if (cells.n != 4 + 2 * r->doc->nclasses)
         return ompp_reading_fail(r, OMPP_DO_RESTORE, "the row does not fit the titles of its table");
-    if (!is(p, "SUM") && (!ompp_take_region(&p, &row->number) || *p != ',')) return ompp_reading_expect(r, "a region, or SUM");
+    if (!is(p, "SUM") && (!ompp_take_region(&p, &row->number) || *p != ','))
+        return ompp_reading_expect(r, "a region, or SUM");
     if (!number_in(cells.cell[1], &row->total)) return ompp_reading_expect(r, "a row of overheads");
     for (size_t i = 0; i <= r->doc->nclasses; i++)
         if (!number_in(cells.cell[2 + 2 * i], &row->shares[i].time) ||
@@ -518,7 +521,8 @@ static bool read_section(ompp_reading_t *r)
         name = ompp_sections[OMPP_SECTION_GENERAL].block;
     }
     kind = ompp_reading_kind(OMPP_DOC_CSV, name, strlen(name));
-    if (kind != OMPP_SECTION_GENERAL && !r->doc->nsections) return ompp_reading_expect(r, "\"##BEG header separator=,\"");
+    if (kind != OMPP_SECTION_GENERAL && !r->doc->nsections)
+        return ompp_reading_expect(r, "\"##BEG header separator=,\"");
     s = ompp_reading_section(r, kind, name, strlen(name));
     if (!s) return false;
     r->at++;

@@ -47,10 +47,7 @@ static void skip_blank(ompp_reading_t *r)
 /* ---- Words ----------------------------------------------------------------------------------------------------------
  */
 
-static const char *skip(const char *p)
-{
-    return p + strspn(p, " ");
-}
+static const char *skip(const char *p) { return p + strspn(p, " "); }
 
 /* Takes a word of at most WORD_SIZE - 1 bytes. */
 static bool take_word(const char **p, char word[WORD_SIZE])
@@ -129,7 +126,8 @@ static bool read_general(ompp_reading_t *r)
     for (skip_blank(r); more(r) && *ompp_reading_line(r);)
         if (!read_field(r)) return false;
     skip_blank(r);
-    if (!ompp_document_field(r->doc, "Duration")) return ompp_reading_expect(r, "a line \"Duration        : 1.00 sec\"");
+    if (!ompp_document_field(r->doc, "Duration"))
+        return ompp_reading_expect(r, "a line \"Duration        : 1.00 sec\"");
     return true;
 }
 
@@ -305,7 +303,8 @@ static bool read_step(ompp_reading_t *r, ompp_doc_table_t *t, ompp_doc_step_t *s
     uint32_t number;
 
     if (!step) return false;
-    if (!ompp_take_region(&text, &number) || !ompp_take(&text, " ")) return ompp_reading_expect(r, "\"R00001 place TYPE\"");
+    if (!ompp_take_region(&text, &number) || !ompp_take(&text, " "))
+        return ompp_reading_expect(r, "\"R00001 place TYPE\"");
     t->line = r->at + 1;
     if (!parse_region(r, number, text, &step->region)) return false;
     r->at++;
@@ -316,7 +315,8 @@ static bool read_flat(ompp_reading_t *r)
 {
     for (skip_blank(r); more(r); skip_blank(r)) {
         ompp_doc_table_t *t = ompp_reading_push(r, &r->doc->flat, &r->doc->nflat, sizeof *t);
-        if (!t || !read_step(r, t, ompp_reading_push(r, &t->steps, &t->nsteps, sizeof *t->steps), ompp_reading_line(r))) return false;
+        if (!t || !read_step(r, t, ompp_reading_push(r, &t->steps, &t->nsteps, sizeof *t->steps), ompp_reading_line(r)))
+            return false;
         if (!read_rows(r, t)) return false;
     }
     return !r->rc;
@@ -481,7 +481,8 @@ static bool read_classes(ompp_reading_t *r, const char *what, ompp_doc_overhead_
 {
     const char *p = ompp_reading_line(r);
 
-    if (!ompp_take(&p, "Overheads wrt. ") || !ompp_take(&p, what)) return ompp_reading_expect(r, "a table of overheads");
+    if (!ompp_take(&p, "Overheads wrt. ") || !ompp_take(&p, what))
+        return ompp_reading_expect(r, "a table of overheads");
     r->at++;
     if (!read_class_titles(r, rows == &r->doc->each)) return false;
     while (more(r) && *ompp_reading_line(r))
@@ -501,7 +502,8 @@ static bool read_overheads(ompp_reading_t *r)
     if (!read_classes(r, "each individual parallel region:", &d->each, &d->neach)) return false;
     skip_blank(r);
     if (!read_classes(r, "whole program:", &d->whole, &d->nwhole)) return false;
-    if (!d->nwhole || d->whole[d->nwhole - 1].number != OMPP_DOC_NONE) return ompp_reading_expect(r, "the SUM of the overheads");
+    if (!d->nwhole || d->whole[d->nwhole - 1].number != OMPP_DOC_NONE)
+        return ompp_reading_expect(r, "the SUM of the overheads");
     skip_blank(r);
     if (d->neach == 0 && more(r) && strcmp(ompp_reading_line(r), ompp_layout_no_parallel[0]) == 0) {
         r->at++;
@@ -540,7 +542,8 @@ static bool read_section(ompp_reading_t *r)
 
     if (!title) return ompp_reading_expect(r, "the title of a section");
     kind = ompp_reading_kind(OMPP_DOC_TEXT, title, length);
-    if (kind != OMPP_SECTION_GENERAL && !r->doc->nsections) return ompp_reading_expect(r, "the title \"ompP General Information\"");
+    if (kind != OMPP_SECTION_GENERAL && !r->doc->nsections)
+        return ompp_reading_expect(r, "the title \"ompP General Information\"");
     s = ompp_reading_section(r, kind, title, length);
     if (!s) return false;
     r->at += 3;

@@ -68,10 +68,8 @@ static void put_header(const show_t *s)
 {
     fputs("##BEG header separator=,\n", s->out);
     for (size_t i = 0; i < s->doc->nfields; i++)
-        if (s->from_text)
-            put_text_field(s, &s->doc->fields[i]);
-        else
-            fprintf(s->out, "%s,%s\n", s->doc->fields[i].name, s->doc->fields[i].value);
+        if (s->from_text) put_text_field(s, &s->doc->fields[i]);
+        else fprintf(s->out, "%s,%s\n", s->doc->fields[i].name, s->doc->fields[i].value);
 }
 
 static void put_overview(const show_t *s)
@@ -219,10 +217,8 @@ static void put_classes(const show_t *s, const char *name, const ompp_doc_overhe
     for (size_t c = 0; c < s->doc->nclasses; c++) fprintf(s->out, ",%s,(%%)", s->doc->classes[c]);
     putc('\n', s->out);
     for (size_t i = 0; i < n; i++) {
-        if (rows[i].number == OMPP_DOC_NONE)
-            fputs("SUM", s->out);
-        else
-            ompp_layout_number(s->out, rows[i].number);
+        if (rows[i].number == OMPP_DOC_NONE) fputs("SUM", s->out);
+        else ompp_layout_number(s->out, rows[i].number);
         put_decimal(s, &rows[i].total);
         for (size_t c = 0; c <= s->doc->nclasses; c++) {
             put_decimal(s, &rows[i].shares[c].time);

@@ -87,12 +87,10 @@ static void show_general(const show_t *s)
         const ompp_doc_field_t *f = &s->doc->fields[i];
         const char *value = f->value;
         ompp_decimal_t time;
-        if (s->doc->form != OMPP_DOC_TEXT)
-            show_csv_field(s, f);
+        if (s->doc->form != OMPP_DOC_TEXT) show_csv_field(s, f);
         else if (s->digits >= 0 && ompp_take_number(&value, &time) && strcmp(value, " sec") == 0)
             show_seconds(s, f->name, &time);
-        else
-            show_field(s, f->name, f->value);
+        else show_field(s, f->name, f->value);
     }
     putc('\n', s->out);
 }
@@ -210,10 +208,8 @@ static void show_value(const show_t *s, const ompp_doc_column_t *c, const ompp_d
         ompp_layout_cell(s->out, counter_width(s, c) + (c->part ? 2 : 0), ompp_decimal_format_grouped(value).text);
     else if (c->kind == OMPP_CELL_EVALUATOR)
         fprintf(s->out, " %*s ", OMPP_WIDTH_EVALUATOR, missing ? "-" : evaluated(s, value).text);
-    else if (c->kind == OMPP_CELL_TIME)
-        ompp_layout_cell(s->out, OMPP_WIDTH_VALUE + s->extra, seconds(s, value).text);
-    else
-        ompp_layout_cell(s->out, OMPP_WIDTH_VALUE, ompp_decimal_format(value, -1).text);
+    else if (c->kind == OMPP_CELL_TIME) ompp_layout_cell(s->out, OMPP_WIDTH_VALUE + s->extra, seconds(s, value).text);
+    else ompp_layout_cell(s->out, OMPP_WIDTH_VALUE, ompp_decimal_format(value, -1).text);
 }
 
 /* Value that stands at this position of a row. */

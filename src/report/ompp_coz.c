@@ -1,9 +1,10 @@
 /**
  * \file
- * The What-if results as a profile of Coz, for its viewer: lines of tab-separated key=value. Of each region one experiment without
- * speed-up, as long as the program took, and one per speed-up, as long as it would take. Durations are corrected already, because the
- * viewer does not do it; it refuses records that it does not know, so there is nothing else. Of a latency point it knows how many units
- * began, and how many were under way on average, and computes how long one took by Little's law.
+ * The What-if results as a profile of Coz, for its viewer: lines of tab-separated key=value. Of each region one
+ * experiment without speed-up, as long as the program took, and one per speed-up, as long as it would take. Durations
+ * are corrected already, because the viewer does not do it; it refuses records that it does not know, so there is
+ * nothing else. Of a latency point it knows how many units began, and how many were under way on average, and computes
+ * how long one took by Little's law.
  */
 #include "report/ompp_report.h"
 #include "report/ompp_text_priv.h"
@@ -42,13 +43,14 @@ static void put_region(FILE *out, const ompp_profile_t *p, uint32_t region)
     }
 }
 
-/* What the viewer is told of in whole numbers is told in so many parts of one: it cuts fractions, and takes the ratio. */
+/* What the viewer is told of in whole numbers is told in so many parts of one: it cuts fractions, and takes the
+ * ratio. */
 #define PARTS 1e6
 
 /* The program with a faster region. */
 typedef struct {
     uint32_t region, permille;
-    double duration; /* ns */
+    double duration;                 /* ns */
     const ompp_whatif_unit_t *units; /* what units of latency points gain, of all regions */
     size_t nunits;
 } faster_t;
@@ -75,8 +77,8 @@ static void put_latency(FILE *out, const ompp_profile_t *p, uint32_t index, cons
     if (isinf(gain) || !ompp_whatif_latency(point, &latency)) return;
     fputs("latency-point\tname=", out);
     put_word(out, ompp_profile_text(p, point->name));
-    fprintf(out, "\tarrivals=%.0f\tdepartures=%.0f\tdifference=%.0f\n", PARTS * (double)point->begins, PARTS * (double)point->visits,
-            PARTS * latency * (1 - gain) * (double)point->begins / f->duration);
+    fprintf(out, "\tarrivals=%.0f\tdepartures=%.0f\tdifference=%.0f\n", PARTS * (double)point->begins,
+            PARTS * (double)point->visits, PARTS * latency * (1 - gain) * (double)point->begins / f->duration);
 }
 
 static void put_point(FILE *out, const ompp_profile_t *p, const ompp_whatif_point_t *point)
@@ -108,7 +110,8 @@ static void put_experiment(FILE *out, const ompp_profile_t *p, const faster_t *f
 {
     fputs("experiment\tselected=", out);
     put_region(out, p, f->region);
-    fprintf(out, "\tspeedup=%.2f\tduration=%.0f\tselected-samples=%" PRIu64 "\n", f->permille / 1000.0, f->duration, samples);
+    fprintf(out, "\tspeedup=%.2f\tduration=%.0f\tselected-samples=%" PRIu64 "\n", f->permille / 1000.0, f->duration,
+            samples);
     put_points(out, p, f);
 }
 
@@ -118,7 +121,8 @@ int ompp_report_coz(const ompp_profile_t *p, FILE *out)
     ompp_whatif_unit_t *units = NULL;
     size_t n, nunits = 0;
     double alone = ompp_whatif_time_alone(p);
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), saved = plain ? uselocale(plain) : (locale_t)0; /* no decimal comma */
+    /* no decimal comma */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), saved = plain ? uselocale(plain) : (locale_t)0;
     int rc = ompp_analysis_whatif(p, &results, &n);
 
     if (rc == 0) rc = ompp_analysis_units(p, &units, &nunits);

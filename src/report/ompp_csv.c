@@ -1,6 +1,7 @@
 /**
  * \file
- * The CSV report, in ompP's format: blocks between ##BEG and ##END, commas, times with six digits. Same numbers as the text report.
+ * The CSV report, in ompP's format: blocks between ##BEG and ##END, commas, times with six digits. Same numbers as the
+ * text report.
  */
 #include "report/ompp_report.h"
 #include "report/ompp_text_priv.h"
@@ -15,7 +16,7 @@
 
 #define DIGITS 6 /* of times, as printf's %f */
 
-/* ---- Fields --------------------------------------------------------------------------------------------------------- */
+/* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
 /* Readers split at every comma: there is no quoting in this format. */
 static void put_text(const ompp_text_t *t, const char *text, bool word)
@@ -26,10 +27,7 @@ static void put_text(const ompp_text_t *t, const char *text, bool word)
     free(printable);
 }
 
-static void put_seconds(const ompp_text_t *t, uint64_t ns)
-{
-    fputs(ompp_text_seconds_digits(ns, DIGITS).text, t->out);
-}
+static void put_seconds(const ompp_text_t *t, uint64_t ns) { fputs(ompp_text_seconds_digits(ns, DIGITS).text, t->out); }
 
 static void put_number(const ompp_text_t *t, uint32_t region)
 {
@@ -54,8 +52,7 @@ static void put_place(const ompp_text_t *t, uint32_t region)
     put_text(t, address ? construct->full : ompp_text_file(t->profile, r), true);
     if (address || (!lines && (r->module != OMPP_NONE || r->addr)))
         fprintf(t->out, ",0x%" PRIx64 ",0x%" PRIx64 ",", r->addr, r->addr_end ? r->addr_end : r->addr);
-    else
-        fprintf(t->out, ",%" PRIu32 ",%" PRIu32 ",", r->begin, r->end ? r->end : r->begin);
+    else fprintf(t->out, ",%" PRIu32 ",%" PRIu32 ",", r->begin, r->end ? r->end : r->begin);
     put_text(t, ompp_profile_text(t->profile, r->name), true);
 }
 
@@ -68,7 +65,7 @@ static void put_region(const ompp_text_t *t, uint32_t region)
     putc('\n', t->out);
 }
 
-/* ---- Header --------------------------------------------------------------------------------------------------------- */
+/* ---- Header ------------------------------------------------------------------------------------------------------ */
 
 static void put_line(const ompp_text_t *t, const char *key, const char *text)
 {
@@ -103,10 +100,8 @@ static void put_mpi_lines(const ompp_text_t *t)
         ompp_column_t column = ompp_text_mpi_lines[i].column;
         uint64_t value = t->totals[0].value[column];
         fprintf(t->out, "%s,", ompp_text_mpi_lines[i].name);
-        if (ompp_columns[column].unit == OMPP_UNIT_NS)
-            put_seconds(t, value);
-        else
-            fprintf(t->out, "%" PRIu64, value);
+        if (ompp_columns[column].unit == OMPP_UNIT_NS) put_seconds(t, value);
+        else fprintf(t->out, "%" PRIu64, value);
         putc('\n', t->out);
     }
 }
@@ -138,7 +133,7 @@ static void put_header(const ompp_text_t *t)
     fputs("##END header\n", t->out);
 }
 
-/* ---- Regions and call graph ----------------------------------------------------------------------------------------- */
+/* ---- Regions and call graph -------------------------------------------------------------------------------------- */
 
 static void put_overview(const ompp_text_t *t)
 {
@@ -173,10 +168,10 @@ static void put_callgraph(const ompp_text_t *t)
     fputs("##END ompp callgraph\n\n", t->out);
 }
 
-/* ---- Tables --------------------------------------------------------------------------------------------------------- */
+/* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
-static void put_row(const ompp_text_t *t, ompp_row_kind_t kind, uint32_t rank, uint32_t tid, const ompp_text_column_t *columns,
-                    size_t n, const ompp_row_t *row)
+static void put_row(const ompp_text_t *t, ompp_row_kind_t kind, uint32_t rank, uint32_t tid,
+                    const ompp_text_column_t *columns, size_t n, const ompp_row_t *row)
 {
     if (kind == OMPP_ROW_THREAD) {
         if (t->show_ranks) fprintf(t->out, "%" PRIu32 ",", rank);
@@ -193,10 +188,8 @@ static void put_row(const ompp_text_t *t, ompp_row_kind_t kind, uint32_t rank, u
         }
         uint64_t value = ompp_text_value(&columns[c], row);
         putc(',', t->out);
-        if (ompp_columns[columns[c].id].unit == OMPP_UNIT_NS)
-            put_seconds(t, value);
-        else
-            fprintf(t->out, "%" PRIu64, value);
+        if (ompp_columns[columns[c].id].unit == OMPP_UNIT_NS) put_seconds(t, value);
+        else fprintf(t->out, "%" PRIu64, value);
     }
     putc('\n', t->out);
 }
@@ -208,10 +201,8 @@ static void put_table(ompp_text_t *t, unsigned construct, bool split)
 
     fputs(t->show_ranks ? "RANK,TID" : "TID", t->out);
     for (size_t c = 0; c < n; c++)
-        if (columns[c].kind != OMPP_TEXT_COLUMN)
-            ompp_text_counter_csv_title(t, &columns[c]);
-        else
-            fprintf(t->out, ",%s%s", ompp_columns[columns[c].id].title, columns[c].suffix);
+        if (columns[c].kind != OMPP_TEXT_COLUMN) ompp_text_counter_csv_title(t, &columns[c]);
+        else fprintf(t->out, ",%s%s", ompp_columns[columns[c].id].title, columns[c].suffix);
     putc('\n', t->out);
     ompp_text_rows(t, construct, split, put_row);
 }
@@ -264,7 +255,7 @@ static void put_callgraph_profiles(ompp_text_t *t)
     fputs("##END callgraph region profiles\n\n", t->out);
 }
 
-/* ---- Overheads ------------------------------------------------------------------------------------------------------ */
+/* ---- Overheads --------------------------------------------------------------------------------------------------- */
 
 static void put_wallclock(const ompp_text_t *t, const ompp_text_overheads_t *o)
 {
@@ -339,7 +330,8 @@ static int put_overheads(const ompp_text_t *t)
     if (rc) return rc;
     fputs("##BEG overhead analysis report\nTotal runtime (wallclock) [secs],", t->out);
     put_seconds(t, t->duration_ns);
-    fprintf(t->out, "\nNumber of threads,%" PRIu64 "\nNumber of parallel regions,%zu\nParallel coverage [secs],", t->nslots, o.n);
+    fprintf(t->out, "\nNumber of threads,%" PRIu64 "\nNumber of parallel regions,%zu\nParallel coverage [secs],",
+            t->nslots, o.n);
     put_seconds(t, o.coverage_ns);
     fprintf(t->out, "\nParallel coverage [percent],%f\n\n", ompp_text_percent(o.coverage_ns, t->duration_ns));
     put_wallclock(t, &o);
@@ -351,7 +343,7 @@ static int put_overheads(const ompp_text_t *t)
     return 0;
 }
 
-/* ---- What ompP does not have ---------------------------------------------------------------------------------------- */
+/* ---- What ompP does not have ------------------------------------------------------------------------------------- */
 
 /* ompP's block: the severity is a fraction here. */
 static int put_properties(const ompp_text_t *t)
@@ -441,7 +433,7 @@ static void put_coverage(const ompp_text_t *t)
     fputs("##END ompp coverage\n\n", t->out);
 }
 
-/* ---- All of it ------------------------------------------------------------------------------------------------------ */
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 int ompp_report_csv(const ompp_profile_t *profile, FILE *out)
 {

@@ -26,12 +26,9 @@ static void make_stem(const ompp_profile_t *profile, const ompp_job_t *job, char
     int n;
 
     ompp_outfile_safe_name(ompp_profile_text(profile, profile->app), app, sizeof app);
-    if (job->local_rank >= 0)
-        n = snprintf(out, size, "%s:%d.%" PRIu32, app, job->local_rank, threads);
-    else if (profile->mpi)
-        n = snprintf(out, size, "%s.%" PRIu32 "x%" PRIu32, app, profile->nranks, threads);
-    else
-        n = snprintf(out, size, "%s.%" PRIu32, app, threads);
+    if (job->local_rank >= 0) n = snprintf(out, size, "%s:%d.%" PRIu32, app, job->local_rank, threads);
+    else if (profile->mpi) n = snprintf(out, size, "%s.%" PRIu32 "x%" PRIu32, app, profile->nranks, threads);
+    else n = snprintf(out, size, "%s.%" PRIu32, app, threads);
     if (job->usepid && !job->overwrite && profile->nranks_kept && n > 0 && (size_t)n < size)
         snprintf(out + n, size - n, ".%" PRIu32, profile->ranks[0].pid);
 }
@@ -39,12 +36,14 @@ static void make_stem(const ompp_profile_t *profile, const ompp_job_t *job, char
 /* Coz's viewer has nothing to show without results. */
 static unsigned wanted(const ompp_profile_t *profile, const ompp_job_t *job)
 {
-    return (job->formats & OMPP_JOB_TEXT ? 1u << OMPP_OUT_TEXT : 0) | (job->formats & OMPP_JOB_CSV ? 1u << OMPP_OUT_CSV : 0) |
+    return (job->formats & OMPP_JOB_TEXT ? 1u << OMPP_OUT_TEXT : 0) |
+           (job->formats & OMPP_JOB_CSV ? 1u << OMPP_OUT_CSV : 0) |
            (profile->whatif.nregions && !ompp_whatif_why(profile) ? 1u << OMPP_OUT_COZ : 0) | 1u << OMPP_OUT_XML;
 }
 
 /* In a directory other than the first, the user's exact name is only a name. */
-static int open_exact(const ompp_profile_t *profile, ompp_outfile_t *files, const ompp_job_t *job, const char *dir, bool first)
+static int open_exact(const ompp_profile_t *profile, ompp_outfile_t *files, const ompp_job_t *job, const char *dir,
+                      bool first)
 {
     char suffix[16] = "";
     const char *file = first ? job->file : ompp_path_last(job->file);

@@ -25,15 +25,9 @@ void ompp_layout_title(FILE *out, const char *title)
     fprintf(out, "%s\n%.4s     %s     %.*s\n%s\n", dashes, dashes, title, used < 70 ? 70 - used : 0, dashes, dashes);
 }
 
-void ompp_layout_label(FILE *out, const char *label)
-{
-    fprintf(out, "%-16s: ", label);
-}
+void ompp_layout_label(FILE *out, const char *label) { fprintf(out, "%-16s: ", label); }
 
-void ompp_layout_number(FILE *out, uint32_t number)
-{
-    fprintf(out, "R%05" PRIu32, number);
-}
+void ompp_layout_number(FILE *out, uint32_t number) { fprintf(out, "R%05" PRIu32, number); }
 
 void ompp_layout_group(FILE *out, const char *type, size_t nregions)
 {
@@ -45,7 +39,7 @@ void ompp_layout_member(FILE *out, uint32_t number, const char *place)
     fprintf(out, " * R%05" PRIu32 " %s\n", number, place);
 }
 
-/* ---- Callgraph ------------------------------------------------------------------------------------------------------ */
+/* ---- Callgraph --------------------------------------------------------------------------------------------------- */
 
 void ompp_layout_callgraph_titles(FILE *out, int extra)
 {
@@ -76,10 +70,8 @@ void ompp_layout_node(FILE *out, int extra, const char *const value[4], const ch
 
 void ompp_layout_branch(FILE *out, bool own, bool has_sibling)
 {
-    if (own)
-        fputs(has_sibling ? " |-" : " +-", out);
-    else
-        fputs(has_sibling ? " | " : "   ", out);
+    if (own) fputs(has_sibling ? " |-" : " +-", out);
+    else fputs(has_sibling ? " | " : "   ", out);
 }
 
 void ompp_layout_percent_digits(double a, double b, int digits[2])
@@ -90,22 +82,16 @@ void ompp_layout_percent_digits(double a, double b, int digits[2])
     digits[1] = !extreme ? OMPP_LAYOUT_DIGITS : b > 99.9 ? 1 : 3;
 }
 
-/* ---- Tables --------------------------------------------------------------------------------------------------------- */
+/* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
-void ompp_layout_step(FILE *out, char mark, uint32_t level)
-{
-    fprintf(out, "[%c%02" PRIu32 "] ", mark, level);
-}
+void ompp_layout_step(FILE *out, char mark, uint32_t level) { fprintf(out, "[%c%02" PRIu32 "] ", mark, level); }
 
 void ompp_layout_heading(FILE *out, uint32_t number, const char *place, const char *type)
 {
     fprintf(out, "R%05" PRIu32 " %s%s%s\n", number, place, *type ? " " : "", type);
 }
 
-void ompp_layout_row_title(FILE *out, bool ranked)
-{
-    fputs(ranked ? " RANK TID" : " TID", out);
-}
+void ompp_layout_row_title(FILE *out, bool ranked) { fputs(ranked ? " RANK TID" : " TID", out); }
 
 void ompp_layout_row_label(FILE *out, bool ranked, ompp_row_kind_t kind, uint32_t rank, uint32_t tid)
 {
@@ -119,10 +105,7 @@ void ompp_layout_row_label(FILE *out, bool ranked, ompp_row_kind_t kind, uint32_
     }
 }
 
-void ompp_layout_cell(FILE *out, int width, const char *text)
-{
-    fprintf(out, " %*s", width, text);
-}
+void ompp_layout_cell(FILE *out, int width, const char *text) { fprintf(out, " %*s", width, text); }
 
 /* Of 10, when the value is written with so many digits behind the first. */
 static int exponent_of(double value, int digits)
@@ -140,8 +123,8 @@ static void print_large(double value, int places, char *text)
     int exponent = exponent_of(value, LARGE_DIGITS - 1);
 
     snprintf(digits, sizeof digits, "%.*e", LARGE_DIGITS - 1, fabs(value));
-    snprintf(text, OMPP_LAYOUT_EVALUATOR, "%s%c%.*s%0*d.%0*d", value < 0 ? "-" : "", digits[0], LARGE_DIGITS - 1, digits + 2,
-             exponent - LARGE_DIGITS + 1, 0, places, 0);
+    snprintf(text, OMPP_LAYOUT_EVALUATOR, "%s%c%.*s%0*d.%0*d", value < 0 ? "-" : "", digits[0], LARGE_DIGITS - 1,
+             digits + 2, exponent - LARGE_DIGITS + 1, 0, places, 0);
 }
 
 /* small: digits behind the point of what is below 1e-3. */
@@ -149,18 +132,14 @@ static void print_evaluator(double value, int places, int small, char *text)
 {
     double size = fabs(value);
 
-    if (size >= LARGE)
-        print_large(value, places, text);
-    else
-        snprintf(text, OMPP_LAYOUT_EVALUATOR, "%.*f", size == 0 || size >= 1e-3 ? places : small, value);
+    if (size >= LARGE) print_large(value, places, text);
+    else snprintf(text, OMPP_LAYOUT_EVALUATOR, "%.*f", size == 0 || size >= 1e-3 ? places : small, value);
 }
 
 void ompp_layout_evaluator_csv(double value, char *text)
 {
-    if (isnan(value))
-        *text = '\0';
-    else
-        print_evaluator(value, 6, 6 - exponent_of(value, 6), text);
+    if (isnan(value)) *text = '\0';
+    else print_evaluator(value, 6, 6 - exponent_of(value, 6), text);
 }
 
 void ompp_layout_evaluator(double value, char *text)
@@ -168,19 +147,18 @@ void ompp_layout_evaluator(double value, char *text)
     ompp_layout_evaluator_csv(value, text);
     value = strtod(text, NULL);
     double size = fabs(value);
-    if (!*text)
-        snprintf(text, OMPP_LAYOUT_EVALUATOR, "-");
-    else
-        print_evaluator(value, size == 0 || size >= 1 ? 2 : size >= 0.1 ? 4 : 6, 2 - exponent_of(value, 2), text);
+    if (!*text) snprintf(text, OMPP_LAYOUT_EVALUATOR, "-");
+    else print_evaluator(value, size == 0 || size >= 1 ? 2 : size >= 0.1 ? 4 : 6, 2 - exponent_of(value, 2), text);
 }
 
-/* ---- Overheads ------------------------------------------------------------------------------------------------------ */
+/* ---- Overheads --------------------------------------------------------------------------------------------------- */
 
 void ompp_layout_overheads(FILE *out, const char *duration, uint64_t nthreads, uint64_t nregions, const char *coverage,
                            const char *percent)
 {
     ompp_layout_title(out, "ompP Overhead Analysis Report");
-    fprintf(out, "Total runtime (wallclock)   : %s sec [%" PRIu64 " thread%s]\n", duration, nthreads, nthreads > 1 ? "s" : "");
+    fprintf(out, "Total runtime (wallclock)   : %s sec [%" PRIu64 " thread%s]\n", duration, nthreads,
+            nthreads > 1 ? "s" : "");
     fprintf(out, "Number of parallel regions  : %" PRIu64 "\n", nregions);
     fprintf(out, "Parallel coverage           : %s sec (%5s%%)\n\n", coverage, percent);
 }
@@ -196,8 +174,8 @@ void ompp_layout_wall_titles(FILE *out, int extra)
     fprintf(out, "            Type                            Location      %*s%s", extra, "", "Wallclock (%) ");
 }
 
-void ompp_layout_wall(FILE *out, uint32_t number, const char *brief, const char *place, int pad, int extra, const char *wall,
-                      const char *percent)
+void ompp_layout_wall(FILE *out, uint32_t number, const char *brief, const char *place, int pad, int extra,
+                      const char *wall, const char *percent)
 {
     ompp_layout_number(out, number);
     fprintf(out, "  %8s %*s%s    ", brief, pad, "", place);
@@ -225,10 +203,8 @@ void ompp_layout_class_title(FILE *out, int extra, unsigned position, const char
 
 void ompp_layout_class_row(FILE *out, bool sum, uint32_t number, int extra, const char *total)
 {
-    if (sum)
-        fputs("   SUM", out);
-    else
-        ompp_layout_number(out, number);
+    if (sum) fputs("   SUM", out);
+    else ompp_layout_number(out, number);
     fprintf(out, "  %*s  ", OMPP_WIDTH_TIME + extra, total);
 }
 
@@ -237,9 +213,10 @@ void ompp_layout_share(FILE *out, int extra, const char *time, const char *perce
     fprintf(out, "%*s (%5s)", OMPP_WIDTH_TIME + extra, time, percent);
 }
 
-void ompp_layout_property(FILE *out, size_t number, const char *name, size_t name_length, const char *type, const char *subject,
-                          size_t subject_length, const char *percent)
+void ompp_layout_property(FILE *out, size_t number, const char *name, size_t name_length, const char *type,
+                          const char *subject, size_t subject_length, const char *percent)
 {
     fprintf(out, "Property P%05zu '%.*s' holds for\n", number, (int)name_length, name);
-    fprintf(out, "     '%s%s%.*s', with a severity (in percent) of %s\n", type, *type ? " " : "", (int)subject_length, subject, percent);
+    fprintf(out, "     '%s%s%.*s', with a severity (in percent) of %s\n", type, *type ? " " : "", (int)subject_length,
+            subject, percent);
 }

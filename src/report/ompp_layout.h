@@ -1,8 +1,8 @@
 /**
  * \file
- * The layout of the text report, byte for byte ompP's: where blanks, brackets and rulers stand, and how wide a column is. Takes
- * finished strings, so that a report made from a profile (ompp_text*.c) and one that was read from a file (src/reader) look the
- * same without knowing each other. Needs nothing but stdio.
+ * The layout of the text report, byte for byte ompP's: where blanks, brackets and rulers stand, and how wide a column
+ * is. Takes finished strings, so that a report made from a profile (ompp_text*.c) and one that was read from a file
+ * (src/reader) look the same without knowing each other. Needs nothing but stdio.
  */
 #ifndef OMPP_LAYOUT_H
 #define OMPP_LAYOUT_H
@@ -12,8 +12,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Widths of the columns of tables, without the blank before them. Times get `extra` more, where they have more digits. */
-enum { OMPP_WIDTH_VALUE = 10, OMPP_WIDTH_COUNTER = 18, OMPP_WIDTH_EVALUATOR = 12, OMPP_WIDTH_TIME = 7, OMPP_WIDTH_PLACE = 35 };
+/* Widths of the columns of tables, without the blank before them. Times get `extra` more, where they have more
+ * digits. */
+enum {
+    OMPP_WIDTH_VALUE = 10,
+    OMPP_WIDTH_COUNTER = 18,
+    OMPP_WIDTH_EVALUATOR = 12,
+    OMPP_WIDTH_TIME = 7,
+    OMPP_WIDTH_PLACE = 35
+};
 
 #define OMPP_LAYOUT_DIGITS 2 /* of times and percentages, which the widths are made for */
 
@@ -75,9 +82,9 @@ void ompp_layout_cell(FILE *out, int width, const char *text);
 #define OMPP_LAYOUT_EVALUATOR 400 /* bytes that hold any number in the two forms below */
 
 /**
- * \brief What evaluators give, with three significant digits or more: 2, 4, 6 or more behind the point, never an exponent, and never
- *        3, which would read as a counter's group. From 1e13 on, zeros stand behind 13 significant digits. It is made from the form
- *        that CSV has, so that text made from CSV is the same.
+ * \brief What evaluators give, with three significant digits or more: 2, 4, 6 or more behind the point, never an
+ *        exponent, and never 3, which would read as a counter's group. From 1e13 on, zeros stand behind 13 significant
+ *        digits. It is made from the form that CSV has, so that text made from CSV is the same.
  * \param[in] value  finite, or NaN: "-".
  * \param[out] text  shape [OMPP_LAYOUT_EVALUATOR].
  */
@@ -95,9 +102,12 @@ extern const char *const ompp_layout_no_parallel[2];
 /** \brief Title of the table of wallclocks, up to the blank before the titles of counters. */
 void ompp_layout_wall_titles(FILE *out, int extra);
 
-/** \brief Row of that table up to the blank before the counters. place: brief and width are the caller's matter (pad blanks). */
-void ompp_layout_wall(FILE *out, uint32_t number, const char *brief, const char *place, int pad, int extra, const char *wall,
-                      const char *percent);
+/**
+ * \brief Row of that table up to the blank before the counters. place: brief and width are the caller's matter (pad
+ *        blanks).
+ */
+void ompp_layout_wall(FILE *out, uint32_t number, const char *brief, const char *place, int pad, int extra,
+                      const char *wall, const char *percent);
 
 /** \brief Its last row. */
 void ompp_layout_wall_sum(FILE *out, int extra, const char *wall, const char *percent);
@@ -115,7 +125,7 @@ void ompp_layout_class_row(FILE *out, bool sum, uint32_t number, int extra, cons
 void ompp_layout_share(FILE *out, int extra, const char *time, const char *percent);
 
 /** \brief The two lines of a performance property. type may be ""; lengths in bytes. */
-void ompp_layout_property(FILE *out, size_t number, const char *name, size_t name_length, const char *type, const char *subject,
-                          size_t subject_length, const char *percent);
+void ompp_layout_property(FILE *out, size_t number, const char *name, size_t name_length, const char *type,
+                          const char *subject, size_t subject_length, const char *percent);
 
 #endif

@@ -56,10 +56,8 @@ static int reserve(const ompp_outfile_t *files, unsigned wanted)
     struct stat there;
 
     for (; made < OMPP_OUTFILES && !error; made++) {
-        if (wanted & 1u << made)
-            error = create(files->path[made]) ? 0 : errno;
-        else
-            error = lstat(files->path[made], &there) == 0 ? EEXIST : 0;
+        if (wanted & 1u << made) error = create(files->path[made]) ? 0 : errno;
+        else error = lstat(files->path[made], &there) == 0 ? EEXIST : 0;
     }
     if (!error) return 1;
     for (made--; made-- > 0;)
@@ -68,9 +66,10 @@ static int reserve(const ompp_outfile_t *files, unsigned wanted)
     return error == EEXIST ? 0 : -1;
 }
 
-/* ---- Where a name leads to ------------------------------------------------------------------------------------------- */
+/* ---- Where a name leads to --------------------------------------------------------------------------------------- */
 
-/* The last part of a path without symbolic links; it need not exist. Of the directories before it the system takes care. */
+/* The last part of a path without symbolic links; it need not exist. Of the directories before it the system takes
+ * care. */
 static bool resolve(const char *path, char *out, size_t size)
 {
     char link[1024], next[1024];
@@ -114,7 +113,7 @@ static bool is_special(const char *path)
     return stat(path, &file) == 0 && (!S_ISREG(file.st_mode) || standard_stream(&file) >= 0);
 }
 
-/* ---- Opening --------------------------------------------------------------------------------------------------------- */
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 static bool use(ompp_outfile_t *files, int i, int fd)
 {
@@ -171,10 +170,8 @@ static bool open_temporary(ompp_outfile_t *files, int i)
     memcpy(files->temporary[i], files->target[i], directory);
     memcpy(files->temporary[i] + directory, name, sizeof name);
     fd = mkostemp(files->temporary[i], O_CLOEXEC);
-    if (fd < 0)
-        files->temporary[i][0] = 0;
-    else
-        fchmod(fd, 0666 & ~read_umask()); /* a file system that knows no modes may refuse */
+    if (fd < 0) files->temporary[i][0] = 0;
+    else fchmod(fd, 0666 & ~read_umask()); /* a file system that knows no modes may refuse */
     return use(files, i, fd);
 }
 
@@ -220,10 +217,8 @@ int ompp_outfile_open(ompp_outfile_t *files, const char *dir, const char *stem, 
     for (int n = 0; n < MAX_NUMBER; n++) {
         char ending[32];
         for (int i = 0; i < OMPP_OUTFILES; i++) {
-            if (number)
-                snprintf(ending, sizeof ending, "-%d%s", n, endings[i]);
-            else
-                snprintf(ending, sizeof ending, "%s", endings[i]);
+            if (number) snprintf(ending, sizeof ending, "-%d%s", n, endings[i]);
+            else snprintf(ending, sizeof ending, "%s", endings[i]);
             if (!join(files->path[i], sizeof files->path[i], dir, stem, ending)) return -OMPP_E_OPEN;
         }
         int free_name = number ? reserve(files, wanted) : 1;
@@ -237,7 +232,8 @@ int ompp_outfile_open(ompp_outfile_t *files, const char *dir, const char *stem, 
     return -OMPP_E_OPEN;
 }
 
-int ompp_outfile_open_exact(ompp_outfile_t *files, const char *dir, const char *name, const char *suffix, unsigned wanted)
+int ompp_outfile_open_exact(ompp_outfile_t *files, const char *dir, const char *name, const char *suffix,
+                            unsigned wanted)
 {
     const int first = first_of(wanted);
 
@@ -247,7 +243,8 @@ int ompp_outfile_open_exact(ompp_outfile_t *files, const char *dir, const char *
     if (is_special(exact)) return open_all(files);
     if (!join(exact, sizeof files->path[first], dir, name, suffix)) return -OMPP_E_OPEN;
     for (int i = first + 1; i < OMPP_OUTFILES && !is_special(exact); i++)
-        if (wanted & 1u << i && !join(files->path[i], sizeof files->path[i], "", exact, strrchr(endings[i], '.'))) return -OMPP_E_OPEN;
+        if (wanted & 1u << i && !join(files->path[i], sizeof files->path[i], "", exact, strrchr(endings[i], '.')))
+            return -OMPP_E_OPEN;
     return open_all(files);
 }
 

@@ -1,7 +1,7 @@
 /**
  * \file
- * Writing and reading reports. Called by ompp_job.c at the end of a run and by the tools. Includes base, model and analysis;
- * never runtime: every report can be made from a file.
+ * Writing and reading reports. Called by ompp_job.c at the end of a run and by the tools. Includes base, model and
+ * analysis; never runtime: every report can be made from a file.
  */
 #ifndef OMPP_REPORT_H
 #define OMPP_REPORT_H
@@ -58,9 +58,8 @@ int ompp_report_xml_read(const char *path, ompp_profile_t **profile, char *why, 
 int ompp_report_xml_read_fd(int fd, const char *name, ompp_profile_t **profile, char *why, size_t size);
 
 /**
- * \brief Analyses the profile and writes text and XML; see ompp_job_run_t.
- * Names: A.PxT-n.ompp.{txt,xml} of an MPI run (P ranks, T threads, n the smallest free number), A.T-n without MPI, A:r.T-n for
- * one rank alone; see docs/report.md.
+ * \brief Analyses the profile and writes text and XML; see ompp_job_run_t. Names: A.PxT-n.ompp.{txt,xml} of an MPI run
+ * (P ranks, T threads, n the smallest free number), A.T-n without MPI, A:r.T-n for one rank alone; see docs/report.md.
  */
 ompp_job_run_t ompp_job_run;
 

@@ -13,12 +13,9 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- General Information -------------------------------------------------------------------------------------------- */
+/* ---- General Information ----------------------------------------------------------------------------------------- */
 
-static void label(ompp_text_t *t, const char *name)
-{
-    ompp_layout_label(t->out, name);
-}
+static void label(ompp_text_t *t, const char *name) { ompp_layout_label(t->out, name); }
 
 static void line(ompp_text_t *t, const char *name, const char *text)
 {
@@ -116,10 +113,8 @@ static void line_tids(ompp_text_t *t, const char *name, uint32_t kind)
         const ompp_location_t *l = &t->profile->locations[t->order[i]];
         if (l->kind != kind || l->rank == OMPP_NONE) continue;
         if (last == OMPP_NONE) label(t, name);
-        if (t->show_ranks)
-            fprintf(t->out, "%s%" PRIu32 " of rank %" PRIu32, between, l->tid, l->rank);
-        else
-            fprintf(t->out, "%s%" PRIu32, between, l->tid);
+        if (t->show_ranks) fprintf(t->out, "%s%" PRIu32 " of rank %" PRIu32, between, l->tid, l->rank);
+        else fprintf(t->out, "%s%" PRIu32, between, l->tid);
         between = ", ";
         last = l->tid;
     }
@@ -143,8 +138,9 @@ void ompp_text_hosts(const ompp_text_t *t, const char *separator)
 }
 
 const ompp_text_mpi_line_t ompp_text_mpi_lines[] = {
-    {"MPI time", OMPP_COLUMN_MPI_T},        {"MPI bytes in", OMPP_COLUMN_IN_V},     {"MPI bytes out", OMPP_COLUMN_OUT_V},
-    {"MPI recv calls", OMPP_COLUMN_RECV_C}, {"MPI send calls", OMPP_COLUMN_SEND_C}, {"MPI collectives", OMPP_COLUMN_COLL_C},
+    {"MPI time", OMPP_COLUMN_MPI_T},        {"MPI bytes in", OMPP_COLUMN_IN_V},
+    {"MPI bytes out", OMPP_COLUMN_OUT_V},   {"MPI recv calls", OMPP_COLUMN_RECV_C},
+    {"MPI send calls", OMPP_COLUMN_SEND_C}, {"MPI collectives", OMPP_COLUMN_COLL_C},
 };
 const size_t ompp_text_nmpi_lines = sizeof ompp_text_mpi_lines / sizeof ompp_text_mpi_lines[0];
 
@@ -164,10 +160,8 @@ static void mpi_lines(ompp_text_t *t)
         ompp_column_t column = ompp_text_mpi_lines[i].column;
         uint64_t value = t->totals[0].value[column];
         label(t, ompp_text_mpi_lines[i].name);
-        if (ompp_columns[column].unit == OMPP_UNIT_NS)
-            fprintf(t->out, "%s\n", ompp_text_seconds_digits(value, 6).text);
-        else
-            fprintf(t->out, "%" PRIu64 "\n", value);
+        if (ompp_columns[column].unit == OMPP_UNIT_NS) fprintf(t->out, "%s\n", ompp_text_seconds_digits(value, 6).text);
+        else fprintf(t->out, "%" PRIu64 "\n", value);
     }
 }
 
@@ -194,7 +188,7 @@ void ompp_text_general(ompp_text_t *t)
     putc('\n', t->out);
 }
 
-/* ---- Coverage ------------------------------------------------------------------------------------------------------- */
+/* ---- Coverage ---------------------------------------------------------------------------------------------------- */
 
 static void clean_puts(ompp_text_t *t, const char *text)
 {
@@ -232,10 +226,7 @@ static void coverage_words(ompp_text_t *t, const ompp_coverage_t *c)
         fprintf(t->out, " [%" PRIu32 " of %" PRIu64 " ranks]", c->nranks, t->nranks);
 }
 
-static bool is_caution(const ompp_coverage_t *c)
-{
-    return ompp_coverage_rows[c->kind].weight == OMPP_WEIGHT_TIMES;
-}
+static bool is_caution(const ompp_coverage_t *c) { return ompp_coverage_rows[c->kind].weight == OMPP_WEIGHT_TIMES; }
 
 void ompp_text_cautions(ompp_text_t *t)
 {
@@ -247,7 +238,8 @@ void ompp_text_cautions(ompp_text_t *t)
     }
 }
 
-/* A section of its own: programs that read ompP's reports know each line of the overheads, and leave out sections that they do not. */
+/* A section of its own: programs that read ompP's reports know each line of the overheads, and leave out sections that
+ * they do not. */
 static void cautions(ompp_text_t *t)
 {
     for (size_t i = 0; i < t->profile->ncoverage; i++) {
@@ -265,11 +257,14 @@ static void percentages(ompp_text_t *t)
     const uint64_t all = t->duration_ns * t->nslots;
 
     fprintf(t->out,
-            "percentages are of thread time (%s sec, %" PRIu64 " threads) in the callgraph, in 'whole program' and of properties;\n",
+            "percentages are of thread time (%s sec, %" PRIu64
+            " threads) in the callgraph, in 'whole program' and of properties;\n",
             ompp_text_seconds(t, all).text, t->nslots);
     fprintf(t->out,
-            "  of the wallclock (%s sec) in 'Parallel coverage' and 'sorted by wallclock time', where a region that leaves out threads\n"
-            "  has a larger share than of thread time; of the region's own thread time in 'each individual parallel region'\n",
+            "  of the wallclock (%s sec) in 'Parallel coverage' and 'sorted by wallclock time', where a region that "
+            "leaves out threads\n"
+            "  has a larger share than of thread time; of the region's own thread time in 'each individual parallel "
+            "region'\n",
             ompp_text_seconds(t, t->duration_ns).text);
 }
 
@@ -288,12 +283,13 @@ void ompp_text_coverage(ompp_text_t *t)
         if (kind == OMPP_COVERAGE_OUTSIDE && t->nslots > 1) percentages(t);
         if (kind == OMPP_COVERAGE_OUTSIDE && t->ncounters)
             fputs("counters have a dot between groups of three digits, as in ompP's reports: 1.953 is 1953\n", t->out);
-        if (kind == OMPP_COVERAGE_REFUSED && t->refused) fputs(t->refused, t->out); /* expressions are the report's matter */
+        /* expressions are the report's matter */
+        if (kind == OMPP_COVERAGE_REFUSED && t->refused) fputs(t->refused, t->out);
     }
     putc('\n', t->out);
 }
 
-/* ---- Region Overview ------------------------------------------------------------------------------------------------ */
+/* ---- Region Overview --------------------------------------------------------------------------------------------- */
 
 void ompp_text_overview(ompp_text_t *t)
 {
@@ -311,7 +307,7 @@ void ompp_text_overview(ompp_text_t *t)
     }
 }
 
-/* ---- All of it ------------------------------------------------------------------------------------------------------ */
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 int ompp_report_text(const ompp_profile_t *profile, int digits, FILE *out)
 {

@@ -16,7 +16,7 @@
 #define COUNTERS "OMPP_CTR"
 #define COUNTER_LINES 4 /* lines that ompP always prints, used or not */
 
-/* ---- What there is -------------------------------------------------------------------------------------------------- */
+/* ---- What there is ----------------------------------------------------------------------------------------------- */
 
 /* Number in a setting's name, "OMPP_EVAL3" of OMPP_EVAL; 0 when it is another one. */
 static unsigned number_of(const char *name, const char *stem)
@@ -33,8 +33,7 @@ static void refuse(ompp_text_t *t, const char *who, const char *expression, cons
     ompp_warn("%s='%s': %s", who, expression, error);
     if (asprintf(&t->refused, "%snot available: %s='%s' (%s)\n", before ? before : "", who, expression, error) < 0)
         t->refused = before;
-    else
-        free(before);
+    else free(before);
 }
 
 static bool add(ompp_text_t *t, const char *title, const char *unit, const char *expression, const char *who)
@@ -104,7 +103,7 @@ size_t ompp_text_counter_columns(const ompp_text_t *t, bool split, ompp_text_col
     return n;
 }
 
-/* ---- General Information -------------------------------------------------------------------------------------------- */
+/* ---- General Information ----------------------------------------------------------------------------------------- */
 
 /* A dot between groups of three digits. */
 static void grouped(uint64_t value, char *out, size_t n)
@@ -164,7 +163,8 @@ static unsigned highest(const ompp_profile_t *p, const char *stem)
     return most;
 }
 
-/* What was not refused, and is not the one of a lower number again: Coverage says of the others why they are not counted. */
+/* What was not refused, and is not the one of a lower number again: Coverage says of the others why they are not
+ * counted. */
 static bool is_counted(const ompp_profile_t *p, const char *name, unsigned number)
 {
     for (size_t i = 0; i < p->nsettings; i++) {
@@ -176,7 +176,8 @@ static bool is_counted(const ompp_profile_t *p, const char *name, unsigned numbe
     return false;
 }
 
-static void family(const ompp_text_t *t, ompp_text_line_fn *line, const char *what, const char *stem, size_t used, bool counters)
+static void family(const ompp_text_t *t, ompp_text_line_fn *line, const char *what, const char *stem, size_t used,
+                   bool counters)
 {
     const ompp_profile_t *p = t->profile;
     unsigned last = highest(p, stem);
@@ -257,32 +258,25 @@ static void all_lines(const ompp_text_t *t, ompp_text_line_fn *line)
 {
     size_t papi = 0;
 
-    for (size_t i = 0; i < t->profile->nmetrics; i++)
-        papi += is_papi(t->profile, &t->profile->metrics[i]);
+    for (size_t i = 0; i < t->profile->nmetrics; i++) papi += is_papi(t->profile, &t->profile->metrics[i]);
     family(t, line, "Counters", COUNTERS, papi, true);
     family(t, line, "Evaluators", "OMPP_EVAL", t->nused, false);
     char text[1000] = "";
     size_t length = 0;
     for (size_t i = t->nused; i < t->nevaluators && length < sizeof text; i++)
-        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s [%s]", length ? "; " : "", t->evaluators[i].title,
-                                   t->evaluators[i].unit);
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s [%s]", length ? "; " : "",
+                                   t->evaluators[i].title, t->evaluators[i].unit);
     if (length) line(t, "Derived", text);
     units_line(t, line);
     outside_line(t, line);
     ompp_text_reading_lines(t, line);
 }
 
-void ompp_text_counter_lines(const ompp_text_t *t)
-{
-    all_lines(t, text_line);
-}
+void ompp_text_counter_lines(const ompp_text_t *t) { all_lines(t, text_line); }
 
-void ompp_text_counter_csv_lines(const ompp_text_t *t)
-{
-    all_lines(t, csv_line);
-}
+void ompp_text_counter_csv_lines(const ompp_text_t *t) { all_lines(t, csv_line); }
 
-/* ---- Cells ---------------------------------------------------------------------------------------------------------- */
+/* ---- Cells ------------------------------------------------------------------------------------------------------- */
 
 /* Long names make their column wider. */
 static int width_of(const ompp_text_t *t, const ompp_text_column_t *column)
@@ -322,7 +316,7 @@ void ompp_text_counter_cell(const ompp_text_t *t, const ompp_text_column_t *colu
     ompp_layout_cell(t->out, width_of(t, column), text);
 }
 
-/* ---- Overhead section ------------------------------------------------------------------------------------------------ */
+/* ---- Overhead section -------------------------------------------------------------------------------------------- */
 
 static bool is_inside_team(const ompp_profile_t *p, uint32_t node)
 {
@@ -337,7 +331,8 @@ static const ompp_row_t *region_sum(const ompp_text_t *t, uint32_t region)
 
     ompp_rows_clear(t->values, t->sums, 1);
     for (uint32_t n = 1; n < p->nnodes; n++) {
-        bool all = region == OMPP_NONE && ompp_construct_forks(p->regions[p->nodes[n].region].construct) && !is_inside_team(p, n);
+        bool all = region == OMPP_NONE && ompp_construct_forks(p->regions[p->nodes[n].region].construct) &&
+                   !is_inside_team(p, n);
         if (all || p->nodes[n].region == region) ompp_row_add(t->values, t->sums, &t->totals[n]);
     }
     return t->sums;
@@ -359,14 +354,12 @@ void ompp_text_counter_titles(const ompp_text_t *t, void (*put)(const ompp_text_
     for (size_t c = 0; c < n; c++) put(t, &t->columns[c]);
 }
 
-/* ---- The same as CSV ------------------------------------------------------------------------------------------------- */
+/* ---- The same as CSV --------------------------------------------------------------------------------------------- */
 
 void ompp_text_counter_csv_title(const ompp_text_t *t, const ompp_text_column_t *column)
 {
-    if (column->kind == OMPP_TEXT_EVALUATOR)
-        fprintf(t->out, ",%s", t->evaluators[column->id].title);
-    else
-        fprintf(t->out, ",%s%s", t->counters[column->id].name, column->suffix);
+    if (column->kind == OMPP_TEXT_EVALUATOR) fprintf(t->out, ",%s", t->evaluators[column->id].title);
+    else fprintf(t->out, ",%s%s", t->counters[column->id].name, column->suffix);
 }
 
 void ompp_text_counter_csv(const ompp_text_t *t, const ompp_text_column_t *column, const ompp_row_t *row)

@@ -31,7 +31,7 @@ static char *object_name(const ompp_text_t *t, uint32_t object, bool word)
     return ompp_text_printable(ompp_profile_text(t->profile, t->profile->objects[object - 1].name), word);
 }
 
-/* ---- General Information -------------------------------------------------------------------------------------------- */
+/* ---- General Information ----------------------------------------------------------------------------------------- */
 
 static void line_offset(ompp_text_t *t, const char *label, uint64_t value)
 {
@@ -62,12 +62,13 @@ void ompp_text_data_lines(ompp_text_t *t)
     }
 }
 
-/* ---- Section -------------------------------------------------------------------------------------------------------- */
+/* ---- Section ----------------------------------------------------------------------------------------------------- */
 
 #define NAME_WIDTH 40
 #define LEGEND_WIDTH 18
 
-/* A set of metrics that tells structures apart: what its table shows. What it has lost comes last, and is told in Coverage. */
+/* A set of metrics that tells structures apart: what its table shows. What it has lost comes last, and is told in
+ * Coverage. */
 typedef struct {
     const ompp_metric_t **metric; /* [n] */
     uint32_t set;
@@ -78,7 +79,9 @@ typedef struct {
 static bool has_objects(const ompp_profile_t *p, uint32_t set)
 {
     for (size_t i = 0; i < p->nmetrics; i++)
-        if (p->metrics[i].set == set && (p->metrics[i].use == OMPP_USE_OBJECTS || p->metrics[i].use == OMPP_USE_SELECTED)) return true;
+        if (p->metrics[i].set == set &&
+            (p->metrics[i].use == OMPP_USE_OBJECTS || p->metrics[i].use == OMPP_USE_SELECTED))
+            return true;
     return false;
 }
 
@@ -104,7 +107,8 @@ static void free_set(set_t *s)
     free(s->sums);
 }
 
-/* Sums over all threads of the nodes of a region; OMPP_NONE = outside regions, any other value that is no region = all. */
+/* Sums over all threads of the nodes of a region; OMPP_NONE = outside regions, any other value that is no region =
+ * all. */
 static void sum_region(set_t *s, const ompp_profile_t *p, bool all, uint32_t region)
 {
     memset(s->sums, 0, (p->nobjects + 1) * s->n * sizeof *s->sums);
@@ -113,7 +117,8 @@ static void sum_region(set_t *s, const ompp_profile_t *p, bool all, uint32_t reg
         for (uint32_t b = 0; b < p->nodes[n].nblocks; b++) {
             const ompp_block_t *block = &p->nodes[n].blocks[b];
             if (block->set != s->set) continue;
-            for (size_t i = 0; i < s->n && i < block->nvalues; i++) s->sums[block->object * s->n + i] += block->values[i];
+            for (size_t i = 0; i < s->n && i < block->nvalues; i++)
+                s->sums[block->object * s->n + i] += block->values[i];
         }
     }
 }
@@ -175,10 +180,10 @@ static void print_region(ompp_text_t *t, set_t *s, uint32_t region)
 
     sum_region(s, p, false, region);
     if (!any(s->sums, s->n)) return;
-    if (region == OMPP_NONE)
-        fputs("outside regions\n", t->out);
+    if (region == OMPP_NONE) fputs("outside regions\n", t->out);
     else
-        ompp_layout_heading(t->out, p->regions[region].number, t->places[region], ompp_constructs[p->regions[region].construct].full);
+        ompp_layout_heading(t->out, p->regions[region].number, t->places[region],
+                            ompp_constructs[p->regions[region].construct].full);
     for (uint32_t object = 1; object <= p->nobjects; object++) {
         char *name = object_name(t, object, true);
         if (any(&s->sums[object * s->n], s->n)) print_row(t, s, name ? name : "", &s->sums[object * s->n]);
@@ -196,15 +201,20 @@ static const char *const quality_words[] = {[OMPP_QUALITY_EXACT] = "exact",
 static void print_legend(const ompp_text_t *t, const set_t *s)
 {
     if (!t->profile->nobjects)
-        fputs("No structure is named, so that all data is one. To tell structures apart, name variables with OMPP_DATA=NAME,... (ompp\n"
-              "--data=NAME,...; ompp doctor checks the names), or blocks in the source: #pragma pomp inst data(...) (docs/data.md).\n",
+        fputs("No structure is named, so that all data is one. To tell structures apart, name variables with "
+              "OMPP_DATA=NAME,... (ompp\n"
+              "--data=NAME,...; ompp doctor checks the names), or blocks in the source: #pragma pomp inst data(...) "
+              "(docs/data.md).\n",
               t->out);
-    fprintf(t->out, "Counted by %s, %s (docs/data.md). Counts have a dot between groups of three digits. Columns; those with * stand\n"
-                    "in the tables of regions, too:\n",
+    fprintf(t->out,
+            "Counted by %s, %s (docs/data.md). Counts have a dot between groups of three digits. Columns; those with * "
+            "stand\n"
+            "in the tables of regions, too:\n",
             ompp_profile_text(t->profile, s->metric[0]->source), quality_words[s->metric[0]->quality]);
     for (size_t i = 0; i < s->n; i++) {
         const bool column = s->metric[i]->use == OMPP_USE_OBJECTS || s->metric[i]->use == OMPP_USE_SELECTED;
-        fprintf(t->out, " %c %-*s %s\n", column ? '*' : ' ', LEGEND_WIDTH, ompp_profile_text(t->profile, s->metric[i]->name),
+        fprintf(t->out, " %c %-*s %s\n", column ? '*' : ' ', LEGEND_WIDTH,
+                ompp_profile_text(t->profile, s->metric[i]->name),
                 ompp_profile_text(t->profile, s->metric[i]->meaning));
     }
     putc('\n', t->out);
@@ -238,12 +248,9 @@ static int each_set(ompp_text_t *t, void (*print)(ompp_text_t *t, set_t *s))
     return 0;
 }
 
-int ompp_text_data(ompp_text_t *t)
-{
-    return each_set(t, print_set);
-}
+int ompp_text_data(ompp_text_t *t) { return each_set(t, print_set); }
 
-/* ---- CSV ------------------------------------------------------------------------------------------------------------ */
+/* ---- CSV --------------------------------------------------------------------------------------------------------- */
 
 /* Readers split at every comma. */
 static void put_name(const ompp_text_t *t, uint32_t object)
@@ -310,7 +317,4 @@ static void put_set(ompp_text_t *t, set_t *s)
     fputs("##END ompp data\n\n", t->out);
 }
 
-int ompp_text_data_csv(ompp_text_t *t)
-{
-    return each_set(t, put_set);
-}
+int ompp_text_data_csv(ompp_text_t *t) { return each_set(t, put_set); }

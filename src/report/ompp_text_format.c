@@ -20,27 +20,16 @@ ompp_seconds_t ompp_text_seconds_digits(uint64_t ns, int digits)
     for (int i = digits; i < 9; i++) unit *= 10;
     parts = 1000000000u / unit; /* units per second */
     uint64_t whole = ns / unit + (ns % unit >= unit - unit / 2);
-    if (digits > 0)
-        snprintf(s.text, sizeof s.text, "%" PRIu64 ".%0*" PRIu64, whole / parts, digits, whole % parts);
-    else
-        snprintf(s.text, sizeof s.text, "%" PRIu64, whole);
+    if (digits > 0) snprintf(s.text, sizeof s.text, "%" PRIu64 ".%0*" PRIu64, whole / parts, digits, whole % parts);
+    else snprintf(s.text, sizeof s.text, "%" PRIu64, whole);
     return s;
 }
 
-ompp_seconds_t ompp_text_seconds(const ompp_text_t *t, uint64_t ns)
-{
-    return ompp_text_seconds_digits(ns, t->digits);
-}
+ompp_seconds_t ompp_text_seconds(const ompp_text_t *t, uint64_t ns) { return ompp_text_seconds_digits(ns, t->digits); }
 
-uint64_t ompp_text_mean(uint64_t sum, uint64_t n)
-{
-    return sum / n + (sum % n >= n - n / 2);
-}
+uint64_t ompp_text_mean(uint64_t sum, uint64_t n) { return sum / n + (sum % n >= n - n / 2); }
 
-double ompp_text_percent(uint64_t a, uint64_t b)
-{
-    return b ? 100.0 * (double)a / (double)b : 0;
-}
+double ompp_text_percent(uint64_t a, uint64_t b) { return b ? 100.0 * (double)a / (double)b : 0; }
 
 ompp_seconds_t ompp_text_share(uint64_t a, double b)
 {
@@ -53,8 +42,8 @@ ompp_seconds_t ompp_text_share(uint64_t a, double b)
 /* White space that is not a control character. */
 static bool is_blank(uint32_t c)
 {
-    return c == ' ' || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f ||
-           c == 0x205f || c == 0x3000;
+    return c == ' ' || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 ||
+           c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
 char *ompp_text_printable(const char *text, bool word)
@@ -65,12 +54,9 @@ char *ompp_text_printable(const char *text, bool word)
     if (!copy) return NULL;
     while (*text) {
         size_t n = ompp_utf8_next(text, &code);
-        if (n == 0)
-            *to++ = '?';
-        else if (word && (is_blank(code) || code == '\''))
-            *to++ = code == '\'' ? '`' : '_';
-        else
-            to = (char *)memcpy(to, text, n) + n;
+        if (n == 0) *to++ = '?';
+        else if (word && (is_blank(code) || code == '\'')) *to++ = code == '\'' ? '`' : '_';
+        else to = (char *)memcpy(to, text, n) + n;
         text += n ? n : 1;
     }
     *to = 0;
@@ -93,17 +79,16 @@ const char *ompp_text_file(const ompp_profile_t *profile, const ompp_region_t *r
 }
 
 /* "12-34", "12" or "<0x1f0>". */
-static void lines_of(const ompp_profile_t *profile, const ompp_region_t *region, ompp_place_t place, char *out, size_t size)
+static void lines_of(const ompp_profile_t *profile, const ompp_region_t *region, ompp_place_t place, char *out,
+                     size_t size)
 {
     bool known = *ompp_profile_text(profile, region->file) && region->begin;
     bool one = place == OMPP_PLACE_LINE || place == OMPP_PLACE_CALL || !region->end;
 
     if (place == OMPP_PLACE_ADDRESS || (!known && (region->module != OMPP_NONE || region->addr)))
         snprintf(out, size, "<0x%" PRIx64 ">", region->addr);
-    else if (one)
-        snprintf(out, size, "%" PRIu32, region->begin);
-    else
-        snprintf(out, size, "%" PRIu32 "-%" PRIu32, region->begin, region->end);
+    else if (one) snprintf(out, size, "%" PRIu32, region->begin);
+    else snprintf(out, size, "%" PRIu32 "-%" PRIu32, region->begin, region->end);
 }
 
 /* "a.c"; of code without lines, the module and the function, "libsolver.so:Domain::sweep+0x1f". */

@@ -1,4 +1,5 @@
-/* Section "Regions Never Executed": ompP leaves these regions out, and only their missing numbers show that they exist. */
+/* Section "Regions Never Executed": ompP leaves these regions out, and only their missing numbers show that they
+ * exist. */
 #include "base/ompp_error.h"
 #include "report/ompp_text_priv.h"
 

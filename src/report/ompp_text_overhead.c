@@ -17,10 +17,7 @@ static int descending(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-bool ompp_text_has_class(const ompp_text_t *t, unsigned class)
-{
-    return class != OMPP_CLASS_MPI || t->profile->mpi;
-}
+bool ompp_text_has_class(const ompp_text_t *t, unsigned class) { return class != OMPP_CLASS_MPI || t->profile->mpi; }
 
 /* A time and its share. */
 static void print_share(ompp_text_t *t, uint64_t ns, double basis_ns)
@@ -98,7 +95,8 @@ static void print_head(ompp_text_t *t, const ompp_text_overheads_t *o)
                           ompp_text_share(o->coverage_ns, (double)t->duration_ns).text);
 }
 
-static void fill_line(const ompp_text_t *t, const ompp_overhead_t *values, ompp_text_overheads_t *o, ompp_text_overhead_t *line)
+static void fill_line(const ompp_text_t *t, const ompp_overhead_t *values, ompp_text_overheads_t *o,
+                      ompp_text_overhead_t *line)
 {
     *line = (ompp_text_overhead_t){*values, t->profile->regions[values->region].number, 0, values->wall_ns};
     for (unsigned c = 0; c < OMPP_CLASS_NUM; c++) {
@@ -141,7 +139,8 @@ int ompp_text_overheads(ompp_text_t *t)
     print_each(t, &o);
     ompp_text_overhead_by_sum(&o);
     print_whole(t, &o);
-    if (o.n == 0 && t->profile->mpi) fprintf(t->out, "%s\n%s\n\n", ompp_layout_no_parallel[0], ompp_layout_no_parallel[1]);
+    if (o.n == 0 && t->profile->mpi)
+        fprintf(t->out, "%s\n%s\n\n", ompp_layout_no_parallel[0], ompp_layout_no_parallel[1]);
     free(o.lines);
     return 0;
 }

@@ -39,8 +39,7 @@ static void order_regions(ompp_text_t *t, sort_t *things)
     const ompp_profile_t *p = t->profile;
     size_t n = 0;
 
-    for (uint32_t r = 0; r < p->nregions; r++)
-        things[r] = (sort_t){{UINT64_MAX, UINT64_MAX, p->regions[r].number}, r};
+    for (uint32_t r = 0; r < p->nregions; r++) things[r] = (sort_t){{UINT64_MAX, UINT64_MAX, p->regions[r].number}, r};
     for (size_t i = 1; i < p->nnodes; i++) {
         sort_t *thing = &things[p->nodes[i].region];
         uint64_t rank = p->nodes[i].first_rank, ns = p->nodes[i].first_ns;
@@ -96,14 +95,16 @@ static bool collapses_locks(const ompp_profile_t *p)
     return *value && strcmp(value, "0") != 0;
 }
 
-/* ompP's remark behind the place of a lock whose threads share a row. Readers expect nothing behind a name, so it goes into that. */
+/* ompP's remark behind the place of a lock whose threads share a row. Readers expect nothing behind a name, so it goes
+ * into that. */
 static char *mark_collapsed(char *place)
 {
     size_t length = place ? strlen(place) : 0;
     bool named = length > 2 && strcmp(place + length - 2, "')") == 0;
     char *marked = NULL;
 
-    if (place && asprintf(&marked, "%.*s (collapsed stats)%s", (int)(length - (named ? 2 : 0)), place, named ? "')" : "") < 0)
+    if (place &&
+        asprintf(&marked, "%.*s (collapsed stats)%s", (int)(length - (named ? 2 : 0)), place, named ? "')" : "") < 0)
         marked = NULL;
     free(place);
     return marked;

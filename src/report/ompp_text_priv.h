@@ -34,34 +34,34 @@ typedef struct {
     FILE *out;
     const ompp_profile_t *profile;
     ompp_values_t *values;
-    char *app;          /* name of the application, printable */
-    char **places;      /* [nregions] location as printed; NULL for regions that were never executed */
-    uint32_t *regions;  /* executed regions by first execution, [nexecuted] */
+    char *app;         /* name of the application, printable */
+    char **places;     /* [nregions] location as printed; NULL for regions that were never executed */
+    uint32_t *regions; /* executed regions by first execution, [nexecuted] */
     size_t nexecuted;
-    uint32_t *order;    /* locations by rank and thread, the rest last, [nlocations] */
-    uint32_t *nodes;    /* depth first, [nordered], without the root */
+    uint32_t *order; /* locations by rank and thread, the rest last, [nlocations] */
+    uint32_t *nodes; /* depth first, [nordered], without the root */
     size_t nordered;
-    uint32_t *depth;    /* [nnodes] */
-    bool *has_sibling;  /* [nnodes] another child of the same parent follows */
-    bool *has_child;    /* [nnodes] */
-    ompp_row_t *rows;   /* [nlocations] scratch */
-    ompp_row_t *totals; /* [nnodes] sums over locations; of the root: MPI columns only */
-    ompp_row_t *sums;   /* [2] scratch: SUM and the omitted ranks of a table */
+    uint32_t *depth;             /* [nnodes] */
+    bool *has_sibling;           /* [nnodes] another child of the same parent follows */
+    bool *has_child;             /* [nnodes] */
+    ompp_row_t *rows;            /* [nlocations] scratch */
+    ompp_row_t *totals;          /* [nnodes] sums over locations; of the root: MPI columns only */
+    ompp_row_t *sums;            /* [2] scratch: SUM and the omitted ranks of a table */
     ompp_text_column_t *columns; /* scratch: of the table that is being printed */
-    uint32_t *path;     /* [nnodes] scratch */
-    uint64_t *rank_exec;/* [nranks_kept] scratch: execT of a table per rank */
-    uint32_t *rank_sort;/* [nranks_kept] scratch */
-    bool *rank_shown;   /* [nranks_kept] */
+    uint32_t *path;              /* [nnodes] scratch */
+    uint64_t *rank_exec;         /* [nranks_kept] scratch: execT of a table per rank */
+    uint32_t *rank_sort;         /* [nranks_kept] scratch */
+    bool *rank_shown;            /* [nranks_kept] */
     uint64_t duration_ns, nslots, nranks;
-    int digits;         /* after the point of times */
-    int extra;          /* columns that times need beyond ompP's width */
-    bool show_ranks;    /* merged report: RANK column */
-    bool collapse;      /* one row for all threads in tables of locks */
+    int digits;                     /* after the point of times */
+    int extra;                      /* columns that times need beyond ompP's width */
+    bool show_ranks;                /* merged report: RANK column */
+    bool collapse;                  /* one row for all threads in tables of locks */
     const ompp_counter_t *counters; /* borrowed from values */
     size_t ncounters;
     ompp_text_evaluator_t *evaluators; /* owned: the user's, then the derived metrics */
-    size_t nevaluators, nused; /* nused: of the user's that are understood */
-    char *refused;             /* owned: a line for Coverage per evaluator of the user's that is not; NULL = none */
+    size_t nevaluators, nused;         /* nused: of the user's that are understood */
+    char *refused; /* owned: a line for Coverage per evaluator of the user's that is not; NULL = none */
 } ompp_text_t;
 
 /** One row of a table; rank and tid count for OMPP_ROW_THREAD only. */
@@ -97,7 +97,10 @@ typedef struct {
     char text[32];
 } ompp_seconds_t;
 
-/** \brief Regions that the source has and nobody executed; no section when there are none. \return 0 or -OMPP_E_NOMEM. */
+/**
+ * \brief Regions that the source has and nobody executed; no section when there are none.
+ * \return 0 or -OMPP_E_NOMEM.
+ */
 int ompp_text_never(ompp_text_t *t);
 int ompp_text_data(ompp_text_t *t);
 
@@ -147,14 +150,18 @@ void ompp_text_data_lines(ompp_text_t *t);
 /** \brief The same for the header of the CSV report. */
 void ompp_text_data_csv_lines(const ompp_text_t *t);
 
-/** \brief The section ompp Data as a block of the CSV report: exclusive values, per region and structure. \return 0, -OMPP_E_NOMEM. */
+/**
+ * \brief The section ompp Data as a block of the CSV report: exclusive values, per region and structure.
+ * \return 0, -OMPP_E_NOMEM.
+ */
 int ompp_text_data_csv(ompp_text_t *t);
 
 /** \brief Columns of a construct's table, to t->columns. \return their number. */
 size_t ompp_text_columns(const ompp_text_t *t, unsigned construct, bool split);
 
 /**
- * \brief Counters and evaluators: compiled once per report; a bad expression is said in one line. Room for the columns of a table.
+ * \brief Counters and evaluators: compiled once per report; a bad expression is said in one line. Room for the columns
+ *        of a table.
  * \return false when out of memory.
  */
 bool ompp_text_counters_prepare(ompp_text_t *t);
@@ -166,7 +173,10 @@ bool ompp_text_has_counters(const ompp_text_t *t);
 /** A line of a header, as text or as CSV. */
 typedef void ompp_text_line_fn(const ompp_text_t *t, const char *name, const char *text);
 
-/** \brief What reading the counters costs, and for which share of the time each was counted; nothing in profiles without that. */
+/**
+ * \brief What reading the counters costs, and for which share of the time each was counted; nothing in profiles without
+ *        that.
+ */
 void ompp_text_reading_lines(const ompp_text_t *t, ompp_text_line_fn *line);
 
 /** \brief Their lines in General Information. */
@@ -182,7 +192,10 @@ void ompp_text_counter_cell(const ompp_text_t *t, const ompp_text_column_t *colu
 void ompp_text_counter_csv_title(const ompp_text_t *t, const ompp_text_column_t *column);
 void ompp_text_counter_csv(const ompp_text_t *t, const ompp_text_column_t *column, const ompp_row_t *row);
 
-/** \brief Their titles, and their values summed over a region (OMPP_NONE: over all outermost teams), for the table of wallclocks. */
+/**
+ * \brief Their titles, and their values summed over a region (OMPP_NONE: over all outermost teams), for the table of
+ *        wallclocks.
+ */
 void ompp_text_counter_titles(const ompp_text_t *t, void (*put)(const ompp_text_t *, const ompp_text_column_t *));
 void ompp_text_counter_sums(const ompp_text_t *t, uint32_t region,
                             void (*put)(const ompp_text_t *, const ompp_text_column_t *, const ompp_row_t *));
@@ -200,11 +213,17 @@ void ompp_text_rows(ompp_text_t *t, unsigned construct, bool split, ompp_text_ro
 /** \brief Nodes from the first level down to this one, to t->path. \return how many. */
 uint32_t ompp_text_path(ompp_text_t *t, uint32_t node);
 
-/** \brief Inclusive and exclusive time of a node in the callgraph, ns; of the root the time outside the regions below it. */
+/**
+ * \brief Inclusive and exclusive time of a node in the callgraph, ns; of the root the time outside the regions below
+ *        it.
+ */
 uint64_t ompp_text_inclusive(const ompp_text_t *t, uint32_t node);
 uint64_t ompp_text_exclusive(const ompp_text_t *t, uint32_t node);
 
-/** \brief "PARALLEL LOOP file (1-2)" for a property; OMPP_NONE: the program. \return owned, free(); NULL when out of memory. */
+/**
+ * \brief "PARALLEL LOOP file (1-2)" for a property; OMPP_NONE: the program.
+ * \return owned, free(); NULL when out of memory.
+ */
 char *ompp_text_subject(const ompp_text_t *t, uint32_t region);
 
 /** \brief Sets t->rank_shown: all ranks, or of many those with the least and the most in t->rank_exec. */

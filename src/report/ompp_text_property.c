@@ -1,6 +1,7 @@
 /**
  * \file
- * Performance Properties Report, in ompP's layout, and what to do about each; and the section on time outside parallel regions.
+ * Performance Properties Report, in ompP's layout, and what to do about each; and the section on time outside parallel
+ * regions.
  */
 #include "config.h"
 
@@ -15,7 +16,7 @@
 
 #define LEAST_PERCENT 0.1 /* severity of a property that is listed */
 
-/* ---- Properties ------------------------------------------------------------------------------------------------------ */
+/* ---- Properties -------------------------------------------------------------------------------------------------- */
 
 char *ompp_text_subject(const ompp_text_t *t, uint32_t region)
 {
@@ -25,10 +26,8 @@ char *ompp_text_subject(const ompp_text_t *t, uint32_t region)
 
     if (region == OMPP_NONE) return asprintf(&text, "PROGRAM %s", t->app) < 0 ? NULL : text;
     construct = &ompp_constructs[t->profile->regions[region].construct];
-    if (construct->place == OMPP_PLACE_ADDRESS)
-        n = asprintf(&text, "%s", t->places[region]);
-    else
-        n = asprintf(&text, "%s %s", construct->full, t->places[region]);
+    if (construct->place == OMPP_PLACE_ADDRESS) n = asprintf(&text, "%s", t->places[region]);
+    else n = asprintf(&text, "%s %s", construct->full, t->places[region]);
     return n < 0 ? NULL : text;
 }
 
@@ -42,8 +41,7 @@ static void print_advice(ompp_text_t *t, const ompp_finding_t *f)
 
     if (rank && f->rank != OMPP_NONE)
         fprintf(t->out, "     %.*s%" PRIu32 "%s\n\n", (int)(rank - advice), advice, f->rank, rank + 2);
-    else
-        fprintf(t->out, "     %s\n\n", advice);
+    else fprintf(t->out, "     %s\n\n", advice);
 }
 
 int ompp_text_properties(ompp_text_t *t)
@@ -62,7 +60,8 @@ int ompp_text_properties(ompp_text_t *t)
         char *subject = ompp_text_subject(t, f->region), percent[32];
         const char *name = ompp_properties[f->property].name;
         snprintf(percent, sizeof percent, "%f", 100.0 * (double)f->lost_ns / basis);
-        ompp_layout_property(t->out, listed + 1, name, strlen(name), "", subject ? subject : "", subject ? strlen(subject) : 0, percent);
+        ompp_layout_property(t->out, listed + 1, name, strlen(name), "", subject ? subject : "",
+                             subject ? strlen(subject) : 0, percent);
         print_advice(t, f);
         free(subject);
     }
@@ -72,7 +71,7 @@ int ompp_text_properties(ompp_text_t *t)
     return 0;
 }
 
-/* ---- Outside parallel regions ---------------------------------------------------------------------------------------- */
+/* ---- Outside parallel regions ------------------------------------------------------------------------------------ */
 
 static void print_cell(ompp_text_t *t, uint64_t ns)
 {
@@ -84,7 +83,8 @@ static void print_titles(ompp_text_t *t)
     static const char *const titles[] = {"Wallclock", "Parallel", "MPI", "Serial"};
 
     fputs(" RANK  Threads", t->out);
-    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++) ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + t->extra, titles[i]);
+    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
+        ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + t->extra, titles[i]);
     fputs("  Host\n", t->out);
 }
 
@@ -120,14 +120,15 @@ int ompp_text_outside(ompp_text_t *t)
     ompp_analysis_rank_times(p, times);
     choose(t, times);
     ompp_layout_title(t->out, "ompp Outside Parallel Regions");
-    fputs("Of the wallclock of each rank, as its first thread sees it: in parallel regions, in MPI calls outside them, and the rest, in\n"
-          "which the rank works alone. Only MPI calls inside parallel regions stand in the Overhead Analysis Report.\n\n", t->out);
+    fputs(
+        "Of the wallclock of each rank, as its first thread sees it: in parallel regions, in MPI calls outside them, "
+        "and the rest, in\n"
+        "which the rank works alone. Only MPI calls inside parallel regions stand in the Overhead Analysis Report.\n\n",
+        t->out);
     print_titles(t);
     for (size_t r = 0; r < p->nranks_kept; r++) {
-        if (t->rank_shown[r])
-            print_rank(t, &p->ranks[r], &times[r]);
-        else
-            omitted++;
+        if (t->rank_shown[r]) print_rank(t, &p->ranks[r], &times[r]);
+        else omitted++;
     }
     if (omitted) fprintf(t->out, "Not shown: %zu ranks\n", omitted);
     putc('\n', t->out);

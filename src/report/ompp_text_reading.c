@@ -1,6 +1,7 @@
 /**
  * \file
- * What reading the counters costs, and how certain their values are: lines of General Information that ompP does not have.
+ * What reading the counters costs, and how certain their values are: lines of General Information that ompP does not
+ * have.
  */
 #define _GNU_SOURCE
 #include "report/ompp_text_priv.h"
@@ -38,8 +39,8 @@ static void cost_line(const ompp_text_t *t, ompp_text_line_fn *line)
 
     if (!cost || !readings) return;
     const uint64_t ns = at_root(t->profile, cost), n = at_root(t->profile, readings);
-    snprintf(text, sizeof text, "%s us; %" PRIu64 " readings; %s sec of all threads", ompp_text_seconds_digits(1000000 * ns, 3).text, n,
-             ompp_text_seconds_digits(ns * n, t->digits).text);
+    snprintf(text, sizeof text, "%s us; %" PRIu64 " readings; %s sec of all threads",
+             ompp_text_seconds_digits(1000000 * ns, 3).text, n, ompp_text_seconds_digits(ns * n, t->digits).text);
     line(t, "Cost per Read", text);
 }
 
@@ -57,7 +58,8 @@ static double total_of(const ompp_text_t *t, const char *name)
 static void share_of(const ompp_text_t *t, FILE *out, const ompp_metric_t *counted)
 {
     const ompp_profile_t *p = t->profile;
-    const ompp_metric_t *wanted = find(p, OMPP_USE_WANTED, counted->name), *error = find(p, OMPP_USE_ERROR, counted->name);
+    const ompp_metric_t *wanted = find(p, OMPP_USE_WANTED, counted->name),
+                        *error = find(p, OMPP_USE_ERROR, counted->name);
     const char *name = ompp_profile_text(p, counted->name);
     const uint64_t all = wanted ? at_root(p, wanted) : 0;
     const double total = total_of(t, name);

@@ -13,7 +13,7 @@
 #define ALL_RANKS_UP_TO 16 /* above that number of ranks only the extreme ones are printed */
 #define EXTREME_RANKS 8    /* of each end */
 
-/* ---- Columns -------------------------------------------------------------------------------------------------------- */
+/* ---- Columns ----------------------------------------------------------------------------------------------------- */
 
 size_t ompp_text_columns(const ompp_text_t *t, unsigned construct, bool split)
 {
@@ -33,16 +33,14 @@ size_t ompp_text_columns(const ompp_text_t *t, unsigned construct, bool split)
     return n;
 }
 
-static bool is_time(const ompp_text_column_t *column)
-{
-    return ompp_columns[column->id].unit == OMPP_UNIT_NS;
-}
+static bool is_time(const ompp_text_column_t *column) { return ompp_columns[column->id].unit == OMPP_UNIT_NS; }
 
 uint64_t ompp_text_value(const ompp_text_column_t *column, const ompp_row_t *row)
 {
     bool exclusive = column->suffix[0] && column->suffix[1] == 'E';
 
-    if (column->kind == OMPP_TEXT_COUNTER) return exclusive ? row->counter_exclusive[column->id] : row->counter[column->id];
+    if (column->kind == OMPP_TEXT_COUNTER)
+        return exclusive ? row->counter_exclusive[column->id] : row->counter[column->id];
     return exclusive ? row->exclusive : row->value[column->id];
 }
 
@@ -61,8 +59,8 @@ static void print_titles(ompp_text_t *t, const ompp_text_column_t *columns, size
     putc('\n', t->out);
 }
 
-static void print_row(const ompp_text_t *t, ompp_row_kind_t kind, uint32_t rank, uint32_t tid, const ompp_text_column_t *columns,
-                      size_t n, const ompp_row_t *row)
+static void print_row(const ompp_text_t *t, ompp_row_kind_t kind, uint32_t rank, uint32_t tid,
+                      const ompp_text_column_t *columns, size_t n, const ompp_row_t *row)
 {
     ompp_layout_row_label(t->out, t->show_ranks, kind, rank, tid);
     for (size_t c = 0; c < n; c++) {
@@ -73,13 +71,12 @@ static void print_row(const ompp_text_t *t, ompp_row_kind_t kind, uint32_t rank,
         uint64_t value = ompp_text_value(&columns[c], row);
         if (is_time(&columns[c]))
             ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + t->extra, ompp_text_seconds(t, value).text);
-        else
-            fprintf(t->out, " %*" PRIu64, OMPP_WIDTH_VALUE, value);
+        else fprintf(t->out, " %*" PRIu64, OMPP_WIDTH_VALUE, value);
     }
     putc('\n', t->out);
 }
 
-/* ---- Rows ----------------------------------------------------------------------------------------------------------- */
+/* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
 static bool is_zero(const ompp_text_column_t *columns, size_t n, const ompp_row_t *row)
 {
@@ -108,7 +105,8 @@ void ompp_text_choose_ranks(ompp_text_t *t)
     }
     if (all) return;
     qsort_r(t->rank_sort, n, sizeof *t->rank_sort, by_value, t->rank_exec);
-    for (size_t i = 0; i < EXTREME_RANKS; i++) t->rank_shown[t->rank_sort[i]] = t->rank_shown[t->rank_sort[n - 1 - i]] = true;
+    for (size_t i = 0; i < EXTREME_RANKS; i++)
+        t->rank_shown[t->rank_sort[i]] = t->rank_shown[t->rank_sort[n - 1 - i]] = true;
 }
 
 /* All threads of a rank in the row of its thread 0. */
@@ -177,10 +175,7 @@ static void print_table(ompp_text_t *t, unsigned construct, bool split)
     ompp_text_rows(t, construct, split, print_row);
 }
 
-static void clear_rows(ompp_text_t *t)
-{
-    ompp_rows_clear(t->values, t->rows, t->profile->nlocations);
-}
+static void clear_rows(ompp_text_t *t) { ompp_rows_clear(t->values, t->rows, t->profile->nlocations); }
 
 void ompp_text_gather_region(ompp_text_t *t, uint32_t region)
 {
@@ -204,7 +199,7 @@ static void print_region(ompp_text_t *t, uint32_t region, bool repeat)
                         repeat || construct->place != OMPP_PLACE_ADDRESS ? construct->full : "");
 }
 
-/* ---- Profiles ------------------------------------------------------------------------------------------------------- */
+/* ---- Profiles ---------------------------------------------------------------------------------------------------- */
 
 void ompp_text_flat(ompp_text_t *t)
 {
@@ -251,7 +246,7 @@ void ompp_text_callgraph_profiles(ompp_text_t *t)
     putc('\n', t->out);
 }
 
-/* ---- Callgraph ------------------------------------------------------------------------------------------------------ */
+/* ---- Callgraph --------------------------------------------------------------------------------------------------- */
 
 uint64_t ompp_text_inclusive(const ompp_text_t *t, uint32_t node)
 {
@@ -286,8 +281,9 @@ static void print_root(ompp_text_t *t)
 {
     uint64_t outside = ompp_text_exclusive(t, 0);
 
-    ompp_layout_root(t->out, t->extra, ompp_text_seconds(t, t->duration_ns).text, "100.0", ompp_text_seconds(t, outside).text,
-                     ompp_text_share(outside, (double)t->duration_ns).text, t->app, t->nslots);
+    ompp_layout_root(t->out, t->extra, ompp_text_seconds(t, t->duration_ns).text, "100.0",
+                     ompp_text_seconds(t, outside).text, ompp_text_share(outside, (double)t->duration_ns).text, t->app,
+                     t->nslots);
 }
 
 static void print_node(ompp_text_t *t, uint32_t node)

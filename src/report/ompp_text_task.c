@@ -13,7 +13,8 @@
 
 typedef enum { COUNT, COUNT32, SECONDS, MICROSECONDS, MEAN, MEAN_IF_TOLD } style_t;
 
-/* Columns, in print order. MEAN: microseconds, sum over the count at per; not every source tells how long a creation takes. */
+/* Columns, in print order. MEAN: microseconds, sum over the count at per; not every source tells how long a creation
+ * takes. */
 static const struct {
     const char *title;
     style_t style;
@@ -56,12 +57,9 @@ static void print_cell(ompp_text_t *t, size_t c, const ompp_task_sum_t *sum)
         return;
     }
     if (mean) value = ompp_text_mean(value, value_at(sum, columns[c].per));
-    if (columns[c].style == SECONDS)
-        snprintf(text, sizeof text, "%s", ompp_text_seconds(t, value).text);
-    else if (columns[c].style == COUNT || columns[c].style == COUNT32)
-        snprintf(text, sizeof text, "%" PRIu64, value);
-    else
-        snprintf(text, sizeof text, "%" PRIu64 ".%02" PRIu64, (value + 5) / 1000, (value + 5) % 1000 / 10);
+    if (columns[c].style == SECONDS) snprintf(text, sizeof text, "%s", ompp_text_seconds(t, value).text);
+    else if (columns[c].style == COUNT || columns[c].style == COUNT32) snprintf(text, sizeof text, "%" PRIu64, value);
+    else snprintf(text, sizeof text, "%" PRIu64 ".%02" PRIu64, (value + 5) / 1000, (value + 5) % 1000 / 10);
     ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + (columns[c].style == SECONDS ? t->extra : 0), text);
 }
 
@@ -87,7 +85,9 @@ int ompp_text_tasks(ompp_text_t *t)
     if (rc == 0 && n) {
         qsort(sums, n, sizeof *sums, by_time);
         ompp_layout_title(t->out, "ompp Tasks");
-        fputs("Time, mean, min, max: without other tasks that ran meanwhile. wait: from creation to begin, mean and longest.\n\n", t->out);
+        fputs("Time, mean, min, max: without other tasks that ran meanwhile. wait: from creation to begin, mean and "
+              "longest.\n\n",
+              t->out);
         fprintf(t->out, "%16s %*s", "Type", OMPP_WIDTH_PLACE, "Location");
         for (size_t c = 0; c < NCOLUMNS; c++)
             ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + (columns[c].style == SECONDS ? t->extra : 0), columns[c].title);

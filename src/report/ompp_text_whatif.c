@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LISTED 10       /* regions to fix first */
-#define WORTH_IT 0.005  /* gain of a region that is listed there */
+#define LISTED 10      /* regions to fix first */
+#define WORTH_IT 0.005 /* gain of a region that is listed there */
 #define WIDTH 9
-#define UNTRIED 3         /* regions named of those that were not tried */
+#define UNTRIED 3 /* regions named of those that were not tried */
 
-/* ---- Numbers -------------------------------------------------------------------------------------------------------- */
+/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
 
 double ompp_text_part(double part)
 {
@@ -51,7 +51,7 @@ static const ompp_gain_t *gain_at(const ompp_gain_t gains[OMPP_WHATIF_SPEEDUPS],
     return NULL;
 }
 
-/* ---- The table ------------------------------------------------------------------------------------------------------ */
+/* ---- The table --------------------------------------------------------------------------------------------------- */
 
 /* Speed-ups that have a column, permille, in ascending order. */
 typedef struct {
@@ -191,7 +191,8 @@ static void print_name(ompp_text_t *t, const char *before, uint32_t region)
 }
 
 /* Of which regions the interval is not known, and why. */
-static void print_not_determined(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n, ompp_interval_t which, const char *why)
+static void print_not_determined(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n, ompp_interval_t which,
+                                 const char *why)
 {
     const char *between = "Not determined:";
 
@@ -213,7 +214,8 @@ static const char *how_to_see_more(const ompp_text_t *t)
 {
     const bool delays = t->profile->whatif.mode == OMPP_WHATIF_DELAY;
 
-    if (ompp_whatif_leader(&t->profile->whatif) == OMPP_NONE) return "longer runs, and OMPP_PROGRESS(name) where a unit of work is done";
+    if (ompp_whatif_leader(&t->profile->whatif) == OMPP_NONE)
+        return "longer runs, and OMPP_PROGRESS(name) where a unit of work is done";
     if (delays && ompp_whatif_chosen(t->profile))
         return tries_one_speedup(t) ? "longer runs" : "longer runs, or one speed-up alone, OMPP_CAUSAL_SPEEDUP";
     return delays ? "longer runs, or one region alone, OMPP_CAUSAL_REGION" : "longer runs, fewer regions";
@@ -224,7 +226,9 @@ static const char *how_to_see_parts(const ompp_text_t *t)
 {
     const bool ranks = t->profile->nranks > 1 && t->profile->whatif.mode == OMPP_WHATIF_VIRTUAL;
 
-    return ranks && ompp_whatif_leader(&t->profile->whatif) != OMPP_NONE ? ", and the progress point on the ranks that run them, too" : "";
+    return ranks && ompp_whatif_leader(&t->profile->whatif) != OMPP_NONE
+               ? ", and the progress point on the ranks that run them, too"
+               : "";
 }
 
 static void print_table(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n, const columns_t *columns)
@@ -233,24 +237,33 @@ static void print_table(ompp_text_t *t, const ompp_whatif_result_t *results, siz
     const char *parts = delays ? "experiments" : "parts of the run between progress points";
     char few[280], wide[280];
 
-    fputs("What the program gains, in percent of its run time, when a region is faster by so many percent (100 %: it takes no time).\n"
+    fputs("What the program gains, in percent of its run time, when a region is faster by so many percent (100 %: it "
+          "takes no time).\n"
           "share: of the time in which threads worked (Work above), spent in the region and in what it calls.\n"
-          "- for a gain: not tried, or not seen. 95 % interval: of a region's last gain, by parts of the run (experiments).\n", t->out);
-    fputs(delays ? "? for a gain: maybe chance: fewer than 4 experiments, or they differ too much. n: the fewest experiments of a gain.\n"
-                 : "n: stretches of work in the region, between meetings of threads or ranks, that were seen.\n", t->out);
-    fputs("slope: what 1 % of speed-up brings the program, in percent. knee: more speed-up than that brings (almost) nothing.\n\n", t->out);
+          "- for a gain: not tried, or not seen. 95 % interval: of a region's last gain, by parts of the run "
+          "(experiments).\n",
+          t->out);
+    fputs(delays ? "? for a gain: maybe chance: fewer than 4 experiments, or they differ too much. n: the fewest "
+                   "experiments of a gain.\n"
+                 : "n: stretches of work in the region, between meetings of threads or ranks, that were seen.\n",
+          t->out);
+    fputs("slope: what 1 % of speed-up brings the program, in percent. knee: more speed-up than that brings (almost) "
+          "nothing.\n\n",
+          t->out);
     print_titles(t, columns);
     for (size_t i = 0; i < n; i++) print_row(t, &results[i], columns);
     snprintf(few, sizeof few, "fewer than 4 %s; %s%s", parts, how_to_see_more(t), how_to_see_parts(t));
-    snprintf(wide, sizeof wide, "%s differ by more than the gain, and by more than 30 points; %s", parts, how_to_see_more(t));
+    snprintf(wide, sizeof wide, "%s differ by more than the gain, and by more than 30 points; %s", parts,
+             how_to_see_more(t));
     print_not_determined(t, results, n, OMPP_INTERVAL_FEW, few);
     print_not_determined(t, results, n, OMPP_INTERVAL_WIDE, wide);
-    print_not_determined(t, results, n, OMPP_INTERVAL_APART,
-                         "ranks end experiments at different moments, where a unit of work more or less is too much (flag apart)");
+    print_not_determined(
+        t, results, n, OMPP_INTERVAL_APART,
+        "ranks end experiments at different moments, where a unit of work more or less is too much (flag apart)");
     putc('\n', t->out);
 }
 
-/* ---- Latency -------------------------------------------------------------------------------------------------------- */
+/* ---- Latency ----------------------------------------------------------------------------------------------------- */
 
 static void print_unit_row(ompp_text_t *t, const ompp_whatif_unit_t *u, const columns_t *columns)
 {
@@ -289,10 +302,12 @@ static int print_units(ompp_text_t *t, const columns_t *columns)
         if (i == 0 || units[i].point != units[i - 1].point) {
             first = i;
             char *name = ompp_text_printable(ompp_profile_text(t->profile, point->name), false);
-            fprintf(t->out,
-                    "Latency of %s: what a unit gains, in percent of its time from begin to end, when a region is faster.\n"
-                    "What units per second gain is the gain of the program, g: there are 1 / (1 - g) times as many.\n\n%16s %*s",
-                    name ? name : "", "Type", OMPP_WIDTH_PLACE, "Location");
+            fprintf(
+                t->out,
+                "Latency of %s: what a unit gains, in percent of its time from begin to end, when a region is faster.\n"
+                "What units per second gain is the gain of the program, g: there are 1 / (1 - g) times as "
+                "many.\n\n%16s %*s",
+                name ? name : "", "Type", OMPP_WIDTH_PLACE, "Location");
             print_columns(t, columns);
             putc('\n', t->out);
             free(name);
@@ -306,7 +321,7 @@ static int print_units(ompp_text_t *t, const columns_t *columns)
     return rc;
 }
 
-/* ---- In words ------------------------------------------------------------------------------------------------------- */
+/* ---- In words ---------------------------------------------------------------------------------------------------- */
 
 static char *subject_of(ompp_text_t *t, const ompp_whatif_result_t *r)
 {
@@ -315,7 +330,8 @@ static char *subject_of(ompp_text_t *t, const ompp_whatif_result_t *r)
 
 static void print_gain(ompp_text_t *t, const ompp_gain_t *gain)
 {
-    fprintf(t->out, " %5.1f %%%s (%u),", ompp_text_part(gain->gain), gain->chance ? "?" : "", (unsigned)(gain->permille / 10));
+    fprintf(t->out, " %5.1f %%%s (%u),", ompp_text_part(gain->gain), gain->chance ? "?" : "",
+            (unsigned)(gain->permille / 10));
 }
 
 /* A line of a list; number 0: without one. */
@@ -329,7 +345,8 @@ static void print_item(ompp_text_t *t, size_t number, const ompp_whatif_result_t
     print_gain(t, some);
     if (most != some) print_gain(t, most);
     fprintf(t->out, " share %5.1f %%  %s", ompp_text_part(r->share), subject ? subject : "");
-    if (number && r->inside != OMPP_NONE) fprintf(t->out, " (in R%05" PRIu32 ")", t->profile->regions[r->inside].number);
+    if (number && r->inside != OMPP_NONE)
+        fprintf(t->out, " (in R%05" PRIu32 ")", t->profile->regions[r->inside].number);
     putc('\n', t->out);
     free(subject);
 }
@@ -340,10 +357,7 @@ static bool is_worth_it(const ompp_whatif_result_t *r)
     return ompp_whatif_main(r)->gain >= WORTH_IT || ompp_whatif_most(r)->gain >= WORTH_IT;
 }
 
-static bool is_sum(const ompp_whatif_result_t *r)
-{
-    return r->own < OMPP_WHATIF_OWN;
-}
+static bool is_sum(const ompp_whatif_result_t *r) { return r->own < OMPP_WHATIF_OWN; }
 
 /* Regions that are worth it: those of their own by number, or those that consist of others. \return how many. */
 static size_t print_items(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n, bool sums)
@@ -384,7 +398,8 @@ static bool print_chosen(ompp_text_t *t)
 {
     char *region = ompp_text_printable(ompp_whatif_chosen(t->profile), false);
 
-    fprintf(t->out, "This is about what OMPP_CAUSAL_REGION names, %s; nothing is known of the rest.\n", region ? region : "");
+    fprintf(t->out, "This is about what OMPP_CAUSAL_REGION names, %s; nothing is known of the rest.\n",
+            region ? region : "");
     free(region);
     return false;
 }
@@ -407,10 +422,12 @@ static bool print_tried(ompp_text_t *t, size_t n)
     fputs(".\n", t->out);
     if (outside) print_one_not_tried(t, between, OMPP_NONE, work.outside);
     if (outside) between = ",";
-    for (size_t i = 0; i < shown; i++, between = ",") print_one_not_tried(t, between, untried[i].region, untried[i].share);
+    for (size_t i = 0; i < shown; i++, between = ",")
+        print_one_not_tried(t, between, untried[i].region, untried[i].share);
     if (count > shown) fprintf(t->out, " and %zu more", count - shown);
     if (!outside && !shown) fputs("Not tried: regions with less than 1 % of the work each", t->out);
-    fprintf(t->out, "; to try more: %s.\n", outside && !shown ? "OMPP_REGION makes regions of the rest" : ompp_text_whatif_try(t));
+    fprintf(t->out, "; to try more: %s.\n",
+            outside && !shown ? "OMPP_REGION makes regions of the rest" : ompp_text_whatif_try(t));
     return false;
 }
 
@@ -427,7 +444,8 @@ static void print_none(ompp_text_t *t, const ompp_whatif_result_t *results, size
 {
     const size_t unsure = not_determined(results, n);
 
-    fprintf(t->out, "     None%s: the program gains less than 0.5 %% from any one of them", all ? "" : " of those that were tried");
+    fprintf(t->out, "     None%s: the program gains less than 0.5 %% from any one of them",
+            all ? "" : " of those that were tried");
     if (unsure) fprintf(t->out, ", as far as is known (%zu of %zu without an interval)", unsure, n);
     if (not_tried(t) >= OMPP_TEXT_MUCH_OUTSIDE)
         fprintf(t->out, ". What was not tried, %.1f %% of the work, may be worth more", ompp_text_part(not_tried(t)));
@@ -438,14 +456,18 @@ static void print_none(ompp_text_t *t, const ompp_whatif_result_t *results, size
 static bool any_chance(const ompp_whatif_result_t *results, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (is_worth_it(&results[i]) && (ompp_whatif_main(&results[i])->chance || ompp_whatif_most(&results[i])->chance)) return true;
+        if (is_worth_it(&results[i]) &&
+            (ompp_whatif_main(&results[i])->chance || ompp_whatif_most(&results[i])->chance))
+            return true;
     return false;
 }
 
 static void print_first(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
 {
-    fputs("Fix these first: gain of the program if a region is faster by 50 %, and by as much as was tried (percent in brackets).\n"
-          "Gains do not add up.\n", t->out);
+    fputs("Fix these first: gain of the program if a region is faster by 50 %, and by as much as was tried (percent in "
+          "brackets).\n"
+          "Gains do not add up.\n",
+          t->out);
     if (ompp_text_whatif_starved(t) > 0)
         fprintf(t->out, "Threads waited %.1f %% of their time for a processor: this order is not to be trusted.\n",
                 ompp_text_whatif_starved(t));
@@ -466,16 +488,22 @@ static void print_verdict(ompp_text_t *t, const ompp_whatif_result_t *r)
     double all = ompp_whatif_most(r)->gain;
 
     if (r->contention)
-        fprintf(t->out, "     %s: the faster it is, the slower the program becomes: it gets in the way of others (contention).\n", name);
+        fprintf(
+            t->out,
+            "     %s: the faster it is, the slower the program becomes: it gets in the way of others (contention).\n",
+            name);
     else if (r->verdict == OMPP_WHATIF_BUSY_FOR_NOTHING)
         fprintf(t->out,
-                "     %s: has %.1f %% of the work (%.1f %% of the threads' time), and the program would gain %.1f %% if it were "
+                "     %s: has %.1f %% of the work (%.1f %% of the threads' time), and the program would gain %.1f %% "
+                "if it were "
                 "%u %% faster: something else is waited for.\n",
                 name, ompp_text_part(r->share), ompp_text_part(r->of_threads), ompp_text_part(fmax(all, 0)),
                 (unsigned)(ompp_whatif_most(r)->permille / 10));
     else if (r->verdict == OMPP_WHATIF_SMALL_BUT_CRITICAL)
-        fprintf(t->out, "     %s: has %.1f %% of the work only, and the program would gain up to %.1f %%: others wait for it.\n", name,
-                ompp_text_part(r->share), ompp_text_part(all));
+        fprintf(
+            t->out,
+            "     %s: has %.1f %% of the work only, and the program would gain up to %.1f %%: others wait for it.\n",
+            name, ompp_text_part(r->share), ompp_text_part(all));
     free(subject);
 }
 
@@ -502,9 +530,12 @@ static void print_meanings(ompp_text_t *t, const ompp_whatif_result_t *results, 
     }
     if (flags) fputs("Flags: why a gain may be off.\n", t->out);
     for (unsigned i = 0; i < OMPP_WHATIF_FLAG_NUM; i++)
-        if (flags & 1u << i) fprintf(t->out, "     %-15s%s\n", ompp_whatif_flags[i].name, ompp_whatif_flags[i].sentence);
+        if (flags & 1u << i)
+            fprintf(t->out, "     %-15s%s\n", ompp_whatif_flags[i].name, ompp_whatif_flags[i].sentence);
     if (corrected)
-        fputs("Gains of regions that were followed for a part of the run are corrected for how much they ran in the rest of it.\n", t->out);
+        fputs("Gains of regions that were followed for a part of the run are corrected for how much they ran in the "
+              "rest of it.\n",
+              t->out);
     if (flags || corrected) putc('\n', t->out);
 }
 

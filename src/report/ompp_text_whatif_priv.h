@@ -15,8 +15,8 @@
 double ompp_text_part(double part);
 
 /**
- * \return percent of their time that threads waited for a processor; 0: so little that it does not matter. What they worked, and what they
- *         waited for each other, cannot be told from that.
+ * \return percent of their time that threads waited for a processor; 0: so little that it does not matter. What they
+ *         worked, and what they waited for each other, cannot be told from that.
  */
 double ompp_text_whatif_starved(const ompp_text_t *t);
 

@@ -22,18 +22,24 @@ static void print_point(ompp_text_t *t, const ompp_whatif_point_t *point, bool l
     double latency, seconds = 1e-9 * (double)t->profile->whatif.time_ns;
 
     if (point->kind == OMPP_WHATIF_LATENCY) {
-        fprintf(t->out, "Latency        : %s, %" PRIu64 " begun, %" PRIu64 " ended", name ? name : "", point->begins, point->visits);
+        fprintf(t->out, "Latency        : %s, %" PRIu64 " begun, %" PRIu64 " ended", name ? name : "", point->begins,
+                point->visits);
         if (ompp_whatif_latency(point, &latency))
             fprintf(t->out, ", %.2f under way on average, each for %.6f sec%s; %.2f per sec",
                     seconds > 0 ? 1e-9 * (double)point->in_flight_ns / seconds : 0, 1e-9 * latency,
-                    t->profile->whatif.paid_ns ? " with what it was delayed" : "", seconds > 0 ? (double)point->visits / seconds : 0);
+                    t->profile->whatif.paid_ns ? " with what it was delayed" : "",
+                    seconds > 0 ? (double)point->visits / seconds : 0);
         else if (point->visits > point->begins)
-            fputs("; more have ended than begun: how long each takes is not known (OMPP_BEGIN comes before OMPP_END)", t->out);
+            fputs("; more have ended than begun: how long each takes is not known (OMPP_BEGIN comes before OMPP_END)",
+                  t->out);
     } else {
-        fprintf(t->out, "Progress Point : %s%s, %" PRIu64 " visits", name ? name : "", point->automatic ? " (found)" : "", point->visits);
+        fprintf(t->out, "Progress Point : %s%s, %" PRIu64 " visits", name ? name : "",
+                point->automatic ? " (found)" : "", point->visits);
         if (t->profile->nranks > 1) fputs(" of all ranks", t->out);
         if (seconds > 0) fprintf(t->out, ", %.2f per sec", (double)point->visits / seconds);
-        if (leads) fputs(t->profile->whatif.mode == OMPP_WHATIF_DELAY ? "; experiments end at it" : "; blocks end at it", t->out);
+        if (leads)
+            fputs(t->profile->whatif.mode == OMPP_WHATIF_DELAY ? "; experiments end at it" : "; blocks end at it",
+                  t->out);
     }
     putc('\n', t->out);
     free(name);
@@ -61,15 +67,17 @@ static void print_work(ompp_text_t *t, bool any)
     const ompp_whatif_work_t work = ompp_whatif_work(t->profile);
 
     if (work.of_threads > 0)
-        fprintf(t->out, "Work           : %.1f %% of the threads' time; the rest is waiting and the runtime's management\n",
+        fprintf(t->out,
+                "Work           : %.1f %% of the threads' time; the rest is waiting and the runtime's management\n",
                 ompp_text_part(work.of_threads));
     if (!any) return; /* there is no table */
     if (work.outside >= OMPP_TEXT_MUCH_OUTSIDE)
-        fprintf(t->out, "Not in Table   : %.1f %% of the work is in code outside of all regions (%s)\n", ompp_text_part(work.outside),
+        fprintf(t->out, "Not in Table   : %.1f %% of the work is in code outside of all regions (%s)\n",
+                ompp_text_part(work.outside),
                 ompp_whatif_chosen(t->profile) ? "OMPP_CAUSAL_REGION has chosen one" : "OMPP_REGION makes it one");
     if (work.left_out >= OMPP_TEXT_MUCH_OUTSIDE)
-        fprintf(t->out, "Not in Table   : %.1f %% of the work is in regions that had no %s (%s)\n", ompp_text_part(work.left_out),
-                t->profile->whatif.mode == OMPP_WHATIF_DELAY ? "experiment" : "clock",
+        fprintf(t->out, "Not in Table   : %.1f %% of the work is in regions that had no %s (%s)\n",
+                ompp_text_part(work.left_out), t->profile->whatif.mode == OMPP_WHATIF_DELAY ? "experiment" : "clock",
                 ompp_whatif_chosen(t->profile) ? "OMPP_CAUSAL_REGION has chosen one" : ompp_text_whatif_try(t));
 }
 
@@ -90,7 +98,8 @@ double ompp_text_whatif_starved(const ompp_text_t *t)
 {
     for (size_t i = 0; i < t->profile->ncoverage; i++) {
         const ompp_coverage_t *c = &t->profile->coverage[i];
-        if (c->kind == OMPP_COVERAGE_STARVED) return ompp_text_part((double)ompp_text_mean(c->count, c->nranks ? c->nranks : 1) / 1000);
+        if (c->kind == OMPP_COVERAGE_STARVED)
+            return ompp_text_part((double)ompp_text_mean(c->count, c->nranks ? c->nranks : 1) / 1000);
     }
     return 0;
 }
@@ -101,12 +110,14 @@ static void print_unseen(ompp_text_t *t)
     for (size_t i = 0; i < t->profile->ncoverage; i++) {
         const ompp_coverage_t *c = &t->profile->coverage[i];
         if (c->kind != OMPP_COVERAGE_UNINSTRUMENTED && c->kind != OMPP_COVERAGE_MPI_UNWRAPPED) continue;
-        fputs("Caution        : the program waits where it is not measured (ompp Coverage): that is taken for work\n", t->out);
+        fputs("Caution        : the program waits where it is not measured (ompp Coverage): that is taken for work\n",
+              t->out);
         return;
     }
 }
 
-/* Loops, tasks and locks whose order is as it was measured, because going through them again would have taken too long. */
+/* Loops, tasks and locks whose order is as it was measured, because going through them again would have taken too
+ * long. */
 static void print_kept(ompp_text_t *t)
 {
     const ompp_whatif_t *w = &t->profile->whatif;
@@ -114,7 +125,9 @@ static void print_kept(ompp_text_t *t)
     const uint64_t all = w->replayed + w->kept;
 
     if (!w->kept) return;
-    fprintf(t->out, "Order          : %.1f %% of %" PRIu64 " stretches with loops, tasks or locks gone through again, to save time\n",
+    fprintf(t->out,
+            "Order          : %.1f %% of %" PRIu64
+            " stretches with loops, tasks or locks gone through again, to save time\n",
             100.0 * (double)w->replayed / (double)all, all);
 }
 
@@ -123,9 +136,11 @@ static void print_lost(ompp_text_t *t)
     const ompp_whatif_t *w = &t->profile->whatif;
 
     if (!w->lost) return;
-    fprintf(t->out, "Not Followed   : %" PRIu64 " %s for other threads or ranks", w->lost, w->lost == 1 ? "wait" : "waits");
-    if (w->lost_ns) fprintf(t->out, "; calls that wait for those that come late took %.1f ms too long, all threads together",
-                            (double)w->lost_ns / 1e6);
+    fprintf(t->out, "Not Followed   : %" PRIu64 " %s for other threads or ranks", w->lost,
+            w->lost == 1 ? "wait" : "waits");
+    if (w->lost_ns)
+        fprintf(t->out, "; calls that wait for those that come late took %.1f ms too long, all threads together",
+                (double)w->lost_ns / 1e6);
     putc('\n', t->out);
 }
 
@@ -150,7 +165,8 @@ static void print_rests(ompp_text_t *t)
     const double rested = w->rested_ns < w->time_ns ? (double)w->rested_ns / (double)w->time_ns : 0;
 
     if (rested < LEAST_REST) return;
-    fprintf(t->out, "Clocks         : for %.1f %% of the run, in pieces, because of what they take (OMPP_CAUSAL_BUDGET)\n",
+    fprintf(t->out,
+            "Clocks         : for %.1f %% of the run, in pieces, because of what they take (OMPP_CAUSAL_BUDGET)\n",
             100.0 * (1 - rested));
 }
 
@@ -167,9 +183,11 @@ static void print_control(ompp_text_t *t)
     else if (c.interval == OMPP_INTERVAL_FEW) fputs("not determined: too few of them\n", t->out);
     else if (c.interval == OMPP_INTERVAL_WIDE) fputs("not determined: experiments differ too much\n", t->out);
     else
-        fprintf(t->out, "a unit of work takes %+.1f %% of its time there in the others, delays subtracted "
+        fprintf(t->out,
+                "a unit of work takes %+.1f %% of its time there in the others, delays subtracted "
                 "(95 %% interval %+.1f to %+.1f)%s\n",
-                ompp_text_part(c.inflation), ompp_text_part(c.low), ompp_text_part(c.high), c.disturbed ? ", which should be nothing" : "");
+                ompp_text_part(c.inflation), ompp_text_part(c.low), ompp_text_part(c.high),
+                c.disturbed ? ", which should be nothing" : "");
 }
 
 /* What gains are percent of. */
@@ -181,9 +199,14 @@ static void print_time(ompp_text_t *t, bool any)
     const int digits = w->time_ns < SHORT_NS && t->digits < SHORT_DIGITS ? SHORT_DIGITS : t->digits;
 
     fprintf(t->out, "Run Time       : %s sec", ompp_text_seconds_digits(w->time_ns, digits).text);
-    if (alone && alone < w->time_ns) fprintf(t->out, ", %s without delays", ompp_text_seconds_digits(alone, digits).text);
-    if (any) fputs(t->profile->mpi ? "; gains are percent of it: from start to MPI_Finalize, with what is outside of regions and MPI_Init"
-                                   : "; gains are percent of it: from start to end, with what is outside of regions", t->out);
+    if (alone && alone < w->time_ns)
+        fprintf(t->out, ", %s without delays", ompp_text_seconds_digits(alone, digits).text);
+    if (any)
+        fputs(
+            t->profile->mpi
+                ? "; gains are percent of it: from start to MPI_Finalize, with what is outside of regions and MPI_Init"
+                : "; gains are percent of it: from start to end, with what is outside of regions",
+            t->out);
     putc('\n', t->out);
 }
 
@@ -193,16 +216,18 @@ void ompp_text_whatif_run(ompp_text_t *t, const ompp_whatif_result_t *results, s
     const ompp_whatif_t *w = &t->profile->whatif;
 
     if (w->mode == OMPP_WHATIF_DELAY)
-        fputs("Mode           : delay; experiments with one region and speed-up at a time, other threads and ranks are delayed\n", t->out);
-    else
-        fputs("Mode           : virtual; a clock for each region and speed-up, no delays\n", t->out);
+        fputs("Mode           : delay; experiments with one region and speed-up at a time, other threads and ranks are "
+              "delayed\n",
+              t->out);
+    else fputs("Mode           : virtual; a clock for each region and speed-up, no delays\n", t->out);
     print_time(t, n > 0);
     print_points(t);
     print_work(t, n > 0);
     if (no_interval) fprintf(t->out, "No Interval    : %s\n", no_interval);
     const double alone = ompp_whatif_time_alone(t->profile);
     if (alone > 0 && (double)w->time_ns > alone)
-        fprintf(t->out, "Inflation      : the program took %.1f %% longer because of delays\n", 100 * ((double)w->time_ns / alone - 1));
+        fprintf(t->out, "Inflation      : the program took %.1f %% longer because of delays\n",
+                100 * ((double)w->time_ns / alone - 1));
     print_control(t);
     if (w->cost_ns && t->profile->nslots)
         fprintf(t->out, "Overhead       : about %.2f %% of the threads' time, for %" PRIu64 " events\n",
@@ -211,10 +236,12 @@ void ompp_text_whatif_run(ompp_text_t *t, const ompp_whatif_result_t *results, s
     print_kept(t);
     print_passed(t);
     if (waits_actively(t))
-        fputs("Caution        : OMP_WAIT_POLICY=active: waiting threads keep processors busy that others may need\n", t->out);
+        fputs("Caution        : OMP_WAIT_POLICY=active: waiting threads keep processors busy that others may need\n",
+              t->out);
     print_unused(t);
     if (ompp_text_whatif_starved(t) > 0)
-        fprintf(t->out, "Caution        : threads waited %.1f %% of their time for a processor: gains are not to be trusted\n",
+        fprintf(t->out,
+                "Caution        : threads waited %.1f %% of their time for a processor: gains are not to be trusted\n",
                 ompp_text_whatif_starved(t));
     print_unseen(t);
     print_lost(t);

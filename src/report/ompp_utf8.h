@@ -11,7 +11,8 @@
 /**
  * \brief Length of the character at text.
  * \param[out] code  its code point, also when 0 is returned for a single byte (then that byte).
- * \return bytes, 1-4; 0 when the bytes are not valid UTF-8 or the character may not stand in XML (control characters, U+FFFE).
+ * \return bytes, 1-4; 0 when the bytes are not valid UTF-8 or the character may not stand in XML (control characters,
+ *         U+FFFE).
  */
 size_t ompp_utf8_next(const char *text, uint32_t *code);
 

@@ -1,103 +1,94 @@
-#include "report/ompp_xml_priv.h"
 #include "analysis/ompp_properties.h"
 #include "analysis/ompp_whatif.h"
 #include "report/ompp_utf8.h"
+#include "report/ompp_xml_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Names ---------------------------------------------------------------------------------------------------------- */
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
 
-#define NAMES(id, ...)                                                                                                 \
-    static const char *id##_name(unsigned value)                                                                      \
-    {                                                                                                                  \
-        static const char *const texts[] = {__VA_ARGS__};                                                             \
-        return texts[value];                                                                                           \
+#define NAMES(id, ...)                                    \
+    static const char *id##_name(unsigned value)          \
+    {                                                     \
+        static const char *const texts[] = {__VA_ARGS__}; \
+        return texts[value];                              \
     }
 
 NAMES(end, [OMPP_END_FINAL] = "final", [OMPP_END_DUMP] = "dump", [OMPP_END_INCOMPLETE] = "incomplete")
 NAMES(kind, [OMPP_THREAD_INITIAL] = "initial", [OMPP_THREAD_TEAM] = "team", [OMPP_THREAD_NESTED] = "nested",
       [OMPP_THREAD_OTHER] = "other")
-NAMES(quality, [OMPP_QUALITY_EXACT] = "exact", [OMPP_QUALITY_SAMPLED] = "sampled", [OMPP_QUALITY_SIMULATED] = "simulated",
-      [OMPP_QUALITY_HARDWARE] = "hardware")
+NAMES(quality, [OMPP_QUALITY_EXACT] = "exact", [OMPP_QUALITY_SAMPLED] = "sampled",
+      [OMPP_QUALITY_SIMULATED] = "simulated", [OMPP_QUALITY_HARDWARE] = "hardware")
 NAMES(reduction, [OMPP_REDUCE_SUM] = "sum", [OMPP_REDUCE_MIN] = "min", [OMPP_REDUCE_MAX] = "max")
 NAMES(use, [OMPP_USE_VALUE] = "value", [OMPP_USE_COLUMN] = "column", [OMPP_USE_WAITS] = "waits",
       [OMPP_USE_OBJECTS] = "objects", [OMPP_USE_SELECTED] = "selected", [OMPP_USE_COST] = "cost",
-      [OMPP_USE_READINGS] = "readings", [OMPP_USE_WANTED] = "wanted", [OMPP_USE_COUNTED] = "counted", [OMPP_USE_ERROR] = "error",
-      [OMPP_USE_LOSS] = "loss")
+      [OMPP_USE_READINGS] = "readings", [OMPP_USE_WANTED] = "wanted", [OMPP_USE_COUNTED] = "counted",
+      [OMPP_USE_ERROR] = "error", [OMPP_USE_LOSS] = "loss")
 NAMES(over, "threads", "ranks")
 NAMES(point_kind, [OMPP_WHATIF_THROUGHPUT] = "throughput", [OMPP_WHATIF_LATENCY] = "latency")
 NAMES(verdict, [OMPP_WHATIF_AGREES] = "agrees", [OMPP_WHATIF_BUSY_FOR_NOTHING] = "busy-for-nothing",
       [OMPP_WHATIF_SMALL_BUT_CRITICAL] = "small-but-critical")
 
-static const char *construct_name(unsigned value)
-{
-    return ompp_constructs[value].full;
-}
+static const char *construct_name(unsigned value) { return ompp_constructs[value].full; }
 
-static const char *phase_name(unsigned value)
-{
-    return ompp_phase_name[value];
-}
+static const char *phase_name(unsigned value) { return ompp_phase_name[value]; }
 
-static const char *unit_name(unsigned value)
-{
-    return ompp_unit_name[value];
-}
+static const char *unit_name(unsigned value) { return ompp_unit_name[value]; }
 
-static const char *property_name(unsigned value)
-{
-    return ompp_properties[value].name;
-}
+static const char *property_name(unsigned value) { return ompp_properties[value].name; }
 
-static const char *coverage_name(unsigned value)
-{
-    return ompp_coverage_rows[value].name;
-}
+static const char *coverage_name(unsigned value) { return ompp_coverage_rows[value].name; }
 
-static const char *mode_name(unsigned value)
-{
-    return ompp_whatif_modes[value];
-}
+static const char *mode_name(unsigned value) { return ompp_whatif_modes[value]; }
 
-static const char *flag_name(unsigned value)
-{
-    return ompp_whatif_flags[value].name;
-}
+static const char *flag_name(unsigned value) { return ompp_whatif_flags[value].name; }
 
 static const ompp_xml_names_t ends = {OMPP_END_INCOMPLETE + 1, end_name}, kinds = {OMPP_THREAD_OTHER + 1, kind_name},
                               qualities = {OMPP_QUALITY_HARDWARE + 1, quality_name},
                               reductions = {OMPP_REDUCE_MAX + 1, reduction_name}, overs = {2, over_name},
-                              uses = {OMPP_USE_NUM, use_name},
-                              constructs = {OMPP_CONSTRUCT_NUM, construct_name}, phases = {OMPP_PHASE_NUM, phase_name},
-                              units = {OMPP_UNIT_NUM, unit_name}, coverages = {OMPP_COVERAGE_NUM, coverage_name},
-                              properties = {OMPP_PROPERTY_NUM, property_name}, modes = {OMPP_WHATIF_MODE_NUM, mode_name},
-                              flags = {OMPP_WHATIF_FLAG_NUM, flag_name}, point_kinds = {OMPP_WHATIF_LATENCY + 1, point_kind_name},
+                              uses = {OMPP_USE_NUM, use_name}, constructs = {OMPP_CONSTRUCT_NUM, construct_name},
+                              phases = {OMPP_PHASE_NUM, phase_name}, units = {OMPP_UNIT_NUM, unit_name},
+                              coverages = {OMPP_COVERAGE_NUM, coverage_name},
+                              properties = {OMPP_PROPERTY_NUM, property_name},
+                              modes = {OMPP_WHATIF_MODE_NUM, mode_name}, flags = {OMPP_WHATIF_FLAG_NUM, flag_name},
+                              point_kinds = {OMPP_WHATIF_LATENCY + 1, point_kind_name},
                               verdicts = {OMPP_WHATIF_SMALL_BUT_CRITICAL + 1, verdict_name};
 
-/* ---- Elements ------------------------------------------------------------------------------------------------------- */
+/* ---- Elements ---------------------------------------------------------------------------------------------------- */
 
 #define MUST true
 #define MAY false
-#define FIELD(attribute, type, must, struct_type, member) {attribute, OMPP_XML_##type, offsetof(struct_type, member), must, NULL}
-#define NAMED(attribute, names, must, struct_type, member)                                                             \
-    {attribute, OMPP_XML_NAME, offsetof(struct_type, member), must, &(names)}
-#define BITS(attribute, names, struct_type, member) {attribute, OMPP_XML_SET, offsetof(struct_type, member), false, &(names)}
-#define RECORD(id, element, ...)                                                                                       \
-    static const ompp_xml_field_t id##_fields[] = {__VA_ARGS__};                                                       \
+#define FIELD(attribute, type, must, struct_type, member)                     \
+    {                                                                         \
+        attribute, OMPP_XML_##type, offsetof(struct_type, member), must, NULL \
+    }
+#define NAMED(attribute, names, must, struct_type, member)                      \
+    {                                                                           \
+        attribute, OMPP_XML_NAME, offsetof(struct_type, member), must, &(names) \
+    }
+#define BITS(attribute, names, struct_type, member)                             \
+    {                                                                           \
+        attribute, OMPP_XML_SET, offsetof(struct_type, member), false, &(names) \
+    }
+#define RECORD(id, element, ...)                                 \
+    static const ompp_xml_field_t id##_fields[] = {__VA_ARGS__}; \
     const ompp_xml_record_t ompp_xml_##id = {element, sizeof id##_fields / sizeof id##_fields[0], id##_fields}
 
-RECORD(run, "run", FIELD("application", TEXT, MUST, ompp_profile_t, app), FIELD("version", TEXT, MUST, ompp_profile_t, version),
-       FIELD("build-date", TEXT, MAY, ompp_profile_t, build_date), FIELD("openmp-source", TEXT, MAY, ompp_profile_t, source),
-       FIELD("mpi", BOOL, MUST, ompp_profile_t, mpi), FIELD("ranks", U32, MUST, ompp_profile_t, nranks),
-       FIELD("slots", U32, MUST, ompp_profile_t, nslots), FIELD("rest-ranks", U32, MAY, ompp_profile_t, nrest),
+RECORD(run, "run", FIELD("application", TEXT, MUST, ompp_profile_t, app),
+       FIELD("version", TEXT, MUST, ompp_profile_t, version),
+       FIELD("build-date", TEXT, MAY, ompp_profile_t, build_date),
+       FIELD("openmp-source", TEXT, MAY, ompp_profile_t, source), FIELD("mpi", BOOL, MUST, ompp_profile_t, mpi),
+       FIELD("ranks", U32, MUST, ompp_profile_t, nranks), FIELD("slots", U32, MUST, ompp_profile_t, nslots),
+       FIELD("rest-ranks", U32, MAY, ompp_profile_t, nrest),
        FIELD("rest-duration-max-ns", U64, MAY, ompp_profile_t, rest_duration_max_ns),
        FIELD("rest-wall-threads-ns", U64, MAY, ompp_profile_t, rest_wall_threads_ns),
        FIELD("rest-user-ns", U64, MAY, ompp_profile_t, rest_user_ns),
        FIELD("rest-system-ns", U64, MAY, ompp_profile_t, rest_system_ns));
 
-RECORD(setting, "setting", FIELD("name", TEXT, MUST, ompp_setting_t, name), FIELD("value", TEXT, MUST, ompp_setting_t, value));
+RECORD(setting, "setting", FIELD("name", TEXT, MUST, ompp_setting_t, name),
+       FIELD("value", TEXT, MUST, ompp_setting_t, value));
 
 RECORD(module, "module", FIELD("path", TEXT, MUST, ompp_module_t, path), FIELD("build", TEXT, MAY, ompp_module_t, id),
        FIELD("base", HEX, MAY, ompp_module_t, base));
@@ -105,12 +96,13 @@ RECORD(module, "module", FIELD("path", TEXT, MUST, ompp_module_t, path), FIELD("
 RECORD(rank, "rank", FIELD("rank", U32, MUST, ompp_rank_t, rank), FIELD("pid", U32, MAY, ompp_rank_t, pid),
        FIELD("threads", U32, MUST, ompp_rank_t, nthreads), NAMED("end", ends, MUST, ompp_rank_t, end),
        FIELD("host", TEXT, MAY, ompp_rank_t, host), FIELD("clock", TEXT, MAY, ompp_rank_t, clock),
-       FIELD("begin-epoch-ns", U64, MUST, ompp_rank_t, begin_epoch_ns), FIELD("duration-ns", U64, MUST, ompp_rank_t, duration_ns),
-       FIELD("user-ns", U64, MAY, ompp_rank_t, user_ns), FIELD("system-ns", U64, MAY, ompp_rank_t, system_ns));
+       FIELD("begin-epoch-ns", U64, MUST, ompp_rank_t, begin_epoch_ns),
+       FIELD("duration-ns", U64, MUST, ompp_rank_t, duration_ns), FIELD("user-ns", U64, MAY, ompp_rank_t, user_ns),
+       FIELD("system-ns", U64, MAY, ompp_rank_t, system_ns));
 
-RECORD(location, "location", FIELD("rank", INDEX, MAY, ompp_location_t, rank), FIELD("tid", U32, MAY, ompp_location_t, tid),
-       NAMED("kind", kinds, MUST, ompp_location_t, kind), FIELD("begin-ns", U64, MAY, ompp_location_t, begin_ns),
-       FIELD("end-ns", U64, MAY, ompp_location_t, end_ns));
+RECORD(location, "location", FIELD("rank", INDEX, MAY, ompp_location_t, rank),
+       FIELD("tid", U32, MAY, ompp_location_t, tid), NAMED("kind", kinds, MUST, ompp_location_t, kind),
+       FIELD("begin-ns", U64, MAY, ompp_location_t, begin_ns), FIELD("end-ns", U64, MAY, ompp_location_t, end_ns));
 
 RECORD(region, "region", FIELD("number", INDEX, MAY, ompp_region_t, number),
        NAMED("type", constructs, MUST, ompp_region_t, construct), FIELD("flags", U32, MAY, ompp_region_t, flags),
@@ -124,13 +116,15 @@ RECORD(metric, "metric", FIELD("set", U32, MUST, ompp_metric_t, set), FIELD("ind
        FIELD("name", TEXT, MUST, ompp_metric_t, name), NAMED("unit", units, MUST, ompp_metric_t, unit),
        NAMED("quality", qualities, MUST, ompp_metric_t, quality),
        NAMED("over-threads", reductions, MUST, ompp_metric_t, reduce_threads),
-       NAMED("over-ranks", reductions, MUST, ompp_metric_t, reduce_ranks), FIELD("source", TEXT, MAY, ompp_metric_t, source),
-       FIELD("meaning", TEXT, MAY, ompp_metric_t, meaning), NAMED("use", uses, MAY, ompp_metric_t, use));
+       NAMED("over-ranks", reductions, MUST, ompp_metric_t, reduce_ranks),
+       FIELD("source", TEXT, MAY, ompp_metric_t, source), FIELD("meaning", TEXT, MAY, ompp_metric_t, meaning),
+       NAMED("use", uses, MAY, ompp_metric_t, use));
 
-RECORD(object, "object", FIELD("name", TEXT, MUST, ompp_object_t, name), FIELD("origin", TEXT, MAY, ompp_object_t, origin),
-       FIELD("address", HEX, MUST, ompp_object_t, address), FIELD("size", U64, MUST, ompp_object_t, size),
-       FIELD("start-offset", U64, MAY, ompp_object_t, start_offset), FIELD("end-offset", U64, MAY, ompp_object_t, end_offset),
-       FIELD("ranges", U32, MAY, ompp_object_t, nranges), FIELD("rank", U32, MAY, ompp_object_t, rank));
+RECORD(object, "object", FIELD("name", TEXT, MUST, ompp_object_t, name),
+       FIELD("origin", TEXT, MAY, ompp_object_t, origin), FIELD("address", HEX, MUST, ompp_object_t, address),
+       FIELD("size", U64, MUST, ompp_object_t, size), FIELD("start-offset", U64, MAY, ompp_object_t, start_offset),
+       FIELD("end-offset", U64, MAY, ompp_object_t, end_offset), FIELD("ranges", U32, MAY, ompp_object_t, nranges),
+       FIELD("rank", U32, MAY, ompp_object_t, rank));
 
 RECORD(node, "node", FIELD("parent", INDEX, MAY, ompp_node_t, parent), FIELD("region", INDEX, MAY, ompp_node_t, region),
        FIELD("first-ns", U64, MAY, ompp_node_t, first_ns), FIELD("first-rank", U32, MAY, ompp_node_t, first_rank));
@@ -148,13 +142,16 @@ RECORD(values, "values", FIELD("location", U32, MUST, ompp_xml_values_t, locatio
        FIELD("set", U32, MUST, ompp_xml_values_t, set), FIELD("object", U32, MAY, ompp_xml_values_t, object));
 
 RECORD(spread, "spread", NAMED("over", overs, MUST, ompp_xml_spread_t, over_ranks),
-       FIELD("count", U64, MUST, ompp_xml_spread_t, spread.count), FIELD("sum-ns", U64, MUST, ompp_xml_spread_t, spread.sum),
-       FIELD("min-ns", U64, MUST, ompp_xml_spread_t, spread.min), FIELD("max-ns", U64, MUST, ompp_xml_spread_t, spread.max),
+       FIELD("count", U64, MUST, ompp_xml_spread_t, spread.count),
+       FIELD("sum-ns", U64, MUST, ompp_xml_spread_t, spread.sum),
+       FIELD("min-ns", U64, MUST, ompp_xml_spread_t, spread.min),
+       FIELD("max-ns", U64, MUST, ompp_xml_spread_t, spread.max),
        FIELD("min-rank", U32, MAY, ompp_xml_spread_t, spread.min_rank),
        FIELD("min-tid", U32, MAY, ompp_xml_spread_t, spread.min_tid),
        FIELD("max-rank", U32, MAY, ompp_xml_spread_t, spread.max_rank),
        FIELD("max-tid", U32, MAY, ompp_xml_spread_t, spread.max_tid),
-       FIELD("mean-ns", DOUBLE, MAY, ompp_xml_spread_t, spread.mean), FIELD("m2", DOUBLE, MAY, ompp_xml_spread_t, spread.m2));
+       FIELD("mean-ns", DOUBLE, MAY, ompp_xml_spread_t, spread.mean),
+       FIELD("m2", DOUBLE, MAY, ompp_xml_spread_t, spread.m2));
 
 RECORD(coverage, "line", NAMED("kind", coverages, MUST, ompp_coverage_t, kind),
        FIELD("subject", TEXT, MAY, ompp_coverage_t, subject), FIELD("reason", TEXT, MAY, ompp_coverage_t, reason),
@@ -169,46 +166,55 @@ RECORD(whatif, "whatif", NAMED("mode", modes, MUST, ompp_whatif_t, mode), FIELD(
        FIELD("events", U64, MAY, ompp_whatif_t, events), FIELD("cost-ns", U64, MAY, ompp_whatif_t, cost_ns),
        FIELD("lost", U64, MAY, ompp_whatif_t, lost), FIELD("lost-ns", U64, MAY, ompp_whatif_t, lost_ns),
        FIELD("worked-ns", U64, MAY, ompp_whatif_t, worked_ns), FIELD("outside-ns", U64, MAY, ompp_whatif_t, outside_ns),
-       FIELD("rested-ns", U64, MAY, ompp_whatif_t, rested_ns),
-       FIELD("replayed", U64, MAY, ompp_whatif_t, replayed), FIELD("kept", U64, MAY, ompp_whatif_t, kept),
-       FIELD("passed-ns", U64, MAY, ompp_whatif_t, passed_ns));
+       FIELD("rested-ns", U64, MAY, ompp_whatif_t, rested_ns), FIELD("replayed", U64, MAY, ompp_whatif_t, replayed),
+       FIELD("kept", U64, MAY, ompp_whatif_t, kept), FIELD("passed-ns", U64, MAY, ompp_whatif_t, passed_ns));
 
 RECORD(point, "point", NAMED("kind", point_kinds, MUST, ompp_whatif_point_t, kind),
-       FIELD("name", TEXT, MAY, ompp_whatif_point_t, name), FIELD("automatic", U32, MAY, ompp_whatif_point_t, automatic),
-       FIELD("region", INDEX, MAY, ompp_whatif_point_t, region), FIELD("visits", U64, MUST, ompp_whatif_point_t, visits),
-       FIELD("begins", U64, MAY, ompp_whatif_point_t, begins), FIELD("in-flight-ns", U64, MAY, ompp_whatif_point_t, in_flight_ns));
+       FIELD("name", TEXT, MAY, ompp_whatif_point_t, name),
+       FIELD("automatic", U32, MAY, ompp_whatif_point_t, automatic),
+       FIELD("region", INDEX, MAY, ompp_whatif_point_t, region),
+       FIELD("visits", U64, MUST, ompp_whatif_point_t, visits), FIELD("begins", U64, MAY, ompp_whatif_point_t, begins),
+       FIELD("in-flight-ns", U64, MAY, ompp_whatif_point_t, in_flight_ns));
 
 RECORD(control, "control", FIELD("time-ns", U64, MUST, ompp_whatif_clock_t, time_ns),
        FIELD("observations", U64, MUST, ompp_whatif_clock_t, observations));
 
 RECORD(followed, "followed", FIELD("region", INDEX, MAY, ompp_whatif_region_t, region),
-       FIELD("point", INDEX, MAY, ompp_whatif_region_t, point),
-       BITS("flags", flags, ompp_whatif_region_t, flags), FIELD("work-ns", U64, MUST, ompp_whatif_region_t, work_ns),
-       FIELD("followed-ns", U64, MUST, ompp_whatif_region_t, followed_ns), FIELD("visits", U64, MAY, ompp_whatif_region_t, visits),
+       FIELD("point", INDEX, MAY, ompp_whatif_region_t, point), BITS("flags", flags, ompp_whatif_region_t, flags),
+       FIELD("work-ns", U64, MUST, ompp_whatif_region_t, work_ns),
+       FIELD("followed-ns", U64, MUST, ompp_whatif_region_t, followed_ns),
+       FIELD("visits", U64, MAY, ompp_whatif_region_t, visits),
        FIELD("total-ns", U64, MAY, ompp_whatif_region_t, total_ns));
 
 RECORD(clock, "clock", FIELD("permille", U32, MUST, ompp_whatif_clock_t, permille),
-       FIELD("time-ns", U64, MUST, ompp_whatif_clock_t, time_ns), FIELD("saved-ns", U64, MUST, ompp_whatif_clock_t, saved_ns),
-       FIELD("paid-ns", U64, MAY, ompp_whatif_clock_t, paid_ns), FIELD("work-ns", U64, MAY, ompp_whatif_clock_t, work_ns),
+       FIELD("time-ns", U64, MUST, ompp_whatif_clock_t, time_ns),
+       FIELD("saved-ns", U64, MUST, ompp_whatif_clock_t, saved_ns),
+       FIELD("paid-ns", U64, MAY, ompp_whatif_clock_t, paid_ns),
+       FIELD("work-ns", U64, MAY, ompp_whatif_clock_t, work_ns),
        FIELD("observations", U64, MAY, ompp_whatif_clock_t, observations));
 
-RECORD(block, "block", FIELD("number", U32, MUST, ompp_whatif_block_t, number), FIELD("visits", U32, MAY, ompp_whatif_block_t, visits),
-       FIELD("time-ns", U64, MUST, ompp_whatif_block_t, time_ns), FIELD("saved-ns", I64, MUST, ompp_whatif_block_t, saved_ns),
-       FIELD("paid-ns", U64, MAY, ompp_whatif_block_t, paid_ns), FIELD("work-ns", U64, MAY, ompp_whatif_block_t, work_ns));
+RECORD(block, "block", FIELD("number", U32, MUST, ompp_whatif_block_t, number),
+       FIELD("visits", U32, MAY, ompp_whatif_block_t, visits),
+       FIELD("time-ns", U64, MUST, ompp_whatif_block_t, time_ns),
+       FIELD("saved-ns", I64, MUST, ompp_whatif_block_t, saved_ns),
+       FIELD("paid-ns", U64, MAY, ompp_whatif_block_t, paid_ns),
+       FIELD("work-ns", U64, MAY, ompp_whatif_block_t, work_ns));
 
-RECORD(result, "result", FIELD("region", INDEX, MAY, ompp_xml_result_t, region), FIELD("share", REAL, MUST, ompp_xml_result_t, share),
-       FIELD("followed", REAL, MUST, ompp_xml_result_t, followed), FIELD("own", REAL, MUST, ompp_xml_result_t, own),
-       FIELD("correction", REAL, MUST, ompp_xml_result_t, correction),
+RECORD(result, "result", FIELD("region", INDEX, MAY, ompp_xml_result_t, region),
+       FIELD("share", REAL, MUST, ompp_xml_result_t, share), FIELD("followed", REAL, MUST, ompp_xml_result_t, followed),
+       FIELD("own", REAL, MUST, ompp_xml_result_t, own), FIELD("correction", REAL, MUST, ompp_xml_result_t, correction),
        FIELD("slope", REAL, MUST, ompp_xml_result_t, slope), FIELD("knee", U32, MAY, ompp_xml_result_t, knee),
-       FIELD("contention", BOOL, MUST, ompp_xml_result_t, contention), FIELD("inside", INDEX, MAY, ompp_xml_result_t, inside),
+       FIELD("contention", BOOL, MUST, ompp_xml_result_t, contention),
+       FIELD("inside", INDEX, MAY, ompp_xml_result_t, inside),
        NAMED("verdict", verdicts, MUST, ompp_xml_result_t, verdict), BITS("flags", flags, ompp_xml_result_t, flags));
 
-RECORD(gain, "gain", FIELD("permille", U32, MUST, ompp_xml_gain_t, permille), FIELD("gain", REAL, MUST, ompp_xml_gain_t, gain),
-       FIELD("interval", BOOL, MUST, ompp_xml_gain_t, interval), FIELD("wide", BOOL, MAY, ompp_xml_gain_t, wide),
-       FIELD("by-control", BOOL, MAY, ompp_xml_gain_t, by_control), FIELD("low", REAL, MAY, ompp_xml_gain_t, low),
-       FIELD("high", REAL, MAY, ompp_xml_gain_t, high), FIELD("correction", REAL, MAY, ompp_xml_gain_t, correction));
+RECORD(gain, "gain", FIELD("permille", U32, MUST, ompp_xml_gain_t, permille),
+       FIELD("gain", REAL, MUST, ompp_xml_gain_t, gain), FIELD("interval", BOOL, MUST, ompp_xml_gain_t, interval),
+       FIELD("wide", BOOL, MAY, ompp_xml_gain_t, wide), FIELD("by-control", BOOL, MAY, ompp_xml_gain_t, by_control),
+       FIELD("low", REAL, MAY, ompp_xml_gain_t, low), FIELD("high", REAL, MAY, ompp_xml_gain_t, high),
+       FIELD("correction", REAL, MAY, ompp_xml_gain_t, correction));
 
-/* ---- Text ----------------------------------------------------------------------------------------------------------- */
+/* ---- Text -------------------------------------------------------------------------------------------------------- */
 
 char *ompp_xml_escape(const char *text)
 {
@@ -218,12 +224,9 @@ char *ompp_xml_escape(const char *text)
     if (!copy) return NULL;
     while (*text) {
         size_t n = ompp_utf8_next(text, &code);
-        if (n == 0)
-            to += sprintf(to, "\\x%02x", (unsigned)code);
-        else if (code == '\\')
-            to += sprintf(to, "\\\\");
-        else
-            to = (char *)memcpy(to, text, n) + n;
+        if (n == 0) to += sprintf(to, "\\x%02x", (unsigned)code);
+        else if (code == '\\') to += sprintf(to, "\\\\");
+        else to = (char *)memcpy(to, text, n) + n;
         text += n ? n : 1;
     }
     *to = 0;

@@ -1,7 +1,7 @@
 /**
  * \file
- * The XML file as tables: which attributes an element has and where in the profile they live. Writer and reader walk the same
- * tables. Described for users in docs/xml.md and by ompp-profile.xsd.
+ * The XML file as tables: which attributes an element has and where in the profile they live. Writer and reader walk
+ * the same tables. Described for users in docs/xml.md and by ompp-profile.xsd.
  */
 #ifndef OMPP_XML_PRIV_H
 #define OMPP_XML_PRIV_H
@@ -11,15 +11,15 @@
 typedef enum {
     OMPP_XML_U32,
     OMPP_XML_U64,
-    OMPP_XML_HEX,    /* uint64_t, 0x... */
-    OMPP_XML_INDEX,  /* uint32_t; left out when OMPP_NONE */
+    OMPP_XML_HEX,   /* uint64_t, 0x... */
+    OMPP_XML_INDEX, /* uint32_t; left out when OMPP_NONE */
     OMPP_XML_BOOL,
     OMPP_XML_DOUBLE, /* finite, not negative */
     OMPP_XML_REAL,   /* double, finite */
     OMPP_XML_I64,
-    OMPP_XML_SET,    /* uint32_t, bits of names with blanks between them; left out when empty */
-    OMPP_XML_TEXT,   /* ompp_str_t */
-    OMPP_XML_NAME    /* uint32_t, written as one of names */
+    OMPP_XML_SET,  /* uint32_t, bits of names with blanks between them; left out when empty */
+    OMPP_XML_TEXT, /* ompp_str_t */
+    OMPP_XML_NAME  /* uint32_t, written as one of names */
 } ompp_xml_type_t;
 
 /** Names of an enum. */
@@ -79,20 +79,24 @@ typedef struct {
     uint32_t flags;
 } ompp_xml_result_t;
 
-extern const ompp_xml_record_t ompp_xml_whatif, ompp_xml_point, ompp_xml_control, ompp_xml_followed, ompp_xml_clock, ompp_xml_block,
-    ompp_xml_result, ompp_xml_gain;
-extern const ompp_xml_record_t ompp_xml_run, ompp_xml_setting, ompp_xml_module, ompp_xml_rank, ompp_xml_location, ompp_xml_region,
-    ompp_xml_metric, ompp_xml_object, ompp_xml_node, ompp_xml_times, ompp_xml_phase, ompp_xml_values, ompp_xml_spread, ompp_xml_coverage,
-    ompp_xml_property;
+extern const ompp_xml_record_t ompp_xml_whatif, ompp_xml_point, ompp_xml_control, ompp_xml_followed, ompp_xml_clock,
+    ompp_xml_block, ompp_xml_result, ompp_xml_gain;
+extern const ompp_xml_record_t ompp_xml_run, ompp_xml_setting, ompp_xml_module, ompp_xml_rank, ompp_xml_location,
+    ompp_xml_region, ompp_xml_metric, ompp_xml_object, ompp_xml_node, ompp_xml_times, ompp_xml_phase, ompp_xml_values,
+    ompp_xml_spread, ompp_xml_coverage, ompp_xml_property;
 
-/** \brief Makes text safe for XML: a backslash becomes \\, a byte that XML cannot carry \xHH. \return owned; NULL: no memory. */
+/**
+ * \brief Makes text safe for XML: a backslash becomes \\, a byte that XML cannot carry \xHH.
+ * \return owned; NULL: no memory.
+ */
 char *ompp_xml_escape(const char *text);
 
 /** \brief The way back, in place. \return false when it is not something that ompp_xml_escape() makes. */
 bool ompp_xml_unescape(char *text);
 
 /**
- * \brief Values from text, all of which they must be. Not for user's numbers: no sign where none is possible, no blanks.
+ * \brief Values from text, all of which they must be. Not for user's numbers: no sign where none is possible, no
+ *        blanks.
  * \param[in] limit  largest value.
  * \param[in] text   of a set it is changed.
  * \return false when it is no such value.

@@ -1,7 +1,7 @@
 /**
  * \file
- * XML to profile. The file is read element by element and every value is checked before it is used: names, numbers, and that
- * each index points to something that stands before it. Rubbish is refused with the line that it stands on.
+ * XML to profile. The file is read element by element and every value is checked before it is used: names, numbers, and
+ * that each index points to something that stands before it. Rubbish is refused with the line that it stands on.
  */
 #define _GNU_SOURCE /* memmem */
 #include "report/ompp_report.h"
@@ -38,14 +38,14 @@ struct xml_in {
     ompp_profile_t *profile;
     const element_t *open[MAX_DEPTH];
     bool have_run, have_root, have_root_node;
-    uint64_t *values;            /* of the open <times> or <values> */
+    uint64_t *values; /* of the open <times> or <values> */
     uint32_t nvalues;
-    bool have_values;            /* the list of <values> was read */
+    bool have_values; /* the list of <values> was read */
     int rc;
     int syntax_line;
-    char syntax[256];            /* message of the XML parser */
+    char syntax[256]; /* message of the XML parser */
     char why[512];
-    unsigned builtin;            /* built-in metrics seen */
+    unsigned builtin; /* built-in metrics seen */
 };
 
 __attribute__((format(printf, 3, 4))) static void fail(xml_in_t *x, int code, const char *format, ...)
@@ -61,7 +61,7 @@ __attribute__((format(printf, 3, 4))) static void fail(xml_in_t *x, int code, co
         if ((unsigned char)*c < ' ') *c = ' ';
 }
 
-/* ---- Attributes ----------------------------------------------------------------------------------------------------- */
+/* ---- Attributes -------------------------------------------------------------------------------------------------- */
 
 /* Stores one attribute in the record. text may be changed. */
 static bool parse_field(xml_in_t *x, const ompp_xml_field_t *field, char *text, void *record)
@@ -82,7 +82,8 @@ static bool parse_field(xml_in_t *x, const ompp_xml_field_t *field, char *text, 
         return true;
     case OMPP_XML_U64:
     case OMPP_XML_HEX:
-        if (field->type == OMPP_XML_HEX ? !ompp_xml_parse_hex(text, &u64) : !ompp_xml_parse_u64(text, UINT64_MAX, &u64)) return false;
+        if (field->type == OMPP_XML_HEX ? !ompp_xml_parse_hex(text, &u64) : !ompp_xml_parse_u64(text, UINT64_MAX, &u64))
+            return false;
         memcpy(at, &u64, sizeof u64);
         return true;
     case OMPP_XML_BOOL:
@@ -137,7 +138,8 @@ static void read_attribute(xml_in_t *x, const ompp_xml_record_t *record, void *d
         fail(x, OMPP_E_NOMEM, "out of memory");
     } else if (id && strcmp(name, "id") == 0) {
         *seen |= 1u << 31;
-        if (!ompp_xml_parse_u64((char *)value, UINT32_MAX, id)) fail(x, OMPP_E_FORMAT, "id \"%.60s\" is not a number", value);
+        if (!ompp_xml_parse_u64((char *)value, UINT32_MAX, id))
+            fail(x, OMPP_E_FORMAT, "id \"%.60s\" is not a number", value);
     } else if (i == record->nfields) {
         fail(x, OMPP_E_FORMAT, "<%s> has no attribute \"%.60s\"", record->element, name);
     } else {
@@ -150,13 +152,15 @@ static void read_attribute(xml_in_t *x, const ompp_xml_record_t *record, void *d
     xmlFree(value);
 }
 
-/* Reads the attributes of the element under the cursor into data, which the caller has cleared; indices become OMPP_NONE. */
+/* Reads the attributes of the element under the cursor into data, which the caller has cleared; indices become
+ * OMPP_NONE. */
 static bool read_record(xml_in_t *x, const ompp_xml_record_t *record, void *data, uint64_t *id)
 {
     uint32_t seen = 0, none = OMPP_NONE;
 
     for (size_t i = 0; i < record->nfields; i++)
-        if (record->fields[i].type == OMPP_XML_INDEX) memcpy((char *)data + record->fields[i].offset, &none, sizeof none);
+        if (record->fields[i].type == OMPP_XML_INDEX)
+            memcpy((char *)data + record->fields[i].offset, &none, sizeof none);
     while (x->rc == 0 && xmlTextReaderMoveToNextAttribute(x->reader) == 1) read_attribute(x, record, data, id, &seen);
     xmlTextReaderMoveToElement(x->reader);
     for (size_t i = 0; i < record->nfields; i++)
@@ -176,7 +180,7 @@ static bool read_numbered(xml_in_t *x, const ompp_xml_record_t *record, void *da
     return x->rc == 0;
 }
 
-/* ---- Elements ------------------------------------------------------------------------------------------------------- */
+/* ---- Elements ---------------------------------------------------------------------------------------------------- */
 
 static void enter_root(xml_in_t *x)
 {
@@ -207,7 +211,8 @@ static void enter_setting(xml_in_t *x)
     ompp_setting_t s = {0};
 
     if (read_record(x, &ompp_xml_setting, &s, NULL))
-        ompp_profile_add_setting(x->profile, ompp_profile_text(x->profile, s.name), ompp_profile_text(x->profile, s.value));
+        ompp_profile_add_setting(x->profile, ompp_profile_text(x->profile, s.name),
+                                 ompp_profile_text(x->profile, s.value));
 }
 
 static void enter_module(xml_in_t *x)
@@ -241,7 +246,8 @@ static void enter_location(xml_in_t *x)
     ompp_location_t l = {0};
 
     if (!read_numbered(x, &ompp_xml_location, &l, p->nlocations)) return;
-    if (l.rank != OMPP_NONE && !have_rank(p, l.rank)) fail(x, OMPP_E_FORMAT, "location of the unknown rank %" PRIu32, l.rank);
+    if (l.rank != OMPP_NONE && !have_rank(p, l.rank))
+        fail(x, OMPP_E_FORMAT, "location of the unknown rank %" PRIu32, l.rank);
     for (size_t i = 0; l.rank == OMPP_NONE && i < p->nlocations; i++)
         if (p->locations[i].rank == OMPP_NONE) fail(x, OMPP_E_FORMAT, "second location without rank");
     if (l.rank == OMPP_NONE && !p->nrest) fail(x, OMPP_E_FORMAT, "location without rank, but no rest-ranks");
@@ -276,7 +282,8 @@ static void enter_metric(xml_in_t *x)
     if (m.set == OMPP_SET_MPI) {
         bool same = m.index == x->builtin && m.index < OMPP_METRIC_MPI_NUM &&
                     strcmp(ompp_profile_text(p, m.name), ompp_mpi_metrics[m.index].name) == 0;
-        if (!same) fail(x, OMPP_E_FORMAT, "metric %" PRIu32 " of set %" PRIu32 " is not the expected one", m.index, m.set);
+        if (!same)
+            fail(x, OMPP_E_FORMAT, "metric %" PRIu32 " of set %" PRIu32 " is not the expected one", m.index, m.set);
         x->builtin++;
         return;
     }
@@ -412,10 +419,11 @@ static void enter_property(xml_in_t *x)
     ompp_finding_t f = {0};
 
     if (!read_record(x, &ompp_xml_property, &f, NULL)) return;
-    if (f.region != OMPP_NONE && f.region >= x->profile->nregions) fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, f.region);
+    if (f.region != OMPP_NONE && f.region >= x->profile->nregions)
+        fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, f.region);
 }
 
-/* ---- What-if -------------------------------------------------------------------------------------------------------- */
+/* ---- What-if ----------------------------------------------------------------------------------------------------- */
 
 static void enter_whatif(xml_in_t *x)
 {
@@ -483,10 +491,7 @@ static void enter_clock(xml_in_t *x)
         fail(x, OMPP_E_FORMAT, "speed-up of %" PRIu32 " permille", region->clocks[n].permille);
 }
 
-static void enter_control(xml_in_t *x)
-{
-    read_record(x, &ompp_xml_control, &x->profile->whatif.control, NULL);
-}
+static void enter_control(xml_in_t *x) { read_record(x, &ompp_xml_control, &x->profile->whatif.control, NULL); }
 
 static void read_block(xml_in_t *x, ompp_whatif_clock_t *clock)
 {
@@ -504,10 +509,7 @@ static void enter_block(xml_in_t *x)
     read_block(x, &region->clocks[nclocks(region) - 1]);
 }
 
-static void enter_control_block(xml_in_t *x)
-{
-    read_block(x, &x->profile->whatif.control);
-}
+static void enter_control_block(xml_in_t *x) { read_block(x, &x->profile->whatif.control); }
 
 static void enter_result(xml_in_t *x)
 {
@@ -564,7 +566,7 @@ static const element_t elements[] = {
     {"gain", "result", enter_gain, NULL},
 };
 
-/* ---- The file ------------------------------------------------------------------------------------------------------- */
+/* ---- The file ---------------------------------------------------------------------------------------------------- */
 
 static const element_t *find_element(const char *name, const char *parent)
 {
@@ -586,7 +588,8 @@ static void start_element(xml_in_t *x)
     }
     x->open[depth] = element;
     element->enter(x);
-    if (element->text && xmlTextReaderIsEmptyElement(x->reader) == 1) fail(x, OMPP_E_FORMAT, "<%s> is empty", element->name);
+    if (element->text && xmlTextReaderIsEmptyElement(x->reader) == 1)
+        fail(x, OMPP_E_FORMAT, "<%s> is empty", element->name);
     if (x->profile->failed) fail(x, OMPP_E_NOMEM, "out of memory");
 }
 
@@ -596,10 +599,8 @@ static void take_text(xml_in_t *x)
     const char *text = (const char *)xmlTextReaderConstValue(x->reader);
     const element_t *element = depth >= 0 && depth < MAX_DEPTH ? x->open[depth] : NULL;
 
-    if (element && element->text && x->values)
-        element->text(x, text ? text : "");
-    else
-        fail(x, OMPP_E_FORMAT, "text \"%.40s\" where none is known", text ? text : "");
+    if (element && element->text && x->values) element->text(x, text ? text : "");
+    else fail(x, OMPP_E_FORMAT, "text \"%.40s\" where none is known", text ? text : "");
 }
 
 static void end_element(xml_in_t *x)
@@ -613,22 +614,15 @@ static void end_element(xml_in_t *x)
 static void take_piece(xml_in_t *x)
 {
     switch (xmlTextReaderNodeType(x->reader)) {
-    case XML_READER_TYPE_ELEMENT:
-        start_element(x);
-        break;
-    case XML_READER_TYPE_END_ELEMENT:
-        end_element(x);
-        break;
+    case XML_READER_TYPE_ELEMENT: start_element(x); break;
+    case XML_READER_TYPE_END_ELEMENT: end_element(x); break;
     case XML_READER_TYPE_TEXT:
-    case XML_READER_TYPE_CDATA:
-        take_text(x);
-        break;
+    case XML_READER_TYPE_CDATA: take_text(x); break;
     case XML_READER_TYPE_DOCUMENT_TYPE:
     case XML_READER_TYPE_ENTITY_REFERENCE:
         fail(x, OMPP_E_FORMAT, "document types and entities are not accepted");
         break;
-    default: /* comments, blanks */
-        break;
+    default: /* comments, blanks */ break;
     }
 }
 
@@ -665,7 +659,8 @@ static void check_whole(xml_in_t *x)
 
     if (!x->have_root || !x->have_run) fail(x, OMPP_E_FORMAT, "no <run>");
     if (x->rc == 0 && !x->have_root_node) fail(x, OMPP_E_FORMAT, "no root node");
-    if (x->rc == 0 && p->nranks_kept + (uint64_t)p->nrest > p->nranks) fail(x, OMPP_E_FORMAT, "more ranks than the run has");
+    if (x->rc == 0 && p->nranks_kept + (uint64_t)p->nrest > p->nranks)
+        fail(x, OMPP_E_FORMAT, "more ranks than the run has");
     if (x->rc == 0 && p->nranks_kept == 0) fail(x, OMPP_E_FORMAT, "no rank");
     if (x->rc == 0 && ompp_profile_check(p, why, sizeof why)) fail(x, OMPP_E_FORMAT, "%s", why);
 }
@@ -683,7 +678,8 @@ static void parse(xml_in_t *x, int fd, const char *path)
     xmlTextReaderSetStructuredErrorHandler(x->reader, (xmlStructuredErrorFunc)on_syntax, x);
     while (x->rc == 0 && (rc = xmlTextReaderRead(x->reader)) == 1) take_piece(x);
     if (rc < 0)
-        fail(x, OMPP_E_FORMAT, "%s%s", is_cut_off(x, fd) ? "the file is cut off: " : "", x->syntax[0] ? x->syntax : "not XML");
+        fail(x, OMPP_E_FORMAT, "%s%s", is_cut_off(x, fd) ? "the file is cut off: " : "",
+             x->syntax[0] ? x->syntax : "not XML");
     if (x->rc == 0) check_whole(x);
 }
 

@@ -54,10 +54,8 @@ static void put_text(xml_out_t *x, const char *name, const char *value)
 {
     char *escaped = ompp_xml_escape(value);
 
-    if (escaped)
-        put_attribute(x, name, escaped);
-    else if (x->rc == 0)
-        x->rc = -OMPP_E_NOMEM;
+    if (escaped) put_attribute(x, name, escaped);
+    else if (x->rc == 0) x->rc = -OMPP_E_NOMEM;
     free(escaped);
 }
 
@@ -84,7 +82,8 @@ static void put_set(xml_out_t *x, const ompp_xml_field_t *field, uint32_t set)
     size_t n = 0;
 
     for (unsigned i = 0; i < field->names->n && n < sizeof text; i++)
-        if (set & 1u << i) n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n ? " " : "", field->names->name(i));
+        if (set & 1u << i)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n ? " " : "", field->names->name(i));
     if (n) put_attribute(x, field->name, text);
 }
 
@@ -122,9 +121,7 @@ static void put_field(xml_out_t *x, const ompp_xml_field_t *field, const void *r
         snprintf(number, sizeof number, "%" PRId64, (int64_t)u64);
         if (u64 || field->required) put_attribute(x, field->name, number);
         break;
-    case OMPP_XML_SET:
-        put_set(x, field, u32);
-        break;
+    case OMPP_XML_SET: put_set(x, field, u32); break;
     case OMPP_XML_DOUBLE:
     case OMPP_XML_REAL:
         memcpy(&real, at, sizeof real);
@@ -133,9 +130,7 @@ static void put_field(xml_out_t *x, const ompp_xml_field_t *field, const void *r
     case OMPP_XML_TEXT:
         if (u32 || field->required) put_text(x, field->name, ompp_profile_text(x->profile, u32));
         break;
-    case OMPP_XML_NAME:
-        put_attribute(x, field->name, u32 < field->names->n ? field->names->name(u32) : "?");
-        break;
+    case OMPP_XML_NAME: put_attribute(x, field->name, u32 < field->names->n ? field->names->name(u32) : "?"); break;
     }
 }
 
@@ -152,8 +147,8 @@ static void put_record(xml_out_t *x, const ompp_xml_record_t *record, const void
 }
 
 /* A list of equal records. with_id: each says its index first, because others refer to it. */
-static void put_list(xml_out_t *x, const char *name, const ompp_xml_record_t *record, const void *data, size_t n, size_t size,
-                     bool with_id)
+static void put_list(xml_out_t *x, const char *name, const ompp_xml_record_t *record, const void *data, size_t n,
+                     size_t size, bool with_id)
 {
     open_element(x, name);
     for (size_t i = 0; i < n; i++) {
@@ -166,7 +161,7 @@ static void put_list(xml_out_t *x, const char *name, const ompp_xml_record_t *re
     close_element(x);
 }
 
-/* ---- Metrics -------------------------------------------------------------------------------------------------------- */
+/* ---- Metrics ----------------------------------------------------------------------------------------------------- */
 
 /* Metrics of the built-in sets are written like registered ones, for readers that do not know them. */
 static void put_builtin_metric(xml_out_t *x, unsigned index)
@@ -180,10 +175,12 @@ static void put_builtin_metric(xml_out_t *x, unsigned index)
     put_attribute(x, "unit", ompp_unit_name[row->unit]);
     for (size_t f = 0; f < ompp_xml_metric.nfields; f++) {
         const ompp_xml_field_t *field = &ompp_xml_metric.fields[f];
-        if (field->offset == offsetof(ompp_metric_t, quality)) put_attribute(x, field->name, field->names->name(row->quality));
+        if (field->offset == offsetof(ompp_metric_t, quality))
+            put_attribute(x, field->name, field->names->name(row->quality));
         if (field->offset == offsetof(ompp_metric_t, reduce_threads))
             put_attribute(x, field->name, field->names->name(row->threads));
-        if (field->offset == offsetof(ompp_metric_t, reduce_ranks)) put_attribute(x, field->name, field->names->name(row->ranks));
+        if (field->offset == offsetof(ompp_metric_t, reduce_ranks))
+            put_attribute(x, field->name, field->names->name(row->ranks));
     }
     put_text(x, "source", row->source);
     put_text(x, "meaning", row->meaning);
@@ -205,13 +202,14 @@ static void put_objects(xml_out_t *x)
     for (size_t i = 0; i < x->profile->nobjects; i++) {
         open_element(x, ompp_xml_object.element);
         put_number(x, "id", i + 1);
-        for (size_t f = 0; f < ompp_xml_object.nfields; f++) put_field(x, &ompp_xml_object.fields[f], &x->profile->objects[i]);
+        for (size_t f = 0; f < ompp_xml_object.nfields; f++)
+            put_field(x, &ompp_xml_object.fields[f], &x->profile->objects[i]);
         close_element(x);
     }
     close_element(x);
 }
 
-/* ---- Call tree ------------------------------------------------------------------------------------------------------ */
+/* ---- Call tree --------------------------------------------------------------------------------------------------- */
 
 static void put_times(xml_out_t *x, unsigned construct, const ompp_block_t *block)
 {
@@ -256,15 +254,14 @@ static void put_node(xml_out_t *x, uint32_t id)
         const ompp_block_t *block = &node->blocks[b];
         if (block->set == OMPP_SET_PHASES && block->object == 0 && node->region != OMPP_NONE)
             put_times(x, x->profile->regions[node->region].construct, block);
-        else
-            put_values(x, block);
+        else put_values(x, block);
     }
     if (threads.spread.count) put_record(x, &ompp_xml_spread, &threads);
     if (ranks.spread.count) put_record(x, &ompp_xml_spread, &ranks);
     close_element(x);
 }
 
-/* ---- Properties ----------------------------------------------------------------------------------------------------- */
+/* ---- Properties -------------------------------------------------------------------------------------------------- */
 
 /* They follow from the rest; for readers that do not know the rules. */
 static void put_properties(xml_out_t *x)
@@ -278,7 +275,7 @@ static void put_properties(xml_out_t *x)
     free(findings);
 }
 
-/* ---- What-if -------------------------------------------------------------------------------------------------------- */
+/* ---- What-if ----------------------------------------------------------------------------------------------------- */
 
 static void put_clock(xml_out_t *x, const ompp_whatif_clock_t *clock)
 {
@@ -309,15 +306,29 @@ static void put_whatif(xml_out_t *x)
 
 static void put_result(xml_out_t *x, const ompp_whatif_result_t *r)
 {
-    ompp_xml_result_t result = {.region = r->region, .knee = r->knee, .inside = r->inside, .verdict = r->verdict,
-                                .contention = r->contention, .share = r->share, .followed = r->followed, .own = r->own,
-                                .correction = r->correction, .slope = r->slope, .flags = r->flags};
+    ompp_xml_result_t result = {.region = r->region,
+                                .knee = r->knee,
+                                .inside = r->inside,
+                                .verdict = r->verdict,
+                                .contention = r->contention,
+                                .share = r->share,
+                                .followed = r->followed,
+                                .own = r->own,
+                                .correction = r->correction,
+                                .slope = r->slope,
+                                .flags = r->flags};
 
     open_record(x, &ompp_xml_result, &result);
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
         const ompp_gain_t *g = &r->gains[k];
-        ompp_xml_gain_t gain = {g->permille, g->interval == OMPP_INTERVAL_KNOWN, g->interval > OMPP_INTERVAL_FEW,
-                                g->by_control, g->gain, g->low, g->high, g->correction};
+        ompp_xml_gain_t gain = {g->permille,
+                                g->interval == OMPP_INTERVAL_KNOWN,
+                                g->interval > OMPP_INTERVAL_FEW,
+                                g->by_control,
+                                g->gain,
+                                g->low,
+                                g->high,
+                                g->correction};
         if (g->permille) put_record(x, &ompp_xml_gain, &gain);
     }
     close_element(x);
@@ -337,9 +348,9 @@ static void put_results(xml_out_t *x)
     free(results);
 }
 
-/* ---- All of it ------------------------------------------------------------------------------------------------------ */
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
 
-#define LIST(name, record, array, count, with_id)                                                                      \
+#define LIST(name, record, array, count, with_id) \
     put_list(x, name, record, profile->array, profile->count, sizeof *profile->array, with_id)
 
 static void put_profile(xml_out_t *x)

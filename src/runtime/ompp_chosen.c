@@ -40,7 +40,8 @@ static bool lacks_gomp(const ompp_loaded_t *loaded)
 /* Also of wrappers of another one: those break it. */
 static bool lacks_mpi(const ompp_loaded_t *loaded)
 {
-    return *loaded->mpi && strcmp(loaded->wrapped, "other") != 0 && (!is_word("OMPP_MPI_FAMILY", "none") || *loaded->wrapped);
+    return *loaded->mpi && strcmp(loaded->wrapped, "other") != 0 &&
+           (!is_word("OMPP_MPI_FAMILY", "none") || *loaded->wrapped);
 }
 
 static bool lacks_libraries(void)
@@ -51,7 +52,8 @@ static bool lacks_libraries(void)
     return lacks_gomp(&loaded) || lacks_mpi(&loaded);
 }
 
-/* Its own file, where that has a name still. Where the loader was started with the program as its argument, it is the loader's. */
+/* Its own file, where that has a name still. Where the loader was started with the program as its argument, it is the
+ * loader's. */
 static bool find_program(char path[PATH_MAX], struct stat *program)
 {
     struct stat named;
@@ -68,7 +70,8 @@ static void start_again(const char *command, const char *path, char **argv, char
 {
     static const char preload[] = "LD_PRELOAD=";
     const char *value = ompp_env_foreign("LD_PRELOAD");
-    char exec[sizeof OMPP_ENV_EXEC + PATH_MAX + 1], was[sizeof OMPP_ENV_WAS + sizeof preload + (value ? strlen(value) : 0)];
+    char exec[sizeof OMPP_ENV_EXEC + PATH_MAX + 1],
+        was[sizeof OMPP_ENV_WAS + sizeof preload + (value ? strlen(value) : 0)];
     size_t n = 0, k = 0;
 
     while (envp[n]) n++;
@@ -90,7 +93,9 @@ void ompp_chosen_check(char **argv, char **envp)
     struct stat program;
     int saved = errno;
 
-    if (!command || is_word("OMPP_CHILDREN", NULL) || is_word("OMPP_CHILDREN", "0") || ompp_env_foreign(OMPP_ENV_RESTORE)) return;
+    if (!command || is_word("OMPP_CHILDREN", NULL) || is_word("OMPP_CHILDREN", "0") ||
+        ompp_env_foreign(OMPP_ENV_RESTORE))
+        return;
     if (argv && argv[0] && lacks_libraries() && find_program(path, &program) && !is_chosen(&program))
         start_again(command, path, argv, envp);
     errno = saved;

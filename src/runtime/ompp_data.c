@@ -1,6 +1,6 @@
 /*
- * The register of data structures. Ranges stand in an index (ompp_data_ranges.c), structures in a table of names; back ends keep
- * whatever is fast for them.
+ * The register of data structures. Ranges stand in an index (ompp_data_ranges.c), structures in a table of names; back
+ * ends keep whatever is fast for them.
  */
 #define OMPP_LOG_DOMAIN "data"
 #include "runtime/ompp_data_priv.h"
@@ -34,10 +34,7 @@ static void tell(uint32_t object, uintptr_t begin, uintptr_t end)
     for (unsigned i = 0; i < nbackends; i++) backends[i]->put(object, begin, end);
 }
 
-bool ompp_data_has_backend(void)
-{
-    return nbackends > 0 || ompp_data_has_offers();
-}
+bool ompp_data_has_backend(void) { return nbackends > 0 || ompp_data_has_offers(); }
 
 bool ompp_data_subscribe(const ompp_data_backend_t *backend)
 {
@@ -74,7 +71,7 @@ bool ompp_data_has(const char *backend)
     return has;
 }
 
-/* ---- Names ---------------------------------------------------------------------------------------------------------- */
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
 
 static void clean_name(char *clean, const char *name, const void *address)
 {
@@ -91,7 +88,8 @@ static const char *text_of(ompp_off_t off)
     return off ? ((ompp_a_string_t *)(ompp_process.arena.base + off))->text : "";
 }
 
-/* Structures by their numbers, from 1; parts of the table stay where they are, for ompp_data_name() reads them without the lock. */
+/* Structures by their numbers, from 1; parts of the table stay where they are, for ompp_data_name() reads them without
+ * the lock. */
 #define PART 4096
 static ompp_a_object_t **parts[OMPP_DATA_MAX / PART + 1];
 static _Atomic uint32_t nobjects;
@@ -100,15 +98,9 @@ static _Atomic uint32_t nobjects;
 static uint32_t *by_name;
 static size_t places, used_places; /* a power of two; at most half of it is used */
 
-static ompp_a_object_t *object_at(uint32_t object)
-{
-    return parts[object / PART][object % PART];
-}
+static ompp_a_object_t *object_at(uint32_t object) { return parts[object / PART][object % PART]; }
 
-static const char *name_of(uint32_t object)
-{
-    return text_of(object_at(object)->name);
-}
+static const char *name_of(uint32_t object) { return text_of(object_at(object)->name); }
 
 /* Not from malloc: this may be called where the program has the allocator in its hands. */
 static void *fresh(size_t size)
@@ -204,19 +196,21 @@ static uint32_t make_object(const char *name, const char *origin, const void *ad
     }
     ompp_unlock(held);
     if (!text)
-        ompp_event_coverage(OMPP_COVERAGE_DROPPED, "data structures",
-                            "half of the memory for the profile is taken (OMPP_MEMORY); these are counted as other data");
+        ompp_event_coverage(
+            OMPP_COVERAGE_DROPPED, "data structures",
+            "half of the memory for the profile is taken (OMPP_MEMORY); these are counted as other data");
     return text ? number : 0;
 }
 
-/* ---- Ranges --------------------------------------------------------------------------------------------------------- */
+/* ---- Ranges ------------------------------------------------------------------------------------------------------ */
 
 static bool is_same(ompp_data_range_t range, uint32_t object, uintptr_t begin, uintptr_t end)
 {
     return range.object == object && range.begin == begin && range.end == end;
 }
 
-/* Ranges of the structure that begin there and end no later: they say nothing beside a newer one, and would be released with it. */
+/* Ranges of the structure that begin there and end no later: they say nothing beside a newer one, and would be released
+ * with it. */
 static void drop_covered(uint32_t object, uintptr_t begin, uintptr_t end)
 {
     const ompp_data_entry_t *found;
@@ -227,10 +221,7 @@ static void drop_covered(uint32_t object, uintptr_t begin, uintptr_t end)
 }
 
 /* Named from outside the source. */
-static bool is_outside(const char *origin)
-{
-    return strncmp(origin, "OMPP_DATA", 9) == 0;
-}
+static bool is_outside(const char *origin) { return strncmp(origin, "OMPP_DATA", 9) == 0; }
 
 static bool contains(ompp_data_range_t outer, ompp_data_range_t inner)
 {
@@ -246,7 +237,8 @@ static void note_hidden(uint32_t object, uint32_t by)
     ompp_event_coverage(OMPP_COVERAGE_NOTE, subject, why);
 }
 
-/* The newest range takes its bytes from older ones, but not from parts of it that were named from outside: these stay on top. */
+/* The newest range takes its bytes from older ones, but not from parts of it that were named from outside: these stay
+ * on top. */
 static void settle_newest(ompp_data_range_t range)
 {
     const ompp_data_entry_t *found;
@@ -276,8 +268,9 @@ static void rename_outside(uint32_t object, const char *name)
 }
 
 /*
- * What the source calls by a name and what that names from outside may be unlike things (a pointer, and what it points to): they are
- * not summed, and the name is the source's. \return the structure, 0 = a new one. apart: the name of the one from outside.
+ * What the source calls by a name and what that names from outside may be unlike things (a pointer, and what it points
+ * to): they are not summed, and the name is the source's. \return the structure, 0 = a new one. apart: the name of the
+ * one from outside.
  */
 static uint32_t find_or_part(const char *name, const char *origin, ompp_data_range_t range, char apart[MAX_NAME + 16])
 {
@@ -291,7 +284,8 @@ static uint32_t find_or_part(const char *name, const char *origin, ompp_data_ran
         same = is_same(found[i].range, object, range.begin, range.end);
     if (same) return object;
     snprintf(apart, MAX_NAME + 16, "OMPP_DATA:%s", name);
-    ompp_event_coverage(OMPP_COVERAGE_NOTE, apart, "the source calls other bytes by this name, too: those have it alone");
+    ompp_event_coverage(OMPP_COVERAGE_NOTE, apart,
+                        "the source calls other bytes by this name, too: those have it alone");
     if (mine) return find_name(apart);
     rename_outside(object, apart);
     return 0;
@@ -321,13 +315,15 @@ static uint32_t add_locked(const void *address, size_t size, const char *name, c
     return object;
 }
 
-/* The first pages of a process, which systems leave unmapped (vm.mmap_min_addr): no variable lies there, but NULL and small numbers. */
+/* The first pages of a process, which systems leave unmapped (vm.mmap_min_addr): no variable lies there, but NULL and
+ * small numbers. */
 static void refuse_address(const void *address, const char *name, const char *origin)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
 
     if (!atomic_flag_test_and_set(&said))
-        ompp_warn("%s: %s has the address %#lx, where no data can be; it is not counted", origin, name, (unsigned long)address);
+        ompp_warn("%s: %s has the address %#lx, where no data can be; it is not counted", origin, name,
+                  (unsigned long)address);
     ompp_event_coverage(OMPP_COVERAGE_REFUSED, name, "data was named whose address is NULL, or too small to be one");
 }
 
@@ -382,13 +378,16 @@ bool ompp_data_release(const void *address)
     return end > begin;
 }
 
-/* What is left of a range without the bytes begin..end: nothing, one or two ranges in its place. \return their number. */
+/* What is left of a range without the bytes begin..end: nothing, one or two ranges in its place. \return their
+ * number. */
 static size_t rest_of(ompp_data_range_t range, uintptr_t begin, uintptr_t end, ompp_data_range_t rest[2])
 {
     size_t n = 0;
 
-    if (range.begin < begin) rest[n++] = (ompp_data_range_t){range.object, range.begin, begin < range.end ? begin : range.end};
-    if (range.end > end) rest[n++] = (ompp_data_range_t){range.object, end > range.begin ? end : range.begin, range.end};
+    if (range.begin < begin)
+        rest[n++] = (ompp_data_range_t){range.object, range.begin, begin < range.end ? begin : range.end};
+    if (range.end > end)
+        rest[n++] = (ompp_data_range_t){range.object, end > range.begin ? end : range.begin, range.end};
     return n;
 }
 
@@ -422,9 +421,11 @@ static size_t forget_locked(uintptr_t begin, uintptr_t end, ompp_data_piece_t *p
         const ompp_data_entry_t old = found[i];
         const ompp_data_piece_t piece = piece_of(old.range, begin, end);
         if (i < max) pieces[i] = piece;
-        tell(0, begin + piece.offset, begin + piece.offset + piece.size); /* what lies between may be more than can be walked over */
+        /* what lies between may be more than can be walked over */
+        tell(0, begin + piece.offset, begin + piece.offset + piece.size);
         ompp_data_ranges_remove(old);
-        for (size_t k = rest_of(old.range, begin, end, rest); k-- > 0;) ompp_data_ranges_put((ompp_data_entry_t){rest[k], old.order});
+        for (size_t k = rest_of(old.range, begin, end, rest); k-- > 0;)
+            ompp_data_ranges_put((ompp_data_entry_t){rest[k], old.order});
     }
     return n < max ? n : max;
 }
@@ -473,10 +474,7 @@ size_t ompp_data_ranges(ompp_data_range_t *to, size_t max)
     return n;
 }
 
-const char *ompp_data_name(uint32_t object)
-{
-    return object && object <= nobjects ? name_of(object) : "";
-}
+const char *ompp_data_name(uint32_t object) { return object && object <= nobjects ? name_of(object) : ""; }
 
 uint32_t ompp_data_find(uintptr_t address)
 {
@@ -504,7 +502,7 @@ void ompp_data_offsets(uint32_t object, uint64_t start, uint64_t end)
     keep_largest(&object_at(object)->end_offset, end);
 }
 
-/* ---- The user's variables ------------------------------------------------------------------------------------------- */
+/* ---- The user's variables ---------------------------------------------------------------------------------------- */
 
 static bool number(const char *name, const char *text, uint64_t *value)
 {
@@ -526,14 +524,15 @@ void ompp_data_from_environment(void)
         ompp_warn_common("OMPP_DATA_ADDR and OMPP_DATA_SIZE belong together; no data range is set");
         return;
     }
-    if (!number("OMPP_DATA_ADDR", ompp_env.data_addr, &address) || !number("OMPP_DATA_SIZE", ompp_env.data_size, &size)) return;
+    if (!number("OMPP_DATA_ADDR", ompp_env.data_addr, &address) || !number("OMPP_DATA_SIZE", ompp_env.data_size, &size))
+        return;
     if (address + size < address)
         ompp_warn_common("OMPP_DATA_ADDR + OMPP_DATA_SIZE is beyond the end of memory; no data range is set");
-    else
-        ompp_data_add((const void *)(uintptr_t)address, size, ompp_env.data_name, "OMPP_DATA_ADDR");
+    else ompp_data_add((const void *)(uintptr_t)address, size, ompp_env.data_name, "OMPP_DATA_ADDR");
 }
 
-/* Whether newer ranges have all bytes of a structure's only range, which is still there, but none of them has it alone. */
+/* Whether newer ranges have all bytes of a structure's only range, which is still there, but none of them has it
+ * alone. */
 static bool is_covered(uint32_t object)
 {
     const uintptr_t begin = object_at(object)->address, end = begin + object_at(object)->size;
@@ -557,7 +556,8 @@ static void note_covered(void)
     for (uint32_t object = 1; object <= nobjects && object <= MAX_NOTED; object++) {
         if (atomic_load(&object_at(object)->nranges) != 1 || !is_covered(object)) continue;
         snprintf(subject, sizeof subject, "data structure %s", name_of(object));
-        ompp_event_coverage(OMPP_COVERAGE_NOTE, subject, "its parts were named by themselves, and count for those names");
+        ompp_event_coverage(OMPP_COVERAGE_NOTE, subject,
+                            "its parts were named by themselves, and count for those names");
     }
     pthread_mutex_unlock(&data_lock);
 }
@@ -568,6 +568,7 @@ void ompp_data_finish(void)
     note_covered();
     if (nbackends == 0 && (nobjects > 0 || *ompp_env.data))
         ompp_event_coverage(OMPP_COVERAGE_NOTE, "data structures are named, but nothing counts for them",
-                            ompp_data_hooks_are_refused() ? "the program's hooks were refused"
-                                                          : "build the program with kinst-ompp --memory, or see OMPP_DATA_BACKEND");
+                            ompp_data_hooks_are_refused()
+                                ? "the program's hooks were refused"
+                                : "build the program with kinst-ompp --memory, or see OMPP_DATA_BACKEND");
 }

@@ -1,9 +1,9 @@
 /**
  * \file
- * Data structures the user has named: who they are, and telling the back ends that count for them (load/store hooks, hardware
- * ranges, samples) where they lie. A structure is known by its name; ranges of addresses registered under one name belong to one
- * structure. Where ranges overlap, the bytes belong to the one that was registered last, and go back to the others when it is
- * released.
+ * Data structures the user has named: who they are, and telling the back ends that count for them (load/store hooks,
+ * hardware ranges, samples) where they lie. A structure is known by its name; ranges of addresses registered under one
+ * name belong to one structure. Where ranges overlap, the bytes belong to the one that was registered last, and go back
+ * to the others when it is released.
  */
 #ifndef OMPP_DATA_H
 #define OMPP_DATA_H
@@ -18,42 +18,51 @@
 #define OMPP_DATA_MAX 0xfffff /* structures; "object" of value blocks is 1..OMPP_DATA_MAX */
 
 /**
- * A back end: what can count for structures. It registers its metrics (ompp_metric.h), whose rows say who fills the columns and how
- * exactly, and hands values to the call tree as a meter (ompp_meter.h). Its functions are called one at a time.
+ * A back end: what can count for structures. It registers its metrics (ompp_metric.h), whose rows say who fills the
+ * columns and how exactly, and hands values to the call tree as a meter (ompp_meter.h). Its functions are called one at
+ * a time.
  */
 typedef struct {
     /**
-     * The bytes begin <= address < end belong to this object from now on; 0 = to none. This starts and stops counting for a
-     * structure, while the program's threads run; under a lock.
+     * The bytes begin <= address < end belong to this object from now on; 0 = to none. This starts and stops counting
+     * for a structure, while the program's threads run; under a lock.
      */
     void (*put)(uint32_t object, uintptr_t begin, uintptr_t end);
     const char *name; /* a word of OMPP_DATA_BACKEND */
     /**
-     * Starts it: tries whether it works on this machine, registers its metrics and its meter. It has been told of the ranges there
-     * are. NULL for one that has subscribed by itself (hooks; those that cannot are offered and refuse).
+     * Starts it: tries whether it works on this machine, registers its metrics and its meter. It has been told of the
+     * ranges there are. NULL for one that has subscribed by itself (hooks; those that cannot are offered and refuse).
      * \param[out] why  when not: the reason in words, shape [n].
      */
     bool (*start)(char *why, size_t n);
 } ompp_data_backend_t;
 
-/** \brief Adds a back end, borrowed for ever; it is told of the ranges there are at once. \return false when there is no room. */
+/**
+ * \brief Adds a back end, borrowed for ever; it is told of the ranges there are at once.
+ * \return false when there is no room.
+ */
 bool ompp_data_subscribe(const ompp_data_backend_t *backend);
 
 /** \brief Whether the user wants this back end: it is named in OMPP_DATA_BACKEND, or that says auto. */
 bool ompp_data_wants(const char *backend);
 
-/** \brief Whether it may be started now: it is named, or nothing counts yet for structures that are named from outside. */
+/**
+ * \brief Whether it may be started now: it is named, or nothing counts yet for structures that are named from outside.
+ */
 bool ompp_data_may_choose(const char *backend);
 
-/** \brief A back end that could count, borrowed for ever; the order of offers is of no importance. \return false: no room. */
+/**
+ * \brief A back end that could count, borrowed for ever; the order of offers is of no importance.
+ * \return false: no room.
+ */
 bool ompp_data_offer(const ompp_data_backend_t *backend);
 
 /**
  * \brief Registers a range under a name. The same range and name again changes nothing.
  * \param[in] name    copied; blanks around it are cut off; NULL or "" becomes the address.
  * \param[in] origin  who named it, for the report; copied.
- * \return the object, or 0: measurement does not run, the range is empty, wraps around or begins below 64 KiB (NULL; one line
- *         says it), or there is no room.
+ * \return the object, or 0: measurement does not run, the range is empty, wraps around or begins below 64 KiB (NULL;
+ *         one line says it), or there is no room.
  * \note Threads: any. Slow: takes a lock.
  */
 uint32_t ompp_data_add(const void *address, size_t size, const char *name, const char *origin);
@@ -72,13 +81,16 @@ typedef struct {
 
 /**
  * \brief Memory is given back: its bytes belong to no structure any more; ranges that reach beyond it keep the rest.
- * \param[out] pieces  what belonged to whom, in order of registration, for ompp_data_restore(); shape [max]. NULL with max 0.
+ * \param[out] pieces  what belonged to whom, in order of registration, for ompp_data_restore(); shape [max]. NULL with
+ *                     max 0.
  * \return number of pieces, at most max.
  * \note Call before the memory is given back, so that nobody else's is forgotten.
  */
 size_t ompp_data_forget(const void *address, size_t size, ompp_data_piece_t *pieces, size_t max);
 
-/** \brief A block has got a new place (realloc): its pieces belong to their structures there, as far as size reaches. */
+/**
+ * \brief A block has got a new place (realloc): its pieces belong to their structures there, as far as size reaches.
+ */
 void ompp_data_restore(const void *address, size_t size, const ompp_data_piece_t *pieces, size_t n);
 
 /** A range of a structure; ranges may overlap: later ones in the list cover earlier ones. */
@@ -88,7 +100,8 @@ typedef struct {
 } ompp_data_range_t;
 
 /**
- * \brief The ranges there are now, in order of registration. For back ends that choose ranges when they start; put() tells of changes.
+ * \brief The ranges there are now, in order of registration. For back ends that choose ranges when they start; put()
+ *        tells of changes.
  * \param[out] ranges  shape [max].  \return how many there are, which may be more than max.
  */
 size_t ompp_data_ranges(ompp_data_range_t *ranges, size_t max);
@@ -99,18 +112,25 @@ const char *ompp_data_name(uint32_t object);
 /** \brief The object that holds an address, 0 = none. Slow: for samples that are taken apart after the run. */
 uint32_t ompp_data_find(uintptr_t address);
 
-/** \brief Bytes before and behind an object that its counts include, because hardware ranges are coarse; the largest one stays. */
+/**
+ * \brief Bytes before and behind an object that its counts include, because hardware ranges are coarse; the largest one
+ *        stays.
+ */
 void ompp_data_offsets(uint32_t object, uint64_t start, uint64_t end);
 
-/** \brief Registers what OMPP_DATA_ADDR, OMPP_DATA_SIZE and OMPP_DATA_NAME say. Called once, at the start of measurement. */
+/**
+ * \brief Registers what OMPP_DATA_ADDR, OMPP_DATA_SIZE and OMPP_DATA_NAME say. Called once, at the start of
+ *        measurement.
+ */
 void ompp_data_from_environment(void);
 
 /**
- * \brief Registers the variables that OMPP_DATA names, found in the program, else in its libraries; those still missing are looked for
- *        in libraries that were loaded since the last call, and those of closed libraries are given back. What a name means:
- *        docs/data.md. Does nothing while there is no back end.
- * \note Back ends call it when they have started; the load/store hooks also when a library with hooks comes, before its code runs.
- *       Threads: any. The first call reads debug information and may take seconds; the others are short where nothing has changed.
+ * \brief Registers the variables that OMPP_DATA names, found in the program, else in its libraries; those still missing
+ *        are looked for in libraries that were loaded since the last call, and those of closed libraries are given
+ *        back. What a name means: docs/data.md. Does nothing while there is no back end.
+ * \note Back ends call it when they have started; the load/store hooks also when a library with hooks comes, before its
+ *       code runs. Threads: any. The first call reads debug information and may take seconds; the others are short
+ *       where nothing has changed.
  */
 void ompp_data_resolve(void);
 
@@ -118,15 +138,18 @@ void ompp_data_resolve(void);
 bool ompp_data_has_sites(void);
 
 /**
- * \brief A block is there. It belongs to the structure of the innermost call that stands in a line which OMPP_DATA names; when there is
- *        none, to nobody, for what was named there before has been given back without a word.
+ * \brief A block is there. It belongs to the structure of the innermost call that stands in a line which OMPP_DATA
+ *        names; when there is none, to nobody, for what was named there before has been given back without a word.
  * \param[in] code  where the allocating call returns to.
  * \param[in] kept  names have come along with the block's bytes (realloc): they stay when no line gives another one.
  * \note Threads: any. Keeps errno. Walks the stack when the line of the call itself has no name.
  */
 void ompp_data_allocated(const void *block, size_t size, const void *code, bool kept);
 
-/** \brief Notes for Coverage at the end of measurement: names that were never found, structures that nothing counted for. */
+/**
+ * \brief Notes for Coverage at the end of measurement: names that were never found, structures that nothing counted
+ *        for.
+ */
 void ompp_data_finish(void);
 
 #pragma GCC visibility pop

@@ -32,10 +32,7 @@ bool ompp_data_offer(const ompp_data_backend_t *backend)
     return true;
 }
 
-bool ompp_data_has_offers(void)
-{
-    return noffers > 0;
-}
+bool ompp_data_has_offers(void) { return noffers > 0; }
 
 /* \return whether word stands in the list, between commas and blanks. */
 static bool listed(const char *list, const char *word)
@@ -47,10 +44,7 @@ static bool listed(const char *list, const char *word)
     return false;
 }
 
-static bool is_auto(void)
-{
-    return listed(ompp_env.data_backend, "auto");
-}
+static bool is_auto(void) { return listed(ompp_env.data_backend, "auto"); }
 
 bool ompp_data_wants(const char *backend)
 {
@@ -73,10 +67,7 @@ static const ompp_data_backend_t *offered(const char *name)
 }
 
 /* Hooks that count subscribe by themselves; in their place comes an offer that is always refused. */
-bool ompp_data_hooks_are_refused(void)
-{
-    return offered("hooks") != NULL;
-}
+bool ompp_data_hooks_are_refused(void) { return offered("hooks") != NULL; }
 
 static void refuse(const char *name, const char *why)
 {
@@ -90,7 +81,8 @@ static void refuse(const char *name, const char *why)
 static const char *why_not_offered(const char *name)
 {
     if (strcmp(name, "hooks") == 0) return NOT_BUILT;
-    if (strcmp(name, "papi") == 0 && ompp_env.counters.n == 0) return "no counters are asked for (OMPP_CTR1=PAPI_LD_INS)";
+    if (strcmp(name, "papi") == 0 && ompp_env.counters.n == 0)
+        return "no counters are asked for (OMPP_CTR1=PAPI_LD_INS)";
     if (strcmp(name, "papi") == 0 && ompp_plugin_has_counters())
         return "no counter of OMPP_CTR is available here that PAPI could restrict to addresses";
     return "this ompp was built without it, or its library is missing";
@@ -123,9 +115,11 @@ static void say_what_counts(bool any)
         ompp_warn_common("OMPP_DATA counts nothing: %s%s%s", refused ? "the program's hooks were refused" : NOT_BUILT,
                          *why_no_faults ? ", and page faults cannot be counted: " : "", why_no_faults);
     else if (ompp_data_has("page-faults"))
-        ompp_warn_common("OMPP_DATA counts page faults (first touches), no loads and stores: %s; OMPP_DATA_BACKEND=page-faults says that "
+        ompp_warn_common("OMPP_DATA counts page faults (first touches), no loads and stores: %s; "
+                         "OMPP_DATA_BACKEND=page-faults says that "
                          "they are meant",
-                         refused ? "the program's hooks were refused" : "for those build the program with kinst-ompp --memory");
+                         refused ? "the program's hooks were refused"
+                                 : "for those build the program with kinst-ompp --memory");
 }
 
 void ompp_data_choose(void)

@@ -1,7 +1,7 @@
 /*
- * OMPP_DATA: structures named by the user, found by the names of variables. Debug information is read by libompp-names.so, which is
- * opened only for this and closed again: the process itself needs no libdwarf, and a program whose user names nothing pays nothing.
- * Libraries that come later are searched for the names that are still missing.
+ * OMPP_DATA: structures named by the user, found by the names of variables. Debug information is read by
+ * libompp-names.so, which is opened only for this and closed again: the process itself needs no libdwarf, and a program
+ * whose user names nothing pays nothing. Libraries that come later are searched for the names that are still missing.
  */
 #define _GNU_SOURCE
 #define OMPP_LOG_DOMAIN "data"
@@ -29,13 +29,13 @@ typedef enum { MISSING, FOUND, SEVERAL } state_t;
 typedef struct {
     char *text;
     state_t state;
-    bool said;           /* what there is to say about it */
-    bool once;           /* found, perhaps in a library that is closed again */
-    bool is_line;        /* "solve.c:42": blocks that are allocated there */
-    uintptr_t address;   /* when found */
-    uint64_t size;       /* bytes */
-    uintptr_t module;    /* the bias of its module */
-    char why[400];       /* of one that is missing */
+    bool said;         /* what there is to say about it */
+    bool once;         /* found, perhaps in a library that is closed again */
+    bool is_line;      /* "solve.c:42": blocks that are allocated there */
+    uintptr_t address; /* when found */
+    uint64_t size;     /* bytes */
+    uintptr_t module;  /* the bias of its module */
+    char why[400];     /* of one that is missing */
 } name_t;
 
 typedef struct {
@@ -43,7 +43,8 @@ typedef struct {
     ompp_locate_module_t *items; /* paths are owned */
 } modules_t;
 
-/* Guards what follows. Not waited for: who holds it may be opening libraries, which may ask again, on this very thread. */
+/* Guards what follows. Not waited for: who holds it may be opening libraries, which may ask again, on this very
+ * thread. */
 static atomic_flag busy = ATOMIC_FLAG_INIT;
 static name_t *names;
 static size_t nnames;
@@ -51,7 +52,7 @@ static bool split, refused;
 static unsigned long long adds, subs; /* of modules, when last looked at */
 static modules_t seen;
 
-/* ---- The list ------------------------------------------------------------------------------------------------------- */
+/* ---- The list ---------------------------------------------------------------------------------------------------- */
 
 static void split_names(void)
 {
@@ -71,7 +72,7 @@ static size_t missing(void)
     return n;
 }
 
-/* ---- Modules -------------------------------------------------------------------------------------------------------- */
+/* ---- Modules ----------------------------------------------------------------------------------------------------- */
 
 static bool is_seen(const modules_t *modules, const char *path, uintptr_t bias)
 {
@@ -145,15 +146,13 @@ static void forget_closed(const modules_t *now)
         bool there = names[i].state != FOUND;
         for (size_t k = 0; k < now->n && !there; k++) there = now->items[k].bias == names[i].module;
         if (there) continue;
-        if (names[i].is_line)
-            ompp_data_site_forget(names[i].text, names[i].module);
-        else
-            ompp_data_release((const void *)names[i].address);
+        if (names[i].is_line) ompp_data_site_forget(names[i].text, names[i].module);
+        else ompp_data_release((const void *)names[i].address);
         names[i].state = MISSING;
     }
 }
 
-/* ---- Looking up ----------------------------------------------------------------------------------------------------- */
+/* ---- Looking up -------------------------------------------------------------------------------------------------- */
 
 static void say(name_t *name, const char *why, bool final)
 {
@@ -278,7 +277,8 @@ static void resolve(void)
     dl_iterate_phdr(note_module, &now);
     forget_closed(&now);
     for (size_t i = 0; i < now.n; i++)
-        if (!is_seen(&seen, now.items[i].path, now.items[i].bias)) add_module(&fresh, now.items[i].path, now.items[i].bias);
+        if (!is_seen(&seen, now.items[i].path, now.items[i].bias))
+            add_module(&fresh, now.items[i].path, now.items[i].bias);
     if (fresh.n > 0 && missing() > 0) look_up(&fresh);
     free_modules(&fresh);
     free_modules(&seen);

@@ -26,8 +26,9 @@ bool ompp_data_has(const char *backend);
 bool ompp_data_hooks_are_refused(void);
 
 /**
- * \brief Starts the back ends that the user names, or, with auto, the first one that works, in the order in which OMPP_DATA_BACKEND
- *        lists them. Those that were tried and refused stand in the Coverage section, with the reason.
+ * \brief Starts the back ends that the user names, or, with auto, the first one that works, in the order in which
+ *        OMPP_DATA_BACKEND lists them. Those that were tried and refused stand in the Coverage section, with the
+ *        reason.
  */
 void ompp_data_choose(void);
 

@@ -1,6 +1,6 @@
 /*
- * A treap: a search tree over (begin, order), and a heap over random numbers, which keep it balanced. Each node also knows the highest
- * end below it, by which subtrees without a match are left out.
+ * A treap: a search tree over (begin, order), and a heap over random numbers, which keep it balanced. Each node also
+ * knows the highest end below it, by which subtrees without a match are left out.
  */
 #define _GNU_SOURCE
 #include "runtime/ompp_data_ranges_priv.h"
@@ -14,7 +14,7 @@ typedef struct {
     ompp_data_entry_t entry;
     uintptr_t last; /* highest end in this subtree */
     at_t left, right;
-    uint32_t rank;  /* higher than those below */
+    uint32_t rank; /* higher than those below */
 } node_t;
 
 typedef struct {
@@ -42,12 +42,9 @@ static bool grow(block_t *block, size_t size)
     return true;
 }
 
-static node_t *node(at_t at)
-{
-    return (node_t *)pool.items + at;
-}
+static node_t *node(at_t at) { return (node_t *)pool.items + at; }
 
-/* ---- The tree ------------------------------------------------------------------------------------------------------- */
+/* ---- The tree ---------------------------------------------------------------------------------------------------- */
 
 static bool before(const ompp_data_entry_t *a, const ompp_data_entry_t *b)
 {
@@ -86,10 +83,8 @@ static at_t join(at_t left, at_t right)
     at_t top = !right || (left && node(left)->rank > node(right)->rank) ? left : right;
 
     if (!left || !right) return top;
-    if (top == left)
-        node(left)->right = join(node(left)->right, right);
-    else
-        node(right)->left = join(left, node(right)->left);
+    if (top == left) node(left)->right = join(node(left)->right, right);
+    else node(right)->left = join(left, node(right)->left);
     update(top);
     return top;
 }
@@ -138,12 +133,9 @@ static at_t without(at_t at, const ompp_data_entry_t *entry)
     return at;
 }
 
-/* ---- For the register ----------------------------------------------------------------------------------------------- */
+/* ---- For the register -------------------------------------------------------------------------------------------- */
 
-size_t ompp_data_ranges_count(void)
-{
-    return nranges;
-}
+size_t ompp_data_ranges_count(void) { return nranges; }
 
 bool ompp_data_ranges_put(ompp_data_entry_t entry)
 {
@@ -161,10 +153,7 @@ bool ompp_data_ranges_add(ompp_data_range_t range)
     return ompp_data_ranges_put((ompp_data_entry_t){range, ++newest_order});
 }
 
-void ompp_data_ranges_remove(ompp_data_entry_t entry)
-{
-    root = without(root, &entry);
-}
+void ompp_data_ranges_remove(ompp_data_entry_t entry) { root = without(root, &entry); }
 
 typedef struct {
     uintptr_t begin, end;

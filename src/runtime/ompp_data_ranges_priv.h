@@ -1,7 +1,8 @@
 /**
  * \file
- * The ranges of data structures, ordered by where they begin and by when they were registered: finding those that share bytes with
- * others takes a time that is logarithmic in their number, and linear in how many are found. Private to src/runtime.
+ * The ranges of data structures, ordered by where they begin and by when they were registered: finding those that share
+ * bytes with others takes a time that is logarithmic in their number, and linear in how many are found. Private to
+ * src/runtime.
  *
  * Callers take turns. Nothing here comes from malloc: the program may have its allocator in its hands.
  */
@@ -22,7 +23,10 @@ size_t ompp_data_ranges_count(void);
 /** \brief Adds a range as the newest one. \return false: out of memory. */
 bool ompp_data_ranges_add(ompp_data_range_t range);
 
-/** \brief Adds a range at a place in the order that was another's: what is left of that one. \return false: out of memory. */
+/**
+ * \brief Adds a range at a place in the order that was another's: what is left of that one.
+ * \return false: out of memory.
+ */
 bool ompp_data_ranges_put(ompp_data_entry_t entry);
 
 /** \brief Takes it out. */

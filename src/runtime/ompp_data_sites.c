@@ -1,6 +1,6 @@
 /*
- * Blocks of the heap that are named by the line which allocates them. The code of the lines stands in one small table, which is replaced
- * as a whole when it changes, so that allocating threads read it without a lock.
+ * Blocks of the heap that are named by the line which allocates them. The code of the lines stands in one small table,
+ * which is replaced as a whole when it changes, so that allocating threads read it without a lock.
  */
 #define _GNU_SOURCE
 #include "runtime/ompp_data_priv.h"
@@ -36,12 +36,9 @@ static _Atomic(table_t *) table;
 static _Atomic(used_t *) names;
 static __thread bool walking; /* what the unwinder allocates is its own */
 
-bool ompp_data_has_sites(void)
-{
-    return atomic_load_explicit(&table, memory_order_relaxed) != NULL;
-}
+bool ompp_data_has_sites(void) { return atomic_load_explicit(&table, memory_order_relaxed) != NULL; }
 
-/* ---- The table: one caller at a time -------------------------------------------------------------------------------- */
+/* ---- The table: one caller at a time ----------------------------------------------------------------------------- */
 
 /* Without those of name in module; a former table may still be read, and is left. */
 static table_t *copy_without(const char *name, uintptr_t module, size_t more)
@@ -51,7 +48,8 @@ static table_t *copy_without(const char *name, uintptr_t module, size_t more)
     table_t *copy = calloc(1, sizeof *copy + (n + more) * sizeof copy->sites[0]);
 
     for (size_t i = 0; copy && i < n; i++)
-        if (!name || strcmp(old->sites[i].name, name) != 0 || old->sites[i].module != module) copy->sites[copy->n++] = old->sites[i];
+        if (!name || strcmp(old->sites[i].name, name) != 0 || old->sites[i].module != module)
+            copy->sites[copy->n++] = old->sites[i];
     return copy;
 }
 
@@ -106,7 +104,7 @@ static void note_used(const char *name)
     if (u) atomic_store_explicit(&u->was, true, memory_order_relaxed);
 }
 
-/* ---- Blocks --------------------------------------------------------------------------------------------------------- */
+/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
 /* Of ranges inside each other (a line of a header inlined into one of the source) the smallest is meant. */
 static const char *name_at(const table_t *t, const void *returns)
@@ -116,7 +114,8 @@ static const char *name_at(const table_t *t, const void *returns)
 
     for (size_t i = 0; i < t->n; i++) {
         const site_t *site = &t->sites[i];
-        if (site->begin <= call && call < site->end && (!best || site->end - site->begin < best->end - best->begin)) best = site;
+        if (site->begin <= call && call < site->end && (!best || site->end - site->begin < best->end - best->begin))
+            best = site;
     }
     return best ? best->name : NULL;
 }

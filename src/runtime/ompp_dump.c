@@ -1,10 +1,11 @@
 /*
- * Reports and copies of the profile while the program runs: on request (OMPP_Dump, MPI_Pcontrol), and every OMPP_DUMP_INTERVAL or
- * OMPP_CHECKPOINT seconds by a thread of ours. Not collective: each process writes its own.
+ * Reports and copies of the profile while the program runs: on request (OMPP_Dump, MPI_Pcontrol), and every
+ * OMPP_DUMP_INTERVAL or OMPP_CHECKPOINT seconds by a thread of ours. Not collective: each process writes its own.
  *
- * The arena is copied first, thread by thread, so that each thread's numbers are those of one moment and add up. A thread is copied
- * between two of its events: either the reader sees an even guard before and the same after, or a thread that is too busy for that
- * makes the copy itself at its next region entry (ompp_may_push_slow). Nobody waits for anybody but the thread that dumps.
+ * The arena is copied first, thread by thread, so that each thread's numbers are those of one moment and add up. A
+ * thread is copied between two of its events: either the reader sees an even guard before and the same after, or a
+ * thread that is too busy for that makes the copy itself at its next region entry (ompp_may_push_slow). Nobody waits
+ * for anybody but the thread that dumps.
  */
 #define _GNU_SOURCE
 #define OMPP_LOG_DOMAIN "dump"
@@ -27,13 +28,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_RECORDS 1000000u /* of one list: what is read while it changes must not keep us for ever */
-#define GLANCES 64           /* attempts to read a thread between two events, per round */
-#define ROUNDS 400           /* of those, and of waiting for the thread itself */
-#define ROUND_NS 500000      /* that one round waits */
+#define MAX_RECORDS 1000000u   /* of one list: what is read while it changes must not keep us for ever */
+#define GLANCES 64             /* attempts to read a thread between two events, per round */
+#define ROUNDS 400             /* of those, and of waiting for the thread itself */
+#define ROUND_NS 500000        /* that one round waits */
 #define STACK_BYTES (2u << 20) /* of our thread */
 
-/* ---- Copying --------------------------------------------------------------------------------------------------------- */
+/* ---- Copying ----------------------------------------------------------------------------------------------------- */
 
 /* A copy of the arena. Offsets are the same; to has room for all that the arena can grow to. */
 typedef struct {
@@ -61,7 +62,9 @@ static void copy_nodes(copy_t *c, ompp_off_t off)
 {
     for (uint32_t n = 0; off && n < MAX_RECORDS; n++) {
         const ompp_a_node_t *node = copy_record(c, off, sizeof *node);
-        if (!node || node->nphases > OMPP_MAX_PHASES || !copy_record(c, off, sizeof *node + node->nphases * sizeof node->slot[0])) return;
+        if (!node || node->nphases > OMPP_MAX_PHASES ||
+            !copy_record(c, off, sizeof *node + node->nphases * sizeof node->slot[0]))
+            return;
         ompp_off_t set = atomic_load_explicit(&node->sets, memory_order_relaxed);
         for (uint32_t k = 0; set && k < MAX_RECORDS; k++) {
             const ompp_a_block_t *block = copy_record(c, set, sizeof *block);
@@ -80,7 +83,8 @@ static void copy_stacks(copy_t *c, ompp_off_t off)
             !copy_record(c, off, sizeof *stack + (stack->top + 1ull) * sizeof stack->frames[0]))
             return;
         for (uint32_t i = 0; i <= stack->top; i++)
-            if (stack->frames[i].flags & OMPP_FRAME_F_TEAM) copy_record(c, stack->frames[i].team, sizeof(ompp_a_team_t));
+            if (stack->frames[i].flags & OMPP_FRAME_F_TEAM)
+                copy_record(c, stack->frames[i].team, sizeof(ompp_a_team_t));
         off = stack->under;
     }
 }
@@ -106,12 +110,9 @@ static void copy_definitions(copy_t *c)
     ompp_unlock(held);
 }
 
-/* ---- One thread ------------------------------------------------------------------------------------------------------ */
+/* ---- One thread -------------------------------------------------------------------------------------------------- */
 
-static unsigned version_of(const ompp_thread_t *thread)
-{
-    return __atomic_load_n(&thread->guard, __ATOMIC_ACQUIRE);
-}
+static unsigned version_of(const ompp_thread_t *thread) { return __atomic_load_n(&thread->guard, __ATOMIC_ACQUIRE); }
 
 /* Copies the thread; true when it had no event meanwhile. One that has ended keeps its guard. */
 static bool glance(copy_t *c, const ompp_thread_t *thread)
@@ -124,7 +125,8 @@ static bool glance(copy_t *c, const ompp_thread_t *thread)
     copy_thread(c, ompp_off(thread, record));
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (version_of(thread) != version) return false;
-    return !(version & 1) || record->kind == OMPP_A_THREAD_UNUSED || __atomic_load_n(&record->end_ns, __ATOMIC_ACQUIRE) != 0;
+    return !(version & 1) || record->kind == OMPP_A_THREAD_UNUSED ||
+           __atomic_load_n(&record->end_ns, __ATOMIC_ACQUIRE) != 0;
 }
 
 /* Asks the thread to copy itself when it enters a region; true when it has. */
@@ -209,7 +211,7 @@ ompp_profile_t *ompp_dump_profile(ompp_end_t end)
     return profile;
 }
 
-/* ---- Reports by the clock -------------------------------------------------------------------------------------------- */
+/* ---- Reports by the clock ---------------------------------------------------------------------------------------- */
 
 static struct {
     pthread_t thread;
@@ -263,10 +265,7 @@ static bool sleep_until(const struct timespec *then)
     return go_on;
 }
 
-static void dump(void)
-{
-    ompp_runtime_dump(false, "OMPP_DUMP_INTERVAL");
-}
+static void dump(void) { ompp_runtime_dump(false, "OMPP_DUMP_INTERVAL"); }
 
 /* What is done by the clock. */
 typedef struct {
@@ -355,7 +354,8 @@ void ompp_dump_stop(void)
     timer.stop = true;
     pthread_cond_signal(&timer.wake);
     pthread_mutex_unlock(&timer.lock);
-    if (pthread_equal(pthread_self(), timer.thread)) return; /* it was the last thread of the process, which ends with it */
+    /* it was the last thread of the process, which ends with it */
+    if (pthread_equal(pthread_self(), timer.thread)) return;
     clock_gettime(CLOCK_REALTIME, &limit);
     add_ns(&limit, (uint64_t)(1e9 * (ompp_env.resolve_seconds + 10)));
     pthread_timedjoin_np(timer.thread, NULL, &limit);

@@ -18,8 +18,8 @@ ompp_profile_t *ompp_dump_profile(ompp_end_t end);
 /** \brief This thread was asked to copy itself, and is between two events. */
 void ompp_dump_self_slow(ompp_thread_t *thread);
 
-/** \brief Starts the thread that writes reports every OMPP_DUMP_INTERVAL seconds and copies every OMPP_CHECKPOINT seconds; nothing
- *        without these variables. */
+/** \brief Starts the thread that writes reports every OMPP_DUMP_INTERVAL seconds and copies every OMPP_CHECKPOINT
+ *        seconds; nothing without these variables. */
 void ompp_dump_start(void);
 
 /** \brief Ends it and waits for a report that it is writing, for a limited time. */

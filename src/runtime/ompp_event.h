@@ -1,14 +1,16 @@
 /**
  * \file
- * The one interface between event sources (OMPT, OPARI2, GOMP, PMPI, user API) and the measurement. Sources translate, nothing
- * else. Every function may be called on any thread at any time, also before the first event, after the last, in a forked child,
- * or re-entrantly from a signal handler: it then does nothing. None of them fails visibly, allocates on the fast path, or changes
- * errno.
+ * The one interface between event sources (OMPT, OPARI2, GOMP, PMPI, user API) and the measurement. Sources translate,
+ * nothing else. Every function may be called on any thread at any time, also before the first event, after the last, in
+ * a forked child, or re-entrantly from a signal handler: it then does nothing. None of them fails visibly, allocates on
+ * the fast path, or changes errno.
  *
- * Time stamps are passed in, so that a source can take one stamp for several events or an earlier one; use ompp_event_now().
+ * Time stamps are passed in, so that a source can take one stamp for several events or an earlier one; use
+ * ompp_event_now().
  *
- * Frames nest per thread. Enter pushes the region's first phase, phase moves to another, exit pops. An exit whose region is not
- * on top closes what is open above it (counted as mismatch); an exit of a region that is not open at all is ignored (counted).
+ * Frames nest per thread. Enter pushes the region's first phase, phase moves to another, exit pops. An exit whose
+ * region is not on top closes what is open above it (counted as mismatch); an exit of a region that is not open at all
+ * is ignored (counted).
  *
  * Waiting of threads and ranks for one another is told beside these events: runtime/ompp_sync.h.
  */
@@ -29,26 +31,24 @@ typedef ompp_off_t ompp_region_ref_t;
 /** A team between fork and the last member's end; opaque. NULL = not measured, accepted everywhere. */
 typedef struct ompp_team ompp_team_t;
 
-/** An explicit task: 0 = none or not measured. Opaque; changes from created to running form in ompp_event_task_begin(). */
+/** An explicit task: 0 = none or not measured. Opaque; changes from created to running form in
+ * ompp_event_task_begin(). */
 typedef uint64_t ompp_task_t;
 
 /** What a source knows of a region when it meets it first. */
 typedef struct {
     ompp_construct_t construct;
-    const char *file, *name;    /* copied; NULL = none */
-    uint32_t begin, end;        /* source lines, 0 = unknown */
-    const void *code;           /* return address in the code that begins it; NULL when lines are known */
-    const void *object;         /* LOCK: the lock */
-    unsigned flags;             /* OMPP_REGION_F_* of the profile */
+    const char *file, *name; /* copied; NULL = none */
+    uint32_t begin, end;     /* source lines, 0 = unknown */
+    const void *code;        /* return address in the code that begins it; NULL when lines are known */
+    const void *object;      /* LOCK: the lock */
+    unsigned flags;          /* OMPP_REGION_F_* of the profile */
 } ompp_region_def_t;
 
 /** \brief Now, ns since start of measurement. */
-static inline ompp_time_t ompp_event_now(void)
-{
-    return ompp_clock_now();
-}
+static inline ompp_time_t ompp_event_now(void) { return ompp_clock_now(); }
 
-/* ---- Regions -------------------------------------------------------------------------------------------------------- */
+/* ---- Regions ----------------------------------------------------------------------------------------------------- */
 
 /**
  * \brief The region of this definition; equal definitions give the same one.
@@ -83,28 +83,35 @@ bool ompp_region_wanted(ompp_construct_t construct);
 /** \brief Construct of a region; OMPP_CONSTRUCT_NUM for 0. */
 ompp_construct_t ompp_region_construct(ompp_region_ref_t region);
 
-/** \brief Notes the code address that ends a region, when a source learns it (OMPT end events). First one wins; cheap. */
+/**
+ * \brief Notes the code address that ends a region, when a source learns it (OMPT end events). First one wins; cheap.
+ */
 void ompp_region_ends_at(ompp_region_ref_t region, const void *code);
 
 /** \brief Whether that is known, or never will be (a region that is not measured). */
 bool ompp_region_has_end(ompp_region_ref_t region);
 
-/* ---- Frames --------------------------------------------------------------------------------------------------------- */
+/* ---- Frames ------------------------------------------------------------------------------------------------------ */
 
 /** \brief Enters a region on this thread. Budget with ompp_event_exit: two timer reads. */
 void ompp_event_enter(ompp_region_ref_t region, ompp_time_t t);
 
 /**
  * \brief Enters the region of a function.
- * \param[in] stack  the stack pointer of the function (for code inlined into another, of that one). It tells at later events
- *                   which functions have been left without one (longjmp): they worked below.
+ * \param[in] stack  the stack pointer of the function (for code inlined into another, of that one). It tells at later
+ *                   events which functions have been left without one (longjmp): they worked below.
  */
 void ompp_event_enter_function(ompp_region_ref_t region, const void *stack, ompp_time_t t);
 
-/** \brief The stack has been unwound (exception): functions that worked below this address, and all in them, have been left. */
+/**
+ * \brief The stack has been unwound (exception): functions that worked below this address, and all in them, have been
+ *        left.
+ */
 void ompp_event_caught(const void *stack, ompp_time_t t);
 
-/** \brief The open region moves to this phase (ignored when its construct has no such phase or it is not the top frame). */
+/**
+ * \brief The open region moves to this phase (ignored when its construct has no such phase or it is not the top frame).
+ */
 void ompp_event_phase(ompp_region_ref_t region, ompp_phase_t phase, ompp_time_t t);
 
 /** \brief Leaves a function. stack: as at its entry, where that is known. */
@@ -115,8 +122,8 @@ void ompp_event_exit(ompp_region_ref_t region, ompp_time_t t);
 
 /**
  * \brief The user's code of a worksharing region has ended at t, and whether an exit barrier follows is not known yet.
- * If the next event of this thread is ompp_event_barrier_phase(), the region gets it as its exit barrier; any other event closes
- * the region at t.
+ * If the next event of this thread is ompp_event_barrier_phase(), the region gets it as its exit barrier; any other
+ * event closes the region at t.
  */
 void ompp_event_exit_or_barrier(ompp_region_ref_t region, ompp_time_t t);
 
@@ -128,23 +135,26 @@ void ompp_event_barrier_phase(bool begin, ompp_time_t t);
 
 typedef enum { OMPP_BARRIER_NONE, OMPP_BARRIER_AWAITED, OMPP_BARRIER_BEGUN } ompp_barrier_state_t;
 
-/** \brief Whether ompp_event_barrier_phase() on this thread would begin or end a region's exit barrier; for sources whose barriers do
- *  not say whose they are. */
+/** \brief Whether ompp_event_barrier_phase() on this thread would begin or end a region's exit barrier; for sources
+ *  whose barriers do not say whose they are. */
 ompp_barrier_state_t ompp_event_barrier_state(void);
 
-/** \brief Leaves a region that need not be the innermost one (locks): frames above it stay open and move to its parent. */
+/**
+ * \brief Leaves a region that need not be the innermost one (locks): frames above it stay open and move to its parent.
+ */
 void ompp_event_release(ompp_region_ref_t region, ompp_time_t t);
 
 /**
- * \brief The user's code jumps to the end of this region (cancellation): what is open above it closes at t, and that is no mismatch.
- *        The region itself stays open. Does not look past the thread's innermost team.
+ * \brief The user's code jumps to the end of this region (cancellation): what is open above it closes at t, and that is
+ *        no mismatch. The region itself stays open. Does not look past the thread's innermost team.
  */
 void ompp_event_unwind(ompp_region_ref_t region, ompp_time_t t);
 
 /**
- * \brief Region of the innermost open frame of a construct on this thread, within its innermost team; for sources whose end events
- *        do not say what they end.
- * \return 0 when there is none. While nothing is measured on this thread, OMPP_REGION_SKIPPED, which the functions above accept.
+ * \brief Region of the innermost open frame of a construct on this thread, within its innermost team; for sources whose
+ *        end events do not say what they end.
+ * \return 0 when there is none. While nothing is measured on this thread, OMPP_REGION_SKIPPED, which the functions
+ *         above accept.
  */
 ompp_region_ref_t ompp_event_innermost(ompp_construct_t construct);
 #define OMPP_REGION_SKIPPED 1u
@@ -152,16 +162,24 @@ ompp_region_ref_t ompp_event_innermost(ompp_construct_t construct);
 /** \brief One execution that is counted but not timed (local MPI inquiry calls). */
 void ompp_event_count(ompp_region_ref_t region);
 
-/** \brief ompp_region_at() and ompp_event_count() in one. \param[in] name  not NULL. \return the region, 0 as ompp_event_call(). */
+/**
+ * \brief ompp_region_at() and ompp_event_count() in one.
+ * \param[in] name  not NULL.
+ * \return the region, 0 as ompp_event_call().
+ */
 ompp_region_ref_t ompp_event_count_call(ompp_construct_t construct, const void *code, const char *name);
 
 /**
- * \brief ompp_region_at(), ompp_event_now() and ompp_event_enter() in one, for MPI calls, which are often short; name is not NULL.
+ * \brief ompp_region_at(), ompp_event_now() and ompp_event_enter() in one, for MPI calls, which are often short; name
+ *        is not NULL.
  * \return the region entered, for ompp_event_return(); 0 when nothing is measured.
  */
 ompp_region_ref_t ompp_event_call(const void *code, const char *name);
 
-/** \return when the innermost open region of this thread was entered, after ompp_event_call(); now, when nothing is measured. */
+/**
+ * \return when the innermost open region of this thread was entered, after ompp_event_call(); now, when nothing is
+ *         measured.
+ */
 ompp_time_t ompp_event_called(void);
 
 /**
@@ -180,13 +198,16 @@ void ompp_event_return_timed(ompp_region_ref_t region);
  */
 void ompp_event_return_counted(ompp_region_ref_t region, unsigned counter, uint64_t in, uint64_t out, ompp_time_t t);
 
-/** \brief Adds to a value of the current top frame's node. \param[in] set, index  metric; set is not OMPP_SET_PHASES. */
+/**
+ * \brief Adds to a value of the current top frame's node.
+ * \param[in] set, index  metric; set is not OMPP_SET_PHASES.
+ */
 void ompp_event_add(unsigned set, unsigned index, uint64_t value);
 
 /** \brief The MPI metrics of the current top frame's node, in one call: [OMPP_METRIC_MPI_NUM] values to add. */
 void ompp_event_add_mpi(const uint64_t values[OMPP_METRIC_MPI_NUM]);
 
-/* ---- Teams ---------------------------------------------------------------------------------------------------------- */
+/* ---- Teams ------------------------------------------------------------------------------------------------------- */
 
 /** \brief A parallel region (any construct with flag FORK) is met by this thread; enters it, phase STARTUP. */
 ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t);
@@ -199,8 +220,8 @@ ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t);
  */
 void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t);
 
-/** \brief The member reaches (begin) or leaves the implicit barrier at the region's end. A worker's leaving is clamped to the
- *  moment the forking thread left it. */
+/** \brief The member reaches (begin) or leaves the implicit barrier at the region's end. A worker's leaving is clamped
+ *  to the moment the forking thread left it. */
 void ompp_event_member_barrier(bool begin, ompp_time_t t);
 
 /** \brief The member's part has ended: phase SHUTDWN until the join. */
@@ -212,7 +233,7 @@ void ompp_event_join(ompp_team_t *team, ompp_time_t t);
 /** \return the innermost team this thread is a member of, or NULL. */
 ompp_team_t *ompp_event_team(void);
 
-/* ---- Tasks ---------------------------------------------------------------------------------------------------------- */
+/* ---- Tasks ------------------------------------------------------------------------------------------------------- */
 
 /** \brief A task is created by this thread. \param[in] exec  its TASKEXEC region. \return the new task. */
 ompp_task_t ompp_event_task_create(ompp_region_ref_t exec, ompp_time_t t);
@@ -224,8 +245,9 @@ ompp_task_t ompp_event_task_create(ompp_region_ref_t exec, ompp_time_t t);
 void ompp_event_task_begin(ompp_task_t *task, ompp_time_t t);
 
 /**
- * \brief What this thread runs now: an explicit task, or 0 for its implicit one. An untied task may leave its thread without an event,
- *        when another thread has gone on with it; those on top of this task are suspended, or ended, now.
+ * \brief What this thread runs now: an explicit task, or 0 for its implicit one. An untied task may leave its thread
+ *        without an event, when another thread has gone on with it; those on top of this task are suspended, or ended,
+ *        now.
  * A task that this thread has not begun changes nothing.
  */
 void ompp_event_task_current(ompp_task_t task, ompp_time_t t);
@@ -248,15 +270,21 @@ bool ompp_event_task_suspended(ompp_task_t task);
 /** \brief The running task is complete, on whichever thread it lies; closes its frames. */
 void ompp_event_task_end(ompp_task_t task, ompp_time_t t);
 
-/* ---- Switches ------------------------------------------------------------------------------------------------------- */
+/* ---- Switches ---------------------------------------------------------------------------------------------------- */
 
 /** \brief Measurement on or off for regions entered from now on, on all threads (MPI_Pcontrol, POMP2_On/Off). */
 void ompp_event_switch(bool on, const char *who);
 
-/** \brief Notes something for the Coverage section. kind: model/ompp_profile.h. \param[in] subject, reason copied, may be NULL. */
+/**
+ * \brief Notes something for the Coverage section. kind: model/ompp_profile.h.
+ * \param[in] subject, reason copied, may be NULL.
+ */
 void ompp_event_coverage(unsigned kind, const char *subject, const char *reason);
 
-/** \brief Says which source delivers OpenMP events, for the report. First one wins. \return true when it is this one. */
+/**
+ * \brief Says which source delivers OpenMP events, for the report. First one wins.
+ * \return true when it is this one.
+ */
 bool ompp_event_claim_openmp(const char *source);
 
 #pragma GCC visibility pop

@@ -1,6 +1,6 @@
 /*
- * Events that happen often: region enter, phase, exit, values. Called by every event source. No lock, no allocation, no system
- * call; what is rare is in the files without _hot.
+ * Events that happen often: region enter, phase, exit, values. Called by every event source. No lock, no allocation, no
+ * system call; what is rare is in the files without _hot.
  */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-tree-slp-vectorize") /* two sums that lie side by side are quicker one after the other */
@@ -15,7 +15,8 @@ static inline ompp_site_t *site_of(ompp_thread_t *thread, const void *code, cons
 }
 
 /* Region by address, or by lock, through the thread's cache. */
-static inline ompp_region_ref_t region_at(ompp_thread_t *thread, ompp_construct_t construct, const void *code, const char *name)
+static inline ompp_region_ref_t region_at(ompp_thread_t *thread, ompp_construct_t construct, const void *code,
+                                          const char *name)
 {
     const void *key = name ? (const void *)name : (const void *)(uintptr_t)(construct + 1);
     ompp_site_t *site = site_of(thread, code, key);
@@ -79,8 +80,7 @@ static inline void leave(ompp_thread_t *thread, ompp_region_ref_t region, ompp_t
 
     if (__builtin_expect(thread->skipped || frame->flags || ompp_node(thread, frame->node)->region != region, 0))
         ompp_exit_slow(thread, region, t);
-    else
-        ompp_pop(thread, frame, t);
+    else ompp_pop(thread, frame, t);
 }
 
 void ompp_event_exit(ompp_region_ref_t region, ompp_time_t t)
@@ -100,24 +100,20 @@ void ompp_event_exit_function(ompp_region_ref_t region, const void *stack, ompp_
     ompp_a_frame_t *frame = ompp_top(thread);
     if (__builtin_expect(thread->skipped || frame->flags || ompp_node(thread, frame->node)->region != region, 0))
         ompp_exit_function_slow(thread, region, (uint64_t)(uintptr_t)stack, t);
-    else
-        ompp_pop(thread, frame, t);
+    else ompp_pop(thread, frame, t);
     ompp_guard_leave(thread);
 }
 
-/* ---- Calls ---------------------------------------------------------------------------------------------------------- */
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
 /*
- * Calls are often short, and their cost is most of what measuring them costs. So each of these functions does the usual case by
- * itself, without calling anything, and leaves all others to its slow twin: the first time at a place, a thread that is not measured
- * now, one that a report or a meter is waiting for, a clock that is not the counter.
+ * Calls are often short, and their cost is most of what measuring them costs. So each of these functions does the usual
+ * case by itself, without calling anything, and leaves all others to its slow twin: the first time at a place, a thread
+ * that is not measured now, one that a report or a meter is waiting for, a clock that is not the counter.
  */
 
 /* The usual state of a thread that is in no event: nothing skipped, no meters. */
-static inline bool is_usual(const ompp_thread_t *thread)
-{
-    return thread && !thread->unusual;
-}
+static inline bool is_usual(const ompp_thread_t *thread) { return thread && !thread->unusual; }
 
 /* The same but for meters, which all rest: it is noted for them where the thread is. */
 static inline bool is_noted(const ompp_thread_t *thread)
@@ -128,11 +124,13 @@ static inline bool is_noted(const ompp_thread_t *thread)
 /* Measurement is on, and no copy wanted. */
 static inline bool is_on(void)
 {
-    return *(const unsigned *)&ompp_process.on == OMPP_ON_ENTER; /* as a relaxed load, which compilers do not make part of a comparison */
+    /* as a relaxed load, which compilers do not make part of a comparison */
+    return *(const unsigned *)&ompp_process.on == OMPP_ON_ENTER;
 }
 
 /* Notes the node below a frame, for the next time. Without the counter no time is usual. */
-static void keep_node(ompp_thread_t *thread, const void *code, const char *name, const ompp_a_frame_t *parent, ompp_off_t node)
+static void keep_node(ompp_thread_t *thread, const void *code, const char *name, const ompp_a_frame_t *parent,
+                      ompp_off_t node)
 {
     ompp_site_t *site = site_of(thread, code, name);
 
@@ -155,13 +153,14 @@ static __attribute__((noinline)) ompp_region_ref_t call_slow(const void *code, c
 }
 
 /* What is to be done when nothing else is. \param[in] notes  for meters. \return 0 = something else is. */
-static inline __attribute__((always_inline)) ompp_region_ref_t call_plain(ompp_thread_t *thread, const void *code, const char *name,
-                                                                          bool notes)
+static inline __attribute__((always_inline)) ompp_region_ref_t call_plain(ompp_thread_t *thread, const void *code,
+                                                                          const char *name, bool notes)
 {
     const ompp_site_t *site = site_of(thread, code, name);
     const ompp_a_frame_t *top = ompp_top(thread);
 
-    if (__builtin_expect(site->code != code || site->name != name || site->place != top->place || top == thread->last, 0)) {
+    if (__builtin_expect(site->code != code || site->name != name || site->place != top->place || top == thread->last,
+                         0)) {
         ompp_guard_drop(thread);
         return 0;
     }
@@ -214,7 +213,8 @@ static inline bool is_plain(const ompp_thread_t *thread, const ompp_a_frame_t *f
     return frame->state == 0 && ompp_node(thread, frame->node)->region == region;
 }
 
-/* Where the MPI metrics of a node are summed up; NULL while it has none. Offset 0, no block, is zero bytes: of no set. */
+/* Where the MPI metrics of a node are summed up; NULL while it has none. Offset 0, no block, is zero bytes: of no
+ * set. */
 static inline uint64_t *mpi_sums(const ompp_thread_t *thread, const ompp_a_node_t *node)
 {
     ompp_a_block_t *block = ompp_at(thread, atomic_load_explicit(&node->sets, memory_order_relaxed));
@@ -223,7 +223,8 @@ static inline uint64_t *mpi_sums(const ompp_thread_t *thread, const ompp_a_node_
 }
 
 /* Closes a frame that is_plain(), from inside. */
-static inline __attribute__((always_inline)) void pop_plain(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_t t, bool notes)
+static inline __attribute__((always_inline)) void pop_plain(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_t t,
+                                                            bool notes)
 {
     const ompp_a_frame_t *below = frame - 1;
     ompp_a_node_t *node = ompp_node(thread, frame->node);
@@ -237,7 +238,8 @@ static inline __attribute__((always_inline)) void pop_plain(ompp_thread_t *threa
 }
 
 /* \return false = something else is to be done. */
-static inline __attribute__((always_inline)) bool return_plain(ompp_thread_t *thread, ompp_region_ref_t region, bool notes)
+static inline __attribute__((always_inline)) bool return_plain(ompp_thread_t *thread, ompp_region_ref_t region,
+                                                               bool notes)
 {
     if (__builtin_expect(!is_plain(thread, ompp_top(thread), region), 0)) {
         ompp_guard_drop(thread);
@@ -252,7 +254,8 @@ static __attribute__((noinline)) void return_now_noted(ompp_region_ref_t region)
 {
     ompp_thread_t *thread = ompp_thread_self;
 
-    if (is_noted(thread) && ompp_clock.use_tsc && ompp_guard_enter(thread) && return_plain(thread, region, true)) return;
+    if (is_noted(thread) && ompp_clock.use_tsc && ompp_guard_enter(thread) && return_plain(thread, region, true))
+        return;
     return_slow(region, NULL, ompp_clock_now());
 }
 
@@ -267,8 +270,8 @@ void ompp_event_return_timed(ompp_region_ref_t region)
     if (__builtin_expect(!return_plain(thread, region, false), 0)) return_slow(region, NULL, ompp_clock_now());
 }
 
-static __attribute__((noinline)) void return_counted_slow(ompp_region_ref_t region, unsigned counter, uint64_t in, uint64_t out,
-                                                          ompp_time_t t)
+static __attribute__((noinline)) void return_counted_slow(ompp_region_ref_t region, unsigned counter, uint64_t in,
+                                                          uint64_t out, ompp_time_t t)
 {
     uint64_t values[OMPP_METRIC_MPI_NUM] = {[OMPP_METRIC_BYTES_IN] = in, [OMPP_METRIC_BYTES_OUT] = out};
 
@@ -277,8 +280,9 @@ static __attribute__((noinline)) void return_counted_slow(ompp_region_ref_t regi
 }
 
 /* \return false = something else is to be done. */
-static inline __attribute__((always_inline)) bool counted_plain(ompp_thread_t *thread, ompp_region_ref_t region, unsigned counter,
-                                                                uint64_t in, uint64_t out, ompp_time_t t, bool notes)
+static inline __attribute__((always_inline)) bool counted_plain(ompp_thread_t *thread, ompp_region_ref_t region,
+                                                                unsigned counter, uint64_t in, uint64_t out,
+                                                                ompp_time_t t, bool notes)
 {
     ompp_a_frame_t *frame = ompp_top(thread);
     uint64_t *sums = is_plain(thread, frame, region) ? mpi_sums(thread, ompp_node(thread, frame->node)) : NULL;
@@ -295,12 +299,13 @@ static inline __attribute__((always_inline)) bool counted_plain(ompp_thread_t *t
     return true;
 }
 
-static __attribute__((noinline)) void return_counted_noted(ompp_region_ref_t region, unsigned counter, uint64_t in, uint64_t out,
-                                                           ompp_time_t t)
+static __attribute__((noinline)) void return_counted_noted(ompp_region_ref_t region, unsigned counter, uint64_t in,
+                                                           uint64_t out, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_self;
 
-    if (is_noted(thread) && ompp_guard_enter(thread) && counted_plain(thread, region, counter, in, out, t, true)) return;
+    if (is_noted(thread) && ompp_guard_enter(thread) && counted_plain(thread, region, counter, in, out, t, true))
+        return;
     return_counted_slow(region, counter, in, out, t);
 }
 
@@ -326,8 +331,7 @@ void ompp_event_count(ompp_region_ref_t region)
     ompp_thread_t *thread = ompp_thread_get();
 
     if (!thread || !region || thread->skipped ||
-        !(atomic_load_explicit(&ompp_process.on, memory_order_relaxed) & OMPP_ON_ENTER) ||
-        !ompp_guard_enter(thread))
+        !(atomic_load_explicit(&ompp_process.on, memory_order_relaxed) & OMPP_ON_ENTER) || !ompp_guard_enter(thread))
         return;
     /* A frame that has ended is left for the next timed event: this call has no time stamp. */
     ompp_a_frame_t *frame = ompp_top(thread);
@@ -337,7 +341,8 @@ void ompp_event_count(ompp_region_ref_t region)
     ompp_guard_leave(thread);
 }
 
-static __attribute__((noinline)) ompp_region_ref_t count_call_slow(ompp_construct_t construct, const void *code, const char *name)
+static __attribute__((noinline)) ompp_region_ref_t count_call_slow(ompp_construct_t construct, const void *code,
+                                                                   const char *name)
 {
     ompp_thread_t *thread = ompp_thread_get();
     ompp_region_ref_t region = thread ? region_at(thread, construct, code, name) : 0;
@@ -368,7 +373,7 @@ ompp_region_ref_t ompp_event_count_call(ompp_construct_t construct, const void *
     return site->region;
 }
 
-/* ---- Values --------------------------------------------------------------------------------------------------------- */
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 void ompp_event_add_mpi(const uint64_t values[OMPP_METRIC_MPI_NUM])
 {
@@ -397,10 +402,7 @@ ompp_region_ref_t ompp_region_at(ompp_construct_t construct, const void *code, c
     return thread ? region_at(thread, construct, code, name) : 0;
 }
 
-ompp_region_ref_t ompp_region_lock(const void *lock)
-{
-    return ompp_region_at(OMPP_CONSTRUCT_LOCK, lock, NULL);
-}
+ompp_region_ref_t ompp_region_lock(const void *lock) { return ompp_region_at(OMPP_CONSTRUCT_LOCK, lock, NULL); }
 
 ompp_construct_t ompp_region_construct(ompp_region_ref_t region)
 {

@@ -35,7 +35,7 @@ static pid_t launched;
 static char *const *settings;
 static const char *command;
 
-/* ---- Which calls -------------------------------------------------------------------------------------------------------- */
+/* ---- Which calls ------------------------------------------------------------------------------------------------- */
 
 /* A script whose interpreter is there. */
 static bool can_interpret(char *line)
@@ -55,7 +55,8 @@ static bool can_load(const char *path)
     can = ompp_image_runs_here(&image);
     const ElfW(Phdr) *loader = can ? ompp_image_header(&image, PT_INTERP) : NULL;
     if (loader) {
-        can = loader->p_filesz > 0 && loader->p_offset < image.size && loader->p_filesz <= image.size - loader->p_offset &&
+        can = loader->p_filesz > 0 && loader->p_offset < image.size &&
+              loader->p_filesz <= image.size - loader->p_offset &&
               image.data[loader->p_offset + loader->p_filesz - 1] == '\0' &&
               access((const char *)image.data + loader->p_offset, X_OK) == 0;
     }
@@ -77,14 +78,16 @@ static bool is_command(const char *path)
 }
 
 /*
- * Would the system refuse it now, as somebody writes into it? Systems that cannot say it (Linux before 6.14) say something else. Some that
- * stand in between know nothing of the flag and execute it (valgrind does): the words are at an address that nobody can read.
+ * Would the system refuse it now, as somebody writes into it? Systems that cannot say it (Linux before 6.14) say
+ * something else. Some that stand in between know nothing of the flag and execute it (valgrind does): the words are at
+ * an address that nobody can read.
  */
 static bool is_refused(int fd)
 {
     const long nowhere = -4096;
 
-    return syscall(SYS_execveat, fd, "", nowhere, nowhere, AT_EMPTY_PATH | CHECK_ALONE) != 0 && (errno == ETXTBSY || errno == EACCES);
+    return syscall(SYS_execveat, fd, "", nowhere, nowhere, AT_EMPTY_PATH | CHECK_ALONE) != 0 &&
+           (errno == ETXTBSY || errno == EACCES);
 }
 
 /* What the system would refuse is left to it: the program is told why, and goes on. */
@@ -100,7 +103,8 @@ static bool can_start(const char *path, bool script)
     const bool refused = is_refused(fd);
     close(fd);
     if (n <= 4 || refused) return false;
-    return memcmp(begin, ELFMAG, SELFMAG) == 0 ? can_load(path) : script && memcmp(begin, "#!", 2) == 0 && can_interpret(begin);
+    return memcmp(begin, ELFMAG, SELFMAG) == 0 ? can_load(path)
+                                               : script && memcmp(begin, "#!", 2) == 0 && can_interpret(begin);
 }
 
 static bool is_set_again(const char *entry)
@@ -142,12 +146,9 @@ static void start_as(const char *path, bool script, char *const argv[], char *co
     errno = saved;
 }
 
-static void start_again(const char *path, char *const argv[], char *const envp[])
-{
-    start_as(path, true, argv, envp);
-}
+static void start_again(const char *path, char *const argv[], char *const envp[]) { start_as(path, true, argv, envp); }
 
-/* ---- Files that are open ------------------------------------------------------------------------------------------------ */
+/* ---- Files that are open ----------------------------------------------------------------------------------------- */
 
 /* The name of what a descriptor is open for. */
 static bool name_of(int fd, char path[PATH_MAX])
@@ -159,7 +160,8 @@ static bool name_of(int fd, char path[PATH_MAX])
     ssize_t n = readlink(link, path, PATH_MAX - 1);
     if (n <= 0) return false;
     path[n] = '\0';
-    return fstat(fd, &open) == 0 && stat(path, &named) == 0 && open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+    return fstat(fd, &open) == 0 && stat(path, &named) == 0 && open.st_dev == named.st_dev &&
+           open.st_ino == named.st_ino;
 }
 
 /* A script is given the descriptor's name, which only the system gives it. */
@@ -179,12 +181,13 @@ static void start_in(int dir, const char *name, char *const argv[], char *const 
 
     if (getpid() == launched && name_of(dir, path)) {
         const size_t used = strlen(path);
-        if (snprintf(path + used, sizeof path - used, "/%s", name) < (int)(sizeof path - used)) start_as(path, false, argv, envp);
+        if (snprintf(path + used, sizeof path - used, "/%s", name) < (int)(sizeof path - used))
+            start_as(path, false, argv, envp);
     }
     errno = saved;
 }
 
-/* ---- The calls ---------------------------------------------------------------------------------------------------------- */
+/* ---- The calls --------------------------------------------------------------------------------------------------- */
 
 static int follow_execve(const char *path, char *const argv[], char *const envp[])
 {
@@ -208,7 +211,8 @@ static void start_found(const char *name, char *const argv[], char *const envp[]
     else if (name && *name && list && getpid() == launched)
         for (bool more = true; more; list++) {
             int length = (int)strcspn(list, ":");
-            if (snprintf(path, sizeof path, "%.*s/%s", length ? length : 1, length ? list : ".", name) < (int)sizeof path &&
+            if (snprintf(path, sizeof path, "%.*s/%s", length ? length : 1, length ? list : ".", name) <
+                    (int)sizeof path &&
                 is_command(path)) {
                 start_again(path, argv, envp);
                 return;
@@ -241,11 +245,12 @@ static int follow_execveat(int dir, const char *path, char *const argv[], char *
     if (!path || flags & ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW)) return real_execveat(dir, path, argv, envp, flags);
     const bool here = *path == '/' || dir == AT_FDCWD;
     if (!*path && flags & AT_EMPTY_PATH) start_open(dir, argv, envp);
-    else if (*path && !(flags & AT_SYMLINK_NOFOLLOW)) here ? start_again(path, argv, envp) : start_in(dir, path, argv, envp);
+    else if (*path && !(flags & AT_SYMLINK_NOFOLLOW))
+        here ? start_again(path, argv, envp) : start_in(dir, path, argv, envp);
     return real_execveat(dir, path, argv, envp, flags);
 }
 
-/* ---- The calls whose words are arguments -------------------------------------------------------------------------------- */
+/* ---- The calls whose words are arguments ------------------------------------------------------------------------- */
 
 static size_t count_words(const char *first, va_list rest)
 {

@@ -1,6 +1,7 @@
 /**
  * \file
- * A launched program that replaces itself by another (exec), as a shell by the last command of its script. Private to src/runtime.
+ * A launched program that replaces itself by another (exec), as a shell by the last command of its script. Private to
+ * src/runtime.
  */
 #ifndef OMPP_EXEC_PRIV_H
 #define OMPP_EXEC_PRIV_H

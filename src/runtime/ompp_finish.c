@@ -1,6 +1,6 @@
 /*
- * End of measurement: collect, reduce over the ranks, hand the profile to libompp-report.so. In MPI_Finalize, at exit, or for a
- * dump. Nothing here is collective but ompp_runtime_finalize().
+ * End of measurement: collect, reduce over the ranks, hand the profile to libompp-report.so. In MPI_Finalize, at exit,
+ * or for a dump. Nothing here is collective but ompp_runtime_finalize().
  */
 #define _GNU_SOURCE
 #define OMPP_LOG_DOMAIN "finish"
@@ -14,8 +14,8 @@
 #include "model/ompp_job.h"
 #include "model/ompp_merge.h"
 #include "model/ompp_pack.h"
-#include "runtime/ompp_data.h"
 #include "runtime/ompp_checkpoint.h"
+#include "runtime/ompp_data.h"
 #include "runtime/ompp_dump_priv.h"
 #include "runtime/ompp_launch.h"
 #include "runtime/ompp_lifecycle.h"
@@ -35,7 +35,7 @@
 
 #define HOLD_SECONDS 2 /* longest wait of a fork for a report that is being written */
 
-/* ---- The profile of this process ------------------------------------------------------------------------------------- */
+/* ---- The profile of this process --------------------------------------------------------------------------------- */
 
 /* Begins and ends that do not match are most often the user's mistake. */
 static void warn_of_mismatches(const ompp_profile_t *profile)
@@ -49,8 +49,9 @@ static void warn_of_mismatches(const ompp_profile_t *profile)
         if (!what) what = ompp_profile_text(profile, c->subject), first = ompp_profile_text(profile, c->reason);
         n += c->count;
     }
-    if (n) ompp_warn("%s: %s%s%llu in all; times are complete, see Coverage in the report", what, first, *first ? ", " : "",
-                     (unsigned long long)n);
+    if (n)
+        ompp_warn("%s: %s%s%llu in all; times are complete, see Coverage in the report", what, first,
+                  *first ? ", " : "", (unsigned long long)n);
 }
 
 /* Threads whose last counts could not be had. */
@@ -61,7 +62,8 @@ static void add_missed(ompp_profile_t *profile)
     char subject[120];
 
     if (!missed_threads) return;
-    snprintf(subject, sizeof subject, "threads that were at work at the end, whose last counts are missing: %u", missed_threads);
+    snprintf(subject, sizeof subject, "threads that were at work at the end, whose last counts are missing: %u",
+             missed_threads);
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_NOTE, subject, NULL, 1);
 }
 
@@ -75,7 +77,8 @@ ompp_profile_t *ompp_finish_collect(const char *arena, uint64_t size, ompp_time_
     ompp_unmeasured_mpi(profile);
     add_missed(profile);
     ompp_starved_add(profile);
-    if (ompp_process.arena.why[0]) ompp_profile_add_coverage(profile, OMPP_COVERAGE_ARENA, NULL, ompp_process.arena.why, 1);
+    if (ompp_process.arena.why[0])
+        ompp_profile_add_coverage(profile, OMPP_COVERAGE_ARENA, NULL, ompp_process.arena.why, 1);
     if (end == OMPP_END_FINAL) warn_of_mismatches(profile);
     if (!profile->failed) return profile;
     ompp_profile_free(profile);
@@ -88,24 +91,19 @@ static ompp_profile_t *collect(ompp_time_t t, ompp_end_t end)
     return ompp_finish_collect(ompp_process.arena.base, ompp_process.arena.mapped, t, end);
 }
 
-/* ---- Writing --------------------------------------------------------------------------------------------------------- */
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
 static void report_library(char *path, size_t n)
 {
-    if (*ompp_env.report_lib)
-        snprintf(path, n, "%s", ompp_env.report_lib);
-    else
-        ompp_library_path(path, n, "libompp-report.so");
+    if (*ompp_env.report_lib) snprintf(path, n, "%s", ompp_env.report_lib);
+    else ompp_library_path(path, n, "libompp-report.so");
 }
 
 void ompp_runtime_report_dir(char *dir, size_t n)
 {
-    if (!*ompp_env.outdir)
-        snprintf(dir, n, "%s", ompp_program_dir());
-    else if (*ompp_env.outdir == '/')
-        snprintf(dir, n, "%s", ompp_env.outdir);
-    else
-        snprintf(dir, n, "%s/%s", ompp_program_dir(), ompp_env.outdir);
+    if (!*ompp_env.outdir) snprintf(dir, n, "%s", ompp_program_dir());
+    else if (*ompp_env.outdir == '/') snprintf(dir, n, "%s", ompp_env.outdir);
+    else snprintf(dir, n, "%s/%s", ompp_program_dir(), ompp_env.outdir);
 }
 
 /* Reports by the clock may meet the same trouble every time: that is said once. */
@@ -127,21 +125,19 @@ static bool write_compact(const ompp_profile_t *profile, const ompp_job_t *job, 
     for (size_t i = 0; i < profile->nranks_kept; i++)
         if (profile->ranks[i].nthreads > threads) threads = profile->ranks[i].nthreads;
     /* Of one rank alone: named after it, as its other files are. */
-    if (job->local_rank >= 0)
-        snprintf(size, sizeof size, ":%d.%u", job->local_rank, threads);
-    else
-        snprintf(size, sizeof size, ".%ux%u", profile->nranks, threads);
+    if (job->local_rank >= 0) snprintf(size, sizeof size, ":%d.%u", job->local_rank, threads);
+    else snprintf(size, sizeof size, ".%ux%u", profile->nranks, threads);
     for (unsigned n = 0; n < 1000; n++) {
-        snprintf(path, sizeof path, "%s%s%s%s-%u.ompp.bin", job->dir, *job->dir ? "/" : "", ompp_profile_text(profile, profile->app),
-                 size, n);
+        snprintf(path, sizeof path, "%s%s%s%s-%u.ompp.bin", job->dir, *job->dir ? "/" : "",
+                 ompp_profile_text(profile, profile->app), size, n);
         if (access(path, F_OK) != 0) break;
     }
     const bool written = ompp_pack_write_file(path, profile) == 0;
     if (written)
         ompp_log_at(incremental ? OMPP_LOG_INFO : OMPP_LOG_WARN, false,
-                    "report library not usable (%s); profile is in %s, make the report with: ompp-report convert %s", why, path, path);
-    else
-        ompp_warn("no report: %s, and %s cannot be written (%s)", why, path, strerror(errno));
+                    "report library not usable (%s); profile is in %s, make the report with: ompp-report convert %s",
+                    why, path, path);
+    else ompp_warn("no report: %s, and %s cannot be written (%s)", why, path, strerror(errno));
     return written;
 }
 
@@ -195,14 +191,10 @@ static bool write_here(ompp_profile_t *profile, int local_rank, const char *why)
         return written;
     }
     int error = run(profile, &job);
-    if (job.message[0])
-        warn_of_report(incremental, "", job.message);
-    else if (error)
-        warn_of_report(incremental, "no report: ", ompp_error_message(error));
-    else if (why)
-        ompp_warn("%s; report of this process: %s%s", why, job.path, advice());
-    else
-        ompp_log_at(incremental ? OMPP_LOG_INFO : OMPP_LOG_WARN, !incremental, "report: %s", job.path);
+    if (job.message[0]) warn_of_report(incremental, "", job.message);
+    else if (error) warn_of_report(incremental, "no report: ", ompp_error_message(error));
+    else if (why) ompp_warn("%s; report of this process: %s%s", why, job.path, advice());
+    else ompp_log_at(incremental ? OMPP_LOG_INFO : OMPP_LOG_WARN, !incremental, "report: %s", job.path);
     if (job.notice[0] && !incremental) ompp_warn("%s", job.notice);
     return job.path[0] != '\0';
 }
@@ -254,7 +246,7 @@ static bool write_report(ompp_profile_t *profile, int local_rank, const char *wh
     return done ? task.written : write_here(profile, local_rank, why);
 }
 
-/* ---- Reduction ------------------------------------------------------------------------------------------------------- */
+/* ---- Reduction --------------------------------------------------------------------------------------------------- */
 
 static int send_profile(const ompp_reduce_t *reduce, int to, const ompp_profile_t *profile)
 {
@@ -295,8 +287,8 @@ static void merge_from(const ompp_reduce_t *reduce, int from, ompp_profile_t *in
 }
 
 /*
- * Ranks from first on are kept only as sums: a binomial tree over them, its root is first. \return true on the rank that holds
- * the result (first).
+ * Ranks from first on are kept only as sums: a binomial tree over them, its root is first. \return true on the rank
+ * that holds the result (first).
  */
 static bool reduce_rest(const ompp_reduce_t *reduce, int first, ompp_profile_t *profile)
 {
@@ -314,8 +306,8 @@ static bool reduce_rest(const ompp_reduce_t *reduce, int first, ompp_profile_t *
 }
 
 /*
- * Brings everything to rank 0: ranks below OMPP_RANK_DETAIL send their whole profile, one after the other, so that rank 0 holds at
- * most one of them beside the union; the others come as one sum.
+ * Brings everything to rank 0: ranks below OMPP_RANK_DETAIL send their whole profile, one after the other, so that rank
+ * 0 holds at most one of them beside the union; the others come as one sum.
  */
 static int first_rest(const ompp_reduce_t *reduce)
 {
@@ -347,11 +339,11 @@ static void reduce_profiles(const ompp_reduce_t *reduce, ompp_profile_t *profile
     }
 }
 
-/* ---- Ends ------------------------------------------------------------------------------------------------------------ */
+/* ---- Ends -------------------------------------------------------------------------------------------------------- */
 
 /*
- * All ranks are here, or not: rank 0 decides and says so. A rank that waited in vain says to the rank that would wait for it that
- * nothing comes; one that comes late hears that rank 0 has given up.
+ * All ranks are here, or not: rank 0 decides and says so. A rank that waited in vain says to the rank that would wait
+ * for it that nothing comes; one that comes late hears that rank 0 has given up.
  */
 static int meet(const ompp_reduce_t *reduce)
 {
@@ -422,7 +414,7 @@ static bool local_report(ompp_time_t t, ompp_end_t end, bool running, const char
     return written;
 }
 
-/* ---- The file that holds the profile while the program runs ---------------------------------------------------------- */
+/* ---- The file that holds the profile while the program runs ------------------------------------------------------ */
 
 /* There is a report: what would have told of this process without one goes. */
 static void remove_files(void)
@@ -431,7 +423,8 @@ static void remove_files(void)
     ompp_checkpoint_remove();
 }
 
-/* Its profile went to rank 0, which may yet die before there is a report: the file goes when MPI is finalized, or at exit. */
+/* Its profile went to rank 0, which may yet die before there is a report: the file goes when MPI is finalized, or at
+ * exit. */
 static atomic_bool leaves_later;
 
 void ompp_runtime_leave(void)
@@ -450,10 +443,7 @@ static void note_why(const char *why)
 }
 
 /* Others have their part of the profile in files, too. */
-static bool is_file_of_run(void)
-{
-    return ompp_process.arena.path[0] && ompp_process.header->size > 1;
-}
+static bool is_file_of_run(void) { return ompp_process.arena.path[0] && ompp_process.header->size > 1; }
 
 /* Measurement is over. */
 static void end_badly(ompp_time_t t, const char *why)
@@ -477,7 +467,7 @@ static void end_now(ompp_time_t t, const char *why)
     errno = saved_errno;
 }
 
-/* ---- Ends, continued ------------------------------------------------------------------------------------------------- */
+/* ---- Ends, continued --------------------------------------------------------------------------------------------- */
 
 static bool wants_reports_of(const char *what)
 {
@@ -516,11 +506,13 @@ static bool write_of_process(ompp_profile_t *profile)
     const bool sessions = ompp_launch_rank() >= 0 && has_sessions(profile);
 
     if (sessions)
-        ompp_profile_add_coverage(profile, OMPP_COVERAGE_NOTE, "MPI without MPI_Init (sessions)", "one report per process", 1);
+        ompp_profile_add_coverage(profile, OMPP_COVERAGE_NOTE, "MPI without MPI_Init (sessions)",
+                                  "one report per process", 1);
     return write_report(profile, sessions ? ompp_launch_rank() : -1, NULL);
 }
 
-/* The report of the run, on rank 0; collective when there is more than one rank. \return whether this process's part is done. */
+/* The report of the run, on rank 0; collective when there is more than one rank. \return whether this process's part is
+ * done. */
 static bool report_of_run(ompp_time_t t, const ompp_reduce_t *reduce)
 {
     ompp_profile_t *profile = collect_final(t, reduce != NULL);
@@ -529,10 +521,8 @@ static bool report_of_run(ompp_time_t t, const ompp_reduce_t *reduce)
     if (reduce && reduce->size > 1) {
         /* A rank without a profile still takes part, so that nobody waits. */
         if (!profile) profile = ompp_profile_new();
-        if (profile)
-            reduce_profiles(reduce, profile);
-        else
-            send_profile(reduce, taker_of(reduce), NULL);
+        if (profile) reduce_profiles(reduce, profile);
+        else send_profile(reduce, taker_of(reduce), NULL);
     }
     if (!reduce) done = profile && write_of_process(profile);
     else if (reduce->rank == 0) done = profile && write_report(profile, -1, NULL);
@@ -561,15 +551,13 @@ void ompp_runtime_finalize(const ompp_reduce_t *reduce)
     if (error)
         end_badly(t, error == -OMPP_E_TIMEOUT ? "not all ranks reached MPI_Finalize within OMPP_FINALIZE_TIMEOUT"
                                               : "the ranks could not be reached at MPI_Finalize");
-    else if (reduce && reduce->rank > 0)
-        atomic_store(&leaves_later, true);
-    else if (done)
-        remove_files();
+    else if (reduce && reduce->rank > 0) atomic_store(&leaves_later, true);
+    else if (done) remove_files();
 }
 
 /*
- * The process is about to end although MPI is not finalized (MPI_Abort): a report of what there is by now. Other threads are at work
- * until it ends; the file that stays has that, too.
+ * The process is about to end although MPI is not finalized (MPI_Abort): a report of what there is by now. Other
+ * threads are at work until it ends; the file that stays has that, too.
  */
 static void foretell_end(ompp_time_t t, const char *why)
 {
@@ -622,19 +610,15 @@ bool ompp_finish_hold(void)
     return pthread_mutex_timedlock(&dumping, &limit) == 0;
 }
 
-void ompp_finish_release(void)
-{
-    pthread_mutex_unlock(&dumping);
-}
+void ompp_finish_release(void) { pthread_mutex_unlock(&dumping); }
 
 void ompp_finish_at_exit(void)
 {
     if (atomic_load(&ompp_process.state) == OMPP_STATE_NEW) ompp_unmeasured_say();
-    if (!ompp_process.header || ompp_process.header->pid != (uint32_t)getpid()) return; /* a child made without fork(3) */
+    /* a child made without fork(3) */
+    if (!ompp_process.header || ompp_process.header->pid != (uint32_t)getpid()) return;
     ompp_runtime_leave();
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
-    if (ompp_process.header->rank < 0)
-        ompp_runtime_finalize(NULL);
-    else
-        end_now(ompp_clock_now(), "ended without MPI_Finalize");
+    if (ompp_process.header->rank < 0) ompp_runtime_finalize(NULL);
+    else end_now(ompp_clock_now(), "ended without MPI_Finalize");
 }

@@ -12,15 +12,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** \brief Exit handler of the process: the report of a program without MPI, or what there is of one that did not finalize. */
+/**
+ * \brief Exit handler of the process: the report of a program without MPI, or what there is of one that did not
+ *        finalize.
+ */
 void ompp_finish_at_exit(void);
 
 /** \brief A copy of the profile now (OMPP_CHECKPOINT), if measurement runs. */
 void ompp_finish_checkpoint(void);
 
 /**
- * \brief Waits until no report or copy is being written, for a limited time, and lets none begin until ompp_finish_release():
- *        a child forked meanwhile would inherit locks of libc that nobody in it holds.
+ * \brief Waits until no report or copy is being written, for a limited time, and lets none begin until
+ *        ompp_finish_release(): a child forked meanwhile would inherit locks of libc that nobody in it holds.
  * \return whether there is something to release.
  */
 bool ompp_finish_hold(void);

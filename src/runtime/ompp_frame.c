@@ -74,8 +74,8 @@ bool ompp_may_push_slow(ompp_thread_t *thread)
 void ompp_push_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t)
 {
     ompp_off_t parent = ompp_top(thread)->node;
-    bool recursive = ompp_node(thread, parent)->region == region &&
-                     !ompp_construct_forks(ompp_node(thread, parent)->construct);
+    bool recursive =
+        ompp_node(thread, parent)->region == region && !ompp_construct_forks(ompp_node(thread, parent)->construct);
     ompp_off_t node;
 
     /* The stamp of the process's first event is older than our own start, which is nobody's time. */
@@ -100,7 +100,8 @@ void ompp_push_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t
     ompp_push_node(thread, node, 0, t);
 }
 
-/* Only below a function that works above the address: else it lies on another stack (of a signal handler, of a coroutine). */
+/* Only below a function that works above the address: else it lies on another stack (of a signal handler, of a
+ * coroutine). */
 void ompp_unwound_slow(ompp_thread_t *thread, uint64_t stack, ompp_time_t t)
 {
     uint32_t dead = 0;
@@ -159,8 +160,8 @@ void ompp_note_unclosed_slow(ompp_thread_t *thread, uint32_t index)
 }
 
 /*
- * The inner executions of a function that calls itself have no frames of their own. When it is the outermost one that ends, by its place
- * on the stack, those that are still open have been left (longjmp to it).
+ * The inner executions of a function that calls itself have no frames of their own. When it is the outermost one that
+ * ends, by its place on the stack, those that are still open have been left (longjmp to it).
  */
 static void leave_inner(ompp_thread_t *thread, ompp_a_frame_t *frame)
 {
@@ -172,8 +173,8 @@ static void leave_inner(ompp_thread_t *thread, ompp_a_frame_t *frame)
 
 void ompp_exit_function_slow(ompp_thread_t *thread, ompp_region_ref_t region, uint64_t stack, ompp_time_t t)
 {
-    if (!thread->skipped && ompp_settled_top(thread, t)->flags & OMPP_FRAME_F_RECURSIVE && ompp_top(thread)->stack == stack &&
-        ompp_node(thread, ompp_top(thread)->node)->region == region)
+    if (!thread->skipped && ompp_settled_top(thread, t)->flags & OMPP_FRAME_F_RECURSIVE &&
+        ompp_top(thread)->stack == stack && ompp_node(thread, ompp_top(thread)->node)->region == region)
         leave_inner(thread, ompp_top(thread));
     ompp_exit_slow(thread, region, t);
 }
@@ -281,13 +282,14 @@ ompp_barrier_state_t ompp_event_barrier_state(void)
     if (frame->flags & OMPP_FRAME_F_BARRIER) return OMPP_BARRIER_BEGUN;
     if (!(frame->flags & OMPP_FRAME_F_ENDED)) return OMPP_BARRIER_NONE;
     /* Ended in its barrier: it has had it. */
-    return frame->slot == ompp_phase_slot(ompp_node(thread, frame->node)->construct, OMPP_PHASE_EXITBAR) ? OMPP_BARRIER_NONE
-                                                                                                        : OMPP_BARRIER_AWAITED;
+    return frame->slot == ompp_phase_slot(ompp_node(thread, frame->node)->construct, OMPP_PHASE_EXITBAR)
+               ? OMPP_BARRIER_NONE
+               : OMPP_BARRIER_AWAITED;
 }
 
 /*
- * Takes a frame out of the middle: the frames above stay open and belong to the frame below from now on. The frame directly above
- * has its time so far credited here, and the rest, later, there.
+ * Takes a frame out of the middle: the frames above stay open and belong to the frame below from now on. The frame
+ * directly above has its time so far credited here, and the rest, later, there.
  */
 static void take_out(ompp_thread_t *thread, uint32_t index, ompp_time_t t)
 {
@@ -314,9 +316,7 @@ void ompp_event_release(ompp_region_ref_t region, ompp_time_t t)
     index = thread->skipped ? 0 : find_open(thread, region);
     if (index && index < thread->stack->top && !(thread->stack->frames[index].flags & OMPP_FRAME_F_RECURSIVE))
         take_out(thread, index, t);
-    else if (index && index < thread->stack->top)
-        leave_again(thread, &thread->stack->frames[index]);
-    else
-        ompp_exit_slow(thread, region, t);
+    else if (index && index < thread->stack->top) leave_again(thread, &thread->stack->frames[index]);
+    else ompp_exit_slow(thread, region, t);
     ompp_guard_leave(thread);
 }

@@ -2,9 +2,9 @@
  * \file
  * Opening and closing frames: the arithmetic that every event shares. Private to src/runtime.
  *
- * A frame's current phase has run since frame->stamp. Closing books the phase, counts the visit, and credits the whole duration to
- * the phase that the frame below is in. Frames that the source has already ended (OMPP_FRAME_F_ENDED, OMPP_FRAME_F_LEFT) are closed
- * at the next event of the thread, at the time they ended.
+ * A frame's current phase has run since frame->stamp. Closing books the phase, counts the visit, and credits the whole
+ * duration to the phase that the frame below is in. Frames that the source has already ended (OMPP_FRAME_F_ENDED,
+ * OMPP_FRAME_F_LEFT) are closed at the next event of the thread, at the time they ended.
  */
 #ifndef OMPP_FRAME_PRIV_H
 #define OMPP_FRAME_PRIV_H
@@ -26,7 +26,8 @@ void ompp_exit_function_slow(ompp_thread_t *thread, ompp_region_ref_t region, ui
 void ompp_note_unclosed_slow(ompp_thread_t *thread, uint32_t index);
 
 /**
- * \brief Closes frames of functions that were left without an event (exception, longjmp), and what was entered below them.
+ * \brief Closes frames of functions that were left without an event (exception, longjmp), and what was entered below
+ *        them.
  * \param[in] stack  those functions worked on a part of the stack below this address, which is in use no more.
  */
 void ompp_unwound_slow(ompp_thread_t *thread, uint64_t stack, ompp_time_t t);
@@ -34,7 +35,9 @@ void ompp_unwound_slow(ompp_thread_t *thread, uint64_t stack, ompp_time_t t);
 /** \brief Entry of a region when not all is as usual. \return false when it was counted as skipped instead. */
 bool ompp_may_push_slow(ompp_thread_t *thread);
 
-/** \brief Opens a frame when the region is not the child entered last, is the current one itself, or the stack is full. */
+/**
+ * \brief Opens a frame when the region is not the child entered last, is the current one itself, or the stack is full.
+ */
 void ompp_push_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t);
 
 /** \brief Books the time of the current phase up to t. */
@@ -78,8 +81,8 @@ static inline ompp_a_frame_t *ompp_frame_fill(ompp_thread_t *thread, ompp_off_t 
 }
 
 /**
- * \brief Pushes a frame for node; the caller has settled the top and knows that there is room. What meters do comes last: it takes long
- *        enough for a process to be killed in it.
+ * \brief Pushes a frame for node; the caller has settled the top and knows that there is room. What meters do comes
+ *        last: it takes long enough for a process to be killed in it.
  */
 static inline ompp_a_frame_t *ompp_push_node(ompp_thread_t *thread, ompp_off_t node, unsigned flags, ompp_time_t t)
 {
@@ -97,7 +100,8 @@ static inline ompp_a_frame_t *ompp_push(ompp_thread_t *thread, ompp_region_ref_t
     ompp_a_frame_t *top = ompp_settled_top(thread, t);
     ompp_off_t node;
 
-    if (__builtin_expect(thread->skipped || atomic_load_explicit(&ompp_process.on, memory_order_relaxed) != OMPP_ON_ENTER, 0) &&
+    if (__builtin_expect(
+            thread->skipped || atomic_load_explicit(&ompp_process.on, memory_order_relaxed) != OMPP_ON_ENTER, 0) &&
         !ompp_may_push_slow(thread))
         return NULL;
     /* The child entered last is the most likely one; a region is never its own child, but for parallel regions. */

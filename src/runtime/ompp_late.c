@@ -50,17 +50,18 @@ enum { NCALLS = sizeof calls / sizeof calls[0], ROOM = 128 * 1024 };
 static const char *family; /* of the wrappers */
 static char wrappers[PATH_MAX];
 
-/* Whether an MPI has come. While it comes, other threads of the process wait: what they open would find MPI without its wrappers. */
+/* Whether an MPI has come. While it comes, other threads of the process wait: what they open would find MPI without its
+ * wrappers. */
 enum { NONE = 0, SETTLED = -1 };
-static _Atomic int64_t state; /* or the process and thread that opens it */
+static _Atomic int64_t state;  /* or the process and thread that opens it */
 static _Atomic(void *) opened; /* the wrappers */
-static atomic_bool deep; /* a library that brings MPI was opened with RTLD_DEEPBIND */
+static atomic_bool deep;       /* a library that brings MPI was opened with RTLD_DEEPBIND */
 enum { WAIT_MS = 10000 };
 
-/* ---- Which MPI a library brings ----------------------------------------------------------------------------------------- */
+/* ---- Which MPI a library brings ---------------------------------------------------------------------------------- */
 
 typedef struct {
-    const char *family; /* "" = none */
+    const char *family;  /* "" = none */
     char path[PATH_MAX]; /* of the MPI itself; its name alone: not found */
 } mpi_t;
 
@@ -78,7 +79,8 @@ static void see_file(const char *path, void *data)
 {
     mpi_t *mpi = data;
 
-    if (!strchr(mpi->path, '/') && strcmp(ompp_known_mpi(path), mpi->family) == 0) snprintf(mpi->path, sizeof mpi->path, "%s", path);
+    if (!strchr(mpi->path, '/') && strcmp(ompp_known_mpi(path), mpi->family) == 0)
+        snprintf(mpi->path, sizeof mpi->path, "%s", path);
 }
 
 /* libmpi.so, a link for who builds programs, leads to that of a family. */
@@ -104,7 +106,7 @@ static void find_mpi(const char *name, const char *asker, mpi_t *mpi)
     if (*mpi->family) ompp_needed_files(library, see_file, mpi);
 }
 
-/* ---- Libraries that are opened ------------------------------------------------------------------------------------------ */
+/* ---- Libraries that are opened ----------------------------------------------------------------------------------- */
 
 static bool is_loaded(const char *name)
 {
@@ -116,8 +118,8 @@ static bool is_loaded(const char *name)
 }
 
 /*
- * The program's own MPI, which need not be the one that the wrappers were built with, is there before they look for theirs. One that is
- * not there does not come with them: the program asks whether it is, and may go on to another.
+ * The program's own MPI, which need not be the one that the wrappers were built with, is there before they look for
+ * theirs. One that is not there does not come with them: the program asks whether it is, and may go on to another.
  */
 static bool open_wrappers(const mpi_t *mpi)
 {
@@ -142,7 +144,8 @@ static const char *file_of(const void *code)
     return ompp_program_path();
 }
 
-/* Threads and coroutines may have small stacks, on which the program's own call has room, and a search for libraries has not. */
+/* Threads and coroutines may have small stacks, on which the program's own call has room, and a search for libraries
+ * has not. */
 static bool has_room(void)
 {
     const char *here = __builtin_frame_address(0);
@@ -164,7 +167,8 @@ static bool is_coming(int64_t now)
 
 static void wait_for_it(void)
 {
-    for (int ms = 0; ms < WAIT_MS && is_coming(atomic_load(&state)); ms++) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    for (int ms = 0; ms < WAIT_MS && is_coming(atomic_load(&state)); ms++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
 static void come(const mpi_t *mpi)
@@ -219,8 +223,8 @@ static const char *module_of(const void *code)
 }
 
 /*
- * MPI's functions may be asked for in MPI itself, or in what brings it, and not in the program: what stands in front of them is given then.
- * A library that has functions of its own under these names is asked for them.
+ * MPI's functions may be asked for in MPI itself, or in what brings it, and not in the program: what stands in front of
+ * them is given then. A library that has functions of its own under these names is asked for them.
  */
 static void *in_front(void *library, const char *name)
 {
@@ -248,12 +252,9 @@ JUMPS static void *follow_dlsym(void *library, const char *name)
     JUMP return real_dlsym(library, name);
 }
 
-bool ompp_late_is_deep(void)
-{
-    return atomic_load(&deep);
-}
+bool ompp_late_is_deep(void) { return atomic_load(&deep); }
 
-/* ---- Start -------------------------------------------------------------------------------------------------------------- */
+/* ---- Start ------------------------------------------------------------------------------------------------------- */
 
 static int see_loaded(struct dl_phdr_info *info, size_t size, void *data)
 {

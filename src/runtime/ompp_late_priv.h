@@ -1,6 +1,7 @@
 /**
  * \file
- * MPI that the program opens by itself, as Python does, when OMPP_MPI_FAMILY says which one that will be. Private to src/runtime.
+ * MPI that the program opens by itself, as Python does, when OMPP_MPI_FAMILY says which one that will be. Private to
+ * src/runtime.
  */
 #ifndef OMPP_LATE_PRIV_H
 #define OMPP_LATE_PRIV_H
@@ -8,13 +9,17 @@
 #include <stdbool.h>
 
 /**
- * \brief From now on a library that brings this MPI is opened behind our wrappers of it. One that brings another MPI is opened as it is:
- *        wrappers of another MPI, and the MPI that they bring along, would stand in front of the program's own.
+ * \brief From now on a library that brings this MPI is opened behind our wrappers of it. One that brings another MPI is
+ *        opened as it is: wrappers of another MPI, and the MPI that they bring along, would stand in front of the
+ *        program's own.
  * \note At load. Does nothing when the variable is not set, or the wrappers are there already.
  */
 void ompp_late_follow(void);
 
-/** \return whether a library that brings this MPI was opened with RTLD_DEEPBIND: it finds MPI's functions without ours in front. */
+/**
+ * \return whether a library that brings this MPI was opened with RTLD_DEEPBIND: it finds MPI's functions without ours
+ *         in front.
+ */
 bool ompp_late_is_deep(void);
 
 #endif

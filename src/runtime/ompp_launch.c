@@ -1,6 +1,6 @@
 /*
- * Variables of the environment are tables here; MPICH's process manager sets none that names the job: its proxy's command line does,
- * and the proxy is at the other end of the socket that each rank was given.
+ * Variables of the environment are tables here; MPICH's process manager sets none that names the job: its proxy's
+ * command line does, and the proxy is at the other end of the socket that each rank was given.
  */
 #define _GNU_SOURCE
 #include "runtime/ompp_launch.h"
@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* ---- Ranks ----------------------------------------------------------------------------------------------------------- */
+/* ---- Ranks ------------------------------------------------------------------------------------------------------- */
 
 int ompp_launch_rank(void)
 {
@@ -33,7 +33,8 @@ int ompp_launch_rank(void)
 
 int ompp_launch_ranks_here(void)
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PALS_LOCAL_SIZE", "FLUX_TASK_LOCAL_SIZE"};
+    static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PALS_LOCAL_SIZE",
+                                        "FLUX_TASK_LOCAL_SIZE"};
 
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char *text = ompp_env_foreign(names[i]);
@@ -42,7 +43,7 @@ int ompp_launch_ranks_here(void)
     return 0;
 }
 
-/* ---- The proxy of MPICH's process manager ------------------------------------------------------------------------------ */
+/* ---- The proxy of MPICH's process manager ------------------------------------------------------------------------ */
 
 /* Word of a command line, as /proc has it, behind an option of this name; "" = none. */
 static const char *value_of(const char *words, size_t n, const char *option)
@@ -65,7 +66,8 @@ static pid_t pmi_peer(void)
     return peer.pid > 0 ? peer.pid : 0;
 }
 
-/* Where its proxies report to is a port that no other job has, on a host that is named; a group of spawned ranks has its number. */
+/* Where its proxies report to is a port that no other job has, on a host that is named; a group of spawned ranks has
+ * its number. */
 static void name_proxy(pid_t pid, char *name, size_t size)
 {
     char path[40], words[1001];
@@ -84,7 +86,7 @@ static void name_proxy(pid_t pid, char *name, size_t size)
     if (*port) snprintf(name, size, "%s/%s", port, value_of(words, (size_t)n, "--pgid"));
 }
 
-/* ---- Names of the job -------------------------------------------------------------------------------------------------- */
+/* ---- Names of the job -------------------------------------------------------------------------------------------- */
 
 static struct {
     bool known;
@@ -97,9 +99,15 @@ static bool add_variables(char *text, size_t size)
     static const struct {
         const char *name;
         bool unique;
-    } rows[] = {{"OMPI_MCA_orte_precondition_transports", true}, {"PMIX_NAMESPACE", true}, {"SLURM_JOB_ID", false},
-                {"SLURM_STEP_ID", true}, {"SLURM_RESTART_COUNT", false}, {"PBS_JOBID", false}, {"LSB_JOBID", false},
-                {"FLUX_JOB_ID", true}, {"PALS_APID", true}};
+    } rows[] = {{"OMPI_MCA_orte_precondition_transports", true},
+                {"PMIX_NAMESPACE", true},
+                {"SLURM_JOB_ID", false},
+                {"SLURM_STEP_ID", true},
+                {"SLURM_RESTART_COUNT", false},
+                {"PBS_JOBID", false},
+                {"LSB_JOBID", false},
+                {"FLUX_JOB_ID", true},
+                {"PALS_APID", true}};
     bool unique = false;
     size_t n = 0;
 
@@ -123,11 +131,10 @@ static void find_names(void)
     const bool unique = add_variables(variables, sizeof variables) && !*proxy;
     if (unique) snprintf(names.everywhere, sizeof names.everywhere, "%s", variables);
     else if (*proxy) snprintf(names.everywhere, sizeof names.everywhere, "%s", proxy);
-    if (*names.everywhere)
-        snprintf(names.here, sizeof names.here, "%s", names.everywhere);
+    if (*names.everywhere) snprintf(names.here, sizeof names.here, "%s", names.everywhere);
     else
-        snprintf(names.here, sizeof names.here, "%s%s %d/%llu", variables, peer ? "proxy" : "parent", (int)(peer ? peer : parent),
-                 (unsigned long long)ompp_proc_start(peer ? peer : parent));
+        snprintf(names.here, sizeof names.here, "%s%s %d/%llu", variables, peer ? "proxy" : "parent",
+                 (int)(peer ? peer : parent), (unsigned long long)ompp_proc_start(peer ? peer : parent));
     names.known = true;
     errno = saved;
 }

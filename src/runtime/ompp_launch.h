@@ -1,6 +1,7 @@
 /**
  * \file
- * What the launcher of the job (mpirun, srun) tells of this process before MPI does. Needs the environment and /proc alone.
+ * What the launcher of the job (mpirun, srun) tells of this process before MPI does. Needs the environment and /proc
+ * alone.
  */
 #ifndef OMPP_LAUNCH_H
 #define OMPP_LAUNCH_H
@@ -13,8 +14,8 @@
 int ompp_launch_rank(void);
 
 /**
- * \return what the launcher calls this job, the same on all ranks of it on this node and different for every job that runs on it. Where
- * nothing else tells, that is the parent process. Never NULL.
+ * \return what the launcher calls this job, the same on all ranks of it on this node and different for every job that
+ * runs on it. Where nothing else tells, that is the parent process. Never NULL.
  */
 const char *ompp_launch_name(void);
 

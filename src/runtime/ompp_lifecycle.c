@@ -1,6 +1,6 @@
 /*
- * The time of the process, which begins at load; start of measurement at the first event, switches, coverage notes, fork. The end is in
- * ompp_finish.c.
+ * The time of the process, which begins at load; start of measurement at the first event, switches, coverage notes,
+ * fork. The end is in ompp_finish.c.
  */
 #define _GNU_SOURCE
 #define OMPP_LOG_DOMAIN "runtime"
@@ -20,8 +20,8 @@
 #include "runtime/ompp_finish_priv.h"
 #include "runtime/ompp_late_priv.h"
 #include "runtime/ompp_launch.h"
-#include "runtime/ompp_plugin.h"
 #include "runtime/ompp_pending_priv.h"
+#include "runtime/ompp_plugin.h"
 #include "runtime/ompp_process_priv.h"
 #include "runtime/ompp_thread_priv.h"
 #include "runtime/ompp_unmeasured_priv.h"
@@ -53,20 +53,11 @@ static char program_path[4096], program_dir[4096];
 static char openmp_source[64];
 static bool is_launched;
 
-const char *ompp_program_path(void)
-{
-    return program_path;
-}
+const char *ompp_program_path(void) { return program_path; }
 
-const char *ompp_program_dir(void)
-{
-    return program_dir;
-}
+const char *ompp_program_dir(void) { return program_dir; }
 
-bool ompp_is_launched(void)
-{
-    return is_launched;
-}
+bool ompp_is_launched(void) { return is_launched; }
 
 static void keep_setting(const char *name, const char *value)
 {
@@ -115,8 +106,8 @@ static const char *from_start(char *path, size_t n, const char *dir)
 }
 
 /*
- * A program that executes itself or another one that is measured (exec) leaves its file, whose name is that of the new one's: what
- * it held was the old program's, and there is nobody to report it.
+ * A program that executes itself or another one that is measured (exec) leaves its file, whose name is that of the new
+ * one's: what it held was the old program's, and there is nobody to report it.
  */
 static void remove_predecessor(const char *const *dirs, const char *name)
 {
@@ -124,8 +115,8 @@ static void remove_predecessor(const char *const *dirs, const char *name)
     char path[5200];
 
     for (; *dirs; dirs++)
-        if (snprintf(path, sizeof path, "%s/%s", *dirs, name) < (int)sizeof path && lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-            st.st_uid == geteuid())
+        if (snprintf(path, sizeof path, "%s/%s", *dirs, name) < (int)sizeof path && lstat(path, &st) == 0 &&
+            S_ISREG(st.st_mode) && st.st_uid == geteuid())
             unlink(path);
 }
 
@@ -161,7 +152,8 @@ static void open_arena(void)
         return;
     }
     if (ompp_process.arena.why[0])
-        ompp_warn_common("profile is kept in memory only (%s), and lost if the program dies; %s", ompp_process.arena.why,
+        ompp_warn_common("profile is kept in memory only (%s), and lost if the program dies; %s",
+                         ompp_process.arena.why,
                          ompp_write_remedy(ompp_process.arena.error, "OMPP_JOB_DIR", remedy, sizeof remedy));
 }
 
@@ -219,15 +211,14 @@ static bool write_header(void)
     return true;
 }
 
-/* ---- Fork ----------------------------------------------------------------------------------------------------------- */
+/* ---- Fork -------------------------------------------------------------------------------------------------------- */
 
 /* Of the thread that forks. */
 static __thread bool held_reports;
 
 static void before_fork(void)
 {
-    if (atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING)
-        ompp_event_coverage(OMPP_COVERAGE_FORKED, NULL, NULL);
+    if (atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING) ompp_event_coverage(OMPP_COVERAGE_FORKED, NULL, NULL);
     held_reports = ompp_thread_self != &ompp_thread_none && ompp_finish_hold();
 }
 
@@ -249,7 +240,7 @@ static void in_child(void)
     ompp_thread_self = &ompp_thread_none;
 }
 
-/* ---- Coverage notes ------------------------------------------------------------------------------------------------- */
+/* ---- Coverage notes ---------------------------------------------------------------------------------------------- */
 
 static bool same(ompp_off_t off, const char *text)
 {
@@ -289,10 +280,8 @@ static void note_early(unsigned kind, const char *subject, const char *reason)
     while (early[i].kind != kind || strcmp(early[i].subject, early[nearly].subject) != 0 ||
            strcmp(early[i].reason, early[nearly].reason) != 0)
         i++;
-    if (i == MAX_EARLY)
-        early_lost++;
-    else
-        early[i].count++;
+    if (i == MAX_EARLY) early_lost++;
+    else early[i].count++;
     if (i == nearly && i < MAX_EARLY) nearly++;
 }
 
@@ -300,11 +289,12 @@ static void note_early_ones(void)
 {
     const ompp_held_t held = ompp_lock();
     for (unsigned i = 0; i < nearly; i++) note(early[i].kind, early[i].subject, early[i].reason, early[i].count);
-    if (early_lost) note(OMPP_COVERAGE_DROPPED, "lines of this section", "too many before measurement started", early_lost);
+    if (early_lost)
+        note(OMPP_COVERAGE_DROPPED, "lines of this section", "too many before measurement started", early_lost);
     ompp_unlock(held);
 }
 
-/* ---- Start ---------------------------------------------------------------------------------------------------------- */
+/* ---- Start ------------------------------------------------------------------------------------------------------- */
 
 /* Where we are, before the program changes it. A library's constructor may make the first event before ours runs. */
 static void note_program(void)
@@ -379,7 +369,8 @@ static void start_now(void)
     note_misread();
     ompp_data_from_environment();
     for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++)
-        if (ompp_process.disabled[c]) ompp_event_coverage(OMPP_COVERAGE_DISABLED, ompp_constructs[c].full, ompp_constructs[c].env);
+        if (ompp_process.disabled[c])
+            ompp_event_coverage(OMPP_COVERAGE_DISABLED, ompp_constructs[c].full, ompp_constructs[c].env);
     ompp_dump_start();
     ompp_runtime_own_end(&own);
 }
@@ -451,7 +442,7 @@ void ompp_runtime_job(const char *name)
     ompp_unlock(held);
 }
 
-/* ---- Switches and notes --------------------------------------------------------------------------------------------- */
+/* ---- Switches and notes ------------------------------------------------------------------------------------------ */
 
 void ompp_event_switch(bool on, const char *who)
 {

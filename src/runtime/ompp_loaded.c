@@ -8,10 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool begins(const char *name, const char *begin)
-{
-    return strncmp(name, begin, strlen(begin)) == 0;
-}
+static bool begins(const char *name, const char *begin) { return strncmp(name, begin, strlen(begin)) == 0; }
 
 static int see_ours(struct dl_phdr_info *info, size_t size, void *data)
 {

@@ -1,7 +1,8 @@
 /*
- * A program that locks all its memory: the system would back what we have reserved, more than there is. libompp comes before the C
- * library, so that this is called by the program and its libraries. What is mapped now is locked one by one, without what is ours; the
- * rest is the system's, and so are results and errno. As long as nothing is reserved, all is.
+ * A program that locks all its memory: the system would back what we have reserved, more than there is. libompp comes
+ * before the C library, so that this is called by the program and its libraries. What is mapped now is locked one by
+ * one, without what is ours; the rest is the system's, and so are results and errno. As long as nothing is reserved,
+ * all is.
  */
 #define _GNU_SOURCE
 #include "base/ompp_reserve.h"
@@ -76,10 +77,7 @@ static bool visit_mapped(visit_t visit, void *data)
     return got == 0;
 }
 
-static void add_size(void *data, uintptr_t begin, uintptr_t end)
-{
-    *(size_t *)data += end - begin;
-}
+static void add_size(void *data, uintptr_t begin, uintptr_t end) { *(size_t *)data += end - begin; }
 
 /* What cannot be backed is locked nevertheless; mlockall says nothing of it either. */
 static void lock_now(void *data, uintptr_t begin, uintptr_t end)
@@ -126,7 +124,8 @@ static int refusal(size_t size)
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 0;
-    if ((limit.rlim_cur == 0 || size > limit.rlim_cur) && !may_exceed(limit.rlim_cur)) return limit.rlim_cur == 0 ? EPERM : ENOMEM;
+    if ((limit.rlim_cur == 0 || size > limit.rlim_cur) && !may_exceed(limit.rlim_cur))
+        return limit.rlim_cur == 0 ? EPERM : ENOMEM;
     return 0;
 }
 
@@ -171,7 +170,8 @@ OMPP_EXPORT int mlockall(int flags)
 {
     int cancel, result;
 
-    if (!(flags & MCL_CURRENT) || flags & ~(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) || !is_anything_reserved()) return lock_all(flags);
+    if (!(flags & MCL_CURRENT) || flags & ~(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) || !is_anything_reserved())
+        return lock_all(flags);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     result = lock_others(flags);
     pthread_setcancelstate(cancel, NULL);

@@ -1,11 +1,12 @@
 /*
- * Files of the place, of a process ID.START.MACHINE: "coming.PROCESS" has announced itself, "here.RANK.N.PROCESS" has come with N ranks,
- * "met.K", of which the text begins with the process that wrote it, says who has met. They are symbolic links whose text is the ranks, as
- * in 0-3,7: made as a whole or not at all, by one process alone, and without a descriptor; limits of file size, at which a write would end
- * the program, are nothing to them.
+ * Files of the place, of a process ID.START.MACHINE: "coming.PROCESS" has announced itself, "here.RANK.N.PROCESS" has
+ * come with N ranks, "met.K", of which the text begins with the process that wrote it, says who has met. They are
+ * symbolic links whose text is the ranks, as in 0-3,7: made as a whole or not at all, by one process alone, and without
+ * a descriptor; limits of file size, at which a write would end the program, are nothing to them.
  *
- * What a killed job has left is nobody's: K counts what was settled by processes that are gone, and the first other one holds. Names of
- * the living must not be left out alike by all, since only what is settled binds; so it is enough that the dead are.
+ * What a killed job has left is nobody's: K counts what was settled by processes that are gone, and the first other one
+ * holds. Names of the living must not be left out alike by all, since only what is settled binds; so it is enough that
+ * the dead are.
  *
  * Places of other meetings, all of whose processes are gone, are swept by who makes a new one beside them.
  */
@@ -30,9 +31,10 @@ typedef char ranks_text_t[3900];
 typedef char process_t[100];
 
 #define PLACES ".ompp-meet-%u-" /* of a user */
-enum { MAX_LOOKED = 4096, MAX_SWEPT = 64, QUIET_S = 60, OLD_S = 86400 }; /* MPI_Init, which a place is there for, takes no day */
+/* MPI_Init, which a place is there for, takes no day */
+enum { MAX_LOOKED = 4096, MAX_SWEPT = 64, QUIET_S = 60, OLD_S = 86400 };
 
-/* ---- The place --------------------------------------------------------------------------------------------------------- */
+/* ---- The place --------------------------------------------------------------------------------------------------- */
 
 static uint64_t hash_of(const char *text)
 {
@@ -46,7 +48,8 @@ static bool is_ours(const char *dir)
 {
     struct stat st;
 
-    return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() && access(dir, R_OK | W_OK | X_OK) == 0;
+    return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+           access(dir, R_OK | W_OK | X_OK) == 0;
 }
 
 static void path_in(path_t path, const ompp_meeting_t *meeting, const char *name)
@@ -89,7 +92,7 @@ static void take_away(const ompp_meeting_t *meeting, const char *name)
     unlink(path);
 }
 
-/* ---- Processes --------------------------------------------------------------------------------------------------------- */
+/* ---- Processes --------------------------------------------------------------------------------------------------- */
 
 /* Within it a process id means one process: a start of a system, and a name space. */
 static uint64_t machine_here(void)
@@ -122,12 +125,14 @@ static life_t life_of(const char *process, const process_t self)
     unsigned long long start = 0, machine = 0, own_start = 0, own_machine = 0;
     int pid = 0, own;
 
-    if (sscanf(process, "%d.%llu.%llx", &pid, &start, &machine) != 3 || sscanf(self, "%d.%llu.%llx", &own, &own_start, &own_machine) != 3)
+    if (sscanf(process, "%d.%llu.%llx", &pid, &start, &machine) != 3 ||
+        sscanf(self, "%d.%llu.%llx", &own, &own_start, &own_machine) != 3)
         return ELSEWHERE;
     if (machine != own_machine || start == 0 || own_start == 0) return ELSEWHERE;
     const unsigned long long now = ompp_proc_start(pid);
     if (now != 0) return now == start ? LIVES : GONE;
-    return kill(pid, 0) != 0 && errno == ESRCH ? GONE : LIVES; /* that it cannot be read may be for want of descriptors */
+    /* that it cannot be read may be for want of descriptors */
+    return kill(pid, 0) != 0 && errno == ESRCH ? GONE : LIVES;
 }
 
 /* Who has come so long ago has found something settled, or has settled it. By the clock of the file system. */
@@ -198,7 +203,8 @@ static void remove_place(const ompp_meeting_t *meeting)
     rmdir(meeting->place); /* unless somebody has come meanwhile */
 }
 
-/* Everybody's names are there until he knows what is settled, so the last one may remove that. He is who sees it behind his own going. */
+/* Everybody's names are there until he knows what is settled, so the last one may remove that. He is who sees it behind
+ * his own going. */
 void ompp_meeting_leave(ompp_meeting_t *meeting)
 {
     const int saved = errno;
@@ -213,7 +219,7 @@ void ompp_meeting_leave(ompp_meeting_t *meeting)
     errno = saved;
 }
 
-/* ---- Sweeping ------------------------------------------------------------------------------------------------------------ */
+/* ---- Sweeping ---------------------------------------------------------------------------------------------------- */
 
 /* What has come there since counts, too: a process whose place is taken from under it makes it anew (put_first). */
 static bool is_deserted(const ompp_meeting_t *place, const ompp_meeting_t *new, const process_t self)
@@ -229,7 +235,8 @@ static bool is_deserted(const ompp_meeting_t *place, const ompp_meeting_t *new, 
     while (gone && (entry = readdir(dir))) {
         const char *process = process_in(entry->d_name);
         if (*entry->d_name == '.' || strcmp(entry->d_name, "look") == 0) continue;
-        if (!process && strncmp(entry->d_name, "met.", 4) == 0 && text_of(place, entry->d_name, text, sizeof text) > 0) process = text;
+        if (!process && strncmp(entry->d_name, "met.", 4) == 0 && text_of(place, entry->d_name, text, sizeof text) > 0)
+            process = text;
         const life_t life = process ? life_of(process, self) : LIVES; /* what is not of a meeting is somebody's */
         gone = life == GONE || (life == ELSEWHERE && was.st_mtime + OLD_S < now.st_mtime);
     }
@@ -258,10 +265,12 @@ static void sweep(const char *dir_name, const ompp_meeting_t *new)
 
     name_self(self);
     snprintf(begin, sizeof begin, PLACES, (unsigned)geteuid());
-    for (unsigned looked = 0, swept = 0; dir && (entry = readdir(dir)) && looked < MAX_LOOKED && swept < MAX_SWEPT; looked++) {
+    for (unsigned looked = 0, swept = 0; dir && (entry = readdir(dir)) && looked < MAX_LOOKED && swept < MAX_SWEPT;
+         looked++) {
         ompp_meeting_t other = {0};
         if (strncmp(entry->d_name, begin, strlen(begin)) != 0) continue;
-        if (snprintf(other.place, sizeof other.place, "%s/%s", dir_name, entry->d_name) >= (int)sizeof other.place) continue;
+        if (snprintf(other.place, sizeof other.place, "%s/%s", dir_name, entry->d_name) >= (int)sizeof other.place)
+            continue;
         if (strcmp(other.place, new->place) == 0 || !is_deserted(&other, new, self)) continue;
         remove_deserted(&other);
         swept++;
@@ -289,7 +298,7 @@ bool ompp_meeting_open(ompp_meeting_t *meeting, const char *const *dirs, const c
     return *meeting->place != '\0';
 }
 
-/* ---- Ranks as text ------------------------------------------------------------------------------------------------------ */
+/* ---- Ranks as text ----------------------------------------------------------------------------------------------- */
 
 /* \return false when they are too many for it. */
 static bool write_ranks(ranks_text_t text, const int *ranks, size_t n)
@@ -299,8 +308,8 @@ static bool write_ranks(ranks_text_t text, const int *ranks, size_t n)
     for (size_t i = 0, last; i < n; i = last + 1) {
         for (last = i; last + 1 < n && ranks[last + 1] == ranks[last] + 1;) last++;
         if (used + 24 > sizeof(ranks_text_t)) return false;
-        used += (size_t)snprintf(text + used, sizeof(ranks_text_t) - used, last > i ? "%s%d-%d" : "%s%d", i ? "," : "", ranks[i],
-                                 ranks[last]);
+        used += (size_t)snprintf(text + used, sizeof(ranks_text_t) - used, last > i ? "%s%d-%d" : "%s%d", i ? "," : "",
+                                 ranks[i], ranks[last]);
     }
     return n > 0;
 }
@@ -336,7 +345,7 @@ static bool add_ranks(people_t *people, const char *text)
     return good;
 }
 
-/* ---- Who is there ------------------------------------------------------------------------------------------------------ */
+/* ---- Who is there ------------------------------------------------------------------------------------------------ */
 
 /*
  * How many they are stands in the names. with_ranks: who they are, from the text. self: NULL = count the dead, too.
@@ -369,7 +378,7 @@ static void look_again(const ompp_meeting_t *meeting)
     if (put(meeting, "look", "-")) take_away(meeting, "look");
 }
 
-/* ---- The meeting ------------------------------------------------------------------------------------------------------- */
+/* ---- The meeting ------------------------------------------------------------------------------------------------- */
 
 static double seconds_now(void)
 {
@@ -413,8 +422,10 @@ static bool is_over(const people_t *people, const ompp_meeting_limits_t *limits,
     return waited_s > limits->limit_s || (waited_s > limits->patience_s && people->here >= people->coming);
 }
 
-/* Whoever is first settles it: others find it settled. Nobody has met anybody when it cannot be said who has, or when that failed. */
-static void settle(const ompp_meeting_t *meeting, const process_t self, const ompp_meeting_limits_t *limits, double waited_s)
+/* Whoever is first settles it: others find it settled. Nobody has met anybody when it cannot be said who has, or when
+ * that failed. */
+static void settle(const ompp_meeting_t *meeting, const process_t self, const ompp_meeting_limits_t *limits,
+                   double waited_s)
 {
     char name[20], text[4096];
     ranks_text_t ranks;
@@ -431,7 +442,8 @@ static void settle(const ompp_meeting_t *meeting, const process_t self, const om
     free(people.rank);
     snprintf(text, sizeof text, "%s %s", self, known ? ranks : "");
     if (put(meeting, name, text) || !known) return;
-    snprintf(text, sizeof text, "%s ", self); /* too long for this file system; or it is settled, and this comes too late */
+    /* too long for this file system; or it is settled, and this comes too late */
+    snprintf(text, sizeof text, "%s ", self);
     put(meeting, name, text);
 }
 
@@ -442,8 +454,10 @@ static void nap(double waited_s)
     nanosleep(&t, NULL);
 }
 
-/* \return false when the place is gone with what was settled, by the last of those, or when nothing can be written there. */
-static bool wait_for_others(const ompp_meeting_t *meeting, const process_t self, const ompp_meeting_limits_t *limits, people_t *met)
+/* \return false when the place is gone with what was settled, by the last of those, or when nothing can be written
+ * there. */
+static bool wait_for_others(const ompp_meeting_t *meeting, const process_t self, const ompp_meeting_limits_t *limits,
+                            people_t *met)
 {
     const double start = seconds_now();
     char name[20], text[4096];
@@ -452,7 +466,9 @@ static bool wait_for_others(const ompp_meeting_t *meeting, const process_t self,
 
     while (!find_settled(meeting, self, name, text)) {
         if (waited > 2 * limits->limit_s + 2) return false;
-        if (!look(meeting, waited > limits->patience_s ? self : NULL, &people, false) && (errno == ENOENT || errno == ESTALE)) return false;
+        if (!look(meeting, waited > limits->patience_s ? self : NULL, &people, false) &&
+            (errno == ENOENT || errno == ESTALE))
+            return false;
         waited = seconds_now() - start;
         if (is_over(&people, limits, waited)) settle(meeting, self, limits, waited);
         if (waited > limits->patience_s / 10) look_again(meeting);

@@ -1,9 +1,10 @@
 /**
  * \file
- * Which processes of a job are measured, found out without MPI: what is collective in MPI waits for ranks that are not measured, and
- * messages to them would be received by the program. A directory is the place; its files are the processes that have come, and the first
- * one who sees all of them, or whose patience ends, writes down who is there. That is one file, which appears as a whole and once, and is
- * what everybody goes by: no two of those in it can think differently. Who gives up writes it, too, and names nobody.
+ * Which processes of a job are measured, found out without MPI: what is collective in MPI waits for ranks that are not
+ * measured, and messages to them would be received by the program. A directory is the place; its files are the
+ * processes that have come, and the first one who sees all of them, or whose patience ends, writes down who is there.
+ * That is one file, which appears as a whole and once, and is what everybody goes by: no two of those in it can think
+ * differently. Who gives up writes it, too, and names nobody.
  *
  * What a killed job has left under the same name is told by processes that are gone, and elsewhere by its age.
  *
@@ -43,14 +44,15 @@ void ompp_meeting_announce(ompp_meeting_t *meeting);
 /**
  * \brief Comes with some ranks, and waits for others; bounded.
  * \param[in]  ranks    n of them, ascending; n > 0.
- * \param[out] met      owned, free(): those that have met, ascending, ranks among them; only ranks when this process came too late.
+ * \param[out] met      owned, free(): those that have met, ascending, ranks among them; only ranks when this process
+ *                      came too late.
  * \return their number; 0: out of memory, *met = NULL.
  */
 int ompp_meeting_hold(ompp_meeting_t *meeting, const int *ranks, int n, const ompp_meeting_limits_t *limits, int **met);
 
 /**
- * \brief This process will not come after all, or knows who has met: takes back what it has put there. The last one removes the place;
- *        names of processes that have ended do not count.
+ * \brief This process will not come after all, or knows who has met: takes back what it has put there. The last one
+ *        removes the place; names of processes that have ended do not count.
  */
 void ompp_meeting_leave(ompp_meeting_t *meeting);
 

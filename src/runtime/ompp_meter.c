@@ -1,6 +1,6 @@
 /*
- * Meters: who they are, and telling them of changes. A thread has one state per meter, made when the thread comes; they stay with
- * the operating system's thread when it takes another's place.
+ * Meters: who they are, and telling them of changes. A thread has one state per meter, made when the thread comes; they
+ * stay with the operating system's thread when it takes another's place.
  */
 #include "runtime/ompp_meter.h"
 
@@ -29,8 +29,7 @@ bool ompp_meter_add(const ompp_meter_t *meter)
 /* Phases in which the thread runs the user's code. */
 static bool waits(const ompp_a_node_t *node, unsigned slot)
 {
-    return node->construct < OMPP_CONSTRUCT_NUM &&
-           !ompp_phase_is_work[ompp_constructs[node->construct].phases[slot]];
+    return node->construct < OMPP_CONSTRUCT_NUM && !ompp_phase_is_work[ompp_constructs[node->construct].phases[slot]];
 }
 
 /* What is not measured (measurement is off, or a region has no room) counts where the thread was before. */
@@ -53,7 +52,8 @@ static ompp_place_now_t place_of(const ompp_thread_t *thread)
 /* The place that was told, or noted, last. */
 static ompp_place_now_t place_before(ompp_thread_t *thread)
 {
-    if (thread->meter_untold) thread->meter_waits = waits(ompp_node(thread, thread->meter_node), thread->meter_untold - 1u);
+    if (thread->meter_untold)
+        thread->meter_waits = waits(ompp_node(thread, thread->meter_node), thread->meter_untold - 1u);
     thread->meter_untold = 0;
     return (ompp_place_now_t){thread->meter_node, thread->meter_waits};
 }
@@ -69,10 +69,7 @@ static void tell(ompp_thread_t *thread, ompp_place_now_t to)
         if (thread->meter_states[i]) meters[i]->move(thread->meter_states[i], from, to);
 }
 
-void ompp_meter_rest(bool on)
-{
-    atomic_fetch_add(&ompp_meters_resting, on ? 1u : -1u);
-}
+void ompp_meter_rest(bool on) { atomic_fetch_add(&ompp_meters_resting, on ? 1u : -1u); }
 
 void ompp_meter_move(ompp_thread_t *thread)
 {
@@ -125,7 +122,7 @@ void ompp_meter_end(ompp_thread_t *thread)
         if (thread->meter_states[i] && meters[i]->end) meters[i]->end(thread->meter_states[i]);
 }
 
-/* ---- Threads that live at the end ----------------------------------------------------------------------------------- */
+/* ---- Threads that live at the end -------------------------------------------------------------------------------- */
 
 /*
  * As the thread, but with a piece of the arena of its own, so that nothing is taken from under the thread's hands.
@@ -161,12 +158,9 @@ unsigned ompp_meter_take_over(const ompp_thread_t *self)
     return missed;
 }
 
-/* ---- For meters ----------------------------------------------------------------------------------------------------- */
+/* ---- For meters -------------------------------------------------------------------------------------------------- */
 
-ompp_time_t ompp_meter_since(void)
-{
-    return ompp_process.header->begin_ns;
-}
+ompp_time_t ompp_meter_since(void) { return ompp_process.header->begin_ns; }
 
 ompp_time_t ompp_meter_until(void)
 {
@@ -185,20 +179,11 @@ uint64_t *ompp_meter_values(ompp_off_t node, unsigned set, unsigned object, unsi
     return ompp_values_at(thread, node, set, object, n);
 }
 
-static const ompp_a_node_t *node_at(ompp_off_t node)
-{
-    return (const ompp_a_node_t *)(ompp_process.arena.base + node);
-}
+static const ompp_a_node_t *node_at(ompp_off_t node) { return (const ompp_a_node_t *)(ompp_process.arena.base + node); }
 
-ompp_off_t ompp_meter_parent(ompp_off_t node)
-{
-    return node ? node_at(node)->parent : 0;
-}
+ompp_off_t ompp_meter_parent(ompp_off_t node) { return node ? node_at(node)->parent : 0; }
 
-ompp_region_ref_t ompp_meter_region(ompp_off_t node)
-{
-    return node ? node_at(node)->region : 0;
-}
+ompp_region_ref_t ompp_meter_region(ompp_off_t node) { return node ? node_at(node)->region : 0; }
 
 ompp_off_t ompp_meter_last(void)
 {

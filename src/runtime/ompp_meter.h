@@ -1,11 +1,12 @@
 /**
  * \file
- * Meters: parts that count something per thread (hardware counters, loads and stores of a data structure) and attribute it to the
- * region the thread is in. The runtime tells a meter when the thread's place in the call tree changes; what is counted until then
- * belongs to the place that is left. Values are exclusive: the inclusive ones follow by summing below a node.
+ * Meters: parts that count something per thread (hardware counters, loads and stores of a data structure) and attribute
+ * it to the region the thread is in. The runtime tells a meter when the thread's place in the call tree changes; what
+ * is counted until then belongs to the place that is left. Values are exclusive: the inclusive ones follow by summing
+ * below a node.
  *
- * A place is a node and whether the thread waits there: phases of ompp_phase.def that are not the user's code. Meters are told
- * only of changes of one of the two. Programs without a meter pay one comparison per event.
+ * A place is a node and whether the thread waits there: phases of ompp_phase.def that are not the user's code. Meters
+ * are told only of changes of one of the two. Programs without a meter pay one comparison per event.
  */
 #ifndef OMPP_METER_H
 #define OMPP_METER_H
@@ -35,8 +36,8 @@ typedef struct {
     /** The thread is over; called on it, after a last move to the place {0}. NULL = nothing to do. */
     void (*end)(void *state);
     /**
-     * What it counts can be read on another thread: threads that live when measurement ends are moved, from and to equal, on the
-     * thread that ends it. ompp_meter_values() is about the moved thread meanwhile.
+     * What it counts can be read on another thread: threads that live when measurement ends are moved, from and to
+     * equal, on the thread that ends it. ompp_meter_values() is about the moved thread meanwhile.
      */
     bool readable;
 } ompp_meter_t;
@@ -63,10 +64,16 @@ ompp_off_t ompp_meter_parent(ompp_off_t node);
 /** \return the node's region; 0 for a root. */
 ompp_region_ref_t ompp_meter_region(ompp_off_t node);
 
-/** \return time from which is measured: when the program was loaded, less what our own start has taken. Once a thread is measured. */
+/**
+ * \return time from which is measured: when the program was loaded, less what our own start has taken. Once a thread is
+ *         measured.
+ */
 ompp_time_t ompp_meter_since(void);
 
-/** \return time until which is measured: now, or the end of the measurement once that has come. For results, not for events. */
+/**
+ * \return time until which is measured: now, or the end of the measurement once that has come. For results, not for
+ *         events.
+ */
 ompp_time_t ompp_meter_until(void);
 
 /**
@@ -75,7 +82,9 @@ ompp_time_t ompp_meter_until(void);
  */
 void ompp_meter_rest(bool on);
 
-/** \return the node that the meters of the calling thread were told last, or would have been; 0 = it is not measured. */
+/**
+ * \return the node that the meters of the calling thread were told last, or would have been; 0 = it is not measured.
+ */
 ompp_off_t ompp_meter_last(void);
 
 /** \brief The place the calling thread is in, without counting a change; node 0 when it is not measured. */

@@ -7,7 +7,10 @@
 
 #include "runtime/ompp_thread_priv.h"
 
-/** \brief The thread has come: makes its meters' states. Called on the thread, outside the process lock; tell them with ompp_moved(). */
+/**
+ * \brief The thread has come: makes its meters' states. Called on the thread, outside the process lock; tell them with
+ *        ompp_moved().
+ */
 void ompp_meter_begin(ompp_thread_t *thread);
 
 /** \brief The operating system's thread goes on with another state. */
@@ -20,8 +23,9 @@ void ompp_meter_flush(ompp_thread_t *thread);
 void ompp_meter_end(ompp_thread_t *thread);
 
 /**
- * \brief At the end of measurement, after ompp_threads_stop(): takes over what the living threads but self have counted, and has their
- *        meters told of nothing more. Sets ompp_thread_self of the calling thread, which the caller must set again.
+ * \brief At the end of measurement, after ompp_threads_stop(): takes over what the living threads but self have
+ *        counted, and has their meters told of nothing more. Sets ompp_thread_self of the calling thread, which the
+ *        caller must set again.
  * \return number of threads whose counts since they changed their place last could not be had.
  */
 unsigned ompp_meter_take_over(const ompp_thread_t *self);

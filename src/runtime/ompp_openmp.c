@@ -42,7 +42,8 @@ const char *ompp_openmp_loaded(void)
     return i < NLIBRARIES ? libraries[i].file : NULL;
 }
 
-/* LLVM's library has libgomp's functions as well: where it is in front, nothing gets to the libgomp that is loaded, too. */
+/* LLVM's library has libgomp's functions as well: where it is in front, nothing gets to the libgomp that is loaded,
+ * too. */
 static bool serves_gcc(void)
 {
     void *function = dlsym(RTLD_DEFAULT, "GOMP_parallel");
@@ -59,8 +60,9 @@ static void no_source(ompp_profile_t *profile)
 
     if (!library) return;
     snprintf(reason, sizeof reason, "the program has %s, and %s", library,
-             ompp_is_launched() && strncmp(library, "libgomp", 7) == 0 ? "was not measured by ompp --omp-runtime=gomp --"
-                                                                       : "was not built with kinst-ompp");
+             ompp_is_launched() && strncmp(library, "libgomp", 7) == 0
+                 ? "was not measured by ompp --omp-runtime=gomp --"
+                 : "was not built with kinst-ompp");
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_SOURCE, "none", reason, 1);
 }
 
@@ -80,9 +82,11 @@ void ompp_openmp_coverage(ompp_profile_t *profile)
         if (!loaded[i] || libraries[i].llvm == ompt) continue;
         if (ompt && serves_gcc())
             snprintf(reason, sizeof reason,
-                     "of code that gcc has compiled: barrier, loops with static schedule, sections, the end of single, master");
+                     "of code that gcc has compiled: barrier, loops with static schedule, sections, the end of single, "
+                     "master");
         else
-            snprintf(reason, sizeof reason, "constructs that run in %s, which is in the process, too", libraries[i].file);
+            snprintf(reason, sizeof reason, "constructs that run in %s, which is in the process, too",
+                     libraries[i].file);
         ompp_profile_add_coverage(profile, OMPP_COVERAGE_INVISIBLE, source, reason, 1);
     }
 }

@@ -1,5 +1,6 @@
 /*
- * Pages of the arena at a second address. They are shared with the file, as the arena is; a forked child gets memory of its own.
+ * Pages of the arena at a second address. They are shared with the file, as the arena is; a forked child gets memory of
+ * its own.
  */
 #define _GNU_SOURCE
 #include "runtime/ompp_pending.h"
@@ -9,18 +10,15 @@
 
 #include <sys/mman.h>
 
-#define BATCH 4u /* pages that are taken at a time: the arena's records have no such boundaries */
-#define SHARE 4u /* of the arena goes to pages, at the most: one part in so many */
+#define BATCH 4u   /* pages that are taken at a time: the arena's records have no such boundaries */
+#define SHARE 4u   /* of the arena goes to pages, at the most: one part in so many */
 #define MOST 1024u /* pages: each is a mapping, of which a process has some 65,000 */
 
 static ompp_off_t next_page, pages_end; /* of the batch */
 static bool refused;                    /* it is no file's memory */
 static uint64_t taken;                  /* bytes of batches */
 
-static void *at(ompp_off_t off)
-{
-    return ompp_process.arena.base + off;
-}
+static void *at(ompp_off_t off) { return ompp_process.arena.base + off; }
 
 ompp_a_pending_t *ompp_pending_new(unsigned set)
 {
@@ -61,7 +59,8 @@ static bool map_page(void *where)
     return !refused;
 }
 
-bool ompp_pending_page(ompp_a_pending_t *pending, unsigned kind, uint32_t first, uint32_t n, void *where, _Atomic bool *done)
+bool ompp_pending_page(ompp_a_pending_t *pending, unsigned kind, uint32_t first, uint32_t n, void *where,
+                       _Atomic bool *done)
 {
     const ompp_held_t held = ompp_lock();
     ompp_off_t off = !atomic_load(done) && has_page() ? ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_page_t)) : 0;
@@ -86,7 +85,8 @@ ompp_off_t ompp_pending_block(const uint64_t *values)
 void ompp_pending_detach(void)
 {
     for (ompp_off_t off = atomic_load(&ompp_process.header->pending); off; off = ((ompp_a_pending_t *)at(off))->next)
-        for (ompp_off_t page = atomic_load(&((ompp_a_pending_t *)at(off))->pages); page; page = ((ompp_a_page_t *)at(page))->next)
+        for (ompp_off_t page = atomic_load(&((ompp_a_pending_t *)at(off))->pages); page;
+             page = ((ompp_a_page_t *)at(page))->next)
             mmap((void *)(uintptr_t)((ompp_a_page_t *)at(page))->where, OMPP_PENDING_PAGE, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }

@@ -23,14 +23,12 @@
 
 #define PAPI_LIBRARY "libompp-papi.so"
 
-static bool wants_counters(void)
-{
-    return ompp_env.counters.n > 0;
-}
+static bool wants_counters(void) { return ompp_env.counters.n > 0; }
 
 static bool wants_perf(void)
 {
-    return ompp_data_may_choose("samples") || ompp_data_may_choose("breakpoints") || ompp_data_may_choose("page-faults");
+    return ompp_data_may_choose("samples") || ompp_data_may_choose("breakpoints") ||
+           ompp_data_may_choose("page-faults");
 }
 
 static const struct {
@@ -52,12 +50,13 @@ void ompp_library_path(char *path, size_t n, const char *name)
 
     if (dladdr((void *)ompp_library_path, &self) && self.dli_fname && (slash = strrchr(self.dli_fname, '/')))
         snprintf(path, n, "%.*s/%s", (int)(slash - self.dli_fname), self.dli_fname, name);
-    else
-        snprintf(path, n, "%s", name);
+    else snprintf(path, n, "%s", name);
 }
 
-/* Programs that are meant to be measured, and no shell or tool that inherits the environment; by what their libraries begin with. */
-static const char *const parallel[] = {"libgomp.so", "libomp.so", "libiomp5.so", "libmpi.so", "libmpich.so", "libompp-mpi"};
+/* Programs that are meant to be measured, and no shell or tool that inherits the environment; by what their libraries
+ * begin with. */
+static const char *const parallel[] = {"libgomp.so", "libomp.so",   "libiomp5.so",
+                                       "libmpi.so",  "libmpich.so", "libompp-mpi"};
 
 typedef struct {
     bool parallel, hooks;
@@ -86,7 +85,8 @@ static void start_all(void)
             continue;
         }
         ompp_warn_common("no %s: %s", plugins[i].what, dlerror());
-        ompp_event_coverage(OMPP_COVERAGE_REFUSED, plugins[i].what, "this ompp was built without them, or the library is missing");
+        ompp_event_coverage(OMPP_COVERAGE_REFUSED, plugins[i].what,
+                            "this ompp was built without them, or the library is missing");
     }
     ompp_data_choose();
 }
@@ -97,22 +97,26 @@ static int note_library(struct dl_phdr_info *info, size_t size, void *loaded)
     loaded_t *l = loaded;
 
     (void)size;
-    for (size_t i = 0; i < sizeof parallel / sizeof parallel[0]; i++) l->parallel |= strncmp(name, parallel[i], strlen(parallel[i])) == 0;
+    for (size_t i = 0; i < sizeof parallel / sizeof parallel[0]; i++)
+        l->parallel |= strncmp(name, parallel[i], strlen(parallel[i])) == 0;
     l->hooks |= strncmp(name, "libompp-memory.so", 17) == 0;
     return 0;
 }
 
-/* Was this program asked for, by its link, by "ompp --" or by "ompp --children --", and not by an environment that it inherits? */
+/* Was this program asked for, by its link, by "ompp --" or by "ompp --children --", and not by an environment that it
+ * inherits? */
 static bool is_meant(void)
 {
     const char *preload = ompp_env_foreign("LD_PRELOAD"), *children = ompp_env_foreign("OMPP_CHILDREN");
 
-    return ompp_is_launched() || (children && *children && strcmp(children, "0") != 0) || !preload || !strstr(preload, "libompp");
+    return ompp_is_launched() || (children && *children && strcmp(children, "0") != 0) || !preload ||
+           !strstr(preload, "libompp");
 }
 
 void ompp_plugins_at_load(void)
 {
-    const bool data = ompp_env_is_set("OMPP_DATA") || ompp_env_is_set("OMPP_DATA_ADDR") || ompp_env_is_set("OMPP_DATA_BACKEND");
+    const bool data =
+        ompp_env_is_set("OMPP_DATA") || ompp_env_is_set("OMPP_DATA_ADDR") || ompp_env_is_set("OMPP_DATA_BACKEND");
     const bool counters = ompp_env_is_set("OMPP_CTR");
     loaded_t loaded = {false, false};
 

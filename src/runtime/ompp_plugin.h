@@ -1,6 +1,7 @@
 /**
  * \file
- * Parts in libraries of their own, because they need what a user's process must not be made to load: opened only when asked for.
+ * Parts in libraries of their own, because they need what a user's process must not be made to load: opened only when
+ * asked for.
  */
 #ifndef OMPP_PLUGIN_H
 #define OMPP_PLUGIN_H
@@ -12,15 +13,16 @@
 void ompp_library_path(char *path, size_t n, const char *name);
 
 /**
- * \brief Opens and starts the plug-ins that the environment asks for; once, after the runtime has started and before the first
- *        thread is measured. What cannot be opened is said once and stands in the Coverage section.
+ * \brief Opens and starts the plug-ins that the environment asks for; once, after the runtime has started and before
+ *        the first thread is measured. What cannot be opened is said once and stands in the Coverage section.
  */
 void ompp_plugins_start(void);
 
 /**
- * \brief Begins measuring the calling thread where a back end for data structures has to see what comes before the first event: who
- *        touches the data first is mostly the master, long before the first parallel region. Programs with hooks begin by themselves.
- *        So do programs here that use neither OpenMP nor MPI, when counters or counts for data are asked for.
+ * \brief Begins measuring the calling thread where a back end for data structures has to see what comes before the
+ *        first event: who touches the data first is mostly the master, long before the first parallel region. Programs
+ *        with hooks begin by themselves. So do programs here that use neither OpenMP nor MPI, when counters or counts
+ *        for data are asked for.
  */
 void ompp_plugins_at_load(void);
 
@@ -33,7 +35,8 @@ bool ompp_plugin_has_counters(void);
  */
 typedef void ompp_plugin_start_t(void);
 
-/** Parts that are in libompp itself and begin like plug-ins; each asks the environment whether it is wanted. Ends with NULL. In src/lib. */
+/** Parts that are in libompp itself and begin like plug-ins; each asks the environment whether it is wanted. Ends with
+ * NULL. In src/lib. */
 extern ompp_plugin_start_t *const ompp_builtin_parts[];
 
 #endif

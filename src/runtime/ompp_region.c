@@ -1,6 +1,6 @@
 /*
- * Regions, modules, strings, metric sets: defined once, under the process lock, kept in the arena. Called on the slow side of the
- * event functions and by sources that know lines (OPARI2).
+ * Regions, modules, strings, metric sets: defined once, under the process lock, kept in the arena. Called on the slow
+ * side of the event functions and by sources that know lines (OPARI2).
  */
 #define _GNU_SOURCE
 #define OMPP_LOG_DOMAIN "region"
@@ -11,8 +11,8 @@
 #include "runtime/ompp_metric.h"
 #include "runtime/ompp_process_priv.h"
 
-#include <errno.h>
 #include <elf.h>
+#include <errno.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,15 +30,9 @@ static struct {
 static _Atomic uint32_t set_sizes[MAX_SETS] = {[OMPP_SET_MPI] = OMPP_METRIC_MPI_NUM};
 static uint32_t nsets = OMPP_SET_FIRST_FREE;
 
-static void *at(ompp_off_t off)
-{
-    return ompp_process.arena.base + off;
-}
+static void *at(ompp_off_t off) { return ompp_process.arena.base + off; }
 
-static const char *text_at(ompp_off_t off)
-{
-    return off ? ((ompp_a_string_t *)at(off))->text : "";
-}
+static const char *text_at(ompp_off_t off) { return off ? ((ompp_a_string_t *)at(off))->text : ""; }
 
 ompp_off_t ompp_string_take(const char *text)
 {
@@ -55,7 +49,7 @@ ompp_off_t ompp_string_take(const char *text)
     return off;
 }
 
-/* ---- Modules -------------------------------------------------------------------------------------------------------- */
+/* ---- Modules ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     uintptr_t address;
@@ -83,7 +77,8 @@ static void stat_id(char *id, size_t n, const char *path)
 {
     struct stat s;
 
-    if (stat(path, &s) == 0) snprintf(id, n, "%llx-%llx", (unsigned long long)s.st_size, (unsigned long long)s.st_mtime);
+    if (stat(path, &s) == 0)
+        snprintf(id, n, "%llx-%llx", (unsigned long long)s.st_size, (unsigned long long)s.st_mtime);
 }
 
 static int match_module(struct dl_phdr_info *info, size_t size, void *argument)
@@ -170,8 +165,8 @@ static int match_low(struct dl_phdr_info *info, size_t size, void *argument)
 static void forget_locks(uintptr_t low, uintptr_t high);
 
 /*
- * Caches by address: what is loaded there next is something else. A thread may be filling an entry of its own cache meanwhile; then
- * either it stays, complete, or its address is gone and it is looked up again.
+ * Caches by address: what is loaded there next is something else. A thread may be filling an entry of its own cache
+ * meanwhile; then either it stays, complete, or its address is gone and it is looked up again.
  */
 static void forget(uintptr_t low, uintptr_t high)
 {
@@ -202,12 +197,9 @@ void ompp_region_unloaded(void (*gone)(uintptr_t low, uintptr_t high))
     }
 }
 
-/* ---- Regions -------------------------------------------------------------------------------------------------------- */
+/* ---- Regions ----------------------------------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-    return (h ^ v) * 0x9e3779b97f4a7c15u;
-}
+static uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x9e3779b97f4a7c15u; }
 
 static uint64_t mix_text(uint64_t h, const char *text)
 {
@@ -222,8 +214,8 @@ typedef struct {
     uint64_t addr, hash;
 } region_key_t;
 
-static uint64_t hash_parts(uint64_t construct, uint64_t addr, const ompp_a_module_t *module, const char *file, const char *name,
-                           uint64_t lines)
+static uint64_t hash_parts(uint64_t construct, uint64_t addr, const ompp_a_module_t *module, const char *file,
+                           const char *name, uint64_t lines)
 {
     uint64_t h = mix(mix(mix(0, construct), addr), module ? module->index + 1 : 0);
 
@@ -247,14 +239,12 @@ static region_key_t make_key(const ompp_region_def_t *def, const module_search_t
         key.module = search ? add_module(search) : known_module(address);
         key.addr = key.module ? address - key.module->base : address;
     }
-    key.hash = hash_parts(def->construct, key.addr, key.module, def->file, def->name, (uint64_t)def->begin << 32 | def->end);
+    key.hash =
+        hash_parts(def->construct, key.addr, key.module, def->file, def->name, (uint64_t)def->begin << 32 | def->end);
     return key;
 }
 
-static bool same_text(ompp_off_t off, const char *text)
-{
-    return strncmp(text_at(off), text ? text : "", 4096) == 0;
-}
+static bool same_text(ompp_off_t off, const char *text) { return strncmp(text_at(off), text ? text : "", 4096) == 0; }
 
 static bool same_region(const ompp_a_region_t *r, const region_key_t *key)
 {
@@ -262,20 +252,20 @@ static bool same_region(const ompp_a_region_t *r, const region_key_t *key)
 
     return r->construct == def->construct && r->addr == key->addr &&
            r->module == (key->module ? (ompp_off_t)((char *)key->module - ompp_process.arena.base) : 0) &&
-           r->begin == def->begin && r->end == def->end && same_text(r->file, def->file) && same_text(r->name, def->name);
+           r->begin == def->begin && r->end == def->end && same_text(r->file, def->file) &&
+           same_text(r->name, def->name);
 }
 
 static bool table_grow(void)
 {
     uint32_t size = table.size ? 2 * table.size : 1024;
-    ompp_off_t *slots =
-        mmap(NULL, size * sizeof *slots, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ompp_off_t *slots = mmap(NULL, size * sizeof *slots, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (slots == MAP_FAILED) return false;
     for (ompp_off_t off = atomic_load(&ompp_process.header->regions); off;) {
         const ompp_a_region_t *r = at(off);
-        uint64_t h = hash_parts(r->construct, r->addr, r->module ? at(r->module) : NULL, text_at(r->file), text_at(r->name),
-                                (uint64_t)r->begin << 32 | r->end);
+        uint64_t h = hash_parts(r->construct, r->addr, r->module ? at(r->module) : NULL, text_at(r->file),
+                                text_at(r->name), (uint64_t)r->begin << 32 | r->end);
         for (uint32_t i = (uint32_t)h;; i++)
             if (!slots[i & (size - 1)]) {
                 slots[i & (size - 1)] = off;
@@ -323,7 +313,8 @@ static ompp_off_t *find_slot(const region_key_t *key)
     }
 }
 
-/* *unknown: it is met for the first time, and in no known module: a lock on the heap, or code of a module to be discovered. */
+/* *unknown: it is met for the first time, and in no known module: a lock on the heap, or code of a module to be
+ * discovered. */
 static ompp_off_t find_or_make(const ompp_region_def_t *def, const module_search_t *search, bool *unknown)
 {
     region_key_t key = make_key(def, search);
@@ -344,8 +335,8 @@ static ompp_off_t find_or_make(const ompp_region_def_t *def, const module_search
 }
 
 /*
- * Modules are discovered without our lock: the dynamic linker has one of its own, and holds it while constructors of a library that
- * is being loaded run, which may come here.
+ * Modules are discovered without our lock: the dynamic linker has one of its own, and holds it while constructors of a
+ * library that is being loaded run, which may come here.
  */
 static ompp_off_t discover_and_make(const ompp_region_def_t *def)
 {
@@ -383,12 +374,12 @@ bool ompp_region_wanted(ompp_construct_t construct)
     return !ompp_runtime_start() || construct >= OMPP_CONSTRUCT_NUM || !ompp_process.disabled[construct];
 }
 
-/* ---- Locks ---------------------------------------------------------------------------------------------------------- */
+/* ---- Locks ------------------------------------------------------------------------------------------------------- */
 
 /*
- * Regions of locks by address, for programs with more locks than a thread's cache holds: looked up without the process's lock, filled
- * under it. Open addressing. A table that has become too small stays where it is, because readers may be in it: together the old ones
- * are as large as the one in use.
+ * Regions of locks by address, for programs with more locks than a thread's cache holds: looked up without the
+ * process's lock, filled under it. Open addressing. A table that has become too small stays where it is, because
+ * readers may be in it: together the old ones are as large as the one in use.
  */
 typedef struct {
     _Atomic(const void *) lock; /* NULL = free; set after region */
@@ -408,10 +399,7 @@ static _Atomic(lock_table_t *) lock_table;
 static const char gone_lock;
 #define GONE ((const void *)&gone_lock)
 
-static uint32_t lock_hash(const void *lock)
-{
-    return (uint32_t)(((uintptr_t)lock >> 3) * 0x9e3779b97f4a7c15u >> 32);
-}
+static uint32_t lock_hash(const void *lock) { return (uint32_t)(((uintptr_t)lock >> 3) * 0x9e3779b97f4a7c15u >> 32); }
 
 static ompp_region_ref_t find_lock(const void *lock)
 {
@@ -439,7 +427,8 @@ static void put_lock(lock_table_t *t, const void *lock, ompp_region_ref_t region
 static lock_table_t *bigger_lock_table(const lock_table_t *old)
 {
     uint32_t size = old ? 2 * old->size : FIRST_LOCKS;
-    lock_table_t *t = mmap(NULL, sizeof *t + size * sizeof t->slots[0], PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    lock_table_t *t =
+        mmap(NULL, sizeof *t + size * sizeof t->slots[0], PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (t == MAP_FAILED) return NULL;
     t->size = size;
@@ -484,15 +473,16 @@ static ompp_region_ref_t lock_region(ompp_thread_t *thread, const void *lock)
     return region;
 }
 
-ompp_region_ref_t ompp_region_at_slow(ompp_thread_t *thread, ompp_site_t *site, ompp_construct_t construct, const void *code,
-                                      const char *name)
+ompp_region_ref_t ompp_region_at_slow(ompp_thread_t *thread, ompp_site_t *site, ompp_construct_t construct,
+                                      const void *code, const char *name)
 {
     const ompp_region_def_t def = {.construct = construct, .name = name, .code = code};
     ompp_region_ref_t region = construct == OMPP_CONSTRUCT_LOCK ? lock_region(thread, code) : ompp_region_define(&def);
 
     if (region || ompp_process.disabled[construct]) {
         if (thread != &ompp_thread_none)
-            *site = (ompp_site_t){code, name ? (const void *)name : (const void *)(uintptr_t)(construct + 1), region, 0, 0};
+            *site =
+                (ompp_site_t){code, name ? (const void *)name : (const void *)(uintptr_t)(construct + 1), region, 0, 0};
     }
     return region;
 }
@@ -526,7 +516,7 @@ ompp_region_ref_t ompp_region_exec_of(ompp_region_ref_t task_region)
     return exec;
 }
 
-/* ---- Values and metrics --------------------------------------------------------------------------------------------- */
+/* ---- Values and metrics ------------------------------------------------------------------------------------------ */
 
 uint64_t *ompp_values_slow(ompp_thread_t *thread, ompp_off_t node, unsigned set, unsigned object, unsigned n)
 {

@@ -8,8 +8,8 @@
 #include "runtime/ompp_thread_priv.h"
 
 /** \brief Defines the region and fills the cache entry. \return 0 when it cannot be had. */
-ompp_region_ref_t ompp_region_at_slow(ompp_thread_t *thread, ompp_site_t *site, ompp_construct_t construct, const void *code,
-                                      const char *name);
+ompp_region_ref_t ompp_region_at_slow(ompp_thread_t *thread, ompp_site_t *site, ompp_construct_t construct,
+                                      const void *code, const char *name);
 
 void ompp_region_ends_at_slow(ompp_a_region_t *region, const void *code);
 
@@ -20,7 +20,8 @@ uint64_t *ompp_values_slow(ompp_thread_t *thread, ompp_off_t node, unsigned set,
 unsigned ompp_set_size(unsigned set);
 
 /** \brief The values of (node, set, object); made when missing. */
-static inline uint64_t *ompp_values_at(ompp_thread_t *thread, ompp_off_t node, unsigned set, unsigned object, unsigned n)
+static inline uint64_t *ompp_values_at(ompp_thread_t *thread, ompp_off_t node, unsigned set, unsigned object,
+                                       unsigned n)
 {
     ompp_off_t off = atomic_load_explicit(&ompp_node(thread, node)->sets, memory_order_relaxed);
 

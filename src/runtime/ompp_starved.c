@@ -1,6 +1,7 @@
 /*
- * Threads that were ready to run while the processors were others': what is measured as work, and as waiting for one another, is then
- * waiting for a processor too, and nobody can tell it apart. So how much of it there was is said in the report.
+ * Threads that were ready to run while the processors were others': what is measured as work, and as waiting for one
+ * another, is then waiting for a processor too, and nobody can tell it apart. So how much of it there was is said in
+ * the report.
  */
 #include "base/ompp_bind.h"
 #include "base/ompp_proc.h"
@@ -13,18 +14,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WORTH_NS 1000000        /* of processor time: a thread with less is over sooner than it is asked */
-#define SHORTEST_NS 20000000u   /* of waiting */
-#define MANY_PERMILLE 50u       /* of the threads' time, sleep and all */
+#define WORTH_NS 1000000      /* of processor time: a thread with less is over sooner than it is asked */
+#define SHORTEST_NS 20000000u /* of waiting */
+#define MANY_PERMILLE 50u     /* of the threads' time, sleep and all */
 
 static _Atomic uint64_t ended_ran, ended_waited; /* of threads that are over */
-static ompp_proc_queue_t before;                 /* of the process, until our library was loaded: it may have been another program */
-static ompp_proc_cpus_t given;                   /* as measurement began: OpenMP libraries bind threads, and some are over at the end */
+/* of the process, until our library was loaded: it may have been another program */
+static ompp_proc_queue_t before;
+/* as measurement began: OpenMP libraries bind threads, and some are over at the end */
+static ompp_proc_cpus_t given;
 
-void ompp_starved_mark(void)
-{
-    ompp_proc_queue_process(&before);
-}
+void ompp_starved_mark(void) { ompp_proc_queue_process(&before); }
 
 void ompp_starved_begin(void)
 {
@@ -45,15 +45,14 @@ void ompp_starved_thread_end(void)
     atomic_fetch_add(&ended_waited, own.waited_ns);
 }
 
-static const char *processors(unsigned n)
-{
-    return n == 1 ? "processor" : "processors";
-}
+static const char *processors(unsigned n) { return n == 1 ? "processor" : "processors"; }
 
-/* The commonest cause: more threads than the processors that they may use, which are few because the launcher binds ranks. */
+/* The commonest cause: more threads than the processors that they may use, which are few because the launcher binds
+ * ranks. */
 static void add_cause(ompp_profile_t *profile)
 {
-    const unsigned threads = profile->nranks_kept ? profile->ranks[0].nthreads : 0, ranks = (unsigned)ompp_launch_ranks_here();
+    const unsigned threads = profile->nranks_kept ? profile->ranks[0].nthreads : 0,
+                   ranks = (unsigned)ompp_launch_ranks_here();
     const unsigned online = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
     const ompp_bind_t *bind = ompp_bind_find(NULL);
     ompp_proc_cpus_t cpus = given;
@@ -63,11 +62,14 @@ static void add_cause(ompp_profile_t *profile)
     const unsigned n = ompp_proc_cpus_count(&cpus);
     if (n == 0 || (threads <= n && (ranks < 2 || n < online || ranks * threads <= n))) return;
     if (threads <= n) {
-        snprintf(subject, sizeof subject, "%u ranks with %u threads each share %u %s", ranks, threads, n, processors(n));
+        snprintf(subject, sizeof subject, "%u ranks with %u threads each share %u %s", ranks, threads, n,
+                 processors(n));
         snprintf(why, sizeof why, "OMP_NUM_THREADS=%u, or fewer ranks on a node", n / ranks ? n / ranks : 1);
     } else if (n < online) {
-        snprintf(subject, sizeof subject, "%u threads are bound to %u of %u %s", threads, n, online, processors(online));
-        snprintf(why, sizeof why, "%s; or OMP_NUM_THREADS=%u", bind ? bind->words : "taskset, numactl or a container has done it", n);
+        snprintf(subject, sizeof subject, "%u threads are bound to %u of %u %s", threads, n, online,
+                 processors(online));
+        snprintf(why, sizeof why, "%s; or OMP_NUM_THREADS=%u",
+                 bind ? bind->words : "taskset, numactl or a container has done it", n);
     } else {
         snprintf(subject, sizeof subject, "%u threads share %u %s", threads, n, processors(n));
         snprintf(why, sizeof why, "OMP_NUM_THREADS=%u gives each its own", n);

@@ -1,9 +1,10 @@
 /*
  * Threads that live when measurement ends: what they have written is read next, and must be whole.
  *
- * A thread's guard, which it alone writes else, is set as if it were inside an event, for good. The thread writes it by a load and a
- * store, between which it may lose its processor; what it stores then differs from what was set here. So a thread counts as stopped when
- * it has had the processor since, or sleeps, which it does not do between the two, and the guard is still as it was set.
+ * A thread's guard, which it alone writes else, is set as if it were inside an event, for good. The thread writes it by
+ * a load and a store, between which it may lose its processor; what it stores then differs from what was set here. So a
+ * thread counts as stopped when it has had the processor since, or sleeps, which it does not do between the two, and
+ * the guard is still as it was set.
  */
 #define _GNU_SOURCE
 #include "runtime/ompp_thread_priv.h"
@@ -16,7 +17,7 @@
 
 #define PAUSE_NS 100000
 #define PAUSES 200
-#define ENOUGH_NS 10000 /* of processor: it has come further than an instruction */
+#define ENOUGH_NS 10000    /* of processor: it has come further than an instruction */
 #define UNLIKE 0x40000001u /* what is added to a guard: odd, and more than a thread adds */
 
 char ompp_task_state(uint32_t task)
@@ -35,7 +36,8 @@ char ompp_task_state(uint32_t task)
     return state && state[1] == ' ' ? state[2] : 0;
 }
 
-/* ns of processor that a thread of this process has had until now; 0 = it is gone. The number of a thread's clock is Linux's. */
+/* ns of processor that a thread of this process has had until now; 0 = it is gone. The number of a thread's clock is
+ * Linux's. */
 static uint64_t processor_of(uint32_t task)
 {
     const clockid_t clock = (clockid_t)(~task << 3 | 6);
@@ -69,7 +71,8 @@ static bool stop(ompp_thread_t *thread)
 
 static bool lives(const ompp_thread_t *thread)
 {
-    return thread->record->kind != OMPP_A_THREAD_UNUSED && __atomic_load_n(&thread->record->end_ns, __ATOMIC_ACQUIRE) == 0;
+    return thread->record->kind != OMPP_A_THREAD_UNUSED &&
+           __atomic_load_n(&thread->record->end_ns, __ATOMIC_ACQUIRE) == 0;
 }
 
 static bool stop_all(const ompp_thread_t *self)

@@ -1,22 +1,22 @@
 /**
  * \file
- * What event sources tell about waiting for one another, and parts that follow it (virtual clocks: src/causal). There is at most
- * one such part, the subscriber; without one every function here is one relaxed load.
+ * What event sources tell about waiting for one another, and parts that follow it (virtual clocks: src/causal). There
+ * is at most one such part, the subscriber; without one every function here is one relaxed load.
  *
- * Inside a process, threads synchronise over objects (team, mutex, task) by three verbs:
- *   publish  the calling thread's state at t is what those that wait for the object go on with (it forks, arrives, unlocks, ends)
- *   wait     the calling thread begins to wait for the object at t: what follows is no work
- *   resume   it goes on at t, with what was published
- * A thread that arrives at a barrier publishes and then waits. A thread that waits for nothing the source knows of just does
- * neither: it loses precision, not correctness of the program. Objects need no creation and no deletion.
+ * Inside a process, threads synchronise over objects (team, mutex, task) by three verbs: publish the calling thread's
+ *   state at t is what those that wait for the object go on with (it forks, arrives, unlocks, ends) wait the calling
+ *   thread begins to wait for the object at t: what follows is no work resume it goes on at t, with what was published
+ * A thread that arrives at a barrier publishes and then waits. A thread that waits for nothing the source knows of just
+ * does neither: it loses precision, not correctness of the program. Objects need no creation and no deletion.
  *
- * Between processes the state is a stamp, an opaque block of bytes that the source carries: made by the thread that sends or arrives,
- * combined where many are waited for, adopted by the thread that waited. A stamp means the same on every rank.
+ * Between processes the state is a stamp, an opaque block of bytes that the source carries: made by the thread that
+ * sends or arrives, combined where many are waited for, adopted by the thread that waited. A stamp means the same on
+ * every rank.
  *
- * Threads: any, also inside events of the runtime; not from signal handlers. Nothing here fails visibly, allocates after the first
- * call on a thread, or changes errno. Only ompp_sync_publish(), ompp_sync_resume(), ompp_sync_keep_up() and ompp_sync_pay() may take long,
- * and only in experiments with delays (OMPP_CAUSAL=delay): call them where the thread may be delayed, holding no lock of the source or of
- * MPI.
+ * Threads: any, also inside events of the runtime; not from signal handlers. Nothing here fails visibly, allocates
+ * after the first call on a thread, or changes errno. Only ompp_sync_publish(), ompp_sync_resume(), ompp_sync_keep_up()
+ * and ompp_sync_pay() may take long, and only in experiments with delays (OMPP_CAUSAL=delay): call them where the
+ * thread may be delayed, holding no lock of the source or of MPI.
  */
 #ifndef OMPP_SYNC_H
 #define OMPP_SYNC_H
@@ -32,66 +32,75 @@
 
 /** In-process objects; the object's number is unique among those of its kind (address, handle). */
 typedef enum {
-    OMPP_SYNC_FORK,     /* object: team, or new thread. publish: who forks. resume: a member begins */
-    OMPP_SYNC_BARRIER,  /* object: team, all of whose members come to it. publish + wait: a thread arrives. resume: it goes on; all have */
-    OMPP_SYNC_MEETING,  /* object: pthread_barrier_t, which others may come to each time. The same */
-    OMPP_SYNC_MUTEX,    /* object: lock. wait: before locking. resume: it has it. publish: before (if need be: after) unlocking */
-    OMPP_SYNC_READ,     /* object: lock that writers have as MUTEX. The same for readers, who do not wait for one another */
-    OMPP_SYNC_ORDERED,  /* the same, but the order is fixed by the program: ordered */
-    OMPP_SYNC_EVENT,    /* object: condition variable, thread that ends. publish: signal. wait, resume: who waits for it */
+    OMPP_SYNC_FORK, /* object: team, or new thread. publish: who forks. resume: a member begins */
+    /* object: team, all of whose members come to it. publish + wait: a thread arrives. resume: it goes on; all have */
+    OMPP_SYNC_BARRIER,
+    OMPP_SYNC_MEETING, /* object: pthread_barrier_t, which others may come to each time. The same */
+    /* object: lock. wait: before locking. resume: it has it. publish: before (if need be: after) unlocking */
+    OMPP_SYNC_MUTEX,
+    /* object: lock that writers have as MUTEX. The same for readers, who do not wait for one another */
+    OMPP_SYNC_READ,
+    OMPP_SYNC_ORDERED, /* the same, but the order is fixed by the program: ordered */
+    /* object: condition variable, thread that ends. publish: signal. wait, resume: who waits for it */
+    OMPP_SYNC_EVENT,
     OMPP_SYNC_SEMAPHORE, /* object: sem_t. publish: post. wait, resume: who takes one */
-    OMPP_SYNC_CHUNK,    /* object: team. wait: this thread begins with a loop of dynamic schedule. resume: it is handed out iterations.
-                           publish: it has asked for more, and there are none, or leaves the loop. A source tells what it sees of these */
-    OMPP_SYNC_FIRST,    /* object: team. publish: this thread comes to a construct that goes to the first one (single), or for a section */
+    /* object: team. wait: this thread begins with a loop of dynamic schedule. resume: it is handed out iterations.
+     * publish: it has asked for more, and there are none, or leaves the loop. A source tells what it sees of these */
+    OMPP_SYNC_CHUNK,
+    /* object: team. publish: this thread comes to a construct that goes to the first one (single), or for a section */
+    OMPP_SYNC_FIRST,
     OMPP_SYNC_NUM
 } ompp_sync_object_t;
 
 /** What explicit tasks do. task, other: handles of runtime/ompp_event.h, created or running; 0 = none. */
 typedef enum {
-    OMPP_SYNC_TASK_CREATE,   /* task: created */
-    OMPP_SYNC_TASK_DEPEND,   /* task: created; cannot begin before other, created or running, is complete */
-    OMPP_SYNC_TASK_BEGIN,    /* task: created; other: the same task, running from now on */
-    OMPP_SYNC_TASK_END,      /* task: running; other: created form of it, when the runtime knows it */
-    OMPP_SYNC_TASK_SUSPEND,  /* task: running */
-    OMPP_SYNC_TASK_CONTINUE, /* task: running, maybe on another thread */
-    OMPP_SYNC_TASK_WAIT,     /* the current task begins to wait for its children: taskwait */
-    OMPP_SYNC_TASK_WAITED,   /* it goes on */
-    OMPP_SYNC_TASK_GROUP,    /* the current task begins a taskgroup */
+    OMPP_SYNC_TASK_CREATE,     /* task: created */
+    OMPP_SYNC_TASK_DEPEND,     /* task: created; cannot begin before other, created or running, is complete */
+    OMPP_SYNC_TASK_BEGIN,      /* task: created; other: the same task, running from now on */
+    OMPP_SYNC_TASK_END,        /* task: running; other: created form of it, when the runtime knows it */
+    OMPP_SYNC_TASK_SUSPEND,    /* task: running */
+    OMPP_SYNC_TASK_CONTINUE,   /* task: running, maybe on another thread */
+    OMPP_SYNC_TASK_WAIT,       /* the current task begins to wait for its children: taskwait */
+    OMPP_SYNC_TASK_WAITED,     /* it goes on */
+    OMPP_SYNC_TASK_GROUP,      /* the current task begins a taskgroup */
     OMPP_SYNC_TASK_GROUP_WAIT, /* it begins to wait for the group; may be missing */
-    OMPP_SYNC_TASK_GROUP_END /* it goes on */
+    OMPP_SYNC_TASK_GROUP_END   /* it goes on */
 } ompp_sync_task_t;
 
 /** What a stamp that came from another process was. */
 typedef enum {
-    OMPP_SYNC_MESSAGE,    /* point-to-point */
-    OMPP_SYNC_RECEIPT,    /* the receiver of a message that this thread has sent */
-    OMPP_SYNC_ALL,        /* a collective operation of all ranks of the run, in which everybody waits for everybody */
-    OMPP_SYNC_GROUP,      /* the same among some of the ranks */
-    OMPP_SYNC_ROOTED,     /* one that all wait for the root, or the root for all */
-    OMPP_SYNC_ONE_SIDED   /* end of an epoch */
+    OMPP_SYNC_MESSAGE,  /* point-to-point */
+    OMPP_SYNC_RECEIPT,  /* the receiver of a message that this thread has sent */
+    OMPP_SYNC_ALL,      /* a collective operation of all ranks of the run, in which everybody waits for everybody */
+    OMPP_SYNC_GROUP,    /* the same among some of the ranks */
+    OMPP_SYNC_ROOTED,   /* one that all wait for the root, or the root for all */
+    OMPP_SYNC_ONE_SIDED /* end of an epoch */
 } ompp_sync_remote_t;
 
 /** A wait for another process that is over. */
 typedef struct {
-    ompp_time_t begin;    /* began to wait: entered the call */
-    ompp_time_t end;      /* went on: now, or a little earlier */
-    ompp_time_t cost;     /* ns between the moment in the stamp and the earliest end, e.g. transfer time; 0 = not known */
-    ompp_time_t limit;    /* ns of the rest that can be work: a longer one is a wait that the stamp does not tell of; 0 = any */
+    ompp_time_t begin; /* began to wait: entered the call */
+    ompp_time_t end;   /* went on: now, or a little earlier */
+    /* ns between the moment in the stamp and the earliest end, e.g. transfer time; 0 = not known */
+    ompp_time_t cost;
+    /* ns of the rest that can be work: a longer one is a wait that the stamp does not tell of; 0 = any */
+    ompp_time_t limit;
     ompp_sync_remote_t kind;
-    unsigned flags;       /* OMPP_WHATIF_F_*: why the order may be another one next time (wildcard, polling, one-sided) */
+    /* OMPP_WHATIF_F_*: why the order may be another one next time (wildcard, polling, one-sided) */
+    unsigned flags;
 } ompp_sync_wait_t;
 
 /**
- * Clock of this process in terms of one that is common to all: common = offset_ns + t * (1 + drift), t as ompp_event_now().
- * Equal reference clocks of processes on the same node: see ompp_sync_clock_on_node().
+ * Clock of this process in terms of one that is common to all: common = offset_ns + t * (1 + drift), t as
+ * ompp_event_now(). Equal reference clocks of processes on the same node: see ompp_sync_clock_on_node().
  */
 typedef struct {
     int64_t offset_ns;
     double drift;
-    uint64_t error_ns;    /* half width of what is not known; 0 on the same node */
+    uint64_t error_ns; /* half width of what is not known; 0 on the same node */
 } ompp_sync_clock_t;
 
-/* ---- Subscriber ----------------------------------------------------------------------------------------------------- */
+/* ---- Subscriber -------------------------------------------------------------------------------------------------- */
 
 /** Who follows. All functions are there; times are ns of ompp_event_now(). */
 typedef struct {
@@ -118,7 +127,8 @@ typedef struct {
     void (*doubt)(unsigned flags, bool happened);
 } ompp_sync_subscriber_t;
 
-extern const ompp_sync_subscriber_t *ompp_sync_subscriber; /* NULL = nobody; set once, before the first thread is measured */
+/* NULL = nobody; set once, before the first thread is measured */
+extern const ompp_sync_subscriber_t *ompp_sync_subscriber;
 
 extern uint64_t ompp_sync_resting; /* ompp_sync_rest(); atomic, set by the subscriber */
 
@@ -127,10 +137,13 @@ static inline const ompp_sync_subscriber_t *ompp_sync_follower(void)
     return __atomic_load_n(&ompp_sync_subscriber, __ATOMIC_RELAXED);
 }
 
-/** \brief Whether there is, or will be, somebody who follows; for sources that can save themselves calls. Reads the environment. */
+/**
+ * \brief Whether there is, or will be, somebody who follows; for sources that can save themselves calls. Reads the
+ *        environment.
+ */
 bool ompp_sync_wanted(void);
 
-/* ---- Inside the process --------------------------------------------------------------------------------------------- */
+/* ---- Inside the process ------------------------------------------------------------------------------------------ */
 
 static inline void ompp_sync_publish(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 {
@@ -171,9 +184,12 @@ static inline void ompp_sync_arrive(uint64_t object, ompp_time_t t)
     }
 }
 
-/* ---- Between processes ---------------------------------------------------------------------------------------------- */
+/* ---- Between processes ------------------------------------------------------------------------------------------- */
 
-/** \return bytes of a stamp, a multiple of 8, the same on all ranks of a run; 0 = nobody follows: none of the calls below is needed. */
+/**
+ * \return bytes of a stamp, a multiple of 8, the same on all ranks of a run; 0 = nobody follows: none of the calls
+ *         below is needed.
+ */
 static inline size_t ompp_sync_stamp_size(void)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
@@ -193,17 +209,13 @@ static inline size_t ompp_sync_stamp(void *stamp, ompp_time_t t)
     return __builtin_expect(s != 0, 0) ? s->stamp(stamp, t) : 0;
 }
 
-/** \return number of the rest in which, to save time, nobody follows at present; 0 = somebody does, or nobody ever will. */
-static inline uint64_t ompp_sync_rest(void)
-{
-    return __atomic_load_n(&ompp_sync_resting, __ATOMIC_RELAXED);
-}
+/**
+ * \return number of the rest in which, to save time, nobody follows at present; 0 = somebody does, or nobody ever will.
+ */
+static inline uint64_t ompp_sync_rest(void) { return __atomic_load_n(&ompp_sync_resting, __ATOMIC_RELAXED); }
 
 /** \brief Whether nobody does: stamps still have to travel, for when somebody does again, and say little. */
-static inline bool ompp_sync_rests(void)
-{
-    return __builtin_expect(ompp_sync_rest() != 0, 0);
-}
+static inline bool ompp_sync_rests(void) { return __builtin_expect(ompp_sync_rest() != 0, 0); }
 
 /** \return until when, at least; known by rank 0 alone. 0 = nobody knows, or somebody follows. */
 static inline ompp_time_t ompp_sync_rests_until(void)
@@ -213,7 +225,10 @@ static inline ompp_time_t ompp_sync_rests_until(void)
     return __builtin_expect(s != 0, 0) ? s->rests_until() : 0;
 }
 
-/** \brief Some waits are without stamps from now on, until this is called with false: one had better rest so long. Calls may nest. */
+/**
+ * \brief Some waits are without stamps from now on, until this is called with false: one had better rest so long. Calls
+ *        may nest.
+ */
 static inline void ompp_sync_hold(bool on)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
@@ -233,8 +248,8 @@ static inline void ompp_sync_combine(void *into, const void *other)
 }
 
 /**
- * \brief Before a message is sent, where some messages are received from any source: which comes first is to be decided in the right order.
- *        May take long.
+ * \brief Before a message is sent, where some messages are received from any source: which comes first is to be decided
+ *        in the right order. May take long.
  * \return whether it has.
  */
 static inline bool ompp_sync_keep_up(void)
@@ -253,9 +268,10 @@ static inline void ompp_sync_gave(unsigned rank)
 }
 
 /**
- * \brief A stamp that the calling thread has just made is for all ranks of the run, which will combine theirs and adopt that.
- * \return whether this rank can say more than its clocks do. When one of all can, then all ranks call ompp_sync_amend() and combine theirs
- *         once more.
+ * \brief A stamp that the calling thread has just made is for all ranks of the run, which will combine theirs and adopt
+ *        that.
+ * \return whether this rank can say more than its clocks do. When one of all can, then all ranks call ompp_sync_amend()
+ *         and combine theirs once more.
  */
 static inline bool ompp_sync_close(void *stamp)
 {
@@ -297,7 +313,10 @@ static inline void ompp_sync_pay(ompp_time_t until)
     if (__builtin_expect(s != 0 && until, 0)) s->pay(until);
 }
 
-/** \brief Says how this process's clock relates to the common one; without it stamps are in terms of its own. May come again. */
+/**
+ * \brief Says how this process's clock relates to the common one; without it stamps are in terms of its own. May come
+ *        again.
+ */
 static inline void ompp_sync_clock(const ompp_sync_clock_t *clock)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
@@ -325,7 +344,10 @@ static inline void ompp_sync_doubt(unsigned flags, bool happened)
     if (__builtin_expect(s != 0, 0)) s->doubt(flags, happened);
 }
 
-/** \brief No clocks travel between the ranks of this run: what one knows by itself is no result. \param[in] why  for the report; copied. */
+/**
+ * \brief No clocks travel between the ranks of this run: what one knows by itself is no result.
+ * \param[in] why  for the report; copied.
+ */
 static inline void ompp_sync_alone(const char *why)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
@@ -350,7 +372,8 @@ static inline void ompp_sync_share(void *memory)
 }
 
 /**
- * \brief The clock of this process in terms of that of another process on the same node, exactly (they read the same counter).
+ * \brief The clock of this process in terms of that of another process on the same node, exactly (they read the same
+ *        counter).
  * \param[in] reference  ompp_clock of that process (base/ompp_clock.h), as it is there.
  * \return false when the two do not use the same source.
  */

@@ -1,10 +1,12 @@
 /*
- * Explicit tasks. A running task has a stack of frames of its own; it lies on the stack it interrupted. An interrupted frame of an
- * implicit task is given the task's time as task time, so that nobody counts it twice; the frames of an interrupted or suspended
- * explicit task move by the time it did not run. Suspended tasks keep their stack, and may go on on another thread.
+ * Explicit tasks. A running task has a stack of frames of its own; it lies on the stack it interrupted. An interrupted
+ * frame of an implicit task is given the task's time as task time, so that nobody counts it twice; the frames of an
+ * interrupted or suspended explicit task move by the time it did not run. Suspended tasks keep their stack, and may go
+ * on on another thread.
  *
- * Handles: running, the offset of the stack, a multiple of 16. Created, from the lowest bit: 1; 28 bits of the region's offset, without
- * its four zeros; 35 bits of the time of creation in TICK ns, so that waits of up to nine minutes can be told.
+ * Handles: running, the offset of the stack, a multiple of 16. Created, from the lowest bit: 1; 28 bits of the region's
+ * offset, without its four zeros; 35 bits of the time of creation in TICK ns, so that waits of up to nine minutes can
+ * be told.
  */
 #include "runtime/ompp_frame_priv.h"
 #include "runtime/ompp_metric.h"
@@ -32,7 +34,8 @@ static void register_sets(void)
 ompp_task_t ompp_event_task_create(ompp_region_ref_t exec, ompp_time_t t)
 {
     if (exec <= OMPP_REGION_SKIPPED) return 0;
-    if (__builtin_expect(!atomic_load_explicit(&end_set, memory_order_relaxed), 0)) pthread_once(&sets_once, register_sets);
+    if (__builtin_expect(!atomic_load_explicit(&end_set, memory_order_relaxed), 0))
+        pthread_once(&sets_once, register_sets);
     ompp_task_t task = (t / TICK & TICKS_MASK) << TIME_SHIFT | (ompp_task_t)(exec >> 4) << 1 | 1;
     ompp_sync_task(OMPP_SYNC_TASK_CREATE, task, 0, t);
     return task;
@@ -68,7 +71,8 @@ static void book_end(ompp_thread_t *thread, ompp_off_t node, uint64_t run)
     uint64_t *values = set ? ompp_values_of(thread, node, set, OMPP_METRIC_TASK_END_NUM) : NULL;
 
     if (!values) return;
-    if (values[OMPP_METRIC_TASK_ENDS]++ == 0 || run < values[OMPP_METRIC_TASK_RUN_MIN]) values[OMPP_METRIC_TASK_RUN_MIN] = run;
+    if (values[OMPP_METRIC_TASK_ENDS]++ == 0 || run < values[OMPP_METRIC_TASK_RUN_MIN])
+        values[OMPP_METRIC_TASK_RUN_MIN] = run;
     values[OMPP_METRIC_TASK_RUN] += run;
     if (run > values[OMPP_METRIC_TASK_RUN_MAX]) values[OMPP_METRIC_TASK_RUN_MAX] = run;
 }
@@ -97,8 +101,8 @@ static void leave_out(ompp_a_stack_t *stack, uint64_t gap)
 }
 
 /*
- * Takes the innermost stack away. A frame of the implicit task that was interrupted gets the time of the run as task time; an explicit
- * task does not get it at all, or in a recursion of tasks each would count the others' time again.
+ * Takes the innermost stack away. A frame of the implicit task that was interrupted gets the time of the run as task
+ * time; an explicit task does not get it at all, or in a recursion of tasks each would count the others' time again.
  */
 static void pop_stack(ompp_thread_t *thread, ompp_time_t t)
 {
@@ -108,10 +112,8 @@ static void pop_stack(ompp_thread_t *thread, ompp_time_t t)
 
     stack->ran += run;
     under->lent += run;
-    if (under->explicit_task)
-        leave_out(under, run);
-    else
-        ompp_node(thread, interrupted->node)->slot[interrupted->slot].task += run;
+    if (under->explicit_task) leave_out(under, run);
+    else ompp_node(thread, interrupted->node)->slot[interrupted->slot].task += run;
     ompp_use_stack(thread, under);
 }
 
@@ -121,8 +123,8 @@ void ompp_event_task_begin(ompp_task_t *task, ompp_time_t t)
     ompp_task_t created = *task & 1 ? *task : 0;
 
     *task = 0;
-    if (!thread || !created || thread->skipped || !(atomic_load_explicit(&ompp_process.on, memory_order_relaxed) & OMPP_ON_ENTER) ||
-        !ompp_guard_enter(thread))
+    if (!thread || !created || thread->skipped ||
+        !(atomic_load_explicit(&ompp_process.on, memory_order_relaxed) & OMPP_ON_ENTER) || !ompp_guard_enter(thread))
         return;
     ompp_settled_top(thread, t);
     ompp_off_t node = ompp_child(thread, thread->base_node, region_of(created), t);
@@ -165,10 +167,7 @@ static void close_top(ompp_thread_t *thread, ompp_time_t t)
     pop_stack(thread, t);
 }
 
-static uint64_t less(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
+static uint64_t less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 
 /* The innermost task ends. */
 static void end_top(ompp_thread_t *thread, ompp_time_t t)
@@ -230,8 +229,8 @@ static bool resume(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t t)
 }
 
 /*
- * An untied task can be ended by the thread that ran an earlier part of it, when the one that runs the last part is faster: the two
- * threads agree by the fields of the stack who closes it. The thread that is told of the end counts it.
+ * An untied task can be ended by the thread that ran an earlier part of it, when the one that runs the last part is
+ * faster: the two threads agree by the fields of the stack who closes it. The thread that is told of the end counts it.
  */
 static bool claim_end(ompp_a_stack_t *stack, uint64_t over)
 {
@@ -244,10 +243,8 @@ static void end_elsewhere(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_tim
     uint64_t ran = stack->ran + less(t, stack->begin), lent = stack->lent;
 
     atomic_store(&stack->over, t);
-    if (atomic_load(&stack->suspended) && claim_end(stack, t) && resume(thread, stack, t))
-        end_top(thread, t);
-    else if (node)
-        book_end(thread, node, less(ran, lent));
+    if (atomic_load(&stack->suspended) && claim_end(stack, t) && resume(thread, stack, t)) end_top(thread, t);
+    else if (node) book_end(thread, node, less(ran, lent));
 }
 
 static void suspend_top(ompp_thread_t *thread, ompp_time_t t)

@@ -1,6 +1,6 @@
 /*
- * Teams: fork, members, join. A worker's tree repeats the path of the forking thread down to the parallel region, so that what it
- * does has its place; the mapping is cached by the forking thread's node.
+ * Teams: fork, members, join. A worker's tree repeats the path of the forking thread down to the parallel region, so
+ * that what it does has its place; the mapping is cached by the forking thread's node.
  */
 #include "runtime/ompp_frame_priv.h"
 
@@ -10,7 +10,8 @@
 
 _Static_assert(sizeof(ompp_a_team_t) <= CACHE_LINE, "a team is one line");
 
-/* A record of this thread that no frame points to any more, or a new one: in a line of its own, which all members look at. */
+/* A record of this thread that no frame points to any more, or a new one: in a line of its own, which all members look
+ * at. */
 static ompp_team_t *team_new(ompp_thread_t *thread)
 {
     ompp_a_team_t *team;
@@ -28,10 +29,7 @@ static ompp_team_t *team_new(ompp_thread_t *thread)
     return (ompp_team_t *)team;
 }
 
-static uint64_t number_of(const ompp_team_t *team)
-{
-    return (uint64_t)(uintptr_t)team;
-}
+static uint64_t number_of(const ompp_team_t *team) { return (uint64_t)(uintptr_t)team; }
 
 ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
 {
@@ -65,7 +63,8 @@ ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
     return team;
 }
 
-/* Node of this thread's tree on the same path as another thread's node, which that one is writing to: it is not looked at again. */
+/* Node of this thread's tree on the same path as another thread's node, which that one is writing to: it is not looked
+ * at again. */
 static ompp_off_t map_path(ompp_thread_t *thread, ompp_off_t foreign, ompp_time_t t, unsigned depth)
 {
     const ompp_a_node_t *node = ompp_node(thread, foreign);
@@ -114,16 +113,19 @@ static uint64_t path_of(const ompp_thread_t *thread, const ompp_team_t *team, un
 
     if (!forker || level == 0 || level > OMPP_A_PATH_LEVELS || index >= OMPP_A_PATH_NUMBERS || nested != (level > 1))
         return OMPP_A_PATH_UNKNOWN;
-    if (forker->path == OMPP_A_PATH_UNKNOWN || atomic_load_explicit(&forker->beside, memory_order_relaxed)) return OMPP_A_PATH_UNKNOWN;
+    if (forker->path == OMPP_A_PATH_UNKNOWN || atomic_load_explicit(&forker->beside, memory_order_relaxed))
+        return OMPP_A_PATH_UNKNOWN;
     return forker->path | (uint64_t)index << 10 * (OMPP_A_PATH_LEVELS - level);
 }
 
-/* Threads of nested teams come from where they are free: what they do is told of the place that they have in the team. */
+/* Threads of nested teams come from where they are free: what they do is told of the place that they have in the
+ * team. */
 static ompp_thread_t *to_place(ompp_thread_t *thread, const ompp_team_t *team, unsigned index, bool nested)
 {
     const ompp_a_thread_t *record = thread->record;
 
-    if (index == 0 || (record->kind != OMPP_THREAD_OTHER && !(nested && record->kind == OMPP_THREAD_NESTED))) return thread;
+    if (index == 0 || (record->kind != OMPP_THREAD_OTHER && !(nested && record->kind == OMPP_THREAD_NESTED)))
+        return thread;
     const uint64_t path = path_of(thread, team, index, nested);
     if (record->kind == OMPP_THREAD_NESTED && (path == record->path || path == OMPP_A_PATH_UNKNOWN)) return thread;
     return ompp_thread_take_place(thread, (ompp_seat_t){nested ? OMPP_THREAD_NESTED : OMPP_THREAD_TEAM, index, path});
@@ -145,10 +147,8 @@ void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, omp
         }
         /* A worker starts afresh: what it has left open or skipped belongs to an earlier team. */
         thread->skipped = 0;
-        if (team)
-            worker_begin(thread, team, t);
-        else
-            thread->skipped = 1, thread->lost = NULL;
+        if (team) worker_begin(thread, team, t);
+        else thread->skipped = 1, thread->lost = NULL;
         thread->skipped_team = thread->skipped;
     }
     ompp_a_frame_t *frame = ompp_top(thread);

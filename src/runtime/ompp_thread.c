@@ -17,10 +17,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PIECE 8192u          /* of the arena, taken at a time */
-#define FIRST_CHILDREN 256u  /* slots of the (parent, region) table at first */
-#define FIRST_FRAMES 32u     /* of an implicit task; grows */
-#define TASK_FRAMES 32u      /* of an explicit task; fixed, because its address is the task's handle */
+#define PIECE 8192u         /* of the arena, taken at a time */
+#define FIRST_CHILDREN 256u /* slots of the (parent, region) table at first */
+#define FIRST_FRAMES 32u    /* of an implicit task; grows */
+#define TASK_FRAMES 32u     /* of an explicit task; fixed, because its address is the task's handle */
 
 ompp_process_t ompp_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .on = OMPP_ON_ENTER};
 __thread ompp_thread_t *ompp_thread_self __attribute__((tls_model("initial-exec")));
@@ -37,10 +37,7 @@ static void thread_is_over(void *thread)
     ompp_thread_end(thread, ompp_clock_now());
 }
 
-static void make_end_key(void)
-{
-    pthread_key_create(&end_key, thread_is_over);
-}
+static void make_end_key(void) { pthread_key_create(&end_key, thread_is_over); }
 
 ompp_held_t ompp_lock(void)
 {
@@ -78,7 +75,7 @@ ompp_off_t ompp_thread_take(ompp_thread_t *thread, uint32_t size)
     return off;
 }
 
-/* ---- Call tree ------------------------------------------------------------------------------------------------------ */
+/* ---- Call tree --------------------------------------------------------------------------------------------------- */
 
 static bool children_grow(ompp_thread_t *thread)
 {
@@ -138,7 +135,7 @@ ompp_off_t ompp_child_slow(ompp_thread_t *thread, ompp_off_t parent, ompp_off_t 
     return node;
 }
 
-/* ---- Stacks --------------------------------------------------------------------------------------------------------- */
+/* ---- Stacks ------------------------------------------------------------------------------------------------------ */
 
 static ompp_off_t make_stack(ompp_thread_t *thread, uint32_t capacity)
 {
@@ -174,9 +171,10 @@ ompp_off_t ompp_stack_new_slow(ompp_thread_t *thread)
     return off;
 }
 
-/* ---- Begin and end -------------------------------------------------------------------------------------------------- */
+/* ---- Begin and end ----------------------------------------------------------------------------------------------- */
 
-static ompp_thread_t *list_take(ompp_thread_t **list, bool (*fits)(const ompp_thread_t *, ompp_seat_t), ompp_seat_t place)
+static ompp_thread_t *list_take(ompp_thread_t **list, bool (*fits)(const ompp_thread_t *, ompp_seat_t),
+                                ompp_seat_t place)
 {
     ompp_thread_t **link, *found;
 
@@ -278,13 +276,15 @@ static void occupy(ompp_thread_t *thread, ompp_time_t t)
 }
 
 /*
- * State and record for a thread that has just come; the initial one has been there since the process's time began. A program that makes
- * threads by the thousand gets a row for each that is alive at a time: a new one goes on where one that has ended stopped.
+ * State and record for a thread that has just come; the initial one has been there since the process's time began. A
+ * program that makes threads by the thousand gets a row for each that is alive at a time: a new one goes on where one
+ * that has ended stopped.
  */
 static ompp_thread_t *begin(ompp_time_t t)
 {
     bool initial = (uint32_t)syscall(SYS_gettid) == ompp_process.header->pid;
-    ompp_thread_t *thread = initial ? NULL : list_take(&ended_threads, has_place, (ompp_seat_t){.kind = OMPP_THREAD_OTHER});
+    ompp_thread_t *thread =
+        initial ? NULL : list_take(&ended_threads, has_place, (ompp_seat_t){.kind = OMPP_THREAD_OTHER});
 
     if (!thread) thread = initial ? new_state(ompp_process.header->begin_ns) : unused_state(t);
     if (!thread) return NULL;
@@ -323,7 +323,8 @@ ompp_thread_t *ompp_thread_new_slow(void)
 
 void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t)
 {
-    bool measured = thread != &ompp_thread_none && atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING && !ompp_is_inside(thread);
+    bool measured = thread != &ompp_thread_none && atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING &&
+                    !ompp_is_inside(thread);
 
     if (!measured) {
         if (ompp_thread_self == thread) ompp_thread_self = &ompp_thread_none;
@@ -356,8 +357,9 @@ static bool works(const ompp_thread_t *other, const ompp_a_stack_t *stack)
 }
 
 /*
- * A thread comes for a place in outermost teams that others may have, too. A runtime that makes a team smaller dismisses threads, which
- * end a little later; one that is in a team now, or will be again (ompp_team.c), is no such: threads fork teams independently.
+ * A thread comes for a place in outermost teams that others may have, too. A runtime that makes a team smaller
+ * dismisses threads, which end a little later; one that is in a team now, or will be again (ompp_team.c), is no such:
+ * threads fork teams independently.
  */
 static void replace_others(const ompp_thread_t *place)
 {
@@ -367,10 +369,8 @@ static void replace_others(const ompp_thread_t *place)
             __atomic_load_n(&record->end_ns, __ATOMIC_ACQUIRE) != 0)
             continue;
         const ompp_a_stack_t *stack = ompp_at(other, atomic_load_explicit(&record->stack, memory_order_acquire));
-        if (works(other, stack))
-            atomic_store(&record->beside, 1);
-        else
-            atomic_store(&other->replaced, true);
+        if (works(other, stack)) atomic_store(&record->beside, 1);
+        else atomic_store(&other->replaced, true);
     }
 }
 

@@ -13,8 +13,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#define OMPP_SITES 256u    /* entries of the call site cache; power of two */
-#define OMPP_PATHS 64u     /* entries of the worker path cache; power of two */
+#define OMPP_SITES 256u /* entries of the call site cache; power of two */
+#define OMPP_PATHS 64u  /* entries of the worker path cache; power of two */
 #define OMPP_MAX_DEPTH 256u
 
 struct ompp_team {
@@ -49,11 +49,12 @@ typedef struct ompp_thread {
         };
         uint64_t unusual; /* both: 0 on a thread that is measured without meters */
     };
-    unsigned guard;        /* odd: inside the runtime, further events on this thread are ignored; counts up at each end of one */
+    /* odd: inside the runtime, further events on this thread are ignored; counts up at each end of one */
+    unsigned guard;
     uint64_t *lost;        /* while regions are skipped for want of room: counter of them; else NULL */
     unsigned skipped_team; /* 1: this worker skips a whole team's part */
     _Atomic bool replaced; /* another thread has come for its place: it should end, and begin in no team any more */
-    ompp_off_t base_node; /* where TASKEXEC nodes hang: innermost team's node, else the root */
+    ompp_off_t base_node;  /* where TASKEXEC nodes hang: innermost team's node, else the root */
     ompp_team_t *team;
     ompp_a_thread_t *record;
     ompp_child_t *children; /* open addressing: (parent, region) -> node */
@@ -63,11 +64,12 @@ typedef struct ompp_thread {
     ompp_off_t teams; /* records of teams this thread forked */
     struct ompp_thread *next_free, *next_all;
     ompp_off_t meter_node; /* the place meters were told last */
-    uint16_t meter_untold; /* 1 + slot of the phase there, when they have not been told of it: they rest; 0 = they have */
+    /* 1 + slot of the phase there, when they have not been told of it: they rest; 0 = they have */
+    uint16_t meter_untold;
     bool meter_waits;
-    ompp_time_t since; /* its first event: no stamp may be older */
-    bool is_stopped;   /* by ompp_threads_stop() */
-    unsigned stopped;  /* guard as it has set it; 0 = it has not */
+    ompp_time_t since;   /* its first event: no stamp may be older */
+    bool is_stopped;     /* by ompp_threads_stop() */
+    unsigned stopped;    /* guard as it has set it; 0 = it has not */
     uint64_t stopped_at; /* ns of processor that the thread had had then */
     void *meter_states[OMPP_MAX_METERS];
     ompp_site_t sites[OMPP_SITES];
@@ -80,8 +82,8 @@ typedef enum { OMPP_STATE_NEW, OMPP_STATE_RUNNING, OMPP_STATE_DEAD } ompp_state_
 #define OMPP_ON_COPY 2u
 
 typedef struct {
-    _Atomic int state;   /* ompp_state_t */
-    _Atomic unsigned on; /* OMPP_ON_ENTER: regions are entered; OMPP_ON_COPY: a thread is asked to copy itself */
+    _Atomic int state;    /* ompp_state_t */
+    _Atomic unsigned on;  /* OMPP_ON_ENTER: regions are entered; OMPP_ON_COPY: a thread is asked to copy itself */
     pthread_mutex_t lock; /* arena, regions, modules, threads, coverage: slow paths only */
     ompp_arena_t arena;
     ompp_a_header_t *header;
@@ -102,13 +104,16 @@ typedef struct {
 } ompp_held_t;
 
 /**
- * \brief Takes the process's lock. Until ompp_unlock() the thread cannot be cancelled, and events of its signal handlers are ignored:
- *        either would leave the lock with nobody, or take it twice.
+ * \brief Takes the process's lock. Until ompp_unlock() the thread cannot be cancelled, and events of its signal
+ *        handlers are ignored: either would leave the lock with nobody, or take it twice.
  */
 ompp_held_t ompp_lock(void);
 void ompp_unlock(ompp_held_t held);
 
-/** \brief Makes the state of this thread, starting measurement if need be. \return NULL when there is nothing to measure. */
+/**
+ * \brief Makes the state of this thread, starting measurement if need be.
+ * \return NULL when there is nothing to measure.
+ */
 ompp_thread_t *ompp_thread_new_slow(void);
 
 /** \brief size bytes of the arena for this thread, zeroed; 0 when full. Takes the lock when its piece is used up. */
@@ -127,16 +132,19 @@ ompp_off_t ompp_stack_new_slow(ompp_thread_t *thread);
 void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t);
 
 /**
- * \brief At the end of measurement: threads but self have no events any more. Those that are inside one are waited for, some 30 ms at most
- *        for all of them: what they have written is read next, and must be whole. OpenMP's threads tell the end of their last barrier
- *        when they next look, not before the program ends.
+ * \brief At the end of measurement: threads but self have no events any more. Those that are inside one are waited for,
+ *        some 30 ms at most for all of them: what they have written is read next, and must be whole. OpenMP's threads
+ *        tell the end of their last barrier when they next look, not before the program ends.
  */
 void ompp_threads_stop(const ompp_thread_t *self);
 
 /** \return what a thread of this process is at, as Linux says it: 'R', 'S', 'Z' ...; 0 = it is gone. */
 char ompp_task_state(uint32_t task);
 
-/** \brief Waiting for processors (ompp_starved.c): our library is loaded; measurement begins; the calling thread is over. */
+/**
+ * \brief Waiting for processors (ompp_starved.c): our library is loaded; measurement begins; the calling thread is
+ *        over.
+ */
 void ompp_starved_mark(void);
 void ompp_starved_begin(void);
 void ompp_starved_thread_end(void);
@@ -149,8 +157,8 @@ typedef struct {
 } ompp_seat_t;
 
 /**
- * \brief This thread becomes a member of teams in this place. When an earlier thread that had it has ended, it goes on with that one's
- *        record and tree: runtimes end and make threads as team sizes vary, rows are places in a team.
+ * \brief This thread becomes a member of teams in this place. When an earlier thread that had it has ended, it goes on
+ *        with that one's record and tree: runtimes end and make threads as team sizes vary, rows are places in a team.
  * \return the state to go on with, guarded like thread.
  */
 ompp_thread_t *ompp_thread_take_place(ompp_thread_t *thread, ompp_seat_t place);
@@ -161,25 +169,16 @@ void ompp_frames_close(ompp_thread_t *thread, uint32_t index, ompp_time_t t);
 /** \brief Copies text into the arena. Caller holds the lock. \return 0 for NULL, "" or when full. */
 ompp_off_t ompp_string_take(const char *text);
 
-static inline void *ompp_at(const ompp_thread_t *thread, ompp_off_t off)
-{
-    return thread->base + off;
-}
+static inline void *ompp_at(const ompp_thread_t *thread, ompp_off_t off) { return thread->base + off; }
 
 static inline ompp_off_t ompp_off(const ompp_thread_t *thread, const void *record)
 {
     return (ompp_off_t)((const char *)record - thread->base);
 }
 
-static inline ompp_a_node_t *ompp_node(const ompp_thread_t *thread, ompp_off_t off)
-{
-    return ompp_at(thread, off);
-}
+static inline ompp_a_node_t *ompp_node(const ompp_thread_t *thread, ompp_off_t off) { return ompp_at(thread, off); }
 
-static inline ompp_a_frame_t *ompp_top(const ompp_thread_t *thread)
-{
-    return thread->top;
-}
+static inline ompp_a_frame_t *ompp_top(const ompp_thread_t *thread) { return thread->top; }
 
 /** \brief Tells the thread's meters where it is now. */
 void ompp_meter_move(ompp_thread_t *thread);
@@ -216,7 +215,9 @@ static inline void ompp_use_stack(ompp_thread_t *thread, ompp_a_stack_t *stack)
     ompp_moved(thread);
 }
 
-/** \brief Moves the top of the current stack by one frame, for readers of the arena too. Meters are told by the caller. */
+/**
+ * \brief Moves the top of the current stack by one frame, for readers of the arena too. Meters are told by the caller.
+ */
 static inline void ompp_step_top(ompp_thread_t *thread, int by)
 {
     thread->top += by;
@@ -240,16 +241,10 @@ static inline ompp_thread_t *ompp_thread_get(void)
 }
 
 /** \return whether the thread is inside an event. */
-static inline bool ompp_is_inside(const ompp_thread_t *thread)
-{
-    return thread->guard & 1;
-}
+static inline bool ompp_is_inside(const ompp_thread_t *thread) { return thread->guard & 1; }
 
 /** \return whether ompp_threads_stop() found it outside of events, and has kept it there. */
-static inline bool ompp_thread_is_stopped(const ompp_thread_t *thread)
-{
-    return thread->is_stopped;
-}
+static inline bool ompp_thread_is_stopped(const ompp_thread_t *thread) { return thread->is_stopped; }
 
 /** \brief Goes outside again without having done anything. */
 static inline void ompp_guard_drop(ompp_thread_t *thread)
@@ -261,7 +256,8 @@ static inline void ompp_guard_drop(ompp_thread_t *thread)
 /** \brief First statement of every event: false when this thread is inside the runtime already. */
 static inline bool ompp_guard_enter(ompp_thread_t *thread)
 {
-    const unsigned guard = __atomic_load_n(&thread->guard, __ATOMIC_RELAXED); /* looked at once: ompp_threads_stop() may change it */
+    /* looked at once: ompp_threads_stop() may change it */
+    const unsigned guard = __atomic_load_n(&thread->guard, __ATOMIC_RELAXED);
 
     if (__builtin_expect(guard & 1, 0)) return false;
     __atomic_store_n(&thread->guard, guard + 1, __ATOMIC_RELAXED);

@@ -28,16 +28,17 @@ enum { HANDLERS = 32 };
 static pid_t process; /* that was started, no child of it */
 static bool children; /* what is started is measured, too */
 
-/* ---- Libraries in the process ------------------------------------------------------------------------------------------- */
+/* ---- Libraries in the process ------------------------------------------------------------------------------------ */
 
 static void look(ompp_loaded_t *loaded)
 {
     ompp_loaded_look(loaded);
-    if (strcmp(ompp_env.mpi_family, "none") == 0 || strcmp(loaded->wrapped, "other") == 0 || strcmp(loaded->family, "other") == 0)
+    if (strcmp(ompp_env.mpi_family, "none") == 0 || strcmp(loaded->wrapped, "other") == 0 ||
+        strcmp(loaded->family, "other") == 0)
         loaded->mpi[0] = '\0';
 }
 
-/* ---- Nothing was measured ----------------------------------------------------------------------------------------------- */
+/* ---- Nothing was measured ---------------------------------------------------------------------------------------- */
 
 /* It has libraries that nobody could see in its file. */
 static bool say_options(const ompp_loaded_t *loaded, const char *openmp)
@@ -45,9 +46,9 @@ static bool say_options(const ompp_loaded_t *loaded, const char *openmp)
     const bool gomp = openmp && strncmp(openmp, "libgomp", 7) == 0 && !loaded->gomp_told, mpi = *loaded->mpi != '\0';
 
     if (!(ompp_is_launched() || children) || !(gomp || mpi)) return false;
-    ompp_warn_common("nothing was measured, no report: the program loads %s%s%s by itself; use ompp%s%s%s%s --", gomp ? openmp : "",
-                     gomp && mpi ? " and " : "", mpi ? loaded->mpi : "", children ? " --children" : "", gomp ? " --omp-runtime=gomp" : "",
-                     mpi ? " --mpi-family=" : "",
+    ompp_warn_common("nothing was measured, no report: the program loads %s%s%s by itself; use ompp%s%s%s%s --",
+                     gomp ? openmp : "", gomp && mpi ? " and " : "", mpi ? loaded->mpi : "",
+                     children ? " --children" : "", gomp ? " --omp-runtime=gomp" : "", mpi ? " --mpi-family=" : "",
                      mpi ? loaded->family : "");
     return true;
 }
@@ -55,7 +56,8 @@ static bool say_options(const ompp_loaded_t *loaded, const char *openmp)
 static const char *why_silent(const char *openmp, const ompp_loaded_t *loaded)
 {
     if (strncmp(openmp, "libgomp", 7) != 0) return "used no OpenMP, or not with OMPT";
-    return loaded->gomp_told ? "ran no parallel region" : "no parallel region was run that is built with kinst-ompp or measured by ompp --";
+    return loaded->gomp_told ? "ran no parallel region"
+                             : "no parallel region was run that is built with kinst-ompp or measured by ompp --";
 }
 
 /* No option helps there. */
@@ -71,8 +73,9 @@ static bool is_said(void)
 static void say_of_shell(void)
 {
     if (is_said()) return;
-    ompp_warn_common("nothing was measured, no report: what %s starts is measured with ompp --children, or with ompp in front of it",
-                     ompp_path_last(ompp_program_path()));
+    ompp_warn_common(
+        "nothing was measured, no report: what %s starts is measured with ompp --children, or with ompp in front of it",
+        ompp_path_last(ompp_program_path()));
 }
 
 /* A program that is built with us, and what it would gain was asked for. */
@@ -86,8 +89,8 @@ static bool is_asked(void)
 }
 
 /*
- * A program with an OpenMP library that told nothing, or that was launched, or with OMPP_CAUSAL: somebody expects a report. Others (a
- * shell, preloaded) end in silence.
+ * A program with an OpenMP library that told nothing, or that was launched, or with OMPP_CAUSAL: somebody expects a
+ * report. Others (a shell, preloaded) end in silence.
  */
 void ompp_unmeasured_say(void)
 {
@@ -108,13 +111,15 @@ void ompp_unmeasured_say(void)
         return;
     }
     if (openmp)
-        ompp_warn_common("nothing was measured, no report: the program has %s, and %s", openmp, why_silent(openmp, &loaded));
+        ompp_warn_common("nothing was measured, no report: the program has %s, and %s", openmp,
+                         why_silent(openmp, &loaded));
     else
-        ompp_warn_common("nothing was measured, no report: the program has no OpenMP library, and did not begin MPI; counters "
-                         "(--ctr1=...) and data (--data=...) can be measured in it");
+        ompp_warn_common(
+            "nothing was measured, no report: the program has no OpenMP library, and did not begin MPI; counters "
+            "(--ctr1=...) and data (--data=...) can be measured in it");
 }
 
-/* ---- Before it is too late to say it ------------------------------------------------------------------------------------ */
+/* ---- Before it is too late to say it ----------------------------------------------------------------------------- */
 
 static void (*real_exit)(int);
 static int (*real_at_exit)(void (*)(void *), void *, void *);
@@ -124,7 +129,8 @@ static bool is_silent(void)
     return getpid() == process && !children && atomic_load(&ompp_process.state) == OMPP_STATE_NEW;
 }
 
-/* Some shells end without exit handlers: what these do is done here, also the report of one in which counters were asked for. */
+/* Some shells end without exit handlers: what these do is done here, also the report of one in which counters were
+ * asked for. */
 static void follow_exit(int status)
 {
     if (is_silent()) say_of_shell();
@@ -150,8 +156,8 @@ static int follow_at_exit(void (*handler)(void *), void *argument, void *module)
 
 void ompp_unmeasured_follow(void)
 {
-    static const ompp_intercept_t exits[] = {
-        {"_Exit", (void *)follow_exit, (void **)&real_exit}, {"_exit", (void *)follow_exit, (void **)&real_exit}};
+    static const ompp_intercept_t exits[] = {{"_Exit", (void *)follow_exit, (void **)&real_exit},
+                                             {"_exit", (void *)follow_exit, (void **)&real_exit}};
     static const ompp_intercept_t handlers[] = {{"__cxa_atexit", (void *)follow_at_exit, (void **)&real_at_exit}};
 
     const char *text = ompp_env_foreign("OMPP_CHILDREN");
@@ -163,7 +169,7 @@ void ompp_unmeasured_follow(void)
     if (ompp_is_launched() && !ompp_openmp_loaded()) ompp_intercept_program(handlers, 1);
 }
 
-/* ---- MPI was not measured ----------------------------------------------------------------------------------------------- */
+/* ---- MPI was not measured ---------------------------------------------------------------------------------------- */
 
 void ompp_unmeasured_mpi(ompp_profile_t *profile)
 {
@@ -175,11 +181,11 @@ void ompp_unmeasured_mpi(ompp_profile_t *profile)
 
     look(&loaded);
     if (!*loaded.mpi && !is_deep) return;
-    if (!*loaded.mpi)
-        snprintf(reason, sizeof reason, "%s", deep);
+    if (!*loaded.mpi) snprintf(reason, sizeof reason, "%s", deep);
     else
-        snprintf(reason, sizeof reason, "%s%s%sthe program loads %s%s; use ompp --mpi-family=%s --", other ? "--mpi-family=" : "",
-                 other ? ompp_env.mpi_family : "", other ? ", and " : "", loaded.mpi, other ? "" : " by itself", loaded.family);
+        snprintf(reason, sizeof reason, "%s%s%sthe program loads %s%s; use ompp --mpi-family=%s --",
+                 other ? "--mpi-family=" : "", other ? ompp_env.mpi_family : "", other ? ", and " : "", loaded.mpi,
+                 other ? "" : " by itself", loaded.family);
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_MPI_OFF, NULL, reason, 1);
     if (ompp_is_launched() && (ompp_launch_rank() >= 0 || other) && !atomic_flag_test_and_set(&told))
         ompp_warn_common("MPI is not measured: %s", reason);

@@ -1,13 +1,17 @@
 /**
  * \file
- * What was not measured, and how it would be: nothing at all, or libraries that came after the start. Private to src/runtime.
+ * What was not measured, and how it would be: nothing at all, or libraries that came after the start. Private to
+ * src/runtime.
  */
 #ifndef OMPP_UNMEASURED_PRIV_H
 #define OMPP_UNMEASURED_PRIV_H
 
 #include "model/ompp_profile.h"
 
-/** \brief At load. In a launched process it sees to it that the line is said before the program closes stderr at its end. */
+/**
+ * \brief At load. In a launched process it sees to it that the line is said before the program closes stderr at its
+ *        end.
+ */
 void ompp_unmeasured_follow(void);
 
 /** \brief The line at the end of a process that had no event, once, by the first rank. */

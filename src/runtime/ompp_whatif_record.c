@@ -6,10 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void *at(ompp_off_t off)
-{
-    return ompp_process.arena.base + off;
-}
+static void *at(ompp_off_t off) { return ompp_process.arena.base + off; }
 
 static ompp_a_whatif_t *existing(void)
 {
@@ -44,10 +41,7 @@ void ompp_whatif_say_why(const char *why)
     ompp_unlock(held);
 }
 
-ompp_a_whatif_region_t *ompp_whatif_region_new(ompp_region_ref_t region)
-{
-    return ompp_whatif_unit_new(region, NULL);
-}
+ompp_a_whatif_region_t *ompp_whatif_region_new(ompp_region_ref_t region) { return ompp_whatif_unit_new(region, NULL); }
 
 ompp_a_whatif_region_t *ompp_whatif_unit_new(ompp_region_ref_t region, ompp_a_whatif_point_t *point)
 {
@@ -130,7 +124,8 @@ static void copy_text(char *to, size_t n, ompp_off_t text)
     snprintf(to, n, "%s", text ? ((const ompp_a_string_t *)at(text))->text : "");
 }
 
-void ompp_whatif_region_place(ompp_region_ref_t region, char *file, size_t nfile, uint32_t *line, char *name, size_t nname)
+void ompp_whatif_region_place(ompp_region_ref_t region, char *file, size_t nfile, uint32_t *line, char *name,
+                              size_t nname)
 {
     const ompp_a_region_t *r = region ? at(region) : NULL;
 

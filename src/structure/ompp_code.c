@@ -44,10 +44,8 @@ static void search_rows(lines_t *l, const ompp_unit_t *unit)
     for (size_t i = 0; i + 1 < unit->nrows; i++) {
         const ompp_row_t *row = &unit->rows[i];
         if (row->end || row->line < l->line || row[1].address == row->address || !is_file(l, unit, row->file)) continue;
-        if (row->line == l->line)
-            take(l, row->address, row[1].address);
-        else if (*l->nearest == 0 || row->line < *l->nearest)
-            *l->nearest = row->line;
+        if (row->line == l->line) take(l, row->address, row[1].address);
+        else if (*l->nearest == 0 || row->line < *l->nearest) *l->nearest = row->line;
     }
 }
 
@@ -57,7 +55,8 @@ static bool is_called_there(lines_t *l, ompp_dwarf_t *dwarf, const ompp_unit_t *
     Dwarf_Die die = NULL;
 
     if (!ompp_die_ok(dwarf, dwarf_offdie_b(dwarf->debug, function->die, 1, &die, &dwarf->error))) return false;
-    bool known = ompp_die_number(dwarf, die, DW_AT_call_line, &line) && ompp_die_number(dwarf, die, DW_AT_call_file, &file);
+    bool known =
+        ompp_die_number(dwarf, die, DW_AT_call_line, &line) && ompp_die_number(dwarf, die, DW_AT_call_file, &file);
     dwarf_dealloc_die(die);
     return known && line == l->line && is_file(l, unit, ompp_unit_file(unit, (uint32_t)file));
 }
@@ -81,8 +80,8 @@ static bool has_file(const lines_t *l, const ompp_unit_t *unit)
     return false;
 }
 
-size_t ompp_code_of_line(ompp_structure_t *structure, const char *file, uint32_t line, double deadline, ompp_code_t *code, size_t max,
-                         uint32_t *nearest)
+size_t ompp_code_of_line(ompp_structure_t *structure, const char *file, uint32_t line, double deadline,
+                         ompp_code_t *code, size_t max, uint32_t *nearest)
 {
     lines_t l = {.file = file, .line = line, .nearest = nearest, .code = code, .max = max};
 

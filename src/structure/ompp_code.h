@@ -20,15 +20,15 @@ typedef struct {
  * \param[in,out] nearest   the line behind it that is nearest and has code; 0 = none so far.
  * \return how many ranges there are, which may be more than max.
  */
-size_t ompp_code_of_line(ompp_structure_t *structure, const char *file, uint32_t line, double deadline, ompp_code_t *code, size_t max,
-                         uint32_t *nearest);
+size_t ompp_code_of_line(ompp_structure_t *structure, const char *file, uint32_t line, double deadline,
+                         ompp_code_t *code, size_t max, uint32_t *nearest);
 
 /** \brief Whether a path is, or ends with, these parts: "solve.c" and "src/solve.c" for /home/x/src/solve.c. */
 bool ompp_code_ends_path(const char *path, const char *end);
 
 /**
- * \brief Whether there may be code of a source file: its name is in the debug information. To be asked before that is read, of a structure
- *        from ompp_structure_open_symbols() as well.
+ * \brief Whether there may be code of a source file: its name is in the debug information. To be asked before that is
+ *        read, of a structure from ompp_structure_open_symbols() as well.
  * \param[in] file        as for ompp_code_of_line().
  * \param[in] compressed  the answer when it cannot be looked at without decompression.
  */

@@ -1,4 +1,5 @@
-/* Reads compilation units with libdwarf. Every call gets an error object: without one the library would abort the process. */
+/* Reads compilation units with libdwarf. Every call gets an error object: without one the library would abort the
+ * process. */
 #include "structure/ompp_dwarf_priv.h"
 
 #include "base/ompp_error.h"
@@ -7,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_DEPTH 256    /* of nested scopes; deeper ones are left out */
+#define MAX_DEPTH 256 /* of nested scopes; deeper ones are left out */
 #define MAX_FILES 1000000
-#define MAX_ORIGINS 4    /* abstract origin of a specification of ... */
+#define MAX_ORIGINS 4 /* abstract origin of a specification of ... */
 
 #ifndef DW_DLC_READ
 #define DW_DLC_READ 0
@@ -41,7 +42,7 @@ static void add_range(ompp_ranges_t *ranges, uint64_t low, uint64_t high, uint32
     items[ranges->n++] = (ompp_range_t){low, high, unit};
 }
 
-/* ---- Attributes ----------------------------------------------------------------------------------------------------- */
+/* ---- Attributes -------------------------------------------------------------------------------------------------- */
 
 static bool number_of(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half name, Dwarf_Unsigned *value)
 {
@@ -104,30 +105,21 @@ static void describe(ompp_dwarf_t *dwarf, Dwarf_Die die, ompp_function_t *functi
     if (!function->name) function->name = linkage_name(dwarf, die); /* clang's tasks have no other */
 }
 
-bool ompp_die_ok(ompp_dwarf_t *dwarf, int rc)
-{
-    return ok(dwarf, rc);
-}
+bool ompp_die_ok(ompp_dwarf_t *dwarf, int rc) { return ok(dwarf, rc); }
 
 bool ompp_die_number(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half name, Dwarf_Unsigned *value)
 {
     return number_of(dwarf, die, name, value);
 }
 
-Dwarf_Die ompp_die_referred(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half name)
-{
-    return referred(dwarf, die, name);
-}
+Dwarf_Die ompp_die_referred(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half name) { return referred(dwarf, die, name); }
 
 void ompp_die_describe(ompp_dwarf_t *dwarf, Dwarf_Die die, ompp_function_t *function)
 {
     describe(dwarf, die, function, 0);
 }
 
-const char *ompp_die_linkage_name(ompp_dwarf_t *dwarf, Dwarf_Die die)
-{
-    return linkage_name(dwarf, die);
-}
+const char *ompp_die_linkage_name(ompp_dwarf_t *dwarf, Dwarf_Die die) { return linkage_name(dwarf, die); }
 
 void ompp_die_each_child(ompp_dwarf_t *dwarf, Dwarf_Die parent, ompp_die_visit_t *visit, void *context)
 {
@@ -138,16 +130,19 @@ void ompp_die_each_child(ompp_dwarf_t *dwarf, Dwarf_Die parent, ompp_die_visit_t
     if (!ok(dwarf, dwarf_child(parent, &die, &dwarf->error))) return;
     for (; die; die = next, next = NULL) {
         go_on = go_on && visit(dwarf, die, context);
-        bool forward = ok(dwarf, dwarf_dieoffset(die, &at, &dwarf->error)) && at > last; /* damaged data could lead back */
+        /* damaged data could lead back */
+        bool forward = ok(dwarf, dwarf_dieoffset(die, &at, &dwarf->error)) && at > last;
         last = at;
-        if (!go_on || !forward || !ok(dwarf, dwarf_siblingof_b(dwarf->debug, die, 1, &next, &dwarf->error))) next = NULL;
+        if (!go_on || !forward || !ok(dwarf, dwarf_siblingof_b(dwarf->debug, die, 1, &next, &dwarf->error)))
+            next = NULL;
         dwarf_dealloc_die(die);
     }
 }
 
-/* ---- Ranges --------------------------------------------------------------------------------------------------------- */
+/* ---- Ranges ------------------------------------------------------------------------------------------------------ */
 
-static void ranges_before_5(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Off offset, uint64_t base, uint32_t unit, ompp_ranges_t *to)
+static void ranges_before_5(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Off offset, uint64_t base, uint32_t unit,
+                            ompp_ranges_t *to)
 {
     Dwarf_Ranges *entries = NULL;
     Dwarf_Signed n = 0;
@@ -166,8 +161,8 @@ static void ranges_before_5(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Off offset
 #endif
 }
 
-static void ranges_from_5(ompp_dwarf_t *dwarf, Dwarf_Attribute attribute, Dwarf_Half form, Dwarf_Unsigned where, uint32_t unit,
-                          ompp_ranges_t *to)
+static void ranges_from_5(ompp_dwarf_t *dwarf, Dwarf_Attribute attribute, Dwarf_Half form, Dwarf_Unsigned where,
+                          uint32_t unit, ompp_ranges_t *to)
 {
     Dwarf_Rnglists_Head head = NULL;
     Dwarf_Unsigned n = 0, offset = 0;
@@ -177,8 +172,8 @@ static void ranges_from_5(ompp_dwarf_t *dwarf, Dwarf_Attribute attribute, Dwarf_
         unsigned length = 0, kind = 0;
         Dwarf_Unsigned raw1 = 0, raw2 = 0, low = 0, high = 0;
         Dwarf_Bool unavailable = 0;
-        if (!ok(dwarf, dwarf_get_rnglists_entry_fields_a(head, i, &length, &kind, &raw1, &raw2, &unavailable, &low, &high,
-                                                         &dwarf->error)))
+        if (!ok(dwarf, dwarf_get_rnglists_entry_fields_a(head, i, &length, &kind, &raw1, &raw2, &unavailable, &low,
+                                                         &high, &dwarf->error)))
             break;
         if (kind == DW_RLE_end_of_list) break;
         if (unavailable || kind == DW_RLE_base_address || kind == DW_RLE_base_addressx) continue;
@@ -188,7 +183,8 @@ static void ranges_from_5(ompp_dwarf_t *dwarf, Dwarf_Attribute attribute, Dwarf_
 }
 
 /* Addresses of an entry, by low and high or by a list. */
-static void ranges_of(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half version, uint64_t base, uint32_t unit, ompp_ranges_t *to)
+static void ranges_of(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half version, uint64_t base, uint32_t unit,
+                      ompp_ranges_t *to)
 {
     Dwarf_Addr low = 0, high = 0;
     Dwarf_Half form = 0;
@@ -218,7 +214,7 @@ static int compare_ranges(const void *a, const void *b)
     return (x->high > y->high) - (x->high < y->high);
 }
 
-/* ---- Units ---------------------------------------------------------------------------------------------------------- */
+/* ---- Units ------------------------------------------------------------------------------------------------------- */
 
 static bool add_unit(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half version)
 {
@@ -244,8 +240,9 @@ static bool read_units(ompp_dwarf_t *dwarf)
     Dwarf_Off abbreviations;
     Dwarf_Sig8 signature;
 
-    while (ok(dwarf, dwarf_next_cu_header_d(dwarf->debug, 1, &length, &version, &abbreviations, &address_size, &offset_size,
-                                            &extension_size, &signature, &type_offset, &next, &kind, &dwarf->error))) {
+    while (ok(dwarf,
+              dwarf_next_cu_header_d(dwarf->debug, 1, &length, &version, &abbreviations, &address_size, &offset_size,
+                                     &extension_size, &signature, &type_offset, &next, &kind, &dwarf->error))) {
         Dwarf_Die die = NULL;
         if (ok(dwarf, dwarf_siblingof_b(dwarf->debug, NULL, 1, &die, &dwarf->error))) {
             bool added = add_unit(dwarf, die, version);
@@ -310,7 +307,7 @@ uint32_t ompp_dwarf_unit_of(const ompp_dwarf_t *dwarf, uint64_t address)
     return dwarf->ranges.items[low - 1].unit;
 }
 
-/* ---- Line table ----------------------------------------------------------------------------------------------------- */
+/* ---- Line table -------------------------------------------------------------------------------------------------- */
 
 /* Path without "//", "/./" and, where that is possible by the text alone, "dir/../". Owned. */
 static char *normal_path(const char *path)
@@ -328,7 +325,8 @@ static char *normal_path(const char *path)
         size_t length = strcspn(at, "/");
         bool up = length == 2 && at[0] == '.' && at[1] == '.';
         size_t parent = n;
-        if (up && n > 1) for (parent = n - 1; parent > 0 && normal[parent - 1] != '/';) parent--;
+        if (up && n > 1)
+            for (parent = n - 1; parent > 0 && normal[parent - 1] != '/';) parent--;
         bool named = parent < n && !(n - parent == 3 && memcmp(normal + parent, "../", 3) == 0);
         if (length == 1 && at[0] == '.') at += at[1] == '/' ? 2 : 1;
         else if (up && named) {
@@ -367,7 +365,8 @@ static bool begins_epilogue(ompp_dwarf_t *dwarf, Dwarf_Line line)
     Dwarf_Bool prologue_end = 0, epilogue_begin = 0;
     Dwarf_Unsigned isa = 0, discriminator = 0;
 
-    return ok(dwarf, dwarf_prologue_end_etc(line, &prologue_end, &epilogue_begin, &isa, &discriminator, &dwarf->error)) &&
+    return ok(dwarf,
+              dwarf_prologue_end_etc(line, &prologue_end, &epilogue_begin, &isa, &discriminator, &dwarf->error)) &&
            epilogue_begin;
 }
 
@@ -433,8 +432,8 @@ size_t ompp_unit_row_from(const ompp_unit_t *unit, uint64_t address)
 }
 
 /*
- * DWARF 5 of gcc names the source twice, as file 0 and 1, and says 1 only; rows before the first change of file are said to be of 0
- * by libdwarf 20210528. (To clang, 0 is the source and 1 is another file.)
+ * DWARF 5 of gcc names the source twice, as file 0 and 1, and says 1 only; rows before the first change of file are
+ * said to be of 0 by libdwarf 20210528. (To clang, 0 is the source and 1 is another file.)
  */
 static void join_source_file(ompp_unit_t *unit)
 {
@@ -461,7 +460,7 @@ const ompp_row_t *ompp_unit_row(const ompp_unit_t *unit, uint64_t address)
     return NULL;
 }
 
-/* ---- Functions ------------------------------------------------------------------------------------------------------ */
+/* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 static void walk(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die parent, uint64_t base, int depth);
 
@@ -502,7 +501,8 @@ static void walk(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die parent, uint6
     if (depth >= MAX_DEPTH || !ok(dwarf, dwarf_child(parent, &die, &dwarf->error))) return;
     for (; die; die = next, next = NULL) {
         visit(dwarf, unit, die, base, depth + 1);
-        bool forward = ok(dwarf, dwarf_dieoffset(die, &at, &dwarf->error)) && at > last; /* damaged data could lead back */
+        /* damaged data could lead back */
+        bool forward = ok(dwarf, dwarf_dieoffset(die, &at, &dwarf->error)) && at > last;
         last = at;
         if (!forward || !ok(dwarf, dwarf_siblingof_b(dwarf->debug, die, 1, &next, &dwarf->error))) next = NULL;
         dwarf_dealloc_die(die);
@@ -542,7 +542,8 @@ bool ompp_dwarf_has_variable(ompp_dwarf_t *dwarf, const ompp_function_t *functio
     Dwarf_Off at = 0, last = 0;
     bool found = false;
 
-    if (!function->die || !ok(dwarf, dwarf_offdie_b(dwarf->debug, function->die, 1, &parent, &dwarf->error))) return false;
+    if (!function->die || !ok(dwarf, dwarf_offdie_b(dwarf->debug, function->die, 1, &parent, &dwarf->error)))
+        return false;
     if (!ok(dwarf, dwarf_child(parent, &die, &dwarf->error))) die = NULL;
     for (; die; die = next, next = NULL) {
         found = is_variable(dwarf, die, name);

@@ -1,7 +1,7 @@
 /**
  * \file
- * One compilation unit as ompp needs it: its line table and its functions, read with libdwarf (the interface of 20210528 and the
- * later one). Only ompp_structure.c and its parts include this.
+ * One compilation unit as ompp needs it: its line table and its functions, read with libdwarf (the interface of
+ * 20210528 and the later one). Only ompp_structure.c and its parts include this.
  *
  * A unit is read when an address of it is asked for, and kept until the file is closed.
  */
@@ -90,15 +90,21 @@ const ompp_unit_t *ompp_dwarf_unit(ompp_dwarf_t *dwarf, uint32_t unit);
 /** \brief Whether a function has a variable of this name in its outermost scope, not in a block inside it. */
 bool ompp_dwarf_has_variable(ompp_dwarf_t *dwarf, const ompp_function_t *function, const char *name);
 
-/** \brief The number by which rows know a file that an entry names by `number`. \return UINT32_MAX: there is no row of it. */
+/**
+ * \brief The number by which rows know a file that an entry names by `number`.
+ * \return UINT32_MAX: there is no row of it.
+ */
 uint32_t ompp_unit_file(const ompp_unit_t *unit, uint32_t number);
 
-/* ---- Entries: every call of libdwarf gets an error object, which ompp_die_ok() gives back ------------------------------ */
+/* ---- Entries: every call of libdwarf gets an error object, which ompp_die_ok() gives back ------------------------ */
 
 /** \brief True when a call succeeded; forgets its error otherwise. */
 bool ompp_die_ok(ompp_dwarf_t *dwarf, int rc);
 
-/** \brief A whole number that an attribute holds. \return false when there is none, or it is not constant or below 0. */
+/**
+ * \brief A whole number that an attribute holds.
+ * \return false when there is none, or it is not constant or below 0.
+ */
 bool ompp_die_number(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half attribute, Dwarf_Unsigned *value);
 
 /** \brief The entry that an attribute refers to. \return to be freed with dwarf_dealloc_die(); NULL = none. */
@@ -123,7 +129,10 @@ size_t ompp_unit_row_from(const ompp_unit_t *unit, uint64_t address);
 
 bool ompp_function_holds(const ompp_unit_t *unit, const ompp_function_t *function, uint64_t address);
 
-/** \brief Innermost function, inlined ones included, at an address among entries first .. last. \return or OMPP_NO_FUNCTION. */
+/**
+ * \brief Innermost function, inlined ones included, at an address among entries first .. last.
+ * \return or OMPP_NO_FUNCTION.
+ */
 uint32_t ompp_unit_innermost(const ompp_unit_t *unit, uint64_t address, uint32_t first, uint32_t last);
 
 #endif

@@ -32,12 +32,10 @@ static bool read_at(const ompp_elf_t *elf, uint64_t offset, void *buffer, uint64
     return true;
 }
 
-static const Elf64_Shdr *section_at(const ompp_elf_t *elf, size_t i)
-{
-    return (const Elf64_Shdr *)elf->sections + i;
-}
+static const Elf64_Shdr *section_at(const ompp_elf_t *elf, size_t i) { return (const Elf64_Shdr *)elf->sections + i; }
 
-/* Contents of a section plus a terminating zero; NULL when it has none in this file, is damaged or compressed. Owned. */
+/* Contents of a section plus a terminating zero; NULL when it has none in this file, is damaged or compressed.
+ * Owned. */
 static char *read_section(const ompp_elf_t *elf, const Elf64_Shdr *section)
 {
     if (section->sh_type == SHT_NOBITS || section->sh_flags & SHF_COMPRESSED) return NULL;
@@ -76,7 +74,8 @@ static int read_sections(ompp_elf_t *elf)
 
     if (!read_at(elf, 0, &header, sizeof header) || !is_native(header.e_ident)) return -OMPP_E_FORMAT;
     if (header.e_shoff == 0) return 0;
-    if (header.e_shentsize != sizeof first || !read_at(elf, header.e_shoff, &first, sizeof first)) return -OMPP_E_FORMAT;
+    if (header.e_shentsize != sizeof first || !read_at(elf, header.e_shoff, &first, sizeof first))
+        return -OMPP_E_FORMAT;
     /* More sections than the header's fields can hold: the first section says how many, and where the names are. */
     uint64_t n = header.e_shnum ? header.e_shnum : first.sh_size;
     uint64_t names = header.e_shstrndx == SHN_XINDEX ? first.sh_link : header.e_shstrndx;
@@ -143,7 +142,8 @@ int ompp_elf_holds(const ompp_elf_t *elf, const char *name, const char *text)
 
     if (!section || section->sh_type == SHT_NOBITS || n > MAX_TEXT) return 0;
     if (section->sh_flags & SHF_COMPRESSED) return -1;
-    for (uint64_t at = 0; at < section->sh_size && !found; at += sizeof buffer - n) { /* pieces overlap by what may be cut */
+    /* pieces overlap by what may be cut */
+    for (uint64_t at = 0; at < section->sh_size && !found; at += sizeof buffer - n) {
         const uint64_t left = section->sh_size - at, size = left < sizeof buffer ? left : sizeof buffer;
         if (!read_at(elf, section->sh_offset + at, buffer, size)) return 0;
         found = memmem(buffer, size, text, n) != NULL;
@@ -283,18 +283,13 @@ static int compare_symbols(const void *a, const void *b)
     return x->high > y->high ? -1 : x->high < y->high; /* one with a size before one without */
 }
 
-static bool is_function(unsigned kind)
-{
-    return kind == STT_FUNC || kind == STT_GNU_IFUNC;
-}
+static bool is_function(unsigned kind) { return kind == STT_FUNC || kind == STT_GNU_IFUNC; }
 
-static bool is_object(unsigned kind)
-{
-    return kind == STT_OBJECT || kind == STT_COMMON;
-}
+static bool is_object(unsigned kind) { return kind == STT_OBJECT || kind == STT_COMMON; }
 
 /* Symbols of a kind in one symbol table, appended. */
-static void add_symbols(const ompp_elf_t *elf, unsigned type, bool (*wanted)(unsigned), ompp_elf_symbols_t *to, unsigned which)
+static void add_symbols(const ompp_elf_t *elf, unsigned type, bool (*wanted)(unsigned), ompp_elf_symbols_t *to,
+                        unsigned which)
 {
     for (size_t i = 0; i < elf->nsections; i++) {
         const Elf64_Shdr *section = section_at(elf, i);
@@ -309,7 +304,8 @@ static void add_symbols(const ompp_elf_t *elf, unsigned type, bool (*wanted)(uns
             memcpy(&symbol, table + k * sizeof symbol, sizeof symbol);
             if (!wanted(ELF64_ST_TYPE(symbol.st_info)) || symbol.st_shndx == SHN_UNDEF) continue;
             if (symbol.st_name >= strings->sh_size || symbol.st_value + symbol.st_size < symbol.st_value) continue;
-            symbols[to->n++] = (ompp_elf_symbol_t){symbol.st_value, symbol.st_value + symbol.st_size, names + symbol.st_name};
+            symbols[to->n++] =
+                (ompp_elf_symbol_t){symbol.st_value, symbol.st_value + symbol.st_size, names + symbol.st_name};
         }
         free(table);
         to->names[which] = names;

@@ -1,8 +1,8 @@
 /**
  * \file
- * The few things ompp needs from an ELF file: build id, name of the separate debug file, symbols of functions and objects. Reads
- * 64-bit files of this machine's byte order; every offset and size in the file is checked, so that a damaged file gives an error
- * and no crash.
+ * The few things ompp needs from an ELF file: build id, name of the separate debug file, symbols of functions and
+ * objects. Reads 64-bit files of this machine's byte order; every offset and size in the file is checked, so that a
+ * damaged file gives an error and no crash.
  *
  * Addresses are those of the file: for a position-independent module, run-time address minus the module's load bias
  * (dlpi_addr of dl_iterate_phdr); for others the run-time address itself (their load bias is 0).
@@ -32,8 +32,8 @@ typedef struct {
 
 typedef struct {
     int fd;
-    uint64_t size;  /* bytes of the file */
-    int64_t mtime;  /* seconds since 1970 */
+    uint64_t size; /* bytes of the file */
+    int64_t mtime; /* seconds since 1970 */
     size_t nsections;
     void *sections; /* Elf64_Shdr[nsections] */
     char *names;    /* section names, zero-terminated */
@@ -63,8 +63,10 @@ bool ompp_elf_has(const ompp_elf_t *elf, const char *section);
 int ompp_elf_holds(const ompp_elf_t *elf, const char *section, const char *text);
 
 /**
- * \brief Whether the list tables of DWARF 5 (.debug_rnglists, .debug_loclists) are in order, as far as their headers tell.
- * \note libdwarf 20210528 frees memory twice on a damaged one, which would end the process: such files must not reach it.
+ * \brief Whether the list tables of DWARF 5 (.debug_rnglists, .debug_loclists) are in order, as far as their headers
+ *        tell.
+ * \note libdwarf 20210528 frees memory twice on a damaged one, which would end the process: such files must not reach
+ *       it.
  */
 bool ompp_elf_lists_sound(const ompp_elf_t *elf);
 

@@ -1,11 +1,11 @@
 /*
- * What compilers make of a parallel or task construct:
- *   clang  NAME.omp_outlined[.N] (before 17: .omp_outlined.[N]), declared on the directive's line. With debug information the
+ * What compilers make of a parallel or task construct: clang NAME.omp_outlined[.N] (before 17: .omp_outlined.[N]),
+ *   declared on the directive's line. With debug information the
  *          body is a second function, ..._debug__, declared where the block begins, called by the first one; when it is
- *          optimised it is inlined there. Tasks: .omp_task_entry. and the same pair.
- *          A loop that is combined with the construct ("parallel for") has its variables in the outermost scope of the body,
- *          a loop with a directive of its own has them in a block. The code that begins a combined loop may be on the line
- *          of the "for", which does not tell the two apart.
+ *          optimised it is inlined there. Tasks: .omp_task_entry. and the same pair. A loop that is combined with the
+ *          construct ("parallel for") has its variables in the outermost scope of the body, a loop with a directive of
+ *          its own has them in a block. The code that begins a combined loop may be on the line of the "for", which
+ *          does not tell the two apart.
  *   gcc    NAME._omp_fn.N, without a line of its own; its first row is on the directive's line.
  * Rows that come from other functions inlined into this code say nothing about where it ends.
  */
@@ -80,7 +80,8 @@ static lines_t own_lines(const ompp_unit_t *unit, uint32_t f, uint32_t file)
 
     for (uint32_t r = 0; r < function->nranges; r++) {
         const ompp_range_t *range = &unit->ranges.items[function->first_range + r];
-        for (size_t i = ompp_unit_row_from(unit, range->low); i < unit->nrows && unit->rows[i].address < range->high; i++) {
+        for (size_t i = ompp_unit_row_from(unit, range->low); i < unit->nrows && unit->rows[i].address < range->high;
+             i++) {
             const ompp_row_t *row = &unit->rows[i];
             if (row->end || row->line == 0 || row->file != file || !is_own(unit, f, row->address)) continue;
             if (lines.first == 0 || row->line < lines.first) lines.first = row->line;
@@ -98,8 +99,8 @@ static bool has_inlined_body(const ompp_unit_t *unit, uint32_t f)
 }
 
 /*
- * Line on which the body of the directive on a line begins, 0 = none. The next block to begin is the directive's own: what
- * follows a directive is its block, before any other directive.
+ * Line on which the body of the directive on a line begins, 0 = none. The next block to begin is the directive's own:
+ * what follows a directive is its block, before any other directive.
  */
 static uint32_t body_line(const ompp_unit_t *unit, uint32_t file, uint32_t line)
 {
@@ -107,16 +108,14 @@ static uint32_t body_line(const ompp_unit_t *unit, uint32_t file, uint32_t line)
 
     for (uint32_t i = 0; i < unit->nfunctions; i++) {
         const ompp_function_t *f = &unit->functions[i];
-        if (f->inlined || f->decl_file != file || f->decl_line < line || !is_body(f) || mark_of(f) == NOUTLINED) continue;
+        if (f->inlined || f->decl_file != file || f->decl_line < line || !is_body(f) || mark_of(f) == NOUTLINED)
+            continue;
         if (found == 0 || f->decl_line < found) found = f->decl_line;
     }
     return found;
 }
 
-static uint32_t max(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
+static uint32_t max(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 /* Last line of all bodies that begin on a line: one, or one per instance of a template. */
 static uint32_t body_end(const ompp_unit_t *unit, uint32_t file, uint32_t line)
@@ -156,11 +155,13 @@ static uint32_t own_file(const ompp_unit_t *unit, uint32_t f)
     const ompp_range_t *range = &unit->ranges.items[unit->functions[f].first_range];
 
     for (size_t i = ompp_unit_row_from(unit, range->low); i < unit->nrows && unit->rows[i].address < range->high; i++)
-        if (!unit->rows[i].end && unit->rows[i].line && is_own(unit, f, unit->rows[i].address)) return unit->rows[i].file;
+        if (!unit->rows[i].end && unit->rows[i].line && is_own(unit, f, unit->rows[i].address))
+            return unit->rows[i].file;
     return UINT32_MAX;
 }
 
-/* File of the function that this one is made of, when it has lines there: its own first rows may be of others, inlined into it. */
+/* File of the function that this one is made of, when it has lines there: its own first rows may be of others, inlined
+ * into it. */
 static uint32_t file_of_outer(const ompp_unit_t *unit, uint32_t f)
 {
     for (uint32_t i = f; i-- > 0;) {
@@ -189,8 +190,8 @@ bool ompp_extent_entry(const ompp_unit_t *unit, uint64_t addr, uint32_t *file, u
 }
 
 /*
- * Line of the directive whose body is a function: the last one that stands above the body or on its line. Between a directive and
- * the loop it is combined with there is no other directive.
+ * Line of the directive whose body is a function: the last one that stands above the body or on its line. Between a
+ * directive and the loop it is combined with there is no other directive.
  */
 static uint32_t directive_line(const ompp_unit_t *unit, const ompp_function_t *body)
 {
@@ -210,7 +211,9 @@ uint32_t ompp_extent_combined(ompp_dwarf_t *dwarf, const ompp_unit_t *unit, uint
     uint32_t f = ompp_unit_innermost(unit, addr, 0, OMPP_NO_FUNCTION);
 
     if (f == OMPP_NO_FUNCTION || !is_body(&unit->functions[f])) return 0;
-    return ompp_dwarf_has_variable(dwarf, &unit->functions[f], loop_variable) ? directive_line(unit, &unit->functions[f]) : 0;
+    return ompp_dwarf_has_variable(dwarf, &unit->functions[f], loop_variable)
+               ? directive_line(unit, &unit->functions[f])
+               : 0;
 }
 
 /* A function whose lines begin behind another one's and hold this line; OMPP_NO_FUNCTION = none. */
@@ -220,7 +223,8 @@ static uint32_t later_function(const ompp_unit_t *unit, uint32_t function, uint3
 
     for (uint32_t i = 0; i < unit->nfunctions; i++) {
         const ompp_function_t *f = &unit->functions[i];
-        if (f->inlined || f->decl_line <= begin || f->decl_line > line || ompp_unit_file(unit, f->decl_file) != file) continue;
+        if (f->inlined || f->decl_line <= begin || f->decl_line > line || ompp_unit_file(unit, f->decl_file) != file)
+            continue;
         if (own_lines(unit, i, file).last >= line) return i;
     }
     return OMPP_NO_FUNCTION;
@@ -234,7 +238,8 @@ static uint32_t last_before(const ompp_unit_t *unit, uint32_t function, uint32_t
 
     for (uint32_t r = 0; r < f->nranges; r++) {
         const ompp_range_t *range = &unit->ranges.items[f->first_range + r];
-        for (size_t i = ompp_unit_row_from(unit, range->low); i < unit->nrows && unit->rows[i].address < range->high; i++) {
+        for (size_t i = ompp_unit_row_from(unit, range->low); i < unit->nrows && unit->rows[i].address < range->high;
+             i++) {
             const ompp_row_t *row = &unit->rows[i];
             if (!row->end && row->file == file && row->line < line && is_own(unit, function, row->address))
                 last = max(last, row->line);
@@ -244,8 +249,8 @@ static uint32_t last_before(const ompp_unit_t *unit, uint32_t function, uint32_t
 }
 
 /*
- * Code inlined into a function is not always marked as such (the hooks that gcc puts into it): a function does not end inside one
- * that begins behind it. One with others inside it, as lambdas are, has code behind them.
+ * Code inlined into a function is not always marked as such (the hooks that gcc puts into it): a function does not end
+ * inside one that begins behind it. One with others inside it, as lambdas are, has code behind them.
  */
 uint32_t ompp_extent_function(const ompp_unit_t *unit, uint32_t function, uint32_t file)
 {
@@ -268,7 +273,8 @@ uint32_t ompp_extent_calls(const ompp_unit_t *unit, const ompp_row_t *begin, uin
     /* The call that ends it may stand on any line of the last statement; the statement's other rows lie before it. */
     for (size_t i = ompp_unit_row_from(unit, addr); i < unit->nrows && unit->rows[i].address <= addr_end; i++) {
         const ompp_row_t *row = &unit->rows[i];
-        if (!row->end && row->file == begin->file && row->line > last && is_own(unit, outer, row->address)) last = row->line;
+        if (!row->end && row->file == begin->file && row->line > last && is_own(unit, outer, row->address))
+            last = row->line;
     }
     return last;
 }

@@ -26,10 +26,7 @@ bool ompp_fortran_is(const char *path)
     return false;
 }
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 /* Length of a line up to its comment. */
 static size_t without_comment(const char *text, size_t length)
@@ -52,7 +49,8 @@ static bool get_line(const ompp_fortran_t *source, uint32_t number, line_t *line
     if (!text) return false;
     *line = (line_t){.text = text};
     if (source->fixed && length > 0 && strchr("cC*!", text[0])) return true;
-    if (source->fixed) line->continues = length > 5 && text[5] != ' ' && text[5] != '0' && strspn(text, " ") >= 5 && text[0] != '#';
+    if (source->fixed)
+        line->continues = length > 5 && text[5] != ' ' && text[5] != '0' && strspn(text, " ") >= 5 && text[0] != '#';
     if (length > 0 && text[0] == '#') return true;
     for (length = without_comment(text, length); length > 0 && isspace((unsigned char)text[length - 1]);) length--;
     while (length > 0 && isspace((unsigned char)*line->text)) line->text++, length--;
@@ -66,7 +64,8 @@ static bool uses(const line_t *line, const char *name)
 
     for (size_t i = 0; i + n <= line->length; i++) {
         if (strncasecmp(line->text + i, name, n)) continue;
-        if ((i == 0 || !is_word(line->text[i - 1])) && (i + n == line->length || !is_word(line->text[i + n]))) return true;
+        if ((i == 0 || !is_word(line->text[i - 1])) && (i + n == line->length || !is_word(line->text[i + n])))
+            return true;
     }
     return false;
 }
@@ -93,7 +92,8 @@ uint32_t ompp_fortran_statement(const ompp_fortran_t *source, uint32_t number, c
     return 0;
 }
 
-size_t ompp_fortran_uses(const ompp_fortran_t *source, uint32_t first, uint32_t last, const char *name, uint32_t lines[], size_t max)
+size_t ompp_fortran_uses(const ompp_fortran_t *source, uint32_t first, uint32_t last, const char *name,
+                         uint32_t lines[], size_t max)
 {
     size_t n = 0;
     line_t line;
@@ -111,7 +111,8 @@ static bool begins(const line_t *line, const char *word, line_t *rest)
 {
     const size_t n = strlen(word);
 
-    if (line->length < n || strncasecmp(line->text, word, n) || (line->length > n && is_word(line->text[n]))) return false;
+    if (line->length < n || strncasecmp(line->text, word, n) || (line->length > n && is_word(line->text[n])))
+        return false;
     *rest = (line_t){.text = line->text + n, .length = line->length - n};
     while (rest->length && isspace((unsigned char)*rest->text)) rest->text++, rest->length--;
     return true;

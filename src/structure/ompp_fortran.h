@@ -1,8 +1,8 @@
 /**
  * \file
- * What the source text says of calls in Fortran. Compilers put a call on the last line of its statement, and gfortran, where the
- * interface has an argument INTENT(OUT), on the first line of the block around it; the text knows the line where the call stands.
- * Called by src/analysis.
+ * What the source text says of calls in Fortran. Compilers put a call on the last line of its statement, and gfortran,
+ * where the interface has an argument INTENT(OUT), on the first line of the block around it; the text knows the line
+ * where the call stands. Called by src/analysis.
  */
 #ifndef OMPP_FORTRAN_H
 #define OMPP_FORTRAN_H
@@ -31,9 +31,13 @@ uint32_t ompp_fortran_statement(const ompp_fortran_t *source, uint32_t line, con
  * \param[out] lines  the caller's, shape [max], ascending.
  * \return how many there are; may be more than max.
  */
-size_t ompp_fortran_uses(const ompp_fortran_t *source, uint32_t first, uint32_t last, const char *name, uint32_t lines[], size_t max);
+size_t ompp_fortran_uses(const ompp_fortran_t *source, uint32_t first, uint32_t last, const char *name,
+                         uint32_t lines[], size_t max);
 
-/** \brief The executable part of the program unit around a line, without procedures that it contains: lines *first .. *last. */
+/**
+ * \brief The executable part of the program unit around a line, without procedures that it contains: lines *first ..
+ *        *last.
+ */
 void ompp_fortran_unit(const ompp_fortran_t *source, uint32_t line, uint32_t *first, uint32_t *last);
 
 #endif

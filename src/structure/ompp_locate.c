@@ -1,6 +1,6 @@
 /*
- * Variables by the names that a user writes: which of all variables of the process's modules a name means, and what to say when it
- * means several or none. The function that libompp-names.so exports.
+ * Variables by the names that a user writes: which of all variables of the process's modules a name means, and what to
+ * say when it means several or none. The function that libompp-names.so exports.
  */
 #define _GNU_SOURCE
 #include "model/ompp_locate.h"
@@ -44,14 +44,14 @@ typedef struct {
 
 /* A name taken apart: "libx.so:solve.c:" before it, "#2" behind it. Which part of the variable is found by trying. */
 typedef struct {
-    char *text;           /* owned */
-    const char *places[4];/* library or file that it must be in */
+    char *text;            /* owned */
+    const char *places[4]; /* library or file that it must be in */
     size_t nplaces;
     const char *name;
-    size_t number;        /* which of those that fit, from 1; 0 = there must be one */
+    size_t number; /* which of those that fit, from 1; 0 = there must be one */
 } wanted_t;
 
-/* ---- Names of places ------------------------------------------------------------------------------------------------ */
+/* ---- Names of places --------------------------------------------------------------------------------------------- */
 
 /* "libx.so" for libx.so.1.2. */
 static bool is_module(const char *path, const char *name)
@@ -101,7 +101,7 @@ static bool take_apart(wanted_t *w, const char *text)
     return true;
 }
 
-/* ---- Does a variable fit? ------------------------------------------------------------------------------------------- */
+/* ---- Does a variable fit? ---------------------------------------------------------------------------------------- */
 
 static bool same(const char *a, const char *b, size_t n, bool fortran)
 {
@@ -115,25 +115,23 @@ static bool is_of_function(const ompp_variable_t *v, const char *name, size_t n)
 
     for (size_t i = 0; i < 2 && ways[i]; i++) {
         size_t m = strlen(ways[i]);
-        if (n > m + 2 && (v->fortran ? strncasecmp : strncmp)(name, ways[i], m) == 0 && strncmp(name + m, "::", 2) == 0 &&
-            same(v->name, name + m + 2, n - m - 2, v->fortran))
+        if (n > m + 2 && (v->fortran ? strncasecmp : strncmp)(name, ways[i], m) == 0 &&
+            strncmp(name + m, "::", 2) == 0 && same(v->name, name + m + 2, n - m - 2, v->fortran))
             return true;
     }
     return false;
 }
 
 /* Members of common blocks are everybody's, whichever function the debug information has them in. */
-static const char *function_of(const ompp_variable_t *v)
-{
-    return v->name[0] == '/' ? NULL : v->function;
-}
+static const char *function_of(const ompp_variable_t *v) { return v->name[0] == '/' ? NULL : v->function; }
 
 /* "K::hits" for geo::K::hits. */
 static bool ends_scope(const ompp_variable_t *v, const char *name, size_t n)
 {
     size_t m = strlen(v->name);
 
-    return m > n + 2 && n > 0 && strncmp(v->name + m - n - 2, "::", 2) == 0 && same(v->name + m - n, name, n, v->fortran);
+    return m > n + 2 && n > 0 && strncmp(v->name + m - n - 2, "::", 2) == 0 &&
+           same(v->name + m - n, name, n, v->fortran);
 }
 
 static int fits(ompp_structure_t *structure, const ompp_variable_t *v, const char *name, size_t n)
@@ -187,7 +185,8 @@ static candidate_t block_of(ompp_structure_t *structure, candidate_t c)
 
 static ompp_structure_t *structure_of(search_t *s, size_t module)
 {
-    if (!s->tried[module] && ompp_structure_open(s->modules[module].path, NULL, &s->structures[module]) != 0) s->structures[module] = NULL;
+    if (!s->tried[module] && ompp_structure_open(s->modules[module].path, NULL, &s->structures[module]) != 0)
+        s->structures[module] = NULL;
     s->tried[module] = true;
     return s->structures[module];
 }
@@ -196,12 +195,14 @@ static ompp_structure_t *symbols_of(search_t *s, size_t module)
 {
     ompp_structure_t **symbols = &s->symbols[module];
 
-    if (!s->tried_symbols[module] && ompp_structure_open_symbols(s->modules[module].path, symbols) != 0) *symbols = NULL;
+    if (!s->tried_symbols[module] && ompp_structure_open_symbols(s->modules[module].path, symbols) != 0)
+        *symbols = NULL;
     s->tried_symbols[module] = true;
     return s->symbols[module];
 }
 
-/* Most modules have nothing of the name, and to read all that libraries have takes seconds. The program's own is not left to symbols. */
+/* Most modules have nothing of the name, and to read all that libraries have takes seconds. The program's own is not
+ * left to symbols. */
 static bool may_have(search_t *s, size_t module, const char *name, size_t length)
 {
     ompp_structure_t *symbols = symbols_of(s, module);
@@ -257,7 +258,7 @@ static void search(search_t *s, const wanted_t *w, size_t length)
     if (s->n > 1) qsort(s->found, s->n < MAX_CANDIDATES ? s->n : MAX_CANDIDATES, sizeof s->found[0], compare);
 }
 
-/* ---- Several -------------------------------------------------------------------------------------------------------- */
+/* ---- Several ----------------------------------------------------------------------------------------------------- */
 
 enum { PLAIN, WITH_FILE, WITH_MODULE, WITH_NUMBER };
 
@@ -270,9 +271,9 @@ static void label(const search_t *s, size_t i, int how, char *text, size_t size)
 
     if (how == WITH_NUMBER) snprintf(number, sizeof number, "#%zu", i + 1);
     snprintf(text, size, "%s%s%s%s%s%s%.*s%s", how == WITH_MODULE ? module : "", how == WITH_MODULE ? ":" : "",
-             (how == WITH_FILE || how == WITH_MODULE) && file ? file : "", (how == WITH_FILE || how == WITH_MODULE) && file ? ":" : "",
-             function_of(v) ? v->function : "", function_of(v) ? "::" : "", c->block ? (int)c->block_length : (int)strlen(v->name), v->name,
-             number);
+             (how == WITH_FILE || how == WITH_MODULE) && file ? file : "",
+             (how == WITH_FILE || how == WITH_MODULE) && file ? ":" : "", function_of(v) ? v->function : "",
+             function_of(v) ? "::" : "", c->block ? (int)c->block_length : (int)strlen(v->name), v->name, number);
 }
 
 /* The shortest way to name it that no other one shares. "#2" counts in the order of the list that this name gave. */
@@ -306,7 +307,7 @@ static void list_candidates(const search_t *s, const char *name, ompp_locate_t *
     if (used >= room) memcpy(answer->text + room - 4, "...", 4);
 }
 
-/* ---- None ----------------------------------------------------------------------------------------------------------- */
+/* ---- None -------------------------------------------------------------------------------------------------------- */
 
 /* Of the program: what libraries have is rarely what was meant. Names with leading underscores are the compiler's. */
 static void list_nearest(search_t *s, const char *name, ompp_locate_t *answer)
@@ -324,9 +325,11 @@ static void list_nearest(search_t *s, const char *name, ompp_locate_t *answer)
     }
     for (size_t i = 0; i < nearest.n && used < sizeof answer->text; i++) {
         const ompp_variable_t *v = nearest.best[i].item;
-        const char *file = nearest.best[i].distance == 0 && v->file ? ompp_path_last(v->file) : NULL; /* the name is right, not the place */
-        used += (size_t)snprintf(answer->text + used, sizeof answer->text - used, "%s%s%s%s%s%s", i ? ", " : "", file ? file : "",
-                                 file ? ":" : "", function_of(v) ? v->function : "", function_of(v) ? "::" : "", v->name);
+        /* the name is right, not the place */
+        const char *file = nearest.best[i].distance == 0 && v->file ? ompp_path_last(v->file) : NULL;
+        used += (size_t)snprintf(answer->text + used, sizeof answer->text - used, "%s%s%s%s%s%s", i ? ", " : "",
+                                 file ? file : "", file ? ":" : "", function_of(v) ? v->function : "",
+                                 function_of(v) ? "::" : "", v->name);
     }
 }
 
@@ -334,11 +337,12 @@ static bool is_function(search_t *s, const char *name)
 {
     bool is = false;
 
-    for (size_t m = 0; m < s->nmodules && !is; m++) is = symbols_of(s, m) && ompp_variable_is_function(symbols_of(s, m), name);
+    for (size_t m = 0; m < s->nmodules && !is; m++)
+        is = symbols_of(s, m) && ompp_variable_is_function(symbols_of(s, m), name);
     return is;
 }
 
-/* ---- One ------------------------------------------------------------------------------------------------------------ */
+/* ---- One --------------------------------------------------------------------------------------------------------- */
 
 static void remark(ompp_structure_t *structure, const ompp_variable_t *v, ompp_locate_t *answer)
 {
@@ -360,16 +364,15 @@ static void answer_one(search_t *s, const candidate_t *c, const char *part, ompp
     const char *why = NULL;
 
     answer->size = c->size;
-    if (*part) why = c->block ? "a common block has no parts; name its members" :
-                     ompp_variable_select(structure, c->variable, part, &offset, &answer->size);
+    if (*part)
+        why = c->block ? "a common block has no parts; name its members"
+                       : ompp_variable_select(structure, c->variable, part, &offset, &answer->size);
     answer->found = !why;
     answer->no_part = why != NULL;
     answer->module = c->module;
     answer->address = s->modules[c->module].bias + c->addr + offset;
-    if (why)
-        snprintf(answer->text, sizeof answer->text, "%s", why);
-    else if (!*part && !c->block)
-        remark(structure, c->variable, answer);
+    if (why) snprintf(answer->text, sizeof answer->text, "%s", why);
+    else if (!*part && !c->block) remark(structure, c->variable, answer);
 }
 
 /* Where a part could begin, from behind: the whole text is tried as a name first, for symbols have dots, too. */
@@ -379,7 +382,7 @@ static size_t shorter(const char *name, size_t length)
     return length;
 }
 
-/* ---- A line --------------------------------------------------------------------------------------------------------- */
+/* ---- A line ------------------------------------------------------------------------------------------------------ */
 
 static bool is_line(const wanted_t *w)
 {
@@ -397,7 +400,8 @@ static void locate_line(search_t *s, const wanted_t *w, ompp_locate_t *answer)
         if (w->nplaces > 1 && !is_module(s->modules[m].path, w->places[0])) continue;
         if (!symbols_of(s, m) || !ompp_code_may_be(symbols_of(s, m), file, m == 0 || w->nplaces > 1)) continue;
         ompp_structure_t *structure = structure_of(s, m);
-        size_t n = structure ? ompp_code_of_line(structure, file, line, s->deadline, code, OMPP_LOCATE_CODES, &nearest) : 0;
+        size_t n =
+            structure ? ompp_code_of_line(structure, file, line, s->deadline, code, OMPP_LOCATE_CODES, &nearest) : 0;
         for (size_t i = 0; i < n && i < OMPP_LOCATE_CODES; i++) {
             if (answer->found >= OMPP_LOCATE_CODES) break;
             answer->code[answer->found].begin = s->modules[m].bias + code[i].begin;
@@ -428,16 +432,14 @@ static void locate(search_t *s, ompp_locate_t *answer)
     }
     if (w.number > 0 && w.number <= s->n && w.number <= MAX_CANDIDATES)
         answer_one(s, &s->found[w.number - 1], w.name + length, answer);
-    else if (s->n == 1 && w.number == 0)
-        answer_one(s, &s->found[0], w.name + length, answer);
+    else if (s->n == 1 && w.number == 0) answer_one(s, &s->found[0], w.name + length, answer);
     else if (s->n > 0 && w.number == 0) {
         answer->found = s->n;
         list_candidates(s, answer->name, answer);
     } else if (is_function(s, w.name)) {
         answer->no_part = 1;
         snprintf(answer->text, sizeof answer->text, "it is a function, not a variable");
-    } else
-        list_nearest(s, w.name, answer);
+    } else list_nearest(s, w.name, answer);
     free(w.text);
 }
 
@@ -452,8 +454,12 @@ void ompp_locate_2(const ompp_locate_module_t *modules, size_t nmodules, ompp_lo
     bool *tried = calloc(2 * nmodules + 1, sizeof *tried);
 
     if (s && structures && tried && nmodules > 0) {
-        *s = (search_t){.modules = modules, .nmodules = nmodules, .structures = structures, .tried = tried,
-                        .symbols = structures + nmodules, .tried_symbols = tried + nmodules,
+        *s = (search_t){.modules = modules,
+                        .nmodules = nmodules,
+                        .structures = structures,
+                        .tried = tried,
+                        .symbols = structures + nmodules,
+                        .tried_symbols = tried + nmodules,
                         .deadline = ompp_structure_now() + seconds};
         for (size_t i = 0; i < n; i++) locate(s, &names[i]);
         for (size_t i = 0; i < 2 * nmodules; i++)

@@ -24,7 +24,7 @@ static demangle_t *demangler(bool load)
     return found;
 }
 
-/* ---- C++ ------------------------------------------------------------------------------------------------------------ */
+/* ---- C++ --------------------------------------------------------------------------------------------------------- */
 
 static bool ends_with(const char *text, size_t length, const char *end)
 {
@@ -68,11 +68,12 @@ static bool is_operator(const char *name, size_t i)
     static const char word[] = "operator";
     bool begins = i == 0 || !(isalnum((unsigned char)name[i - 1]) || name[i - 1] == '_');
 
-    return begins && strncmp(name + i, word, sizeof word - 1) == 0 && !isalnum((unsigned char)name[i + sizeof word - 1]) &&
-           name[i + sizeof word - 1] != '_';
+    return begins && strncmp(name + i, word, sizeof word - 1) == 0 &&
+           !isalnum((unsigned char)name[i + sizeof word - 1]) && name[i + sizeof word - 1] != '_';
 }
 
-/* Where the name begins, behind the return type: after the last blank outside brackets and before an operator's symbol. */
+/* Where the name begins, behind the return type: after the last blank outside brackets and before an operator's
+ * symbol. */
 static size_t name_begin(const char *name, size_t length)
 {
     size_t begin = 0;
@@ -95,12 +96,9 @@ void ompp_name_cut(char *name)
     name[length - begin] = '\0';
 }
 
-/* ---- Symbols -------------------------------------------------------------------------------------------------------- */
+/* ---- Symbols ----------------------------------------------------------------------------------------------------- */
 
-static bool is_cxx(const char *symbol)
-{
-    return strncmp(symbol, "_Z", 2) == 0;
-}
+static bool is_cxx(const char *symbol) { return strncmp(symbol, "_Z", 2) == 0; }
 
 /* "__module_MOD_procedure": where "_MOD_" is; NULL when it is none. */
 static const char *in_module(const char *symbol)
@@ -110,15 +108,9 @@ static const char *in_module(const char *symbol)
     return mark && mark > symbol + 2 && mark[5] ? mark : NULL;
 }
 
-bool ompp_name_is_qualified(const char *symbol)
-{
-    return is_cxx(symbol) || in_module(symbol);
-}
+bool ompp_name_is_qualified(const char *symbol) { return is_cxx(symbol) || in_module(symbol); }
 
-bool ompp_name_is_outlined(const char *symbol)
-{
-    return strstr(symbol, ".omp") || strstr(symbol, "._omp_fn.");
-}
+bool ompp_name_is_outlined(const char *symbol) { return strstr(symbol, ".omp") || strstr(symbol, "._omp_fn."); }
 
 static char *demangled(const char *symbol, bool load)
 {

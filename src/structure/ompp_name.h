@@ -10,9 +10,9 @@
 /**
  * \brief Name of a function or variable in the source.
  *
- * C++ names are demangled and lose return type, parameters and qualifiers: "Domain::volume", "sum<int, double>". Module procedures
- * of gfortran become "module::procedure". What compilers append to copies of a function (".constprop.0") is cut off.
- * C++ needs __cxa_demangle, of the C++ library that the process has.
+ * C++ names are demangled and lose return type, parameters and qualifiers: "Domain::volume", "sum<int, double>". Module
+ * procedures of gfortran become "module::procedure". What compilers append to copies of a function (".constprop.0") is
+ * cut off. C++ needs __cxa_demangle, of the C++ library that the process has.
  *
  * \param[in] load  load libstdc++.so.6 when the process has no C++ library. Without one, C++ names stay as they are.
  * \return owned, free(); NULL when out of memory.

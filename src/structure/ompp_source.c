@@ -1,6 +1,7 @@
 /*
- * Reads just enough C and C++ to find the end of one statement: comments, literals, preprocessor lines, brackets, and the
- * statements that contain others. Of #if .. #else .. #endif the first branch is read, so that brackets stay in balance.
+ * Reads just enough C and C++ to find the end of one statement: comments, literals, preprocessor lines, brackets, and
+ * the statements that contain others. Of #if .. #else .. #endif the first branch is read, so that brackets stay in
+ * balance.
  */
 #include "structure/ompp_source.h"
 
@@ -24,7 +25,7 @@ struct ompp_source {
     char text[];   /* [size], zero-terminated */
 };
 
-/* ---- Files ---------------------------------------------------------------------------------------------------------- */
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
 
 static bool read_all(int fd, char *text, size_t size)
 {
@@ -100,7 +101,7 @@ static uint32_t line_of(const ompp_source_t *source, size_t offset)
     return (uint32_t)low;
 }
 
-/* ---- Blanks --------------------------------------------------------------------------------------------------------- */
+/* ---- Blanks ------------------------------------------------------------------------------------------------------ */
 
 /* End of a line, continuation lines included: offset of its newline or of the end of the text. */
 static size_t logical_end(const ompp_source_t *source, size_t at)
@@ -125,10 +126,7 @@ static size_t skip_inline(const ompp_source_t *source, size_t at)
     return at;
 }
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 /* Whether this word stands at an offset. */
 static bool word_at(const ompp_source_t *source, size_t at, const char *word)
@@ -188,7 +186,7 @@ static size_t skip_blanks(const ompp_source_t *source, size_t at)
     return at;
 }
 
-/* ---- Tokens --------------------------------------------------------------------------------------------------------- */
+/* ---- Tokens ------------------------------------------------------------------------------------------------------ */
 
 static size_t skip_quoted(const ompp_source_t *source, size_t at)
 {
@@ -248,7 +246,7 @@ static size_t skip_brackets(const ompp_source_t *source, size_t at)
     return source->size;
 }
 
-/* ---- Statements ----------------------------------------------------------------------------------------------------- */
+/* ---- Statements -------------------------------------------------------------------------------------------------- */
 
 static size_t skip_statement(const ompp_source_t *source, size_t at, int depth);
 
@@ -302,7 +300,8 @@ static const struct {
     const char *word;
     size_t (*skip)(const ompp_source_t *source, size_t at, int depth);
 } compound[] = {
-    {"if", skip_if}, {"for", skip_loop}, {"while", skip_loop}, {"switch", skip_loop}, {"do", skip_do}, {"try", skip_try},
+    {"if", skip_if},       {"for", skip_loop}, {"while", skip_loop},
+    {"switch", skip_loop}, {"do", skip_do},    {"try", skip_try},
 };
 
 static size_t skip_statement(const ompp_source_t *source, size_t at, int depth)
@@ -311,11 +310,12 @@ static size_t skip_statement(const ompp_source_t *source, size_t at, int depth)
     if (at >= source->size || depth >= MAX_DEPTH) return source->size;
     if (source->text[at] == '{') return skip_brackets(source, at);
     for (size_t i = 0; i < sizeof compound / sizeof compound[0]; i++)
-        if (word_at(source, at, compound[i].word)) return compound[i].skip(source, at + strlen(compound[i].word), depth + 1);
+        if (word_at(source, at, compound[i].word))
+            return compound[i].skip(source, at + strlen(compound[i].word), depth + 1);
     return skip_simple(source, at);
 }
 
-/* ---- Directives ----------------------------------------------------------------------------------------------------- */
+/* ---- Directives -------------------------------------------------------------------------------------------------- */
 
 static size_t append_word(const ompp_source_t *source, size_t at, char *to, size_t size)
 {
@@ -328,7 +328,8 @@ static size_t append_word(const ompp_source_t *source, size_t at, char *to, size
     return end;
 }
 
-/* Words of the directive; its clauses follow from the first one with brackets, which belong to the name of a critical. */
+/* Words of the directive; its clauses follow from the first one with brackets, which belong to the name of a
+ * critical. */
 static void read_words(const ompp_source_t *source, size_t at, ompp_directive_t *directive)
 {
     size_t end = logical_end(source, at);

@@ -1,7 +1,8 @@
 /**
  * \file
- * What the source text says of an OpenMP directive in C or C++: where its block ends, and a critical section's name. Compilers
- * keep no trace of the last line of "if (..) { .. }" below a directive, of a loop, or of a section list; the text does.
+ * What the source text says of an OpenMP directive in C or C++: where its block ends, and a critical section's name.
+ * Compilers keep no trace of the last line of "if (..) { .. }" below a directive, of a loop, or of a section list; the
+ * text does.
  */
 #ifndef OMPP_SOURCE_H
 #define OMPP_SOURCE_H
@@ -21,7 +22,10 @@ ompp_source_t *ompp_source_open(const char *path, int64_t newest);
 
 void ompp_source_close(ompp_source_t *source);
 
-/** \brief Text of a line, 1-based, without its newline. \return borrowed, not zero-terminated; NULL when there is no such line. */
+/**
+ * \brief Text of a line, 1-based, without its newline.
+ * \return borrowed, not zero-terminated; NULL when there is no such line.
+ */
 const char *ompp_source_line(const ompp_source_t *source, uint32_t line, size_t *length);
 
 typedef struct {

@@ -22,7 +22,7 @@ double ompp_structure_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* ---- Opening -------------------------------------------------------------------------------------------------------- */
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 static bool is_build_id(const char *id)
 {
@@ -46,7 +46,8 @@ static bool try_debug_info(ompp_structure_t *structure, const ompp_elf_t *elf, c
     return structure->has_lines;
 }
 
-/* A separate debug file counts when it belongs to the module: same build id, or else the checksum that the module names. */
+/* A separate debug file counts when it belongs to the module: same build id, or else the checksum that the module
+ * names. */
 static bool try_debug_file(ompp_structure_t *structure, const char *path, const uint32_t *crc)
 {
     char expected[OMPP_BUILD_ID_TEXT], id[OMPP_BUILD_ID_TEXT];
@@ -121,10 +122,7 @@ int ompp_structure_open(const char *path, const char *id, ompp_structure_t **out
     return open_module(path, id, false, out);
 }
 
-int ompp_structure_open_symbols(const char *path, ompp_structure_t **out)
-{
-    return open_module(path, NULL, true, out);
-}
+int ompp_structure_open_symbols(const char *path, ompp_structure_t **out) { return open_module(path, NULL, true, out); }
 
 void ompp_structure_close(ompp_structure_t *structure)
 {
@@ -140,22 +138,16 @@ void ompp_structure_close(ompp_structure_t *structure)
     free(structure);
 }
 
-bool ompp_structure_has_lines(const ompp_structure_t *structure)
-{
-    return structure->has_lines;
-}
+bool ompp_structure_has_lines(const ompp_structure_t *structure) { return structure->has_lines; }
 
 bool ompp_structure_names_debug_file(const ompp_structure_t *structure)
 {
     return ompp_elf_has(&structure->elf, ".gnu_debuglink");
 }
 
-int64_t ompp_structure_mtime(const ompp_structure_t *structure)
-{
-    return structure->elf.mtime;
-}
+int64_t ompp_structure_mtime(const ompp_structure_t *structure) { return structure->elf.mtime; }
 
-/* ---- Answering ------------------------------------------------------------------------------------------------------ */
+/* ---- Answering --------------------------------------------------------------------------------------------------- */
 
 /* The name as it stands in the source; a copy when it has to be cut. */
 static const char *source_name(ompp_structure_t *structure, const char *name)
@@ -183,7 +175,8 @@ static void answer_symbol(ompp_structure_t *structure, ompp_query_t *query)
 {
     const ompp_elf_symbol_t *symbol = symbol_at(structure, query->addr);
 
-    if (!symbol && query->extent == OMPP_EXTENT_OUTLINED && query->addr_end) { /* of the call, where the code of the region has no name */
+    /* of the call, where the code of the region has no name */
+    if (!symbol && query->extent == OMPP_EXTENT_OUTLINED && query->addr_end) {
         symbol = symbol_at(structure, query->addr_end);
         if (symbol) query->function = symbol->name, query->offset = query->addr_end - symbol->low;
         return;
@@ -205,7 +198,8 @@ static uint32_t last_line(const ompp_unit_t *unit, const ompp_query_t *query, co
 static uint32_t first_line(ompp_structure_t *structure, const ompp_unit_t *unit, const ompp_query_t *query,
                            const ompp_row_t *row)
 {
-    uint32_t combined = query->extent == OMPP_EXTENT_LOOP ? ompp_extent_combined(&structure->dwarf, unit, query->addr) : 0;
+    uint32_t combined =
+        query->extent == OMPP_EXTENT_LOOP ? ompp_extent_combined(&structure->dwarf, unit, query->addr) : 0;
 
     return combined ? combined : row->line;
 }
@@ -220,7 +214,8 @@ static uint32_t function_of(const ompp_unit_t *unit, uint64_t address)
     return found;
 }
 
-/* A function: from the line that declares it to its last one. The first instruction may be that of another one inlined into it. */
+/* A function: from the line that declares it to its last one. The first instruction may be that of another one inlined
+ * into it. */
 static bool answer_function(ompp_structure_t *structure, const ompp_unit_t *unit, ompp_query_t *query)
 {
     uint32_t index = function_of(unit, query->addr);
@@ -292,7 +287,8 @@ static int compare_order(const void *a, const void *b)
     return x->query < y->query ? -1 : x->query > y->query;
 }
 
-static int answer_all(ompp_structure_t *structure, ompp_query_t *queries, const order_t *order, size_t n, double deadline)
+static int answer_all(ompp_structure_t *structure, ompp_query_t *queries, const order_t *order, size_t n,
+                      double deadline)
 {
     for (size_t i = 0; i < n; i++) {
         uint32_t u = order[i].unit;
@@ -328,7 +324,8 @@ int ompp_structure_lookup(ompp_structure_t *structure, ompp_query_t *queries, si
     if (!order) return -OMPP_E_NOMEM;
     find_jumps(structure, queries, n, deadline);
     for (size_t i = 0; i < n; i++) {
-        uint32_t unit = structure->has_lines ? ompp_dwarf_unit_of(&structure->dwarf, queries[i].addr) : OMPP_NO_FUNCTION;
+        uint32_t unit =
+            structure->has_lines ? ompp_dwarf_unit_of(&structure->dwarf, queries[i].addr) : OMPP_NO_FUNCTION;
         order[i] = (order_t){unit, (uint32_t)i};
     }
     if (n > 1) qsort(order, n, sizeof *order, compare_order);

@@ -1,10 +1,11 @@
 /**
  * \file
- * From addresses to source: file, line, function and, for OpenMP code, the lines where a region ends. Called by src/analysis.
+ * From addresses to source: file, line, function and, for OpenMP code, the lines where a region ends. Called by
+ * src/analysis.
  *
- * Addresses are those of the module's file: run-time address minus the load bias (dlpi_addr of dl_iterate_phdr, 0 for a program
- * that is not position-independent). An address that comes from a call is the return address minus one, so that it lies in the
- * call.
+ * Addresses are those of the module's file: run-time address minus the load bias (dlpi_addr of dl_iterate_phdr, 0 for a
+ * program that is not position-independent). An address that comes from a call is the return address minus one, so that
+ * it lies in the call.
  */
 #ifndef OMPP_STRUCTURE_H
 #define OMPP_STRUCTURE_H
@@ -18,9 +19,10 @@ typedef struct ompp_structure ompp_structure_t;
 
 /**
  * \brief Opens a module. Debug information is looked for in the file itself, under /usr/lib/debug by build id, and by
- *        .gnu_debuglink beside the file, in .debug below it and under /usr/lib/debug; a separate file counts only when its build
- *        id (or, without one, its checksum) fits.
- * \param[in]  id  build id in hex that the file must have; anything that is not 16 or more hex digits is not checked. May be NULL.
+ *        .gnu_debuglink beside the file, in .debug below it and under /usr/lib/debug; a separate file counts only when
+ *        its build id (or, without one, its checksum) fits.
+ * \param[in]  id  build id in hex that the file must have; anything that is not 16 or more hex digits is not checked.
+ *                 May be NULL.
  * \param[out] structure  owned by the caller, ompp_structure_close(); NULL on failure.
  * \return 0, also when there is no debug information: then only symbols are found.
  * \return -OMPP_E_OPEN     no such file, or not readable.
@@ -30,7 +32,10 @@ typedef struct ompp_structure ompp_structure_t;
  */
 int ompp_structure_open(const char *path, const char *id, ompp_structure_t **structure);
 
-/** \brief The same, but debug information is only found and not read: what is asked of it is answered by symbols. Takes little time. */
+/**
+ * \brief The same, but debug information is only found and not read: what is asked of it is answered by symbols. Takes
+ *        little time.
+ */
 int ompp_structure_open_symbols(const char *path, ompp_structure_t **structure);
 
 void ompp_structure_close(ompp_structure_t *structure);
@@ -45,11 +50,11 @@ bool ompp_structure_names_debug_file(const ompp_structure_t *structure);
 int64_t ompp_structure_mtime(const ompp_structure_t *structure);
 
 typedef enum {
-    OMPP_EXTENT_NONE,    /* only the line of addr */
-    OMPP_EXTENT_CALLS,   /* code between two calls: addr_end is the one that ends it */
-    OMPP_EXTENT_LOOP,    /* the same; a loop of a combined construct begins where that does */
-    OMPP_EXTENT_OUTLINED,/* code that the compiler has moved to a function of its own (parallel, task) */
-    OMPP_EXTENT_FUNCTION /* a function: addr is its entry, its line that of its declaration */
+    OMPP_EXTENT_NONE,     /* only the line of addr */
+    OMPP_EXTENT_CALLS,    /* code between two calls: addr_end is the one that ends it */
+    OMPP_EXTENT_LOOP,     /* the same; a loop of a combined construct begins where that does */
+    OMPP_EXTENT_OUTLINED, /* code that the compiler has moved to a function of its own (parallel, task) */
+    OMPP_EXTENT_FUNCTION  /* a function: addr is its entry, its line that of its declaration */
 } ompp_extent_t;
 
 /** One question, and its answer. Strings are borrowed from the structure. */
@@ -57,17 +62,18 @@ typedef struct {
     uint64_t addr;        /* of the code that begins it; of a call that is a jump, that jump's is put here */
     uint64_t addr_end;    /* of the code that ends it; 0 = not known; the same */
     ompp_extent_t extent; /* how the last line is found */
-    const char *callee;   /* who is called at addr, when that may be by a jump: a name, or its begin; NULL = it is not asked */
+    /* who is called at addr, when that may be by a jump: a name, or its begin; NULL = it is not asked */
+    const char *callee;
     const char *callee_end; /* the same at addr_end */
-    bool done;            /* answered, if only with nothing; false: the time was over */
-    const char *file;     /* NULL = not known */
-    const char *function; /* as in the source; the symbol when there is no debug information; NULL = not known */
-    const char *symbol;   /* FUNCTION only: of the symbol that begins at addr; NULL = not known */
-    uint64_t offset;      /* of addr in the symbol, bytes; 0 when file is known */
-    uint32_t line;        /* 0 = not known */
-    uint32_t line_end;    /* last line seen of it, >= line; = line when no more is known */
-    uint32_t line_before; /* of the code before it and after it in the same function and file, as far as that has */
-    uint32_t line_after;  /* another line; 0 = none */
+    bool done;              /* answered, if only with nothing; false: the time was over */
+    const char *file;       /* NULL = not known */
+    const char *function;   /* as in the source; the symbol when there is no debug information; NULL = not known */
+    const char *symbol;     /* FUNCTION only: of the symbol that begins at addr; NULL = not known */
+    uint64_t offset;        /* of addr in the symbol, bytes; 0 when file is known */
+    uint32_t line;          /* 0 = not known */
+    uint32_t line_end;      /* last line seen of it, >= line; = line when no more is known */
+    uint32_t line_before;   /* of the code before it and after it in the same function and file, as far as that has */
+    uint32_t line_after;    /* another line; 0 = none */
 } ompp_query_t;
 
 /**

@@ -6,7 +6,7 @@
 
 enum { MAX_DEPTH = 64, MAX_JUMPS = 4 }; /* of nested scopes; of one function to the next */
 
-/* ---- Calls of a unit ------------------------------------------------------------------------------------------------- */
+/* ---- Calls of a unit --------------------------------------------------------------------------------------------- */
 
 typedef struct {
     ompp_unit_t *unit;
@@ -36,7 +36,8 @@ static void add_call(ompp_dwarf_t *dwarf, Dwarf_Die die, ompp_unit_t *unit)
 {
     ompp_unit_call_t call = {0};
 
-    if (!address_of(dwarf, die, DW_AT_call_return_pc, &call.back) && !address_of(dwarf, die, DW_AT_low_pc, &call.back)) return;
+    if (!address_of(dwarf, die, DW_AT_call_return_pc, &call.back) && !address_of(dwarf, die, DW_AT_low_pc, &call.back))
+        return;
     Dwarf_Die origin = ompp_die_referred(dwarf, die, DW_AT_call_origin);
     if (!origin) origin = ompp_die_referred(dwarf, die, DW_AT_abstract_origin);
     if (!origin) return; /* by a pointer */
@@ -90,9 +91,10 @@ static void read_unit(ompp_dwarf_t *dwarf, ompp_unit_t *unit)
     dwarf_dealloc_die(die);
 }
 
-/* ---- Who is called --------------------------------------------------------------------------------------------------- */
+/* ---- Who is called ----------------------------------------------------------------------------------------------- */
 
-/* The function that an address is in, not one inlined into it; the innermost, as gcc's functions of regions are in others. */
+/* The function that an address is in, not one inlined into it; the innermost, as gcc's functions of regions are in
+ * others. */
 static uint32_t function_of(const ompp_unit_t *unit, uint64_t address)
 {
     uint32_t found = OMPP_NO_FUNCTION;
@@ -161,7 +163,7 @@ static place_t code_of(ompp_structure_t *structure, ompp_unit_t *unit, const cal
     return (place_t){NULL, OMPP_NO_FUNCTION};
 }
 
-/* ---- The jumps ------------------------------------------------------------------------------------------------------- */
+/* ---- The jumps --------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *callee;
@@ -172,7 +174,8 @@ typedef struct {
 /* A function may be there several times over, inlined into others or itself. */
 static bool is_same_line(const ompp_unit_t *unit, const search_t *search, uint64_t address)
 {
-    const ompp_row_t *row = ompp_unit_row(unit, address), *before = search->found ? ompp_unit_row(unit, search->found) : NULL;
+    const ompp_row_t *row = ompp_unit_row(unit, address),
+                     *before = search->found ? ompp_unit_row(unit, search->found) : NULL;
 
     return !search->found || (row && before && row->line == before->line && row->file == before->file);
 }
@@ -184,7 +187,8 @@ static void search_jumps(ompp_structure_t *structure, place_t place, int depth, 
     for (size_t i = 0; i < place.unit->ncalls; i++) {
         const ompp_unit_call_t call = place.unit->calls[i];
         callee_t callee;
-        if (!call.tail || !ompp_function_holds(place.unit, &place.unit->functions[place.function], call.back - 1)) continue;
+        if (!call.tail || !ompp_function_holds(place.unit, &place.unit->functions[place.function], call.back - 1))
+            continue;
         if (function_of(place.unit, call.back - 1) != place.function) continue; /* of one that is inside it */
         if (!describe(&structure->dwarf, call.origin, &callee)) continue;
         if (is_callee(&callee, search->callee)) {

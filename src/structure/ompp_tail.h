@@ -1,7 +1,7 @@
 /**
  * \file
- * Calls that the compiler has made as jumps, because they are the last thing in their function: they return to the caller of that
- * function, which is all that the one who is called sees. Debug information knows where such jumps are.
+ * Calls that the compiler has made as jumps, because they are the last thing in their function: they return to the
+ * caller of that function, which is all that the one who is called sees. Debug information knows where such jumps are.
  */
 #ifndef OMPP_TAIL_H
 #define OMPP_TAIL_H
@@ -10,7 +10,8 @@
 
 /**
  * \brief Where a call stands that is seen to return behind an address.
- * \param[in] addr    in the call that it returns behind, or first address of a function that an OpenMP library has called.
+ * \param[in] addr    in the call that it returns behind, or first address of a function that an OpenMP library has
+ *                    called.
  * \param[in] callee  who is called: a name, or its begin in front of a '_'. Case does not count (Fortran).
  * \return an address in the jump; addr when there is none, when there are several, or when nothing is known.
  */

@@ -44,11 +44,11 @@ uint64_t ompp_type_of(ompp_dwarf_t *dwarf, Dwarf_Die die)
 /* Another name for a type, or a type with qualifiers. */
 static bool is_alias(Dwarf_Half tag)
 {
-    return tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type || tag == DW_TAG_restrict_type ||
-           tag == DW_TAG_atomic_type;
+    return tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type ||
+           tag == DW_TAG_restrict_type || tag == DW_TAG_atomic_type;
 }
 
-/* ---- Arrays --------------------------------------------------------------------------------------------------------- */
+/* ---- Arrays ------------------------------------------------------------------------------------------------------ */
 
 typedef struct {
     bool fortran, fixed; /* fixed: all bounds are constant */
@@ -89,7 +89,8 @@ static bool read_dimension(ompp_dwarf_t *dwarf, Dwarf_Die die, void *context)
         return false;
     }
     bound(dwarf, die, DW_AT_lower_bound, &low);
-    if (!bound(dwarf, die, DW_AT_count, &count)) count = bound(dwarf, die, DW_AT_upper_bound, &high) ? high - low + 1 : 0;
+    if (!bound(dwarf, die, DW_AT_count, &count))
+        count = bound(dwarf, die, DW_AT_upper_bound, &high) ? high - low + 1 : 0;
     if (count <= 0) d->fixed = false;
     d->low[d->n] = low;
     d->count[d->n++] = count > 0 ? (uint64_t)count : 0;
@@ -105,7 +106,7 @@ static dimensions_t dimensions_of(ompp_dwarf_t *dwarf, Dwarf_Die array, bool for
     return d;
 }
 
-/* ---- Sizes ---------------------------------------------------------------------------------------------------------- */
+/* ---- Sizes ------------------------------------------------------------------------------------------------------- */
 
 static uint64_t size_of(ompp_dwarf_t *dwarf, uint64_t type, bool fortran, int depth)
 {
@@ -126,12 +127,9 @@ static uint64_t size_of(ompp_dwarf_t *dwarf, uint64_t type, bool fortran, int de
     return size;
 }
 
-uint64_t ompp_type_size(ompp_dwarf_t *dwarf, uint64_t type, bool fortran)
-{
-    return size_of(dwarf, type, fortran, 0);
-}
+uint64_t ompp_type_size(ompp_dwarf_t *dwarf, uint64_t type, bool fortran) { return size_of(dwarf, type, fortran, 0); }
 
-/* ---- Parts ---------------------------------------------------------------------------------------------------------- */
+/* ---- Parts ------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     uint64_t offset; /* within the current type */
@@ -155,7 +153,8 @@ static bool is_whole(const part_t *p, const char *name)
     return false;
 }
 
-/* "[2][3]" with the last index running fastest; Fortran's "(3,2)" has the first one. Offset becomes that in the element. */
+/* "[2][3]" with the last index running fastest; Fortran's "(3,2)" has the first one. Offset becomes that in the
+ * element. */
 static void append_indices(part_t *p, const dimensions_t *d, uint64_t element)
 {
     uint64_t rest = p->offset / element, index[MAX_DIMENSIONS];
@@ -168,8 +167,8 @@ static void append_indices(part_t *p, const dimensions_t *d, uint64_t element)
         rest /= d->count[i];
     }
     for (unsigned i = 0; i < d->n; i++) {
-        snprintf(text, sizeof text, "%s%" PRId64 "%s", d->fortran ? (i ? "," : "(") : "[", d->low[i] + (int64_t)index[i],
-                 d->fortran ? (i + 1 < d->n ? "" : ")") : "]");
+        snprintf(text, sizeof text, "%s%" PRId64 "%s", d->fortran ? (i ? "," : "(") : "[",
+                 d->low[i] + (int64_t)index[i], d->fortran ? (i + 1 < d->n ? "" : ")") : "]");
         append(p, text);
     }
 }
@@ -220,8 +219,8 @@ static uint64_t step(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half tag, part_t 
     return 0;
 }
 
-void ompp_type_part(ompp_dwarf_t *dwarf, uint64_t type, uint64_t offset, bool fortran, const char *const whole[], char *text,
-                    size_t size)
+void ompp_type_part(ompp_dwarf_t *dwarf, uint64_t type, uint64_t offset, bool fortran, const char *const whole[],
+                    char *text, size_t size)
 {
     part_t p = {.offset = offset, .fortran = fortran, .whole = whole, .text = text, .size = size};
     char rest[24];
@@ -239,12 +238,12 @@ void ompp_type_part(ompp_dwarf_t *dwarf, uint64_t type, uint64_t offset, bool fo
     append(&p, rest);
 }
 
-/* ---- Parts that the user names ------------------------------------------------------------------------------------------ */
+/* ---- Parts that the user names ----------------------------------------------------------------------------------- */
 
 /* Where the selection has come to. error: a sentence, NULL while all is well. */
 typedef struct {
     ompp_dwarf_t *dwarf;
-    const char *text; /* what is left of it */
+    const char *text;      /* what is left of it */
     bool fortran, section; /* section: several elements, of which nothing more can be named */
     uint64_t type, offset, size;
     const char *error;
@@ -294,13 +293,15 @@ bool ompp_type_is_descriptor(ompp_dwarf_t *dwarf, uint64_t type)
 
 bool ompp_type_is_container(ompp_dwarf_t *dwarf, uint64_t type)
 {
-    static const char *const names[] = {"vector<", "deque<", "list<", "forward_list<", "map<", "multimap<", "set<", "multiset<",
-                                        "unordered_", "basic_string<", "valarray<", "unique_ptr<", "shared_ptr<"};
+    static const char *const names[] = {"vector<",   "deque<",      "list<",      "forward_list<", "map<",
+                                        "multimap<", "set<",        "multiset<",  "unordered_",    "basic_string<",
+                                        "valarray<", "unique_ptr<", "shared_ptr<"};
     Dwarf_Die die = open_die(dwarf, without_aliases(dwarf, type));
     const char *name = die ? name_of(dwarf, die) : NULL;
     bool is = false;
 
-    for (size_t i = 0; name && i < sizeof names / sizeof names[0]; i++) is |= strncmp(name, names[i], strlen(names[i])) == 0;
+    for (size_t i = 0; name && i < sizeof names / sizeof names[0]; i++)
+        is |= strncmp(name, names[i], strlen(names[i])) == 0;
     if (die) dwarf_dealloc_die(die);
     return is;
 }
@@ -354,8 +355,9 @@ static void select_member(select_t *s)
 
     while (w.name[w.length] && !strchr(".%[( ", w.name[w.length])) w.length++;
     if (tag != DW_TAG_structure_type && tag != DW_TAG_class_type && tag != DW_TAG_union_type) {
-        s->error = tag != DW_TAG_array_type ? "it has no members" :
-                   s->fortran ? "it is an array: a member needs an index, a(i)%x" : "it is an array: a member needs an index, a[i].x";
+        s->error = tag != DW_TAG_array_type ? "it has no members"
+                   : s->fortran             ? "it is an array: a member needs an index, a(i)%x"
+                                            : "it is an array: a member needs an index, a[i].x";
         return;
     }
     Dwarf_Die die = open_die(s->dwarf, s->type);
@@ -397,7 +399,8 @@ static bool read_index(const char **text, const dimensions_t *d, unsigned k, int
     return true;
 }
 
-/* "[2][1:3]" or "(1:5,2)"; in C the last dimensions may be left out. \return number of indices read, 0 = not understood. */
+/* "[2][1:3]" or "(1:5,2)"; in C the last dimensions may be left out. \return number of indices read, 0 = not
+ * understood. */
 static unsigned read_indices(select_t *s, const dimensions_t *d, int64_t *first, uint64_t *count)
 {
     unsigned n = 0;
@@ -450,7 +453,8 @@ static void select_elements(select_t *s)
     s->type = without_aliases(s->dwarf, element);
 }
 
-const char *ompp_type_select(ompp_dwarf_t *dwarf, uint64_t type, const char *part, bool fortran, uint64_t *offset, uint64_t *size)
+const char *ompp_type_select(ompp_dwarf_t *dwarf, uint64_t type, const char *part, bool fortran, uint64_t *offset,
+                             uint64_t *size)
 {
     select_t s = {.dwarf = dwarf, .text = part, .fortran = fortran, .type = without_aliases(dwarf, type)};
 

@@ -14,11 +14,12 @@ uint64_t ompp_type_of(ompp_dwarf_t *dwarf, Dwarf_Die die);
 uint64_t ompp_type_size(ompp_dwarf_t *dwarf, uint64_t type, bool fortran);
 
 /** \brief See ompp_variable_part(). */
-void ompp_type_part(ompp_dwarf_t *dwarf, uint64_t type, uint64_t offset, bool fortran, const char *const whole[], char *text,
-                    size_t size);
+void ompp_type_part(ompp_dwarf_t *dwarf, uint64_t type, uint64_t offset, bool fortran, const char *const whole[],
+                    char *text, size_t size);
 
 /** \brief See ompp_variable_select(). */
-const char *ompp_type_select(ompp_dwarf_t *dwarf, uint64_t type, const char *part, bool fortran, uint64_t *offset, uint64_t *size);
+const char *ompp_type_select(ompp_dwarf_t *dwarf, uint64_t type, const char *part, bool fortran, uint64_t *offset,
+                             uint64_t *size);
 
 /** \brief Pointers and references, by whatever name. */
 bool ompp_type_is_pointer(ompp_dwarf_t *dwarf, uint64_t type);

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 /*
- * Reads all variables of a module at the first question: unlike code, data has no table that says which unit an address is in.
+ * Reads all variables of a module at the first question: unlike code, data has no table that says which unit an address
+ * is in.
  */
 #include "structure/ompp_variable.h"
 
@@ -14,9 +15,9 @@
 #include <string.h>
 #include <strings.h>
 
-#define MAX_DEPTH 256   /* of nested scopes */
+#define MAX_DEPTH 256 /* of nested scopes */
 #define MAX_ORIGINS 4
-#define OP_ADDRX 0xa1   /* DW_OP_addrx and DW_OP_GNU_addr_index, which old headers do not name */
+#define OP_ADDRX 0xa1 /* DW_OP_addrx and DW_OP_GNU_addr_index, which old headers do not name */
 #define OP_GNU_ADDRX 0xfb
 
 typedef struct ompp_variables {
@@ -35,12 +36,12 @@ typedef struct {
     bool fortran;
     char **files; /* of libdwarf */
     Dwarf_Signed nfiles;
-    const char *scope;    /* "geo::" of namespaces, "shapes::" of modules, "/work/" of common blocks; "" = none */
+    const char *scope; /* "geo::" of namespaces, "shapes::" of modules, "/work/" of common blocks; "" = none */
     const char *function;
     int depth;
 } reader_t;
 
-/* ---- Memory --------------------------------------------------------------------------------------------------------- */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 static bool room(void **items, size_t n, size_t *allocated, size_t size)
 {
@@ -81,7 +82,7 @@ void ompp_variables_free(ompp_variables_t *variables)
     free(variables);
 }
 
-/* ---- One variable --------------------------------------------------------------------------------------------------- */
+/* ---- One variable ------------------------------------------------------------------------------------------------ */
 
 static const char *name_of(ompp_dwarf_t *dwarf, Dwarf_Die die)
 {
@@ -114,7 +115,8 @@ static bool fixed_address(reader_t *r, const unsigned char *p, const unsigned ch
         p += 1 + sizeof *addr;
     } else if (*p == OP_ADDRX || *p == OP_GNU_ADDRX) {
         p++;
-        if (!ompp_die_ok(dwarf, dwarf_debug_addr_index_to_addr(r->unit, leb128(&p, end), &found, &dwarf->error))) return false;
+        if (!ompp_die_ok(dwarf, dwarf_debug_addr_index_to_addr(r->unit, leb128(&p, end), &found, &dwarf->error)))
+            return false;
         *addr = found;
     } else {
         return false;
@@ -180,7 +182,8 @@ static const char *qualified_symbol(ompp_structure_t *structure, const declared_
     return symbol && symbol->low == addr && ompp_name_is_qualified(symbol->name) ? symbol->name : NULL;
 }
 
-/* Owned; NULL = none. clang drops the name of a function that is inlined everywhere, but not from the symbol "function.variable". */
+/* Owned; NULL = none. clang drops the name of a function that is inlined everywhere, but not from the symbol
+ * "function.variable". */
 static char *function_of(reader_t *r, uint64_t addr)
 {
     const ompp_elf_symbol_t *symbol = r->function && !*r->function ? ompp_elf_object(&r->structure->elf, addr) : NULL;
@@ -214,7 +217,7 @@ static void add_variable(reader_t *r, Dwarf_Die die)
                                              .fortran = r->fortran};
 }
 
-/* ---- Units ---------------------------------------------------------------------------------------------------------- */
+/* ---- Units ------------------------------------------------------------------------------------------------------- */
 
 static bool visit(ompp_dwarf_t *dwarf, Dwarf_Die die, void *context);
 
@@ -288,7 +291,7 @@ static void read_unit(ompp_structure_t *structure, const ompp_unit_t *unit)
     dwarf_dealloc_die(r.unit);
 }
 
-/* ---- Symbols -------------------------------------------------------------------------------------------------------- */
+/* ---- Symbols ----------------------------------------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
 {
@@ -342,7 +345,8 @@ static void add_symbols(ompp_variables_t *all, ompp_elf_t *elf)
     for (size_t i = 0; i < symbols->n; i++) {
         const ompp_elf_symbol_t *s = &symbols->items[i];
         size_t at = upto(all, n, s->low);
-        if (at > 0 && all->items[at - 1].addr == s->low && all->items[at - 1].size == 0) all->items[at - 1].size = s->high - s->low;
+        if (at > 0 && all->items[at - 1].addr == s->low && all->items[at - 1].size == 0)
+            all->items[at - 1].size = s->high - s->low;
         if (s->low == 0 || known(all, n, s->low) || (i > 0 && symbols->items[i - 1].low == s->low)) continue;
         if (!room((void **)&all->items, all->n, &all->allocated, sizeof *all->items)) return;
         ompp_variable_t v = from_symbol(all, s);
@@ -372,7 +376,7 @@ static ompp_variables_t *read_all(ompp_structure_t *structure, double deadline)
     return all;
 }
 
-/* ---- Answers -------------------------------------------------------------------------------------------------------- */
+/* ---- Answers ----------------------------------------------------------------------------------------------------- */
 
 const ompp_variable_t *ompp_variable_at(ompp_structure_t *structure, uint64_t addr, double deadline)
 {
@@ -382,7 +386,8 @@ const ompp_variable_t *ompp_variable_at(ompp_structure_t *structure, uint64_t ad
         const ompp_variable_t *v = &all->items[i - 1];
         bool last = i == 1 || all->items[i - 2].addr != v->addr;
         if (addr - v->addr < v->size || (v->size == 0 && addr == v->addr)) {
-            while (i > 1 && all->items[i - 2].addr == v->addr) v = &all->items[--i - 1]; /* the largest of those that begin there */
+            /* the largest of those that begin there */
+            while (i > 1 && all->items[i - 2].addr == v->addr) v = &all->items[--i - 1];
             return v;
         }
         if (last) break;
@@ -410,25 +415,28 @@ static bool is_named(const ompp_variable_t *v, const char *name)
     size_t n = v->function ? strlen(v->function) : 0;
 
     if (same(v->name, name, v->fortran) || same(ompp_variable_last_part(v->name), name, v->fortran)) return true;
-    return n > 0 && strncmp(name, v->function, n) == 0 && strncmp(name + n, "::", 2) == 0 && same(v->name, name + n + 2, v->fortran);
+    return n > 0 && strncmp(name, v->function, n) == 0 && strncmp(name + n, "::", 2) == 0 &&
+           same(v->name, name + n + 2, v->fortran);
 }
 
-size_t ompp_variable_named(ompp_structure_t *structure, const char *name, double deadline, const ompp_variable_t **found, size_t max)
+size_t ompp_variable_named(ompp_structure_t *structure, const char *name, double deadline,
+                           const ompp_variable_t **found, size_t max)
 {
     const ompp_variables_t *all = read_all(structure, deadline);
     size_t n = 0;
 
     for (size_t i = 0; all && i < all->n; i++) {
         const ompp_variable_t *v = &all->items[i];
-        if (!is_named(v, name) || (i > 0 && all->items[i - 1].addr == v->addr && is_named(&all->items[i - 1], name))) continue;
+        if (!is_named(v, name) || (i > 0 && all->items[i - 1].addr == v->addr && is_named(&all->items[i - 1], name)))
+            continue;
         if (n < max) found[n] = v;
         n++;
     }
     return n;
 }
 
-void ompp_variable_part(ompp_structure_t *structure, const ompp_variable_t *variable, uint64_t offset, const char *const whole[],
-                        char *text, size_t size)
+void ompp_variable_part(ompp_structure_t *structure, const ompp_variable_t *variable, uint64_t offset,
+                        const char *const whole[], char *text, size_t size)
 {
     ompp_type_part(&structure->dwarf, variable->type, offset, variable->fortran, whole, text, size);
 }
@@ -464,7 +472,7 @@ bool ompp_variable_is_function(ompp_structure_t *structure, const char *name)
     return false;
 }
 
-/* ---- Before it is read ---------------------------------------------------------------------------------------------- */
+/* ---- Before it is read ------------------------------------------------------------------------------------------- */
 
 static bool symbol_has(ompp_elf_t *elf, const char *word)
 {
@@ -509,8 +517,8 @@ const char *ompp_variable_symbol(ompp_structure_t *structure, uint64_t addr, uin
     return symbol->name;
 }
 
-const char *ompp_variable_select(ompp_structure_t *structure, const ompp_variable_t *variable, const char *part, uint64_t *offset,
-                                 uint64_t *size)
+const char *ompp_variable_select(ompp_structure_t *structure, const ompp_variable_t *variable, const char *part,
+                                 uint64_t *offset, uint64_t *size)
 {
     return ompp_type_select(&structure->dwarf, variable->type, part, variable->fortran, offset, size);
 }

@@ -1,6 +1,6 @@
 /*
- * Calls whose cost inside our libraries bench_calls.sh counts: "bench_calls CASE N". Built with MPI and, where there is clang, with
- * OpenMP on LLVM libomp.
+ * Calls whose cost inside our libraries bench_calls.sh counts: "bench_calls CASE N". Built with MPI and, where there is
+ * clang, with OpenMP on LLVM libomp.
  */
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * Cost of the event functions, as ns, as a ratio to two timer reads in the same run, and, under callgrind, in instructions:
- * "bench_events NAME N" runs one case only. Medians over repeated runs; make bench prints the table.
+ * Cost of the event functions, as ns, as a ratio to two timer reads in the same run, and, under callgrind, in
+ * instructions: "bench_events NAME N" runs one case only. Medians over repeated runs; make bench prints the table.
  */
 #define OMPP_IMPLEMENTATION
 #include "ompp.h"
@@ -19,10 +19,7 @@ static ompp_region_ref_t user[16], loop, parallel, critical, mpi;
 static volatile uint64_t sink;
 static const uint64_t bytes[OMPP_METRIC_MPI_NUM] = {1, 2, 3, 4, 5};
 
-static void none(unsigned i)
-{
-    __asm__ volatile("" : : "r"(i));
-}
+static void none(unsigned i) { __asm__ volatile("" : : "r"(i)); }
 
 static void two_timers(unsigned i)
 {

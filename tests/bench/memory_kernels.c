@@ -1,6 +1,7 @@
 /*
- * Kernels whose slowdown by load/store hooks is measured: memory_kernels NAME REPETITIONS prints the CPU time of one repetition, ns.
- * The arrays are named structures, and a few more that nobody touches, so that the address map is not empty.
+ * Kernels whose slowdown by load/store hooks is measured: memory_kernels NAME REPETITIONS prints the CPU time of one
+ * repetition, ns. The arrays are named structures, and a few more that nobody touches, so that the address map is not
+ * empty.
  */
 #include <ompp.h>
 
@@ -83,7 +84,8 @@ static void forces(void)
     }
 }
 
-/* Cross sections of a material at random energies: a search in a table and interpolation in others, as in neutron transport. */
+/* Cross sections of a material at random energies: a search in a table and interpolation in others, as in neutron
+ * transport. */
 static void lookup(void)
 {
     unsigned seed = 7;
@@ -95,15 +97,14 @@ static void lookup(void)
         int low = 0, high = GRID - 1;
         while (high - low > 1) {
             int middle = (low + high) / 2;
-            if (grid[middle] > at)
-                high = middle;
-            else
-                low = middle;
+            if (grid[middle] > at) high = middle;
+            else low = middle;
         }
         double share = (at - grid[low]) / (grid[high] - grid[low]);
         int row = low / NUCLIDES < GRID / NUCLIDES - 1 ? low / NUCLIDES : GRID / NUCLIDES - 2;
         for (int n = 0; n < NUCLIDES; n++)
-            for (int c = 0; c < 5; c++) total[c] += section[n][row][c] + share * (section[n][row + 1][c] - section[n][row][c]);
+            for (int c = 0; c < 5; c++)
+                total[c] += section[n][row][c] + share * (section[n][row + 1][c] - section[n][row][c]);
     }
     sink += total[0] + total[1] + total[2] + total[3] + total[4];
 }

@@ -1,6 +1,7 @@
 /*
- * A stand-in for the runtime under the MPI wrappers: preloaded before libompp-mpi.so, it takes the events in place of libompp and
- * adds them up per MPI function. Test programs find fake_mpi_take() by dlsym; where it is missing, they run unmeasured.
+ * A stand-in for the runtime under the MPI wrappers: preloaded before libompp-mpi.so, it takes the events in place of
+ * libompp and adds them up per MPI function. Test programs find fake_mpi_take() by dlsym; where it is missing, they run
+ * unmeasured.
  */
 #include "base/ompp_env.h"
 #include "runtime/ompp_event.h"
@@ -95,10 +96,7 @@ FAKE_API ompp_region_ref_t ompp_event_call(const void *code, const char *name)
     return region;
 }
 
-FAKE_API ompp_time_t ompp_event_called(void)
-{
-    return ompp_event_now();
-}
+FAKE_API ompp_time_t ompp_event_called(void) { return ompp_event_now(); }
 
 FAKE_API void ompp_event_return(ompp_region_ref_t region, const uint64_t *values, ompp_time_t t)
 {
@@ -106,12 +104,10 @@ FAKE_API void ompp_event_return(ompp_region_ref_t region, const uint64_t *values
     ompp_event_exit(region, t);
 }
 
-FAKE_API void ompp_event_return_timed(ompp_region_ref_t region)
-{
-    ompp_event_return(region, NULL, 0);
-}
+FAKE_API void ompp_event_return_timed(ompp_region_ref_t region) { ompp_event_return(region, NULL, 0); }
 
-FAKE_API void ompp_event_return_counted(ompp_region_ref_t region, unsigned counter, uint64_t in, uint64_t out, ompp_time_t t)
+FAKE_API void ompp_event_return_counted(ompp_region_ref_t region, unsigned counter, uint64_t in, uint64_t out,
+                                        ompp_time_t t)
 {
     uint64_t values[OMPP_METRIC_MPI_NUM] = {[OMPP_METRIC_BYTES_IN] = in, [OMPP_METRIC_BYTES_OUT] = out};
 
@@ -130,7 +126,7 @@ FAKE_API void ompp_event_coverage(unsigned kind, const char *subject, const char
     fprintf(stderr, "fake: coverage %u %s %s\n", kind, subject ? subject : "-", reason ? reason : "-");
 }
 
-/* ---- Clocks: stamps that tell who made them, and a number that the program gave -------------------------------------- */
+/* ---- Clocks: stamps that tell who made them, and a number that the program gave ---------------------------------- */
 
 typedef struct {
     int64_t mark;   /* the greatest of those combined */
@@ -154,20 +150,11 @@ static size_t make_stamp(void *stamp, ompp_time_t t)
     return sizeof(fake_stamp_t);
 }
 
-static ompp_time_t rests_until(void)
-{
-    return ompp_sync_rest() ? ompp_event_now() + 1000000000u : 0;
-}
+static ompp_time_t rests_until(void) { return ompp_sync_rest() ? ompp_event_now() + 1000000000u : 0; }
 
-static void hold(bool on)
-{
-    (void)on;
-}
+static void hold(bool on) { (void)on; }
 
-static void spend(ompp_time_t ns)
-{
-    (void)ns;
-}
+static void spend(ompp_time_t ns) { (void)ns; }
 
 static void combine_stamps(void *into, const void *other)
 {
@@ -178,15 +165,9 @@ static void combine_stamps(void *into, const void *other)
     a->ranks |= b->ranks;
 }
 
-static bool keep_up(void)
-{
-    return false;
-}
+static bool keep_up(void) { return false; }
 
-static void give_stamp(unsigned rank)
-{
-    (void)rank;
-}
+static void give_stamp(unsigned rank) { (void)rank; }
 
 /* Some ranks want stamps to be combined once more, now and then, and then again: all have to. */
 static __thread unsigned closed;
@@ -212,51 +193,48 @@ static ompp_time_t adopt_stamp(const void *stamp, const ompp_sync_wait_t *wait)
     return 0;
 }
 
-static void pay(ompp_time_t until)
-{
-    (void)until;
-}
+static void pay(ompp_time_t until) { (void)until; }
 
 static void set_clock(const ompp_sync_clock_t *clock)
 {
     if (clock->error_ns) fprintf(stderr, "fake: clocks of one node differ\n");
 }
 
-static void say_nothing(const char *why)
-{
-    (void)why;
-}
+static void say_nothing(const char *why) { (void)why; }
 
-static void in_process(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
-{
-    (void)kind, (void)object, (void)t;
-}
+static void in_process(ompp_sync_object_t kind, uint64_t object, ompp_time_t t) { (void)kind, (void)object, (void)t; }
 
 static void task(ompp_sync_task_t what, uint64_t which, uint64_t other, ompp_time_t t)
 {
     (void)what, (void)which, (void)other, (void)t;
 }
 
-static void doubt(unsigned flags, bool happened)
-{
-    (void)flags, (void)happened;
-}
+static void doubt(unsigned flags, bool happened) { (void)flags, (void)happened; }
 
-static const ompp_sync_subscriber_t clocks = {
-    .stamp_size = sizeof(fake_stamp_t), .stamp = make_stamp, .combine = combine_stamps, .adopt = adopt_stamp, .pay = pay,
-    .clock = set_clock, .alone = say_nothing, .publish = in_process, .wait = in_process, .resume = in_process, .task = task, .rests_until = rests_until, .hold = hold, .spend = spend,
-    .doubt = doubt, .keep_up = keep_up, .gave = give_stamp, .close = close_stamp, .amend = amend_stamp};
+static const ompp_sync_subscriber_t clocks = {.stamp_size = sizeof(fake_stamp_t),
+                                              .stamp = make_stamp,
+                                              .combine = combine_stamps,
+                                              .adopt = adopt_stamp,
+                                              .pay = pay,
+                                              .clock = set_clock,
+                                              .alone = say_nothing,
+                                              .publish = in_process,
+                                              .wait = in_process,
+                                              .resume = in_process,
+                                              .task = task,
+                                              .rests_until = rests_until,
+                                              .hold = hold,
+                                              .spend = spend,
+                                              .doubt = doubt,
+                                              .keep_up = keep_up,
+                                              .gave = give_stamp,
+                                              .close = close_stamp,
+                                              .amend = amend_stamp};
 
 /* Clocks rest, in this rest; 0 = they do not. */
-FAKE_API void fake_rest(uint64_t number)
-{
-    __atomic_store_n(&ompp_sync_resting, number, __ATOMIC_RELAXED);
-}
+FAKE_API void fake_rest(uint64_t number) { __atomic_store_n(&ompp_sync_resting, number, __ATOMIC_RELAXED); }
 
-FAKE_API void fake_mark(int64_t mark)
-{
-    my_mark = mark;
-}
+FAKE_API void fake_mark(int64_t mark) { my_mark = mark; }
 
 /* What this thread has adopted since it asked last. */
 FAKE_API void fake_adopted(fake_adopted_t *result)
@@ -279,10 +257,7 @@ FAKE_API void ompp_runtime_mpi(int rank, int size)
     my_rank = rank;
 }
 
-FAKE_API void ompp_runtime_job(const char *name)
-{
-    (void)name;
-}
+FAKE_API void ompp_runtime_job(const char *name) { (void)name; }
 
 /* Sends something of every kind through the transport: nothing, a little, and more than one rank can buffer. */
 FAKE_API void ompp_runtime_finalize(const ompp_reduce_t *reduce)

@@ -18,10 +18,8 @@ static char *print(const ompp_document_t *document, ompp_doc_form_t form, int di
     FILE *out = open_memstream(&text, length), *said = open_memstream(&notes, &notes_length);
 
     FUZZ_REQUIRE(out && said, "memory for the output");
-    if (form == OMPP_DOC_TEXT)
-        ompp_document_text(document, digits, out, said);
-    else
-        ompp_document_csv(document, out, said);
+    if (form == OMPP_DOC_TEXT) ompp_document_text(document, digits, out, said);
+    else ompp_document_csv(document, out, said);
     fclose(out);
     fclose(said);
     free(notes);

@@ -1,7 +1,7 @@
 /**
  * \file
- * Samples as the kernel leaves them: a ring of any bytes, read from any place. First 16 bytes: fields of the samples, and where the
- * ring's tail is. Reading ends, and never leaves the ring.
+ * Samples as the kernel leaves them: a ring of any bytes, read from any place. First 16 bytes: fields of the samples,
+ * and where the ring's tail is. Reading ends, and never leaves the ring.
  */
 #include "fuzz.h"
 
@@ -23,7 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_REQUIRE(bytes, "memory for the ring");
     const uint64_t begin = head[1] & (room - 1);
     for (size_t i = 0; i < size; i++) bytes[(begin + i) & (room - 1)] = data[sizeof head + i];
-    ompp_perf_ring_t ring = {.data = bytes, .size = room, .tail = begin, .head = begin + size, .sample_type = head[0] & OMPP_PERF_KNOWN};
+    ompp_perf_ring_t ring = {
+        .data = bytes, .size = room, .tail = begin, .head = begin + size, .sample_type = head[0] & OMPP_PERF_KNOWN};
     for (size_t n = 0; ompp_perf_next(&ring, &record) != OMPP_PERF_END; n++) {
         FUZZ_REQUIRE(n <= size, "an end");
         FUZZ_REQUIRE(ring.tail <= ring.head, "nothing is read behind the head");

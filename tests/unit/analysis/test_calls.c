@@ -1,12 +1,13 @@
-/* Lines of calls in Fortran: continuations in both forms, calls that the compiler puts on the line of the program unit. */
+/* Lines of calls in Fortran: continuations in both forms, calls that the compiler puts on the line of the program
+ * unit. */
 #include "analysis/ompp_calls.h"
 
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 /* Mends the n calls of a source text in a file of this name. */
 static void mend(const char *path, const char *text, ompp_call_t *calls, size_t n)
@@ -39,7 +40,8 @@ static void free_form(void **state)
          "  print *, 'mpi_wait'; ! MPI_Wait\n"
          "  CALL MPI_RECV(a)\n"
          "  x = my_mpi_wait(3)\n"
-         "end\n", calls, 3);
+         "end\n",
+         calls, 3);
     assert_int_equal(calls[0].line, 2);
     assert_int_equal(calls[1].line, 6);
     assert_int_equal(calls[2].line, 5); /* the only use of the word: a text in quotes is taken for one */
@@ -57,35 +59,38 @@ static void fixed_form(void **state)
          "* more\n"
          "     >     b)\n"
          "   10 call mpi_recv(a)\n"
-         "      end\n", calls, 2);
+         "      end\n",
+         calls, 2);
     assert_int_equal(calls[0].line, 3);
     assert_int_equal(calls[1].line, 6);
 }
 
-static const char two_units[] =
-    "module m\n"
-    "contains\n"
-    "subroutine s\n"                 /* 3 */
-    "  call MPI_Init(e)\n"           /* 4 */
-    "  x = 1\n"
-    "  call MPI_Wait(a, e)\n"        /* 6 */
-    "  call MPI_Wait(b, e)\n"        /* 7 */
-    "  y = 2\n"
-    "  call MPI_Wait(c, e)\n"        /* 9 */
-    "end subroutine s\n"
-    "integer function f(x)\n"        /* 11 */
-    "  call MPI_Init(e)\n"
-    "  if (x > 0) call MPI_Test(e)\n"
-    "  f = 1\n"
-    "  call MPI_Test(e)\n"
-    "endfunction\n"
-    "end module\n";
+static const char two_units[] = "module m\n"
+                                "contains\n"
+                                "subroutine s\n"       /* 3 */
+                                "  call MPI_Init(e)\n" /* 4 */
+                                "  x = 1\n"
+                                "  call MPI_Wait(a, e)\n" /* 6 */
+                                "  call MPI_Wait(b, e)\n" /* 7 */
+                                "  y = 2\n"
+                                "  call MPI_Wait(c, e)\n" /* 9 */
+                                "end subroutine s\n"
+                                "integer function f(x)\n" /* 11 */
+                                "  call MPI_Init(e)\n"
+                                "  if (x > 0) call MPI_Test(e)\n"
+                                "  f = 1\n"
+                                "  call MPI_Test(e)\n"
+                                "endfunction\n"
+                                "end module\n";
 
 /* On the line of their unit: found between the lines around them, or as the only ones, or by their order. */
 static void displaced(void **state)
 {
-    ompp_call_t calls[] = {{"MPI_Init", 10, 0, 5, 3}, {"MPI_Wait", 22, 5, 8, 3}, {"MPI_Wait", 21, 5, 8, 3},
-                           {"MPI_Wait", 30, 8, 10, 3}, {"MPI_Init", 40, 0, 0, 11}};
+    ompp_call_t calls[] = {{"MPI_Init", 10, 0, 5, 3},
+                           {"MPI_Wait", 22, 5, 8, 3},
+                           {"MPI_Wait", 21, 5, 8, 3},
+                           {"MPI_Wait", 30, 8, 10, 3},
+                           {"MPI_Init", 40, 0, 0, 11}};
 
     (void)state;
     mend("a.f90", two_units, calls, 5);
@@ -110,8 +115,8 @@ static void uncertain(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(free_form), cmocka_unit_test(fixed_form), cmocka_unit_test(displaced),
-                                       cmocka_unit_test(uncertain)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(free_form), cmocka_unit_test(fixed_form),
+                                       cmocka_unit_test(displaced), cmocka_unit_test(uncertain)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,11 @@
-/* What Coverage says of counts: losses by their metrics, and where counters of a program without parallel regions are. */
+/* What Coverage says of counts: losses by their metrics, and where counters of a program without parallel regions
+ * are. */
 #include "analysis/ompp_analysis.h"
 
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { VALUES = 4 };
 
@@ -18,19 +19,25 @@ static ompp_profile_t *make(unsigned construct, unsigned first_use)
     assert_non_null(p);
     ompp_profile_add_location(p, &(ompp_location_t){0});
     for (unsigned i = 0; i < VALUES; i++)
-        ompp_profile_add_metric(p, &(ompp_metric_t){.set = OMPP_SET_FIRST_FREE, .index = i, .use = i ? OMPP_USE_LOSS : first_use,
-                                                    .unit = OMPP_UNIT_COUNT, .name = ompp_profile_string(p, names[i]),
+        ompp_profile_add_metric(p, &(ompp_metric_t){.set = OMPP_SET_FIRST_FREE,
+                                                    .index = i,
+                                                    .use = i ? OMPP_USE_LOSS : first_use,
+                                                    .unit = OMPP_UNIT_COUNT,
+                                                    .name = ompp_profile_string(p, names[i]),
                                                     .source = ompp_profile_string(p, "test")});
     const uint32_t node = ompp_profile_add_node(p, ompp_profile_add_region(p, &region), 0, 0, 0);
-    memcpy(ompp_profile_block(p, 0, 0, OMPP_SET_FIRST_FREE, 0, VALUES), (uint64_t[VALUES]){1, 10, 0, 0}, VALUES * sizeof(uint64_t));
-    memcpy(ompp_profile_block(p, node, 0, OMPP_SET_FIRST_FREE, 0, VALUES), (uint64_t[VALUES]){1, 30, 2, 0}, VALUES * sizeof(uint64_t));
+    memcpy(ompp_profile_block(p, 0, 0, OMPP_SET_FIRST_FREE, 0, VALUES), (uint64_t[VALUES]){1, 10, 0, 0},
+           VALUES * sizeof(uint64_t));
+    memcpy(ompp_profile_block(p, node, 0, OMPP_SET_FIRST_FREE, 0, VALUES), (uint64_t[VALUES]){1, 30, 2, 0},
+           VALUES * sizeof(uint64_t));
     return p;
 }
 
 static uint64_t count_of(const ompp_profile_t *p, unsigned kind, const char *words)
 {
     for (size_t i = 0; i < p->ncoverage; i++)
-        if (p->coverage[i].kind == kind && strstr(ompp_profile_text(p, p->coverage[i].subject), words)) return p->coverage[i].count;
+        if (p->coverage[i].kind == kind && strstr(ompp_profile_text(p, p->coverage[i].subject), words))
+            return p->coverage[i].count;
     return 0;
 }
 
@@ -110,8 +117,10 @@ static void room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(losses), cmocka_unit_test(costs),
-        cmocka_unit_test(no_parallel_region), cmocka_unit_test(room),
+        cmocka_unit_test(losses),
+        cmocka_unit_test(costs),
+        cmocka_unit_test(no_parallel_region),
+        cmocka_unit_test(room),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,12 @@
 /* Evaluators: values, what is undefined, and where a bad expression is wrong. */
 #include "analysis/ompp_eval.h"
 
+#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 static ompp_values_t *values;
 static ompp_profile_t *profile;
@@ -18,7 +18,10 @@ static int setup(void **state)
     (void)state;
     profile = ompp_profile_new();
     for (unsigned i = 0; i < 4; i++) {
-        ompp_metric_t m = {.set = OMPP_SET_FIRST_FREE, .index = i, .unit = i == 3 ? OMPP_UNIT_NS : OMPP_UNIT_COUNT, .use = OMPP_USE_COLUMN};
+        ompp_metric_t m = {.set = OMPP_SET_FIRST_FREE,
+                           .index = i,
+                           .unit = i == 3 ? OMPP_UNIT_NS : OMPP_UNIT_COUNT,
+                           .use = OMPP_USE_COLUMN};
         m.name = ompp_profile_string(profile, names[i]);
         ompp_profile_add_metric(profile, &m);
     }
@@ -56,11 +59,28 @@ static void computes(void **state)
         const char *expression;
         double value;
     } cases[] = {
-        {"1", 1}, {" 1 + 2*3 ", 7}, {"(1+2)*3", 9}, {"2^3^2", 512}, {"-2^2", -4}, {"10-4-3", 3}, {"16/4/2", 2}, {"1e3", 1000},
-        {"PAPI_TOT_INS", 100}, {"PAPI_TOT_INS2", 7}, {"perf::PAGE-FAULTS-2", 10}, {"perf::PAGE-FAULTS-perf::PAGE-FAULTS", 0},
-        {"perf::TASK-CLOCK-2", 2499999998}, {"EXECT", 0.5}, {"EXECC*2", 8}, {"PAPI_TOT_INS/EXECT", 200}, {"max(1,EXECC)", 4},
+        {"1", 1},
+        {" 1 + 2*3 ", 7},
+        {"(1+2)*3", 9},
+        {"2^3^2", 512},
+        {"-2^2", -4},
+        {"10-4-3", 3},
+        {"16/4/2", 2},
+        {"1e3", 1000},
+        {"PAPI_TOT_INS", 100},
+        {"PAPI_TOT_INS2", 7},
+        {"perf::PAGE-FAULTS-2", 10},
+        {"perf::PAGE-FAULTS-perf::PAGE-FAULTS", 0},
+        {"perf::TASK-CLOCK-2", 2499999998},
+        {"EXECT", 0.5},
+        {"EXECC*2", 8},
+        {"PAPI_TOT_INS/EXECT", 200},
+        {"max(1,EXECC)", 4},
         {"min(3,2)", 2},
-        {"sqrt(4)+abs(-3)", 5}, {"+5", 5}, {"--5", 5}, {"BODYT", 0},
+        {"sqrt(4)+abs(-3)", 5},
+        {"+5", 5},
+        {"--5", 5},
+        {"BODYT", 0},
     };
 
     (void)state;
@@ -84,16 +104,26 @@ static void names_the_place(void **state)
     static const struct {
         const char *expression, *place;
     } cases[] = {
-        {"", "character 1:"}, {"1+", "character 3:"}, {"2 * / 3", "character 5:"}, {"PAPI_TOT_CYC", "character 1:"},
-        {"1+NOTHING*2", "character 3:"}, {"(1+2", "character 5:"}, {"1 2", "character 3:"}, {"max(1)", "character 6:"},
-        {"sqrt 4", "character 6:"}, {"execT", "character 1:"}, {"PAPI_TOT_INSX", "character 1:"}, {"1)", "character 2:"},
+        {"", "character 1:"},
+        {"1+", "character 3:"},
+        {"2 * / 3", "character 5:"},
+        {"PAPI_TOT_CYC", "character 1:"},
+        {"1+NOTHING*2", "character 3:"},
+        {"(1+2", "character 5:"},
+        {"1 2", "character 3:"},
+        {"max(1)", "character 6:"},
+        {"sqrt 4", "character 6:"},
+        {"execT", "character 1:"},
+        {"PAPI_TOT_INSX", "character 1:"},
+        {"1)", "character 2:"},
     };
     char error[200];
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ompp_eval_t *eval = ompp_eval_new(cases[i].expression, values, error, sizeof error);
-        if (eval || !strstr(error, cases[i].place)) fail_msg("'%s': '%s', not '%s'", cases[i].expression, error, cases[i].place);
+        if (eval || !strstr(error, cases[i].place))
+            fail_msg("'%s': '%s', not '%s'", cases[i].expression, error, cases[i].place);
     }
 }
 
@@ -120,7 +150,8 @@ static void says_what(void **state)
         {"2*sqr(4)", "at character 3: 'sqr(4)'; nearest: sqrt"},
         {"PAPI_TOT_IMS", "nearest: PAPI_TOT_INS"},
         {"perf::PAGE-FALTS", "nearest: perf::PAGE-FAULTS"},
-        {"IPC*2", "IPC is a column that appears by itself, and has no name in expressions; it is PAPI_TOT_INS/PAPI_TOT_CYC"},
+        {"IPC*2",
+         "IPC is a column that appears by itself, and has no name in expressions; it is PAPI_TOT_INS/PAPI_TOT_CYC"},
         {"1+NOTHING*2", "neither a counter in use nor a column"},
     };
     char error[300];
@@ -128,7 +159,8 @@ static void says_what(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ompp_eval_t *eval = ompp_eval_new(cases[i].expression, values, error, sizeof error);
-        if (eval || !strstr(error, cases[i].words)) fail_msg("'%s': '%s', not '%s'", cases[i].expression, error, cases[i].words);
+        if (eval || !strstr(error, cases[i].words))
+            fail_msg("'%s': '%s', not '%s'", cases[i].expression, error, cases[i].words);
     }
 }
 
@@ -163,12 +195,8 @@ static void is_long(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(computes),
-        cmocka_unit_test(is_undefined),
-        cmocka_unit_test(names_the_place),
-        cmocka_unit_test(says_what),
-        cmocka_unit_test(survives_size),
-        cmocka_unit_test(is_long),
+        cmocka_unit_test(computes),  cmocka_unit_test(is_undefined),  cmocka_unit_test(names_the_place),
+        cmocka_unit_test(says_what), cmocka_unit_test(survives_size), cmocka_unit_test(is_long),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

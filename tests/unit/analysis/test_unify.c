@@ -1,21 +1,21 @@
 /* Equal regions and paths become one, combined constructs are folded, and nothing is lost on the way. */
 #include "analysis/ompp_analysis.h"
 
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 static uint32_t region(ompp_profile_t *p, ompp_construct_t construct, const char *file, uint32_t begin, uint32_t end)
 {
-    ompp_region_t r = {.construct = construct, .file = ompp_profile_string(p, file), .begin = begin, .end = end,
-                       .module = OMPP_NONE};
+    ompp_region_t r = {
+        .construct = construct, .file = ompp_profile_string(p, file), .begin = begin, .end = end, .module = OMPP_NONE};
 
     return ompp_profile_add_region(p, &r);
 }
 
-static void phase(ompp_profile_t *p, uint32_t node, uint32_t location, ompp_phase_t phase, uint64_t time, uint64_t child,
-                  uint64_t task, uint64_t count)
+static void phase(ompp_profile_t *p, uint32_t node, uint32_t location, ompp_phase_t phase, uint64_t time,
+                  uint64_t child, uint64_t task, uint64_t count)
 {
     uint32_t construct = p->regions[p->nodes[node].region].construct;
     uint64_t *v = ompp_profile_block(p, node, location, OMPP_SET_PHASES, 0, ompp_phase_values(construct));
@@ -115,7 +115,8 @@ static void leaves_repeated_loop(void **state)
     ompp_profile_free(p);
 }
 
-/* Part of the loop's time was given to another parent (a lock that was released late): the parallel region has not all of it. */
+/* Part of the loop's time was given to another parent (a lock that was released late): the parallel region has not all
+ * of it. */
 static void leaves_loop_credited_elsewhere(void **state)
 {
     ompp_profile_t *p = nested(OMPP_CONSTRUCT_LOOP, OMPP_PHASE_BODY);
@@ -147,7 +148,8 @@ static void leaves_separate_loop(void **state)
 static void joins_equal_paths(void **state)
 {
     ompp_profile_t *p = ompp_profile_new();
-    uint32_t a = region(p, OMPP_CONSTRUCT_USER_REGION, "x.c", 1, 2), b = region(p, OMPP_CONSTRUCT_USER_REGION, "x.c", 1, 2);
+    uint32_t a = region(p, OMPP_CONSTRUCT_USER_REGION, "x.c", 1, 2),
+             b = region(p, OMPP_CONSTRUCT_USER_REGION, "x.c", 1, 2);
     uint32_t c = region(p, OMPP_CONSTRUCT_CRITICAL, "x.c", 5, 6);
     ompp_profile_add_location(p, &(ompp_location_t){0});
     uint32_t n1 = ompp_profile_add_node(p, a, 0, 50, 1), n2 = ompp_profile_add_node(p, b, 0, 90, 0);
@@ -171,8 +173,10 @@ static void joins_equal_paths(void **state)
 static void numbers_by_place(void **state)
 {
     ompp_profile_t *p = ompp_profile_new();
-    uint32_t exec = region(p, OMPP_CONSTRUCT_TASKEXEC, "/b/x.c", 8, 9), b = region(p, OMPP_CONSTRUCT_LOOP, "/a/y.c", 1, 2);
-    uint32_t task = region(p, OMPP_CONSTRUCT_TASK, "/b/x.c", 8, 9), a = region(p, OMPP_CONSTRUCT_LOOP, "/z/a.c", 99, 100);
+    uint32_t exec = region(p, OMPP_CONSTRUCT_TASKEXEC, "/b/x.c", 8, 9),
+             b = region(p, OMPP_CONSTRUCT_LOOP, "/a/y.c", 1, 2);
+    uint32_t task = region(p, OMPP_CONSTRUCT_TASK, "/b/x.c", 8, 9),
+             a = region(p, OMPP_CONSTRUCT_LOOP, "/z/a.c", 99, 100);
     uint32_t n1 = ompp_profile_add_node(p, b, 0, 20, 0), n2 = ompp_profile_add_node(p, a, 0, 10, 0);
 
     (void)state;

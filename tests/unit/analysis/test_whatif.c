@@ -1,14 +1,15 @@
-/* How well what-if results are known: intervals of few blocks, of blocks that disagree, and the control of experiments. */
+/* How well what-if results are known: intervals of few blocks, of blocks that disagree, and the control of
+ * experiments. */
 #include "analysis/ompp_whatif.h"
 #include "analysis/ompp_whatif_priv.h"
 
+#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { MS = 1000000 };
 
@@ -28,7 +29,8 @@ static void fill(ompp_whatif_clock_t *clock, uint32_t n, double gain, double spr
     clock->observations = n;
     for (uint32_t i = 0; i < n; i++) {
         const int64_t saved = (int64_t)((gain + spread * normal()) * 10 * MS);
-        clock->blocks[clock->nblocks++] = (ompp_whatif_block_t){.number = i, .visits = 5, .time_ns = 10 * MS, .saved_ns = saved};
+        clock->blocks[clock->nblocks++] =
+            (ompp_whatif_block_t){.number = i, .visits = 5, .time_ns = 10 * MS, .saved_ns = saved};
         clock->time_ns += 10 * MS;
         clock->saved_ns += (uint64_t)saved;
     }
@@ -43,12 +45,10 @@ static ompp_gain_t corrected(const ompp_whatif_clock_t *clock, double correction
     return gain;
 }
 
-static ompp_gain_t interval_of(const ompp_whatif_clock_t *clock)
-{
-    return corrected(clock, 1);
-}
+static ompp_gain_t interval_of(const ompp_whatif_clock_t *clock) { return corrected(clock, 1); }
 
-/* Of 95 % intervals most hold what is true, however few blocks there are, and they are not much wider than they have to be. */
+/* Of 95 % intervals most hold what is true, however few blocks there are, and they are not much wider than they have to
+ * be. */
 static void few_blocks(void **state)
 {
     static const uint32_t numbers[] = {4, 6, 10, 32};
@@ -103,7 +103,8 @@ static void blocks_that_disagree(void **state)
     assert_int_equal(interval_of(&clock).interval, OMPP_INTERVAL_KNOWN);
 }
 
-/* Where the order of messages decides who works, the interval holds what it is if that changes nothing, and if all is shared anew. */
+/* Where the order of messages decides who works, the interval holds what it is if that changes nothing, and if all is
+ * shared anew. */
 static void shared_anew(void **state)
 {
     ompp_gain_t gain = {.permille = 500, .gain = 0.15, .low = 0.14, .high = 0.16, .interval = OMPP_INTERVAL_KNOWN};
@@ -123,7 +124,8 @@ static void still_passed(void **state)
 {
     ompp_whatif_t whatif = {.time_ns = 2000, .rested_ns = 1000, .passed_ns = 200};
     ompp_gain_t gain = {.permille = 500, .interval = OMPP_INTERVAL_KNOWN, .gain = 0.24, .low = 0.23, .high = 0.25};
-    ompp_gain_t unknown = {.permille = 500, .interval = OMPP_INTERVAL_FEW, .gain = 0.04}, none = {.interval = OMPP_INTERVAL_KNOWN};
+    ompp_gain_t unknown = {.permille = 500, .interval = OMPP_INTERVAL_FEW, .gain = 0.04},
+                none = {.interval = OMPP_INTERVAL_KNOWN};
 
     (void)state;
     assert_true(fabs(ompp_whatif_passed(&whatif) - 0.2) < 1e-9);
@@ -194,7 +196,8 @@ static void corrected_intervals(void **state)
     assert_int_equal(corrected(&clock, 0.2).interval, OMPP_INTERVAL_KNOWN);
 }
 
-/* A serial part that comes once: in one of these experiments nothing was done in the region, for as long as in all others together. */
+/* A serial part that comes once: in one of these experiments nothing was done in the region, for as long as in all
+ * others together. */
 static void one_without_the_region(void **state)
 {
     static ompp_whatif_clock_t clock;
@@ -216,7 +219,8 @@ static void one_without_the_region(void **state)
     assert_int_equal(interval_of(&clock).interval, OMPP_INTERVAL_WIDE);
 }
 
-/* Units of work are half of the run, by the region's work in them: they are a quarter faster, so that the run is by an eighth. */
+/* Units of work are half of the run, by the region's work in them: they are a quarter faster, so that the run is by an
+ * eighth. */
 static void units_are_a_part(void **state)
 {
     static ompp_whatif_clock_t faster, control;
@@ -238,7 +242,8 @@ static void units_are_a_part(void **state)
     assert_true(fabs(gain.gain - 0.125) < 1e-9);
 }
 
-/* Two experiments at 0 % tell more than delays that have made another order of events; enough for an interval they are not. */
+/* Two experiments at 0 % tell more than delays that have made another order of events; enough for an interval they are
+ * not. */
 static void few_to_compare_with(void **state)
 {
     static ompp_whatif_clock_t faster, control;
@@ -335,7 +340,8 @@ static void blocks_of_the_last_rank(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(long_start), cmocka_unit_test(few_blocks),
+        cmocka_unit_test(long_start),
+        cmocka_unit_test(few_blocks),
         cmocka_unit_test(blocks_that_disagree),
         cmocka_unit_test(corrected_intervals),
         cmocka_unit_test(shared_anew),
@@ -343,7 +349,8 @@ int main(void)
         cmocka_unit_test(ends_apart),
         cmocka_unit_test(bounded),
         cmocka_unit_test(one_without_the_region),
-        cmocka_unit_test(units_are_a_part), cmocka_unit_test(few_to_compare_with),
+        cmocka_unit_test(units_are_a_part),
+        cmocka_unit_test(few_to_compare_with),
         cmocka_unit_test(ends_alone),
         cmocka_unit_test(control),
         cmocka_unit_test(control_of_unlike_units),

@@ -1,23 +1,29 @@
 /* What is made of gains that may be chance, and of settings that name a region in another way than it is called. */
 #include "analysis/ompp_whatif.h"
 
+#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { MS = 1000000 };
 
-/* A run of 1 s with two regions, as ompp_analysis_number() leaves it: solve in main.c, 10 to 20, and a loop at 12 to 14. */
+/* A run of 1 s with two regions, as ompp_analysis_number() leaves it: solve in main.c, 10 to 20, and a loop at 12 to
+ * 14. */
 static ompp_profile_t *new_run(ompp_whatif_mode_t mode)
 {
     ompp_profile_t *p = ompp_profile_new();
     const ompp_str_t file = ompp_profile_string(p, "/home/me/src/main.c");
     const ompp_region_t regions[] = {
-        {.construct = OMPP_CONSTRUCT_USER_REGION, .file = file, .name = ompp_profile_string(p, "solve"), .begin = 10, .end = 20,
-         .module = OMPP_NONE, .number = 1},
+        {.construct = OMPP_CONSTRUCT_USER_REGION,
+         .file = file,
+         .name = ompp_profile_string(p, "solve"),
+         .begin = 10,
+         .end = 20,
+         .module = OMPP_NONE,
+         .number = 1},
         {.construct = OMPP_CONSTRUCT_LOOP, .file = file, .begin = 12, .end = 14, .module = OMPP_NONE, .number = 2}};
 
     p->nslots = 1;
@@ -28,14 +34,16 @@ static ompp_profile_t *new_run(ompp_whatif_mode_t mode)
     return p;
 }
 
-/* So many experiments of 10 ms at a speed-up, each with the same gain, but for the spread: two have less, and the next two more. */
+/* So many experiments of 10 ms at a speed-up, each with the same gain, but for the spread: two have less, and the next
+ * two more. */
 static void observe(ompp_whatif_clock_t *clock, uint32_t permille, uint32_t n, double gain, double spread)
 {
     clock->permille = permille;
     clock->observations = n;
     for (uint32_t i = 0; i < n; i++) {
         const int64_t saved = (int64_t)((gain + (i / 2 % 2 ? spread : -spread)) * 10 * MS);
-        clock->blocks[clock->nblocks++] = (ompp_whatif_block_t){.number = i, .visits = 1, .time_ns = 10 * MS, .saved_ns = saved};
+        clock->blocks[clock->nblocks++] =
+            (ompp_whatif_block_t){.number = i, .visits = 1, .time_ns = 10 * MS, .saved_ns = saved};
         clock->time_ns += 10 * MS;
         clock->saved_ns += (uint64_t)saved;
     }
@@ -70,7 +78,8 @@ static ompp_whatif_result_t result_of(ompp_whatif_mode_t mode, const seen_t seen
     return first;
 }
 
-/* The gain at 50 % is of three experiments, that at 75 % of eight that disagree: what is known is that at 25 and at 100 %. */
+/* The gain at 50 % is of three experiments, that at 75 % of eight that disagree: what is known is that at 25 and at 100
+ * %. */
 static void chance(void **state)
 {
     const seen_t seen[] = {{8, 0.1, 0.01}, {3, 0, 0}, {8, 0.3, 0.9}, {8, 0.4, 0.01}};
@@ -131,8 +140,8 @@ static void order(void **state)
 }
 
 /*
- * A region that takes half of a run of 1 s, and gains all that it is faster by: the experiments at 50 % saw it alone, those at 100 % the
- * rest of the program besides, in their last.
+ * A region that takes half of a run of 1 s, and gains all that it is faster by: the experiments at 50 % saw it alone,
+ * those at 100 % the rest of the program besides, in their last.
  */
 static void each_by_its_work(void **state)
 {
@@ -164,11 +173,22 @@ static void each_by_its_work(void **state)
 static const struct {
     const char *wanted, *meant; /* NULL = nothing comes near */
 } names[] = {
-    {"R00001", "solve"},        {"R2", "main.c:12"},     {"main.c:11", "solve"},   {"main.c:13", "main.c:12"},
-    {"src/main.c:14", "main.c:12"}, {"main.c:25", "solve"}, {"sovle", "solve"},       {"Solve", "solve"},
-    {"main.c (10-20) ('solve')", "solve"}, {"main.c (12-14)", "main.c:12"}, {"Outside", "'(outside regions)'"},
-    {"PARALLEL LOOP main.c (12-14)", "main.c:12"}, {"main.c (12) ('solve')", "main.c:12"},
-    {"R00007", NULL},           {"other.c:12", NULL},    {"quite_another", NULL},
+    {"R00001", "solve"},
+    {"R2", "main.c:12"},
+    {"main.c:11", "solve"},
+    {"main.c:13", "main.c:12"},
+    {"src/main.c:14", "main.c:12"},
+    {"main.c:25", "solve"},
+    {"sovle", "solve"},
+    {"Solve", "solve"},
+    {"main.c (10-20) ('solve')", "solve"},
+    {"main.c (12-14)", "main.c:12"},
+    {"Outside", "'(outside regions)'"},
+    {"PARALLEL LOOP main.c (12-14)", "main.c:12"},
+    {"main.c (12) ('solve')", "main.c:12"},
+    {"R00007", NULL},
+    {"other.c:12", NULL},
+    {"quite_another", NULL},
 };
 
 static void meant(void **state)
@@ -279,10 +299,11 @@ static void unused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chance), cmocka_unit_test(known),      cmocka_unit_test(virtual_clocks), cmocka_unit_test(order),
-        cmocka_unit_test(each_by_its_work),
-        cmocka_unit_test(meant),  cmocka_unit_test(by_address), cmocka_unit_test(meant_to_work), cmocka_unit_test(unused),
-        cmocka_unit_test(too_short),
+        cmocka_unit_test(chance),           cmocka_unit_test(known),
+        cmocka_unit_test(virtual_clocks),   cmocka_unit_test(order),
+        cmocka_unit_test(each_by_its_work), cmocka_unit_test(meant),
+        cmocka_unit_test(by_address),       cmocka_unit_test(meant_to_work),
+        cmocka_unit_test(unused),           cmocka_unit_test(too_short),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

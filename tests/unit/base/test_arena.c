@@ -1,10 +1,10 @@
 /* Growth, cap, a file system that is full (by RLIMIT_FSIZE), and the child after a fork. */
 #include "base/ompp_arena.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -145,9 +145,7 @@ static void fork_detaches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(grows_to_cap),
-        cmocka_unit_test(has_a_file),
-        cmocka_unit_test(full_file_system),
+        cmocka_unit_test(grows_to_cap),        cmocka_unit_test(has_a_file),    cmocka_unit_test(full_file_system),
         cmocka_unit_test(foreign_descriptors), cmocka_unit_test(fork_detaches),
     };
 

@@ -38,7 +38,8 @@ static void spellings(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const size_t n = ompp_bind_said(ompp_bind_find(cases[i].launcher), cases[i].words);
-        if (n != cases[i].n) fail_msg("%s: %s: %zu words, not %zu", cases[i].launcher, cases[i].words[0], n, cases[i].n);
+        if (n != cases[i].n)
+            fail_msg("%s: %s: %zu words, not %zu", cases[i].launcher, cases[i].words[0], n, cases[i].n);
     }
 }
 

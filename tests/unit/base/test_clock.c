@@ -8,7 +8,8 @@
 
 #include <cmocka.h>
 
-/* Both clocks at nearly the same moment: the tightest of many pairs, so that being interrupted in between does not count. */
+/* Both clocks at nearly the same moment: the tightest of many pairs, so that being interrupted in between does not
+ * count. */
 static void both(uint64_t *ours, uint64_t *theirs)
 {
     uint64_t best = UINT64_MAX;

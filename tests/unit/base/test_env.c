@@ -1,5 +1,5 @@
-/* Every kind of variable: good values, bad ones with their one warning, unknown names. Each case in a process of its own, because
- * the environment is read once. */
+/* Every kind of variable: good values, bad ones with their one warning, unknown names. Each case in a process of its
+ * own, because the environment is read once. */
 #include "base/ompp_env.h"
 
 #include <fcntl.h>
@@ -13,7 +13,8 @@
 
 #include <cmocka.h>
 
-/* Messages go to the standard error that a process came with: this one comes with a pipe, and gives the tests its own one back. */
+/* Messages go to the standard error that a process came with: this one comes with a pipe, and gives the tests its own
+ * one back. */
 enum { PIPE_OUT = 20, PIPE_IN = 21, OWN_STDERR = 22 };
 
 static void come_with_pipe(char **argv)
@@ -85,14 +86,11 @@ static bool anything(void) { return true; }
 
 static bool one_counter(void)
 {
-    return ompp_env.counters.n == 1 && ompp_env.counters.number[0] == 7 && strcmp(ompp_env.counters.text[0], "PAPI_TOT_CYC") == 0;
+    return ompp_env.counters.n == 1 && ompp_env.counters.number[0] == 7 &&
+           strcmp(ompp_env.counters.text[0], "PAPI_TOT_CYC") == 0;
 }
 
-static bool no_counter(void)
-{
-    return ompp_env.counters.n == 0;
-}
-
+static bool no_counter(void) { return ompp_env.counters.n == 0; }
 
 static const struct {
     const char *setting;
@@ -152,7 +150,8 @@ static void values_and_warnings(void **state)
         const char *text = said(cases[i].setting, cases[i].test, &right);
         const char *end = strchr(text, '\n');
         bool expected = cases[i].warning ? end && end[1] == '\0' && strstr(text, cases[i].warning) : *text == '\0';
-        if (!right || !expected) print_error("%s: value %s, said: %s\n", cases[i].setting, right ? "right" : "wrong", text);
+        if (!right || !expected)
+            print_error("%s: value %s, said: %s\n", cases[i].setting, right ? "right" : "wrong", text);
         assert_true(right && expected);
     }
 }

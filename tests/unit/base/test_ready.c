@@ -74,7 +74,8 @@ static void does_what_it_can(void **state)
 }
 
 /* Pages that the system has to bring when something is written there, and none of the address sanitizer. */
-__attribute__((no_sanitize("address", "undefined"))) static long faults_of(unsigned char *begin, const unsigned char *end)
+__attribute__((no_sanitize("address", "undefined"))) static long faults_of(unsigned char *begin,
+                                                                           const unsigned char *end)
 {
     struct rusage before, after;
 
@@ -97,7 +98,8 @@ static void arena_is_ahead(void **state)
         const ompp_off_t at = ompp_arena_take(&a, 1000);
         assert_int_not_equal(at, 0);
         assert_true(a.ready >= a.used && a.ready <= a.mapped);
-        if (i % 100 == 0) assert_int_equal(faults_of((unsigned char *)a.base + a.used, (unsigned char *)a.base + a.ready), 0);
+        if (i % 100 == 0)
+            assert_int_equal(faults_of((unsigned char *)a.base + a.used, (unsigned char *)a.base + a.ready), 0);
     }
     ompp_arena_detach(&a);
     assert_int_not_equal(ompp_arena_take(&a, 1000), 0);
@@ -120,8 +122,8 @@ static void library(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(backs_pages), cmocka_unit_test(does_what_it_can), cmocka_unit_test(arena_is_ahead),
-                                       cmocka_unit_test(library)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(backs_pages), cmocka_unit_test(does_what_it_can),
+                                       cmocka_unit_test(arena_is_ahead), cmocka_unit_test(library)};
 
     page = (size_t)sysconf(_SC_PAGESIZE);
     return cmocka_run_group_tests(tests, NULL, NULL);

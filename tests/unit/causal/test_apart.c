@@ -1,12 +1,13 @@
-/* Experiments that ranks begin at different moments: what is said of a region does not depend on which of them came last. */
+/* Experiments that ranks begin at different moments: what is said of a region does not depend on which of them came
+ * last. */
 #include "causal/ompp_apart.h"
 
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static ompp_apart_t apart;
 static ompp_whatif_clock_t clocks[OMPP_WHATIF_SPEEDUPS];

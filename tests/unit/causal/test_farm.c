@@ -1,6 +1,7 @@
 /*
- * A manager hands out random tasks to those that are free, in simulated time: once as it is, noted, and once with a region really faster.
- * Going through what was noted must predict that exactly; clocks that keep the measured order must fail.
+ * A manager hands out random tasks to those that are free, in simulated time: once as it is, noted, and once with a
+ * region really faster. Going through what was noted must predict that exactly; clocks that keep the measured order
+ * must fail.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -29,30 +30,33 @@ typedef struct {
 
 typedef struct {
     unsigned nworkers, ntasks;
-    bool reports; /* workers ask for their first task */
-    bool in_parts; /* a task is two messages, and so is a result */
-    unsigned ahead;  /* tasks that each worker has */
-    bool records;    /* the manager tells another rank, which never answers, of each result */
-    bool latent;     /* results take time to come */
+    bool reports;   /* workers ask for their first task */
+    bool in_parts;  /* a task is two messages, and so is a result */
+    unsigned ahead; /* tasks that each worker has */
+    bool records;   /* the manager tells another rank, which never answers, of each result */
+    bool latent;    /* results take time to come */
     double takes[MOST_WORKERS], later[MOST_WORKERS]; /* later: the first result of each */
-    enum { FIRST_COME, IN_TURN, LOWEST } choice; /* MPI's, of those that are there when the manager asks */
+    enum { FIRST_COME, IN_TURN, LOWEST } choice;     /* MPI's, of those that are there when the manager asks */
     bool sends_ends; /* to all, when there is no task left; else to each as it has nothing left to do */
-    work_t tasks[MOST_TASKS], before[MOST_TASKS], first[MOST_WORKERS]; /* before: the manager's, before it hands out a task */
+    /* before: the manager's, before it hands out a task */
+    work_t tasks[MOST_TASKS], before[MOST_TASKS], first[MOST_WORKERS];
 } program_t;
 
 static program_t program;
 
-static work_t random_work(unsigned most)
-{
-    return (work_t){below(REGIONS + 1), 1 + below(below(4) ? most : 8 * most)};
-}
+static work_t random_work(unsigned most) { return (work_t){below(REGIONS + 1), 1 + below(below(4) ? most : 8 * most)}; }
 
 static void make_program(unsigned nworkers, unsigned ntasks)
 {
     program_t *p = &program;
 
-    *p = (program_t){.nworkers = nworkers, .ntasks = ntasks, .reports = below(2), .in_parts = below(2), .sends_ends = below(2),
-                     .records = below(2), .latent = below(2),
+    *p = (program_t){.nworkers = nworkers,
+                     .ntasks = ntasks,
+                     .reports = below(2),
+                     .in_parts = below(2),
+                     .sends_ends = below(2),
+                     .records = below(2),
+                     .latent = below(2),
                      .ahead = 1 + below(2) * below(AHEAD)};
     for (unsigned i = 0; i < ntasks; i++) {
         p->tasks[i] = random_work(1000000);
@@ -64,7 +68,7 @@ static void make_program(unsigned nworkers, unsigned ntasks)
     }
 }
 
-/* ---- The program runs --------------------------------------------------------------------------------------------------- */
+/* ---- The program runs -------------------------------------------------------------------------------------------- */
 
 /* One clock, that of a region and a speed-up; or all of them, with the measured order. */
 typedef struct {
@@ -78,7 +82,7 @@ typedef struct {
 } run_t;
 
 static run_t run;
-static ompp_farm_t *farm; /* NULL = a run that nobody notes */
+static ompp_farm_t *farm;      /* NULL = a run that nobody notes */
 static unsigned fast, percent; /* the region that is really faster in it */
 
 static ompp_farm_t *new_farm(void)
@@ -143,10 +147,7 @@ static void give(unsigned worker, int task)
     if (task >= 0) do_task(worker, &run.manager, program.tasks[task]);
 }
 
-static double comes(unsigned worker)
-{
-    return run.results[worker].stamps[0].t + 100 * takes(worker);
-}
+static double comes(unsigned worker) { return run.results[worker].stamps[0].t + 100 * takes(worker); }
 
 /* Whose result MPI has for who asks for any. */
 static unsigned choose(void)
@@ -310,8 +311,8 @@ static void is_near(const busy_t *b, unsigned choice)
 }
 
 /*
- * Managers that are busy: results lie there, and MPI may choose any of them. That is not what messages take, however long the first ones
- * did: what is told is near, and fits.
+ * Managers that are busy: results lie there, and MPI may choose any of them. That is not what messages take, however
+ * long the first ones did: what is told is near, and fits.
  */
 static void busy_managers(void **state)
 {
@@ -322,8 +323,8 @@ static void busy_managers(void **state)
         {30, 3e6, 5e6, 0.12e6, 20e3, 0, 0.005},
     };
     /*
-     * Those with the highest numbers would have their first results taken last, if the lowest were chosen. In the last row messages take as
-     * much as a fifth of what the manager does, and how much is seen of one of them alone.
+     * Those with the highest numbers would have their first results taken last, if the lowest were chosen. In the last
+     * row messages take as much as a fifth of what the manager does, and how much is seen of one of them alone.
      */
     static const busy_t too_busy[] = {
         {8, 2e6, 6e6, 1e6, 20e3, 0, 0.005},
@@ -338,10 +339,7 @@ static void busy_managers(void **state)
         for (unsigned i = 0; i < sizeof too_busy / sizeof *too_busy; i++) is_near(&too_busy[i], choice);
 }
 
-static ompp_stamp_t at(double t)
-{
-    return (ompp_stamp_t){.t = t, .set = 1};
-}
+static ompp_stamp_t at(double t) { return (ompp_stamp_t){.t = t, .set = 1}; }
 
 static void hand_to(unsigned rank, double t)
 {
@@ -494,8 +492,9 @@ static void no_farms(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs), cmocka_unit_test(long_ones), cmocka_unit_test(busy_managers),
-                                       cmocka_unit_test(odd_ones),        cmocka_unit_test(not_told),  cmocka_unit_test(no_farms)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs), cmocka_unit_test(long_ones),
+                                       cmocka_unit_test(busy_managers),   cmocka_unit_test(odd_ones),
+                                       cmocka_unit_test(not_told),        cmocka_unit_test(no_farms)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,17 @@
-/* What ranks of a node make of an experiment together: its time from the rank that was last, and units of work only of one point. */
+/* What ranks of a node make of an experiment together: its time from the rank that was last, and units of work only of
+ * one point. */
 #include "causal/ompp_causal_priv.h"
 #include "causal/ompp_progress_priv.h"
 #include "runtime/ompp_whatif_record.h"
 
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 enum { RANKS = 2, KEY = 7, SECOND = 1000000000 };
 
-/* ---- What the part under test is given, and what it says -------------------------------------------------------------- */
+/* ---- What the part under test is given, and what it says --------------------------------------------------------- */
 
 static uint64_t changes;
 static ompp_whatif_block_t first, told;
@@ -19,45 +20,21 @@ static unsigned ntold, units[3];
 
 static int rank;
 
-int ompp_whatif_rank(void)
-{
-    return rank;
-}
+int ompp_whatif_rank(void) { return rank; }
 
-unsigned ompp_whatif_ranks(void)
-{
-    return RANKS;
-}
+unsigned ompp_whatif_ranks(void) { return RANKS; }
 
-uint64_t ompp_progress_changes(void)
-{
-    return changes;
-}
+uint64_t ompp_progress_changes(void) { return changes; }
 
-int64_t ompp_causal_common(ompp_time_t t)
-{
-    return (int64_t)t;
-}
+int64_t ompp_causal_common(ompp_time_t t) { return (int64_t)t; }
 
-uint64_t ompp_causal_key(unsigned slot)
-{
-    return KEY + slot;
-}
+uint64_t ompp_causal_key(unsigned slot) { return KEY + slot; }
 
-int ompp_causal_slot_of(uint64_t key)
-{
-    return (int)(key - KEY);
-}
+int ompp_causal_slot_of(uint64_t key) { return (int)(key - KEY); }
 
-int ompp_causal_slot_with(uint64_t key)
-{
-    return (int)(key - KEY);
-}
+int ompp_causal_slot_with(uint64_t key) { return (int)(key - KEY); }
 
-int ompp_causal_known_with(uint64_t key)
-{
-    return (int)(key - KEY);
-}
+int ompp_causal_known_with(uint64_t key) { return (int)(key - KEY); }
 
 void ompp_causal_heard_of(unsigned slot, uint64_t work)
 {
@@ -65,12 +42,10 @@ void ompp_causal_heard_of(unsigned slot, uint64_t work)
     (void)work;
 }
 
-void ompp_causal_lock(_Atomic uint32_t *lock)
-{
-    atomic_store(lock, 1);
-}
+void ompp_causal_lock(_Atomic uint32_t *lock) { atomic_store(lock, 1); }
 
-void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block, const ompp_causal_seen_t *seen)
+void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block,
+                            const ompp_causal_seen_t *seen)
 {
     (void)experiment;
     own_seen = *seen;
@@ -80,7 +55,7 @@ void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const om
     ntold++;
 }
 
-/* ---- Experiments ------------------------------------------------------------------------------------------------------- */
+/* ---- Experiments ------------------------------------------------------------------------------------------------- */
 
 static int open_node(void **state)
 {
@@ -218,7 +193,8 @@ static void no_units_of_two_points(void **state)
     assert_int_equal(told.time_ns, SECOND);
 }
 
-/* Whoever does not come may be later than those that do: known when that is much of the time, whatever was taken before. */
+/* Whoever does not come may be later than those that do: known when that is much of the time, whatever was taken
+ * before. */
 static void some_do_not_come(void **state)
 {
     const uint64_t first = 701, missed = 703, after = 760;

@@ -1,7 +1,8 @@
 /*
- * Programs in which order is decided as they run: loops whose iterations go to who is free, locks that go to who comes first, tasks that
- * are run by who is free. They run in simulated time, once as they are, followed by the clocks and noted in pieces, and once with a
- * region really faster. Going through the pieces again must predict that exactly; clocks that keep the measured order must fail.
+ * Programs in which order is decided as they run: loops whose iterations go to who is free, locks that go to who comes
+ * first, tasks that are run by who is free. They run in simulated time, once as they are, followed by the clocks and
+ * noted in pieces, and once with a region really faster. Going through the pieces again must predict that exactly;
+ * clocks that keep the measured order must fail.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +46,7 @@ typedef struct {
     phase_t phases[PHASES];
 } program_t;
 
-/* ---- Random programs ------------------------------------------------------------------------------------------------ */
+/* ---- Random programs --------------------------------------------------------------------------------------------- */
 
 static step_t *add_work(step_t *s)
 {
@@ -113,7 +114,8 @@ static void make_tasks(program_t *p, shape_t shape, unsigned locks)
     memset(p, 0, sizeof *p);
     for (unsigned n = 0; n < PHASES; n++) {
         phase_t *phase = &p->phases[n];
-        const unsigned creators = shape == ONE_CREATOR ? 1 : CONTEXTS, each = (shape == NESTED ? TASKS / 2 : TASKS) / creators;
+        const unsigned creators = shape == ONE_CREATOR ? 1 : CONTEXTS,
+                       each = (shape == NESTED ? TASKS / 2 : TASKS) / creators;
         for (unsigned c = 0; c < CONTEXTS; c++) {
             step_t *s = below(2) ? add_work(phase->own[c]) : phase->own[c];
             if (c < creators) s = add_tasks(s, c * each, each);
@@ -127,13 +129,13 @@ static void make_tasks(program_t *p, shape_t shape, unsigned locks)
     }
 }
 
-/* ---- The program, in simulated time ----------------------------------------------------------------------------------- */
+/* ---- The program, in simulated time ------------------------------------------------------------------------------ */
 
 typedef struct {
     ompp_fine_t t;
     const step_t *at, *outer; /* outer: where it goes on behind the loop it is in */
     unsigned loop;
-    int waits; /* for this lock; -1 = for none */
+    int waits;     /* for this lock; -1 = for none */
     unsigned flow; /* what it runs: itself, or CONTEXTS + task */
     unsigned depth;
     struct {
@@ -162,15 +164,9 @@ static struct {
 
 static const ompp_clocks_rule_t rule = {.percent = {25, 50, 75, 100}};
 
-static ompp_time_t ns_of(const context_t *c)
-{
-    return (ompp_time_t)(c->t / OMPP_FINE);
-}
+static ompp_time_t ns_of(const context_t *c) { return (ompp_time_t)(c->t / OMPP_FINE); }
 
-static unsigned number_of(unsigned flow)
-{
-    return flow < CONTEXTS ? flow : sim.number[flow - CONTEXTS];
-}
+static unsigned number_of(unsigned flow) { return flow < CONTEXTS ? flow : sim.number[flow - CONTEXTS]; }
 
 static void note(unsigned i, ompp_replay_op_t op, unsigned lock)
 {
@@ -247,7 +243,7 @@ static void take_unit(unsigned i, bool first)
     }
 }
 
-/* ---- Tasks ---------------------------------------------------------------------------------------------------------- */
+/* ---- Tasks ------------------------------------------------------------------------------------------------------- */
 
 /* The context has waited until now. \param[out] now  what it goes on with. */
 static void go_on(unsigned i, const ompp_stamp_t *for_that, ompp_stamp_t *now)
@@ -256,10 +252,7 @@ static void go_on(unsigned i, const ompp_stamp_t *for_that, ompp_stamp_t *now)
     ompp_clocks_stamp(&rule, &sim.clocks[i], now, ns_of(&sim.contexts[i]));
 }
 
-static bool is_complete(const context_t *c)
-{
-    return c->depth && sim.children[c->waiting[c->depth - 1].flow] == 0;
-}
+static bool is_complete(const context_t *c) { return c->depth && sim.children[c->waiting[c->depth - 1].flow] == 0; }
 
 static bool may_run(const context_t *c, unsigned task)
 {
@@ -272,7 +265,8 @@ static int choose(unsigned i)
     int best = -1;
 
     for (unsigned k = 0; k < sim.nready; k++)
-        if (may_run(&sim.contexts[i], sim.ready[k]) && (best < 0 || (sim.newest && sim.maker[sim.ready[k]] == i))) best = (int)k;
+        if (may_run(&sim.contexts[i], sim.ready[k]) && (best < 0 || (sim.newest && sim.maker[sim.ready[k]] == i)))
+            best = (int)k;
     return best;
 }
 
@@ -285,7 +279,8 @@ static void begin_task(unsigned i, unsigned task)
     c->flow = CONTEXTS + task;
     if (!sim.followed) return;
     go_on(i, &sim.created[task], &now);
-    ompp_replay_begin(&sim.replay, sim.number[task], c->depth ? (int)number_of(c->waiting[c->depth - 1].flow) : -1, &now);
+    ompp_replay_begin(&sim.replay, sim.number[task], c->depth ? (int)number_of(c->waiting[c->depth - 1].flow) : -1,
+                      &now);
 }
 
 /* The context is free. */
@@ -371,34 +366,24 @@ static void end_task(unsigned i)
     become_free(i);
 }
 
-/* ---- All ------------------------------------------------------------------------------------------------------------ */
+/* ---- All --------------------------------------------------------------------------------------------------------- */
 
 static void do_step(unsigned i)
 {
     context_t *c = &sim.contexts[i];
 
     switch (c->at->op) {
-    case WORK:
-        work(i);
-        break;
-    case LOCK:
-        ask(i, c->at->what);
-        break;
-    case UNLOCK:
-        give_back(i, c->at->what);
-        break;
+    case WORK: work(i); break;
+    case LOCK: ask(i, c->at->what); break;
+    case UNLOCK: give_back(i, c->at->what); break;
     case LOOP:
         note(i, OMPP_REPLAY_LOOP, 0);
         c->loop = c->at->what;
         c->outer = c->at + 1;
         take_unit(i, true);
         break;
-    case CREATE:
-        create(i);
-        break;
-    case WAIT:
-        wait_for_tasks(i);
-        break;
+    case CREATE: create(i); break;
+    case WAIT: wait_for_tasks(i); break;
     case END:
         if (c->outer) {
             take_unit(i, false);
@@ -469,7 +454,9 @@ static ompp_fine_t run(const program_t *p, bool followed, bool again, unsigned r
         for (;;) {
             int first = -1;
             for (int i = 0; i < CONTEXTS; i++)
-                if (sim.contexts[i].at && sim.contexts[i].waits < 0 && (first < 0 || sim.contexts[i].t < sim.contexts[first].t)) first = i;
+                if (sim.contexts[i].at && sim.contexts[i].waits < 0 &&
+                    (first < 0 || sim.contexts[i].t < sim.contexts[first].t))
+                    first = i;
             if (first < 0) break;
             do_step((unsigned)first);
         }
@@ -478,14 +465,15 @@ static ompp_fine_t run(const program_t *p, bool followed, bool again, unsigned r
     return sim.contexts[0].t;
 }
 
-/* ---- Judgement -------------------------------------------------------------------------------------------------------- */
+/* ---- Judgement --------------------------------------------------------------------------------------------------- */
 
 static bool is_right(const program_t *p, bool again)
 {
     ompp_fine_t v[REGIONS * OMPP_WHATIF_SPEEDUPS];
     const ompp_fine_t end = run(p, true, again, 0, 0);
 
-    for (unsigned i = 0; i < REGIONS * OMPP_WHATIF_SPEEDUPS; i++) v[i] = end - ompp_clocks_offset(&rule, &sim.clocks[0], i);
+    for (unsigned i = 0; i < REGIONS * OMPP_WHATIF_SPEEDUPS; i++)
+        v[i] = end - ompp_clocks_offset(&rule, &sim.clocks[0], i);
     for (unsigned i = 0; i < REGIONS * OMPP_WHATIF_SPEEDUPS; i++)
         if (v[i] != run(p, false, false, i / OMPP_WHATIF_SPEEDUPS, 25 * (i % OMPP_WHATIF_SPEEDUPS + 1))) return false;
     return true;
@@ -505,7 +493,8 @@ static unsigned judge(const char *what, make_t make_it, unsigned a, unsigned b)
         wrong += !is_right(p, true);
         wrong_kept += !is_right(p, false);
     }
-    print_message("# %s: %u of %u programs are predicted wrongly, with the order kept %u\n", what, wrong, PROGRAMS, wrong_kept);
+    print_message("# %s: %u of %u programs are predicted wrongly, with the order kept %u\n", what, wrong, PROGRAMS,
+                  wrong_kept);
     assert_true(wrong_kept > PROGRAMS / 2);
     free(p);
     return wrong;
@@ -540,7 +529,8 @@ static void make_crowd(program_t *p)
         }
 }
 
-/* Locks that let threads pass: who is passed over is late at the barrier, and is so no longer where nobody has to wait. */
+/* Locks that let threads pass: who is passed over is late at the barrier, and is so no longer where nobody has to
+ * wait. */
 static void unfair_locks(void **state)
 {
     program_t *p = calloc(1, sizeof *p);
@@ -551,7 +541,8 @@ static void unfair_locks(void **state)
     for (unsigned n = 0; n < 50; n++) {
         seed = 1000 * n + 17;
         make_crowd(p);
-        const ompp_fine_t end = run(p, true, true, 0, 0), predicted = end - ompp_clocks_offset(&rule, &sim.clocks[0], 1);
+        const ompp_fine_t end = run(p, true, true, 0, 0),
+                          predicted = end - ompp_clocks_offset(&rule, &sim.clocks[0], 1);
         const ompp_fine_t really = run(p, false, false, 0, 50), off = (predicted - really) / end;
         if (off > most || -off > most) most = off > 0 ? off : -off;
     }
@@ -567,10 +558,7 @@ static void both(void **state)
     assert_int_equal(judge("locks in and behind loops", make, 2, 3), 0);
 }
 
-static void make_shape(program_t *p, unsigned shape, unsigned locks)
-{
-    make_tasks(p, (shape_t)shape, locks);
-}
+static void make_shape(program_t *p, unsigned shape, unsigned locks) { make_tasks(p, (shape_t)shape, locks); }
 
 static void tasks(void **state)
 {
@@ -608,7 +596,8 @@ static void many(void **state)
         assert_int_equal(ompp_replay_join(r, &now), (int)i);
         ompp_replay_note(r, i, OMPP_REPLAY_LOOP, 0, &now);
     }
-    /* Member 0 alone has iterations that clock 3 makes free of cost: then half of its time is work that the other one can share. */
+    /* Member 0 alone has iterations that clock 3 makes free of cost: then half of its time is work that the other one
+     * can share. */
     for (unsigned n = 0; n < 20000; n++) {
         const unsigned i = n % 2;
         t[i] += 30;
@@ -632,7 +621,8 @@ static void many(void **state)
     free(r);
 }
 
-/* The record of an interval may be taken from a team and given back: flows that began before do not belong to what is noted then. */
+/* The record of an interval may be taken from a team and given back: flows that began before do not belong to what is
+ * noted then. */
 static void flows_of_another_interval(void **state)
 {
     static ompp_replay_t replay;
@@ -653,9 +643,13 @@ static void flows_of_another_interval(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(flows_of_another_interval),
-                                       cmocka_unit_test(dynamic_loops), cmocka_unit_test(locks),        cmocka_unit_test(both),
+                                       cmocka_unit_test(dynamic_loops),
+                                       cmocka_unit_test(locks),
+                                       cmocka_unit_test(both),
                                        cmocka_unit_test(unfair_locks),
-                                       cmocka_unit_test(tasks),         cmocka_unit_test(newest_first), cmocka_unit_test(many)};
+                                       cmocka_unit_test(tasks),
+                                       cmocka_unit_test(newest_first),
+                                       cmocka_unit_test(many)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /*
- * Experiments where the order of events is decided as the program runs, in simulated time: threads are handed out iterations, some with a
- * critical section, and keep up with each other's delays as src/causal makes them. A unit of work takes as long then as in the program
- * with the faster region, to the microsecond. The same experiment without its delays is not the program: who compares with that is wrong.
+ * Experiments where the order of events is decided as the program runs, in simulated time: threads are handed out
+ * iterations, some with a critical section, and keep up with each other's delays as src/causal makes them. A unit of
+ * work takes as long then as in the program with the faster region, to the microsecond. The same experiment without its
+ * delays is not the program: who compares with that is wrong.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@
 #define CONTEXTS 4u
 #define CHUNKS 40u
 #define START 1000u
-#define CLOSE 100u      /* ns that threads may differ by when they take their turn */
+#define CLOSE 100u /* ns that threads may differ by when they take their turn */
 #define NEAR 0.002
 #define FAR 0.02
 
@@ -36,12 +37,13 @@ static void make_unit(bool locks)
 {
     for (unsigned i = 0; i < CHUNKS; i++) {
         const bool long_one = i % 3 == 0;
-        chunks[i] = (chunk_t){.out = 2 * (long_one ? 20000 + below(40000) : 10000 + below(10000)), .out_mask = long_one};
+        chunks[i] =
+            (chunk_t){.out = 2 * (long_one ? 20000 + below(40000) : 10000 + below(10000)), .out_mask = long_one};
         if (locks) chunks[i] = (chunk_t){.out = 20000 + 2 * below(20000), .in = 10000 + 2 * below(10000), .in_mask = 1};
     }
 }
 
-/* ---- The program as it is when the region is really faster ------------------------------------------------------------- */
+/* ---- The program as it is when the region is really faster ------------------------------------------------------- */
 
 static double scaled(unsigned time, unsigned mask, unsigned percent)
 {
@@ -77,7 +79,7 @@ static double real_time(unsigned percent)
     return last;
 }
 
-/* ---- The experiment ----------------------------------------------------------------------------------------------------- */
+/* ---- The experiment ---------------------------------------------------------------------------------------------- */
 
 typedef enum { FREE, ASKS, WAITS, HAS, DONE } state_t;
 
@@ -96,14 +98,16 @@ static struct {
     unsigned queue[CONTEXTS], nqueue;
     ompp_stamp_t released, came, asked; /* who came for iterations, for the lock */
     bool keeps_up;
-    unsigned other, reordered; /* looks at which the faster program, and the one without delays, would have another order */
+    /* looks at which the faster program, and the one without delays, would have another order */
+    unsigned other, reordered;
 } run;
 
 static ompp_fine_t offset_at(const context_t *c, ompp_time_t t)
 {
     const bool works = c->clocks.mask & 1 && !c->clocks.waiting && t > c->clocks.since;
 
-    return ompp_clocks_offset(&run.rule, &c->clocks, 0) + (works ? run.rule.percent[0] * (ompp_fine_t)(t - c->clocks.since) : 0);
+    return ompp_clocks_offset(&run.rule, &c->clocks, 0) +
+           (works ? run.rule.percent[0] * (ompp_fine_t)(t - c->clocks.since) : 0);
 }
 
 /* \return whether it had to wait: it looks again then. */
@@ -226,16 +230,15 @@ static ompp_whatif_block_t experiment(unsigned percent)
         if (run.contexts[i].now > end) end = run.contexts[i].now;
     }
     const ompp_fine_t *o = run.contexts[0].clocks.o;
-    return (ompp_whatif_block_t){.visits = 1, .time_ns = end - START, .saved_ns = (int64_t)(o[OMPP_CLOCKS_EXPERIMENT] / OMPP_FINE),
+    return (ompp_whatif_block_t){.visits = 1,
+                                 .time_ns = end - START,
+                                 .saved_ns = (int64_t)(o[OMPP_CLOCKS_EXPERIMENT] / OMPP_FINE),
                                  .paid_ns = (uint64_t)(o[OMPP_CLOCKS_BASELINE] / OMPP_FINE)};
 }
 
-/* ---- Judgement ---------------------------------------------------------------------------------------------------------- */
+/* ---- Judgement --------------------------------------------------------------------------------------------------- */
 
-static double off(double a, double b)
-{
-    return a > b ? a - b : b - a;
-}
+static double off(double a, double b) { return a > b ? a - b : b - a; }
 
 /* \return by how much the gain is off, by rates and without the delays. */
 static void judge_program(bool locks, unsigned percent, double *rates, double *alone)
@@ -274,8 +277,8 @@ static void judge(bool locks, unsigned percent, unsigned wrong[2])
         wrong[1] += alone > FAR;
     }
     print_message("# %s, %u %%%s: of %u programs %u are wrong by rates, %u by %.0f points without; order: %u, %u\n",
-                  locks ? "locks" : "iterations", percent, run.keeps_up ? "" : ", not keeping up", PROGRAMS, wrong[0], wrong[1], 100 * FAR,
-                  run.other, run.reordered);
+                  locks ? "locks" : "iterations", percent, run.keeps_up ? "" : ", not keeping up", PROGRAMS, wrong[0],
+                  wrong[1], 100 * FAR, run.other, run.reordered);
 }
 
 static void iterations(void **state)
@@ -322,7 +325,8 @@ static void not_keeping_up(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(iterations), cmocka_unit_test(locks), cmocka_unit_test(not_keeping_up)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(iterations), cmocka_unit_test(locks),
+                                       cmocka_unit_test(not_keeping_up)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

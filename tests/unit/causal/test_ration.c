@@ -1,6 +1,6 @@
 /*
- * Intervals that are gone through again take their share of the run and no more; what the others would have saved is estimated from them,
- * also where two loops take turns.
+ * Intervals that are gone through again take their share of the run and no more; what the others would have saved is
+ * estimated from them, also where two loops take turns.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -214,9 +214,10 @@ static void other_set(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cheap),     cmocka_unit_test(dear),      cmocka_unit_test(estimated),
-                                       cmocka_unit_test(too_few),   cmocka_unit_test(other_set), cmocka_unit_test(unequal),
-                                       cmocka_unit_test(phases),    cmocka_unit_test(long_ones), cmocka_unit_test(spoiled)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cheap),   cmocka_unit_test(dear),      cmocka_unit_test(estimated),
+        cmocka_unit_test(too_few), cmocka_unit_test(other_set), cmocka_unit_test(unequal),
+        cmocka_unit_test(phases),  cmocka_unit_test(long_ones), cmocka_unit_test(spoiled)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /*
- * Threads that pass each other at a queue, in simulated time: one makes units, one takes them and counts. What is stored in the queue when
- * an experiment begins is used up in it; as long as that lasts, the one that takes is faster than the program will be. A measurement that
- * waits until both are in step has the time of a unit that the program has in the end; one that does not is far from it.
+ * Threads that pass each other at a queue, in simulated time: one makes units, one takes them and counts. What is
+ * stored in the queue when an experiment begins is used up in it; as long as that lasts, the one that takes is faster
+ * than the program will be. A measurement that waits until both are in step has the time of a unit that the program has
+ * in the end; one that does not is far from it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,20 +32,23 @@ static void reset(unsigned places)
 /* One more is taken; takes: ns that the faster program needs for it, of TAKE_NS of work. */
 static void take_one(double takes)
 {
-    while (queue.stored < queue.places && queue.made_at + MAKE_NS <= (queue.stored ? queue.taken_at : queue.made_at + MAKE_NS)) {
+    while (queue.stored < queue.places &&
+           queue.made_at + MAKE_NS <= (queue.stored ? queue.taken_at : queue.made_at + MAKE_NS)) {
         queue.made_at += MAKE_NS;
         queue.stored++;
         queue.done.work[MAKE] += MAKE_NS;
     }
     if (queue.made_at > queue.taken_at) queue.taken_at = queue.made_at; /* it was waited for */
-    if (queue.stored == queue.places && queue.made_at < queue.taken_at) queue.made_at = queue.taken_at; /* it waits for a place */
+    /* it waits for a place */
+    if (queue.stored == queue.places && queue.made_at < queue.taken_at) queue.made_at = queue.taken_at;
     queue.stored--;
     queue.taken_at += takes;
     queue.done.work[TAKE] += TAKE_NS;
     queue.done.visits++;
 }
 
-/* ns that a unit takes in the faster program, as an experiment measures it; steps: whether it waits until threads are in step. */
+/* ns that a unit takes in the faster program, as an experiment measures it; steps: whether it waits until threads are
+ * in step. */
 static double measured(const ompp_steady_t *first, double takes, bool steps)
 {
     unsigned units = MEASURED;
@@ -54,7 +58,8 @@ static double measured(const ompp_steady_t *first, double takes, bool steps)
         const ompp_steady_t from = queue.done;
         const double begin = queue.taken_at;
         for (unsigned i = 0; i < units; i++) take_one(takes);
-        if (!steps || units > LONGEST || ompp_steady(first, &from, &queue.done)) return (queue.taken_at - begin) / units;
+        if (!steps || units > LONGEST || ompp_steady(first, &from, &queue.done))
+            return (queue.taken_at - begin) / units;
     }
 }
 
@@ -93,7 +98,8 @@ static void filled(void **state)
 /* Small flows do not count, and no units are no measurement. */
 static void small(void **state)
 {
-    ompp_steady_t first = {0}, from = {.visits = 100, .work = {100000, 10000}}, to = {.visits = 110, .work = {110000, 10000}};
+    ompp_steady_t first = {0}, from = {.visits = 100, .work = {100000, 10000}},
+                  to = {.visits = 110, .work = {110000, 10000}};
 
     (void)state;
     assert_true(ompp_steady(&first, &from, &to));

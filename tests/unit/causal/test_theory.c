@@ -1,9 +1,10 @@
 /*
- * The theory as a simulator: random programs run in simulated time, once as they are, with the clocks of src/causal, and once with a
- * region really made faster. What the clocks predict must be that time exactly; wrong rules, which look as plausible, must fail.
+ * The theory as a simulator: random programs run in simulated time, once as they are, with the clocks of src/causal,
+ * and once with a region really made faster. What the clocks predict must be that time exactly; wrong rules, which look
+ * as plausible, must fail.
  *
- * A program is a list of steps in an order in which they can be executed. Two more executions: with delays, one clock at a time,
- * which must predict the same time and also find the time that the program takes undisturbed.
+ * A program is a list of steps in an order in which they can be executed. Two more executions: with delays, one clock
+ * at a time, which must predict the same time and also find the time that the program takes undisturbed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,8 +29,8 @@ typedef enum { WORK, PUBLISH, WAIT, BARRIER, BEGIN } op_t;
 typedef struct {
     op_t op;
     unsigned context;
-    unsigned mask;   /* WORK: regions it is in. BARRIER: contexts that take part */
-    unsigned time;   /* WORK: duration. WAIT: cost. ns */
+    unsigned mask;      /* WORK: regions it is in. BARRIER: contexts that take part */
+    unsigned time;      /* WORK: duration. WAIT: cost. ns */
     unsigned n, ids[3]; /* PUBLISH, BEGIN: ids[0]; WAIT: for these */
 } step_t;
 
@@ -38,7 +39,7 @@ typedef struct {
     step_t steps[STEPS];
 } program_t;
 
-/* ---- Random programs ------------------------------------------------------------------------------------------------ */
+/* ---- Random programs --------------------------------------------------------------------------------------------- */
 
 static step_t *add(program_t *p, op_t op, unsigned context)
 {
@@ -111,7 +112,8 @@ static void make_locks(program_t *p)
     }
 }
 
-/* All of it: messages, several awaited at once, locks and tasks in the order they came, barriers of some, teams begun anew. */
+/* All of it: messages, several awaited at once, locks and tasks in the order they came, barriers of some, teams begun
+ * anew. */
 static void make_mixed(program_t *p)
 {
     for (unsigned k = 0; k < 400; k++) {
@@ -119,9 +121,7 @@ static void make_mixed(program_t *p)
         add_work(p, c);
         switch (below(6)) {
         case 0:
-        case 1:
-            add_publish(p, c);
-            break;
+        case 1: add_publish(p, c); break;
         case 2:
         case 3:
             if (p->nids > 3) {
@@ -131,9 +131,7 @@ static void make_mixed(program_t *p)
                 s->time = below(2) ? 70 : 0;
             }
             break;
-        case 4:
-            add(p, BARRIER, 0)->mask = 1 + below((1u << CONTEXTS) - 1);
-            break;
+        case 4: add(p, BARRIER, 0)->mask = 1 + below((1u << CONTEXTS) - 1); break;
         default:
             /* A team: the others are there already, so that its master can fork. */
             add(p, BARRIER, 0)->mask = (1u << CONTEXTS) - 1;
@@ -144,7 +142,7 @@ static void make_mixed(program_t *p)
     }
 }
 
-/* ---- The program as it is when one region is really faster ------------------------------------------------------------ */
+/* ---- The program as it is when one region is really faster ------------------------------------------------------- */
 
 static double latest(const double *t)
 {
@@ -165,20 +163,14 @@ static double real_time(const program_t *p, unsigned region, unsigned percent)
         const step_t *s = &p->steps[k];
         double last = 0;
         switch (s->op) {
-        case WORK:
-            t[s->context] += s->time * (s->mask >> region & 1 ? OMPP_FINE - percent : OMPP_FINE);
-            break;
-        case PUBLISH:
-            published[s->ids[0]] = t[s->context];
-            break;
+        case WORK: t[s->context] += s->time * (s->mask >> region & 1 ? OMPP_FINE - percent : OMPP_FINE); break;
+        case PUBLISH: published[s->ids[0]] = t[s->context]; break;
         case WAIT:
             for (unsigned i = 0; i < s->n; i++)
                 if (published[s->ids[i]] + s->time * OMPP_FINE > t[s->context])
                     t[s->context] = published[s->ids[i]] + s->time * OMPP_FINE;
             break;
-        case BEGIN:
-            t[s->context] = published[s->ids[0]];
-            break;
+        case BEGIN: t[s->context] = published[s->ids[0]]; break;
         case BARRIER:
             for (unsigned i = 0; i < CONTEXTS; i++)
                 if (s->mask >> i & 1 && t[i] > last) last = t[i];
@@ -190,12 +182,13 @@ static double real_time(const program_t *p, unsigned region, unsigned percent)
     return latest(t);
 }
 
-/* ---- The program as it is measured ------------------------------------------------------------------------------------ */
+/* ---- The program as it is measured ------------------------------------------------------------------------------- */
 
 typedef struct rule rule_t;
 
 /* A context goes on at t with what it waited for. \return when it really goes on: later than t when it is delayed. */
-typedef ompp_time_t go_on_t(const rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t cost, ompp_time_t t);
+typedef ompp_time_t go_on_t(const rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t cost,
+                            ompp_time_t t);
 
 struct rule {
     const char *name;
@@ -209,7 +202,8 @@ static ompp_clocks_t contexts[CONTEXTS];
 static ompp_time_t now[CONTEXTS];
 static ompp_stamp_t stamps[IDS];
 
-static ompp_time_t by_the_clocks(const rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t cost, ompp_time_t t)
+static ompp_time_t by_the_clocks(const rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t cost,
+                                 ompp_time_t t)
 {
     ompp_time_t pause = ompp_clocks_adopt(&clocks_rule, c, stamp, cost, t);
 
@@ -218,7 +212,8 @@ static ompp_time_t by_the_clocks(const rule_t *rule, ompp_clocks_t *c, const omp
     return t + pause;
 }
 
-/* What the wrong rules need: the context's own offset, and the one of what it waited for, ns; taken over without the rule. */
+/* What the wrong rules need: the context's own offset, and the one of what it waited for, ns; taken over without the
+ * rule. */
 static double own_offset(ompp_clocks_t *c)
 {
     ompp_stamp_t own;
@@ -236,7 +231,8 @@ static ompp_time_t set_offset(ompp_clocks_t *c, double offset, ompp_time_t t)
 }
 
 /* Everybody pays what the one with the most has more, after all have arrived. */
-static ompp_time_t pay_after(const rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t cost, ompp_time_t t)
+static ompp_time_t pay_after(const rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t cost,
+                             ompp_time_t t)
 {
     double own = own_offset(c), most = stamp->debt / OMPP_FINE;
 
@@ -246,7 +242,8 @@ static ompp_time_t pay_after(const rule_t *rule, ompp_clocks_t *c, const ompp_st
 }
 
 /* Nobody pays: everybody takes over the largest offset. */
-static ompp_time_t credit_all(const rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t cost, ompp_time_t t)
+static ompp_time_t credit_all(const rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t cost,
+                              ompp_time_t t)
 {
     double own = own_offset(c), most = stamp->debt / OMPP_FINE;
 
@@ -255,7 +252,8 @@ static ompp_time_t credit_all(const rule_t *rule, ompp_clocks_t *c, const ompp_s
 }
 
 /* Lamport's clocks: the larger offset, less the wait; what comes from one who should have paid first is not held. */
-static ompp_time_t no_hold(const rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t cost, ompp_time_t t)
+static ompp_time_t no_hold(const rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t cost,
+                           ompp_time_t t)
 {
     double own = own_offset(c), most = stamp->debt / OMPP_FINE, waited = (double)(t - c->waiting);
 
@@ -297,9 +295,7 @@ static void step(const rule_t *rule, const step_t *s)
         now[s->context] += s->time;
         ompp_clocks_move(c, 0, false, now[s->context]);
         break;
-    case PUBLISH:
-        ompp_clocks_stamp(&clocks_rule, c, &stamps[s->ids[0]], now[s->context]);
-        break;
+    case PUBLISH: ompp_clocks_stamp(&clocks_rule, c, &stamps[s->ids[0]], now[s->context]); break;
     case WAIT:
         for (unsigned i = 0; i < s->n; i++) ompp_clocks_combine(&all, &stamps[s->ids[i]]);
         go_on(rule, s->context, &all, s->time);
@@ -309,9 +305,7 @@ static void step(const rule_t *rule, const step_t *s)
         now[s->context] = (ompp_time_t)(stamps[s->ids[0]].t / OMPP_FINE);
         ompp_clocks_start(&clocks_rule, c, &stamps[s->ids[0]], now[s->context]);
         break;
-    case BARRIER:
-        barrier(rule, s->mask);
-        break;
+    case BARRIER: barrier(rule, s->mask); break;
     }
 }
 
@@ -335,12 +329,9 @@ static double predicted(unsigned clock)
     return last;
 }
 
-/* ---- Judgement -------------------------------------------------------------------------------------------------------- */
+/* ---- Judgement --------------------------------------------------------------------------------------------------- */
 
-static double difference(double a, double b)
-{
-    return a > b ? a - b : b - a;
-}
+static double difference(double a, double b) { return a > b ? a - b : b - a; }
 
 /* All clocks of all regions at once. \return the largest error, 1/100 ns. */
 static double error_virtual(const rule_t *rule, const program_t *p)
@@ -384,10 +375,8 @@ static double error_delays(const rule_t *rule, const program_t *p)
 }
 
 static const rule_t rules[] = {
-    {"virtual", by_the_clocks, false, true},
-    {"delays", by_the_clocks, true, true},
-    {"everybody pays after", pay_after, true, false},
-    {"all are credited", credit_all, true, false},
+    {"virtual", by_the_clocks, false, true},          {"delays", by_the_clocks, true, true},
+    {"everybody pays after", pay_after, true, false}, {"all are credited", credit_all, true, false},
     {"Lamport without hold", no_hold, true, false},
 };
 
@@ -405,10 +394,8 @@ static void judge(void (*make)(program_t *), const char *what)
             wrong += e > 0;
         }
         print_message("# %s, %s: %u of %u programs are predicted wrongly\n", what, rules[r].name, wrong, PROGRAMS);
-        if (rules[r].right)
-            assert_int_equal(wrong, 0);
-        else
-            assert_true(wrong > PROGRAMS / 2);
+        if (rules[r].right) assert_int_equal(wrong, 0);
+        else assert_true(wrong > PROGRAMS / 2);
     }
     free(p);
 }

@@ -1,6 +1,6 @@
 /*
- * The decoder of samples, on streams made from the kernel's struct definitions, as a ring would hold them; and the search for events
- * and the judgement of the self-check on descriptions of processors that are not here.
+ * The decoder of samples, on streams made from the kernel's struct definitions, as a ring would hold them; and the
+ * search for events and the judgement of the self-check on descriptions of processors that are not here.
  */
 #include "memory/ompp_perf_record.h"
 #include "memory/ompp_samples_priv.h"
@@ -17,9 +17,10 @@
 #include <cmocka.h>
 
 #define SIZE 4096u
-#define INTEL (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC)
+#define INTEL \
+    (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC)
 
-/* ---- Generator ------------------------------------------------------------------------------------------------------ */
+/* ---- Generator --------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     unsigned char data[SIZE];
@@ -39,7 +40,8 @@ static void put(stream_t *s, const void *from, size_t n)
 
 static void put_record(stream_t *s, uint32_t type, const void *body, size_t n)
 {
-    const struct perf_event_header header = {.type = type, .misc = PERF_RECORD_MISC_USER, .size = (uint16_t)(sizeof header + n)};
+    const struct perf_event_header header = {
+        .type = type, .misc = PERF_RECORD_MISC_USER, .size = (uint16_t)(sizeof header + n)};
 
     put(s, &header, sizeof header);
     put(s, body, n);
@@ -65,7 +67,7 @@ static void put_intel(stream_t *s, uint64_t addr, uint64_t data_src)
     put_record(s, PERF_RECORD_SAMPLE, &body, sizeof body);
 }
 
-/* ---- Samples -------------------------------------------------------------------------------------------------------- */
+/* ---- Samples ----------------------------------------------------------------------------------------------------- */
 
 static void fields_of_intel(void **state)
 {
@@ -165,7 +167,14 @@ typedef struct {
 
 static ompp_perf_record_t ibs(uint64_t data2, uint64_t data3, uint64_t address)
 {
-    ibs_t body = {.ip = 1, .pid = 2, .tid = 3, .time = 4, .addr = 0, .raw_size = 4 + 7 * 8 + 4, .data2 = data2, .data3 = data3,
+    ibs_t body = {.ip = 1,
+                  .pid = 2,
+                  .tid = 3,
+                  .time = 4,
+                  .addr = 0,
+                  .raw_size = 4 + 7 * 8 + 4,
+                  .data2 = data2,
+                  .data3 = data3,
                   .address = address};
     stream_t s;
     ompp_perf_record_t r;
@@ -225,7 +234,7 @@ static void ibs_of_newer_kernels(void **state)
     assert_int_equal(r.level, OMPP_LEVEL_MEMORY);
 }
 
-/* ---- The ring ------------------------------------------------------------------------------------------------------- */
+/* ---- The ring ---------------------------------------------------------------------------------------------------- */
 
 /* A record may begin at each multiple of 8 before the end of the ring, and go on at its beginning. */
 static void wraps_around(void **state)
@@ -348,7 +357,8 @@ static void truncated_samples(void **state)
 /* A size that is none, or a record that ends behind the head: the rest is given up, and the reader ends. */
 static void broken_streams(void **state)
 {
-    const struct perf_event_header none = {.type = PERF_RECORD_SAMPLE, .size = 4}, beyond = {.type = PERF_RECORD_SAMPLE, .size = 4000};
+    const struct perf_event_header none = {.type = PERF_RECORD_SAMPLE, .size = 4},
+                                   beyond = {.type = PERF_RECORD_SAMPLE, .size = 4000};
     stream_t s;
     ompp_perf_record_t r;
 
@@ -373,7 +383,7 @@ static void broken_streams(void **state)
     assert_int_equal(ompp_perf_next(&s.ring, &r), OMPP_PERF_END);
 }
 
-/* ---- Events --------------------------------------------------------------------------------------------------------- */
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
 
 static void put_file(const char *root, const char *name, const char *text)
 {
@@ -459,7 +469,8 @@ static void events_of_amd(void **state)
 
 static void judgement(void **state)
 {
-    const ompp_samples_trial_t good = {.period = 1000, .loads = 1000000, .stores = 1000000, .load_samples = 900, .store_samples = 1100};
+    const ompp_samples_trial_t good = {
+        .period = 1000, .loads = 1000000, .stores = 1000000, .load_samples = 900, .store_samples = 1100};
     ompp_samples_trial_t trial = good;
     char why[400];
 
@@ -484,12 +495,19 @@ static void judgement(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_of_intel), cmocka_unit_test(levels),        cmocka_unit_test(all_fields),
-        cmocka_unit_test(raw_ibs),         cmocka_unit_test(ibs_of_newer_kernels),
-        cmocka_unit_test(wraps_around),    cmocka_unit_test(other_records),
-        cmocka_unit_test(mapped_memory),   cmocka_unit_test(losses),
+        cmocka_unit_test(fields_of_intel),
+        cmocka_unit_test(levels),
+        cmocka_unit_test(all_fields),
+        cmocka_unit_test(raw_ibs),
+        cmocka_unit_test(ibs_of_newer_kernels),
+        cmocka_unit_test(wraps_around),
+        cmocka_unit_test(other_records),
+        cmocka_unit_test(mapped_memory),
+        cmocka_unit_test(losses),
         cmocka_unit_test(truncated_samples),
-        cmocka_unit_test(broken_streams),  cmocka_unit_test(events_of_intel), cmocka_unit_test(events_of_amd),
+        cmocka_unit_test(broken_streams),
+        cmocka_unit_test(events_of_intel),
+        cmocka_unit_test(events_of_amd),
         cmocka_unit_test(judgement),
     };
 

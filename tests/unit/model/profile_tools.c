@@ -20,12 +20,9 @@ uint64_t random_next(random_t *r)
     return r->state * 0x2545f4914f6cdd1du;
 }
 
-uint32_t random_below(random_t *r, uint32_t n)
-{
-    return (uint32_t)((random_next(r) >> 32) % n);
-}
+uint32_t random_below(random_t *r, uint32_t n) { return (uint32_t)((random_next(r) >> 32) % n); }
 
-/* ---- Random profiles ------------------------------------------------------------------------------------------------ */
+/* ---- Random profiles --------------------------------------------------------------------------------------------- */
 
 enum { NREGIONS = 24, NSETS = 3 };
 
@@ -76,7 +73,8 @@ static void random_run(random_t *r, ompp_profile_t *p, uint32_t rank)
         ompp_profile_add_setting(p, i ? "OMPP_OUTDIR" : "OMP_NUM_THREADS", text);
     }
     for (uint32_t t = me.nthreads; t-- > 0;) { /* not in order on purpose */
-        ompp_location_t l = {rank, t, t ? OMPP_THREAD_TEAM : OMPP_THREAD_INITIAL, random_below(r, 50), 100 + random_below(r, 50)};
+        ompp_location_t l = {rank, t, t ? OMPP_THREAD_TEAM : OMPP_THREAD_INITIAL, random_below(r, 50),
+                             100 + random_below(r, 50)};
         ompp_profile_add_location(p, &l);
     }
 }
@@ -157,7 +155,8 @@ ompp_profile_t *tools_rank_profile(uint64_t seed, uint32_t rank)
     for (unsigned i = 0; i < 2; i++) {
         unsigned which = (i + rank) % 3; /* in another order on every rank, and not all of them on all */
         snprintf(text, sizeof text, "structure%u", which);
-        ompp_object_t object = {.name = ompp_profile_string(p, text), .address = 4096 * rank + which, .size = 8 + which, .rank = rank};
+        ompp_object_t object = {
+            .name = ompp_profile_string(p, text), .address = 4096 * rank + which, .size = 8 + which, .rank = rank};
         object.nranges = 1 + random_below(&r, 3);
         object.end_offset = random_below(&r, 9);
         ompp_profile_add_object(p, &object);
@@ -165,12 +164,13 @@ ompp_profile_t *tools_rank_profile(uint64_t seed, uint32_t rank)
     random_tree(&r, p, rank);
     for (unsigned i = 0; i < 4; i++) {
         snprintf(text, sizeof text, "subject%u", random_below(&r, 4));
-        ompp_profile_add_coverage(p, random_below(&r, OMPP_COVERAGE_NUM), text, i % 2 ? "reason" : NULL, 1 + random_below(&r, 9));
+        ompp_profile_add_coverage(p, random_below(&r, OMPP_COVERAGE_NUM), text, i % 2 ? "reason" : NULL,
+                                  1 + random_below(&r, 9));
     }
     return p;
 }
 
-/* ---- Canonical text ------------------------------------------------------------------------------------------------- */
+/* ---- Canonical text ---------------------------------------------------------------------------------------------- */
 
 typedef struct {
     size_t n, allocated;
@@ -220,8 +220,9 @@ static char *region_text(const ompp_profile_t *p, uint32_t i)
 {
     const ompp_region_t *r = &p->regions[i];
     char *module = module_text(p, r->module);
-    char *text = text_of("%s %x %s:%u-%u '%s' %s %s+%" PRIx64 "-%" PRIx64 " k%" PRIu64, ompp_constructs[r->construct].full,
-                         r->flags, T(r->file), r->begin, r->end, T(r->name), T(r->function), module, r->addr, r->addr_end, r->key);
+    char *text = text_of("%s %x %s:%u-%u '%s' %s %s+%" PRIx64 "-%" PRIx64 " k%" PRIu64,
+                         ompp_constructs[r->construct].full, r->flags, T(r->file), r->begin, r->end, T(r->name),
+                         T(r->function), module, r->addr, r->addr_end, r->key);
 
     free(module);
     return text;
@@ -236,8 +237,8 @@ static char *set_text(const ompp_profile_t *p, uint32_t set)
         for (size_t i = 0; i < p->nmetrics; i++) {
             const ompp_metric_t *m = &p->metrics[i];
             if (m->set != set || m->index != index) continue;
-            char *more = text_of("%s, %s %s %s %u%u%u%u%u", text, T(m->name), T(m->source), T(m->meaning), m->unit, m->quality,
-                                 m->reduce_threads, m->reduce_ranks, m->use);
+            char *more = text_of("%s, %s %s %s %u%u%u%u%u", text, T(m->name), T(m->source), T(m->meaning), m->unit,
+                                 m->quality, m->reduce_threads, m->reduce_ranks, m->use);
             free(text);
             text = more;
         }
@@ -247,8 +248,10 @@ static char *set_text(const ompp_profile_t *p, uint32_t set)
 static void spread_lines(lines_t *lines, const char *path, const char *over, const ompp_spread_t *s)
 {
     if (!s->count) return;
-    line(lines, "spread over %s %s n %" PRIu64 " sum %" PRIu64 " min %" PRIu64 " %u %u max %" PRIu64 " %u %u mean %.6g m2 %.6g",
-         over, path, s->count, s->sum, s->min, s->min_rank, s->min_tid, s->max, s->max_rank, s->max_tid, s->mean, s->m2);
+    line(
+        lines,
+        "spread over %s %s n %" PRIu64 " sum %" PRIu64 " min %" PRIu64 " %u %u max %" PRIu64 " %u %u mean %.6g m2 %.6g",
+        over, path, s->count, s->sum, s->min, s->min_rank, s->min_tid, s->max, s->max_rank, s->max_tid, s->mean, s->m2);
 }
 
 static void block_line(lines_t *lines, const ompp_profile_t *p, const char *path, const ompp_block_t *b)
@@ -286,14 +289,15 @@ static void node_lines(lines_t *lines, const ompp_profile_t *p)
 
 static void run_lines(lines_t *lines, const ompp_profile_t *p)
 {
-    line(lines, "run %s %s %s %s mpi %d ranks %u slots %u", T(p->app), T(p->version), T(p->build_date), T(p->source), p->mpi,
-         p->nranks, p->nslots);
+    line(lines, "run %s %s %s %s mpi %d ranks %u slots %u", T(p->app), T(p->version), T(p->build_date), T(p->source),
+         p->mpi, p->nranks, p->nslots);
     line(lines, "rest %u max %" PRIu64 " wall %" PRIu64 " user %" PRIu64 " system %" PRIu64 " first %u", p->nrest,
          p->rest_duration_max_ns, p->rest_wall_threads_ns, p->rest_user_ns, p->rest_system_ns, p->rest_first_rank);
     for (size_t i = 0; i < p->nranks_kept; i++) {
         const ompp_rank_t *r = &p->ranks[i];
-        line(lines, "rank %u pid %u threads %u end %u %s %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, r->rank, r->pid,
-             r->nthreads, r->end, T(r->host), T(r->clock), r->begin_epoch_ns, r->duration_ns, r->user_ns, r->system_ns);
+        line(lines, "rank %u pid %u threads %u end %u %s %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, r->rank,
+             r->pid, r->nthreads, r->end, T(r->host), T(r->clock), r->begin_epoch_ns, r->duration_ns, r->user_ns,
+             r->system_ns);
     }
     for (size_t i = 0; i < p->nlocations; i++)
         line(lines, "location %u %u kind %u %" PRIu64 "-%" PRIu64, p->locations[i].rank, p->locations[i].tid,
@@ -316,8 +320,8 @@ static void definition_lines(lines_t *lines, const ompp_profile_t *p)
     }
     for (size_t i = 0; i < p->nobjects; i++) {
         const ompp_object_t *o = &p->objects[i];
-        line(lines, "object %s %" PRIx64 " %" PRIu64 " offsets %" PRIu64 " %" PRIu64 " ranges %u rank %u", T(o->name), o->address,
-             o->size, o->start_offset, o->end_offset, o->nranges, o->rank);
+        line(lines, "object %s %" PRIx64 " %" PRIu64 " offsets %" PRIu64 " %" PRIu64 " ranges %u rank %u", T(o->name),
+             o->address, o->size, o->start_offset, o->end_offset, o->nranges, o->rank);
     }
     for (size_t i = 0; i < p->nmetrics; i++) {
         if (p->metrics[i].index != 0) continue;
@@ -327,10 +331,7 @@ static void definition_lines(lines_t *lines, const ompp_profile_t *p)
     }
 }
 
-static int compare_lines(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
+static int compare_lines(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
 char *tools_canonical(const ompp_profile_t *p)
 {

@@ -12,7 +12,9 @@ typedef struct {
 uint64_t random_next(random_t *r);
 uint32_t random_below(random_t *r, uint32_t n);
 
-/** \brief Profile of one rank of a made-up program: 1 to 4 threads, regions and paths that partly agree between ranks. */
+/**
+ * \brief Profile of one rank of a made-up program: 1 to 4 threads, regions and paths that partly agree between ranks.
+ */
 ompp_profile_t *tools_rank_profile(uint64_t seed, uint32_t rank);
 
 /** \return owned text, one sorted line per fact; equal for profiles that say the same. */

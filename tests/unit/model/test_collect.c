@@ -1,6 +1,6 @@
 /*
- * Damaged memory of a run: lists that run in a circle, and offsets that point anywhere, are read to an end, in little time. The file of
- * a process that died may be cut off or half written.
+ * Damaged memory of a run: lists that run in a circle, and offsets that point anywhere, are read to an end, in little
+ * time. The file of a process that died may be cut off or half written.
  */
 #include "model/ompp_collect.h"
 #include "model/ompp_layout.h"
@@ -25,10 +25,7 @@ static struct {
     ompp_off_t free, thread, region, coverage, setting, root, nodes[NODES], block, stack;
 } arena;
 
-static void *at(ompp_off_t off)
-{
-    return arena.base + off;
-}
+static void *at(ompp_off_t off) { return arena.base + off; }
 
 static ompp_off_t take(size_t bytes)
 {
@@ -53,8 +50,12 @@ static ompp_off_t take_node(ompp_off_t next, ompp_off_t region, ompp_off_t paren
     const ompp_off_t off = take(sizeof(ompp_a_node_t) + sizeof(ompp_a_slot_t));
     ompp_a_node_t *n = at(off);
 
-    *n = (ompp_a_node_t){
-        .next = next, .region = region, .parent = parent, .construct = OMPP_CONSTRUCT_USER_REGION, .nphases = 1, .visits = 1};
+    *n = (ompp_a_node_t){.next = next,
+                         .region = region,
+                         .parent = parent,
+                         .construct = OMPP_CONSTRUCT_USER_REGION,
+                         .nphases = 1,
+                         .visits = 1};
     n->slot[0] = (ompp_a_slot_t){.time = 10, .count = 1};
     return off;
 }
@@ -73,13 +74,16 @@ static void build(void)
     h->end_ns = 1000000;
     h->app = h->host = h->version = take_text("damaged");
     arena.region = take(sizeof(ompp_a_region_t));
-    *(ompp_a_region_t *)at(arena.region) = (ompp_a_region_t){.construct = OMPP_CONSTRUCT_USER_REGION, .nphases = 1, .name = h->app};
+    *(ompp_a_region_t *)at(arena.region) =
+        (ompp_a_region_t){.construct = OMPP_CONSTRUCT_USER_REGION, .nphases = 1, .name = h->app};
     arena.coverage = take(sizeof(ompp_a_coverage_t));
-    *(ompp_a_coverage_t *)at(arena.coverage) = (ompp_a_coverage_t){.kind = OMPP_COVERAGE_NOTE, .subject = h->app, .count = 1};
+    *(ompp_a_coverage_t *)at(arena.coverage) =
+        (ompp_a_coverage_t){.kind = OMPP_COVERAGE_NOTE, .subject = h->app, .count = 1};
     arena.setting = take(sizeof(ompp_a_setting_t));
     *(ompp_a_setting_t *)at(arena.setting) = (ompp_a_setting_t){.name = h->app, .value = h->app};
     ompp_off_t last = arena.root = take_node(0, 0, 0);
-    for (int i = 0; i < NODES; i++) last = arena.nodes[i] = take_node(last, arena.region, i ? arena.nodes[i - 1] : arena.root);
+    for (int i = 0; i < NODES; i++)
+        last = arena.nodes[i] = take_node(last, arena.region, i ? arena.nodes[i - 1] : arena.root);
     arena.block = take(sizeof(ompp_a_block_t) + 8);
     *(ompp_a_block_t *)at(arena.block) = (ompp_a_block_t){.set = OMPP_SET_PHASES + 1, .nvalues = 1};
     ((ompp_a_node_t *)at(arena.nodes[0]))->sets = arena.block;

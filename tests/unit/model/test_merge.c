@@ -104,7 +104,8 @@ static ompp_profile_t *with_region(uint32_t rank, const char *path, const char *
     ompp_rank_t r = {.rank = rank, .nthreads = 1};
     ompp_location_t l = {.rank = rank};
     ompp_module_t m = {.path = ompp_profile_string(p, path), .id = ompp_profile_string(p, id), .base = 100 + rank};
-    ompp_region_t region = {.construct = OMPP_CONSTRUCT_BARRIER, .begin = begin, .end = begin, .addr = addr, .number = 7};
+    ompp_region_t region = {
+        .construct = OMPP_CONSTRUCT_BARRIER, .begin = begin, .end = begin, .addr = addr, .number = 7};
 
     region.flags = begin ? 0 : OMPP_REGION_F_ADDRESS;
     ompp_profile_add_rank(p, &r);
@@ -116,7 +117,8 @@ static ompp_profile_t *with_region(uint32_t rank, const char *path, const char *
     return p;
 }
 
-static void assert_regions(const char *path, const char *id, uint32_t begin, uint64_t addr, size_t regions, size_t modules)
+static void assert_regions(const char *path, const char *id, uint32_t begin, uint64_t addr, size_t regions,
+                           size_t modules)
 {
     ompp_profile_t *a = with_region(1, "/a", "i", 0, 8), *b = with_region(0, path, id, begin, addr);
 
@@ -146,7 +148,7 @@ static void keys(void **state)
     assert_regions("/a", "i", 3, 8, 2, 1); /* lines known, lines unknown */
 }
 
-/* ---- Folding -------------------------------------------------------------------------------------------------------- */
+/* ---- Folding ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     uint64_t count, sum, min, max;
@@ -237,7 +239,7 @@ static void fold_agrees_with_naive(void **state)
     }
 }
 
-/* ---- Size ----------------------------------------------------------------------------------------------------------- */
+/* ---- Size -------------------------------------------------------------------------------------------------------- */
 
 /* 64 ranks with 128 threads in one node, blocks asked for in the worst order. */
 static void many_locations(void **state)
@@ -253,7 +255,8 @@ static void many_locations(void **state)
             ompp_profile_add_location(p, &l);
         }
         for (uint32_t t = THREADS; t-- > 0;)
-            ompp_profile_block(p, 1, t, OMPP_SET_PHASES, 0, ompp_phase_values(OMPP_CONSTRUCT_BARRIER))[1] = rank * THREADS + t;
+            ompp_profile_block(p, 1, t, OMPP_SET_PHASES, 0, ompp_phase_values(OMPP_CONSTRUCT_BARRIER))[1] =
+                rank * THREADS + t;
         merge(all, p);
         ompp_profile_free(p);
     }
@@ -263,17 +266,17 @@ static void many_locations(void **state)
     ompp_profile_free(all);
 }
 
-/* ---- Check ---------------------------------------------------------------------------------------------------------- */
+/* ---- Check ------------------------------------------------------------------------------------------------------- */
 
-#define REJECTED(change)                                                                                               \
-    do {                                                                                                               \
-        ompp_profile_t *p = tools_rank_profile(2, 1);                                                                  \
-        char why[128] = "";                                                                                            \
-        tools_assert_valid(p);                                                                                         \
-        change;                                                                                                        \
-        assert_int_equal(ompp_profile_check(p, why, sizeof why), -OMPP_E_FORMAT);                                      \
-        assert_string_not_equal(why, "");                                                                              \
-        ompp_profile_free(p);                                                                                          \
+#define REJECTED(change)                                                          \
+    do {                                                                          \
+        ompp_profile_t *p = tools_rank_profile(2, 1);                             \
+        char why[128] = "";                                                       \
+        tools_assert_valid(p);                                                    \
+        change;                                                                   \
+        assert_int_equal(ompp_profile_check(p, why, sizeof why), -OMPP_E_FORMAT); \
+        assert_string_not_equal(why, "");                                         \
+        ompp_profile_free(p);                                                     \
     } while (0)
 
 static ompp_node_t *node_with_blocks(ompp_profile_t *p)

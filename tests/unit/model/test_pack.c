@@ -1,4 +1,5 @@
-/* The compact form: what goes in comes out; whatever else comes in is refused without harm (run it under sanitizers). */
+/* The compact form: what goes in comes out; whatever else comes in is refused without harm (run it under
+ * sanitizers). */
 #include "profile_tools.h"
 
 #include "base/ompp_error.h"
@@ -20,7 +21,8 @@
 
 static ompp_profile_t *sample(uint64_t seed)
 {
-    ompp_profile_t *p = tools_rank_profile(seed, 0), *q = tools_rank_profile(seed, 1), *rest = tools_rank_profile(seed, 2);
+    ompp_profile_t *p = tools_rank_profile(seed, 0), *q = tools_rank_profile(seed, 1),
+                   *rest = tools_rank_profile(seed, 2);
 
     assert_int_equal(ompp_profile_fold_rest(rest), 0);
     assert_int_equal(ompp_profile_merge(p, q), 0);
@@ -146,7 +148,8 @@ static void flipped_and_sealed(void **state)
     for (uint64_t i = 0; i < 8 * bytes; i++) {
         memcpy(bad, data, bytes);
         bad[i / 8] ^= 1u << (i % 8);
-        for (unsigned more = random_below(&r, 3); more > 0; more--) bad[random_below(&r, bytes)] = (unsigned char)random_next(&r);
+        for (unsigned more = random_below(&r, 3); more > 0; more--)
+            bad[random_below(&r, bytes)] = (unsigned char)random_next(&r);
         seal(bad, bytes);
         unpack_copy(bad, bytes);
     }
@@ -185,8 +188,8 @@ static void other_version(void **state)
 }
 
 /*
- * A file that announces very many strings: refused within the little memory the child may have. The sanitizer needs addresses
- * of its own, so under it only the refusal is tested.
+ * A file that announces very many strings: refused within the little memory the child may have. The sanitizer needs
+ * addresses of its own, so under it only the refusal is tested.
  */
 static void hostile_count(void **state)
 {
@@ -257,8 +260,8 @@ static void files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),         cmocka_unit_test(truncated),     cmocka_unit_test(flipped_bits),
-        cmocka_unit_test(flipped_and_sealed), cmocka_unit_test(rubbish),       cmocka_unit_test(other_version),
+        cmocka_unit_test(round_trip),         cmocka_unit_test(truncated), cmocka_unit_test(flipped_bits),
+        cmocka_unit_test(flipped_and_sealed), cmocka_unit_test(rubbish),   cmocka_unit_test(other_version),
         cmocka_unit_test(hostile_count),      cmocka_unit_test(files),
     };
 

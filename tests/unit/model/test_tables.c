@@ -1,4 +1,5 @@
-/* The tables fit each other: what a row names exists, and every phase belongs to an overhead class or stands below as having none. */
+/* The tables fit each other: what a row names exists, and every phase belongs to an overhead class or stands below as
+ * having none. */
 #include "model/ompp_property.h"
 #include "model/ompp_tables.h"
 
@@ -46,7 +47,8 @@ static unsigned rules_for(unsigned construct, unsigned phase)
 static bool without_class(unsigned construct, unsigned phase)
 {
     for (size_t i = 0; i < sizeof no_class / sizeof no_class[0]; i++)
-        if ((no_class[i].construct == ALL || no_class[i].construct == construct) && no_class[i].phase == phase) return true;
+        if ((no_class[i].construct == ALL || no_class[i].construct == construct) && no_class[i].phase == phase)
+            return true;
     return false;
 }
 
@@ -107,7 +109,8 @@ static void rules(void **state)
         }
 }
 
-/* Rules of properties name phases that there are; the last one of a construct holds always, but for FrequentAtomic; none is idle. */
+/* Rules of properties name phases that there are; the last one of a construct holds always, but for FrequentAtomic;
+ * none is idle. */
 static void properties(void **state)
 {
     bool used[OMPP_PROPERTY_NUM] = {[OMPP_PROPERTY_SERIAL_PROGRAM] = true};

@@ -14,10 +14,7 @@
 static ompp_data_entry_t list[MOST];
 static size_t nlist;
 
-static uintptr_t up_to(uintptr_t n)
-{
-    return (uintptr_t)rand() % n;
-}
+static uintptr_t up_to(uintptr_t n) { return (uintptr_t)rand() % n; }
 
 static void expect_same(uintptr_t begin, uintptr_t end)
 {
@@ -68,8 +65,7 @@ static void same_as_a_list(void **state)
         uintptr_t begin = up_to(10000), size = 1 + up_to(up_to(10) ? 20 : 5000);
         if (nlist < MOST && (nlist == 0 || up_to(5) < (round < 10000 ? 3 : 2)))
             add((ompp_data_range_t){++object, begin, begin + size});
-        else
-            remove_one(up_to(nlist));
+        else remove_one(up_to(nlist));
         assert_int_equal(ompp_data_ranges_count(), nlist);
         expect_same(begin, begin + size);
         if (round % 1000 == 0) expect_same(0, UINTPTR_MAX);

@@ -1,4 +1,5 @@
-/* Profiles of threads that are at work: each thread's numbers are those of one moment, so that they add up to the nanosecond. */
+/* Profiles of threads that are at work: each thread's numbers are those of one moment, so that they add up to the
+ * nanosecond. */
 #include "runtime/ompp_dump_priv.h"
 #include "runtime/ompp_lifecycle.h"
 
@@ -15,7 +16,8 @@ enum { DEPTH = 6, THREADS = 2, DUMPS = 1000, PATHS = 6 * 6 * 6 * 6 };
 static ompp_region_ref_t regions[DEPTH];
 static atomic_bool stop;
 
-/* A few nanoseconds per event: never the same for long. Call paths that were not there before come all the time at first. */
+/* A few nanoseconds per event: never the same for long. Call paths that were not there before come all the time at
+ * first. */
 static void *work(void *unused)
 {
     for (unsigned long n = 0; !atomic_load(&stop); n++) {

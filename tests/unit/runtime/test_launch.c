@@ -1,4 +1,5 @@
-/* Names of jobs: Slurm is at the other end of PMI's socket, too, and has no proxy's port; its variables tell the job then. */
+/* Names of jobs: Slurm is at the other end of PMI's socket, too, and has no proxy's port; its variables tell the job
+ * then. */
 #include "runtime/ompp_launch.h"
 
 #include <setjmp.h>
@@ -11,8 +12,8 @@
 
 #include <cmocka.h>
 
-static const char *const others[] = {"OMPI_MCA_orte_precondition_transports", "PMIX_NAMESPACE", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID",
-                                     "PALS_APID"};
+static const char *const others[] = {
+    "OMPI_MCA_orte_precondition_transports", "PMIX_NAMESPACE", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "PALS_APID"};
 
 static void slurm_without_pmix(void **state)
 {

@@ -1,6 +1,6 @@
 /*
- * Processes that meet in a directory: all of them, some, too late, with ranks of several at once, and where killed ones have been; they
- * all think the same.
+ * Processes that meet in a directory: all of them, some, too late, with ranks of several at once, and where killed ones
+ * have been; they all think the same.
  */
 #include "runtime/ompp_meeting.h"
 
@@ -36,7 +36,7 @@ static struct shared {
     result_t result[20];
     _Atomic int met; /* processes that know who has met */
     _Atomic int go;  /* they may leave */
-} *shared;
+} * shared;
 
 static int set_up(void **state)
 {
@@ -256,7 +256,8 @@ static pid_t announce(const char *name, bool killed, char place[])
 static void swept(void **state)
 {
     ompp_meeting_t meeting;
-    char gone[sizeof meeting.place], lives[sizeof meeting.place], other[sizeof meeting.place], file[sizeof meeting.place + 10];
+    char gone[sizeof meeting.place], lives[sizeof meeting.place], other[sizeof meeting.place],
+        file[sizeof meeting.place + 10];
     int status;
 
     (void)state;
@@ -348,10 +349,10 @@ static void no_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_come),         cmocka_unit_test(some_come), cmocka_unit_test(several_ranks_each),
-        cmocka_unit_test(too_late),         cmocka_unit_test(killed_before), cmocka_unit_test(killed_announced),
-        cmocka_unit_test(too_many),         cmocka_unit_test(not_at_all), cmocka_unit_test(no_place),
-        cmocka_unit_test(no_files),         cmocka_unit_test(swept),     cmocka_unit_test(place_is_gone),
+        cmocka_unit_test(all_come), cmocka_unit_test(some_come),     cmocka_unit_test(several_ranks_each),
+        cmocka_unit_test(too_late), cmocka_unit_test(killed_before), cmocka_unit_test(killed_announced),
+        cmocka_unit_test(too_many), cmocka_unit_test(not_at_all),    cmocka_unit_test(no_place),
+        cmocka_unit_test(no_files), cmocka_unit_test(swept),         cmocka_unit_test(place_is_gone),
     };
 
     alarm(120); /* a child that does not come would be waited for without end */

@@ -1,4 +1,5 @@
-/* For compare_opari.py: reads "CONSTRUCT begin-address end-address" (hex) lines, prints "CONSTRUCT begin-line end-line". */
+/* For compare_opari.py: reads "CONSTRUCT begin-address end-address" (hex) lines, prints "CONSTRUCT begin-line
+ * end-line". */
 #include "analysis/ompp_analysis.h"
 
 #include <inttypes.h>
@@ -14,7 +15,9 @@ int main(int argc, char **argv)
     ompp_module_t module = {.path = ompp_profile_string(profile, argv[1])};
     ompp_profile_add_module(profile, &module);
     while (scanf("%63s %" SCNx64 " %" SCNx64, name, &addr, &addr_end) == 3) {
-        ompp_region_t region = {.construct = ompp_construct_by_name(name), .flags = OMPP_REGION_F_ADDRESS, .addr = addr,
+        ompp_region_t region = {.construct = ompp_construct_by_name(name),
+                                .flags = OMPP_REGION_F_ADDRESS,
+                                .addr = addr,
                                 .addr_end = addr_end};
         if (region.construct == OMPP_CONSTRUCT_NUM) return 2;
         ompp_profile_add_region(profile, &region);

@@ -1,6 +1,6 @@
 /*
- * show_variables MODULE NAME [OFFSET...]: the variables of a name, each as "name|function|file|line|size", and which part lies at each
- * offset, as found by its address. For variables.py.
+ * show_variables MODULE NAME [OFFSET...]: the variables of a name, each as "name|function|file|line|size", and which
+ * part lies at each offset, as found by its address. For variables.py.
  */
 #include "structure/ompp_variable.h"
 
@@ -21,7 +21,8 @@ static void show(ompp_structure_t *structure, const ompp_variable_t *v, char **o
     static const char *const whole[] = {"omp_lock_t", NULL};
     char part[200];
 
-    printf("%s|%s|%s|%" PRIu32 "|%" PRIu64, v->name, v->function ? v->function : "", last_part(v->file), v->line, v->size);
+    printf("%s|%s|%s|%" PRIu32 "|%" PRIu64, v->name, v->function ? v->function : "", last_part(v->file), v->line,
+           v->size);
     for (; *offsets; offsets++) {
         uint64_t addr = v->addr + strtoull(*offsets, NULL, 0);
         const ompp_variable_t *found = ompp_variable_at(structure, addr, deadline);
