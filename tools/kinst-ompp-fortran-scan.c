@@ -140,9 +140,9 @@ static const char *no_descriptors(const kinst_fortran_t *f)
 static char *translate_data(kinst_fortran_t *f, const char *p, unsigned line, const char *why_not)
 {
     char *inside = in_parentheses(p), *arguments[3];
-    bool good = kinst_three_arguments(inside, inside + strlen(inside), arguments);
+    bool ok = kinst_three_arguments(inside, inside + strlen(inside), arguments);
 
-    if (!why_not && !good) why_not = "it needs a variable, a number of bytes and a name";
+    if (!why_not && !ok) why_not = "it needs a variable, a number of bytes and a name";
     if (!why_not) why_not = no_descriptors(f);
     if (why_not) {
         ignore(f, "data", line, why_not);

@@ -33,17 +33,17 @@ void ompp_doctor_print_words(char **words, size_t begin, size_t end)
 /* OMPP_DATA without the names that are not there. */
 static void print_data(const char *names, const char *no_data)
 {
-    char *list = strdup(names), *rest = list, *good = calloc(1, strlen(names) + 10), *look = NULL;
+    char *list = strdup(names), *rest = list, *ok = calloc(1, strlen(names) + 10), *look = NULL;
 
-    if (!list || !good) abort();
+    if (!list || !ok) abort();
     for (char *name; (name = ompp_locate_next(&rest));) {
         if (asprintf(&look, ",%s,", name) < 0) abort();
-        if (!strstr(no_data, look)) sprintf(good + strlen(good), "%s%s", *good ? "," : "--data=", name);
+        if (!strstr(no_data, look)) sprintf(ok + strlen(ok), "%s%s", *ok ? "," : "--data=", name);
         free(look);
     }
-    if (*good) ompp_doctor_print_words((char *[]){good, NULL}, 0, 1);
+    if (*ok) ompp_doctor_print_words((char *[]){ok, NULL}, 0, 1);
     free(list);
-    free(good);
+    free(ok);
 }
 
 void ompp_doctor_print_options(char **words, size_t begin, size_t end, const ompp_started_t *measured,

@@ -160,7 +160,7 @@ static bool parse_part(ompp_launch_t *part, bool first)
 bool ompp_doctor_parse(char **argv, ompp_line_t *line)
 {
     const bool several = argv[0] && ompp_program_starts_ranks(argv[0]);
-    bool good = true;
+    bool ok = true;
 
     *line = (ompp_line_t){0};
     for (bool more = true; more && line->n < OMPP_DOCTOR_PROGRAMS;) {
@@ -170,11 +170,11 @@ bool ompp_doctor_parse(char **argv, ompp_line_t *line)
         part->argv = calloc(n + 1, sizeof *argv);
         if (!part->argv) abort();
         memcpy(part->argv, argv, n * sizeof *argv);
-        good = parse_part(part, line->n++ == 0) && good;
+        ok = parse_part(part, line->n++ == 0) && ok;
         more = argv[n] != NULL;
         argv += n + more;
     }
-    return good;
+    return ok;
 }
 
 /* ---- Starting it ------------------------------------------------------------------------------------------------- */

@@ -74,7 +74,7 @@ static void keep_command(void)
 static void keep_for_children(const char *program)
 {
     char *names = joined(ompp_env_foreign(OMPP_ENV_RESTORE), "", ""), *note = NULL, process[24],
-         chosen[OMPP_ENV_CHOSEN_SIZE];
+         chosen[OMPP_ENV_REEXEC_SIZE];
     struct stat st;
 
     for (char *name = strtok(names, ","); name; name = strtok(NULL, ",")) {
@@ -85,8 +85,8 @@ static void keep_for_children(const char *program)
     snprintf(process, sizeof process, "%ld", (long)getpid());
     setenv(OMPP_ENV_LAUNCHED, process, !is_again);
     if (stat(program, &st) != 0) return;
-    ompp_env_chosen(chosen, &st);
-    setenv(OMPP_ENV_CHOSEN, chosen, 1);
+    ompp_env_reexec(chosen, &st);
+    setenv(OMPP_ENV_REEXEC, chosen, 1);
 }
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
@@ -195,8 +195,8 @@ static bool is_wrong_family(const char *family, const ompp_needs_t *needs)
     return true;
 }
 
-/* MPI that the program opens by itself is seen in the program when it comes (ompp_late.c), and may be another one than
- * was said. */
+/* MPI that the program opens by itself is seen in the program when it comes (ompp_dlopen_watch.c), and may be another
+ * one than was said. */
 static bool comes_later(const char *family, const ompp_needs_t *needs)
 {
     return !*needs->mpi && (strcmp(family, "openmpi") == 0 || strcmp(family, "mpich") == 0);

@@ -24,14 +24,14 @@
 static bool find_all(ompp_left_list_t *list, char **files, int n)
 {
     char why[PATH_MAX + 100];
-    bool good = true;
+    bool ok = true;
 
     for (int i = 0; i < n || i == 0; i++) {
         if (ompp_left_find(list, n ? files[i] : NULL, why, sizeof why) >= 0) continue;
         ompp_report_complain(why);
-        good = false;
+        ok = false;
     }
-    return good;
+    return ok;
 }
 
 /* A file stands for its run: the other ranks' lie beside it. */
@@ -39,15 +39,15 @@ static bool find_neighbours(ompp_left_list_t *list, char **files, int n)
 {
     struct stat st;
     char why[PATH_MAX + 100], dir[PATH_MAX];
-    bool good = true;
+    bool ok = true;
 
-    for (int i = 0; i < n && good; i++) {
+    for (int i = 0; i < n && ok; i++) {
         const char *slash = strrchr(files[i], '/');
         if (stat(files[i], &st) != 0 || S_ISDIR(st.st_mode)) continue;
         snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - files[i]) + 1 : 1, slash ? files[i] : ".");
-        good = ompp_left_find(list, dir, why, sizeof why) >= 0;
+        ok = ompp_left_find(list, dir, why, sizeof why) >= 0;
     }
-    return good;
+    return ok;
 }
 
 static bool is_named(const char *path, char **files, int n)
@@ -120,7 +120,7 @@ static int remove_run(const ompp_left_list_t *list, size_t run)
     if (why) return complain_of_staying(which->path, why);
     for (size_t i = 0; i < list->n; i++)
         if (list->piece[i].run == run) unlink(list->piece[i].path);
-    return EXIT_GOOD;
+    return EXIT_OK;
 }
 
 static int write_report(ompp_profile_t *profile, const request_t *request)
@@ -156,7 +156,7 @@ static int merge_run(const ompp_left_list_t *list, size_t run, const request_t *
     if (profile) rc = write_report(profile, request);
     if (profile && rc == 0 && request->remove) rc = remove_run(list, run);
     ompp_profile_free(profile);
-    return rc || !profile ? EXIT_BAD : EXIT_GOOD;
+    return rc || !profile ? EXIT_BAD : EXIT_OK;
 }
 
 /* The same file may be found twice: by its name and beside another. */
@@ -243,7 +243,7 @@ static int list_runs(const ompp_left_list_t *list, char **files, int n)
     qsort(known, wanted, sizeof *known, compare_begin);
     for (size_t i = 0; i < wanted; i++) list_run(&known[i]);
     free(known);
-    return EXIT_GOOD;
+    return EXIT_OK;
 }
 
 /* Several runs, which may be somebody else's under the same account: what is to be removed is named. */
@@ -285,10 +285,10 @@ static int merge_newest(const ompp_left_list_t *list, const request_t *request)
 
 static int merge_named(const ompp_left_list_t *list, const request_t *request, char **files, int n)
 {
-    int worst = EXIT_GOOD;
+    int worst = EXIT_OK;
 
     for (size_t run = 0; run < list->nruns; run++) {
-        int rc = is_wanted(list, run, files, n) ? merge_run(list, run, request) : EXIT_GOOD;
+        int rc = is_wanted(list, run, files, n) ? merge_run(list, run, request) : EXIT_OK;
         if (rc > worst) worst = rc;
     }
     return worst;
@@ -327,7 +327,7 @@ static int take_foreign(const ompp_left_list_t *list, const request_t *request, 
 {
     char message[PATH_MAX + 200];
     struct stat st;
-    int worst = EXIT_GOOD;
+    int worst = EXIT_OK;
 
     *taken = request->list && list->nforeign;
     for (size_t i = 0; i < list->nforeign && !request->list; i++) {
@@ -361,7 +361,7 @@ static int complain_of_nothing(const ompp_left_list_t *list, char **files, int n
 int ompp_report_merge(const request_t *request, char **files, int n)
 {
     ompp_left_list_t list = {.patience_ms = request->running ? 0 : PATIENCE_MS};
-    int worst = EXIT_GOOD;
+    int worst = EXIT_OK;
     bool taken;
 
     if (!find_all(&list, files, n) || !find_neighbours(&list, files, n)) worst = EXIT_BAD;
@@ -370,13 +370,13 @@ int ompp_report_merge(const request_t *request, char **files, int n)
     const int rest = take_foreign(&list, request, files, n, &taken);
     if (rest > worst) worst = rest;
     if (request->list) list_foreign(&list, files, n);
-    if (!list.n && worst == EXIT_GOOD && !taken) worst = complain_of_nothing(&list, files, n);
+    if (!list.n && worst == EXIT_OK && !taken) worst = complain_of_nothing(&list, files, n);
     if (list.n) {
         int rc = merge_wanted(&list, request, files, n);
         if (rc > worst) worst = rc;
     }
     ompp_left_free(&list);
-    return worst == EXIT_GOOD ? ompp_report_finish() : worst;
+    return worst == EXIT_OK ? ompp_report_finish() : worst;
 }
 
 /* ---- collect ----------------------------------------------------------------------------------------------------- */
@@ -404,14 +404,13 @@ static bool gather(const ompp_left_t *piece, const char *to)
  */
 static bool may_go(const ompp_left_list_t *runs, const ompp_left_t *piece)
 {
-    bool good = !why_piece_stays(piece);
+    bool ok = !why_piece_stays(piece);
     size_t run = runs->nruns;
 
     for (size_t i = 0; i < runs->n && run == runs->nruns; i++)
         if (strcmp(runs->piece[i].path, piece->path) == 0) run = runs->piece[i].run;
-    for (size_t i = 0; i < runs->n && good; i++)
-        good = runs->piece[i].run != run || runs->piece[i].life < OMPP_LIFE_HIDDEN;
-    return good;
+    for (size_t i = 0; i < runs->n && ok; i++) ok = runs->piece[i].run != run || runs->piece[i].life < OMPP_LIFE_HIDDEN;
+    return ok;
 }
 
 static bool remove_piece(const ompp_left_list_t *runs, const ompp_left_t *piece)
@@ -442,32 +441,32 @@ static bool is_run_wanted(const ompp_left_list_t *runs, size_t newest, const req
 
 static bool find_with_neighbours(ompp_left_list_t *list, char **files, int n)
 {
-    bool good = find_all(list, files, n);
+    bool ok = find_all(list, files, n);
 
-    good = find_neighbours(list, files, n) && good;
+    ok = find_neighbours(list, files, n) && ok;
     drop_doubles(list);
-    return good;
+    return ok;
 }
 
 int ompp_report_collect(const request_t *request, char **files, int n)
 {
     const char *to = request->to ? request->to : ".";
     ompp_left_list_t list = {.patience_ms = request->running ? 0 : PATIENCE_MS}, runs = {0};
-    bool good = find_with_neighbours(&list, files, n) && find_with_neighbours(&runs, files, n);
+    bool ok = find_with_neighbours(&list, files, n) && find_with_neighbours(&runs, files, n);
     size_t newest = 0;
 
     ompp_left_group(&runs);
-    if (!runs.n && good) good = complain_of_nothing(&runs, files, n) == EXIT_GOOD;
+    if (!runs.n && ok) ok = complain_of_nothing(&runs, files, n) == EXIT_OK;
     if (runs.n && n == 0 && !request->all) newest = choose_newest(&runs, request);
-    if (mkdir(to, 0777) != 0 && errno != EEXIST) good = false;
+    if (mkdir(to, 0777) != 0 && errno != EEXIST) ok = false;
     for (size_t i = 0; i < list.n; i++) {
         const ompp_left_t *piece = &list.piece[i];
         if ((piece->life == OMPP_LIFE_RUNS && !request->running) ||
             !is_run_wanted(&runs, newest, request, files, n, piece->path))
             continue;
-        good = gather(piece, to) && (!request->remove || remove_piece(&runs, piece)) && good;
+        ok = gather(piece, to) && (!request->remove || remove_piece(&runs, piece)) && ok;
     }
     ompp_left_free(&list);
     ompp_left_free(&runs);
-    return good ? ompp_report_finish() : EXIT_BAD;
+    return ok ? ompp_report_finish() : EXIT_BAD;
 }

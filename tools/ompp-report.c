@@ -43,7 +43,7 @@ static int wrong(const char *what, const char *word)
 /* Output that did not arrive is a failure, too. */
 int ompp_report_finish(void)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_GOOD;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_OK;
     fprintf(stderr, "ompp-report: standard output: %s\n", strerror(errno));
     return EXIT_BAD;
 }
@@ -68,15 +68,15 @@ static int keep(int fd)
     FILE *copy = tmpfile();
     size_t size = 0;
     ssize_t n = 0;
-    bool good = copy != NULL;
+    bool ok = copy != NULL;
 
-    while (good && (n = read(fd, part, sizeof part)) > 0) {
+    while (ok && (n = read(fd, part, sizeof part)) > 0) {
         size += (size_t)n;
-        good = size <= MOST && fwrite(part, 1, (size_t)n, copy) == (size_t)n;
+        ok = size <= MOST && fwrite(part, 1, (size_t)n, copy) == (size_t)n;
         if (size > MOST) errno = EFBIG;
     }
-    good = good && n == 0 && fflush(copy) == 0;
-    int kept = good ? dup(fileno(copy)) : -1;
+    ok = ok && n == 0 && fflush(copy) == 0;
+    int kept = ok ? dup(fileno(copy)) : -1;
     const int error = errno;
 
     if (copy) fclose(copy);
@@ -289,7 +289,7 @@ static int convert(const request_t *request)
     if (message[0]) ompp_report_complain(message);
     ompp_profile_free(profile);
     free(dir);
-    return rc ? EXIT_BAD : EXIT_GOOD;
+    return rc ? EXIT_BAD : EXIT_OK;
 }
 
 /* ---- Command line ------------------------------------------------------------------------------------------------ */
@@ -436,7 +436,7 @@ static int parse_option(char **argv, int *i, request_t *request, unsigned *used)
     } else {
         return wrong("unknown option", word);
     }
-    return EXIT_GOOD;
+    return EXIT_OK;
 }
 
 static bool is_file(const char *path) { return strcmp(path, "-") == 0 || access(path, F_OK) == 0; }
@@ -470,7 +470,7 @@ static int check_usage(size_t verb, bool named, unsigned used, char **files, int
         return wrong_verb(files[0], near);
     if (nfiles < verbs[verb].least) return wrong("no file named", NULL);
     if (nfiles > verbs[verb].most) return wrong("more than one file, or an unknown command", files[0]);
-    return EXIT_GOOD;
+    return EXIT_OK;
 }
 
 /* Options anywhere; the first other word may be a verb, the others are files, moved to the front of files. */
@@ -529,7 +529,7 @@ int main(int argc, char **argv)
 {
     request_t request = {.digits = -1};
     size_t verb = NVERBS;
-    int nfiles = 0, worst = EXIT_GOOD, rc;
+    int nfiles = 0, worst = EXIT_OK, rc;
 
     if (answer_word(argv, &rc) || answer(argc, argv, &rc)) return rc;
     rc = parse(argc, argv, &request, &verb, argv, &nfiles);

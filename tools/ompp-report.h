@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-enum { EXIT_GOOD = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
+enum { EXIT_OK = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
 
 /** What the command line asks for. */
 typedef struct {
@@ -23,7 +23,7 @@ typedef struct {
 /** \brief Says a line on stderr. \return EXIT_BAD. */
 int ompp_report_complain(const char *message);
 
-/** \brief Flushes standard output. \return EXIT_GOOD, or EXIT_BAD when it did not arrive. */
+/** \brief Flushes standard output. \return EXIT_OK, or EXIT_BAD when it did not arrive. */
 int ompp_report_finish(void);
 
 /* merge and collect: files and directories, n may be 0 for merge. \return exit status. */

@@ -339,10 +339,10 @@ ompp_eval_t *ompp_eval_new(const char *expression, const ompp_values_t *values, 
 bool ompp_eval_check(const char *expression, const ompp_counter_t *counters, size_t ncounters, char *error, size_t n)
 {
     ompp_eval_t *e = compile(expression, counters, ncounters, error, n);
-    const bool good = e != NULL;
+    const bool ok = e != NULL;
 
     ompp_eval_free(e);
-    return good;
+    return ok;
 }
 
 void ompp_eval_free(ompp_eval_t *eval) { free(eval); }

@@ -207,18 +207,18 @@ static bool is_counted(const ompp_profile_t *p, const ompp_metric_t *m, uint32_t
 static bool find_counters(ompp_values_t *values)
 {
     const ompp_profile_t *p = values->profile;
-    bool good = true;
+    bool ok = true;
 
     for (size_t i = 0; i < p->nmetrics; i++) {
         const ompp_metric_t *m = &p->metrics[i];
-        if (m->use == OMPP_USE_COLUMN) good &= add_counter(values, m, 0);
+        if (m->use == OMPP_USE_COLUMN) ok &= add_counter(values, m, 0);
     }
     /* Structure by structure, so that the first ones have all their columns when there is not room for all. */
     for (uint32_t object = 1; object <= p->nobjects && values->ncounters < MOST_FOR_OBJECTS; object++)
         for (size_t i = 0; i < p->nmetrics && values->ncounters < MOST_FOR_OBJECTS; i++)
-            if (is_counted(p, &p->metrics[i], object)) good &= add_counter(values, &p->metrics[i], object);
+            if (is_counted(p, &p->metrics[i], object)) ok &= add_counter(values, &p->metrics[i], object);
     if (values->ncounters) qsort(values->counters, values->ncounters, sizeof values->counters[0], by_set);
-    return good;
+    return ok;
 }
 
 const ompp_counter_t *ompp_values_counters(const ompp_values_t *values, size_t *n)

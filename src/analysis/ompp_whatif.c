@@ -594,7 +594,7 @@ static void note_chance(ompp_whatif_result_t *r, ompp_gain_t *gain)
 
 double ompp_whatif_passed(const ompp_whatif_t *w)
 {
-    const double observed = (double)w->time_ns - (double)w->rested_ns;
+    const double observed = (double)w->time_ns - (double)w->suspended_ns;
 
     return observed > 0 ? fmin((double)w->passed_ns / observed, 1) : 0;
 }
@@ -623,8 +623,8 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
         ompp_whatif_still_passed(ompp_whatif_passed(&p->whatif), &r->gains[i]);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && p->whatif.mode == OMPP_WHATIF_DELAY; i++)
         note_chance(r, &r->gains[i]);
-    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_APART; i++)
-        ompp_whatif_ends_apart(&from->clocks[i], &r->gains[i]);
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_UNSYNCHRONISED; i++)
+        ompp_whatif_ends_unsynchronised(&from->clocks[i], &r->gains[i]);
     r->slope = find_slope(r);
     r->knee = find_knee(r);
     most = ompp_whatif_most(r);

@@ -14,9 +14,9 @@
 /** What is known of an interval. */
 typedef enum {
     OMPP_INTERVAL_KNOWN = 1,
-    OMPP_INTERVAL_FEW,  /* not determined: fewer than OMPP_WHATIF_ENOUGH blocks */
-    OMPP_INTERVAL_WIDE, /* not determined: blocks differ so much that it would say nothing */
-    OMPP_INTERVAL_APART /* not determined: ranks end experiments so far apart that it would say nothing */
+    OMPP_INTERVAL_FEW,           /* not determined: fewer than OMPP_WHATIF_ENOUGH blocks */
+    OMPP_INTERVAL_WIDE,          /* not determined: blocks differ so much that it would say nothing */
+    OMPP_INTERVAL_UNSYNCHRONISED /* not determined: ranks end experiments so far apart that it would say nothing */
 } ompp_interval_t;
 
 typedef struct {

@@ -201,13 +201,13 @@ void ompp_whatif_interval(const ompp_whatif_clock_t *clock, double correction, o
     const double all = gain_of_sum(sum, &sum),
                  wider = small_sample((double)blocks.nblocks / run_length(blocks.nblocks));
     middle_of(drawn, &low, &high);
-    const double told_low = fmin((whole + wider * (low - all)) * correction, 1);
-    const double told_high = fmin((whole + wider * (high - all)) * correction, 1);
+    const double reported_low = fmin((whole + wider * (low - all)) * correction, 1);
+    const double reported_high = fmin((whole + wider * (high - all)) * correction, 1);
     gain->interval = OMPP_INTERVAL_WIDE;
-    if (says_nothing(told_low, told_high, gain->gain)) return;
+    if (says_nothing(reported_low, reported_high, gain->gain)) return;
     gain->interval = OMPP_INTERVAL_KNOWN;
-    gain->low = fmin(told_low, gain->gain);
-    gain->high = fmax(told_high, gain->gain);
+    gain->low = fmin(reported_low, gain->gain);
+    gain->high = fmax(reported_high, gain->gain);
 }
 
 void ompp_whatif_spread_anew(double share, ompp_gain_t *gain)
@@ -224,7 +224,7 @@ void ompp_whatif_still_passed(double passed, ompp_gain_t *gain)
     if (gain->interval == OMPP_INTERVAL_KNOWN && gain->permille) gain->low = fmin(gain->low, gain->gain - passed);
 }
 
-void ompp_whatif_ends_apart(const ompp_whatif_clock_t *clock, ompp_gain_t *gain)
+void ompp_whatif_ends_unsynchronised(const ompp_whatif_clock_t *clock, ompp_gain_t *gain)
 {
     double units = 0;
 
@@ -232,7 +232,7 @@ void ompp_whatif_ends_apart(const ompp_whatif_clock_t *clock, ompp_gain_t *gain)
     if (gain->interval != OMPP_INTERVAL_KNOWN || units == 0) return;
     gain->low -= (double)clock->observations / units; /* blocks are experiments, joined where there are many */
     gain->high = fmin(gain->high + (double)clock->observations / units, 1);
-    if (says_nothing(gain->low, gain->high, gain->gain)) gain->interval = OMPP_INTERVAL_APART;
+    if (says_nothing(gain->low, gain->high, gain->gain)) gain->interval = OMPP_INTERVAL_UNSYNCHRONISED;
 }
 
 /* ---- Control ----------------------------------------------------------------------------------------------------- */
@@ -289,10 +289,10 @@ static double work_of_unit(const ompp_whatif_clock_t *clock)
 /* Blocks may be those of one rank: together they have the work of the clock, of all ranks. */
 static double work_of_all(const ompp_whatif_clock_t *clock)
 {
-    double told = 0;
+    double reported = 0;
 
-    for (uint32_t i = 0; i < clock->nblocks; i++) told += (double)clock->blocks[i].work_ns;
-    return told > 0 ? (double)clock->work_ns / told : 1;
+    for (uint32_t i = 0; i < clock->nblocks; i++) reported += (double)clock->blocks[i].work_ns;
+    return reported > 0 ? (double)clock->work_ns / reported : 1;
 }
 
 /* \return what part of the run, as far as it has the region, is in units like these, by the work in them; 1 where that

@@ -40,7 +40,7 @@ void ompp_whatif_still_passed(double passed, ompp_gain_t *gain);
  * \brief Ranks began and ended the experiments at different moments: the last may be a unit of work further on at the
  *        one than at the other. The interval is made wider by so much.
  */
-void ompp_whatif_ends_apart(const ompp_whatif_clock_t *clock, ompp_gain_t *gain);
+void ompp_whatif_ends_unsynchronised(const ompp_whatif_clock_t *clock, ompp_gain_t *gain);
 
 /**
  * \brief Where the order of events is not that of the program without delays: what they took in units of work, compared

@@ -306,19 +306,20 @@ const char *ompp_whatif_why(const ompp_profile_t *p)
 const char *ompp_whatif_no_interval(const ompp_profile_t *p, const ompp_whatif_result_t *results, size_t n)
 {
     const ompp_whatif_t *w = &p->whatif;
-    bool points = false, wide = false, apart = false;
+    bool points = false, wide = false, unsynchronised = false;
 
     if (!ompp_whatif_any(p) || w->why) return NULL;
     for (size_t i = 0; i < n; i++)
         for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
             if (results[i].gains[k].interval == OMPP_INTERVAL_KNOWN) return NULL;
             wide = wide || results[i].gains[k].interval == OMPP_INTERVAL_WIDE;
-            apart = apart || results[i].gains[k].interval == OMPP_INTERVAL_APART;
+            unsynchronised = unsynchronised || results[i].gains[k].interval == OMPP_INTERVAL_UNSYNCHRONISED;
         }
-    if (apart) return "ranks end experiments at different moments, where a unit of work more or less is too much";
+    if (unsynchronised)
+        return "ranks end experiments at different moments, where a unit of work more or less is too much";
     if (wide) return "parts of the run differ too much, or are too few";
     for (size_t i = 0; i < w->npoints; i++) points = points || w->points[i].kind == OMPP_WHATIF_THROUGHPUT;
-    if (points && p->whatif.rested_ns > p->whatif.time_ns / 2)
+    if (points && p->whatif.suspended_ns > p->whatif.time_ns / 2)
         return "fewer than 4 blocks between visits of progress points: clocks rested; longer runs, or "
                "OMPP_CAUSAL_BUDGET=100";
     if (points) return "too short: fewer than 4 blocks between visits of progress points";

@@ -2,7 +2,7 @@
 #include "base/ompp_arena.h"
 
 #include "base/ompp_error.h"
-#include "base/ompp_ready.h"
+#include "base/ompp_prefault.h"
 #include "base/ompp_write.h"
 
 #include <errno.h>
@@ -128,12 +128,12 @@ int ompp_arena_open(ompp_arena_t *arena, const char *const *dirs, const char *na
 }
 
 /* Of a file; pages of anonymous memory belong near the thread that touches them. */
-static void make_ready(ompp_arena_t *arena)
+static void prefault_own(ompp_arena_t *arena)
 {
     const uint64_t begin = arena->ready,
                    end = arena->used + READY < arena->mapped ? arena->used + READY : arena->mapped;
 
-    if (arena->path[0] && !arena->full) ompp_ready(arena->base + begin, end - begin);
+    if (arena->path[0] && !arena->full) ompp_prefault(arena->base + begin, end - begin);
     arena->ready = end;
 }
 
@@ -144,7 +144,7 @@ ompp_off_t ompp_arena_take(ompp_arena_t *arena, size_t size)
     while (end > arena->mapped)
         if (!grow(arena)) return 0;
     arena->used = end;
-    if (end > arena->ready) make_ready(arena);
+    if (end > arena->ready) prefault_own(arena);
     return (ompp_off_t)start;
 }
 

@@ -342,9 +342,9 @@ static bool is_of_type(const ompp_env_row_t *row, const char *text)
     const bool owned = row->type == OMPP_ENV_STRING || row->type == OMPP_ENV_WORD || row->type == OMPP_ENV_WORDS;
 
     if (row->type == OMPP_ENV_FLAG) return strcmp(text, "0") == 0 || strcmp(text, "1") == 0;
-    const bool good = read_value(row, text, &value);
-    if (owned && good) free(value.text);
-    return good;
+    const bool ok = read_value(row, text, &value);
+    if (owned && ok) free(value.text);
+    return ok;
 }
 
 bool ompp_env_accepts(const char *name, const char *text, char *why, size_t size)
@@ -486,9 +486,9 @@ bool ompp_env_restore(void)
     return true;
 }
 
-void ompp_env_chosen(char *text, const struct stat *program)
+void ompp_env_reexec(char *text, const struct stat *program)
 {
-    snprintf(text, OMPP_ENV_CHOSEN_SIZE, "%ld %llu %llu", (long)getpid(), (unsigned long long)program->st_dev,
+    snprintf(text, OMPP_ENV_REEXEC_SIZE, "%ld %llu %llu", (long)getpid(), (unsigned long long)program->st_dev,
              (unsigned long long)program->st_ino);
 }
 

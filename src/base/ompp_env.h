@@ -110,13 +110,13 @@ const char *ompp_env_foreign(const char *name);
 #define OMPP_ENV_EXEC "_OMPP_EXEC"
 
 /** With --children: the program that the launcher has chosen libraries for, and its process. */
-#define OMPP_ENV_CHOSEN "_OMPP_CHOSEN"
-#define OMPP_ENV_CHOSEN_SIZE 80
+#define OMPP_ENV_REEXEC "_OMPP_CHOSEN"
+#define OMPP_ENV_REEXEC_SIZE 80
 
 struct stat;
 
-/** \brief Its value for a program in this process. \param[out] text  [OMPP_ENV_CHOSEN_SIZE]. */
-void ompp_env_chosen(char *text, const struct stat *program);
+/** \brief Its value for a program in this process. \param[out] text  [OMPP_ENV_REEXEC_SIZE]. */
+void ompp_env_reexec(char *text, const struct stat *program);
 
 /**
  * \brief In a program that the launcher has started: reads all variables, and makes the environment what it was without

@@ -21,7 +21,7 @@ void ompp_write_begin(ompp_write_t *state)
     sigemptyset(&set);
     for (size_t i = 0; i < NSIGNALS; i++) sigaddset(&set, signals[i]);
     sigpending(&state->pending);
-    state->held = pthread_sigmask(SIG_BLOCK, &set, &state->mask) == 0;
+    state->blocked = pthread_sigmask(SIG_BLOCK, &set, &state->mask) == 0;
 }
 
 void ompp_write_end(const ompp_write_t *state)
@@ -30,7 +30,7 @@ void ompp_write_end(const ompp_write_t *state)
     int saved_errno = errno;
     sigset_t set;
 
-    if (!state->held) return;
+    if (!state->blocked) return;
     sigemptyset(&set);
     for (size_t i = 0; i < NSIGNALS; i++)
         if (!sigismember(&state->pending, signals[i])) sigaddset(&set, signals[i]);

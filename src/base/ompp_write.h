@@ -12,7 +12,7 @@
 /** What ompp_write_end() gives back. */
 typedef struct {
     sigset_t mask, pending;
-    bool held;
+    bool blocked;
 } ompp_write_t;
 
 /**

@@ -46,13 +46,13 @@ static int join_c11(thrd_t thread, int *result)
 
 /* ---- Mutexes, conditions, what is done once ---------------------------------------------------------------------- */
 
-#define C11(name, object, kind, good, parameters, ...)                                         \
+#define C11(name, object, kind, ok, parameters, ...)                                           \
     static int name##_c11 parameters                                                           \
     {                                                                                          \
         const ompp_time_t begin = ompp_pthread_wait(kind, ompp_pthread_number(object));        \
-        const int result = good(__VA_ARGS__);                                                  \
+        const int result = ok(__VA_ARGS__);                                                    \
         ompp_pthread_waited(result == thrd_success, kind, ompp_pthread_number(object), begin); \
-        if (result == thrd_timedout) ompp_pthread_doubt(true);                                 \
+        if (result == thrd_timedout) ompp_pthread_flag(true);                                  \
         return result;                                                                         \
     }
 
@@ -92,7 +92,7 @@ static int cond_timedwait_c11(cnd_t *cond, mtx_t *lock, const struct timespec *u
     const ompp_time_t begin = ompp_pthread_give_up(cond, lock);
     const int result = woken_c11(cond, lock, cnd_timedwait(cond, lock, until), begin);
 
-    ompp_pthread_doubt(result == thrd_timedout);
+    ompp_pthread_flag(result == thrd_timedout);
     return result;
 }
 

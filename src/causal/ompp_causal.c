@@ -6,7 +6,7 @@
 #include "causal/ompp_causal.h"
 
 #include "base/ompp_env.h"
-#include "base/ompp_ready.h"
+#include "base/ompp_prefault.h"
 #include "causal/ompp_causal_priv.h"
 #include "causal/ompp_progress_priv.h"
 #include "runtime/ompp_whatif_record.h"
@@ -78,15 +78,15 @@ static void begin_anew(ompp_causal_thread_t *self)
     self->percent = ompp_causal.rule.percent[0];
     memset(self->clocks.o, 0, sizeof self->clocks.o);
     memset(self->barriers, 0, sizeof self->barriers);
-    self->paused = self->came.t = 0;
+    self->paused = self->arrival.t = 0;
     self->chases = false;
     self->part.team = self->unit.team = 0;
-    self->crowd = 0;
+    self->thread_group = 0;
     ompp_causal_farm_forget(self);
     self->clocks.waiting = 0;
     self->clocks.where = OMPP_CLOCKS_OUTSIDE;
     self->waits = false;
-    self->clocks.idle = set == atomic_load(&ompp_causal.rest);
+    self->clocks.idle = set == atomic_load(&ompp_causal.suspension);
     self->main = syscall(SYS_gettid) == getpid();
     self->clocks.since = begin_of(self);
     self->depth = self->task = self->group = 0;
@@ -161,7 +161,7 @@ static void look_at(ompp_causal_thread_t *self, ompp_place_now_t from, ompp_plac
         ompp_causal_experiment_finish(self);
         ompp_causal_result(self, t);
     }
-    if (!ompp_causal_rests(self) && self->main && from.waits && ompp_meter_parent(from.node) == to.node &&
+    if (!ompp_causal_is_suspended(self) && self->main && from.waits && ompp_meter_parent(from.node) == to.node &&
         ompp_causal_forks(from.node))
         ompp_causal_at_join(self, ompp_meter_region(from.node), self->clocks.since);
 }
@@ -192,11 +192,11 @@ static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
     const ompp_time_t begin = ompp_causal_time_event(self);
     self->node = from.node;
     self->waits = from.waits;
-    self->told = true;
+    self->reported = true;
     ompp_causal_settle(self);
-    self->told = false;
+    self->reported = false;
     self->moves++;
-    if (ompp_causal_rests(self)) {
+    if (ompp_causal_is_suspended(self)) {
         self->node = to.node;
         self->waits = to.waits;
     } else {
@@ -210,7 +210,7 @@ static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
 static void follow_no_more(void)
 {
     __atomic_store_n(&ompp_sync_subscriber, NULL, __ATOMIC_RELAXED);
-    __atomic_store_n(&ompp_sync_resting, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&ompp_sync_suspension_number, 0, __ATOMIC_RELAXED);
 }
 
 /* The thread is over, or measurement is. */
@@ -240,7 +240,7 @@ static void may_end(ompp_causal_thread_t *self, uint64_t visits, unsigned teams,
     const bool together = teams != OMPP_CAUSAL_ANYWHERE;
 
     if (ompp_causal.rule.delays) ompp_causal_may_end(self, visits, together, t);
-    else if (visits && !ompp_causal_rests(self)) ompp_causal_result_block(self, visits, t);
+    else if (visits && !ompp_causal_is_suspended(self)) ompp_causal_result_block(self, visits, t);
     if (!ompp_causal.rule.delays) ompp_causal_may_turn(self, teams, t);
     ompp_causal_may_write(self, t);
 }
@@ -279,7 +279,7 @@ static ompp_progress_candidate_t *passed_at(ompp_causal_thread_t *self, ompp_off
     return self->passed[i].candidate;
 }
 
-/* Nobody tells of joins while clocks rest: the barrier at the end of a team stands for it. */
+/* Nobody tells of joins while clocks are suspended: the barrier at the end of a team stands for it. */
 static void pass_barrier(ompp_causal_thread_t *self, ompp_time_t t)
 {
     const ompp_off_t node = ompp_meter_last();
@@ -287,7 +287,7 @@ static void pass_barrier(ompp_causal_thread_t *self, ompp_time_t t)
 
     if (t >= atomic_load_explicit(&ompp_causal.look, memory_order_relaxed)) {
         ompp_causal_may_turn(self, 1, t);
-        if (!ompp_causal_rests(self) && ompp_causal_forks(node)) return; /* the join is still to be told */
+        if (!ompp_causal_is_suspended(self) && ompp_causal_forks(node)) return; /* the join is still to be told */
     }
     if (candidate) ompp_progress_pass(candidate, t);
 }
@@ -303,7 +303,7 @@ static void at_barrier(ompp_causal_thread_t *self, ompp_time_t t)
 
 void ompp_causal_left_barrier(ompp_causal_thread_t *self, ompp_time_t t)
 {
-    if (ompp_causal_rests(self)) pass_barrier(self, t);
+    if (ompp_causal_is_suspended(self)) pass_barrier(self, t);
     else at_barrier(self, t);
 }
 
@@ -315,18 +315,18 @@ void ompp_causal_come_slow(void) { ompp_meter_place(); }
 
 static ompp_sync_subscriber_t subscriber = {
     .combine = ompp_causal_combine,
-    .stamp = ompp_causal_stamp,
-    .rests_until = ompp_causal_rests_until,
+    .vector = ompp_causal_clock_vector,
+    .suspended_until = ompp_causal_suspended_until,
     .hold = ompp_causal_hold,
-    .close = ompp_causal_close,
-    .amend = ompp_causal_amend,
-    .gave = ompp_causal_gave,
-    .keep_up = ompp_causal_keep_up,
-    .adopt = ompp_causal_adopt,
+    .contribute = ompp_causal_contribute,
+    .revise = ompp_causal_revise,
+    .note_sent = ompp_causal_note_sent,
+    .throttle = ompp_causal_throttle,
+    .join_clock = ompp_causal_join_clock,
     .pay = ompp_causal_pay,
     .clock = ompp_causal_clock,
-    .spend = ompp_causal_spend,
-    .doubt = ompp_causal_doubt,
+    .charge = ompp_causal_charge,
+    .flag = ompp_causal_flag,
     .alone = ompp_whatif_say_why,
     .share = ompp_causal_node_open,
     .publish = ompp_causal_publish,
@@ -347,13 +347,13 @@ void ompp_causal_start(void)
                        : strcmp(ompp_env.causal, "delay") == 0 ? OMPP_WHATIF_DELAY
                                                                : OMPP_WHATIF_OFF;
     if (ompp_causal.mode == OMPP_WHATIF_OFF) return;
-    ompp_ready_library((const void *)ompp_causal_start);
+    ompp_prefault_library((const void *)ompp_causal_start);
     atomic_store(&ompp_causal.set, 1);
     ompp_causal.rule = (ompp_clocks_rule_t){.percent = {25, 50, 75, 100}};
     if (ompp_causal.mode == OMPP_WHATIF_DELAY) ompp_causal.rule = (ompp_clocks_rule_t){.delays = true};
     ompp_causal_calibrate();
     ompp_causal_limit_slots((unsigned)ompp_env.causal_clocks / OMPP_WHATIF_SPEEDUPS);
-    subscriber.stamp_size = ompp_causal_stamp_size();
+    subscriber.vector_size = ompp_causal_clock_vector_size();
     if (ompp_causal.rule.delays) subscriber.shared_size = ompp_causal_node_size();
     if (!ompp_causal_result_open() || !ompp_meter_add(&meter)) return;
     ompp_progress_on_visit(at_progress);

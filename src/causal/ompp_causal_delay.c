@@ -75,12 +75,12 @@ static void pay(ompp_causal_thread_t *self, ompp_time_t until)
     ompp_causal_race_tell(self);
 }
 
-void ompp_causal_go_on(ompp_causal_thread_t *self, const ompp_stamp_t *stamp, ompp_time_t cost, ompp_time_t t)
+void ompp_causal_go_on(ompp_causal_thread_t *self, const ompp_clock_vector_t *vector, ompp_time_t cost, ompp_time_t t)
 {
     /* Who is waited for may have saved something in a set of regions that has begun meanwhile: this thread goes on with
      * it. */
-    if (stamp && stamp->set > self->clocks.set) ompp_causal_settle(self);
-    const ompp_time_t pause = ompp_clocks_adopt(&ompp_causal.rule, &self->clocks, stamp, cost, t);
+    if (vector && vector->set > self->clocks.set) ompp_causal_settle(self);
+    const ompp_time_t pause = ompp_clocks_join(&ompp_causal.rule, &self->clocks, vector, cost, t);
 
     if (pause) pay(self, t + pause);
 }
@@ -136,7 +136,7 @@ static ompp_fine_t most(uint64_t set, ompp_time_t t, bool *grows)
     return most;
 }
 
-uint16_t ompp_causal_overtakes(const ompp_causal_thread_t *self, const ompp_stamp_t *before)
+uint16_t ompp_causal_overtakes(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before)
 {
     const int slot = ompp_causal_experiment.slot;
 
@@ -156,7 +156,7 @@ static void watch_passing(bool passed)
     ompp_causal_asked(OMPP_WHATIF_BIT_LOCK, passed);
 }
 
-void ompp_causal_watch_order(const ompp_causal_thread_t *self, const ompp_stamp_t *before, unsigned flag_bit)
+void ompp_causal_watch_order(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before, unsigned flag_bit)
 {
     const ompp_clocks_rule_t *rule = &ompp_causal.rule;
     const int slot = ompp_causal_experiment.slot;
@@ -206,7 +206,7 @@ static bool chase(ompp_causal_thread_t *self, bool ranks)
 
 void ompp_causal_chase(ompp_causal_thread_t *self) { chase(self, false); }
 
-bool ompp_causal_keep_up(void)
+bool ompp_causal_throttle(void)
 {
     ompp_causal_thread_t *self = ompp_causal.rule.delays && ompp_causal_races() ? ompp_causal_enter() : NULL;
     bool delayed;

@@ -16,8 +16,8 @@
  * between them is being used up, and it looks again, for longer.
  *
  * With several ranks it ends in a collective call in which all wait for all, the first one after a visit of the
- * progress point: rank 0 says in its stamp what is next, and all go over to it as they leave. When there is none for
- * long, nor is about to be, it ends anywhere on rank 0 as soon as all have come to it, and others go over with the
+ * progress point: rank 0 says in its clock vector what is next, and all go over to it as they leave. When there is none
+ * for long, nor is about to be, it ends anywhere on rank 0 as soon as all have come to it, and others go over with the
  * first message that says so: all have sent each other the same messages by then. So that what is under way between
  * these moments counts, offsets go on from experiment to experiment, and what one has saved is what has been added to
  * them. At either end ranks are somewhere in their units of work; what one has saved, and the others do not know yet,
@@ -73,7 +73,7 @@ static struct {
     _Atomic bool message;    /* sent or received, in the present one */
     _Atomic unsigned come; /* ranks that had come to an experiment when rank 0 waited no longer; 0 = it always waits */
     _Atomic ompp_time_t gave_up; /* then */
-    bool apart;                  /* ranks have begun the present one at different moments */
+    bool unsynchronised;         /* ranks have begun the present one at different moments */
     bool at_point;               /* it has begun at the progress point, not where all met behind it */
     _Atomic bool spoilt;
 } run;
@@ -124,17 +124,18 @@ static bool is_worth_it(void)
 
 /* One that hears of it by a message has come to where it waits for that before; since the experiment before began, or
  * it is not known. */
-static void tell_place(const ompp_causal_thread_t *self, uint64_t number, uint64_t visits, ompp_time_t t, bool apart)
+static void tell_place(const ompp_causal_thread_t *self, uint64_t number, uint64_t visits, ompp_time_t t,
+                       bool unsynchronised)
 {
-    const bool on = goes_on(), heard = apart && on && ompp_whatif_rank() > 0 && self->came.t > run.begun;
+    const bool on = goes_on(), heard = unsynchronised && on && ompp_whatif_rank() > 0 && self->arrival.t > run.begun;
     const ompp_causal_at_t now = on ? ompp_causal_here(self, t) : (ompp_causal_at_t){.t = t};
 
-    ompp_causal_node_pass(number, visits, &now, heard ? &self->came : &now);
+    ompp_causal_node_pass(number, visits, &now, heard ? &self->arrival : &now);
 }
 
 /* Threads go over to it at their next event. */
 static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t next, uint64_t visits, ompp_time_t t,
-                  bool apart)
+                  bool unsynchronised)
 {
     const bool on = goes_on();
 
@@ -150,10 +151,10 @@ static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t nex
     run.saved = on ? ompp_clocks_offset(&ompp_causal.rule, &self->clocks, OMPP_CLOCKS_EXPERIMENT) : 0;
     run.baseline = on ? later(run.baseline, self->clocks.o[OMPP_CLOCKS_BASELINE]) : 0;
     if (!on) run.counted = 0;
-    tell_place(self, next.number, visits, t, apart);
+    tell_place(self, next.number, visits, t, unsynchronised);
     ompp_causal_node_take(false);
     ompp_causal_result_until(t);
-    run.apart = apart;
+    run.unsynchronised = unsynchronised;
     atomic_store(&run.message, false);
     atomic_store(&run.spoilt, false);
     if (!on && ompp_whatif_ranks() > 1) atomic_store(&run.origin, next.number);
@@ -164,19 +165,20 @@ static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t nex
     if (!on) atomic_store(&ompp_causal.set, next.number + 1);
 }
 
-static ompp_causal_experiment_t next_one(ompp_time_t t, bool apart)
+static ompp_causal_experiment_t next_one(ompp_time_t t, bool unsynchronised)
 {
     const ompp_causal_experiment_t now = ompp_causal_experiment;
-    const bool rest = run.first && run.paid > ompp_causal_budget(t);
+    const bool suspension = run.first && run.paid > ompp_causal_budget(t);
     ompp_causal_experiment_t next = {.number = now.number + 1, .slot = -1, .known = -1};
 
     if (now.settles) {
         next.slot = now.slot;
         next.known = now.known;
         next.percent = now.percent;
-    } else if (!rest) {
+    } else if (!suspension) {
         next = choose(next.number, t);
-        next.settles = apart && next.slot >= 0 && (next.slot != now.slot || next.percent != now.percent || !run.apart);
+        next.settles = unsynchronised && next.slot >= 0 &&
+                       (next.slot != now.slot || next.percent != now.percent || !run.unsynchronised);
     }
     return next;
 }
@@ -193,9 +195,9 @@ static ompp_causal_seen_t seen_since(const ompp_causal_seen_t *before, ompp_time
 
 /* How it ends. */
 typedef struct {
-    bool warm;     /* counted since its threads were in step */
-    bool at_point; /* at the progress point, not where all meet */
-    bool apart;    /* at different moments on the ranks */
+    bool warm;           /* counted since its threads were in step */
+    bool at_point;       /* at the progress point, not where all meet */
+    bool unsynchronised; /* at different moments on the ranks */
 } end_t;
 
 /*
@@ -204,7 +206,7 @@ typedef struct {
  */
 static void finish(const ompp_causal_thread_t *self, end_t end, uint64_t visits, ompp_time_t t)
 {
-    const bool warm = end.warm, apart = end.apart;
+    const bool warm = end.warm, unsynchronised = end.unsynchronised;
     const ompp_causal_at_t begin = {run.begin, run.saved, run.baseline}, from = warm ? self->warm.at : begin;
     const ompp_causal_at_t to = ompp_causal_here(self, t);
     const ompp_causal_seen_t seen = seen_since(warm ? &self->warm.seen : &run.seen, t);
@@ -220,9 +222,10 @@ static void finish(const ompp_causal_thread_t *self, end_t end, uint64_t visits,
                                        .paid_ns = ompp_clocks_ns(to.paid - from.paid),
                                        .work_ns = seen.work};
 
-    if ((run.apart || apart) && ompp_causal_experiment.percent)
-        ompp_causal_watch(OMPP_WHATIF_BIT_APART, 1u << ompp_causal_experiment.slot);
-    if (ompp_causal_experiment.settles || (run.apart != apart && ompp_causal_result_has(&ompp_causal_experiment)))
+    if ((run.unsynchronised || unsynchronised) && ompp_causal_experiment.percent)
+        ompp_causal_watch(OMPP_WHATIF_BIT_UNSYNCHRONISED, 1u << ompp_causal_experiment.slot);
+    if (ompp_causal_experiment.settles ||
+        (run.unsynchronised != unsynchronised && ompp_causal_result_has(&ompp_causal_experiment)))
         return;
     if (atomic_load(&run.spoilt) || block.paid_ns >= block.time_ns || block.saved_ns > (int64_t)block.time_ns) return;
     if (warm) ompp_causal_step_add(ompp_causal_experiment.known, &self->warm.flows, visits, t);
@@ -242,7 +245,7 @@ static bool is_alone(const ompp_causal_thread_t *self)
 {
     for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) {
         if (p == self || !atomic_load_explicit(&p->used, memory_order_relaxed)) continue;
-        if (!p->clocks.waiting || (p->wait.kind != OMPP_SYNC_BARRIER && p->wait.kind != OMPP_SYNC_MEETING))
+        if (!p->clocks.waiting || (p->wait.kind != OMPP_SYNC_BARRIER && p->wait.kind != OMPP_SYNC_POSIX_BARRIER))
             return false;
     }
     return true;
@@ -422,13 +425,14 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool toget
 {
     uint32_t free_lock = 0;
 
-    const bool apart = ompp_whatif_ranks() > 1;
+    const bool unsynchronised = ompp_whatif_ranks() > 1;
 
     /* rank 0 leads */
-    if (ompp_whatif_rank() > 0 || (apart && (!ompp_causal_is_overdue(t) || !all_are_in_it(t)))) return;
-    const bool at_point = !together && !apart, passing = at_point && !is_alone(self), warm = passing && is_in_it(self);
+    if (ompp_whatif_rank() > 0 || (unsynchronised && (!ompp_causal_is_overdue(t) || !all_are_in_it(t)))) return;
+    const bool at_point = !together && !unsynchronised, passing = at_point && !is_alone(self),
+               warm = passing && is_in_it(self);
     if (warm && !passes_enough(self, visits, t) && t < run.begin + FOREVER_NS) return;
-    if (!passing && !apart && !meet_for_visits(visits)) return;
+    if (!passing && !unsynchronised && !meet_for_visits(visits)) return;
     if (!is_due(visits, t)) return;
     if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return; /* another thread is ending it */
     if (!is_due(visits, t)) {                                              /* another thread has ended it */
@@ -439,12 +443,12 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool toget
     count_paid(self);
     if (ompp_causal_node_is_there()) tell_node(t);
     else if (is_in_it(self) && has_met_others())
-        finish(self, (end_t){warm && self->warm.passes > WARM, at_point, apart}, visits, t);
+        finish(self, (end_t){warm && self->warm.passes > WARM, at_point, unsynchronised}, visits, t);
     forget_alone(self);
     run.at_point = at_point;
-    const ompp_causal_experiment_t next = next_one(t, apart);
-    ompp_causal_node_announce(&next, apart);
-    begin(self, next, visits, t, apart);
+    const ompp_causal_experiment_t next = next_one(t, unsynchronised);
+    ompp_causal_node_announce(&next, unsynchronised);
+    begin(self, next, visits, t, unsynchronised);
     ompp_causal_unlock(&run.lock);
     ompp_causal_settle(self);
 }
@@ -457,7 +461,7 @@ void ompp_causal_follow(ompp_causal_thread_t *self, ompp_time_t t)
                                      .known = -1,
                                      .percent = (unsigned)self->proposed.percent,
                                      .settles = self->proposed.settles};
-    const bool apart = self->proposed.apart;
+    const bool unsynchronised = self->proposed.unsynchronised;
     uint32_t free_lock = 0;
 
     self->proposed.number = 0;
@@ -474,8 +478,9 @@ void ompp_causal_follow(ompp_causal_thread_t *self, ompp_time_t t)
     ompp_clocks_count(&self->clocks, t);
     count_paid(self);
     if (ompp_causal_node_is_there()) tell_node(t);
-    else if (is_in_it(self)) finish(self, (end_t){.apart = apart}, visits > run.visits ? visits : run.visits, t);
-    begin(self, next, visits, t, apart);
+    else if (is_in_it(self))
+        finish(self, (end_t){.unsynchronised = unsynchronised}, visits > run.visits ? visits : run.visits, t);
+    begin(self, next, visits, t, unsynchronised);
     ompp_causal_unlock(&run.lock);
     ompp_causal_settle(self);
 }

@@ -1,16 +1,16 @@
 /*
  * Ranks that hand out work to whoever is free (ompp_farm.h), and those that do it. A thread that sends and then
  * receives from any source notes both. When all ranks meet, and it can say what its clocks are if order is decided on
- * each of them, the stamp that it has for the others says so. Then all exchange stamps once more: its own are those,
- * and its workers, whose clocks keep the measured order, have none, but for the time; they go on with what comes. Those
- * that have done something else after what they had to do add that to what came, as if they had been as much ahead of
- * their manager as they really were, and all exchange stamps a third time.
+ * each of them, the clock vector that it has for the others says so. Then all exchange clock vectors once more: its own
+ * are those, and its workers, whose clocks keep the measured order, have none, but for the time; they go on with what
+ * comes. Those that have done something else after what they had to do add that to what came, as if they had been as
+ * much ahead of their manager as they really were, and all exchange clock vectors a third time.
  *
  * A worker is a rank that has had messages of nobody else since ranks met last, and has told its manager of all work
  * that it did before messages of that one, or waited for these.
  */
 #define _GNU_SOURCE
-#include "base/ompp_ready.h"
+#include "base/ompp_prefault.h"
 #include "causal/ompp_causal_priv.h"
 #include "causal/ompp_farm.h"
 
@@ -39,7 +39,7 @@ static struct {
     struct {
         _Atomic uint64_t overtaken[OMPP_CLOCKS_SLOTS + 1]; /* by slot; how many they were */
     } open; /* messages from any source that it has noted, and whose order may be another one with a faster region */
-    ompp_stamp_t end;
+    ompp_clock_vector_t end;
     ompp_farm_t farm;
 } own;
 
@@ -49,17 +49,17 @@ static bool is_manager(const ompp_causal_thread_t *self)
 }
 
 /* Pages of the beginnings of what is noted; the table has many, and no need of large ones. */
-void ompp_causal_farm_make_ready(void)
+void ompp_causal_farm_prefault(void)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)&own + page - 1) & ~(page - 1);
     const int saved = errno;
 
     if (ompp_causal.rule.delays) return;
     madvise((void *)begin, ((uintptr_t)(&own + 1) - begin) & ~(page - 1), MADV_NOHUGEPAGE);
-    ompp_ready(&own, (uintptr_t)&own.farm.seat_of[FIRST_SEATS] - (uintptr_t)&own);
-    ompp_ready(own.farm.seats, FIRST_SEATS * sizeof own.farm.seats[0]);
-    ompp_ready(own.farm.events, FIRST_EVENTS * sizeof own.farm.events[0]);
-    ompp_ready(own.farm.tasks, FIRST_TASKS * sizeof own.farm.tasks[0]);
+    ompp_prefault(&own, (uintptr_t)&own.farm.seat_of[FIRST_SEATS] - (uintptr_t)&own);
+    ompp_prefault(own.farm.seats, FIRST_SEATS * sizeof own.farm.seats[0]);
+    ompp_prefault(own.farm.events, FIRST_EVENTS * sizeof own.farm.events[0]);
+    ompp_prefault(own.farm.tasks, FIRST_TASKS * sizeof own.farm.tasks[0]);
     errno = saved;
 }
 
@@ -72,7 +72,7 @@ static void talk(ompp_causal_thread_t *self)
     atomic_store_explicit(&own.shared, true, memory_order_relaxed);
 }
 
-/* The thread notes what it does, from now on if nobody does. self->own is its stamp. */
+/* The thread notes what it does, from now on if nobody does. self->own is its clock vector. */
 static bool may_note(ompp_causal_thread_t *self)
 {
     ompp_causal_thread_t *nobody = NULL;
@@ -145,16 +145,16 @@ static void tell_peer(ompp_causal_thread_t *self)
     s->owes = false;
     s->owed = 0;
     s->gave = true;
-    if (s->managed) ompp_stamp_copy(&self->served, &self->own);
+    if (s->managed) ompp_clock_vector_copy(&self->served, &self->own);
 }
 
-void ompp_causal_gave(unsigned to)
+void ompp_causal_note_sent(unsigned to)
 {
     ompp_causal_thread_t *self = ompp_causal.rule.delays ? NULL : ompp_causal_enter();
 
     if (!self) return;
     talk(self);
-    if (ompp_causal_rests(self)) {
+    if (ompp_causal_is_suspended(self)) {
         refuse(self);
     } else {
         if (!self->serves.peer) self->serves.to = to + 1;
@@ -166,9 +166,9 @@ void ompp_causal_gave(unsigned to)
 
 static bool is_much(ompp_time_t work, ompp_time_t time) { return work >= AT_WORK_NS + time / AT_WORK_PART; }
 
-static const ompp_stamp_t *own_at(ompp_causal_thread_t *self, ompp_time_t t)
+static const ompp_clock_vector_t *own_at(ompp_causal_thread_t *self, ompp_time_t t)
 {
-    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
     return &self->own;
 }
 
@@ -209,7 +209,7 @@ void ompp_causal_farm_wait(ompp_causal_thread_t *self, uint64_t from, uint64_t r
         self->serves.depends = true;
         atomic_store_explicit(&own.depends, true, memory_order_relaxed);
     }
-    if (wait->kind == OMPP_SYNC_RECEIPT) {
+    if (wait->kind == OMPP_SYNC_ACKNOWLEDGEMENT) {
         if (is_manager(self) && may_note(self)) ompp_farm_work(&own.farm, own_at(self, wait->begin));
         return;
     }
@@ -250,20 +250,20 @@ void ompp_causal_farm_go_on(ompp_causal_thread_t *self, const ompp_sync_wait_t *
     const bool notes = is_manager(self) && may_note(self),
                managed = self->serves.managed && self->serves.since == wait->end;
     if (!notes && !managed) return;
-    const ompp_stamp_t *now = own_at(self, wait->end);
+    const ompp_clock_vector_t *now = own_at(self, wait->end);
     if (notes) ompp_farm_go_on(&own.farm, now);
-    if (managed) ompp_stamp_copy(&self->served, now);
+    if (managed) ompp_clock_vector_copy(&self->served, now);
 }
 
 /* ---- Meetings ---------------------------------------------------------------------------------------------------- */
 
-uint64_t ompp_causal_farm_close(ompp_causal_thread_t *self)
+uint64_t ompp_causal_farm_contribute(ompp_causal_thread_t *self)
 {
     const bool manages = is_manager(self);
 
     self->serves.yields = false;
     if (manages) {
-        ompp_stamp_copy(&own.end, &self->own);
+        ompp_clock_vector_copy(&own.end, &self->own);
         own.ready = !atomic_load(&own.shared) && ompp_farm_end(&own.farm, &own.end);
         own.closed = true;
     }
@@ -278,7 +278,7 @@ bool ompp_causal_farm_hints(const ompp_causal_thread_t *self)
     return is_manager(self) && own.ready && (!own.farm.fits || ompp_farm_is_of_ranks(&own.farm));
 }
 
-const ompp_stamp_t *ompp_causal_farm_told(const ompp_causal_thread_t *self)
+const ompp_clock_vector_t *ompp_causal_farm_reported(const ompp_causal_thread_t *self)
 {
     return is_manager(self) && own.ready ? &own.end : NULL;
 }

@@ -39,8 +39,8 @@ typedef struct {
 typedef struct {
     _Atomic uint64_t number; /* 0 = free */
     _Atomic uint64_t key;    /* of the region; 0 = a rest, or not to be counted */
-    _Atomic uint32_t percent, apart, ranks, spoilt;
-    line_t now, came;         /* as they do; when they came to where they heard of it */
+    _Atomic uint32_t percent, unsynchronised, ranks, spoilt;
+    line_t now, arrival;      /* as they do; when they came to where they heard of it */
     _Atomic int64_t visits;   /* of the progress point, the most of a rank */
     _Atomic uint64_t changes; /* how often another point took over, on all ranks; LEADS_BLIND on top */
     _Atomic uint64_t work;    /* ns, of all ranks in the region, from here to the next one */
@@ -131,7 +131,7 @@ static void begin_line(line_t *line)
     atomic_store(&line->first_alone, INT64_MAX);
 }
 
-void ompp_causal_node_announce(const ompp_causal_experiment_t *experiment, bool apart)
+void ompp_causal_node_announce(const ompp_causal_experiment_t *experiment, bool unsynchronised)
 {
     node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
     cut_t *cut = n ? cut_of(n, experiment->number) : NULL;
@@ -142,12 +142,12 @@ void ompp_causal_node_announce(const ompp_causal_experiment_t *experiment, bool 
         atomic_store(&cut->ranks, 0);
         atomic_store(&cut->spoilt, 0);
         begin_line(&cut->now);
-        begin_line(&cut->came);
+        begin_line(&cut->arrival);
         atomic_store(&cut->visits, 0);
         atomic_store(&cut->changes, 0);
         atomic_store(&cut->work, 0);
     }
-    atomic_store(&cut->apart, apart);
+    atomic_store(&cut->unsynchronised, unsynchronised);
     atomic_store(&cut->percent, experiment->percent);
     atomic_store(&cut->key,
                  experiment->slot >= 0 && !experiment->settles ? ompp_causal_key((unsigned)experiment->slot) : 0);
@@ -180,7 +180,8 @@ static void put_on_line(line_t *line, const ompp_causal_at_t *at)
     lower(&line->first_alone, alone);
 }
 
-void ompp_causal_node_pass(uint64_t number, uint64_t visits, const ompp_causal_at_t *now, const ompp_causal_at_t *came)
+void ompp_causal_node_pass(uint64_t number, uint64_t visits, const ompp_causal_at_t *now,
+                           const ompp_causal_at_t *arrival)
 {
     node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
     cut_t *cut = n ? cut_of(n, number) : NULL;
@@ -191,7 +192,7 @@ void ompp_causal_node_pass(uint64_t number, uint64_t visits, const ompp_causal_a
     lift(&cut->visits, (int64_t)visits);
     atomic_fetch_add(&cut->changes, ompp_progress_changes() + (ompp_whatif_rank() == 0 && !visits ? LEADS_BLIND : 0));
     put_on_line(&cut->now, now);
-    put_on_line(&cut->came, came);
+    put_on_line(&cut->arrival, arrival);
     atomic_fetch_add(&cut->ranks, 1);
 }
 
@@ -261,7 +262,7 @@ static bool lacks_ranks(void) { return own.with_all <= FEW * own.with_few && own
  */
 static const line_t *line_of(const cut_t *cut, const cut_t *other)
 {
-    return cut->apart && other->apart ? &cut->came : &cut->now;
+    return cut->unsynchronised && other->unsynchronised ? &cut->arrival : &cut->now;
 }
 
 static void take(const cut_t *from, const cut_t *to)
@@ -284,11 +285,12 @@ static void take(const cut_t *from, const cut_t *to)
                                        .saved_ns = faster < time ? time - faster : 0,
                                        .paid_ns = alone < time ? (uint64_t)(time - alone) : 0,
                                        .work_ns = atomic_load(&from->work)};
-    const bool apart = from->apart || to->apart || ompp_causal_node_come(from->number) < own.ranks;
-    const bool watched = apart && experiment.percent && experiment.known >= 0;
+    const bool unsynchronised =
+        from->unsynchronised || to->unsynchronised || ompp_causal_node_come(from->number) < own.ranks;
+    const bool watched = unsynchronised && experiment.percent && experiment.known >= 0;
     const bool few = lacks_ranks();
     if (few && !experiment.percent) return; /* nothing to compare with */
-    experiment.apart = apart || few;
+    experiment.unsynchronised = unsynchronised || few;
     experiment.drifts = (watched && drifts(begin, end, (unsigned)experiment.known)) || few;
     ompp_causal_result_add(&experiment, &block, seen);
 }

@@ -17,21 +17,23 @@ typedef struct ompp_causal_posts ompp_causal_posts_t;
 typedef struct {
     _Atomic uint32_t lock;
     uint32_t kind;
-    uint64_t object;              /* 0 = free */
-    uint64_t used;                /* when it was, ns */
-    uint32_t generation[2];       /* FORK: [0] of teams. BARRIER: that stamps are of. MEETING: [0] the present one */
+    uint64_t object; /* 0 = free */
+    uint64_t used;   /* when it was, ns */
+    /* FORK: [0] of teams. BARRIER: that clock vectors are of. MEETING: [0] the present one */
+    uint32_t generation[2];
     ompp_causal_thread_t *holder; /* of a lock, until it has published */
-    uint64_t held;                /* set of regions in which it was locked */
+    uint64_t stalled;             /* set of regions in which it was locked */
     /* BARRIER, MEETING: by generation. MUTEX: [1] when those that had it began to wait for it, combined. SEMAPHORE: [0]
      * latest post, [1] as MUTEX */
-    ompp_stamp_t stamp[2];
+    ompp_clock_vector_t vector[2];
     uint64_t team; /* MUTEX: of the last holder */
     /* BARRIER: what the team does before the barrier of one generation, when order is decided there as it goes. */
-    /* those that take no part in that, by generation. MUTEX: of readers since it was had alone, as stamp */
-    ompp_stamp_t rest[2];
-    ompp_stamp_t had;      /* MUTEX that is read, too: when a writer had it last */
-    ompp_replay_t *replay; /* stays with the record; NULL = none was needed yet */
-    uint32_t settled;      /* generation + 1 whose stamp says what its members have come to, without their own clocks */
+    /* those that take no part in that, by generation. MUTEX: of readers since it was had alone, as clock vector */
+    ompp_clock_vector_t suspension[2];
+    ompp_clock_vector_t had; /* MUTEX that is read, too: when a writer had it last */
+    ompp_replay_t *replay;   /* stays with the record; NULL = none was needed yet */
+    /* generation + 1 whose clock vector says what its members have come to, without their own clocks */
+    uint32_t settled;
     /* generations + 1: of replay, 0 = it is over; the last one in which it makes no sense */
     uint32_t replayed, spoiled;
     uint16_t overtaken[OMPP_WHATIF_FLAG_NUM]; /* slots, in it */

@@ -9,7 +9,7 @@
 
 #define REPLAYS 64u /* teams whose intervals can be gone through again */
 /* who tells so late that it waits for a lock has it by now: others are not to wait while it pauses */
-#define TOLD_LATE_NS 20000u
+#define REPORTED_LATE_NS 20000u
 #define SPARSE 16u /* times as long until a thread is looked at again, in one that is not */
 
 /* ---- Barriers ---------------------------------------------------------------------------------------------------- */
@@ -98,8 +98,9 @@ static ompp_causal_object_t *open_interval(ompp_causal_thread_t *self, ompp_repl
     ompp_causal_object_t *o =
         place_of(self, &team, &generation) ? ompp_causal_object(OMPP_SYNC_BARRIER, team, true) : NULL;
 
-    *interval = o && o->spoiled != generation + 1 && !ompp_causal_rests(self) ? interval_of(self, o, generation) : NULL;
-    if (!*interval && self->part.team != OMPP_CAUSAL_CROWD) self->part.team = 0;
+    *interval =
+        o && o->spoiled != generation + 1 && !ompp_causal_is_suspended(self) ? interval_of(self, o, generation) : NULL;
+    if (!*interval && self->part.team != OMPP_CAUSAL_THREAD_GROUP) self->part.team = 0;
     return o;
 }
 
@@ -120,19 +121,19 @@ static void note(ompp_causal_thread_t *self, ompp_replay_op_t op, uint64_t objec
     ompp_causal_object_t *o = open_interval(self, &r);
 
     if (r) ompp_replay_note(r, flow_of(self), op, object, &self->own);
-    const bool told = r || (o && o->kept);
-    if (told) o->overtaken[flag_bit] |= slots;
+    const bool reported = r || (o && o->kept);
+    if (reported) o->overtaken[flag_bit] |= slots;
     self->unit.kept = o && o->kept;
     close_interval(o);
-    if (told) return;
-    if (!o && ompp_causal_crowd_note(self, op, object, slots)) return;
+    if (reported) return;
+    if (!o && ompp_causal_thread_group_note(self, op, object, slots)) return;
     if (op != OMPP_REPLAY_UNLOCK) ompp_causal_watch(flag_bit, slots);
 }
 
 /* What it has waited for is no work. */
 static void go_on_in_interval(ompp_causal_thread_t *self)
 {
-    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
     ompp_replay_go_on(self->part.interval, flow_of(self), &self->own);
 }
 
@@ -237,11 +238,11 @@ void ompp_causal_note_waited(ompp_causal_thread_t *self)
 
 /* ---- Barriers again ---------------------------------------------------------------------------------------------- */
 
-static void watch_order(const ompp_causal_object_t *o, bool good)
+static void watch_order(const ompp_causal_object_t *o, bool ok)
 {
     for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++)
         if (f == OMPP_WHATIF_BIT_LOCK || f == OMPP_WHATIF_BIT_DYNAMIC || f == OMPP_WHATIF_BIT_TASK)
-            ompp_causal_watch(f, good ? 0 : o->overtaken[f]);
+            ompp_causal_watch(f, ok ? 0 : o->overtaken[f]);
 }
 
 /* Nobody took part in noting it. */
@@ -249,7 +250,7 @@ static void estimate(ompp_causal_object_t *o, uint32_t generation)
 {
     o->kept = 0;
     o->settled = generation + 1;
-    watch_order(o, ompp_causal_estimate(&o->rest[generation & 1], o->began));
+    watch_order(o, ompp_causal_estimate(&o->suspension[generation & 1], o->began));
 }
 
 /* All have come, and this is the first one that goes on. */
@@ -260,7 +261,7 @@ static void go_through(ompp_causal_object_t *o, uint32_t generation)
     o->replayed = 0;
     const bool spoiled = o->spoiled == generation + 1;
     if (spoiled) ompp_causal_give_up(o->replay);
-    const bool right = !spoiled && ompp_causal_run_again(o->replay, &o->stamp[generation & 1]);
+    const bool right = !spoiled && ompp_causal_run_again(o->replay, &o->vector[generation & 1]);
     if (right) o->settled = generation + 1;
     watch_order(o, right && o->replay->fits);
 }
@@ -275,14 +276,14 @@ static void arrive(ompp_causal_thread_t *self, uint64_t team, uint32_t generatio
     const unsigned side = generation & 1;
 
     if (!o) return;
-    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
-    if (o->generation[side] != generation) o->stamp[side].t = o->rest[side].t = 0;
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
+    if (o->generation[side] != generation) o->vector[side].t = o->suspension[side].t = 0;
     o->generation[side] = generation;
     const bool part = takes_part(self, o, generation);
     if (part && !self->part.arrived) ompp_replay_note(o->replay, self->part.member, OMPP_REPLAY_END, 0, &self->own);
     if (part) self->part.arrived = true;
     else self->part.team = 0;
-    ompp_clocks_combine(part ? &o->stamp[side] : &o->rest[side], &self->own);
+    ompp_clocks_combine(part ? &o->vector[side] : &o->suspension[side], &self->own);
     o->used = t;
     ompp_causal_unlock(&o->lock);
 }
@@ -301,8 +302,8 @@ static bool left_barrier(ompp_causal_thread_t *self, uint64_t team)
 
     if (found) {
         go_through(o, generation);
-        ompp_stamp_copy(&self->other, &o->stamp[side]);
-        ompp_clocks_combine(&self->other, &o->rest[side]);
+        ompp_clock_vector_copy(&self->other, &o->vector[side]);
+        ompp_clocks_combine(&self->other, &o->suspension[side]);
         if (o->settled == generation + 1) ompp_clocks_yield(&self->clocks, &self->other);
     }
     if (o) ompp_causal_unlock(&o->lock);
@@ -314,11 +315,11 @@ static bool left_barrier(ompp_causal_thread_t *self, uint64_t team)
 /* Who comes there is up to the program; so it is the barrier that counts how often all have met. */
 static void come_to_meeting(ompp_causal_thread_t *self, uint64_t barrier, ompp_time_t t)
 {
-    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_MEETING, barrier, true);
+    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_POSIX_BARRIER, barrier, true);
 
     if (!o) return;
-    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
-    ompp_clocks_combine(&o->stamp[o->generation[0] & 1], &self->own);
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_combine(&o->vector[o->generation[0] & 1], &self->own);
     self->wait.generation = o->generation[0];
     o->used = t;
     ompp_causal_unlock(&o->lock);
@@ -328,11 +329,11 @@ static void come_to_meeting(ompp_causal_thread_t *self, uint64_t barrier, ompp_t
 static bool left_meeting(ompp_causal_thread_t *self, uint64_t barrier)
 {
     const uint32_t generation = self->wait.generation;
-    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_MEETING, barrier, false);
+    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_POSIX_BARRIER, barrier, false);
 
-    if (o && o->generation[0] == generation) o->stamp[++o->generation[0] & 1].t = 0;
-    const bool found = o && o->generation[0] == generation + 1 && o->stamp[generation & 1].t > 0;
-    if (found) ompp_stamp_copy(&self->other, &o->stamp[generation & 1]);
+    if (o && o->generation[0] == generation) o->vector[++o->generation[0] & 1].t = 0;
+    const bool found = o && o->generation[0] == generation + 1 && o->vector[generation & 1].t > 0;
+    if (found) ompp_clock_vector_copy(&self->other, &o->vector[generation & 1]);
     else self->lost++;
     if (o) ompp_causal_unlock(&o->lock);
     return found;
@@ -342,20 +343,20 @@ static bool left_meeting(ompp_causal_thread_t *self, uint64_t barrier)
 
 /* The holder of before has unlocked, and not told yet: its clocks as they are now. It may be at work, which is seen
  * too. */
-static void stamp_of_holder(const ompp_causal_thread_t *holder, ompp_stamp_t *stamp, ompp_time_t t)
+static void stamp_of_holder(const ompp_causal_thread_t *holder, ompp_clock_vector_t *vector, ompp_time_t t)
 {
     const ompp_clocks_t *c = &holder->clocks;
     const ompp_time_t since = c->since, more = t > since && !c->waiting && !c->idle ? t - since : 0;
 
-    stamp->t = (ompp_fine_t)(int64_t)t * OMPP_FINE;
-    stamp->set = c->set;
-    stamp->used = c->used < OMPP_CLOCKS ? c->used : OMPP_CLOCKS;
-    for (unsigned i = 0; i < stamp->used; i++) {
+    vector->t = (ompp_fine_t)(int64_t)t * OMPP_FINE;
+    vector->set = c->set;
+    vector->used = c->used < OMPP_CLOCKS ? c->used : OMPP_CLOCKS;
+    for (unsigned i = 0; i < vector->used; i++) {
         const bool in_it = c->mask >> (i / OMPP_WHATIF_SPEEDUPS) & 1;
-        stamp->v[i] = stamp->t - ompp_clocks_offset(&ompp_causal.rule, c, i) -
-                      (in_it ? ompp_causal.rule.percent[i % OMPP_WHATIF_SPEEDUPS] * (ompp_fine_t)more : 0);
+        vector->v[i] = vector->t - ompp_clocks_offset(&ompp_causal.rule, c, i) -
+                       (in_it ? ompp_causal.rule.percent[i % OMPP_WHATIF_SPEEDUPS] * (ompp_fine_t)more : 0);
     }
-    stamp->debt = stamp->t - ompp_stamp_v(stamp, OMPP_CLOCKS_EXPERIMENT);
+    vector->debt = vector->t - ompp_clock_vector(vector, OMPP_CLOCKS_EXPERIMENT);
 }
 
 /*
@@ -366,15 +367,15 @@ static uint16_t come_to_lock(ompp_causal_thread_t *self, ompp_causal_object_t *o
 {
     const ompp_time_t begin = self->clocks.waiting ? self->clocks.waiting : t;
     const bool passes = reads && o->had.t > 0 && (ompp_fine_t)begin * OMPP_FINE >= o->had.t;
-    const ompp_stamp_t *const before[] = {&o->stamp[1], reads ? &o->had : &o->rest[1]};
-    const unsigned n = reads ? passes ? 2 : 1 : o->rest[1].t > 0 ? 2 : 1;
+    const ompp_clock_vector_t *const before[] = {&o->vector[1], reads ? &o->had : &o->suspension[1]};
+    const unsigned n = reads ? passes ? 2 : 1 : o->suspension[1].t > 0 ? 2 : 1;
     uint16_t slots = 0;
 
     for (unsigned i = 0; i < n; i++)
         if (ompp_causal.rule.delays) ompp_causal_watch_order(self, before[i], OMPP_WHATIF_BIT_LOCK);
         else slots |= ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, before[i], OMPP_CAUSAL_TOLERANCE);
-    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, begin);
-    ompp_clocks_combine(reads ? &o->rest[1] : &o->stamp[1], &self->own);
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, begin);
+    ompp_clocks_combine(reads ? &o->suspension[1] : &o->vector[1], &self->own);
     return slots;
 }
 
@@ -388,25 +389,25 @@ static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t
     uint16_t slots = 0;
 
     if (!o) return false;
-    const bool is_known = ompp_causal.rule.delays || o->held + 1 >= self->clocks.set;
-    if (o->holder && o->holder != self && is_known) stamp_of_holder(o->holder, &o->stamp[0], t);
+    const bool is_known = ompp_causal.rule.delays || o->stalled + 1 >= self->clocks.set;
+    if (o->holder && o->holder != self && is_known) stamp_of_holder(o->holder, &o->vector[0], t);
     if (kind != OMPP_SYNC_ORDERED) slots = come_to_lock(self, o, reads, t);
-    ompp_stamp_copy(&self->other, &o->stamp[0]);
-    if (!reads) ompp_clocks_combine(&self->other, &o->rest[0]);
-    if (!reads && o->rest[1].t > 0) {
-        ompp_stamp_copy(&o->had, &self->own);
+    ompp_clock_vector_copy(&self->other, &o->vector[0]);
+    if (!reads) ompp_clocks_combine(&self->other, &o->suspension[0]);
+    if (!reads && o->suspension[1].t > 0) {
+        ompp_clock_vector_copy(&o->had, &self->own);
         ompp_clocks_combine(&o->had, &self->other);
     }
     const bool found = self->other.t > 0, foreign = o->team && o->team != team;
     o->team = team;
     o->holder = reads ? NULL : self;
-    o->held = self->clocks.set;
+    o->stalled = self->clocks.set;
     o->used = t;
     ompp_causal_unlock(&o->lock);
     if (ompp_causal.rule.delays) return found;
     if (foreign || kind != OMPP_SYNC_MUTEX) ompp_causal_spoil_order(self);
     if (reads) {
-        ompp_causal_crowd_spoil(self);
+        ompp_causal_thread_group_spoil(self);
         ompp_causal_watch(OMPP_WHATIF_BIT_LOCK, slots);
     }
     if (kind == OMPP_SYNC_MUTEX) note(self, OMPP_REPLAY_LOCK, mutex, OMPP_WHATIF_BIT_LOCK, slots);
@@ -416,7 +417,7 @@ static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t
 /* ---- Iterations -------------------------------------------------------------------------------------------------- */
 
 /* Iterations of before belong to the same piece. */
-static bool came_lately(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
+static bool arrived_lately(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
 {
     const ompp_causal_unit_t *last = &self->unit;
 
@@ -432,7 +433,7 @@ static void find_none(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
 
     if (!o) return;
     ompp_clocks_count(&self->clocks, t);
-    ompp_causal_watch_order(self, &o->stamp[0], OMPP_WHATIF_BIT_DYNAMIC);
+    ompp_causal_watch_order(self, &o->vector[0], OMPP_WHATIF_BIT_DYNAMIC);
     ompp_causal_unlock(&o->lock);
 }
 
@@ -447,12 +448,12 @@ static void come_for_more(ompp_causal_thread_t *self, ompp_replay_op_t op, ompp_
         if (op == OMPP_REPLAY_LOOP_END) find_none(self, team, t);
         return;
     }
-    if (op == OMPP_REPLAY_CHUNK && came_lately(self, team, t)) return;
-    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
+    if (op == OMPP_REPLAY_CHUNK && arrived_lately(self, team, t)) return;
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
     ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_CHUNK, team, true);
     if (o) {
-        slots = ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &o->stamp[0], OMPP_CAUSAL_TOLERANCE);
-        ompp_clocks_combine(&o->stamp[0], &self->own);
+        slots = ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &o->vector[0], OMPP_CAUSAL_TOLERANCE);
+        ompp_clocks_combine(&o->vector[0], &self->own);
         o->used = t;
         ompp_causal_unlock(&o->lock);
     }
@@ -468,12 +469,12 @@ static void come_to_single(ompp_causal_thread_t *self, uint64_t team, ompp_time_
 
     if (!o) return;
     ompp_clocks_count(&self->clocks, t);
-    if (ompp_causal.rule.delays) ompp_causal_watch_order(self, &o->stamp[0], OMPP_WHATIF_BIT_DYNAMIC);
+    if (ompp_causal.rule.delays) ompp_causal_watch_order(self, &o->vector[0], OMPP_WHATIF_BIT_DYNAMIC);
     else
-        ompp_causal_watch(OMPP_WHATIF_BIT_DYNAMIC,
-                          ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &o->stamp[0], OMPP_CAUSAL_TOLERANCE));
-    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
-    ompp_clocks_combine(&o->stamp[0], &self->own);
+        ompp_causal_watch(OMPP_WHATIF_BIT_DYNAMIC, ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks,
+                                                                         &o->vector[0], OMPP_CAUSAL_TOLERANCE));
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_combine(&o->vector[0], &self->own);
     o->used = t;
     ompp_causal_unlock(&o->lock);
 }
@@ -487,9 +488,9 @@ static void hand_out(ompp_causal_thread_t *self, ompp_time_t t)
     ompp_causal_chase(self);
     ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(), true);
     if (!o) return;
-    ompp_causal_watch_order(self, &o->stamp[0], OMPP_WHATIF_BIT_DYNAMIC);
-    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
-    ompp_clocks_combine(&o->stamp[0], &self->own);
+    ompp_causal_watch_order(self, &o->vector[0], OMPP_WHATIF_BIT_DYNAMIC);
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
+    ompp_clocks_combine(&o->vector[0], &self->own);
     o->used = t;
     ompp_causal_unlock(&o->lock);
 }
@@ -502,15 +503,15 @@ static void put(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t ob
 
     if (!o) return;
     const bool reads = kind == OMPP_SYNC_READ && o->holder != self; /* whoever holds it writes */
-    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
-    if (reads || kind == OMPP_SYNC_EVENT) ompp_clocks_combine(reads ? &o->rest[0] : &o->stamp[0], &self->own);
-    else ompp_stamp_copy(&o->stamp[0], &self->own);
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
+    if (reads || kind == OMPP_SYNC_EVENT) ompp_clocks_combine(reads ? &o->suspension[0] : &o->vector[0], &self->own);
+    else ompp_clock_vector_copy(&o->vector[0], &self->own);
     if (kind == OMPP_SYNC_FORK) {
         o->holder = self;
         o->generation[0]++;
     } else if (o->holder == self) {
         o->holder = NULL;
-        o->rest[0].t = 0; /* it has waited for readers of before */
+        o->suspension[0].t = 0; /* it has waited for readers of before */
     }
     o->used = t;
     ompp_causal_unlock(&o->lock);
@@ -519,9 +520,9 @@ static void put(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t ob
 static __attribute__((noinline)) void publish(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object,
                                               ompp_time_t t)
 {
-    if (kind == OMPP_SYNC_BARRIER || kind == OMPP_SYNC_MEETING || kind == OMPP_SYNC_CHUNK) self->chases = false;
+    if (kind == OMPP_SYNC_BARRIER || kind == OMPP_SYNC_POSIX_BARRIER || kind == OMPP_SYNC_CHUNK) self->chases = false;
     if (kind == OMPP_SYNC_BARRIER) arrive(self, object, (*generation_of(self, object))++, t);
-    else if (kind == OMPP_SYNC_MEETING) come_to_meeting(self, object, t);
+    else if (kind == OMPP_SYNC_POSIX_BARRIER) come_to_meeting(self, object, t);
     else if (kind == OMPP_SYNC_CHUNK) come_for_more(self, OMPP_REPLAY_LOOP_END, t);
     else if (kind == OMPP_SYNC_FIRST) come_to_single(self, object, t);
     else if (kind == OMPP_SYNC_SEMAPHORE) ompp_causal_post(self, object, t);
@@ -531,29 +532,31 @@ static __attribute__((noinline)) void publish(ompp_causal_thread_t *self, ompp_s
     if (kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_CHUNK) ompp_causal_measure(self, t);
 }
 
-/* ---- While clocks rest ------------------------------------------------------------------------------------------- */
+/* ---- While clocks are suspended ---------------------------------------------------------------------------------- */
 
-/* Threads that end say who has come to be joined, and barriers how often all have met, in rests, too. */
-static bool is_let_pass(ompp_sync_object_t kind) { return kind != OMPP_SYNC_EVENT && kind != OMPP_SYNC_MEETING; }
+/* Threads that end say who has come to be joined, and barriers how often all have met, while clocks are suspended,
+ * too. */
+static bool is_let_pass(ompp_sync_object_t kind) { return kind != OMPP_SYNC_EVENT && kind != OMPP_SYNC_POSIX_BARRIER; }
 
-#define FORKED_IN_REST 0x8000u
-#define REST_NUMBERS 0x7fffu
+#define FORKED_SUSPENDED 0x8000u
+#define SUSPENSION_NUMBERS 0x7fffu
 
 /*
  * All threads of a team count its barriers, and know them by the same number when clocks go on. Which number they begin
- * with tells the team from others: of those that are forked in a rest, only the last one is there when that ends.
+ * with tells the team from others: of those that are forked during a suspension, only the last one is there when that
+ * ends.
  */
 static inline void count_barriers(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, bool arrives)
 {
     if (kind == OMPP_SYNC_FORK)
-        *generation_of(self, object) = (uint32_t)(FORKED_IN_REST | (self->clocks.set & REST_NUMBERS)) << 16;
+        *generation_of(self, object) = (uint32_t)(FORKED_SUSPENDED | (self->clocks.set & SUSPENSION_NUMBERS)) << 16;
     if (kind == OMPP_SYNC_BARRIER && arrives) (*generation_of(self, object))++;
 }
 
 /* \return whether that is all there is to do. A thread that is not settled yet has more to do. */
 static inline bool passes(const ompp_causal_thread_t *self, ompp_sync_object_t kind)
 {
-    return ompp_causal_goes_on_resting(self) && is_let_pass(kind);
+    return ompp_causal_stays_suspended(self) && is_let_pass(kind);
 }
 
 /* ---- Events ------------------------------------------------------------------------------------------------------ */
@@ -581,12 +584,12 @@ static __attribute__((noinline)) void wait(ompp_causal_thread_t *self, ompp_sync
         return;
     }
     if ((kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_READ) && ompp_causal.rule.delays &&
-        ompp_event_now() < t + TOLD_LATE_NS) {
+        ompp_event_now() < t + REPORTED_LATE_NS) {
         ompp_causal_chase(self);
         t = ompp_event_now();
     }
     ompp_clocks_wait(&self->clocks, t);
-    self->wait = (ompp_causal_wait_t){kind, object, kind == OMPP_SYNC_MEETING ? self->wait.generation : 0};
+    self->wait = (ompp_causal_wait_t){kind, object, kind == OMPP_SYNC_POSIX_BARRIER ? self->wait.generation : 0};
     if (kind == OMPP_SYNC_BARRIER) self->wait.generation = *generation_of(self, object) - 1;
     if (ompp_causal.rule.delays) ompp_causal_race_tell(self);
 }
@@ -612,33 +615,33 @@ static void begin_member(ompp_causal_thread_t *self, uint64_t team, ompp_time_t 
         return;
     }
     *generation_of(self, team) = o->generation[0] << 16;
-    if (o->holder != self && o->stamp[0].t > 0) {
-        ompp_stamp_copy(&self->other, &o->stamp[0]);
+    if (o->holder != self && o->vector[0].t > 0) {
+        ompp_clock_vector_copy(&self->other, &o->vector[0]);
         self->depth = 0;
         ompp_clocks_start(&ompp_causal.rule, &self->clocks, &self->other, t);
     }
     ompp_causal_unlock(&o->lock);
 }
 
-static bool found_stamp(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+static bool found_vector(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 {
     bool found = false;
     ompp_causal_object_t *o;
 
     switch (kind) {
     case OMPP_SYNC_BARRIER: return left_barrier(self, object);
-    case OMPP_SYNC_MEETING: return left_meeting(self, object);
+    case OMPP_SYNC_POSIX_BARRIER: return left_meeting(self, object);
     case OMPP_SYNC_MUTEX:
     case OMPP_SYNC_READ:
     case OMPP_SYNC_ORDERED: return locked(self, kind, object, t);
     case OMPP_SYNC_SEMAPHORE: return ompp_causal_take(self, object, t);
     default:
         o = ompp_causal_object(kind, object, false);
-        found = o && o->stamp[0].t > 0;
-        if (found) ompp_stamp_copy(&self->other, &o->stamp[0]);
+        found = o && o->vector[0].t > 0;
+        if (found) ompp_clock_vector_copy(&self->other, &o->vector[0]);
         if (o) ompp_causal_unlock(&o->lock);
         if (!found && kind == OMPP_SYNC_EVENT) self->lost++;
-        return (kind == OMPP_SYNC_EVENT && ompp_causal_crowd_join(self, object, t)) || found;
+        return (kind == OMPP_SYNC_EVENT && ompp_causal_thread_group_join(self, object, t)) || found;
     }
 }
 
@@ -647,11 +650,11 @@ static __attribute__((noinline)) void resume(ompp_causal_thread_t *self, ompp_sy
 {
     if (kind == OMPP_SYNC_FORK) begin_member(self, object, t);
     else if (kind == OMPP_SYNC_CHUNK) hand_out(self, t);
-    else ompp_causal_go_on(self, found_stamp(self, kind, object, t) ? &self->other : NULL, 0, t);
+    else ompp_causal_go_on(self, found_vector(self, kind, object, t) ? &self->other : NULL, 0, t);
     ompp_causal_settle(self);
     if (kind == OMPP_SYNC_MUTEX && self->part.team) go_on_in_interval(self);
     if (kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_CHUNK) ompp_causal_measure(self, t);
-    if (kind == OMPP_SYNC_MEETING || kind == OMPP_SYNC_SEMAPHORE) ompp_causal_crowd_spoil(self);
+    if (kind == OMPP_SYNC_POSIX_BARRIER || kind == OMPP_SYNC_SEMAPHORE) ompp_causal_thread_group_spoil(self);
 }
 
 void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
@@ -671,7 +674,7 @@ void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
         resume(self, kind, object, t);
         if (ompp_causal.rule.delays) ompp_causal_race_tell(self);
     }
-    if ((kind == OMPP_SYNC_BARRIER || kind == OMPP_SYNC_MEETING) && self->main)
+    if ((kind == OMPP_SYNC_BARRIER || kind == OMPP_SYNC_POSIX_BARRIER) && self->main)
         ompp_causal_left_barrier(self, self->clocks.since);
     ompp_causal_timed(self, begin);
     ompp_causal_leave(self);

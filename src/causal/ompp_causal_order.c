@@ -1,23 +1,23 @@
 /*
- * What going through order again costs, and what is made of intervals that there is no time for (ompp_ration.h).
+ * What going through order again costs, and what is made of intervals that there is no time for (ompp_replay_budget.h).
  */
 #include "causal/ompp_causal_priv.h"
-#include "causal/ompp_ration.h"
 #include "causal/ompp_replay.h"
+#include "causal/ompp_replay_budget.h"
 
 #define TIMED 8u       /* of so many events, the time that one takes is measured */
 #define LONGEST 10000u /* ns: whoever takes longer has had no processor */
 
 static struct {
     _Atomic uint32_t lock;
-    ompp_ration_t ration;
+    ompp_replay_budget_t budget;
     /* 1/100 ns by which intervals were longer than with locks handed over; one that was drawn stands for the others */
     double passed;
 } costs;
 
 /* Not one event in so many, which might always be the same one of a round. */
 #define STRIDE 16u
-#define SELDOM 8u           /* while clocks rest, they take little */
+#define SELDOM 8u           /* while clocks are suspended, they take little */
 #define LONGEST_EVENT 4000u /* ns: an event is hundreds */
 
 #define READS 64u
@@ -47,10 +47,10 @@ void ompp_causal_timed_slow(ompp_causal_thread_t *self, ompp_time_t begin)
     const ompp_time_t all = ompp_event_now() - begin - (self->paused - self->timed_paused),
                       taken = all > reading ? all - reading : 0;
 
-    self->spent +=
+    self->charged +=
         (taken < LONGEST_EVENT ? taken : LONGEST_EVENT) * (self->timed_for ? self->timed_for : 1) + 2 * reading;
     self->timed_in = STRIDE / 2 + (uint32_t)((self->moves + self->syncs) * 0x9e3779b97f4a7c15u >> 60);
-    if (ompp_causal_rests(self)) self->timed_in *= SELDOM;
+    if (ompp_causal_is_suspended(self)) self->timed_in *= SELDOM;
     self->timed_for = self->timed_in + 1;
     if (self->main) ompp_causal_may_write(self, ompp_event_now());
 }
@@ -62,38 +62,39 @@ void ompp_causal_time_often(ompp_causal_thread_t *self)
     self->timed_for = self->timed_in + 1;
 }
 
-ompp_time_t ompp_causal_spent(void)
+ompp_time_t ompp_causal_charged(void)
 {
     ompp_time_t sum = 0;
 
-    for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next) sum += t->spent;
+    for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next) sum += t->charged;
     return sum;
 }
 
-void ompp_causal_doubt(unsigned flags, bool happened)
+void ompp_causal_flag(unsigned flags, bool happened)
 {
     ompp_causal_thread_t *self =
-        ompp_causal_self && ompp_causal_goes_on_resting(ompp_causal_self) ? NULL : ompp_causal_enter();
+        ompp_causal_self && ompp_causal_stays_suspended(ompp_causal_self) ? NULL : ompp_causal_enter();
 
     if (!self) return;
     const ompp_time_t begin = ompp_causal_time_event(self);
     ompp_causal_settle(self);
-    if (!ompp_causal_rests(self))
+    if (!ompp_causal_is_suspended(self))
         for (; flags; flags &= flags - 1) ompp_causal_asked((unsigned)__builtin_ctz(flags), happened);
     ompp_causal_timed(self, begin);
     ompp_causal_leave(self);
 }
 
-void ompp_causal_spend(ompp_time_t ns)
+void ompp_causal_charge(ompp_time_t ns)
 {
     /* with delays, they are most of it */
-    if (ompp_causal_self && !ompp_causal.rule.delays) ompp_causal_self->spent += ns;
+    if (ompp_causal_self && !ompp_causal.rule.delays) ompp_causal_self->charged += ns;
 }
 
 double ompp_causal_afford(ompp_fine_t now)
 {
     ompp_causal_lock(&costs.lock);
-    const double allowed = ompp_ration_allows(&costs.ration, ompp_causal_result_passed((ompp_time_t)(now / OMPP_FINE)));
+    const double allowed =
+        ompp_replay_budget_allows(&costs.budget, ompp_causal_result_passed((ompp_time_t)(now / OMPP_FINE)));
     ompp_causal_unlock(&costs.lock);
     return allowed;
 }
@@ -113,17 +114,18 @@ static ompp_time_t noting_of(const ompp_replay_t *replay)
     return __atomic_load_n(&replay->noting, __ATOMIC_RELAXED) / (replay->nmembers ? replay->nmembers : 1);
 }
 
-bool ompp_causal_run_again(ompp_replay_t *replay, ompp_stamp_t *stamp)
+bool ompp_causal_run_again(ompp_replay_t *replay, ompp_clock_vector_t *vector)
 {
-    const ompp_stamp_t before = *stamp;
+    const ompp_clock_vector_t before = *vector;
     const ompp_time_t begin = ompp_event_now();
-    const bool right = ompp_replay_run(replay, stamp);
+    const bool right = ompp_replay_run(replay, vector);
 
     ompp_causal_lock(&costs.lock);
     if (right && replay->drawn > 0) costs.passed += (double)replay->passed / replay->drawn;
-    if (right) ompp_ration_learn(&costs.ration, &before, stamp, ompp_replay_length(replay, stamp->t), replay->drawn);
-    else ompp_ration_give_up(&costs.ration);
-    ompp_ration_spend(&costs.ration, ompp_event_now() - begin + noting_of(replay));
+    if (right)
+        ompp_replay_budget_learn(&costs.budget, &before, vector, ompp_replay_length(replay, vector->t), replay->drawn);
+    else ompp_replay_budget_give_up(&costs.budget);
+    ompp_replay_budget_charge(&costs.budget, ompp_event_now() - begin + noting_of(replay));
     ompp_causal_unlock(&costs.lock);
     return right;
 }
@@ -131,15 +133,15 @@ bool ompp_causal_run_again(ompp_replay_t *replay, ompp_stamp_t *stamp)
 void ompp_causal_give_up(const ompp_replay_t *replay)
 {
     ompp_causal_lock(&costs.lock);
-    ompp_ration_give_up(&costs.ration);
-    ompp_ration_spend(&costs.ration, noting_of(replay));
+    ompp_replay_budget_give_up(&costs.budget);
+    ompp_replay_budget_charge(&costs.budget, noting_of(replay));
     ompp_causal_unlock(&costs.lock);
 }
 
-bool ompp_causal_estimate(ompp_stamp_t *stamp, ompp_fine_t began)
+bool ompp_causal_estimate(ompp_clock_vector_t *vector, ompp_fine_t began)
 {
     ompp_causal_lock(&costs.lock);
-    const bool enough = ompp_ration_estimate(&costs.ration, stamp, stamp->t - began);
+    const bool enough = ompp_replay_budget_estimate(&costs.budget, vector, vector->t - began);
     ompp_causal_unlock(&costs.lock);
     return enough;
 }
@@ -147,8 +149,8 @@ bool ompp_causal_estimate(ompp_stamp_t *stamp, ompp_fine_t began)
 void ompp_causal_orders(uint64_t *replayed, uint64_t *kept, uint64_t *passed_ns)
 {
     ompp_causal_lock(&costs.lock);
-    *replayed = costs.ration.replayed;
-    *kept = costs.ration.kept;
+    *replayed = costs.budget.replayed;
+    *kept = costs.budget.kept;
     *passed_ns = (uint64_t)(costs.passed / OMPP_FINE);
     ompp_causal_unlock(&costs.lock);
 }

@@ -5,11 +5,11 @@
 #ifndef OMPP_CAUSAL_PRIV_H
 #define OMPP_CAUSAL_PRIV_H
 
-#include "causal/ompp_apart.h"
 #include "causal/ompp_causal_latency.h"
 #include "causal/ompp_causal_ranks.h"
 #include "causal/ompp_clocks.h"
 #include "causal/ompp_steady.h"
+#include "causal/ompp_unsynchronised.h"
 #include "model/ompp_layout.h"
 #include "runtime/ompp_event.h"
 #include "runtime/ompp_meter.h"
@@ -17,15 +17,15 @@
 
 #include <stdatomic.h>
 
-#define OMPP_CAUSAL_NODES 256u    /* entries of a thread's cache of call tree nodes; power of two */
-#define OMPP_CAUSAL_LEVELS 64u    /* tasks inside one another on a thread */
-#define OMPP_CAUSAL_PASSED 64u    /* places at which barriers are left, that are kept; power of two */
-#define OMPP_CAUSAL_BARRIERS 8u   /* teams inside one another */
-#define OMPP_CAUSAL_OBJECTS 1024u /* threads are known to wait for at a time; power of two */
-#define OMPP_CAUSAL_TASKS 4096u   /* explicit tasks that are known at a time */
-#define OMPP_CAUSAL_KNOWN 512u    /* regions; further ones are not followed; power of two */
-#define OMPP_CAUSAL_DEEPEST 1000u /* levels of the call tree that are looked through */
-#define OMPP_CAUSAL_CROWD 1u      /* as a team: that of no team, whose address this cannot be */
+#define OMPP_CAUSAL_NODES 256u      /* entries of a thread's cache of call tree nodes; power of two */
+#define OMPP_CAUSAL_LEVELS 64u      /* tasks inside one another on a thread */
+#define OMPP_CAUSAL_PASSED 64u      /* places at which barriers are left, that are kept; power of two */
+#define OMPP_CAUSAL_BARRIERS 8u     /* teams inside one another */
+#define OMPP_CAUSAL_OBJECTS 1024u   /* threads are known to wait for at a time; power of two */
+#define OMPP_CAUSAL_TASKS 4096u     /* explicit tasks that are known at a time */
+#define OMPP_CAUSAL_KNOWN 512u      /* regions; further ones are not followed; power of two */
+#define OMPP_CAUSAL_DEEPEST 1000u   /* levels of the call tree that are looked through */
+#define OMPP_CAUSAL_THREAD_GROUP 1u /* as a team: that of no team, whose address this cannot be */
 #define OMPP_CAUSAL_ALL_SLOTS ((1u << OMPP_CLOCKS_SLOTS) - 1)
 #define OMPP_CAUSAL_TOLERANCE 2000u /* ns by which an order has to change before it counts as another one */
 
@@ -78,8 +78,8 @@ typedef struct ompp_causal_thread {
     ompp_clocks_t clocks;
     _Alignas(64) bool busy; /* inside of causal: what a signal handler does is left out */
     bool main;              /* initial thread of the process */
-    bool waits;             /* its place is a phase that waits: what clocks.idle is, but while clocks rest */
-    bool told;              /* it is being told where it comes from, which is where it was */
+    bool waits;             /* its place is a phase that waits: what clocks.idle is, but while clocks are suspended */
+    bool reported;          /* it is being told where it comes from, which is where it was */
     bool chases;            /* with delays: it is where order is decided as it goes, and keeps up with the others */
     uint32_t timed_in, timed_for; /* events until one is timed; that it stands for */
     unsigned depth;               /* of levels */
@@ -90,12 +90,12 @@ typedef struct ompp_causal_thread {
         uint64_t team;
         uint32_t generation; /* of its next barrier */
     } barriers[OMPP_CAUSAL_BARRIERS];
-    ompp_stamp_t own; /* scratch */
-    ompp_stamp_t other;
-    ompp_stamp_t before;     /* what it received before of which others could have come first */
-    ompp_causal_wait_t wait; /* while clocks.waiting */
+    ompp_clock_vector_t own; /* scratch */
+    ompp_clock_vector_t other;
+    ompp_clock_vector_t before; /* what it received before of which others could have come first */
+    ompp_causal_wait_t wait;    /* while clocks.waiting */
     ompp_causal_serves_t serves;
-    ompp_stamp_t served;
+    ompp_clock_vector_t served;
     unsigned left; /* of the semaphore that it takes from: posts that are still there */
     struct {
         ompp_off_t node;
@@ -105,10 +105,10 @@ typedef struct ompp_causal_thread {
     struct {
         ompp_off_t node;                           /* of the call tree */
         struct ompp_progress_candidate *candidate; /* it may serve as progress point; NULL = it does not */
-    } passed[OMPP_CAUSAL_PASSED]; /* while clocks rest, on the initial thread: where it has left barriers */
+    } passed[OMPP_CAUSAL_PASSED]; /* while clocks are suspended, on the initial thread: where it has left barriers */
     ompp_causal_part_t part;
     ompp_causal_unit_t unit;
-    uint32_t crowd; /* that it was created in; 0 = none */
+    uint32_t thread_group; /* that it was created in; 0 = none */
     ompp_causal_level_t levels[OMPP_CAUSAL_LEVELS];
     uint32_t task;           /* index of the task it runs; 0 = its implicit one */
     uint32_t implicit;       /* index of the record of its implicit task; 0 = none yet */
@@ -134,18 +134,19 @@ typedef struct ompp_causal_thread {
     } warm; /* with delays: its clocks when it and the others had got into step, in the experiment */
     struct {
         uint64_t number, key, percent, visits; /* when all have met, of the progress point, as rank 0 came to it */
-        bool settles, apart;                   /* rank 0 is in it already */
-    } proposed;            /* with delays: experiment that it is to go over to when it has paid; number 0 = none */
-    ompp_causal_at_t came; /* with delays: where it began its last wait for another rank */
-    ompp_time_t paused;    /* with delays: ns of all its pauses */
-    bool pauses;           /* it does no work, whatever its clocks say */
+        bool settles, unsynchronised;          /* rank 0 is in it already */
+    } proposed;               /* with delays: experiment that it is to go over to when it has paid; number 0 = none */
+    ompp_causal_at_t arrival; /* with delays: where it began its last wait for another rank */
+    ompp_time_t paused;       /* with delays: ns of all its pauses */
+    bool pauses;              /* it does no work, whatever its clocks say */
     /* it is about to go on with all other processes of the run; without delays: of a communicator */
     bool met_all;
     bool met_some;            /* of a communicator that has not all */
     bool made;                /* the program has created it; not one of an OpenMP library's */
     uint64_t lost;            /* waits that are not followed, but for those with a limit */
     ompp_time_t timed_paused; /* paused, when that one began */
-    ompp_time_t spent;        /* ns on events, as those that were timed say, and on carrying stamps between ranks */
+    /* ns on events, as those that were timed say, and on carrying clock vectors between ranks */
+    ompp_time_t charged;
     _Atomic bool used;
     struct ompp_causal_thread *next;
 } ompp_causal_thread_t;
@@ -158,15 +159,15 @@ typedef struct {
     _Atomic uint64_t set;
     _Atomic uint64_t experiment;   /* with delays: number of the present one */
     _Atomic ompp_time_t set_begin; /* of the later of both */
-    /* without delays: number of the latest set of no regions, while which clocks rest; 0 = none */
-    _Atomic uint64_t rest;
+    /* without delays: number of the latest set of no regions, while which clocks are suspended; 0 = none */
+    _Atomic uint64_t suspension;
     _Atomic ompp_time_t look; /* without delays: before, no turn begins that has not been proposed yet */
-    _Atomic ompp_time_t rest_begin;
+    _Atomic ompp_time_t suspension_begin;
     _Atomic(ompp_causal_thread_t *) threads;
     /* times that the order would have changed, since the set */
     _Atomic uint64_t overtaken[OMPP_WHATIF_FLAG_NUM][OMPP_CLOCKS_SLOTS];
-    /* ompp_sync_doubt(): times, and those that happened */
-    _Atomic uint64_t asked[OMPP_WHATIF_FLAG_NUM], doubted[OMPP_WHATIF_FLAG_NUM];
+    /* ompp_sync_flag(): times, and those that happened */
+    _Atomic uint64_t asked[OMPP_WHATIF_FLAG_NUM], is_flagged[OMPP_WHATIF_FLAG_NUM];
     _Atomic uint64_t watched[OMPP_WHATIF_FLAG_NUM]; /* times that it was looked at */
     _Atomic bool flagged;                           /* one was overtaken, here or elsewhere, sometime */
     _Atomic uint32_t flags;                         /* OMPP_WHATIF_F_* of all regions */
@@ -248,8 +249,8 @@ void ompp_causal_may_turn(ompp_causal_thread_t *self, unsigned teams, ompp_time_
 /** \brief Where clocks of the thread stand for the process: what there is by now is written, if it is time. */
 void ompp_causal_may_write(ompp_causal_thread_t *self, ompp_time_t t);
 
-/** \return until when clocks rest, at least; 0 = they do not, or another rank decides it. */
-ompp_time_t ompp_causal_rests_until(void);
+/** \return until when clocks are suspended, at least; 0 = they do not, or another rank decides it. */
+ompp_time_t ompp_causal_suspended_until(void);
 
 /** \brief Rests are to go on while, for a while, as often on as off; ranks have agreed to tell each other nothing. */
 void ompp_causal_hold(bool on);
@@ -266,7 +267,7 @@ void ompp_causal_follow_turn(ompp_causal_thread_t *self, uint64_t number, const 
                              ompp_time_t t);
 
 /** \brief All ranks have met. */
-void ompp_causal_meeting(ompp_time_t t);
+void ompp_causal_collective(ompp_time_t t);
 /** \return whether they can be expected to do so again, not later than soon (ns) after the last time. */
 bool ompp_causal_meets_by(ompp_time_t t, ompp_time_t soon);
 
@@ -312,27 +313,28 @@ static inline void ompp_causal_settle(ompp_causal_thread_t *self)
 }
 
 /**
- * \brief Whether clocks rest, for a thread that is settled: it has none. What others can wait for later, and where the
- *        thread is, is still kept; nothing else.
+ * \brief Whether clocks are suspended, for a thread that is settled: it has none. What others can wait for later, and
+ *        where the thread is, is still kept; nothing else.
  */
-static inline bool ompp_causal_rests(const ompp_causal_thread_t *self)
+static inline bool ompp_causal_is_suspended(const ompp_causal_thread_t *self)
 {
-    return self->clocks.set == atomic_load_explicit(&ompp_causal.rest, memory_order_relaxed);
+    return self->clocks.set == atomic_load_explicit(&ompp_causal.suspension, memory_order_relaxed);
 }
 
 /** \brief The same of any thread: true only when it is settled. */
-static inline bool ompp_causal_goes_on_resting(const ompp_causal_thread_t *self)
+static inline bool ompp_causal_stays_suspended(const ompp_causal_thread_t *self)
 {
-    return ompp_causal_rests(self) && self->clocks.set == atomic_load_explicit(&ompp_causal.set, memory_order_relaxed);
+    return ompp_causal_is_suspended(self) &&
+           self->clocks.set == atomic_load_explicit(&ompp_causal.set, memory_order_relaxed);
 }
 
-/** \return the call tree node that the calling thread is at; while clocks rest, it is not told of it. */
+/** \return the call tree node that the calling thread is at; while clocks are suspended, it is not told of it. */
 static inline ompp_off_t ompp_causal_place(const ompp_causal_thread_t *self)
 {
-    return ompp_causal_rests(self) ? ompp_meter_place().node : self->node;
+    return ompp_causal_is_suspended(self) ? ompp_meter_place().node : self->node;
 }
 
-/** \brief While clocks rest, the thread has waited until t. */
+/** \brief While clocks are suspended, the thread has waited until t. */
 static inline void ompp_causal_pass(ompp_causal_thread_t *self, ompp_time_t t)
 {
     self->clocks.waiting = 0;
@@ -367,12 +369,12 @@ void ompp_causal_time_often(ompp_causal_thread_t *self);
 /** \brief Learns what measuring itself takes. */
 void ompp_causal_calibrate(void);
 
-/** \return ns that events, and carrying stamps between ranks, have taken all threads so far. */
-ompp_time_t ompp_causal_spent(void);
-void ompp_causal_spend(ompp_time_t ns);
+/** \return ns that events, and carrying clock vectors between ranks, have taken all threads so far. */
+ompp_time_t ompp_causal_charged(void);
+void ompp_causal_charge(ompp_time_t ns);
 
-/** \brief ompp_sync_doubt(): of all slots. */
-void ompp_causal_doubt(unsigned flags, bool happened);
+/** \brief ompp_sync_flag(): of all slots. */
+void ompp_causal_flag(unsigned flags, bool happened);
 
 /* ---- Objects (ompp_causal_objects.c) ----------------------------------------------------------------------------- */
 
@@ -418,7 +420,7 @@ double ompp_causal_afford(ompp_fine_t now);
 void ompp_causal_measure(const ompp_causal_thread_t *self, ompp_time_t t);
 
 /** \brief ompp_replay_run(), at the expense of what there is time for. */
-bool ompp_causal_run_again(struct ompp_replay *replay, ompp_stamp_t *stamp);
+bool ompp_causal_run_again(struct ompp_replay *replay, ompp_clock_vector_t *vector);
 
 /** \brief It makes no sense: only the noting was paid for. */
 void ompp_causal_give_up(const struct ompp_replay *replay);
@@ -427,7 +429,7 @@ void ompp_causal_give_up(const struct ompp_replay *replay);
  * \brief What an interval would have saved that there was no time for.
  * \param[in] began  1/100 ns. \return whether enough others were gone through to tell.
  */
-bool ompp_causal_estimate(ompp_stamp_t *stamp, ompp_fine_t began);
+bool ompp_causal_estimate(ompp_clock_vector_t *vector, ompp_fine_t began);
 
 /**
  * \brief Intervals that were gone through again; that were not, to save time; ns by which they were longer than with
@@ -435,30 +437,30 @@ bool ompp_causal_estimate(ompp_stamp_t *stamp, ompp_fine_t began);
  */
 void ompp_causal_orders(uint64_t *replayed, uint64_t *kept, uint64_t *passed_ns);
 
-/* ---- Threads outside of teams, from their creation until all are joined (ompp_causal_crowd.c) -------------------- */
+/* ---- Threads outside of teams, from their creation until all are joined (ompp_causal_thread_group.c) ------------- */
 
 /** \brief The thread creates another one. */
-void ompp_causal_crowd_create(ompp_causal_thread_t *self);
+void ompp_causal_thread_group_create(ompp_causal_thread_t *self);
 /** \brief It has not. */
-void ompp_causal_crowd_not_created(ompp_causal_thread_t *self);
+void ompp_causal_thread_group_not_created(ompp_causal_thread_t *self);
 /** \brief It, which was created so, begins. */
-void ompp_causal_crowd_begin(ompp_causal_thread_t *self);
+void ompp_causal_thread_group_begin(ompp_causal_thread_t *self);
 /** \brief It ends, at self->own. */
-void ompp_causal_crowd_end(ompp_causal_thread_t *self);
+void ompp_causal_thread_group_end(ompp_causal_thread_t *self);
 /** \brief It asks for a lock, or gives it back, at self->own. \return false when that is not noted. */
-bool ompp_causal_crowd_note(ompp_causal_thread_t *self, unsigned op, uint64_t lock, uint16_t slots);
+bool ompp_causal_thread_group_note(ompp_causal_thread_t *self, unsigned op, uint64_t lock, uint16_t slots);
 /**
  * \brief It has waited for an event, and is about to go on at t: it may have joined a thread. Other events open the
  *        order again.
  * \return whether this was the last one: what it goes on with is in self->other, and its own clocks have yielded.
  */
-bool ompp_causal_crowd_join(ompp_causal_thread_t *self, uint64_t object, ompp_time_t t);
+bool ompp_causal_thread_group_join(ompp_causal_thread_t *self, uint64_t object, ompp_time_t t);
 /** \brief What the thread does next is not gone through again. */
-void ompp_causal_crowd_spoil(ompp_causal_thread_t *self);
+void ompp_causal_thread_group_spoil(ompp_causal_thread_t *self);
 /** \brief Slots for which it would be another order, of what is noted and not gone through yet. Without a lock. */
-uint16_t ompp_causal_crowd_overtaken(void);
+uint16_t ompp_causal_thread_group_overtaken(void);
 /** \brief A set of regions ends: its slots have been told. */
-void ompp_causal_crowd_turn(void);
+void ompp_causal_thread_group_turn(void);
 
 /* ---- Tasks (ompp_causal_tasks.c) --------------------------------------------------------------------------------- */
 
@@ -466,13 +468,13 @@ void ompp_causal_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp
 
 /* ---- Other processes (ompp_causal_remote.c) ---------------------------------------------------------------------- */
 
-size_t ompp_causal_stamp_size(void);
-size_t ompp_causal_stamp(void *stamp, ompp_time_t t);
-bool ompp_causal_close(void *stamp);
-bool ompp_causal_amend(void *mine, const void *all);
-bool ompp_causal_resting(void);
+size_t ompp_causal_clock_vector_size(void);
+size_t ompp_causal_clock_vector(void *vector, ompp_time_t t);
+bool ompp_causal_contribute(void *vector);
+bool ompp_causal_revise(void *mine, const void *all);
+bool ompp_causal_suspension(void);
 void ompp_causal_combine(void *into, const void *other);
-ompp_time_t ompp_causal_adopt(const void *stamp, const ompp_sync_wait_t *wait);
+ompp_time_t ompp_causal_join_clock(const void *vector, const ompp_sync_wait_t *wait);
 void ompp_causal_clock(const ompp_sync_clock_t *clock);
 /** \return t in the time common to all ranks, ns. */
 int64_t ompp_causal_common(ompp_time_t t);
@@ -483,7 +485,7 @@ void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t);
 /* ---- Delays (ompp_causal_delay.c) -------------------------------------------------------------------------------- */
 
 /** \brief The thread goes on with what it has waited for, and is delayed by what it owes, on the spot. */
-void ompp_causal_go_on(ompp_causal_thread_t *self, const ompp_stamp_t *stamp, ompp_time_t cost, ompp_time_t t);
+void ompp_causal_go_on(ompp_causal_thread_t *self, const ompp_clock_vector_t *vector, ompp_time_t cost, ompp_time_t t);
 
 void ompp_causal_pay(ompp_time_t until);
 
@@ -493,7 +495,7 @@ void ompp_causal_pay(ompp_time_t until);
  */
 void ompp_causal_chase(ompp_causal_thread_t *self);
 /** \brief The same with the other ranks of the node, where messages race. \return whether it was delayed. */
-bool ompp_causal_keep_up(void);
+bool ompp_causal_throttle(void);
 /** \return whether the thread is at work in the region of the experiment. */
 bool ompp_causal_works_faster(const ompp_causal_thread_t *thread);
 
@@ -501,12 +503,12 @@ bool ompp_causal_works_faster(const ompp_causal_thread_t *thread);
  * \brief With delays, where the thread comes first, or not, by the clocks as they are: whether the faster program would
  *        have this order (the flag), and whether the program without delays would (what it takes is then not known from
  *        the experiment).
- * \param[in] before    stamps of those that came before, combined.
+ * \param[in] before    clock vectors of those that came before, combined.
  * \param[in] flag_bit  OMPP_WHATIF_BIT_*: what decides.
  */
-void ompp_causal_watch_order(const ompp_causal_thread_t *self, const ompp_stamp_t *before, unsigned flag_bit);
+void ompp_causal_watch_order(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before, unsigned flag_bit);
 /** \return with delays: the present slot, in a set, if the thread would come before that in the faster program. */
-uint16_t ompp_causal_overtakes(const ompp_causal_thread_t *self, const ompp_stamp_t *before);
+uint16_t ompp_causal_overtakes(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before);
 
 /** \return whether the order of any experiment was not that of the program without delays. */
 bool ompp_causal_any_reordered(void);
@@ -526,9 +528,9 @@ typedef struct ompp_causal_experiment {
     int slot;        /* -1 = nothing: a rest between experiments */
     int known;       /* index of the region; -1 = of none here */
     unsigned percent;
-    bool apart;   /* a result: ranks have begun or ended it at different moments, ... */
-    bool drifts;  /* and more, or less, was queued between them at the end */
-    bool settles; /* begun apart: until all ranks have got into step nothing is measured */
+    bool unsynchronised; /* a result: ranks have begun or ended it at different moments, ... */
+    bool drifts;         /* and more, or less, was queued between them at the end */
+    bool settles;        /* begun apart: until all ranks have got into step nothing is measured */
 } ompp_causal_experiment_t;
 
 extern ompp_causal_experiment_t ompp_causal_experiment; /* of the present set; changed by one thread at a time */
@@ -699,7 +701,7 @@ void ompp_causal_result_slot(unsigned slot, int known);
  * \brief A turn ends at t: what the clocks of this thread say is kept.
  * \param[in] next  number of the set that follows.
  */
-void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool rest, ompp_time_t t);
+void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool suspension, ompp_time_t t);
 
 /** \return ns that a known region has been followed in turns that are over. */
 ompp_time_t ompp_causal_result_followed(unsigned known);
@@ -780,7 +782,7 @@ static inline void ompp_causal_asked(unsigned flag_bit, bool happened)
 {
     atomic_fetch_add_explicit(&ompp_causal.asked[flag_bit], 1, memory_order_relaxed);
     if (!happened) return;
-    atomic_fetch_add_explicit(&ompp_causal.doubted[flag_bit], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&ompp_causal.is_flagged[flag_bit], 1, memory_order_relaxed);
     atomic_store_explicit(&ompp_causal.flagged, true, memory_order_relaxed);
 }
 

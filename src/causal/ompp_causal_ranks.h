@@ -21,13 +21,13 @@ struct ompp_causal_seen;
 
 /**
  * \brief How many there were until t, and by how much they were longer than their limits, ns, of all threads: gains may
- *        be wrong by as much. What ompp_causal_held_much() says is of then.
+ *        be wrong by as much. What ompp_causal_stalled_much() says is of then.
  * \return whether that is too much of what was observed to trust gains.
  */
-bool ompp_causal_held(ompp_time_t t, uint64_t *times, uint64_t *ns);
+bool ompp_causal_stalled(ompp_time_t t, uint64_t *times, uint64_t *ns);
 
 /** \return whether it was when it was looked at last, and not just once: other ranks are told. */
-bool ompp_causal_held_much(void);
+bool ompp_causal_stalled_much(void);
 
 /* ---- Ranks that hand out work (ompp_causal_farm.c) --------------------------------------------------------------- */
 
@@ -35,7 +35,7 @@ bool ompp_causal_held_much(void);
  * \brief There are other ranks: messages to and from them are not to be held up by memory that is touched for the first
  *        time.
  */
-void ompp_causal_farm_make_ready(void);
+void ompp_causal_farm_prefault(void);
 
 /** Messages of a thread since all ranks met last, as those of a rank that works for another one. */
 typedef struct {
@@ -47,7 +47,7 @@ typedef struct {
     /* it has had something to do before messages that had come before that, and has told nobody since */
     bool owes;
     bool gave;                /* it was the last to send */
-    bool managed;             /* the peer hands out work: the thread's served is its stamp at since */
+    bool managed;             /* the peer hands out work: the thread's served is its clock vector at since */
     bool yields;              /* at the meeting that it comes to: what comes says all that its clocks have come to */
     ompp_time_t owed;         /* ns of that */
     ompp_time_t worked, last; /* ns between waits for messages; the end of the latest one, 0 = none yet */
@@ -59,8 +59,8 @@ typedef struct {
 
 /** \brief A record of a thread is used anew. */
 void ompp_causal_farm_forget(struct ompp_causal_thread *self);
-/** \brief The thread has sent a message to a rank of the run; its stamp for that is in self->own. */
-void ompp_causal_gave(unsigned to);
+/** \brief The thread has sent a message to a rank of the run; its clock vector for that is in self->own. */
+void ompp_causal_note_sent(unsigned to);
 /**
  * \brief It has received from any source, and the regions in these slots may have decided what.
  * \return whether that is put by, until it is known whether it was gone through again.
@@ -82,14 +82,14 @@ void ompp_causal_farm_go_on(struct ompp_causal_thread *self, const ompp_sync_wai
  * \brief It comes to a meeting of all, at self->own.
  * \return its rank + 1 when it has handed out work and can tell more than its clocks; else 0.
  */
-uint64_t ompp_causal_farm_close(struct ompp_causal_thread *self);
+uint64_t ompp_causal_farm_contribute(struct ompp_causal_thread *self);
 /**
  * \return whether what it tells is a hint only: it nearly fits, or tasks take as long as the rank that does them makes
  *         them.
  */
 bool ompp_causal_farm_hints(const struct ompp_causal_thread *self);
 /** \return what that is; NULL = it cannot. */
-const ompp_stamp_t *ompp_causal_farm_told(const struct ompp_causal_thread *self);
+const ompp_clock_vector_t *ompp_causal_farm_reported(const struct ompp_causal_thread *self);
 /**
  * \return whether the thread, at self->own, has done work of its peer alone, which has handed it out.
  * \param[out] late  and something of its own after that, from self->served on.
@@ -116,7 +116,7 @@ typedef struct {
     _Atomic uint64_t experiment; /* number; 0 = nothing is told */
     _Atomic int64_t offset;      /* 1/100 ns, at since */
     _Atomic int64_t since;       /* ns of common time: at work in the region from then on; 0 = it is not */
-    uint64_t apart[4];           /* lanes are not in one cache line */
+    uint64_t unsynchronised[4];  /* lanes are not in one cache line */
 } ompp_causal_lane_t;
 
 typedef struct {
@@ -164,12 +164,13 @@ void ompp_causal_node_tell(uint64_t key, uint64_t work);
 void ompp_causal_node_listen(void);
 
 /** \brief On rank 0, before anybody can know of it: this experiment is to begin. */
-void ompp_causal_node_announce(const struct ompp_causal_experiment *experiment, bool apart);
+void ompp_causal_node_announce(const struct ompp_causal_experiment *experiment, bool unsynchronised);
 /**
  * \brief This rank goes over to the experiment now.
  * \param[in] came  where it began to wait for what told it so; now, when it did not.
  */
-void ompp_causal_node_pass(uint64_t number, uint64_t visits, const ompp_causal_at_t *now, const ompp_causal_at_t *came);
+void ompp_causal_node_pass(uint64_t number, uint64_t visits, const ompp_causal_at_t *now,
+                           const ompp_causal_at_t *arrival);
 /** \return how many ranks have gone over to the experiment. */
 unsigned ompp_causal_node_come(uint64_t number);
 /** \brief Whether a progress point was visited by the latest change that this rank has come to. */

@@ -1,6 +1,6 @@
 /*
- * Stamps for other processes: the clocks by the keys of their regions, in terms of the common clock. What a stamp does
- * not name has never been made faster on the way here: its virtual time is the real one.
+ * Clock vectors for other processes: the clocks by the keys of their regions, in terms of the common clock. What a
+ * clock vector does not name has never been made faster on the way here: its virtual time is the real one.
  */
 #include "causal/ompp_causal_priv.h"
 #include "causal/ompp_progress_priv.h"
@@ -12,11 +12,11 @@
 
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
 #define MANY UINT64_MAX
-#define FARMS 4u       /* that can at one meeting */
-#define HELD_PART 100u /* one part in so many of the time is too much */
-#define HELD_OFTEN 3u  /* so many times, before others are told, ... */
+#define FARMS 4u          /* that can at one meeting */
+#define STALLED_PART 100u /* one part in so many of the time is too much */
+#define STALLED_OFTEN 3u  /* so many times, before others are told, ... */
 /* and so much: what others have heard stays, and the first calls of a run take longer than others */
-#define HELD_NS 2000000u
+#define STALLED_NS 2000000u
 #define OPEN 16u /* bits of flags from there on: they hold if what was told of farms does not */
 
 _Static_assert(OMPP_WHATIF_FLAG_NUM <= OPEN, "flags have room twice");
@@ -40,13 +40,13 @@ typedef struct {
     uint64_t serves; /* at a meeting: the rank's clocks say nothing, for that one tells of them */
     /* at a meeting: a rank that had work of another one keeps the measured order, or what a farm tells is a hint */
     uint64_t astray;
-    uint64_t late;      /* ... but for what it has done since its last message: all exchange theirs a third time */
-    ompp_fine_t told;   /* ... when that one came to it */
-    ompp_fine_t served; /* ... when the last of those that say nothing did */
-    uint64_t used;      /* without delays: clocks that are there; the others stand at t */
+    uint64_t late;        /* ... but for what it has done since its last message: all exchange theirs a third time */
+    ompp_fine_t reported; /* ... when that one came to it */
+    ompp_fine_t served;   /* ... when the last of those that say nothing did */
+    uint64_t used;        /* without delays: clocks that are there; the others stand at t */
     uint64_t keys[OMPP_CLOCKS_SLOTS];  /* 0 = free */
     uint32_t flags[OMPP_CLOCKS_SLOTS]; /* OMPP_WHATIF_F_*, seen where the region may never run; the same << OPEN */
-    next_set_t turn; /* without delays: the set that begins where this stamp comes to all; number 0 = none */
+    next_set_t turn; /* without delays: the set that begins where this clock vector comes to all; number 0 = none */
     union {
         ompp_fine_t v[OMPP_CLOCKS];
         struct {
@@ -55,18 +55,21 @@ typedef struct {
             uint64_t visits;                  /* of the progress point, as rank 0 comes to it */
             struct {
                 uint64_t number, key, percent;
-            } next; /* begins where this stamp comes to all; number 0 = nothing */
+            } next; /* begins where this clock vector comes to all; number 0 = nothing */
         } delays;
     };
 } remote_t;
 
 /* Of another size in the other mode: so ranks notice that they have not the same. */
-size_t ompp_causal_stamp_size(void) { return sizeof(remote_t) + (ompp_causal.rule.delays ? sizeof(uint64_t) : 0); }
+size_t ompp_causal_clock_vector_size(void)
+{
+    return sizeof(remote_t) + (ompp_causal.rule.delays ? sizeof(uint64_t) : 0);
+}
 
 /* The first word of other ranks: messages are about to come. */
 void ompp_causal_clock(const ompp_sync_clock_t *clock)
 {
-    ompp_causal_farm_make_ready();
+    ompp_causal_farm_prefault();
     ompp_causal.clock = *clock;
     if (clock->error_ns) atomic_fetch_or(&ompp_causal.flags, OMPP_WHATIF_F_CLOCK);
 }
@@ -98,7 +101,7 @@ static void put_experiment(remote_t *remote)
     remote->settles = ompp_causal_experiment.settles;
 }
 
-static void put_delays(remote_t *remote, const ompp_stamp_t *own, ompp_fine_t shift, ompp_time_t t)
+static void put_delays(remote_t *remote, const ompp_clock_vector_t *own, ompp_fine_t shift, ompp_time_t t)
 {
     ompp_causal_experiment_t next;
 
@@ -115,20 +118,20 @@ static void put_delays(remote_t *remote, const ompp_stamp_t *own, ompp_fine_t sh
     remote->delays.next.percent = next.percent;
 }
 
-static void put_clocks(remote_t *remote, const ompp_stamp_t *own, ompp_fine_t shift)
+static void put_clocks(remote_t *remote, const ompp_clock_vector_t *own, ompp_fine_t shift)
 {
     remote->used = own->used;
     for (unsigned i = 0; i < own->used; i++) remote->v[i] = own->v[i] + shift;
 }
 
-bool ompp_causal_resting(void)
+bool ompp_causal_suspension(void)
 {
-    const uint64_t rest = atomic_load_explicit(&ompp_causal.rest, memory_order_relaxed);
+    const uint64_t suspension = atomic_load_explicit(&ompp_causal.suspension, memory_order_relaxed);
 
-    return rest && rest == atomic_load_explicit(&ompp_causal.set, memory_order_relaxed);
+    return suspension && suspension == atomic_load_explicit(&ompp_causal.set, memory_order_relaxed);
 }
 
-/* While clocks rest: the number of the set says that they do, and that others may begin again. */
+/* While clocks are suspended: the number of the set says that they do, and that others may begin again. */
 static size_t put_rest(remote_t *remote, ompp_time_t t)
 {
     const ompp_fine_t now = (ompp_fine_t)t * OMPP_FINE;
@@ -144,24 +147,24 @@ static void put_flags(remote_t *remote)
         remote->flags[s] = remote->keys[s] ? ompp_causal_result_flags(s) : 0;
 }
 
-size_t ompp_causal_stamp(void *stamp, ompp_time_t t)
+size_t ompp_causal_clock_vector(void *vector, ompp_time_t t)
 {
     ompp_causal_thread_t *self = ompp_causal_enter();
-    remote_t *remote = stamp;
+    remote_t *remote = vector;
 
-    memset(remote, 0, ompp_causal_stamp_size());
+    memset(remote, 0, ompp_causal_clock_vector_size());
     if (!self) return 0;
     ompp_causal_settle(self);
     self->syncs++;
     if (!ompp_causal.rule.delays) ompp_causal_propose_turn(self, &remote->turn.number, remote->turn.keys, t);
-    if (ompp_causal_rests(self)) {
+    if (ompp_causal_is_suspended(self)) {
         const size_t bytes = put_rest(remote, t);
         ompp_causal_leave(self);
         return bytes;
     }
     if (ompp_causal_is_overdue(t)) ompp_causal_at_join(self, 0, t);
     if (ompp_causal.rule.delays) ompp_causal_note_message();
-    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
     const ompp_fine_t shift = shift_at(self->own.t);
     remote->t = self->own.t + shift;
     remote->debt = self->own.debt;
@@ -173,30 +176,30 @@ size_t ompp_causal_stamp(void *stamp, ompp_time_t t)
     if (ompp_causal.rule.delays) put_delays(remote, &self->own, shift, t);
     else put_clocks(remote, &self->own, shift);
     ompp_causal_leave(self);
-    return ompp_causal.rule.delays ? ompp_causal_stamp_size()
+    return ompp_causal.rule.delays ? ompp_causal_clock_vector_size()
                                    : offsetof(remote_t, v) + remote->used * sizeof remote->v[0];
 }
 
 /* Before an exchange among all ranks. */
-bool ompp_causal_close(void *stamp)
+bool ompp_causal_contribute(void *vector)
 {
     ompp_causal_thread_t *self = ompp_causal.rule.delays ? NULL : ompp_causal_enter();
-    remote_t *remote = stamp;
+    remote_t *remote = vector;
 
     if (!self) return false;
-    if (!ompp_causal_rests(self)) remote->farms[0] = ompp_causal_farm_close(self);
+    if (!ompp_causal_is_suspended(self)) remote->farms[0] = ompp_causal_farm_contribute(self);
     if (!remote->farms[0]) put_flags(remote); /* some were put by until now */
-    remote->told = remote->farms[0] ? remote->t : 0;
+    remote->reported = remote->farms[0] ? remote->t : 0;
     ompp_causal_leave(self);
     return remote->farms[0] != 0;
 }
 
-static void put_told(remote_t *remote, const ompp_stamp_t *told)
+static void put_reported(remote_t *remote, const ompp_clock_vector_t *reported)
 {
-    const ompp_fine_t shift = shift_at(told->t);
+    const ompp_fine_t shift = shift_at(reported->t);
 
-    put_clocks(remote, told, shift);
-    remote->told = told->t + shift;
+    put_clocks(remote, reported, shift);
+    remote->reported = reported->t + shift;
 }
 
 static bool has_farm(const remote_t *all, uint64_t number)
@@ -208,56 +211,57 @@ static bool has_farm(const remote_t *all, uint64_t number)
 }
 
 /* The first exchange said which ranks can tell more. */
-static void amend_first(ompp_causal_thread_t *self, remote_t *mine, const remote_t *all)
+static void revise_first(ompp_causal_thread_t *self, remote_t *mine, const remote_t *all)
 {
-    const ompp_stamp_t *told = has_farm(all, (uint64_t)(ompp_whatif_rank() + 1)) ? ompp_causal_farm_told(self) : NULL;
-    const bool same =
-        !ompp_causal_rests(self) && all->set == mine->set && !ompp_causal_farm_misses(self, mine->t - all->told);
+    const ompp_clock_vector_t *reported =
+        has_farm(all, (uint64_t)(ompp_whatif_rank() + 1)) ? ompp_causal_farm_reported(self) : NULL;
+    const bool same = !ompp_causal_is_suspended(self) && all->set == mine->set &&
+                      !ompp_causal_farm_misses(self, mine->t - all->reported);
     bool late = false;
 
-    mine->told = 0;
-    if (!told) ompp_causal_farm_watch();
+    mine->reported = 0;
+    if (!reported) ompp_causal_farm_watch();
     put_flags(mine);
-    for (unsigned s = 0; told && s < OMPP_CLOCKS_SLOTS; s++)
+    for (unsigned s = 0; reported && s < OMPP_CLOCKS_SLOTS; s++)
         mine->flags[s] |= (ompp_causal_result_open_flags(s) & OMPP_WHATIF_F_WILDCARD) << OPEN;
-    if (told) put_told(mine, told);
+    if (reported) put_reported(mine, reported);
     else if (same && has_farm(all, self->serves.peer)) mine->serves = ompp_causal_farm_serves(self, &late);
     if (late && all->farms[1]) mine->serves = late = false; /* what came is of several */
-    if (!told && same && !mine->serves) mine->serves = ompp_causal_farm_only_waits(self);
-    mine->astray = told ? ompp_causal_farm_hints(self)
-                        : !mine->serves && (has_farm(all, self->serves.peer) || ompp_causal_farm_depends());
+    if (!reported && same && !mine->serves) mine->serves = ompp_causal_farm_only_waits(self);
+    mine->astray = reported ? ompp_causal_farm_hints(self)
+                            : !mine->serves && (has_farm(all, self->serves.peer) || ompp_causal_farm_depends());
     mine->late = mine->serves && late;
     mine->served = mine->serves && !late ? mine->t : 0;
-    self->serves.yields = told || mine->serves;
+    self->serves.yields = reported || mine->serves;
 }
 
-static void translate(const ompp_causal_thread_t *self, const remote_t *remote, ompp_stamp_t *stamp);
+static void translate(const ompp_causal_thread_t *self, const remote_t *remote, ompp_clock_vector_t *vector);
 
 static ompp_fine_t sooner(ompp_fine_t a, ompp_fine_t b) { return a < b ? a : b; }
 
 /* The second one what that is: this rank had got its last message as much earlier as it really did, and goes on from
  * there. */
-static void amend_late(ompp_causal_thread_t *self, remote_t *mine, const remote_t *all)
+static void revise_late(ompp_causal_thread_t *self, remote_t *mine, const remote_t *all)
 {
-    ompp_stamp_t *other = &self->other;
+    ompp_clock_vector_t *other = &self->other;
     remote_t then = *all;
 
     if (!mine->late) return;
     mine->late = mine->serves = 0;
-    then.t = all->told; /* where clocks are that nobody tells of */
+    then.t = all->reported; /* where clocks are that nobody tells of */
     then.served = 0;
     translate(self, &then, other);
     const ompp_fine_t shift = shift_at(self->own.t), earlier = other->t - self->served.t;
-    ompp_stamp_widen(&self->own, other->used);
+    ompp_clock_vector_widen(&self->own, other->used);
     for (unsigned i = 0; i < self->own.used; i++)
-        self->own.v[i] =
-            sooner(ompp_stamp_v(other, i) - earlier + self->own.v[i] - ompp_stamp_v(&self->served, i), self->own.t);
+        self->own.v[i] = sooner(
+            ompp_clock_vector(other, i) - earlier + self->own.v[i] - ompp_clock_vector(&self->served, i), self->own.t);
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) mine->keys[s] = ompp_causal_key(s); /* some may be new here */
     put_clocks(mine, &self->own, shift);
 }
 
 /* After it, and after the second one. */
-bool ompp_causal_amend(void *mine, const void *all_bytes)
+bool ompp_causal_revise(void *mine, const void *all_bytes)
 {
     const remote_t *all = all_bytes;
     ompp_causal_thread_t *self = ompp_causal_enter();
@@ -268,16 +272,16 @@ bool ompp_causal_amend(void *mine, const void *all_bytes)
         remote->late = 0;
         return false;
     }
-    if (all->farms[0]) amend_first(self, remote, all);
-    else amend_late(self, remote, all);
+    if (all->farms[0]) revise_first(self, remote, all);
+    else revise_late(self, remote, all);
     ompp_causal_leave(self);
     return remote->late;
 }
 
-static int position(const remote_t *stamp, uint64_t key)
+static int position(const remote_t *vector, uint64_t key)
 {
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
-        if (stamp->keys[s] == key) return (int)s;
+        if (vector->keys[s] == key) return (int)s;
     return -1;
 }
 
@@ -291,15 +295,15 @@ static void combine_flags(remote_t *into, const remote_t *other)
     }
 }
 
-static ompp_fine_t clock_of(const remote_t *stamp, unsigned clock)
+static ompp_fine_t clock_of(const remote_t *vector, unsigned clock)
 {
-    return clock < stamp->used ? stamp->v[clock] : stamp->t;
+    return clock < vector->used ? vector->v[clock] : vector->t;
 }
 
-static void widen(remote_t *stamp, uint64_t used)
+static void widen(remote_t *vector, uint64_t used)
 {
-    for (uint64_t i = stamp->used; i < used; i++) stamp->v[i] = stamp->t;
-    if (used > stamp->used) stamp->used = used;
+    for (uint64_t i = vector->used; i < used; i++) vector->v[i] = vector->t;
+    if (used > vector->used) vector->used = used;
 }
 
 /* into has the keys of other, too, as far as there is room. */
@@ -415,7 +419,8 @@ void ompp_causal_combine(void *into_bytes, const void *other_bytes)
         const uint64_t from = into->from == other->from ? into->from : MANY;
         uint64_t farms[FARMS];
         const uint64_t astray = into->astray | other->astray, role = into->role | other->role;
-        const ompp_fine_t told = later(into->told, other->told), served = later(into->served, other->served);
+        const ompp_fine_t reported = later(into->reported, other->reported),
+                          served = later(into->served, other->served);
         combine_farms(into->farms, other->farms, farms);
         combine_clocks(into, other);
         into->turn = turn;
@@ -423,7 +428,7 @@ void ompp_causal_combine(void *into_bytes, const void *other_bytes)
         memcpy(into->farms, farms, sizeof farms);
         into->astray = astray;
         into->role = role;
-        into->told = told;
+        into->reported = reported;
         into->served = served;
     }
 }
@@ -437,32 +442,33 @@ static int slot_of(unsigned there, uint64_t key)
 /* Later by so much, but not behind t that is not so already. */
 static ompp_fine_t put_back(ompp_fine_t v, ompp_fine_t by, ompp_fine_t t) { return later(v, v + by < t ? v + by : t); }
 
-/* The stamp in terms of this process: its clock, its slots. */
-static void translate(const ompp_causal_thread_t *self, const remote_t *remote, ompp_stamp_t *stamp)
+/* The clock vector in terms of this process: its clock, its slots. */
+static void translate(const ompp_causal_thread_t *self, const remote_t *remote, ompp_clock_vector_t *vector)
 {
     /* Workers come a little later than their manager, on all clocks. */
-    const ompp_fine_t behind = remote->told > 0 && remote->served > remote->told ? remote->served - remote->told : 0;
+    const ompp_fine_t behind =
+        remote->reported > 0 && remote->served > remote->reported ? remote->served - remote->reported : 0;
     const ompp_fine_t about = remote->t - (ompp_fine_t)ompp_causal.clock.offset_ns * OMPP_FINE;
     const ompp_fine_t shift = shift_at(about);
 
-    stamp->t = later(remote->t, remote->served) - shift;
-    stamp->debt = remote->debt;
-    stamp->set = remote->set && remote->set == present_set() ? self->clocks.set : 0;
-    stamp->used = 0;
+    vector->t = later(remote->t, remote->served) - shift;
+    vector->debt = remote->debt;
+    vector->set = remote->set && remote->set == present_set() ? self->clocks.set : 0;
+    vector->used = 0;
     if (ompp_causal.rule.delays) {
-        stamp->used = SPEEDUPS;
-        for (unsigned i = 0; i < SPEEDUPS; i++) stamp->v[i] = stamp->t;
-        stamp->v[OMPP_CLOCKS_EXPERIMENT] = remote->delays.v[OMPP_CLOCKS_EXPERIMENT] - shift;
-        stamp->v[OMPP_CLOCKS_BASELINE] = remote->delays.v[OMPP_CLOCKS_BASELINE] - shift;
+        vector->used = SPEEDUPS;
+        for (unsigned i = 0; i < SPEEDUPS; i++) vector->v[i] = vector->t;
+        vector->v[OMPP_CLOCKS_EXPERIMENT] = remote->delays.v[OMPP_CLOCKS_EXPERIMENT] - shift;
+        vector->v[OMPP_CLOCKS_BASELINE] = remote->delays.v[OMPP_CLOCKS_BASELINE] - shift;
         return;
     }
     for (unsigned s = 0; s < remote->used / SPEEDUPS; s++) {
         const int to = remote->keys[s] ? slot_of(s, remote->keys[s]) : -1;
         if (to < 0) continue;
-        ompp_stamp_widen(stamp, (uint64_t)(to + 1) * SPEEDUPS);
+        ompp_clock_vector_widen(vector, (uint64_t)(to + 1) * SPEEDUPS);
         for (unsigned k = 0; k < SPEEDUPS; k++)
-            stamp->v[(unsigned)to * SPEEDUPS + k] =
-                put_back(remote->v[s * SPEEDUPS + k], behind, stamp->t + shift) - shift;
+            vector->v[(unsigned)to * SPEEDUPS + k] =
+                put_back(remote->v[s * SPEEDUPS + k], behind, vector->t + shift) - shift;
     }
 }
 
@@ -472,10 +478,10 @@ static bool differ(ompp_fine_t a, ompp_fine_t b)
 }
 
 /* In the optimised program it would have come before the one that was received before it. */
-static bool overtakes(const ompp_stamp_t *before, const ompp_stamp_t *other, unsigned clock)
+static bool overtakes(const ompp_clock_vector_t *before, const ompp_clock_vector_t *other, unsigned clock)
 {
     return before->set == other->set && before->t > 0 &&
-           ompp_stamp_v(other, clock) + OMPP_CAUSAL_TOLERANCE * OMPP_FINE < ompp_stamp_v(before, clock);
+           ompp_clock_vector(other, clock) + OMPP_CAUSAL_TOLERANCE * OMPP_FINE < ompp_clock_vector(before, clock);
 }
 
 /* With delays, where ranks have kept up with each other: without them messages would have come in another order. */
@@ -494,19 +500,19 @@ static void watch_baseline(const ompp_causal_thread_t *self)
  */
 static void watch_flags(ompp_causal_thread_t *self, unsigned flags, bool may_put_by)
 {
-    const ompp_stamp_t *other = &self->other;
+    const ompp_clock_vector_t *other = &self->other;
     const unsigned clocks = ompp_causal.rule.delays ? 1 : OMPP_CLOCKS;
     unsigned slots = 0;
 
     for (unsigned i = 0; i < clocks && other->t > 0; i++) {
         const bool moves =
-            differ(other->t - ompp_stamp_v(other, i), ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i));
+            differ(other->t - ompp_clock_vector(other, i), ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i));
         if (moves || overtakes(&self->before, other, i)) slots |= 1u << i / SPEEDUPS;
     }
     if (flags & OMPP_WHATIF_F_WILDCARD && ompp_causal_races()) watch_baseline(self);
     if (ompp_causal.rule.delays)
         slots = slots && ompp_causal_experiment.slot >= 0 ? 1u << ompp_causal_experiment.slot : 0;
-    if (other->t > 0) ompp_stamp_copy(&self->before, other);
+    if (other->t > 0) ompp_clock_vector_copy(&self->before, other);
     for (; flags; flags &= flags - 1) {
         const unsigned f = (unsigned)__builtin_ctz(flags);
         if (f != OMPP_WHATIF_BIT_WILDCARD || !may_put_by || !ompp_causal_farm_puts_by(self, slots))
@@ -526,16 +532,16 @@ static void hear_flags(const remote_t *remote)
 
 static void learn(ompp_causal_thread_t *self, const remote_t *remote, ompp_sync_remote_t kind)
 {
-    const bool apart = kind != OMPP_SYNC_ALL || !remote->delays.next.number;
+    const bool unsynchronised = kind != OMPP_SYNC_ALL || !remote->delays.next.number;
 
     ompp_causal_take_origin(self, remote->set);
     ompp_causal_note_message();
-    self->proposed.apart = apart;
+    self->proposed.unsynchronised = unsynchronised;
     self->proposed.visits = remote->delays.visits;
-    self->proposed.number = apart ? remote->experiment : remote->delays.next.number;
-    self->proposed.key = apart ? remote->key : remote->delays.next.key;
-    self->proposed.settles = apart && remote->settles;
-    self->proposed.percent = apart ? remote->percent : remote->delays.next.percent;
+    self->proposed.number = unsynchronised ? remote->experiment : remote->delays.next.number;
+    self->proposed.key = unsynchronised ? remote->key : remote->delays.next.key;
+    self->proposed.settles = unsynchronised && remote->settles;
+    self->proposed.percent = unsynchronised ? remote->percent : remote->delays.next.percent;
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         const int slot = remote->keys[s] && remote->delays.work[s] ? ompp_causal_slot_of(remote->keys[s]) : -1;
         if (slot >= 0) ompp_causal_heard_of((unsigned)slot, remote->delays.work[s]);
@@ -563,13 +569,13 @@ static void note_meeting(ompp_causal_thread_t *self, ompp_sync_remote_t kind)
 static void begin_turn(ompp_causal_thread_t *self, const remote_t *remote, const ompp_sync_wait_t *wait)
 {
     if (wait->kind != OMPP_SYNC_ALL) return;
-    if (remote) ompp_causal_meeting(wait->end);
+    if (remote) ompp_causal_collective(wait->end);
     if (ompp_causal.rule.delays) return;
     if (remote && remote->turn.number > present_set())
         ompp_causal_follow_turn(self, remote->turn.number, remote->turn.keys, wait->end);
 }
 
-static void go_on_resting(ompp_causal_thread_t *self, const remote_t *remote, const ompp_sync_wait_t *wait)
+static void stay_suspended(ompp_causal_thread_t *self, const remote_t *remote, const ompp_sync_wait_t *wait)
 {
     ompp_causal_pass(self, wait->end);
     ompp_causal_farm_go_on(self, wait, false);
@@ -582,27 +588,27 @@ static void go_on_resting(ompp_causal_thread_t *self, const remote_t *remote, co
 static struct {
     _Atomic uint64_t times, ns;
     _Atomic bool much;
-} held;
+} stalled;
 
-bool ompp_causal_held(ompp_time_t t, uint64_t *times, uint64_t *ns)
+bool ompp_causal_stalled(ompp_time_t t, uint64_t *times, uint64_t *ns)
 {
-    *times = atomic_load_explicit(&held.times, memory_order_relaxed);
-    *ns = atomic_load_explicit(&held.ns, memory_order_relaxed);
-    const bool much = *ns * HELD_PART > ompp_causal_result_observed(t);
-    atomic_store_explicit(&held.much, much && *times >= HELD_OFTEN && *ns >= HELD_NS, memory_order_relaxed);
+    *times = atomic_load_explicit(&stalled.times, memory_order_relaxed);
+    *ns = atomic_load_explicit(&stalled.ns, memory_order_relaxed);
+    const bool much = *ns * STALLED_PART > ompp_causal_result_observed(t);
+    atomic_store_explicit(&stalled.much, much && *times >= STALLED_OFTEN && *ns >= STALLED_NS, memory_order_relaxed);
     return much;
 }
 
-bool ompp_causal_held_much(void) { return atomic_load_explicit(&held.much, memory_order_relaxed); }
+bool ompp_causal_stalled_much(void) { return atomic_load_explicit(&stalled.much, memory_order_relaxed); }
 
 static void hold(ompp_time_t begin, ompp_time_t end)
 {
     uint64_t times, ns;
 
-    atomic_fetch_add_explicit(&held.times, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&held.ns, end - begin, memory_order_relaxed);
-    ompp_causal_held(end, &times, &ns);
-    if (ompp_causal_held_much()) atomic_store_explicit(&ompp_causal.flagged, true, memory_order_relaxed);
+    atomic_fetch_add_explicit(&stalled.times, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&stalled.ns, end - begin, memory_order_relaxed);
+    ompp_causal_stalled(end, &times, &ns);
+    if (ompp_causal_stalled_much()) atomic_store_explicit(&ompp_causal.flagged, true, memory_order_relaxed);
 }
 
 /* What it waited for came at arrived; it may have waited for something else after that, and who gains by what is not
@@ -620,7 +626,7 @@ static void count_rest(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait,
     }
 }
 
-ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
+ompp_time_t ompp_causal_join_clock(const void *bytes, const ompp_sync_wait_t *wait)
 {
     ompp_causal_thread_t *self = ompp_causal_enter();
     const remote_t *remote = bytes;
@@ -633,8 +639,8 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
     self->proposed.number = self->proposed.visits = 0;
     if (remote && remote->set > present_set() && !ompp_causal.rule.delays)
         ompp_causal_follow_turn(self, remote->set, remote->keys, wait->begin);
-    if (ompp_causal_rests(self)) {
-        go_on_resting(self, remote, wait);
+    if (ompp_causal_is_suspended(self)) {
+        stay_suspended(self, remote, wait);
         return 0;
     }
     if (remote && remote->t > 0 && ompp_causal.rule.delays) learn(self, remote, wait->kind);
@@ -647,12 +653,12 @@ ompp_time_t ompp_causal_adopt(const void *bytes, const ompp_sync_wait_t *wait)
         hold(wait->begin + wait->limit, wait->end);
     }
     ompp_clocks_wait(&self->clocks, wait->begin);
-    if (ompp_causal.rule.delays) self->came = ompp_causal_here(self, self->clocks.since);
+    if (ompp_causal.rule.delays) self->arrival = ompp_causal_here(self, self->clocks.since);
     if (wait->flags) watch_flags(self, wait->flags, wait->kind == OMPP_SYNC_MESSAGE);
     ompp_causal_farm_wait(self, self->other.t > 0 ? remote->from : 0, remote ? remote->role : 0, wait);
     if (self->serves.yields && wait->kind == OMPP_SYNC_ALL) ompp_clocks_yield(&self->clocks, &self->other);
     /* It waited until what it waited for was there; the rest of the call is work. */
-    pause = ompp_clocks_adopt(&ompp_causal.rule, &self->clocks, &self->other, wait->cost, wait->end);
+    pause = ompp_clocks_join(&ompp_causal.rule, &self->clocks, &self->other, wait->cost, wait->end);
     if (self->other.t > 0) count_rest(self, wait, self->other.t / OMPP_FINE + (ompp_fine_t)wait->cost);
     ompp_causal_farm_go_on(self, wait, remote && remote->astray);
     if (ompp_causal.rule.delays) {

@@ -50,11 +50,11 @@ static struct {
     blocks_t blocks;
     _Atomic(ompp_a_whatif_region_t *) records[OMPP_CLOCKS_SLOTS]; /* of the present set; NULL = none yet */
     past_t past[OMPP_CAUSAL_KNOWN];
-    ompp_apart_t apart[OMPP_CAUSAL_KNOWN];                       /* with delays */
+    ompp_unsynchronised_t unsynchronised[OMPP_CAUSAL_KNOWN];     /* with delays */
     uint64_t overtaken[OMPP_CAUSAL_KNOWN][OMPP_WHATIF_FLAG_NUM]; /* with delays: before the region lost its slot */
     uint32_t heard_before[OMPP_CAUSAL_KNOWN];
     _Atomic uint32_t heard[OMPP_CLOCKS_SLOTS]; /* flags that other ranks have seen in the present set */
-    ompp_time_t begin, rested;                 /* rested: in rests that are over */
+    ompp_time_t begin, suspended;              /* rested: while clocks are suspended that are over */
     _Atomic ompp_time_t next;                  /* not before, it is written again */
     struct {
         ompp_time_t time, worked[OMPP_CLOCKS_WHERE_NUM];
@@ -121,13 +121,14 @@ static ompp_time_t set_begin(void)
 
 ompp_time_t ompp_causal_result_passed(ompp_time_t t) { return t > result.begin ? t - result.begin : 0; }
 
-static bool rests(void) { return atomic_load(&ompp_causal.set) == atomic_load(&ompp_causal.rest); }
+static bool suspensions(void) { return atomic_load(&ompp_causal.set) == atomic_load(&ompp_causal.suspension); }
 
 ompp_time_t ompp_causal_result_observed(ompp_time_t t)
 {
-    const ompp_time_t passed = ompp_causal_result_passed(t), rest = rests() && t > set_begin() ? t - set_begin() : 0;
+    const ompp_time_t passed = ompp_causal_result_passed(t),
+                      suspension = suspensions() && t > set_begin() ? t - set_begin() : 0;
 
-    return passed > result.rested + rest ? passed - result.rested - rest : 0;
+    return passed > result.suspended + suspension ? passed - result.suspended - suspension : 0;
 }
 
 static uint64_t counted_work(ompp_clocks_where_t where)
@@ -214,28 +215,28 @@ static bool is_oversubscribed(void)
     return false;
 }
 
-/* Of the slot: seen here so many times at least, and heard of. open: with what a manager has put by; a crowd's always
- * counts. */
+/* Of the slot: seen here so many times at least, and heard of. open: with what a manager has put by; a thread group's
+ * always counts. */
 static uint32_t order_flags(unsigned slot, uint64_t least, bool open)
 {
-    const uint16_t crowd = ompp_causal_crowd_overtaken();
+    const uint16_t thread_group = ompp_causal_thread_group_overtaken();
     const int known = ompp_causal.rule.delays ? ompp_causal_known(slot) : -1;
     uint32_t flags =
         atomic_load_explicit(&result.heard[slot], memory_order_relaxed) | (known >= 0 ? result.heard_before[known] : 0);
 
-    if (ompp_causal_held_much()) flags |= OMPP_WHATIF_F_LOST;
+    if (ompp_causal_stalled_much()) flags |= OMPP_WHATIF_F_LOST;
     for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) {
         const bool put_by = open && f == OMPP_WHATIF_BIT_WILDCARD;
-        const bool more = f == OMPP_WHATIF_BIT_LOCK && crowd >> slot & 1;
+        const bool more = f == OMPP_WHATIF_BIT_LOCK && thread_group >> slot & 1;
         const uint64_t before = known >= 0 ? result.overtaken[known][f] : 0;
         const uint64_t times = atomic_load_explicit(&ompp_causal.overtaken[f][slot], memory_order_relaxed) + before +
                                more + (put_by ? ompp_causal_farm_open(slot) : 0);
         const uint64_t watched = atomic_load_explicit(&ompp_causal.watched[f], memory_order_relaxed) + more +
                                  (put_by ? ompp_causal_farm_open(OMPP_CLOCKS_SLOTS) : 0);
-        const uint64_t doubted = atomic_load_explicit(&ompp_causal.doubted[f], memory_order_relaxed);
+        const uint64_t is_flagged = atomic_load_explicit(&ompp_causal.is_flagged[f], memory_order_relaxed);
         const uint64_t asked = atomic_load_explicit(&ompp_causal.asked[f], memory_order_relaxed);
         if (times >= least && times * SIGNIFICANT >= watched) flags |= 1u << f;
-        if (doubted >= least && doubted * SIGNIFICANT >= asked) flags |= 1u << f;
+        if (is_flagged >= least && is_flagged * SIGNIFICANT >= asked) flags |= 1u << f;
     }
     return flags;
 }
@@ -372,7 +373,7 @@ static void forget_blocks(ompp_a_whatif_region_t *record)
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
 }
 
-/* Clocks rest for the first time. */
+/* Clocks are suspended for the first time. */
 static void end_start(ompp_time_t t)
 {
     result.start.time = ompp_causal_result_passed(t);
@@ -407,10 +408,10 @@ static void flag_regions(bool final, ompp_time_t t)
 
 /* What is known of all regions together; rests: clocks do from t on. Under the lock. \return whether too many waits are
  * lost. */
-static bool write_totals(bool rests, ompp_time_t t)
+static bool write_totals(bool suspensions, ompp_time_t t)
 {
-    uint64_t moves = 0, syncs = 0, lost = 0, held, held_ns, replayed, kept, passed;
-    const bool much_held = ompp_causal_held(t, &held, &held_ns);
+    uint64_t moves = 0, syncs = 0, lost = 0, stalled, stalled_ns, replayed, kept, passed;
+    const bool stalled_much = ompp_causal_stalled(t, &stalled, &stalled_ns);
 
     for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) {
         moves += p->moves;
@@ -420,28 +421,28 @@ static bool write_totals(bool rests, ompp_time_t t)
     const uint64_t outside = ompp_causal_result_work(OMPP_CLOCKS_OUTSIDE, t),
                    inside = ompp_causal_result_work(OMPP_CLOCKS_INSIDE, t);
     atomic_store(&result.whatif->until_ns, t);
-    atomic_store(&result.whatif->rests, rests);
+    atomic_store(&result.whatif->suspensions, suspensions);
     atomic_store(&result.whatif->events, moves + syncs);
-    atomic_store(&result.whatif->lost, lost + held);
-    atomic_store(&result.whatif->lost_ns, held_ns);
+    atomic_store(&result.whatif->lost, lost + stalled);
+    atomic_store(&result.whatif->lost_ns, stalled_ns);
     atomic_store(&result.whatif->worked_ns, outside + inside);
     atomic_store(&result.whatif->outside_ns, outside);
-    atomic_store(&result.whatif->rested_ns, ompp_causal_result_passed(t) - ompp_causal_result_observed(t));
+    atomic_store(&result.whatif->suspended_ns, ompp_causal_result_passed(t) - ompp_causal_result_observed(t));
     ompp_causal_orders(&replayed, &kept, &passed);
     atomic_store(&result.whatif->replayed, replayed);
     atomic_store(&result.whatif->kept, kept);
     atomic_store(&result.whatif->passed_ns, passed);
-    atomic_store(&result.whatif->cost_ns, ompp_causal_spent());
-    return much_held || lost * SIGNIFICANT > syncs;
+    atomic_store(&result.whatif->cost_ns, ompp_causal_charged());
+    return stalled_much || lost * SIGNIFICANT > syncs;
 }
 
 /* Under the lock. */
-static void end_turn(ompp_causal_thread_t *self, bool rest, ompp_time_t t)
+static void end_turn(ompp_causal_thread_t *self, bool suspension, ompp_time_t t)
 {
     ompp_causal_farm_watch(); /* slots belong to other regions from now on */
     result.oversubscribed = result.oversubscribed || is_oversubscribed();
-    write_totals(rest, t);
-    if (rests()) result.rested += t - set_begin();
+    write_totals(suspension, t);
+    if (suspensions()) result.suspended += t - set_begin();
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         write_region(self, s, true, true, t);
         atomic_store(&result.heard[s], 0);
@@ -450,20 +451,20 @@ static void end_turn(ompp_causal_thread_t *self, bool rest, ompp_time_t t)
     for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++) {
         atomic_store(&ompp_causal.watched[f], 0);
         atomic_store(&ompp_causal.asked[f], 0);
-        atomic_store(&ompp_causal.doubted[f], 0);
+        atomic_store(&ompp_causal.is_flagged[f], 0);
     }
-    ompp_causal_crowd_turn();
+    ompp_causal_thread_group_turn();
     flag_regions(false, t);
-    if (rest && !result.start.time) end_start(t);
+    if (suspension && !result.start.time) end_start(t);
     else if (result.start.goes_on) begin_pieces();
 }
 
-void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool rest, ompp_time_t t)
+void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool suspension, ompp_time_t t)
 {
     ompp_clocks_count(&self->clocks, t);
     ompp_causal_latency_turn(true, next, 0);
     ompp_causal_lock(&result.lock);
-    if (!result.closed) end_turn(self, rest, t);
+    if (!result.closed) end_turn(self, suspension, t);
     ompp_causal_unlock(&result.lock);
 }
 
@@ -565,7 +566,7 @@ void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const om
 
     if (!experiment->percent) add_control(block);
     if (!clock) return;
-    ompp_apart_t *apart = &result.apart[experiment->known];
+    ompp_unsynchronised_t *unsynchronised = &result.unsynchronised[experiment->known];
     ompp_causal_lock(&result.lock);
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
     clock->time_ns += block->time_ns;
@@ -577,10 +578,12 @@ void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const om
     record->result.work_ns += seen->work;
     record->result.visits += seen->visits;
     record->result.followed_ns += block->time_ns;
-    ompp_apart_note(apart, (unsigned)(clock - record->result.clocks), experiment->apart, experiment->drifts);
+    ompp_unsynchronised_note(unsynchronised, (unsigned)(clock - record->result.clocks), experiment->unsynchronised,
+                             experiment->drifts);
     if (experiment->slot >= 0) record->result.flags = flags_of((unsigned)experiment->slot);
-    else record->result.flags &= ~(uint32_t)OMPP_WHATIF_F_APART;
-    if (ompp_apart_matters(apart, record->result.clocks)) record->result.flags |= OMPP_WHATIF_F_APART;
+    else record->result.flags &= ~(uint32_t)OMPP_WHATIF_F_UNSYNCHRONISED;
+    if (ompp_unsynchronised_matters(unsynchronised, record->result.clocks))
+        record->result.flags |= OMPP_WHATIF_F_UNSYNCHRONISED;
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
     ompp_causal_unlock(&result.lock);
 }
@@ -637,7 +640,7 @@ static void judge(unsigned known, ompp_time_t t)
 {
     ompp_a_whatif_region_t *record = result.past[known].record;
     const uint32_t flags = (ompp_causal_is_transient(known, t) ? OMPP_WHATIF_F_TRANSIENT : 0) |
-                           (ompp_causal_node_lacks_ranks() ? OMPP_WHATIF_F_APART : 0) |
+                           (ompp_causal_node_lacks_ranks() ? OMPP_WHATIF_F_UNSYNCHRONISED : 0) |
                            (result.oversubscribed ? OMPP_WHATIF_F_OVERSUBSCRIBED : 0);
 
     if (!record || !flags) return;
@@ -673,7 +676,7 @@ void ompp_causal_result_until(ompp_time_t t)
 /* What clocks say by t; over: the threads go on. Under the lock. */
 static void write_all(ompp_causal_thread_t *self, bool over, ompp_time_t t)
 {
-    result.much_lost = write_totals(rests(), t);
+    result.much_lost = write_totals(suspensions(), t);
     result.oversubscribed = result.oversubscribed || is_oversubscribed();
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
         if (ompp_causal_known(s) >= 0 && !ompp_causal.rule.delays) write_region(self, s, over, false, t);
@@ -730,7 +733,7 @@ static void write_so_far(ompp_causal_thread_t *self, ompp_time_t t)
     const ompp_time_t taken = usual(ompp_event_now() - begin), seldom = WRITE_TIMES * taken,
                       pause = part > WRITE_NS ? part : WRITE_NS;
     atomic_store_explicit(&result.next, t + (seldom > pause ? seldom : pause), memory_order_relaxed);
-    self->spent += taken;
+    self->charged += taken;
 }
 
 void ompp_causal_result_so_far(ompp_causal_thread_t *self, ompp_time_t t)

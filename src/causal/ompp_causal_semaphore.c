@@ -19,7 +19,7 @@
 #define LITTLE 16u
 
 typedef struct {
-    ompp_stamp_t stamp;
+    ompp_clock_vector_t vector;
     uint16_t overtaken; /* slots for which it would come before the one before it */
     bool taken;
 } post_t;
@@ -47,7 +47,7 @@ static ompp_causal_posts_t *posts_of(ompp_causal_object_t *o)
 }
 
 /* Slots for which the thread, at this, would come before one that was here already. */
-static uint16_t overtakes(const ompp_causal_thread_t *self, const ompp_stamp_t *before)
+static uint16_t overtakes(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before)
 {
     if (ompp_causal.rule.delays) return ompp_causal_overtakes(self, before);
     return ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, before, OMPP_CAUSAL_TOLERANCE);
@@ -59,14 +59,14 @@ void ompp_causal_post(ompp_causal_thread_t *self, uint64_t semaphore, ompp_time_
     ompp_causal_posts_t *posts = o ? posts_of(o) : NULL;
 
     if (!o) return;
-    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
     if (posts) {
         post_t *post = &posts->last[posts->number++ % OMPP_CAUSAL_POSTS];
-        post->overtaken = overtakes(self, &o->stamp[0]);
+        post->overtaken = overtakes(self, &o->vector[0]);
         post->taken = false;
-        ompp_stamp_copy(&post->stamp, &self->own);
+        ompp_clock_vector_copy(&post->vector, &self->own);
     }
-    ompp_stamp_copy(&o->stamp[0], &self->own);
+    ompp_clock_vector_copy(&o->vector[0], &self->own);
     o->used = t;
     ompp_causal_unlock(&o->lock);
 }
@@ -108,19 +108,19 @@ bool ompp_causal_take(ompp_causal_thread_t *self, uint64_t semaphore, ompp_time_
         self->lost++;
         return false;
     }
-    uint16_t slots = overtakes(self, &o->stamp[1]);
-    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, begin);
-    ompp_clocks_combine(&o->stamp[1], &self->own);
+    uint16_t slots = overtakes(self, &o->vector[1]);
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, begin);
+    ompp_clocks_combine(&o->vector[1], &self->own);
     if (posts) {
         const post_t *post = take(posts, left);
         const bool at_once = is_at_once(posts, self, begin);
         found = post != NULL;
-        if (found) ompp_stamp_copy(&self->other, &post->stamp);
+        if (found) ompp_clock_vector_copy(&self->other, &post->vector);
         if (found && !at_once) slots |= post->overtaken;
         posts->taker = self;
         posts->taken = t;
-    } else if (o->stamp[0].t > 0) {
-        ompp_stamp_copy(&self->other, &o->stamp[0]); /* the latest post; which one it was is not known */
+    } else if (o->vector[0].t > 0) {
+        ompp_clock_vector_copy(&self->other, &o->vector[0]); /* the latest post; which one it was is not known */
         self->lost++;
         found = true;
     }

@@ -21,7 +21,7 @@
 static struct {
     _Atomic uint32_t lock;
     unsigned limit;                          /* slots that are used */
-    bool rest;                               /* none, now */
+    bool suspension;                         /* none, now */
     _Atomic uint64_t key[OMPP_CLOCKS_SLOTS]; /* 0 = free */
     _Atomic int known[OMPP_CLOCKS_SLOTS];    /* first region with the key + 1; 0 = only other ranks know it */
     _Atomic unsigned nknown;
@@ -105,7 +105,7 @@ static int take(uint64_t key)
 {
     int slot = ompp_causal_slot_with(key);
 
-    if (slot < 0 && !slots.rest && (slot = ompp_causal_slot_with(0)) >= 0) give((unsigned)slot, key);
+    if (slot < 0 && !slots.suspension && (slot = ompp_causal_slot_with(0)) >= 0) give((unsigned)slot, key);
     return slot;
 }
 
@@ -145,7 +145,7 @@ void ompp_causal_choose(const uint64_t keys[OMPP_CLOCKS_SLOTS])
     ompp_causal_lock(&slots.lock);
     for (unsigned i = 0; i < ompp_causal_nknown(); i++)
         atomic_store_explicit(&slots.regions[i].slot, NONE, memory_order_relaxed);
-    slots.rest = !keys[0];
+    slots.suspension = !keys[0];
     for (unsigned s = 0; s < slots.limit; s++) give(s, keys[s]);
     ompp_causal_unlock(&slots.lock);
 }
@@ -258,17 +258,18 @@ ompp_clocks_where_t ompp_causal_where(ompp_off_t node)
     return ompp_region_construct(region) == OMPP_CONSTRUCT_MPI ? OMPP_CLOCKS_UNKNOWN : OMPP_CLOCKS_INSIDE;
 }
 
-/* What it does while clocks rest is not counted. */
-static void pass_rest(ompp_causal_thread_t *self, uint64_t set, ompp_time_t begin)
+/* What it does while clocks are suspended is not counted. */
+static void pass_suspension(ompp_causal_thread_t *self, uint64_t set, ompp_time_t begin)
 {
-    const uint64_t rest = atomic_load_explicit(&ompp_causal.rest, memory_order_relaxed);
-    const ompp_time_t rest_begin = atomic_load_explicit(&ompp_causal.rest_begin, memory_order_relaxed);
+    const uint64_t suspension = atomic_load_explicit(&ompp_causal.suspension, memory_order_relaxed);
+    const ompp_time_t suspension_begin = atomic_load_explicit(&ompp_causal.suspension_begin, memory_order_relaxed);
     ompp_clocks_t *c = &self->clocks;
 
     /* It has had no event since more than one rest: what it did between them is not known. */
-    if (rest && c->set + 1 < rest && c->since < begin) c->since = begin;
-    if (c->set < rest && rest < set) ompp_clocks_reset(c, rest, c->since > rest_begin ? c->since : rest_begin);
-    if (c->set == rest && c->since < begin) c->since = begin;
+    if (suspension && c->set + 1 < suspension && c->since < begin) c->since = begin;
+    if (c->set < suspension && suspension < set)
+        ompp_clocks_reset(c, suspension, c->since > suspension_begin ? c->since : suspension_begin);
+    if (c->set == suspension && c->since < begin) c->since = begin;
 }
 
 /* Where it has come to without being told. */
@@ -284,25 +285,25 @@ void ompp_causal_settle_slow(ompp_causal_thread_t *self, uint64_t set)
 {
     const ompp_time_t begin = atomic_load(&ompp_causal.set_begin);
     const ompp_clocks_rule_t before = {.percent = {self->percent}, .delays = true};
-    const uint64_t rest = atomic_load_explicit(&ompp_causal.rest, memory_order_relaxed);
-    const bool rested = rest && self->clocks.set <= rest && rest < set;
+    const uint64_t suspension = atomic_load_explicit(&ompp_causal.suspension, memory_order_relaxed);
+    const bool suspended = suspension && self->clocks.set <= suspension && suspension < set;
 
     if (self->clocks.set == set) {
         /* Another experiment, in which offsets go on: work until its begin is of the one before. */
         ompp_clocks_count(&self->clocks, begin);
         ompp_clocks_book(&before, &self->clocks);
     } else {
-        pass_rest(self, set, begin);
+        pass_suspension(self, set, begin);
         /* It has waited or paused until later than that: no work. */
         ompp_clocks_reset(&self->clocks, set, self->clocks.since > begin ? self->clocks.since : begin);
     }
     self->experiment = atomic_load(&ompp_causal.experiment);
     self->percent = ompp_causal.rule.percent[0];
-    if (rested) ompp_causal_time_often(self);
-    if (rested && !self->told) look_around(self);
+    if (suspended) ompp_causal_time_often(self);
+    if (suspended && !self->reported) look_around(self);
     self->regions = ompp_causal_mask(self, self->node);
     self->clocks.mask = ompp_causal_counted(self->regions);
     ompp_clocks_use(&self->clocks, self->clocks.mask);
-    self->clocks.idle = self->waits || ompp_causal_rests(self);
+    self->clocks.idle = self->waits || ompp_causal_is_suspended(self);
     self->clocks.where = (uint8_t)ompp_causal_where(self->node);
 }

@@ -43,12 +43,12 @@ static bool is_it(const ompp_causal_object_t *o, ompp_sync_object_t kind, uint64
 /* Gives the record to the object, with its lock held. */
 static void renew(ompp_causal_object_t *o, ompp_sync_object_t kind, uint64_t object)
 {
-    o->stamp[0].t = o->stamp[1].t = 0;
+    o->vector[0].t = o->vector[1].t = 0;
     o->generation[0] = o->generation[1] = 0;
     o->used = 0;
     o->holder = NULL;
     o->team = 0;
-    o->rest[0].t = o->rest[1].t = o->had.t = 0;
+    o->suspension[0].t = o->suspension[1].t = o->had.t = 0;
     o->settled = o->replayed = o->spoiled = o->kept = 0;
     o->kind = kind;
     __atomic_store_n(&o->object, object, __ATOMIC_RELEASE);

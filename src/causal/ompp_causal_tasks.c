@@ -21,8 +21,8 @@ typedef struct {
     uint32_t nsuccessors;
     uint64_t successors[SUCCESSORS]; /* created tasks that wait for this one */
     ompp_causal_flow_t flow;         /* without delays: where it is noted (ompp_replay.h) */
-    ompp_stamp_t ready;              /* created, predecessors complete; while suspended: as it was left */
-    ompp_stamp_t complete;           /* children, or members of the group */
+    ompp_clock_vector_t ready;       /* created, predecessors complete; while suspended: as it was left */
+    ompp_clock_vector_t complete;    /* children, or members of the group */
 } task_t;
 
 /* All under one lock: what is done with it is short. */
@@ -31,7 +31,7 @@ static struct {
     task_t *tasks; /* [OMPP_CAUSAL_TASKS], index 0 is none */
     uint32_t used, free;
     uint32_t buckets[BUCKETS];
-    ompp_stamp_t begun; /* tasks that have begun, combined */
+    ompp_clock_vector_t begun; /* tasks that have begun, combined */
 } pool;
 
 static bool open_pool(void)
@@ -181,7 +181,7 @@ static void begin(ompp_causal_thread_t *self, uint64_t created, uint64_t running
 
     self->other.t = 0;
     if (index) {
-        ompp_stamp_copy(&self->other, &pool.tasks[index].ready);
+        ompp_clock_vector_copy(&self->other, &pool.tasks[index].ready);
         unlink_task(index);
         link_task(index, running);
     } else {
@@ -203,7 +203,7 @@ static uint16_t come_for_task(ompp_causal_thread_t *self, uint64_t created, ompp
 
 static void note_begun(ompp_causal_thread_t *self) { ompp_clocks_combine(&pool.begun, &self->own); }
 
-static void end(uint64_t running, const ompp_stamp_t *now)
+static void end(uint64_t running, const ompp_clock_vector_t *now)
 {
     uint32_t index = find(running);
     task_t *task = &pool.tasks[index];
@@ -227,7 +227,7 @@ static void take_complete(ompp_causal_thread_t *self, uint32_t index)
 {
     self->other.t = 0;
     if (!index) return;
-    ompp_stamp_copy(&self->other, &pool.tasks[index].complete);
+    ompp_clock_vector_copy(&self->other, &pool.tasks[index].complete);
     pool.tasks[index].complete.t = 0;
 }
 
@@ -248,7 +248,7 @@ static void unlock_pool(void) { ompp_causal_unlock(&pool.lock); }
 static void do_create(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
 {
     (void)other;
-    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
     lock_pool();
     const uint32_t index = create(self, task);
     unlock_pool();
@@ -296,17 +296,17 @@ static void do_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t other, 
     const uint16_t slots = come_for_task(self, task, &flow);
     unlock_pool();
     if (at_barrier && flow.team) {
-        ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.waiting);
+        ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.waiting);
         ompp_causal_note_arrived(self, &flow);
     }
     const int waiting = at_barrier ? -1 : ompp_causal_flow_of(self);
-    if (!waits && !self->waits && !ompp_causal_rests(self)) run_at_once(self);
+    if (!waits && !self->waits && !ompp_causal_is_suspended(self)) run_at_once(self);
     lock_pool();
     begin(self, task, other);
     unlock_pool();
     ompp_causal_go_on(self, &self->other, 0, t);
     if (ompp_causal.rule.delays) ompp_causal_chase(self);
-    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
     if (!ompp_causal.rule.delays) ompp_causal_note_begin(self, waiting, slots);
     lock_pool();
     if (ompp_causal.rule.delays) ompp_causal_watch_order(self, &pool.begun, OMPP_WHATIF_BIT_TASK);
@@ -324,7 +324,7 @@ static void do_end(ompp_causal_thread_t *self, uint64_t task, uint64_t other, om
         ompp_causal_chase(self); /* before it takes another one, and before anybody goes on who waits for this one */
         t = ompp_event_now();
     }
-    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
     lock_pool();
     end(task, &self->own);
     unlock_pool();
@@ -336,10 +336,10 @@ static void do_end(ompp_causal_thread_t *self, uint64_t task, uint64_t other, om
 static void do_suspend(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
 {
     (void)other;
-    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
     lock_pool();
     uint32_t index = find(task);
-    if (index) ompp_stamp_copy(&pool.tasks[index].ready, &self->own);
+    if (index) ompp_clock_vector_copy(&pool.tasks[index].ready, &self->own);
     unlock_pool();
     ompp_causal_spoil_order(self);
     turn_back(self, t);
@@ -351,7 +351,7 @@ static void do_continue(ompp_causal_thread_t *self, uint64_t task, uint64_t othe
     lock_pool();
     uint32_t index = find(task);
     self->other.t = 0;
-    if (index) ompp_stamp_copy(&self->other, &pool.tasks[index].ready);
+    if (index) ompp_clock_vector_copy(&self->other, &pool.tasks[index].ready);
     push(self, index);
     unlock_pool();
     ompp_causal_go_on(self, &self->other, 0, t);
@@ -363,7 +363,7 @@ static void do_wait(ompp_causal_thread_t *self, uint64_t task, uint64_t other, o
     ompp_clocks_wait(&self->clocks, t);
     self->wait = (ompp_causal_wait_t){OMPP_SYNC_NUM, 0, 0};
     if (ompp_causal.rule.delays) return;
-    ompp_clocks_stamp(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
     ompp_causal_note_wait(self);
 }
 

@@ -2,7 +2,7 @@
  * Regions take turns when there are more than slots, without delays: now and then, where a unit of work ends, the slots
  * go to those that have had the least of them for the time that is spent in them. Rank 0 decides, and a turn begins on
  * all ranks where they meet, so that all have saved as much at its begin and at its end. Ranks that do not meet for
- * long learn of it from stamps, one after the other.
+ * long learn of it from clock vectors, one after the other.
  *
  * What clocks cost is measured. When it goes beyond a part of the run, they rest: a turn of no regions, in which events
  * do next to nothing, until there is time for another turn. A region is then followed for a part of the run, as when it
@@ -21,35 +21,35 @@
 #define LOOK_NS 1000000u      /* after so long it is looked again what clocks cost */
 /* of one percent: what may be measured of it per thread; others wait meanwhile, and the program takes more */
 #define MEASURED 0.002
-#define NOTHING 0.0001     /* percent */
-#define FREE_NS 1000000u   /* that they may take anyway, per thread */
-#define PIECE_NS 10000000u /* between two rests clocks are kept for so long, ... */
-#define PIECE_PART 32u     /* or for one part in so many of what they were kept, at least */
-#define LONGEST_REST 64u   /* in such pieces: whatever they cost, something is observed */
-#define APART_NS 50000000u /* ranks do not meet any more after so long, ... */
-#define APART_TIMES 4u     /* and so many times as long as it took them before */
-#define LATE_TIMES 2u      /* the longest of the latest times between meetings: the next one is late */
-#define LATEST 16u         /* they may come in groups */
+#define NOTHING 0.0001         /* percent */
+#define FREE_NS 1000000u       /* that they may take anyway, per thread */
+#define PIECE_NS 10000000u     /* between two rests clocks are kept for so long, ... */
+#define PIECE_PART 32u         /* or for one part in so many of what they were kept, at least */
+#define LONGEST_SUSPENSION 64u /* in such pieces: whatever they cost, something is observed */
+#define APART_NS 50000000u     /* ranks do not meet any more after so long, ... */
+#define APART_TIMES 4u         /* and so many times as long as it took them before */
+#define LATE_TIMES 2u          /* the longest of the latest times between meetings: the next one is late */
+#define LATEST 16u             /* they may come in groups */
 
 #define NEVER UINT64_MAX
 
 static _Atomic uint32_t lock;
 
-/* When clocks rest, and when they do again: not before ompp_causal.look. Under the lock, but for what is looked at
- * first. */
+/* When clocks are suspended, and when they do again: not before ompp_causal.look. Under the lock, but for what is
+ * looked at first. */
 static struct {
-    _Atomic int holds;                  /* ranks pass each other without stamps */
+    _Atomic int holds;                  /* ranks pass each other without clock vectors */
     _Atomic ompp_time_t met;            /* when all ranks met last */
     _Atomic ompp_time_t between;        /* since the meeting before */
     _Atomic ompp_time_t latest[LATEST]; /* of that */
     _Atomic unsigned meetings;
-    ompp_time_t spent; /* until the present set */
-} resting;
+    ompp_time_t charged; /* until the present set */
+} suspending;
 
 /* What comes next. */
 typedef struct {
     uint64_t number;                  /* of the set of regions */
-    uint64_t keys[OMPP_CLOCKS_SLOTS]; /* none: clocks rest */
+    uint64_t keys[OMPP_CLOCKS_SLOTS]; /* none: clocks are suspended */
     ompp_time_t length;               /* it is looked again after so long; 0 = as before */
 } turn_t;
 
@@ -124,15 +124,15 @@ static double debt(ompp_time_t t)
     const double n = nthreads(), run = (double)ompp_causal_result_passed(t);
     const double allowed = ompp_env.causal_budget > 0 ? n * (FREE_NS + budget() * run) : 0;
 
-    return ((double)ompp_causal_spent() - allowed) / (n * budget());
+    return ((double)ompp_causal_charged() - allowed) / (n * budget());
 }
 
 /* At the end of the piece after it they are to have cost what they may. */
 static ompp_time_t length_of_rest(ompp_time_t t, ompp_time_t kept)
 {
-    const double cost = (double)(ompp_causal_spent() - resting.spent) / (double)(kept ? kept : 1),
+    const double cost = (double)(ompp_causal_charged() - suspending.charged) / (double)(kept ? kept : 1),
                  next = (double)piece(t);
-    const double length = debt(t) + next * (cost / (nthreads() * budget()) - 1), most = LONGEST_REST * next;
+    const double length = debt(t) + next * (cost / (nthreads() * budget()) - 1), most = LONGEST_SUSPENSION * next;
 
     return (ompp_time_t)(length < next ? next : length > most ? most : length);
 }
@@ -144,20 +144,21 @@ static bool is_due(ompp_time_t t)
     return ompp_causal_nknown() > ompp_causal_nslots() && t >= begin + SHORTEST_NS && (t - begin) * PART >= t;
 }
 
-/* Some waits are without stamps. When the ranks do not come to the end of those for long, clocks go on without. */
+/* Some waits are without clock vectors. When the ranks do not come to the end of those for long, clocks go on
+ * without. */
 static bool is_held(ompp_time_t t)
 {
     const ompp_time_t begin = atomic_load_explicit(&ompp_causal.set_begin, memory_order_relaxed);
     const ompp_time_t end = atomic_load_explicit(&ompp_causal.look, memory_order_relaxed);
 
-    return atomic_load_explicit(&resting.holds, memory_order_relaxed) > 0 && t < end + (end - begin);
+    return atomic_load_explicit(&suspending.holds, memory_order_relaxed) > 0 && t < end + (end - begin);
 }
 
-void ompp_causal_hold(bool on) { atomic_fetch_add_explicit(&resting.holds, on ? 1 : -1, memory_order_relaxed); }
+void ompp_causal_hold(bool on) { atomic_fetch_add_explicit(&suspending.holds, on ? 1 : -1, memory_order_relaxed); }
 
-ompp_time_t ompp_causal_rests_until(void)
+ompp_time_t ompp_causal_suspended_until(void)
 {
-    const bool here = ompp_causal_resting() && ompp_whatif_rank() <= 0;
+    const bool here = ompp_causal_suspension() && ompp_whatif_rank() <= 0;
 
     return here ? atomic_load_explicit(&ompp_causal.look, memory_order_relaxed) : 0;
 }
@@ -169,11 +170,11 @@ static bool may_be_due(ompp_time_t t)
 {
     const bool look = t >= atomic_load_explicit(&ompp_causal.look, memory_order_relaxed);
 
-    return ompp_causal_resting() ? look && !is_held(t) : look || is_due(t);
+    return ompp_causal_suspension() ? look && !is_held(t) : look || is_due(t);
 }
 
 /* \return whether clocks are to rest now; if not, it is looked again later. */
-static bool must_rest(ompp_time_t t)
+static bool must_suspend(ompp_time_t t)
 {
     const ompp_time_t kept = t - atomic_load(&ompp_causal.set_begin), least = piece(t);
     const bool is_long = kept >= least;
@@ -186,18 +187,19 @@ static bool must_rest(ompp_time_t t)
 /* \return false = the present one goes on. Under the lock. */
 static bool decide(turn_t *turn, ompp_time_t t)
 {
-    const bool rests = ompp_causal_resting(), look = t >= atomic_load_explicit(&ompp_causal.look, memory_order_relaxed);
+    const bool suspensions = ompp_causal_suspension(),
+               look = t >= atomic_load_explicit(&ompp_causal.look, memory_order_relaxed);
 
     const uint64_t set = atomic_load(&ompp_causal.set);
 
     /* a proposal may still be on its way */
     *turn = (turn_t){.number = (proposal.number > set ? proposal.number : set) + 1};
-    if (rests) turn->length = piece(t);
-    if (look && !rests && must_rest(t)) {
+    if (suspensions) turn->length = piece(t);
+    if (look && !suspensions && must_suspend(t)) {
         turn->length = length_of_rest(t, t - atomic_load(&ompp_causal.set_begin));
         return true;
     }
-    if (!rests && !is_due(t)) return false;
+    if (!suspensions && !is_due(t)) return false;
     choose(turn->keys, t);
     return turn->keys[0] != 0;
 }
@@ -211,27 +213,27 @@ static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, ompp_time
     if (turn->length) atomic_store_explicit(&ompp_causal.look, t + turn->length, memory_order_relaxed);
     /* rank 0 decides */
     else if (ompp_whatif_rank() > 0) atomic_store_explicit(&ompp_causal.look, NEVER, memory_order_relaxed);
-    const bool rested = ompp_causal_resting();
+    const bool suspended = ompp_causal_suspension();
     atomic_store(&ompp_causal.set_begin, t);
     if (!turn->keys[0]) {
-        atomic_store(&ompp_causal.rest_begin, t);
-        atomic_store(&ompp_causal.rest, turn->number);
+        atomic_store(&ompp_causal.suspension_begin, t);
+        atomic_store(&ompp_causal.suspension, turn->number);
     }
-    if (rested == (turn->keys[0] != 0)) ompp_meter_rest(!rested);
+    if (suspended == (turn->keys[0] != 0)) ompp_meters_suspend(!suspended);
     atomic_store(&ompp_causal.set, turn->number);
     if (ompp_sync_follower())
-        __atomic_store_n(&ompp_sync_resting, ompp_causal_resting() ? turn->number : 0, __ATOMIC_RELAXED);
-    resting.spent = ompp_causal_spent();
+        __atomic_store_n(&ompp_sync_suspension_number, ompp_causal_suspension() ? turn->number : 0, __ATOMIC_RELAXED);
+    suspending.charged = ompp_causal_charged();
 }
 
 /* Ranks that meet change at their meetings. Those that have not for long change one after the other, but do not begin
  * to rest so. */
-static bool may_change_apart(ompp_time_t t)
+static bool may_change_unsynchronised(ompp_time_t t)
 {
     if (ompp_whatif_ranks() <= 1) return true;
-    const ompp_time_t met = atomic_load_explicit(&resting.met, memory_order_relaxed);
-    const ompp_time_t usual = APART_TIMES * atomic_load_explicit(&resting.between, memory_order_relaxed);
-    return ompp_whatif_rank() <= 0 && t >= met + longer(APART_NS, usual) && (ompp_causal_resting() || is_due(t));
+    const ompp_time_t met = atomic_load_explicit(&suspending.met, memory_order_relaxed);
+    const ompp_time_t usual = APART_TIMES * atomic_load_explicit(&suspending.between, memory_order_relaxed);
+    return ompp_whatif_rank() <= 0 && t >= met + longer(APART_NS, usual) && (ompp_causal_suspension() || is_due(t));
 }
 
 /* Teams that the calling thread is in, by its place. */
@@ -249,11 +251,11 @@ void ompp_causal_may_turn(ompp_causal_thread_t *self, unsigned teams, ompp_time_
     uint32_t free_lock = 0;
     turn_t turn;
 
-    if (!may_be_due(t) || !may_change_apart(t) || count_teams(self) > teams) return;
+    if (!may_be_due(t) || !may_change_unsynchronised(t) || count_teams(self) > teams) return;
     if (!atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
     const ompp_time_t begin = ompp_event_now();
     if (decide(&turn, t) && (turn.keys[0] || ompp_whatif_ranks() <= 1)) begin_turn(self, &turn, t);
-    self->spent += ompp_event_now() - begin; /* the profile of all threads is gone through */
+    self->charged += ompp_event_now() - begin; /* the profile of all threads is gone through */
     ompp_causal_unlock(&lock);
     ompp_causal_settle(self);
 }
@@ -269,7 +271,7 @@ bool ompp_causal_propose_turn(ompp_causal_thread_t *self, uint64_t *number, uint
     if (proposal.number <= atomic_load(&ompp_causal.set) && !decide(&proposal, t)) proposal.number = 0;
     *number = proposal.number;
     memcpy(keys, proposal.keys, sizeof proposal.keys);
-    self->spent += ompp_event_now() - begin;
+    self->charged += ompp_event_now() - begin;
     ompp_causal_unlock(&lock);
     return *number > 0;
 }
@@ -290,7 +292,7 @@ void ompp_causal_follow_turn(ompp_causal_thread_t *self, uint64_t number, const 
 /* Its clocks are of the regions that have their turn, and go on. */
 static bool has_turn(const ompp_causal_thread_t *self)
 {
-    return self->clocks.set == atomic_load(&ompp_causal.set) && !ompp_causal_rests(self);
+    return self->clocks.set == atomic_load(&ompp_causal.set) && !ompp_causal_is_suspended(self);
 }
 
 void ompp_causal_may_write(ompp_causal_thread_t *self, ompp_time_t t)
@@ -304,21 +306,21 @@ void ompp_causal_may_write(ompp_causal_thread_t *self, ompp_time_t t)
 
 bool ompp_causal_meets_by(ompp_time_t t, ompp_time_t soon)
 {
-    const ompp_time_t met = atomic_load_explicit(&resting.met, memory_order_relaxed);
+    const ompp_time_t met = atomic_load_explicit(&suspending.met, memory_order_relaxed);
     ompp_time_t longest = 0;
 
     for (unsigned i = 0; i < LATEST; i++)
-        longest = longer(longest, atomic_load_explicit(&resting.latest[i], memory_order_relaxed));
+        longest = longer(longest, atomic_load_explicit(&suspending.latest[i], memory_order_relaxed));
     const ompp_time_t usual = LATE_TIMES * longest;
     return usual > 0 && usual <= soon && t < met + usual;
 }
 
-void ompp_causal_meeting(ompp_time_t t)
+void ompp_causal_collective(ompp_time_t t)
 {
-    const ompp_time_t before = atomic_exchange_explicit(&resting.met, t, memory_order_relaxed);
+    const ompp_time_t before = atomic_exchange_explicit(&suspending.met, t, memory_order_relaxed);
 
     if (!before || t <= before) return;
-    const unsigned number = atomic_fetch_add_explicit(&resting.meetings, 1, memory_order_relaxed);
-    atomic_store_explicit(&resting.between, t - before, memory_order_relaxed);
-    atomic_store_explicit(&resting.latest[number % LATEST], t - before, memory_order_relaxed);
+    const unsigned number = atomic_fetch_add_explicit(&suspending.meetings, 1, memory_order_relaxed);
+    atomic_store_explicit(&suspending.between, t - before, memory_order_relaxed);
+    atomic_store_explicit(&suspending.latest[number % LATEST], t - before, memory_order_relaxed);
 }

@@ -54,15 +54,15 @@ typedef struct {
     uint64_t set;     /* number of the set of regions the clocks belong to; information of another set is none */
     uint64_t used;    /* clocks that are there, a multiple of those of a slot; the others stand at t, whatever v says */
     _Alignas(64) ompp_fine_t v[OMPP_CLOCKS];
-} ompp_stamp_t;
+} ompp_clock_vector_t;
 
-static inline ompp_fine_t ompp_stamp_v(const ompp_stamp_t *stamp, unsigned clock)
+static inline ompp_fine_t ompp_clock_vector(const ompp_clock_vector_t *vector, unsigned clock)
 {
-    return clock < stamp->used ? stamp->v[clock] : stamp->t;
+    return clock < vector->used ? vector->v[clock] : vector->t;
 }
 
 /** \brief An assignment, without the clocks that are not there. */
-static inline void ompp_stamp_copy(ompp_stamp_t *to, const ompp_stamp_t *from)
+static inline void ompp_clock_vector_copy(ompp_clock_vector_t *to, const ompp_clock_vector_t *from)
 {
     to->t = from->t;
     to->debt = from->debt;
@@ -72,10 +72,10 @@ static inline void ompp_stamp_copy(ompp_stamp_t *to, const ompp_stamp_t *from)
 }
 
 /** \brief It has so many clocks at least. */
-static inline void ompp_stamp_widen(ompp_stamp_t *stamp, uint64_t used)
+static inline void ompp_clock_vector_widen(ompp_clock_vector_t *vector, uint64_t used)
 {
-    for (uint64_t i = stamp->used; i < used; i++) stamp->v[i] = stamp->t;
-    if (used > stamp->used) stamp->used = used;
+    for (uint64_t i = vector->used; i < used; i++) vector->v[i] = vector->t;
+    if (used > vector->used) vector->used = used;
 }
 
 /** Where work is done: outside of all regions, in one that can be told from waiting, in one that cannot (calls of
@@ -92,7 +92,7 @@ typedef struct {
     _Alignas(64) uint64_t set;
     ompp_time_t since;   /* work is counted until then */
     ompp_time_t waiting; /* it waits since then; 0 = it works */
-    ompp_fine_t debt;    /* with delays: to be waited, set by ompp_clocks_adopt() */
+    ompp_fine_t debt;    /* with delays: to be waited, set by ompp_clocks_join() */
     unsigned used;       /* clocks it has had to do with in this set, a multiple of those of a slot; the others are 0 */
     uint16_t mask;       /* slots whose region it is in */
     uint8_t where;       /* ompp_clocks_where_t */
@@ -146,14 +146,14 @@ void ompp_clocks_book(const ompp_clocks_rule_t *rule, ompp_clocks_t *c);
  */
 void ompp_clocks_reset(ompp_clocks_t *c, uint64_t set, ompp_time_t t);
 
-/** \brief Publishes: stamp is the context at t. */
-void ompp_clocks_stamp(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, ompp_stamp_t *stamp, ompp_time_t t);
+/** \brief Publishes: clock vector is the context at t. */
+void ompp_clocks_vector(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, ompp_clock_vector_t *vector, ompp_time_t t);
 
 /**
- * \brief into is waited for together with other. Associative, commutative; stamps of an older set than the other's say
- *        only t.
+ * \brief into is waited for together with other. Associative, commutative; clock vectors of an older set than the
+ *        other's say only t.
  */
-void ompp_clocks_combine(ompp_stamp_t *into, const ompp_stamp_t *other);
+void ompp_clocks_combine(ompp_clock_vector_t *into, const ompp_clock_vector_t *other);
 
 /** \brief The context begins to wait at t; when it does already, since then. */
 static inline void ompp_clocks_wait(ompp_clocks_t *c, ompp_time_t t)
@@ -163,36 +163,40 @@ static inline void ompp_clocks_wait(ompp_clocks_t *c, ompp_time_t t)
 }
 
 /**
- * \brief The context has waited for what the stamp says, and goes on at t.
- * \param[in] stamp  NULL or nothing published: it goes on with the offsets it has.
- * \param[in] cost   ns from the time of the stamp until one can go on; see ompp_sync_wait_t.
+ * \brief The context has waited for what the clock vector says, and goes on at t.
+ * \param[in] vector  NULL or nothing published: it goes on with the offsets it has.
+ * \param[in] cost   ns from the time of the clock vector until one can go on; see ompp_sync_wait_t.
  * \return with delays: ns that it has to wait from t on, at once, and to tell ompp_clocks_paid(); 0 otherwise.
  */
-ompp_time_t ompp_clocks_adopt(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp,
-                              ompp_time_t cost, ompp_time_t t);
+ompp_time_t ompp_clocks_join(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const ompp_clock_vector_t *vector,
+                             ompp_time_t cost, ompp_time_t t);
 
 /**
- * \brief Before ompp_clocks_adopt() with this stamp: it says all that the context itself has come to, and better
+ * \brief Before ompp_clocks_join() with this clock vector: it says all that the context itself has come to, and better
  *        (ompp_replay.h). The context's own clocks are not compared with it.
  */
-void ompp_clocks_yield(ompp_clocks_t *c, const ompp_stamp_t *stamp);
+void ompp_clocks_yield(ompp_clocks_t *c, const ompp_clock_vector_t *vector);
 
 /** \brief The context has been delayed until t since it was last counted. */
 void ompp_clocks_paid(ompp_clocks_t *c, ompp_time_t t);
 
-/** \brief The context begins at t with what the stamp says, whatever it was before (member of a team, new thread). */
-void ompp_clocks_start(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t t);
+/**
+ * \brief The context begins at t with what the clock vector says, whatever it was before (member of a team, new
+ *        thread).
+ */
+void ompp_clocks_start(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const ompp_clock_vector_t *vector,
+                       ompp_time_t t);
 
 /**
  * \brief Slots for which the context, as it began to wait, is earlier on virtual clocks than one that really came
  *        before it: in the optimised program the two would come in the other order.
- * \param[in] before  stamps of those that came before, combined. \param[in] tolerance  ns.
+ * \param[in] before  clock vectors of those that came before, combined. \param[in] tolerance  ns.
  */
-uint16_t ompp_clocks_overtaken(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, const ompp_stamp_t *before,
-                               ompp_time_t tolerance);
+uint16_t ompp_clocks_overtaken(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c,
+                               const ompp_clock_vector_t *before, ompp_time_t tolerance);
 
 /** \brief The same of one clock. */
-bool ompp_clocks_overtaken_on(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, const ompp_stamp_t *before,
+bool ompp_clocks_overtaken_on(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, const ompp_clock_vector_t *before,
                               unsigned clock, ompp_time_t tolerance);
 
 #endif

@@ -70,67 +70,67 @@ void ompp_clocks_reset(ompp_clocks_t *c, uint64_t set, ompp_time_t t)
     c->since = t;
 }
 
-void ompp_clocks_stamp(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, ompp_stamp_t *stamp, ompp_time_t t)
+void ompp_clocks_vector(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, ompp_clock_vector_t *vector, ompp_time_t t)
 {
     ompp_clocks_count(c, t);
     ompp_clocks_book(rule, c);
     const ompp_fine_t now = fine(t);
-    stamp->t = now;
-    stamp->debt = c->o[OMPP_CLOCKS_EXPERIMENT];
-    stamp->set = c->set;
-    stamp->used = c->used;
-    for (unsigned i = 0; i < c->used; i += SPEEDUPS) subtract(stamp->v + i, now, c->o + i);
+    vector->t = now;
+    vector->debt = c->o[OMPP_CLOCKS_EXPERIMENT];
+    vector->set = c->set;
+    vector->used = c->used;
+    for (unsigned i = 0; i < c->used; i += SPEEDUPS) subtract(vector->v + i, now, c->o + i);
 }
 
-static void without_set(ompp_stamp_t *stamp, uint64_t set)
+static void without_set(ompp_clock_vector_t *vector, uint64_t set)
 {
-    stamp->used = 0;
-    stamp->debt = 0;
-    stamp->set = set;
+    vector->used = 0;
+    vector->debt = 0;
+    vector->set = set;
 }
 
-void ompp_clocks_combine(ompp_stamp_t *into, const ompp_stamp_t *other)
+void ompp_clocks_combine(ompp_clock_vector_t *into, const ompp_clock_vector_t *other)
 {
     if (other->t == 0) return;
     if (into->t == 0) {
-        ompp_stamp_copy(into, other);
+        ompp_clock_vector_copy(into, other);
         return;
     }
     if (into->set < other->set) without_set(into, other->set);
     const bool same = into->set == other->set;
     const uint64_t there = same ? other->used : 0;
-    ompp_stamp_widen(into, there);
+    ompp_clock_vector_widen(into, there);
     for (uint64_t i = 0; i < there; i += SPEEDUPS) become_later(into->v + i, other->v + i);
     for (uint64_t i = there; i < into->used; i++) into->v[i] = later(into->v[i], other->t);
     if (same) into->debt = later(into->debt, other->debt);
     into->t = later(into->t, other->t);
 }
 
-static inline void use_rule(ompp_clocks_t *c, ompp_fine_t begin, ompp_fine_t arrival, const ompp_stamp_t *stamp,
+static inline void use_rule(ompp_clocks_t *c, ompp_fine_t begin, ompp_fine_t arrival, const ompp_clock_vector_t *vector,
                             ompp_fine_t cost)
 {
     const ompp_fine_t last = later(begin, arrival);
-    const unsigned there = (unsigned)stamp->used;
+    const unsigned there = (unsigned)vector->used;
 
     if (there > c->used) c->used = there;
-    for (unsigned i = 0; i < there; i += SPEEDUPS) go_on(c->o + i, last, begin, stamp->v + i, cost);
+    for (unsigned i = 0; i < there; i += SPEEDUPS) go_on(c->o + i, last, begin, vector->v + i, cost);
     for (unsigned i = there; i < c->used; i++) c->o[i] = last - later(begin - c->o[i], arrival);
 }
 
-ompp_time_t ompp_clocks_adopt(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp,
-                              ompp_time_t cost, ompp_time_t t)
+ompp_time_t ompp_clocks_join(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const ompp_clock_vector_t *vector,
+                             ompp_time_t cost, ompp_time_t t)
 {
     const ompp_time_t begin = c->waiting ? c->waiting : t;
 
     ompp_clocks_count(c, begin);
     ompp_clocks_book(rule, c);
-    if (stamp && stamp->t > 0 && stamp->set == c->set) {
+    if (vector && vector->t > 0 && vector->set == c->set) {
         const ompp_fine_t o = c->o[OMPP_CLOCKS_EXPERIMENT];
         ompp_fine_t extra = fine(cost);
         /* What is told late, or takes longer than it can have taken: it was there by now. */
-        if (stamp->t + extra > fine(t)) extra = fine(t) - stamp->t;
-        use_rule(c, fine(begin), stamp->t + extra, stamp, extra);
-        c->debt = later(o, stamp->debt) - c->o[OMPP_CLOCKS_EXPERIMENT];
+        if (vector->t + extra > fine(t)) extra = fine(t) - vector->t;
+        use_rule(c, fine(begin), vector->t + extra, vector, extra);
+        c->debt = later(o, vector->debt) - c->o[OMPP_CLOCKS_EXPERIMENT];
     } else {
         c->debt = 0;
     }
@@ -139,11 +139,11 @@ ompp_time_t ompp_clocks_adopt(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, 
     return rule->delays && c->debt > 0 ? (ompp_time_t)(c->debt / OMPP_FINE) : 0;
 }
 
-void ompp_clocks_yield(ompp_clocks_t *c, const ompp_stamp_t *stamp)
+void ompp_clocks_yield(ompp_clocks_t *c, const ompp_clock_vector_t *vector)
 {
-    if (stamp->t == 0 || stamp->set != c->set) return;
-    if (stamp->used > c->used) c->used = (unsigned)stamp->used;
-    for (unsigned i = 0; i < c->used; i++) c->o[i] = stamp->t; /* it is at 0 on all clocks */
+    if (vector->t == 0 || vector->set != c->set) return;
+    if (vector->used > c->used) c->used = (unsigned)vector->used;
+    for (unsigned i = 0; i < c->used; i++) c->o[i] = vector->t; /* it is at 0 on all clocks */
 }
 
 void ompp_clocks_paid(ompp_clocks_t *c, ompp_time_t t)
@@ -155,13 +155,14 @@ void ompp_clocks_paid(ompp_clocks_t *c, ompp_time_t t)
     c->debt = 0;
 }
 
-void ompp_clocks_start(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t t)
+void ompp_clocks_start(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const ompp_clock_vector_t *vector,
+                       ompp_time_t t)
 {
     if (c->where != OMPP_CLOCKS_OUTSIDE) ompp_clocks_count(c, t); /* outside, it was waiting to be begun */
     ompp_clocks_book(rule, c);
-    const bool known = stamp->set == c->set;
-    const unsigned there = known ? (unsigned)stamp->used : 0;
-    for (unsigned i = 0; i < there; i += SPEEDUPS) subtract(c->o + i, stamp->t, stamp->v + i);
+    const bool known = vector->set == c->set;
+    const unsigned there = known ? (unsigned)vector->used : 0;
+    for (unsigned i = 0; i < there; i += SPEEDUPS) subtract(c->o + i, vector->t, vector->v + i);
     for (unsigned i = there; i < c->used; i++) c->o[i] = 0;
     if (there > c->used) c->used = there;
     c->since = t;
@@ -169,8 +170,8 @@ void ompp_clocks_start(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const o
     c->debt = 0;
 }
 
-uint16_t ompp_clocks_overtaken(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, const ompp_stamp_t *before,
-                               ompp_time_t tolerance)
+uint16_t ompp_clocks_overtaken(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c,
+                               const ompp_clock_vector_t *before, ompp_time_t tolerance)
 {
     const ompp_time_t begin = c->waiting ? c->waiting : c->since;
     const ompp_fine_t limit = fine(begin) + fine(tolerance);
@@ -182,18 +183,18 @@ uint16_t ompp_clocks_overtaken(const ompp_clocks_rule_t *rule, const ompp_clocks
         unsigned any = 0;
         for (unsigned k = 0; k < SPEEDUPS; k++) {
             const unsigned i = s * SPEEDUPS + k;
-            any |= limit - ompp_clocks_offset(rule, c, i) < ompp_stamp_v(before, i);
+            any |= limit - ompp_clocks_offset(rule, c, i) < ompp_clock_vector(before, i);
         }
         slots |= any << s;
     }
     return (uint16_t)slots;
 }
 
-bool ompp_clocks_overtaken_on(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, const ompp_stamp_t *before,
+bool ompp_clocks_overtaken_on(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, const ompp_clock_vector_t *before,
                               unsigned clock, ompp_time_t tolerance)
 {
     const ompp_time_t begin = c->waiting ? c->waiting : c->since;
 
     if (before->t == 0 || before->set != c->set) return false;
-    return fine(begin) + fine(tolerance) - ompp_clocks_offset(rule, c, clock) < ompp_stamp_v(before, clock);
+    return fine(begin) + fine(tolerance) - ompp_clocks_offset(rule, c, clock) < ompp_clock_vector(before, clock);
 }

@@ -31,26 +31,26 @@ static void start(const ompp_farm_t *f, ompp_farm_walk_t *w, ompp_fine_t time)
     w->begin = w->time = time;
 }
 
-void ompp_farm_begin(ompp_farm_t *f, const ompp_stamp_t *now)
+void ompp_farm_begin(ompp_farm_t *f, const ompp_clock_vector_t *now)
 {
     for (unsigned i = 0; i < f->nseats; i++) f->seat_of[f->seats[i].rank] = 0;
     f->nseats = f->nanswers = 0;
     memset(f, 0, offsetof(ompp_farm_t, begin));
-    f->begun = f->held = true;
+    f->begun = f->stalled = true;
     f->latest = f->gave = f->got = -1;
     f->set = now->set;
     f->used = (unsigned)now->used;
-    ompp_stamp_copy(&f->begin, now);
-    ompp_stamp_copy(&f->since, now);
+    ompp_clock_vector_copy(&f->begin, now);
+    ompp_clock_vector_copy(&f->since, now);
 }
 
 /* ---- Lengths ----------------------------------------------------------------------------------------------------- */
 
-static void measure(ompp_farm_span_t *span, const ompp_stamp_t *from, const ompp_stamp_t *to)
+static void measure(ompp_farm_span_t *span, const ompp_clock_vector_t *from, const ompp_clock_vector_t *to)
 {
     span->used = (unsigned)(from->used > to->used ? from->used : to->used);
     span->real = to->t - from->t;
-    for (unsigned i = 0; i < span->used; i++) span->v[i] = ompp_stamp_v(to, i) - ompp_stamp_v(from, i);
+    for (unsigned i = 0; i < span->used; i++) span->v[i] = ompp_clock_vector(to, i) - ompp_clock_vector(from, i);
 }
 
 static ompp_fine_t length_on(const ompp_farm_span_t *span, unsigned clock)
@@ -172,8 +172,8 @@ static void walk(ompp_farm_t *f, unsigned clock)
  */
 static void let_go(ompp_farm_t *f)
 {
-    f->held = false;
-    for (unsigned i = 0; i < f->used; i++) start(f, &f->walks[i], ompp_stamp_v(&f->begin, i));
+    f->stalled = false;
+    for (unsigned i = 0; i < f->used; i++) start(f, &f->walks[i], ompp_clock_vector(&f->begin, i));
     start(f, &f->walks[REAL], f->begin.t);
     for (unsigned seat = 0; seat < f->nseats; seat++) {
         const unsigned task = f->seats[seat].reported;
@@ -185,7 +185,7 @@ static void let_go(ompp_farm_t *f)
 
 static void walk_all(ompp_farm_t *f)
 {
-    if (f->held) let_go(f);
+    if (f->stalled) let_go(f);
     for (unsigned i = 0; i < f->used; i++) walk(f, i);
     walk(f, REAL);
 }
@@ -195,7 +195,7 @@ static void use(ompp_farm_t *f, uint64_t used)
 {
     const size_t bytes = offsetof(ompp_farm_walk_t, seats) + f->nseats * sizeof f->walks[0].seats[0];
 
-    if (f->held && f->used < used) f->used = (unsigned)used;
+    if (f->stalled && f->used < used) f->used = (unsigned)used;
     for (; f->used < used; f->used++) memcpy(&f->walks[f->used], &f->walks[REAL], bytes);
 }
 
@@ -204,14 +204,14 @@ static void use(ompp_farm_t *f, uint64_t used)
 static bool has_room(ompp_farm_t *f)
 {
     if (f->head - f->slowest < OMPP_FARM_EVENTS) return true;
-    if (f->held) return false;
+    if (f->stalled) return false;
     f->slowest = f->walks[REAL].next;
     for (unsigned i = 0; i < f->used; i++)
         if (f->walks[i].next < f->slowest) f->slowest = f->walks[i].next;
     return f->head - f->slowest < OMPP_FARM_EVENTS;
 }
 
-static void add(ompp_farm_t *f, ompp_farm_op_t op, unsigned task, unsigned seat, const ompp_stamp_t *now)
+static void add(ompp_farm_t *f, ompp_farm_op_t op, unsigned task, unsigned seat, const ompp_clock_vector_t *now)
 {
     ompp_farm_event_t *e = &f->events[f->head % OMPP_FARM_EVENTS];
 
@@ -225,7 +225,7 @@ static void add(ompp_farm_t *f, ompp_farm_op_t op, unsigned task, unsigned seat,
     e->seat = (uint16_t)seat;
     e->answers = (int)seat == f->latest;
     measure(&e->work, &f->since, now);
-    ompp_stamp_copy(&f->since, now);
+    ompp_clock_vector_copy(&f->since, now);
     f->head++;
 }
 
@@ -252,15 +252,15 @@ static void sweep(ompp_farm_t *f)
 {
     bool needed[OMPP_FARM_TASKS] = {false};
 
-    if (f->held) need_events(f, 0, needed);
-    for (unsigned i = 0; !f->held && i <= OMPP_CLOCKS; i++) {
+    if (f->stalled) need_events(f, 0, needed);
+    for (unsigned i = 0; !f->stalled && i <= OMPP_CLOCKS; i++) {
         const ompp_farm_walk_t *w = &f->walks[i];
         if (i >= f->used && i < REAL) continue;
         for (unsigned seat = 0; seat < f->nseats; seat++) need_queue(w, seat, needed);
         need_events(f, w->next, needed);
     }
     for (unsigned seat = 0; seat < f->nseats; seat++) {
-        if (f->held && f->seats[seat].reported) needed[f->seats[seat].reported - 1] = true;
+        if (f->stalled && f->seats[seat].reported) needed[f->seats[seat].reported - 1] = true;
         for (unsigned t = f->seats[seat].queue.first; t; t = f->tasks[t - 1].after) needed[t - 1] = true;
     }
     memcpy(f->taken, needed, sizeof f->taken);
@@ -281,7 +281,7 @@ static int free_task(ompp_farm_t *f)
 }
 
 /* A task of the rank in this seat. \return its number; -1 = there are too many. */
-static int new_task(ompp_farm_t *f, unsigned seat, const ompp_stamp_t *given)
+static int new_task(ompp_farm_t *f, unsigned seat, const ompp_clock_vector_t *given)
 {
     ompp_farm_queue_t *queue = &f->seats[seat].queue;
     const int t = free_task(f);
@@ -291,7 +291,7 @@ static int new_task(ompp_farm_t *f, unsigned seat, const ompp_stamp_t *given)
     f->tasks[t].done = f->tasks[t].lost = f->tasks[t].reported = f->tasks[t].deferred = false;
     f->tasks[t].after = 0;
     f->tasks[t].late = 0;
-    ompp_stamp_copy(&f->tasks[t].given, given);
+    ompp_clock_vector_copy(&f->tasks[t].given, given);
     append(queue, queue->last ? &f->tasks[queue->last - 1].after : NULL, (unsigned)t);
     return t;
 }
@@ -305,9 +305,9 @@ static int seat_of(ompp_farm_t *f, unsigned rank, bool *is_new)
         return -1;
     }
     if (!*is_new) return f->seat_of[rank] - 1;
-    for (unsigned i = 0; !f->held && i < f->used; i++)
+    for (unsigned i = 0; !f->stalled && i < f->used; i++)
         memset(&f->walks[i].seats[f->nseats], 0, sizeof f->walks[i].seats[0]);
-    if (!f->held) memset(&f->walks[REAL].seats[f->nseats], 0, sizeof f->walks[REAL].seats[0]);
+    if (!f->stalled) memset(&f->walks[REAL].seats[f->nseats], 0, sizeof f->walks[REAL].seats[0]);
     memset(&f->seats[f->nseats], 0, sizeof f->seats[0]);
     f->seats[f->nseats].rank = rank;
     f->seat_of[rank] = (uint16_t)(f->nseats + 1);
@@ -319,7 +319,7 @@ static bool is_in_vain(const ompp_farm_t *f)
     return !f->results && (f->head >= OMPP_FARM_TRIES || f->head >= OMPP_FARM_TRY * (f->nseats + 1));
 }
 
-static bool goes_on(ompp_farm_t *f, const ompp_stamp_t *now)
+static bool goes_on(ompp_farm_t *f, const ompp_clock_vector_t *now)
 {
     if (now->set != f->set || is_in_vain(f)) f->spoiled = true;
     return f->begun && !f->spoiled;
@@ -340,7 +340,7 @@ static bool is_mute(ompp_farm_t *f, unsigned seat)
     return f->seats[seat].mute = true;
 }
 
-void ompp_farm_give(ompp_farm_t *f, unsigned rank, const ompp_stamp_t *now)
+void ompp_farm_give(ompp_farm_t *f, unsigned rank, const ompp_clock_vector_t *now)
 {
     bool is_new;
     const int seat = goes_on(f, now) ? seat_of(f, rank, &is_new) : -1;
@@ -366,14 +366,14 @@ void ompp_farm_give(ompp_farm_t *f, unsigned rank, const ompp_stamp_t *now)
 }
 
 /* A rank that was sent nothing has asked for work. */
-static void report(ompp_farm_t *f, unsigned seat, const ompp_stamp_t *now)
+static void report(ompp_farm_t *f, unsigned seat, const ompp_clock_vector_t *now)
 {
     const int task = new_task(f, seat, &f->begin);
 
     if (task < 0) return;
     f->seats[seat].pending++;
     f->tasks[task].reported = true;
-    if (f->held) f->seats[seat].reported = (uint16_t)(task + 1);
+    if (f->stalled) f->seats[seat].reported = (uint16_t)(task + 1);
     else add(f, OMPP_FARM_COME, (unsigned)task, seat, now);
 }
 
@@ -423,7 +423,7 @@ bool ompp_farm_is_of_ranks(const ompp_farm_t *f)
 }
 
 /* The rank in this seat has ended its oldest task, and goes on with the next one. */
-static void end_task(ompp_farm_t *f, unsigned seat, const ompp_stamp_t *result)
+static void end_task(ompp_farm_t *f, unsigned seat, const ompp_clock_vector_t *result)
 {
     ompp_farm_queue_t *queue = &f->seats[seat].queue;
     ompp_farm_task_t *t = &f->tasks[queue->first - 1];
@@ -442,13 +442,14 @@ static void end_task(ompp_farm_t *f, unsigned seat, const ompp_stamp_t *result)
     else queue->last = 0;
 }
 
-static void wait_for(ompp_farm_t *f, const ompp_stamp_t *now, const ompp_stamp_t *result)
+static void wait_for(ompp_farm_t *f, const ompp_clock_vector_t *now, const ompp_clock_vector_t *result)
 {
     f->waits = now->t;
     f->there = result->t;
 }
 
-void ompp_farm_take(ompp_farm_t *f, unsigned rank, bool any, const ompp_stamp_t *now, const ompp_stamp_t *result)
+void ompp_farm_take(ompp_farm_t *f, unsigned rank, bool any, const ompp_clock_vector_t *now,
+                    const ompp_clock_vector_t *result)
 {
     const bool known = rank < OMPP_FARM_RANKS && f->seat_of[rank];
     bool is_new = false;
@@ -463,8 +464,8 @@ void ompp_farm_take(ompp_farm_t *f, unsigned rank, bool any, const ompp_stamp_t 
     if (is_new) report(f, (unsigned)seat, now);
     if (!f->seats[seat].queue.first || result->set != f->set) f->spoiled = true; /* more results than tasks */
     if (f->spoiled) return;
-    f->came = f->seats[seat].queue.first;
-    f->came_any = any;
+    f->arrival = f->seats[seat].queue.first;
+    f->any_arrival = any;
     end_task(f, (unsigned)seat, result);
     wait_for(f, now, result);
     add(f, any ? OMPP_FARM_ANY : OMPP_FARM_THIS, 0, (unsigned)seat, now);
@@ -474,19 +475,19 @@ void ompp_farm_take(ompp_farm_t *f, unsigned rank, bool any, const ompp_stamp_t 
     f->gave = -1;
 }
 
-void ompp_farm_work(ompp_farm_t *f, const ompp_stamp_t *now)
+void ompp_farm_work(ompp_farm_t *f, const ompp_clock_vector_t *now)
 {
     f->there = 0;
-    f->came = 0;
-    f->came_any = false;
+    f->arrival = 0;
+    f->any_arrival = false;
     if (goes_on(f, now)) add(f, OMPP_FARM_WORK, 0, 0, now);
 }
 
 /* As much work, of no region. */
-static void put_back(ompp_stamp_t *stamp, ompp_fine_t by)
+static void put_back(ompp_clock_vector_t *vector, ompp_fine_t by)
 {
-    stamp->t -= by;
-    for (uint64_t i = 0; i < stamp->used; i++) stamp->v[i] -= by;
+    vector->t -= by;
+    for (uint64_t i = 0; i < vector->used; i++) vector->v[i] -= by;
 }
 
 static void note(ompp_farm_lates_t *lates, ompp_fine_t takes)
@@ -528,7 +529,7 @@ static ompp_fine_t in_order(ompp_farm_t *f, ompp_fine_t late, ompp_fine_t now)
 
     if (is_odd && f->there + late <= f->asked) return late;
     if (is_odd) f->odd += comes - late - ODD_NS * OMPP_FINE;
-    if (f->came_any) f->arrived = f->there + comes;
+    if (f->any_arrival) f->arrived = f->there + comes;
     return comes;
 }
 
@@ -537,28 +538,28 @@ static void note_late(ompp_farm_t *f, ompp_fine_t now)
 {
     ompp_fine_t late = 0;
 
-    if (f->came && f->got >= 0 && now > f->there) late = in_order(f, lateness(f, (unsigned)f->got, now), now);
-    else if (f->came_any) f->arrived = later(f->arrived, f->there);
-    const ompp_fine_t rest = now - later(f->waits, f->there + late);
-    if (f->came_any) f->asked = f->waits;
-    if (f->came) f->tasks[f->came - 1].late = late;
-    if (rest > 0) put_back(&f->since, rest);
+    if (f->arrival && f->got >= 0 && now > f->there) late = in_order(f, lateness(f, (unsigned)f->got, now), now);
+    else if (f->any_arrival) f->arrived = later(f->arrived, f->there);
+    const ompp_fine_t suspension = now - later(f->waits, f->there + late);
+    if (f->any_arrival) f->asked = f->waits;
+    if (f->arrival) f->tasks[f->arrival - 1].late = late;
+    if (suspension > 0) put_back(&f->since, suspension);
 }
 
-void ompp_farm_go_on(ompp_farm_t *f, const ompp_stamp_t *now)
+void ompp_farm_go_on(ompp_farm_t *f, const ompp_clock_vector_t *now)
 {
     if (!goes_on(f, now)) return;
-    ompp_stamp_copy(&f->since, now);
+    ompp_clock_vector_copy(&f->since, now);
     if (f->there) note_late(f, now->t);
     f->there = 0;
-    f->came = 0;
-    f->came_any = false;
+    f->arrival = 0;
+    f->any_arrival = false;
     if (f->results && f->head >= OMPP_FARM_HOLD) walk_all(f);
 }
 
 bool ompp_farm_is_one(const ompp_farm_t *f) { return f->begun && !f->spoiled && f->nanswers > 1; }
 
-bool ompp_farm_end(ompp_farm_t *f, ompp_stamp_t *now)
+bool ompp_farm_end(ompp_farm_t *f, ompp_clock_vector_t *now)
 {
     const ompp_farm_walk_t *real = &f->walks[REAL];
 
@@ -572,7 +573,7 @@ bool ompp_farm_end(ompp_farm_t *f, ompp_stamp_t *now)
     const ompp_fine_t off = (real->time > now->t ? real->time - now->t : now->t - real->time) + f->odd;
     f->fits = FITS * off <= now->t - f->begin.t;
     if (HINTS * off > now->t - f->begin.t) return false; /* something else was waited for, too */
-    ompp_stamp_widen(now, f->used);
+    ompp_clock_vector_widen(now, f->used);
     for (unsigned i = 0; i < f->used; i++) now->v[i] = now->t - (real->time - f->walks[i].time);
     return true;
 }

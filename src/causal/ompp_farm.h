@@ -52,12 +52,12 @@ typedef struct {
 } ompp_farm_event_t;
 
 typedef struct {
-    bool done;          /* its result has come, length is known */
-    bool lost;          /* nobody will send one */
-    bool reported;      /* its rank has come by itself */
-    bool deferred;      /* it was handed out when results of others had been received since that of its rank */
-    uint16_t after;     /* the next one that the rank has, + 1; 0 = none */
-    ompp_stamp_t given; /* or, if later, the result of the one before */
+    bool done;                 /* its result has come, length is known */
+    bool lost;                 /* nobody will send one */
+    bool reported;             /* its rank has come by itself */
+    bool deferred;             /* it was handed out when results of others had been received since that of its rank */
+    uint16_t after;            /* the next one that the rank has, + 1; 0 = none */
+    ompp_clock_vector_t given; /* or, if later, the result of the one before */
     ompp_farm_span_t length;
     /* its result takes so long to come; where the manager had not waited for it, as those of its rank usually do */
     ompp_fine_t late;
@@ -96,9 +96,9 @@ typedef struct {
 
 /** An interval between two meetings of all ranks. */
 typedef struct {
-    bool begun, spoiled, held; /* held: it is not gone through yet */
-    bool fits;                 /* at the end: without any speed-up it took as long as measured, within 2 %, with odd */
-    int latest;                /* seat of the rank whose result from any source was received last; -1 = none yet */
+    bool begun, spoiled, stalled; /* held: it is not gone through yet */
+    bool fits;  /* at the end: without any speed-up it took as long as measured, within 2 %, with odd */
+    int latest; /* seat of the rank whose result from any source was received last; -1 = none yet */
     /* seat that the last event handed out something to, or was a result of: more of that is part of it; -1 */
     int gave, got;
     uint64_t set, head, results;
@@ -109,12 +109,12 @@ typedef struct {
     unsigned used, next; /* next: task that is looked at first */
     /* since when the manager waits, since when what it waits for was sent; 0 = that is not known */
     ompp_fine_t waits, there;
-    uint16_t came;                     /* the task whose result that is, + 1; 0 = none */
-    bool came_any;                     /* it could be that of any rank */
+    uint16_t arrival;                  /* the task whose result that is, + 1; 0 = none */
+    bool any_arrival;                  /* it could be that of any rank */
     ompp_fine_t arrived, asked;        /* when the latest such result came; since when the manager had waited for it */
     ompp_farm_lates_t lates;           /* of all results */
     ompp_fine_t odd;                   /* by which results took longer than is usual, where that is much */
-    ompp_stamp_t begin, since;         /* since: the manager has worked */
+    ompp_clock_vector_t begin, since;  /* since: the manager has worked */
     unsigned nseats, nanswers;         /* nanswers: of them that have had results */
     uint16_t seat_of[OMPP_FARM_RANKS]; /* + 1; 0 = the rank has had none */
     struct {
@@ -134,10 +134,10 @@ typedef struct {
 void ompp_farm_reset(ompp_farm_t *f);
 
 /** \brief The interval begins, or the first that is noted of it. */
-void ompp_farm_begin(ompp_farm_t *f, const ompp_stamp_t *now);
+void ompp_farm_begin(ompp_farm_t *f, const ompp_clock_vector_t *now);
 
 /** \brief The manager sends to a rank. */
-void ompp_farm_give(ompp_farm_t *f, unsigned rank, const ompp_stamp_t *now);
+void ompp_farm_give(ompp_farm_t *f, unsigned rank, const ompp_clock_vector_t *now);
 
 /**
  * \brief It has received from a rank.
@@ -145,16 +145,17 @@ void ompp_farm_give(ompp_farm_t *f, unsigned rank, const ompp_stamp_t *now);
  * \param[in] now     its clocks when it began to wait.
  * \param[in] result  those of the rank when it sent.
  */
-void ompp_farm_take(ompp_farm_t *f, unsigned rank, bool any, const ompp_stamp_t *now, const ompp_stamp_t *result);
+void ompp_farm_take(ompp_farm_t *f, unsigned rank, bool any, const ompp_clock_vector_t *now,
+                    const ompp_clock_vector_t *result);
 
 /** \brief It is about to wait for something else. */
-void ompp_farm_work(ompp_farm_t *f, const ompp_stamp_t *now);
+void ompp_farm_work(ompp_farm_t *f, const ompp_clock_vector_t *now);
 
 /**
  * \brief It has waited, and goes on with these clocks: what the message took is known now. Next after ompp_farm_take(),
  *        _work().
  */
-void ompp_farm_go_on(ompp_farm_t *f, const ompp_stamp_t *now);
+void ompp_farm_go_on(ompp_farm_t *f, const ompp_clock_vector_t *now);
 
 /** \return whether tasks were handed out and results of several ranks taken, and how is known. */
 bool ompp_farm_is_one(const ompp_farm_t *f);
@@ -171,6 +172,6 @@ bool ompp_farm_is_of_ranks(const ompp_farm_t *f);
  * \param[in,out] now  its clocks; v is replaced.
  * \return false when it cannot be told; now is as it was. What is told is a hint where it does not fit.
  */
-bool ompp_farm_end(ompp_farm_t *f, ompp_stamp_t *now);
+bool ompp_farm_end(ompp_farm_t *f, ompp_clock_vector_t *now);
 
 #endif

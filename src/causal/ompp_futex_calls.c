@@ -33,7 +33,7 @@ static long wait_at(uint32_t *word, int operation, long value, const void *limit
     const int error = errno;
 
     ompp_pthread_waited(result == 0, OMPP_SYNC_EVENT, ompp_pthread_number(word), begin);
-    if (result != 0 && error == ETIMEDOUT) ompp_pthread_doubt(true);
+    if (result != 0 && error == ETIMEDOUT) ompp_pthread_flag(true);
     errno = error;
     return result;
 }

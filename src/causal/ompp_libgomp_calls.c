@@ -15,13 +15,13 @@
 #include <string.h>
 
 /* The real function is one of ours already, which tells. */
-static bool is_told(const void *real)
+static bool is_reported(const void *real)
 {
-    static _Atomic int told; /* 0 = not known yet, 1 = no, 2 = yes */
+    static _Atomic int reported; /* 0 = not known yet, 1 = no, 2 = yes */
     Dl_info info;
 
-    if (!told) told = dladdr(real, &info) && info.dli_fname && strstr(info.dli_fname, "libompp") ? 2 : 1;
-    return told == 2;
+    if (!reported) reported = dladdr(real, &info) && info.dli_fname && strstr(info.dli_fname, "libompp") ? 2 : 1;
+    return reported == 2;
 }
 
 static uint64_t team(void) { return (uint64_t)(uintptr_t)ompp_event_team(); }
@@ -35,7 +35,7 @@ static uint64_t team(void) { return (uint64_t)(uintptr_t)ompp_event_team(); }
     static bool name(type *first, type *last)                                                         \
     {                                                                                                 \
         const bool more = real_##name(first, last);                                                   \
-        if (!is_told((void *)real_##name))                                                            \
+        if (!is_reported((void *)real_##name))                                                        \
             (more ? ompp_sync_resume : ompp_sync_publish)(OMPP_SYNC_CHUNK, team(), ompp_event_now()); \
         return more;                                                                                  \
     }
@@ -56,12 +56,12 @@ CHUNK(loop_ull_nonmonotonic_runtime_next, unsigned long long)
 CHUNK(loop_ull_runtime_next, unsigned long long)
 
 /* Iterations that wait for others of the same loop (doacross). */
-#define POST(name, type)                           \
-    static void (*real_##name)(type *);            \
-    static void name(type *counts)                 \
-    {                                              \
-        ompp_sync_doubt(OMPP_WHATIF_F_LOST, true); \
-        real_##name(counts);                       \
+#define POST(name, type)                          \
+    static void (*real_##name)(type *);           \
+    static void name(type *counts)                \
+    {                                             \
+        ompp_sync_flag(OMPP_WHATIF_F_LOST, true); \
+        real_##name(counts);                      \
     }
 
 POST(doacross_post, long)
@@ -73,7 +73,7 @@ static bool cancel(int which, bool really)
 {
     const bool cancelled = real_cancel(which, really); /* never without OMP_CANCELLATION */
 
-    ompp_sync_doubt(OMPP_WHATIF_F_DYNAMIC, really && cancelled);
+    ompp_sync_flag(OMPP_WHATIF_F_DYNAMIC, really && cancelled);
     return cancelled;
 }
 
@@ -94,7 +94,7 @@ static void *(*real_single_copy_start)(void);
 
 static void *single_copy_start(void)
 {
-    const bool follows = team() && !is_told((void *)real_single_copy_start);
+    const bool follows = team() && !is_reported((void *)real_single_copy_start);
     void *copy;
 
     if (!follows) return real_single_copy_start();
@@ -114,7 +114,7 @@ static void (*real_single_copy_end)(void *);
 
 static void single_copy_end(void *copy)
 {
-    const bool follows = team() && !is_told((void *)real_single_copy_end);
+    const bool follows = team() && !is_reported((void *)real_single_copy_end);
 
     if (follows) {
         ompp_sync_publish(OMPP_SYNC_EVENT, team() + COPY_GIVEN, ompp_event_now());
@@ -135,7 +135,8 @@ static task_t *real_task;
 static void task(void (*body)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool deferred,
                  unsigned flags, void **depend, int priority, void *detach)
 {
-    if ((flags & DEPEND) && !is_told((void *)real_task)) ompp_sync_doubt(OMPP_WHATIF_F_TASK | OMPP_WHATIF_F_LOST, true);
+    if ((flags & DEPEND) && !is_reported((void *)real_task))
+        ompp_sync_flag(OMPP_WHATIF_F_TASK | OMPP_WHATIF_F_LOST, true);
     real_task(body, data, copy, size, align, deferred, flags, depend, priority, detach);
 }
 
@@ -145,7 +146,7 @@ static void task(void (*body)(void *), void *data, void (*copy)(void *, void *),
     static void name(void (*body)(void *), void *data, void (*copy)(void *, void *), long size, long align, \
                      unsigned flags, unsigned long tasks, int priority, type start, type end, type step)    \
     {                                                                                                       \
-        if (!is_told((void *)real_##name)) ompp_sync_doubt(OMPP_WHATIF_F_TASK, true);                       \
+        if (!is_reported((void *)real_##name)) ompp_sync_flag(OMPP_WHATIF_F_TASK, true);                    \
         real_##name(body, data, copy, size, align, flags, tasks, priority, start, end, step);               \
     }
 

@@ -37,8 +37,8 @@ typedef struct {
     uint32_t kind;
     /* to the integral of units that are under way, at the last end: one dump may follow another */
     _Atomic uint64_t added;
-    uint64_t under_way; /* units, when coz.h's were looked at last; used by who holds the flag of that */
-    _Atomic bool told;  /* visited by functions, which say when; otherwise coz.h counts, and we have to look */
+    uint64_t under_way;       /* units, when coz.h's were looked at last; used by who holds the flag of that */
+    _Atomic bool by_function; /* visited by functions, which say when; otherwise coz.h counts, and we have to look */
     char name[NAME_SIZE];
 } point_t;
 
@@ -170,7 +170,7 @@ OMPP_EXPORT void ompp_progress_begin(const char *name)
     point_t *point = find(name, OMPP_WHATIF_LATENCY);
 
     if (!point) return;
-    atomic_store_explicit(&point->told, true, memory_order_relaxed);
+    atomic_store_explicit(&point->by_function, true, memory_order_relaxed);
     const ompp_time_t t = ompp_event_now();
     atomic_fetch_add_explicit(&point->record->begins, 1, memory_order_relaxed);
     atomic_fetch_sub_explicit(&point->record->in_flight_ns, t, memory_order_relaxed);
@@ -230,7 +230,8 @@ static void sample_all(ompp_time_t t)
 
     if (atomic_flag_test_and_set_explicit(&sampling, memory_order_acquire)) return;
     for (unsigned i = 0; i < n; i++)
-        if (points[i].kind == OMPP_WHATIF_LATENCY && !atomic_load_explicit(&points[i].told, memory_order_relaxed))
+        if (points[i].kind == OMPP_WHATIF_LATENCY &&
+            !atomic_load_explicit(&points[i].by_function, memory_order_relaxed))
             sample(&points[i], t);
     atomic_flag_clear_explicit(&sampling, memory_order_release);
 }
@@ -285,7 +286,7 @@ void ompp_progress_finish(ompp_time_t t)
         ompp_a_whatif_point_t *record = points[i].record;
         uint64_t under_way = atomic_load(&record->begins) - atomic_load(&record->visits);
         if (points[i].kind != OMPP_WHATIF_LATENCY) continue;
-        if (!atomic_load(&points[i].told)) {
+        if (!atomic_load(&points[i].by_function)) {
             sample(&points[i], t);
             continue;
         }
@@ -377,8 +378,8 @@ static bool count_visit(candidate_t *c)
     return leads;
 }
 
-/* While clocks rest, it is only looked how regular a region is that is visited so seldom that pieces between rests do
- * not tell. */
+/* While clocks are suspended, it is only looked how regular a region is that is visited so seldom that pieces between
+ * rests do not tell. */
 static void learn(candidate_t *c, ompp_time_t t)
 {
     if (c->periods < ENOUGH_PERIODS) note_period(c, t);
@@ -393,7 +394,7 @@ void ompp_progress_candidate(ompp_region_ref_t region, bool barrier, ompp_time_t
 
     if (!region || atomic_flag_test_and_set_explicit(&candidates_busy, memory_order_acquire)) return;
     c = candidate_of(region, barrier);
-    if (c && !ompp_causal_resting()) {
+    if (c && !ompp_causal_suspension()) {
         note_period(c, t);
         leads = count_visit(c);
         judge(c);
@@ -436,7 +437,7 @@ OMPP_EXPORT void _coz_post_block(int skip_delays)
     const ompp_sync_wait_t wait = {.begin = block_begin, .end = block_begin ? ompp_event_now() : 0};
 
     (void)skip_delays;
-    if (wait.begin) ompp_sync_pay(ompp_sync_adopt(NULL, &wait));
+    if (wait.begin) ompp_sync_pay(ompp_sync_join_clock(NULL, &wait));
     block_begin = 0;
 }
 

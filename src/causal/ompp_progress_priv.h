@@ -45,7 +45,7 @@ typedef struct ompp_progress_candidate ompp_progress_candidate_t;
 ompp_progress_candidate_t *ompp_progress_find(ompp_region_ref_t region, bool barrier);
 
 /**
- * \brief While clocks rest: the region has been left. Nothing ends at it.
+ * \brief While clocks are suspended: the region has been left. Nothing ends at it.
  * \param[in] candidate  called for on one thread only.
  */
 void ompp_progress_pass(ompp_progress_candidate_t *candidate, ompp_time_t t);

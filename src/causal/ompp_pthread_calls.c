@@ -39,7 +39,7 @@ static bool taken(int error) { return error == 0 || error == EOWNERDEAD; }
         const ompp_time_t begin = ompp_pthread_wait(kind, ompp_pthread_number(lock)); \
         const int error = pthread_##name(__VA_ARGS__);                                \
         ompp_pthread_waited(taken(error), kind, ompp_pthread_number(lock), begin);    \
-        if (error == ETIMEDOUT) ompp_pthread_doubt(true);                             \
+        if (error == ETIMEDOUT) ompp_pthread_flag(true);                              \
         return error;                                                                 \
     }
 
@@ -113,7 +113,7 @@ static int written(const void *lock, int error, ompp_time_t begin)
 {
     ompp_pthread_waited(taken(error), OMPP_SYNC_MUTEX, ompp_pthread_number(lock), begin);
     if (taken(error)) note_write(lock);
-    if (error == ETIMEDOUT) ompp_pthread_doubt(true);
+    if (error == ETIMEDOUT) ompp_pthread_flag(true);
     return error;
 }
 
@@ -220,7 +220,7 @@ static int cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock)
 
 static int until_then(int error)
 {
-    ompp_pthread_doubt(error == ETIMEDOUT);
+    ompp_pthread_flag(error == ETIMEDOUT);
     return error;
 }
 
@@ -256,10 +256,10 @@ static int barrier_wait(pthread_barrier_t *barrier)
 {
     int result;
 
-    ompp_pthread_publish(OMPP_SYNC_MEETING, ompp_pthread_number(barrier));
-    ompp_pthread_wait(OMPP_SYNC_MEETING, ompp_pthread_number(barrier));
+    ompp_pthread_publish(OMPP_SYNC_POSIX_BARRIER, ompp_pthread_number(barrier));
+    ompp_pthread_wait(OMPP_SYNC_POSIX_BARRIER, ompp_pthread_number(barrier));
     result = pthread_barrier_wait(barrier);
-    ompp_pthread_resume(OMPP_SYNC_MEETING, ompp_pthread_number(barrier));
+    ompp_pthread_resume(OMPP_SYNC_POSIX_BARRIER, ompp_pthread_number(barrier));
     return result;
 }
 
@@ -270,7 +270,7 @@ static void took(bool well, sem_t *sem, ompp_time_t begin)
     int left = 0;
 
     if (!well) ompp_pthread_in_vain(begin);
-    if (!well && saved == ETIMEDOUT) ompp_pthread_doubt(true);
+    if (!well && saved == ETIMEDOUT) ompp_pthread_flag(true);
     if (well && begin && sem_getvalue(sem, &left) == 0 && ompp_causal_self)
         ompp_causal_self->left = left > 0 ? (unsigned)left : 0;
     if (well && begin) ompp_pthread_resume(OMPP_SYNC_SEMAPHORE, ompp_pthread_number(sem));
@@ -295,7 +295,7 @@ static int semaphore_trywait(sem_t *sem)
     const int result = sem_trywait(sem), error = errno;
 
     if (result == 0) took(true, sem, ompp_pthread_wait(OMPP_SYNC_SEMAPHORE, ompp_pthread_number(sem)));
-    ompp_pthread_doubt(result != 0 && error == EAGAIN);
+    ompp_pthread_flag(result != 0 && error == EAGAIN);
     errno = error;
     return result;
 }
@@ -340,7 +340,7 @@ static int signal_timedwait(const sigset_t *set, siginfo_t *info, const struct t
     const int signal = sigtimedwait(set, info, limit), error = errno;
 
     ompp_pthread_waited(signal > 0, OMPP_SYNC_EVENT, (uint64_t)signal, begin);
-    ompp_pthread_doubt(signal < 0 && error == EAGAIN);
+    ompp_pthread_flag(signal < 0 && error == EAGAIN);
     errno = error;
     return signal;
 }
@@ -356,7 +356,7 @@ static int signal_suspend(const sigset_t *set)
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
-static void in_crowd(void (*event)(ompp_causal_thread_t *self))
+static void in_thread_group(void (*event)(ompp_causal_thread_t *self))
 {
     ompp_causal_thread_t *self;
 
@@ -379,7 +379,7 @@ void ompp_pthread_ends(void *nothing)
     }
     ompp_pthread_settle_tried(0);
     ompp_pthread_publish(OMPP_SYNC_EVENT, (uint64_t)pthread_self());
-    in_crowd(ompp_causal_crowd_end);
+    in_thread_group(ompp_causal_thread_group_end);
 }
 
 ompp_pthread_start_t ompp_pthread_begin(void *data)
@@ -387,7 +387,7 @@ ompp_pthread_start_t ompp_pthread_begin(void *data)
     const ompp_pthread_start_t start = *(ompp_pthread_start_t *)data;
 
     ompp_pthread_resume(OMPP_SYNC_FORK, ompp_pthread_number(data));
-    in_crowd(ompp_causal_crowd_begin);
+    in_thread_group(ompp_causal_thread_group_begin);
     free(data);
     return start;
 }
@@ -415,14 +415,14 @@ ompp_pthread_start_t *ompp_pthread_prepare(ompp_pthread_start_t what)
     errno = saved;
     if (!start) return NULL;
     *start = what;
-    in_crowd(ompp_causal_crowd_create);
+    in_thread_group(ompp_causal_thread_group_create);
     ompp_pthread_publish(OMPP_SYNC_FORK, ompp_pthread_number(start));
     return start;
 }
 
 void ompp_pthread_not_created(ompp_pthread_start_t *start)
 {
-    in_crowd(ompp_causal_crowd_not_created);
+    in_thread_group(ompp_causal_thread_group_not_created);
     free(start);
 }
 
@@ -455,7 +455,7 @@ static int cancel(pthread_t thread)
         const ompp_time_t begin = ompp_pthread_wait(OMPP_SYNC_EVENT, (uint64_t)thread); \
         const int error = pthread_##name(__VA_ARGS__);                                  \
         ompp_pthread_waited(error == 0, OMPP_SYNC_EVENT, (uint64_t)thread, begin);      \
-        if (error == ETIMEDOUT) ompp_pthread_doubt(true);                               \
+        if (error == ETIMEDOUT) ompp_pthread_flag(true);                                \
         return error;                                                                   \
     }
 
@@ -469,7 +469,7 @@ static int tryjoin_np(pthread_t thread, void **result)
     const int error = pthread_tryjoin_np(thread, result);
 
     ompp_pthread_got(error == 0, OMPP_SYNC_EVENT, (uint64_t)thread);
-    ompp_pthread_doubt(error == EBUSY);
+    ompp_pthread_flag(error == EBUSY);
     return error;
 }
 

@@ -57,10 +57,10 @@ void ompp_pthread_publish(ompp_sync_object_t kind, uint64_t object)
 
 /* How often it is tried, or whether a moment comes first up to which it waits, would be another thing in the faster
  * program. */
-void ompp_pthread_doubt(bool in_vain)
+void ompp_pthread_flag(bool in_vain)
 {
     if (!ompp_pthread_enter()) return;
-    ompp_sync_doubt(OMPP_WHATIF_F_POLLING, in_vain);
+    ompp_sync_flag(OMPP_WHATIF_F_POLLING, in_vain);
     ompp_pthread_leave();
 }
 
@@ -70,7 +70,7 @@ void ompp_pthread_settle_tried(uint64_t waits_for)
     const uint64_t lock = tried;
 
     tried = 0;
-    if (lock && (lock != waits_for || ompp_clock_now() > tried_at + AT_ONCE_NS)) ompp_pthread_doubt(true);
+    if (lock && (lock != waits_for || ompp_clock_now() > tried_at + AT_ONCE_NS)) ompp_pthread_flag(true);
 }
 
 ompp_time_t ompp_pthread_wait(ompp_sync_object_t kind, uint64_t object)
@@ -103,7 +103,7 @@ void ompp_pthread_in_vain(ompp_time_t begin)
 
     if (!begin || !ompp_pthread_enter()) return;
     waits = false;
-    ompp_sync_pay(ompp_sync_adopt(NULL, &over));
+    ompp_sync_pay(ompp_sync_join_clock(NULL, &over));
     ompp_pthread_leave();
 }
 
@@ -128,7 +128,7 @@ void ompp_pthread_try_for(const void *lock, bool success)
 {
     ompp_pthread_settle_tried(0);
     if (success) {
-        ompp_pthread_doubt(false);
+        ompp_pthread_flag(false);
     } else if (ompp_sync_follower()) {
         tried = ompp_pthread_number(lock);
         tried_at = ompp_clock_now();

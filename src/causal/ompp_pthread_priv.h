@@ -64,7 +64,7 @@ uint64_t ompp_pthread_cancellation(pthread_t thread);
 void ompp_pthread_end_cancelled(void);
 
 /** \brief Something was tried, or waited for up to a moment. */
-void ompp_pthread_doubt(bool in_vain);
+void ompp_pthread_flag(bool in_vain);
 /** \brief A lock was tried. */
 void ompp_pthread_try_for(const void *lock, bool success);
 /** \brief The thread is at something else than trying. \param[in] waits_for  object; 0 = none. */

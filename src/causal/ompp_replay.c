@@ -26,20 +26,20 @@ static unsigned room(const ompp_replay_t *r)
     return r->any_loop || r->ntasks ? OMPP_REPLAY_MIXED : OMPP_REPLAY_PIECES;
 }
 
-static void set_since(ompp_replay_t *r, unsigned flow, const ompp_stamp_t *now)
+static void set_since(ompp_replay_t *r, unsigned flow, const ompp_clock_vector_t *now)
 {
-    ompp_stamp_copy(&r->flows[flow].since, now);
+    ompp_clock_vector_copy(&r->flows[flow].since, now);
     if (now->used > r->used) r->used = (unsigned)now->used;
 }
 
-int ompp_replay_join(ompp_replay_t *r, const ompp_stamp_t *now)
+int ompp_replay_join(ompp_replay_t *r, const ompp_clock_vector_t *now)
 {
     if (r->nmembers == OMPP_REPLAY_MEMBERS || now->set != r->set) {
         r->spoiled = true;
         return -1;
     }
     const unsigned m = r->nmembers++;
-    ompp_stamp_copy(&r->members[m].begin, now);
+    ompp_clock_vector_copy(&r->members[m].begin, now);
     set_since(r, m, now);
     r->members[m].loops = 0;
     r->members[m].in_loop = r->flows[m].ended = false;
@@ -49,14 +49,14 @@ int ompp_replay_join(ompp_replay_t *r, const ompp_stamp_t *now)
 
 /* ---- Noting ------------------------------------------------------------------------------------------------------ */
 
-static void add(ompp_replay_t *r, unsigned flow, ompp_replay_op_t op, uint64_t object, const ompp_stamp_t *now)
+static void add(ompp_replay_t *r, unsigned flow, ompp_replay_op_t op, uint64_t object, const ompp_clock_vector_t *now)
 {
-    const ompp_stamp_t *since = &r->flows[flow].since;
+    const ompp_clock_vector_t *since = &r->flows[flow].since;
     ompp_piece_t *p = &r->pieces[r->npieces++];
 
     *p = (ompp_piece_t){.flow = (uint16_t)flow, .op = (uint16_t)op, .object = object, .real = now->t - since->t};
-    for (unsigned i = 0; i < now->used; i++) p->v[i] = now->v[i] - ompp_stamp_v(since, i);
-    for (unsigned i = (unsigned)now->used; i < r->used; i++) p->v[i] = now->t - ompp_stamp_v(since, i);
+    for (unsigned i = 0; i < now->used; i++) p->v[i] = now->v[i] - ompp_clock_vector(since, i);
+    for (unsigned i = (unsigned)now->used; i < r->used; i++) p->v[i] = now->t - ompp_clock_vector(since, i);
     for (unsigned i = now->used > r->used ? (unsigned)now->used : r->used; i < OMPP_CLOCKS; i++) p->v[i] = p->real;
     set_since(r, flow, now);
 }
@@ -100,7 +100,8 @@ static bool has_room(ompp_replay_t *r)
 static ompp_time_t whole(ompp_fine_t t) { return (ompp_time_t)(t / OMPP_FINE); }
 
 /* Loops are worked on by members alone. \return whether there is a piece to be noted. */
-static bool note_loop(ompp_replay_t *r, unsigned m, ompp_replay_op_t op, uint64_t *object, const ompp_stamp_t *now)
+static bool note_loop(ompp_replay_t *r, unsigned m, ompp_replay_op_t op, uint64_t *object,
+                      const ompp_clock_vector_t *now)
 {
     const ompp_time_t t = whole(now->t);
 
@@ -142,7 +143,8 @@ static void note_lock(ompp_replay_t *r, uint64_t object, ompp_fine_t since)
     r->asked[i].since = since;
 }
 
-void ompp_replay_note(ompp_replay_t *r, unsigned flow, ompp_replay_op_t op, uint64_t object, const ompp_stamp_t *now)
+void ompp_replay_note(ompp_replay_t *r, unsigned flow, ompp_replay_op_t op, uint64_t object,
+                      const ompp_clock_vector_t *now)
 {
     const bool loops = op == OMPP_REPLAY_LOOP || op == OMPP_REPLAY_CHUNK || op == OMPP_REPLAY_LOOP_END;
 
@@ -160,13 +162,13 @@ void ompp_replay_note(ompp_replay_t *r, unsigned flow, ompp_replay_op_t op, uint
     if (op == OMPP_REPLAY_LOCK) note_lock(r, object, now->t);
 }
 
-void ompp_replay_go_on(ompp_replay_t *r, unsigned flow, const ompp_stamp_t *now)
+void ompp_replay_go_on(ompp_replay_t *r, unsigned flow, const ompp_clock_vector_t *now)
 {
     if (now->set != r->set) r->spoiled = true;
     set_since(r, flow, now);
 }
 
-int ompp_replay_create(ompp_replay_t *r, unsigned flow, const ompp_stamp_t *now)
+int ompp_replay_create(ompp_replay_t *r, unsigned flow, const ompp_clock_vector_t *now)
 {
     const unsigned task = OMPP_REPLAY_MEMBERS + r->ntasks;
 
@@ -181,7 +183,7 @@ int ompp_replay_create(ompp_replay_t *r, unsigned flow, const ompp_stamp_t *now)
     return (int)task;
 }
 
-void ompp_replay_begin(ompp_replay_t *r, unsigned task, int waiting, const ompp_stamp_t *now)
+void ompp_replay_begin(ompp_replay_t *r, unsigned task, int waiting, const ompp_clock_vector_t *now)
 {
     if (now->set != r->set) r->spoiled = true;
     if (waiting >= 0 && r->flows[task].parent != waiting) r->any_task = true;
@@ -469,7 +471,7 @@ static void start(ompp_replay_t *r, unsigned clock)
 {
     for (unsigned m = 0; m < r->nmembers; m++) {
         r->replayers[m] = (ompp_replayer_t){.loop = -1};
-        r->replayers[m].time = clock == REAL ? r->members[m].begin.t : ompp_stamp_v(&r->members[m].begin, clock);
+        r->replayers[m].time = clock == REAL ? r->members[m].begin.t : ompp_clock_vector(&r->members[m].begin, clock);
         go_to(r, &r->replayers[m], r->flows[m].first, clock);
     }
     for (unsigned f = 0; f < OMPP_REPLAY_MEMBERS + r->ntasks; f++) r->states[f].children = 0;
@@ -512,9 +514,9 @@ static bool is_untouched(const ompp_replay_t *r, unsigned slot, ompp_fine_t o[OM
     const unsigned clock = slot * OMPP_WHATIF_SPEEDUPS;
 
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
-        o[k] = r->members[0].begin.t - ompp_stamp_v(&r->members[0].begin, clock + k);
+        o[k] = r->members[0].begin.t - ompp_clock_vector(&r->members[0].begin, clock + k);
         for (unsigned m = 1; m < r->nmembers; m++)
-            if (r->members[m].begin.t - ompp_stamp_v(&r->members[m].begin, clock + k) != o[k]) return false;
+            if (r->members[m].begin.t - ompp_clock_vector(&r->members[m].begin, clock + k) != o[k]) return false;
         for (unsigned i = 0; i < r->npieces; i++)
             if (r->pieces[i].v[clock + k] != r->pieces[i].real) return false;
     }
@@ -596,15 +598,15 @@ static ompp_fine_t remains(const ompp_replay_t *r, unsigned clock, ompp_fine_t e
     return (ompp_fine_t)(int64_t)(left < excess * still ? left : excess * still);
 }
 
-bool ompp_replay_run(ompp_replay_t *r, ompp_stamp_t *stamp)
+bool ompp_replay_run(ompp_replay_t *r, ompp_clock_vector_t *vector)
 {
     ompp_fine_t o[OMPP_WHATIF_SPEEDUPS], saved[OMPP_CLOCKS];
 
-    if (r->spoiled || !r->nmembers || stamp->set != r->set || !prepare(r)) return false;
-    const ompp_fine_t end = end_of_model(r, stamp->t), excess = stamp->t - end;
+    if (r->spoiled || !r->nmembers || vector->set != r->set || !prepare(r)) return false;
+    const ompp_fine_t end = end_of_model(r, vector->t), excess = vector->t - end;
     if (end < 0) return false;
     const ompp_fine_t waited = r->nlocks && end_on(r, REAL) >= 0 ? r->waited : 0;
-    r->passed = r->fits || excess <= 0 || !are_in_step(r, stamp->t) ? 0 : excess < waited ? excess : waited;
+    r->passed = r->fits || excess <= 0 || !are_in_step(r, vector->t) ? 0 : excess < waited ? excess : waited;
     for (unsigned s = 0; s < r->used / OMPP_WHATIF_SPEEDUPS; s++) {
         const bool untouched = is_untouched(r, s, o);
         for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
@@ -614,7 +616,7 @@ bool ompp_replay_run(ompp_replay_t *r, ompp_stamp_t *stamp)
             saved[clock] = end - then + (untouched ? 0 : excess - remains(r, clock, excess, waited));
         }
     }
-    ompp_stamp_widen(stamp, r->used);
-    for (unsigned i = 0; i < r->used; i++) stamp->v[i] = stamp->t - saved[i];
+    ompp_clock_vector_widen(vector, r->used);
+    for (unsigned i = 0; i < r->used; i++) vector->v[i] = vector->t - saved[i];
     return true;
 }

@@ -81,21 +81,21 @@ typedef struct ompp_replay {
         ompp_fine_t since;
     } asked[OMPP_REPLAY_LOCKS]; /* since when the latest one to get a lock had waited for it */
     uint64_t set;
-    unsigned used;      /* clocks that stamps had, at most */
-    double drawn;       /* the probability with which it was chosen to be gone through (ompp_ration.h) */
+    unsigned used;      /* clocks that clock vectors had, at most */
+    double drawn;       /* the probability with which it was chosen to be gone through (ompp_replay_budget.h) */
     ompp_time_t noting; /* ns, of all members, for noting it; written by other threads */
     bool any_loop;
     bool any_task; /* threads that wait for tasks run others than those they wait for */
     unsigned npieces, nmembers, ntasks, nbegun, nopen; /* nopen: tasks that are not over */
     ompp_time_t grain;
     struct {
-        ompp_stamp_t begin; /* when the first piece began */
+        ompp_clock_vector_t begin; /* when the first piece began */
         unsigned loops;
         bool in_loop;
         ompp_time_t unit; /* when the present iterations were handed out */
     } members[OMPP_REPLAY_MEMBERS];
     struct {
-        ompp_stamp_t since; /* when the present piece began */
+        ompp_clock_vector_t since; /* when the present piece began */
         uint16_t first, last;
         uint16_t parent; /* of a task: the flow that made it */
         uint16_t begun;  /* of a task: the how-maniest to begin; 0 = it did not */
@@ -133,7 +133,7 @@ void ompp_replay_reset(ompp_replay_t *r, uint64_t set);
  * \param[in] now  its clocks.
  * \return its number; -1 = too many, and the interval is spoiled.
  */
-int ompp_replay_join(ompp_replay_t *r, const ompp_stamp_t *now);
+int ompp_replay_join(ompp_replay_t *r, const ompp_clock_vector_t *now);
 
 /**
  * \brief A flow has come to the end of a piece. For a LOCK or WAIT, now is when it began to wait; until when,
@@ -141,28 +141,29 @@ int ompp_replay_join(ompp_replay_t *r, const ompp_stamp_t *now);
  * \param[in] flow    the member, or the task.
  * \param[in] object  the lock; otherwise 0.
  */
-void ompp_replay_note(ompp_replay_t *r, unsigned flow, ompp_replay_op_t op, uint64_t object, const ompp_stamp_t *now);
+void ompp_replay_note(ompp_replay_t *r, unsigned flow, ompp_replay_op_t op, uint64_t object,
+                      const ompp_clock_vector_t *now);
 
 /** \brief The flow has waited for a lock or its tasks, and goes on with these clocks. */
-void ompp_replay_go_on(ompp_replay_t *r, unsigned flow, const ompp_stamp_t *now);
+void ompp_replay_go_on(ompp_replay_t *r, unsigned flow, const ompp_clock_vector_t *now);
 
 /** \brief The flow makes a task. \return the task's flow; -1 = too many, and the interval is spoiled. */
-int ompp_replay_create(ompp_replay_t *r, unsigned flow, const ompp_stamp_t *now);
+int ompp_replay_create(ompp_replay_t *r, unsigned flow, const ompp_clock_vector_t *now);
 
 /**
  * \brief A task begins, on a thread that is free.
  * \param[in] waiting  the flow of the thread that waits for its tasks; -1 = the thread is at the barrier.
  */
-void ompp_replay_begin(ompp_replay_t *r, unsigned task, int waiting, const ompp_stamp_t *now);
+void ompp_replay_begin(ompp_replay_t *r, unsigned task, int waiting, const ompp_clock_vector_t *now);
 
 /** \return from the first one's begin until the end, 1/100 ns. */
 ompp_fine_t ompp_replay_length(const ompp_replay_t *r, ompp_fine_t end);
 
 /**
  * \brief All members have come to the barrier: what they leave it with.
- * \param[in,out] stamp  all of them, combined; v is replaced.
- * \return false when it cannot be told; stamp is as it was.
+ * \param[in,out] vector  all of them, combined; v is replaced.
+ * \return false when it cannot be told; clock vector is as it was.
  */
-bool ompp_replay_run(ompp_replay_t *r, ompp_stamp_t *stamp);
+bool ompp_replay_run(ompp_replay_t *r, ompp_clock_vector_t *vector);
 
 #endif

@@ -36,9 +36,9 @@ enum { WANTED, COUNTED, ERROR, OF_SHARE };
 
 /** Of one event set of a thread. */
 typedef struct {
-    int set;                  /* PAPI's; PAPI_NULL = could not be started on this thread */
-    ompp_papi_turns_t *turns; /* NULL = its events do not take turns, or nothing is known of that */
-    ompp_papi_share_t *told;  /* [number of its events] what is in the profile already */
+    int set;                     /* PAPI's; PAPI_NULL = could not be started on this thread */
+    ompp_papi_turns_t *turns;    /* NULL = its events do not take turns, or nothing is known of that */
+    ompp_papi_share_t *reported; /* [number of its events] what is in the profile already */
 } running_t;
 
 /** Of one thread; the arrays stand behind it. */
@@ -293,12 +293,12 @@ static bool register_columns(const char *const names[])
 static void read_part(counters_t *c, unsigned p)
 {
     const ompp_papi_part_t *part = &parts[p];
-    const bool good = c->parts[p].set != PAPI_NULL && PAPI_read(c->parts[p].set, c->values) == PAPI_OK;
+    const bool ok = c->parts[p].set != PAPI_NULL && PAPI_read(c->parts[p].set, c->values) == PAPI_OK;
 
     for (unsigned i = 0; i < part->n; i++) {
         const unsigned k = part->column[i];
         const long long last = c->last[k];
-        if (good && c->values[i] > last) c->last[k] = c->values[i];
+        if (ok && c->values[i] > last) c->last[k] = c->values[i];
         c->counted[k] = (uint64_t)(c->last[k] - last);
     }
 }
@@ -314,7 +314,7 @@ static void stop_part(counters_t *c, unsigned p)
 
     ompp_papi_turns_free(running->turns);
     running->turns = NULL;
-    if (running->told) memset(running->told, 0, parts[p].n * sizeof *running->told);
+    if (running->reported) memset(running->reported, 0, parts[p].n * sizeof *running->reported);
     if (running->set != PAPI_NULL) PAPI_stop(running->set, c->values);
     ompp_papi_set_drop(&running->set);
 }
@@ -349,7 +349,7 @@ static void end_thread(void *state)
 
     for (unsigned p = 0; p < nparts; p++) {
         stop_part(c, p);
-        free(c->parts[p].told);
+        free(c->parts[p].reported);
     }
     PAPI_unregister_thread();
     free(c);
@@ -366,7 +366,7 @@ static counters_t *new_counters(void)
     c->parts = (running_t *)(c->counted + ncolumns);
     for (unsigned p = 0; p < nparts; p++) {
         c->parts[p].set = PAPI_NULL;
-        if (parts[p].turns) c->parts[p].told = calloc(parts[p].n, sizeof *c->parts[p].told);
+        if (parts[p].turns) c->parts[p].reported = calloc(parts[p].n, sizeof *c->parts[p].reported);
     }
     return c;
 }
@@ -403,14 +403,14 @@ static void tell_shares(counters_t *c)
 {
     for (unsigned p = 0; p < nparts; p++) {
         running_t *running = &c->parts[p];
-        for (unsigned i = 0; running->turns && running->told && i < parts[p].n; i++) {
+        for (unsigned i = 0; running->turns && running->reported && i < parts[p].n; i++) {
             const unsigned k = parts[p].column[i];
             const ompp_papi_share_t now = ompp_papi_turns_share(running->turns, i, (uint64_t)c->last[k]);
             uint64_t *share = c->reading + share_at[k];
-            share[WANTED] += now.wanted_ns - running->told[i].wanted_ns;
-            share[COUNTED] += now.counted_ns - running->told[i].counted_ns;
-            share[ERROR] += now.error - running->told[i].error;
-            running->told[i] = now;
+            share[WANTED] += now.wanted_ns - running->reported[i].wanted_ns;
+            share[COUNTED] += now.counted_ns - running->reported[i].counted_ns;
+            share[ERROR] += now.error - running->reported[i].error;
+            running->reported[i] = now;
         }
     }
 }

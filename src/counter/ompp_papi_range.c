@@ -35,7 +35,7 @@ static struct {
     uintptr_t begin, end;
 } range;
 static _Atomic unsigned generation;
-static bool works, told;
+static bool works, reported;
 static char refusal[400] = "no counters are asked for (OMPP_CTR1=PAPI_LD_INS)";
 
 /* ---- The one structure ------------------------------------------------------------------------------------------- */
@@ -53,8 +53,8 @@ static void put(uint32_t object, uintptr_t begin, uintptr_t end)
         range.end = object ? end : 0;
         generation++;
     }
-    second = second && !told;
-    if (second) told = true;
+    second = second && !reported;
+    if (second) reported = true;
     pthread_mutex_unlock(&range_lock);
     if (second)
         ompp_event_coverage(OMPP_COVERAGE_NOTE, "counters are restricted to the first data structure",

@@ -94,11 +94,11 @@ static void find_files(files_t *files)
 static bool read_times(int fd, times_t *times)
 {
     const int saved = errno;
-    const bool good = is_perf_event(fd) && read(fd, times, sizeof *times) == (ssize_t)sizeof *times &&
-                      times->running <= times->enabled;
+    const bool ok = is_perf_event(fd) && read(fd, times, sizeof *times) == (ssize_t)sizeof *times &&
+                    times->running <= times->enabled;
 
     errno = saved;
-    return good;
+    return ok;
 }
 
 void ompp_papi_turns_before(void)

@@ -38,7 +38,7 @@ static inline int test_lock(const functions_t *real, void *lock)
     ompp_event_enter(region, ompp_event_now());
     taken = real->test(lock);
     if (taken) ompp_gomp_have(region, OMPP_SYNC_MUTEX, lock);
-    ompp_sync_doubt(OMPP_WHATIF_F_POLLING, !taken);
+    ompp_sync_flag(OMPP_WHATIF_F_POLLING, !taken);
     if (taken) ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
     else ompp_event_exit(region, ompp_event_now());
     return taken;
@@ -88,7 +88,7 @@ static inline int test_nest_lock(const functions_t *real, void *lock)
     ompp_region_ref_t region = ompp_region_lock(lock);
     ompp_event_enter(region, t);
     if (depth == 1) ompp_gomp_have(region, OMPP_SYNC_MUTEX, lock);
-    ompp_sync_doubt(OMPP_WHATIF_F_POLLING, depth == 0);
+    ompp_sync_flag(OMPP_WHATIF_F_POLLING, depth == 0);
     if (depth == 1) ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
     else ompp_event_exit(region, ompp_event_now());
     return depth;

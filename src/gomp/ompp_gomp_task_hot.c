@@ -106,7 +106,7 @@ OMPP_EXPORT void GOMP_task(ompp_gomp_body_t body, void *data, copy_t copy, long 
     fill_block(block, &header, size);
     ompp_event_enter(region, t);
     /* on what, is not looked at */
-    if (flags & FLAG_DEPEND) ompp_sync_doubt(OMPP_WHATIF_F_TASK | OMPP_WHATIF_F_LOST, true);
+    if (flags & FLAG_DEPEND) ompp_sync_flag(OMPP_WHATIF_F_TASK | OMPP_WHATIF_F_LOST, true);
     real(run_task, block, copy ? copy_block : NULL, header.offset + size, align, deferred, flags, depend, priority,
          detach);
     ompp_event_exit(region, ompp_event_now());

@@ -25,7 +25,7 @@ typedef struct {
     uint32_t tag;
     const uint32_t *pages; /* the map's, here to be near */
     uint64_t mask;
-    uintptr_t told; /* address of the last access that was told of by -fsanitize-coverage; 0 = counted already */
+    uintptr_t reported; /* address of the last access that was told of by -fsanitize-coverage; 0 = counted already */
     /* the last block hook of each kind, for calls that the compiler makes of it: address, size */
     uintptr_t block[2][2];
     uintptr_t block_code[2]; /* where it was called */
@@ -141,8 +141,8 @@ static inline void ompp_count(uintptr_t address, size_t size, unsigned kind)
 }
 
 /**
- * \brief An atomic load or store: clang tells of it twice, first as of any other, with ompp_count_told(). Objects that
- *        count by themselves are clang's, and have no need to remember.
+ * \brief An atomic load or store: clang tells of it twice, first as of any other, with ompp_count_reported(). Objects
+ *        that count by themselves are clang's, and have no need to remember.
  */
 static inline void ompp_count_atomic(uintptr_t address, size_t size, unsigned kind)
 {
@@ -151,17 +151,17 @@ static inline void ompp_count_atomic(uintptr_t address, size_t size, unsigned ki
 #else
     ompp_counter_t *counter = ompp_counter_get();
 
-    if (counter->told != address) ompp_count(address, size, kind);
-    counter->told = 0;
+    if (counter->reported != address) ompp_count(address, size, kind);
+    counter->reported = 0;
 #endif
 }
 
-static inline void ompp_count_told(uintptr_t address)
+static inline void ompp_count_reported(uintptr_t address)
 {
 #ifdef OMPP_INLINED
     (void)address;
 #else
-    ompp_counter_self->told = address;
+    ompp_counter_self->reported = address;
 #endif
 }
 

@@ -9,26 +9,29 @@
  * Which addresses are counted where is as in ompp_count_priv.h; offsets and names are those of ompp_inline_priv.h.
  * Without optimisation calls stay calls. Code here runs inside of the compiler, not in the program.
  */
+/* The order matters: gcc's headers do not include what they need. */
+/* clang-format off */
 #include "gcc-plugin.h"
 #include "plugin-version.h"
 
+#include "tree.h"
+#include "gimple.h"
+#include "tree-pass.h"
+#include "ssa.h"
 #include "cfghooks.h"
 #include "cfgloop.h"
-#include "context.h"
 #include "fold-const.h"
-#include "gimple-fold.h" /* of gcc 14: wants the one before */
 #include "gimple-iterator.h"
-#include "gimple.h"
+#include "gimple-fold.h" /* of gcc 14: wants the one before */
 #include "gimplify-me.h"
-#include "ssa.h"
 #include "stringpool.h"
 #include "tree-cfg.h"
 #include "tree-into-ssa.h"
-#include "tree-pass.h"
-#include "tree-scalar-evolution.h"
 #include "tree-ssa-loop.h"
-#include "tree.h"
+#include "tree-scalar-evolution.h"
 #include "varasm.h"
+#include "context.h"
+/* clang-format on */
 
 #include "memory/ompp_inline_priv.h"
 

@@ -36,7 +36,7 @@
     HOOK hook(void *address);       \
     HOOK hook(void *address)        \
     {                               \
-        ompp_count_told(AT);        \
+        ompp_count_reported(AT);    \
         ompp_count(AT, size, kind); \
     }
 

@@ -225,13 +225,13 @@ static void copy_whatif_point(ompp_collecting_t *c, const ompp_a_whatif_point_t 
     ompp_profile_add_whatif_point(c->profile, &point);
 }
 
-static void stretch(ompp_whatif_t *to, uint64_t missing, bool rests)
+static void stretch(ompp_whatif_t *to, uint64_t missing, bool suspensions)
 {
     const double longer = stretched(to, missing);
 
     to->worked_ns = (uint64_t)((double)to->worked_ns * longer);
     to->outside_ns = (uint64_t)((double)to->outside_ns * longer);
-    if (rests) to->rested_ns += missing;
+    if (suspensions) to->suspended_ns += missing;
 }
 
 /* Time at the end that clocks were not written for. */
@@ -259,12 +259,12 @@ static void copy_whatif(ompp_collecting_t *c, ompp_off_t off, uint64_t duration_
     to->lost_ns = ompp_collect_load(&w->lost_ns);
     to->worked_ns = ompp_collect_load(&w->worked_ns);
     to->outside_ns = ompp_collect_load(&w->outside_ns);
-    to->rested_ns = ompp_collect_load(&w->rested_ns);
+    to->suspended_ns = ompp_collect_load(&w->suspended_ns);
     to->replayed = ompp_collect_load(&w->replayed);
     to->kept = ompp_collect_load(&w->kept);
     to->passed_ns = ompp_collect_load(&w->passed_ns);
     const uint64_t missing = time_missing(c, w);
-    stretch(to, missing, atomic_load(&w->rests) != 0);
+    stretch(to, missing, atomic_load(&w->suspensions) != 0);
     copy_at_once(&to->control, &w->control, sizeof to->control, &w->sequence);
     if (to->control.nblocks > OMPP_WHATIF_BLOCKS) to->control.nblocks = OMPP_WHATIF_BLOCKS;
     const ompp_off_t points = ompp_collect_follow(&w->points);

@@ -206,7 +206,7 @@ static void put_whatif(writer_t *w, const ompp_whatif_t *x)
     put(w, x->lost_ns);
     put(w, x->worked_ns);
     put(w, x->outside_ns);
-    put(w, x->rested_ns);
+    put(w, x->suspended_ns);
     put(w, x->replayed);
     put(w, x->kept);
     put(w, x->passed_ns);

@@ -235,7 +235,7 @@ static void get_whatif(reader_t *r, ompp_profile_t *p)
     x->lost_ns = get(r);
     x->worked_ns = get(r);
     x->outside_ns = get(r);
-    x->rested_ns = get(r);
+    x->suspended_ns = get(r);
     x->replayed = get(r);
     x->kept = get(r);
     x->passed_ns = get(r);

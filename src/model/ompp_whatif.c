@@ -196,7 +196,7 @@ int ompp_whatif_merge(ompp_profile_t *into_profile, const ompp_profile_t *from_p
     into->lost_ns += from->lost_ns;
     into->worked_ns += from->worked_ns;
     into->outside_ns += from->outside_ns;
-    into->rested_ns = larger(into->rested_ns, from->rested_ns);
+    into->suspended_ns = larger(into->suspended_ns, from->suspended_ns);
     into->passed_ns = larger(into->passed_ns, from->passed_ns);
     into->replayed += from->replayed;
     into->kept += from->kept;

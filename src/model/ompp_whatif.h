@@ -113,7 +113,7 @@ typedef struct {
     uint64_t worked_ns;
     uint64_t outside_ns; /* of that, outside of all regions */
     /* part of the run without clocks, to save time; the most of a rank. Of work it is not part of: estimated */
-    uint64_t rested_ns;
+    uint64_t suspended_ns;
     /* stretches with loops, tasks, locks: gone through again on each clock; not, to save time */
     uint64_t replayed, kept;
     /* of the part with clocks: longer because locks let threads pass in step with them; the most of a rank */

@@ -53,9 +53,9 @@ static inline bool ompp_mpi_hold(const void *code, uintptr_t frame)
     return true;
 }
 
-static inline void ompp_mpi_release(bool held)
+static inline void ompp_mpi_release(bool guarded)
 {
-    if (held) ompp_mpi_guard.frame = 0;
+    if (guarded) ompp_mpi_guard.frame = 0;
 }
 
 /** \brief ompp_mpi_begin_inquiry(), with the guard held, if need be, also while the call is only counted. */

@@ -47,7 +47,7 @@ file == 2 && $1 == "rule" { # NAME role, role, ...
 }
 file == 2 && $1 == "order" { order_of[$2] = $3; next } # RULE KIND
 file == 2 && $1 == "even" { is_even[$2] = 1; next } # RULE
-file == 2 { # class NAME template sends recvs colls stamp
+file == 2 { # class NAME template sends recvs colls piggyback
     if ($1 != "class" || NF != 7) fail(FILENAME ":" FNR ": neither a class nor a rule")
     class_template[$2] = $3; class_sends[$2] = $4; class_recvs[$2] = $5; class_colls[$2] = $6; class_stamp[$2] = $7; next
 }
@@ -147,9 +147,9 @@ function expression(role) {
     return fortran ? fortran_value(role) : role_param[role]
 }
 
-# What a call tells the clocks' stamps: initial values of an ompp_mpi_stamp_t. Handles and numbers by value, the rest by address.
-function stamp_values(op,   s, i, role) {
-    s = ".op = OMPP_MPI_STAMP_" op ", .order = OMPP_MPI_ORDER_" (rule in order_of ? order_of[rule] : "ALL")
+# What a call tells the clocks' piggybacks: initial values of an ompp_mpi_piggyback_t. Handles and numbers by value, the suspension by address.
+function vector_values(op,   s, i, role) {
+    s = ".op = OMPP_MPI_PIGGYBACK_" op ", .order = OMPP_MPI_ORDER_" (rule in order_of ? order_of[rule] : "ALL")
     s = s ", .fortran = " (fortran ? "true" : "false")
     for (i in stamp_by_value) if (i in role_param) s = s ", ." i " = " expression(i)
     for (i in stamp_by_address) if (i in role_param) s = s ", ." stamp_by_address[i] " = " role_param[i]
@@ -165,23 +165,23 @@ function stamp_values(op,   s, i, role) {
     return s
 }
 
-# Before and after a call whose messages have no stamps, while clocks rest; "" = it has no such way.
-function silent_begin(op,   send, receive) {
-    if (op ~ /^I?S?SEND(RECV)?$/) send = "ompp_mpi_silent_send(" value_or("comm") ", " value_or("peer") ", " value_or("tag") ", " can_send() ")"
-    receive = "ompp_mpi_silent_receive(&ompp_silent, " value_or("comm") ", "
+# Before and after a call whose messages have no piggybacks, while clocks suspension; "" = it has no such way.
+function suppressed_begin(op,   send, receive) {
+    if (op ~ /^I?S?SEND(RECV)?$/) send = "ompp_mpi_suppressed_send(" value_or("comm") ", " value_or("peer") ", " value_or("tag") ", " can_send() ")"
+    receive = "ompp_mpi_suppressed_receive(&ompp_suppressed, " value_or("comm") ", "
     if (op ~ /^I?S?SEND$/) return send
     if (op ~ /^I?RECV$/) return receive value_or("peer") ", " value_or("tag") ")"
     if (op == "SENDRECV") return receive value_or("source") ", " value_or("recvtag") ") && " send
-    if (op ~ /^WAIT(ALL)?$/) return "ompp_mpi_silent_wait(&ompp_silent, " value_or("number", "1") ", " requests_of_call() ")"
-    if (op == "COLL" && !(rule in order_of)) return "ompp_mpi_silent_collective(&ompp_silent, " value_or("comm") ")"
+    if (op ~ /^WAIT(ALL)?$/) return "ompp_mpi_suppressed_wait(&ompp_suppressed, " value_or("number", "1") ", " requests_of_call() ")"
+    if (op == "COLL" && !(rule in order_of)) return "ompp_mpi_suppressed_collective(&ompp_suppressed, " value_or("comm") ")"
     return ""
 }
-function silent_end(op, result) {
-    if (op ~ /^I?S?SEND$/) return "(void)ompp_silent"
-    if (op == "IRECV") return "ompp_mpi_silent_started(&ompp_silent, " result ", " requests_of_call() ", ompp_end)"
-    if (op ~ /^WAIT/) return "ompp_mpi_silent_waited(&ompp_silent, " result ", " requests_of_call() ")"
-    if (op == "COLL") return "ompp_end = ompp_mpi_silent_met(&ompp_silent, " result ", ompp_end)"
-    return "ompp_end = ompp_mpi_silent_end(&ompp_silent, " result ", ompp_end)"
+function suppressed_end(op, result) {
+    if (op ~ /^I?S?SEND$/) return "(void)ompp_suppressed"
+    if (op == "IRECV") return "ompp_mpi_suppressed_started(&ompp_suppressed, " result ", " requests_of_call() ", ompp_end)"
+    if (op ~ /^WAIT/) return "ompp_mpi_suppressed_waited(&ompp_suppressed, " result ", " requests_of_call() ")"
+    if (op == "COLL") return "ompp_end = ompp_mpi_suppressed_met(&ompp_suppressed, " result ", ompp_end)"
+    return "ompp_end = ompp_mpi_suppressed_end(&ompp_suppressed, " result ", ompp_end)"
 }
 function requests_of_call() { return role_or("requests", role_or("request")) ", " (fortran ? "true" : "false") }
 function can_send(   role) {
@@ -193,7 +193,7 @@ function role_or(role, otherwise) { return (role in role_param) ? role_param[rol
 function value_or(role, otherwise) { return (role in role_param) ? expression(role) : otherwise }
 
 # Wrapper of a call. symbol: its name for the linker; form: which binding, "" = C.
-function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args, decl, code, stamp, silent, counter, keep) {
+function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args, decl, code, piggyback, suppressed, counter, keep) {
     call = name
     binding = form
     n = parameters(name)
@@ -224,10 +224,10 @@ function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args
     code = code ")"
     if (rule == "none") body = without_lines(body, "@rule@")
     if (!("message" in role_param)) body = without_lines(body, "@message@")
-    stamp = class_stamp[class]
-    if (stamp == "" || stamp == "none") body = without_lines(body, "ompp_stamp")
-    silent = stamp == "" || stamp == "none" ? "" : silent_begin(stamp)
-    if (silent == "") body = without_lines(body, "ompp_silent")
+    piggyback = class_stamp[class]
+    if (piggyback == "" || piggyback == "none") body = without_lines(body, "ompp_piggyback")
+    suppressed = piggyback == "" || piggyback == "none" ? "" : suppressed_begin(piggyback)
+    if (suppressed == "") body = without_lines(body, "ompp_suppressed")
     if (!("status" in role_param)) body = without_lines(body, "@status@")
 
     # The one counter that a call of the class adds one to; OMPP_METRIC_MPI_NUM: none, or several.
@@ -251,14 +251,14 @@ function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args
     gsub(/@request@/, role_or("request"), body)
     gsub(/@number@/, value_or("number", "1"), body)
     gsub(/@requests@/, role_or("requests", role_or("request")), body)
-    gsub(/@stamped@/, stamp == "" || stamp == "none" ? "false" : "ompp_stamped", body)
-    if (body ~ /@stamp@/) gsub(/@stamp@/, stamp_values(stamp), body)
-    gsub(/@passes@/, silent == "" ? "" : " \\&\\& !ompp_silently", body)
-    if (silent != "") gsub("&", "\\\\&", silent)
-    gsub(/@silent@/, silent, body)
-    silent = silent == "" ? "" : silent_end(stamp, fortran ? "*ierror" : "ompp_result")
-    gsub("&", "\\\\&", silent)
-    gsub(/@silent_end@/, silent, body)
+    gsub(/@piggybacked@/, piggyback == "" || piggyback == "none" ? "false" : "ompp_piggybacked", body)
+    if (body ~ /@piggyback@/) gsub(/@piggyback@/, vector_values(piggyback), body)
+    gsub(/@passes@/, suppressed == "" ? "" : " \\&\\& !ompp_suppressed_call", body)
+    if (suppressed != "") gsub("&", "\\\\&", suppressed)
+    gsub(/@suppressed@/, suppressed, body)
+    suppressed = suppressed == "" ? "" : suppressed_end(piggyback, fortran ? "*ierror" : "ompp_result")
+    gsub("&", "\\\\&", suppressed)
+    gsub(/@suppressed_end@/, suppressed, body)
     gsub(/@status@/, role_or("status"), body)
     gsub(/@sends@/, class_sends[class], body)
     gsub(/@recvs@/, class_recvs[class], body)

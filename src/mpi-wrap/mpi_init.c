@@ -21,10 +21,10 @@ void ompp_mpi_begin_init(void)
     ompp_mpi_starting();
 }
 
-void ompp_mpi_end_init(bool good)
+void ompp_mpi_end_init(bool ok)
 {
     if (--depth) return;
-    if (good) ompp_mpi_started();
+    if (ok) ompp_mpi_started();
     __atomic_store_n(&starts, false, __ATOMIC_RELEASE);
 }
 

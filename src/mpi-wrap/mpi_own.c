@@ -4,16 +4,16 @@
  * is has to be known before: the others take part in nothing of ours, and calls that are collective over MPI_COMM_WORLD
  * would wait for them for ever, or be taken for calls of the program.
  *
- * Ranks of a node meet in one of its directories (ompp_meeting.h); they announce themselves before MPI_Init, which
- * brings all ranks together, so that afterwards nobody waits long. If that were not all of MPI_COMM_WORLD, the first of
- * each node meets those of the other nodes in the directory for reports.
+ * Ranks of a node meet in one of its directories (ompp_rank_discovery.h); they announce themselves before MPI_Init,
+ * which brings all ranks together, so that afterwards nobody waits long. If that were not all of MPI_COMM_WORLD, the
+ * first of each node meets those of the other nodes in the directory for reports.
  */
 #include "mpi-wrap/mpi_wrap_priv.h"
 
 #include "model/ompp_profile.h"
 #include "runtime/ompp_launch.h"
 #include "runtime/ompp_lifecycle.h"
-#include "runtime/ompp_meeting.h"
+#include "runtime/ompp_rank_discovery.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ enum { TAG_NODE = 7241, TAG_RUN = 7242 };
  * nodes. */
 static const double here_s = 0.5, everywhere_s = 5, limit_s = 20;
 
-static ompp_meeting_t here, everywhere;
+static ompp_rank_discovery_t here, everywhere;
 
 void ompp_mpi_starting(void)
 {
@@ -34,12 +34,12 @@ void ompp_mpi_starting(void)
     const int saved = errno;
 
     ompp_runtime_node_dirs(dirs);
-    if (ompp_meeting_open(&here, dirs, ompp_launch_name())) ompp_meeting_announce(&here);
+    if (ompp_rank_discovery_open(&here, dirs, ompp_launch_name())) ompp_rank_discovery_announce(&here);
     errno = saved;
 }
 
 /* MPI_Init has not come back: MPI ends a process in which it fails. */
-__attribute__((destructor)) static void leave_at_exit(void) { ompp_meeting_leave(&here); }
+__attribute__((destructor)) static void leave_at_exit(void) { ompp_rank_discovery_leave(&here); }
 
 /* ---- Who is measured --------------------------------------------------------------------------------------------- */
 
@@ -51,9 +51,9 @@ typedef struct {
 static void meet_on_node(ranks_t *ranks, int me, int size)
 {
     const int known = ompp_launch_ranks_here();
-    const ompp_meeting_limits_t limits = {known > 0 && known < size ? known : size, here_s, limit_s};
+    const ompp_rank_discovery_limits_t limits = {known > 0 && known < size ? known : size, here_s, limit_s};
 
-    ranks->n = ompp_meeting_hold(&here, &me, 1, &limits, &ranks->rank);
+    ranks->n = ompp_rank_discovery_hold(&here, &me, 1, &limits, &ranks->rank);
 }
 
 /*
@@ -90,7 +90,7 @@ static MPI_Comm make_of(const ranks_t *ranks, int size, int tag)
  * same. */
 static void meet_elsewhere(ranks_t *ranks, int size, double patience_s)
 {
-    const ompp_meeting_limits_t limits = {size, patience_s, limit_s};
+    const ompp_rank_discovery_limits_t limits = {size, patience_s, limit_s};
     MPI_Comm node = ranks->n > 1 ? make_of(ranks, size, TAG_NODE) : MPI_COMM_NULL;
     ranks_t all = {0};
     char dir[4200];
@@ -100,8 +100,8 @@ static void meet_elsewhere(ranks_t *ranks, int size, double patience_s)
     if (node != MPI_COMM_NULL) PMPI_Comm_rank(node, &rank);
     if (rank == 0) {
         ompp_runtime_report_dir(dir, sizeof dir);
-        ompp_meeting_open(&everywhere, (const char *const[]){dir, NULL}, ompp_launch_name_everywhere());
-        all.n = ompp_meeting_hold(&everywhere, ranks->rank, ranks->n, &limits, &all.rank);
+        ompp_rank_discovery_open(&everywhere, (const char *const[]){dir, NULL}, ompp_launch_name_everywhere());
+        all.n = ompp_rank_discovery_hold(&everywhere, ranks->rank, ranks->n, &limits, &all.rank);
     }
     if (node != MPI_COMM_NULL) {
         PMPI_Bcast(&all.n, 1, MPI_INT, 0, node);
@@ -135,10 +135,10 @@ static void find_ranks(ranks_t *ranks, int me, int size)
 
     meet_on_node(ranks, me, size);
     /* Containers of one node may have directories of their own. */
-    const bool apart = !elsewhere && ranks->n < known;
-    if (ranks->n > 0 && ranks->n < size && (elsewhere || apart) && can_ask)
-        meet_elsewhere(ranks, size, apart ? here_s : everywhere_s);
-    if (ranks->n < size) tell(ranks, size, !(elsewhere || apart) || can_ask);
+    const bool nonblocking = !elsewhere && ranks->n < known;
+    if (ranks->n > 0 && ranks->n < size && (elsewhere || nonblocking) && can_ask)
+        meet_elsewhere(ranks, size, nonblocking ? here_s : everywhere_s);
+    if (ranks->n < size) tell(ranks, size, !(elsewhere || nonblocking) || can_ask);
 }
 
 void ompp_mpi_own_make(ompp_mpi_own_t *own)
@@ -154,6 +154,6 @@ void ompp_mpi_own_make(ompp_mpi_own_t *own)
     own->all = own->size == size;
     if (own->all || own->size > 1) own->comm = make_of(&ranks, size, TAG_RUN);
     if (own->comm != MPI_COMM_NULL) PMPI_Comm_set_name(own->comm, "ompp");
-    ompp_meeting_leave(&here);
-    ompp_meeting_leave(&everywhere);
+    ompp_rank_discovery_leave(&here);
+    ompp_rank_discovery_leave(&everywhere);
 }

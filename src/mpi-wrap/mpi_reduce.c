@@ -230,7 +230,7 @@ void ompp_mpi_started(void)
     if (self.own.size == 0) ompp_mpi_own_make(&self.own);
     if (ompp_mpi_runs()) learn_rank();
     if (self.own.comm != MPI_COMM_NULL) agree_on_name();
-    if (self.own.comm != MPI_COMM_NULL && self.own.all) ompp_mpi_stamp_start(self.own.comm);
+    if (self.own.comm != MPI_COMM_NULL && self.own.all) ompp_mpi_piggyback_start(self.own.comm);
     errno = saved;
 }
 
@@ -276,7 +276,7 @@ void ompp_mpi_finish(void)
         if (!self.known) learn_rank();
         const ompp_reduce_t transport = transport_begin();
         ompp_mpi_coverage();
-        ompp_mpi_stamp_finish(ompp_env.finalize_timeout);
+        ompp_mpi_piggyback_finish(ompp_env.finalize_timeout);
         ompp_runtime_finalize(&transport);
         transport_end();
         if (self.own.comm != MPI_COMM_NULL && !self.gave_up) PMPI_Comm_free(&self.own.comm);

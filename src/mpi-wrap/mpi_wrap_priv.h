@@ -18,9 +18,9 @@
 
 /** What is not as usual; 0 = calls are measured, and carry no clocks. */
 enum {
-    OMPP_MPI_ASK = 1,   /* environment not read yet */
-    OMPP_MPI_OFF = 2,   /* OMPP_DISABLE_MPI */
-    OMPP_MPI_STAMPS = 4 /* clocks are carried: somebody follows them, on all ranks alike */
+    OMPP_MPI_ASK = 1,      /* environment not read yet */
+    OMPP_MPI_OFF = 2,      /* OMPP_DISABLE_MPI */
+    OMPP_MPI_PIGGYBACK = 4 /* clocks are carried: somebody follows them, on all ranks alike */
 };
 
 extern unsigned ompp_mpi_unusual __attribute__((visibility("hidden"))); /* OMPP_MPI_ASK, ... */
@@ -282,57 +282,57 @@ void ompp_mpi_request_keep(MPI_Request request, const ompp_mpi_values_t values);
 /** \brief Adds what starting these requests counts; unknown ones count nothing. Takes a lock. */
 void ompp_mpi_request_add(int number, const MPI_Request requests[], ompp_mpi_values_t values);
 
-/* ---- Stamps of clocks -------------------------------------------------------------------------------------------- */
+/* ---- Clock vectors of clocks ------------------------------------------------------------------------------------- */
 
 /** What is to be done for a call that its threads' clocks travel with it; see the classes of mpi_rules.def. */
 typedef enum {
-    OMPP_MPI_STAMP_SEND,
-    OMPP_MPI_STAMP_SSEND,
-    OMPP_MPI_STAMP_BSEND, /* is over when it is buffered */
-    OMPP_MPI_STAMP_ISEND,
-    OMPP_MPI_STAMP_IBSEND,
-    OMPP_MPI_STAMP_ISSEND,
-    OMPP_MPI_STAMP_RECV,
-    OMPP_MPI_STAMP_IRECV,
-    OMPP_MPI_STAMP_SENDRECV,
-    OMPP_MPI_STAMP_ISENDRECV,
-    OMPP_MPI_STAMP_COLL,
-    OMPP_MPI_STAMP_ICOLL,
-    OMPP_MPI_STAMP_SEND_INIT,
-    OMPP_MPI_STAMP_SSEND_INIT,
-    OMPP_MPI_STAMP_BSEND_INIT,
-    OMPP_MPI_STAMP_RECV_INIT,
-    OMPP_MPI_STAMP_START,
-    OMPP_MPI_STAMP_WAIT,
-    OMPP_MPI_STAMP_WAITALL,
-    OMPP_MPI_STAMP_WAITANY,
-    OMPP_MPI_STAMP_WAITSOME,
-    OMPP_MPI_STAMP_TEST,
-    OMPP_MPI_STAMP_TESTALL,
-    OMPP_MPI_STAMP_TESTANY,
-    OMPP_MPI_STAMP_TESTSOME,
-    OMPP_MPI_STAMP_ASK, /* whether a request is complete, which stays */
-    OMPP_MPI_STAMP_PROBE,
-    OMPP_MPI_STAMP_IPROBE,
-    OMPP_MPI_STAMP_MPROBE,
-    OMPP_MPI_STAMP_IMPROBE,
-    OMPP_MPI_STAMP_CANCEL,
-    OMPP_MPI_STAMP_FORGET,  /* a request is freed */
-    OMPP_MPI_STAMP_CREATED, /* a communicator is made */
-    OMPP_MPI_STAMP_FREED,
-    OMPP_MPI_STAMP_GATHER, /* something is made that no clocks travel by; all come to it */
-    OMPP_MPI_STAMP_UNTOLD, /* ranks wait for each other, and nobody tells for whom */
-    OMPP_MPI_STAMP_WIN_CREATED,
-    OMPP_MPI_STAMP_WIN_FREED,
-    OMPP_MPI_STAMP_FENCE,
-    OMPP_MPI_STAMP_POST,
-    OMPP_MPI_STAMP_WIN_START,
-    OMPP_MPI_STAMP_COMPLETE,
-    OMPP_MPI_STAMP_WIN_WAIT,
-    OMPP_MPI_STAMP_WIN_TEST,
-    OMPP_MPI_STAMP_PASSIVE,   /* one-sided calls that nobody at the target knows of */
-    OMPP_MPI_STAMP_UNFOLLOWED /* calls that carry no clocks */
-} ompp_mpi_stamp_op_t;
+    OMPP_MPI_PIGGYBACK_SEND,
+    OMPP_MPI_PIGGYBACK_SSEND,
+    OMPP_MPI_PIGGYBACK_BSEND, /* is over when it is buffered */
+    OMPP_MPI_PIGGYBACK_ISEND,
+    OMPP_MPI_PIGGYBACK_IBSEND,
+    OMPP_MPI_PIGGYBACK_ISSEND,
+    OMPP_MPI_PIGGYBACK_RECV,
+    OMPP_MPI_PIGGYBACK_IRECV,
+    OMPP_MPI_PIGGYBACK_SENDRECV,
+    OMPP_MPI_PIGGYBACK_ISENDRECV,
+    OMPP_MPI_PIGGYBACK_COLL,
+    OMPP_MPI_PIGGYBACK_ICOLL,
+    OMPP_MPI_PIGGYBACK_SEND_INIT,
+    OMPP_MPI_PIGGYBACK_SSEND_INIT,
+    OMPP_MPI_PIGGYBACK_BSEND_INIT,
+    OMPP_MPI_PIGGYBACK_RECV_INIT,
+    OMPP_MPI_PIGGYBACK_START,
+    OMPP_MPI_PIGGYBACK_WAIT,
+    OMPP_MPI_PIGGYBACK_WAITALL,
+    OMPP_MPI_PIGGYBACK_WAITANY,
+    OMPP_MPI_PIGGYBACK_WAITSOME,
+    OMPP_MPI_PIGGYBACK_TEST,
+    OMPP_MPI_PIGGYBACK_TESTALL,
+    OMPP_MPI_PIGGYBACK_TESTANY,
+    OMPP_MPI_PIGGYBACK_TESTSOME,
+    OMPP_MPI_PIGGYBACK_ASK, /* whether a request is complete, which stays */
+    OMPP_MPI_PIGGYBACK_PROBE,
+    OMPP_MPI_PIGGYBACK_IPROBE,
+    OMPP_MPI_PIGGYBACK_MPROBE,
+    OMPP_MPI_PIGGYBACK_IMPROBE,
+    OMPP_MPI_PIGGYBACK_CANCEL,
+    OMPP_MPI_PIGGYBACK_FORGET,  /* a request is freed */
+    OMPP_MPI_PIGGYBACK_CREATED, /* a communicator is made */
+    OMPP_MPI_PIGGYBACK_FREED,
+    OMPP_MPI_PIGGYBACK_GATHER,     /* something is made that no clocks travel by; all come to it */
+    OMPP_MPI_PIGGYBACK_UNREPORTED, /* ranks wait for each other, and nobody tells for whom */
+    OMPP_MPI_PIGGYBACK_WIN_CREATED,
+    OMPP_MPI_PIGGYBACK_WIN_FREED,
+    OMPP_MPI_PIGGYBACK_FENCE,
+    OMPP_MPI_PIGGYBACK_POST,
+    OMPP_MPI_PIGGYBACK_WIN_START,
+    OMPP_MPI_PIGGYBACK_COMPLETE,
+    OMPP_MPI_PIGGYBACK_WIN_WAIT,
+    OMPP_MPI_PIGGYBACK_WIN_TEST,
+    OMPP_MPI_PIGGYBACK_PASSIVE,   /* one-sided calls that nobody at the target knows of */
+    OMPP_MPI_PIGGYBACK_UNFOLLOWED /* calls that carry no clocks */
+} ompp_mpi_piggyback_op_t;
 
 /** Who waits for whom in a collective call. */
 typedef enum {
@@ -350,7 +350,7 @@ typedef enum {
  * given by address are C's or Fortran's.
  */
 typedef struct {
-    ompp_mpi_stamp_op_t op;
+    ompp_mpi_piggyback_op_t op;
     ompp_mpi_order_t order;
     bool fortran; /* what is given by address is Fortran's */
     bool typed;   /* count and type are there */
@@ -371,49 +371,50 @@ typedef struct {
     int *flag, *index, *indices, *outcount;
     void *made; /* communicator or window that the call makes or frees */
     /* Own. */
-    struct ompp_mpi_channel *channel;
+    struct ompp_mpi_shadow *shadow;
     struct ompp_mpi_request **pending; /* [number] taken out of the table; NULL = none of them is followed */
     struct ompp_mpi_request *started;  /* non-blocking collective call */
     struct ompp_mpi_window *window;
-    struct ompp_mpi_receipt *receipt;
-    unsigned char *stamp;
+    struct ompp_mpi_ack *ack;
+    unsigned char *vector;
     ompp_time_t begin;
-    bool held;         /* the guard, by us */
+    bool guarded;      /* the guard, by us */
     bool received;     /* it has taken the message that it is to receive */
     unsigned measured; /* this call stands for so many in what our own messages take; 0 = it is not measured */
     bool substituted;  /* status is ours */
-    bool passes;       /* collective call: without an exchange of stamps */
+    bool passes;       /* collective call: without an exchange of clock vectors */
     uint64_t bytes;    /* collective call: sent and received, when it is over */
-} ompp_mpi_stamp_t;
+} ompp_mpi_piggyback_t;
 
-/** \brief Whether the bytes of a call that was good matter for the clocks. */
-static inline bool ompp_mpi_stamp_needs_bytes(const ompp_mpi_stamp_t *stamp)
+/** \brief Whether the bytes of a call that succeeded matter for the clocks. */
+static inline bool ompp_mpi_piggyback_needs_bytes(const ompp_mpi_piggyback_t *piggyback)
 {
-    return stamp->even || stamp->op == OMPP_MPI_STAMP_ICOLL ||
-           (stamp->op == OMPP_MPI_STAMP_COLL && stamp->order != OMPP_MPI_ORDER_ALL);
+    return piggyback->even || piggyback->op == OMPP_MPI_PIGGYBACK_ICOLL ||
+           (piggyback->op == OMPP_MPI_PIGGYBACK_COLL && piggyback->order != OMPP_MPI_ORDER_ALL);
 }
 
-/** What the byte rule of a call counts into ompp_values, all of it, into its stamp. */
-#define OMPP_MPI_BYTES_OF(stamp, rule)                                                          \
-    do {                                                                                        \
-        uint64_t ompp_values[OMPP_METRIC_MPI_NUM] = OMPP_MPI_VALUES(0, 0, 0);                   \
-        rule;                                                                                   \
-        (stamp).bytes = ompp_values[OMPP_METRIC_BYTES_IN] + ompp_values[OMPP_METRIC_BYTES_OUT]; \
+/** What the byte rule of a call counts into ompp_values, all of it, into its clock vector. */
+#define OMPP_MPI_BYTES_OF(vector, rule)                                                          \
+    do {                                                                                         \
+        uint64_t ompp_values[OMPP_METRIC_MPI_NUM] = OMPP_MPI_VALUES(0, 0, 0);                    \
+        rule;                                                                                    \
+        (vector).bytes = ompp_values[OMPP_METRIC_BYTES_IN] + ompp_values[OMPP_METRIC_BYTES_OUT]; \
     } while (0)
 
 /**
  * \brief Clocks travel with this call: it is not made inside another one.
  * \param[in] measured  result of ompp_mpi_begin().
  */
-static inline bool ompp_mpi_stamping(const ompp_mpi_call_t *call, bool measured)
+static inline bool ompp_mpi_piggyback_on(const ompp_mpi_call_t *call, bool measured)
 {
-    return __builtin_expect(call->unusual & OMPP_MPI_STAMPS, 0) && (measured || ompp_mpi_guard.frame == 0);
+    return __builtin_expect(call->unusual & OMPP_MPI_PIGGYBACK, 0) && (measured || ompp_mpi_guard.frame == 0);
 }
 
 /**
- * \brief Before MPI's function: sends the clocks of this thread where others wait for it. May replace stamp->status.
+ * \brief Before MPI's function: sends the clocks of this thread where others wait for it. May replace
+ *        piggyback->status.
  */
-void ompp_mpi_stamp_before(ompp_mpi_stamp_t *stamp, const void *code, uintptr_t frame);
+void ompp_mpi_piggyback_before(ompp_mpi_piggyback_t *piggyback, const void *code, uintptr_t frame);
 
 /**
  * \brief After it: this thread goes on with the clocks of those that it has waited for. In experiments with delays it
@@ -421,14 +422,14 @@ void ompp_mpi_stamp_before(ompp_mpi_stamp_t *stamp, const void *code, uintptr_t 
  * \param[in] result  MPI's.
  * \return the end of the call.
  */
-ompp_time_t ompp_mpi_stamp_after(ompp_mpi_stamp_t *stamp, int result);
+ompp_time_t ompp_mpi_piggyback_after(ompp_mpi_piggyback_t *piggyback, int result);
 
 /** \return whether a call that receives, with this result, has taken a message: one that was too long is gone, too. */
 bool ompp_mpi_has_received(int result);
 
-/* ---- Calls without stamps: the short way (mpi_silent_hot.c) ------------------------------------------------------ */
+/* ---- Calls without clock vectors: the short way (mpi_suppressed_hot.c) ------------------------------------------- */
 
-#define OMPP_MPI_SILENT_MOST 64
+#define OMPP_MPI_SUPPRESSED_MOST 64
 
 /** A message that a call receives. */
 typedef struct {
@@ -437,56 +438,57 @@ typedef struct {
     MPI_Request handle;
     int index;
     ompp_time_t begin;
-} ompp_mpi_silent_receive_t;
+} ompp_mpi_suppressed_receive_t;
 
-/** A call while clocks rest whose messages have no stamps, as far as is known: they are counted, and that is all. */
+/** A call while clocks are suspended whose messages have no clock vectors, as far as is known: they are counted, and
+ * that is all. */
 typedef struct {
-    unsigned number;                  /* of receives */
-    uint64_t rest;                    /* in which it began */
-    struct ompp_mpi_channel *channel; /* collective call */
-    ompp_mpi_silent_receive_t receives[OMPP_MPI_SILENT_MOST];
-} ompp_mpi_silent_t;
+    unsigned number;                /* of receives */
+    uint64_t suspension;            /* in which it began */
+    struct ompp_mpi_shadow *shadow; /* collective call */
+    ompp_mpi_suppressed_receive_t receives[OMPP_MPI_SUPPRESSED_MOST];
+} ompp_mpi_suppressed_t;
 
 /*
- * Before a call, instead of ompp_mpi_stamp_before(). False = this is no such call, and nothing was done; one that sends
- * and receives asks for what it receives first.
+ * Before a call, instead of ompp_mpi_piggyback_before(). False = this is no such call, and nothing was done; one that
+ * sends and receives asks for what it receives first.
  */
 /** \param[in] good  false = MPI will refuse it. */
-bool ompp_mpi_silent_send(MPI_Comm comm, int dest, int tag, bool good);
-bool ompp_mpi_silent_receive(ompp_mpi_silent_t *silent, MPI_Comm comm, int source, int tag);
+bool ompp_mpi_suppressed_send(MPI_Comm comm, int dest, int tag, bool ok);
+bool ompp_mpi_suppressed_receive(ompp_mpi_suppressed_t *suppressed, MPI_Comm comm, int source, int tag);
 /** \param[in] requests  [number], C's or Fortran's. */
-bool ompp_mpi_silent_wait(ompp_mpi_silent_t *silent, int number, const void *requests, bool fortran);
+bool ompp_mpi_suppressed_wait(ompp_mpi_suppressed_t *suppressed, int number, const void *requests, bool fortran);
 
 /** All for all. */
-bool ompp_mpi_silent_collective(ompp_mpi_silent_t *silent, MPI_Comm comm);
+bool ompp_mpi_suppressed_collective(ompp_mpi_suppressed_t *suppressed, MPI_Comm comm);
 
 /* After it; result: MPI's. */
 /** \brief All have met by t. \return the end of the call. */
-ompp_time_t ompp_mpi_silent_met(ompp_mpi_silent_t *silent, int result, ompp_time_t t);
+ompp_time_t ompp_mpi_suppressed_met(ompp_mpi_suppressed_t *suppressed, int result, ompp_time_t t);
 
-/** \brief A receive was started at t. \param[in] request  C's or Fortran's; only read of a call that was good. */
-void ompp_mpi_silent_started(const ompp_mpi_silent_t *silent, int result, const void *request, bool fortran,
-                             ompp_time_t t);
+/** \brief A receive was started at t. \param[in] request  C's or Fortran's; only read of a call that succeeded. */
+void ompp_mpi_suppressed_started(const ompp_mpi_suppressed_t *suppressed, int result, const void *request, bool fortran,
+                                 ompp_time_t t);
 
 /**
  * \brief Messages were received by t. Clocks may have begun to go on meanwhile.
  * \return the end of the call.
  */
-ompp_time_t ompp_mpi_silent_end(ompp_mpi_silent_t *silent, int result, ompp_time_t t);
+ompp_time_t ompp_mpi_suppressed_end(ompp_mpi_suppressed_t *suppressed, int result, ompp_time_t t);
 /** \brief The same of those that were waited for. */
-void ompp_mpi_silent_waited(ompp_mpi_silent_t *silent, int result, const void *requests, bool fortran);
+void ompp_mpi_suppressed_waited(ompp_mpi_suppressed_t *suppressed, int result, const void *requests, bool fortran);
 
 /**
  * \brief After MPI_Init, when all ranks of the world communicator are here: settles whether clocks are carried.
  * \param[in] own  our communicator with the ranks of the world.
  */
-void ompp_mpi_stamp_start(MPI_Comm own);
+void ompp_mpi_piggyback_start(MPI_Comm own);
 
 /**
  * \brief On entering MPI_Finalize: the ranks agree on the end of the run; no clocks travel any more. Waits so long at
  *        most.
  */
-void ompp_mpi_stamp_finish(double limit_seconds);
+void ompp_mpi_piggyback_finish(double limit_seconds);
 
 /* ---- Start and end ----------------------------------------------------------------------------------------------- */
 
@@ -524,9 +526,9 @@ void ompp_mpi_starting(void);
 /** \brief After a successful MPI_Init: own communicator, rank and size known. Collective. */
 void ompp_mpi_started(void);
 
-/** \brief Around MPI's own MPI_Init: starting and, when it was good, started. */
+/** \brief Around MPI's own MPI_Init: starting and, when it was successful, started. */
 void ompp_mpi_begin_init(void);
-void ompp_mpi_end_init(bool good);
+void ompp_mpi_end_init(bool ok);
 
 /**
  * \brief Another thread is in MPI_Init, MPI's own or what follows of ours. A thread that asks MPI_Initialized is told

@@ -89,7 +89,7 @@ static void flush_failed_lock(void)
     if (!self.lock) return;
     ompp_event_enter(self.lock, self.lock_since);
     ompp_event_exit(self.lock, self.lock_since);
-    ompp_sync_doubt(OMPP_WHATIF_F_POLLING, true);
+    ompp_sync_flag(OMPP_WHATIF_F_POLLING, true);
     self.lock = 0;
 }
 
@@ -421,7 +421,7 @@ static void on_cancel(ompt_data_t *task, int flags, const void *code)
     (void)code;
     flush_failed_lock();
     runs_now(task, t);
-    ompp_sync_doubt(OMPP_WHATIF_F_DYNAMIC, flags & ompt_cancel_activated);
+    ompp_sync_flag(OMPP_WHATIF_F_DYNAMIC, flags & ompt_cancel_activated);
     if (flags & ompt_cancel_parallel) {
         ompp_event_unwind(ompp_event_innermost(OMPP_CONSTRUCT_PARALLEL), t);
         member_barrier(true, t);
@@ -483,7 +483,7 @@ static void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t wait, const void
     (void)code;
     if (construct == OMPP_CONSTRUCT_LOCK && !waits_for_lock(kind)) {
         ompp_sync_wait(OMPP_SYNC_MUTEX, wait, self.lock_since);
-        ompp_sync_doubt(OMPP_WHATIF_F_POLLING, false);
+        ompp_sync_flag(OMPP_WHATIF_F_POLLING, false);
     }
     ompp_sync_resume(mutex_kind(kind), wait, ompp_event_now());
     if (construct != OMPP_CONSTRUCT_LOCK) {
@@ -546,7 +546,7 @@ static void on_task_dependence(ompt_data_t *before, ompt_data_t *after)
 static void on_dependences(ompt_data_t *task, const ompt_dependence_t *on, int number)
 {
     (void)task;
-    if (number > 0 && on[0].dependence_type == ompt_dependence_type_source) ompp_sync_doubt(OMPP_WHATIF_F_LOST, true);
+    if (number > 0 && on[0].dependence_type == ompt_dependence_type_source) ompp_sync_flag(OMPP_WHATIF_F_LOST, true);
 }
 
 /* Iterations of a loop are handed out, with any schedule. */

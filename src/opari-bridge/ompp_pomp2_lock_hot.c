@@ -56,7 +56,7 @@ static inline int test_lock(const ompp_pomp2_locks_t *omp, void *lock)
     ompp_event_enter(ref, ompp_event_now());
     taken = omp->test_lock(lock);
     if (taken) ompp_sync_resume(OMPP_SYNC_MUTEX, number_of(lock), ompp_event_now());
-    ompp_sync_doubt(OMPP_WHATIF_F_POLLING, !taken);
+    ompp_sync_flag(OMPP_WHATIF_F_POLLING, !taken);
     if (taken) ompp_event_phase(ref, OMPP_PHASE_BODY, ompp_event_now());
     else ompp_event_exit(ref, ompp_event_now());
     return taken;
@@ -125,7 +125,7 @@ static inline int test_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
     ref = ompp_region_lock(lock);
     ompp_event_enter(ref, t);
     if (depth == 1) ompp_sync_resume(OMPP_SYNC_MUTEX, number_of(lock), ompp_event_now());
-    ompp_sync_doubt(OMPP_WHATIF_F_POLLING, depth == 0);
+    ompp_sync_flag(OMPP_WHATIF_F_POLLING, depth == 0);
     if (depth == 1) ompp_event_phase(ref, OMPP_PHASE_BODY, ompp_event_now());
     else ompp_event_exit(ref, ompp_event_now());
     return depth;

@@ -351,10 +351,10 @@ static bool read_paths(ompp_reading_t *r)
 static bool read_total(ompp_reading_t *r, const char *name, ompp_decimal_t *real, uint64_t *whole)
 {
     const char *p = ompp_reading_line(r);
-    bool good = ompp_take(&p, name) && ompp_take(&p, ",") &&
-                (real ? ompp_take_number(&p, real) : ompp_take_whole(&p, UINT32_MAX, whole)) && !*p;
+    bool ok = ompp_take(&p, name) && ompp_take(&p, ",") &&
+              (real ? ompp_take_number(&p, real) : ompp_take_whole(&p, UINT32_MAX, whole)) && !*p;
 
-    if (!good) return ompp_reading_expect(r, name);
+    if (!ok) return ompp_reading_expect(r, name);
     r->at++;
     return true;
 }

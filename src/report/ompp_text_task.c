@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-typedef enum { COUNT, COUNT32, SECONDS, MICROSECONDS, MEAN, MEAN_IF_TOLD } style_t;
+typedef enum { COUNT, COUNT32, SECONDS, MICROSECONDS, MEAN, MEAN_IF_REPORTED } style_t;
 
 /* Columns, in print order. MEAN: microseconds, sum over the count at per; not every source tells how long a creation
  * takes. */
@@ -28,7 +28,7 @@ static const struct {
     {"max us", MICROSECONDS, offsetof(ompp_task_sum_t, run_max_ns), 0},
     {"wait us", MEAN, offsetof(ompp_task_sum_t, wait_ns), offsetof(ompp_task_sum_t, started)},
     {"longest us", MICROSECONDS, offsetof(ompp_task_sum_t, wait_max_ns), 0},
-    {"create us", MEAN_IF_TOLD, offsetof(ompp_task_sum_t, create_ns), offsetof(ompp_task_sum_t, created)},
+    {"create us", MEAN_IF_REPORTED, offsetof(ompp_task_sum_t, create_ns), offsetof(ompp_task_sum_t, created)},
 };
 #define NCOLUMNS (sizeof columns / sizeof columns[0])
 
@@ -48,11 +48,11 @@ static uint64_t value_at(const ompp_task_sum_t *sum, size_t offset)
 static void print_cell(ompp_text_t *t, size_t c, const ompp_task_sum_t *sum)
 {
     uint64_t value = columns[c].style == COUNT32 ? sum->nthreads : value_at(sum, columns[c].value);
-    bool mean = columns[c].style == MEAN || columns[c].style == MEAN_IF_TOLD;
+    bool mean = columns[c].style == MEAN || columns[c].style == MEAN_IF_REPORTED;
     char text[32];
 
     /* A program that ended in a task has begun more than it ended: perhaps none. */
-    if ((columns[c].style == MEAN_IF_TOLD && !value) || (mean && !value_at(sum, columns[c].per))) {
+    if ((columns[c].style == MEAN_IF_REPORTED && !value) || (mean && !value_at(sum, columns[c].per))) {
         ompp_layout_cell(t->out, OMPP_WIDTH_VALUE, "-");
         return;
     }

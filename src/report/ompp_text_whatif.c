@@ -258,7 +258,7 @@ static void print_table(ompp_text_t *t, const ompp_whatif_result_t *results, siz
     print_not_determined(t, results, n, OMPP_INTERVAL_FEW, few);
     print_not_determined(t, results, n, OMPP_INTERVAL_WIDE, wide);
     print_not_determined(
-        t, results, n, OMPP_INTERVAL_APART,
+        t, results, n, OMPP_INTERVAL_UNSYNCHRONISED,
         "ranks end experiments at different moments, where a unit of work more or less is too much (flag apart)");
     putc('\n', t->out);
 }
@@ -468,9 +468,9 @@ static void print_first(ompp_text_t *t, const ompp_whatif_result_t *results, siz
           "brackets).\n"
           "Gains do not add up.\n",
           t->out);
-    if (ompp_text_whatif_starved(t) > 0)
+    if (ompp_text_whatif_cpu_wait(t) > 0)
         fprintf(t->out, "Threads waited %.1f %% of their time for a processor: this order is not to be trusted.\n",
-                ompp_text_whatif_starved(t));
+                ompp_text_whatif_cpu_wait(t));
     if (any_chance(results, n)) fprintf(t->out, "What has a ? may be chance: %s.\n", how_to_see_more(t));
     const bool all = print_tried(t, n);
     if (!print_items(t, results, n, false)) print_none(t, results, n, all);

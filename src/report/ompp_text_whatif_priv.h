@@ -18,7 +18,7 @@ double ompp_text_part(double part);
  * \return percent of their time that threads waited for a processor; 0: so little that it does not matter. What they
  *         worked, and what they waited for each other, cannot be told from that.
  */
-double ompp_text_whatif_starved(const ompp_text_t *t);
+double ompp_text_whatif_cpu_wait(const ompp_text_t *t);
 
 /** \brief The lines above the table. */
 void ompp_text_whatif_run(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n);

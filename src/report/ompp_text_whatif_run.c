@@ -12,7 +12,7 @@
 #define SHORT_NS 1000000000u /* the time of a shorter run has at least so many digits behind the point: */
 #define SHORT_DIGITS 4
 #define WORTH_A_LINE 0.005
-#define LEAST_REST 0.0005 /* of the run: what is printed as 100.0 % is all of it */
+#define LEAST_SUSPENSION 0.0005 /* of the run: what is printed as 100.0 % is all of it */
 
 static void print_point(ompp_text_t *t, const ompp_whatif_point_t *point, bool leads)
 {
@@ -94,11 +94,11 @@ static void print_unused(ompp_text_t *t)
         fprintf(t->out, "Caution        : %s is not used: it is for OMPP_CAUSAL=%s\n", name, mode);
 }
 
-double ompp_text_whatif_starved(const ompp_text_t *t)
+double ompp_text_whatif_cpu_wait(const ompp_text_t *t)
 {
     for (size_t i = 0; i < t->profile->ncoverage; i++) {
         const ompp_coverage_t *c = &t->profile->coverage[i];
-        if (c->kind == OMPP_COVERAGE_STARVED)
+        if (c->kind == OMPP_COVERAGE_CPU_WAIT)
             return ompp_text_part((double)ompp_text_mean(c->count, c->nranks ? c->nranks : 1) / 1000);
     }
     return 0;
@@ -158,16 +158,16 @@ static void print_passed(ompp_text_t *t)
 }
 
 /* So that they do not take more than their part; where even that is not enough, Overhead says it. */
-static void print_rests(ompp_text_t *t)
+static void print_suspensions(ompp_text_t *t)
 {
     const ompp_whatif_t *w = &t->profile->whatif;
 
-    const double rested = w->rested_ns < w->time_ns ? (double)w->rested_ns / (double)w->time_ns : 0;
+    const double suspended = w->suspended_ns < w->time_ns ? (double)w->suspended_ns / (double)w->time_ns : 0;
 
-    if (rested < LEAST_REST) return;
+    if (suspended < LEAST_SUSPENSION) return;
     fprintf(t->out,
             "Clocks         : for %.1f %% of the run, in pieces, because of what they take (OMPP_CAUSAL_BUDGET)\n",
-            100.0 * (1 - rested));
+            100.0 * (1 - suspended));
 }
 
 static void print_control(ompp_text_t *t)
@@ -232,17 +232,17 @@ void ompp_text_whatif_run(ompp_text_t *t, const ompp_whatif_result_t *results, s
     if (w->cost_ns && t->profile->nslots)
         fprintf(t->out, "Overhead       : about %.2f %% of the threads' time, for %" PRIu64 " events\n",
                 100.0 * (double)w->cost_ns / ((double)w->time_ns * (double)t->profile->nslots), w->events);
-    print_rests(t);
+    print_suspensions(t);
     print_kept(t);
     print_passed(t);
     if (waits_actively(t))
         fputs("Caution        : OMP_WAIT_POLICY=active: waiting threads keep processors busy that others may need\n",
               t->out);
     print_unused(t);
-    if (ompp_text_whatif_starved(t) > 0)
+    if (ompp_text_whatif_cpu_wait(t) > 0)
         fprintf(t->out,
                 "Caution        : threads waited %.1f %% of their time for a processor: gains are not to be trusted\n",
-                ompp_text_whatif_starved(t));
+                ompp_text_whatif_cpu_wait(t));
     print_unseen(t);
     print_lost(t);
     putc('\n', t->out);

@@ -166,7 +166,7 @@ RECORD(whatif, "whatif", NAMED("mode", modes, MUST, ompp_whatif_t, mode), FIELD(
        FIELD("events", U64, MAY, ompp_whatif_t, events), FIELD("cost-ns", U64, MAY, ompp_whatif_t, cost_ns),
        FIELD("lost", U64, MAY, ompp_whatif_t, lost), FIELD("lost-ns", U64, MAY, ompp_whatif_t, lost_ns),
        FIELD("worked-ns", U64, MAY, ompp_whatif_t, worked_ns), FIELD("outside-ns", U64, MAY, ompp_whatif_t, outside_ns),
-       FIELD("rested-ns", U64, MAY, ompp_whatif_t, rested_ns), FIELD("replayed", U64, MAY, ompp_whatif_t, replayed),
+       FIELD("rested-ns", U64, MAY, ompp_whatif_t, suspended_ns), FIELD("replayed", U64, MAY, ompp_whatif_t, replayed),
        FIELD("kept", U64, MAY, ompp_whatif_t, kept), FIELD("passed-ns", U64, MAY, ompp_whatif_t, passed_ns));
 
 RECORD(point, "point", NAMED("kind", point_kinds, MUST, ompp_whatif_point_t, kind),

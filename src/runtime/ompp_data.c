@@ -177,7 +177,7 @@ static uint32_t make_object(const char *name, const char *origin, const void *ad
                             number > OMPP_DATA_MAX ? "there is room for 1048575" : "out of memory");
         return 0;
     }
-    const ompp_held_t held = ompp_lock();
+    const ompp_locked_t locked = ompp_lock();
     const bool room = ompp_process.arena.used < ompp_process.arena.reserved / 2; /* regions and counts need some, too */
     ompp_off_t off = room ? ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_object_t)) : 0;
     ompp_off_t text = off ? ompp_string_take(name) : 0;
@@ -194,7 +194,7 @@ static uint32_t make_object(const char *name, const char *origin, const void *ad
         atomic_store_explicit(&header->objects, off, memory_order_release);
         enter_name(number);
     }
-    ompp_unlock(held);
+    ompp_unlock(locked);
     if (!text)
         ompp_event_coverage(
             OMPP_COVERAGE_DROPPED, "data structures",
@@ -258,13 +258,13 @@ static void settle_newest(ompp_data_range_t range)
 
 static void rename_outside(uint32_t object, const char *name)
 {
-    const ompp_held_t held = ompp_lock();
+    const ompp_locked_t locked = ompp_lock();
     ompp_off_t off = ompp_string_take(name);
     if (off && room_for_name()) {
         object_at(object)->name = off;
         enter_name(object);
     }
-    ompp_unlock(held);
+    ompp_unlock(locked);
 }
 
 /*

@@ -102,12 +102,12 @@ static void copy_thread(copy_t *c, ompp_off_t off)
 /* Definitions: made under the lock, and never changed in a way that matters here. */
 static void copy_definitions(copy_t *c)
 {
-    const ompp_held_t held = ompp_lock();
+    const ompp_locked_t locked = ompp_lock();
     uint64_t used = ompp_process.arena.used < c->size ? ompp_process.arena.used : c->size;
     if (used > c->copied) memcpy(c->to + c->copied, c->from + c->copied, used - c->copied);
     c->copied = used;
     copy_record(c, OMPP_LAYOUT_HEADER, sizeof(ompp_a_header_t));
-    ompp_unlock(held);
+    ompp_unlock(locked);
 }
 
 /* ---- One thread -------------------------------------------------------------------------------------------------- */

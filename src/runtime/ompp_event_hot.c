@@ -118,7 +118,7 @@ static inline bool is_usual(const ompp_thread_t *thread) { return thread && !thr
 /* The same but for meters, which all rest: it is noted for them where the thread is. */
 static inline bool is_noted(const ompp_thread_t *thread)
 {
-    return thread && !thread->skipped && ompp_meters_rest(thread);
+    return thread && !thread->skipped && ompp_meters_are_suspended(thread);
 }
 
 /* Measurement is on, and no copy wanted. */

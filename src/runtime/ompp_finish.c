@@ -76,7 +76,7 @@ ompp_profile_t *ompp_finish_collect(const char *arena, uint64_t size, ompp_time_
     ompp_openmp_coverage(profile);
     ompp_unmeasured_mpi(profile);
     add_missed(profile);
-    ompp_starved_add(profile);
+    ompp_cpu_wait_add(profile);
     if (ompp_process.arena.why[0])
         ompp_profile_add_coverage(profile, OMPP_COVERAGE_ARENA, NULL, ompp_process.arena.why, 1);
     if (end == OMPP_END_FINAL) warn_of_mismatches(profile);
@@ -437,9 +437,9 @@ static atomic_bool ended_badly;
 
 static void note_why(const char *why)
 {
-    const ompp_held_t held = ompp_lock();
+    const ompp_locked_t locked = ompp_lock();
     atomic_store_explicit(&ompp_process.header->why, ompp_string_take(why), memory_order_release);
-    ompp_unlock(held);
+    ompp_unlock(locked);
 }
 
 /* Others have their part of the profile in files, too. */

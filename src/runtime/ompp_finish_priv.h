@@ -32,8 +32,8 @@ void ompp_finish_release(void);
 /** \brief CPU time of the process since its time began, ns. */
 void ompp_process_cpu(uint64_t *user_ns, uint64_t *system_ns);
 
-/** \brief Says in the profile when threads waited much for processors (ompp_starved.c). */
-void ompp_starved_add(ompp_profile_t *profile);
+/** \brief Says in the profile when threads waited much for processors (ompp_cpu_wait.c). */
+void ompp_cpu_wait_add(ompp_profile_t *profile);
 
 /**
  * \brief The profile of this process from the arena or a copy of it, with settings, source of events and CPU time.

@@ -13,16 +13,16 @@
 #include "base/ompp_proc.h"
 #include "base/ompp_write.h"
 #include "model/ompp_profile.h"
-#include "runtime/ompp_chosen_priv.h"
 #include "runtime/ompp_data.h"
+#include "runtime/ompp_dlopen_watch_priv.h"
 #include "runtime/ompp_dump_priv.h"
 #include "runtime/ompp_exec_priv.h"
 #include "runtime/ompp_finish_priv.h"
-#include "runtime/ompp_late_priv.h"
 #include "runtime/ompp_launch.h"
 #include "runtime/ompp_pending_priv.h"
 #include "runtime/ompp_plugin.h"
 #include "runtime/ompp_process_priv.h"
+#include "runtime/ompp_reexec_priv.h"
 #include "runtime/ompp_thread_priv.h"
 #include "runtime/ompp_unmeasured_priv.h"
 
@@ -196,7 +196,7 @@ static bool write_header(void)
     header->begin_ns = 0;
     header->user0_ns = user_at_load;
     header->system0_ns = system_at_load;
-    ompp_starved_begin();
+    ompp_cpu_wait_begin();
     header->host = ompp_string_take(host);
     header->app = ompp_string_take(ompp_path_last(*ompp_env.appname ? ompp_env.appname : program_path));
     header->source = ompp_string_take(openmp_source);
@@ -287,11 +287,11 @@ static void note_early(unsigned kind, const char *subject, const char *reason)
 
 static void note_early_ones(void)
 {
-    const ompp_held_t held = ompp_lock();
+    const ompp_locked_t locked = ompp_lock();
     for (unsigned i = 0; i < nearly; i++) note(early[i].kind, early[i].subject, early[i].reason, early[i].count);
     if (early_lost)
         note(OMPP_COVERAGE_DROPPED, "lines of this section", "too many before measurement started", early_lost);
-    ompp_unlock(held);
+    ompp_unlock(locked);
 }
 
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
@@ -338,14 +338,14 @@ void ompp_runtime_own_end(const ompp_own_t *own)
     uint64_t user, system;
 
     if (atomic_load_explicit(&ompp_process.state, memory_order_acquire) != OMPP_STATE_RUNNING) return;
-    const ompp_held_t held = ompp_lock();
+    const ompp_locked_t locked = ompp_lock();
     if (!atomic_load_explicit(&header->threads, memory_order_acquire)) {
         cpu_time(&user, &system);
         header->begin_ns = own->begin_ns + ompp_clock_now() - own->t_ns;
         header->user0_ns = own->user0_ns + user - own->user_ns;
         header->system0_ns = own->system0_ns + system - own->system_ns;
     }
-    ompp_unlock(held);
+    ompp_unlock(locked);
 }
 
 static void start_now(void)
@@ -410,17 +410,17 @@ __attribute__((constructor)) static void at_load(int argc, char **argv, char **e
     int saved_errno = errno;
 
     (void)argc;
-    ompp_chosen_check(argv, envp);
+    ompp_reexec_check(argv, envp);
 
     ompp_clock_mark(); /* the program's time begins here, not with its first event */
     cpu_time(&user_at_load, &system_at_load);
-    ompp_starved_mark();
+    ompp_cpu_wait_mark();
     note_program();
     ompp_log_set_rank(ompp_launch_rank()); /* messages before MPI_Init are said once */
     is_launched = ompp_env_restore();
     atexit(ompp_finish_at_exit);
     if (is_launched) ompp_exec_follow();
-    ompp_late_follow();
+    ompp_dlopen_watch_start();
     ompp_unmeasured_follow();
     ompp_plugins_at_load();
     errno = saved_errno;
@@ -437,9 +437,9 @@ void ompp_runtime_mpi(int rank, int size)
 void ompp_runtime_job(const char *name)
 {
     if (!ompp_runtime_start()) return;
-    const ompp_held_t held = ompp_lock();
+    const ompp_locked_t locked = ompp_lock();
     atomic_store_explicit(&ompp_process.header->job, ompp_string_take(name), memory_order_release);
-    ompp_unlock(held);
+    ompp_unlock(locked);
 }
 
 /* ---- Switches and notes ------------------------------------------------------------------------------------------ */
@@ -458,9 +458,9 @@ void ompp_event_coverage(unsigned kind, const char *subject, const char *reason)
 
     if (state == OMPP_STATE_NEW) note_early(kind, subject, reason);
     if (state != OMPP_STATE_RUNNING) return;
-    const ompp_held_t held = ompp_lock();
+    const ompp_locked_t locked = ompp_lock();
     note(kind, subject, reason, 1);
-    ompp_unlock(held);
+    ompp_unlock(locked);
 }
 
 bool ompp_event_claim_openmp(const char *source)
@@ -470,9 +470,9 @@ bool ompp_event_claim_openmp(const char *source)
     if (atomic_flag_test_and_set(&claimed)) return strcmp(openmp_source, source) == 0;
     snprintf(openmp_source, sizeof openmp_source, "%s", source);
     if (atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING) {
-        const ompp_held_t held = ompp_lock();
+        const ompp_locked_t locked = ompp_lock();
         ompp_process.header->source = ompp_string_take(source);
-        ompp_unlock(held);
+        ompp_unlock(locked);
     }
     return true;
 }

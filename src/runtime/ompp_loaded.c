@@ -19,7 +19,7 @@ static int see_ours(struct dl_phdr_info *info, size_t size, void *data)
     if (!info->dlpi_name) return 0;
     const char *name = ompp_path_last(info->dlpi_name);
     loaded->gomp |= begins(name, "libgomp.so");
-    loaded->gomp_told |= begins(name, "libompp-gomp.so");
+    loaded->gomp_reported |= begins(name, "libompp-gomp.so");
     if (begins(name, wrappers)) {
         name += sizeof wrappers - 1;
         snprintf(loaded->wrapped, sizeof loaded->wrapped, "%.*s", (int)strcspn(name, "."), name);

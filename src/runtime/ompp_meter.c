@@ -9,20 +9,20 @@
 
 static const ompp_meter_t *meters[OMPP_MAX_METERS];
 static _Atomic unsigned nmeters;
-_Atomic unsigned ompp_meters_resting;
+_Atomic unsigned ompp_meters_suspended;
 
 bool ompp_meter_add(const ompp_meter_t *meter)
 {
     bool added = false;
 
-    const ompp_held_t held = ompp_lock();
+    const ompp_locked_t locked = ompp_lock();
     unsigned n = atomic_load(&nmeters);
     if (n < OMPP_MAX_METERS) {
         meters[n] = meter;
         atomic_store(&nmeters, n + 1);
         added = true;
     }
-    ompp_unlock(held);
+    ompp_unlock(locked);
     return added;
 }
 
@@ -52,9 +52,9 @@ static ompp_place_now_t place_of(const ompp_thread_t *thread)
 /* The place that was told, or noted, last. */
 static ompp_place_now_t place_before(ompp_thread_t *thread)
 {
-    if (thread->meter_untold)
-        thread->meter_waits = waits(ompp_node(thread, thread->meter_node), thread->meter_untold - 1u);
-    thread->meter_untold = 0;
+    if (thread->meter_unreported)
+        thread->meter_waits = waits(ompp_node(thread, thread->meter_node), thread->meter_unreported - 1u);
+    thread->meter_unreported = 0;
     return (ompp_place_now_t){thread->meter_node, thread->meter_waits};
 }
 
@@ -69,11 +69,11 @@ static void tell(ompp_thread_t *thread, ompp_place_now_t to)
         if (thread->meter_states[i]) meters[i]->move(thread->meter_states[i], from, to);
 }
 
-void ompp_meter_rest(bool on) { atomic_fetch_add(&ompp_meters_resting, on ? 1u : -1u); }
+void ompp_meters_suspend(bool on) { atomic_fetch_add(&ompp_meters_suspended, on ? 1u : -1u); }
 
 void ompp_meter_move(ompp_thread_t *thread)
 {
-    if (ompp_meters_rest(thread)) ompp_meter_note(thread, frame_of(thread));
+    if (ompp_meters_are_suspended(thread)) ompp_meter_note(thread, frame_of(thread));
     else tell(thread, place_of(thread));
 }
 
@@ -83,7 +83,7 @@ void ompp_meter_begin(ompp_thread_t *thread)
 
     thread->nmeters = 0;
     thread->meter_node = 0;
-    thread->meter_untold = 0;
+    thread->meter_unreported = 0;
     thread->meter_waits = false;
     for (unsigned i = 0; i < n; i++) thread->meter_states[i] = meters[i]->begin();
     thread->nmeters = n;
@@ -98,7 +98,7 @@ void ompp_meter_change(ompp_thread_t *from, ompp_thread_t *to)
     for (unsigned i = 0; i < n; i++) to->meter_states[i] = from->meter_states[i];
     to->nmeters = n;
     to->meter_node = 0;
-    to->meter_untold = 0;
+    to->meter_unreported = 0;
     to->meter_waits = false;
     from->nmeters = 0;
 }

@@ -80,7 +80,7 @@ ompp_time_t ompp_meter_until(void);
  * \brief A meter need not be told of moves for now: whoever calls this does without, until it calls again with false.
  * \note It is told all the same when there are others that want to be.
  */
-void ompp_meter_rest(bool on);
+void ompp_meters_suspend(bool on);
 
 /**
  * \return the node that the meters of the calling thread were told last, or would have been; 0 = it is not measured.

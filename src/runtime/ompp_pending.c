@@ -22,7 +22,7 @@ static void *at(ompp_off_t off) { return ompp_process.arena.base + off; }
 
 ompp_a_pending_t *ompp_pending_new(unsigned set)
 {
-    const ompp_held_t held = ompp_lock();
+    const ompp_locked_t locked = ompp_lock();
     ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_pending_t));
 
     if (off) {
@@ -31,7 +31,7 @@ ompp_a_pending_t *ompp_pending_new(unsigned set)
         p->next = atomic_load(&ompp_process.header->pending);
         atomic_store_explicit(&ompp_process.header->pending, off, memory_order_release);
     }
-    ompp_unlock(held);
+    ompp_unlock(locked);
     return off ? at(off) : NULL;
 }
 
@@ -62,7 +62,7 @@ static bool map_page(void *where)
 bool ompp_pending_page(ompp_a_pending_t *pending, unsigned kind, uint32_t first, uint32_t n, void *where,
                        _Atomic bool *done)
 {
-    const ompp_held_t held = ompp_lock();
+    const ompp_locked_t locked = ompp_lock();
     ompp_off_t off = !atomic_load(done) && has_page() ? ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_page_t)) : 0;
     const bool mapped = off && map_page(where);
 
@@ -73,7 +73,7 @@ bool ompp_pending_page(ompp_a_pending_t *pending, unsigned kind, uint32_t first,
         next_page += OMPP_PENDING_PAGE;
     }
     atomic_store(done, true); /* now that the page is there, or stays without */
-    ompp_unlock(held);
+    ompp_unlock(locked);
     return mapped;
 }
 

@@ -189,11 +189,11 @@ void ompp_region_unloaded(void (*gone)(uintptr_t low, uintptr_t high))
         loaded_search_t search = {.low = m->low};
         if (m->low) dl_iterate_phdr(match_low, &search);
         if (!m->low || search.loaded) continue;
-        const ompp_held_t held = ompp_lock();
+        const ompp_locked_t locked = ompp_lock();
         if (m->low) gone(m->low, m->high);
         if (m->low) forget(m->low, m->high);
         m->low = m->high = 0;
-        ompp_unlock(held);
+        ompp_unlock(locked);
     }
 }
 
@@ -344,9 +344,9 @@ static ompp_off_t discover_and_make(const ompp_region_def_t *def)
     bool unknown;
 
     dl_iterate_phdr(match_module, &search);
-    const ompp_held_t held = ompp_lock();
+    const ompp_locked_t locked = ompp_lock();
     ompp_off_t off = find_or_make(def, &search, &unknown);
-    ompp_unlock(held);
+    ompp_unlock(locked);
     return off;
 }
 
@@ -359,9 +359,9 @@ ompp_region_ref_t ompp_region_define(const ompp_region_def_t *def)
     if (!thread || thread == &ompp_thread_none || def->construct >= OMPP_CONSTRUCT_NUM ||
         ompp_process.disabled[def->construct] || !ompp_guard_enter(thread))
         return 0;
-    const ompp_held_t held = ompp_lock();
+    const ompp_locked_t locked = ompp_lock();
     ompp_off_t off = find_or_make(def, NULL, &unknown);
-    ompp_unlock(held);
+    ompp_unlock(locked);
     if (unknown) off = discover_and_make(def);
     if (!off) thread->record->dropped++;
     ompp_guard_leave(thread);
@@ -449,12 +449,12 @@ static void forget_locks(uintptr_t low, uintptr_t high)
 
 static void remember_lock(const void *lock, ompp_region_ref_t region)
 {
-    const ompp_held_t held = ompp_lock();
+    const ompp_locked_t locked = ompp_lock();
     lock_table_t *t = atomic_load_explicit(&lock_table, memory_order_relaxed);
     if (!t || t->size < 2 * (t->used + 1)) t = bigger_lock_table(t);
     if (t && !find_lock(lock)) put_lock(t, lock, region);
     if (t) atomic_store_explicit(&lock_table, t, memory_order_release);
-    ompp_unlock(held);
+    ompp_unlock(locked);
 }
 
 static ompp_region_ref_t lock_region(ompp_thread_t *thread, const void *lock)
@@ -565,12 +565,12 @@ unsigned ompp_metric_register(const ompp_metric_row_t *rows, unsigned n)
     unsigned set = 0;
 
     if (!ompp_runtime_start() || n == 0) return 0;
-    const ompp_held_t held = ompp_lock();
+    const ompp_locked_t locked = ompp_lock();
     if (nsets < MAX_SETS) {
         set = nsets++;
         for (unsigned i = 0; i < n; i++) add_metric(set, i, &rows[i]);
         atomic_store_explicit(&set_sizes[set], n, memory_order_release);
     }
-    ompp_unlock(held);
+    ompp_unlock(locked);
     return set;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 const ompp_sync_subscriber_t *ompp_sync_subscriber;
-uint64_t ompp_sync_resting;
+uint64_t ompp_sync_suspension_number;
 
 bool ompp_sync_wanted(void)
 {

@@ -9,14 +9,14 @@
  * A thread that arrives at a barrier publishes and then waits. A thread that waits for nothing the source knows of just
  * does neither: it loses precision, not correctness of the program. Objects need no creation and no deletion.
  *
- * Between processes the state is a stamp, an opaque block of bytes that the source carries: made by the thread that
- * sends or arrives, combined where many are waited for, adopted by the thread that waited. A stamp means the same on
- * every rank.
+ * Between processes the state is a clock vector, an opaque block of bytes that the source carries: made by the thread
+ * that sends or arrives, combined where many are waited for, adopted by the thread that waited. A clock vector means
+ * the same on every rank.
  *
  * Threads: any, also inside events of the runtime; not from signal handlers. Nothing here fails visibly, allocates
- * after the first call on a thread, or changes errno. Only ompp_sync_publish(), ompp_sync_resume(), ompp_sync_keep_up()
- * and ompp_sync_pay() may take long, and only in experiments with delays (OMPP_CAUSAL=delay): call them where the
- * thread may be delayed, holding no lock of the source or of MPI.
+ * after the first call on a thread, or changes errno. Only ompp_sync_publish(), ompp_sync_resume(),
+ * ompp_sync_throttle() and ompp_sync_pay() may take long, and only in experiments with delays (OMPP_CAUSAL=delay): call
+ * them where the thread may be delayed, holding no lock of the source or of MPI.
  */
 #ifndef OMPP_SYNC_H
 #define OMPP_SYNC_H
@@ -35,7 +35,7 @@ typedef enum {
     OMPP_SYNC_FORK, /* object: team, or new thread. publish: who forks. resume: a member begins */
     /* object: team, all of whose members come to it. publish + wait: a thread arrives. resume: it goes on; all have */
     OMPP_SYNC_BARRIER,
-    OMPP_SYNC_MEETING, /* object: pthread_barrier_t, which others may come to each time. The same */
+    OMPP_SYNC_POSIX_BARRIER, /* object: pthread_barrier_t, which others may come to each time. The same */
     /* object: lock. wait: before locking. resume: it has it. publish: before (if need be: after) unlocking */
     OMPP_SYNC_MUTEX,
     /* object: lock that writers have as MUTEX. The same for readers, who do not wait for one another */
@@ -67,10 +67,10 @@ typedef enum {
     OMPP_SYNC_TASK_GROUP_END   /* it goes on */
 } ompp_sync_task_t;
 
-/** What a stamp that came from another process was. */
+/** What a clock vector that came from another process was. */
 typedef enum {
-    OMPP_SYNC_MESSAGE,  /* point-to-point */
-    OMPP_SYNC_RECEIPT,  /* the receiver of a message that this thread has sent */
+    OMPP_SYNC_MESSAGE,         /* point-to-point */
+    OMPP_SYNC_ACKNOWLEDGEMENT, /* the receiver of a message that this thread has sent */
     OMPP_SYNC_ALL,      /* a collective operation of all ranks of the run, in which everybody waits for everybody */
     OMPP_SYNC_GROUP,    /* the same among some of the ranks */
     OMPP_SYNC_ROOTED,   /* one that all wait for the root, or the root for all */
@@ -81,9 +81,9 @@ typedef enum {
 typedef struct {
     ompp_time_t begin; /* began to wait: entered the call */
     ompp_time_t end;   /* went on: now, or a little earlier */
-    /* ns between the moment in the stamp and the earliest end, e.g. transfer time; 0 = not known */
+    /* ns between the moment in the clock vector and the earliest end, e.g. transfer time; 0 = not known */
     ompp_time_t cost;
-    /* ns of the rest that can be work: a longer one is a wait that the stamp does not tell of; 0 = any */
+    /* ns of the rest that can be work: a longer one is a wait that the clock vector does not tell of; 0 = any */
     ompp_time_t limit;
     ompp_sync_remote_t kind;
     /* OMPP_WHATIF_F_*: why the order may be another one next time (wildcard, polling, one-sided) */
@@ -104,17 +104,17 @@ typedef struct {
 
 /** Who follows. All functions are there; times are ns of ompp_event_now(). */
 typedef struct {
-    size_t stamp_size;
+    size_t vector_size;
     size_t shared_size;
-    size_t (*stamp)(void *stamp, ompp_time_t t);
-    ompp_time_t (*rests_until)(void);
+    size_t (*vector)(void *vector, ompp_time_t t);
+    ompp_time_t (*suspended_until)(void);
     void (*hold)(bool on);
     void (*combine)(void *into, const void *other);
-    bool (*keep_up)(void);
-    void (*gave)(unsigned rank);
-    bool (*close)(void *stamp);
-    bool (*amend)(void *mine, const void *all);
-    ompp_time_t (*adopt)(const void *stamp, const ompp_sync_wait_t *wait);
+    bool (*throttle)(void);
+    void (*note_sent)(unsigned rank);
+    bool (*contribute)(void *vector);
+    bool (*revise)(void *mine, const void *all);
+    ompp_time_t (*join_clock)(const void *vector, const ompp_sync_wait_t *wait);
     void (*pay)(ompp_time_t until);
     void (*clock)(const ompp_sync_clock_t *clock);
     void (*alone)(const char *why);
@@ -123,14 +123,14 @@ typedef struct {
     void (*wait)(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
     void (*resume)(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
     void (*task)(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t);
-    void (*spend)(ompp_time_t ns);
-    void (*doubt)(unsigned flags, bool happened);
+    void (*charge)(ompp_time_t ns);
+    void (*flag)(unsigned flags, bool happened);
 } ompp_sync_subscriber_t;
 
 /* NULL = nobody; set once, before the first thread is measured */
 extern const ompp_sync_subscriber_t *ompp_sync_subscriber;
 
-extern uint64_t ompp_sync_resting; /* ompp_sync_rest(); atomic, set by the subscriber */
+extern uint64_t ompp_sync_suspension_number; /* ompp_sync_suspension(); atomic, set by the subscriber */
 
 static inline const ompp_sync_subscriber_t *ompp_sync_follower(void)
 {
@@ -187,47 +187,50 @@ static inline void ompp_sync_arrive(uint64_t object, ompp_time_t t)
 /* ---- Between processes ------------------------------------------------------------------------------------------- */
 
 /**
- * \return bytes of a stamp, a multiple of 8, the same on all ranks of a run; 0 = nobody follows: none of the calls
- *         below is needed.
+ * \return bytes of a clock vector, a multiple of 8, the same on all ranks of a run; 0 = nobody follows: none of the
+ *         calls below is needed.
  */
-static inline size_t ompp_sync_stamp_size(void)
+static inline size_t ompp_sync_clock_vector_size(void)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
-    return __builtin_expect(s != 0, 0) ? s->stamp_size : 0;
+    return __builtin_expect(s != 0, 0) ? s->vector_size : 0;
 }
 
 /**
  * \brief The calling thread's state at t, before it sends or arrives.
- * \param[out] stamp  aligned to 8, [ompp_sync_stamp_size()].
+ * \param[out] vector  aligned to 8, [ompp_sync_clock_vector_size()].
  * \return bytes of it that say something, a multiple of 8: who gets those and zero bytes behind them has got it all.
  */
-static inline size_t ompp_sync_stamp(void *stamp, ompp_time_t t)
+static inline size_t ompp_sync_clock_vector(void *vector, ompp_time_t t)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
-    return __builtin_expect(s != 0, 0) ? s->stamp(stamp, t) : 0;
+    return __builtin_expect(s != 0, 0) ? s->vector(vector, t) : 0;
 }
 
 /**
  * \return number of the rest in which, to save time, nobody follows at present; 0 = somebody does, or nobody ever will.
  */
-static inline uint64_t ompp_sync_rest(void) { return __atomic_load_n(&ompp_sync_resting, __ATOMIC_RELAXED); }
+static inline uint64_t ompp_sync_suspension(void)
+{
+    return __atomic_load_n(&ompp_sync_suspension_number, __ATOMIC_RELAXED);
+}
 
-/** \brief Whether nobody does: stamps still have to travel, for when somebody does again, and say little. */
-static inline bool ompp_sync_rests(void) { return __builtin_expect(ompp_sync_rest() != 0, 0); }
+/** \brief Whether nobody does: clock vectors still have to travel, for when somebody does again, and say little. */
+static inline bool ompp_sync_is_suspended(void) { return __builtin_expect(ompp_sync_suspension() != 0, 0); }
 
 /** \return until when, at least; known by rank 0 alone. 0 = nobody knows, or somebody follows. */
-static inline ompp_time_t ompp_sync_rests_until(void)
+static inline ompp_time_t ompp_sync_suspended_until(void)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
-    return __builtin_expect(s != 0, 0) ? s->rests_until() : 0;
+    return __builtin_expect(s != 0, 0) ? s->suspended_until() : 0;
 }
 
 /**
- * \brief Some waits are without stamps from now on, until this is called with false: one had better rest so long. Calls
- *        may nest.
+ * \brief Some waits are without clock vectors from now on, until this is called with false: one had better rest so
+ *        long. Calls may nest.
  */
 static inline void ompp_sync_hold(bool on)
 {
@@ -238,7 +241,7 @@ static inline void ompp_sync_hold(bool on)
 
 /**
  * \brief into becomes what one has to wait for who waits for both. Associative and commutative: usable in an MPI_Op.
- * A stamp of zero bytes is neutral.
+ * A clock vector of zero bytes is neutral.
  */
 static inline void ompp_sync_combine(void *into, const void *other)
 {
@@ -252,57 +255,58 @@ static inline void ompp_sync_combine(void *into, const void *other)
  *        in the right order. May take long.
  * \return whether it has.
  */
-static inline bool ompp_sync_keep_up(void)
+static inline bool ompp_sync_throttle(void)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
-    return __builtin_expect(s != 0, 0) && s->keep_up();
+    return __builtin_expect(s != 0, 0) && s->throttle();
 }
 
-/** \brief The stamp that the calling thread has just made goes with a message to this rank of the run. */
-static inline void ompp_sync_gave(unsigned rank)
+/** \brief The clock vector that the calling thread has just made goes with a message to this rank of the run. */
+static inline void ompp_sync_note_sent(unsigned rank)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
-    if (__builtin_expect(s != 0, 0)) s->gave(rank);
+    if (__builtin_expect(s != 0, 0)) s->note_sent(rank);
 }
 
 /**
- * \brief A stamp that the calling thread has just made is for all ranks of the run, which will combine theirs and adopt
- *        that.
- * \return whether this rank can say more than its clocks do. When one of all can, then all ranks call ompp_sync_amend()
- *         and combine theirs once more.
+ * \brief A clock vector that the calling thread has just made is for all ranks of the run, which will combine theirs
+ *        and adopt that.
+ * \return whether this rank can say more than its clocks do. When one of all can, then all ranks call
+ *         ompp_sync_revise() and combine theirs once more.
  */
-static inline bool ompp_sync_close(void *stamp)
+static inline bool ompp_sync_contribute(void *vector)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
-    return __builtin_expect(s != 0, 0) && s->close(stamp);
+    return __builtin_expect(s != 0, 0) && s->contribute(vector);
 }
 
 /**
  * \brief After that.
- * \param[in,out] mine  the stamp that was closed, or amended.
+ * \param[in,out] mine  the clock vector that was closed, or amended.
  * \param[in] all       what all ranks' are together.
  * \return whether this rank can say still more when it has seen the next. Then once more, but never a third time.
  */
-static inline bool ompp_sync_amend(void *mine, const void *all)
+static inline bool ompp_sync_revise(void *mine, const void *all)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
-    return __builtin_expect(s != 0, 0) && s->amend(mine, all);
+    return __builtin_expect(s != 0, 0) && s->revise(mine, all);
 }
 
 /**
  * \brief The calling thread has waited, and goes on.
- * \param[in] stamp  of what it waited for; NULL = it waited and nothing is known: the wait is only not counted as work.
+ * \param[in] vector of what it waited for; NULL = it waited and nothing is known: the wait is only not counted as
+ *                  work.
  * \return the time until which the caller has to wait, to be given to ompp_sync_pay() when it holds no lock; 0 = none.
  */
-static inline ompp_time_t ompp_sync_adopt(const void *stamp, const ompp_sync_wait_t *wait)
+static inline ompp_time_t ompp_sync_join_clock(const void *vector, const ompp_sync_wait_t *wait)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
-    return __builtin_expect(s != 0, 0) ? s->adopt(stamp, wait) : 0;
+    return __builtin_expect(s != 0, 0) ? s->join_clock(vector, wait) : 0;
 }
 
 /** \brief Waits until then, and credits the time really spent. 0 = nothing to do. */
@@ -314,8 +318,8 @@ static inline void ompp_sync_pay(ompp_time_t until)
 }
 
 /**
- * \brief Says how this process's clock relates to the common one; without it stamps are in terms of its own. May come
- *        again.
+ * \brief Says how this process's clock relates to the common one; without it clock vectors are in terms of its own. May
+ *        come again.
  */
 static inline void ompp_sync_clock(const ompp_sync_clock_t *clock)
 {
@@ -324,12 +328,12 @@ static inline void ompp_sync_clock(const ompp_sync_clock_t *clock)
     if (__builtin_expect(s != 0, 0)) s->clock(clock);
 }
 
-/** \brief What carrying stamps has taken the calling thread, besides the calls here. */
-static inline void ompp_sync_spend(ompp_time_t ns)
+/** \brief What carrying clock vectors has taken the calling thread, besides the calls here. */
+static inline void ompp_sync_charge(ompp_time_t ns)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
-    if (__builtin_expect(s != 0, 0)) s->spend(ns);
+    if (__builtin_expect(s != 0, 0)) s->charge(ns);
 }
 
 /**
@@ -337,11 +341,11 @@ static inline void ompp_sync_spend(ompp_time_t ns)
  * \param[in] flags     OMPP_WHATIF_F_*: why results may be off, of all regions.
  * \param[in] happened  false: it could have happened, and has not. What is rare among these raises no flag.
  */
-static inline void ompp_sync_doubt(unsigned flags, bool happened)
+static inline void ompp_sync_flag(unsigned flags, bool happened)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
-    if (__builtin_expect(s != 0, 0)) s->doubt(flags, happened);
+    if (__builtin_expect(s != 0, 0)) s->flag(flags, happened);
 }
 
 /**

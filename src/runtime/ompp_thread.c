@@ -33,27 +33,27 @@ static ompp_thread_t *ended_threads, *unused_threads;
 
 static void thread_is_over(void *thread)
 {
-    ompp_starved_thread_end();
+    ompp_cpu_wait_thread_end();
     ompp_thread_end(thread, ompp_clock_now());
 }
 
 static void make_end_key(void) { pthread_key_create(&end_key, thread_is_over); }
 
-ompp_held_t ompp_lock(void)
+ompp_locked_t ompp_lock(void)
 {
-    ompp_held_t held = {.guarded = ompp_thread_self};
+    ompp_locked_t locked = {.guarded = ompp_thread_self};
 
-    if (held.guarded && !ompp_guard_enter(held.guarded)) held.guarded = NULL;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &held.cancel);
+    if (locked.guarded && !ompp_guard_enter(locked.guarded)) locked.guarded = NULL;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &locked.cancel);
     pthread_mutex_lock(&ompp_process.lock);
-    return held;
+    return locked;
 }
 
-void ompp_unlock(ompp_held_t held)
+void ompp_unlock(ompp_locked_t locked)
 {
     pthread_mutex_unlock(&ompp_process.lock);
-    pthread_setcancelstate(held.cancel, NULL);
-    if (held.guarded) ompp_guard_leave(held.guarded);
+    pthread_setcancelstate(locked.cancel, NULL);
+    if (locked.guarded) ompp_guard_leave(locked.guarded);
 }
 
 ompp_off_t ompp_thread_take(ompp_thread_t *thread, uint32_t size)
@@ -61,11 +61,11 @@ ompp_off_t ompp_thread_take(ompp_thread_t *thread, uint32_t size)
     size = (size + 15u) & ~15u;
     if (thread->block + size > thread->block_end) {
         uint32_t piece = size > PIECE ? size : PIECE;
-        const ompp_held_t held = ompp_lock();
+        const ompp_locked_t locked = ompp_lock();
         ompp_off_t off = ompp_arena_take(&ompp_process.arena, piece);
         /* Near the cap a whole piece may not fit although the record would. */
         if (!off && piece > size) off = ompp_arena_take(&ompp_process.arena, piece = size);
-        ompp_unlock(held);
+        ompp_unlock(locked);
         if (!off) return 0;
         thread->block = off;
         thread->block_end = off + piece;
@@ -178,20 +178,20 @@ static ompp_thread_t *list_take(ompp_thread_t **list, bool (*fits)(const ompp_th
 {
     ompp_thread_t **link, *found;
 
-    const ompp_held_t held = ompp_lock();
+    const ompp_locked_t locked = ompp_lock();
     for (link = list; *link && fits && !fits(*link, place);) link = &(*link)->next_free;
     found = *link;
     if (found) *link = found->next_free;
-    ompp_unlock(held);
+    ompp_unlock(locked);
     return found;
 }
 
 static void list_put(ompp_thread_t **list, ompp_thread_t *thread)
 {
-    const ompp_held_t held = ompp_lock();
+    const ompp_locked_t locked = ompp_lock();
     thread->next_free = *list;
     *list = thread;
-    ompp_unlock(held);
+    ompp_unlock(locked);
 }
 
 static bool has_place(const ompp_thread_t *thread, ompp_seat_t place)
@@ -232,13 +232,13 @@ static bool make_record(ompp_thread_t *thread, ompp_time_t t)
         (ompp_a_frame_t){.node = record->root, .flags = OMPP_FRAME_F_BASE, .enter = t, .stamp = t};
     thread->base_node = record->root;
     ompp_use_stack(thread, ompp_at(thread, stack));
-    const ompp_held_t held = ompp_lock();
+    const ompp_locked_t locked = ompp_lock();
     record->next = atomic_load_explicit(&header->threads, memory_order_relaxed);
     record->ordinal = record->next ? ((ompp_a_thread_t *)ompp_at(thread, record->next))->ordinal + 1 : 0;
     atomic_store_explicit(&header->threads, off, memory_order_release);
     thread->next_all = atomic_load(&ompp_process.threads);
     atomic_store(&ompp_process.threads, thread);
-    ompp_unlock(held);
+    ompp_unlock(locked);
     return true;
 }
 

@@ -65,7 +65,7 @@ typedef struct ompp_thread {
     struct ompp_thread *next_free, *next_all;
     ompp_off_t meter_node; /* the place meters were told last */
     /* 1 + slot of the phase there, when they have not been told of it: they rest; 0 = they have */
-    uint16_t meter_untold;
+    uint16_t meter_unreported;
     bool meter_waits;
     ompp_time_t since;   /* its first event: no stamp may be older */
     bool is_stopped;     /* by ompp_threads_stop() */
@@ -101,14 +101,14 @@ extern ompp_thread_t ompp_thread_none;
 typedef struct {
     ompp_thread_t *guarded; /* the thread was not inside before; NULL = it was, or is not measured */
     int cancel;
-} ompp_held_t;
+} ompp_locked_t;
 
 /**
  * \brief Takes the process's lock. Until ompp_unlock() the thread cannot be cancelled, and events of its signal
  *        handlers are ignored: either would leave the lock with nobody, or take it twice.
  */
-ompp_held_t ompp_lock(void);
-void ompp_unlock(ompp_held_t held);
+ompp_locked_t ompp_lock(void);
+void ompp_unlock(ompp_locked_t locked);
 
 /**
  * \brief Makes the state of this thread, starting measurement if need be.
@@ -142,12 +142,12 @@ void ompp_threads_stop(const ompp_thread_t *self);
 char ompp_task_state(uint32_t task);
 
 /**
- * \brief Waiting for processors (ompp_starved.c): our library is loaded; measurement begins; the calling thread is
+ * \brief Waiting for processors (ompp_cpu_wait.c): our library is loaded; measurement begins; the calling thread is
  *        over.
  */
-void ompp_starved_mark(void);
-void ompp_starved_begin(void);
-void ompp_starved_thread_end(void);
+void ompp_cpu_wait_mark(void);
+void ompp_cpu_wait_begin(void);
+void ompp_cpu_wait_thread_end(void);
 
 /** A place in teams: number in those of its kind, and where these are (ompp_layout.h). */
 typedef struct {
@@ -184,19 +184,19 @@ static inline ompp_a_frame_t *ompp_top(const ompp_thread_t *thread) { return thr
 void ompp_meter_move(ompp_thread_t *thread);
 
 /** Meters that need not be told of moves for now. */
-extern _Atomic unsigned ompp_meters_resting __attribute__((visibility("hidden")));
+extern _Atomic unsigned ompp_meters_suspended __attribute__((visibility("hidden")));
 
 /** \return whether none of the thread's meters, if it has any, needs to be told of moves: it is noted where it is. */
-static inline bool ompp_meters_rest(const ompp_thread_t *thread)
+static inline bool ompp_meters_are_suspended(const ompp_thread_t *thread)
 {
-    return thread->nmeters <= atomic_load_explicit(&ompp_meters_resting, memory_order_relaxed);
+    return thread->nmeters <= atomic_load_explicit(&ompp_meters_suspended, memory_order_relaxed);
 }
 
 /** \brief While they rest: the thread is in this frame, whose end is not known yet. */
 static inline void ompp_meter_note(ompp_thread_t *thread, const ompp_a_frame_t *frame)
 {
     thread->meter_node = frame->node;
-    thread->meter_untold = (uint16_t)(frame->slot + 1);
+    thread->meter_unreported = (uint16_t)(frame->slot + 1);
 }
 
 /** \brief The thread's place has changed: its top frame, or that one's phase. */

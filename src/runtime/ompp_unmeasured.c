@@ -7,8 +7,8 @@
 #include "base/ompp_known.h"
 #include "base/ompp_log.h"
 #include "base/ompp_path.h"
+#include "runtime/ompp_dlopen_watch_priv.h"
 #include "runtime/ompp_finish_priv.h"
-#include "runtime/ompp_late_priv.h"
 #include "runtime/ompp_launch.h"
 #include "runtime/ompp_lifecycle.h"
 #include "runtime/ompp_loaded_priv.h"
@@ -43,7 +43,8 @@ static void look(ompp_loaded_t *loaded)
 /* It has libraries that nobody could see in its file. */
 static bool say_options(const ompp_loaded_t *loaded, const char *openmp)
 {
-    const bool gomp = openmp && strncmp(openmp, "libgomp", 7) == 0 && !loaded->gomp_told, mpi = *loaded->mpi != '\0';
+    const bool gomp = openmp && strncmp(openmp, "libgomp", 7) == 0 && !loaded->gomp_reported,
+               mpi = *loaded->mpi != '\0';
 
     if (!(ompp_is_launched() || children) || !(gomp || mpi)) return false;
     ompp_warn_common("nothing was measured, no report: the program loads %s%s%s by itself; use ompp%s%s%s%s --",
@@ -56,8 +57,8 @@ static bool say_options(const ompp_loaded_t *loaded, const char *openmp)
 static const char *why_silent(const char *openmp, const ompp_loaded_t *loaded)
 {
     if (strncmp(openmp, "libgomp", 7) != 0) return "used no OpenMP, or not with OMPT";
-    return loaded->gomp_told ? "ran no parallel region"
-                             : "no parallel region was run that is built with kinst-ompp or measured by ompp --";
+    return loaded->gomp_reported ? "ran no parallel region"
+                                 : "no parallel region was run that is built with kinst-ompp or measured by ompp --";
 }
 
 /* No option helps there. */
@@ -106,7 +107,7 @@ void ompp_unmeasured_say(void)
     if (is_said()) return;
     look(&loaded);
     if (say_options(&loaded, openmp)) return;
-    if (ompp_late_is_deep()) {
+    if (ompp_dlopen_watch_is_deep()) {
         ompp_warn_common("nothing was measured, no report: %s", deep);
         return;
     }
@@ -173,9 +174,9 @@ void ompp_unmeasured_follow(void)
 
 void ompp_unmeasured_mpi(ompp_profile_t *profile)
 {
-    static atomic_flag told = ATOMIC_FLAG_INIT;
+    static atomic_flag reported = ATOMIC_FLAG_INIT;
     const bool other = strcmp(ompp_env.mpi_family, "auto") != 0;
-    const bool is_deep = ompp_late_is_deep() && !profile->mpi;
+    const bool is_deep = ompp_dlopen_watch_is_deep() && !profile->mpi;
     char reason[200];
     ompp_loaded_t loaded;
 
@@ -187,6 +188,6 @@ void ompp_unmeasured_mpi(ompp_profile_t *profile)
                  other ? "--mpi-family=" : "", other ? ompp_env.mpi_family : "", other ? ", and " : "", loaded.mpi,
                  other ? "" : " by itself", loaded.family);
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_MPI_OFF, NULL, reason, 1);
-    if (ompp_is_launched() && (ompp_launch_rank() >= 0 || other) && !atomic_flag_test_and_set(&told))
+    if (ompp_is_launched() && (ompp_launch_rank() >= 0 || other) && !atomic_flag_test_and_set(&reported))
         ompp_warn_common("MPI is not measured: %s", reason);
 }

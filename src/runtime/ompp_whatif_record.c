@@ -20,13 +20,13 @@ static ompp_a_whatif_t *existing(void)
 ompp_a_whatif_t *ompp_whatif_record(ompp_whatif_mode_t mode)
 {
     if (existing() || atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return existing();
-    const ompp_held_t held = ompp_lock();
+    const ompp_locked_t locked = ompp_lock();
     ompp_off_t off = existing() ? 0 : ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_whatif_t));
     if (off) {
         ((ompp_a_whatif_t *)at(off))->mode = mode;
         atomic_store_explicit(&ompp_process.header->whatif, off, memory_order_release);
     }
-    ompp_unlock(held);
+    ompp_unlock(locked);
     return existing();
 }
 
@@ -35,10 +35,10 @@ void ompp_whatif_say_why(const char *why)
     ompp_a_whatif_t *whatif = existing();
 
     if (!whatif) return;
-    const ompp_held_t held = ompp_lock();
+    const ompp_locked_t locked = ompp_lock();
     ompp_off_t off = why ? ompp_string_take(why) : 0;
     atomic_store_explicit(&whatif->why, off, memory_order_release);
-    ompp_unlock(held);
+    ompp_unlock(locked);
 }
 
 ompp_a_whatif_region_t *ompp_whatif_region_new(ompp_region_ref_t region) { return ompp_whatif_unit_new(region, NULL); }
@@ -49,7 +49,7 @@ ompp_a_whatif_region_t *ompp_whatif_unit_new(ompp_region_ref_t region, ompp_a_wh
     ompp_a_whatif_region_t *record = NULL;
 
     if (!whatif) return NULL;
-    const ompp_held_t held = ompp_lock();
+    const ompp_locked_t locked = ompp_lock();
     ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof *record);
     if (off) {
         record = at(off);
@@ -58,7 +58,7 @@ ompp_a_whatif_region_t *ompp_whatif_unit_new(ompp_region_ref_t region, ompp_a_wh
         record->next = atomic_load_explicit(&whatif->regions, memory_order_relaxed);
         atomic_store_explicit(&whatif->regions, off, memory_order_release);
     }
-    ompp_unlock(held);
+    ompp_unlock(locked);
     return record;
 }
 
@@ -68,7 +68,7 @@ ompp_a_whatif_point_t *ompp_whatif_point_new(const char *name, uint32_t kind, bo
     ompp_a_whatif_point_t *record = NULL;
 
     if (!whatif) return NULL;
-    const ompp_held_t held = ompp_lock();
+    const ompp_locked_t locked = ompp_lock();
     ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof *record);
     if (off) {
         record = at(off);
@@ -79,7 +79,7 @@ ompp_a_whatif_point_t *ompp_whatif_point_new(const char *name, uint32_t kind, bo
         record->next = atomic_load_explicit(&whatif->points, memory_order_relaxed);
         atomic_store_explicit(&whatif->points, off, memory_order_release);
     }
-    ompp_unlock(held);
+    ompp_unlock(locked);
     return record;
 }
 

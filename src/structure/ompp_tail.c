@@ -41,10 +41,10 @@ static void add_call(ompp_dwarf_t *dwarf, Dwarf_Die die, ompp_unit_t *unit)
     Dwarf_Die origin = ompp_die_referred(dwarf, die, DW_AT_call_origin);
     if (!origin) origin = ompp_die_referred(dwarf, die, DW_AT_abstract_origin);
     if (!origin) return; /* by a pointer */
-    bool good = ompp_die_ok(dwarf, dwarf_dieoffset(origin, &call.origin, &dwarf->error));
+    bool ok = ompp_die_ok(dwarf, dwarf_dieoffset(origin, &call.origin, &dwarf->error));
     dwarf_dealloc_die(origin);
     call.tail = has(dwarf, die, DW_AT_call_tail_call) || has(dwarf, die, DW_AT_GNU_tail_call);
-    if (!good) return;
+    if (!ok) return;
     if (unit->ncalls == unit->acalls) {
         size_t n = unit->acalls ? 2 * unit->acalls : 64;
         ompp_unit_call_t *bigger = realloc(unit->calls, n * sizeof *bigger);

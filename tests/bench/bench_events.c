@@ -146,10 +146,10 @@ static void message(unsigned i)
     const ompp_sync_wait_t wait = {.begin = t, .end = t};
 
     (void)i;
-    if (ompp_sync_stamp_size() > sizeof stamp) return;
-    ompp_sync_stamp(stamp, t);
+    if (ompp_sync_clock_vector_size() > sizeof stamp) return;
+    ompp_sync_clock_vector(stamp, t);
     ompp_sync_combine(all, stamp);
-    ompp_sync_adopt(all, &wait);
+    ompp_sync_join_clock(all, &wait);
 }
 
 static const struct {

@@ -131,65 +131,65 @@ FAKE_API void ompp_event_coverage(unsigned kind, const char *subject, const char
 typedef struct {
     int64_t mark;   /* the greatest of those combined */
     uint64_t ranks; /* bit per rank of the world */
-} fake_stamp_t;
+} fake_clock_vector_t;
 
 /* As in tests/mpi/stamps.c. */
 typedef struct {
-    fake_stamp_t stamp; /* all adopted */
-    uint64_t adopted, unknown, flags;
-} fake_adopted_t;
+    fake_clock_vector_t vector; /* all adopted */
+    uint64_t joined, unknown, flags;
+} fake_joined_t;
 
 static int my_rank;
 static __thread int64_t my_mark;
-static __thread fake_adopted_t adopted;
+static __thread fake_joined_t joined;
 
-static size_t make_stamp(void *stamp, ompp_time_t t)
+static size_t make_vector(void *vector, ompp_time_t t)
 {
     (void)t;
-    *(fake_stamp_t *)stamp = (fake_stamp_t){my_mark, UINT64_C(1) << my_rank};
-    return sizeof(fake_stamp_t);
+    *(fake_clock_vector_t *)vector = (fake_clock_vector_t){my_mark, UINT64_C(1) << my_rank};
+    return sizeof(fake_clock_vector_t);
 }
 
-static ompp_time_t rests_until(void) { return ompp_sync_rest() ? ompp_event_now() + 1000000000u : 0; }
+static ompp_time_t suspended_until(void) { return ompp_sync_suspension() ? ompp_event_now() + 1000000000u : 0; }
 
 static void hold(bool on) { (void)on; }
 
-static void spend(ompp_time_t ns) { (void)ns; }
+static void charge(ompp_time_t ns) { (void)ns; }
 
-static void combine_stamps(void *into, const void *other)
+static void combine_vectors(void *into, const void *other)
 {
-    fake_stamp_t *a = into;
-    const fake_stamp_t *b = other;
+    fake_clock_vector_t *a = into;
+    const fake_clock_vector_t *b = other;
 
     if (b->mark > a->mark) a->mark = b->mark;
     a->ranks |= b->ranks;
 }
 
-static bool keep_up(void) { return false; }
+static bool throttle(void) { return false; }
 
-static void give_stamp(unsigned rank) { (void)rank; }
+static void give_vector(unsigned rank) { (void)rank; }
 
 /* Some ranks want stamps to be combined once more, now and then, and then again: all have to. */
 static __thread unsigned closed;
 
-static bool close_stamp(void *stamp)
+static bool contribute_vector(void *vector)
 {
-    (void)stamp;
+    (void)vector;
     return ++closed % 3 == 0;
 }
 
-static bool amend_stamp(void *mine, const void *all)
+static bool revise_vector(void *mine, const void *all)
 {
     (void)mine, (void)all;
     return closed % 2;
 }
 
-static ompp_time_t adopt_stamp(const void *stamp, const ompp_sync_wait_t *wait)
+static ompp_time_t join_vector(const void *vector, const ompp_sync_wait_t *wait)
 {
-    adopted.flags |= wait->flags;
+    joined.flags |= wait->flags;
     if (wait->end < wait->begin) fprintf(stderr, "fake: a wait ends before it begins\n");
-    if (!stamp) adopted.unknown++;
-    else combine_stamps(&adopted.stamp, stamp), adopted.adopted++;
+    if (!vector) joined.unknown++;
+    else combine_vectors(&joined.vector, vector), joined.joined++;
     return 0;
 }
 
@@ -209,12 +209,12 @@ static void task(ompp_sync_task_t what, uint64_t which, uint64_t other, ompp_tim
     (void)what, (void)which, (void)other, (void)t;
 }
 
-static void doubt(unsigned flags, bool happened) { (void)flags, (void)happened; }
+static void flag(unsigned flags, bool happened) { (void)flags, (void)happened; }
 
-static const ompp_sync_subscriber_t clocks = {.stamp_size = sizeof(fake_stamp_t),
-                                              .stamp = make_stamp,
-                                              .combine = combine_stamps,
-                                              .adopt = adopt_stamp,
+static const ompp_sync_subscriber_t clocks = {.vector_size = sizeof(fake_clock_vector_t),
+                                              .vector = make_vector,
+                                              .combine = combine_vectors,
+                                              .join_clock = join_vector,
                                               .pay = pay,
                                               .clock = set_clock,
                                               .alone = say_nothing,
@@ -222,25 +222,28 @@ static const ompp_sync_subscriber_t clocks = {.stamp_size = sizeof(fake_stamp_t)
                                               .wait = in_process,
                                               .resume = in_process,
                                               .task = task,
-                                              .rests_until = rests_until,
+                                              .suspended_until = suspended_until,
                                               .hold = hold,
-                                              .spend = spend,
-                                              .doubt = doubt,
-                                              .keep_up = keep_up,
-                                              .gave = give_stamp,
-                                              .close = close_stamp,
-                                              .amend = amend_stamp};
+                                              .charge = charge,
+                                              .flag = flag,
+                                              .throttle = throttle,
+                                              .note_sent = give_vector,
+                                              .contribute = contribute_vector,
+                                              .revise = revise_vector};
 
 /* Clocks rest, in this rest; 0 = they do not. */
-FAKE_API void fake_rest(uint64_t number) { __atomic_store_n(&ompp_sync_resting, number, __ATOMIC_RELAXED); }
+FAKE_API void fake_suspension(uint64_t number)
+{
+    __atomic_store_n(&ompp_sync_suspension_number, number, __ATOMIC_RELAXED);
+}
 
 FAKE_API void fake_mark(int64_t mark) { my_mark = mark; }
 
 /* What this thread has adopted since it asked last. */
-FAKE_API void fake_adopted(fake_adopted_t *result)
+FAKE_API void fake_joined(fake_joined_t *result)
 {
-    *result = adopted;
-    memset(&adopted, 0, sizeof adopted);
+    *result = joined;
+    memset(&joined, 0, sizeof joined);
 }
 
 FAKE_API bool ompp_runtime_start(void)

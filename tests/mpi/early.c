@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-static volatile int told, aside, told_aside;
+static volatile int reported, aside, reported_aside;
 
 /* Of our own communicator; ranks of which not all are measured would have another call. */
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *made)
@@ -17,8 +17,8 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *made)
 
     if (comm == MPI_COMM_WORLD) {
         aside = 1;
-        for (int i = 0; i < 300 && !told; i++) usleep(1000);
-        told_aside |= told;
+        for (int i = 0; i < 300 && !reported; i++) usleep(1000);
+        reported_aside |= reported;
     }
     return real(comm, made);
 }
@@ -40,7 +40,7 @@ static void *waits(void *arg)
         MPI_Initialized(&yes);
         usleep(100);
     }
-    told = 1;
+    reported = 1;
     MPI_Comm_create_errhandler(handler, &own);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, own);
     return NULL;
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     pthread_join(thread, NULL);
     MPI_Comm_get_errhandler(MPI_COMM_WORLD, &there);
     CHECK(there == own);
-    CHECK(!told_aside);
+    CHECK(!reported_aside);
     CHECK(aside == (dlsym(RTLD_DEFAULT, "fake_mpi_take") != NULL));
     return finish();
 }

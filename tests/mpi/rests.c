@@ -9,7 +9,7 @@
 enum { MANY = 100, TAG = 5, OTHER_TAG = 6, WAYS = 11 };
 
 static MPI_Comm world;
-static int next_rank, last_rank, rests;
+static int next_rank, last_rank, suspensions;
 
 static void rest(bool on)
 {
@@ -17,7 +17,7 @@ static void rest(bool on)
     static int known;
 
     if (!known++) set = (void (*)(uint64_t))dlsym(RTLD_DEFAULT, "fake_rest");
-    if (set) set(on ? (uint64_t)++rests : 0);
+    if (set) set(on ? (uint64_t)++suspensions : 0);
 }
 
 static int number_of(int from, int i)
@@ -168,7 +168,7 @@ static void takes_no_notice(void)
     for (int i = 0; i < 4; i++) pass_on(0, i, world);
     take(&a);
     for (int i = 0; i < MANY; i++) pass_on(i % 4, i, world);
-    CHECK(!take(&a) || (a.adopted == 0 && a.unknown < MANY / 2)); /* 0, but for looking now and then */
+    CHECK(!take(&a) || (a.joined == 0 && a.unknown < MANY / 2)); /* 0, but for looking now and then */
     go_on(world, MANY);
 }
 
@@ -346,8 +346,8 @@ static void collectives(void)
         else MPI_Exscan(&x, &sum, 1, MPI_INT, MPI_SUM, world), MPI_Barrier(world);
         if (begun == 0) CHECK(sum == size * (size - 1) / 2);
         if (!take(&a)) continue;
-        known += a.adopted > 0;
-        unknown += a.adopted == 0 && a.unknown > 0;
+        known += a.joined > 0;
+        unknown += a.joined == 0 && a.unknown > 0;
     }
     CHECK(!take(&a) || (unknown > 1000 && known > 0));
     PMPI_Barrier(world);

@@ -7,10 +7,10 @@
 
 typedef struct {
     int64_t mark;
-    uint64_t ranks, adopted, unknown, flags;
+    uint64_t ranks, joined, unknown, flags;
 } adopted_t; /* as in stamps.h */
 
-void fake_rest_f(int number)
+void fake_suspension_f(int number)
 {
     void (*rest)(uint64_t) = (void (*)(uint64_t))dlsym(RTLD_DEFAULT, "fake_rest");
 
@@ -24,13 +24,13 @@ void fake_mark_f(int number)
     if (mark) mark(number);
 }
 
-int fake_adopted_f(void)
+int fake_joined_f(void)
 {
     void (*take)(adopted_t *) = (void (*)(adopted_t *))dlsym(RTLD_DEFAULT, "fake_adopted");
-    adopted_t adopted;
+    adopted_t joined;
 
-    memset(&adopted, 0, sizeof adopted);
+    memset(&joined, 0, sizeof joined);
     if (!take || !getenv("FAKE_STAMPS")) return -1;
-    take(&adopted);
-    return adopted.unknown ? 0 : (int)adopted.mark;
+    take(&joined);
+    return joined.unknown ? 0 : (int)joined.mark;
 }

@@ -336,7 +336,7 @@ static void adopted_maybe(int other, int round)
 }
 
 /* Each sends before it waits: the send of the first one is over when the other begins its own. */
-static void receipts_crossing(int other)
+static void acks_crossing(int other)
 {
     const bool even = rank % 2 == 0;
     adopted_t a;
@@ -359,7 +359,7 @@ static void receipts_crossing(int other)
 }
 
 /* Senders learn of receivers that they had to wait for; of those that waited for them, in calls that always meet. */
-static void receipts(void)
+static void acks(void)
 {
     const int even = rank % 2 == 0, other = even ? rank + 1 : rank - 1;
     MPI_Request r;
@@ -388,7 +388,7 @@ static void receipts(void)
     mark(number_of(rank, 9));
     MPI_Sendrecv(large, LARGE / 8, MPI_DOUBLE, next_rank, 6, room, LARGE / 8, MPI_DOUBLE, last_rank, 6, world, MPI_STATUS_IGNORE);
     CHECK(!take(&a) || (a.ranks & BIT(last_rank)));
-    if (other < size) receipts_crossing(other);
+    if (other < size) acks_crossing(other);
     MPI_Barrier(world);
     take(&a);
 }
@@ -723,7 +723,7 @@ int main(int argc, char **argv)
     world = MPI_COMM_WORLD;
     next_rank = (rank + 1) % size;
     last_rank = (rank + size - 1) % size;
-    void (*const parts[])(void) = {blocking, both_ways, non_blocking, probes, withdrawn, persistent, receipts,
+    void (*const parts[])(void) = {blocking, both_ways, non_blocking, probes, withdrawn, persistent, acks,
                                    communicators, windows, errors, refused, paused, flood};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const int before = failures;

@@ -8,7 +8,7 @@ enum { LATE_US = 100000 };
 
 typedef struct {
     int64_t mark;
-    uint64_t ranks, adopted, unknown, flags;
+    uint64_t ranks, joined, unknown, flags;
 } adopted_t;
 
 __attribute__((unused)) static void mark(int64_t number)
@@ -23,11 +23,11 @@ __attribute__((unused)) static void mark(int64_t number)
 /* \return false when there are no clocks. */
 __attribute__((unused)) static bool take(adopted_t *a)
 {
-    void (*adopted)(adopted_t *) = (void (*)(adopted_t *))dlsym(RTLD_DEFAULT, "fake_adopted");
+    void (*joined)(adopted_t *) = (void (*)(adopted_t *))dlsym(RTLD_DEFAULT, "fake_adopted");
 
     memset(a, 0, sizeof *a);
-    if (adopted) adopted(a);
-    return adopted != NULL && getenv("FAKE_STAMPS");
+    if (joined) joined(a);
+    return joined != NULL && getenv("FAKE_STAMPS");
 }
 
 __attribute__((unused)) static void adopted_at(int line, int64_t number, uint64_t ranks)

@@ -57,17 +57,17 @@ static void few_blocks(void **state)
     (void)state;
     srand(1);
     for (unsigned i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        int held = 0;
+        int stalled = 0;
         double wide = 0; /* times what the normal distribution says */
         for (int n = 0; n < 200; n++) {
             fill(&clock, numbers[i], 0.2, 0.02);
             const ompp_gain_t gain = interval_of(&clock);
             assert_int_equal(gain.interval, OMPP_INTERVAL_KNOWN);
-            held += gain.low <= 0.2 && 0.2 <= gain.high;
+            stalled += gain.low <= 0.2 && 0.2 <= gain.high;
             wide += (gain.high - gain.low) / (2 * 1.96 * 0.02 / sqrt(numbers[i])) / 200;
         }
-        print_message("%u blocks: %d of 200, %.2f times as wide\n", numbers[i], held, wide);
-        assert_in_range(held, 176, 200);
+        print_message("%u blocks: %d of 200, %.2f times as wide\n", numbers[i], stalled, wide);
+        assert_in_range(stalled, 176, 200);
         assert_true(wide > 0.9 && wide < (numbers[i] < 10 ? 2 : 1.3));
     }
     fill(&clock, 3, 0.2, 0.02);
@@ -122,7 +122,7 @@ static void shared_anew(void **state)
 /* Locks let threads pass for 20 % of the part with clocks: the interval reaches to where they still do. */
 static void still_passed(void **state)
 {
-    ompp_whatif_t whatif = {.time_ns = 2000, .rested_ns = 1000, .passed_ns = 200};
+    ompp_whatif_t whatif = {.time_ns = 2000, .suspended_ns = 1000, .passed_ns = 200};
     ompp_gain_t gain = {.permille = 500, .interval = OMPP_INTERVAL_KNOWN, .gain = 0.24, .low = 0.23, .high = 0.25};
     ompp_gain_t unknown = {.permille = 500, .interval = OMPP_INTERVAL_FEW, .gain = 0.04},
                 none = {.interval = OMPP_INTERVAL_KNOWN};
@@ -136,9 +136,9 @@ static void still_passed(void **state)
     ompp_whatif_still_passed(0.2, &unknown);
     ompp_whatif_still_passed(0.2, &none);
     assert_true(unknown.low == 0 && none.low == 0);
-    whatif.rested_ns = whatif.time_ns;
+    whatif.suspended_ns = whatif.time_ns;
     assert_true(ompp_whatif_passed(&whatif) == 0);
-    whatif.rested_ns = 0, whatif.passed_ns = 5000; /* several teams at once */
+    whatif.suspended_ns = 0, whatif.passed_ns = 5000; /* several teams at once */
     assert_true(ompp_whatif_passed(&whatif) == 1);
 }
 
@@ -157,7 +157,7 @@ static void bounded(void **state)
 }
 
 /* Experiments of five units each: one more or less at an end is a fifth. */
-static void ends_apart(void **state)
+static void ends_unsynchronised(void **state)
 {
     static ompp_whatif_clock_t clock;
     ompp_gain_t gain;
@@ -165,16 +165,16 @@ static void ends_apart(void **state)
     (void)state;
     fill(&clock, 8, 0.3, 0.01);
     const ompp_gain_t before = gain = interval_of(&clock);
-    ompp_whatif_ends_apart(&clock, &gain);
+    ompp_whatif_ends_unsynchronised(&clock, &gain);
     assert_true(fabs(before.low - gain.low - 0.2) < 1e-9 && fabs(gain.high - before.high - 0.2) < 1e-9);
     gain = before;
     for (int i = 0; i < 8; i++) clock.blocks[i].visits = 1; /* one more or less is all of it */
-    ompp_whatif_ends_apart(&clock, &gain);
-    assert_int_equal(gain.interval, OMPP_INTERVAL_APART);
+    ompp_whatif_ends_unsynchronised(&clock, &gain);
+    assert_int_equal(gain.interval, OMPP_INTERVAL_UNSYNCHRONISED);
     gain = before;
     for (int i = 0; i < 8; i++) clock.blocks[i].visits = 5;
     clock.observations = 16; /* each block is of two */
-    ompp_whatif_ends_apart(&clock, &gain);
+    ompp_whatif_ends_unsynchronised(&clock, &gain);
     assert_true(fabs(before.low - gain.low - 0.4) < 1e-9 && fabs(gain.high - before.high - 0.4) < 1e-9);
 }
 
@@ -346,7 +346,7 @@ int main(void)
         cmocka_unit_test(corrected_intervals),
         cmocka_unit_test(shared_anew),
         cmocka_unit_test(still_passed),
-        cmocka_unit_test(ends_apart),
+        cmocka_unit_test(ends_unsynchronised),
         cmocka_unit_test(bounded),
         cmocka_unit_test(one_without_the_region),
         cmocka_unit_test(units_are_a_part),

@@ -72,9 +72,9 @@ static void make_program(unsigned nworkers, unsigned ntasks)
 
 /* One clock, that of a region and a speed-up; or all of them, with the measured order. */
 typedef struct {
-    ompp_stamp_t manager, last[MOST_WORKERS]; /* last: result of each worker */
+    ompp_clock_vector_t manager, last[MOST_WORKERS]; /* last: result of each worker */
     struct {
-        ompp_stamp_t stamps[AHEAD];
+        ompp_clock_vector_t vectors[AHEAD];
         unsigned n;
     } results[MOST_WORKERS]; /* that are under way, the oldest first */
     bool answered[MOST_WORKERS];
@@ -99,14 +99,14 @@ static double scaled(work_t w, unsigned region, unsigned by)
     return w.region == region ? w.ns * (100 - by) : w.ns * 100;
 }
 
-static void work(ompp_stamp_t *s, work_t w)
+static void work(ompp_clock_vector_t *s, work_t w)
 {
     s->t += scaled(w, fast, percent);
     for (unsigned i = 0; i < s->used; i++)
         s->v[i] += scaled(w, i / OMPP_WHATIF_SPEEDUPS, 25 * (i % OMPP_WHATIF_SPEEDUPS + 1));
 }
 
-static void wait_for(ompp_stamp_t *s, const ompp_stamp_t *other)
+static void wait_for(ompp_clock_vector_t *s, const ompp_clock_vector_t *other)
 {
     if (other->t > s->t) s->t = other->t;
     for (unsigned i = 0; i < s->used; i++)
@@ -118,23 +118,23 @@ static double takes(unsigned worker)
     return program.takes[worker] + (run.answered[worker] ? 0 : program.later[worker]);
 }
 
-static void wait_for_message(ompp_stamp_t *s, const ompp_stamp_t *result, unsigned worker)
+static void wait_for_message(ompp_clock_vector_t *s, const ompp_clock_vector_t *result, unsigned worker)
 {
-    ompp_stamp_t there = *result;
+    ompp_clock_vector_t there = *result;
 
     work(&there, (work_t){REGIONS, takes(worker)});
     wait_for(s, &there);
 }
 
-static void do_task(unsigned worker, const ompp_stamp_t *given, work_t task)
+static void do_task(unsigned worker, const ompp_clock_vector_t *given, work_t task)
 {
-    ompp_stamp_t *last = &run.last[worker];
+    ompp_clock_vector_t *last = &run.last[worker];
 
     if (last->t == 0) *last = *given;
     else wait_for(last, given);
     work(last, task);
     assert_true(run.results[worker].n < AHEAD);
-    run.results[worker].stamps[run.results[worker].n++] = *last;
+    run.results[worker].vectors[run.results[worker].n++] = *last;
 }
 
 static void give(unsigned worker, int task)
@@ -147,7 +147,7 @@ static void give(unsigned worker, int task)
     if (task >= 0) do_task(worker, &run.manager, program.tasks[task]);
 }
 
-static double comes(unsigned worker) { return run.results[worker].stamps[0].t + 100 * takes(worker); }
+static double comes(unsigned worker) { return run.results[worker].vectors[0].t + 100 * takes(worker); }
 
 /* Whose result MPI has for who asks for any. */
 static unsigned choose(void)
@@ -169,7 +169,7 @@ static unsigned take(void)
     const unsigned first = choose();
 
     assert_true(first < program.nworkers);
-    const ompp_stamp_t result = run.results[first].stamps[0];
+    const ompp_clock_vector_t result = run.results[first].vectors[0];
     if (farm) ompp_farm_take(farm, FIRST + first, true, &run.manager, &result);
     wait_for_message(&run.manager, &result, first);
     run.answered[first] = true;
@@ -179,14 +179,14 @@ static unsigned take(void)
         ompp_farm_take(farm, FIRST + first, false, &run.manager, &result);
         ompp_farm_go_on(farm, &run.manager);
     }
-    memmove(run.results[first].stamps, run.results[first].stamps + 1, --run.results[first].n * sizeof result);
+    memmove(run.results[first].vectors, run.results[first].vectors + 1, --run.results[first].n * sizeof result);
     return first;
 }
 
 static void begin(void)
 {
     memset(&run, 0, sizeof run);
-    run.manager = (ompp_stamp_t){.t = START, .set = 1, .used = farm ? REGIONS * OMPP_WHATIF_SPEEDUPS : 0};
+    run.manager = (ompp_clock_vector_t){.t = START, .set = 1, .used = farm ? REGIONS * OMPP_WHATIF_SPEEDUPS : 0};
     for (unsigned i = 0; i < run.manager.used; i++) run.manager.v[i] = START - 10.0 * i;
     if (farm) ompp_farm_begin(farm, &run.manager);
 }
@@ -225,16 +225,16 @@ static unsigned off; /* clocks, by 2 % or more: how long results take is not kno
 /* \return in how many cases clocks in the measured order were wrong. */
 static unsigned compare(void)
 {
-    ompp_stamp_t told;
+    ompp_clock_vector_t reported;
     unsigned wrong = 0;
 
     farm = new_farm();
     fast = REGIONS;
     percent = 0;
     const double end = execute();
-    told = run.manager;
-    assert_true(ompp_farm_end(farm, &told));
-    const ompp_stamp_t measured = run.manager;
+    reported = run.manager;
+    assert_true(ompp_farm_end(farm, &reported));
+    const ompp_clock_vector_t measured = run.manager;
     fitted = farm->fits;
     free(farm);
     farm = NULL;
@@ -242,10 +242,10 @@ static unsigned compare(void)
         fast = i / OMPP_WHATIF_SPEEDUPS;
         percent = 25 * (i % OMPP_WHATIF_SPEEDUPS + 1);
         const double then = execute() - 10.0 * i; /* its clock was ahead by that at the begin */
-        assert_true(told.t == end);
-        assert_true(told.v[i] == then || program.latent);
-        worst = fmax(worst, fabs(told.v[i] - then) / (end - START));
-        off += 50 * (told.v[i] > then ? told.v[i] - then : then - told.v[i]) > end - START;
+        assert_true(reported.t == end);
+        assert_true(reported.v[i] == then || program.latent);
+        worst = fmax(worst, fabs(reported.v[i] - then) / (end - START));
+        off += 50 * (reported.v[i] > then ? reported.v[i] - then : then - reported.v[i]) > end - START;
         wrong += measured.v[i] != then;
     }
     return wrong;
@@ -339,18 +339,18 @@ static void busy_managers(void **state)
         for (unsigned i = 0; i < sizeof too_busy / sizeof *too_busy; i++) is_near(&too_busy[i], choice);
 }
 
-static ompp_stamp_t at(double t) { return (ompp_stamp_t){.t = t, .set = 1}; }
+static ompp_clock_vector_t at(double t) { return (ompp_clock_vector_t){.t = t, .set = 1}; }
 
 static void hand_to(unsigned rank, double t)
 {
-    const ompp_stamp_t now = at(t);
+    const ompp_clock_vector_t now = at(t);
 
     ompp_farm_give(farm, rank, &now);
 }
 
 static void take_from(unsigned rank, double begin, double result)
 {
-    const ompp_stamp_t now = at(begin), then = at(result), end = at(begin > result ? begin : result);
+    const ompp_clock_vector_t now = at(begin), then = at(result), end = at(begin > result ? begin : result);
 
     ompp_farm_take(farm, rank, true, &now, &then);
     ompp_farm_go_on(farm, &end);
@@ -359,7 +359,7 @@ static void take_from(unsigned rank, double begin, double result)
 /* Two ranks have had a task each. */
 static void begin_well(void)
 {
-    const ompp_stamp_t now = at(1e6);
+    const ompp_clock_vector_t now = at(1e6);
 
     ompp_farm_begin(farm, &now);
     hand_to(1, 1e6);
@@ -368,9 +368,9 @@ static void begin_well(void)
     take_from(2, 2e6, 3e6);
 }
 
-static bool is_told(double t, uint64_t set)
+static bool is_reported(double t, uint64_t set)
 {
-    ompp_stamp_t end = {.t = t, .set = set};
+    ompp_clock_vector_t end = {.t = t, .set = set};
 
     return ompp_farm_end(farm, &end);
 }
@@ -378,7 +378,7 @@ static bool is_told(double t, uint64_t set)
 /* Two ranks in turn; results take 1 us to come, the last one so much. \return whether it fits. */
 static bool fits_with(double last)
 {
-    const ompp_stamp_t begin = at(1e6);
+    const ompp_clock_vector_t begin = at(1e6);
     double t = 1e6;
 
     ompp_farm_begin(farm, &begin);
@@ -386,13 +386,13 @@ static bool fits_with(double last)
     hand_to(2, t);
     for (unsigned i = 0; i < 10; i++) {
         const double takes = i < 9 ? 1e5 : last;
-        const ompp_stamp_t now = at(t), sent = at(t + 1e8), there = at(t + 1e8 + takes);
+        const ompp_clock_vector_t now = at(t), sent = at(t + 1e8), there = at(t + 1e8 + takes);
         ompp_farm_take(farm, 1 + i % 2, true, &now, &sent);
         ompp_farm_go_on(farm, &there);
         t = there.t;
         hand_to(1 + i % 2, t);
     }
-    assert_true(is_told(t, 1));
+    assert_true(is_reported(t, 1));
     return farm->fits;
 }
 
@@ -408,48 +408,48 @@ static void odd_ones(void **state)
 }
 
 /* What cannot be told, and what is not what it seems; each beside what can. */
-static void not_told(void **state)
+static void not_reported(void **state)
 {
-    const ompp_stamp_t late = at(4e6), little = at(3.1e6), busy = at(5e6), then = at(4e6), longer = at(5.4e6);
+    const ompp_clock_vector_t late = at(4e6), little = at(3.1e6), busy = at(5e6), then = at(4e6), longer = at(5.4e6);
 
     (void)state;
     farm = new_farm();
-    assert_false(is_told(3e6, 1)); /* nothing was begun */
+    assert_false(is_reported(3e6, 1)); /* nothing was begun */
     begin_well();
-    assert_true(is_told(3e6, 1) && farm->fits);
+    assert_true(is_reported(3e6, 1) && farm->fits);
     begin_well();
-    assert_false(is_told(3e6, 2)); /* another set of regions */
+    assert_false(is_reported(3e6, 2)); /* another set of regions */
     begin_well();
     ompp_farm_go_on(farm, &late); /* it has waited for something else */
-    assert_false(is_told(4e6, 1));
+    assert_false(is_reported(4e6, 1));
     begin_well();
     hand_to(2, 3e6);
     take_from(2, 5e6, 4e6); /* it was there, and the call took a while */
     ompp_farm_take(farm, 2, false, &busy, &then);
     ompp_farm_go_on(farm, &longer);
-    assert_true(is_told(5.4e6, 1) && farm->fits);
+    assert_true(is_reported(5.4e6, 1) && farm->fits);
     begin_well();
     ompp_farm_go_on(farm, &little);
-    assert_true(is_told(3.1e6, 1) && !farm->fits);
+    assert_true(is_reported(3.1e6, 1) && !farm->fits);
 
     begin_well();
     hand_to(2, 3e6);
     take_from(2, 3e6, 4e6);
-    assert_true(is_told(4e6, 1));
+    assert_true(is_reported(4e6, 1));
     begin_well();
     hand_to(1, 3e6); /* the answer to a result before the latest one */
     take_from(1, 3e6, 4e6);
-    assert_false(is_told(4e6, 1));
+    assert_false(is_reported(4e6, 1));
     begin_well();
     hand_to(2, 3e6);
     take_from(2, 3e6, 2.5e6 - 2e6); /* a result from before the task */
-    assert_false(is_told(3e6, 1));
+    assert_false(is_reported(3e6, 1));
 
     begin_well();
     hand_to(2, 3e6);
     hand_to(2, 3e6); /* one task, in two messages, */
     take_from(2, 3e6, 4e6);
-    assert_true(is_told(4e6, 1));
+    assert_true(is_reported(4e6, 1));
     begin_well();
     hand_to(2, 3e6);
     hand_to(2, 3e6);
@@ -457,11 +457,11 @@ static void not_told(void **state)
     take_from(2, 3e6, 4e6);
     take_from(3, 4e6, 5e6);
     take_from(2, 5e6, 6e6); /* or two: more results than tasks */
-    assert_false(is_told(6e6, 1));
+    assert_false(is_reported(6e6, 1));
 
     begin_well();
     hand_to(OMPP_FARM_RANKS, 3e6); /* a rank that there is no room for */
-    assert_false(is_told(3e6, 1));
+    assert_false(is_reported(3e6, 1));
     ompp_farm_reset(farm);
     assert_false(ompp_farm_is_one(farm));
     free(farm);
@@ -471,7 +471,7 @@ static void not_told(void **state)
 /* Ranks that send and receive without choosing among sources, or have one worker, are no managers. */
 static void no_farms(void **state)
 {
-    const ompp_stamp_t now = at(1e6), then = at(2e6);
+    const ompp_clock_vector_t now = at(1e6), then = at(2e6);
 
     (void)state;
     farm = new_farm();
@@ -494,7 +494,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs), cmocka_unit_test(long_ones),
                                        cmocka_unit_test(busy_managers),   cmocka_unit_test(odd_ones),
-                                       cmocka_unit_test(not_told),        cmocka_unit_test(no_farms)};
+                                       cmocka_unit_test(not_reported),    cmocka_unit_test(no_farms)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,9 +14,9 @@ enum { RANKS = 2, KEY = 7, SECOND = 1000000000 };
 /* ---- What the part under test is given, and what it says --------------------------------------------------------- */
 
 static uint64_t changes;
-static ompp_whatif_block_t first, told;
+static ompp_whatif_block_t first, reported;
 static ompp_causal_seen_t own_seen;
-static unsigned ntold, units[3];
+static unsigned nreported, units[3];
 
 static int rank;
 
@@ -49,10 +49,10 @@ void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const om
 {
     (void)experiment;
     own_seen = *seen;
-    told = *block;
-    if (!ntold) first = *block;
-    if (ntold < 3) units[ntold] = block->visits;
-    ntold++;
+    reported = *block;
+    if (!nreported) first = *block;
+    if (nreported < 3) units[nreported] = block->visits;
+    nreported++;
 }
 
 /* ---- Experiments ------------------------------------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const om
 static int open_node(void **state)
 {
     *state = calloc(1, ompp_causal_node_size());
-    changes = ntold = 0;
+    changes = nreported = 0;
     ompp_causal_node_open(*state);
     return *state ? 0 : -1;
 }
@@ -98,9 +98,9 @@ static void units_of_one_point(void **state)
     both_pass(1, 10, 11);
     both_pass(2, 15, 14);
     ompp_causal_node_take(true);
-    assert_int_equal(ntold, 1);
-    assert_int_equal(told.time_ns, SECOND);
-    assert_int_equal(told.visits, 4); /* from the most at the begin to the most at the end */
+    assert_int_equal(nreported, 1);
+    assert_int_equal(reported.time_ns, SECOND);
+    assert_int_equal(reported.visits, 4); /* from the most at the begin to the most at the end */
 }
 
 /* Rank 0 says where experiments end: at its progress point, or anywhere as long as it has none. */
@@ -112,24 +112,24 @@ static void rank_0_finds_a_point(void **state)
     both_pass(503, 2, 7);
     both_pass(504, 4, 9);
     ompp_causal_node_take(true);
-    assert_int_equal(ntold, 3);
+    assert_int_equal(nreported, 3);
     assert_int_equal(units[0], 2);
     assert_int_equal(units[1], 0);
     assert_int_equal(units[2], 2);
 }
 
 /* A rank hears of it by a message, which it has waited for. */
-static void heard_by_message(uint64_t number, bool apart, ompp_fine_t saved, ompp_time_t waited)
+static void heard_by_message(uint64_t number, bool unsynchronised, ompp_fine_t saved, ompp_time_t waited)
 {
     const ompp_causal_experiment_t experiment = {.number = number, .slot = 0, .percent = 50};
     const ompp_time_t t = number * SECOND;
 
-    ompp_causal_node_announce(&experiment, apart);
+    ompp_causal_node_announce(&experiment, unsynchronised);
     rank = 0;
     pass(number, 10, t);
     rank = 1;
-    const ompp_causal_at_t now = {t + SECOND, saved, 0}, came = {now.t - waited, saved, 0};
-    ompp_causal_node_pass(number, 10, &now, &came);
+    const ompp_causal_at_t now = {t + SECOND, saved, 0}, arrival = {now.t - waited, saved, 0};
+    ompp_causal_node_pass(number, 10, &now, &arrival);
 }
 
 static void from_where_ranks_wait(void **state)
@@ -141,9 +141,9 @@ static void from_where_ranks_wait(void **state)
     heard_by_message(102, true, saved, SECOND / 2);
     heard_by_message(103, false, saved, SECOND / 2);
     ompp_causal_node_take(false);
-    assert_int_equal(ntold, 2); /* the second one ends where all meet: from and to where they go on */
-    assert_int_equal(told.time_ns, SECOND);
-    assert_int_equal(told.saved_ns, 0);
+    assert_int_equal(nreported, 2); /* the second one ends where all meet: from and to where they go on */
+    assert_int_equal(reported.time_ns, SECOND);
+    assert_int_equal(reported.saved_ns, 0);
     assert_int_equal(first.time_ns, SECOND - SECOND / 4);
     assert_int_equal(first.saved_ns, SECOND / 8);
 }
@@ -156,8 +156,8 @@ static void work_of_all(void **state)
     ompp_causal_node_did(901, &(ompp_causal_seen_t){.work = 2 * (uint64_t)SECOND, .visits = 7});
     both_pass(902, 15, 14);
     ompp_causal_node_take(true);
-    assert_int_equal(ntold, 1);
-    assert_int_equal(told.work_ns, 5 * (uint64_t)SECOND);
+    assert_int_equal(nreported, 1);
+    assert_int_equal(reported.work_ns, 5 * (uint64_t)SECOND);
     assert_int_equal(own_seen.work, 2 * (uint64_t)SECOND);
     assert_int_equal(own_seen.visits, 7);
 }
@@ -168,8 +168,8 @@ static void no_units_before_the_first(void **state)
     both_pass(301, 0, 0);
     both_pass(302, 15, 14);
     ompp_causal_node_take(true);
-    assert_int_equal(ntold, 1);
-    assert_int_equal(told.visits, 0);
+    assert_int_equal(nreported, 1);
+    assert_int_equal(reported.visits, 0);
 }
 
 /* Another point has taken over meanwhile: what is between the two numbers is no number of units. */
@@ -181,16 +181,16 @@ static void no_units_of_two_points(void **state)
     both_pass(602, 15, 14);
     both_pass(603, 20, 21);
     ompp_causal_node_take(true);
-    assert_int_equal(ntold, 2);
-    assert_int_equal(told.visits, 6); /* the later one: both ends are of the new point */
-    ntold = 0;
+    assert_int_equal(nreported, 2);
+    assert_int_equal(reported.visits, 6); /* the later one: both ends are of the new point */
+    nreported = 0;
     both_pass(604, 25, 26);
     changes = 2;
     both_pass(605, 30, 31);
     ompp_causal_node_take(true);
-    assert_int_equal(ntold, 2);
-    assert_int_equal(told.visits, 0);
-    assert_int_equal(told.time_ns, SECOND);
+    assert_int_equal(nreported, 2);
+    assert_int_equal(reported.visits, 0);
+    assert_int_equal(reported.time_ns, SECOND);
 }
 
 /* Whoever does not come may be later than those that do: known when that is much of the time, whatever was taken
@@ -204,7 +204,7 @@ static void some_do_not_come(void **state)
     both_pass(first + 1, 15, 14);
     both_pass(missed, 20, 19);
     ompp_causal_node_take(false);
-    assert_int_equal(ntold, 2);
+    assert_int_equal(nreported, 2);
     assert_false(ompp_causal_node_lacks_ranks());
     for (uint64_t i = missed + 1; i < after; i++) {
         const ompp_causal_experiment_t experiment = {.number = i, .slot = 0, .percent = 50};

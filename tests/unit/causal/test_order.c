@@ -157,7 +157,7 @@ static struct {
     /* Who follows it: */
     bool followed;
     ompp_clocks_t clocks[CONTEXTS];
-    ompp_stamp_t released[LOCKS], created[TASKS], complete[CONTEXTS + TASKS];
+    ompp_clock_vector_t released[LOCKS], created[TASKS], complete[CONTEXTS + TASKS];
     unsigned number[TASKS]; /* in replay */
     ompp_replay_t replay;
 } sim;
@@ -170,24 +170,24 @@ static unsigned number_of(unsigned flow) { return flow < CONTEXTS ? flow : sim.n
 
 static void note(unsigned i, ompp_replay_op_t op, unsigned lock)
 {
-    ompp_stamp_t now;
+    ompp_clock_vector_t now;
 
     if (!sim.followed) return;
-    ompp_clocks_stamp(&rule, &sim.clocks[i], &now, ns_of(&sim.contexts[i]));
+    ompp_clocks_vector(&rule, &sim.clocks[i], &now, ns_of(&sim.contexts[i]));
     if (op == OMPP_REPLAY_UNLOCK) sim.released[lock] = now;
     ompp_replay_note(&sim.replay, number_of(sim.contexts[i].flow), op, lock + 77, &now);
 }
 
 static void got_lock(unsigned i, unsigned lock)
 {
-    ompp_stamp_t now;
+    ompp_clock_vector_t now;
 
     sim.holder[lock] = (int)i;
     sim.contexts[i].waits = -1;
     sim.contexts[i].at++;
     if (!sim.followed) return;
-    ompp_clocks_adopt(&rule, &sim.clocks[i], &sim.released[lock], 0, ns_of(&sim.contexts[i]));
-    ompp_clocks_stamp(&rule, &sim.clocks[i], &now, ns_of(&sim.contexts[i]));
+    ompp_clocks_join(&rule, &sim.clocks[i], &sim.released[lock], 0, ns_of(&sim.contexts[i]));
+    ompp_clocks_vector(&rule, &sim.clocks[i], &now, ns_of(&sim.contexts[i]));
     ompp_replay_go_on(&sim.replay, number_of(sim.contexts[i].flow), &now);
 }
 
@@ -246,10 +246,10 @@ static void take_unit(unsigned i, bool first)
 /* ---- Tasks ------------------------------------------------------------------------------------------------------- */
 
 /* The context has waited until now. \param[out] now  what it goes on with. */
-static void go_on(unsigned i, const ompp_stamp_t *for_that, ompp_stamp_t *now)
+static void go_on(unsigned i, const ompp_clock_vector_t *for_that, ompp_clock_vector_t *now)
 {
-    ompp_clocks_adopt(&rule, &sim.clocks[i], for_that, 0, ns_of(&sim.contexts[i]));
-    ompp_clocks_stamp(&rule, &sim.clocks[i], now, ns_of(&sim.contexts[i]));
+    ompp_clocks_join(&rule, &sim.clocks[i], for_that, 0, ns_of(&sim.contexts[i]));
+    ompp_clocks_vector(&rule, &sim.clocks[i], now, ns_of(&sim.contexts[i]));
 }
 
 static bool is_complete(const context_t *c) { return c->depth && sim.children[c->waiting[c->depth - 1].flow] == 0; }
@@ -273,7 +273,7 @@ static int choose(unsigned i)
 static void begin_task(unsigned i, unsigned task)
 {
     context_t *c = &sim.contexts[i];
-    ompp_stamp_t now;
+    ompp_clock_vector_t now;
 
     c->at = sim.phase->tasks[task];
     c->flow = CONTEXTS + task;
@@ -287,7 +287,7 @@ static void begin_task(unsigned i, unsigned task)
 static void find_work(unsigned i)
 {
     context_t *c = &sim.contexts[i];
-    ompp_stamp_t now;
+    ompp_clock_vector_t now;
 
     if (is_complete(c)) {
         c->depth--;
@@ -325,7 +325,7 @@ static void create(unsigned i)
     int first = -1;
 
     if (sim.followed) {
-        ompp_clocks_stamp(&rule, &sim.clocks[i], &sim.created[task], ns_of(c));
+        ompp_clocks_vector(&rule, &sim.clocks[i], &sim.created[task], ns_of(c));
         sim.number[task] = (unsigned)ompp_replay_create(&sim.replay, number_of(c->flow), &sim.created[task]);
     }
     sim.parent[task] = c->flow;
@@ -353,11 +353,11 @@ static void wait_for_tasks(unsigned i)
 static void end_task(unsigned i)
 {
     const unsigned parent = sim.parent[sim.contexts[i].flow - CONTEXTS];
-    ompp_stamp_t now;
+    ompp_clock_vector_t now;
 
     note(i, OMPP_REPLAY_END, 0);
     if (sim.followed) {
-        ompp_clocks_stamp(&rule, &sim.clocks[i], &now, ns_of(&sim.contexts[i]));
+        ompp_clocks_vector(&rule, &sim.clocks[i], &now, ns_of(&sim.contexts[i]));
         ompp_clocks_combine(&sim.complete[parent], &now);
     }
     sim.children[parent]--;
@@ -398,7 +398,7 @@ static void do_step(unsigned i)
 
 static void begin_phase(const phase_t *phase)
 {
-    ompp_stamp_t now;
+    ompp_clock_vector_t now;
 
     sim.phase = phase;
     memset(sim.next, 0, sizeof sim.next);
@@ -409,19 +409,19 @@ static void begin_phase(const phase_t *phase)
     for (unsigned i = 0; i < CONTEXTS; i++) {
         sim.contexts[i] = (context_t){.t = sim.contexts[i].t, .at = phase->own[i], .waits = -1, .flow = i};
         if (!sim.followed) continue;
-        ompp_clocks_stamp(&rule, &sim.clocks[i], &now, ns_of(&sim.contexts[i]));
+        ompp_clocks_vector(&rule, &sim.clocks[i], &now, ns_of(&sim.contexts[i]));
         ompp_replay_join(&sim.replay, &now);
     }
 }
 
 static void barrier(bool again)
 {
-    ompp_stamp_t all = {0}, own;
+    ompp_clock_vector_t all = {0}, own;
     ompp_fine_t last = 0;
 
     for (unsigned i = 0; i < CONTEXTS; i++) {
         if (sim.contexts[i].t > last) last = sim.contexts[i].t;
-        ompp_clocks_stamp(&rule, &sim.clocks[i], &own, ns_of(&sim.contexts[i]));
+        ompp_clocks_vector(&rule, &sim.clocks[i], &own, ns_of(&sim.contexts[i]));
         ompp_clocks_combine(&all, &own);
     }
     const bool settled = sim.followed && again;
@@ -430,7 +430,7 @@ static void barrier(bool again)
         sim.contexts[i].t = last;
         ompp_clocks_wait(&sim.clocks[i], ns_of(&sim.contexts[i]));
         if (settled) ompp_clocks_yield(&sim.clocks[i], &all);
-        ompp_clocks_adopt(&rule, &sim.clocks[i], &all, 0, ns_of(&sim.contexts[i]));
+        ompp_clocks_join(&rule, &sim.clocks[i], &all, 0, ns_of(&sim.contexts[i]));
     }
 }
 
@@ -514,7 +514,7 @@ static void locks(void **state)
 }
 
 /* All want one lock all the time, and what they do with it is region 0, the rest region 1. */
-static void make_crowd(program_t *p)
+static void make_thread_group(program_t *p)
 {
     memset(p, 0, sizeof *p);
     for (unsigned n = 0; n < PHASES; n++)
@@ -540,7 +540,7 @@ static void unfair_locks(void **state)
     sim.unfair = true;
     for (unsigned n = 0; n < 50; n++) {
         seed = 1000 * n + 17;
-        make_crowd(p);
+        make_thread_group(p);
         const ompp_fine_t end = run(p, true, true, 0, 0),
                           predicted = end - ompp_clocks_offset(&rule, &sim.clocks[0], 1);
         const ompp_fine_t really = run(p, false, false, 0, 50), off = (predicted - really) / end;
@@ -583,7 +583,7 @@ static void newest_first(void **state)
 static void many(void **state)
 {
     ompp_replay_t *r = calloc(1, sizeof *r);
-    ompp_stamp_t now = {.set = 1, .used = OMPP_CLOCKS}, all = {0};
+    ompp_clock_vector_t now = {.set = 1, .used = OMPP_CLOCKS}, all = {0};
     double t[2] = {START, START};
     const double end = START + 10000 * 30;
 
@@ -626,7 +626,7 @@ static void many(void **state)
 static void flows_of_another_interval(void **state)
 {
     static ompp_replay_t replay;
-    ompp_stamp_t now = {.t = 1000}, left;
+    ompp_clock_vector_t now = {.t = 1000}, left;
 
     (void)state;
     for (unsigned flow = 1; flow < OMPP_REPLAY_FLOWS; flow += OMPP_REPLAY_MEMBERS - 1) {

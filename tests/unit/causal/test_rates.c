@@ -96,7 +96,7 @@ static struct {
     unsigned next;
     int holder;
     unsigned queue[CONTEXTS], nqueue;
-    ompp_stamp_t released, came, asked; /* who came for iterations, for the lock */
+    ompp_clock_vector_t released, arrival, asked; /* who came for iterations, for the lock */
     bool keeps_up;
     /* looks at which the faster program, and the one without delays, would have another order */
     unsigned other, reordered;
@@ -124,19 +124,19 @@ static bool chase(context_t *c)
     return true;
 }
 
-static void watch(context_t *c, ompp_stamp_t *before)
+static void watch(context_t *c, ompp_clock_vector_t *before)
 {
-    ompp_stamp_t own;
+    ompp_clock_vector_t own;
 
     run.other += ompp_clocks_overtaken_on(&run.rule, &c->clocks, before, OMPP_CLOCKS_EXPERIMENT, 2 * CLOSE);
     run.reordered += ompp_clocks_overtaken_on(&run.rule, &c->clocks, before, OMPP_CLOCKS_BASELINE, CLOSE);
-    ompp_clocks_stamp(&run.rule, &c->clocks, &own, c->now);
+    ompp_clocks_vector(&run.rule, &c->clocks, &own, c->now);
     ompp_clocks_combine(before, &own);
 }
 
-static void go_on(context_t *c, const ompp_stamp_t *stamp, ompp_time_t t)
+static void go_on(context_t *c, const ompp_clock_vector_t *vector, ompp_time_t t)
 {
-    const ompp_time_t pause = ompp_clocks_adopt(&run.rule, &c->clocks, stamp, 0, t);
+    const ompp_time_t pause = ompp_clocks_join(&run.rule, &c->clocks, vector, 0, t);
 
     if (pause) ompp_clocks_paid(&c->clocks, t + pause);
     c->now = t + pause;
@@ -156,7 +156,7 @@ static void get_lock(unsigned i, ompp_time_t t)
 static void give_lock(context_t *c)
 {
     ompp_clocks_move(&c->clocks, 0, false, c->now);
-    ompp_clocks_stamp(&run.rule, &c->clocks, &run.released, c->now);
+    ompp_clocks_vector(&run.rule, &c->clocks, &run.released, c->now);
     run.holder = -1;
     c->state = FREE;
     if (!run.nqueue) return;
@@ -167,7 +167,7 @@ static void give_lock(context_t *c)
 
 static void take_chunk(context_t *c)
 {
-    watch(c, &run.came);
+    watch(c, &run.arrival);
     c->state = run.next < CHUNKS ? ASKS : DONE;
     if (c->state == DONE) return;
     c->chunk = run.next++;
@@ -209,18 +209,18 @@ static bool step(void)
 /* One unit of work, and the barrier behind it. */
 static ompp_whatif_block_t experiment(unsigned percent)
 {
-    ompp_stamp_t all = {0}, own;
+    ompp_clock_vector_t all = {0}, own;
     ompp_time_t end = 0;
 
     run.rule = (ompp_clocks_rule_t){.percent = {percent}, .delays = true};
     run.next = run.nqueue = 0;
     run.holder = -1;
-    run.released.t = run.came.t = run.asked.t = 0;
+    run.released.t = run.arrival.t = run.asked.t = 0;
     memset(run.contexts, 0, sizeof run.contexts);
     for (unsigned i = 0; i < CONTEXTS; i++) ompp_clocks_reset(&run.contexts[i].clocks, 1, run.contexts[i].now = START);
     while (step()) continue;
     for (unsigned i = 0; i < CONTEXTS; i++) {
-        ompp_clocks_stamp(&run.rule, &run.contexts[i].clocks, &own, run.contexts[i].now);
+        ompp_clocks_vector(&run.rule, &run.contexts[i].clocks, &own, run.contexts[i].now);
         ompp_clocks_combine(&all, &own);
     }
     for (unsigned i = 0; i < CONTEXTS; i++) {

@@ -187,7 +187,7 @@ static double real_time(const program_t *p, unsigned region, unsigned percent)
 typedef struct rule rule_t;
 
 /* A context goes on at t with what it waited for. \return when it really goes on: later than t when it is delayed. */
-typedef ompp_time_t go_on_t(const rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t cost,
+typedef ompp_time_t go_on_t(const rule_t *rule, ompp_clocks_t *c, const ompp_clock_vector_t *vector, ompp_time_t cost,
                             ompp_time_t t);
 
 struct rule {
@@ -200,12 +200,12 @@ struct rule {
 static ompp_clocks_rule_t clocks_rule;
 static ompp_clocks_t contexts[CONTEXTS];
 static ompp_time_t now[CONTEXTS];
-static ompp_stamp_t stamps[IDS];
+static ompp_clock_vector_t vectors[IDS];
 
-static ompp_time_t by_the_clocks(const rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t cost,
-                                 ompp_time_t t)
+static ompp_time_t by_the_clocks(const rule_t *rule, ompp_clocks_t *c, const ompp_clock_vector_t *vector,
+                                 ompp_time_t cost, ompp_time_t t)
 {
-    ompp_time_t pause = ompp_clocks_adopt(&clocks_rule, c, stamp, cost, t);
+    ompp_time_t pause = ompp_clocks_join(&clocks_rule, c, vector, cost, t);
 
     (void)rule;
     if (pause) ompp_clocks_paid(c, t + pause);
@@ -216,9 +216,9 @@ static ompp_time_t by_the_clocks(const rule_t *rule, ompp_clocks_t *c, const omp
  * rule. */
 static double own_offset(ompp_clocks_t *c)
 {
-    ompp_stamp_t own;
+    ompp_clock_vector_t own;
 
-    ompp_clocks_stamp(&clocks_rule, c, &own, c->since);
+    ompp_clocks_vector(&clocks_rule, c, &own, c->since);
     return c->o[0] / OMPP_FINE;
 }
 
@@ -231,10 +231,10 @@ static ompp_time_t set_offset(ompp_clocks_t *c, double offset, ompp_time_t t)
 }
 
 /* Everybody pays what the one with the most has more, after all have arrived. */
-static ompp_time_t pay_after(const rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t cost,
+static ompp_time_t pay_after(const rule_t *rule, ompp_clocks_t *c, const ompp_clock_vector_t *vector, ompp_time_t cost,
                              ompp_time_t t)
 {
-    double own = own_offset(c), most = stamp->debt / OMPP_FINE;
+    double own = own_offset(c), most = vector->debt / OMPP_FINE;
 
     (void)rule, (void)cost;
     if (most < own) most = own;
@@ -242,42 +242,42 @@ static ompp_time_t pay_after(const rule_t *rule, ompp_clocks_t *c, const ompp_st
 }
 
 /* Nobody pays: everybody takes over the largest offset. */
-static ompp_time_t credit_all(const rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t cost,
+static ompp_time_t credit_all(const rule_t *rule, ompp_clocks_t *c, const ompp_clock_vector_t *vector, ompp_time_t cost,
                               ompp_time_t t)
 {
-    double own = own_offset(c), most = stamp->debt / OMPP_FINE;
+    double own = own_offset(c), most = vector->debt / OMPP_FINE;
 
     (void)rule, (void)cost;
     return set_offset(c, most < own ? own : most, t);
 }
 
 /* Lamport's clocks: the larger offset, less the wait; what comes from one who should have paid first is not held. */
-static ompp_time_t no_hold(const rule_t *rule, ompp_clocks_t *c, const ompp_stamp_t *stamp, ompp_time_t cost,
+static ompp_time_t no_hold(const rule_t *rule, ompp_clocks_t *c, const ompp_clock_vector_t *vector, ompp_time_t cost,
                            ompp_time_t t)
 {
-    double own = own_offset(c), most = stamp->debt / OMPP_FINE, waited = (double)(t - c->waiting);
+    double own = own_offset(c), most = vector->debt / OMPP_FINE, waited = (double)(t - c->waiting);
 
     (void)rule, (void)cost;
     if (most <= own) return set_offset(c, own, t);
     return set_offset(c, most, t + (most - own > waited ? (ompp_time_t)(most - own - waited) : 0));
 }
 
-static void go_on(const rule_t *rule, unsigned i, const ompp_stamp_t *stamp, ompp_time_t cost)
+static void go_on(const rule_t *rule, unsigned i, const ompp_clock_vector_t *vector, ompp_time_t cost)
 {
-    ompp_time_t t = now[i], arrival = (ompp_time_t)(stamp->t / OMPP_FINE) + cost;
+    ompp_time_t t = now[i], arrival = (ompp_time_t)(vector->t / OMPP_FINE) + cost;
 
     ompp_clocks_wait(&contexts[i], t);
-    now[i] = rule->go_on(rule, &contexts[i], stamp, cost, arrival > t ? arrival : t);
+    now[i] = rule->go_on(rule, &contexts[i], vector, cost, arrival > t ? arrival : t);
 }
 
 /* With delays, an experiment's barrier lets everybody go at the same moment, the last one's; so does this. */
 static void barrier(const rule_t *rule, unsigned mask)
 {
-    ompp_stamp_t all = {0}, own;
+    ompp_clock_vector_t all = {0}, own;
 
     for (unsigned i = 0; i < CONTEXTS; i++) {
         if (!(mask >> i & 1)) continue;
-        ompp_clocks_stamp(&clocks_rule, &contexts[i], &own, now[i]);
+        ompp_clocks_vector(&clocks_rule, &contexts[i], &own, now[i]);
         ompp_clocks_combine(&all, &own);
     }
     for (unsigned i = 0; i < CONTEXTS; i++)
@@ -287,7 +287,7 @@ static void barrier(const rule_t *rule, unsigned mask)
 static void step(const rule_t *rule, const step_t *s)
 {
     ompp_clocks_t *c = &contexts[s->context];
-    ompp_stamp_t all = {0};
+    ompp_clock_vector_t all = {0};
 
     switch (s->op) {
     case WORK:
@@ -295,15 +295,15 @@ static void step(const rule_t *rule, const step_t *s)
         now[s->context] += s->time;
         ompp_clocks_move(c, 0, false, now[s->context]);
         break;
-    case PUBLISH: ompp_clocks_stamp(&clocks_rule, c, &stamps[s->ids[0]], now[s->context]); break;
+    case PUBLISH: ompp_clocks_vector(&clocks_rule, c, &vectors[s->ids[0]], now[s->context]); break;
     case WAIT:
-        for (unsigned i = 0; i < s->n; i++) ompp_clocks_combine(&all, &stamps[s->ids[i]]);
+        for (unsigned i = 0; i < s->n; i++) ompp_clocks_combine(&all, &vectors[s->ids[i]]);
         go_on(rule, s->context, &all, s->time);
         break;
     case BEGIN:
         /* It has waited since the barrier: another context's delay there may have been longer than its own. */
-        now[s->context] = (ompp_time_t)(stamps[s->ids[0]].t / OMPP_FINE);
-        ompp_clocks_start(&clocks_rule, c, &stamps[s->ids[0]], now[s->context]);
+        now[s->context] = (ompp_time_t)(vectors[s->ids[0]].t / OMPP_FINE);
+        ompp_clocks_start(&clocks_rule, c, &vectors[s->ids[0]], now[s->context]);
         break;
     case BARRIER: barrier(rule, s->mask); break;
     }

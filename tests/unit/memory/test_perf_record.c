@@ -469,9 +469,9 @@ static void events_of_amd(void **state)
 
 static void judgement(void **state)
 {
-    const ompp_samples_trial_t good = {
+    const ompp_samples_trial_t ok = {
         .period = 1000, .loads = 1000000, .stores = 1000000, .load_samples = 900, .store_samples = 1100};
-    ompp_samples_trial_t trial = good;
+    ompp_samples_trial_t trial = ok;
     char why[400];
 
     (void)state;
@@ -481,13 +481,13 @@ static void judgement(void **state)
     trial.load_samples = 0;
     assert_false(ompp_samples_judge(&trial, why, sizeof why));
     assert_non_null(strstr(why, "untested on this processor"));
-    trial = good;
+    trial = ok;
     trial.load_samples = 3000;
     assert_false(ompp_samples_judge(&trial, why, sizeof why));
-    trial = good;
+    trial = ok;
     trial.store_samples = 3;
     assert_false(ompp_samples_judge(&trial, why, sizeof why));
-    trial = good;
+    trial = ok;
     trial.elsewhere = 5000; /* addresses that cannot be right */
     assert_false(ompp_samples_judge(&trial, why, sizeof why));
 }
