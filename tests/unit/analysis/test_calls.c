@@ -2,12 +2,13 @@
  * unit. */
 #include "analysis/ompp_calls.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 /* Mends the n calls of a source text in a file of this name. */
 static void mend(const char *path, const char *text, ompp_call_t *calls, size_t n)

@@ -2,10 +2,11 @@
  * are. */
 #include "analysis/ompp_analysis.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 enum { VALUES = 4 };
 

@@ -1,12 +1,13 @@
 /* Evaluators: values, what is undefined, and where a bad expression is wrong. */
 #include "analysis/ompp_eval.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 static ompp_values_t *values;
 static ompp_profile_t *profile;

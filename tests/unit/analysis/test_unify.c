@@ -1,10 +1,11 @@
 /* Equal regions and paths become one, combined constructs are folded, and nothing is lost on the way. */
 #include "analysis/ompp_analysis.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 static uint32_t region(ompp_profile_t *p, ompp_construct_t construct, const char *file, uint32_t begin, uint32_t end)
 {

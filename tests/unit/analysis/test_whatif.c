@@ -3,13 +3,14 @@
 #include "analysis/ompp_whatif.h"
 #include "analysis/ompp_whatif_priv.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 enum { MS = 1000000 };
 

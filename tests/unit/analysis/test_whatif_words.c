@@ -1,12 +1,13 @@
 /* What is made of gains that may be chance, and of settings that name a region in another way than it is called. */
 #include "analysis/ompp_whatif.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 enum { MS = 1000000 };
 

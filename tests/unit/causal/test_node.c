@@ -4,10 +4,11 @@
 #include "causal/ompp_progress_priv.h"
 #include "runtime/ompp_whatif_record.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+
+#include <cmocka.h>
 
 enum { RANKS = 2, KEY = 7, SECOND = 1000000000 };
 

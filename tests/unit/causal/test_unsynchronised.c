@@ -2,12 +2,13 @@
  * last. */
 #include "causal/ompp_unsynchronised.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 static ompp_unsynchronised_t unsynchronised;
 static ompp_whatif_clock_t clocks[OMPP_WHATIF_SPEEDUPS];

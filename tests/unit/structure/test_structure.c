@@ -3,7 +3,6 @@
 #include "base/ompp_error.h"
 #include "structure/ompp_structure.h"
 
-#include <cmocka.h>
 #include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 static int first_module(struct dl_phdr_info *info, size_t size, void *bias)
 {
@@ -39,8 +40,8 @@ static void finds_own_line(void **state)
         ompp_structure_close(structure);
         skip(); /* built without -g */
     }
+    const uint32_t line = __LINE__ + 1;
     query.addr = here();
-    uint32_t line = __LINE__;
     assert_int_equal(ompp_structure_lookup(structure, &query, 1, ompp_structure_now() + 60), 0);
     assert_int_equal(query.line, line);
     assert_string_equal(query.function, "finds_own_line");
